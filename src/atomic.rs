@@ -1,0 +1,122 @@
+//! One atomic word with a type, and the StoreLoad barrier as a word of its own.
+
+use crate::host::{Host, Word};
+use core::marker::PhantomData;
+use core::sync::atomic::Ordering;
+
+/// Something that fits into one word.
+pub trait Value: Sized {
+    /// As a word.
+    fn into_word(self) -> u64;
+    /// Back from a word that [`into_word`](Value::into_word) made.
+    fn from_word(word: u64) -> Self;
+}
+
+/// A word of the host's, holding a `V`. Every access is charged to the line that asked for it.
+pub struct Atomic<H: Host, V> {
+    word: H::Word,
+    holds: PhantomData<fn(V) -> V>,
+}
+
+/// Orders everything before it, stores included, before everything after it, loads included.
+///
+/// The one ordering that acquire and release do not give. Both sides of a pair need it: whichever barrier comes
+/// second, its thread sees what the other wrote before its own.
+#[inline(always)]
+#[track_caller]
+pub fn store_load<H: Host>() {
+    // SeqCst: the only fence that is a StoreLoad. The pair's name stands at each call.
+    H::fence(Ordering::SeqCst);
+}
+
+impl<H: Host, V: Value> Atomic<H, V> {
+    /// A word that holds `value`.
+    #[inline]
+    #[track_caller]
+    pub fn new(value: V) -> Self {
+        Atomic { word: H::Word::new(value.into_word()), holds: PhantomData }
+    }
+
+    /// Reads.
+    #[inline(always)]
+    #[track_caller]
+    pub fn load(&self, order: Ordering) -> V {
+        V::from_word(self.word.load(order))
+    }
+
+    /// Writes.
+    #[inline(always)]
+    #[track_caller]
+    pub fn store(&self, value: V, order: Ordering) {
+        self.word.store(value.into_word(), order);
+    }
+
+    /// Writes, and returns what was there.
+    #[inline(always)]
+    #[track_caller]
+    pub fn swap(&self, value: V, order: Ordering) -> V {
+        V::from_word(self.word.swap(value.into_word(), order))
+    }
+
+    /// Writes `new` if `current` is there.
+    ///
+    /// # Errors
+    /// The value found instead.
+    #[inline(always)]
+    #[track_caller]
+    pub fn compare_exchange(&self, current: V, new: V, success: Ordering, failure: Ordering) -> Result<V, V> {
+        match self.word.compare_exchange(current.into_word(), new.into_word(), success, failure) {
+            Ok(word) => Ok(V::from_word(word)),
+            Err(word) => Err(V::from_word(word)),
+        }
+    }
+}
+
+impl<H: Host> Atomic<H, u64> {
+    /// Adds, wrapping around, and returns what was there.
+    #[inline(always)]
+    #[track_caller]
+    pub fn fetch_add(&self, value: u64, order: Ordering) -> u64 {
+        self.word.fetch_add(value, order)
+    }
+
+    /// Subtracts, wrapping around, and returns what was there.
+    #[inline(always)]
+    #[track_caller]
+    pub fn fetch_sub(&self, value: u64, order: Ordering) -> u64 {
+        self.word.fetch_add(value.wrapping_neg(), order)
+    }
+}
+
+impl Value for u64 {
+    #[inline(always)]
+    fn into_word(self) -> u64 {
+        self
+    }
+    #[inline(always)]
+    fn from_word(word: u64) -> u64 {
+        word
+    }
+}
+
+impl Value for u32 {
+    #[inline(always)]
+    fn into_word(self) -> u64 {
+        u64::from(self)
+    }
+    #[inline(always)]
+    fn from_word(word: u64) -> u32 {
+        word as u32
+    }
+}
+
+impl Value for bool {
+    #[inline(always)]
+    fn into_word(self) -> u64 {
+        u64::from(self)
+    }
+    #[inline(always)]
+    fn from_word(word: u64) -> bool {
+        word != 0
+    }
+}

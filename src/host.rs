@@ -1,0 +1,103 @@
+//! The seam: everything the kernel asks of the world.
+//!
+//! The kernel is generic in one parameter, `H: Host`. [`Cores`](crate::runtime::Cores) is the host that runs on real
+//! cores; the model checkers are hosts too. `RunQueue<Cores>` and `RunQueue<Loom>` are different types of the same
+//! source, so a model can never run on real atomics by accident, and no `--cfg` is needed.
+//!
+//! A host of your own implements these four traits; the contract of each method stands at the method.
+
+use core::fmt;
+use core::sync::atomic::Ordering;
+
+/// The world the kernel runs in. Everything that is not determined by the kernel's own text goes through here.
+pub trait Host: Sized + Send + Sync + 'static {
+    /// The only memory that the kernel shares without a lock.
+    type Word: Word;
+    /// Mutual exclusion. Entering acquires what leaving released.
+    type Lock<T: Send + 'static>: Lock<T>;
+    /// Where one thread sleeps until another wakes it.
+    type Parker: Parker;
+
+    /// A memory fence. `SeqCst` must order every earlier access before every later one, for all threads alike.
+    #[track_caller]
+    fn fence(order: Ordering);
+
+    /// A short pause in a busy loop, a few microseconds at most. A model yields instead.
+    fn relax();
+
+    /// Any number below `n` (`n > 0`). The kernel is correct for every answer: a checker tries them all, cores draw one.
+    fn choose(n: usize) -> usize;
+
+    /// Runs `body` on a new thread.
+    ///
+    /// # Errors
+    /// [`SpawnError`] if no thread can be had now. The kernel then keeps the work and tries again later.
+    fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), SpawnError>;
+}
+
+/// One 64-bit atomic word. Orderings mean what they mean in C11.
+///
+/// Every method is `#[track_caller]`, so that a wrapper sees which line of the kernel made the access.
+pub trait Word: Send + Sync + 'static {
+    /// A word that holds `value`.
+    #[track_caller]
+    fn new(value: u64) -> Self;
+    /// Reads.
+    #[track_caller]
+    fn load(&self, order: Ordering) -> u64;
+    /// Writes.
+    #[track_caller]
+    fn store(&self, value: u64, order: Ordering);
+    /// Writes, and returns what was there.
+    #[track_caller]
+    fn swap(&self, value: u64, order: Ordering) -> u64;
+    /// Adds, wrapping around, and returns what was there.
+    #[track_caller]
+    fn fetch_add(&self, value: u64, order: Ordering) -> u64;
+    /// Writes `new` if `current` is there. `Err` carries what was there instead. Never fails without a reason.
+    ///
+    /// # Errors
+    /// The value found, if it was not `current`.
+    #[track_caller]
+    fn compare_exchange(&self, current: u64, new: u64, success: Ordering, failure: Ordering) -> Result<u64, u64>;
+}
+
+/// A value that one thread at a time may touch. A closure instead of a guard: nothing to leak or to hold by accident.
+pub trait Lock<T>: Send + Sync + 'static {
+    /// An open lock around `value`.
+    fn new(value: T) -> Self;
+    /// Runs `f` alone. Must not be entered again from inside `f`.
+    fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R;
+}
+
+/// One thread's bed. [`unpark`](Parker::unpark) before [`park`](Parker::park) is remembered, once.
+pub trait Parker: Send + Sync + 'static {
+    /// A parker that remembers nothing.
+    fn new() -> Self;
+    /// Sleeps until `unpark`; may also return for no reason. Acquires, on *every* way out, what `unpark` released
+    /// (golang/go #63384 is what happens otherwise). Only ever called by one thread.
+    #[track_caller]
+    fn park(&self);
+    /// Wakes the thread in `park`, or lets the next `park` return at once. Releases. Callable from anywhere.
+    #[track_caller]
+    fn unpark(&self);
+}
+
+/// A host could not start a thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SpawnError {
+    /// The operating system's error code, where there is one.
+    pub os_error: Option<i32>,
+}
+
+impl fmt::Display for SpawnError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the system refused to start a thread")?;
+        match self.os_error {
+            Some(code) => write!(f, " (os error {code}); is a limit on threads or memory reached?"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl core::error::Error for SpawnError {}

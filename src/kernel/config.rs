@@ -1,0 +1,92 @@
+//! The scheduler's numbers, and which of them are allowed.
+
+use super::runq::{BadCapacity, Capacity};
+use super::sources::SearchOrder;
+use core::fmt;
+
+/// The numbers of a scheduler. Start from `Config::default()` and change what you need.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    /// How many Gs may run at once: the number of Ps. Go: `GOMAXPROCS`. Default 1.
+    pub procs: usize,
+    /// How many Gs a P's ring holds: a power of two. Default 256, as Go's.
+    pub ring: usize,
+    /// In which order to look for work.
+    pub order: SearchOrder,
+    /// One dispatch in this many serves the global queue first. Default 61, as Go's; 0: never.
+    pub global_every: u32,
+    /// K: at most this many dispatches in a row come from `runnext` while the ring holds a G. Default 16.
+    pub inherit_at_most: u32,
+    /// How often to go round the other Ps before giving up; the last time takes their `runnext` too. Default 4, as Go's.
+    pub steal_passes: u32,
+    /// How many Ms there may be. Reaching it is no error: the work waits for an M that is done. Default 512.
+    pub max_ms: usize,
+}
+
+impl Config {
+    /// The largest number of Ps.
+    pub const MAX_PROCS: usize = 4096;
+    /// The largest number of Ms.
+    pub const MAX_MS: usize = 1 << 16;
+
+    /// Checks every number.
+    ///
+    /// # Errors
+    /// The first number that is not allowed, and what is.
+    pub fn check(&self) -> Result<Capacity, ConfigError> {
+        let ring = Capacity::new(self.ring).map_err(ConfigError::Ring)?;
+        if !(1..=Self::MAX_PROCS).contains(&self.procs) {
+            return Err(ConfigError::Procs(self.procs));
+        }
+        if self.steal_passes == 0 {
+            return Err(ConfigError::StealPasses);
+        }
+        if !(1..=Self::MAX_MS).contains(&self.max_ms) {
+            return Err(ConfigError::MaxMs(self.max_ms));
+        }
+        Ok(ring)
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            procs: 1,
+            ring: Capacity::DEFAULT.get(),
+            order: SearchOrder::default(),
+            global_every: 61,
+            inherit_at_most: 16,
+            steal_passes: 4,
+            max_ms: 512,
+        }
+    }
+}
+
+/// A number in a [`Config`] is not allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// So many Ps there cannot be.
+    Procs(usize),
+    /// A ring cannot have that size.
+    Ring(BadCapacity),
+    /// With no pass at all, nothing would ever be stolen.
+    StealPasses,
+    /// So many Ms there cannot be.
+    MaxMs(usize),
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ConfigError::Procs(n) => {
+                write!(f, "procs is {n}: give 1 to {}; it is how many tasks may run at once", Config::MAX_PROCS)
+            }
+            ConfigError::Ring(bad) => write!(f, "ring: {bad}"),
+            ConfigError::StealPasses => f.write_str("steal_passes is 0: give 1 or more, or nothing is ever stolen"),
+            ConfigError::MaxMs(n) => write!(f, "max_ms is {n}: give 1 to {}", Config::MAX_MS),
+        }
+    }
+}
+
+impl core::error::Error for ConfigError {}

@@ -1,0 +1,98 @@
+//! The global queue: first in, first out, under the scheduler's lock; its length can be peeked at without the lock.
+//!
+//! Go: `globrunqput`, `globrunqputbatch`, `globrunqget`, `globrunqgetbatch`, `sched.runq.size`.
+//!
+//! **List and length agree whenever the lock is free.** Read without the lock, the length may be stale; whoever would
+//! sleep on what it says passes a StoreLoad of `work/spinning` first, or looks again under the lock.
+//!
+//! Checked by: verification/src/models/globq.rs
+
+use super::g::G;
+use crate::atomic::Atomic;
+use crate::host::Host;
+use alloc::collections::VecDeque;
+use core::sync::atomic::Ordering::Relaxed;
+
+/// The length, for those who do not hold the lock.
+pub struct Len<H: Host>(Atomic<H, u64>);
+
+impl<H: Host> Len<H> {
+    /// Of an empty queue.
+    #[track_caller]
+    pub fn new() -> Self {
+        Len(Atomic::new(0))
+    }
+
+    /// How many Gs wait; stale unless the lock is held.
+    #[inline]
+    pub fn peek(&self) -> usize {
+        // Relaxed: a hint. `work/spinning` orders it where sleep depends on it.
+        self.0.load(Relaxed) as usize
+    }
+
+    fn set(&self, len: usize) {
+        // Relaxed: written under the lock only. To a seeker that does not take the lock, `work/spinning` carries it.
+        self.0.store(len as u64, Relaxed);
+    }
+}
+
+impl<H: Host> Default for Len<H> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The queue itself. It lives inside the scheduler's lock; each change takes the [`Len`] along.
+#[derive(Debug, Default)]
+pub struct GlobQueue(VecDeque<G>);
+
+impl GlobQueue {
+    /// Empty.
+    pub fn new() -> Self {
+        GlobQueue(VecDeque::new())
+    }
+
+    /// Appends `g`.
+    pub fn put<H: Host>(&mut self, g: G, len: &Len<H>) {
+        self.0.push_back(g);
+        len.set(self.0.len());
+    }
+
+    /// Appends all of `gs`, in order.
+    pub fn put_batch<H: Host>(&mut self, gs: impl Iterator<Item = G>, len: &Len<H>) {
+        self.0.extend(gs);
+        len.set(self.0.len());
+    }
+
+    /// Takes the oldest.
+    pub fn get<H: Host>(&mut self, len: &Len<H>) -> Option<G> {
+        let g = self.0.pop_front();
+        len.set(self.0.len());
+        g
+    }
+
+    /// Takes the oldest to run, and passes more to `put`: a fair share among `procs` Ps, at most half a ring.
+    pub fn get_batch<H: Host>(
+        &mut self,
+        procs: usize,
+        half_ring: usize,
+        len: &Len<H>,
+        put: impl FnOnce(&mut dyn Iterator<Item = G>),
+    ) -> Option<G> {
+        let share = (self.0.len() / procs + 1).min(half_ring).min(self.0.len());
+        let first = self.0.pop_front()?;
+        put(&mut self.0.drain(..share - 1));
+        len.set(self.0.len());
+        Some(first)
+    }
+
+    /// How many Gs wait.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Does none wait?
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}

@@ -1,0 +1,156 @@
+//! Who is looking for work, and who must be woken to look.
+//!
+//! Go: "Worker thread parking/unparking", `wakep`, `resetspinning`, `becomeSpinning`, and the delicate dance at the end
+//! of `findRunnable`.
+//!
+//! **Work conservation.** While a G waits in a queue and a P is idle, some M is spinning, or has yet to look at that
+//! queue.
+//!
+//! | a submitter, in [`wakep`](Spinning::wakep) | a seeker, in [`retire`](Spinning::retire) |
+//! |--------------------------------------------|-------------------------------------------|
+//! | 1. puts its G in a queue                   | 1. leaves `nmspinning`                    |
+//! | 2. StoreLoad                               | 2. StoreLoad                              |
+//! | 3. reads `nmspinning`                      | 3. reads every queue                      |
+//!
+//! Pair `work/spinning`. Whichever fence comes second, its reader sees the other's writer. One of them acts.
+//!
+//! Who acts may find no idle P. Then it sets `needspinning`, under the lock: an M that still holds a P sees it under
+//! the same lock before it idles that P; an M that has idled its P already would have made it the idle P to be found.
+//! The flag is cleared by an M that starts to look, outside the lock. It may so wipe out a request it has not seen; but
+//! it looks at every queue once more when it retires, behind its own fence, and the request came with a fence of its
+//! own: if that came second, the seeker had idled its P before, and the request had found it.
+//!
+//! Checked by: verification/src/models/spinning.rs
+
+use super::m::Seeking;
+use crate::atomic::{Atomic, store_load};
+use crate::host::Host;
+use core::sync::atomic::Ordering::Relaxed;
+
+/// The count of Ms that look for work, and the request for one more.
+pub struct Spinning<H: Host> {
+    /// How many Ms are counted as looking for work.
+    nmspinning: Atomic<H, u64>,
+    /// Work was seen with no P, or no M, to run it: the next M about to idle its P, or to sleep, must look again.
+    needspinning: Atomic<H, bool>,
+}
+
+/// What this room asks of the rest of the scheduler.
+pub trait Neighbours {
+    /// An idle P, taken off the list.
+    type IdleP;
+    /// Is anything queued, anywhere?
+    fn any_work(&self) -> bool;
+    /// Takes an idle P; if there is none, runs `or_else` before the idle list can change.
+    fn pidleget(&self, or_else: impl FnOnce()) -> Option<Self::IdleP>;
+    /// Runs `p` on some M, which starts out seeking.
+    fn startm(&self, p: Self::IdleP, seeking: Seeking);
+}
+
+impl<H: Host> Spinning<H> {
+    /// Nobody looks.
+    #[track_caller]
+    pub fn new() -> Self {
+        Spinning { nmspinning: Atomic::new(0), needspinning: Atomic::new(false) }
+    }
+
+    /// Work was just queued: make sure that somebody will look for it. Go: `wakep`.
+    pub fn wakep(&self, others: &impl Neighbours) {
+        // `work/spinning`, submitter's half. The other half is in `retire`.
+        store_load::<H>();
+        let Some(seeking) = self.elect() else { return };
+        match others.pidleget(|| self.ask_for_seeker()) {
+            Some(p) => others.startm(p, seeking),
+            None => drop(self.leave(seeking)),
+        }
+    }
+
+    /// Found work. If nobody is left looking, the next G in line needs a seeker of its own. Go: `resetspinning`.
+    pub fn found_work(&self, seeking: Seeking, others: &impl Neighbours) {
+        if self.leave(seeking).was_last {
+            self.wakep(others);
+        }
+    }
+
+    /// Found nothing, and has idled its P. `Some`: there was work after all; look again, with this P.
+    ///
+    /// Every seeker does this, not only the last: the count is also raised for a moment by a `wakep` that finds no P
+    /// and lowers it without looking (golang/go #43997). An M that was not seeking must not (the same issue).
+    #[must_use]
+    pub fn retire<N: Neighbours>(&self, seeking: Seeking, others: &N) -> Option<(N::IdleP, Seeking)> {
+        self.leave(seeking);
+        // `work/spinning`, seeker's half. The other half is in `wakep`.
+        store_load::<H>();
+        if !others.any_work() {
+            return None;
+        }
+        others.pidleget(|| self.ask_for_seeker()).map(|p| (p, self.become_spinning()))
+    }
+
+    /// Asked under the scheduler's lock, by an M that is about to idle its P or to sleep. `Some`: look again instead.
+    #[must_use]
+    pub fn called_upon(&self) -> Option<Seeking> {
+        // Relaxed: written under the same lock, in `ask_for_seeker`.
+        self.needspinning.load(Relaxed).then(|| self.become_spinning())
+    }
+
+    /// Counts one M up. It must look at every queue after this, not before.
+    pub fn become_spinning(&self) -> Seeking {
+        // Relaxed: a count. What it is compared with is ordered by `work/spinning`.
+        self.nmspinning.fetch_add(1, Relaxed);
+        // Relaxed: see the last paragraph at the top.
+        self.needspinning.store(false, Relaxed);
+        Seeking::assume()
+    }
+
+    /// Is it worth while to start spinning? Not when half of the busy Ps have an M that spins already.
+    pub fn may_spin(&self, procs: usize, npidle: usize) -> bool {
+        2 * self.count() < procs.saturating_sub(npidle)
+    }
+
+    /// How many Ms look for work now; a hint.
+    pub fn count(&self) -> usize {
+        // Relaxed: a hint.
+        self.nmspinning.load(Relaxed) as usize
+    }
+
+    /// Work waits and nobody can look at it now. Under the scheduler's lock.
+    pub fn ask_for_seeker(&self) {
+        // Relaxed: read under the same lock, in `called_upon`.
+        self.needspinning.store(true, Relaxed);
+    }
+
+    /// Gives up looking without a second look, where `ask_for_seeker` or a stop has taken care of what may be queued.
+    pub fn give_up(&self, seeking: Seeking) {
+        self.leave(seeking);
+    }
+
+    /// At most one winner while nobody spins.
+    fn elect(&self) -> Option<Seeking> {
+        // Relaxed: `work/spinning` came just before.
+        if self.nmspinning.load(Relaxed) != 0 {
+            return None;
+        }
+        // Relaxed: elects. The P that goes with it travels under the lock.
+        self.nmspinning.compare_exchange(0, 1, Relaxed, Relaxed).ok().map(|_| Seeking::assume())
+    }
+
+    fn leave(&self, seeking: Seeking) -> Left {
+        seeking.relinquish();
+        // Relaxed: a count. `work/spinning` follows where anything depends on it.
+        let before = self.nmspinning.fetch_sub(1, Relaxed);
+        debug_assert!(before > 0, "spinning: an M left that was not counted");
+        Left { was_last: before == 1 }
+    }
+}
+
+/// The duty that leaving may bring.
+struct Left {
+    was_last: bool,
+}
+
+impl<H: Host> Default for Spinning<H> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
