@@ -16,3 +16,9 @@ pub mod host;
 pub mod kernel;
 #[cfg(feature = "std")]
 pub mod runtime;
+
+#[cfg(feature = "std")]
+pub use runtime::{
+    BuildError, Builder, Handle, JoinError, JoinHandle, NotInRuntime, Panic, Runtime, ShutdownError, Unstarted, go,
+    try_go,
+};

@@ -23,7 +23,7 @@ impl Unspent {
 
     #[inline(always)]
     pub(super) fn spend(self) {
-        core::mem::forget(self);
+        let _spent = core::mem::ManuallyDrop::new(self);
     }
 }
 
@@ -35,3 +35,7 @@ impl Drop for Unspent {
         }
     }
 }
+
+static_assertions::assert_not_impl_any!(Unspent: Copy, Clone);
+#[cfg(not(debug_assertions))]
+static_assertions::assert_eq_size!(Unspent, ());

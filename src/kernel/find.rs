@@ -84,3 +84,6 @@ fn search(worker: &mut Worker, sources: &[Source], others: &impl Neighbours) -> 
     others.found(worker);
     Some(g)
 }
+
+static_assertions::assert_impl_all!(Worker: Send, Sync);
+static_assertions::assert_not_impl_any!(Worker: Copy, Clone);

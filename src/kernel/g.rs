@@ -144,7 +144,6 @@ impl<H: Host> StatusWord<H> {
         self.0.load(Relaxed)
     }
 
-    #[track_caller]
     fn go(&self, from: Status, to: Status) {
         // AcqRel: `status`, both halves. Who takes an edge sees all that was done before the edge that led here.
         if let Err(found) = self.0.compare_exchange(from, to, AcqRel, Relaxed) {
@@ -158,3 +157,7 @@ impl<H: Host> Default for StatusWord<H> {
         Self::new()
     }
 }
+
+static_assertions::assert_impl_all!(G: Send, Sync);
+static_assertions::assert_not_impl_any!(G: Copy, Clone);
+static_assertions::const_assert_eq!(size_of::<Option<G>>(), size_of::<u64>());

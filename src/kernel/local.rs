@@ -67,10 +67,10 @@ impl<H: Host, const BITS: u32> LocalQueue<H, BITS> {
     /// Takes the next: `runnext`'s, unless it had `at_most` turns in a row and the ring holds a G. Only for the owner.
     #[inline]
     pub fn get(&self, turn: &mut Turn, at_most: u32) -> Option<G> {
-        if turn.may_inherit(at_most) {
-            if let Some(g) = self.take_next(turn) {
-                return Some(g);
-            }
+        if turn.may_inherit(at_most)
+            && let Some(g) = self.take_next(turn)
+        {
+            return Some(g);
         }
         match self.ring.get() {
             Some(g) => {

@@ -150,3 +150,7 @@ impl<H: Host> Default for M<H> {
         Self::new()
     }
 }
+
+static_assertions::assert_impl_all!(Seeking: Send, Sync);
+static_assertions::assert_not_impl_any!(Seeking: Copy, Clone);
+static_assertions::assert_not_impl_any!(Mail: Copy, Clone);

@@ -108,3 +108,6 @@ impl Turn {
         self.dispatches = self.dispatches.wrapping_add(1);
     }
 }
+
+static_assertions::assert_impl_all!(OwnedP: Send, Sync);
+static_assertions::assert_not_impl_any!(OwnedP: Copy, Clone);

@@ -92,10 +92,25 @@ impl<H: Host, const BITS: u32> RunQueue<H, BITS> {
     /// If `BITS` bits cannot tell a full ring of this capacity from an empty one. 32 bits, the default, always can.
     #[track_caller]
     pub fn new(capacity: Capacity) -> Self {
+        Self::starting_at(capacity, 0)
+    }
+
+    /// Empty, with both cursors at `at`: for models that are to meet the wrap soon.
+    ///
+    /// # Panics
+    /// As [`new`](RunQueue::new).
+    #[track_caller]
+    pub fn starting_at(capacity: Capacity, at: u32) -> Self {
+        let at = at & Self::MASK;
+        // Thieves write `head` and the owner `tail`: in one cache line, each would evict the other's.
+        const {
+            let apart = core::mem::offset_of!(Self, head).abs_diff(core::mem::offset_of!(Self, tail));
+            assert!(apart >= align_of::<CachePadded<u8>>());
+        }
         assert!(capacity.0 <= Self::MASK, "runq: {BITS} bits cannot tell {} Gs from none", capacity.0);
         RunQueue {
-            head: CachePadded::new(Atomic::new(0)),
-            tail: CachePadded::new(Atomic::new(0)),
+            head: CachePadded::new(Atomic::new(at)),
+            tail: CachePadded::new(Atomic::new(at)),
             slots: (0..capacity.get()).map(|_| Atomic::new(None)).collect(),
         }
     }
@@ -154,8 +169,8 @@ impl<H: Host, const BITS: u32> RunQueue<H, BITS> {
         while head != tail {
             // Relaxed: written by the owner, which is us.
             let g = self.slot(head).load(Relaxed);
-            // Relaxed: nobody but the owner writes slots, and an exchange continues the thieves' `consume`.
-            match self.head.compare_exchange(head, Self::ahead(head, 1), Relaxed, Relaxed) {
+            // Release: `consume`, owner's half as a consumer. A thief that sees this head sees our tail.
+            match self.head.compare_exchange(head, Self::ahead(head, 1), Release, Relaxed) {
                 Ok(_) => return g,
                 Err(found) => head = found,
             }
@@ -174,8 +189,8 @@ impl<H: Host, const BITS: u32> RunQueue<H, BITS> {
         if Self::distance(head, tail) as usize != self.slots.len() {
             return None;
         }
-        // Relaxed: as in `get`. A failure means that a thief made room.
-        let claim = self.head.compare_exchange(head, Self::ahead(head, half), Relaxed, Relaxed);
+        // Release: `consume`, as in `get`. A failure means that a thief made room.
+        let claim = self.head.compare_exchange(head, Self::ahead(head, half), Release, Relaxed);
         claim.ok().map(|from| Spilled { ring: self, from, left: half })
     }
 

@@ -150,7 +150,10 @@ impl<H: Host, O: Observer> Sched<H, O> {
         let Some(m) = self.lock.with(|c| c.reserve()) else { return Ok(()) };
         match spinning::Neighbours::pidleget(self, || ()) {
             Some(p) => self.ms[m.index()].post(Mail::Run { p, seeking: Some(self.spinning.become_spinning()) }),
-            None => return Ok(self.exited(m)), // every P is in use: there are Ms already
+            None => {
+                self.exited(m); // every P is in use: there are Ms already
+                return Ok(());
+            }
         }
         let started = threads::Neighbours::newm(self, m);
         if started.is_err()
@@ -167,7 +170,13 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// [`Closed`], with the G, after [`close`](Sched::close) was called.
     pub fn submit(self: &Arc<Self>, g: G) -> Result<(), Closed> {
         self.observer.event(Event::Queued { p: None, g: &g });
-        self.lock.with(|c| if c.closed { Err(Closed(g)) } else { Ok(c.global.put(g, &self.global_len)) })?;
+        self.lock.with(|c| {
+            if c.closed {
+                return Err(Closed(g));
+            }
+            c.global.put(g, &self.global_len);
+            Ok(())
+        })?;
         self.spinning.wakep(self);
         Ok(())
     }

@@ -58,10 +58,18 @@ impl<H: Host> Spinning<H> {
     pub fn wakep(&self, others: &impl Neighbours) {
         // `work/spinning`, submitter's half. The other half is in `retire`.
         store_load::<H>();
-        let Some(seeking) = self.elect() else { return };
-        match others.pidleget(|| self.ask_for_seeker()) {
-            Some(p) => others.startm(p, seeking),
-            None => drop(self.leave(seeking)),
+        let mut elected = self.elect();
+        if elected.is_none() {
+            return;
+        }
+        let p = others.pidleget(|| {
+            self.ask_for_seeker();
+            // Lowered before the idle list can change: an M that idles its P after this, and retires, shows to every
+            // later submitter a count that stands for somebody.
+            elected.take().into_iter().for_each(|seeking| self.give_up(seeking));
+        });
+        if let (Some(p), Some(seeking)) = (p, elected) {
+            others.startm(p, seeking);
         }
     }
 
@@ -74,8 +82,8 @@ impl<H: Host> Spinning<H> {
 
     /// Found nothing, and has idled its P. `Some`: there was work after all; look again, with this P.
     ///
-    /// Every seeker does this, not only the last: the count is also raised for a moment by a `wakep` that finds no P
-    /// and lowers it without looking (golang/go #43997). An M that was not seeking must not (the same issue).
+    /// Every seeker does this, not only the last: others that are counted may be leaving too, or be a `wakep` that finds
+    /// no P and never looks. An M that was not seeking must not: it would burn the core (golang/go #43997).
     #[must_use]
     pub fn retire<N: Neighbours>(&self, seeking: Seeking, others: &N) -> Option<(N::IdleP, Seeking)> {
         self.leave(seeking);

@@ -1,0 +1,156 @@
+//! Running a property: over generated inputs, with a tally of what was reached, or in search of a counterexample.
+
+use proptest::strategy::Strategy;
+use proptest::test_runner::{Config, FileFailurePersistence, TestCaseError, TestError, TestRunner};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::env;
+use std::fmt;
+use std::panic::Location;
+
+/// How often each noteworthy thing happened. A property that holds because nothing ever happened is worth nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tally(BTreeMap<&'static str, u64>);
+
+impl Tally {
+    /// It happened.
+    pub fn note(&mut self, what: &'static str) {
+        self.add(what, 1);
+    }
+
+    /// It happened if `really`.
+    pub fn note_if(&mut self, really: bool, what: &'static str) {
+        self.add(what, u64::from(really));
+    }
+
+    /// It happened `times` times.
+    pub fn add(&mut self, what: &'static str, times: u64) {
+        if times > 0 {
+            *self.0.entry(what).or_default() += times;
+        }
+    }
+
+    /// How often it happened.
+    pub fn of(&self, what: &str) -> u64 {
+        self.0.get(what).copied().unwrap_or(0)
+    }
+
+    /// Adds up.
+    pub fn merge(&mut self, other: &Tally) {
+        for (what, times) in &other.0 {
+            self.add(what, *times);
+        }
+    }
+
+    /// Each of these things must have happened. Asks for nothing when `PROPTEST_CASES` says how many cases to try: few
+    /// cases reach little.
+    ///
+    /// # Panics
+    /// If one never happened.
+    #[track_caller]
+    pub fn must_have(&self, what: &[&str]) {
+        if env::var_os("PROPTEST_CASES").is_none() {
+            for what in what {
+                assert!(self.of(what) > 0, "in no generated case {what}; what did happen: {self}");
+            }
+        }
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|(what, times)| write!(f, "\n{times:>9} × {what}"))
+    }
+}
+
+/// Why a property does not hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Broken(String);
+
+impl Broken {
+    /// For this reason.
+    pub fn because(why: impl fmt::Display) -> Broken {
+        Broken(why.to_string())
+    }
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Broken {}
+
+/// Tries `property` on `cases` generated inputs, or on as many as `PROPTEST_CASES` says, and returns what was reached.
+///
+/// # Panics
+/// If the property does not hold for one of them, with a smaller one for which it does not hold either. The seed is
+/// kept beside the caller's source file.
+#[track_caller]
+pub fn check<S: Strategy>(cases: u32, inputs: S, property: impl Fn(S::Value) -> Result<Tally, Broken>) -> Tally {
+    let from_env = Config::default();
+    let config = Config {
+        cases: if env::var_os("PROPTEST_CASES").is_some() { from_env.cases } else { cases },
+        source_file: Some(Location::caller().file()),
+        failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("regressions"))),
+        max_shrink_iters: 20_000,
+        ..from_env
+    };
+    let total = RefCell::new(Tally::default());
+    let outcome = TestRunner::new(config).run(&inputs, |input| match property(input) {
+        Ok(tally) => {
+            total.borrow_mut().merge(&tally);
+            Ok(())
+        }
+        Err(broken) => Err(TestCaseError::fail(broken.0)),
+    });
+    if let Err(failure) = outcome {
+        panic!("{failure}");
+    }
+    total.into_inner()
+}
+
+/// Finds a list of operations for which `property` does not hold, and shortens it until each operation, and each run of up
+/// to 16, is needed.
+///
+/// # Panics
+/// If there is none among the `cases` generated: then the property cannot fail, or is not looked at closely enough.
+#[track_caller]
+pub fn refute<T: Clone + fmt::Debug, S: Strategy<Value = Vec<T>>>(
+    cases: u32,
+    inputs: S,
+    property: impl Fn(&[T]) -> Result<Tally, Broken>,
+) -> (Vec<T>, Broken) {
+    let config = Config { cases, failure_persistence: None, max_shrink_iters: 20_000, ..Config::default() };
+    let outcome = TestRunner::new(config).run(&inputs, |ops| match property(&ops) {
+        Ok(_) => Ok(()),
+        Err(broken) => Err(TestCaseError::fail(broken.0)),
+    });
+    let mut ops = match outcome {
+        Err(TestError::Fail(_, ops)) => ops,
+        other => panic!("no counterexample in {cases} cases: {other:?}"),
+    };
+    // The generator's own shrinking takes out one operation at a time, once through. Runs of operations, taken out
+    // until no run can be, leave less: a round of turns goes as a whole or not at all.
+    let mut before = usize::MAX;
+    while ops.len() < before {
+        before = ops.len();
+        for run in (1..=16).rev() {
+            let mut at = 0;
+            while at + run <= ops.len() {
+                let mut fewer = ops.clone();
+                fewer.drain(at..at + run);
+                if property(&fewer).is_err() {
+                    ops = fewer;
+                } else {
+                    at += 1;
+                }
+            }
+        }
+    }
+    match property(&ops) {
+        Err(why) => (ops, why),
+        Ok(_) => panic!("the property does not always give the same answer on {ops:?}"),
+    }
+}

@@ -1,0 +1,51 @@
+//! What the kernel's queues must answer when nobody interferes: reference models that know, and generated sequences of
+//! operations to compare the kernel with them.
+//!
+//! A model checker tries every interleaving of a few operations; this crate tries thousands of operations in one
+//! interleaving. It looks for other mistakes: a slot off by one after the cursor has wrapped around, a half rounded the
+//! wrong way, a batch that does not fit, a G that waits for longer than it may.
+//!
+//! **Who it is for.** Whoever changes the kernel: `cargo test -p spinpark-proptests` takes seconds. And whoever writes
+//! a [`Host`](spinpark::host::Host) of their own: before a host meets other threads, it must get the sequential case
+//! right, and every type here that drives the kernel is generic in the host.
+//!
+//! | module | holds |
+//! |--------|-------|
+//! | [`oracle`] | operations; the kernel and the reference model behind one trait; [`compare`](oracle::compare) |
+//! | [`check`] | runs a property over generated sequences; says which paths were reached; finds shortest failures |
+//! | [`deadlines`] | by when a waiting G must have been dispatched |
+//! | [`solo`] | a host for one thread, and the smallest example of a host of one's own |
+//!
+//! # A host of your own
+//!
+//! Put your host where [`Solo`](solo::Solo) stands. A wrong `compare_exchange`, or a `swap` that returns the new value,
+//! is found in a few operations.
+//!
+//! ```
+//! use proptest::collection::vec;
+//! use spinpark::kernel::runq::Capacity;
+//! use spinpark_proptests::check::check;
+//! use spinpark_proptests::oracle::{compare, ring};
+//! use spinpark_proptests::solo::Solo as MyHost;
+//!
+//! let capacity = Capacity::new(4)?;
+//! // Cursors of 3 bits wrap around after 8 Gs.
+//! let seen = check(200, vec(ring::op(6), 0..100), |ops| {
+//!     let mut oracle = ring::Oracle::new(capacity);
+//!     compare(&mut ring::Kernel::<MyHost, 3>::new(capacity), &mut oracle, &ops)?;
+//!     Ok(oracle.seen)
+//! });
+//! seen.must_have(&["a put met a full ring", "a steal took more than one"]);
+//! # Ok::<(), spinpark::kernel::runq::BadCapacity>(())
+//! ```
+//!
+//! # When a property fails
+//!
+//! The failure shows the shortest sequence found and the step at which the answers part. Its seed is kept beside the
+//! test, in `tests/<name>.regressions`, and is tried first from then on. `PROPTEST_CASES` sets how many sequences are
+//! generated for each property.
+
+pub mod check;
+pub mod deadlines;
+pub mod oracle;
+pub mod solo;

@@ -1,0 +1,134 @@
+//! Which numbers a scheduler may be given, and what is said about the others.
+
+use proptest::prelude::*;
+use spinpark::kernel::config::{Config, ConfigError};
+use spinpark::kernel::runq::{BadCapacity, Capacity};
+use spinpark::kernel::sources::SearchOrder;
+use spinpark_proptests::check::{Broken, Tally, check};
+
+const CASES: u32 = 2000;
+
+fn good() -> impl Strategy<Value = Config> {
+    (
+        1..=Config::MAX_PROCS,
+        1..=16u32,
+        prop_oneof![Just(SearchOrder::StealFirst), Just(SearchOrder::GlobalFirst)],
+        any::<u32>(),
+        any::<u32>(),
+        1..=u32::MAX,
+        1..=Config::MAX_MS,
+    )
+        .prop_map(|(procs, log, order, global_every, inherit_at_most, steal_passes, max_ms)| Config {
+            procs,
+            ring: 1 << log,
+            order,
+            global_every,
+            inherit_at_most,
+            steal_passes,
+            max_ms,
+        })
+}
+
+fn out_of(max: usize) -> impl Strategy<Value = usize> {
+    prop_oneof![Just(0), Just(max + 1), max + 1..=usize::MAX]
+}
+
+fn bad_ring() -> impl Strategy<Value = usize> {
+    prop_oneof![
+        Just(0),
+        Just(1),
+        (17..usize::BITS).prop_map(|log| 1 << log),
+        any::<usize>().prop_filter("no power of two", |n| !n.is_power_of_two()),
+        (3..1usize << 17).prop_filter("no power of two", |n| !n.is_power_of_two()),
+    ]
+}
+
+mod every_good_number_is_accepted {
+    use super::*;
+
+    #[test]
+    fn whatever_the_others_are() {
+        check(CASES, good(), |config| match config.check() {
+            Ok(ring) if ring.get() == config.ring => Ok(Tally::default()),
+            other => Err(Broken::because(format_args!("it is {other:?}"))),
+        });
+    }
+
+    #[test]
+    fn the_defaults() {
+        assert_eq!(Config::default().check(), Ok(Capacity::DEFAULT));
+    }
+
+    #[test]
+    fn every_ring_that_is_allowed_and_no_other() {
+        let allowed: Vec<usize> = (0..=1 << 18).filter(|&n| Capacity::new(n).is_ok()).collect();
+        assert_eq!(allowed, (1..=16).map(|log| 1 << log).collect::<Vec<_>>());
+        assert_eq!((Capacity::MIN.get(), Capacity::MAX.get()), (2, 1 << 16));
+    }
+}
+
+mod every_bad_number_is_refused_by_name_and_range {
+    use super::*;
+
+    /// Good numbers, then some of them made bad.
+    fn bad() -> impl Strategy<Value = (Config, Vec<ConfigError>)> {
+        let errors = (
+            prop::option::of(bad_ring().prop_map(|n| ConfigError::Ring(BadCapacity(n)))),
+            prop::option::of(out_of(Config::MAX_PROCS).prop_map(ConfigError::Procs)),
+            prop::option::of(Just(ConfigError::StealPasses)),
+            prop::option::of(out_of(Config::MAX_MS).prop_map(ConfigError::MaxMs)),
+        );
+        (good(), errors).prop_map(|(mut config, (ring, procs, passes, ms))| {
+            let errors: Vec<ConfigError> = [ring, procs, passes, ms].into_iter().flatten().collect();
+            for error in &errors {
+                match *error {
+                    ConfigError::Ring(BadCapacity(n)) => config.ring = n,
+                    ConfigError::Procs(n) => config.procs = n,
+                    ConfigError::StealPasses => config.steal_passes = 0,
+                    ConfigError::MaxMs(n) => config.max_ms = n,
+                    other => unreachable!("not generated: {other:?}"),
+                }
+            }
+            (config, errors)
+        })
+    }
+
+    fn says(error: ConfigError) -> Vec<String> {
+        let (name, value, range) = match error {
+            ConfigError::Ring(BadCapacity(n)) => ("ring", n, "a power of two from 2 to 65536"),
+            ConfigError::Procs(n) => ("procs", n, "1 to 4096"),
+            ConfigError::StealPasses => ("steal_passes", 0, "1 or more"),
+            ConfigError::MaxMs(n) => ("max_ms", n, "1 to 65536"),
+            other => unreachable!("not generated: {other:?}"),
+        };
+        vec![name.to_string(), value.to_string(), range.to_string()]
+    }
+
+    #[test]
+    fn alone_or_among_other_bad_ones() {
+        let seen = check(CASES, bad(), |(config, errors)| {
+            let mut seen = Tally::default();
+            let found = config.check();
+            match errors.first() {
+                None if found.is_ok() => seen.note("all were good"),
+                Some(&error) if found == Err(error) => {
+                    let text = error.to_string();
+                    if let Some(missing) = says(error).iter().find(|part| !text.contains(*part)) {
+                        return Err(Broken::because(format_args!("{text:?} does not say {missing:?}")));
+                    }
+                    seen.note(match error {
+                        ConfigError::Ring(_) => "the ring was bad",
+                        ConfigError::Procs(_) => "procs was bad",
+                        ConfigError::StealPasses => "steal_passes was bad",
+                        _ => "max_ms was bad",
+                    });
+                    seen.note_if(errors.len() > 1, "several were bad");
+                }
+                _ => return Err(Broken::because(format_args!("it is {found:?}, with {errors:?} wrong"))),
+            }
+            Ok(seen)
+        });
+        seen.must_have(&["all were good", "several were bad"]);
+        seen.must_have(&["the ring was bad", "procs was bad", "steal_passes was bad", "max_ms was bad"]);
+    }
+}

@@ -1,0 +1,71 @@
+//! The order in which a thief visits the Ps.
+
+use proptest::prelude::*;
+use spinpark::host::Host;
+use spinpark::kernel::random_order::RandomOrder;
+use spinpark_proptests::check::{Broken, Tally, check};
+use spinpark_proptests::solo::Solo;
+use std::collections::BTreeSet;
+
+const CASES: u32 = 256;
+
+/// How many of `1..=n` share no factor with `n`: as many steps there are.
+fn steps(n: usize) -> usize {
+    let gcd = |mut a: usize, mut b: usize| {
+        while b > 0 {
+            (a, b) = (b, a % b);
+        }
+        a
+    };
+    (1..=n).filter(|&step| gcd(n, step) == 1).count()
+}
+
+fn order(n: usize, choices: &[usize]) -> Vec<usize> {
+    Solo::dictate(choices);
+    RandomOrder::new(n).pick(Solo::choose).collect()
+}
+
+fn visits_each_once(n: usize, order: &[usize]) -> bool {
+    order.len() == n && order.iter().copied().collect::<BTreeSet<_>>() == (0..n).collect()
+}
+
+mod each_p_comes_once {
+    use super::*;
+
+    #[test]
+    fn for_every_start_and_every_step() {
+        for n in 1..=64 {
+            let mut orders = BTreeSet::new();
+            for (start, step) in (0..n).flat_map(|start| (0..steps(n)).map(move |step| (start, step))) {
+                let order = order(n, &[start, step]);
+                assert!(visits_each_once(n, &order), "of {n}, from {start}, step {step}: {order:?}");
+                assert_eq!(order[0], start);
+                orders.insert(order);
+            }
+            // Alive: each pair of choices is an order of its own.
+            assert_eq!(orders.len(), n * steps(n), "orders of {n}");
+        }
+    }
+
+    #[test]
+    fn of_none_there_is_none() {
+        assert_eq!(order(0, &[]), []);
+    }
+
+    #[test]
+    fn for_any_number_of_ps_and_any_draw() {
+        check(CASES, (1..=4096usize, any::<u64>()), |(n, seed)| {
+            Solo::seed(seed);
+            let order: Vec<usize> = RandomOrder::new(n).pick(Solo::choose).collect();
+            if visits_each_once(n, &order) { Ok(Tally::default()) } else { Err(Broken::because("not each once")) }
+        });
+    }
+
+    #[test]
+    fn even_if_the_host_chooses_out_of_range() {
+        for n in 1..=64 {
+            let order: Vec<usize> = RandomOrder::new(n).pick(|_| usize::MAX).collect();
+            assert!(visits_each_once(n, &order), "{order:?}");
+        }
+    }
+}

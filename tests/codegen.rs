@@ -1,0 +1,193 @@
+//! What the abstractions cost in machine code: nothing. On x86-64 the compiler's own listing is read.
+//!
+//! * The seam: `put` and `get` of a `RunQueue<Cores>` against the same ring written by hand (codegen/twins.rs).
+//! * The observer: the scheduler, watched by `()`, against a copy of its source out of which every report is cut
+//!   (codegen/observed.rs is compiled with both).
+//!
+//! `cargo test --test codegen -- --nocapture` prints the counts.
+#![cfg(target_arch = "x86_64")]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::LazyLock;
+use std::{env, fs};
+
+/// Each function by its symbol, one entry an instruction; of what refers to other symbols, only that it does.
+type Listing = BTreeMap<String, Vec<String>>;
+
+/// The three listings: twins, observed, unobserved. Made once.
+static LISTINGS: LazyLock<[Listing; 3]> = LazyLock::new(compile);
+
+mod the_seam_costs_nothing {
+    use super::*;
+
+    fn compare(operation: &str) {
+        let twins = &LISTINGS[0];
+        let kernel = &twins[&format!("{operation}_by_kernel")];
+        let hand = &twins[&format!("{operation}_by_hand")];
+        let same = if kernel == hand { ", the same" } else { "" };
+        println!("{operation}: {} instructions, by hand {}{same}", kernel.len(), hand.len());
+        assert!(kernel.len() > 5, "{operation} is not there: {kernel:?}");
+        assert!(kernel.len() <= hand.len(), "{operation}\nby kernel: {kernel:#?}\nby hand: {hand:#?}");
+        assert_eq!(locked(kernel), locked(hand), "{operation}: atomic read-modify-writes and fences differ");
+    }
+
+    #[test]
+    fn in_put() {
+        compare("put");
+    }
+
+    #[test]
+    fn in_get() {
+        compare("get");
+    }
+}
+
+mod an_observer_that_does_nothing_costs_nothing {
+    use super::*;
+
+    #[test]
+    fn in_the_whole_scheduler() {
+        let [_, observed, unobserved] = &*LISTINGS;
+        let names = |listing: &Listing| listing.keys().cloned().collect::<Vec<_>>();
+        let (all, all_unobserved) = (count(observed), count(unobserved));
+        println!("scheduler: {all} instructions, with no reports at all {all_unobserved}");
+        assert!(all > 500, "the scheduler is not there: {:?}", names(observed));
+        assert!(all <= all_unobserved, "observed: {observed:#?}\nunobserved: {unobserved:#?}");
+    }
+
+    #[test]
+    fn and_one_that_does_something_is_seen() {
+        let twins = &LISTINGS[0];
+        assert!(locked(&twins["submit_watched"]) > locked(&twins["submit_unwatched"]));
+    }
+
+    fn count(listing: &Listing) -> usize {
+        listing.values().map(Vec::len).sum()
+    }
+}
+
+/// How many atomic read-modify-writes and fences there are.
+fn locked(listing: &[String]) -> usize {
+    let costly = ["lock", "xchg", "mfence"];
+    listing.iter().filter(|line| costly.iter().any(|start| line.starts_with(start))).count()
+}
+
+/// Builds a workspace of four packages: the kernel with its reports cut out, and three users. `spinpark` itself comes
+/// from where this test does, with the same lock file, so nothing is downloaded.
+fn compile() -> [Listing; 3] {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let here = Path::new(env!("CARGO_TARGET_TMPDIR")).join("codegen");
+    let _ = fs::remove_dir_all(here.join("target").join("release").join("deps"));
+    let dependencies = "crossbeam-utils = { version = \"0.8\", default-features = false }\n";
+    let seen = format!("spinpark = {{ path = {root:?} }}\n{dependencies}");
+    let blind = format!("spinpark = {{ package = \"spinpark-blind\", path = \"../blind\" }}\n{dependencies}");
+    let tests = root.join("tests").join("codegen");
+
+    let mut cut = 0;
+    copy_without_reports(&root.join("src"), &here.join("blind").join("src"), &mut cut);
+    assert!(cut > 5, "only {cut} reports were found in the kernel");
+    let blind_needs = format!("{dependencies}static_assertions = \"1\"\natomic-wait = \"1\"\n");
+    let blind_needs = format!("{blind_needs}\n[features]\ndefault = [\"std\"]\nstd = []\n");
+
+    write(
+        &here.join("Cargo.toml"),
+        "[workspace]\nmembers = [\"blind\", \"twins\", \"observed\", \"unobserved\"]\nresolver = \"3\"\n\n\
+         [profile.release]\ncodegen-units = 1\n",
+    );
+    package(&here, "blind", "src/lib.rs".as_ref(), &blind_needs);
+    package(&here, "twins", &tests.join("twins.rs"), &seen);
+    package(&here, "observed", &tests.join("observed.rs"), &seen);
+    package(&here, "unobserved", &tests.join("observed.rs"), &blind);
+    fs::copy(root.join("Cargo.lock"), here.join("Cargo.lock")).expect("the lock file");
+
+    let output = Command::new(env!("CARGO"))
+        .args(["build", "--release", "--offline", "--workspace", "--target-dir", "target"])
+        .current_dir(&here)
+        // Not what the tests were built with, coverage for example: the product's code is looked at.
+        .env_remove("CARGO_ENCODED_RUSTFLAGS")
+        .env_remove("CARGO_BUILD_TARGET")
+        .env("RUSTFLAGS", "--emit=asm -Awarnings")
+        .output()
+        .expect("cargo can be started");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    ["twins", "observed", "unobserved"].map(|name| read(&here.join("target/release/deps"), name))
+}
+
+fn package(here: &Path, name: &str, source: &Path, dependencies: &str) {
+    let manifest = format!(
+        "[package]\nname = \"spinpark-{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
+         [lib]\nname = \"{name}\"\npath = {source:?}\n\n[dependencies]\n{dependencies}"
+    );
+    write(&here.join(name).join("Cargo.toml"), &manifest);
+}
+
+fn write(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().expect("a file is in a directory")).expect("a directory");
+    fs::write(path, text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+}
+
+/// Copies a tree of sources and cuts out each statement `self.observer.event(…);`.
+fn copy_without_reports(from: &Path, to: &Path, cut: &mut usize) {
+    for entry in fs::read_dir(from).expect("the sources") {
+        let path = entry.expect("a source").path();
+        let to = to.join(path.file_name().expect("a name"));
+        if path.is_dir() {
+            copy_without_reports(&path, &to, cut);
+            continue;
+        }
+        let mut text = fs::read_to_string(&path).expect("a source");
+        while let Some(start) = text.find("self.observer.event(") {
+            let length = text[start..].find(");").expect("a call ends") + 2;
+            text.replace_range(start..start + length, "");
+            *cut += 1;
+        }
+        write(&to, &text);
+    }
+}
+
+/// Reads the listing of one crate.
+fn read(directory: &Path, name: &str) -> Listing {
+    let is_listing = |path: &PathBuf| {
+        let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        file.starts_with(&format!("{name}-")) && file.ends_with(".s")
+    };
+    let paths = fs::read_dir(directory).expect("what was built").filter_map(|entry| Some(entry.ok()?.path()));
+    let found: Vec<_> = paths.filter(is_listing).collect();
+    let [path] = &found[..] else { panic!("one listing of {name} was expected: {found:?}") };
+    parse(&fs::read_to_string(path).expect("a listing"))
+}
+
+fn parse(text: &str) -> Listing {
+    let (mut listing, mut aliases) = (Listing::new(), Vec::new());
+    let mut function = String::new();
+    for line in text.lines() {
+        let line = line.split('#').next().unwrap_or_default();
+        let (is_indented, line) = (line.starts_with(char::is_whitespace), line.trim());
+        if let Some(alias) = line.strip_prefix(".set").and_then(|alias| alias.split_once(',')) {
+            // Two functions were found to be the same, and became one.
+            aliases.push((alias.0.trim().to_owned(), alias.1.trim().to_owned()));
+        } else if let Some(label) = line.strip_suffix(':') {
+            if !label.starts_with('.') {
+                function = label.to_owned();
+            }
+        } else if is_indented && !line.is_empty() && !line.starts_with('.') {
+            listing.entry(function.clone()).or_default().push(instruction(line));
+        }
+    }
+    for (alias, of) in aliases {
+        if let Some(same) = listing.get(&of).cloned() {
+            listing.insert(alias, same);
+        }
+    }
+    listing
+}
+
+/// `jne .LBB0_3` becomes `jne …`: where code lies is not compared.
+fn instruction(line: &str) -> String {
+    let words = line.split_whitespace();
+    let shown =
+        words.map(|word| if word.contains(".L") || word.contains("_ZN") || word.contains("_R") { "…" } else { word });
+    shown.collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,474 @@
+//! Running one model on one engine, within bounds.
+
+pub mod record;
+pub mod sc;
+
+use crate::model::Model;
+use crate::mutant::Mutation;
+use crate::wrap::trace::{self, Step};
+use crate::wrap::tso;
+use record::{Follow, Pick, Recorder};
+use serde::{Deserialize, Serialize};
+use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+/// Who explores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Engine {
+    /// loom 0.7.2: C11 without load buffering; known to miss executions.
+    Loom,
+    /// Every execution under sequential consistency.
+    Sc,
+    /// Every execution under total store order.
+    Tso,
+    /// Random schedules, sequentially consistent.
+    Random,
+    /// Probabilistic concurrency testing, sequentially consistent.
+    Pct,
+    /// Random schedules, total store order.
+    TsoRandom,
+    /// Probabilistic concurrency testing, total store order.
+    TsoPct,
+}
+
+impl Engine {
+    /// All of them.
+    pub const ALL: [Engine; 7] = [
+        Engine::Loom,
+        Engine::Sc,
+        Engine::Tso,
+        Engine::Random,
+        Engine::Pct,
+        Engine::TsoRandom,
+        Engine::TsoPct,
+    ];
+
+    /// Its name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Engine::Loom => "loom",
+            Engine::Sc => "sc",
+            Engine::Tso => "tso",
+            Engine::Random => "random",
+            Engine::Pct => "pct",
+            Engine::TsoRandom => "tso-random",
+            Engine::TsoPct => "tso-pct",
+        }
+    }
+
+    /// What it takes memory to be.
+    pub const fn memory_model(self) -> &'static str {
+        match self {
+            Engine::Loom => "C11 (part)",
+            Engine::Sc | Engine::Random | Engine::Pct => "SC",
+            Engine::Tso | Engine::TsoRandom | Engine::TsoPct => "TSO",
+        }
+    }
+
+    /// Does it miss nothing that its memory model allows, once it has finished?
+    pub const fn is_complete(self) -> bool {
+        matches!(self, Engine::Sc | Engine::Tso)
+    }
+
+    /// Does it draw schedules by lot?
+    pub const fn samples(self) -> bool {
+        matches!(self, Engine::Random | Engine::Pct | Engine::TsoRandom | Engine::TsoPct)
+    }
+}
+
+impl fmt::Display for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Where an exploration may stop before its end.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Bounds {
+    /// loom: at most so many times a thread that could go on is switched away from.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub preemptions: Option<usize>,
+    /// PCT: so many places where priorities change.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub depth: Option<usize>,
+    /// At most so many executions; for an engine that samples, exactly so many.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub executions: Option<u64>,
+    /// At most so many spurious returns from `park` in an execution.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub spurious: usize,
+    /// At most so many seconds.
+    pub seconds: f64,
+}
+
+fn is_zero(n: &usize) -> bool {
+    *n == 0
+}
+
+impl fmt::Display for Bounds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut parts = Vec::new();
+        parts.extend(self.preemptions.map(|n| format!("≤{n} preemptions")));
+        parts.extend(self.depth.map(|n| format!("depth {n}")));
+        parts.extend(self.executions.map(|n| format!("≤{n} runs")));
+        parts.extend((self.spurious > 0).then(|| format!("≤{} spurious", self.spurious)));
+        f.pad(&if parts.is_empty() { "none".to_owned() } else { parts.join(", ") })
+    }
+}
+
+/// What may be said after a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Verdict {
+    /// A complete engine finished: every execution that its memory model allows, within the model's size.
+    #[serde(rename = "proved")]
+    Proved,
+    /// The engine finished, but is known to miss executions.
+    #[serde(rename = "explored")]
+    Explored,
+    /// A bound was set and may have cut something off.
+    #[serde(rename = "bounded")]
+    Bounded,
+    /// Schedules were drawn by lot.
+    #[serde(rename = "sampled")]
+    Sampled,
+    /// It does not hold.
+    #[serde(rename = "FAILED")]
+    Failed,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Verdict::Proved => "proved",
+            Verdict::Explored => "explored",
+            Verdict::Bounded => "bounded",
+            Verdict::Sampled => "sampled",
+            Verdict::Failed => "FAILED",
+        })
+    }
+}
+
+/// What makes an execution happen again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Script {
+    /// loom explores in a fixed order: its `n`th execution, within the same bounds.
+    Nth(u64),
+    /// The decisions of a scheduler, one by one.
+    Picks(Vec<Pick>),
+}
+
+/// A failing execution.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// What is wrong.
+    pub message: String,
+    /// In which execution, counted from 1.
+    pub execution: u64,
+    /// How to make it happen again. `None`: nothing to replay, for instance if an outcome was never reached.
+    pub script: Option<Script>,
+    /// The threads' names.
+    pub threads: Vec<String>,
+    /// What each did.
+    pub steps: Vec<Step>,
+}
+
+/// What came of a run.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Outcome {
+    /// What may be said.
+    pub verdict: Verdict,
+    /// Executions explored.
+    pub executions: u64,
+    /// Executions given up because they only repeat others.
+    pub redundant: u64,
+    /// How each execution ended, and how often.
+    pub outcomes: BTreeMap<String, u64>,
+    /// How long it took.
+    pub seconds: f64,
+    /// What went wrong, if anything.
+    pub failure: Option<Failure>,
+    /// How often the mutated line was executed.
+    pub mutant_hits: u64,
+}
+
+/// What to run.
+#[derive(Debug, Clone, Copy)]
+pub struct Job<'a> {
+    /// Which model.
+    pub model: &'a Model,
+    /// On which engine.
+    pub engine: Engine,
+    /// Within which bounds.
+    pub bounds: Bounds,
+    /// With which line or step wrong.
+    pub mutation: Option<Mutation>,
+    /// From which seed; only engines that sample need one.
+    pub seed: u64,
+}
+
+/// Told now and then how far a run is: executions, and time since it began.
+pub type Progress = Rc<dyn Fn(u64, Duration)>;
+
+/// Thrown through an engine that has no other way to be stopped.
+struct OutOfBounds;
+
+/// What the model's closure, called once an execution, keeps.
+struct Tally {
+    started: Cell<u64>,
+    outcomes: RefCell<BTreeMap<String, u64>>,
+}
+
+thread_local! {
+    /// The closure must be `Send + Sync + 'static`, but every engine runs it on the thread that asked.
+    static TALLY: Tally = const { Tally { started: Cell::new(0), outcomes: RefCell::new(BTreeMap::new()) } };
+}
+
+impl Tally {
+    fn reset(&self) {
+        self.started.set(0);
+        self.outcomes.borrow_mut().clear();
+    }
+    fn count(&self, outcome: String) {
+        *self.outcomes.borrow_mut().entry(outcome).or_default() += 1;
+    }
+}
+
+/// Runs `job`; `progress` is told how far it is about four times a second.
+pub fn run(job: Job<'_>, progress: &Progress) -> Outcome {
+    crate::mutant::set(job.mutation);
+    let mut outcome = explore(job, None, progress);
+    outcome.mutant_hits = crate::mutant::hits();
+    if let Some(failure) = &mut outcome.failure
+        && let Some(script) = failure.script.clone()
+    {
+        let again = explore(job, Some(&script), &silent());
+        if let Some(again) = again.failure {
+            failure.threads = again.threads;
+            failure.steps = again.steps;
+        }
+    }
+    if outcome.failure.is_none() && job.mutation.is_none() && matches!(outcome.verdict, Verdict::Proved | Verdict::Sampled) {
+        outcome.failure = never_reached(job.model, &outcome);
+    }
+    if outcome.failure.is_some() {
+        outcome.verdict = Verdict::Failed;
+    }
+    crate::mutant::set(None);
+    outcome
+}
+
+/// Plays one execution again, and writes it down.
+pub fn replay(job: Job<'_>, script: &Script) -> Outcome {
+    crate::mutant::set(job.mutation);
+    let outcome = explore(job, Some(script), &silent());
+    crate::mutant::set(None);
+    outcome
+}
+
+/// A complete engine that misses what must be reached shows a vacuous model. loom's gaps are its own, and shown as such.
+fn never_reached(model: &Model, outcome: &Outcome) -> Option<Failure> {
+    let missed = model.must_reach.iter().find(|must| !outcome.outcomes.keys().any(|seen| seen.contains(**must)))?;
+    Some(Failure {
+        message: format!("vacuous: no execution ended in `{missed}`, which the model must reach"),
+        execution: outcome.executions,
+        script: None,
+        threads: Vec::new(),
+        steps: Vec::new(),
+    })
+}
+
+fn explore(job: Job<'_>, script: Option<&Script>, progress: &Progress) -> Outcome {
+    TALLY.with(Tally::reset);
+    let clock = Instant::now();
+    let result = match job.engine {
+        Engine::Loom => explore_by_loom(job, script, clock, progress),
+        _ => explore_by_shuttle(job, script, clock, progress),
+    };
+    let (executions, redundant, finished) = result.counts;
+    let failure = result.failure.map(|(message, script)| Failure {
+        message,
+        execution: executions,
+        script: Some(script),
+        threads: trace::threads(),
+        steps: trace::take_steps(),
+    });
+    let verdict = match (&failure, job.engine) {
+        (Some(_), _) => Verdict::Failed,
+        (None, engine) if engine.samples() => Verdict::Sampled,
+        (None, engine) if finished && engine.is_complete() => Verdict::Proved,
+        (None, Engine::Loom) if finished && job.bounds.preemptions.is_none() => Verdict::Explored,
+        (None, _) => Verdict::Bounded,
+    };
+    Outcome {
+        verdict,
+        executions,
+        redundant,
+        outcomes: TALLY.with(|tally| tally.outcomes.take()),
+        seconds: clock.elapsed().as_secs_f64(),
+        failure,
+        mutant_hits: 0,
+    }
+}
+
+struct Explored {
+    /// Executions, redundant ones, and whether the engine came to its end.
+    counts: (u64, u64, bool),
+    failure: Option<(String, Script)>,
+}
+
+fn explore_by_loom(job: Job<'_>, script: Option<&Script>, clock: Instant, progress: &Progress) -> Explored {
+    let mut builder = loom::model::Builder::new();
+    builder.max_threads = 5;
+    builder.max_branches = 20_000;
+    builder.preemption_bound = job.bounds.preemptions;
+    builder.max_duration = None;
+    builder.max_permutations = None;
+    builder.checkpoint_file = None;
+    let nth = match script {
+        Some(Script::Nth(n)) => Some(*n),
+        _ => None,
+    };
+    let body = job.model.loom;
+    let limit = job.bounds.executions.unwrap_or(u64::MAX);
+    let seconds = job.bounds.seconds;
+    // Loom wants a closure that could go to another thread; it never does. The pulse is how it reports meanwhile.
+    let started = Arc::new(AtomicU64::new(0));
+    let pulse = Pulse::new(progress, clock);
+    let counter = Arc::clone(&started);
+    let result = with_pulse(pulse, || {
+        catch_unwind(AssertUnwindSafe(|| {
+            builder.check(move || {
+                // Relaxed: one thread.
+                let n = counter.load(Relaxed) + 1;
+                if n > limit || (n % 256 == 0 && beat(n) > seconds) || nth.is_some_and(|nth| n > nth) {
+                    panic_any(OutOfBounds);
+                }
+                // Relaxed: one thread.
+                counter.store(n, Relaxed);
+                trace::begin(nth == Some(n));
+                let outcome = body();
+                TALLY.with(|tally| tally.count(outcome));
+            });
+        }))
+    });
+    // Relaxed: one thread.
+    let executions = started.load(Relaxed);
+    match result {
+        Ok(()) => Explored { counts: (executions, 0, true), failure: None },
+        Err(payload) if payload.is::<OutOfBounds>() => Explored { counts: (executions, 0, false), failure: None },
+        Err(payload) => {
+            let failure = Some((message(&*payload), Script::Nth(executions)));
+            Explored { counts: (executions, 0, false), failure }
+        }
+    }
+}
+
+fn explore_by_shuttle(job: Job<'_>, script: Option<&Script>, clock: Instant, progress: &Progress) -> Explored {
+    let Bounds { depth, executions, seconds, spurious, .. } = job.bounds;
+    let limit = executions.unwrap_or(u64::MAX);
+    let mut seen = None;
+    let scheduler: Box<dyn Scheduler> = match (script, job.engine) {
+        (Some(Script::Picks(picks)), _) => Box::new(Follow::new(picks.clone())),
+        (_, Engine::Sc | Engine::Tso) => {
+            let keep_going = move |seen: &sc::Explored| {
+                let n = seen.executions + seen.redundant;
+                seen.executions < limit && (n % 256 != 0 || beat(n) < seconds)
+            };
+            let (exhaustive, explored) = sc::Exhaustive::new(spurious, keep_going);
+            seen = Some(explored);
+            Box::new(exhaustive)
+        }
+        (_, Engine::Pct | Engine::TsoPct) => {
+            Box::new(PctScheduler::new_from_seed(job.seed, depth.unwrap_or(3), limit as usize))
+        }
+        _ => Box::new(RandomScheduler::new_from_seed(job.seed, limit as usize)),
+    };
+    let picks = Rc::new(RefCell::new(Vec::new()));
+    let samples = job.engine.samples() && script.is_none();
+    let recorder = Recorder::new(scheduler, Rc::clone(&picks), move |n| !samples || n % 64 != 0 || beat(n) < seconds);
+    let mut config = shuttle::Config::new();
+    config.stack_size = 0x2_0000;
+    config.failure_persistence = shuttle::FailurePersistence::None;
+    config.silence_warnings = true;
+    config.max_steps = shuttle::MaxSteps::FailAfter(1_000_000);
+    let body = if job.engine.memory_model() == "TSO" { job.model.tso } else { job.model.shuttle };
+    let traced = script.is_some();
+    let play = move || {
+        TALLY.with(|tally| tally.started.set(tally.started.get() + 1));
+        trace::begin(traced);
+        tso::begin();
+        let outcome = body();
+        TALLY.with(|tally| tally.count(outcome));
+    };
+    let result = with_pulse(Pulse::new(progress, clock), || {
+        catch_unwind(AssertUnwindSafe(|| shuttle::Runner::new(recorder, config).run(play)))
+    });
+    let started = TALLY.with(|tally| tally.started.get());
+    let counts = match &seen {
+        None => (started, 0, true),
+        Some(seen) => {
+            let seen = seen.borrow();
+            let running = u64::from(result.is_err());
+            (seen.executions + running, seen.redundant, seen.complete)
+        }
+    };
+    let failure = result.err().map(|payload| (message(&*payload), Script::Picks(picks.take())));
+    Explored { counts, failure }
+}
+
+/// A progress function that tells nobody.
+pub fn silent() -> Progress {
+    Rc::new(|_, _| ())
+}
+
+/// The caller's progress function, for as long as an engine runs on this thread.
+struct Pulse {
+    tell: Progress,
+    clock: Instant,
+    last: Cell<Instant>,
+}
+
+impl Pulse {
+    fn new(tell: &Progress, clock: Instant) -> Pulse {
+        Pulse { tell: Rc::clone(tell), clock, last: Cell::new(clock) }
+    }
+}
+
+thread_local! {
+    static PULSE: RefCell<Option<Pulse>> = const { RefCell::new(None) };
+}
+
+fn with_pulse<R>(pulse: Pulse, f: impl FnOnce() -> R) -> R {
+    PULSE.with_borrow_mut(|place| *place = Some(pulse));
+    let result = f();
+    PULSE.with_borrow_mut(|place| *place = None);
+    result
+}
+
+/// Tells how far we are, at most four times a second. Returns the seconds so far.
+fn beat(n: u64) -> f64 {
+    PULSE.with_borrow(|pulse| {
+        let Some(pulse) = pulse else { return 0.0 };
+        if pulse.last.get().elapsed() > Duration::from_millis(250) {
+            pulse.last.set(Instant::now());
+            (pulse.tell)(n, pulse.clock.elapsed());
+        }
+        pulse.clock.elapsed().as_secs_f64()
+    })
+}
+
+fn message(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<String>().cloned();
+    let text = text.or_else(|| payload.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+    text.unwrap_or_else(|| "a panic without a message".to_owned())
+}

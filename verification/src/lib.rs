@@ -1,0 +1,10 @@
+//! spinpark's verification.
+pub mod engine;
+pub mod loom;
+pub mod model;
+pub mod models;
+pub mod mutant;
+pub mod shuttle;
+pub mod stage;
+pub mod twins;
+pub mod wrap;

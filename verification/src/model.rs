@@ -1,0 +1,130 @@
+//! What a model is: a plain generic function, played by every engine that can, with what it claims.
+
+use crate::engine::{Bounds, Engine};
+use crate::loom::Loom;
+use crate::shuttle::Shuttle;
+use crate::wrap::{trace::Trace, tso::Tso, weaken::Weaken};
+
+/// loom, as models see it.
+pub type OnLoom = Trace<Weaken<Loom>>;
+/// shuttle, as models see it.
+pub type OnShuttle = Trace<Weaken<Shuttle>>;
+/// shuttle with store buffers, as models see it.
+pub type OnTso = Trace<Weaken<Tso<Shuttle>>>;
+
+/// A model of one room.
+#[derive(Debug)]
+pub struct Model {
+    /// `room::property::topology`.
+    pub name: &'static str,
+    /// What is claimed, in a sentence.
+    pub claim: &'static str,
+    /// Threads, sizes, operations: what the claim is bounded by.
+    pub size: &'static str,
+    /// Which invariants of the specification.
+    pub invariants: &'static [u8],
+    /// Each must be part of some execution's outcome.
+    pub must_reach: &'static [&'static str],
+    /// On which engines it runs by default.
+    pub runs: &'static [Run],
+    /// One execution on loom; returns how it ended.
+    pub loom: fn() -> String,
+    /// One execution on shuttle.
+    pub shuttle: fn() -> String,
+    /// One execution on shuttle with store buffers.
+    pub tso: fn() -> String,
+}
+
+impl Model {
+    /// The room it is about.
+    pub fn room(&self) -> &'static str {
+        self.name.split("::").next().unwrap_or(self.name)
+    }
+}
+
+/// One engine, within bounds.
+#[derive(Debug, Clone, Copy)]
+pub struct Run {
+    /// Which engine.
+    pub engine: Engine,
+    /// Bounds of the default run.
+    pub bounds: Bounds,
+    /// Bounds of a `--deep` run.
+    pub deep: Bounds,
+}
+
+const fn bounds(seconds: f64) -> Bounds {
+    Bounds { preemptions: None, depth: None, executions: None, spurious: 0, seconds }
+}
+
+/// loom, to its end.
+pub const fn loom() -> Run {
+    Run { engine: Engine::Loom, bounds: bounds(60.0), deep: bounds(3600.0) }
+}
+
+/// loom, with at most `n` preemptions; two more when it goes deep.
+pub const fn loom_bounded(n: usize) -> Run {
+    let (mut bounds, mut deep) = (bounds(60.0), bounds(3600.0));
+    bounds.preemptions = Some(n);
+    deep.preemptions = Some(n + 2);
+    Run { engine: Engine::Loom, bounds, deep }
+}
+
+/// Every execution under sequential consistency.
+pub const fn sc() -> Run {
+    Run { engine: Engine::Sc, bounds: bounds(60.0), deep: bounds(7200.0) }
+}
+
+/// Every execution under sequential consistency, with up to `n` spurious returns from `park`.
+pub const fn sc_spurious(n: usize) -> Run {
+    let mut run = sc();
+    run.bounds.spurious = n;
+    run.deep.spurious = n;
+    run
+}
+
+/// Every execution under total store order.
+pub const fn tso() -> Run {
+    Run { engine: Engine::Tso, ..sc() }
+}
+
+/// `n` schedules drawn by `engine`; a hundred times as many when it goes deep.
+pub const fn sampled(engine: Engine, n: u64) -> Run {
+    let (mut bounds, mut deep) = (bounds(120.0), bounds(36000.0));
+    bounds.executions = Some(n);
+    deep.executions = Some(n * 100);
+    if matches!(engine, Engine::Pct | Engine::TsoPct) {
+        bounds.depth = Some(3);
+        deep.depth = Some(5);
+    }
+    Run { engine, bounds, deep }
+}
+
+/// Declares a model: the generic function is instantiated for every host.
+#[macro_export]
+macro_rules! model {
+    ($name:literal, $body:ident, claim: $claim:literal, size: $size:literal, invariants: [$($inv:literal),*],
+     must_reach: [$($reach:literal),* $(,)?], runs: [$($run:expr),* $(,)?] $(,)?) => {
+        $crate::model::Model {
+            name: $name,
+            claim: $claim,
+            size: $size,
+            invariants: &[$($inv),*],
+            must_reach: &[$($reach),*],
+            runs: const { &[$($run),*] },
+            loom: $body::<$crate::model::OnLoom>,
+            shuttle: $body::<$crate::model::OnShuttle>,
+            tso: $body::<$crate::model::OnTso>,
+        }
+    };
+}
+
+/// All models.
+pub fn all() -> impl Iterator<Item = &'static Model> {
+    crate::models::MODELS.iter().copied().flatten()
+}
+
+/// The models whose name is, begins with or contains `name`.
+pub fn matching(name: &str) -> Vec<&'static Model> {
+    all().filter(|model| model.name.contains(name)).collect()
+}

@@ -1,0 +1,122 @@
+//! Models of `globq`: the list under the lock, and the length that is read without it.
+
+use super::common::{Tasks, each_once, party};
+use crate::engine::Engine;
+use crate::model::{Model, loom, sc, tso};
+use crate::mutant::{Mutant, Mutation};
+use crate::stage::Stage;
+use spinpark::atomic::{Atomic, store_load};
+use spinpark::host::Lock;
+use spinpark::kernel::globq::{GlobQueue, Len};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+struct Global<H: Stage> {
+    queue: H::Lock<GlobQueue>,
+    len: Len<H>,
+    tasks: Tasks<H>,
+    /// Does somebody still look? As `nmspinning`.
+    seeking: Atomic<H, bool>,
+}
+
+impl<H: Stage> Global<H> {
+    fn new(tasks: usize) -> Arc<Self> {
+        Arc::new(Global {
+            queue: H::Lock::new(GlobQueue::new()),
+            len: Len::new(),
+            tasks: Tasks::new(tasks),
+            seeking: Atomic::new(true),
+        })
+    }
+    fn put(&self, n: u64) {
+        let g = self.tasks.make(n);
+        self.queue.with(|queue| queue.put(g, &self.len));
+    }
+    fn take(&self) -> Vec<u64> {
+        let peeked = self.len.peek();
+        let g = (peeked > 0).then(|| self.queue.with(|queue| queue.get(&self.len))).flatten();
+        self.tasks.run_all(g)
+    }
+    fn drain(&self) -> Vec<u64> {
+        let gs = self.queue.with(|queue| std::iter::from_fn(|| queue.get(&self.len)).collect::<Vec<_>>());
+        assert!(self.len.peek() == 0, "the queue is empty, its length says {}", self.len.peek());
+        self.tasks.run_all(gs)
+    }
+}
+
+fn two_submitters_one_taker<H: Stage>() -> String {
+    let global = Global::<H>::new(2);
+    let one = party::<H, _, _>("submitter 1", &global, |global| global.put(1));
+    let two = party::<H, _, _>("submitter 2", &global, |global| global.put(2));
+    let taken = global.take();
+    H::join(one);
+    H::join(two);
+    let left = global.drain();
+    each_once(2, &[&taken, &left]);
+    format!("taken {taken:?}")
+}
+
+fn a_share_is_taken<H: Stage>() -> String {
+    let global = Global::<H>::new(4);
+    (1..=3).for_each(|n| global.put(n));
+    let other = party::<H, _, _>("submitter", &global, |global| global.put(4));
+    let mut more = Vec::new();
+    let first = global.queue.with(|queue| queue.get_batch(2, 2, &global.len, |gs| more.extend(gs)));
+    let taken = global.tasks.run_all(first.into_iter().chain(more));
+    assert!(taken == [1, 2], "a fair share of 3 or 4 Gs among 2 Ps, at most 2, is [1, 2], not {taken:?}");
+    H::join(other);
+    let left = global.drain();
+    each_once(4, &[&taken, &left]);
+    format!("left {left:?}")
+}
+
+fn the_length_is_not_slept_on<H: Stage>() -> String {
+    let global = Global::<H>::new(1);
+    let submitter = party::<H, _, _>("submitter", &global, |global| {
+        global.put(1);
+        // `work/spinning`, submitter's half, as in `wakep`.
+        store_load::<H>();
+        global.seeking.load(Relaxed)
+    });
+    global.seeking.store(false, Relaxed);
+    // `work/spinning`, seeker's half, as in `retire`.
+    store_load::<H>();
+    let seen = global.len.peek() > 0;
+    let relies = H::join(submitter);
+    assert!(seen || !relies, "the submitter relies on a seeker that has seen a length of 0");
+    each_once(1, &[&global.drain()]);
+    format!("seeker saw it: {seen}, submitter relied on it: {relies}")
+}
+
+/// The models.
+pub const MODELS: &[Model] = &[
+    crate::model!("globq::each_g_is_taken_once::two_submitters_one_taker", two_submitters_one_taker,
+        claim: "two submitters and a taker that peeks first: each G once, list and length agree",
+        size: "3 threads, 2 puts, 1 peek and get",
+        invariants: [1, 2],
+        must_reach: ["taken []", "taken [1]", "taken [2]"],
+        runs: [loom(), sc(), tso()]),
+    crate::model!("globq::each_g_is_taken_once::a_share_is_taken", a_share_is_taken,
+        claim: "a fair share, oldest first, at most half a ring",
+        size: "2 threads, 4 Gs, 2 Ps, half a ring of 4",
+        invariants: [1, 2],
+        must_reach: ["left [3, 4]"],
+        runs: [loom(), sc()]),
+    crate::model!("globq::the_length_is_a_hint::not_slept_on", the_length_is_not_slept_on,
+        claim: "a Relaxed length is enough: behind the fences of work/spinning nobody sleeps on an old one",
+        size: "2 threads, 1 G",
+        invariants: [30],
+        must_reach: ["saw it: true", "relied on it: false"],
+        runs: [loom(), sc(), tso()]),
+];
+
+const HINT: &str = "globq::the_length_is_a_hint::not_slept_on";
+
+/// The mutants.
+pub const MUTANTS: &[Mutant] = &[Mutant {
+    name: "globq-no-fence-after-put",
+    room: "globq",
+    what: "a submitter peeks at nmspinning without a StoreLoad after it queued globally",
+    mutation: Mutation::Weaken { file: "models/globq.rs", after: "global.put(1);", needle: "store_load" },
+    killed_by: &[(HINT, Engine::Loom)],
+}];

@@ -1,0 +1,171 @@
+//! Models of `local` and `runnext`.
+
+use super::common::{Tasks, each_once, g, party};
+use crate::engine::Engine;
+use crate::model::{Model, loom, loom_bounded, sc, tso};
+use crate::mutant::{Mutant, Mutation};
+use crate::stage::Stage;
+use spinpark::kernel::g::G;
+use spinpark::kernel::local::LocalQueue;
+use spinpark::kernel::p::Turn;
+use spinpark::kernel::runnext::RunNext;
+use spinpark::kernel::runq::Capacity;
+use std::sync::Arc;
+
+struct Local<H: Stage> {
+    queue: LocalQueue<H, 4>,
+    tasks: Tasks<H>,
+}
+
+impl<H: Stage> Local<H> {
+    fn new(tasks: usize) -> Arc<Self> {
+        Arc::new(Local { queue: LocalQueue::new(Capacity::MIN), tasks: Tasks::new(tasks) })
+    }
+    fn put_next(&self, n: u64) {
+        self.queue.put_next(self.tasks.make(n), |_, g: G| panic!("G{} does not fit", g.id()));
+    }
+    fn get(&self) -> Vec<u64> {
+        self.tasks.run_all(self.queue.get(&mut Turn::default(), 16))
+    }
+    fn drain(&self) -> Vec<u64> {
+        self.tasks.run_all(self.queue.drain())
+    }
+}
+
+fn kicked_out_of_runnext<H: Stage>() -> String {
+    let local = Local::<H>::new(2);
+    local.put_next(1);
+    let seeker = party::<H, _, _>("seeker", &local, |local| local.queue.is_empty());
+    // G1 goes from runnext to the ring, G2 comes and goes: there is a G all the time.
+    local.put_next(2);
+    let owner = local.get();
+    let empty = H::join(seeker);
+    assert!(!empty, "the queue looked empty, but G1 was in it all the time");
+    let left = local.drain();
+    each_once(2, &[&owner, &left]);
+    format!("owner {owner:?} left {left:?}")
+}
+
+fn emptied_meanwhile<H: Stage>() -> String {
+    let local = Local::<H>::new(1);
+    local.put_next(1);
+    let seeker = party::<H, _, _>("seeker", &local, |local| local.queue.is_empty());
+    let owner = local.get();
+    let empty = H::join(seeker);
+    each_once(1, &[&owner]);
+    format!("looked empty: {empty}")
+}
+
+fn owner_and_thief_share_runnext<H: Stage>() -> String {
+    let local = Local::<H>::new(2);
+    let thief = party::<H, _, _>("thief", &local, |local| {
+        let mine = LocalQueue::<H, 4>::new(Capacity::MIN);
+        let first = local.queue.steal_into(&mine, true, || ());
+        local.tasks.run_all(first.into_iter().chain(mine.drain()))
+    });
+    local.put_next(1);
+    local.put_next(2);
+    let mut owner = local.get();
+    let stolen = H::join(thief);
+    owner.extend(local.drain());
+    each_once(2, &[&owner, &stolen]);
+    format!("owner {owner:?} thief {stolen:?}")
+}
+
+fn owner_and_one_thief<H: Stage>() -> String {
+    struct Slot<H: Stage> {
+        slot: RunNext<H>,
+        tasks: Tasks<H>,
+    }
+    let shared = Arc::new(Slot::<H> { slot: RunNext::new(), tasks: Tasks::new(2) });
+    let thief = party::<H, _, _>("thief", &shared, |shared| shared.tasks.run_all(shared.slot.steal()));
+    let mut owner = shared.tasks.run_all(shared.slot.put(shared.tasks.make(1)));
+    owner.extend(shared.tasks.run_all(shared.slot.put(shared.tasks.make(2))));
+    owner.extend(shared.tasks.run_all(shared.slot.take()));
+    let stolen = H::join(thief);
+    each_once(2, &[&owner, &stolen]);
+    format!("owner {owner:?} thief {stolen:?}")
+}
+
+fn two_thieves<H: Stage>() -> String {
+    let slot = Arc::new(RunNext::<H>::new());
+    assert!(slot.put(g(1)).is_none());
+    let steal = |slot: &RunNext<H>| slot.steal().map(G::into_raw).is_some();
+    let (one, two) = (party::<H, _, _>("thief 1", &slot, steal), party::<H, _, _>("thief 2", &slot, steal));
+    let (one, two) = (H::join(one), H::join(two));
+    assert!(one != two, "one G, taken by {} thieves", u8::from(one) + u8::from(two));
+    format!("thief {} won", if one { 1 } else { 2 })
+}
+
+/// The models of `runnext`.
+pub const RUNNEXT: &[Model] = &[
+    crate::model!("runnext::whoever_empties_it_owns_the_g::owner_and_one_thief", owner_and_one_thief,
+        claim: "a G in the slot is displaced, taken or stolen, by one of them, with its data",
+        size: "2 threads, 2 puts, 1 take, 1 steal",
+        invariants: [1, 2, 8],
+        must_reach: ["thief []", "thief [1]", "thief [2]"],
+        runs: [loom(), sc(), tso()]),
+    crate::model!("runnext::whoever_empties_it_owns_the_g::two_thieves", two_thieves,
+        claim: "of two thieves one gets it",
+        size: "3 threads, 1 G, 2 steals",
+        invariants: [1, 2, 8],
+        must_reach: ["thief 1 won", "thief 2 won"],
+        runs: [loom(), sc(), tso()]),
+];
+
+/// The models of `local`.
+pub const LOCAL: &[Model] = &[
+    crate::model!("local::never_empty_while_a_g_is_there::kicked_out_of_runnext", kicked_out_of_runnext,
+        claim: "a G that moves from runnext to the ring is seen by a test for emptiness that began before",
+        size: "2 threads, 2 Gs, 1 kick, 1 get, 1 test",
+        invariants: [10],
+        must_reach: ["owner [2] left [1]"],
+        runs: [loom(), sc(), tso()]),
+    crate::model!("local::never_empty_while_a_g_is_there::emptied_meanwhile", emptied_meanwhile,
+        claim: "the test does see that a queue is empty",
+        size: "2 threads, 1 G, 1 get, 1 test",
+        invariants: [10],
+        must_reach: ["looked empty: true", "looked empty: false"],
+        runs: [loom(), sc(), tso()]),
+    crate::model!("local::each_g_is_taken_once::owner_and_thief_share_runnext", owner_and_thief_share_runnext,
+        claim: "runnext and ring together: displaced, run and stolen, each G once",
+        size: "2 threads, ring of 2, 2 puts to runnext, 1 get, 1 steal",
+        invariants: [1, 2, 8, 9],
+        must_reach: ["thief []", "thief [1]", "thief [2]"],
+        runs: [loom_bounded(3), sc(), tso()]),
+];
+
+const KICKED: &str = "local::never_empty_while_a_g_is_there::kicked_out_of_runnext";
+const SLOT: &str = "runnext::whoever_empties_it_owns_the_g::owner_and_one_thief";
+
+/// The mutants of both rooms.
+pub const MUTANTS: &[Mutant] = &[
+    Mutant {
+        name: "runnext-put-relaxed",
+        room: "runnext",
+        what: "the owner fills the slot Relaxed",
+        mutation: Mutation::Weaken { file: "runnext.rs", after: "pub fn put", needle: "swap" },
+        killed_by: &[(SLOT, Engine::Loom)],
+    },
+    Mutant {
+        name: "runnext-steal-relaxed",
+        room: "runnext",
+        what: "a thief empties the slot Relaxed",
+        mutation: Mutation::Weaken { file: "runnext.rs", after: "pub fn steal", needle: "swap" },
+        killed_by: &[(SLOT, Engine::Loom)],
+    },
+    Mutant {
+        name: "runnext-take-relaxed",
+        room: "runnext",
+        what: "the owner empties the slot Relaxed, so an emptiness test may not see what it put into the ring before",
+        mutation: Mutation::Weaken { file: "runnext.rs", after: "pub fn take", needle: "swap" },
+        killed_by: &[(KICKED, Engine::Loom)],
+    },
+    Mutant {
+        name: "local-emptiness-relaxed",
+        room: "local",
+        what: "the emptiness test reads the slot Relaxed",
+        mutation: Mutation::Weaken { file: "runnext.rs", after: "fn is_set_acquire", needle: "load" },
+        killed_by: &[(KICKED, Engine::Loom)],
+    },
+];

@@ -1,0 +1,328 @@
+//! Models of `runq`: an owner, which is the main thread, and its thieves.
+//!
+//! The owner is the main thread on purpose: loom keeps one last access per atomic, so an owner that loads `tail` and
+//! then stores it hides an earlier load of a thief that started before (tokio-rs/loom #166, #392). The engines that are
+//! complete do not care.
+
+use super::common::{Tasks, each_once, party};
+use crate::engine::Engine;
+use crate::model::{Model, loom, loom_bounded, sc, tso};
+use crate::mutant::{self, Mutant, Mutation};
+use crate::stage::Stage;
+use spinpark::host::Lock;
+use spinpark::kernel::g::G;
+use spinpark::kernel::local::LocalQueue;
+use spinpark::kernel::runq::{Capacity, Full, RunQueue};
+use std::sync::Arc;
+
+/// A ring of two, whose cursors wrap around at 8; with the Gs' data.
+struct Ring<H: Stage, const BITS: u32 = 3> {
+    ring: RunQueue<H, BITS>,
+    tasks: Tasks<H>,
+}
+
+fn capacity(n: usize) -> Capacity {
+    Capacity::new(n).expect("a power of two")
+}
+
+impl<H: Stage, const BITS: u32> Ring<H, BITS> {
+    fn of(n: usize, tasks: usize) -> Arc<Self> {
+        Self::starting_at(n, 0, tasks)
+    }
+
+    fn starting_at(n: usize, at: u32, tasks: usize) -> Arc<Self> {
+        Arc::new(Ring { ring: RunQueue::starting_at(capacity(n), at), tasks: Tasks::new(tasks) })
+    }
+
+    fn put(&self, n: u64) -> bool {
+        match self.ring.put(self.tasks.make(n)) {
+            Ok(()) => true,
+            Err(Full(g)) => {
+                let _ = g.into_raw();
+                false
+            }
+        }
+    }
+
+    fn get(&self) -> Vec<u64> {
+        self.tasks.run_all(self.ring.get())
+    }
+
+    /// One steal, as a thief does: it runs the first and drains the rest out of its own ring.
+    fn steal(&self) -> Vec<u64> {
+        let mine = RunQueue::<H, BITS>::new(capacity(self.ring.capacity()));
+        let first = self.ring.steal_into(&mine);
+        self.tasks.run_all(first.into_iter().chain(std::iter::from_fn(|| mine.get())))
+    }
+
+    fn drain(&self) -> Vec<u64> {
+        self.tasks.run_all(std::iter::from_fn(|| self.ring.get()))
+    }
+
+    fn thief(ring: &Arc<Self>, name: &'static str) -> H::Thread<Vec<u64>> {
+        party::<H, _, _>(name, ring, Self::steal)
+    }
+}
+
+fn owner_and_one_thief<H: Stage>() -> String {
+    let ring = Ring::<H>::of(2, 2);
+    let thief = Ring::thief(&ring, "thief");
+    ring.put(1);
+    ring.put(2);
+    let mut owner = ring.get();
+    let stolen = H::join(thief);
+    owner.extend(ring.drain());
+    each_once(2, &[&owner, &stolen]);
+    format!("owner {owner:?} thief {stolen:?}")
+}
+
+fn owner_and_two_thieves<H: Stage>() -> String {
+    let ring = Ring::<H>::of(2, 2);
+    let (one, two) = (Ring::thief(&ring, "thief 1"), Ring::thief(&ring, "thief 2"));
+    ring.put(1);
+    ring.put(2);
+    let mut owner = vec![];
+    let (one, two) = (H::join(one), H::join(two));
+    owner.extend(ring.drain());
+    each_once(2, &[&owner, &one, &two]);
+    format!("owner {owner:?} thieves {one:?} {two:?}")
+}
+
+fn across_the_wrap<H: Stage>() -> String {
+    let ring = Ring::<H>::starting_at(2, 7, 3);
+    let thief = Ring::thief(&ring, "thief");
+    ring.put(1);
+    let mut owner = ring.get();
+    ring.put(2);
+    ring.put(3);
+    owner.extend(ring.get());
+    let stolen = H::join(thief);
+    owner.extend(ring.drain());
+    each_once(3, &[&owner, &stolen]);
+    format!("owner {owner:?} thief {stolen:?}")
+}
+
+/// A thief may sleep through `2^BITS` rounds of the ring; with 32 bits it would have to sleep long.
+fn a_thief_that_sleeps_long<H: Stage>() -> String {
+    fn play<H: Stage, const BITS: u32>() -> String {
+        let ring = Ring::<H, BITS>::of(2, 6);
+        let thief = Ring::thief(&ring, "thief");
+        let mut owner = vec![];
+        for n in 1..=5 {
+            ring.put(n);
+            owner.extend(ring.get());
+        }
+        ring.put(6);
+        let stolen = H::join(thief);
+        owner.extend(ring.drain());
+        each_once(6, &[&owner, &stolen]);
+        format!("owner {} thief {}", owner.len(), stolen.len())
+    }
+    match mutant::twin() {
+        Some("cursors-of-two-bits") => play::<H, 2>(),
+        _ => play::<H, 4>(),
+    }
+}
+
+fn half_of_four<H: Stage>() -> String {
+    let ring = Ring::<H, 4>::of(4, 4);
+    (1..=3).for_each(|n| assert!(ring.put(n)));
+    let thief = Ring::thief(&ring, "thief");
+    ring.put(4);
+    let mut owner = ring.get();
+    let stolen = H::join(thief);
+    assert!(stolen.len() <= 2, "a thief took {} of at most 4 Gs", stolen.len());
+    owner.extend(ring.drain());
+    each_once(4, &[&owner, &stolen]);
+    format!("owner {owner:?} thief {stolen:?}")
+}
+
+fn a_batch_while_robbed<H: Stage>() -> String {
+    let ring = Ring::<H>::of(2, 3);
+    ring.put(1);
+    let thief = party::<H, _, _>("thief", &ring, |ring| [ring.steal(), ring.steal()].concat());
+    let mut batch = [2, 3].map(|n| ring.tasks.make(n)).into_iter();
+    let put = ring.ring.put_batch(&mut batch);
+    let mut owner = ring.tasks.run_all(batch);
+    owner.extend(ring.get());
+    let stolen = H::join(thief);
+    owner.extend(ring.drain());
+    each_once(3, &[&owner, &stolen]);
+    format!("put {put} owner {owner:?} thief {stolen:?}")
+}
+
+fn overflow_while_robbed<H: Stage>() -> String {
+    struct Full<H: Stage> {
+        local: LocalQueue<H, 3>,
+        global: H::Lock<Vec<G>>,
+        tasks: Tasks<H>,
+    }
+    let shared = Arc::new(Full::<H> {
+        local: LocalQueue::new(capacity(2)),
+        global: H::Lock::new(Vec::new()),
+        tasks: Tasks::new(3),
+    });
+    let thief = party::<H, _, _>("thief", &shared, |shared| {
+        let mine = LocalQueue::<H, 3>::new(capacity(2));
+        let first = shared.local.steal_into(&mine, false, || ());
+        shared.tasks.run_all(first.into_iter().chain(mine.drain()))
+    });
+    for n in 1..=3 {
+        let spill = |half: &mut dyn Iterator<Item = G>, g| shared.global.with(|global| global.extend(half.chain([g])));
+        shared.local.put(shared.tasks.make(n), |mut half, g| spill(&mut half, g));
+    }
+    let stolen = H::join(thief);
+    let owner = shared.tasks.run_all(shared.local.drain());
+    let global = shared.tasks.run_all(shared.global.with(std::mem::take));
+    assert!(global.is_empty() || global == [1, 3], "spilled {global:?}");
+    each_once(3, &[&owner, &stolen, &global]);
+    format!("owner {owner:?} thief {stolen:?} global {global:?}")
+}
+
+fn a_thief_is_robbed<H: Stage>() -> String {
+    struct Chain<H: Stage> {
+        victim: RunQueue<H, 4>,
+        middle: RunQueue<H, 4>,
+        tasks: Tasks<H>,
+    }
+    let chain = Arc::new(Chain::<H> {
+        victim: RunQueue::new(capacity(4)),
+        middle: RunQueue::new(capacity(4)),
+        tasks: Tasks::new(3),
+    });
+    for n in 1..=3 {
+        assert!(chain.victim.put(chain.tasks.make(n)).is_ok());
+    }
+    let last = party::<H, _, _>("last thief", &chain, |chain| {
+        let mine = RunQueue::<H, 4>::new(capacity(4));
+        chain.tasks.run_all(chain.middle.steal_into(&mine))
+    });
+    let first = chain.tasks.run_all(chain.victim.steal_into(&chain.middle));
+    let last = H::join(last);
+    let middle = chain.tasks.run_all(std::iter::from_fn(|| chain.middle.get()));
+    let left = chain.tasks.run_all(std::iter::from_fn(|| chain.victim.get()));
+    each_once(3, &[&first, &last, &middle, &left]);
+    format!("first {first:?} last {last:?}")
+}
+
+/// The models.
+pub const MODELS: &[Model] = &[
+    crate::model!("runq::each_g_is_taken_once::owner_and_one_thief", owner_and_one_thief,
+        claim: "two Gs, put and taken by their owner while a thief steals, are each taken once, with their data",
+        size: "2 threads, ring of 2, 2 puts, 1 get, 1 steal",
+        invariants: [1, 2, 7, 9],
+        must_reach: ["thief []", "thief [1]", "thief [2]", "owner [2] thief [1]"],
+        runs: [loom(), sc(), tso()]),
+    crate::model!("runq::each_g_is_taken_once::owner_and_two_thieves", owner_and_two_thieves,
+        claim: "two thieves and the owner share two Gs; head never passes tail for whoever reads head first",
+        size: "3 threads, ring of 2, 2 puts, 2 steals",
+        invariants: [1, 2, 7, 9],
+        must_reach: ["owner [] thieves [1] [2]", "owner [] thieves [2] [1]", "owner [1, 2]"],
+        runs: [loom_bounded(2), sc(), tso()]),
+    crate::model!("runq::each_g_is_taken_once::across_the_wrap", across_the_wrap,
+        claim: "the same while both cursors wrap around",
+        size: "2 threads, ring of 2, cursors of 3 bits, 3 puts, 2 gets, 1 steal",
+        invariants: [1, 2, 7],
+        must_reach: ["thief []", "thief [1]", "thief [2]", "thief [3]"],
+        runs: [loom_bounded(3), sc()]),
+    crate::model!("runq::each_g_is_taken_once::a_thief_that_sleeps_long", a_thief_that_sleeps_long,
+        claim: "a thief that sleeps while the ring turns round takes nothing twice, as long as the cursors do not",
+        size: "2 threads, ring of 2, cursors of 4 bits, 6 puts, 5 gets, 1 steal",
+        invariants: [1, 2, 7],
+        must_reach: ["owner 6 thief 0", "owner 5 thief 1"],
+        runs: [sc()]),
+    crate::model!("runq::each_g_is_taken_once::half_of_four", half_of_four,
+        claim: "a thief takes half, rounded up, in order, while the owner puts and takes",
+        size: "2 threads, ring of 4, 4 puts, 1 get, 1 steal",
+        invariants: [1, 2, 7, 9],
+        must_reach: ["thief [1, 2]", "thief [2, 3]"],
+        runs: [loom_bounded(3), sc()]),
+    crate::model!("runq::each_g_is_taken_once::a_batch_while_robbed", a_batch_while_robbed,
+        claim: "a batch is published at once, as much of it as fits",
+        size: "2 threads, ring of 2, a batch of 2 onto 1, 2 steals",
+        invariants: [1, 2, 7],
+        must_reach: ["put 1", "put 2", "thief [1]", "thief [1, 2]"],
+        runs: [loom(), sc(), tso()]),
+    crate::model!("runq::each_g_is_taken_once::overflow_while_robbed", overflow_while_robbed,
+        claim: "a full ring spills its older half and the G that did not fit, or a thief made room meanwhile",
+        size: "2 threads, ring of 2, 3 puts, 1 steal",
+        invariants: [1, 2, 7],
+        must_reach: ["global [1, 3]", "global []"],
+        runs: [loom_bounded(3), sc(), tso()]),
+    crate::model!("runq::each_g_is_taken_once::a_thief_is_robbed", a_thief_is_robbed,
+        claim: "what a thief publishes in its own ring can be stolen from there, with its data",
+        size: "2 threads, rings of 4, 3 Gs, 2 steals",
+        invariants: [1, 2, 9],
+        must_reach: ["first [1] last [2]", "first [1] last []"],
+        runs: [loom(), sc(), tso()]),
+];
+
+const ONE_THIEF: &str = "runq::each_g_is_taken_once::owner_and_one_thief";
+const TWO_THIEVES: &str = "runq::each_g_is_taken_once::owner_and_two_thieves";
+
+/// The mutants.
+pub const MUTANTS: &[Mutant] = &[
+    Mutant {
+        name: "runq-publish-relaxed",
+        room: "runq",
+        what: "put moves tail with a Relaxed store",
+        mutation: Mutation::Weaken { file: "runq.rs", after: "pub fn put(", needle: "self.tail.store" },
+        killed_by: &[(ONE_THIEF, Engine::Loom)],
+    },
+    Mutant {
+        name: "runq-publish-unseen",
+        room: "runq",
+        what: "a thief reads tail Relaxed",
+        mutation: Mutation::Weaken { file: "runq.rs", after: "pub fn steal_into", needle: "self.tail.load" },
+        killed_by: &[(ONE_THIEF, Engine::Loom)],
+    },
+    Mutant {
+        name: "runq-consume-relaxed",
+        room: "runq",
+        what: "a thief moves head with a Relaxed exchange",
+        mutation: Mutation::Weaken { file: "runq.rs", after: "pub fn steal_into", needle: "self.head.compare_exchange" },
+        killed_by: &[(TWO_THIEVES, Engine::Loom)],
+    },
+    Mutant {
+        name: "runq-consume-unseen",
+        room: "runq",
+        what: "a thief reads head Relaxed",
+        mutation: Mutation::Weaken { file: "runq.rs", after: "pub fn steal_into", needle: "self.head.load" },
+        killed_by: &[(TWO_THIEVES, Engine::Loom)],
+    },
+    Mutant {
+        name: "runq-get-consume-relaxed",
+        room: "runq",
+        what: "the owner takes with a Relaxed exchange, so a thief may see its head with an old tail",
+        mutation: Mutation::Weaken { file: "runq.rs", after: "pub fn get(", needle: "compare_exchange" },
+        killed_by: &[(ONE_THIEF, Engine::Loom)],
+    },
+    Mutant {
+        name: "runq-spill-consume-relaxed",
+        room: "runq",
+        what: "the owner spills with a Relaxed exchange, so a thief may see its head with an old tail",
+        mutation: Mutation::Weaken { file: "runq.rs", after: "pub fn spill_half", needle: "compare_exchange" },
+        killed_by: &[("runq::each_g_is_taken_once::overflow_while_robbed", Engine::Loom)],
+    },
+    Mutant {
+        name: "runq-batch-publish-relaxed",
+        room: "runq",
+        what: "put_batch moves tail with a Relaxed store",
+        mutation: Mutation::Weaken { file: "runq.rs", after: "pub fn put_batch", needle: "self.tail.store" },
+        killed_by: &[("runq::each_g_is_taken_once::a_batch_while_robbed", Engine::Loom)],
+    },
+    Mutant {
+        name: "runq-thief-publish-relaxed",
+        room: "runq",
+        what: "a thief publishes what it keeps with a Relaxed store",
+        mutation: Mutation::Weaken { file: "runq.rs", after: "pub fn steal_into", needle: "mine.tail.store" },
+        killed_by: &[("runq::each_g_is_taken_once::a_thief_is_robbed", Engine::Loom)],
+    },
+    Mutant {
+        name: "runq-cursors-of-two-bits",
+        room: "runq",
+        what: "cursors so narrow that a ring turned round once looks untouched (tokio #5041)",
+        mutation: Mutation::Twin("cursors-of-two-bits"),
+        killed_by: &[("runq::each_g_is_taken_once::a_thief_that_sleeps_long", Engine::Sc)],
+    },
+];

@@ -1,0 +1,319 @@
+//! Models of the whole scheduler: the rooms put together, with real threads, real mail and real sleep.
+//!
+//! A few Gs come from outside, each spawns some more, some yield. The main thread waits until every M sleeps, then
+//! takes a picture under the lock and asks the invariants of quiescence; then it closes, and each G must have run
+//! exactly once, with the data that its submitter wrote before.
+
+use super::common::g;
+use crate::engine::Engine;
+use crate::model::{Model, loom_bounded, sampled, sc};
+use crate::mutant::{Mutant, Mutation};
+use crate::stage::{Cell, Stage};
+use spinpark::atomic::Atomic;
+use spinpark::host::Parker;
+use spinpark::kernel::config::Config;
+use spinpark::kernel::find::Worker;
+use spinpark::kernel::g::{G, Status, StatusWord};
+use spinpark::kernel::observer::{Event, Observer};
+use spinpark::kernel::sched::Sched;
+use spinpark::kernel::sources::{SearchOrder, Source};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{AcqRel, Relaxed};
+
+/// How many Gs of what kind, under what scheduler.
+#[derive(Debug, Clone, Copy)]
+struct Shape {
+    procs: usize,
+    max_ms: usize,
+    ring: usize,
+    order: SearchOrder,
+    /// Gs that are submitted from outside, by how many threads.
+    roots: u64,
+    submitters: u64,
+    /// How many Gs each of those spawns.
+    children: u64,
+    /// Do roots yield once?
+    yields: bool,
+    /// How many thread starts are refused.
+    refusals: usize,
+    passes: u32,
+}
+
+const SMALL: Shape = Shape {
+    procs: 1,
+    max_ms: 8,
+    ring: 2,
+    order: SearchOrder::StealFirst,
+    roots: 1,
+    submitters: 1,
+    children: 0,
+    yields: false,
+    refusals: 0,
+    passes: 1,
+};
+
+/// The embedder: a table of tasks, and somebody who watches.
+struct World<H: Stage> {
+    shape: Shape,
+    tasks: Vec<Task<H>>,
+    /// Has every M fallen asleep since the main thread last looked?
+    all_asleep: H::Parker,
+    /// Ms that are running a G now, and the most there ever were.
+    running: Atomic<H, u64>,
+    stolen: Atomic<H, bool>,
+}
+
+struct Task<H: Stage> {
+    status: StatusWord<H>,
+    data: H::Cell<u64>,
+    yielded: H::Cell<bool>,
+}
+
+impl<H: Stage> Observer for World<H> {
+    fn event(&self, event: Event<'_>) {
+        match event {
+            Event::Slept { sleeping, alive, .. } if sleeping == alive => self.all_asleep.unpark(),
+            Event::Found { from: Source::Steal, .. } => self.stolen.store(true, Relaxed),
+            _ => (),
+        }
+    }
+}
+
+type This<H> = Arc<Sched<H, World<H>>>;
+
+impl<H: Stage> World<H> {
+    fn new(shape: Shape) -> Self {
+        let n = shape.roots * (1 + shape.children);
+        World {
+            shape,
+            tasks: (0..n)
+                .map(|_| Task { status: StatusWord::new(), data: Cell::new(0), yielded: Cell::new(false) })
+                .collect(),
+            all_asleep: H::Parker::new(),
+            running: Atomic::new(0),
+            stolen: Atomic::new(false),
+        }
+    }
+
+    fn make(&self, n: u64) -> G {
+        self.tasks[n as usize - 1].data.set(n);
+        g(n)
+    }
+}
+
+/// An M's life.
+fn life<H: Stage>(sched: &This<H>, mut worker: Worker) {
+    while let Some((next, g)) = sched.next(worker) {
+        worker = next;
+        run(sched, &mut worker, g);
+    }
+}
+
+/// Runs one G: numbers 1 to `roots` spawn, the rest only run.
+fn run<H: Stage>(sched: &This<H>, worker: &mut Worker, g: G) {
+    let world = sched.observer();
+    let shape = world.shape;
+    let running = world.running.fetch_add(1, AcqRel) + 1;
+    assert!(running <= shape.procs as u64, "{running} Gs run on {} Ps", shape.procs);
+    let task = &world.tasks[g.id() as usize - 1];
+    task.status.execute();
+    assert!(task.data.get() == g.id(), "G{} runs, but does not see what was done before it was submitted", g.id());
+    if shape.yields && g.id() <= shape.roots && !task.yielded.get() {
+        task.yielded.set(true);
+        task.status.preempt();
+        world.running.fetch_sub(1, AcqRel);
+        return sched.yield_now(worker, g);
+    }
+    if g.id() <= shape.roots {
+        for child in 0..shape.children {
+            let n = shape.roots + (g.id() - 1) * shape.children + child + 1;
+            sched.ready(worker, world.make(n));
+        }
+    }
+    task.status.exit();
+    let _ = g.into_raw();
+    world.running.fetch_sub(1, AcqRel);
+}
+
+fn play<H: Stage>(shape: Shape) -> String {
+    let config = Config {
+        procs: shape.procs,
+        ring: shape.ring,
+        order: shape.order,
+        max_ms: shape.max_ms,
+        steal_passes: shape.passes,
+        global_every: 3,
+        inherit_at_most: 2,
+    };
+    let sched = Sched::<H, World<H>>::new(config, World::new(shape), life::<H>).expect("the numbers are allowed");
+    if shape.refusals > 0 {
+        // One M there must be. The next starts are refused.
+        sched.start().expect("the first M");
+        H::refuse_spawns(shape.refusals);
+    }
+    let share = shape.roots / shape.submitters;
+    let submitters: Vec<_> = (1..shape.submitters)
+        .map(|i| {
+            let sched = Arc::clone(&sched);
+            H::fork("submitter", move || submit_all(&sched, i * share + 1, (i + 1) * share))
+        })
+        .collect();
+    submit_all(&sched, 1, share);
+    submitters.into_iter().for_each(|submitter| H::join(submitter));
+    let mut snapshot = sched.snapshot();
+    while !snapshot.is_quiescent() {
+        sched.observer().all_asleep.park();
+        snapshot = sched.snapshot();
+    }
+    H::refuse_spawns(0);
+    if let Some(violation) = snapshot.violation() {
+        panic!("{violation}: {snapshot:?}");
+    }
+    let world = sched.observer();
+    for (i, task) in world.tasks.iter().enumerate() {
+        let status = task.status.peek();
+        assert!(status == Status::Dead, "every M sleeps and a P is idle, but G{} is {status:?}", i + 1);
+    }
+    let stolen = world.stolen.load(Relaxed);
+    let ms = snapshot.alive;
+    let left = sched.close();
+    assert!(left.is_empty(), "{} Gs were given back that nobody submitted", left.len());
+    format!("{ms} Ms, {}", if stolen { "stole" } else { "did not steal" })
+}
+
+fn submit_all<H: Stage>(sched: &This<H>, from: u64, to: u64) {
+    for n in from..=to {
+        let g = sched.observer().make(n);
+        assert!(sched.submit(g).is_ok(), "the scheduler is open");
+    }
+}
+
+fn one_p_one_g<H: Stage>() -> String {
+    play::<H>(SMALL)
+}
+
+fn two_ps_one_g<H: Stage>() -> String {
+    play::<H>(Shape { procs: 2, max_ms: 2, ..SMALL })
+}
+
+fn one_p_two_gs<H: Stage>() -> String {
+    play::<H>(Shape { roots: 2, max_ms: 2, ..SMALL })
+}
+
+fn two_ps_four_ms<H: Stage>() -> String {
+    play::<H>(Shape { procs: 2, max_ms: 4, roots: 3, children: 2, passes: 2, ..SMALL })
+}
+
+fn three_ps_global_first<H: Stage>() -> String {
+    let order = SearchOrder::GlobalFirst;
+    play::<H>(Shape { procs: 3, max_ms: 6, roots: 4, submitters: 2, children: 3, order, passes: 4, ..SMALL })
+}
+
+fn four_ps_eight_ms<H: Stage>() -> String {
+    let shape = Shape { procs: 4, ring: 4, roots: 8, submitters: 2, children: 3, yields: true, passes: 4, ..SMALL };
+    play::<H>(shape)
+}
+
+fn few_threads_can_be_had<H: Stage>() -> String {
+    let ms = play::<H>(Shape { procs: 3, max_ms: 6, roots: 4, children: 2, refusals: 3, passes: 2, ..SMALL });
+    format!("refused at first: {ms}")
+}
+
+fn more_ps_than_ms<H: Stage>() -> String {
+    play::<H>(Shape { procs: 4, max_ms: 2, roots: 6, submitters: 2, children: 1, passes: 2, ..SMALL })
+}
+
+/// Closing while Gs run and wait: each was run, or is given back, never both and never neither.
+fn closed_while_busy<H: Stage>() -> String {
+    let shape = Shape { procs: 2, max_ms: 3, roots: 3, children: 1, passes: 2, ..SMALL };
+    let config = Config { procs: 2, ring: 2, max_ms: 3, steal_passes: 2, ..Config::default() };
+    let sched = Sched::<H, World<H>>::new(config, World::new(shape), life::<H>).expect("the numbers are allowed");
+    submit_all(&sched, 1, 3);
+    let left = sched.close();
+    let world = sched.observer();
+    let dead = world.tasks.iter().filter(|task| task.status.peek() == Status::Dead).count();
+    let mut spawned = 3;
+    for task in &world.tasks[..3] {
+        spawned += usize::from(task.status.peek() == Status::Dead);
+    }
+    let back = left.len();
+    for g in left {
+        let task = &world.tasks[g.id() as usize - 1];
+        assert!(task.status.peek() == Status::Runnable, "G{} was run, and given back", g.id());
+        assert!(task.data.get() == g.into_raw().get(), "a G was given back without its data");
+    }
+    assert!(dead + back == spawned, "of {spawned} Gs {dead} were run and {back} given back");
+    let refused = sched.submit(world.make(1));
+    assert!(refused.is_err(), "a closed scheduler took a G");
+    let _ = refused.map_err(|closed| closed.0.into_raw());
+    format!("ran {dead}, gave back {back}")
+}
+
+/// The models.
+pub const MODELS: &[Model] = &[
+    crate::model!("sched::every_g_runs_and_all_is_quiet::one_p_one_g", one_p_one_g,
+        claim: "one G from outside: an M is started, runs it, and sleeps; nothing waits, nothing is counted",
+        size: "1 P, up to 8 Ms, 1 G, 1 steal pass",
+        invariants: [1, 2, 30, 31, 32, 33, 34],
+        must_reach: ["1 Ms"],
+        runs: [loom_bounded(2), sc()]),
+    crate::model!("sched::every_g_runs_and_all_is_quiet::one_p_two_gs", one_p_two_gs,
+        claim: "a second G comes while the first runs, or while its M goes to sleep",
+        size: "1 P, 2 Ms, 2 Gs, 1 steal pass",
+        invariants: [1, 2, 30, 31, 32, 33, 34],
+        must_reach: ["1 Ms", "2 Ms"],
+        runs: [loom_bounded(2), sc()]),
+    crate::model!("sched::every_g_runs_and_all_is_quiet::two_ps_one_g", two_ps_one_g,
+        claim: "who finds the only G wakes a second M in vain, and both sleep again",
+        size: "2 Ps, 2 Ms, 1 G, 1 steal pass",
+        invariants: [1, 2, 30, 31, 32, 33, 34],
+        must_reach: ["2 Ms"],
+        runs: [loom_bounded(1), sc()]),
+    crate::model!("sched::every_g_runs_and_all_is_quiet::two_ps_four_ms", two_ps_four_ms,
+        claim: "9 Gs, spawned by each other on rings of two that spill: each runs once, then all is quiet",
+        size: "2 Ps, 4 Ms, 9 Gs, ring of 2, steal first",
+        invariants: [1, 2, 11, 12, 13, 30, 31, 32, 33, 34, 36],
+        must_reach: ["stole", "did not steal"],
+        runs: [sampled(Engine::Random, 12_000), sampled(Engine::Pct, 12_000), sampled(Engine::TsoPct, 6_000)]),
+    crate::model!("sched::every_g_runs_and_all_is_quiet::three_ps_global_first", three_ps_global_first,
+        claim: "16 Gs from two threads, global queue first: each runs once, then all is quiet",
+        size: "3 Ps, 6 Ms, 16 Gs, ring of 2, global first",
+        invariants: [1, 2, 11, 12, 13, 30, 31, 32, 33, 34, 36],
+        must_reach: ["stole"],
+        runs: [sampled(Engine::Random, 5_000), sampled(Engine::Pct, 5_000), sampled(Engine::TsoRandom, 2_000)]),
+    crate::model!("sched::every_g_runs_and_all_is_quiet::four_ps_eight_ms", four_ps_eight_ms,
+        claim: "32 Gs from two threads, a quarter of which yield: each runs once, then all is quiet",
+        size: "4 Ps, 8 Ms, 32 Gs, ring of 4, steal first",
+        invariants: [1, 2, 11, 12, 13, 30, 31, 32, 33, 34, 36],
+        must_reach: ["stole"],
+        runs: [sampled(Engine::Random, 3_000), sampled(Engine::Pct, 3_000), sampled(Engine::TsoPct, 1_500)]),
+    crate::model!("sched::work_waits_for_a_thread::few_threads_can_be_had", few_threads_can_be_had,
+        claim: "three thread starts are refused: no P and no G is lost, the work is run, if later",
+        size: "3 Ps, up to 6 Ms, 12 Gs, 3 refusals",
+        invariants: [1, 2, 4, 30, 31, 36],
+        must_reach: ["refused at first: 1 Ms", "refused at first: 3 Ms"],
+        runs: [sampled(Engine::Random, 4_000), sampled(Engine::Pct, 4_000)]),
+    crate::model!("sched::work_waits_for_a_thread::more_ps_than_ms", more_ps_than_ms,
+        claim: "the table of Ms is full before every P has one: the same",
+        size: "4 Ps, 2 Ms, 12 Gs",
+        invariants: [1, 2, 4, 30, 31, 36],
+        must_reach: ["2 Ms"],
+        runs: [sampled(Engine::Random, 4_000), sampled(Engine::Pct, 4_000)]),
+    crate::model!("sched::close_gives_back_what_never_ran::closed_while_busy", closed_while_busy,
+        claim: "each G was run or is given back, and afterwards no M lives",
+        size: "2 Ps, 3 Ms, 6 Gs",
+        invariants: [1, 2],
+        must_reach: ["ran 0, gave back 3", "ran 6, gave back 0"],
+        runs: [sampled(Engine::Random, 10_000), sampled(Engine::Pct, 10_000), sampled(Engine::TsoPct, 4_000)]),
+];
+
+const TWO_PS: &str = "sched::every_g_runs_and_all_is_quiet::two_ps_four_ms";
+
+/// The mutants.
+pub const MUTANTS: &[Mutant] = &[Mutant {
+    name: "sched-no-submitter-fence",
+    room: "sched",
+    what: "wakep without its StoreLoad, in the whole scheduler",
+    mutation: Mutation::Weaken { file: "kernel/spinning.rs", after: "pub fn wakep", needle: "store_load::<H>()" },
+    killed_by: &[(TWO_PS, Engine::TsoPct)],
+}];

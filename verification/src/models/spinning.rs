@@ -1,0 +1,371 @@
+//! Models of `spinning`: work conservation, played by one to three parties beside the main thread.
+//!
+//! The rest of the scheduler is as small as it can be: one word that says how many Gs are queued, and a count of idle
+//! Ps under a lock. At the end of every execution all parties have come to rest, and the question is: a G waits and a P
+//! is idle, but does anybody look?
+
+use crate::engine::Engine;
+use super::common::party;
+use crate::model::{Model, loom, loom_bounded, sc, tso};
+use crate::mutant::{Mutant, Mutation};
+use crate::stage::Stage;
+use crate::twins::spinning::{Dance, Scene, play};
+use spinpark::atomic::Atomic;
+use spinpark::host::Lock;
+use spinpark::kernel::m::Seeking;
+use spinpark::kernel::spinning::{Neighbours, Spinning};
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{AcqRel, Relaxed, Release};
+
+/// The smallest scheduler around the room.
+struct Tiny<H: Stage, D> {
+    room: Spinning<H>,
+    /// How many Gs are queued.
+    queued: Atomic<H, u64>,
+    /// How many Ps are idle.
+    idle_ps: H::Lock<u32>,
+    /// How many Ms were started to look for work and have yet to do so.
+    started: Atomic<H, u64>,
+    dance: PhantomData<fn() -> D>,
+}
+
+/// An idle P, off the list.
+struct IdleP;
+
+impl<H: Stage, D: Dance> Neighbours for Tiny<H, D> {
+    type IdleP = IdleP;
+
+    fn any_work(&self) -> bool {
+        // Relaxed: the room's fence has to do.
+        self.queued.load(Relaxed) > 0
+    }
+    fn pidleget(&self, or_else: impl FnOnce()) -> Option<IdleP> {
+        self.idle_ps.with(|idle| match idle.checked_sub(1) {
+            Some(left) => {
+                *idle = left;
+                Some(IdleP)
+            }
+            None => {
+                or_else();
+                None
+            }
+        })
+    }
+    fn startm(&self, IdleP: IdleP, seeking: Seeking) {
+        seeking.relinquish();
+        self.started.fetch_add(1, AcqRel);
+    }
+}
+
+/// How an M ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// It sleeps.
+    Asleep,
+    /// It holds a P and is about to look at every queue.
+    Looking,
+}
+
+impl<H: Stage, D: Dance> Tiny<H, D> {
+    fn new(idle_ps: u32) -> Arc<Self> {
+        Arc::new(Tiny {
+            room: Spinning::new(),
+            queued: Atomic::new(0),
+            idle_ps: H::Lock::new(idle_ps),
+            started: Atomic::new(0),
+            dance: PhantomData,
+        })
+    }
+
+    /// Queues a G, as the owner of a P does.
+    fn submit(&self) {
+        // Release: as the ring's `publish`.
+        self.queued.fetch_add(1, Release);
+        D::wakep(&self.room, self);
+    }
+
+    /// Queues a G by a plain store, as the ring does: the only G of the model.
+    fn submit_the_only(&self) {
+        // Release: as the ring's `publish`.
+        self.queued.store(1, Release);
+        D::wakep(&self.room, self);
+    }
+
+    /// Has looked everywhere and found nothing: idles its P and looks again.
+    fn retire(&self, seeking: Seeking) -> End {
+        self.idle_ps.with(|idle| *idle += 1);
+        match D::retire(&self.room, seeking, self) {
+            Some((IdleP, seeking)) => {
+                seeking.relinquish();
+                End::Looking
+            }
+            None => End::Asleep,
+        }
+    }
+
+    /// Takes a G, if there is one.
+    fn take(&self) -> bool {
+        let mut n = self.queued.load(Relaxed);
+        while n > 0 {
+            match self.queued.compare_exchange(n, n - 1, AcqRel, Relaxed) {
+                Ok(_) => return true,
+                Err(found) => n = found,
+            }
+        }
+        false
+    }
+
+    /// An M with a P that was never seeking and has nothing to do: idles its P unless it is called upon.
+    fn idle_unless_called(&self) -> End {
+        let called = self.idle_ps.with(|idle| {
+            let called = D::called_upon(&self.room);
+            if called.is_none() {
+                *idle += 1;
+            }
+            called
+        });
+        match called {
+            Some(seeking) => {
+                seeking.relinquish();
+                End::Looking
+            }
+            None => End::Asleep,
+        }
+    }
+
+    /// Everybody has come to rest.
+    fn judge(&self, ends: &[End]) -> String {
+        let started = self.started.load(Relaxed);
+        let queued = self.queued.load(Relaxed);
+        let idle = self.idle_ps.with(|idle| *idle);
+        let looking = ends.iter().filter(|end| **end == End::Looking).count() as u64;
+        assert!(
+            queued == 0 || idle == 0 || looking + started > 0,
+            "a G is queued and a P is idle, but every M sleeps and nobody was started"
+        );
+        let spinning = self.room.count() as u64;
+        assert!(
+            spinning == looking + started,
+            "{spinning} Ms are counted as spinning, but {looking} look and {started} were started"
+        );
+        format!("looking={looking} started={started} queued={queued} idle={idle}")
+    }
+}
+
+macro_rules! scene {
+    ($(#[$doc:meta])* $name:ident, |$h:ident, $d:ident| $play:block) => {
+        $(#[$doc])*
+        fn $name<H: Stage>() -> String {
+            struct This;
+            impl<$h: Stage> Scene<$h> for This {
+                fn play<$d: Dance>() -> String $play
+            }
+            play::<H, This>(PhantomData)
+        }
+    };
+}
+
+scene!(one_submitter_one_seeker, |H, D| {
+    let tiny = Tiny::<H, D>::new(0);
+    let seeking = tiny.room.become_spinning();
+    let submitter = party::<H, _, _>("submitter", &tiny, |tiny| tiny.submit_the_only());
+    let end = tiny.retire(seeking);
+    H::join(submitter);
+    tiny.judge(&[end])
+});
+
+scene!(two_submitters_one_seeker, |H, D| {
+    let tiny = Tiny::<H, D>::new(0);
+    let seeking = tiny.room.become_spinning();
+    let one = party::<H, _, _>("submitter 1", &tiny, |tiny| tiny.submit());
+    let two = party::<H, _, _>("submitter 2", &tiny, |tiny| tiny.submit());
+    let end = tiny.retire(seeking);
+    H::join(one);
+    H::join(two);
+    tiny.judge(&[end])
+});
+
+scene!(one_submitter_two_seekers, |H, D| {
+    let tiny = Tiny::<H, D>::new(0);
+    let (one, two) = (tiny.room.become_spinning(), tiny.room.become_spinning());
+    let submitter = party::<H, _, _>("submitter", &tiny, |tiny| tiny.submit_the_only());
+    let first = party::<H, _, _>("seeker 1", &tiny, |tiny| tiny.retire(one));
+    let end = tiny.retire(two);
+    H::join(submitter);
+    let first = H::join(first);
+    tiny.judge(&[first, end])
+});
+
+scene!(two_gs_one_seeker, |H, D| {
+    let tiny = Tiny::<H, D>::new(1);
+    let seeking = tiny.room.become_spinning();
+    let submitter = party::<H, _, _>("submitter", &tiny, |tiny| {
+        tiny.submit();
+        tiny.submit();
+    });
+    // The seeker runs what it finds; it ends busy, neither asleep nor looking.
+    let ends = if tiny.take() {
+        D::found_work(&tiny.room, seeking, &*tiny);
+        vec![]
+    } else {
+        vec![tiny.retire(seeking)]
+    };
+    H::join(submitter);
+    tiny.judge(&ends)
+});
+
+scene!(a_count_that_nobody_stands_behind, |H, D| {
+    // No P is idle. One M passes a baton for nothing: it raises the count and lowers it without a look. Meanwhile a
+    // seeker retires, and somebody submits.
+    let tiny = Tiny::<H, D>::new(0);
+    let passer = party::<H, _, _>("passer", &tiny, |tiny| D::wakep(&tiny.room, tiny));
+    let submitter = party::<H, _, _>("submitter", &tiny, |tiny| tiny.submit_the_only());
+    let seeking = tiny.room.become_spinning();
+    let end = tiny.retire(seeking);
+    H::join(passer);
+    H::join(submitter);
+    tiny.judge(&[end])
+});
+
+scene!(four_parties_one_p_is_taken, |H, D| {
+    // A seeker idles its P, an M back from elsewhere takes it and is busy; a submitter, or the seeker itself, finds no
+    // idle P; an M that was never seeking is about to idle its own.
+    let tiny = Tiny::<H, D>::new(0);
+    let seeking = tiny.room.become_spinning();
+    let submitter = party::<H, _, _>("submitter", &tiny, |tiny| tiny.submit_the_only());
+    let returner = party::<H, _, _>("returner", &tiny, |tiny| drop(tiny.pidleget(|| ())));
+    let idler = party::<H, _, _>("idler", &tiny, |tiny| tiny.idle_unless_called());
+    let end = tiny.retire(seeking);
+    H::join(submitter);
+    H::join(returner);
+    let idler = H::join(idler);
+    tiny.judge(&[end, idler])
+});
+
+scene!(a_request_is_wiped_out, |H, D| {
+    // No P is idle. A submitter asks for a seeker; an M that just becomes one clears the request without having seen
+    // it, finds nothing where it has looked already, and retires.
+    let tiny = Tiny::<H, D>::new(0);
+    let submitter = party::<H, _, _>("submitter", &tiny, |tiny| tiny.submit_the_only());
+    let seeking = tiny.room.become_spinning();
+    let end = tiny.retire(seeking);
+    H::join(submitter);
+    tiny.judge(&[end])
+});
+
+/// The models.
+pub const MODELS: &[Model] = &[
+    crate::model!("spinning::work_is_conserved::one_submitter_one_seeker", one_submitter_one_seeker,
+        claim: "a G submitted while the last seeker gives up is not slept on",
+        size: "2 threads, 1 G, 1 P idled",
+        invariants: [11, 30, 31],
+        must_reach: ["looking=1 started=0 queued=1", "looking=0 started=1"],
+        runs: [loom(), sc(), tso()]),
+    crate::model!("spinning::work_is_conserved::two_submitters_one_seeker", two_submitters_one_seeker,
+        claim: "of two Gs submitted while the last seeker gives up, none is slept on",
+        size: "3 threads, 2 Gs, 1 P idled",
+        invariants: [11, 14, 30, 31],
+        must_reach: ["looking=1 started=0 queued=2", "looking=0 started=1 queued=2"],
+        runs: [loom_bounded(3), sc(), tso()]),
+    crate::model!("spinning::work_is_conserved::one_submitter_two_seekers", one_submitter_two_seekers,
+        claim: "a G submitted while two seekers give up is not slept on",
+        size: "3 threads, 1 G, 2 Ps idled",
+        invariants: [11, 30, 31],
+        must_reach: ["looking=1", "looking=2", "looking=0 started=1"],
+        runs: [loom_bounded(3), sc(), tso()]),
+    crate::model!("spinning::work_is_conserved::two_gs_one_seeker", two_gs_one_seeker,
+        claim: "a seeker that finds work passes the baton: the second G gets a seeker of its own",
+        size: "2 threads, 2 Gs, 1 idle P",
+        invariants: [11, 14, 30, 31],
+        must_reach: ["looking=0 started=1 queued=1"],
+        runs: [loom_bounded(3), sc(), tso()]),
+    crate::model!("spinning::work_is_conserved::a_count_that_nobody_stands_behind", a_count_that_nobody_stands_behind,
+        claim: "a seeker looks again even if others are counted, because those may not look",
+        size: "3 threads, 1 G, 1 P idled",
+        invariants: [11, 14, 30, 31],
+        must_reach: ["looking=1 started=0 queued=1", "looking=0 started=1 queued=1"],
+        runs: [loom_bounded(2), sc(), tso()]),
+    crate::model!("spinning::work_is_conserved::four_parties_one_p_is_taken", four_parties_one_p_is_taken,
+        claim: "who sees work and finds no idle P leaves word, and the next M about to idle its P looks again",
+        size: "4 threads, 1 G, 2 Ps idled, 1 taken",
+        invariants: [11, 14, 30, 31],
+        must_reach: ["looking=1 started=0 queued=1 idle=0", "looking=0 started=1"],
+        runs: [loom_bounded(3), sc()]),
+    crate::model!("spinning::work_is_conserved::a_request_is_wiped_out", a_request_is_wiped_out,
+        claim: "a request for a seeker may be cleared unseen: who cleared it looks again behind its own fence",
+        size: "2 threads, 1 G, no P idle at first",
+        invariants: [30, 31],
+        must_reach: ["looking=1 started=0 queued=1", "looking=0 started=1"],
+        runs: [loom(), sc(), tso()]),
+];
+
+const ONE: &str = "spinning::work_is_conserved::one_submitter_one_seeker";
+const FOUR: &str = "spinning::work_is_conserved::four_parties_one_p_is_taken";
+
+/// The mutants.
+pub const MUTANTS: &[Mutant] = &[
+    Mutant {
+        name: "spinning-no-submitter-fence",
+        room: "spinning",
+        what: "wakep without its StoreLoad",
+        mutation: Mutation::Weaken { file: "spinning.rs", after: "pub fn wakep", needle: "store_load::<H>()" },
+        killed_by: &[(ONE, Engine::Loom), (ONE, Engine::Tso)],
+    },
+    Mutant {
+        name: "spinning-no-seeker-fence",
+        room: "spinning",
+        what: "retire without its StoreLoad",
+        mutation: Mutation::Weaken { file: "spinning.rs", after: "pub fn retire", needle: "store_load::<H>()" },
+        killed_by: &[(ONE, Engine::Loom)],
+    },
+    Mutant {
+        name: "spinning-looks-before-it-leaves",
+        room: "spinning",
+        what: "retire looks at the queues, then leaves nmspinning",
+        mutation: Mutation::Twin("looks-before-it-leaves"),
+        killed_by: &[(ONE, Engine::Loom), (ONE, Engine::Sc)],
+    },
+    Mutant {
+        name: "spinning-drops-the-baton",
+        room: "spinning",
+        what: "the last seeker finds work and wakes nobody",
+        mutation: Mutation::Twin("drops-the-baton"),
+        killed_by: &[("spinning::work_is_conserved::two_gs_one_seeker", Engine::Sc)],
+    },
+    Mutant {
+        name: "spinning-only-the-last-looks",
+        room: "spinning",
+        what: "a seeker that sees others counted does not look again",
+        mutation: Mutation::Twin("only-the-last-looks"),
+        killed_by: &[("spinning::work_is_conserved::one_submitter_two_seekers", Engine::Sc)],
+    },
+    Mutant {
+        name: "spinning-lowers-its-count-late",
+        room: "spinning",
+        what: "wakep finds no idle P and lowers its count after the lock is released",
+        mutation: Mutation::Twin("lowers-its-count-late"),
+        killed_by: &[("spinning::work_is_conserved::a_count_that_nobody_stands_behind", Engine::Sc)],
+    },
+    Mutant {
+        name: "spinning-wakep-does-not-ask",
+        room: "spinning",
+        what: "wakep finds no idle P and does not set needspinning (golang/go #45867)",
+        mutation: Mutation::Twin("wakep-does-not-ask"),
+        killed_by: &[(FOUR, Engine::Sc), (FOUR, Engine::Loom)],
+    },
+    Mutant {
+        name: "spinning-retire-does-not-ask",
+        room: "spinning",
+        what: "retire sees work, finds no idle P and does not set needspinning (golang/go #45867)",
+        mutation: Mutation::Twin("retire-does-not-ask"),
+        killed_by: &[(FOUR, Engine::Sc), (FOUR, Engine::Loom)],
+    },
+    Mutant {
+        name: "spinning-ignores-the-call",
+        room: "spinning",
+        what: "an M idles its P without a look at needspinning",
+        mutation: Mutation::Twin("ignores-the-call"),
+        killed_by: &[(FOUR, Engine::Sc), (FOUR, Engine::Loom)],
+    },
+];

@@ -1,0 +1,239 @@
+//! Models of `threads` and `m`: mail, sleep, and threads that cannot be had.
+
+use super::common::party;
+use crate::engine::Engine;
+use crate::model::{Model, loom, loom_bounded, sc, sc_spurious};
+use crate::mutant::{self, Mutant, Mutation};
+use crate::stage::{Cell, Stage};
+use spinpark::host::{Lock, SpawnError};
+use spinpark::kernel::m::{M, MId, Mail, Seeking};
+use spinpark::kernel::p::{OwnedP, PId};
+use spinpark::kernel::threads::{Available, Neighbours, startm, stopm};
+use std::sync::Arc;
+
+/// The smallest scheduler around the room: one M that goes to sleep, one P that is given away.
+struct Tiny<H: Stage> {
+    ms: [M<H>; 2],
+    central: H::Lock<Central>,
+    /// What the P's last owner did.
+    data: H::Cell<u64>,
+    can_start: bool,
+}
+
+#[derive(Default)]
+struct Central {
+    sleeping: Vec<MId>,
+    idle: Vec<PId>,
+    asked: bool,
+    started: u32,
+}
+
+impl<H: Stage> Tiny<H> {
+    fn new(can_start: bool) -> Arc<Self> {
+        Arc::new(Tiny {
+            ms: [M::new(), M::new()],
+            central: H::Lock::new(Central::default()),
+            data: Cell::new(0),
+            can_start,
+        })
+    }
+}
+
+fn mail() -> Mail {
+    Mail::Run { p: OwnedP::assume(PId(7)), seeking: Some(Seeking::assume()) }
+}
+
+fn open(mail: Mail) -> PId {
+    match mail {
+        Mail::Run { p, seeking } => {
+            seeking.into_iter().for_each(Seeking::relinquish);
+            p.relinquish()
+        }
+        Mail::Exit => panic!("nobody sent an exit"),
+    }
+}
+
+impl<H: Stage> Neighbours<H> for Tiny<H> {
+    fn mget(&self) -> Available {
+        self.central.with(|c| c.sleeping.pop().map_or(Available::New(MId(1)), Available::Sleeping))
+    }
+    fn mput(&self, m: MId) -> Option<Mail> {
+        self.central.with(|c| {
+            if c.asked && mutant::twin() != Some("sleeps-on-a-request") && !c.idle.is_empty() {
+                c.asked = false;
+                let p = OwnedP::assume(c.idle.remove(0));
+                return Some(Mail::Run { p, seeking: Some(Seeking::assume()) });
+            }
+            c.sleeping.push(m);
+            None
+        })
+    }
+    fn newm(&self, _m: MId) -> Result<(), SpawnError> {
+        if !self.can_start {
+            return Err(SpawnError { os_error: None });
+        }
+        self.central.with(|c| c.started += 1);
+        Ok(())
+    }
+    fn refused(&self, mail: Mail, _m: Option<MId>) -> Option<(MId, Mail)> {
+        self.central.with(|c| {
+            let late = if mutant::twin() == Some("forgets-who-fell-asleep") { None } else { c.sleeping.pop() };
+            if let Some(m) = late {
+                return Some((m, mail));
+            }
+            c.idle.push(open(mail));
+            c.asked = true;
+            None
+        })
+    }
+}
+
+/// An M that has nothing to do: sleeps, and reads what the P's last owner did.
+fn sleeper<H: Stage>(tiny: &Tiny<H>) -> u64 {
+    let p = open(stopm(MId(0), &tiny.ms, tiny));
+    assert!(p == PId(7), "the mail was for P7, the M got P{}", p.0);
+    tiny.data.get()
+}
+
+fn the_mail_comes_first_or_last<H: Stage>() -> String {
+    let tiny = Tiny::<H>::new(true);
+    tiny.central.with(|c| c.sleeping.push(MId(0)));
+    let sleeper = party::<H, _, _>("sleeper", &tiny, |tiny| {
+        let p = open(tiny.ms[0].receive());
+        (p, tiny.data.get())
+    });
+    tiny.data.set(5);
+    startm(mail(), &tiny.ms, &*tiny);
+    let (p, data) = H::join(sleeper);
+    assert!(p == PId(7) && data == 5, "woken with P{} and what was done before: {data}", p.0);
+    "woken with its mail".to_owned()
+}
+
+fn asleep_or_not_yet<H: Stage>() -> String {
+    let tiny = Tiny::<H>::new(true);
+    let sleeper = party::<H, _, _>("sleeper", &tiny, |tiny| {
+        match Neighbours::mput(tiny, MId(0)) {
+            Some(_) => unreachable!("nobody asked"),
+            None => (),
+        }
+        // Whoever found it on the list sends mail; nobody else does.
+        let woken = tiny.central.with(|c| c.started == 0);
+        woken.then(|| open(tiny.ms[0].receive()));
+        woken
+    });
+    startm(mail(), &tiny.ms, &*tiny);
+    let started = tiny.central.with(|c| c.started);
+    if started == 1 {
+        // A new M was started instead: its mail lies in its box.
+        let mail = tiny.ms[1].collect().expect("a new M finds its mail");
+        assert!(open(mail) == PId(7), "the wrong P");
+        // The sleeper may have listed itself since.
+        let late = tiny.central.with(|c| c.sleeping.pop());
+        late.into_iter().for_each(|m| tiny.ms[m.index()].deliver(self::mail()));
+    }
+    let woken = H::join(sleeper);
+    // The sleeper gave up before the mail came: it lies in its box.
+    if let Some(mail) = tiny.ms[0].collect() {
+        open(mail);
+    }
+    format!("started {started} woken {woken}")
+}
+
+fn a_wake_for_no_reason<H: Stage>() -> String {
+    use spinpark::host::Parker;
+    struct Bed<H: Stage> {
+        m: M<H>,
+        data: H::Cell<u64>,
+        token: H::Parker,
+    }
+    let bed = Arc::new(Bed::<H> { m: M::new(), data: Cell::new(0), token: H::Parker::new() });
+    // The token of an earlier life, left over, wakes whoever parks first.
+    bed.token.unpark();
+    let sleeper = party::<H, _, _>("sleeper", &bed, |bed| {
+        bed.token.park();
+        let p = open(bed.m.receive());
+        (p.0, bed.data.get())
+    });
+    bed.data.set(3);
+    bed.m.deliver(mail());
+    let (p, data) = H::join(sleeper);
+    assert!(p == 7 && data == 3, "woken with P{p} and what was done before: {data}");
+    "slept on until the mail came".to_owned()
+}
+
+fn no_thread_can_be_had<H: Stage>() -> String {
+    let tiny = Tiny::<H>::new(false);
+    let m = party::<H, _, _>("sleeper", &tiny, sleeper);
+    tiny.data.set(5);
+    startm(mail(), &tiny.ms, &*tiny);
+    // The P was not lost: the M that was about to sleep, or slept, has it. If it slept for good, this would not end.
+    let data = H::join(m);
+    assert!(data == 5, "the M got the P, but not what its last owner did: {data}");
+    let idle = tiny.central.with(|c| c.idle.len());
+    assert!(idle == 0, "the P is idle, but work waits for it");
+    "the M about to sleep got the P".to_owned()
+}
+
+/// The models.
+pub const MODELS: &[Model] = &[
+    crate::model!("threads::a_woken_m_finds_its_mail::the_mail_comes_first_or_last", the_mail_comes_first_or_last,
+        claim: "mail delivered before, while or after its M parks wakes it, with all its P's last owner did",
+        size: "2 threads, 1 mail",
+        invariants: [12, 13],
+        must_reach: ["woken with its mail"],
+        runs: [loom(), sc(), sc_spurious(2)]),
+    crate::model!("threads::a_woken_m_finds_its_mail::asleep_or_not_yet", asleep_or_not_yet,
+        claim: "an M on the list is woken, one that is not yet on it gets a new one started instead",
+        size: "2 threads, 1 mail",
+        invariants: [12, 13],
+        must_reach: ["started 0 woken true", "started 1"],
+        runs: [loom(), sc()]),
+    crate::model!("threads::a_woken_m_finds_its_mail::a_wake_for_no_reason", a_wake_for_no_reason,
+        claim: "an M that is woken without mail parks again",
+        size: "2 threads, 1 mail, up to 3 spurious returns",
+        invariants: [13],
+        must_reach: ["slept on until the mail came"],
+        runs: [loom(), sc_spurious(3)]),
+    crate::model!("threads::no_p_is_lost::no_thread_can_be_had", no_thread_can_be_had,
+        claim: "when no thread can be started, the M about to sleep, or just asleep, gets the P",
+        size: "2 threads, 1 P, every start refused",
+        invariants: [4, 24, 30],
+        must_reach: ["the M about to sleep got the P"],
+        runs: [loom_bounded(3), sc(), sc_spurious(1)]),
+];
+
+const MAIL: &str = "threads::a_woken_m_finds_its_mail::the_mail_comes_first_or_last";
+const EARLY: &str = "threads::a_woken_m_finds_its_mail::asleep_or_not_yet";
+const REFUSED: &str = "threads::no_p_is_lost::no_thread_can_be_had";
+
+/// The mutants.
+pub const MUTANTS: &[Mutant] = &[
+    Mutant {
+        name: "threads-mail-relaxed",
+        room: "threads",
+        what: "mail is put into the box Relaxed",
+        mutation: Mutation::Weaken { file: "kernel/m.rs", after: "pub fn post", needle: "swap" },
+        killed_by: &[(EARLY, Engine::Loom)],
+    },
+    Mutant {
+        name: "threads-mail-unseen",
+        room: "threads",
+        what: "mail is taken out of the box Relaxed",
+        mutation: Mutation::Weaken { file: "kernel/m.rs", after: "pub fn collect", needle: "swap" },
+        killed_by: &[(EARLY, Engine::Loom)],
+    },
+    Mutant {
+        name: "threads-sleeps-on-a-request",
+        room: "threads",
+        what: "an M goes to sleep without a look at needspinning, although a start was refused",
+        mutation: Mutation::Twin("sleeps-on-a-request"),
+        killed_by: &[(REFUSED, Engine::Sc)],
+    },
+    Mutant {
+        name: "threads-forgets-who-fell-asleep",
+        room: "threads",
+        what: "when a start is refused, nobody looks whether an M fell asleep meanwhile",
+        mutation: Mutation::Twin("forgets-who-fell-asleep"),
+        killed_by: &[(REFUSED, Engine::Sc)],
+    },
+];

@@ -1,0 +1,103 @@
+//! The wrong twins: the kernel with one line weakened or one step wrong, each of which must be caught.
+
+use crate::engine::Engine;
+use crate::wrap::weaken::{self, Site};
+use std::cell::Cell;
+
+/// What is wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mutation {
+    /// The first line that contains `needle`, after the one that contains `after`: its fence is gone, its orderings
+    /// are `Relaxed`.
+    Weaken {
+        /// A file of the kernel.
+        file: &'static str,
+        /// A function's first line.
+        after: &'static str,
+        /// What stands in the line.
+        needle: &'static str,
+    },
+    /// The room's wrong twin of this name is played instead of the room.
+    Twin(&'static str),
+}
+
+/// A wrong twin, and who must catch it.
+#[derive(Debug, Clone, Copy)]
+pub struct Mutant {
+    /// Its name.
+    pub name: &'static str,
+    /// The room it spoils.
+    pub room: &'static str,
+    /// What is wrong, for a reader.
+    pub what: &'static str,
+    /// How.
+    pub mutation: Mutation,
+    /// The models that kill it, and on which engine.
+    pub killed_by: &'static [(&'static str, Engine)],
+}
+
+/// The kernel's sources, to find lines in and to print beside a schedule.
+pub const SOURCES: &[(&str, &str)] = &[
+    ("atomic.rs", include_str!("../../src/atomic.rs")),
+    ("models/globq.rs", include_str!("models/globq.rs")),
+    ("find.rs", include_str!("../../src/kernel/find.rs")),
+    ("g.rs", include_str!("../../src/kernel/g.rs")),
+    ("globq.rs", include_str!("../../src/kernel/globq.rs")),
+    ("idle.rs", include_str!("../../src/kernel/idle.rs")),
+    ("local.rs", include_str!("../../src/kernel/local.rs")),
+    ("m.rs", include_str!("../../src/kernel/m.rs")),
+    ("p.rs", include_str!("../../src/kernel/p.rs")),
+    ("runnext.rs", include_str!("../../src/kernel/runnext.rs")),
+    ("runq.rs", include_str!("../../src/kernel/runq.rs")),
+    ("sched.rs", include_str!("../../src/kernel/sched.rs")),
+    ("spinning.rs", include_str!("../../src/kernel/spinning.rs")),
+    ("threads.rs", include_str!("../../src/kernel/threads.rs")),
+];
+
+/// The text of a line of the kernel.
+pub fn source_line(file: &str, line: u32) -> Option<&'static str> {
+    let (_, text) = SOURCES.iter().find(|(name, _)| *name == file)?;
+    text.lines().nth(line as usize - 1).map(str::trim)
+}
+
+thread_local! {
+    static TWIN: Cell<Option<&'static str>> = const { Cell::new(None) };
+}
+
+/// Which twin to play, if any.
+pub fn twin() -> Option<&'static str> {
+    TWIN.get()
+}
+
+/// From now on, on this thread, play this.
+pub(crate) fn set(mutation: Option<Mutation>) {
+    TWIN.set(match mutation {
+        Some(Mutation::Twin(name)) => Some(name),
+        _ => None,
+    });
+    weaken::weaken(mutation.and_then(site));
+}
+
+/// How often the mutated line was executed; a twin counts as executed.
+pub(crate) fn hits() -> u64 {
+    weaken::hits() + u64::from(TWIN.get().is_some())
+}
+
+/// Where a weakened line is. `None`: for a twin, or if the kernel has no such line.
+pub fn site(mutation: Mutation) -> Option<Site> {
+    let Mutation::Weaken { file, after, needle } = mutation else { return None };
+    let (_, text) = SOURCES.iter().find(|(name, _)| file.ends_with(name))?;
+    let mut lines = text.lines().enumerate().skip_while(|(_, line)| !line.contains(after)).skip(1);
+    let (index, _) = lines.find(|(_, line)| line.contains(needle) && !line.trim_start().starts_with("//"))?;
+    Some(Site { file, line: index as u32 + 1 })
+}
+
+/// The mutant of this name.
+pub fn find(name: &str) -> Option<&'static Mutant> {
+    crate::models::MUTANTS.iter().copied().flatten().find(|mutant| mutant.name == name)
+}
+
+/// All of them.
+pub fn all() -> impl Iterator<Item = &'static Mutant> {
+    crate::models::MUTANTS.iter().copied().flatten()
+}

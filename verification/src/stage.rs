@@ -1,0 +1,44 @@
+//! What a model needs beyond a [`Host`]: threads that can be joined, cells whose races are detected, and names.
+
+use spinpark::host::Host;
+
+/// A host that models can be played on.
+pub trait Stage: Host {
+    /// A thread that can be waited for.
+    type Thread<T: Send + 'static>;
+    /// Plain memory. Where the engine can, an unordered pair of accesses is a failure of its own.
+    type Cell<T: Copy + Send + 'static>: Cell<T>;
+
+    /// Starts a thread of the model, named for the schedule's columns.
+    fn fork<T: Send + 'static>(name: &'static str, body: impl FnOnce() -> T + Send + 'static) -> Self::Thread<T>;
+    /// Waits for it.
+    fn join<T: Send + 'static>(thread: Self::Thread<T>) -> T;
+    /// The calling thread's number in this execution.
+    fn me() -> usize;
+    /// How many times `Host::spawn` is still refused. Each refusal counts one down.
+    fn refuse_spawns(n: usize) {
+        REFUSALS.set(n);
+    }
+}
+
+/// Plain memory that one thread at a time may touch.
+pub trait Cell<T>: Send + Sync + 'static {
+    /// A cell that holds `value`.
+    fn new(value: T) -> Self;
+    /// Reads.
+    fn get(&self) -> T;
+    /// Writes.
+    fn set(&self, value: T);
+}
+
+thread_local! {
+    /// Every model runs on one thread of the machine, so a thread local is the execution's own.
+    static REFUSALS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+/// Should this spawn be refused?
+pub(crate) fn take_refusal() -> bool {
+    let n = REFUSALS.get();
+    REFUSALS.set(n.saturating_sub(1));
+    n > 0
+}

@@ -1,0 +1,3 @@
+//! The wrong protocols, each beside the right one: ten lines, to see which step matters, and a schedule that kills it.
+
+pub mod spinning;

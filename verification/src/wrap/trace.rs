@@ -1,0 +1,227 @@
+//! `Trace<H>`: writes down every access of an execution, to print a failing schedule with one column a thread.
+//!
+//! Switched off it adds a test of one flag. It makes no access of its own, so it changes nothing for the engine.
+
+use crate::stage::{Cell, Stage};
+use spinpark::host::{self, Host, SpawnError};
+use std::cell::{Cell as StdCell, RefCell};
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::sync::atomic::Ordering;
+
+/// One step of one thread.
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize, PartialEq, Eq)]
+pub struct Step {
+    /// Which thread, as an index into the names.
+    pub thread: usize,
+    /// What it did, and what came of it.
+    pub what: String,
+    /// The file, without its folders.
+    pub file: String,
+    /// The line in it.
+    pub line: u32,
+}
+
+thread_local! {
+    static ON: StdCell<bool> = const { StdCell::new(false) };
+    static STEPS: RefCell<Vec<Step>> = const { RefCell::new(Vec::new()) };
+    static THREADS: RefCell<Vec<&'static str>> = const { RefCell::new(Vec::new()) };
+    static WORDS: StdCell<u32> = const { StdCell::new(0) };
+}
+
+/// A new execution begins: forget the last one. `on`: write this one down.
+pub fn begin(on: bool) {
+    ON.set(on);
+    STEPS.with_borrow_mut(Vec::clear);
+    THREADS.with_borrow_mut(|threads| {
+        threads.clear();
+        threads.push("main");
+    });
+    WORDS.set(0);
+}
+
+/// A thread of the model was started; its number.
+pub fn name_thread(name: &'static str) -> usize {
+    THREADS.with_borrow_mut(|threads| {
+        threads.push(name);
+        threads.len() - 1
+    })
+}
+
+/// The names of the threads of this execution.
+pub fn threads() -> Vec<String> {
+    THREADS.with_borrow(|threads| threads.iter().map(|name| (*name).to_owned()).collect())
+}
+
+/// What was written down of this execution.
+pub fn take_steps() -> Vec<Step> {
+    STEPS.with_borrow_mut(std::mem::take)
+}
+
+#[inline]
+fn is_on() -> bool {
+    ON.get()
+}
+
+fn write_down<H: Stage>(what: String, at: &'static Location<'static>) {
+    let file = at.file().rsplit(['/', '\\']).next().unwrap_or(at.file()).to_owned();
+    let step = Step { thread: H::me(), what, file, line: at.line() };
+    STEPS.with_borrow_mut(|steps| steps.push(step));
+}
+
+/// Host `H`, written down.
+pub struct Trace<H>(PhantomData<fn() -> H>);
+
+/// A word of `H`'s, with a number to name it.
+pub struct Word<H: Host>(H::Word, u32);
+
+impl<H: Stage> host::Word for Word<H> {
+    #[track_caller]
+    fn new(value: u64) -> Self {
+        WORDS.set(WORDS.get() + 1);
+        Word(H::Word::new(value), WORDS.get())
+    }
+    #[track_caller]
+    fn load(&self, order: Ordering) -> u64 {
+        let value = self.0.load(order);
+        if is_on() {
+            write_down::<H>(format!("w{} = {value}", self.1), Location::caller());
+        }
+        value
+    }
+    #[track_caller]
+    fn store(&self, value: u64, order: Ordering) {
+        self.0.store(value, order);
+        if is_on() {
+            write_down::<H>(format!("w{} := {value}", self.1), Location::caller());
+        }
+    }
+    #[track_caller]
+    fn swap(&self, value: u64, order: Ordering) -> u64 {
+        let before = self.0.swap(value, order);
+        if is_on() {
+            write_down::<H>(format!("w{} {before} -> {value}", self.1), Location::caller());
+        }
+        before
+    }
+    #[track_caller]
+    fn fetch_add(&self, value: u64, order: Ordering) -> u64 {
+        let before = self.0.fetch_add(value, order);
+        if is_on() {
+            let after = before.wrapping_add(value);
+            write_down::<H>(format!("w{} {before} -> {after}", self.1), Location::caller());
+        }
+        before
+    }
+    #[track_caller]
+    fn compare_exchange(&self, current: u64, new: u64, success: Ordering, failure: Ordering) -> Result<u64, u64> {
+        let result = self.0.compare_exchange(current, new, success, failure);
+        if is_on() {
+            let what = match result {
+                Ok(_) => format!("w{} {current} -> {new}", self.1),
+                Err(found) => format!("w{} is {found}, not {current}", self.1),
+            };
+            write_down::<H>(what, Location::caller());
+        }
+        result
+    }
+}
+
+/// A lock of `H`'s.
+pub struct Lock<H: Host, T: Send + 'static>(H::Lock<T>);
+
+impl<H: Stage, T: Send + 'static> host::Lock<T> for Lock<H, T> {
+    fn new(value: T) -> Self {
+        Lock(H::Lock::new(value))
+    }
+    fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
+        self.0.with(f)
+    }
+}
+
+/// A parker of `H`'s.
+pub struct Parker<H: Host>(H::Parker);
+
+impl<H: Stage> host::Parker for Parker<H> {
+    fn new() -> Self {
+        Parker(H::Parker::new())
+    }
+    #[track_caller]
+    fn park(&self) {
+        if is_on() {
+            write_down::<H>("parks".into(), Location::caller());
+        }
+        self.0.park();
+        if is_on() {
+            write_down::<H>("is up again".into(), Location::caller());
+        }
+    }
+    #[track_caller]
+    fn unpark(&self) {
+        if is_on() {
+            write_down::<H>("unparks".into(), Location::caller());
+        }
+        self.0.unpark();
+    }
+}
+
+/// A cell of `H`'s.
+pub struct TracedCell<H: Stage, T: Copy + Send + 'static>(H::Cell<T>);
+
+impl<H: Stage, T: Copy + Send + 'static> Cell<T> for TracedCell<H, T> {
+    fn new(value: T) -> Self {
+        TracedCell(H::Cell::new(value))
+    }
+    #[track_caller]
+    fn get(&self) -> T {
+        if is_on() {
+            write_down::<H>("reads the task's data".into(), Location::caller());
+        }
+        self.0.get()
+    }
+    #[track_caller]
+    fn set(&self, value: T) {
+        if is_on() {
+            write_down::<H>("writes the task's data".into(), Location::caller());
+        }
+        self.0.set(value);
+    }
+}
+
+impl<H: Stage> Host for Trace<H> {
+    type Word = Word<H>;
+    type Lock<T: Send + 'static> = Lock<H, T>;
+    type Parker = Parker<H>;
+
+    #[track_caller]
+    fn fence(order: Ordering) {
+        H::fence(order);
+        if is_on() {
+            write_down::<H>("---- StoreLoad ----".into(), Location::caller());
+        }
+    }
+    fn relax() {
+        H::relax();
+    }
+    fn choose(n: usize) -> usize {
+        H::choose(n)
+    }
+    fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), SpawnError> {
+        H::spawn(name, body)
+    }
+}
+
+impl<H: Stage> Stage for Trace<H> {
+    type Thread<T: Send + 'static> = H::Thread<T>;
+    type Cell<T: Copy + Send + 'static> = TracedCell<H, T>;
+
+    fn fork<T: Send + 'static>(name: &'static str, body: impl FnOnce() -> T + Send + 'static) -> Self::Thread<T> {
+        H::fork(name, body)
+    }
+    fn join<T: Send + 'static>(thread: Self::Thread<T>) -> T {
+        H::join(thread)
+    }
+    fn me() -> usize {
+        H::me()
+    }
+}

@@ -1,0 +1,167 @@
+//! `Weaken<H>`: the kernel as it is, but for one line: a fence that is not there, or an ordering that is weaker.
+//!
+//! The line is chosen at run time, so one build holds every such mutant and the kernel itself carries none.
+
+use crate::stage::{Cell, Stage};
+use spinpark::host::{self, Host, SpawnError};
+use std::cell::Cell as StdCell;
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::sync::atomic::Ordering::{self, Relaxed};
+
+/// One line whose accesses are `Relaxed`, and whose fences are gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Site {
+    /// How the file's path ends.
+    pub file: &'static str,
+    /// Which line.
+    pub line: u32,
+}
+
+thread_local! {
+    static SITE: StdCell<Option<Site>> = const { StdCell::new(None) };
+    static HITS: StdCell<u64> = const { StdCell::new(0) };
+}
+
+/// From now on, on this thread, weaken `site`, and nothing else.
+pub fn weaken(site: Option<Site>) {
+    SITE.set(site);
+    HITS.set(0);
+}
+
+/// How often the weakened line was executed. A mutant that never was is no mutant.
+pub fn hits() -> u64 {
+    HITS.get()
+}
+
+#[inline]
+fn is_weak(at: &'static Location<'static>) -> bool {
+    match SITE.get() {
+        None => false,
+        Some(site) => {
+            let weak = at.line() == site.line && at.file().ends_with(site.file);
+            HITS.set(HITS.get() + u64::from(weak));
+            weak
+        }
+    }
+}
+
+#[inline]
+#[track_caller]
+fn order(asked: Ordering) -> Ordering {
+    if is_weak(Location::caller()) { Relaxed } else { asked }
+}
+
+/// Host `H`, but for one line.
+pub struct Weaken<H>(PhantomData<fn() -> H>);
+
+/// A word of `H`'s.
+pub struct Word<H: Host>(H::Word);
+
+impl<H: Stage> host::Word for Word<H> {
+    #[track_caller]
+    fn new(value: u64) -> Self {
+        Word(H::Word::new(value))
+    }
+    #[track_caller]
+    fn load(&self, asked: Ordering) -> u64 {
+        self.0.load(order(asked))
+    }
+    #[track_caller]
+    fn store(&self, value: u64, asked: Ordering) {
+        self.0.store(value, order(asked));
+    }
+    #[track_caller]
+    fn swap(&self, value: u64, asked: Ordering) -> u64 {
+        self.0.swap(value, order(asked))
+    }
+    #[track_caller]
+    fn fetch_add(&self, value: u64, asked: Ordering) -> u64 {
+        self.0.fetch_add(value, order(asked))
+    }
+    #[track_caller]
+    fn compare_exchange(&self, current: u64, new: u64, success: Ordering, failure: Ordering) -> Result<u64, u64> {
+        self.0.compare_exchange(current, new, order(success), failure)
+    }
+}
+
+/// A lock of `H`'s.
+pub struct Lock<H: Host, T: Send + 'static>(H::Lock<T>);
+
+impl<H: Stage, T: Send + 'static> host::Lock<T> for Lock<H, T> {
+    fn new(value: T) -> Self {
+        Lock(H::Lock::new(value))
+    }
+    fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
+        self.0.with(f)
+    }
+}
+
+/// A parker of `H`'s.
+pub struct Parker<H: Host>(H::Parker);
+
+impl<H: Stage> host::Parker for Parker<H> {
+    fn new() -> Self {
+        Parker(H::Parker::new())
+    }
+    #[track_caller]
+    fn park(&self) {
+        self.0.park();
+    }
+    #[track_caller]
+    fn unpark(&self) {
+        self.0.unpark();
+    }
+}
+
+/// A cell of `H`'s.
+pub struct PlainCell<H: Stage, T: Copy + Send + 'static>(H::Cell<T>);
+
+impl<H: Stage, T: Copy + Send + 'static> Cell<T> for PlainCell<H, T> {
+    fn new(value: T) -> Self {
+        PlainCell(H::Cell::new(value))
+    }
+    fn get(&self) -> T {
+        self.0.get()
+    }
+    fn set(&self, value: T) {
+        self.0.set(value);
+    }
+}
+
+impl<H: Stage> Host for Weaken<H> {
+    type Word = Word<H>;
+    type Lock<T: Send + 'static> = Lock<H, T>;
+    type Parker = Parker<H>;
+
+    #[track_caller]
+    fn fence(order: Ordering) {
+        if !is_weak(Location::caller()) {
+            H::fence(order);
+        }
+    }
+    fn relax() {
+        H::relax();
+    }
+    fn choose(n: usize) -> usize {
+        H::choose(n)
+    }
+    fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), SpawnError> {
+        H::spawn(name, body)
+    }
+}
+
+impl<H: Stage> Stage for Weaken<H> {
+    type Thread<T: Send + 'static> = H::Thread<T>;
+    type Cell<T: Copy + Send + 'static> = PlainCell<H, T>;
+
+    fn fork<T: Send + 'static>(name: &'static str, body: impl FnOnce() -> T + Send + 'static) -> Self::Thread<T> {
+        H::fork(name, body)
+    }
+    fn join<T: Send + 'static>(thread: Self::Thread<T>) -> T {
+        H::join(thread)
+    }
+    fn me() -> usize {
+        H::me()
+    }
+}
