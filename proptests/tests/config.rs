@@ -8,15 +8,20 @@ use spinpark_proptests::check::{Broken, Tally, check};
 
 const CASES: u32 = 2000;
 
+/// `1..=max`, and often one of the two.
+fn up_to(max: usize) -> impl Strategy<Value = usize> {
+    prop_oneof![Just(1), Just(max), 1..=max]
+}
+
 fn good() -> impl Strategy<Value = Config> {
     (
-        1..=Config::MAX_PROCS,
+        up_to(Config::MAX_PROCS),
         1..=16u32,
         prop_oneof![Just(SearchOrder::StealFirst), Just(SearchOrder::GlobalFirst)],
         any::<u32>(),
         any::<u32>(),
         1..=u32::MAX,
-        1..=Config::MAX_MS,
+        up_to(Config::MAX_MS),
     )
         .prop_map(|(procs, log, order, global_every, inherit_at_most, steal_passes, max_ms)| Config {
             procs,

@@ -138,6 +138,85 @@ mod a_ring_needs_cursors_that_tell_full_from_empty {
     }
 }
 
+/// Else the narrow cursors above would be wide ones, and never wrap around.
+mod a_cursor_never_needs_more_bits_than_it_has {
+    use super::*;
+    use spinpark::host::{self, Host, SpawnError};
+    use spinpark_proptests::solo;
+    use std::cell::Cell;
+    use std::sync::atomic::Ordering;
+
+    thread_local! {
+        static LARGEST: Cell<u64> = const { Cell::new(0) };
+    }
+
+    /// One thread, and the largest value that it wrote into any word.
+    struct Watched;
+
+    struct Word(solo::Word);
+
+    fn written(value: u64) -> u64 {
+        LARGEST.set(LARGEST.get().max(value));
+        value
+    }
+
+    impl Host for Watched {
+        type Word = Word;
+        type Lock<T: Send + 'static> = solo::Lock<T>;
+        type Parker = solo::Parker;
+
+        fn fence(order: Ordering) {
+            Solo::fence(order);
+        }
+        fn relax() {
+            Solo::relax();
+        }
+        fn choose(n: usize) -> usize {
+            Solo::choose(n)
+        }
+        fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), SpawnError> {
+            Solo::spawn(name, body)
+        }
+    }
+
+    impl host::Word for Word {
+        fn new(value: u64) -> Self {
+            Word(solo::Word::new(written(value)))
+        }
+        fn load(&self, order: Ordering) -> u64 {
+            self.0.load(order)
+        }
+        fn store(&self, value: u64, order: Ordering) {
+            self.0.store(written(value), order);
+        }
+        fn swap(&self, value: u64, order: Ordering) -> u64 {
+            self.0.swap(written(value), order)
+        }
+        fn fetch_add(&self, value: u64, order: Ordering) -> u64 {
+            written(self.0.fetch_add(value, order).wrapping_add(value)).wrapping_sub(value)
+        }
+        fn compare_exchange(&self, current: u64, new: u64, yes: Ordering, no: Ordering) -> Result<u64, u64> {
+            self.0.compare_exchange(current, written(new), yes, no)
+        }
+    }
+
+    #[test]
+    fn three_bits_and_gs_of_as_many() {
+        let rings = Kernel::<Watched, 3>::new(capacity(4));
+        for _ in 0..100 {
+            // Both cursors go round in each of their functions, by steps of 1, 2 and 4.
+            assert_eq!(rings.owner.put_batch(&mut (1..=5).map(g)), 4);
+            assert_eq!(rings.owner.spill_half().map(Iterator::count), Some(2));
+            assert_eq!(rings.owner.steal_into(&rings.thief), Some(g(3)));
+            assert!(rings.owner.put(g(5)).is_ok() && rings.owner.put(g(6)).is_ok());
+            assert_eq!(rings.owner.steal_into(&rings.thief), Some(g(4)));
+            assert_eq!((rings.thief.get(), rings.thief.get()), (Some(g(5)), None));
+            assert_eq!((rings.owner.get(), rings.owner.get()), (Some(g(6)), None));
+        }
+        assert_eq!(LARGEST.get(), 7);
+    }
+}
+
 /// Rings with one mistake each: the properties above see it, and show it in few operations.
 mod a_wrong_twin_is_caught {
     use super::*;

@@ -106,7 +106,6 @@ impl<H: Host> M<H> {
     /// # Panics
     /// If there was mail in the box already: two wakers took the same M.
     #[inline]
-    #[track_caller]
     pub fn deliver(&self, mail: Mail) {
         self.post(mail);
         self.parker.unpark();
@@ -117,7 +116,6 @@ impl<H: Host> M<H> {
     /// # Panics
     /// If there was mail in the box already.
     #[inline]
-    #[track_caller]
     pub fn post(&self, mail: Mail) {
         // Release: `mailbox`, the waker's half. A swap rather than a store, to catch a second delivery.
         let before = self.mailbox.swap(Some(mail), Release).into_word();
@@ -126,7 +124,6 @@ impl<H: Host> M<H> {
 
     /// Sleeps until there is mail. Called by the M itself.
     #[inline]
-    #[track_caller]
     pub fn receive(&self) -> Mail {
         loop {
             self.parker.park();
@@ -138,7 +135,6 @@ impl<H: Host> M<H> {
 
     /// Takes the mail, if there is any. Called by the M itself, or by who failed to start it.
     #[inline]
-    #[track_caller]
     pub fn collect(&self) -> Option<Mail> {
         // Acquire: `mailbox`, the sleeper's half.
         self.mailbox.swap(None, Acquire)

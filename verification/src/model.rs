@@ -72,7 +72,7 @@ pub const fn loom_bounded(n: usize) -> Run {
 
 /// Every execution under sequential consistency.
 pub const fn sc() -> Run {
-    Run { engine: Engine::Sc, bounds: bounds(60.0), deep: bounds(7200.0) }
+    Run { engine: Engine::Sc, bounds: bounds(20.0), deep: bounds(7200.0) }
 }
 
 /// Every execution under sequential consistency, with up to `n` spurious returns from `park`.

@@ -7,7 +7,7 @@ use std::cell::Cell;
 /// What is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mutation {
-    /// The first line that contains `needle`, after the one that contains `after`: its fence is gone, its orderings
+    /// The first line that contains `needle`, below the one that contains `after`: its fence is gone, its orderings
     /// are `Relaxed`.
     Weaken {
         /// A file of the kernel.
@@ -40,18 +40,18 @@ pub struct Mutant {
 pub const SOURCES: &[(&str, &str)] = &[
     ("atomic.rs", include_str!("../../src/atomic.rs")),
     ("models/globq.rs", include_str!("models/globq.rs")),
-    ("find.rs", include_str!("../../src/kernel/find.rs")),
-    ("g.rs", include_str!("../../src/kernel/g.rs")),
-    ("globq.rs", include_str!("../../src/kernel/globq.rs")),
-    ("idle.rs", include_str!("../../src/kernel/idle.rs")),
-    ("local.rs", include_str!("../../src/kernel/local.rs")),
-    ("m.rs", include_str!("../../src/kernel/m.rs")),
-    ("p.rs", include_str!("../../src/kernel/p.rs")),
-    ("runnext.rs", include_str!("../../src/kernel/runnext.rs")),
-    ("runq.rs", include_str!("../../src/kernel/runq.rs")),
-    ("sched.rs", include_str!("../../src/kernel/sched.rs")),
-    ("spinning.rs", include_str!("../../src/kernel/spinning.rs")),
-    ("threads.rs", include_str!("../../src/kernel/threads.rs")),
+    ("kernel/find.rs", include_str!("../../src/kernel/find.rs")),
+    ("kernel/g.rs", include_str!("../../src/kernel/g.rs")),
+    ("kernel/globq.rs", include_str!("../../src/kernel/globq.rs")),
+    ("kernel/idle.rs", include_str!("../../src/kernel/idle.rs")),
+    ("kernel/local.rs", include_str!("../../src/kernel/local.rs")),
+    ("kernel/m.rs", include_str!("../../src/kernel/m.rs")),
+    ("kernel/p.rs", include_str!("../../src/kernel/p.rs")),
+    ("kernel/runnext.rs", include_str!("../../src/kernel/runnext.rs")),
+    ("kernel/runq.rs", include_str!("../../src/kernel/runq.rs")),
+    ("kernel/sched.rs", include_str!("../../src/kernel/sched.rs")),
+    ("kernel/spinning.rs", include_str!("../../src/kernel/spinning.rs")),
+    ("kernel/threads.rs", include_str!("../../src/kernel/threads.rs")),
 ];
 
 /// The text of a line of the kernel.
@@ -86,7 +86,7 @@ pub(crate) fn hits() -> u64 {
 /// Where a weakened line is. `None`: for a twin, or if the kernel has no such line.
 pub fn site(mutation: Mutation) -> Option<Site> {
     let Mutation::Weaken { file, after, needle } = mutation else { return None };
-    let (_, text) = SOURCES.iter().find(|(name, _)| file.ends_with(name))?;
+    let (_, text) = SOURCES.iter().find(|(name, _)| *name == file)?;
     let mut lines = text.lines().enumerate().skip_while(|(_, line)| !line.contains(after)).skip(1);
     let (index, _) = lines.find(|(_, line)| line.contains(needle) && !line.trim_start().starts_with("//"))?;
     Some(Site { file, line: index as u32 + 1 })

@@ -309,14 +309,14 @@ pub const MUTANTS: &[Mutant] = &[
         name: "spinning-no-submitter-fence",
         room: "spinning",
         what: "wakep without its StoreLoad",
-        mutation: Mutation::Weaken { file: "spinning.rs", after: "pub fn wakep", needle: "store_load::<H>()" },
+        mutation: Mutation::Weaken { file: "kernel/spinning.rs", after: "pub fn wakep", needle: "store_load::<H>()" },
         killed_by: &[(ONE, Engine::Loom), (ONE, Engine::Tso)],
     },
     Mutant {
         name: "spinning-no-seeker-fence",
         room: "spinning",
         what: "retire without its StoreLoad",
-        mutation: Mutation::Weaken { file: "spinning.rs", after: "pub fn retire", needle: "store_load::<H>()" },
+        mutation: Mutation::Weaken { file: "kernel/spinning.rs", after: "pub fn retire", needle: "store_load::<H>()" },
         killed_by: &[(ONE, Engine::Loom)],
     },
     Mutant {

@@ -16,7 +16,7 @@ pub struct Step {
     pub thread: usize,
     /// What it did, and what came of it.
     pub what: String,
-    /// The file, without its folders.
+    /// The file's path below `src`.
     pub file: String,
     /// The line in it.
     pub line: u32,
@@ -64,7 +64,7 @@ fn is_on() -> bool {
 }
 
 fn write_down<H: Stage>(what: String, at: &'static Location<'static>) {
-    let file = at.file().rsplit(['/', '\\']).next().unwrap_or(at.file()).to_owned();
+    let file = super::weaken::below_src(at.file()).to_owned();
     let step = Step { thread: H::me(), what, file, line: at.line() };
     STEPS.with_borrow_mut(|steps| steps.push(step));
 }
