@@ -1,9 +1,83 @@
 //! # spinpark
 //!
-//! A formally checked concurrency kernel: the G-M-P design of Go's scheduler, with its hardest parts isolated behind
-//! traits, so that model checkers explore the very source that runs on real cores.
+//! The G-M-P scheduler of Go, in Rust, with its protocols isolated behind traits, so that model checkers explore the very
+//! source that runs on real cores.
 //!
-//! (The full text is written with the README.)
+//! ```text
+//!   go(f) ──► G ──► global queue ──┬──────────────────────────────────────────┐
+//!                                  │ one in 61, or nothing else               │
+//!                                  ▼                                          ▼
+//!   M0 ── holds ── P0: runnext ▣  ring ▣ ▣ ▣ ▢      M1 ── holds ── P1: runnext ▢  ring ▢ ▢ ▢ ▢
+//!                                      └────────── half of it, stolen ─────────────────►
+//!   M2 ── sleeps                                    P2: idle
+//!                       who wakes M2 when one more G comes?
+//! ```
+//!
+//! * **G**: a task; to the kernel one number, moved and never copied.
+//! * **M**: a thread that runs Gs.
+//! * **P**: the right to run them, with a queue. There are as many as Gs may run at once.
+//!
+//! # An example
+//!
+//! ```
+//! # #[cfg(feature = "std")] {
+//! let runtime = spinpark::Runtime::builder().procs(4).build().expect("numbers that are allowed, and a thread");
+//! let sum = runtime.go(|| (1..=10).sum::<u32>());
+//! assert_eq!(sum.join().expect("it did not panic"), 55);
+//! # }
+//! ```
+//!
+//! # Reading order
+//!
+//! 1. [`host`]: the seam, all that the kernel asks of the world. [`atomic`]: one word with a type, and `store_load`.
+//! 2. [`kernel`]: the picture, the lock rule, and the rooms in an order of their own.
+//! 3. [`kernel::spinning`], if you read one room only: who looks for work, and who must be woken to look.
+//! 4. `runtime`: the host that is real, and closures as Gs.
+//!
+//! In words: docs/tour.md follows one G from `go` to done. docs/go.md maps Go's functions to these.
+//!
+//! # Invariants
+//!
+//! | room | invariant |
+//! |------|-----------|
+//! | [`g`](kernel::g) | every status edge is one of the table's, taken by one compare-and-exchange |
+//! | [`p`](kernel::p) | a P has one owner at every moment; overtaking is bounded |
+//! | [`m`](kernel::m) | a woken M finds its mail |
+//! | [`runq`](kernel::runq) | each G that is put is taken exactly once; `head <= tail <= head + capacity` |
+//! | [`runnext`](kernel::runnext) | whoever empties the slot owns the G that was in it |
+//! | [`local`](kernel::local) | never empty while a G was there all the time |
+//! | [`globq`](kernel::globq) | list and length agree whenever the lock is free |
+//! | [`idle`](kernel::idle) | a P is listed exactly when its bit is set and it is counted |
+//! | [`spinning`](kernel::spinning) | **work conservation:** while a G waits and a P is idle, some M looks, or has yet to look |
+//! | [`threads`](kernel::threads) | one wake a sleep; no P is lost when no M can be had |
+//! | [`sources`](kernel::sources), [`find`](kernel::find) | what is searched is looked at again before sleep |
+//!
+//! # Pairs
+//!
+//! A pair is two places that order each other. Its name opens the comment at both.
+//!
+//! | pair | one half | the other |
+//! |------|----------|-----------|
+//! | `publish` | the owner moves `tail` | a thief reads it ([`runq`](kernel::runq)) |
+//! | `consume` | whoever takes moves `head` | whoever reads `head` first ([`runq`](kernel::runq)) |
+//! | `slot` | whoever fills or empties `runnext` | who steals it, who tests for emptiness ([`runnext`](kernel::runnext)) |
+//! | `status` | the edge that led here | the next ([`g`](kernel::g)) |
+//! | `mailbox` | who delivers | who collects ([`m`](kernel::m)) |
+//! | `token` | who unparks | who returns from `park` ([`Parker`](host::Parker)) |
+//! | `work/spinning` | queue a G, StoreLoad, read `nmspinning` | leave `nmspinning`, StoreLoad, read the queues ([`spinning`](kernel::spinning)) |
+//!
+//! Numbers, and what checks each of them: docs/invariants.md. What nothing checks: docs/caveats.md.
+//!
+//! # Unsafe code
+//!
+//! In one file: src/runtime/task.rs, where a closure becomes a G's number and a number its closure. Elsewhere it is
+//! denied, in the kernel forbidden.
+//!
+//! # Features
+//!
+//! * `std` (default): the runtime. Without it the kernel alone, `no_std` with `alloc`; the [`Host`](host::Host) is yours.
+//!
+//! Rust 1.88 or later, and a target with 64-bit atomics.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![deny(unsafe_code)]
@@ -22,3 +96,8 @@ pub use runtime::{
     BuildError, Builder, Handle, JoinError, JoinHandle, NotInRuntime, Panic, Runtime, ShutdownError, Unstarted, go,
     try_go,
 };
+
+/// The README's example compiles and runs.
+#[cfg(all(doctest, feature = "std"))]
+#[doc = include_str!("../README.md")]
+struct ReadmeIsTested;

@@ -6,6 +6,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::env;
 use std::fmt;
+use std::ops::Range;
 use std::panic::Location;
 
 /// How often each noteworthy thing happened. A property that holds because nothing ever happened is worth nothing.
@@ -111,8 +112,7 @@ pub fn check<S: Strategy>(cases: u32, inputs: S, property: impl Fn(S::Value) -> 
     total.into_inner()
 }
 
-/// Finds a list of operations for which `property` does not hold, and shortens it until each operation, and each run of up
-/// to 16, is needed.
+/// Finds a list of operations for which `property` does not hold, and shortens it until each operation is needed.
 ///
 /// # Panics
 /// If there is none among the `cases` generated: then the property cannot fail, or is not looked at closely enough.
@@ -131,26 +131,38 @@ pub fn refute<T: Clone + fmt::Debug, S: Strategy<Value = Vec<T>>>(
         Err(TestError::Fail(_, ops)) => ops,
         other => panic!("no counterexample in {cases} cases: {other:?}"),
     };
-    // The generator's own shrinking takes out one operation at a time, once through. Runs of operations, taken out
-    // until no run can be, leave less: a round of turns goes as a whole or not at all.
+    // The generator's own shrinking takes out one operation at a time, once through. Runs of operations, and pairs, taken
+    // out until none can be, leave less: a round of turns goes as a whole or not at all.
     let mut before = usize::MAX;
     while ops.len() < before {
         before = ops.len();
         for run in (1..=16).rev() {
             let mut at = 0;
             while at + run <= ops.len() {
-                let mut fewer = ops.clone();
-                fewer.drain(at..at + run);
-                if property(&fewer).is_err() {
-                    ops = fewer;
-                } else {
-                    at += 1;
-                }
+                at += usize::from(!shorten(&mut ops, &property, at..at + run, 0..0));
             }
         }
+        let near = ops.len().min(32);
+        (0..near).any(|a| (a + 1..near).any(|b| shorten(&mut ops, &property, a..a + 1, b..b + 1)));
     }
     match property(&ops) {
         Err(why) => (ops, why),
         Ok(_) => panic!("the property does not always give the same answer on {ops:?}"),
     }
+}
+
+/// Takes out `first` and, behind it, `second`, unless the property holds then.
+fn shorten<T: Clone>(
+    ops: &mut Vec<T>,
+    property: impl Fn(&[T]) -> Result<Tally, Broken>,
+    first: Range<usize>,
+    second: Range<usize>,
+) -> bool {
+    let fewer: Vec<T> =
+        (0..ops.len()).filter(|at| !first.contains(at) && !second.contains(at)).map(|at| ops[at].clone()).collect();
+    let still_fails = property(&fewer).is_err();
+    if still_fails {
+        *ops = fewer;
+    }
+    still_fails
 }

@@ -292,8 +292,8 @@ mod overtaking_is_bounded {
 
     #[test]
     fn a_global_bound_of_one_less_is_refuted() {
-        let four = Numbers { every: 4, slack: 1, ..GO };
-        let (ops, _) = refute(CASES, vec(op(), 0..200), |ops| within_bounds(four, ops));
+        let two = Numbers { every: 2, slack: 1, ..GO };
+        let (ops, _) = refute(CASES, vec(op(), 0..200), |ops| within_bounds(two, ops));
         assert!(ops.len() <= 12, "{} operations are too many to read: {ops:?}", ops.len());
 
         let (ops, _) = refute(CASES, vec(op(), 0..800), |ops| within_bounds(Numbers { slack: 1, ..GO }, ops));

@@ -1,9 +1,12 @@
 //! spinpark's verification.
 pub mod engine;
+pub mod job;
 pub mod loom;
 pub mod model;
 pub mod models;
 pub mod mutant;
+pub mod report;
+pub mod schedule;
 pub mod shuttle;
 pub mod stage;
 pub mod twins;

@@ -1,24 +1,468 @@
-//! quick harness
-use spinpark_verification::{engine::{self, Job}, model};
-fn main() {
-    let args: Vec<String> = std::env::args().skip(1).collect();
-    for m in model::all() {
-        if !args.is_empty() && !args.iter().any(|a| m.name.contains(a.as_str())) { continue }
-        for r in m.runs {
-            let o = engine::run(Job { model: m, engine: r.engine, bounds: r.bounds, mutation: None, seed: 1 }, &engine::silent());
-            println!("{:70} {:10} {:8} exec {:8} red {:8} out {:3} {:.2}s {:?}", m.name, r.engine.name(), o.verdict.to_string(), o.executions, o.redundant, o.outcomes.len(), o.seconds, o.failure.as_ref().map(|f| &f.message));
-            if std::env::var("OUT").is_ok() { for (k,v) in &o.outcomes { println!("      {v:8} {k}"); } }
-            if let Some(f) = o.failure { for s in f.steps { println!("   {} {}:{} {}", f.threads[s.thread], s.file, s.line, s.what); } }
-        }
-    }
+//! `cargo verify`: runs the model checks and says what was proved.
 
-    for mu in spinpark_verification::mutant::all() {
-        if !args.is_empty() && !args.iter().any(|a| mu.name.contains(a.as_str())) { continue }
-        for (name, e) in mu.killed_by {
-            let m = model::all().find(|m| m.name == *name).unwrap();
-            let r = m.runs.iter().find(|r| r.engine == *e).copied().unwrap_or_else(|| panic!("{name} does not run on {e}"));
-            let o = engine::run(Job { model: m, engine: *e, bounds: r.bounds, mutation: Some(mu.mutation), seed: 1 }, &engine::silent());
-            println!("{:40} {:50} {:6} {} exec {:8} {:.2}s hits {} {:?}", mu.name, name.split("::").last().unwrap(), e.name(), if o.verdict == engine::Verdict::Failed {"killed"} else {"SURVIVED"}, o.executions, o.seconds, o.mutant_hits, o.failure.as_ref().map(|f| &f.message));
+use clap::{Args, Parser, Subcommand};
+use indicatif::{ProgressBar, ProgressStyle};
+use spinpark_verification::engine::{Engine, Outcome, Verdict};
+use spinpark_verification::job::{self, Event, Order};
+use spinpark_verification::model::{self, Model, Run};
+use spinpark_verification::mutant::{self, Mutant};
+use spinpark_verification::report::{self, Kill, Row};
+use spinpark_verification::schedule::{FORMAT, Schedule};
+use std::fs;
+use std::io::{IsTerminal, Write};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// Explores the interleavings of spinpark's kernel: the very source that runs on real cores.
+///
+/// Without a command: every model on its engines, then every wrong twin. The table says for each model what is claimed,
+/// who explored it, within which bounds, and what may be said:
+///
+///   proved    a complete engine finished; the memory model is named
+///   explored  the engine finished, but is known to miss executions (loom)
+///   bounded   a bound was set and may have cut something off
+///   sampled   schedules were drawn by lot
+///   FAILED    it does not hold; the schedule is printed, and written to a file
+///
+/// The column `reached` compares with a complete engine: 3/6 means 3 of the 6 outcomes there are.
+///
+/// Exit status: 0 if all holds and every wrong twin was killed, 1 if not, 2 if it could not be asked that way.
+#[derive(Parser)]
+#[command(name = "cargo verify", bin_name = "cargo verify", version, verbatim_doc_comment, max_term_width = 120)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    how: How,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Lists the models, what they claim, and on which engines they run.
+    List {
+        /// Also writes them to this file, as a JSON array.
+        #[arg(long, value_name = "FILE")]
+        json: Option<PathBuf>,
+    },
+    /// Runs some models: those whose names contain one of NAME.
+    Run {
+        /// A model's name, or a part of it: `spinning`, `two_thieves`.
+        #[arg(required = true, value_name = "NAME")]
+        names: Vec<String>,
+        #[command(flatten)]
+        how: How,
+        /// Plays a wrong twin instead of the kernel; `cargo verify mutants --list` names them.
+        #[arg(long, value_name = "NAME")]
+        mutant: Option<String>,
+    },
+    /// Runs the wrong twins, each before the models that must kill it.
+    Mutants {
+        /// Only those whose names contain one of these.
+        #[arg(value_name = "NAME")]
+        names: Vec<String>,
+        /// Only lists them.
+        #[arg(long)]
+        list: bool,
+        /// Prints the schedule that kills each.
+        #[arg(long)]
+        show: bool,
+        #[command(flatten)]
+        how: How,
+    },
+    /// Plays a failing schedule again and prints it. Exit status 1 if it still fails, 0 if it no longer does.
+    Replay {
+        /// The file that a failing run has written.
+        file: PathBuf,
+    },
+    /// The process of one job. Reads it from its standard input.
+    #[command(hide = true)]
+    Worker,
+}
+
+#[derive(Args, Clone)]
+struct How {
+    /// Only on this engine; may be given several times.
+    #[arg(long, value_enum, value_name = "ENGINE")]
+    engine: Vec<Engine>,
+    /// Wider bounds: hours instead of minutes.
+    #[arg(long)]
+    deep: bool,
+    /// How many jobs at once. Default: as many as there are cores.
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+    /// The seed of the engines that draw schedules by lot.
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+    /// Writes the results to this file, as a JSON array with an object for each model and engine.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Where failing schedules are written.
+    #[arg(long, value_name = "DIR", default_value = "schedules")]
+    schedules: PathBuf,
+    /// Also puts the table between the markers `<!-- verdicts:begin -->` and `<!-- verdicts:end -->` of this file.
+    #[arg(long, value_name = "FILE")]
+    readme: Option<PathBuf>,
+}
+
+/// What went wrong, and the exit status for it.
+enum Stop {
+    /// Something does not hold.
+    DoesNotHold,
+    /// The question cannot be asked that way.
+    BadInput(String),
+}
+
+impl From<String> for Stop {
+    fn from(message: String) -> Stop {
+        Stop::BadInput(message)
+    }
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let result = match cli.command {
+        None => everything(&cli.how),
+        Some(Command::List { json }) => list(json.as_deref()),
+        Some(Command::Run { names, how, mutant }) => some(&names, &how, mutant.as_deref()),
+        Some(Command::Mutants { names, list, show, how }) => mutants(&names, list, show, &how),
+        Some(Command::Replay { file }) => replay(&file),
+        Some(Command::Worker) => job::work().map_err(Stop::BadInput),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Stop::DoesNotHold) => ExitCode::from(1),
+        Err(Stop::BadInput(message)) => {
+            eprintln!("error: {message}");
+            ExitCode::from(2)
         }
     }
+}
+
+fn everything(how: &How) -> Result<(), Stop> {
+    check_files(how)?;
+    let models: Vec<&Model> = model::all().collect();
+    let orders = orders(&models, how, None);
+    let mutants: Vec<&Mutant> = mutant::all().collect();
+    let kill_orders = if how.engine.is_empty() { kill_orders(&mutants, how) } else { Vec::new() };
+    let together: Vec<Order> = orders.iter().chain(kill_orders.iter().map(|(_, order)| order)).cloned().collect();
+    let clock = Instant::now();
+    let mut outcomes = run_all(&together, how);
+    let kill_outcomes = outcomes.split_off(orders.len());
+    let rows = rows(orders, outcomes);
+    let kills = kills(kill_orders, kill_outcomes);
+    let rows_hold = print_rows(&rows, how)?;
+    let kills_hold = print_kills(&kills);
+    summary(&rows, &kills, clock.elapsed());
+    if rows_hold && kills_hold { Ok(()) } else { Err(Stop::DoesNotHold) }
+}
+
+fn some(names: &[String], how: &How, mutant: Option<&str>) -> Result<(), Stop> {
+    check_files(how)?;
+    let models = select(names)?;
+    let mutant = mutant.map(|name| mutant::find(name).ok_or_else(|| unknown_mutant(name))).transpose()?;
+    let orders = orders(&models, how, mutant);
+    if orders.is_empty() {
+        return Err(Stop::BadInput("none of these models runs on that engine".to_owned()));
+    }
+    let clock = Instant::now();
+    let outcomes = run_all(&orders, how);
+    let rows = rows(orders, outcomes);
+    let hold = print_rows(&rows, how)?;
+    summary(&rows, &[], clock.elapsed());
+    if hold { Ok(()) } else { Err(Stop::DoesNotHold) }
+}
+
+fn list(json: Option<&Path>) -> Result<(), Stop> {
+    let models: Vec<&Model> = model::all().collect();
+    let how = How {
+        engine: vec![],
+        deep: false,
+        jobs: None,
+        seed: 1,
+        json: None,
+        schedules: PathBuf::new(),
+        readme: None,
+    };
+    let rows: Vec<Row> = orders(&models, &how, None).into_iter().map(|order| row(order, None)).collect();
+    print(&report::table(&rows));
+    match json {
+        Some(path) => write(path, &format!("{:#}\n", report::rows_json(&rows))),
+        None => Ok(()),
+    }
+}
+
+fn mutants(names: &[String], list: bool, show: bool, how: &How) -> Result<(), Stop> {
+    check_files(how)?;
+    let is_asked = |mutant: &&Mutant| names.is_empty() || names.iter().any(|name| mutant.name.contains(name.as_str()));
+    let asked: Vec<&Mutant> = mutant::all().filter(is_asked).collect();
+    if asked.is_empty() {
+        return Err(unknown_mutant(&names.join(" ")));
+    }
+    if list {
+        let line = |mutant: &&Mutant| format!("{:36} {}\n", mutant.name, mutant.what);
+        print(&asked.iter().map(line).collect::<String>());
+        return Ok(());
+    }
+    let orders = kill_orders(&asked, how);
+    let only_orders: Vec<Order> = orders.iter().map(|(_, order)| order.clone()).collect();
+    let kills = kills(orders, run_all(&only_orders, how));
+    if show {
+        for kill in &kills {
+            if let Some(schedule) = schedule(&kill.order, &kill.outcome) {
+                print(&format!("\n{}: {}\n{}", kill.mutant.name, kill.mutant.what, schedule.picture()));
+            }
+        }
+    }
+    if let Some(path) = &how.json {
+        write(path, &format!("{:#}\n", report::kills_json(&kills)))?;
+    }
+    if print_kills(&kills) { Ok(()) } else { Err(Stop::DoesNotHold) }
+}
+
+fn replay(file: &Path) -> Result<(), Stop> {
+    let mut schedule = Schedule::read(file)?;
+    let Some(script) = schedule.failure.script.clone() else {
+        return Err(Stop::BadInput(format!("{} holds no schedule, only a verdict", file.display())));
+    };
+    let Schedule { model, engine, bounds, seed, mutant, .. } = schedule.clone();
+    let order = Order { model, engine, bounds, mutant, seed, script: Some(script) };
+    order.find().map_err(|message| format!("{}: {message}; there are\n{}", file.display(), report::all_names()))?;
+    let outcome = job::run(&order, |_| ());
+    match outcome.failure {
+        Some(failure) => {
+            let execution = schedule.failure.execution;
+            schedule.failure = failure;
+            schedule.failure.execution = execution;
+            print(&schedule.picture());
+            println!("\nIt still fails.");
+            Err(Stop::DoesNotHold)
+        }
+        None => {
+            println!("It no longer fails: {} on {} held in this execution.", schedule.model, schedule.engine);
+            Ok(())
+        }
+    }
+}
+
+/// The models that `names` name, each once, in reading order.
+fn select(names: &[String]) -> Result<Vec<&'static Model>, Stop> {
+    for name in names {
+        if model::matching(name).is_empty() {
+            let all = report::all_names();
+            return Err(Stop::BadInput(format!("there is no model `{name}`; there are\n{all}")));
+        }
+    }
+    Ok(model::all().filter(|model| names.iter().any(|name| model.name.contains(name.as_str()))).collect())
+}
+
+fn unknown_mutant(name: &str) -> Stop {
+    let all: Vec<String> = mutant::all().map(|mutant| format!("  {}", mutant.name)).collect();
+    Stop::BadInput(format!("there is no mutant `{name}`; there are\n{}", all.join("\n")))
+}
+
+fn orders(models: &[&'static Model], how: &How, mutant: Option<&Mutant>) -> Vec<Order> {
+    let order = |model: &Model, run: &Run| Order {
+        model: model.name.to_owned(),
+        engine: run.engine,
+        bounds: if how.deep { run.deep } else { run.bounds },
+        mutant: mutant.map(|mutant| mutant.name.to_owned()),
+        seed: how.seed,
+        script: None,
+    };
+    let mut orders = Vec::new();
+    for model in models {
+        if how.engine.is_empty() {
+            orders.extend(model.runs.iter().map(|run| order(model, run)));
+        }
+        for engine in &how.engine {
+            let mut runs: Vec<Run> = model.runs.iter().filter(|run| run.engine == *engine).copied().collect();
+            if runs.is_empty() {
+                runs.push(model::usual(*engine));
+            }
+            orders.extend(runs.iter().map(|run| order(model, run)));
+        }
+    }
+    orders
+}
+
+fn kill_orders(mutants: &[&'static Mutant], how: &How) -> Vec<(&'static Mutant, Order)> {
+    let mut orders = Vec::new();
+    for mutant in mutants {
+        for (name, engine) in mutant.killed_by {
+            let run = model::all().find(|model| model.name == *name).and_then(|model| model.run_on(*engine));
+            let order = Order {
+                model: (*name).to_owned(),
+                engine: *engine,
+                bounds: run.unwrap_or_else(|| model::usual(*engine)).bounds,
+                mutant: Some(mutant.name.to_owned()),
+                seed: how.seed,
+                script: None,
+            };
+            orders.push((*mutant, order));
+        }
+    }
+    orders
+}
+
+fn row(order: Order, outcome: Option<Outcome>) -> Row {
+    let model = model::all().find(|model| model.name == order.model).expect("orders are made from models");
+    Row { model, order, outcome }
+}
+
+fn rows(orders: Vec<Order>, outcomes: Vec<Outcome>) -> Vec<Row> {
+    orders.into_iter().zip(outcomes).map(|(order, outcome)| row(order, Some(outcome))).collect()
+}
+
+fn kills(orders: Vec<(&'static Mutant, Order)>, outcomes: Vec<Outcome>) -> Vec<Kill> {
+    let kill = |((mutant, order), outcome)| Kill { mutant, order, outcome };
+    orders.into_iter().zip(outcomes).map(kill).collect()
+}
+
+/// Runs them with a progress bar; with plain lines if nobody watches a terminal.
+fn run_all(orders: &[Order], how: &How) -> Vec<Outcome> {
+    let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let jobs = how.jobs.map_or(cores, NonZeroUsize::get);
+    let bar = bar(orders.len());
+    let clock = Instant::now();
+    let mut explored = vec![0; orders.len()];
+    let mut running: Vec<usize> = Vec::new();
+    let mut done = 0;
+    let outcomes = job::run_all(orders, jobs, |event| {
+        match event {
+            Event::Begun(i) => running.push(i),
+            Event::Progress(i, n) => explored[i] = n,
+            Event::Done(i, outcome) => {
+                explored[i] = outcome.executions + outcome.redundant;
+                running.retain(|other| *other != i);
+                done += 1;
+                plain_line(&bar, done, &orders[i], orders.len(), outcome);
+            }
+        }
+        let sum: u64 = explored.iter().sum();
+        let rate = sum as f64 / clock.elapsed().as_secs_f64().max(0.001);
+        let names: Vec<String> = running.iter().map(|&i| short(&orders[i])).collect();
+        let sum = report::thousands(sum);
+        bar.set_message(format!("{sum} executions, {}/s: {}", report::thousands(rate as u64), names.join(", ")));
+        bar.set_position(done as u64);
+    });
+    bar.finish_and_clear();
+    outcomes
+}
+
+fn bar(jobs: usize) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{elapsed:>4} {bar:30} {pos}/{len} {wide_msg}");
+    let bar = ProgressBar::new(jobs as u64);
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar.enable_steady_tick(Duration::from_millis(250));
+    bar
+}
+
+fn plain_line(bar: &ProgressBar, done: usize, order: &Order, of: usize, outcome: &Outcome) {
+    if !bar.is_hidden() {
+        return;
+    }
+    let said = match (&order.mutant, outcome.verdict) {
+        (Some(name), Verdict::Failed) => format!("killed    {name} by "),
+        (Some(name), _) => format!("SURVIVED  {name} before "),
+        (None, verdict) => format!("{:8}  ", verdict.to_string()),
+    };
+    let (n, seconds) = (report::thousands(outcome.executions), outcome.seconds);
+    eprintln!("[{done:3}/{of}] {said}{}: {n} executions, {seconds:.1} s", short(order));
+}
+
+fn short(order: &Order) -> String {
+    format!("{} ({})", order.model.rsplit("::").next().unwrap_or(&order.model), order.engine)
+}
+
+/// Prints the table, and a picture of each failure. Does all hold?
+fn print_rows(rows: &[Row], how: &How) -> Result<bool, Stop> {
+    print(&report::table(rows));
+    let gaps = report::gaps(rows);
+    if !gaps.is_empty() {
+        print("\nreached by a complete engine, but missed by loom (within its bounds)\n");
+        gaps.iter().for_each(|gap| print(&format!("  {gap}\n")));
+    }
+    if let Some(path) = &how.json {
+        write(path, &format!("{:#}\n", report::rows_json(rows)))?;
+    }
+    if let Some(path) = &how.readme {
+        let text = fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+        let text = report::between_markers(&text, &report::markdown(rows));
+        write(path, &text.map_err(|error| format!("{}: {error}", path.display()))?)?;
+    }
+    for row in rows.iter().filter(|row| !row.holds()) {
+        let Some(schedule) = row.outcome.as_ref().and_then(|outcome| schedule(&row.order, outcome)) else { continue };
+        print(&format!("\nFAILED {}", schedule.picture()));
+        if schedule.failure.script.is_some() {
+            match schedule.write(&how.schedules) {
+                Ok(path) => print(&format!("\nplay it again: cargo verify replay {}\n", path.display())),
+                Err(error) => eprintln!("cannot write the schedule to {}: {error}", how.schedules.display()),
+            }
+        }
+    }
+    Ok(rows.iter().all(Row::holds))
+}
+
+fn print_kills(kills: &[Kill]) -> bool {
+    if !kills.is_empty() {
+        print(&report::kills_table(kills));
+    }
+    kills.iter().all(|kill| kill.verdict() == "killed")
+}
+
+fn schedule(order: &Order, outcome: &Outcome) -> Option<Schedule> {
+    Some(Schedule {
+        spinpark_schedule: FORMAT,
+        model: order.model.clone(),
+        engine: order.engine,
+        bounds: order.bounds,
+        seed: order.seed,
+        mutant: order.mutant.clone(),
+        failure: outcome.failure.clone()?,
+    })
+}
+
+fn summary(rows: &[Row], kills: &[Kill], time: Duration) {
+    let count = |verdict: Verdict| {
+        let n = rows.iter().filter(|row| row.outcome.as_ref().is_some_and(|o| o.verdict == verdict)).count();
+        (n > 0).then(|| format!("{n} {verdict}"))
+    };
+    let all = [Verdict::Proved, Verdict::Explored, Verdict::Bounded, Verdict::Sampled, Verdict::Failed];
+    let mut parts: Vec<String> = all.into_iter().filter_map(count).collect();
+    let killed = kills.iter().filter(|kill| kill.verdict() == "killed").count();
+    if !kills.is_empty() {
+        parts.push(format!("{killed} of {} kills of wrong twins", kills.len()));
+    }
+    let outcomes = rows.iter().filter_map(|row| row.outcome.as_ref()).chain(kills.iter().map(|kill| &kill.outcome));
+    let executions: u64 = outcomes.map(|outcome| outcome.executions + outcome.redundant).sum();
+    let executions = report::thousands(executions);
+    print(&format!("\n{}; {executions} executions in {:.0} s\n", parts.join(", "), time.as_secs_f64()));
+}
+
+/// Before hours are spent: can the results be written?
+fn check_files(how: &How) -> Result<(), Stop> {
+    for path in how.json.iter().chain(&how.readme) {
+        let exists = path.exists();
+        let opened = fs::OpenOptions::new().append(true).create(true).open(path);
+        opened.map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+        if !exists {
+            // It was made only to see whether it can be; a run that is broken off leaves nothing behind.
+            let _ = fs::remove_file(path);
+        }
+    }
+    Ok(())
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Stop> {
+    fs::write(path, text).map_err(|error| Stop::BadInput(format!("cannot write {}: {error}", path.display())))
+}
+
+fn print(text: &str) {
+    // A reader that has gone away, as `| head` does, is no error of ours.
+    let _ = std::io::stdout().write_all(text.as_bytes());
 }

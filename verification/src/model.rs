@@ -40,6 +40,21 @@ impl Model {
     pub fn room(&self) -> &'static str {
         self.name.split("::").next().unwrap_or(self.name)
     }
+
+    /// Its run on `engine`, if it runs there by default.
+    pub fn run_on(&self, engine: Engine) -> Option<Run> {
+        self.runs.iter().find(|run| run.engine == engine).copied()
+    }
+}
+
+/// The bounds for a model that does not run on `engine` by default.
+pub fn usual(engine: Engine) -> Run {
+    match engine {
+        Engine::Loom => loom_bounded(2),
+        Engine::Sc => sc(),
+        Engine::Tso => tso(),
+        _ => sampled(engine, 2_000),
+    }
 }
 
 /// One engine, within bounds.
@@ -62,11 +77,11 @@ pub const fn loom() -> Run {
     Run { engine: Engine::Loom, bounds: bounds(60.0), deep: bounds(3600.0) }
 }
 
-/// loom, with at most `n` preemptions; two more when it goes deep.
+/// loom, with at most `n` preemptions; one more when it goes deep.
 pub const fn loom_bounded(n: usize) -> Run {
     let (mut bounds, mut deep) = (bounds(60.0), bounds(3600.0));
     bounds.preemptions = Some(n);
-    deep.preemptions = Some(n + 2);
+    deep.preemptions = Some(n + 1);
     Run { engine: Engine::Loom, bounds, deep }
 }
 

@@ -36,10 +36,9 @@ pub struct Mutant {
     pub killed_by: &'static [(&'static str, Engine)],
 }
 
-/// The kernel's sources, to find lines in and to print beside a schedule.
+/// The sources of the kernel and of the models, to find lines in and to print beside a schedule.
 pub const SOURCES: &[(&str, &str)] = &[
     ("atomic.rs", include_str!("../../src/atomic.rs")),
-    ("models/globq.rs", include_str!("models/globq.rs")),
     ("kernel/find.rs", include_str!("../../src/kernel/find.rs")),
     ("kernel/g.rs", include_str!("../../src/kernel/g.rs")),
     ("kernel/globq.rs", include_str!("../../src/kernel/globq.rs")),
@@ -52,6 +51,16 @@ pub const SOURCES: &[(&str, &str)] = &[
     ("kernel/sched.rs", include_str!("../../src/kernel/sched.rs")),
     ("kernel/spinning.rs", include_str!("../../src/kernel/spinning.rs")),
     ("kernel/threads.rs", include_str!("../../src/kernel/threads.rs")),
+    ("models/common.rs", include_str!("models/common.rs")),
+    ("models/g.rs", include_str!("models/g.rs")),
+    ("models/globq.rs", include_str!("models/globq.rs")),
+    ("models/idle.rs", include_str!("models/idle.rs")),
+    ("models/local.rs", include_str!("models/local.rs")),
+    ("models/runq.rs", include_str!("models/runq.rs")),
+    ("models/sched.rs", include_str!("models/sched.rs")),
+    ("models/spinning.rs", include_str!("models/spinning.rs")),
+    ("models/threads.rs", include_str!("models/threads.rs")),
+    ("twins/spinning.rs", include_str!("twins/spinning.rs")),
 ];
 
 /// The text of a line of the kernel.

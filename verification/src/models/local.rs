@@ -5,6 +5,7 @@ use crate::engine::Engine;
 use crate::model::{Model, loom, loom_bounded, sc, tso};
 use crate::mutant::{Mutant, Mutation};
 use crate::stage::Stage;
+use crate::wrap::trace::main_plays;
 use spinpark::kernel::g::G;
 use spinpark::kernel::local::LocalQueue;
 use spinpark::kernel::p::Turn;
@@ -19,6 +20,7 @@ struct Local<H: Stage> {
 
 impl<H: Stage> Local<H> {
     fn new(tasks: usize) -> Arc<Self> {
+        main_plays("owner");
         Arc::new(Local { queue: LocalQueue::new(Capacity::MIN), tasks: Tasks::new(tasks) })
     }
     fn put_next(&self, n: u64) {

@@ -9,6 +9,7 @@ use crate::engine::Engine;
 use crate::model::{Model, loom, loom_bounded, sc, tso};
 use crate::mutant::{self, Mutant, Mutation};
 use crate::stage::Stage;
+use crate::wrap::trace::main_plays;
 use spinpark::host::Lock;
 use spinpark::kernel::g::G;
 use spinpark::kernel::local::LocalQueue;
@@ -31,6 +32,7 @@ impl<H: Stage, const BITS: u32> Ring<H, BITS> {
     }
 
     fn starting_at(n: usize, at: u32, tasks: usize) -> Arc<Self> {
+        main_plays("owner");
         Arc::new(Ring { ring: RunQueue::starting_at(capacity(n), at), tasks: Tasks::new(tasks) })
     }
 

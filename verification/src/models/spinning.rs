@@ -10,6 +10,7 @@ use crate::model::{Model, loom, loom_bounded, sc, tso};
 use crate::mutant::{Mutant, Mutation};
 use crate::stage::Stage;
 use crate::twins::spinning::{Dance, Scene, play};
+use crate::wrap::trace::main_plays;
 use spinpark::atomic::Atomic;
 use spinpark::host::Lock;
 use spinpark::kernel::m::Seeking;
@@ -69,6 +70,7 @@ enum End {
 
 impl<H: Stage, D: Dance> Tiny<H, D> {
     fn new(idle_ps: u32) -> Arc<Self> {
+        main_plays("seeker");
         Arc::new(Tiny {
             room: Spinning::new(),
             queued: Atomic::new(0),

@@ -5,6 +5,7 @@ use crate::engine::Engine;
 use crate::model::{Model, loom, loom_bounded, sc, sc_spurious};
 use crate::mutant::{self, Mutant, Mutation};
 use crate::stage::{Cell, Stage};
+use crate::wrap::trace::main_plays;
 use spinpark::host::{Lock, SpawnError};
 use spinpark::kernel::m::{M, MId, Mail, Seeking};
 use spinpark::kernel::p::{OwnedP, PId};
@@ -30,6 +31,7 @@ struct Central {
 
 impl<H: Stage> Tiny<H> {
     fn new(can_start: bool) -> Arc<Self> {
+        main_plays("waker");
         Arc::new(Tiny {
             ms: [M::new(), M::new()],
             central: H::Lock::new(Central::default()),

@@ -6,14 +6,17 @@
 use spinpark::host::{self, Host, SpawnError};
 use std::cell::Cell;
 use std::marker::PhantomData;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// One access in this many is followed by a pause.
 const ONE_IN: u64 = 512;
 
 thread_local! {
-    static SEED: Cell<u64> = const { Cell::new(0x9E37_79B9_7F4A_7C15) };
+    static SEED: Cell<u64> = Cell::new(NEXT_SEED.fetch_add(0x9E37_79B9_7F4A_7C15, Ordering::Relaxed) | 1);
 }
+
+/// A seed for each thread.
+static NEXT_SEED: AtomicU64 = AtomicU64::new(0x9E37_79B9_7F4A_7C15);
 
 /// Pauses, rarely; now and then long enough for another thread to get the core.
 fn jitter() {

@@ -48,6 +48,11 @@ pub fn name_thread(name: &'static str) -> usize {
     })
 }
 
+/// What the main thread plays in this scene.
+pub fn main_plays(role: &'static str) {
+    THREADS.with_borrow_mut(|threads| threads[0] = role);
+}
+
 /// The names of the threads of this execution.
 pub fn threads() -> Vec<String> {
     THREADS.with_borrow(|threads| threads.iter().map(|name| (*name).to_owned()).collect())
@@ -59,11 +64,12 @@ pub fn take_steps() -> Vec<Step> {
 }
 
 #[inline]
-fn is_on() -> bool {
+pub(super) fn is_on() -> bool {
     ON.get()
 }
 
-fn write_down<H: Stage>(what: String, at: &'static Location<'static>) {
+/// One more step of the calling thread.
+pub(super) fn write_down<H: Stage>(what: String, at: &'static Location<'static>) {
     let file = super::weaken::below_src(at.file()).to_owned();
     let step = Step { thread: H::me(), what, file, line: at.line() };
     STEPS.with_borrow_mut(|steps| steps.push(step));

@@ -6,11 +6,13 @@
 //! exchange, a SeqCst fence, a lock, a park and the end of a thread drain everything. (A real lock's release does not;
 //! to drain there hides nothing that a kernel's own fences are there for, since each follows its lock.)
 
+use super::trace;
 use crate::stage::{Cell, Stage};
 use spinpark::host::{self, Host, SpawnError};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::marker::PhantomData;
+use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -84,7 +86,13 @@ impl<H: Stage> host::Word for Word<H> {
     fn store(&self, value: u64, order: Ordering) {
         drain_some::<H>();
         let word = Arc::clone(&self.0);
-        let drain = Box::new(move || word.store(value, order));
+        let at = Location::caller();
+        let drain = Box::new(move || {
+            word.store(value, order);
+            if trace::is_on() {
+                trace::write_down::<H>(format!("(its {value} is out)"), at);
+            }
+        });
         with_buffer::<H, _>(|buffer| buffer.push_back(Pending { word: self.key(), value, drain }));
     }
     #[track_caller]

@@ -1,0 +1,186 @@
+//! Running many jobs: each in a process of its own, as many at once as asked for.
+//!
+//! A process each, because shuttle's panic hook is process-wide, a checker that crashes must not take the others along,
+//! and loom explores on one core only.
+
+use crate::engine::{self, Bounds, Engine, Failure, Job, Outcome, Script, Verdict};
+use crate::model::{self, Model};
+use crate::mutant::{self, Mutant};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, VecDeque};
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
+use std::rc::Rc;
+use std::sync::{Mutex, mpsc};
+use std::time::Duration;
+use std::{env, io, thread};
+
+/// A job as it travels to its process.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Order {
+    /// Which model, by name.
+    pub model: String,
+    /// On which engine.
+    pub engine: Engine,
+    /// Within which bounds.
+    pub bounds: Bounds,
+    /// With which mutant, by name.
+    pub mutant: Option<String>,
+    /// From which seed.
+    pub seed: u64,
+    /// Only this execution, written down.
+    pub script: Option<Script>,
+}
+
+/// What a process says about its job.
+#[derive(Debug, Serialize, Deserialize)]
+enum News {
+    Progress(u64),
+    Done(Box<Outcome>),
+}
+
+/// What [`run_all`] tells while it runs.
+pub enum Event<'a> {
+    /// This job has begun.
+    Begun(usize),
+    /// This job has explored so many executions.
+    Progress(usize, u64),
+    /// This job is done.
+    Done(usize, &'a Outcome),
+}
+
+impl Order {
+    /// The model it is about.
+    ///
+    /// # Errors
+    /// If there is none of this name.
+    pub fn find(&self) -> Result<(&'static Model, Option<&'static Mutant>), String> {
+        let model = model::all().find(|model| model.name == self.model);
+        let model = model.ok_or_else(|| format!("there is no model `{}`", self.model))?;
+        let mutant = match &self.mutant {
+            None => None,
+            Some(name) => Some(mutant::find(name).ok_or_else(|| format!("there is no mutant `{name}`"))?),
+        };
+        Ok((model, mutant))
+    }
+}
+
+/// The life of a job's process: reads an order, explores, and says how it goes.
+///
+/// # Errors
+/// If the order cannot be read or the news not be written.
+pub fn work() -> Result<(), String> {
+    let order: Order = serde_json::from_reader(io::stdin()).map_err(|error| error.to_string())?;
+    let (model, mutant) = order.find()?;
+    let mutation = mutant.map(|mutant| mutant.mutation);
+    let job = Job { model, engine: order.engine, bounds: order.bounds, mutation, seed: order.seed };
+    let outcome = match &order.script {
+        Some(script) => engine::replay(job, script),
+        None => {
+            let progress: engine::Progress = Rc::new(|n, _: Duration| say(&News::Progress(n)));
+            engine::run(job, &progress)
+        }
+    };
+    say(&News::Done(Box::new(outcome)));
+    Ok(())
+}
+
+fn say(news: &News) {
+    let line = serde_json::to_string(news).expect("news are plain data");
+    // If nobody listens any more, there is nothing to be done about it here.
+    let _ = writeln!(io::stdout(), "{line}");
+}
+
+/// Does `order` in a process of its own.
+pub fn run(order: &Order, progress: impl Fn(u64)) -> Outcome {
+    match try_run(order, progress) {
+        Ok(outcome) => outcome,
+        Err(message) => Outcome {
+            verdict: Verdict::Failed,
+            executions: 0,
+            redundant: 0,
+            outcomes: BTreeMap::new(),
+            seconds: 0.0,
+            failure: Some(Failure { message, execution: 0, script: None, threads: vec![], steps: vec![] }),
+            mutant_hits: 0,
+        },
+    }
+}
+
+fn try_run(order: &Order, progress: impl Fn(u64)) -> Result<Outcome, String> {
+    let program = env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
+    let mut command = Command::new(program);
+    command.arg("worker").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    // What the checkers would read from the environment would change what is explored.
+    for (name, _) in env::vars_os().filter(|(name, _)| is_a_checkers(&name.to_string_lossy())) {
+        command.env_remove(name);
+    }
+    let mut child = command.spawn().map_err(|error| format!("cannot start a process: {error}"))?;
+    let stdin = child.stdin.take().expect("it is piped");
+    serde_json::to_writer(stdin, order).map_err(|error| format!("cannot tell the process what to do: {error}"))?;
+    let stdout = child.stdout.take().expect("it is piped");
+    let mut done = None;
+    for line in BufReader::new(stdout).lines() {
+        match line.ok().and_then(|line| serde_json::from_str(&line).ok()) {
+            Some(News::Progress(n)) => progress(n),
+            Some(News::Done(outcome)) => done = Some(*outcome),
+            None => (),
+        }
+    }
+    let status = child.wait().map_err(|error| format!("lost the process: {error}"))?;
+    done.ok_or_else(|| format!("the checker itself died ({status}); nothing is known about this model"))
+}
+
+fn is_a_checkers(variable: &str) -> bool {
+    variable.starts_with("LOOM_") || variable.starts_with("SHUTTLE_")
+}
+
+/// Does all `orders`, `jobs` at a time, the longest first; tells `tell` how it goes.
+pub fn run_all(orders: &[Order], jobs: usize, mut tell: impl FnMut(Event<'_>)) -> Vec<Outcome> {
+    enum Told {
+        Begun(usize),
+        Progress(usize, u64),
+        Done(usize, Box<Outcome>),
+    }
+    let mut queue: Vec<usize> = (0..orders.len()).collect();
+    queue.sort_by_key(|&i| cost(&orders[i]));
+    let queue = Mutex::new(VecDeque::from(queue));
+    let (send, receive) = mpsc::channel();
+    let mut outcomes: Vec<Option<Outcome>> = orders.iter().map(|_| None).collect();
+    thread::scope(|scope| {
+        for _ in 0..jobs.min(orders.len()) {
+            let (send, queue) = (send.clone(), &queue);
+            scope.spawn(move || {
+                while let Some(i) = queue.lock().expect("nobody panics with it").pop_front() {
+                    // The receiver outlives this scope.
+                    let _ = send.send(Told::Begun(i));
+                    let outcome = run(&orders[i], |n| drop(send.send(Told::Progress(i, n))));
+                    let _ = send.send(Told::Done(i, Box::new(outcome)));
+                }
+            });
+        }
+        drop(send);
+        for told in receive {
+            match told {
+                Told::Begun(i) => tell(Event::Begun(i)),
+                Told::Progress(i, n) => tell(Event::Progress(i, n)),
+                Told::Done(i, outcome) => {
+                    tell(Event::Done(i, &outcome));
+                    outcomes[i] = Some(*outcome);
+                }
+            }
+        }
+    });
+    outcomes.into_iter().map(|outcome| outcome.expect("each job was done")).collect()
+}
+
+/// What to begin with: the whole scheduler, exhaustively.
+fn cost(order: &Order) -> usize {
+    match (order.model.starts_with("sched::"), order.engine.is_complete(), order.mutant.is_some()) {
+        (true, true, false) => 0,
+        (true, _, false) => 1,
+        (_, true, false) => 2,
+        (_, _, false) => 3,
+        _ => 4,
+    }
+}

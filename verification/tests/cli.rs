@@ -1,0 +1,223 @@
+//! `cargo verify`, as its users call it.
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Output};
+use std::{fs, str};
+use tempfile::TempDir;
+
+fn verify(folder: &Path, arguments: &[&str]) -> Output {
+    let program = env!("CARGO_BIN_EXE_verify");
+    Command::new(program).args(arguments).current_dir(folder).output().expect("the program starts")
+}
+
+fn folder() -> TempDir {
+    TempDir::new().expect("a temporary folder")
+}
+
+fn text(bytes: &[u8]) -> &str {
+    str::from_utf8(bytes).expect("it prints UTF-8")
+}
+
+fn json(path: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(path).expect("the file was written");
+    serde_json::from_str(&text).expect("it is a JSON array")
+}
+
+const ONE: &str = "one_submitter_one_seeker";
+
+mod what_holds_is_said {
+    use super::*;
+
+    #[test]
+    fn with_a_table_and_status_0() {
+        let folder = folder();
+        let output = verify(folder.path(), &["run", ONE, "--jobs", "2"]);
+        let table = text(&output.stdout);
+        assert_eq!(output.status.code(), Some(0), "{table}");
+        for word in ["spinning", ONE, "a G submitted while the last seeker", "explored", "proved", "SC", "TSO"] {
+            assert!(table.contains(word), "`{word}` is missing in\n{table}");
+        }
+    }
+
+    #[test]
+    fn in_json_with_every_field() {
+        let folder = folder();
+        let path = folder.path().join("out.json");
+        let output = verify(folder.path(), &["run", "runnext", "--json", "out.json"]);
+        assert_eq!(output.status.code(), Some(0));
+        let rows = json(&path);
+        assert!(rows.len() >= 6, "{} rows", rows.len());
+        for row in &rows {
+            for field in
+                ["room", "model", "claim", "engine", "bounds", "executions", "outcomes", "seconds", "verdict"]
+            {
+                assert!(!row[field].is_null(), "{field} is missing in {row}");
+            }
+            assert_eq!(row["room"], "runnext");
+            assert!(row["executions"].as_u64() > Some(0), "nothing was explored: {row}");
+        }
+    }
+
+    #[test]
+    fn in_a_list_without_running() {
+        let folder = folder();
+        let output = verify(folder.path(), &["list", "--json", "list.json"]);
+        assert_eq!(output.status.code(), Some(0));
+        let rows = json(&folder.path().join("list.json"));
+        assert!(rows.iter().all(|row| row["verdict"].is_null() && row["executions"].is_null()));
+        assert!(rows.iter().any(|row| row["engine"] == "loom" && row["room"] == "spinning"));
+    }
+
+    #[test]
+    fn the_same_whatever_the_number_of_jobs() {
+        let folder = folder();
+        let counts = |jobs: &str| {
+            let output = verify(folder.path(), &["run", "spinning", "--engine", "sc", "--jobs", jobs, "--json", jobs]);
+            assert_eq!(output.status.code(), Some(0));
+            let rows = json(&folder.path().join(jobs));
+            rows.iter().map(|row| row["executions"].as_u64()).collect::<Vec<_>>()
+        };
+        assert_eq!(counts("1"), counts("2"));
+    }
+
+    #[test]
+    fn from_a_seed_the_same_sample() {
+        let folder = folder();
+        let sample = |seed: &str, file: &str| {
+            let arguments = ["run", "closed_while_busy", "--engine", "random", "--seed", seed, "--json", file];
+            assert_eq!(verify(folder.path(), &arguments).status.code(), Some(0));
+            json(&folder.path().join(file))[0]["outcomes"].clone()
+        };
+        assert_eq!(sample("7", "a"), sample("7", "b"));
+        assert_ne!(sample("7", "a"), sample("8", "c"));
+    }
+}
+
+mod what_fails_is_shown {
+    use super::*;
+
+    #[test]
+    fn as_columns_in_a_file_and_played_again() {
+        let folder = folder();
+        for engine in ["loom", "sc", "tso"] {
+            let mutant = "spinning-looks-before-it-leaves";
+            let output = verify(folder.path(), &["run", ONE, "--engine", engine, "--mutant", mutant]);
+            let said = text(&output.stdout).to_owned();
+            assert_eq!(output.status.code(), Some(1), "{said}");
+            for word in ["FAILED", "seeker", "submitter", "nmspinning 1 -> 0", "spinning.rs:", "StoreLoad"] {
+                assert!(said.contains(word), "`{word}` is missing in\n{said}");
+            }
+            let file = format!("schedules/{mutant}.spinning.work_is_conserved.{ONE}.{engine}.json");
+            let output = verify(folder.path(), &["replay", &file]);
+            let again = text(&output.stdout);
+            assert_eq!(output.status.code(), Some(1), "{again}");
+            assert!(again.contains("It still fails"), "{again}");
+            let picture = |text: &str| text.lines().filter(|line| line.contains('│')).collect::<Vec<_>>().join("\n");
+            assert_eq!(picture(&said), picture(again), "{engine}: another schedule was played");
+        }
+    }
+
+    #[test]
+    fn and_no_longer_fails_once_it_is_mended() {
+        let folder = folder();
+        let mutant = "spinning-drops-the-baton";
+        verify(folder.path(), &["run", "two_gs_one_seeker", "--engine", "sc", "--mutant", mutant]);
+        let file = format!("schedules/{mutant}.spinning.work_is_conserved.two_gs_one_seeker.sc.json");
+        let path = folder.path().join(&file);
+        let mended = fs::read_to_string(&path).expect("a schedule").replace(&format!("\"{mutant}\""), "null");
+        fs::write(&path, mended).expect("it can be written");
+        let output = verify(folder.path(), &["replay", &file]);
+        // The right room asks for one thing more, so it cannot follow the wrong one's schedule to the end, or holds.
+        let said = text(&output.stdout);
+        assert!(said.contains("no longer fails") || said.contains("cannot be followed"), "{said}");
+    }
+
+    #[test]
+    fn by_sampling_too() {
+        let folder = folder();
+        let arguments =
+            ["run", "a_g_waits", "--engine", "tso-pct", "--mutant", "sched-no-submitter-fence", "--seed", "1"];
+        let output = verify(folder.path(), &arguments);
+        let said = text(&output.stdout);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains("deadlock"), "{said}");
+    }
+}
+
+mod every_wrong_twin_is_killed {
+    use super::*;
+
+    #[test]
+    fn by_each_model_that_must() {
+        let folder = folder();
+        let output = verify(folder.path(), &["mutants", "--json", "kills.json"]);
+        let table = text(&output.stdout);
+        assert_eq!(output.status.code(), Some(0), "{table}");
+        let kills = json(&folder.path().join("kills.json"));
+        assert!(kills.len() >= 30, "{} kills", kills.len());
+        assert!(kills.iter().all(|kill| kill["verdict"] == "killed"), "{table}");
+    }
+
+    #[test]
+    fn and_one_that_is_not_is_a_failure() {
+        let folder = folder();
+        // Under sequential consistency a missing fence cannot be seen.
+        let arguments = ["run", ONE, "--engine", "sc", "--mutant", "spinning-no-seeker-fence"];
+        let output = verify(folder.path(), &arguments);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
+    }
+}
+
+mod bad_input_is_an_error_with_status_2 {
+    use super::*;
+
+    fn refused(arguments: &[&str], because: &[&str]) {
+        let folder = folder();
+        fs::write(folder.path().join("broken.json"), "{ not json").expect("it can be written");
+        fs::write(folder.path().join("other.json"), "{\"spinpark_schedule\": 1}").expect("it can be written");
+        let output = verify(folder.path(), arguments);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        for word in because {
+            assert!(said.contains(word), "{arguments:?}: `{word}` is missing in\n{said}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_model() {
+        refused(&["run", "no_such_model"], &["no_such_model", "there are", ONE]);
+    }
+
+    #[test]
+    fn an_unknown_engine() {
+        refused(&["run", ONE, "--engine", "magic"], &["magic", "loom", "sc", "tso-pct"]);
+    }
+
+    #[test]
+    fn an_unknown_mutant() {
+        refused(&["run", ONE, "--mutant", "none"], &["none", "spinning-drops-the-baton"]);
+        refused(&["mutants", "none"], &["none", "spinning-drops-the-baton"]);
+    }
+
+    #[test]
+    fn no_jobs() {
+        refused(&["run", ONE, "--jobs", "0"], &["--jobs"]);
+    }
+
+    #[test]
+    fn a_schedule_that_is_not_there() {
+        refused(&["replay", "missing.json"], &["missing.json"]);
+    }
+
+    #[test]
+    fn a_schedule_that_is_broken() {
+        refused(&["replay", "broken.json"], &["broken.json", "no schedule file"]);
+        refused(&["replay", "other.json"], &["other.json", "missing field"]);
+    }
+
+    #[test]
+    fn a_place_where_nothing_can_be_written() {
+        refused(&["run", ONE, "--json", "no/such/folder/out.json"], &["cannot write", "no/such/folder"]);
+    }
+}

@@ -1,0 +1,38 @@
+//! Every model on every engine that it runs on by default, a test each, cut short: the long run is `cargo verify`.
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use spinpark_verification::engine::{self, Bounds, Engine, Job, Verdict};
+use spinpark_verification::model::{self, Model, Run};
+
+/// Enough to see every model at work.
+const EXECUTIONS: u64 = 2_000;
+
+fn main() {
+    let arguments = Arguments::from_args();
+    let trials = model::all().flat_map(|model| model.runs.iter().map(move |run| trial(model, *run)));
+    libtest_mimic::run(&arguments, trials.collect()).exit();
+}
+
+fn trial(model: &'static Model, run: Run) -> Trial {
+    let spurious = if run.bounds.spurious > 0 { "_with_spurious_wakes" } else { "" };
+    Trial::test(format!("{}::on_{}{spurious}", model.name, run.engine), move || holds(model, run))
+}
+
+fn holds(model: &Model, run: Run) -> Result<(), Failed> {
+    let executions = run.bounds.executions.map_or(EXECUTIONS, |n| n.min(EXECUTIONS));
+    let bounds = Bounds { executions: Some(executions), ..run.bounds };
+    let outcome = engine::run(Job { model, engine: run.engine, bounds, mutation: None, seed: 1 }, &engine::silent());
+    if let Some(failure) = outcome.failure {
+        // A short sample may miss what the long one must reach.
+        if !(run.engine.samples() && failure.script.is_none()) {
+            return Err(failure.message.into());
+        }
+    }
+    if outcome.executions < 2 && run.engine != Engine::Loom {
+        return Err("it explored a single execution".into());
+    }
+    if outcome.verdict == Verdict::Proved && outcome.outcomes.is_empty() {
+        return Err("it explored nothing".into());
+    }
+    Ok(())
+}

@@ -1,0 +1,118 @@
+//! The scheduler on real cores, with windows widened: what no model has is the machine itself. Sampled, not proved.
+
+use spinpark::host::{Host, Parker};
+use spinpark::kernel::config::Config;
+use spinpark::kernel::find::Worker;
+use spinpark::kernel::g::G;
+use spinpark::kernel::observer::{Event, Observer};
+use spinpark::kernel::sched::Sched;
+use spinpark::kernel::sources::SearchOrder;
+use spinpark::runtime::Cores;
+use spinpark_verification::wrap::jitter::Jitter;
+use std::num::NonZeroU64;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
+
+type Rough = Jitter<Cores>;
+
+/// One count a G.
+struct Counts {
+    runs: Vec<AtomicU8>,
+    roots: u64,
+    children: u64,
+    left: AtomicU64,
+    done: <Rough as Host>::Parker,
+    steals: AtomicU64,
+}
+
+impl Observer for Counts {
+    fn event(&self, event: Event<'_>) {
+        if let Event::Found { from: spinpark::kernel::sources::Source::Steal, .. } = event {
+            self.steals.fetch_add(1, Relaxed);
+        }
+    }
+}
+
+fn g(n: u64) -> G {
+    G::from_raw(NonZeroU64::new(n).expect("numbers begin at 1"))
+}
+
+fn life(sched: &Arc<Sched<Rough, Counts>>, mut worker: Worker) {
+    let counts = sched.observer();
+    while let Some((next, task)) = sched.next(worker) {
+        worker = next;
+        let n = task.into_raw().get();
+        counts.runs[n as usize - 1].fetch_add(1, Relaxed);
+        if n <= counts.roots {
+            for child in 0..counts.children {
+                sched.ready(&mut worker, g(counts.roots + (n - 1) * counts.children + child + 1));
+            }
+        }
+        if counts.left.fetch_sub(1, Relaxed) == 1 {
+            counts.done.unpark();
+        }
+    }
+}
+
+/// Runs `roots` Gs, submitted by two threads, each of which spawns `children`; every one must run exactly once.
+fn each_runs_once(procs: usize, ring: usize, order: SearchOrder, roots: u64, children: u64) {
+    let n = roots * (1 + children);
+    let counts = Counts {
+        runs: (0..n).map(|_| AtomicU8::new(0)).collect(),
+        roots,
+        children,
+        left: AtomicU64::new(n),
+        done: Parker::new(),
+        steals: AtomicU64::new(0),
+    };
+    let config = Config { procs, ring, order, ..Config::default() };
+    let sched = Sched::<Rough, Counts>::new(config, counts, life).expect("the numbers are allowed");
+    sched.start().expect("a thread can be started");
+    std::thread::scope(|scope| {
+        for half in 0..2 {
+            let sched = &sched;
+            scope.spawn(move || {
+                for n in (1..=roots).filter(|n| n % 2 == half) {
+                    assert!(sched.submit(g(n)).is_ok(), "the scheduler is open");
+                }
+            });
+        }
+    });
+    let counts = sched.observer();
+    while counts.left.load(Relaxed) > 0 {
+        counts.done.park();
+    }
+    let left = sched.close();
+    assert!(left.is_empty(), "{} Gs were given back, though all have run", left.len());
+    let wrong = counts.runs.iter().position(|runs| runs.load(Relaxed) != 1);
+    assert_eq!(wrong, None, "G{} ran {} times", wrong.unwrap_or(0) + 1, counts.runs[wrong.unwrap_or(0)].load(Relaxed));
+    assert!(procs == 1 || counts.steals.load(Relaxed) > 0, "nothing was ever stolen");
+}
+
+mod a_million_gs_run_once_each {
+    use super::*;
+
+    #[test]
+    fn on_four_ps() {
+        each_runs_once(4, 256, SearchOrder::StealFirst, 100_000, 9);
+    }
+}
+
+mod a_hundred_thousand_gs_run_once_each {
+    use super::*;
+
+    #[test]
+    fn on_one_p() {
+        each_runs_once(1, 256, SearchOrder::StealFirst, 10_000, 9);
+    }
+
+    #[test]
+    fn on_rings_that_always_spill() {
+        each_runs_once(3, 2, SearchOrder::GlobalFirst, 10_000, 9);
+    }
+
+    #[test]
+    fn on_more_ps_than_cores() {
+        each_runs_once(16, 8, SearchOrder::StealFirst, 10_000, 9);
+    }
+}
