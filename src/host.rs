@@ -1,7 +1,7 @@
 //! The seam: everything the kernel asks of the world.
 //!
-//! The kernel is generic in one parameter, `H: Host`. [`Cores`](crate::runtime::Cores) is the host that runs on real
-//! cores; the model checkers are hosts too. `RunQueue<Cores>` and `RunQueue<Loom>` are different types of the same
+//! The kernel is generic in one parameter, `H: Host`. `Cores`, in the runtime, is the host that runs on real cores; the
+//! model checkers are hosts too. `RunQueue<Cores>` and `RunQueue<Loom>` are different types of the same
 //! source, so a model can never run on real atomics by accident, and no `--cfg` is needed.
 //!
 //! A host of your own implements these four traits; the contract of each method stands at the method.
@@ -22,7 +22,8 @@ pub trait Host: Sized + Send + Sync + 'static {
     #[track_caller]
     fn fence(order: Ordering);
 
-    /// A short pause in a busy loop, a few microseconds at most. A model yields instead.
+    /// A short pause, to let another thread finish what it is about to do: a few microseconds at most. In a model,
+    /// nothing: there the other thread may come first anyway.
     fn relax();
 
     /// Any number below `n` (`n > 0`). The kernel is correct for every answer: a checker tries them all, cores draw one.

@@ -13,7 +13,8 @@ pub struct Config {
     pub ring: usize,
     /// In which order to look for work.
     pub order: SearchOrder,
-    /// One dispatch in this many serves the global queue first. Default 61, as Go's; 0: never.
+    /// One dispatch in this many serves the global queue first. Default 61, as Go's; 0: never. With 1, whoever keeps
+    /// the global queue filled starves the rings.
     pub global_every: u32,
     /// K: at most this many dispatches in a row come from `runnext` while the ring holds a G. Default 16.
     pub inherit_at_most: u32,

@@ -2,8 +2,9 @@
 //!
 //! Go: `findRunnable`, `schedule`, `stealWork`.
 //!
-//! **An M that holds a P either runs a G, or has looked at every source before it lets go of the P.** And one that was
-//! seeking looks at all of them once more after that.
+//! **An M that holds a P either runs a G, or has searched before it lets go of the P.** One that is seeking has looked
+//! everywhere, and looks everywhere once more after that. One that may not seek, because enough others do, has left the
+//! other Ps' rings to them; the global queue it sees under the lock.
 //!
 //! ```text
 //!   search ──► found ──► run it

@@ -14,7 +14,7 @@
 //! ```
 //!
 //! **The lock rule.** There is one lock, the scheduler's. Under it are the global queue, the idle Ps and the sleeping
-//! Ms. Nobody blocks, wakes or starts a thread while holding it.
+//! Ms. The kernel neither blocks, nor wakes or starts a thread while holding it.
 //!
 //! Reading order, each room on its own:
 //!
@@ -29,13 +29,18 @@
 //! | [`spinning`] | who looks for work, and who must be woken to look | `work/spinning` |
 //! | [`threads`] | a P for a sleeping or a new M | |
 //! | [`sources`], [`find`] | where work can be, and how an M finds it | |
-//! | [`sched`] | the rooms put together | |
+//! | [`sched`], [`neighbours`] | the rooms put together, and what each room asks of the others | |
 //!
-//! Rooms import no rooms: a protocol says what it needs as a `Neighbours` trait of at most four methods. [`sched`]
-//! implements it with the real structures, the models with the smallest ones.
+//! Beside them: [`config`] and [`capacity`] (the numbers), [`observer`] (who watches), [`snapshot`] (what quiescence means), [`random_order`] (in which order to steal), and
+//! `evidence` (what makes a forgotten `OwnedP` or `Seeking` a panic in a debug build).
+//!
+//! A protocol room imports no room: it says what it needs as a `Neighbours` trait of at most four methods.
+//! [`neighbours`] implements it with the real structures, the models with the smallest ones. Of the structures only
+//! [`local`] joins two others, because a test for emptiness and the bound on overtaking need both.
 
 mod evidence;
 
+pub mod capacity;
 pub mod config;
 pub mod find;
 pub mod g;
@@ -43,12 +48,14 @@ pub mod globq;
 pub mod idle;
 pub mod local;
 pub mod m;
+pub mod neighbours;
 pub mod observer;
 pub mod p;
 pub mod random_order;
 pub mod runnext;
 pub mod runq;
 pub mod sched;
+pub mod snapshot;
 pub mod sources;
 pub mod spinning;
 pub mod threads;

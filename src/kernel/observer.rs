@@ -3,7 +3,8 @@
 //! Go: `traceAcquire`, `traceRelease` around each transition.
 //!
 //! An observer that does nothing, such as `()`, costs nothing: the calls vanish. One that does something must not call
-//! back into the scheduler, and should be quick: some events are reported under the scheduler's lock.
+//! back into the scheduler, and must neither block nor take long: some events are reported under the scheduler's lock.
+//! It may unpark a thread.
 
 use super::g::G;
 use super::m::MId;

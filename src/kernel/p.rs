@@ -15,7 +15,7 @@
 //! **Bounded overtaking** (Go has no such bound: golang/go #52934). Every dispatch counts towards the global queue's
 //! turn, and at most K dispatches in a row come from `runnext` while the ring holds a G. See [`Turn`].
 //!
-//! Checked by: verification/src/models/local.rs
+//! Checked by: verification/src/models/idle.rs, proptests/tests/turn.rs
 
 use super::evidence::Unspent;
 
@@ -67,8 +67,8 @@ impl OwnedP {
 
 /// Whose turn it is: counts the dispatches under one P, and those in a row that came from `runnext`.
 ///
-/// It begins anew when the P has been idle. That breaks no bound: a P goes idle only when its ring and the global
-/// queue were seen empty, so nobody was being overtaken.
+/// It begins anew when the P has been idle. That breaks no bound: an idle P's ring is empty, so nobody in it is being
+/// overtaken, and the first dispatch of a new turn is the global queue's.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Turn {
     dispatches: u32,

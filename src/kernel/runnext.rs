@@ -8,7 +8,7 @@
 //! Pair `slot`: who sees the slot full sees what the submitter did before filling it; who sees it emptied sees what the
 //! one who emptied it had done before (an emptiness test depends on that, golang/go #10573).
 //!
-//! Checked by: verification/src/models/runnext.rs, verification/src/models/local.rs
+//! Checked by: verification/src/models/local.rs
 
 use super::g::G;
 use crate::atomic::Atomic;

@@ -19,57 +19,13 @@
 //!
 //! Checked by: verification/src/models/runq.rs
 
+pub use super::capacity::{BadCapacity, Capacity};
 use super::g::G;
 use crate::atomic::Atomic;
 use crate::host::Host;
 use alloc::boxed::Box;
-use core::fmt;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use crossbeam_utils::CachePadded;
-
-/// How many Gs a ring holds: a power of two.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Capacity(u32);
-
-impl Capacity {
-    /// The smallest.
-    pub const MIN: Capacity = Capacity(2);
-    /// Go's.
-    pub const DEFAULT: Capacity = Capacity(256);
-    /// The largest.
-    pub const MAX: Capacity = Capacity(1 << 16);
-
-    /// Checks `n`.
-    ///
-    /// # Errors
-    /// If `n` is no power of two, or out of range.
-    pub const fn new(n: usize) -> Result<Capacity, BadCapacity> {
-        if n.is_power_of_two() && n >= Self::MIN.get() && n <= Self::MAX.get() {
-            Ok(Capacity(n as u32))
-        } else {
-            Err(BadCapacity(n))
-        }
-    }
-
-    /// As a number.
-    #[inline(always)]
-    pub const fn get(self) -> usize {
-        self.0 as usize
-    }
-}
-
-/// A ring cannot have this size.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BadCapacity(pub usize);
-
-impl fmt::Display for BadCapacity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (min, max) = (Capacity::MIN.get(), Capacity::MAX.get());
-        write!(f, "a ring cannot hold {} Gs: give a power of two from {min} to {max}", self.0)
-    }
-}
-
-impl core::error::Error for BadCapacity {}
 
 /// The ring was full. The G comes back.
 #[derive(Debug)]
@@ -240,10 +196,8 @@ impl<H: Host, const BITS: u32> RunQueue<H, BITS> {
     /// How many Gs it holds; to others than the owner, a guess.
     #[inline]
     pub fn len(&self) -> usize {
-        // Acquire: `consume`, so that the tail is not older.
-        let head = self.head.load(Acquire);
-        // Relaxed: a number to look at.
-        let tail = self.tail.load(Relaxed);
+        // Relaxed: a number to look at. An old tail beside a new head makes it too large, so it is capped.
+        let (head, tail) = (self.head.load(Relaxed), self.tail.load(Relaxed));
         (Self::distance(head, tail) as usize).min(self.slots.len())
     }
 
@@ -309,9 +263,3 @@ impl<H: Host, const BITS: u32> Iterator for Spilled<'_, H, BITS> {
         g
     }
 }
-
-// What this file relies on, said to the compiler.
-const _: () = {
-    assert!(Capacity::DEFAULT.get().is_power_of_two());
-    assert!(size_of::<Option<G>>() == size_of::<u64>());
-};

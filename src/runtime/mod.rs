@@ -38,7 +38,7 @@ pub use join::{JoinError, JoinHandle, Panic};
 pub use worker::{NotInRuntime, go, try_go};
 
 use crate::kernel::config::Config;
-use crate::kernel::sched::Snapshot;
+use crate::kernel::snapshot::Snapshot;
 use core::fmt;
 use std::thread;
 use task::{Task, Tasks};

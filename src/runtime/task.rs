@@ -12,7 +12,8 @@ use crate::host::SpawnError;
 use crate::kernel::config::{Config, ConfigError};
 use crate::kernel::find::Worker;
 use crate::kernel::g::G;
-use crate::kernel::sched::{Closed, Sched, Snapshot};
+use crate::kernel::sched::{Closed, Sched};
+use crate::kernel::snapshot::Snapshot;
 use core::num::NonZeroU64;
 use std::sync::Arc;
 

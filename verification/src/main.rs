@@ -46,9 +46,9 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         json: Option<PathBuf>,
     },
-    /// Runs some models: those whose names contain one of NAME.
+    /// Runs some models: a room's, or those whose names contain NAME.
     Run {
-        /// A model's name, or a part of it: `spinning`, `two_thieves`.
+        /// A room, or a model's name or a part of it: `spinning`, `two_thieves`.
         #[arg(required = true, value_name = "NAME")]
         names: Vec<String>,
         #[command(flatten)]
@@ -176,15 +176,8 @@ fn some(names: &[String], how: &How, mutant: Option<&str>) -> Result<(), Stop> {
 
 fn list(json: Option<&Path>) -> Result<(), Stop> {
     let models: Vec<&Model> = model::all().collect();
-    let how = How {
-        engine: vec![],
-        deep: false,
-        jobs: None,
-        seed: 1,
-        json: None,
-        schedules: PathBuf::new(),
-        readme: None,
-    };
+    let how =
+        How { engine: vec![], deep: false, jobs: None, seed: 1, json: None, schedules: PathBuf::new(), readme: None };
     let rows: Vec<Row> = orders(&models, &how, None).into_iter().map(|order| row(order, None)).collect();
     print(&report::table(&rows));
     match json {
@@ -248,13 +241,15 @@ fn replay(file: &Path) -> Result<(), Stop> {
 
 /// The models that `names` name, each once, in reading order.
 fn select(names: &[String]) -> Result<Vec<&'static Model>, Stop> {
+    let mut selected = Vec::new();
     for name in names {
-        if model::matching(name).is_empty() {
-            let all = report::all_names();
-            return Err(Stop::BadInput(format!("there is no model `{name}`; there are\n{all}")));
+        let models = model::matching(name);
+        if models.is_empty() {
+            return Err(Stop::BadInput(format!("there is no model `{name}`; there are\n{}", report::all_names())));
         }
+        selected.extend(models.iter().map(|model| model.name));
     }
-    Ok(model::all().filter(|model| names.iter().any(|name| model.name.contains(name.as_str()))).collect())
+    Ok(model::all().filter(|model| selected.contains(&model.name)).collect())
 }
 
 fn unknown_mutant(name: &str) -> Stop {

@@ -139,7 +139,8 @@ pub fn all() -> impl Iterator<Item = &'static Model> {
     crate::models::MODELS.iter().copied().flatten()
 }
 
-/// The models whose name is, begins with or contains `name`.
+/// The models that `name` names: those of the room of that name; else those whose name contains it.
 pub fn matching(name: &str) -> Vec<&'static Model> {
-    all().filter(|model| model.name.contains(name)).collect()
+    let of_room: Vec<&Model> = all().filter(|model| model.room() == name).collect();
+    if of_room.is_empty() { all().filter(|model| model.name.contains(name)).collect() } else { of_room }
 }

@@ -37,8 +37,8 @@ impl Schedule {
     /// A sentence that says what is wrong with it.
     pub fn read(path: &Path) -> Result<Schedule, String> {
         let text = fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-        let schedule: Schedule = serde_json::from_str(&text)
-            .map_err(|error| format!("{} is no schedule file: {error}", path.display()))?;
+        let schedule: Schedule =
+            serde_json::from_str(&text).map_err(|error| format!("{} is no schedule file: {error}", path.display()))?;
         match schedule.spinpark_schedule {
             FORMAT => Ok(schedule),
             other => Err(format!("{} has format {other}; this program reads {FORMAT}", path.display())),
@@ -128,7 +128,10 @@ mod tests {
     fn a_word_is_called_what_the_source_calls_it() {
         assert_eq!(name_in("let n = self.nmspinning.load(Relaxed);"), Some("nmspinning"));
         assert_eq!(name_in("self.slot(tail).store(Some(g), Relaxed);"), Some("slot(tail)"));
-        assert_eq!(name_in("mine.slot(Self::ahead(t, i - 1)).store(g, Relaxed);"), Some("mine.slot(Self::ahead(t, i - 1))"));
+        assert_eq!(
+            name_in("mine.slot(Self::ahead(t, i - 1)).store(g, Relaxed);"),
+            Some("mine.slot(Self::ahead(t, i - 1))")
+        );
         assert_eq!(name_in("self.0.swap(Some(g), Release)"), None);
         assert_eq!(name_in("let (head, tail) = (self.head.load(Relaxed), self.tail.load(Relaxed));"), Some("head"));
     }

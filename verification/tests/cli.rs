@@ -49,8 +49,7 @@ mod what_holds_is_said {
         let rows = json(&path);
         assert!(rows.len() >= 6, "{} rows", rows.len());
         for row in &rows {
-            for field in
-                ["room", "model", "claim", "engine", "bounds", "executions", "outcomes", "seconds", "verdict"]
+            for field in ["room", "model", "claim", "engine", "bounds", "executions", "outcomes", "seconds", "verdict"]
             {
                 assert!(!row[field].is_null(), "{field} is missing in {row}");
             }

@@ -42,15 +42,8 @@ pub enum Engine {
 
 impl Engine {
     /// All of them.
-    pub const ALL: [Engine; 7] = [
-        Engine::Loom,
-        Engine::Sc,
-        Engine::Tso,
-        Engine::Random,
-        Engine::Pct,
-        Engine::TsoRandom,
-        Engine::TsoPct,
-    ];
+    pub const ALL: [Engine; 7] =
+        [Engine::Loom, Engine::Sc, Engine::Tso, Engine::Random, Engine::Pct, Engine::TsoRandom, Engine::TsoPct];
 
     /// Its name on the command line.
     pub const fn name(self) -> &'static str {
@@ -257,7 +250,10 @@ pub fn run(job: Job<'_>, progress: &Progress) -> Outcome {
             failure.steps = again.steps;
         }
     }
-    if outcome.failure.is_none() && job.mutation.is_none() && matches!(outcome.verdict, Verdict::Proved | Verdict::Sampled) {
+    if outcome.failure.is_none()
+        && job.mutation.is_none()
+        && matches!(outcome.verdict, Verdict::Proved | Verdict::Sampled)
+    {
         outcome.failure = never_reached(job.model, &outcome);
     }
     if outcome.failure.is_some() {

@@ -35,14 +35,13 @@ fn parked_and_readied<H: Stage>() -> String {
 }
 
 /// The models.
-pub const MODELS: &[Model] = &[
-    crate::model!("g::a_status_hands_the_task_over::parked_and_readied", parked_and_readied,
+pub const MODELS: &[Model] =
+    &[crate::model!("g::a_status_hands_the_task_over::parked_and_readied", parked_and_readied,
         claim: "who readies and runs a G sees what was done before it parked",
         size: "2 threads, 1 G",
         invariants: [1, 3],
         must_reach: ["woken true data 2", "woken false data 1"],
-        runs: [loom(), sc()]),
-];
+        runs: [loom(), sc()])];
 
 /// The mutants.
 pub const MUTANTS: &[Mutant] = &[Mutant {

@@ -282,7 +282,11 @@ pub const MUTANTS: &[Mutant] = &[
         name: "runq-consume-relaxed",
         room: "runq",
         what: "a thief moves head with a Relaxed exchange",
-        mutation: Mutation::Weaken { file: "kernel/runq.rs", after: "pub fn steal_into", needle: "self.head.compare_exchange" },
+        mutation: Mutation::Weaken {
+            file: "kernel/runq.rs",
+            after: "pub fn steal_into",
+            needle: "self.head.compare_exchange",
+        },
         killed_by: &[(TWO_THIEVES, Engine::Loom)],
     },
     Mutant {

@@ -282,8 +282,7 @@ fn a_g_waits_for_its_child<H: Stage>() -> String {
         }
     }
     let config = Config { procs: 2, ring: 2, max_ms: 4, steal_passes: 1, ..Config::default() };
-    let family =
-        Family { child_has_run: H::Parker::new(), root_has_run: H::Parker::new(), runs: Atomic::new(0) };
+    let family = Family { child_has_run: H::Parker::new(), root_has_run: H::Parker::new(), runs: Atomic::new(0) };
     let sched = Sched::<H, Family<H>>::new(config, family, life::<H>).expect("the numbers are allowed");
     assert!(sched.submit(g(ROOT)).is_ok(), "the scheduler is open");
     wait(sched.observer(), ROOT, &sched.observer().root_has_run);

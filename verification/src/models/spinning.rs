@@ -4,8 +4,8 @@
 //! Ps under a lock. At the end of every execution all parties have come to rest, and the question is: a G waits and a P
 //! is idle, but does anybody look?
 
-use crate::engine::Engine;
 use super::common::party;
+use crate::engine::Engine;
 use crate::model::{Model, loom, loom_bounded, sc, tso};
 use crate::mutant::{Mutant, Mutation};
 use crate::stage::Stage;

@@ -17,11 +17,7 @@ pub trait Dance: Send + Sync + Sized + 'static {
         room.found_work(seeking, others);
     }
     /// See [`Spinning::retire`].
-    fn retire<H: Host, N: Neighbours>(
-        room: &Spinning<H>,
-        seeking: Seeking,
-        others: &N,
-    ) -> Option<(N::IdleP, Seeking)> {
+    fn retire<H: Host, N: Neighbours>(room: &Spinning<H>, seeking: Seeking, others: &N) -> Option<(N::IdleP, Seeking)> {
         room.retire(seeking, others)
     }
     /// See [`Spinning::called_upon`].
@@ -37,11 +33,7 @@ impl Dance for Right {}
 /// Looks at the queues, then leaves `nmspinning`: the classic mistake.
 pub struct LooksBeforeItLeaves;
 impl Dance for LooksBeforeItLeaves {
-    fn retire<H: Host, N: Neighbours>(
-        room: &Spinning<H>,
-        seeking: Seeking,
-        others: &N,
-    ) -> Option<(N::IdleP, Seeking)> {
+    fn retire<H: Host, N: Neighbours>(room: &Spinning<H>, seeking: Seeking, others: &N) -> Option<(N::IdleP, Seeking)> {
         let any_work = others.any_work();
         room.give_up(seeking);
         store_load::<H>();
@@ -63,11 +55,7 @@ impl Dance for DropsTheBaton {
 /// A seeker that sees others counted leaves the second look to them, and they leave it to it.
 pub struct OnlyTheLastLooks;
 impl Dance for OnlyTheLastLooks {
-    fn retire<H: Host, N: Neighbours>(
-        room: &Spinning<H>,
-        seeking: Seeking,
-        others: &N,
-    ) -> Option<(N::IdleP, Seeking)> {
+    fn retire<H: Host, N: Neighbours>(room: &Spinning<H>, seeking: Seeking, others: &N) -> Option<(N::IdleP, Seeking)> {
         if room.count() > 1 {
             room.give_up(seeking);
             return None;
@@ -94,11 +82,7 @@ impl Dance for WakepDoesNotAsk {
 /// A seeker that sees work but finds no idle P does not say so (golang/go #45867).
 pub struct RetireDoesNotAsk;
 impl Dance for RetireDoesNotAsk {
-    fn retire<H: Host, N: Neighbours>(
-        room: &Spinning<H>,
-        seeking: Seeking,
-        others: &N,
-    ) -> Option<(N::IdleP, Seeking)> {
+    fn retire<H: Host, N: Neighbours>(room: &Spinning<H>, seeking: Seeking, others: &N) -> Option<(N::IdleP, Seeking)> {
         room.retire(seeking, &Mute(others))
     }
 }
