@@ -71,7 +71,8 @@ impl GlobQueue {
         g
     }
 
-    /// Takes the oldest to run, and passes more to `put`: a fair share among `procs` Ps, at most half a ring.
+    /// Takes the oldest to run, and passes more to `put`, which must take them all: a fair share among `procs` Ps, at
+    /// most half a ring.
     pub fn get_batch<H: Host>(
         &mut self,
         procs: usize,
@@ -81,7 +82,10 @@ impl GlobQueue {
     ) -> Option<G> {
         let share = (self.0.len() / procs + 1).min(half_ring).min(self.0.len());
         let first = self.0.pop_front()?;
-        put(&mut self.0.drain(..share - 1));
+        let mut rest = self.0.drain(..share - 1);
+        put(&mut rest);
+        debug_assert!(rest.next().is_none(), "globq: a G of the share was not taken, and would be lost");
+        drop(rest);
         len.set(self.0.len());
         Some(first)
     }

@@ -67,8 +67,8 @@ impl OwnedP {
 
 /// Whose turn it is: counts the dispatches under one P, and those in a row that came from `runnext`.
 ///
-/// It begins anew when the P has been idle. That breaks no bound: an idle P's ring is empty, so nobody in it is being
-/// overtaken, and the first dispatch of a new turn is the global queue's.
+/// It begins anew when the P goes through a mailbox. That breaks no bound: such a P was idle, its ring is empty, so nobody
+/// in it is being overtaken, and the first dispatch of a new turn is the global queue's.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Turn {
     dispatches: u32,

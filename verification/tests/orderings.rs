@@ -99,30 +99,37 @@ mod every_site {
 mod every_ordering_is_argued {
     use super::*;
 
+    const ORDERINGS: [&str; 5] = ["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"];
+    const ACCESSES: [&str; 6] = [".load(", ".store(", ".swap(", ".fetch_add(", ".fetch_sub(", ".compare_exchange("];
+    /// An expression may take a few lines between its comment and its ordering.
+    const NEAR: usize = 4;
+
+    fn is_access(line: &str) -> bool {
+        let names_an_ordering = ORDERINGS.iter().any(|ordering| line.contains(ordering));
+        let accesses = ACCESSES.iter().any(|access| line.contains(access)) && names_an_ordering;
+        (accesses || line.contains("store_load::<H>")) && !line.starts_with("//")
+    }
+
+    fn opens_with_an_ordering_or_a_pair(line: &str) -> bool {
+        line.strip_prefix("// ").is_some_and(|text| {
+            text.starts_with('`') || ORDERINGS.iter().any(|ordering| text.starts_with(&format!("{ordering}:")))
+        })
+    }
+
     #[test]
     fn in_a_comment_above_it() {
         let mut bare = Vec::new();
-        for (file, text) in kernel().chain([SOURCES[0]]) {
+        for (file, text) in kernel() {
             let lines: Vec<&str> = text.lines().map(str::trim).collect();
-            for (index, line) in lines.iter().enumerate() {
-                let orderings = ["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"];
-                let accesses = [".load(", ".store(", ".swap(", ".fetch_add(", ".fetch_sub(", ".compare_exchange("];
-                let is_access = accesses.iter().any(|access| line.contains(access)) || line.contains("store_load::<H>");
-                let names_one =
-                    orderings.iter().any(|ordering| line.contains(ordering)) || line.contains("store_load::<H>");
-                if !is_access || !names_one || line.starts_with("//") {
-                    continue;
-                }
-                let above =
-                    lines[..index].iter().rev().take_while(|above| above.starts_with("//") || above.ends_with("in"));
-                let argued = |above: &&&str| {
-                    let text = above.trim_start_matches("// ");
-                    orderings.iter().any(|ordering| text.starts_with(ordering)) || text.starts_with('`')
-                };
-                let near = lines[index.saturating_sub(4)..index].iter();
-                if !above.clone().any(|line| argued(&line))
-                    && !near.filter(|line| line.starts_with("//")).any(|line| argued(&line))
-                {
+            for (index, line) in lines.iter().enumerate().filter(|(_, line)| is_access(line)) {
+                // A comment of several lines opens above its last.
+                let mut above = lines[..index].iter().rev();
+                let gap = above.clone().take(NEAR).position(|line| line.starts_with("//"));
+                let argued = gap.is_some_and(|gap| {
+                    let comment = above.by_ref().skip(gap).take_while(|line| line.starts_with("//"));
+                    comment.into_iter().any(|line| opens_with_an_ordering_or_a_pair(line))
+                });
+                if !argued {
                     bare.push(format!("{file}:{} {line}", index + 1));
                 }
             }

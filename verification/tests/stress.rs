@@ -86,7 +86,9 @@ fn each_runs_once(procs: usize, ring: usize, order: SearchOrder, roots: u64, chi
     assert!(left.is_empty(), "{} Gs were given back, though all have run", left.len());
     let wrong = counts.runs.iter().position(|runs| runs.load(Relaxed) != 1);
     assert_eq!(wrong, None, "G{} ran {} times", wrong.unwrap_or(0) + 1, counts.runs[wrong.unwrap_or(0)].load(Relaxed));
-    assert!(procs == 1 || counts.steals.load(Relaxed) > 0, "nothing was ever stolen");
+    // With rings that spill at once and the global queue searched first, there may be nothing to steal.
+    let must_steal = procs > 1 && order == SearchOrder::StealFirst;
+    assert!(!must_steal || counts.steals.load(Relaxed) > 0, "nothing was ever stolen");
 }
 
 mod a_million_gs_run_once_each {

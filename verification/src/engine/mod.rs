@@ -14,10 +14,8 @@ use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 /// Who explores.
@@ -212,9 +210,6 @@ pub struct Job<'a> {
 /// Told now and then how far a run is: executions, and time since it began.
 pub type Progress = Rc<dyn Fn(u64, Duration)>;
 
-/// Thrown through an engine that has no other way to be stopped.
-struct OutOfBounds;
-
 /// What the model's closure, called once an execution, keeps.
 struct Tally {
     started: Cell<u64>,
@@ -230,6 +225,11 @@ impl Tally {
     fn reset(&self) {
         self.started.set(0);
         self.outcomes.borrow_mut().clear();
+    }
+    /// An execution begins: its number, from 1.
+    fn one_more(&self) -> u64 {
+        self.started.set(self.started.get() + 1);
+        self.started.get()
     }
     fn count(&self, outcome: String) {
         *self.outcomes.borrow_mut().entry(outcome).or_default() += 1;
@@ -323,50 +323,38 @@ struct Explored {
 }
 
 fn explore_by_loom(job: Job<'_>, script: Option<&Script>, clock: Instant, progress: &Progress) -> Explored {
-    let mut builder = loom::model::Builder::new();
-    builder.max_threads = 5;
-    builder.max_branches = 20_000;
-    builder.preemption_bound = job.bounds.preemptions;
-    builder.max_duration = None;
-    builder.max_permutations = None;
-    builder.checkpoint_file = None;
     let nth = match script {
         Some(Script::Nth(n)) => Some(*n),
         _ => None,
     };
-    let body = job.model.loom;
-    let limit = job.bounds.executions.unwrap_or(u64::MAX);
+    let limit = nth.or(job.bounds.executions).unwrap_or(u64::MAX - 1);
     let seconds = job.bounds.seconds;
-    // Loom wants a closure that could go to another thread; it never does. The pulse is how it reports meanwhile.
-    let started = Arc::new(AtomicU64::new(0));
-    let pulse = Pulse::new(progress, clock);
-    let counter = Arc::clone(&started);
-    let result = with_pulse(pulse, || {
-        catch_unwind(AssertUnwindSafe(|| {
-            builder.check(move || {
-                // Relaxed: one thread.
-                let n = counter.load(Relaxed) + 1;
-                if n > limit || (n % 256 == 0 && beat(n) > seconds) || nth.is_some_and(|nth| n > nth) {
-                    panic_any(OutOfBounds);
-                }
-                // Relaxed: one thread.
-                counter.store(n, Relaxed);
-                trace::begin(nth == Some(n));
-                let outcome = body();
-                TALLY.with(|tally| tally.count(outcome));
-            });
-        }))
-    });
-    // Relaxed: one thread.
-    let executions = started.load(Relaxed);
-    match result {
-        Ok(()) => Explored { counts: (executions, 0, true), failure: None },
-        Err(payload) if payload.is::<OutOfBounds>() => Explored { counts: (executions, 0, false), failure: None },
-        Err(payload) => {
-            let failure = Some((message(&*payload), Script::Nth(executions)));
-            Explored { counts: (executions, 0, false), failure }
-        }
-    }
+    let mut builder = loom::model::Builder::new();
+    builder.max_threads = 5;
+    builder.max_branches = 20_000;
+    builder.preemption_bound = job.bounds.preemptions;
+    // Loom asks for its bounds before each execution, and stops without a word.
+    builder.checkpoint_interval = 1;
+    builder.checkpoint_file = None;
+    builder.max_permutations = Some(usize::try_from(limit + 1).unwrap_or(usize::MAX));
+    builder.max_duration = Some(Duration::from_secs_f64(seconds));
+    let body = job.model.loom;
+    let explore = || {
+        builder.check(move || {
+            let n = TALLY.with(Tally::one_more);
+            if n.is_multiple_of(256) {
+                beat(n);
+            }
+            trace::begin(nth == Some(n));
+            let outcome = body();
+            TALLY.with(|tally| tally.count(outcome));
+        });
+    };
+    let result = with_pulse(Pulse::new(progress, clock), || catch_unwind(AssertUnwindSafe(explore)));
+    let executions = TALLY.with(|tally| tally.started.get());
+    let finished = executions < limit && clock.elapsed().as_secs_f64() < seconds;
+    let failure = result.err().map(|payload| (message(&*payload), Script::Nth(executions)));
+    Explored { counts: (executions, 0, finished), failure }
 }
 
 fn explore_by_shuttle(job: Job<'_>, script: Option<&Script>, clock: Instant, progress: &Progress) -> Explored {
@@ -378,7 +366,7 @@ fn explore_by_shuttle(job: Job<'_>, script: Option<&Script>, clock: Instant, pro
         (_, Engine::Sc | Engine::Tso) => {
             let keep_going = move |seen: &sc::Explored| {
                 let n = seen.executions + seen.redundant;
-                seen.executions < limit && (n % 256 != 0 || beat(n) < seconds)
+                seen.executions < limit && (!n.is_multiple_of(256) || beat(n) < seconds)
             };
             let (exhaustive, explored) = sc::Exhaustive::new(spurious, keep_going);
             seen = Some(explored);
@@ -391,7 +379,8 @@ fn explore_by_shuttle(job: Job<'_>, script: Option<&Script>, clock: Instant, pro
     };
     let picks = Rc::new(RefCell::new(Vec::new()));
     let samples = job.engine.samples() && script.is_none();
-    let recorder = Recorder::new(scheduler, Rc::clone(&picks), move |n| !samples || n % 64 != 0 || beat(n) < seconds);
+    let recorder =
+        Recorder::new(scheduler, Rc::clone(&picks), move |n| !samples || !n.is_multiple_of(64) || beat(n) < seconds);
     let mut config = shuttle::Config::new();
     config.stack_size = 0x2_0000;
     config.failure_persistence = shuttle::FailurePersistence::None;
@@ -400,7 +389,7 @@ fn explore_by_shuttle(job: Job<'_>, script: Option<&Script>, clock: Instant, pro
     let body = if job.engine.memory_model() == "TSO" { job.model.tso } else { job.model.shuttle };
     let traced = script.is_some();
     let play = move || {
-        TALLY.with(|tally| tally.started.set(tally.started.get() + 1));
+        TALLY.with(Tally::one_more);
         trace::begin(traced);
         tso::begin();
         let outcome = body();

@@ -236,7 +236,7 @@ scene!(four_parties_one_p_is_taken, |H, D| {
     let tiny = Tiny::<H, D>::new(0);
     let seeking = tiny.room.become_spinning();
     let submitter = party::<H, _, _>("submitter", &tiny, |tiny| tiny.submit_the_only());
-    let returner = party::<H, _, _>("returner", &tiny, |tiny| drop(tiny.pidleget(|| ())));
+    let returner = party::<H, _, _>("returner", &tiny, |tiny| tiny.pidleget(|| ()).is_some());
     let idler = party::<H, _, _>("idler", &tiny, |tiny| tiny.idle_unless_called());
     let end = tiny.retire(seeking);
     H::join(submitter);

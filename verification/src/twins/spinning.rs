@@ -72,9 +72,8 @@ impl Dance for WakepDoesNotAsk {
         if room.count() > 0 {
             return;
         }
-        match others.pidleget(|| ()) {
-            Some(p) => others.startm(p, room.become_spinning()),
-            None => (),
+        if let Some(p) = others.pidleget(|| ()) {
+            others.startm(p, room.become_spinning());
         }
     }
 }

@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// One access in this many is followed by a pause.
-const ONE_IN: u64 = 512;
+const ONE_IN: u64 = 128;
 
 thread_local! {
     static SEED: Cell<u64> = Cell::new(NEXT_SEED.fetch_add(0x9E37_79B9_7F4A_7C15, Ordering::Relaxed) | 1);
@@ -28,7 +28,7 @@ fn jitter() {
     SEED.set(x);
     match x % (ONE_IN * 16) {
         0 => std::thread::yield_now(),
-        n if n % ONE_IN == 0 => (0..n / ONE_IN * 8).for_each(|_| std::hint::spin_loop()),
+        n if n.is_multiple_of(ONE_IN) => (0..n / ONE_IN * 8).for_each(|_| std::hint::spin_loop()),
         _ => (),
     }
 }
@@ -78,7 +78,7 @@ impl<H: Host> host::Parker for Parker<H> {
     }
     fn park(&self) {
         jitter();
-        if SEED.get() % 8 != 0 {
+        if !SEED.get().is_multiple_of(8) {
             self.0.park();
         }
     }
