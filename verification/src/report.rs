@@ -202,22 +202,41 @@ pub fn kills_table(kills: &[Kill]) -> String {
     text
 }
 
-/// The table, for a README: a line a model and engine.
+/// The table, for a README: a line a model.
 pub fn markdown(rows: &[Row]) -> String {
-    let mut text = String::from("| room | model | claim | engine | bounds | executions | reached | verdict |\n");
-    text.push_str("|---|---|---|---|---|---:|---|---|\n");
-    for row in rows {
-        let [engine, memory, bounds, executions, reached, _, verdict] = cells(rows, row);
-        let model = row.model.name.trim_start_matches(row.model.room()).trim_start_matches("::");
-        let size = row.model.size;
+    let by_lot = |row: &Row| row.order.engine.samples();
+    let mut text = String::from("| room | model: claim | size | loom (C11, part) | SC | TSO | by lot |\n");
+    text.push_str("|---|---|---|---|---|---|---|\n");
+    for model in model::all().filter(|model| rows.iter().any(|row| row.model.name == model.name)) {
+        let of = |wanted: &dyn Fn(&Row) -> bool| {
+            let found = rows.iter().filter(|row| row.model.name == model.name && wanted(row));
+            found.map(|row| in_short(rows, row)).collect::<Vec<_>>().join("<br>")
+        };
         let _ = writeln!(
             text,
-            "| {} | `{model}` | {}; {size} | {engine} ({memory}) | {bounds} | {executions} | {reached} | {verdict} |",
-            row.model.room(),
-            row.model.claim,
+            "| {} | `{}`: {} | {} | {} | {} | {} | {} |",
+            model.room(),
+            model.name.trim_start_matches(model.room()).trim_start_matches("::"),
+            model.claim,
+            model.size,
+            of(&|row| row.order.engine == Engine::Loom),
+            of(&|row| row.order.engine == Engine::Sc),
+            of(&|row| row.order.engine == Engine::Tso),
+            of(&by_lot),
         );
     }
     text
+}
+
+/// One run in a cell of a README's table.
+fn in_short(rows: &[Row], row: &Row) -> String {
+    let [engine, _, bounds, executions, reached, _, verdict] = cells(rows, row);
+    let engine = if row.order.engine.samples() { format!("{engine}: ") } else { String::new() };
+    let bounds = match (row.order.engine.samples(), bounds.as_str()) {
+        (true, _) | (_, "none") => String::new(),
+        (false, bounds) => format!(", {bounds}"),
+    };
+    format!("{engine}{verdict}, {executions} runs{bounds}, reached {reached}")
 }
 
 /// `text` with what stands between the verdicts' markers replaced by `table`.

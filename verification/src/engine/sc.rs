@@ -117,6 +117,8 @@ pub struct Exhaustive {
     /// How many spurious returns from `park` an execution may have.
     spurious: usize,
     spurious_left: usize,
+    /// May steps commute? If not, every order of every two steps is explored.
+    reduces: bool,
     keep_going: Box<dyn FnMut(&Explored) -> bool>,
     seen: Rc<RefCell<Explored>>,
 }
@@ -132,10 +134,18 @@ impl Exhaustive {
             redundant: false,
             spurious,
             spurious_left: spurious,
+            reduces: true,
             keep_going: Box::new(keep_going),
             seen: Rc::clone(&seen),
         };
         (scheduler, seen)
+    }
+
+    /// Explores every order of every two steps, whether they commute or not: to check the reduction against.
+    #[must_use]
+    pub fn without_reduction(mut self) -> Self {
+        self.reduces = false;
+        self
     }
 
     /// Goes back to the last decision that has another way out. `false`: there is none.
@@ -167,7 +177,7 @@ impl Exhaustive {
             Decision::Thread { chosen, touch, asleep, .. } => Some((*chosen, *touch, asleep)),
             Decision::Value { .. } => None,
         });
-        let Some((chosen, touch, asleep)) = last else { return Vec::new() };
+        let Some((chosen, touch, asleep)) = last.filter(|_| self.reduces) else { return Vec::new() };
         asleep.iter().filter(|(who, what)| *who != chosen && what.commutes_with(touch)).copied().collect()
     }
 

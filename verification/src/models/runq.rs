@@ -153,6 +153,25 @@ fn a_batch_while_robbed<H: Stage>() -> String {
     format!("put {put} owner {owner:?} thief {stolen:?}")
 }
 
+/// The same scene, from the other side: loom reaches other outcomes when the thief is the main thread, if not all.
+fn a_batch_while_the_main_thread_robs<H: Stage>() -> String {
+    let ring = Ring::<H>::of(2, 3);
+    main_plays("thief");
+    ring.put(1);
+    let owner = party::<H, _, _>("owner", &ring, |ring| {
+        let mut batch = [2, 3].map(|n| ring.tasks.make(n)).into_iter();
+        let put = ring.ring.put_batch(&mut batch);
+        let mut owner = ring.tasks.run_all(batch);
+        owner.extend(ring.get());
+        (put, owner)
+    });
+    let stolen = [ring.steal(), ring.steal()].concat();
+    let (put, mut owner) = H::join(owner);
+    owner.extend(ring.drain());
+    each_once(3, &[&owner, &stolen]);
+    format!("put {put} owner {owner:?} thief {stolen:?}")
+}
+
 fn overflow_while_robbed<H: Stage>() -> String {
     struct Full<H: Stage> {
         local: LocalQueue<H, 3>,
@@ -245,6 +264,12 @@ pub const MODELS: &[Model] = &[
         invariants: [1, 2, 7],
         must_reach: ["put 1", "put 2", "thief [1]", "thief [1, 2]"],
         runs: [loom(), sc(), tso()]),
+    crate::model!("runq::each_g_is_taken_once::a_batch_while_the_main_thread_robs", a_batch_while_the_main_thread_robs,
+        claim: "the same, from the thief's side: loom reaches here some of what it misses there",
+        size: "2 threads, ring of 2, a batch of 2 onto 1, 2 steals",
+        invariants: [1, 2, 7],
+        must_reach: ["put 1", "put 2", "thief [1]", "thief [1, 2]"],
+        runs: [loom(), sc()]),
     crate::model!("runq::each_g_is_taken_once::overflow_while_robbed", overflow_while_robbed,
         claim: "a full ring spills its older half and the G that did not fit, or a thief made room meanwhile",
         size: "2 threads, ring of 2, 3 puts, 1 steal",
