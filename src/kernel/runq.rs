@@ -140,7 +140,9 @@ impl<H: Host, const BITS: u32> RunQueue<H, BITS> {
     #[inline(never)]
     pub fn spill_half(&self) -> Option<Spilled<'_, H, BITS>> {
         // Relaxed: as in `get`.
-        let (tail, head) = (self.tail.load(Relaxed), self.head.load(Relaxed));
+        let tail = self.tail.load(Relaxed);
+        // Relaxed: as in `get`.
+        let head = self.head.load(Relaxed);
         let half = self.slots.len() as u32 / 2;
         if Self::distance(head, tail) as usize != self.slots.len() {
             return None;
@@ -196,8 +198,10 @@ impl<H: Host, const BITS: u32> RunQueue<H, BITS> {
     /// How many Gs it holds; to others than the owner, a guess.
     #[inline]
     pub fn len(&self) -> usize {
-        // Relaxed: a number to look at. An old tail beside a new head makes it too large, so it is capped.
-        let (head, tail) = (self.head.load(Relaxed), self.tail.load(Relaxed));
+        // Relaxed: a number to look at.
+        let head = self.head.load(Relaxed);
+        // Relaxed: an old tail beside a new head makes the number too large, so it is capped.
+        let tail = self.tail.load(Relaxed);
         (Self::distance(head, tail) as usize).min(self.slots.len())
     }
 
@@ -211,8 +215,10 @@ impl<H: Host, const BITS: u32> RunQueue<H, BITS> {
     /// The first half of an emptiness test. `Some(tail)`: head and tail were the same.
     #[inline]
     pub(super) fn looks_empty(&self) -> Option<u32> {
-        // Relaxed: an old head with a new tail, or the reverse, differ, and "not empty" is the safe answer.
-        let (head, tail) = (self.head.load(Relaxed), self.tail.load(Relaxed));
+        // Relaxed: an old head with a new tail differ, and "not empty" is the safe answer.
+        let head = self.head.load(Relaxed);
+        // Relaxed: and so do a new head with an old tail.
+        let tail = self.tail.load(Relaxed);
         (head == tail).then_some(tail)
     }
 

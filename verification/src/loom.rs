@@ -100,11 +100,11 @@ impl Host for Loom {
     fn choose(_n: usize) -> usize {
         0
     }
-    fn spawn(_name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), SpawnError> {
+    fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), SpawnError> {
         if take_refusal() {
             return Err(SpawnError { os_error: None });
         }
-        drop(Self::fork("M", body));
+        drop(Self::fork(name.trim_start_matches("spinpark-"), body));
         Ok(())
     }
 }
@@ -137,7 +137,7 @@ impl Stage for Loom {
     type Thread<T: Send + 'static> = JoinHandle<T>;
     type Cell<T: Copy + Send + 'static> = RaceCell<T>;
 
-    fn fork<T: Send + 'static>(name: &'static str, body: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
+    fn fork<T: Send + 'static>(name: &str, body: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
         let number = crate::wrap::trace::name_thread(name);
         thread::spawn(move || {
             ME.with(|me| me.set(number));

@@ -94,10 +94,12 @@ impl Schedule {
 /// What a step did, with the word's name out of the source in place of its number, if there is one.
 fn named(step: &Step) -> String {
     let source = mutant::source_line(&step.file, step.line);
+    let room = step.file.rsplit('/').next().and_then(|file| file.strip_suffix(".rs")).unwrap_or_default();
     let (word, rest) = step.what.split_once(' ').unwrap_or((&step.what, ""));
     let is_number = word.strip_prefix('w').is_some_and(|n| n.parse::<u32>().is_ok());
     match source.and_then(name_in) {
         Some(name) if is_number => format!("{name} {rest}"),
+        None if is_number && step.file.starts_with("kernel/") => format!("{room} {rest}"),
         _ => step.what.clone(),
     }
 }

@@ -122,11 +122,11 @@ impl Host for Shuttle {
         Announced::choices(n);
         shuttle::rand::thread_rng().next_u64() as usize % n
     }
-    fn spawn(_name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), SpawnError> {
+    fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), SpawnError> {
         if take_refusal() {
             return Err(SpawnError { os_error: None });
         }
-        drop(Self::fork("M", body));
+        drop(Self::fork(name.trim_start_matches("spinpark-"), body));
         Ok(())
     }
 }
@@ -155,7 +155,7 @@ impl Stage for Shuttle {
     type Thread<T: Send + 'static> = JoinHandle<T>;
     type Cell<T: Copy + Send + 'static> = StepCell<T>;
 
-    fn fork<T: Send + 'static>(name: &'static str, body: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
+    fn fork<T: Send + 'static>(name: &str, body: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
         crate::wrap::trace::name_thread(name); // shuttle numbers its tasks in the same order
         thread::spawn(body)
     }

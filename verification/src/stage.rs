@@ -10,7 +10,7 @@ pub trait Stage: Host {
     type Cell<T: Copy + Send + 'static>: Cell<T>;
 
     /// Starts a thread of the model, named for the schedule's columns.
-    fn fork<T: Send + 'static>(name: &'static str, body: impl FnOnce() -> T + Send + 'static) -> Self::Thread<T>;
+    fn fork<T: Send + 'static>(name: &str, body: impl FnOnce() -> T + Send + 'static) -> Self::Thread<T>;
     /// Waits for it.
     fn join<T: Send + 'static>(thread: Self::Thread<T>) -> T;
     /// The calling thread's number in this execution.

@@ -56,6 +56,19 @@ fn site_of(survivor: &Survivor) -> Option<Site> {
     Some((survivor.file.clone(), index as u32 + 1))
 }
 
+mod every_file_of_the_kernel {
+    use super::*;
+
+    #[test]
+    fn is_looked_at() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../src/kernel");
+        for entry in fs::read_dir(folder).expect("the kernel is there") {
+            let name = format!("kernel/{}", entry.expect("it can be read").file_name().to_string_lossy());
+            assert!(kernel().any(|(file, _)| file == name), "{name} is missing in mutant::SOURCES");
+        }
+    }
+}
+
 mod every_strong_ordering {
     use super::*;
 

@@ -356,11 +356,16 @@ pub const MODELS: &[Model] = &[
         must_reach: ["stole"],
         runs: [sampled(Engine::Random, 3_000), sampled(Engine::Pct, 3_000), sampled(Engine::TsoPct, 1_500)]),
     crate::model!("sched::work_is_conserved::a_g_waits_for_its_child", a_g_waits_for_its_child,
-        claim: "while a G blocks its P until another has run, an idle P runs that other: nobody sleeps on it",
-        size: "2 Ps, 4 Ms, 3 Gs",
-        invariants: [30, 36, 37],
-        must_reach: ["given back: []", "given back: [3]"],
-        runs: [sampled(Engine::Random, 6_000), sampled(Engine::Pct, 10_000), sampled(Engine::TsoPct, 20_000)]),
+    claim: "while a G blocks its P until another has run, an idle P runs that other: nobody sleeps on it",
+    size: "2 Ps, 4 Ms, 3 Gs",
+    invariants: [30, 36, 37],
+    must_reach: ["given back: []", "given back: [3]"],
+    runs: [
+        loom_bounded(1),
+        sampled(Engine::Random, 6_000),
+        sampled(Engine::Pct, 10_000),
+        sampled(Engine::TsoPct, 20_000),
+    ]),
     crate::model!("sched::work_waits_for_a_thread::few_threads_can_be_had", few_threads_can_be_had,
         claim: "three thread starts are refused: no P and no G is lost, the work is run, if later",
         size: "3 Ps, up to 6 Ms, 12 Gs, 3 refusals",
@@ -374,20 +379,34 @@ pub const MODELS: &[Model] = &[
         must_reach: ["2 Ms"],
         runs: [sampled(Engine::Random, 4_000), sampled(Engine::Pct, 4_000)]),
     crate::model!("sched::close_gives_back_what_never_ran::closed_while_busy", closed_while_busy,
-        claim: "each G was run or is given back, and afterwards no M lives",
-        size: "2 Ps, 3 Ms, 6 Gs",
-        invariants: [1, 2],
-        must_reach: ["ran 0, gave back 3", "ran 1, gave back 3"],
-        runs: [sampled(Engine::Random, 10_000), sampled(Engine::Pct, 10_000), sampled(Engine::TsoPct, 4_000)]),
+    claim: "each G was run or is given back, and afterwards no M lives",
+    size: "2 Ps, 3 Ms, 6 Gs",
+    invariants: [1, 2],
+    must_reach: ["ran 0, gave back 3", "ran 1, gave back 3"],
+    runs: [
+        loom_bounded(1),
+        sampled(Engine::Random, 10_000),
+        sampled(Engine::Pct, 10_000),
+        sampled(Engine::TsoPct, 4_000),
+    ]),
 ];
 
 const WAITS: &str = "sched::work_is_conserved::a_g_waits_for_its_child";
 
 /// The mutants.
-pub const MUTANTS: &[Mutant] = &[Mutant {
-    name: "sched-no-submitter-fence",
-    room: "sched",
-    what: "wakep without its StoreLoad, in the whole scheduler",
-    mutation: Mutation::Weaken { file: "kernel/spinning.rs", after: "pub fn wakep", needle: "store_load::<H>()" },
-    killed_by: &[(WAITS, Engine::TsoPct)],
-}];
+pub const MUTANTS: &[Mutant] = &[
+    Mutant {
+        name: "sched-no-submitter-fence",
+        room: "sched",
+        what: "wakep without its StoreLoad, in the whole scheduler",
+        mutation: Mutation::Weaken { file: "kernel/spinning.rs", after: "pub fn wakep", needle: "store_load::<H>()" },
+        killed_by: &[(WAITS, Engine::TsoPct), (WAITS, Engine::Loom)],
+    },
+    Mutant {
+        name: "sched-no-seeker-fence",
+        room: "sched",
+        what: "retire without its StoreLoad, in the whole scheduler",
+        mutation: Mutation::Weaken { file: "kernel/spinning.rs", after: "pub fn retire", needle: "store_load::<H>()" },
+        killed_by: &[(WAITS, Engine::Loom)],
+    },
+];

@@ -2,6 +2,7 @@
 //!
 //! Switched off it adds a test of one flag. It makes no access of its own, so it changes nothing for the engine.
 
+use super::weaken::is_weakened;
 use crate::stage::{Cell, Stage};
 use spinpark::host::{self, Host, SpawnError};
 use std::cell::{Cell as StdCell, RefCell};
@@ -25,7 +26,7 @@ pub struct Step {
 thread_local! {
     static ON: StdCell<bool> = const { StdCell::new(false) };
     static STEPS: RefCell<Vec<Step>> = const { RefCell::new(Vec::new()) };
-    static THREADS: RefCell<Vec<&'static str>> = const { RefCell::new(Vec::new()) };
+    static THREADS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
     static WORDS: StdCell<u32> = const { StdCell::new(0) };
 }
 
@@ -35,27 +36,27 @@ pub fn begin(on: bool) {
     STEPS.with_borrow_mut(Vec::clear);
     THREADS.with_borrow_mut(|threads| {
         threads.clear();
-        threads.push("main");
+        threads.push("main".to_owned());
     });
     WORDS.set(0);
 }
 
 /// A thread of the model was started; its number.
-pub fn name_thread(name: &'static str) -> usize {
+pub fn name_thread(name: &str) -> usize {
     THREADS.with_borrow_mut(|threads| {
-        threads.push(name);
+        threads.push(name.to_owned());
         threads.len() - 1
     })
 }
 
 /// What the main thread plays in this scene.
-pub fn main_plays(role: &'static str) {
-    THREADS.with_borrow_mut(|threads| threads[0] = role);
+pub fn main_plays(role: &str) {
+    THREADS.with_borrow_mut(|threads| threads[0] = role.to_owned());
 }
 
 /// The names of the threads of this execution.
 pub fn threads() -> Vec<String> {
-    THREADS.with_borrow(|threads| threads.iter().map(|name| (*name).to_owned()).collect())
+    THREADS.with_borrow(Clone::clone)
 }
 
 /// What was written down of this execution.
@@ -69,7 +70,10 @@ pub(super) fn is_on() -> bool {
 }
 
 /// One more step of the calling thread.
-pub(super) fn write_down<H: Stage>(what: String, at: &'static Location<'static>) {
+pub(super) fn write_down<H: Stage>(mut what: String, at: &'static Location<'static>) {
+    if is_weakened(at) && !what.starts_with("no ") {
+        what.push_str(" (weakened)");
+    }
     let file = super::weaken::below_src(at.file()).to_owned();
     let step = Step { thread: H::me(), what, file, line: at.line() };
     STEPS.with_borrow_mut(|steps| steps.push(step));
@@ -203,7 +207,9 @@ impl<H: Stage> Host for Trace<H> {
     fn fence(order: Ordering) {
         H::fence(order);
         if is_on() {
-            write_down::<H>("---- StoreLoad ----".into(), Location::caller());
+            let at = Location::caller();
+            let what = if is_weakened(at) { "no StoreLoad" } else { "---- StoreLoad ----" };
+            write_down::<H>(what.into(), at);
         }
     }
     fn relax() {
@@ -221,7 +227,7 @@ impl<H: Stage> Stage for Trace<H> {
     type Thread<T: Send + 'static> = H::Thread<T>;
     type Cell<T: Copy + Send + 'static> = TracedCell<H, T>;
 
-    fn fork<T: Send + 'static>(name: &'static str, body: impl FnOnce() -> T + Send + 'static) -> Self::Thread<T> {
+    fn fork<T: Send + 'static>(name: &str, body: impl FnOnce() -> T + Send + 'static) -> Self::Thread<T> {
         H::fork(name, body)
     }
     fn join<T: Send + 'static>(thread: Self::Thread<T>) -> T {

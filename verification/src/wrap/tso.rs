@@ -194,7 +194,7 @@ impl<H: Stage> Stage for Tso<H> {
     type Thread<T: Send + 'static> = H::Thread<T>;
     type Cell<T: Copy + Send + 'static> = PlainCell<H, T>;
 
-    fn fork<T: Send + 'static>(name: &'static str, body: impl FnOnce() -> T + Send + 'static) -> Self::Thread<T> {
+    fn fork<T: Send + 'static>(name: &str, body: impl FnOnce() -> T + Send + 'static) -> Self::Thread<T> {
         drain_all::<H>();
         H::fork(name, move || {
             let result = body();

@@ -41,14 +41,14 @@ pub(crate) fn below_src(path: &str) -> &str {
 
 #[inline]
 fn is_weak(at: &'static Location<'static>) -> bool {
-    match SITE.get() {
-        None => false,
-        Some(site) => {
-            let weak = at.line() == site.line && below_src(at.file()) == site.file;
-            HITS.set(HITS.get() + u64::from(weak));
-            weak
-        }
-    }
+    let weak = is_weakened(at);
+    HITS.set(HITS.get() + u64::from(weak));
+    weak
+}
+
+/// Is this the weakened line? For display.
+pub(super) fn is_weakened(at: &'static Location<'static>) -> bool {
+    SITE.get().is_some_and(|site| at.line() == site.line && below_src(at.file()) == site.file)
 }
 
 #[inline]
@@ -160,7 +160,7 @@ impl<H: Stage> Stage for Weaken<H> {
     type Thread<T: Send + 'static> = H::Thread<T>;
     type Cell<T: Copy + Send + 'static> = PlainCell<H, T>;
 
-    fn fork<T: Send + 'static>(name: &'static str, body: impl FnOnce() -> T + Send + 'static) -> Self::Thread<T> {
+    fn fork<T: Send + 'static>(name: &str, body: impl FnOnce() -> T + Send + 'static) -> Self::Thread<T> {
         H::fork(name, body)
     }
     fn join<T: Send + 'static>(thread: Self::Thread<T>) -> T {
