@@ -137,18 +137,6 @@ impl<H: Stage> host::Word for Word<H> {
     }
 }
 
-/// A lock of `H`'s.
-pub struct Lock<H: Host, T: Send + 'static>(H::Lock<T>);
-
-impl<H: Stage, T: Send + 'static> host::Lock<T> for Lock<H, T> {
-    fn new(value: T) -> Self {
-        Lock(H::Lock::new(value))
-    }
-    fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
-        self.0.with(f)
-    }
-}
-
 /// A parker of `H`'s.
 pub struct Parker<H: Host>(H::Parker);
 
@@ -200,7 +188,7 @@ impl<H: Stage, T: Copy + Send + 'static> Cell<T> for TracedCell<H, T> {
 
 impl<H: Stage> Host for Trace<H> {
     type Word = Word<H>;
-    type Lock<T: Send + 'static> = Lock<H, T>;
+    type Lock<T: Send + 'static> = H::Lock<T>;
     type Parker = Parker<H>;
 
     #[track_caller]

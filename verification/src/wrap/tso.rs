@@ -7,7 +7,7 @@
 //! to drain there hides nothing that a kernel's own fences are there for, since each follows its lock.)
 
 use super::trace;
-use crate::stage::{Cell, Stage};
+use crate::stage::Stage;
 use spinpark::host::{self, Host, SpawnError};
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -148,21 +148,6 @@ impl<H: Stage> host::Parker for Parker<H> {
     }
 }
 
-/// A cell of `H`'s; plain memory is buffered like any other, but a model's cells are never raced for under TSO.
-pub struct PlainCell<H: Stage, T: Copy + Send + 'static>(H::Cell<T>);
-
-impl<H: Stage, T: Copy + Send + 'static> Cell<T> for PlainCell<H, T> {
-    fn new(value: T) -> Self {
-        PlainCell(H::Cell::new(value))
-    }
-    fn get(&self) -> T {
-        self.0.get()
-    }
-    fn set(&self, value: T) {
-        self.0.set(value);
-    }
-}
-
 impl<H: Stage> Host for Tso<H> {
     type Word = Word<H>;
     type Lock<T: Send + 'static> = Lock<H, T>;
@@ -192,7 +177,8 @@ impl<H: Stage> Host for Tso<H> {
 
 impl<H: Stage> Stage for Tso<H> {
     type Thread<T: Send + 'static> = H::Thread<T>;
-    type Cell<T: Copy + Send + 'static> = PlainCell<H, T>;
+    /// Plain memory is buffered like any other; but a model's cells are never raced for under TSO.
+    type Cell<T: Copy + Send + 'static> = H::Cell<T>;
 
     fn fork<T: Send + 'static>(name: &str, body: impl FnOnce() -> T + Send + 'static) -> Self::Thread<T> {
         drain_all::<H>();

@@ -2,7 +2,7 @@
 //!
 //! The line is chosen at run time, so one build holds every such mutant and the kernel itself carries none.
 
-use crate::stage::{Cell, Stage};
+use crate::stage::Stage;
 use spinpark::host::{self, Host, SpawnError};
 use std::cell::Cell as StdCell;
 use std::marker::PhantomData;
@@ -90,54 +90,10 @@ impl<H: Stage> host::Word for Word<H> {
     }
 }
 
-/// A lock of `H`'s.
-pub struct Lock<H: Host, T: Send + 'static>(H::Lock<T>);
-
-impl<H: Stage, T: Send + 'static> host::Lock<T> for Lock<H, T> {
-    fn new(value: T) -> Self {
-        Lock(H::Lock::new(value))
-    }
-    fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
-        self.0.with(f)
-    }
-}
-
-/// A parker of `H`'s.
-pub struct Parker<H: Host>(H::Parker);
-
-impl<H: Stage> host::Parker for Parker<H> {
-    fn new() -> Self {
-        Parker(H::Parker::new())
-    }
-    #[track_caller]
-    fn park(&self) {
-        self.0.park();
-    }
-    #[track_caller]
-    fn unpark(&self) {
-        self.0.unpark();
-    }
-}
-
-/// A cell of `H`'s.
-pub struct PlainCell<H: Stage, T: Copy + Send + 'static>(H::Cell<T>);
-
-impl<H: Stage, T: Copy + Send + 'static> Cell<T> for PlainCell<H, T> {
-    fn new(value: T) -> Self {
-        PlainCell(H::Cell::new(value))
-    }
-    fn get(&self) -> T {
-        self.0.get()
-    }
-    fn set(&self, value: T) {
-        self.0.set(value);
-    }
-}
-
 impl<H: Stage> Host for Weaken<H> {
     type Word = Word<H>;
-    type Lock<T: Send + 'static> = Lock<H, T>;
-    type Parker = Parker<H>;
+    type Lock<T: Send + 'static> = H::Lock<T>;
+    type Parker = H::Parker;
 
     #[track_caller]
     fn fence(order: Ordering) {
@@ -158,7 +114,7 @@ impl<H: Stage> Host for Weaken<H> {
 
 impl<H: Stage> Stage for Weaken<H> {
     type Thread<T: Send + 'static> = H::Thread<T>;
-    type Cell<T: Copy + Send + 'static> = PlainCell<H, T>;
+    type Cell<T: Copy + Send + 'static> = H::Cell<T>;
 
     fn fork<T: Send + 'static>(name: &str, body: impl FnOnce() -> T + Send + 'static) -> Self::Thread<T> {
         H::fork(name, body)
