@@ -3,10 +3,12 @@
 use crate::engine::{Bounds, Engine};
 use crate::loom::Loom;
 use crate::shuttle::Shuttle;
-use crate::wrap::{trace::Trace, tso::Tso, weaken::Weaken};
+use crate::wrap::{apart::Apart, trace::Trace, tso::Tso, weaken::Weaken};
 
 /// loom, as models see it.
 pub type OnLoom = Trace<Weaken<Loom>>;
+/// loom with marks, as models see it.
+pub type OnLoomApart = Trace<Weaken<Apart<Loom>>>;
 /// shuttle, as models see it.
 pub type OnShuttle = Trace<Weaken<Shuttle>>;
 /// shuttle with store buffers, as models see it.
@@ -29,6 +31,8 @@ pub struct Model {
     pub runs: &'static [Run],
     /// One execution on loom; returns how it ended.
     pub loom: fn() -> String,
+    /// One execution on loom with marks; returns how it ended.
+    pub loom_apart: fn() -> String,
     /// One execution on shuttle.
     pub shuttle: fn() -> String,
     /// One execution on shuttle with store buffers.
@@ -51,6 +55,7 @@ impl Model {
 pub fn usual(engine: Engine) -> Run {
     match engine {
         Engine::Loom => loom_bounded(2),
+        Engine::LoomApart => loom_apart(),
         Engine::Sc => sc(),
         Engine::Tso => tso(),
         _ => sampled(engine, 2_000),
@@ -83,6 +88,20 @@ pub const fn loom_bounded(n: usize) -> Run {
     bounds.preemptions = Some(n);
     deep.preemptions = Some(n + 1);
     Run { engine: Engine::Loom, bounds, deep }
+}
+
+/// loom with marks, to its end.
+pub const fn loom_apart() -> Run {
+    let mut run = loom();
+    run.engine = Engine::LoomApart;
+    run
+}
+
+/// loom with marks, with at most `n` preemptions.
+pub const fn loom_apart_bounded(n: usize) -> Run {
+    let mut run = loom_bounded(n);
+    run.engine = Engine::LoomApart;
+    run
 }
 
 /// Every execution under sequential consistency.
@@ -128,6 +147,7 @@ macro_rules! model {
             must_reach: &[$($reach),*],
             runs: const { &[$($run),*] },
             loom: $body::<$crate::model::OnLoom>,
+            loom_apart: $body::<$crate::model::OnLoomApart>,
             shuttle: $body::<$crate::model::OnShuttle>,
             tso: $body::<$crate::model::OnTso>,
         }

@@ -122,12 +122,12 @@ pub fn reached(rows: &[Row], row: &Row) -> String {
 /// What an engine that finished missed, a line each.
 pub fn gaps(rows: &[Row]) -> Vec<String> {
     let mut lines = Vec::new();
-    for row in rows.iter().filter(|row| row.order.engine == Engine::Loom && row.holds() && row.outcome.is_some()) {
+    for row in rows.iter().filter(|row| row.order.engine.is_loom() && row.holds() && row.outcome.is_some()) {
         let Some(complete) = complete(rows, row.model) else { continue };
         let seen: BTreeSet<&str> = outcomes(row).collect();
         let missed: Vec<&str> = complete.difference(&seen).copied().collect();
         if !missed.is_empty() {
-            lines.push(format!("{}: {}", row.model.name, missed.join("; ")));
+            lines.push(format!("{} on {}: {}", row.model.name, row.order.engine, missed.join("; ")));
         }
     }
     lines
@@ -219,7 +219,7 @@ pub fn markdown(rows: &[Row]) -> String {
             model.name.trim_start_matches(model.room()).trim_start_matches("::"),
             model.claim,
             model.size,
-            of(&|row| row.order.engine == Engine::Loom),
+            of(&|row| row.order.engine.is_loom()),
             of(&|row| row.order.engine == Engine::Sc),
             of(&|row| row.order.engine == Engine::Tso),
             of(&by_lot),
@@ -231,7 +231,11 @@ pub fn markdown(rows: &[Row]) -> String {
 /// One run in a cell of a README's table.
 fn in_short(rows: &[Row], row: &Row) -> String {
     let [engine, _, bounds, executions, reached, _, verdict] = cells(rows, row);
-    let engine = if row.order.engine.samples() { format!("{engine}: ") } else { String::new() };
+    let engine = if row.order.engine.samples() || row.order.engine == Engine::LoomApart {
+        format!("{engine}: ")
+    } else {
+        String::new()
+    };
     let bounds = match (row.order.engine.samples(), bounds.as_str()) {
         (true, _) | (_, "none") => String::new(),
         (false, bounds) => format!(", {bounds}"),

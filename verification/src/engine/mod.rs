@@ -24,6 +24,8 @@ use std::time::{Duration, Instant};
 pub enum Engine {
     /// loom 0.7.2: C11 without load buffering; known to miss executions.
     Loom,
+    /// loom, with a mark for each thread beside each word, so that its pruning hides nothing.
+    LoomApart,
     /// Every execution under sequential consistency.
     Sc,
     /// Every execution under total store order.
@@ -40,13 +42,22 @@ pub enum Engine {
 
 impl Engine {
     /// All of them.
-    pub const ALL: [Engine; 7] =
-        [Engine::Loom, Engine::Sc, Engine::Tso, Engine::Random, Engine::Pct, Engine::TsoRandom, Engine::TsoPct];
+    pub const ALL: [Engine; 8] = [
+        Engine::Loom,
+        Engine::LoomApart,
+        Engine::Sc,
+        Engine::Tso,
+        Engine::Random,
+        Engine::Pct,
+        Engine::TsoRandom,
+        Engine::TsoPct,
+    ];
 
     /// Its name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Engine::Loom => "loom",
+            Engine::LoomApart => "loom-apart",
             Engine::Sc => "sc",
             Engine::Tso => "tso",
             Engine::Random => "random",
@@ -59,10 +70,15 @@ impl Engine {
     /// What it takes memory to be.
     pub const fn memory_model(self) -> &'static str {
         match self {
-            Engine::Loom => "C11 (part)",
+            Engine::Loom | Engine::LoomApart => "C11 (part)",
             Engine::Sc | Engine::Random | Engine::Pct => "SC",
             Engine::Tso | Engine::TsoRandom | Engine::TsoPct => "TSO",
         }
+    }
+
+    /// Is it loom, one way or the other?
+    pub const fn is_loom(self) -> bool {
+        matches!(self, Engine::Loom | Engine::LoomApart)
     }
 
     /// Does it miss nothing that its memory model allows, once it has finished?
@@ -287,7 +303,7 @@ fn explore(job: Job<'_>, script: Option<&Script>, progress: &Progress) -> Outcom
     TALLY.with(Tally::reset);
     let clock = Instant::now();
     let result = match job.engine {
-        Engine::Loom => explore_by_loom(job, script, clock, progress),
+        engine if engine.is_loom() => explore_by_loom(job, script, clock, progress),
         _ => explore_by_shuttle(job, script, clock, progress),
     };
     let (executions, redundant, finished) = result.counts;
@@ -302,7 +318,7 @@ fn explore(job: Job<'_>, script: Option<&Script>, progress: &Progress) -> Outcom
         (Some(_), _) => Verdict::Failed,
         (None, engine) if engine.samples() => Verdict::Sampled,
         (None, engine) if finished && engine.is_complete() => Verdict::Proved,
-        (None, Engine::Loom) if finished && job.bounds.preemptions.is_none() => Verdict::Explored,
+        (None, engine) if engine.is_loom() && finished && job.bounds.preemptions.is_none() => Verdict::Explored,
         (None, _) => Verdict::Bounded,
     };
     Outcome {
@@ -338,7 +354,7 @@ fn explore_by_loom(job: Job<'_>, script: Option<&Script>, clock: Instant, progre
     builder.checkpoint_file = None;
     builder.max_permutations = Some(usize::try_from(limit + 1).unwrap_or(usize::MAX));
     builder.max_duration = Some(Duration::from_secs_f64(seconds));
-    let body = job.model.loom;
+    let body = if job.engine == Engine::LoomApart { job.model.loom_apart } else { job.model.loom };
     let explore = || {
         builder.check(move || {
             let n = TALLY.with(Tally::one_more);

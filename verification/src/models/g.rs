@@ -2,7 +2,7 @@
 
 use super::common::party;
 use crate::engine::Engine;
-use crate::model::{Model, loom, sc};
+use crate::model::{Model, loom, loom_apart, sc};
 use crate::mutant::{Mutant, Mutation};
 use crate::stage::{Cell, Stage};
 use spinpark::kernel::g::{Status, StatusWord};
@@ -41,7 +41,7 @@ pub const MODELS: &[Model] =
         size: "2 threads, 1 G",
         invariants: [1, 3],
         must_reach: ["woken true data 2", "woken false data 1"],
-        runs: [loom(), sc()])];
+        runs: [loom(), loom_apart(), sc()])];
 
 /// The mutants.
 pub const MUTANTS: &[Mutant] = &[Mutant {

@@ -2,7 +2,7 @@
 
 use super::common::{Tasks, each_once, party};
 use crate::engine::Engine;
-use crate::model::{Model, loom, sc, tso};
+use crate::model::{Model, loom, loom_apart, sc, tso};
 use crate::mutant::{Mutant, Mutation};
 use crate::stage::Stage;
 use spinpark::atomic::{Atomic, store_load};
@@ -95,19 +95,19 @@ pub const MODELS: &[Model] = &[
         size: "3 threads, 2 puts, 1 peek and get",
         invariants: [1, 2],
         must_reach: ["taken []", "taken [1]", "taken [2]"],
-        runs: [loom(), sc(), tso()]),
+        runs: [loom(), loom_apart(), sc(), tso()]),
     crate::model!("globq::each_g_is_taken_once::a_share_is_taken", a_share_is_taken,
         claim: "a fair share, oldest first, at most half a ring",
         size: "2 threads, 4 Gs, 2 Ps, half a ring of 4",
         invariants: [1, 2],
         must_reach: ["left [3, 4]"],
-        runs: [loom(), sc()]),
+        runs: [loom(), loom_apart(), sc()]),
     crate::model!("globq::the_length_is_a_hint::not_slept_on", the_length_is_not_slept_on,
         claim: "a Relaxed length is enough: behind the fences of work/spinning nobody sleeps on an old one",
         size: "2 threads, 1 G",
         invariants: [30],
         must_reach: ["saw it: true", "relied on it: false"],
-        runs: [loom(), sc(), tso()]),
+        runs: [loom(), loom_apart(), sc(), tso()]),
 ];
 
 const HINT: &str = "globq::the_length_is_a_hint::not_slept_on";

@@ -6,7 +6,7 @@
 
 use super::common::{Tasks, each_once, party};
 use crate::engine::Engine;
-use crate::model::{Model, loom, loom_bounded, sc, tso};
+use crate::model::{Model, loom, loom_apart, loom_apart_bounded, loom_bounded, sc, tso};
 use crate::mutant::{self, Mutant, Mutation};
 use crate::stage::Stage;
 use crate::wrap::trace::main_plays;
@@ -233,19 +233,19 @@ pub const MODELS: &[Model] = &[
         size: "2 threads, ring of 2, 2 puts, 1 get, 1 steal",
         invariants: [1, 2, 7, 9],
         must_reach: ["thief []", "thief [1]", "thief [2]", "owner [2] thief [1]"],
-        runs: [loom(), sc(), tso()]),
+        runs: [loom(), loom_apart(), sc(), tso()]),
     crate::model!("runq::each_g_is_taken_once::owner_and_two_thieves", owner_and_two_thieves,
         claim: "two thieves and the owner share two Gs; head never passes tail for whoever reads head first",
         size: "3 threads, ring of 2, 2 puts, 2 steals",
         invariants: [1, 2, 7, 9],
         must_reach: ["owner [] thieves [1] [2]", "owner [] thieves [2] [1]", "owner [1, 2]"],
-        runs: [loom_bounded(2), sc(), tso()]),
+        runs: [loom_bounded(2), loom_apart_bounded(2), sc(), tso()]),
     crate::model!("runq::each_g_is_taken_once::across_the_wrap", across_the_wrap,
         claim: "the same while both cursors wrap around",
         size: "2 threads, ring of 2, cursors of 3 bits, 3 puts, 2 gets, 1 steal",
         invariants: [1, 2, 7],
         must_reach: ["thief []", "thief [1]", "thief [2]", "thief [3]"],
-        runs: [loom_bounded(3), sc()]),
+        runs: [loom_bounded(3), loom_apart_bounded(3), sc()]),
     crate::model!("runq::each_g_is_taken_once::a_thief_that_sleeps_long", a_thief_that_sleeps_long,
         claim: "a thief that sleeps while the ring turns round takes nothing twice, as long as the cursors do not",
         size: "2 threads, ring of 2, cursors of 4 bits, 6 puts, 5 gets, 1 steal",
@@ -257,31 +257,31 @@ pub const MODELS: &[Model] = &[
         size: "2 threads, ring of 4, 4 puts, 1 get, 1 steal",
         invariants: [1, 2, 7, 9],
         must_reach: ["thief [1, 2]", "thief [2, 3]"],
-        runs: [loom_bounded(3), sc()]),
+        runs: [loom_bounded(3), loom_apart(), sc()]),
     crate::model!("runq::each_g_is_taken_once::a_batch_while_robbed", a_batch_while_robbed,
         claim: "a batch is published at once, as much of it as fits",
         size: "2 threads, ring of 2, a batch of 2 onto 1, 2 steals",
         invariants: [1, 2, 7],
         must_reach: ["put 1", "put 2", "thief [1]", "thief [1, 2]"],
-        runs: [loom(), sc(), tso()]),
+        runs: [loom(), loom_apart(), sc(), tso()]),
     crate::model!("runq::each_g_is_taken_once::a_batch_while_the_main_thread_robs", a_batch_while_the_main_thread_robs,
         claim: "the same, from the thief's side: loom reaches here some of what it misses there",
         size: "2 threads, ring of 2, a batch of 2 onto 1, 2 steals",
         invariants: [1, 2, 7],
         must_reach: ["put 1", "put 2", "thief [1]", "thief [1, 2]"],
-        runs: [loom(), sc()]),
+        runs: [loom(), loom_apart(), sc()]),
     crate::model!("runq::each_g_is_taken_once::overflow_while_robbed", overflow_while_robbed,
         claim: "a full ring spills its older half and the G that did not fit, or a thief made room meanwhile",
         size: "2 threads, ring of 2, 3 puts, 1 steal",
         invariants: [1, 2, 7],
         must_reach: ["global [1, 3]", "global []"],
-        runs: [loom_bounded(3), sc(), tso()]),
+        runs: [loom_bounded(3), loom_apart(), sc(), tso()]),
     crate::model!("runq::each_g_is_taken_once::a_thief_is_robbed", a_thief_is_robbed,
         claim: "what a thief publishes in its own ring can be stolen from there, with its data",
         size: "2 threads, rings of 4, 3 Gs, 2 steals",
         invariants: [1, 2, 9],
         must_reach: ["first [1] last [2]", "first [1] last []"],
-        runs: [loom(), sc(), tso()]),
+        runs: [loom(), loom_apart(), sc(), tso()]),
 ];
 
 const ONE_THIEF: &str = "runq::each_g_is_taken_once::owner_and_one_thief";

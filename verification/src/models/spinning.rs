@@ -6,7 +6,7 @@
 
 use super::common::party;
 use crate::engine::Engine;
-use crate::model::{Model, loom, loom_bounded, sc, tso};
+use crate::model::{Model, loom, loom_apart, loom_bounded, sc, tso};
 use crate::mutant::{Mutant, Mutation};
 use crate::stage::Stage;
 use crate::twins::spinning::{Dance, Scene, play};
@@ -263,7 +263,7 @@ pub const MODELS: &[Model] = &[
         size: "2 threads, 1 G, 1 P idled",
         invariants: [11, 30, 31],
         must_reach: ["looking=1 started=0 queued=1", "looking=0 started=1"],
-        runs: [loom(), sc(), tso()]),
+        runs: [loom(), loom_apart(), sc(), tso()]),
     crate::model!("spinning::work_is_conserved::two_submitters_one_seeker", two_submitters_one_seeker,
         claim: "of two Gs submitted while the last seeker gives up, none is slept on",
         size: "3 threads, 2 Gs, 1 P idled",
@@ -281,7 +281,7 @@ pub const MODELS: &[Model] = &[
         size: "2 threads, 2 Gs, 1 idle P",
         invariants: [11, 14, 30, 31],
         must_reach: ["looking=0 started=1 queued=1"],
-        runs: [loom_bounded(3), sc(), tso()]),
+        runs: [loom_bounded(3), loom_apart(), sc(), tso()]),
     crate::model!("spinning::work_is_conserved::a_count_that_nobody_stands_behind", a_count_that_nobody_stands_behind,
         claim: "a seeker looks again even if others are counted, because those may not look",
         size: "3 threads, 1 G, 1 P idled",
@@ -299,7 +299,7 @@ pub const MODELS: &[Model] = &[
         size: "2 threads, 1 G, no P idle at first",
         invariants: [30, 31],
         must_reach: ["looking=1 started=0 queued=1", "looking=0 started=1"],
-        runs: [loom(), sc(), tso()]),
+        runs: [loom(), loom_apart(), sc(), tso()]),
 ];
 
 const ONE: &str = "spinning::work_is_conserved::one_submitter_one_seeker";

@@ -2,7 +2,7 @@
 
 use super::common::party;
 use crate::engine::Engine;
-use crate::model::{Model, loom, loom_bounded, sc, sc_spurious};
+use crate::model::{Model, loom, loom_apart, loom_bounded, sc, sc_spurious};
 use crate::mutant::{self, Mutant, Mutation};
 use crate::stage::{Cell, Stage};
 use crate::wrap::trace::main_plays;
@@ -178,25 +178,25 @@ pub const MODELS: &[Model] = &[
         size: "2 threads, 1 mail",
         invariants: [12, 13],
         must_reach: ["woken with its mail"],
-        runs: [loom(), sc(), sc_spurious(2)]),
+        runs: [loom(), loom_apart(), sc(), sc_spurious(2)]),
     crate::model!("threads::a_woken_m_finds_its_mail::asleep_or_not_yet", asleep_or_not_yet,
         claim: "an M on the list is woken, one that is not yet on it gets a new one started instead",
         size: "2 threads, 1 mail",
         invariants: [12, 13],
         must_reach: ["started 0 woken true", "started 1"],
-        runs: [loom(), sc()]),
+        runs: [loom(), loom_apart(), sc()]),
     crate::model!("threads::a_woken_m_finds_its_mail::a_wake_for_no_reason", a_wake_for_no_reason,
         claim: "an M that is woken without mail parks again",
         size: "2 threads, 1 mail, a wake without mail",
         invariants: [13],
         must_reach: ["found its mail at once", "slept on until the mail came"],
-        runs: [loom(), sc_spurious(3)]),
+        runs: [loom(), loom_apart(), sc_spurious(3)]),
     crate::model!("threads::no_p_is_lost::no_thread_can_be_had", no_thread_can_be_had,
         claim: "when no thread can be started, the M about to sleep, or just asleep, gets the P",
         size: "2 threads, 1 P, every start refused",
         invariants: [4, 24, 30],
         must_reach: ["the M about to sleep got the P"],
-        runs: [loom_bounded(3), sc(), sc_spurious(1)]),
+        runs: [loom_bounded(3), loom_apart(), sc(), sc_spurious(1)]),
 ];
 
 const EARLY: &str = "threads::a_woken_m_finds_its_mail::a_wake_for_no_reason";

@@ -54,6 +54,11 @@ pub fn main_plays(role: &str) {
     THREADS.with_borrow_mut(|threads| threads[0] = role.to_owned());
 }
 
+/// How many threads this execution has had so far.
+pub(super) fn thread_count() -> usize {
+    THREADS.with_borrow(Vec::len)
+}
+
 /// The names of the threads of this execution.
 pub fn threads() -> Vec<String> {
     THREADS.with_borrow(Clone::clone)
