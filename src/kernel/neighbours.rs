@@ -119,18 +119,20 @@ impl<H: Host, O: Observer> threads::Neighbours<H> for Arc<Sched<H, O>> {
 
     fn refused(&self, mail: Mail, m: Option<MId>) -> Option<(MId, Mail)> {
         self.observer.event(Event::Refused);
-        let late = self.lock.with(|c| {
+        let (late, was_last) = self.lock.with(|c| {
+            let was_last = m.is_some_and(|m| self.release(c, m));
             if let Some(sleeper) = c.sleeping.get() {
-                return Some((sleeper, mail));
+                self.observer.event(Event::Woken { m: sleeper });
+                return (Some((sleeper, mail)), was_last);
             }
             if let Mail::Run { p, seeking } = mail {
                 c.idle_ps.put(p, &self.idle_mask);
                 self.spinning.ask_for_seeker();
                 seeking.into_iter().for_each(|seeking| self.spinning.give_up(seeking));
             }
-            None
+            (None, was_last)
         });
-        m.into_iter().for_each(|m| self.exited(m));
+        self.tell_closer(was_last);
         late
     }
 }

@@ -213,12 +213,20 @@ impl<H: Host, O: Observer> Sched<H, O> {
 
     /// An M has ended, or was never needed.
     pub(super) fn exited(&self, m: MId) {
-        let was_last = self.lock.with(|c| {
-            self.observer.event(Event::Exited { m });
-            c.unused.push(m);
-            c.alive -= 1;
-            c.closed && c.alive == 0
-        });
+        let was_last = self.lock.with(|c| self.release(c, m));
+        self.tell_closer(was_last);
+    }
+
+    /// Takes `m`'s number back. Was it the last that a close waits for? Then [`tell_closer`](Sched::tell_closer).
+    pub(super) fn release(&self, c: &mut Central, m: MId) -> bool {
+        self.observer.event(Event::Exited { m });
+        c.unused.push(m);
+        c.alive -= 1;
+        c.closed && c.alive == 0
+    }
+
+    /// After the lock is released: nobody is woken under it.
+    pub(super) fn tell_closer(&self, was_last: bool) {
         if was_last {
             self.closer.unpark();
         }
