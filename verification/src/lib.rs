@@ -1,4 +1,5 @@
-//! spinpark's verification.
+#![doc = include_str!("../README.md")]
+
 pub mod engine;
 pub mod job;
 pub mod loom;

@@ -41,18 +41,6 @@ pub enum Engine {
 }
 
 impl Engine {
-    /// All of them.
-    pub const ALL: [Engine; 8] = [
-        Engine::Loom,
-        Engine::LoomApart,
-        Engine::Sc,
-        Engine::Tso,
-        Engine::Random,
-        Engine::Pct,
-        Engine::TsoRandom,
-        Engine::TsoPct,
-    ];
-
     /// Its name on the command line.
     pub const fn name(self) -> &'static str {
         match self {

@@ -97,13 +97,6 @@ impl<H: Host> Host for Jitter<H> {
         H::fence(order);
         jitter();
     }
-    fn relax() {
-        H::relax();
-    }
-    fn choose(n: usize) -> usize {
-        H::choose(n)
-    }
-    fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), SpawnError> {
-        H::spawn(name, body)
-    }
+
+    host_and_spawn_as_beneath!();
 }

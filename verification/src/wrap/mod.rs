@@ -1,5 +1,44 @@
 //! Hosts around hosts. Each is a few lines an access, and they compose: `Trace<Weaken<Tso<Shuttle>>>`.
 
+/// In an `impl Host` for a host around `H`: what the wrapper leaves as it is.
+macro_rules! host_as_beneath {
+    () => {
+        fn relax() {
+            H::relax();
+        }
+        fn choose(n: usize) -> usize {
+            H::choose(n)
+        }
+    };
+}
+
+/// The same, with the start of threads.
+macro_rules! host_and_spawn_as_beneath {
+    () => {
+        host_as_beneath!();
+        fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), SpawnError> {
+            H::spawn(name, body)
+        }
+    };
+}
+
+/// In an `impl Stage` for a host around `H`: the same threads.
+macro_rules! threads_as_beneath {
+    () => {
+        type Thread<T: Send + 'static> = H::Thread<T>;
+
+        fn fork<T: Send + 'static>(name: &str, body: impl FnOnce() -> T + Send + 'static) -> Self::Thread<T> {
+            H::fork(name, body)
+        }
+        fn join<T: Send + 'static>(thread: Self::Thread<T>) -> T {
+            H::join(thread)
+        }
+        fn me() -> usize {
+            H::me()
+        }
+    };
+}
+
 pub mod apart;
 pub mod jitter;
 pub mod trace;

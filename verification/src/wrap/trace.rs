@@ -205,28 +205,12 @@ impl<H: Stage> Host for Trace<H> {
             write_down::<H>(what.into(), at);
         }
     }
-    fn relax() {
-        H::relax();
-    }
-    fn choose(n: usize) -> usize {
-        H::choose(n)
-    }
-    fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), SpawnError> {
-        H::spawn(name, body)
-    }
+
+    host_and_spawn_as_beneath!();
 }
 
 impl<H: Stage> Stage for Trace<H> {
-    type Thread<T: Send + 'static> = H::Thread<T>;
     type Cell<T: Copy + Send + 'static> = TracedCell<H, T>;
 
-    fn fork<T: Send + 'static>(name: &str, body: impl FnOnce() -> T + Send + 'static) -> Self::Thread<T> {
-        H::fork(name, body)
-    }
-    fn join<T: Send + 'static>(thread: Self::Thread<T>) -> T {
-        H::join(thread)
-    }
-    fn me() -> usize {
-        H::me()
-    }
+    threads_as_beneath!();
 }

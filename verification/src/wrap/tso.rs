@@ -160,12 +160,9 @@ impl<H: Stage> Host for Tso<H> {
         }
         H::fence(order);
     }
-    fn relax() {
-        H::relax();
-    }
-    fn choose(n: usize) -> usize {
-        H::choose(n)
-    }
+
+    host_as_beneath!();
+
     fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), SpawnError> {
         drain_all::<H>();
         H::spawn(name, move || {
