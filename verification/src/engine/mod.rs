@@ -254,10 +254,7 @@ pub fn run(job: Job<'_>, progress: &Progress) -> Outcome {
             failure.steps = again.steps;
         }
     }
-    if outcome.failure.is_none()
-        && job.mutation.is_none()
-        && matches!(outcome.verdict, Verdict::Proved | Verdict::Sampled)
-    {
+    if outcome.failure.is_none() && job.mutation.is_none() && answers_for_outcomes(job, outcome.verdict) {
         outcome.failure = never_reached(job.model, &outcome);
     }
     if outcome.failure.is_some() {
@@ -273,6 +270,17 @@ pub fn replay(job: Job<'_>, script: &Script) -> Outcome {
     let outcome = explore(job, Some(script), &silent());
     crate::mutant::set(None);
     outcome
+}
+
+/// Must this run have reached what the model must reach? A finished complete engine: always. A sample: if the model
+/// declares it, and it was not cut short.
+fn answers_for_outcomes(job: Job<'_>, verdict: Verdict) -> bool {
+    let declared = job.model.run_on(job.engine).map(|run| run.bounds.executions);
+    match verdict {
+        Verdict::Proved => true,
+        Verdict::Sampled => declared.is_some_and(|declared| job.bounds.executions >= declared),
+        _ => false,
+    }
 }
 
 /// A complete engine that misses what must be reached shows a vacuous model. loom's gaps are its own, and shown as such.
