@@ -9,6 +9,9 @@
 use core::fmt;
 use core::sync::atomic::Ordering;
 
+/// Nanoseconds since some moment that never changes while the program runs.
+pub type Nanos = u64;
+
 /// The world the kernel runs in. Everything that is not determined by the kernel's own text goes through here.
 pub trait Host: Sized + Send + Sync + 'static {
     /// The only memory that the kernel shares without a lock.
@@ -28,6 +31,9 @@ pub trait Host: Sized + Send + Sync + 'static {
 
     /// Any number below `n` (`n > 0`). The kernel is correct for every answer: a checker tries them all, cores draw one.
     fn choose(n: usize) -> usize;
+
+    /// What time it is; never less than before. Virtual in a model.
+    fn now() -> Nanos;
 
     /// Runs `body` on a new thread.
     ///
@@ -79,6 +85,9 @@ pub trait Parker: Send + Sync + 'static {
     /// (golang/go #63384 is what happens otherwise). Only ever called by one thread.
     #[track_caller]
     fn park(&self);
+    /// As [`park`](Parker::park), but returns after `nanos` at the latest.
+    #[track_caller]
+    fn park_timeout(&self, nanos: Nanos);
     /// Wakes the thread in `park`, or lets the next `park` return at once. Releases. Callable from anywhere.
     #[track_caller]
     fn unpark(&self);

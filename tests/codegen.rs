@@ -89,6 +89,8 @@ fn compile() -> [Listing; 3] {
     copy_without_reports(&root.join("src"), &here.join("blind").join("src"), &mut cut);
     assert!(cut > 5, "only {cut} reports were found in the kernel");
     let blind_needs = format!("{dependencies}static_assertions = \"1\"\natomic-wait = \"1\"\n");
+    let futex = "rustix = { version = \"1\", default-features = false, features = [\"thread\"] }\n";
+    let blind_needs = format!("{blind_needs}\n[target.'cfg(target_os = \"linux\")'.dependencies]\n{futex}");
     let blind_needs = format!("{blind_needs}\n[features]\ndefault = [\"std\"]\nstd = []\n");
 
     write(

@@ -6,7 +6,7 @@
 //! Every memory ordering is ignored and `Relaxed` used instead: one thread sees its own accesses in the order of its
 //! text. A host with threads must pass on the orderings it is given.
 
-use spinpark::host::{self, Host, SpawnError};
+use spinpark::host::{self, Host, Nanos, SpawnError};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicU64;
@@ -25,7 +25,7 @@ pub struct Word(AtomicU64);
 #[derive(Debug)]
 pub struct Lock<T>(Mutex<T>);
 
-/// A bed in which nobody may lie down: there is nobody else to wake the sleeper.
+/// A bed in which nobody may lie down but for a time: there is nobody else to wake the sleeper.
 #[derive(Debug)]
 pub struct Parker(AtomicU64);
 
@@ -33,6 +33,7 @@ thread_local! {
     static CHOICES: RefCell<Choices> = const { RefCell::new(Choices { dictated: VecDeque::new(), state: 0 }) };
     /// How many reads in a row since the last write.
     static READS: Cell<u32> = const { Cell::new(0) };
+    static CLOCK: Cell<Nanos> = const { Cell::new(0) };
 }
 
 /// More reads than this, and no write between them, are an endless loop.
@@ -64,6 +65,11 @@ impl Solo {
     pub fn dictate(choices: &[usize]) {
         CHOICES.with_borrow_mut(|c| c.dictated = choices.iter().copied().collect());
     }
+
+    /// So much time passes on this thread. It does not pass by itself.
+    pub fn pass(nanos: Nanos) {
+        CLOCK.set(CLOCK.get().saturating_add(nanos));
+    }
 }
 
 impl Host for Solo {
@@ -86,6 +92,10 @@ impl Host for Solo {
                 ((z ^ (z >> 31)) % n as u64) as usize
             }
         })
+    }
+
+    fn now() -> Nanos {
+        CLOCK.get()
     }
 
     fn spawn(_: &str, _: impl FnOnce() + Send + 'static) -> Result<(), SpawnError> {
@@ -147,6 +157,12 @@ impl host::Parker for Parker {
     }
     fn park(&self) {
         assert!(self.0.swap(0, Relaxed) == 1, "solo: parked, and there is nobody to unpark");
+    }
+    /// Nobody unparks meanwhile, so the time is over at once.
+    fn park_timeout(&self, nanos: Nanos) {
+        if self.0.swap(0, Relaxed) == 0 {
+            Solo::pass(nanos);
+        }
     }
     fn unpark(&self) {
         self.0.store(1, Relaxed);

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use spinpark::host::Host;
-use spinpark::kernel::random_order::RandomOrder;
+use spinpark::kernel::random_order::random_order;
 use spinpark_proptests::check::{Broken, Tally, check};
 use spinpark_proptests::solo::Solo;
 use std::collections::BTreeSet;
@@ -22,7 +22,7 @@ fn steps(n: usize) -> usize {
 
 fn order(n: usize, choices: &[usize]) -> Vec<usize> {
     Solo::dictate(choices);
-    RandomOrder::new(n).pick(Solo::choose).collect()
+    random_order(n, Solo::choose).collect()
 }
 
 fn visits_each_once(n: usize, order: &[usize]) -> bool {
@@ -36,13 +36,15 @@ mod each_p_comes_once {
     fn for_every_start_and_every_step() {
         for n in 1..=64 {
             let mut orders = BTreeSet::new();
-            for (start, step) in (0..n).flat_map(|start| (0..steps(n)).map(move |step| (start, step))) {
-                let order = order(n, &[start, step]);
-                assert!(visits_each_once(n, &order), "of {n}, from {start}, step {step}: {order:?}");
+            // The second choice is one of `n - 1`; of one P there is nothing to choose.
+            let choices = (0..n).flat_map(|start| (0..n.max(2) - 1).map(move |at| (start, at)));
+            for (start, at) in choices {
+                let order = order(n, &[start, at]);
+                assert!(visits_each_once(n, &order), "of {n}, from {start}, step from {}: {order:?}", at + 1);
                 assert_eq!(order[0], start);
                 orders.insert(order);
             }
-            // Alive: each pair of choices is an order of its own.
+            // Alive: each start and each step that shares no factor with `n` was there.
             assert_eq!(orders.len(), n * steps(n), "orders of {n}");
         }
     }
@@ -56,7 +58,7 @@ mod each_p_comes_once {
     fn for_any_number_of_ps_and_any_draw() {
         check(CASES, (1..=4096usize, any::<u64>()), |(n, seed)| {
             Solo::seed(seed);
-            let order: Vec<usize> = RandomOrder::new(n).pick(Solo::choose).collect();
+            let order: Vec<usize> = random_order(n, Solo::choose).collect();
             if visits_each_once(n, &order) { Ok(Tally::default()) } else { Err(Broken::because("not each once")) }
         });
     }
@@ -64,7 +66,7 @@ mod each_p_comes_once {
     #[test]
     fn even_if_the_host_chooses_out_of_range() {
         for n in 1..=64 {
-            let order: Vec<usize> = RandomOrder::new(n).pick(|_| usize::MAX).collect();
+            let order: Vec<usize> = random_order(n, |_| usize::MAX).collect();
             assert!(visits_each_once(n, &order), "{order:?}");
         }
     }

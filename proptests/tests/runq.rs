@@ -141,7 +141,7 @@ mod a_ring_needs_cursors_that_tell_full_from_empty {
 /// Else the narrow cursors above would be wide ones, and never wrap around.
 mod a_cursor_never_needs_more_bits_than_it_has {
     use super::*;
-    use spinpark::host::{self, Host, SpawnError};
+    use spinpark::host::{self, Host, Nanos, SpawnError};
     use spinpark_proptests::solo;
     use std::cell::Cell;
     use std::sync::atomic::Ordering;
@@ -173,6 +173,9 @@ mod a_cursor_never_needs_more_bits_than_it_has {
         }
         fn choose(n: usize) -> usize {
             Solo::choose(n)
+        }
+        fn now() -> Nanos {
+            Solo::now()
         }
         fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), SpawnError> {
             Solo::spawn(name, body)

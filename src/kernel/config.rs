@@ -2,6 +2,7 @@
 
 use super::runq::{BadCapacity, Capacity};
 use super::sources::SearchOrder;
+use crate::host::Nanos;
 use core::fmt;
 
 /// The numbers of a scheduler. Start from `Config::default()` and change what you need.
@@ -9,6 +10,8 @@ use core::fmt;
 pub struct Config {
     /// How many Gs may run at once: the number of Ps. Go: `GOMAXPROCS`. Default 1.
     pub procs: usize,
+    /// How many Ps there may be after a resize. Memory is taken for all of them at once. Default 1: as many as `procs`.
+    pub max_procs: usize,
     /// How many Gs a P's ring holds: a power of two. Default 256, as Go's.
     pub ring: usize,
     /// In which order to look for work.
@@ -22,6 +25,9 @@ pub struct Config {
     pub steal_passes: u32,
     /// How many Ms there may be. Reaching it is no error: the work waits for an M that is done. Default 512.
     pub max_ms: usize,
+    /// For how long an M sleeps, in nanoseconds, before it is ended; one always stays. Needs the monitor. Default 10 s;
+    /// `u64::MAX`: for ever, as in Go.
+    pub keep_alive: Nanos,
 }
 
 impl Config {
@@ -29,6 +35,11 @@ impl Config {
     pub const MAX_PROCS: usize = 4096;
     /// The largest number of Ms.
     pub const MAX_MS: usize = 1 << 16;
+
+    /// For how many Ps there is a place: `max_procs`, or `procs` if that is more.
+    pub fn capacity(&self) -> usize {
+        self.procs.max(self.max_procs)
+    }
 
     /// Checks every number.
     ///
@@ -38,6 +49,9 @@ impl Config {
         let ring = Capacity::new(self.ring).map_err(ConfigError::Ring)?;
         if !(1..=Self::MAX_PROCS).contains(&self.procs) {
             return Err(ConfigError::Procs(self.procs));
+        }
+        if self.max_procs > Self::MAX_PROCS {
+            return Err(ConfigError::MaxProcs(self.max_procs));
         }
         if self.steal_passes == 0 {
             return Err(ConfigError::StealPasses);
@@ -53,12 +67,14 @@ impl Default for Config {
     fn default() -> Self {
         Config {
             procs: 1,
+            max_procs: 1,
             ring: Capacity::DEFAULT.get(),
             order: SearchOrder::default(),
             global_every: 61,
             inherit_at_most: 16,
             steal_passes: 4,
             max_ms: 512,
+            keep_alive: 10_000_000_000,
         }
     }
 }
@@ -69,8 +85,19 @@ impl Default for Config {
 pub enum ConfigError {
     /// So many Ps there cannot be.
     Procs(usize),
+    /// So many Ps there can never be.
+    MaxProcs(usize),
+    /// There is no place for so many Ps in a scheduler that was made for fewer.
+    NoRoom {
+        /// How many there should be.
+        procs: usize,
+        /// How many there can be.
+        capacity: usize,
+    },
     /// A ring cannot have that size.
     Ring(BadCapacity),
+    /// The source of this index shows another waker than the one it was made from.
+    Waker(usize),
     /// With no pass at all, nothing would ever be stolen.
     StealPasses,
     /// So many Ms there cannot be.
@@ -83,7 +110,16 @@ impl fmt::Display for ConfigError {
             ConfigError::Procs(n) => {
                 write!(f, "procs is {n}: give 1 to {}; it is how many tasks may run at once", Config::MAX_PROCS)
             }
+            ConfigError::MaxProcs(n) => write!(f, "max_procs is {n}: give {} at most", Config::MAX_PROCS),
+            ConfigError::NoRoom { procs, capacity } => {
+                write!(f, "procs is {procs}: give 1 to {capacity}; more only if max_procs is set when it is made")
+            }
             ConfigError::Ring(bad) => write!(f, "ring: {bad}"),
+            ConfigError::Waker(index) => write!(
+                f,
+                "source {index} shows another scheduler's waker: keep the one it was made from, and wake it when there \
+                 is work, or that is slept on"
+            ),
             ConfigError::StealPasses => f.write_str("steal_passes is 0: give 1 or more, or nothing is ever stolen"),
             ConfigError::MaxMs(n) => write!(f, "max_ms is {n}: give 1 to {}", Config::MAX_MS),
         }

@@ -20,7 +20,7 @@
 
 use super::g::G;
 use super::m::{MId, Mail, Seeking};
-use super::p::OwnedP;
+use super::p::{OwnedP, PId};
 use super::sources::Source;
 
 /// An M that holds a P.
@@ -41,7 +41,7 @@ pub enum Idled {
     Work(Worker, G),
     /// Not: somebody asked for a seeker, and this is it.
     CalledUpon(Worker),
-    /// The P is on the list.
+    /// The P is on the list, or was wanted by somebody.
     Idle(MId, Option<Seeking>),
     /// The scheduler is closed, and the P was given back.
     Closed(MId),
@@ -84,6 +84,28 @@ fn search(worker: &mut Worker, sources: &[Source], others: &impl Neighbours) -> 
     let g = sources.iter().find_map(|&source| others.take(worker, source))?;
     others.found(worker);
     Some(g)
+}
+
+impl Worker {
+    pub(super) fn new(m: MId, p: OwnedP) -> Worker {
+        Worker { m, p, seeking: None }
+    }
+
+    /// For an M that gives its P away while it has a G.
+    pub(super) fn take_apart(self) -> (MId, OwnedP) {
+        debug_assert!(self.seeking.is_none(), "find: M{} has a G, and seeks", self.m.0);
+        (self.m, self.p)
+    }
+
+    /// Which M this is.
+    pub fn m(&self) -> MId {
+        self.m
+    }
+
+    /// Which P it holds.
+    pub fn p(&self) -> PId {
+        self.p.id()
+    }
 }
 
 static_assertions::assert_impl_all!(Worker: Send, Sync);

@@ -14,6 +14,7 @@
 //!
 //! Checked by: verification/src/models/g.rs
 
+use super::m::MId;
 use crate::atomic::{Atomic, Value};
 use crate::host::Host;
 use core::num::NonZeroU64;
@@ -24,11 +25,30 @@ use core::sync::atomic::Ordering::{AcqRel, Relaxed};
 #[must_use = "a G that is dropped never runs"]
 pub struct G(NonZeroU64);
 
+/// This bit set: no task, but a ticket for the M whose number the others are.
+const TICKET: u64 = 1 << 63;
+
 impl G {
     /// The G that stands for `raw`.
+    ///
+    /// # Panics
+    /// If `raw` is 2^63 or more: these numbers are the kernel's own. No address of a program is so large.
     #[inline(always)]
     pub fn from_raw(raw: NonZeroU64) -> G {
+        assert!(raw.get() < TICKET, "g: a number of 2^63 or more cannot be a G");
         G(raw)
+    }
+
+    /// What stands in a queue for the G that is bound to `m`: whoever finds it gives `m` its P. See `locked`.
+    #[inline]
+    pub fn bound_to(m: MId) -> G {
+        G(NonZeroU64::MIN.saturating_add(TICKET | u64::from(m.0) << 1))
+    }
+
+    /// The M that this is a ticket for.
+    #[inline(always)]
+    pub fn bound(&self) -> Option<MId> {
+        (self.0.get() & TICKET != 0).then_some(MId((self.0.get() >> 1) as u32))
     }
 
     /// What the embedder put in.

@@ -8,6 +8,7 @@
 //! Checked by: verification/src/models/globq.rs
 
 use super::g::G;
+use super::m::MId;
 use crate::atomic::Atomic;
 use crate::host::Host;
 use alloc::collections::VecDeque;
@@ -62,6 +63,21 @@ impl GlobQueue {
     pub fn put_batch<H: Host>(&mut self, gs: impl Iterator<Item = G>, len: &Len<H>) {
         self.0.extend(gs);
         len.set(self.0.len());
+    }
+
+    /// Puts all of `gs`, in order, before what is there. Go: `globrunqputhead`.
+    pub fn put_front<H: Host>(&mut self, gs: impl Iterator<Item = G>, len: &Len<H>) {
+        let behind = core::mem::replace(&mut self.0, gs.collect());
+        self.0.extend(behind);
+        len.set(self.0.len());
+    }
+
+    /// Takes the oldest ticket of a G that is bound to an M.
+    pub fn get_bound<H: Host>(&mut self, len: &Len<H>) -> Option<MId> {
+        let (at, m) = self.0.iter().enumerate().find_map(|(at, g)| Some((at, g.bound()?)))?;
+        self.0.remove(at).map(G::into_raw);
+        len.set(self.0.len());
+        Some(m)
     }
 
     /// Takes the oldest.

@@ -12,8 +12,9 @@
 use super::m::MId;
 use super::p::{OwnedP, PId};
 use crate::atomic::Atomic;
-use crate::host::Host;
+use crate::host::{Host, Nanos};
 use alloc::boxed::Box;
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -103,25 +104,37 @@ impl<H: Host> IdleMask<H> {
     }
 }
 
-/// The sleeping Ms. Lives inside the scheduler's lock.
+/// The sleeping Ms, and since when they sleep. Lives inside the scheduler's lock.
 #[derive(Debug, Default)]
-pub struct SleepingMs(Vec<MId>);
+pub struct SleepingMs(VecDeque<(MId, Nanos)>);
 
 impl SleepingMs {
     /// None.
     pub fn new() -> Self {
-        SleepingMs(Vec::new())
+        SleepingMs(VecDeque::new())
     }
 
     /// Lists `m`, which is about to sleep. Go: `mput`.
-    pub fn put(&mut self, m: MId) {
-        debug_assert!(!self.0.contains(&m), "idle: M{} is listed already", m.0);
-        self.0.push(m);
+    pub fn put(&mut self, m: MId, now: Nanos) {
+        debug_assert!(self.0.iter().all(|(listed, _)| *listed != m), "idle: M{} is listed already", m.0);
+        self.0.push_back((m, now));
     }
 
     /// Takes the M that fell asleep last. Whoever takes it wakes it. Go: `mget`.
     pub fn get(&mut self) -> Option<MId> {
-        self.0.pop()
+        self.0.pop_back().map(|(m, _)| m)
+    }
+
+    /// Takes an M that has slept since `before` or longer, to be ended; but never the last. Go has never granted this
+    /// (golang/go #14592).
+    pub fn get_older(&mut self, before: Nanos) -> Option<MId> {
+        self.next_to_end().filter(|since| *since <= before)?;
+        self.0.pop_front().map(|(m, _)| m)
+    }
+
+    /// Since when the M sleeps that is to be ended next. `None`: there is only one, or none.
+    pub fn next_to_end(&self) -> Option<Nanos> {
+        if self.0.len() > 1 { self.0.front().map(|(_, since)| *since) } else { None }
     }
 
     /// How many sleep.

@@ -40,22 +40,36 @@
 
 mod evidence;
 
+pub mod away;
 pub mod capacity;
+mod central;
 pub mod config;
+pub mod deadlock;
 pub mod find;
 pub mod g;
 pub mod globq;
+pub mod handoff;
 pub mod idle;
 pub mod local;
+pub mod locked;
 pub mod m;
+pub mod monitor;
 pub mod neighbours;
 pub mod observer;
 pub mod p;
 pub mod random_order;
+pub mod resize;
 pub mod runnext;
 pub mod runq;
+pub mod safepoint;
 pub mod sched;
 pub mod snapshot;
 pub mod sources;
 pub mod spinning;
+pub mod stw;
+pub mod syscall;
+pub mod sysmon;
 pub mod threads;
+pub mod wanted;
+pub mod work_source;
+pub mod world;

@@ -2,58 +2,116 @@
 //!
 //! Checked by: verification/src/models/sched.rs, verification/tests/stress.rs
 
+use super::central::Central;
 use super::find::{self, Idled, Worker};
 use super::g::G;
+use super::handoff;
 use super::m::{MId, Mail, Seeking};
 use super::observer::{Event, Observer};
-use super::p::{OwnedP, PId};
-use super::sched::{Central, Sched};
+use super::p::{OwnedP, PId, Turn};
+use super::random_order::random_order;
+use super::sched::Sched;
 use super::sources::Source;
 use super::spinning;
 use super::threads::{self, Available};
-use crate::host::{Host, Lock, SpawnError};
+use super::wanted::Want;
+use crate::host::{Host, SpawnError};
 use alloc::format;
 use alloc::sync::Arc;
 use core::sync::atomic::Ordering::Relaxed;
 
 impl<H: Host, O: Observer> Sched<H, O> {
     /// One from the global queue, or with `share` a fair share: the rest goes into the ring, which is empty.
-    fn take_global(&self, c: &mut Central, worker: &mut Worker, share: bool) -> Option<G> {
+    fn take_global(&self, c: &mut Central<H>, worker: &Worker, share: bool) -> Option<G> {
         let g = if share {
-            let local = self.local(worker);
-            c.global.get_batch(self.config.procs, self.config.ring / 2, &self.global_len, |mut gs| {
+            let local = self.queue(worker);
+            c.global.get_batch(self.procs(), self.config.ring / 2, &self.global_len, |mut gs| {
                 local.put_batch(&mut gs);
             })?
         } else {
             c.global.get(&self.global_len)?
         };
-        worker.p.turn().from_global();
+        self.dispatch(worker.p.id(), Turn::from_global);
         Some(g)
+    }
+
+    fn take_local(&self, p: PId) -> Option<G> {
+        let proc = self.proc(p);
+        // Relaxed: written by the owner of the P, which is us.
+        let mut turn = proc.turn.load(Relaxed);
+        let g = proc.queue.get(&mut turn, self.config.inherit_at_most)?;
+        // Relaxed: to the next owner it goes with the P.
+        proc.turn.store(turn, Relaxed);
+        Some(g)
+    }
+
+    /// What the embedder's sources have: one to run, the rest into the ring.
+    fn take_extra(self: &Arc<Self>, worker: &Worker) -> Option<G> {
+        let (mut first, mut more) = (None, false);
+        let mut put = |g| match first {
+            None => first = Some(g),
+            Some(_) => {
+                more = true;
+                self.queue(worker).put(g, |half, g| self.spill(half, g));
+            }
+        };
+        self.sources.iter().find(|source| source.has_work())?.take(&mut put);
+        if more {
+            self.spinning.wakep(self);
+        }
+        self.dispatch(worker.p.id(), Turn::from_global);
+        first
     }
 
     /// Go: `stealWork`.
     fn steal(&self, worker: &mut Worker) -> Option<G> {
         if worker.seeking.is_none() {
-            if !self.spinning.may_spin(self.config.procs, self.idle_mask.npidle()) {
+            if !self.spinning.may_spin(self.procs(), self.idle_mask.npidle()) {
                 return None;
             }
             self.observer.event(Event::Spinning { m: worker.m });
             worker.seeking = Some(self.spinning.become_spinning());
         }
-        let mine = self.local(worker);
+        let mine = self.queue(worker);
         for pass in 1..=self.config.steal_passes {
             let is_last = pass == self.config.steal_passes;
-            for victim in self.steal_order.pick(H::choose) {
+            for victim in random_order(self.procs(), H::choose) {
                 if victim == worker.p.id().index() || self.idle_mask.is_idle(PId(victim as u32)) {
                     continue;
                 }
-                if let Some(g) = self.ps[victim].steal_into(mine, is_last, H::relax) {
-                    worker.p.turn().from_ring();
+                if let Some(g) = self.ps[victim].queue.steal_into(mine, is_last, H::relax) {
+                    self.dispatch(worker.p.id(), Turn::from_ring);
                     return Some(g);
                 }
             }
         }
         None
+    }
+
+    fn is_globals_turn(&self, p: PId) -> bool {
+        // Relaxed: written by the owner of the P, which is us.
+        self.proc(p).turn.load(Relaxed).is_global(self.config.global_every)
+    }
+
+    fn dispatch(&self, p: PId, count: fn(&mut Turn)) {
+        let turn = &self.proc(p).turn;
+        // Relaxed: written by the owner of the P, which is us.
+        let mut now = turn.load(Relaxed);
+        count(&mut now);
+        // Relaxed: to the next owner it goes with the P.
+        turn.store(now, Relaxed);
+    }
+
+    /// Is there work in `source`, for who would run `p`, or for whoever?
+    fn has_any(&self, source: Source, p: Option<PId>) -> bool {
+        match (source, p) {
+            (Source::GlobalTurn | Source::Global, _) => self.global_len.peek() > 0,
+            (Source::Local, Some(p)) => !self.proc(p).queue.is_empty(),
+            (Source::Local, None) => false,
+            (Source::Extra, _) => self.sources.iter().any(|source| source.has_work()),
+            (Source::Steal, Some(_)) => false,
+            (Source::Steal, None) => self.ps.iter().any(|p| !p.queue.is_empty()),
+        }
     }
 }
 
@@ -61,12 +119,12 @@ impl<H: Host, O: Observer> spinning::Neighbours for Arc<Sched<H, O>> {
     type IdleP = OwnedP;
 
     fn any_work(&self) -> bool {
-        self.global_len.peek() > 0 || self.ps.iter().any(|p| !p.is_empty())
+        self.config.order.sources().iter().any(|&source| self.has_any(source, None))
     }
 
     fn pidleget(&self, or_else: impl FnOnce()) -> Option<OwnedP> {
-        self.lock.with(|c| {
-            let p = if c.closed { None } else { c.idle_ps.get(&self.idle_mask) };
+        self.central(|c| {
+            let p = if c.closed { None } else { Sched::pidleget(self, c) };
             if p.is_none() {
                 or_else();
             }
@@ -81,7 +139,7 @@ impl<H: Host, O: Observer> spinning::Neighbours for Arc<Sched<H, O>> {
 
 impl<H: Host, O: Observer> threads::Neighbours<H> for Arc<Sched<H, O>> {
     fn mget(&self) -> Available {
-        self.lock.with(|c| match c.sleeping.get() {
+        self.central(|c| match c.sleeping.get() {
             Some(m) => {
                 self.observer.event(Event::Woken { m });
                 Available::Sleeping(m)
@@ -92,17 +150,18 @@ impl<H: Host, O: Observer> threads::Neighbours<H> for Arc<Sched<H, O>> {
     }
 
     fn mput(&self, m: MId) -> Option<Mail> {
-        self.lock.with(|c| {
+        self.central(|c| {
             if c.closed {
                 return Some(Mail::Exit);
             }
             if !c.idle_ps.is_empty()
                 && let Some(seeking) = self.spinning.called_upon()
             {
-                return c.idle_ps.get(&self.idle_mask).map(|p| Mail::Run { p, seeking: Some(seeking) });
+                return Sched::pidleget(self, c).map(|p| Mail::Run { p, seeking: Some(seeking) });
             }
-            c.sleeping.put(m);
+            c.sleeping.put(m, H::now());
             self.observer.event(Event::Slept { m, sleeping: c.sleeping.len(), alive: c.alive });
+            self.checkdead(c);
             None
         })
     }
@@ -119,36 +178,81 @@ impl<H: Host, O: Observer> threads::Neighbours<H> for Arc<Sched<H, O>> {
 
     fn refused(&self, mail: Mail, m: Option<MId>) -> Option<(MId, Mail)> {
         self.observer.event(Event::Refused);
-        let (late, was_last) = self.lock.with(|c| {
-            let was_last = m.is_some_and(|m| self.release(c, m));
-            if let Some(sleeper) = c.sleeping.get() {
-                self.observer.event(Event::Woken { m: sleeper });
-                return (Some((sleeper, mail)), was_last);
+        self.central(|c| {
+            let late = c.sleeping.get();
+            let kept = match (late, mail) {
+                (Some(sleeper), mail) => {
+                    self.observer.event(Event::Woken { m: sleeper });
+                    Some((sleeper, mail))
+                }
+                (None, Mail::Exit) => None,
+                (None, Mail::Run { p, seeking }) => {
+                    c.refused += 1;
+                    c.must_retry = true;
+                    // An idle P has nothing to steal: what it holds goes to where the others look.
+                    c.global.put_batch(self.proc(p.id()).queue.drain(), &self.global_len);
+                    self.let_go(c, p);
+                    self.spinning.ask_for_seeker();
+                    seeking.into_iter().for_each(|seeking| self.spinning.give_up(seeking));
+                    self.rouse_monitor(c);
+                    self.checkdead(c);
+                    None
+                }
+            };
+            m.into_iter().for_each(|m| self.end_m(c, m));
+            kept
+        })
+    }
+}
+
+impl<H: Host, O: Observer> handoff::Neighbours for Arc<Sched<H, O>> {
+    fn has_work(&self, p: &OwnedP, source: Source) -> bool {
+        !self.wanted.any() && self.has_any(source, Some(p.id()))
+    }
+
+    fn elect(&self) -> Option<Seeking> {
+        if self.wanted.any() || self.idle_mask.npidle() > 0 { None } else { self.spinning.elect() }
+    }
+
+    fn settle(&self, p: OwnedP) -> Option<(OwnedP, Option<Seeking>)> {
+        self.central(|c| {
+            let queue = &self.proc(p.id()).queue;
+            if c.closed {
+                c.global.put_batch(queue.drain(), &self.global_len);
+            } else if !c.world.is_stopping() {
+                let has_any = |&source: &Source| self.has_any(source, Some(p.id()));
+                if self.config.order.sources().iter().any(has_any) {
+                    return Some((p, None));
+                }
+                if let Some(seeking) = self.spinning.called_upon() {
+                    return Some((p, Some(seeking)));
+                }
             }
-            if let Mail::Run { p, seeking } = mail {
-                c.idle_ps.put(p, &self.idle_mask);
-                self.spinning.ask_for_seeker();
-                seeking.into_iter().for_each(|seeking| self.spinning.give_up(seeking));
-            }
-            (None, was_last)
-        });
-        self.tell_closer(was_last);
-        late
+            self.let_go(c, p);
+            None
+        })
+    }
+
+    fn startm(&self, p: OwnedP, seeking: Option<Seeking>) {
+        threads::startm(Mail::Run { p, seeking }, &self.ms, self);
     }
 }
 
 impl<H: Host, O: Observer> find::Neighbours for Arc<Sched<H, O>> {
     fn take(&self, worker: &mut Worker, from: Source) -> Option<G> {
-        // Relaxed: a hint. Missing it costs one more G; `idle` looks under the lock.
-        if self.closing.load(Relaxed) {
-            return None;
+        if self.wanted.any() {
+            self.attend(&worker.p);
+            if self.wanted.is(Want::Stop) || self.wanted.is(Want::Close) {
+                return None; // `idle` looks under the lock
+            }
         }
         let g = match from {
-            Source::GlobalTurn if !worker.p.turn().is_global(self.config.global_every) => None,
+            Source::GlobalTurn if !self.is_globals_turn(worker.p.id()) => None,
             Source::GlobalTurn | Source::Global if self.global_len.peek() == 0 => None,
-            Source::GlobalTurn => self.lock.with(|c| self.take_global(c, worker, false)),
-            Source::Global => self.lock.with(|c| self.take_global(c, worker, true)),
-            Source::Local => self.ps[worker.p.id().index()].get(worker.p.turn(), self.config.inherit_at_most),
+            Source::GlobalTurn => self.central(|c| self.take_global(c, worker, false)),
+            Source::Global => self.central(|c| self.take_global(c, worker, true)),
+            Source::Local => self.take_local(worker.p.id()),
+            Source::Extra => self.take_extra(worker),
             Source::Steal => self.steal(worker),
         }?;
         self.observer.event(Event::Found { m: worker.m, p: worker.p.id(), g: &g, from });
@@ -162,14 +266,17 @@ impl<H: Host, O: Observer> find::Neighbours for Arc<Sched<H, O>> {
     }
 
     fn idle(&self, mut worker: Worker) -> Idled {
-        self.lock.with(|c| {
-            if c.closed {
-                c.global.put_batch(self.local(&worker).drain(), &self.global_len);
+        self.central(|c| {
+            if c.closed || c.world.is_stopping() {
+                if c.closed {
+                    c.global.put_batch(self.queue(&worker).drain(), &self.global_len);
+                }
+                // No second look: who closes wants none, and who starts the world wakes somebody.
                 worker.seeking.into_iter().for_each(|seeking| self.spinning.give_up(seeking));
-                c.idle_ps.put(worker.p, &self.idle_mask);
-                return Idled::Closed(worker.m);
+                self.let_go(c, worker.p);
+                return if c.closed { Idled::Closed(worker.m) } else { Idled::Idle(worker.m, None) };
             }
-            if let Some(g) = self.take_global(c, &mut worker, true) {
+            if let Some(g) = self.take_global(c, &worker, true) {
                 self.observer.event(Event::Found { m: worker.m, p: worker.p.id(), g: &g, from: Source::Global });
                 return Idled::Work(worker, g);
             }
@@ -180,9 +287,9 @@ impl<H: Host, O: Observer> find::Neighbours for Arc<Sched<H, O>> {
                 }
             }
             let Worker { m, p, seeking } = worker;
-            debug_assert!(self.ps[p.id().index()].is_empty(), "idle: P{} still holds Gs", p.id().0);
+            debug_assert!(self.proc(p.id()).queue.is_empty(), "idle: P{} still holds Gs", p.id().0);
             self.observer.event(Event::Idled { m, p: p.id() });
-            c.idle_ps.put(p, &self.idle_mask);
+            self.let_go(c, p);
             Idled::Idle(m, seeking)
         })
     }

@@ -7,9 +7,11 @@
 //! It may unpark a thread.
 
 use super::g::G;
+use super::locked::Woken;
 use super::m::MId;
 use super::p::PId;
 use super::sources::Source;
+use super::syscall::Way;
 
 /// Something that happened.
 #[derive(Debug)]
@@ -66,6 +68,39 @@ pub enum Event<'a> {
     },
     /// No M could be had; the work waits for one.
     Refused,
+    /// An M got a P back after a system call.
+    Returned {
+        /// The M.
+        m: MId,
+        /// The P.
+        p: PId,
+        /// How.
+        way: Way,
+    },
+    /// A P was taken out of a system call by the monitor, and is about to be handed on.
+    Retaken {
+        /// The P.
+        p: PId,
+    },
+    /// A P was let go of, and is held for who stops the world. Under the lock.
+    Held {
+        /// The P.
+        p: PId,
+    },
+    /// The world is stopped.
+    Stopped,
+    /// The world is about to run again. Under the lock.
+    Started {
+        /// With how many Ps.
+        procs: usize,
+    },
+    /// Nothing can happen any more, but Gs wait: this one is told. Under the lock.
+    Deadlock {
+        /// The M whose G is told.
+        m: MId,
+        /// What is wrong.
+        why: Woken,
+    },
     /// An M has ended. Under the lock.
     Exited {
         /// The M.

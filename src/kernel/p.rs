@@ -11,6 +11,9 @@
 //! | in a `Worker`                | running   | that M                                   |
 //! | in a `wakep` or `startm`     | in flight | the M in that function                   |
 //! | in a mailbox                 | in flight | the M whose mailbox it is                |
+//! | in its own word              | in a system call | whoever takes it out: see `handoff` |
+//! | in the hands of the stopper  | stopped   | `stw`, under the scheduler's lock        |
+//! | among the spare ones         | dead      | nobody, until there shall be more Ps     |
 //!
 //! **Bounded overtaking** (Go has no such bound: golang/go #52934). Every dispatch counts towards the global queue's
 //! turn, and at most K dispatches in a row come from `runnext` while the ring holds a G. See [`Turn`].
@@ -18,6 +21,7 @@
 //! Checked by: verification/src/models/idle.rs, proptests/tests/turn.rs
 
 use super::evidence::Unspent;
+use crate::atomic::Value;
 
 /// A P's number, `0..procs`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -36,14 +40,13 @@ impl PId {
 #[derive(Debug)]
 pub struct OwnedP {
     id: PId,
-    turn: Turn,
     unspent: Unspent,
 }
 
 impl OwnedP {
-    /// For the constructor of a scheduler (or of a model), once for each P; and for a mailbox that took one apart.
+    /// For the constructor of a scheduler (or of a model), once for each P; and for a word that took one apart.
     pub fn assume(id: PId) -> OwnedP {
-        OwnedP { id, turn: Turn::default(), unspent: Unspent::new("p: an OwnedP was dropped; it must be handed on") }
+        OwnedP { id, unspent: Unspent::new("p: an OwnedP was dropped; it must be handed on") }
     }
 
     /// Which P this is.
@@ -52,23 +55,16 @@ impl OwnedP {
         self.id
     }
 
-    /// Gives the ownership up, for someone who will [`assume`](OwnedP::assume) it: a mailbox, or the end of the world.
+    /// Gives the ownership up, for someone who will [`assume`](OwnedP::assume) it: a word, or the end of the world.
     pub fn relinquish(self) -> PId {
         self.unspent.spend();
         self.id
-    }
-
-    /// Whose turn it is under this P.
-    #[inline(always)]
-    pub fn turn(&mut self) -> &mut Turn {
-        &mut self.turn
     }
 }
 
 /// Whose turn it is: counts the dispatches under one P, and those in a row that came from `runnext`.
 ///
-/// It begins anew when the P goes through a mailbox. That breaks no bound: such a P was idle, its ring is empty, so nobody
-/// in it is being overtaken, and the first dispatch of a new turn is the global queue's.
+/// It stays with the P, whoever owns it; the monitor reads it to see whether the same G still runs (Go: `schedtick`).
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Turn {
     dispatches: u32,
@@ -76,6 +72,12 @@ pub struct Turn {
 }
 
 impl Turn {
+    /// How many dispatches there were, modulo 2^32.
+    #[inline(always)]
+    pub fn dispatches(&self) -> u32 {
+        self.dispatches
+    }
+
     /// Is the coming dispatch the global queue's? One in `every` is, the first included; `0` means never.
     #[inline(always)]
     pub fn is_global(&self, every: u32) -> bool {
@@ -106,6 +108,17 @@ impl Turn {
     #[inline(always)]
     pub fn from_global(&mut self) {
         self.dispatches = self.dispatches.wrapping_add(1);
+    }
+}
+
+impl Value for Turn {
+    #[inline(always)]
+    fn into_word(self) -> u64 {
+        u64::from(self.dispatches) | u64::from(self.inherited) << 32
+    }
+    #[inline(always)]
+    fn from_word(word: u64) -> Self {
+        Turn { dispatches: word as u32, inherited: (word >> 32) as u32 }
     }
 }
 

@@ -1,36 +1,25 @@
 //! A random order in which each P comes once: where to begin, and how far to step, a step that shares no factor with
 //! the number of Ps.
 //!
-//! Go: `randomOrder`, `randomEnum`.
+//! Go: `randomOrder`, `randomEnum`; there the steps are computed whenever the number of Ps changes, here when one is
+//! needed, so that nothing has to change.
 //!
 //! **Each of `0..n` comes exactly once**, whatever is chosen.
 //!
 //! Checked by: proptests/tests/random_order.rs
 
-use alloc::boxed::Box;
-
-/// The possible steps for one number of Ps.
-#[derive(Debug)]
-pub struct RandomOrder {
-    n: usize,
-    coprimes: Box<[usize]>,
+/// An order of `0..n`; `choose(k)` picks a number below `k`.
+pub fn random_order(n: usize, choose: fn(usize) -> usize) -> impl Iterator<Item = usize> {
+    let (start, step) = match n {
+        0 | 1 => (0, 1),
+        _ => (choose(n) % n, coprime_from(1 + choose(n - 1) % (n - 1), n)),
+    };
+    (0..n).map(move |i| (start + i * step) % n)
 }
 
-impl RandomOrder {
-    /// Of `0..n`.
-    pub fn new(n: usize) -> Self {
-        RandomOrder { n, coprimes: (1..=n).filter(|&step| gcd(step, n) == 1).collect() }
-    }
-
-    /// One order; `choose(k)` picks a number below `k`.
-    pub fn pick(&self, choose: fn(usize) -> usize) -> impl Iterator<Item = usize> + use<> {
-        let n = self.n;
-        let (start, step) = match n {
-            0 | 1 => (0, 1),
-            _ => (choose(n) % n, self.coprimes[choose(self.coprimes.len()) % self.coprimes.len()]),
-        };
-        (0..n).map(move |i| (start + i * step) % n)
-    }
+/// The first number from `at` on, going round at `n`, that shares no factor with `n`. `1` always is one.
+fn coprime_from(at: usize, n: usize) -> usize {
+    (at..n).find(|&step| gcd(step, n) == 1).unwrap_or(1)
 }
 
 fn gcd(a: usize, b: usize) -> usize {

@@ -5,24 +5,28 @@
 //!
 //! Checked by: verification/src/models/sched.rs, verification/tests/stress.rs
 
+use super::central::{Calls, Central, Monitor};
 use super::config::{Config, ConfigError};
 use super::find::{self, Worker};
 use super::g::G;
 use super::globq::{GlobQueue, Len};
 use super::idle::{IdleMask, IdlePs, SleepingMs};
 use super::local::LocalQueue;
+use super::locked::{Bindings, Woken};
 use super::m::{M, MId, Mail};
 use super::observer::{Event, Observer};
-use super::p::{OwnedP, PId};
-use super::random_order::RandomOrder;
-use super::runq::Spilled;
-use super::snapshot::Snapshot;
+use super::p::{OwnedP, PId, Turn};
+use super::runq::{Capacity, Spilled};
 use super::spinning::{self, Spinning};
+use super::stw::World;
+use super::syscall::Custody;
 use super::threads;
+use super::wanted::{Want, Wanted};
+use super::work_source::{Wakep, Waker, WorkSource};
 use crate::atomic::Atomic;
 use crate::host::{Host, Lock, Parker, SpawnError};
 use alloc::boxed::Box;
-use alloc::sync::Arc;
+use alloc::sync::{Arc, Weak};
 use alloc::vec::Vec;
 use core::sync::atomic::Ordering::Relaxed;
 use crossbeam_utils::CachePadded;
@@ -30,33 +34,48 @@ use crossbeam_utils::CachePadded;
 /// What an M does with its life: calls [`Sched::next`] and runs the Gs it gets, until there is none.
 pub type Life<H, O> = fn(&Arc<Sched<H, O>>, Worker);
 
+/// The embedder's sources, in the order in which they are asked.
+pub type Sources = Vec<Box<dyn WorkSource>>;
+
 /// A G-M-P scheduler on host `H`, watched by `O`.
 pub struct Sched<H: Host, O: Observer = ()> {
     pub(super) config: Config,
-    pub(super) ps: Box<[LocalQueue<H>]>,
+    /// How many Ps there are. Changes only while the world is stopped.
+    pub(super) procs: Atomic<H, u32>,
+    pub(super) ps: Box<[Proc<H>]>,
     pub(super) ms: Box<[M<H>]>,
     pub(super) spinning: CachePadded<Spinning<H>>,
     pub(super) idle_mask: IdleMask<H>,
     pub(super) global_len: CachePadded<Len<H>>,
-    /// A copy of `Central::closed`, to be read without the lock.
-    pub(super) closing: Atomic<H, bool>,
-    pub(super) lock: H::Lock<Central>,
-    pub(super) steal_order: RandomOrder,
-    closer: H::Parker,
+    pub(super) wanted: CachePadded<Wanted<H>>,
+    pub(super) lock: H::Lock<Central<H>>,
+    pub(super) sources: Sources,
+    pub(super) closer: H::Parker,
+    pub(super) monitor: H::Parker,
     pub(super) life: Life<H, O>,
     pub(super) observer: O,
 }
 
-/// What lives under the one lock. Go: `sched.lock`.
-pub(super) struct Central {
-    pub(super) global: GlobQueue,
-    pub(super) idle_ps: IdlePs,
-    pub(super) sleeping: SleepingMs,
-    /// Ms that were never started, or whose start failed.
-    unused: Vec<MId>,
-    /// Ms that were started and have not ended.
-    pub(super) alive: usize,
-    pub(super) closed: bool,
+/// What others may touch of a P. Go: `type p`.
+pub(super) struct Proc<H: Host> {
+    pub(super) queue: LocalQueue<H>,
+    /// Who has the P while its M is in a system call.
+    pub(super) custody: Custody<H>,
+    /// Written by the owner; the monitor reads it.
+    pub(super) turn: Atomic<H, Turn>,
+    /// Its G is asked to make way.
+    pub(super) preempt: Atomic<H, bool>,
+}
+
+impl<H: Host> Proc<H> {
+    fn new(p: PId, ring: Capacity) -> Self {
+        Proc {
+            queue: LocalQueue::new(ring),
+            custody: Custody::new(p),
+            turn: Atomic::new(Turn::default()),
+            preempt: Atomic::new(false),
+        }
+    }
 }
 
 /// The scheduler is closed. The G comes back.
@@ -70,33 +89,69 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// # Errors
     /// If a number in `config` is not allowed.
     pub fn new(config: Config, observer: O, life: Life<H, O>) -> Result<Arc<Self>, ConfigError> {
+        Self::with_sources(config, observer, life, |_| Vec::new())
+    }
+
+    /// The same, with more places where Gs come from. Each is made from the waker it is to wake.
+    ///
+    /// # Errors
+    /// If a number in `config` is not allowed, or a source shows another waker than the one it was given.
+    pub fn with_sources(
+        config: Config,
+        observer: O,
+        life: Life<H, O>,
+        make: impl FnOnce(&Waker) -> Sources,
+    ) -> Result<Arc<Self>, ConfigError> {
         let ring = config.check()?;
-        let idle_mask = IdleMask::new(config.procs);
+        let mut stranger = None;
+        let sched = Arc::new_cyclic(|sched: &Weak<Self>| {
+            let waker = Waker::new(Weak::<Self>::clone(sched));
+            let sources = make(&waker);
+            stranger = sources.iter().position(|source| !source.waker().is_same(&waker));
+            Self::assemble(config, ring, observer, life, sources)
+        });
+        stranger.map_or(Ok(sched), |index| Err(ConfigError::Waker(index)))
+    }
+
+    fn assemble(config: Config, ring: Capacity, observer: O, life: Life<H, O>, sources: Sources) -> Self {
+        let capacity = config.capacity();
+        let idle_mask = IdleMask::new(capacity);
         let mut idle_ps = IdlePs::new();
         for p in (0..config.procs as u32).rev() {
             idle_ps.put(OwnedP::assume(PId(p)), &idle_mask);
         }
-        Ok(Arc::new(Sched {
-            ps: (0..config.procs).map(|_| LocalQueue::new(ring)).collect(),
+        let central = Central {
+            global: GlobQueue::new(),
+            idle_ps,
+            sleeping: SleepingMs::new(),
+            spare: (config.procs..capacity).map(|p| OwnedP::assume(PId(p as u32))).collect(),
+            unused: (0..config.max_ms as u32).rev().map(MId).collect(),
+            alive: 0,
+            closed: false,
+            world: World::new(config.procs),
+            safepoint: None,
+            bound: Bindings::new(config.max_ms),
+            monitor: Monitor::Absent,
+            refused: 0,
+            must_retry: false,
+            calls: Calls::none(),
+        };
+        Sched {
+            procs: Atomic::new(config.procs as u32),
+            ps: (0..capacity).map(|p| Proc::new(PId(p as u32), ring)).collect(),
             ms: (0..config.max_ms).map(|_| M::new()).collect(),
             spinning: CachePadded::new(Spinning::new()),
             idle_mask,
             global_len: CachePadded::new(Len::new()),
-            closing: Atomic::new(false),
-            lock: H::Lock::new(Central {
-                global: GlobQueue::new(),
-                idle_ps,
-                sleeping: SleepingMs::new(),
-                unused: (0..config.max_ms as u32).rev().map(MId).collect(),
-                alive: 0,
-                closed: false,
-            }),
-            steal_order: RandomOrder::new(config.procs),
+            wanted: CachePadded::new(Wanted::new()),
+            lock: H::Lock::new(central),
+            sources,
             closer: H::Parker::new(),
+            monitor: H::Parker::new(),
             config,
             life,
             observer,
-        }))
+        }
     }
 
     /// Starts the first M, to know that there can be one. From then on a refused thread only delays work.
@@ -104,7 +159,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// # Errors
     /// If the host cannot start a thread.
     pub fn start(self: &Arc<Self>) -> Result<(), SpawnError> {
-        let Some(m) = self.lock.with(|c| c.reserve()) else { return Ok(()) };
+        let Some(m) = self.central(Central::reserve) else { return Ok(()) };
         match spinning::Neighbours::pidleget(self, || ()) {
             Some(p) => self.ms[m.index()].post(Mail::Run { p, seeking: Some(self.spinning.become_spinning()) }),
             None => {
@@ -127,7 +182,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// [`Closed`], with the G, after [`close`](Sched::close) was called.
     pub fn submit(self: &Arc<Self>, g: G) -> Result<(), Closed> {
         self.observer.event(Event::Queued { p: None, g: &g });
-        self.lock.with(|c| {
+        self.central(|c| {
             if c.closed {
                 return Err(Closed(g));
             }
@@ -141,54 +196,53 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// Queues `g` to run next under `worker`'s P. Go: `newproc`, `goready`.
     pub fn ready(self: &Arc<Self>, worker: &mut Worker, g: G) {
         self.observer.event(Event::Queued { p: Some(worker.p.id()), g: &g });
-        self.local(worker).put_next(g, |half, g| self.spill(half, g));
+        self.queue(worker).put_next(g, |half, g| self.spill(half, g));
         self.spinning.wakep(self);
     }
 
     /// Queues `g`, which `worker` has just run, behind everything else. Go: `Gosched`.
     pub fn yield_now(self: &Arc<Self>, _worker: &mut Worker, g: G) {
         self.observer.event(Event::Queued { p: None, g: &g });
-        self.lock.with(|c| c.global.put(g, &self.global_len));
+        self.central(|c| c.global.put(g, &self.global_len));
         self.spinning.wakep(self);
     }
 
     /// The next G for `worker` to run. Sleeps while there is none. `None`: the scheduler is closed, end the thread.
     /// Go: `schedule`.
     #[must_use = "the worker and its G are in it"]
-    pub fn next(self: &Arc<Self>, worker: Worker) -> Option<(Worker, G)> {
-        let found = find::find_runnable(worker, self.config.order.sources(), self);
-        found.map_err(|m| self.exited(m)).ok()
+    pub fn next(self: &Arc<Self>, mut worker: Worker) -> Option<(Worker, G)> {
+        loop {
+            let found = find::find_runnable(worker, self.config.order.sources(), self);
+            let (found, g) = found.map_err(|m| self.exited(m)).ok()?;
+            match g.bound() {
+                None => return Some((found, g)),
+                Some(m) => worker = self.startlockedm(found, m)?,
+            }
+        }
     }
 
     /// Ends every M as soon as it has run the G it runs now, waits for that, and gives back the Gs that were never
-    /// started. To be called by one thread, which is no M of this scheduler.
-    pub fn close(&self) -> Vec<G> {
-        let sleepers: Vec<MId> = self.lock.with(|c| {
+    /// started. What a G waits for by [`park_bound`](Sched::park_bound) is over at once. To be called by one thread,
+    /// which is no M of this scheduler, and not while the same thread stops the world.
+    pub fn close(self: &Arc<Self>) -> Vec<G> {
+        self.central(|c| {
             c.closed = true;
-            // Relaxed: a hint for `take`; what counts is `closed`, under the lock.
-            self.closing.store(true, Relaxed);
-            core::iter::from_fn(|| c.sleeping.get()).collect()
+            self.wanted.ask(Want::Close);
+            while let Some(m) = c.sleeping.get() {
+                c.calls.mail(m, Mail::Exit);
+            }
+            let waiting: Vec<MId> = c.bound.waiting().collect();
+            for m in waiting {
+                if c.bound.ready(m, Woken::Closed) {
+                    self.send_for(c, m);
+                }
+            }
+            self.rouse_monitor(c);
         });
-        for m in sleepers {
-            self.ms[m.index()].deliver(Mail::Exit);
-        }
-        while self.lock.with(|c| c.alive > 0) {
+        while self.central(|c| c.alive > 0 || c.monitor != Monitor::Absent) {
             self.closer.park();
         }
-        self.lock.with(|c| core::iter::from_fn(|| c.global.get(&self.global_len)).collect())
-    }
-
-    /// What the scheduler looks like now.
-    pub fn snapshot(&self) -> Snapshot {
-        self.lock.with(|c| Snapshot {
-            local: self.ps.iter().map(LocalQueue::len).collect(),
-            global: c.global.len(),
-            idle_ps: c.idle_ps.len(),
-            masks_agree: c.idle_ps.agrees_with(&self.idle_mask) && c.global.len() == self.global_len.peek(),
-            nmspinning: self.spinning.count(),
-            sleeping: c.sleeping.len(),
-            alive: c.alive,
-        })
+        self.central(|c| core::iter::from_fn(|| c.global.get(&self.global_len)).collect())
     }
 
     /// Who watches.
@@ -201,55 +255,36 @@ impl<H: Host, O: Observer> Sched<H, O> {
         &self.config
     }
 
-    pub(super) fn local(&self, worker: &Worker) -> &LocalQueue<H> {
-        &self.ps[worker.p.id().index()]
+    /// How many Ps there are.
+    #[inline]
+    pub fn procs(&self) -> usize {
+        // Relaxed: it changes only while no P runs; to who has none it is a hint.
+        self.procs.load(Relaxed) as usize
+    }
+
+    #[inline(always)]
+    pub(super) fn proc(&self, p: PId) -> &Proc<H> {
+        &self.ps[p.index()]
+    }
+
+    pub(super) fn queue(&self, worker: &Worker) -> &LocalQueue<H> {
+        &self.proc(worker.p.id()).queue
     }
 
     /// A full ring gives its older half, and the G that did not fit, to the global queue. Go: `runqputslow`.
     #[inline(never)]
-    fn spill(&self, half: Spilled<'_, H, 32>, g: G) {
-        self.lock.with(|c| c.global.put_batch(half.chain(core::iter::once(g)), &self.global_len));
+    pub(super) fn spill(self: &Arc<Self>, half: Spilled<'_, H, 32>, g: G) {
+        self.central(|c| c.global.put_batch(half.chain(core::iter::once(g)), &self.global_len));
     }
 
     /// An M has ended, or was never needed.
-    pub(super) fn exited(&self, m: MId) {
-        let was_last = self.lock.with(|c| self.release(c, m));
-        self.tell_closer(was_last);
-    }
-
-    /// Takes `m`'s number back. Was it the last that a close waits for? Then [`tell_closer`](Sched::tell_closer).
-    pub(super) fn release(&self, c: &mut Central, m: MId) -> bool {
-        self.observer.event(Event::Exited { m });
-        c.unused.push(m);
-        c.alive -= 1;
-        c.closed && c.alive == 0
-    }
-
-    /// After the lock is released: nobody is woken under it.
-    pub(super) fn tell_closer(&self, was_last: bool) {
-        if was_last {
-            self.closer.unpark();
-        }
+    pub(super) fn exited(self: &Arc<Self>, m: MId) {
+        self.central(|c| self.end_m(c, m));
     }
 }
 
-impl Central {
-    /// A number for a new M, which counts as alive from now on. Go: `mReserveID`.
-    pub(super) fn reserve(&mut self) -> Option<MId> {
-        let m = self.unused.pop()?;
-        self.alive += 1;
-        Some(m)
-    }
-}
-
-impl Worker {
-    /// Which M this is.
-    pub fn m(&self) -> MId {
-        self.m
-    }
-
-    /// Which P it holds.
-    pub fn p(&self) -> PId {
-        self.p.id()
+impl<H: Host, O: Observer> Wakep for Sched<H, O> {
+    fn wakep(self: Arc<Self>) {
+        self.spinning.wakep(&self);
     }
 }

@@ -7,12 +7,18 @@
 //!
 //! Checked by: verification/src/models/sched.rs
 
+use super::observer::Observer;
+use super::sched::Sched;
+use crate::host::Host;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// A scheduler at one moment, taken under its lock. What others own is a guess while they run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
-    /// Gs in each P's queues.
+    /// How many Ps there are.
+    pub procs: usize,
+    /// Gs in each P's queues, the Ps that are not among them.
     pub local: Vec<usize>,
     /// Gs in the global queue.
     pub global: usize,
@@ -26,12 +32,40 @@ pub struct Snapshot {
     pub sleeping: usize,
     /// Ms that were started and have not ended.
     pub alive: usize,
+    /// Ms that wait for a G of this scheduler, without a P.
+    pub waiting: usize,
+    /// Ps that are in a system call now.
+    pub in_syscall: usize,
+    /// Ps that are held by who stops the world.
+    pub held: usize,
+    /// How often no thread could be had so far: as many as there may be were busy, or the system gave none.
+    pub refused: u64,
+}
+
+impl<H: Host, O: Observer> Sched<H, O> {
+    /// What the scheduler looks like now.
+    pub fn snapshot(self: &Arc<Self>) -> Snapshot {
+        self.central(|c| Snapshot {
+            procs: self.procs(),
+            local: self.ps.iter().map(|p| p.queue.len()).collect(),
+            global: c.global.len(),
+            idle_ps: c.idle_ps.len(),
+            masks_agree: c.idle_ps.agrees_with(&self.idle_mask) && c.global.len() == self.global_len.peek(),
+            nmspinning: self.spinning.count(),
+            sleeping: c.sleeping.len(),
+            alive: c.alive,
+            waiting: c.bound.inside(),
+            in_syscall: self.ps.iter().filter(|p| p.custody.peek().in_syscall.is_some()).count(),
+            held: c.world.held(),
+            refused: c.refused,
+        })
+    }
 }
 
 impl Snapshot {
     /// Do all Ms sleep? Then nothing moves until somebody submits.
     pub fn is_quiescent(&self) -> bool {
-        self.sleeping == self.alive
+        self.sleeping + self.waiting == self.alive
     }
 
     /// At quiescence: what is wrong, if anything. Invariants 30 to 34.
@@ -41,7 +75,7 @@ impl Snapshot {
             Some("a G waits and a P is idle, but every M sleeps")
         } else if self.nmspinning != 0 {
             Some("every M sleeps, but some are counted as spinning")
-        } else if self.idle_ps != self.local.len() {
+        } else if self.idle_ps + self.held != self.procs {
             Some("every M sleeps, but a P is not idle")
         } else if !self.masks_agree {
             Some("the idle list and its mask differ")

@@ -3,8 +3,8 @@
 //!
 //! Go: the order of `findRunnable`, which `handoffp` must agree with.
 //!
-//! **A place that is searched is a place that is looked at again before sleep.** `find` walks the list, and the second
-//! look of a seeker asks for all of it.
+//! **A place that is searched is a place that is looked at again before sleep, and before a P is idled.** `find` and
+//! `handoff` walk the list, and the second look of a seeker asks for all of it.
 //!
 //! Checked by: verification/src/models/sched.rs
 
@@ -17,6 +17,8 @@ pub enum Source {
     Local,
     /// The global queue, a fair share of it.
     Global,
+    /// The embedder's sources: a poller, timers. See `work_source`.
+    Extra,
     /// The other Ps' rings.
     Steal,
 }
@@ -33,10 +35,14 @@ pub enum SearchOrder {
 
 impl SearchOrder {
     /// The places, in order. Each order names each place.
-    pub const fn sources(self) -> &'static [Source; 4] {
+    pub const fn sources(self) -> &'static [Source; 5] {
         match self {
-            SearchOrder::StealFirst => &[Source::GlobalTurn, Source::Local, Source::Steal, Source::Global],
-            SearchOrder::GlobalFirst => &[Source::GlobalTurn, Source::Local, Source::Global, Source::Steal],
+            SearchOrder::StealFirst => {
+                &[Source::GlobalTurn, Source::Local, Source::Steal, Source::Global, Source::Extra]
+            }
+            SearchOrder::GlobalFirst => {
+                &[Source::GlobalTurn, Source::Local, Source::Global, Source::Extra, Source::Steal]
+            }
         }
     }
 }

@@ -133,9 +133,10 @@ impl<H: Host> Spinning<H> {
         self.leave(seeking);
     }
 
-    /// At most one winner while nobody spins.
-    fn elect(&self) -> Option<Seeking> {
-        // Relaxed: `work/spinning` came just before.
+    /// The right to look for work, if nobody does: at most one winner. For who hands a P on; a submitter calls
+    /// [`wakep`](Spinning::wakep).
+    pub fn elect(&self) -> Option<Seeking> {
+        // Relaxed: in `wakep`, `work/spinning` came just before.
         if self.nmspinning.load(Relaxed) != 0 {
             return None;
         }

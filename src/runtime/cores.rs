@@ -2,13 +2,16 @@
 //!
 //! Every method vanishes into the instruction it stands for; tests/codegen.rs compares the machine code.
 
-use crate::host::{Host, Lock, Parker, SpawnError, Word};
+use crate::host::{Host, Lock, Nanos, Parker, SpawnError, Word};
+#[cfg(any(test, not(target_os = "linux")))]
+use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::Ordering::{Acquire, Release};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::cell::Cell;
 use std::hash::{BuildHasher, RandomState};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
+use std::time::{Duration, Instant};
 
 /// Real cores.
 #[derive(Debug)]
@@ -36,6 +39,13 @@ impl Host for Cores {
     fn choose(n: usize) -> usize {
         // The high half of the product: below `n`, without a division.
         ((u128::from(draw()) * n as u128) >> u64::BITS) as usize
+    }
+
+    /// Since it was first asked. 64 bits last for 584 years.
+    #[inline]
+    fn now() -> Nanos {
+        static START: OnceLock<Instant> = OnceLock::new();
+        START.get_or_init(Instant::now).elapsed().as_nanos() as Nanos
     }
 
     fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), SpawnError> {
@@ -97,13 +107,29 @@ const PARKED: u32 = EMPTY.wrapping_sub(1);
 /// | who wakes, in [`unpark`](Parker::unpark) | who sleeps, in [`park`](Parker::park)        |
 /// |------------------------------------------|----------------------------------------------|
 /// | 1. `token` becomes NOTIFIED              | 1. takes one off `token`: was NOTIFIED? done |
-/// | 2. it was PARKED: wakes the sleeper      | 2. waits while `token` is PARKED             |
+/// | 2. it was PARKED: wakes the sleeper      | 2. waits while `token` is PARKED, or a time  |
 /// |                                          | 3. `token` becomes EMPTY                     |
 ///
 /// Pair `token`. All of them are read-modify-writes, so one that reads the second of two `unpark`s acquires both.
 #[derive(Debug)]
 pub struct Bed {
     token: AtomicU32,
+}
+
+impl Bed {
+    /// The sleeper's steps; the second, which may end for no reason, is `wait`.
+    #[inline]
+    fn sleep(&self, wait: impl FnOnce(&AtomicU32)) {
+        // One step from NOTIFIED to EMPTY, or from EMPTY to PARKED.
+        // Acquire: `token`, sleeper's half, on the way out without sleep.
+        if self.token.fetch_sub(1, Acquire) == NOTIFIED {
+            return;
+        }
+        wait(&self.token);
+        // Acquire: `token`, sleeper's half, on the way out after sleep. Also when the time was over first: an `unpark`
+        // that came since then is taken here.
+        self.token.swap(EMPTY, Acquire);
+    }
 }
 
 impl Parker for Bed {
@@ -114,15 +140,12 @@ impl Parker for Bed {
 
     #[inline]
     fn park(&self) {
-        // One step from NOTIFIED to EMPTY, or from EMPTY to PARKED.
-        // Acquire: `token`, sleeper's half, on the way out without sleep.
-        if self.token.fetch_sub(1, Acquire) == NOTIFIED {
-            return;
-        }
-        // May return for no reason, and so may we.
-        atomic_wait::wait(&self.token, PARKED);
-        // Acquire: `token`, sleeper's half, on the way out after sleep.
-        self.token.swap(EMPTY, Acquire);
+        self.sleep(|token| atomic_wait::wait(token, PARKED));
+    }
+
+    #[inline]
+    fn park_timeout(&self, nanos: Nanos) {
+        self.sleep(|token| wait_timeout(token, Duration::from_nanos(nanos)));
     }
 
     #[inline]
@@ -131,6 +154,35 @@ impl Parker for Bed {
         if self.token.swap(NOTIFIED, Release) == PARKED {
             atomic_wait::wake_one(&self.token);
         }
+    }
+}
+
+/// Waits while `token` is PARKED, for `time` at the most.
+#[cfg(target_os = "linux")]
+fn wait_timeout(token: &AtomicU32, time: Duration) {
+    use rustix::thread::futex::{Flags, Timespec, wait};
+    // 64 bits of nanoseconds always fit.
+    let time = Timespec::try_from(time).ok();
+    // Private, as atomic_wait's are: else its `wake_one` would not find us. Not PARKED any more, time over, a signal:
+    // the sleeper goes on in the same way, so which of them it was is not looked at.
+    let _ = wait(token, Flags::PRIVATE, PARKED, time.as_ref());
+}
+
+#[cfg(not(target_os = "linux"))]
+use wait_in_slices as wait_timeout;
+
+/// The same by short sleeps, where there is no futex with a timeout. In tests everywhere.
+#[cfg(any(test, not(target_os = "linux")))]
+fn wait_in_slices(token: &AtomicU32, time: Duration) {
+    const SLICE: Duration = Duration::from_millis(1);
+    let start = Instant::now();
+    // Relaxed: the sleeper acquires when it takes the token.
+    while token.load(Relaxed) == PARKED {
+        let left = time.saturating_sub(start.elapsed());
+        if left.is_zero() {
+            return;
+        }
+        thread::sleep(left.min(SLICE));
     }
 }
 
@@ -177,6 +229,90 @@ mod tests {
             });
             bed.unpark();
             sleeper.join().expect("the sleeper panicked");
+        }
+
+        const AN_HOUR: Nanos = 3_600_000_000_000;
+
+        /// Both ways to wait for a time.
+        const WAYS: [fn(&Bed, Nanos); 2] =
+            [Bed::park_timeout, |bed, nanos| bed.sleep(|token| wait_in_slices(token, Duration::from_nanos(nanos)))];
+
+        #[test]
+        fn is_left_when_the_time_is_over() {
+            for park in WAYS {
+                let bed = Bed::new();
+                // It may return for no reason, but not every time.
+                let takes_its_time = |nanos| {
+                    let before = Cores::now();
+                    park(&bed, nanos);
+                    Cores::now() - before >= nanos
+                };
+                assert!((0..100).any(|_| takes_its_time(2_500_000)), "it never slept");
+                assert_eq!(bed.token.into_inner(), EMPTY, "somebody still sleeps");
+            }
+        }
+
+        #[test]
+        fn is_left_before_the_time_is_over_when_another_thread_unparks() {
+            for (park, round) in WAYS.into_iter().flat_map(|park| (0..20).map(move |round| (park, round))) {
+                let bed = Arc::new(Bed::new());
+                let sleeper = thread::spawn({
+                    let bed = Arc::clone(&bed);
+                    move || park(&bed, AN_HOUR)
+                });
+                while bed.token.load(Relaxed) != PARKED && !sleeper.is_finished() {
+                    thread::yield_now();
+                }
+                // Before it sleeps, or, more likely, after that.
+                thread::sleep(Duration::from_micros(100 * (round % 10)));
+                bed.unpark();
+                sleeper.join().expect("the sleeper panicked");
+            }
+        }
+
+        #[test]
+        fn remembers_one_unpark_for_a_sleep_of_some_time_too() {
+            for park in WAYS {
+                let bed = Bed::new();
+                bed.unpark();
+                bed.unpark();
+                park(&bed, AN_HOUR);
+                assert_eq!(bed.token.load(Relaxed), EMPTY, "the second unpark was remembered too");
+                // Nothing is left over for the next.
+                park(&bed, 1);
+                assert_eq!(bed.token.into_inner(), EMPTY, "somebody still sleeps");
+            }
+        }
+
+        #[test]
+        fn is_left_at_once_if_there_is_no_time() {
+            for park in WAYS {
+                park(&Bed::new(), 0);
+            }
+        }
+    }
+
+    mod the_time {
+        use super::*;
+        use std::sync::Arc;
+
+        #[test]
+        fn never_goes_back() {
+            let last = Arc::new(AtomicU64::new(0));
+            let watch = |last: Arc<AtomicU64>| {
+                move || {
+                    for _ in 0..10_000 {
+                        // Acquire: whoever was here last asked for the time before.
+                        let before = last.load(Acquire);
+                        let now = Cores::now();
+                        assert!(now >= before, "it was {before} and is {now}");
+                        last.fetch_max(now, Ordering::AcqRel);
+                    }
+                }
+            };
+            let watchers: Vec<_> = (0..4).map(|_| thread::spawn(watch(Arc::clone(&last)))).collect();
+            watchers.into_iter().for_each(|watcher| watcher.join().expect("time went back"));
+            assert!(last.load(Acquire) > 0, "time stands still");
         }
     }
 

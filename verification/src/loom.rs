@@ -1,12 +1,13 @@
 //! Host 2: loom 0.7.2. A C11 explorer that is known to miss executions (tokio-rs/loom #166, #392): an opinion, no proof.
 //!
 //! It does not explore load buffering; SeqCst *accesses* are AcqRel; a failed exchange reads only the newest value.
-//! `choose` always answers 0 here: loom has no choices of that kind.
+//! `choose` always answers 0 here: loom has no choices of that kind. Nor does it see the clock: where only the time that
+//! two threads ask for depends on their order, it tries one order.
 
-use crate::stage::{Cell, Stage, take_refusal};
+use crate::stage::{self, Cell, Stage, take_refusal};
 use loom::sync::atomic::{AtomicU64, fence};
 use loom::thread::{self, JoinHandle};
-use spinpark::host::{self, Host, SpawnError};
+use spinpark::host::{self, Host, Nanos, SpawnError};
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 
@@ -77,6 +78,13 @@ impl host::Parker for Parker {
         }
     }
     #[track_caller]
+    fn park_timeout(&self, nanos: Nanos) {
+        // Acquire: `token`, the sleeper's half, on the only way out. Nobody waits: without an unpark, time passes.
+        if self.token.swap(0, Ordering::Acquire) == 0 {
+            stage::advance(nanos);
+        }
+    }
+    #[track_caller]
     fn unpark(&self) {
         // Release: `token`, the waker's half.
         self.token.swap(1, Ordering::Release);
@@ -99,6 +107,9 @@ impl Host for Loom {
     fn relax() {}
     fn choose(_n: usize) -> usize {
         0
+    }
+    fn now() -> Nanos {
+        stage::clock()
     }
     fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), SpawnError> {
         if take_refusal() {

@@ -4,11 +4,11 @@
 //! which threads' next steps commute.
 
 use crate::engine::sc::{Announced, Touch};
-use crate::stage::{Cell, Stage, take_refusal};
+use crate::stage::{self, Cell, Stage, take_refusal};
 use shuttle::rand::RngCore;
 use shuttle::sync::atomic::AtomicU64;
 use shuttle::thread::{self, JoinHandle};
-use spinpark::host::{self, Host, SpawnError};
+use spinpark::host::{self, Host, Nanos, SpawnError};
 use std::sync::Mutex;
 use std::sync::atomic::Ordering::{self, SeqCst};
 
@@ -84,6 +84,15 @@ pub struct Parker {
     sleeper: Mutex<Option<thread::Thread>>,
 }
 
+/// The clock is shared like a word, so asking for the time and its passing are steps. No object gets this number.
+const CLOCK: u32 = u32::MAX;
+
+/// A step that touches this, and is nothing else.
+fn step(touch: Touch) {
+    let _now = Announced::new(touch);
+    AtomicU64::new(0).load(SeqCst);
+}
+
 impl host::Parker for Parker {
     fn new() -> Self {
         Parker { token: host::Word::new(0), sleeper: Mutex::new(None) }
@@ -96,6 +105,12 @@ impl host::Parker for Parker {
                 thread::park();
             }
             host::Word::swap(&self.token, 0, SeqCst);
+        }
+    }
+    fn park_timeout(&self, nanos: Nanos) {
+        // Nobody waits: without an unpark, time passes.
+        if host::Word::swap(&self.token, 0, SeqCst) == 0 {
+            Shuttle::pass(nanos);
         }
     }
     fn unpark(&self) {
@@ -121,6 +136,10 @@ impl Host for Shuttle {
         }
         Announced::choices(n);
         shuttle::rand::thread_rng().next_u64() as usize % n
+    }
+    fn now() -> Nanos {
+        step(Touch::Read(CLOCK));
+        stage::clock()
     }
     fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), SpawnError> {
         if take_refusal() {
@@ -164,5 +183,9 @@ impl Stage for Shuttle {
     }
     fn me() -> usize {
         usize::from(shuttle::current::me())
+    }
+    fn pass(nanos: Nanos) {
+        step(Touch::Write(CLOCK));
+        stage::advance(nanos);
     }
 }

@@ -1,6 +1,6 @@
 //! What a model needs beyond a [`Host`]: threads that can be joined, cells whose races are detected, and names.
 
-use spinpark::host::Host;
+use spinpark::host::{Host, Nanos};
 
 /// A host that models can be played on.
 pub trait Stage: Host {
@@ -19,6 +19,10 @@ pub trait Stage: Host {
     fn refuse_spawns(n: usize) {
         REFUSALS.set(n);
     }
+    /// So much time passes, for all threads. Time does not pass by itself, only here and in `park_timeout`.
+    fn pass(nanos: Nanos) {
+        advance(nanos);
+    }
 }
 
 /// Plain memory that one thread at a time may touch.
@@ -34,6 +38,22 @@ pub trait Cell<T>: Send + Sync + 'static {
 thread_local! {
     /// Every model runs on one thread of the machine, so a thread local is the execution's own.
     static REFUSALS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+    static CLOCK: std::cell::Cell<Nanos> = const { std::cell::Cell::new(0) };
+}
+
+/// A new execution begins, at time 0.
+pub(crate) fn begin() {
+    CLOCK.set(0);
+}
+
+/// What time it is in this execution.
+pub(crate) fn clock() -> Nanos {
+    CLOCK.get()
+}
+
+/// Sets the clock forward.
+pub(crate) fn advance(nanos: Nanos) {
+    CLOCK.set(CLOCK.get().saturating_add(nanos));
 }
 
 /// Should this spawn be refused?

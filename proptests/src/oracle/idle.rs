@@ -84,7 +84,7 @@ impl<H: Host> Subject for Kernel<H> {
             Op::PutP(i) if !self.in_use.is_empty() => {
                 self.idle.put(self.in_use.remove(i % self.in_use.len()), &self.mask);
             }
-            Op::PutM(i) if !self.awake.is_empty() => self.sleeping.put(self.awake.remove(i % self.awake.len())),
+            Op::PutM(i) if !self.awake.is_empty() => self.sleeping.put(self.awake.remove(i % self.awake.len()), 0),
             Op::PutP(_) | Op::PutM(_) => {}
             Op::GetP => {
                 let Some(p) = self.idle.get(&self.mask) else { return Vec::new() };

@@ -163,6 +163,7 @@ fn play<H: Stage>(shape: Shape) -> String {
         steal_passes: shape.passes,
         global_every: 3,
         inherit_at_most: 2,
+        ..Config::default()
     };
     let sched = Sched::<H, World<H>>::new(config, World::new(shape), life::<H>).expect("the numbers are allowed");
     if shape.refusals > 0 {

@@ -10,7 +10,7 @@
 
 use super::trace;
 use crate::stage::Stage;
-use spinpark::host::{self, Host, SpawnError, Word as _};
+use spinpark::host::{self, Host, Nanos, SpawnError, Word as _};
 use std::marker::PhantomData;
 use std::sync::atomic::Ordering::{self, Relaxed};
 

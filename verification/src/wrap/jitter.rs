@@ -3,7 +3,7 @@
 //!
 //! Go has one such window under `debugExtendGrunningNoP`; here it is every access.
 
-use spinpark::host::{self, Host, SpawnError};
+use spinpark::host::{self, Host, Nanos, SpawnError};
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -80,6 +80,12 @@ impl<H: Host> host::Parker for Parker<H> {
         jitter();
         if !SEED.get().is_multiple_of(8) {
             self.0.park();
+        }
+    }
+    fn park_timeout(&self, nanos: Nanos) {
+        jitter();
+        if !SEED.get().is_multiple_of(8) {
+            self.0.park_timeout(nanos);
         }
     }
     fn unpark(&self) {

@@ -9,6 +9,9 @@ macro_rules! host_as_beneath {
         fn choose(n: usize) -> usize {
             H::choose(n)
         }
+        fn now() -> Nanos {
+            H::now()
+        }
     };
 }
 
@@ -35,6 +38,9 @@ macro_rules! threads_as_beneath {
         }
         fn me() -> usize {
             H::me()
+        }
+        fn pass(nanos: Nanos) {
+            H::pass(nanos);
         }
     };
 }

@@ -3,8 +3,8 @@
 //! Switched off it adds a test of one flag. It makes no access of its own, so it changes nothing for the engine.
 
 use super::weaken::is_weakened;
-use crate::stage::{Cell, Stage};
-use spinpark::host::{self, Host, SpawnError};
+use crate::stage::{self, Cell, Stage};
+use spinpark::host::{self, Host, Nanos, SpawnError};
 use std::cell::{Cell as StdCell, RefCell};
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -39,6 +39,7 @@ pub fn begin(on: bool) {
         threads.push("main".to_owned());
     });
     WORDS.set(0);
+    stage::begin();
 }
 
 /// A thread of the model was started; its number.
@@ -155,6 +156,16 @@ impl<H: Stage> host::Parker for Parker<H> {
             write_down::<H>("parks".into(), Location::caller());
         }
         self.0.park();
+        if is_on() {
+            write_down::<H>("is up again".into(), Location::caller());
+        }
+    }
+    #[track_caller]
+    fn park_timeout(&self, nanos: Nanos) {
+        if is_on() {
+            write_down::<H>("parks for a while".into(), Location::caller());
+        }
+        self.0.park_timeout(nanos);
         if is_on() {
             write_down::<H>("is up again".into(), Location::caller());
         }

@@ -8,7 +8,7 @@
 
 use super::trace;
 use crate::stage::Stage;
-use spinpark::host::{self, Host, SpawnError};
+use spinpark::host::{self, Host, Nanos, SpawnError};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::marker::PhantomData;
@@ -142,6 +142,11 @@ impl<H: Stage> host::Parker for Parker<H> {
         self.0.park();
     }
     #[track_caller]
+    fn park_timeout(&self, nanos: Nanos) {
+        drain_all::<H>();
+        self.0.park_timeout(nanos);
+    }
+    #[track_caller]
     fn unpark(&self) {
         drain_all::<H>();
         self.0.unpark();
@@ -191,5 +196,8 @@ impl<H: Stage> Stage for Tso<H> {
     }
     fn me() -> usize {
         H::me()
+    }
+    fn pass(nanos: Nanos) {
+        H::pass(nanos);
     }
 }

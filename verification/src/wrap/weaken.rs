@@ -3,7 +3,7 @@
 //! The line is chosen at run time, so one build holds every such mutant and the kernel itself carries none.
 
 use crate::stage::Stage;
-use spinpark::host::{self, Host, SpawnError};
+use spinpark::host::{self, Host, Nanos, SpawnError};
 use std::cell::Cell as StdCell;
 use std::marker::PhantomData;
 use std::panic::Location;

@@ -1,0 +1,193 @@
+//! The scheduler's side of an M without a P: system calls, bound Gs, making way.
+//!
+//! Go: `entersyscall`, `exitsyscall`, `stoplockedm`, `startlockedm`, `gopark` of a locked G, `goschedImpl`.
+//!
+//! **A G that runs on its M's own stack cannot go to another M.** It is bound to it: when it has to wait for a P, a ticket
+//! for its M is queued (see `locked`), and the M sleeps until a P comes in its mail.
+//!
+//! Checked by: verification/src/models/sched.rs
+
+use super::find::Worker;
+use super::g::G;
+use super::handoff;
+use super::locked::{Wake, Woken};
+use super::m::{MId, Mail};
+use super::observer::{Event, Observer};
+use super::p::{OwnedP, PId};
+use super::sched::Sched;
+use super::syscall::{self, Away, Way};
+use super::threads;
+use super::wanted::Want;
+use crate::host::Host;
+use alloc::sync::Arc;
+use core::sync::atomic::Ordering::Relaxed;
+
+impl<H: Host, O: Observer> Sched<H, O> {
+    /// The G that `worker` runs is about to make a system call, which may be short: its P stays until somebody wants
+    /// it. Go: `entersyscall`.
+    #[inline]
+    pub fn entersyscall(self: &Arc<Self>, worker: Worker) -> Away {
+        let (m, p) = worker.take_apart();
+        syscall::entersyscall(m, p, self)
+    }
+
+    /// The same, for a system call that is known to block: its P is handed on at once. Go: `entersyscallblock`.
+    pub fn entersyscallblock(self: &Arc<Self>, worker: Worker) -> Away {
+        let (m, p) = worker.take_apart();
+        syscall::entersyscallblock(m, p, self)
+    }
+
+    /// Back from the system call. `Err`: there was no P for `g`, it is queued and somebody will run it; the M has to
+    /// [`rest`](Sched::rest). Go: `exitsyscall`.
+    ///
+    /// # Errors
+    /// The M.
+    pub fn exitsyscall(self: &Arc<Self>, away: Away, g: G) -> Result<(Worker, G, Way), MId> {
+        let m = away.m();
+        let (p, g, way) = syscall::exitsyscall(away, g, self)?;
+        self.observer.event(Event::Returned { m, p: p.id(), way });
+        Ok((Worker::new(m, p), g, way))
+    }
+
+    /// Back from the system call, with a G that cannot leave its M: waits for a P if there is none.
+    #[inline]
+    pub fn exitsyscall_bound(self: &Arc<Self>, away: Away) -> (Worker, Way) {
+        let m = away.m();
+        let (p, way) = match syscall::exitsyscall(away, G::bound_to(m), self) {
+            Ok((p, ticket, way)) => {
+                ticket.into_raw();
+                (p, way)
+            }
+            Err(m) => (self.receive_p(m), Way::Queued),
+        };
+        self.observer.event(Event::Returned { m, p: p.id(), way });
+        (Worker::new(m, p), way)
+    }
+
+    /// An M without a P sleeps until there is work for it. `None`: the scheduler is closed, end the thread.
+    #[must_use = "the worker is in it"]
+    pub fn rest(self: &Arc<Self>, m: MId) -> Option<Worker> {
+        match threads::stopm(m, &self.ms, self) {
+            Mail::Run { p, seeking } => Some(Worker { m, p, seeking }),
+            Mail::Exit => {
+                self.exited(m);
+                None
+            }
+        }
+    }
+
+    /// The G that `worker` runs, and which cannot leave its M, waits until its M is readied, or for no reason. Meanwhile
+    /// its P is another's. Go: `gopark` of a locked G, `stoplockedm`.
+    pub fn park_bound(self: &Arc<Self>, worker: Worker, wake: Wake) -> (Worker, Woken) {
+        let m = worker.m;
+        let waits = self.central(|c| match c.closed {
+            true => Err(Woken::Closed),
+            false if c.bound.wait(m, wake) => Ok(()),
+            false => Err(Woken::Ready),
+        });
+        if let Err(woken) = waits {
+            return (worker, woken);
+        }
+        let (m, p) = worker.take_apart();
+        self.handoffp(p);
+        self.central(|c| {
+            if c.bound.rest(m) {
+                self.checkdead(c);
+            }
+        });
+        let p = self.receive_p(m);
+        (Worker::new(m, p), self.central(|c| c.bound.woken(m)))
+    }
+
+    /// What the G bound to `m` waits for has happened; if it does not wait yet, its next wait is none. From any thread.
+    /// Go: `goready` of a locked G.
+    pub fn ready_bound(self: &Arc<Self>, m: MId) {
+        self.central(|c| {
+            if c.bound.ready(m, Woken::Ready) {
+                self.send_for(c, m);
+            }
+        });
+    }
+
+    /// Should the G that `worker` runs make way? It has run for long and others wait, or somebody wants every P. Cheap.
+    #[inline]
+    pub fn should_yield(&self, worker: &Worker) -> bool {
+        // Relaxed: a request, granted a little later.
+        self.wanted.any() || self.proc(worker.p.id()).preempt.load(Relaxed)
+    }
+
+    /// The G that `worker` runs, and which cannot leave its M, makes way for others: for a stop, for a safepoint, or
+    /// for what waits; goes on when it is its turn. Go: `Gosched` of a locked G.
+    pub fn yield_bound(self: &Arc<Self>, worker: Worker) -> Worker {
+        // Relaxed: cleared by the owner; a request that comes just now is for a slice that ends here.
+        self.proc(worker.p.id()).preempt.store(false, Relaxed);
+        self.attend(&worker.p);
+        let is_stopping = self.wanted.is(Want::Stop);
+        let has_work = |&source: &_| handoff::Neighbours::has_work(self, &worker.p, source);
+        if !is_stopping && !self.config.order.sources().iter().any(has_work) {
+            return worker;
+        }
+        let (m, p) = worker.take_apart();
+        self.central(|c| c.global.put(G::bound_to(m), &self.global_len));
+        self.handoffp(p);
+        Worker::new(m, self.receive_p(m))
+    }
+
+    /// `worker`'s thread ends, though the scheduler is open: its G ended while it was bound. Go: `mexit`.
+    pub fn end(self: &Arc<Self>, worker: Worker) {
+        let (m, p) = worker.take_apart();
+        self.handoffp(p);
+        self.exited(m);
+    }
+
+    /// Finds somebody else for `p`.
+    pub(super) fn handoffp(self: &Arc<Self>, p: OwnedP) {
+        self.attend(&p);
+        handoff::handoffp(p, self.config.order.sources(), self);
+    }
+
+    /// `worker` has found the ticket of M `bound`: gives it its P, and rests. Go: `startlockedm`.
+    pub(super) fn startlockedm(self: &Arc<Self>, worker: Worker, bound: MId) -> Option<Worker> {
+        let (m, p) = worker.take_apart();
+        self.ms[bound.index()].deliver(Mail::Run { p, seeking: None });
+        self.rest(m)
+    }
+
+    /// Sleeps until a P comes for the G that is bound to this M.
+    fn receive_p(&self, m: MId) -> OwnedP {
+        match self.ms[m.index()].receive() {
+            Mail::Run { p, seeking } => {
+                debug_assert!(seeking.is_none(), "away: a bound G was sent to look for work");
+                seeking.into_iter().for_each(|seeking| self.spinning.give_up(seeking));
+                p
+            }
+            Mail::Exit => unreachable!("away: an M with a G was told to end"),
+        }
+    }
+}
+
+impl<H: Host, O: Observer> syscall::Neighbours<H> for Arc<Sched<H, O>> {
+    #[inline]
+    fn custody(&self, p: PId) -> &syscall::Custody<H> {
+        &self.proc(p).custody
+    }
+
+    #[inline]
+    fn is_wanted(&self) -> bool {
+        self.wanted.any()
+    }
+
+    fn handoffp(&self, p: OwnedP) {
+        Sched::handoffp(self, p);
+    }
+
+    fn pidleget_or_queue(&self, g: G) -> Option<(OwnedP, G)> {
+        self.central(|c| match Sched::pidleget(self, c) {
+            Some(p) => Some((p, g)),
+            None => {
+                c.global.put(g, &self.global_len);
+                None
+            }
+        })
+    }
+}

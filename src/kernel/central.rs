@@ -1,0 +1,212 @@
+//! What lives under the one lock, and what has to be done after it is released.
+//!
+//! Go: `sched.lock`.
+//!
+//! **Nobody is woken, started or waited for under the lock.** Who finds under it that somebody has to be woken writes
+//! that down, in `Calls`; it is done as soon as the lock is free, by the same thread.
+//!
+//! Checked by: verification/src/models/sched.rs
+
+use super::deadlock::Census;
+use super::g::G;
+use super::globq::GlobQueue;
+use super::idle::{IdlePs, SleepingMs};
+use super::locked::Bindings;
+use super::m::{MId, Mail};
+use super::observer::{Event, Observer};
+use super::p::OwnedP;
+use super::safepoint::Safepoint;
+use super::sched::Sched;
+use super::stw::World;
+use crate::host::{Host, Lock, Parker};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+/// What lives under the one lock.
+pub(super) struct Central<H: Host> {
+    pub(super) global: GlobQueue,
+    pub(super) idle_ps: IdlePs,
+    pub(super) sleeping: SleepingMs,
+    /// Ps that there may be, but are not.
+    pub(super) spare: Vec<OwnedP>,
+    /// Ms that were never started, or have ended.
+    pub(super) unused: Vec<MId>,
+    /// Ms that were started and have not ended.
+    pub(super) alive: usize,
+    pub(super) closed: bool,
+    pub(super) world: World<H>,
+    pub(super) safepoint: Option<Safepoint<H>>,
+    pub(super) bound: Bindings,
+    pub(super) monitor: Monitor,
+    /// How often no M could be had, and whether the monitor should try again.
+    pub(super) refused: u64,
+    pub(super) must_retry: bool,
+    pub(super) calls: Calls<H>,
+}
+
+/// What the monitor does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Monitor {
+    /// There is none.
+    Absent,
+    /// It looks again soon.
+    Awake,
+    /// It sleeps deeply: whoever takes an idle P wakes it.
+    Asleep,
+}
+
+/// What is to be done when the lock is free.
+pub(super) struct Calls<H: Host> {
+    /// Wake these: a stopper, or who waits for a safepoint.
+    beds: Vec<Arc<H::Parker>>,
+    monitor: bool,
+    closer: bool,
+    /// Deliver this.
+    mail: Vec<(MId, Mail)>,
+    /// Run the safepoint's function under these, and hand them on.
+    pass: Vec<OwnedP>,
+    wakep: bool,
+}
+
+impl<H: Host> Calls<H> {
+    pub(super) fn none() -> Self {
+        Calls { beds: Vec::new(), monitor: false, closer: false, mail: Vec::new(), pass: Vec::new(), wakep: false }
+    }
+
+    /// Wake this one.
+    pub(super) fn wake(&mut self, bed: Option<Arc<H::Parker>>) {
+        self.beds.extend(bed);
+    }
+
+    /// Wake who closes the scheduler.
+    pub(super) fn closer(&mut self) {
+        self.closer = true;
+    }
+
+    /// Deliver `mail`.
+    pub(super) fn mail(&mut self, m: MId, mail: Mail) {
+        self.mail.push((m, mail));
+    }
+
+    /// See to it that somebody looks for work.
+    pub(super) fn wakep(&mut self) {
+        self.wakep = true;
+    }
+}
+
+impl<H: Host, O: Observer> Sched<H, O> {
+    /// Runs `f` under the lock, and makes the calls it has left behind.
+    #[inline]
+    pub(super) fn central<R>(self: &Arc<Self>, f: impl FnOnce(&mut Central<H>) -> R) -> R {
+        let (result, calls) = self.lock.with(|c| {
+            let result = f(c);
+            (result, core::mem::replace(&mut c.calls, Calls::none()))
+        });
+        let Calls { beds, monitor, closer, mail, pass, wakep } = calls;
+        mail.into_iter().for_each(|(m, mail)| self.ms[m.index()].deliver(mail));
+        beds.into_iter().for_each(|bed| bed.unpark());
+        pass.into_iter().for_each(|p| self.handoffp(p));
+        if wakep {
+            self.spinning.wakep(self);
+        }
+        if monitor {
+            self.monitor.unpark();
+        }
+        if closer {
+            self.closer.unpark();
+        }
+        result
+    }
+
+    /// Takes an idle P. Wakes the monitor: it sleeps deeply only while every P is idle.
+    pub(super) fn pidleget(&self, c: &mut Central<H>) -> Option<OwnedP> {
+        let p = c.idle_ps.get(&self.idle_mask)?;
+        self.rouse_monitor(c);
+        Some(p)
+    }
+
+    pub(super) fn rouse_monitor(&self, c: &mut Central<H>) {
+        if c.monitor == Monitor::Asleep {
+            c.monitor = Monitor::Awake;
+            c.calls.monitor = true;
+        }
+    }
+
+    /// Lets go of `p`, whose queues are empty: for a stop, for a safepoint, for a bound G that waits for a P in a
+    /// closed scheduler; else it is idle. The one place where a P is let go of.
+    pub(super) fn let_go(&self, c: &mut Central<H>, p: OwnedP) {
+        if c.world.is_stopping() {
+            self.observer.event(Event::Held { p: p.id() });
+            let stopper = c.world.hold(p);
+            c.calls.wake(stopper);
+        } else if c.safepoint.as_ref().is_some_and(|safepoint| safepoint.wants(&p)) {
+            c.calls.pass.push(p);
+        } else {
+            match c.closed.then(|| c.global.get_bound(&self.global_len)).flatten() {
+                Some(m) => c.calls.mail(m, Mail::Run { p, seeking: None }),
+                None => c.idle_ps.put(p, &self.idle_mask),
+            }
+        }
+    }
+
+    /// Gives the G that is bound to `m` an idle P, or puts its ticket into the global queue.
+    pub(super) fn send_for(&self, c: &mut Central<H>, m: MId) {
+        match self.pidleget(c) {
+            Some(p) => c.calls.mail(m, Mail::Run { p, seeking: None }),
+            None => {
+                c.global.put(G::bound_to(m), &self.global_len);
+                c.calls.wakep();
+            }
+        }
+    }
+
+    /// Takes `m`'s number back.
+    pub(super) fn end_m(&self, c: &mut Central<H>, m: MId) {
+        self.observer.event(Event::Exited { m });
+        c.bound.forget(m);
+        c.unused.push(m);
+        c.alive -= 1;
+        if c.closed && c.alive == 0 {
+            self.rouse_monitor(c);
+            c.calls.closer();
+        }
+        self.checkdead(c);
+    }
+
+    /// An M sleeps, rests or ends: was it the last that could do anything? Then the G that has waited longest is told.
+    pub(super) fn checkdead(&self, c: &mut Central<H>) {
+        let census = Census {
+            alive: c.alive,
+            sleeping: c.sleeping.len(),
+            waiting: c.bound.inside(),
+            may_start: !c.unused.is_empty(),
+            queued: c.global.len(),
+            is_expecting: self.sources.iter().any(|source| source.is_expecting()),
+        };
+        let dead = if c.closed { None } else { census.verdict() };
+        if let Some((why, m)) = dead.zip(c.bound.oldest_inside()) {
+            self.observer.event(Event::Deadlock { m, why });
+            if c.bound.ready(m, why) {
+                self.send_for(c, m);
+            }
+        }
+    }
+}
+
+impl<H: Host> Central<H> {
+    /// A number for a new M, which counts as alive from now on. Go: `mReserveID`.
+    pub(super) fn reserve(&mut self) -> Option<MId> {
+        let m = self.unused.pop()?;
+        self.alive += 1;
+        Some(m)
+    }
+}
+
+impl<H: Host> Drop for Central<H> {
+    /// The end of the scheduler: the Ps end with it.
+    fn drop(&mut self) {
+        for p in self.spare.drain(..) {
+            p.relinquish();
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Can anything still happen?
+//!
+//! Go: `checkdead`.
+//!
+//! **Reported only if no M can ever run a G again, and always then**, as long as something waits. Every M that goes to
+//! sleep, rests or ends asks, under the lock, so the last one to do so sees it.
+//!
+//! An M in a system call counts as one that runs: it may come back. So does a G that somebody outside may ready. What a
+//! task waits for in ways that the scheduler does not know, it takes for work.
+//!
+//! Checked by: verification/src/models/locked.rs
+
+use super::locked::Woken;
+
+/// Who does what, under the lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Census {
+    /// Ms that were started and have not ended.
+    pub alive: usize,
+    /// Of these, those that sleep, with nothing to do.
+    pub sleeping: usize,
+    /// Of these, those that wait for a G of the same scheduler.
+    pub waiting: usize,
+    /// Could one more M be started?
+    pub may_start: bool,
+    /// Gs in the global queue. (The Ps' own are empty when no M runs.)
+    pub queued: usize,
+    /// Can work still arrive from a source, a timer for instance?
+    pub is_expecting: bool,
+}
+
+impl Census {
+    /// Why the Gs that wait will wait for ever; `None`: something can still happen.
+    pub fn verdict(self) -> Option<Woken> {
+        let somebody_runs = self.alive > self.sleeping + self.waiting;
+        if somebody_runs || self.waiting == 0 || self.is_expecting {
+            None
+        } else if self.queued == 0 {
+            Some(Woken::Deadlock)
+        } else if self.sleeping == 0 && !self.may_start {
+            Some(Woken::NoThread)
+        } else {
+            None
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Finding somebody else for a P that its M cannot use.
+//!
+//! Go: `handoffp`.
+//!
+//! **A P is idled only if nothing that it would find is left to find.** What [`find`](super::find) searches, this asks
+//! about, from the same list of sources.
+//!
+//! | who queues work and finds no idle P  | who hands a P on, in [`handoffp`]                    |
+//! |--------------------------------------|------------------------------------------------------|
+//! | 1. queues its G                      | 1. looks at the sources; is there a seeker?          |
+//! | 2. no P is idle: asks for a seeker   | 2. looks again: work? was a seeker asked for?        |
+//! |    (under the lock)                  |    idles the P (under the lock)                      |
+//!
+//! Whichever comes second under the lock sees the other: the P on the list, or the work or the request for a seeker. Go
+//! does not look at the request here: a count that stood for nobody (a `wakep` that is about to find no P) then makes it
+//! idle a P while a G waits in another P's ring.
+//!
+//! Checked by: verification/src/models/handoff.rs
+
+use super::m::Seeking;
+use super::p::OwnedP;
+use super::sources::Source;
+
+/// What this room asks of the rest of the scheduler.
+pub trait Neighbours {
+    /// Would an M that runs `p` find a G in `source` now? A hint. Other Ps' rings count as empty: they have seekers.
+    fn has_work(&self, p: &OwnedP, source: Source) -> bool;
+    /// The right to look for work, if nobody looks and no P is idle.
+    fn elect(&self) -> Option<Seeking>;
+    /// Under the lock: gives `p` to a stop, or idles it; unless there is work after all, or a seeker is asked for: then
+    /// it comes back.
+    fn settle(&self, p: OwnedP) -> Option<(OwnedP, Option<Seeking>)>;
+    /// Runs `p` on some M.
+    fn startm(&self, p: OwnedP, seeking: Option<Seeking>);
+}
+
+/// Finds somebody else for `p`. The caller's M has no P after that.
+pub fn handoffp(p: OwnedP, sources: &[Source], others: &impl Neighbours) {
+    if sources.iter().any(|&source| others.has_work(&p, source)) {
+        return others.startm(p, None);
+    }
+    // Nobody looks and no P is idle, so nobody would notice work of another P's: this one looks.
+    if let Some(seeking) = others.elect() {
+        return others.startm(p, Some(seeking));
+    }
+    if let Some((p, seeking)) = others.settle(p) {
+        others.startm(p, seeking);
+    }
+}

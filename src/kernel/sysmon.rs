@@ -1,0 +1,144 @@
+//! What the monitor decides, and when it looks again.
+//!
+//! Go: `sysmon`, `retake`.
+//!
+//! **A P whose M sits in a system call while work waits is retaken within two ticks.** The verdict is a pure function of
+//! what was seen; the loop around it is in [`monitor`](super::monitor).
+//!
+//! | seen of a P                                                                     | verdict  |
+//! |---------------------------------------------------------------------------------|----------|
+//! | somebody wants every P, and it is in a system call                              | retake   |
+//! | in the same system call as at the tick before, or the same slice for 10 ms; and |          |
+//! | … it has work, or nobody looks for work and no P is idle, or 10 ms have passed  | retake   |
+//! | running the same slice for 10 ms                                                | preempt  |
+//! | anything else                                                                   | leave    |
+//!
+//! (golang/go #28701: with the same-call test alone, a P that makes one short call after another is never retaken.)
+//!
+//! Checked by: proptests/tests/sysmon.rs
+
+use crate::host::Nanos;
+
+/// How long a G may run, and a P sit idle in a system call. Go: `forcePreemptNS`.
+pub const SLICE: Nanos = 10_000_000;
+
+/// The shortest time between two ticks.
+pub const SHORTEST: Nanos = 20_000;
+
+/// The longest.
+pub const LONGEST: Nanos = 10_000_000;
+
+/// So many ticks without a retake, and the monitor slows down.
+pub const PATIENCE: u32 = 50;
+
+/// A P at one tick.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Observed {
+    /// Its dispatches so far. Go: `schedtick`.
+    pub dispatches: u32,
+    /// In a system call: which. Go: `syscalltick`.
+    pub syscall: Option<u32>,
+    /// Do its queues hold a G?
+    pub has_work: bool,
+}
+
+/// The scheduler at one tick.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Around {
+    /// What time it is.
+    pub now: Nanos,
+    /// Does somebody look for work, or is a P idle, so that new work would be found?
+    pub somebody_looks: bool,
+    /// Is every P wanted, by a stop or a safepoint?
+    pub is_wanted: bool,
+}
+
+/// What the monitor remembers of a P. Go: `sysmontick`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Seen {
+    slice: Since,
+    syscall: Since,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Since {
+    tick: u32,
+    when: Nanos,
+}
+
+impl Since {
+    /// Was it the same at an earlier tick? If not, remembers this one.
+    fn is_old(&mut self, tick: u32, now: Nanos) -> bool {
+        if self.tick == tick && self.when != 0 {
+            return true;
+        }
+        *self = Since { tick, when: now.max(1) };
+        false
+    }
+    fn is_over(&self, now: Nanos) -> bool {
+        now.saturating_sub(self.when) >= SLICE
+    }
+}
+
+/// What to do with a P.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Verdict {
+    /// Nothing.
+    Leave,
+    /// Take it out of its system call, and hand it on.
+    Retake,
+    /// Ask its G to make way.
+    Preempt,
+}
+
+impl Seen {
+    /// What to do with a P that looks like `p` now.
+    pub fn verdict(&mut self, p: Observed, around: Around) -> Verdict {
+        let same_slice = self.slice.is_old(p.dispatches, around.now) && self.slice.is_over(around.now);
+        let Some(tick) = p.syscall else {
+            self.syscall = Since::default();
+            return if same_slice { Verdict::Preempt } else { Verdict::Leave };
+        };
+        let same_call = self.syscall.is_old(tick, around.now);
+        let is_old = same_call || same_slice;
+        let is_needed = p.has_work || !around.somebody_looks || self.syscall.is_over(around.now);
+        if around.is_wanted || is_old && is_needed { Verdict::Retake } else { Verdict::Leave }
+    }
+}
+
+/// How long the monitor sleeps between two ticks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pace {
+    idle: u32,
+    delay: Nanos,
+}
+
+impl Pace {
+    /// As short as it gets: something has just begun.
+    pub const fn new() -> Self {
+        Pace { idle: 0, delay: SHORTEST }
+    }
+
+    /// The time until the next tick.
+    pub const fn delay(&self) -> Nanos {
+        self.delay
+    }
+
+    /// A tick is over. Did it retake anything?
+    pub fn after(&mut self, retook: bool) {
+        if retook {
+            *self = Pace::new();
+            return;
+        }
+        self.idle = self.idle.saturating_add(1);
+        if self.idle > PATIENCE {
+            self.delay = (self.delay * 2).min(LONGEST);
+        }
+    }
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,71 @@
+//! What every M is asked to attend to: a few bits, written under the scheduler's lock and read without it.
+//!
+//! Go: `sched.gcwaiting`, `p.runSafePointFn`, and the test for both at each scheduling point.
+//!
+//! **A bit is a hint; what it stands for is under the lock.** An M that misses it runs one more G. Where missing it would
+//! cost more, in a system call, the pair `syscall/stop` orders it.
+//!
+//! Checked by: verification/src/models/stw.rs
+
+use crate::atomic::Atomic;
+use crate::host::Host;
+use core::sync::atomic::Ordering::Relaxed;
+
+/// Something to attend to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u64)]
+pub enum Want {
+    /// The world is to stop.
+    Stop = 1,
+    /// A function is to be run once under each P.
+    Safepoint = 2,
+    /// The scheduler is closed.
+    Close = 4,
+}
+
+/// The bits.
+pub struct Wanted<H: Host>(Atomic<H, u64>);
+
+impl<H: Host> Wanted<H> {
+    /// Nothing.
+    #[track_caller]
+    pub fn new() -> Self {
+        Wanted(Atomic::new(0))
+    }
+
+    /// Asks for `want`. Under the lock.
+    pub fn ask(&self, want: Want) {
+        // Relaxed: written under the lock only, so a load and a store do.
+        let bits = self.0.load(Relaxed);
+        // Relaxed: a hint. Where more depends on it, `syscall/stop` follows.
+        self.0.store(bits | want as u64, Relaxed);
+    }
+
+    /// No longer. Under the lock.
+    pub fn done(&self, want: Want) {
+        // Relaxed: as in `ask`.
+        let bits = self.0.load(Relaxed);
+        // Relaxed: a hint. Who believes an old one looks under the lock.
+        self.0.store(bits & !(want as u64), Relaxed);
+    }
+
+    /// Is anything wanted?
+    #[inline(always)]
+    pub fn any(&self) -> bool {
+        // Relaxed: a hint. In a system call `syscall/stop` came before.
+        self.0.load(Relaxed) != 0
+    }
+
+    /// Is `want` wanted?
+    #[inline(always)]
+    pub fn is(&self, want: Want) -> bool {
+        // Relaxed: a hint.
+        self.0.load(Relaxed) & want as u64 != 0
+    }
+}
+
+impl<H: Host> Default for Wanted<H> {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,81 @@
+//! Places outside of the kernel where Gs become runnable: a poller, timers.
+//!
+//! Go: what `findRunnable` asks besides queues: `netpoll`, `p.timers`; and what makes it look again: `wakeNetPoller`,
+//! `netpollBreak`.
+//!
+//! **The contract.** A source that gets work wakes, after it can be seen: [`Waker::wake`]. Then somebody looks, as for a
+//! G in a queue: it is the third column of `work/spinning`.
+//!
+//! | a source                                | a seeker that gives up, in `spinning::retire` |
+//! |-----------------------------------------|-----------------------------------------------|
+//! | 1. has work: [`has_work`] is true       | 1. leaves `nmspinning`                        |
+//! | 2. StoreLoad, in [`Waker::wake`]        | 2. StoreLoad                                  |
+//! | 3. reads `nmspinning`                   | 3. asks `has_work`                            |
+//!
+//! A source without a waker would be slept on (golang/go #60693, #14179). It cannot be put in: it is made from a waker,
+//! and has to show that one. `find`, `handoff`, and the second look of a seeker ask the same sources.
+//!
+//! [`has_work`]: WorkSource::has_work
+//!
+//! Checked by: verification/src/models/work_source.rs
+
+use super::g::G;
+use crate::host::Nanos;
+use alloc::sync::{Arc, Weak};
+
+/// A place where Gs become runnable.
+pub trait WorkSource: Send + Sync + 'static {
+    /// The waker it was made from.
+    fn waker(&self) -> &Waker;
+
+    /// Is there a G to take? Asked often, without the lock, behind a StoreLoad; reads a word or two.
+    fn has_work(&self) -> bool;
+
+    /// Gives what there is to `put`, oldest first; must not block. Asked by an M with a P, by several at once.
+    fn take(&self, put: &mut dyn FnMut(G));
+
+    /// Can it still get work when no G runs any more: does a timer run, is a socket waited for?
+    fn is_expecting(&self) -> bool;
+
+    /// The monitor's duty: called at every tick. A source that is usually looked after by an idle M, a poller, sees
+    /// here whether it was neglected for [`SLICE`](super::sysmon::SLICE), gets its work ready and wakes.
+    fn tick(&self, now: Nanos) {
+        let _ = now;
+    }
+}
+
+/// What a waker wakes.
+pub trait Wakep: Send + Sync {
+    /// Makes sure that somebody looks for work.
+    fn wakep(self: Arc<Self>);
+}
+
+/// Tells a scheduler that a source has work. Cloned at will; wakes nothing once the scheduler is gone.
+#[derive(Clone)]
+pub struct Waker(Weak<dyn Wakep>);
+
+impl Waker {
+    /// Of this scheduler.
+    pub fn new(sched: Weak<dyn Wakep>) -> Waker {
+        Waker(sched)
+    }
+
+    /// There is work, and [`has_work`](WorkSource::has_work) says so. From any thread, but not under the scheduler's
+    /// lock.
+    pub fn wake(&self) {
+        if let Some(sched) = self.0.upgrade() {
+            sched.wakep();
+        }
+    }
+
+    /// Do both wake the same scheduler?
+    pub fn is_same(&self, other: &Waker) -> bool {
+        Weak::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl core::fmt::Debug for Waker {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Waker").finish_non_exhaustive()
+    }
+}
