@@ -77,12 +77,17 @@ pub const SOURCES: &[(&str, &str)] = &[
     ("models/common.rs", include_str!("models/common.rs")),
     ("models/g.rs", include_str!("models/g.rs")),
     ("models/globq.rs", include_str!("models/globq.rs")),
+    ("models/handoff.rs", include_str!("models/handoff.rs")),
     ("models/idle.rs", include_str!("models/idle.rs")),
     ("models/local.rs", include_str!("models/local.rs")),
+    ("models/locked.rs", include_str!("models/locked.rs")),
     ("models/runq.rs", include_str!("models/runq.rs")),
     ("models/sched.rs", include_str!("models/sched.rs")),
     ("models/spinning.rs", include_str!("models/spinning.rs")),
+    ("models/stw.rs", include_str!("models/stw.rs")),
+    ("models/syscall.rs", include_str!("models/syscall.rs")),
     ("models/threads.rs", include_str!("models/threads.rs")),
+    ("models/work_source.rs", include_str!("models/work_source.rs")),
     ("twins/spinning.rs", include_str!("twins/spinning.rs")),
 ];
 

@@ -3,12 +3,17 @@
 mod common;
 pub mod g;
 pub mod globq;
+pub mod handoff;
 pub mod idle;
 pub mod local;
+pub mod locked;
 pub mod runq;
 pub mod sched;
 pub mod spinning;
+pub mod stw;
+pub mod syscall;
 pub mod threads;
+pub mod work_source;
 
 use crate::model::Model;
 use crate::mutant::Mutant;
@@ -23,6 +28,11 @@ pub const MODELS: &[&[Model]] = &[
     idle::MODELS,
     spinning::MODELS,
     threads::MODELS,
+    syscall::MODELS,
+    handoff::MODELS,
+    stw::MODELS,
+    locked::MODELS,
+    work_source::MODELS,
     sched::MODELS,
 ];
 
@@ -35,5 +45,10 @@ pub const MUTANTS: &[&[Mutant]] = &[
     idle::MUTANTS,
     spinning::MUTANTS,
     threads::MUTANTS,
+    syscall::MUTANTS,
+    handoff::MUTANTS,
+    stw::MUTANTS,
+    locked::MUTANTS,
+    work_source::MUTANTS,
     sched::MUTANTS,
 ];

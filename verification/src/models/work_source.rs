@@ -1,0 +1,10 @@
+//! Models of `work_source`.
+
+use crate::model::Model;
+use crate::mutant::Mutant;
+
+/// The models.
+pub const MODELS: &[Model] = &[];
+
+/// The mutants.
+pub const MUTANTS: &[Mutant] = &[];
