@@ -93,8 +93,9 @@ pub mod runtime;
 
 #[cfg(feature = "std")]
 pub use runtime::{
-    BuildError, Builder, Handle, JoinError, JoinHandle, NotInRuntime, Panic, Runtime, ShutdownError, Unstarted, go,
-    try_go,
+    BuildError, Builder, Deadlock, Handle, JoinError, JoinHandle, NoThread, NotInRuntime, Panic, Runtime,
+    SetProcsError, ShutdownError, StopError, ThreadLock, Unstarted, Wait, blocking, checkpoint, go, lock_thread,
+    stop_the_world, syscall, try_blocking, try_go,
 };
 
 /// The README's example compiles and runs.

@@ -173,14 +173,20 @@ mod a_task_from_inside_a_task {
     }
 
     #[test]
-    fn cannot_be_waited_for_by_a_task_unless_it_has_finished() {
+    fn can_be_waited_for_by_a_task_on_one_p() {
         let runtime = with_procs(1);
-        let handle = runtime.go(|| match go(|| 42).join() {
-            Err(JoinError::OnWorker(handle)) => handle,
-            other => panic!("joined on the only P: {other:?}"),
-        });
-        assert_eq!(handle.join().expect("a handle").join().expect("a value"), 42);
+        assert_eq!(
+            runtime
+                .go(|| go(|| go(|| 42).join().expect("a value") + 1).join().expect("a value"))
+                .join()
+                .expect("a value"),
+            43
+        );
+    }
 
+    #[test]
+    fn that_has_finished_can_be_joined_by_a_task() {
+        let runtime = with_procs(1);
         let finished = runtime.go(|| 43);
         while !finished.is_finished() {
             thread::yield_now();
@@ -434,7 +440,7 @@ mod outside_of_a_runtime {
     fn go_panics_and_says_what_to_do() {
         let payload = thread::spawn(|| drop(go(|| ()))).join().expect_err("it spawned somewhere");
         let text = payload.downcast_ref::<String>().expect("a text");
-        assert!(text.contains("call `go` on a Runtime, or on a Handle"), "{text}");
+        assert!(text.contains("spinpark::go") && text.contains("on a Runtime, or on a Handle"), "{text}");
     }
 
     #[test]

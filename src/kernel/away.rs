@@ -133,6 +133,11 @@ impl<H: Host, O: Observer> Sched<H, O> {
         Worker::new(m, self.receive_p(m))
     }
 
+    /// Could an M be had now, one that sleeps or a new one? Stale as soon as it is known.
+    pub fn can_start_m(self: &Arc<Self>) -> bool {
+        self.central(|c| !c.sleeping.is_empty() || !c.unused.is_empty())
+    }
+
     /// `worker`'s thread ends, though the scheduler is open: its G ended while it was bound. Go: `mexit`.
     pub fn end(self: &Arc<Self>, worker: Worker) {
         let (m, p) = worker.take_apart();

@@ -21,6 +21,9 @@ use alloc::boxed::Box;
 pub struct Locks(u32);
 
 impl Locks {
+    /// Not bound.
+    pub const NONE: Locks = Locks(0);
+
     /// Binds once more.
     pub fn lock(&mut self) {
         self.0 += 1;

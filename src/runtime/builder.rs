@@ -6,6 +6,7 @@ use crate::host::SpawnError;
 use crate::kernel::config::{Config, ConfigError};
 use crate::kernel::sources::SearchOrder;
 use core::fmt;
+use core::time::Duration;
 use std::thread;
 
 /// How a [`Runtime`] shall be. Every number has a default.
@@ -19,13 +20,20 @@ impl Builder {
     pub(super) fn new() -> Self {
         let procs = thread::available_parallelism().map_or(1, usize::from).min(Config::MAX_PROCS);
         let config = Config::default();
-        Builder { config: Config { procs, max_ms: config.max_ms.max(procs), ..config } }
+        Builder { config: Config { procs, max_procs: 64, max_ms: config.max_ms.max(procs), ..config } }
     }
 
     /// How many tasks may run at once: the number of Ps. Default: the number of cores there are for this process.
     /// Go: `GOMAXPROCS`.
     pub fn procs(mut self, n: usize) -> Self {
         self.config.procs = n;
+        self
+    }
+
+    /// How many Ps [`set_procs`](Runtime::set_procs) may ask for later. Default 64, or `procs` if that is more. Some two
+    /// kilobytes for each are taken at once.
+    pub fn max_procs(mut self, n: usize) -> Self {
+        self.config.max_procs = n;
         self
     }
 
@@ -49,20 +57,32 @@ impl Builder {
         self
     }
 
-    /// How many threads there may be. With fewer than [`procs`](Builder::procs), so many tasks run at once.
-    /// Default 512, or `procs` if there are more cores. Go: `SetMaxThreads`, where reaching it is fatal.
+    /// How many threads there may be, besides the monitor's. With fewer than [`procs`](Builder::procs), so many tasks run
+    /// at once; a task that waits in a [`syscall`](crate::syscall), in [`blocking`](crate::blocking) or for another task
+    /// occupies one. Default 512, or `procs` if there are more cores. Go: `SetMaxThreads`, where reaching it is fatal;
+    /// here work waits for a thread, [`try_blocking`](crate::try_blocking) says so, and tasks that could so never go on
+    /// are told by [`JoinError::Deadlock`](crate::JoinError::Deadlock).
     pub fn max_threads(mut self, n: usize) -> Self {
         self.config.max_ms = n;
         self
     }
 
-    /// Makes the runtime and starts its first thread; others are started when there is work for them.
+    /// For how long a thread without work is kept; one always is. Default 10 s. Go keeps all of them for ever.
+    pub fn thread_keep_alive(mut self, time: Duration) -> Self {
+        self.config.keep_alive = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        self
+    }
+
+    /// Makes the runtime and starts its first thread and its monitor; others are started when there is work for them.
     ///
     /// # Errors
     /// If a number is not allowed, or the system does not give a thread.
     pub fn build(self) -> Result<Runtime, BuildError> {
         let tasks = Tasks::new(self.config).map_err(BuildError::Config)?;
-        tasks.start().map_err(BuildError::Spawn)?;
+        if let Err(error) = tasks.start() {
+            drop(tasks.close());
+            return Err(BuildError::Spawn(error));
+        }
         Ok(Runtime::from_tasks(tasks))
     }
 }

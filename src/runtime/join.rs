@@ -1,9 +1,12 @@
 //! Waiting for a task's outcome, and the ways in which there is none.
 
+use super::block::blocking;
+use super::board::Deadlock;
 use super::packet::{Joinable, Outcome};
-use super::worker;
+use super::worker::{self, Unmet};
 use core::any::Any;
 use core::fmt;
+use core::panic::Location;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The right to a task's value. Dropping it does not stop the task; its value, or its panic, is then lost.
@@ -22,20 +25,32 @@ impl<T> JoinHandle<T> {
 
     /// Waits until the task has finished, and returns its value.
     ///
-    /// Blocks the thread, so from inside a task it is refused unless the task has finished: the thread would keep its
-    /// P, and with one P the awaited task could never run. (A task of *another* runtime may wait, and blocks a P of
-    /// its own meanwhile.) A task that [`shutdown`](crate::Runtime::shutdown) gave back is waited for until its
-    /// [`Unstarted`](crate::Unstarted) is run or dropped.
+    /// From inside a task of the same runtime the caller's P goes to another thread meanwhile, so that the awaited task
+    /// can run, with one P too; the caller's thread is occupied. A task of *another* runtime waits as in
+    /// [`blocking`](crate::blocking). A task that [`shutdown`](crate::Runtime::shutdown) gave back is waited for until
+    /// its [`Unstarted`](crate::Unstarted) is run or dropped.
     ///
     /// # Errors
-    /// [`JoinError::Panicked`] if the task panicked, [`JoinError::NeverStarted`] if its runtime was shut down before it
-    /// ran, [`JoinError::OnWorker`], with the handle, if the task has not finished and the caller is a task of the same
-    /// runtime.
+    /// [`JoinError::Panicked`] if the task panicked; [`JoinError::NeverStarted`] if its runtime was shut down before it
+    /// ran. From inside a task of the same runtime also, with the handle, because waiting would never end:
+    /// [`JoinError::Deadlock`] if no task of the runtime can go on; [`JoinError::Closed`] if the runtime is being shut
+    /// down; [`JoinError::WorldStopped`] if the caller has stopped the world.
+    #[track_caller]
     pub fn join(self) -> Result<T, JoinError<T>> {
-        if worker::current() == Some(self.home) && !self.is_finished() {
-            return Err(JoinError::OnWorker(self));
+        let at = Location::caller();
+        if worker::stopped() == self.home && !self.is_finished() {
+            return Err(JoinError::WorldStopped(self));
         }
-        match self.packet.wait() {
+        let outcome = if worker::holds_p_of(self.home) {
+            match worker::wait_inside(&*self.packet, at) {
+                Ok(()) => self.packet.wait(),
+                Err(Unmet::Closed) => return Err(JoinError::Closed(self)),
+                Err(Unmet::Deadlock(deadlock)) => return Err(JoinError::Deadlock(deadlock, self)),
+            }
+        } else {
+            blocking(|| self.packet.wait())
+        };
+        match outcome {
             Outcome::Value(value) => Ok(value),
             Outcome::Panicked(panic) => Err(JoinError::Panicked(panic)),
             Outcome::NeverStarted => Err(JoinError::NeverStarted),
@@ -61,9 +76,14 @@ pub enum JoinError<T> {
     Panicked(Panic),
     /// Its runtime was shut down before it was run, and nobody ran it afterwards.
     NeverStarted,
-    /// It has not finished, and waiting for it here, in a task of the same runtime, would hold up a P that it may need.
-    /// The handle comes back: give it to another thread, or send the value through a channel instead.
-    OnWorker(JoinHandle<T>),
+    /// It will never finish, nor will the caller's task if it goes on waiting: each task of the runtime waits for
+    /// another. The handle comes back.
+    Deadlock(Deadlock, JoinHandle<T>),
+    /// The runtime is being shut down, and starts no task any more; this one may be among those that it gives back. The
+    /// handle comes back.
+    Closed(JoinHandle<T>),
+    /// It has not finished, and cannot go on: the caller has stopped the world. The handle comes back.
+    WorldStopped(JoinHandle<T>),
 }
 
 impl<T> fmt::Debug for JoinError<T> {
@@ -71,7 +91,9 @@ impl<T> fmt::Debug for JoinError<T> {
         match self {
             JoinError::Panicked(panic) => f.debug_tuple("Panicked").field(panic).finish(),
             JoinError::NeverStarted => f.write_str("NeverStarted"),
-            JoinError::OnWorker(handle) => f.debug_tuple("OnWorker").field(handle).finish(),
+            JoinError::Deadlock(deadlock, handle) => f.debug_tuple("Deadlock").field(deadlock).field(handle).finish(),
+            JoinError::Closed(handle) => f.debug_tuple("Closed").field(handle).finish(),
+            JoinError::WorldStopped(handle) => f.debug_tuple("WorldStopped").field(handle).finish(),
         }
     }
 }
@@ -81,9 +103,13 @@ impl<T> fmt::Display for JoinError<T> {
         match self {
             JoinError::Panicked(panic) => panic.fmt(f),
             JoinError::NeverStarted => f.write_str("the task was never run: its runtime was shut down before"),
-            JoinError::OnWorker(_) => f.write_str(
-                "a task cannot wait for another of its own runtime: join from outside, \
-                 or let that one send its value to a third",
+            JoinError::Deadlock(deadlock, _) => deadlock.fmt(f),
+            JoinError::Closed(_) => f.write_str(
+                "the runtime is being shut down and starts no more tasks, perhaps not this one either: join it from \
+                 outside, after shutdown",
+            ),
+            JoinError::WorldStopped(_) => f.write_str(
+                "the task has not finished, and the caller has stopped the world in which it would: join it after",
             ),
         }
     }

@@ -25,17 +25,23 @@
 //! its P, so with n Ps no more than n tasks may block at once. A panic ends only the task, and is carried to its
 //! handle; if that was dropped, the panic hook's message is all there is. (With `panic = "abort"` the process ends.)
 
+mod block;
+mod board;
 mod builder;
 mod cores;
 mod join;
 mod packet;
 mod task;
 mod worker;
+mod world;
 
+pub use block::{NoThread, blocking, syscall, try_blocking};
+pub use board::{Deadlock, Wait};
 pub use builder::{BuildError, Builder};
 pub use cores::{Bed, Cores};
 pub use join::{JoinError, JoinHandle, Panic};
-pub use worker::{NotInRuntime, go, try_go};
+pub use worker::{NotInRuntime, ThreadLock, checkpoint, go, lock_thread, try_go};
+pub use world::{SetProcsError, StopError, stop_the_world};
 
 use crate::kernel::config::Config;
 use crate::kernel::snapshot::Snapshot;
@@ -74,6 +80,7 @@ impl Runtime {
 
     /// Runs `f` as a task. From any thread; inside one of this runtime's own tasks it is the same as [`go`].
     /// Go: `go f()`.
+    #[track_caller]
     pub fn go<F, T>(&self, f: F) -> JoinHandle<T>
     where
         F: FnOnce() -> T + Send + 'static,
@@ -85,6 +92,46 @@ impl Runtime {
     /// A way to run tasks that can be cloned and given away.
     pub fn handle(&self) -> Handle {
         self.handle.clone()
+    }
+
+    /// Runs `f` while no task runs. Waits until each task that runs now has ended, waits for something, is in a
+    /// [`syscall`], or comes to a [`checkpoint`]; tasks in a [`syscall`] stay in it, and do not come out of it before
+    /// `f` has returned. From any thread, also from inside a task, and from one of another runtime. If several threads
+    /// want it, they come one after the other, in the order in which they asked. Go: `stopTheWorld`.
+    ///
+    /// If `f` panics the world goes on, and so does the panic.
+    ///
+    /// # Errors
+    /// [`StopError::Nested`] if it is called from inside `f`.
+    pub fn stop_the_world<R>(&self, f: impl FnOnce() -> R) -> Result<R, StopError> {
+        self.handle.stop_the_world(f)
+    }
+
+    /// From now on, `n` tasks run at once. Returns how many it were. Stops the world for a moment. Go: `GOMAXPROCS`.
+    ///
+    /// # Errors
+    /// [`SetProcsError`] if it is none, or more than the runtime has room for
+    /// ([`max_procs`](Builder::max_procs)), or if the caller has stopped the world.
+    pub fn set_procs(&self, n: usize) -> Result<usize, SetProcsError> {
+        self.handle.set_procs(n)
+    }
+
+    /// Runs `f` once for each P, with its number, at a moment at which the thread it runs on owns that P, without
+    /// stopping the world: each P as soon as its task has ended or makes way. Returns when `f` has run for all. Go:
+    /// `forEachP`.
+    ///
+    /// A panic of `f` is reported and dropped. `f` must not wait.
+    ///
+    /// # Errors
+    /// [`StopError::Nested`] if the caller has stopped the world.
+    pub fn for_each_p(&self, f: impl Fn(usize) + Send + Sync + 'static) -> Result<(), StopError> {
+        self.handle.for_each_p(f)
+    }
+
+    /// How many tasks may run at once, now.
+    #[must_use]
+    pub fn procs(&self) -> usize {
+        self.handle.tasks.procs()
     }
 
     /// Waits for the tasks that run now, ends all threads, and gives back the tasks that were never started. Not from
@@ -112,8 +159,10 @@ impl Runtime {
         self.handle.tasks.config()
     }
 
+    /// Is the caller one of its tasks, or has stopped its world, so that it would wait for itself?
     fn is_own_task(&self) -> bool {
-        worker::current() == Some(self.handle.tasks.id())
+        let id = self.handle.tasks.id();
+        worker::current() == Some(id) || worker::stopped() == id
     }
 }
 
@@ -149,6 +198,7 @@ impl Handle {
     ///
     /// If the runtime was shut down, `f` is dropped and the handle's join is
     /// [`NeverStarted`](JoinError::NeverStarted).
+    #[track_caller]
     pub fn go<F, T>(&self, f: F) -> JoinHandle<T>
     where
         F: FnOnce() -> T + Send + 'static,
@@ -156,13 +206,46 @@ impl Handle {
     {
         let home = self.tasks.id();
         let (task, packet) = Task::new(f);
-        if worker::current() == Some(home) {
-            worker::ready(task);
-        } else {
+        let elsewhere = if worker::current() == Some(home) { worker::ready(task).err() } else { Some(task) };
+        if let Some(task) = elsewhere {
             // Given back if closed: it is abandoned, which its handle says.
             drop(self.tasks.submit(task));
         }
         JoinHandle::new(packet, home)
+    }
+
+    /// Runs `f` while no task runs. Waits until each task that runs now has ended, waits for something, is in a
+    /// [`syscall`], or comes to a [`checkpoint`]; tasks in a [`syscall`] stay in it, and do not come out of it before
+    /// `f` has returned. From any thread, also from inside a task, and from one of another runtime. If several threads
+    /// want it, they come one after the other, in the order in which they asked. Go: `stopTheWorld`.
+    ///
+    /// If `f` panics the world goes on, and so does the panic.
+    ///
+    /// # Errors
+    /// [`StopError::Nested`] if it is called from inside `f`.
+    pub fn stop_the_world<R>(&self, f: impl FnOnce() -> R) -> Result<R, StopError> {
+        world::stop(&self.tasks, f)
+    }
+
+    /// From now on, `n` tasks run at once. Returns how many it were. Stops the world for a moment. Go: `GOMAXPROCS`.
+    ///
+    /// # Errors
+    /// [`SetProcsError`] if it is none, or more than the runtime has room for
+    /// ([`max_procs`](Builder::max_procs)), or if the caller has stopped the world.
+    pub fn set_procs(&self, n: usize) -> Result<usize, SetProcsError> {
+        world::set_procs(&self.tasks, n)
+    }
+
+    /// Runs `f` once for each P, with its number, at a moment at which the thread it runs on owns that P, without
+    /// stopping the world: each P as soon as its task has ended or makes way. Returns when `f` has run for all. Go:
+    /// `forEachP`.
+    ///
+    /// A panic of `f` is reported and dropped. `f` must not wait.
+    ///
+    /// # Errors
+    /// [`StopError::Nested`] if the caller has stopped the world.
+    pub fn for_each_p(&self, f: impl Fn(usize) + Send + Sync + 'static) -> Result<(), StopError> {
+        world::for_each_p(&self.tasks, f)
     }
 }
 

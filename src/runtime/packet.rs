@@ -10,7 +10,9 @@
 //! No code of the user's runs under the lock: closures and values are moved out and in.
 
 use super::join::Panic;
-use super::task::Body;
+use super::task::{Body, Tasks};
+use crate::kernel::m::MId;
+use core::panic::Location;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -27,9 +29,16 @@ pub(super) trait Joinable<T>: Send + Sync {
     fn is_finished(&self) -> bool;
     /// Blocks until there is an outcome and takes it. Called once at most.
     fn wait(&self) -> Outcome<T>;
+    /// Readies the task that is bound to this M as soon as there is an outcome; `false`: there is one.
+    fn await_by(&self, who: (Tasks, MId)) -> bool;
+    /// Nobody waits any more.
+    fn forget_who(&self);
+    /// Where the task was made.
+    fn spawned_at(&self) -> &'static Location<'static>;
 }
 
 pub(super) struct Packet<F, T> {
+    spawned_at: &'static Location<'static>,
     inside: Mutex<Inside<F, T>>,
     finished: Condvar,
 }
@@ -38,6 +47,8 @@ struct Inside<F, T> {
     stage: Stage<F, T>,
     /// Does somebody block in `wait`? A condition variable asks the system even when nobody does.
     is_awaited: bool,
+    /// A task of the same runtime that waits for it.
+    who: Option<(Tasks, MId)>,
 }
 
 enum Stage<F, T> {
@@ -48,9 +59,10 @@ enum Stage<F, T> {
 }
 
 impl<F, T> Packet<F, T> {
+    #[track_caller]
     pub(super) fn new(f: F) -> Self {
-        let inside = Inside { stage: Stage::Queued(f), is_awaited: false };
-        Packet { inside: Mutex::new(inside), finished: Condvar::new() }
+        let inside = Inside { stage: Stage::Queued(f), is_awaited: false, who: None };
+        Packet { spawned_at: Location::caller(), inside: Mutex::new(inside), finished: Condvar::new() }
     }
 
     fn lock(&self) -> MutexGuard<'_, Inside<F, T>> {
@@ -72,10 +84,13 @@ impl<F, T> Packet<F, T> {
     fn finish(&self, outcome: Outcome<T>) {
         let mut inside = self.lock();
         inside.stage = Stage::Finished(outcome);
-        let is_awaited = inside.is_awaited;
+        let (is_awaited, who) = (inside.is_awaited, inside.who.take());
         drop(inside);
         if is_awaited {
             self.finished.notify_one();
+        }
+        if let Some((tasks, m)) = who {
+            tasks.ready_bound(m);
         }
     }
 }
@@ -99,6 +114,10 @@ where
         self.finish(Outcome::NeverStarted);
         drop(f);
     }
+
+    fn spawned_at(&self) -> &'static Location<'static> {
+        self.spawned_at
+    }
 }
 
 impl<F: Send, T: Send> Joinable<T> for Packet<F, T> {
@@ -117,5 +136,20 @@ impl<F: Send, T: Send> Joinable<T> for Packet<F, T> {
             inside.is_awaited = true;
             inside = self.finished.wait(inside).unwrap_or_else(PoisonError::into_inner);
         }
+    }
+
+    fn await_by(&self, who: (Tasks, MId)) -> bool {
+        let mut inside = self.lock();
+        let is_finished = matches!(inside.stage, Stage::Finished(_));
+        inside.who = if is_finished { None } else { Some(who) };
+        !is_finished
+    }
+
+    fn forget_who(&self) {
+        self.lock().who = None;
+    }
+
+    fn spawned_at(&self) -> &'static Location<'static> {
+        self.spawned_at
     }
 }

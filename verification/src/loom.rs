@@ -1,8 +1,8 @@
 //! Host 2: loom 0.7.2. A C11 explorer that is known to miss executions (tokio-rs/loom #166, #392): an opinion, no proof.
 //!
 //! It does not explore load buffering; SeqCst *accesses* are AcqRel; a failed exchange reads only the newest value.
-//! `choose` always answers 0 here: loom has no choices of that kind. Nor does it see the clock: where only the time that
-//! two threads ask for depends on their order, it tries one order.
+//! `choose` always answers 0 here: loom has no choices of that kind. Nor does it see the clock: where two threads'
+//! order shows in nothing but the time that one of them asks for, it tries one order.
 
 use crate::stage::{self, Cell, Stage, take_refusal};
 use loom::sync::atomic::{AtomicU64, fence};
