@@ -94,7 +94,7 @@ pub fn g(number: u64) -> G {
     G::from_raw(NonZeroU64::new(number).expect("Gs are numbered from 1"))
 }
 
-/// The numbers of these Gs.
+/// The numbers of these Gs; of a ticket, its M's.
 fn numbers(gs: impl IntoIterator<Item = G>) -> Vec<u64> {
-    gs.into_iter().map(|g| g.into_raw().get()).collect()
+    gs.into_iter().map(|g| g.bound().map_or(g.id(), |m| u64::from(m.0))).collect()
 }

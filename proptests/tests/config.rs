@@ -1,6 +1,7 @@
 //! Which numbers a scheduler may be given, and what is said about the others.
 
 use proptest::prelude::*;
+use spinpark::host::Nanos;
 use spinpark::kernel::config::{Config, ConfigError};
 use spinpark::kernel::runq::{BadCapacity, Capacity};
 use spinpark::kernel::sources::SearchOrder;
@@ -22,15 +23,22 @@ fn good() -> impl Strategy<Value = Config> {
         any::<u32>(),
         1..=u32::MAX,
         up_to(Config::MAX_MS),
+        // None at all, or fewer than there are: that is no promise to have less.
+        (0..=Config::MAX_PROCS, prop_oneof![Just(0), Just(Nanos::MAX), any::<Nanos>()]),
     )
-        .prop_map(|(procs, log, order, global_every, inherit_at_most, steal_passes, max_ms)| Config {
-            procs,
-            ring: 1 << log,
-            order,
-            global_every,
-            inherit_at_most,
-            steal_passes,
-            max_ms,
+        .prop_map(|(procs, log, order, global_every, inherit_at_most, steal_passes, max_ms, (max_procs, keep_alive))| {
+            let ring = 1 << log;
+            Config {
+                procs,
+                max_procs,
+                ring,
+                order,
+                global_every,
+                inherit_at_most,
+                steal_passes,
+                max_ms,
+                keep_alive,
+            }
         })
 }
 
@@ -80,15 +88,17 @@ mod every_bad_number_is_refused_by_name_and_range {
         let errors = (
             prop::option::of(bad_ring().prop_map(|n| ConfigError::Ring(BadCapacity(n)))),
             prop::option::of(out_of(Config::MAX_PROCS).prop_map(ConfigError::Procs)),
+            prop::option::of((Config::MAX_PROCS + 1..=usize::MAX).prop_map(ConfigError::MaxProcs)),
             prop::option::of(Just(ConfigError::StealPasses)),
             prop::option::of(out_of(Config::MAX_MS).prop_map(ConfigError::MaxMs)),
         );
-        (good(), errors).prop_map(|(mut config, (ring, procs, passes, ms))| {
-            let errors: Vec<ConfigError> = [ring, procs, passes, ms].into_iter().flatten().collect();
+        (good(), errors).prop_map(|(mut config, (ring, procs, max_procs, passes, ms))| {
+            let errors: Vec<ConfigError> = [ring, procs, max_procs, passes, ms].into_iter().flatten().collect();
             for error in &errors {
                 match *error {
                     ConfigError::Ring(BadCapacity(n)) => config.ring = n,
                     ConfigError::Procs(n) => config.procs = n,
+                    ConfigError::MaxProcs(n) => config.max_procs = n,
                     ConfigError::StealPasses => config.steal_passes = 0,
                     ConfigError::MaxMs(n) => config.max_ms = n,
                     other => unreachable!("not generated: {other:?}"),
@@ -102,6 +112,7 @@ mod every_bad_number_is_refused_by_name_and_range {
         let (name, value, range) = match error {
             ConfigError::Ring(BadCapacity(n)) => ("ring", n, "a power of two from 2 to 65536"),
             ConfigError::Procs(n) => ("procs", n, "1 to 4096"),
+            ConfigError::MaxProcs(n) => ("max_procs", n, "4096 at most"),
             ConfigError::StealPasses => ("steal_passes", 0, "1 or more"),
             ConfigError::MaxMs(n) => ("max_ms", n, "1 to 65536"),
             other => unreachable!("not generated: {other:?}"),
@@ -124,6 +135,7 @@ mod every_bad_number_is_refused_by_name_and_range {
                     seen.note(match error {
                         ConfigError::Ring(_) => "the ring was bad",
                         ConfigError::Procs(_) => "procs was bad",
+                        ConfigError::MaxProcs(_) => "max_procs was bad",
                         ConfigError::StealPasses => "steal_passes was bad",
                         _ => "max_ms was bad",
                     });
@@ -134,6 +146,33 @@ mod every_bad_number_is_refused_by_name_and_range {
             Ok(seen)
         });
         seen.must_have(&["all were good", "several were bad"]);
-        seen.must_have(&["the ring was bad", "procs was bad", "steal_passes was bad", "max_ms was bad"]);
+        seen.must_have(&["the ring was bad", "procs was bad", "max_procs was bad"]);
+        seen.must_have(&["steal_passes was bad", "max_ms was bad"]);
+    }
+}
+
+/// For `procs` there is always a place, whatever `max_procs` says.
+mod there_is_a_place_for_as_many_ps_as_either_number_asks_for {
+    use super::*;
+
+    #[test]
+    fn whatever_the_others_are() {
+        let seen = check(CASES, good(), |config| {
+            let asked = [config.procs, config.max_procs];
+            let capacity = config.capacity();
+            if !asked.contains(&capacity) || asked.iter().any(|&n| n > capacity) {
+                return Err(Broken::because(format_args!("of {asked:?} it is {capacity}")));
+            }
+            let mut seen = Tally::default();
+            seen.note_if(config.max_procs < config.procs, "max_procs was less than procs");
+            seen.note_if(config.max_procs > config.procs, "max_procs was more");
+            Ok(seen)
+        });
+        seen.must_have(&["max_procs was less than procs", "max_procs was more"]);
+    }
+
+    #[test]
+    fn unless_more_is_asked_for_there_is_none_to_spare() {
+        assert_eq!(Config { procs: 3, ..Config::default() }.capacity(), 3);
     }
 }

@@ -13,7 +13,8 @@ use spinpark_proptests::solo::Solo;
 
 const CASES: u32 = 500;
 
-/// Last in, first out; list, bits and count agree after each step, with one word of bits and with several.
+/// Last in, first out; an M is ended only if it has slept for long, the one that has slept longest first, and never the
+/// last one; list, bits and count agree after each step, with one word of bits and with several.
 mod the_idle_lists_answer_as_stacks_would {
     use super::*;
 
@@ -33,6 +34,9 @@ mod the_idle_lists_answer_as_stacks_would {
             "there was nothing left to put",
             "all Ps were idle",
             "all Ms slept",
+            "an old one was taken, not the last",
+            "the last one was left to sleep",
+            "none had slept for so long",
         ]);
     }
 
@@ -67,7 +71,7 @@ mod an_m_sleeps_once {
     #[should_panic(expected = "M3 is listed already")]
     fn listing_it_twice() {
         let mut sleeping = SleepingMs::new();
-        sleeping.put(MId(3));
-        sleeping.put(MId(3));
+        sleeping.put(MId(3), 0);
+        sleeping.put(MId(3), 1);
     }
 }

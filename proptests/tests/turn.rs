@@ -168,7 +168,7 @@ impl OneP {
             Source::GlobalTurn if !self.turn.is_global(self.numbers.every) => None,
             Source::GlobalTurn => self.global.get(&self.len).inspect(|_| self.turn.from_global()),
             Source::Local => self.local.get(&mut self.turn, self.numbers.at_most),
-            Source::Steal => None,
+            Source::Steal | Source::Extra => None,
             Source::Global => {
                 let before = self.local.len();
                 let g = self.global.get_batch(1, self.numbers.ring / 2, &self.len, |mut gs| {

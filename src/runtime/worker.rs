@@ -124,25 +124,31 @@ impl Return {
     /// Leaves the P, if the thread holds one.
     #[inline]
     pub(super) fn after_leaving(known_to_block: bool) -> Option<Return> {
-        match suspend() {
+        let leave = |role: &RefCell<Role>| match role.replace(Role::Stranger) {
             Role::Running(post) => {
-                resume(Role::Away(post.leave(known_to_block)));
+                let left = post.leave(known_to_block);
+                *role.borrow_mut() = Role::Away(left);
                 Some(Return)
             }
             other => {
-                resume(other);
+                *role.borrow_mut() = other;
                 None
             }
-        }
+        };
+        ROLE.try_with(leave).ok().flatten()
     }
 }
 
 impl Drop for Return {
     #[inline]
     fn drop(&mut self) {
-        if let Role::Away(left) = suspend() {
-            resume(Role::Running(left.come_back()));
-        }
+        let come_back = |role: &RefCell<Role>| {
+            if let Role::Away(left) = role.replace(Role::Stranger) {
+                let post = left.come_back();
+                *role.borrow_mut() = Role::Running(post);
+            }
+        };
+        let _ = ROLE.try_with(come_back);
     }
 }
 

@@ -5,9 +5,11 @@ use crate::check::Tally;
 use proptest::prelude::*;
 use proptest::sample::select;
 use spinpark::host::Host;
+use spinpark::kernel::g::G;
 use spinpark::kernel::globq::{GlobQueue, Len};
+use spinpark::kernel::m::MId;
 use spinpark::kernel::runq::{Capacity, RunQueue};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 
 /// What can be done under the lock.
@@ -17,8 +19,14 @@ pub enum Op {
     Put,
     /// Appends this many.
     PutBatch(usize),
-    /// Takes the oldest.
+    /// Puts this many before what is there.
+    PutFront(usize),
+    /// Appends a ticket for the M with the fresh number.
+    PutTicket,
+    /// Takes the oldest, a G or a ticket.
     Get,
+    /// Takes the oldest ticket.
+    GetBound,
     /// One of `procs` Ps takes its share, at most half of its empty ring, and runs it.
     GetBatch {
         /// Among how many the queue is shared.
@@ -31,9 +39,9 @@ pub enum Op {
 impl super::Op for Op {
     fn fresh(self) -> usize {
         match self {
-            Op::Put => 1,
-            Op::PutBatch(n) => n,
-            Op::Get | Op::GetBatch { .. } => 0,
+            Op::Put | Op::PutTicket => 1,
+            Op::PutBatch(n) | Op::PutFront(n) => n,
+            Op::Get | Op::GetBound | Op::GetBatch { .. } => 0,
         }
     }
 }
@@ -42,8 +50,11 @@ impl super::Op for Op {
 pub fn op(batch: usize) -> impl Strategy<Value = Op> {
     prop_oneof![
         4 => Just(Op::Put),
+        2 => Just(Op::PutTicket),
         2 => Just(Op::Get),
+        2 => Just(Op::GetBound),
         2 => (0..=batch).prop_map(Op::PutBatch),
+        1 => (0..=batch).prop_map(Op::PutFront),
         2 => (1..=8usize, select(&[2usize, 4, 8, 256])).prop_map(|(procs, ring)| Op::GetBatch { procs, ring }),
     ]
 }
@@ -86,7 +97,10 @@ impl<H: Host> Subject for Kernel<H> {
         match op {
             Op::Put => self.queue.put(g(gs.start), &self.len),
             Op::PutBatch(_) => self.queue.put_batch(gs.by_ref().map(g), &self.len),
+            Op::PutFront(_) => self.queue.put_front(gs.by_ref().map(g), &self.len),
+            Op::PutTicket => self.queue.put(G::bound_to(MId(gs.start as u32)), &self.len),
             Op::Get => return numbers(self.queue.get(&self.len)),
+            Op::GetBound => return self.queue.get_bound(&self.len).map(|m| u64::from(m.0)).into_iter().collect(),
             Op::GetBatch { procs, ring } => {
                 let mine = RunQueue::<H>::new(Capacity::new(ring).expect("an allowed capacity"));
                 let first = self.queue.get_batch(procs, ring / 2, &self.len, |mut gs| {
@@ -112,6 +126,8 @@ impl<H: Host> Subject for Kernel<H> {
 #[derive(Debug, Clone, Default)]
 pub struct Oracle {
     queue: VecDeque<u64>,
+    /// Which of them are tickets.
+    tickets: BTreeSet<u64>,
     /// What was reached.
     pub seen: Tally,
 }
@@ -129,9 +145,26 @@ impl Subject for Oracle {
 
     fn apply(&mut self, op: Op, gs: Range<u64>) -> Vec<u64> {
         match op {
-            Op::Put | Op::PutBatch(_) => {
+            Op::PutFront(_) => {
+                self.seen.note_if(!gs.is_empty() && !self.queue.is_empty(), "some were put before others");
+                gs.rev().for_each(|g| self.queue.push_front(g));
+                Vec::new()
+            }
+            Op::Put | Op::PutBatch(_) | Op::PutTicket => {
+                if op == Op::PutTicket {
+                    self.tickets.extend(gs.clone());
+                }
                 self.queue.extend(gs);
                 Vec::new()
+            }
+            Op::GetBound => {
+                let waiting = self.queue.iter().filter(|&g| self.tickets.contains(g)).count();
+                let ticket = self.queue.iter().copied().find(|g| self.tickets.contains(g));
+                self.seen.note_if(ticket.is_none() && !self.queue.is_empty(), "there was no ticket among the Gs");
+                self.seen.note_if(ticket.is_some() && ticket != self.queue.front().copied(), "a ticket was not the oldest");
+                self.seen.note_if(waiting > 1, "there were several tickets");
+                self.queue.retain(|&g| Some(g) != ticket);
+                Vec::from_iter(ticket)
             }
             Op::Get => {
                 self.seen.note_if(self.queue.is_empty(), "a get found nothing");

@@ -3,7 +3,7 @@
 use super::Subject;
 use crate::check::Tally;
 use proptest::prelude::*;
-use spinpark::host::Host;
+use spinpark::host::{Host, Nanos};
 use spinpark::kernel::idle::{IdleMask, IdlePs, SleepingMs};
 use spinpark::kernel::m::MId;
 use spinpark::kernel::p::{OwnedP, PId};
@@ -20,6 +20,10 @@ pub enum Op {
     PutM(usize),
     /// Takes the M that fell asleep last. Comes out: its number.
     GetM,
+    /// So much time passes.
+    Pass(Nanos),
+    /// Takes an M that has slept for so long, or longer. Comes out: its number.
+    GetOlder(Nanos),
 }
 
 impl super::Op for Op {
@@ -35,6 +39,8 @@ pub fn op() -> impl Strategy<Value = Op> {
         2 => Just(Op::GetP),
         3 => any::<usize>().prop_map(Op::PutM),
         2 => Just(Op::GetM),
+        2 => (0..3u64).prop_map(Op::Pass),
+        1 => (0..6u64).prop_map(Op::GetOlder),
     ]
 }
 
@@ -49,6 +55,8 @@ pub struct State {
     pub agree: bool,
     /// How many Ms sleep, and whether none does.
     pub sleeping: (usize, bool),
+    /// Since when the M sleeps that would be ended next.
+    pub next_to_end: Option<Nanos>,
 }
 
 /// The kernel's lists.
@@ -58,6 +66,7 @@ pub struct Kernel<H: Host> {
     sleeping: SleepingMs,
     in_use: Vec<OwnedP>,
     awake: Vec<MId>,
+    now: Nanos,
     procs: usize,
 }
 
@@ -70,6 +79,7 @@ impl<H: Host> Kernel<H> {
             sleeping: SleepingMs::new(),
             in_use: (0..procs).map(|p| OwnedP::assume(PId(p as u32))).collect(),
             awake: (0..procs).map(|m| MId(m as u32)).collect(),
+            now: 0,
             procs,
         }
     }
@@ -84,18 +94,24 @@ impl<H: Host> Subject for Kernel<H> {
             Op::PutP(i) if !self.in_use.is_empty() => {
                 self.idle.put(self.in_use.remove(i % self.in_use.len()), &self.mask);
             }
-            Op::PutM(i) if !self.awake.is_empty() => self.sleeping.put(self.awake.remove(i % self.awake.len()), 0),
+            Op::PutM(i) if !self.awake.is_empty() => {
+                self.sleeping.put(self.awake.remove(i % self.awake.len()), self.now);
+            }
             Op::PutP(_) | Op::PutM(_) => {}
+            Op::Pass(nanos) => self.now += nanos,
             Op::GetP => {
                 let Some(p) = self.idle.get(&self.mask) else { return Vec::new() };
                 let id = p.id();
                 self.in_use.push(p);
                 return vec![u64::from(id.0)];
             }
-            Op::GetM => {
-                let Some(m) = self.sleeping.get() else { return Vec::new() };
-                self.awake.push(m);
-                return vec![u64::from(m.0)];
+            Op::GetM | Op::GetOlder(_) => {
+                let got = match op {
+                    Op::GetOlder(slept) => self.now.checked_sub(slept).and_then(|since| self.sleeping.get_older(since)),
+                    _ => self.sleeping.get(),
+                };
+                self.awake.extend(got);
+                return got.into_iter().map(|m| u64::from(m.0)).collect();
             }
         }
         Vec::new()
@@ -107,6 +123,7 @@ impl<H: Host> Subject for Kernel<H> {
             idle: (self.mask.npidle(), self.idle.len(), self.idle.is_empty()),
             agree: self.idle.agrees_with(&self.mask),
             sleeping: (self.sleeping.len(), self.sleeping.is_empty()),
+            next_to_end: self.sleeping.next_to_end(),
         }
     }
 
@@ -130,8 +147,10 @@ impl<H: Host> Drop for Kernel<H> {
 pub struct Oracle {
     idle: Vec<usize>,
     in_use: Vec<usize>,
-    sleeping: Vec<usize>,
+    /// And since when.
+    sleeping: Vec<(usize, Nanos)>,
     awake: Vec<usize>,
+    now: Nanos,
     procs: usize,
     /// What was reached.
     pub seen: Tally,
@@ -140,9 +159,25 @@ pub struct Oracle {
 impl Oracle {
     /// For `procs` Ps, all in use, and as many Ms, all awake.
     pub fn new(procs: usize) -> Self {
-        let (all, none) = (Vec::from_iter(0..procs), Vec::new());
-        let (in_use, awake, idle, sleeping) = (all.clone(), all, none.clone(), none);
-        Oracle { idle, in_use, sleeping, awake, procs, seen: Tally::default() }
+        let all = Vec::from_iter(0..procs);
+        let (in_use, awake, idle, sleeping) = (all.clone(), all, Vec::new(), Vec::new());
+        Oracle { idle, in_use, sleeping, awake, now: 0, procs, seen: Tally::default() }
+    }
+
+    fn put<T>(&mut self, i: usize, from: fn(&mut Self) -> &mut Vec<T>) -> Option<T> {
+        let from = from(self);
+        let put = if from.is_empty() { None } else { Some(from.remove(i % from.len())) };
+        self.seen.note_if(put.is_none(), "there was nothing left to put");
+        put
+    }
+
+    /// Does the one at the bottom sleep for so long, and is it not the only one?
+    fn may_end(&mut self, slept: Nanos) -> bool {
+        let is_old = self.sleeping.first().is_some_and(|(_, since)| self.now >= since + slept);
+        self.seen.note_if(is_old && self.sleeping.len() == 1, "the last one was left to sleep");
+        self.seen.note_if(is_old && self.sleeping.len() > 1, "an old one was taken, not the last");
+        self.seen.note_if(!is_old && self.sleeping.len() > 1, "none had slept for so long");
+        is_old && self.sleeping.len() > 1
     }
 }
 
@@ -151,22 +186,41 @@ impl Subject for Oracle {
     type State = State;
 
     fn apply(&mut self, op: Op, _: Range<u64>) -> Vec<u64> {
-        let (from, to, which) = match op {
-            Op::PutP(i) => (&mut self.in_use, &mut self.idle, Some(i)),
-            Op::PutM(i) => (&mut self.awake, &mut self.sleeping, Some(i)),
-            Op::GetP => (&mut self.idle, &mut self.in_use, None),
-            Op::GetM => (&mut self.sleeping, &mut self.awake, None),
+        let now = self.now;
+        let got = match op {
+            Op::PutP(i) => {
+                let p = self.put(i, |o| &mut o.in_use);
+                self.idle.extend(p);
+                None
+            }
+            Op::PutM(i) => {
+                let m = self.put(i, |o| &mut o.awake);
+                self.sleeping.extend(m.map(|m| (m, now)));
+                None
+            }
+            Op::Pass(nanos) => {
+                self.now += nanos;
+                None
+            }
+            Op::GetP => {
+                self.seen.note_if(self.idle.is_empty(), "a get found nothing");
+                self.in_use.extend(self.idle.last());
+                self.idle.pop()
+            }
+            Op::GetM | Op::GetOlder(_) => {
+                let got = match op {
+                    Op::GetOlder(slept) => self.may_end(slept).then(|| self.sleeping.remove(0)),
+                    _ => self.sleeping.pop(),
+                };
+                self.seen.note_if(self.sleeping.is_empty() && got.is_none(), "a get found nothing");
+                self.awake.extend(got.map(|(m, _)| m));
+                got.map(|(m, _)| m)
+            }
         };
-        if from.is_empty() {
-            self.seen.note(if which.is_none() { "a get found nothing" } else { "there was nothing left to put" });
-            return Vec::new();
-        }
-        let moved = from.remove(which.map_or(from.len() - 1, |i| i % from.len()));
-        to.push(moved);
         self.seen.note_if(self.idle.len() == self.procs, "all Ps were idle");
         self.seen.note_if(self.sleeping.len() == self.procs, "all Ms slept");
         self.seen.note_if(self.idle.iter().any(|&p| p >= 64), "a bit beyond the first word was set");
-        if which.is_none() { vec![moved as u64] } else { Vec::new() }
+        got.into_iter().map(|n| n as u64).collect()
     }
 
     fn state(&self) -> State {
@@ -176,10 +230,11 @@ impl Subject for Oracle {
             idle: (n, n, n == 0),
             agree: true,
             sleeping: (self.sleeping.len(), self.sleeping.is_empty()),
+            next_to_end: self.sleeping.first().filter(|_| self.sleeping.len() > 1).map(|(_, since)| *since),
         }
     }
 
     fn drain(&mut self) -> Vec<u64> {
-        self.idle.drain(..).rev().chain(self.sleeping.drain(..).rev()).map(|n| n as u64).collect()
+        self.idle.drain(..).rev().chain(self.sleeping.drain(..).map(|(m, _)| m).rev()).map(|n| n as u64).collect()
     }
 }
