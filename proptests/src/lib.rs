@@ -15,6 +15,7 @@
 //! | [`check`] | runs a property over generated sequences; says which paths were reached; finds shortest failures |
 //! | [`deadlines`] | by when a waiting G must have been dispatched |
 //! | [`solo`] | a host for one thread, and the smallest example of a host of one's own |
+//! | [`staged`] | a host on which a test plays the Ms of a whole scheduler by hand |
 //!
 //! # A host of your own
 //!
@@ -49,3 +50,4 @@ pub mod check;
 pub mod deadlines;
 pub mod oracle;
 pub mod solo;
+pub mod staged;

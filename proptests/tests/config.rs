@@ -26,20 +26,22 @@ fn good() -> impl Strategy<Value = Config> {
         // None at all, or fewer than there are: that is no promise to have less.
         (0..=Config::MAX_PROCS, prop_oneof![Just(0), Just(Nanos::MAX), any::<Nanos>()]),
     )
-        .prop_map(|(procs, log, order, global_every, inherit_at_most, steal_passes, max_ms, (max_procs, keep_alive))| {
-            let ring = 1 << log;
-            Config {
-                procs,
-                max_procs,
-                ring,
-                order,
-                global_every,
-                inherit_at_most,
-                steal_passes,
-                max_ms,
-                keep_alive,
-            }
-        })
+        .prop_map(
+            |(procs, log, order, global_every, inherit_at_most, steal_passes, max_ms, (max_procs, keep_alive))| {
+                let ring = 1 << log;
+                Config {
+                    procs,
+                    max_procs,
+                    ring,
+                    order,
+                    global_every,
+                    inherit_at_most,
+                    steal_passes,
+                    max_ms,
+                    keep_alive,
+                }
+            },
+        )
 }
 
 fn out_of(max: usize) -> impl Strategy<Value = usize> {

@@ -66,31 +66,51 @@ pub(super) struct Calls<H: Host> {
     /// Run the safepoint's function under these, and hand them on.
     pass: Vec<OwnedP>,
     wakep: bool,
+    /// Is there anything at all?
+    any: bool,
 }
 
 impl<H: Host> Calls<H> {
     pub(super) fn none() -> Self {
-        Calls { beds: Vec::new(), monitor: false, closer: false, mail: Vec::new(), pass: Vec::new(), wakep: false }
+        let (beds, mail, pass) = (Vec::new(), Vec::new(), Vec::new());
+        Calls { beds, monitor: false, closer: false, mail, pass, wakep: false, any: false }
+    }
+
+    fn take(&mut self) -> Option<Self> {
+        self.any.then(|| core::mem::replace(self, Calls::none()))
     }
 
     /// Wake this one.
     pub(super) fn wake(&mut self, bed: Option<Arc<H::Parker>>) {
+        self.any |= bed.is_some();
         self.beds.extend(bed);
+    }
+
+    /// Wake the monitor.
+    fn monitor(&mut self) {
+        (self.monitor, self.any) = (true, true);
     }
 
     /// Wake who closes the scheduler.
     pub(super) fn closer(&mut self) {
-        self.closer = true;
+        (self.closer, self.any) = (true, true);
     }
 
     /// Deliver `mail`.
     pub(super) fn mail(&mut self, m: MId, mail: Mail) {
+        self.any = true;
         self.mail.push((m, mail));
+    }
+
+    /// Run the safepoint's function under `p`, and hand it on.
+    fn pass(&mut self, p: OwnedP) {
+        self.any = true;
+        self.pass.push(p);
     }
 
     /// See to it that somebody looks for work.
     pub(super) fn wakep(&mut self) {
-        self.wakep = true;
+        (self.wakep, self.any) = (true, true);
     }
 }
 
@@ -100,9 +120,17 @@ impl<H: Host, O: Observer> Sched<H, O> {
     pub(super) fn central<R>(self: &Arc<Self>, f: impl FnOnce(&mut Central<H>) -> R) -> R {
         let (result, calls) = self.lock.with(|c| {
             let result = f(c);
-            (result, core::mem::replace(&mut c.calls, Calls::none()))
+            (result, c.calls.take())
         });
-        let Calls { beds, monitor, closer, mail, pass, wakep } = calls;
+        if let Some(calls) = calls {
+            self.make(calls);
+        }
+        result
+    }
+
+    #[cold]
+    fn make(self: &Arc<Self>, calls: Calls<H>) {
+        let Calls { beds, monitor, closer, mail, pass, wakep, any: _ } = calls;
         mail.into_iter().for_each(|(m, mail)| self.ms[m.index()].deliver(mail));
         beds.into_iter().for_each(|bed| bed.unpark());
         pass.into_iter().for_each(|p| self.handoffp(p));
@@ -115,7 +143,6 @@ impl<H: Host, O: Observer> Sched<H, O> {
         if closer {
             self.closer.unpark();
         }
-        result
     }
 
     /// Takes an idle P. Wakes the monitor: it sleeps deeply only while every P is idle.
@@ -128,7 +155,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     pub(super) fn rouse_monitor(&self, c: &mut Central<H>) {
         if c.monitor == Monitor::Asleep {
             c.monitor = Monitor::Awake;
-            c.calls.monitor = true;
+            c.calls.monitor();
         }
     }
 
@@ -140,7 +167,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
             let stopper = c.world.hold(p);
             c.calls.wake(stopper);
         } else if c.safepoint.as_ref().is_some_and(|safepoint| safepoint.wants(&p)) {
-            c.calls.pass.push(p);
+            c.calls.pass(p);
         } else {
             match c.closed.then(|| c.global.get_bound(&self.global_len)).flatten() {
                 Some(m) => c.calls.mail(m, Mail::Run { p, seeking: None }),
@@ -175,6 +202,9 @@ impl<H: Host, O: Observer> Sched<H, O> {
 
     /// An M sleeps, rests or ends: was it the last that could do anything? Then the G that has waited longest is told.
     pub(super) fn checkdead(&self, c: &mut Central<H>) {
+        if c.bound.inside() == 0 || c.closed {
+            return;
+        }
         let census = Census {
             alive: c.alive,
             sleeping: c.sleeping.len(),
@@ -183,12 +213,12 @@ impl<H: Host, O: Observer> Sched<H, O> {
             queued: c.global.len(),
             is_expecting: self.sources.iter().any(|source| source.is_expecting()),
         };
-        let dead = if c.closed { None } else { census.verdict() };
-        if let Some((why, m)) = dead.zip(c.bound.oldest_inside()) {
+        let Some(why) = census.verdict() else { return };
+        if let Some(m) = c.bound.oldest_inside()
+            && c.bound.ready(m, why)
+        {
             self.observer.event(Event::Deadlock { m, why });
-            if c.bound.ready(m, why) {
-                self.send_for(c, m);
-            }
+            self.send_for(c, m);
         }
     }
 }

@@ -110,7 +110,9 @@ impl<H: Host, O: Observer> Sched<H, O> {
             (Source::Local, None) => false,
             (Source::Extra, _) => self.sources.iter().any(|source| source.has_work()),
             (Source::Steal, Some(_)) => false,
-            (Source::Steal, None) => self.ps.iter().any(|p| !p.queue.is_empty()),
+            // A number of Ps that is out of date does no harm: a P that has ended has no G, and who fills the ring of a
+            // new one had to see that it is there.
+            (Source::Steal, None) => self.ps.iter().take(self.procs()).any(|p| !p.queue.is_empty()),
         }
     }
 }

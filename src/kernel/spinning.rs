@@ -20,12 +20,17 @@
 //! it looks at every queue once more when it retires, behind its own fence, and the request came with a fence of its
 //! own: if that came second, the seeker had idled its P before, and the request had found it.
 //!
+//! Pair `baton`: a seeker that found more than it runs (a stolen half, a share) puts the rest into its ring and leaves
+//! `nmspinning`; if it is not the last, it wakes nobody and trusts those that are still counted. They see the rest
+//! because they leave later, on the same word, and then look behind their fence. (On x86 and in Go's memory model that
+//! is so without a word; in C11 it takes a Release.)
+//!
 //! Checked by: verification/src/models/spinning.rs
 
 use super::m::Seeking;
 use crate::atomic::{Atomic, store_load};
 use crate::host::Host;
-use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::Ordering::{Relaxed, Release};
 
 /// The count of Ms that look for work, and the request for one more.
 pub struct Spinning<H: Host> {
@@ -146,8 +151,8 @@ impl<H: Host> Spinning<H> {
 
     fn leave(&self, seeking: Seeking) -> Left {
         seeking.relinquish();
-        // Relaxed: a count. `work/spinning` follows where anything depends on it.
-        let before = self.nmspinning.fetch_sub(1, Relaxed);
+        // Release: `baton`. Who leaves later, and then looks, sees the Gs that we found and did not run.
+        let before = self.nmspinning.fetch_sub(1, Release);
         debug_assert!(before > 0, "spinning: an M left that was not counted");
         Left { was_last: before == 1 }
     }

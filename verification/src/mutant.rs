@@ -88,7 +88,9 @@ pub const SOURCES: &[(&str, &str)] = &[
     ("models/syscall.rs", include_str!("models/syscall.rs")),
     ("models/threads.rs", include_str!("models/threads.rs")),
     ("models/work_source.rs", include_str!("models/work_source.rs")),
+    ("twins/handoff.rs", include_str!("twins/handoff.rs")),
     ("twins/spinning.rs", include_str!("twins/spinning.rs")),
+    ("twins/syscall.rs", include_str!("twins/syscall.rs")),
 ];
 
 /// The text of a line of the kernel.

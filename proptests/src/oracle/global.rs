@@ -161,7 +161,8 @@ impl Subject for Oracle {
                 let waiting = self.queue.iter().filter(|&g| self.tickets.contains(g)).count();
                 let ticket = self.queue.iter().copied().find(|g| self.tickets.contains(g));
                 self.seen.note_if(ticket.is_none() && !self.queue.is_empty(), "there was no ticket among the Gs");
-                self.seen.note_if(ticket.is_some() && ticket != self.queue.front().copied(), "a ticket was not the oldest");
+                self.seen
+                    .note_if(ticket.is_some() && ticket != self.queue.front().copied(), "a ticket was not the oldest");
                 self.seen.note_if(waiting > 1, "there were several tickets");
                 self.queue.retain(|&g| Some(g) != ticket);
                 Vec::from_iter(ticket)

@@ -217,6 +217,21 @@ scene!(two_gs_one_seeker, |H, D| {
     tiny.judge(&ends)
 });
 
+scene!(a_seeker_finds_more_than_it_runs, |H, D| {
+    // Two seek. One found two Gs: it runs one, the other lies in its ring. If it is not the last to leave, it wakes
+    // nobody, and the other seeker is trusted to see what is left.
+    let tiny = Tiny::<H, D>::new(0);
+    let (one, two) = (tiny.room.become_spinning(), tiny.room.become_spinning());
+    let finder = party::<H, _, _>("finder", &tiny, |tiny| {
+        // Release: as the ring's `publish`.
+        tiny.queued.store(1, Release);
+        D::found_work(&tiny.room, one, tiny);
+    });
+    let end = tiny.retire(two);
+    H::join(finder);
+    tiny.judge(&[end])
+});
+
 scene!(a_count_that_nobody_stands_behind, |H, D| {
     // No P is idle. One M passes a baton for nothing: it raises the count and lowers it without a look. Meanwhile a
     // seeker retires, and somebody submits.
@@ -282,6 +297,12 @@ pub const MODELS: &[Model] = &[
         invariants: [11, 14, 30, 31],
         must_reach: ["looking=0 started=1 queued=1"],
         runs: [loom_bounded(3), loom_apart(), sc(), tso()]),
+    crate::model!("spinning::work_is_conserved::a_seeker_finds_more_than_it_runs", a_seeker_finds_more_than_it_runs,
+        claim: "what a seeker found and does not run is seen by the seeker that leaves after it",
+        size: "2 threads, 1 G left over, 1 P idled",
+        invariants: [11, 30, 31],
+        must_reach: ["looking=1 started=0 queued=1", "looking=0 started=1 queued=1"],
+        runs: [loom(), loom_apart(), sc(), tso()]),
     crate::model!("spinning::work_is_conserved::a_count_that_nobody_stands_behind", a_count_that_nobody_stands_behind,
         claim: "a seeker looks again even if others are counted, because those may not look",
         size: "3 threads, 1 G, 1 P idled",
@@ -303,6 +324,7 @@ pub const MODELS: &[Model] = &[
 ];
 
 const ONE: &str = "spinning::work_is_conserved::one_submitter_one_seeker";
+const MORE: &str = "spinning::work_is_conserved::a_seeker_finds_more_than_it_runs";
 const FOUR: &str = "spinning::work_is_conserved::four_parties_one_p_is_taken";
 
 /// The mutants.
@@ -320,6 +342,13 @@ pub const MUTANTS: &[Mutant] = &[
         what: "retire without its StoreLoad",
         mutation: Mutation::Weaken { file: "kernel/spinning.rs", after: "pub fn retire", needle: "store_load::<H>()" },
         killed_by: &[(ONE, Engine::Loom)],
+    },
+    Mutant {
+        name: "spinning-leaves-relaxed",
+        room: "spinning",
+        what: "a seeker leaves nmspinning Relaxed",
+        mutation: Mutation::Weaken { file: "kernel/spinning.rs", after: "fn leave", needle: "fetch_sub" },
+        killed_by: &[(MORE, Engine::Loom)],
     },
     Mutant {
         name: "spinning-looks-before-it-leaves",

@@ -1,10 +1,1138 @@
-//! Models of `stw`.
+//! Models of `stw`, `safepoint`, `wanted` and `resize`: first with the smallest scheduler around the rooms, then with the
+//! real one.
+//!
+//! A P is a cell that only its owner may touch. While the world is stopped the stopper touches all of them, so a P that
+//! was counted without being held is seen.
 
-use crate::model::Model;
-use crate::mutant::Mutant;
+use super::common::{g, party};
+use crate::engine::Engine;
+use crate::model::{Model, loom, loom_apart, loom_bounded, sampled, sc, tso};
+use crate::mutant::{self, Mutant, Mutation};
+use crate::stage::{Cell, Stage};
+use crate::wrap::trace::main_plays;
+use spinpark::atomic::{Atomic, store_load};
+use spinpark::host::{Host, Lock, Parker};
+use spinpark::kernel::config::Config;
+use spinpark::kernel::find::Worker;
+use spinpark::kernel::g::G;
+use spinpark::kernel::m::{M, MId, Mail};
+use spinpark::kernel::observer::Event;
+use spinpark::kernel::p::{OwnedP, PId};
+use spinpark::kernel::safepoint::{self, Safepoint, SafepointFn};
+use spinpark::kernel::stw::{self, World};
+use spinpark::kernel::syscall::{self, Away, Custody, Way, entersyscall, exitsyscall};
+use spinpark::kernel::wanted::{Want, Wanted};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicU32};
+
+/// The smallest scheduler around the rooms.
+struct Tiny<H: Stage> {
+    words: Vec<Custody<H>>,
+    wanted: Wanted<H>,
+    lock: H::Lock<Central<H>>,
+    /// An M that a P is handed to.
+    m: M<H>,
+    /// One cell a P: its owner uses it.
+    used: Vec<H::Cell<bool>>,
+    /// How often the safepoint's function ran under each.
+    passed: Vec<H::Cell<u32>>,
+    /// Where an M blocks in its system call.
+    io: H::Parker,
+    /// Can be known by an M: a stop was asked for.
+    asked: Atomic<H, bool>,
+    /// Did an M that entered a system call give its P up itself? No part of what is checked.
+    gave_up: AtomicBool,
+}
+
+/// Under the lock.
+struct Central<H: Host> {
+    world: World<H>,
+    safepoint: Option<Safepoint<H>>,
+    idle: Vec<OwnedP>,
+    /// How often a stopper was woken.
+    wakes: usize,
+    /// Who stood in line, and who stopped the world, in order.
+    stood: Vec<u8>,
+    stopped: Vec<u8>,
+    /// For the twin with a semaphore instead of a line.
+    taken: bool,
+    pushing: Vec<Arc<H::Parker>>,
+}
+
+impl<H: Host> Drop for Central<H> {
+    fn drop(&mut self) {
+        self.idle.drain(..).for_each(|p| drop(p.relinquish()));
+    }
+}
+
+fn twin(name: &str) -> bool {
+    mutant::twin() == Some(name)
+}
+
+impl<H: Stage> Tiny<H> {
+    /// `procs` Ps, of which the last `idle` are idle and the others are somebody's.
+    fn new(procs: u32, idle: u32) -> Arc<Self> {
+        Arc::new(Tiny {
+            words: (0..procs).map(|p| Custody::new(PId(p))).collect(),
+            wanted: Wanted::new(),
+            lock: H::Lock::new(Central {
+                world: World::new(procs as usize),
+                safepoint: None,
+                idle: (procs - idle..procs).map(|p| OwnedP::assume(PId(p))).collect(),
+                wakes: 0,
+                stood: Vec::new(),
+                stopped: Vec::new(),
+                taken: false,
+                pushing: Vec::new(),
+            }),
+            m: M::new(),
+            used: (0..procs).map(|_| Cell::new(false)).collect(),
+            passed: (0..procs).map(|_| Cell::new(0)).collect(),
+            io: H::Parker::new(),
+            asked: Atomic::new(false),
+            gave_up: AtomicBool::new(false),
+        })
+    }
+
+    /// Runs a G under `p`, which the caller owns.
+    fn run(&self, p: &OwnedP) {
+        let used = &self.used[p.id().index()];
+        assert!(!used.get(), "P{} is used by two, or while the world is stopped", p.id().0);
+        used.set(true);
+        used.set(false);
+    }
+
+    /// Lets go of `p`, under the lock. What there is to do then: wake the stopper, or run the safepoint's function.
+    fn let_go(c: &mut Central<H>, p: OwnedP) -> (Option<Arc<H::Parker>>, Option<OwnedP>) {
+        if c.world.is_stopping() {
+            let stopper = c.world.hold(p);
+            c.wakes += usize::from(stopper.is_some());
+            return (stopper.filter(|_| !twin("wakes-nobody")), None);
+        }
+        let wants = |safepoint: &Safepoint<H>| safepoint.wants(&p) && !twin("idles-what-is-wanted");
+        if c.safepoint.as_ref().is_some_and(wants) {
+            return (None, Some(p));
+        }
+        c.idle.push(p);
+        (None, None)
+    }
+
+    fn release(&self, p: OwnedP) {
+        let (stopper, pass) = self.lock.with(|c| Self::let_go(c, p));
+        stopper.into_iter().for_each(|bed| bed.unpark());
+        pass.into_iter().for_each(|p| self.pass(p));
+    }
+
+    /// Runs the safepoint's function under `p` if it is wanted, and lets go of `p`.
+    fn pass(&self, p: OwnedP) {
+        self.attend(&p);
+        self.release(p);
+    }
+
+    fn attend(&self, p: &OwnedP) {
+        if !self.wanted.is(Want::Safepoint) {
+            return;
+        }
+        let ran = |c: &mut Central<H>| c.safepoint.as_mut().and_then(Safepoint::ran);
+        if let Some(run) = self.lock.with(|c| c.safepoint.as_mut()?.begin(p)) {
+            let early = if twin("counts-before-it-ran") { self.lock.with(ran) } else { None };
+            early.into_iter().for_each(|caller| caller.unpark());
+            run(p.id());
+            if !twin("counts-before-it-ran") {
+                self.lock.with(ran).into_iter().for_each(|caller| caller.unpark());
+            }
+        }
+    }
+
+    /// An M enters a system call.
+    fn enter(&self, m: MId, p: OwnedP) -> Option<Away> {
+        if twin("enters-in-gos-order") {
+            if self.wanted.any() {
+                self.pass(p);
+                return None;
+            }
+            return Some(entersyscall(m, p, &Blind(self)));
+        }
+        if twin("enters-blindly") {
+            return Some(entersyscall(m, p, &Blind(self)));
+        }
+        Some(entersyscall(m, p, self))
+    }
+
+    /// An M with `p` makes a system call that lasts until the world has run again. How it comes back.
+    fn block(&self, p: OwnedP) -> Option<Way> {
+        self.run(&p);
+        let away = self.enter(MId(0), p);
+        self.io.park();
+        away.and_then(|away| self.come_back(away)).map(|(p, way)| {
+            self.run(&p);
+            self.release(p);
+            way
+        })
+    }
+
+    fn come_back(&self, away: Away) -> Option<(OwnedP, Way)> {
+        let (p, g, way) = exitsyscall(away, g(1), self).ok()?;
+        let _ = g.into_raw();
+        Some((p, way))
+    }
+
+    /// Stands in line and stops the world.
+    fn stop(&self, name: u8, bed: &Arc<H::Parker>) {
+        if twin("pushes") {
+            self.push(name, bed);
+        } else if !self.lock.with(|c| {
+            c.stood.push(name);
+            c.world.queue_up(bed)
+        }) {
+            while !self.lock.with(|c| c.world.is_first(bed)) {
+                bed.park();
+            }
+        }
+        let stopper = Stopper { tiny: self, bed };
+        if twin("scans-before-it-says") {
+            self.stop_late(&stopper)
+        } else {
+            stw::stop::<H>(None, &stopper)
+        }
+        self.lock.with(|c| {
+            c.stopped.push(name);
+            assert!(c.world.held() == self.used.len(), "stopped, but {} Ps are held", c.world.held());
+        });
+        for (p, used) in self.used.iter().enumerate() {
+            assert!(!used.get(), "the world is stopped, but P{p} is used");
+            used.set(true);
+        }
+    }
+
+    /// The world runs again.
+    fn start(&self) {
+        self.used.iter().for_each(|used| used.set(false));
+        // Relaxed: read by who holds a P, which it got under the lock.
+        self.asked.store(false, Relaxed);
+        let early = if twin("released-early") { self.lock.with(|c| c.world.leave_line()) } else { None };
+        early.into_iter().for_each(|bed| bed.unpark());
+        let next = self.lock.with(|c| {
+            let ps = c.world.resume();
+            self.wanted.done(Want::Stop);
+            c.idle.extend(ps);
+            c.taken = false;
+            let next = if twin("released-early") { None } else { c.world.leave_line() };
+            next.or_else(|| c.pushing.pop())
+        });
+        next.into_iter().for_each(|bed| bed.unpark());
+    }
+
+    /// The twin that has a semaphore instead of a line: who comes while it is free has it (golang/go #40459).
+    fn push(&self, name: u8, bed: &Arc<H::Parker>) {
+        self.lock.with(|c| c.stood.push(name));
+        while !self.lock.with(|c| match c.taken {
+            true => {
+                c.pushing.push(Arc::clone(bed));
+                false
+            }
+            false => {
+                c.taken = true;
+                c.world.queue_up(bed)
+            }
+        }) {
+            bed.park();
+        }
+    }
+
+    /// The twin that looks at the words before it says that it stops.
+    fn stop_late(&self, stopper: &Stopper<'_, H>) {
+        let early: Vec<_> = self.words.iter().filter_map(Custody::take_any).collect();
+        stw::Neighbours::begin(stopper, None);
+        store_load::<H>();
+        early.into_iter().for_each(|p| self.release(p));
+        while !stw::Neighbours::is_stopped(stopper) {
+            stw::Neighbours::sleep(stopper);
+        }
+    }
+
+    fn bed() -> Arc<H::Parker> {
+        Arc::new(H::Parker::new())
+    }
+
+    /// Everybody has come to rest: every P is idle, and each stop was served in turn, by one wake.
+    fn judge(&self) {
+        self.lock.with(|c| {
+            let mut idle: Vec<u32> = c.idle.iter().map(|p| p.id().0).collect();
+            idle.sort_unstable();
+            assert!(idle.iter().copied().eq(0..self.used.len() as u32), "not every P is idle, once: {idle:?}");
+            assert!(c.stood == c.stopped, "stood in line: {:?}, but stopped: {:?}", c.stood, c.stopped);
+            assert!(c.wakes == c.stopped.len(), "{} stops, but {} wakes", c.stopped.len(), c.wakes);
+        });
+    }
+}
+
+impl<H: Stage> syscall::Neighbours<H> for Tiny<H> {
+    fn custody(&self, p: PId) -> &Custody<H> {
+        &self.words[p.index()]
+    }
+    fn is_wanted(&self) -> bool {
+        self.wanted.any()
+    }
+    fn handoffp(&self, p: OwnedP) {
+        self.gave_up.store(true, Relaxed);
+        self.pass(p);
+    }
+    fn pidleget_or_queue(&self, g: G) -> Option<(OwnedP, G)> {
+        self.lock.with(|c| match c.idle.pop() {
+            Some(p) => Some((p, g)),
+            None => {
+                let _ = g.into_raw();
+                None
+            }
+        })
+    }
+}
+
+/// Neighbours that do not know that every P is wanted.
+struct Blind<'a, H: Stage>(&'a Tiny<H>);
+
+impl<H: Stage> syscall::Neighbours<H> for Blind<'_, H> {
+    fn custody(&self, p: PId) -> &Custody<H> {
+        self.0.custody(p)
+    }
+    fn is_wanted(&self) -> bool {
+        false
+    }
+    fn handoffp(&self, p: OwnedP) {
+        self.0.handoffp(p);
+    }
+    fn pidleget_or_queue(&self, g: G) -> Option<(OwnedP, G)> {
+        self.0.pidleget_or_queue(g)
+    }
+}
+
+struct Stopper<'a, H: Stage> {
+    tiny: &'a Tiny<H>,
+    bed: &'a Arc<H::Parker>,
+}
+
+impl<H: Stage> stw::Neighbours for Stopper<'_, H> {
+    fn begin(&self, own: Option<OwnedP>) {
+        let stoppers = self.tiny.lock.with(|c| {
+            c.world.begin_stop();
+            self.tiny.wanted.ask(Want::Stop);
+            // Release: who sees it sees `wanted` too.
+            self.tiny.asked.store(true, Release);
+            let mut ps: Vec<OwnedP> = own.into_iter().collect();
+            ps.append(&mut c.idle);
+            ps.into_iter().filter_map(|p| Tiny::let_go(c, p).0).collect::<Vec<_>>()
+        });
+        stoppers.into_iter().for_each(|bed| bed.unpark());
+    }
+    fn take_from_syscalls(&self) {
+        for (p, word) in self.tiny.words.iter().enumerate() {
+            let seen = || word.peek().in_syscall.map(|_| OwnedP::assume(PId(p as u32)));
+            let taken = if twin("takes-without-an-exchange") { seen() } else { word.take_any() };
+            taken.into_iter().for_each(|p| self.tiny.release(p));
+        }
+    }
+    fn is_stopped(&self) -> bool {
+        self.tiny.lock.with(|c| c.world.is_stopped())
+    }
+    fn sleep(&self) {
+        self.bed.park();
+    }
+}
+
+/// The M of `p` is about to find its next G: runs one, unless it sees that the world is to stop; then idles its P.
+fn runs_one_and_idles<H: Stage>(tiny: &Tiny<H>, p: OwnedP) -> bool {
+    let ran = !tiny.wanted.is(Want::Stop);
+    if ran {
+        tiny.run(&p);
+    }
+    tiny.release(p);
+    ran
+}
+
+fn an_m_enters_a_system_call_and_blocks<H: Stage>() -> String {
+    main_plays("stopper");
+    let tiny = Tiny::<H>::new(1, 0);
+    let m = party::<H, _, _>("m", &tiny, |tiny| tiny.block(OwnedP::assume(PId(0))));
+    tiny.stop(0, &Tiny::<H>::bed());
+    tiny.start();
+    tiny.io.unpark();
+    let way = H::join(m);
+    tiny.judge();
+    format!("{}, back: {way:?}", if tiny.gave_up.load(Relaxed) { "its M gave it up" } else { "the stopper took it" })
+}
+
+fn one_idles_and_one_enters_a_system_call<H: Stage>() -> String {
+    main_plays("stopper");
+    let tiny = Tiny::<H>::new(2, 0);
+    let caller = party::<H, _, _>("caller", &tiny, |tiny| tiny.block(OwnedP::assume(PId(0))));
+    let idler = party::<H, _, _>("idler", &tiny, |tiny| runs_one_and_idles(tiny, OwnedP::assume(PId(1))));
+    tiny.stop(0, &Tiny::<H>::bed());
+    tiny.start();
+    tiny.io.unpark();
+    let way = H::join(caller);
+    let ran = H::join(idler);
+    tiny.judge();
+    format!("ran {ran}, gave up {}, back: {way:?}", tiny.gave_up.load(Relaxed))
+}
+
+fn the_p_lies_in_a_mailbox<H: Stage>() -> String {
+    main_plays("stopper");
+    let tiny = Tiny::<H>::new(1, 0);
+    let giver = party::<H, _, _>("giver", &tiny, |tiny| {
+        let p = OwnedP::assume(PId(0));
+        tiny.run(&p);
+        tiny.m.deliver(Mail::Run { p, seeking: None });
+    });
+    let taker = party::<H, _, _>("taker", &tiny, |tiny| match tiny.m.receive() {
+        Mail::Run { p, .. } => runs_one_and_idles(tiny, p),
+        Mail::Exit => unreachable!("nobody sent an exit"),
+    });
+    tiny.stop(0, &Tiny::<H>::bed());
+    tiny.start();
+    H::join(giver);
+    let ran = H::join(taker);
+    tiny.judge();
+    format!("ran {ran}")
+}
+
+/// An M whose G makes `n` system calls. Returns how many it came back from with its P.
+fn calls<H: Stage>(tiny: &Tiny<H>, n: u32) -> u32 {
+    let mut p = OwnedP::assume(PId(0));
+    for made in 0..n {
+        tiny.run(&p);
+        // Acquire: then `wanted` is seen as well.
+        let asked = tiny.asked.load(Acquire);
+        let back = tiny.enter(MId(0), p).and_then(|away| tiny.come_back(away));
+        p = match back {
+            Some((p, way)) => {
+                assert!(way != Way::Kept || !asked, "a system call after the stop was asked for, and the P is kept");
+                p
+            }
+            None => return made,
+        };
+    }
+    tiny.release(p);
+    n
+}
+
+fn one_system_call_after_another<H: Stage>() -> String {
+    main_plays("stopper");
+    let tiny = Tiny::<H>::new(1, 0);
+    let m = party::<H, _, _>("m", &tiny, |tiny| calls(tiny, 3));
+    tiny.stop(0, &Tiny::<H>::bed());
+    tiny.start();
+    let made = H::join(m);
+    tiny.judge();
+    format!("came back {made} times")
+}
+
+fn two_stoppers_and_an_m<H: Stage>() -> String {
+    main_plays("stopper 1");
+    let tiny = Tiny::<H>::new(1, 0);
+    let m = party::<H, _, _>("m", &tiny, |tiny| calls(tiny, 1));
+    let two = party::<H, _, _>("stopper 2", &tiny, |tiny| {
+        tiny.stop(2, &Tiny::<H>::bed());
+        tiny.start();
+    });
+    tiny.stop(1, &Tiny::<H>::bed());
+    tiny.start();
+    let made = H::join(m);
+    H::join(two);
+    tiny.judge();
+    let first = tiny.lock.with(|c| c.stopped[0]);
+    format!("came back {made} times, first {first}")
+}
+
+fn one_stops_again_and_again<H: Stage>() -> String {
+    main_plays("stopper 1");
+    let tiny = Tiny::<H>::new(1, 1);
+    let two = party::<H, _, _>("stopper 2", &tiny, |tiny| {
+        tiny.stop(2, &Tiny::<H>::bed());
+        tiny.start();
+    });
+    for _ in 0..2 {
+        tiny.stop(1, &Tiny::<H>::bed());
+        tiny.start();
+    }
+    H::join(two);
+    tiny.judge();
+    format!("{:?}", tiny.lock.with(|c| c.stopped.clone()))
+}
+
+/// Somebody who passes a safepoint.
+struct Passer<'a, H: Stage> {
+    tiny: &'a Tiny<H>,
+    bed: Arc<H::Parker>,
+    run: Arc<SafepointFn>,
+}
+
+impl<H: Stage> safepoint::Neighbours for Passer<'_, H> {
+    fn begin(&self) -> Vec<OwnedP> {
+        self.tiny.lock.with(|c| {
+            let procs = self.tiny.used.len();
+            c.safepoint = Some(Safepoint::new(procs, Arc::clone(&self.run), Arc::clone(&self.bed)));
+            self.tiny.wanted.ask(Want::Safepoint);
+            std::mem::take(&mut c.idle)
+        })
+    }
+    fn take_from_syscalls(&self) -> Vec<OwnedP> {
+        self.tiny.words.iter().filter_map(Custody::take_any).collect()
+    }
+    fn pass(&self, p: OwnedP) {
+        self.tiny.pass(p);
+    }
+    fn finish(&self) {
+        while !self.tiny.lock.with(|c| c.safepoint.as_ref().is_none_or(Safepoint::is_passed)) {
+            self.bed.park();
+        }
+        self.tiny.lock.with(|c| {
+            c.safepoint = None;
+            self.tiny.wanted.done(Want::Safepoint);
+        });
+    }
+}
+
+impl<H: Stage> Tiny<H> {
+    /// Runs a function under each P that counts, and that nobody else may run at the same time; sees that it has run.
+    fn for_each_p(self: &Arc<Self>, own: Option<OwnedP>) {
+        let run = Arc::new({
+            let tiny = Arc::clone(self);
+            move |p: PId| {
+                assert!(!tiny.used[p.index()].get(), "P{} is used while the function runs", p.0);
+                let passed = &tiny.passed[p.index()];
+                passed.set(passed.get() + 1);
+            }
+        });
+        safepoint::for_each_p::<H>(own, &Passer { tiny: self, bed: Self::bed(), run });
+        for (p, passed) in self.passed.iter().enumerate() {
+            let n = passed.get();
+            assert!(n == 1, "the function ran {n} times under P{p}");
+        }
+    }
+}
+
+fn one_is_idle_and_one_enters_a_system_call<H: Stage>() -> String {
+    main_plays("caller");
+    let tiny = Tiny::<H>::new(2, 1);
+    let m = party::<H, _, _>("m", &tiny, |tiny| tiny.block(OwnedP::assume(PId(0))));
+    tiny.for_each_p(None);
+    tiny.io.unpark();
+    let way = H::join(m);
+    tiny.judge();
+    format!("{}, back: {way:?}", if tiny.gave_up.load(Relaxed) { "its M gave it up" } else { "the caller took it" })
+}
+
+fn one_is_the_callers_and_one_runs<H: Stage>() -> String {
+    main_plays("caller");
+    let tiny = Tiny::<H>::new(2, 0);
+    let m = party::<H, _, _>("m", &tiny, |tiny| {
+        let p = OwnedP::assume(PId(1));
+        let before = tiny.passed[1].get();
+        tiny.run(&p);
+        // Its next scheduling point, and then there is nothing to run.
+        tiny.attend(&p);
+        let between = tiny.passed[1].get();
+        tiny.run(&p);
+        tiny.release(p);
+        (before, between)
+    });
+    tiny.for_each_p(Some(OwnedP::assume(PId(0))));
+    let (before, between) = H::join(m);
+    assert!(before == 0, "it ran under a P that was somebody's");
+    tiny.judge();
+    if between == 1 { "at its scheduling point" } else { "when its P was idle, or about to be" }.to_owned()
+}
+
+/// The real scheduler, with Gs that do as a model says. The models of other rooms have it too.
+pub(super) mod real {
+    use super::super::common::Tasks;
+    use crate::stage::{Cell, Stage};
+    use spinpark::host::Parker;
+    use spinpark::kernel::config::Config;
+    use spinpark::kernel::find::Worker;
+    use spinpark::kernel::g::G;
+    use spinpark::kernel::locked::Woken;
+    use spinpark::kernel::observer::{Event, Observer};
+    use spinpark::kernel::p::PId;
+    use spinpark::kernel::sched::{Sched, Sources};
+    use spinpark::kernel::snapshot::Snapshot;
+    use spinpark::kernel::work_source::Waker;
+    use std::sync::atomic::AtomicU32;
+    use std::sync::atomic::Ordering::Relaxed;
+    use std::sync::{Arc, Mutex};
+
+    /// What a model adds to the embedder.
+    pub(in crate::models) trait More: Send + Sync + 'static {
+        /// It watches, too.
+        fn event(&self, event: &Event<'_>) {
+            let _ = event;
+        }
+    }
+
+    impl More for () {}
+
+    /// What G number `n` does under `worker`; what it ends with. `None`: its thread ends.
+    pub(in crate::models) type Play<H, X> = fn(&On<H, X>, Worker, u64) -> Option<Worker>;
+
+    /// A scheduler with its embedder.
+    pub(in crate::models) type On<H, X> = Arc<Sched<H, Crew<H, X>>>;
+
+    /// The embedder: what its Gs do, and who watches.
+    pub(in crate::models) struct Crew<H: Stage, X: More> {
+        play: Play<H, X>,
+        tasks: Tasks<H>,
+        /// How often each G ran. No part of what is checked, as all that is of `std` here.
+        ran: Vec<AtomicU32>,
+        /// Has every M fallen asleep since the main thread last looked?
+        all_asleep: H::Parker,
+        /// Is the world stopped? Who stops it writes it, Gs read it: never at the same time.
+        stopped: H::Cell<bool>,
+        /// One cell a P: only its owner uses it.
+        used: Vec<H::Cell<bool>>,
+        seen: Mutex<Seen>,
+        pub(in crate::models) more: X,
+    }
+
+    /// What was reported.
+    #[derive(Debug, Default, Clone)]
+    pub(in crate::models) struct Seen {
+        /// Those that were told that they wait for ever.
+        pub(in crate::models) told: Vec<Woken>,
+        /// How many tickets were found in a queue.
+        pub(in crate::models) tickets: usize,
+        pub(in crate::models) refused: usize,
+        pub(in crate::models) stops: usize,
+    }
+
+    impl<H: Stage, X: More> Observer for Crew<H, X> {
+        fn event(&self, event: Event<'_>) {
+            let mut seen = self.seen.lock().unwrap();
+            match &event {
+                Event::Deadlock { why, .. } => seen.told.push(*why),
+                Event::Refused => seen.refused += 1,
+                Event::Found { g, .. } if g.bound().is_some() => seen.tickets += 1,
+                Event::Stopped => seen.stops += 1,
+                _ => (),
+            }
+            drop(seen);
+            self.more.event(&event);
+            match event {
+                Event::Slept { sleeping, alive, .. } if sleeping == alive => self.all_asleep.unpark(),
+                Event::Exited { .. } => self.all_asleep.unpark(),
+                _ => (),
+            }
+        }
+    }
+
+    /// Small numbers.
+    pub(in crate::models) fn small(procs: usize, max_ms: usize) -> Config {
+        Config { procs, max_ms, ring: 2, steal_passes: 1, ..Config::default() }
+    }
+
+    impl<H: Stage, X: More> Crew<H, X> {
+        /// Makes G `n`.
+        pub(in crate::models) fn make(&self, n: u64) -> G {
+            self.tasks.make(n)
+        }
+
+        /// `g` runs, or is given back, for the first time. Its number.
+        pub(in crate::models) fn runs(&self, g: G) -> u64 {
+            let n = self.tasks.run(g);
+            assert!(self.ran[n as usize - 1].fetch_add(1, Relaxed) == 0, "G{n} runs twice");
+            n
+        }
+
+        /// A G runs under `worker`'s P: nobody else does, and the world is not stopped.
+        pub(in crate::models) fn uses(&self, worker: &Worker) {
+            assert!(!self.stopped.get(), "a G runs, but the world is stopped");
+            self.uses_p(worker.p());
+        }
+
+        pub(in crate::models) fn uses_p(&self, p: PId) {
+            let used = &self.used[p.index()];
+            assert!(!used.get(), "two use P{}", p.0);
+            used.set(true);
+            used.set(false);
+        }
+
+        /// For who has stopped the world, or is about to start it.
+        pub(in crate::models) fn is_stopped(&self, yes: bool) {
+            assert!(self.stopped.get() != yes, "two have stopped the world");
+            self.stopped.set(yes);
+        }
+
+        pub(in crate::models) fn each_ran_once(&self) {
+            for (i, ran) in self.ran.iter().enumerate() {
+                assert!(ran.load(Relaxed) == 1, "all is quiet, but G{} did not run", i + 1);
+            }
+        }
+
+        pub(in crate::models) fn seen(&self) -> Seen {
+            self.seen.lock().unwrap().clone()
+        }
+    }
+
+    fn life<H: Stage, X: More>(sched: &On<H, X>, mut worker: Worker) {
+        let crew = sched.observer();
+        while let Some((next, g)) = sched.next(worker) {
+            let n = crew.runs(g);
+            crew.uses(&next);
+            match (crew.play)(sched, next, n) {
+                Some(next) => worker = next,
+                None => return,
+            }
+        }
+    }
+
+    /// A scheduler for `n` Gs, with no M yet.
+    pub(in crate::models) fn open<H: Stage, X: More>(config: Config, n: u64, more: X, play: Play<H, X>) -> On<H, X> {
+        open_with(config, n, more, play, |_| Vec::new())
+    }
+
+    /// The same, with sources.
+    pub(in crate::models) fn open_with<H: Stage, X: More>(
+        config: Config,
+        n: u64,
+        more: X,
+        play: Play<H, X>,
+        make: impl FnOnce(&Waker) -> Sources,
+    ) -> On<H, X> {
+        let crew = Crew {
+            play,
+            tasks: Tasks::new(n as usize),
+            ran: (0..n).map(|_| AtomicU32::new(0)).collect(),
+            all_asleep: H::Parker::new(),
+            stopped: Cell::new(false),
+            used: (0..config.capacity()).map(|_| Cell::new(false)).collect(),
+            seen: Mutex::default(),
+            more,
+        };
+        Sched::with_sources(config, crew, life, make).expect("the numbers are allowed")
+    }
+
+    /// Submits Gs `from` to `to`.
+    pub(in crate::models) fn submit<H: Stage, X: More>(sched: &On<H, X>, from: u64, to: u64) {
+        for n in from..=to {
+            assert!(sched.submit(sched.observer().make(n)).is_ok(), "the scheduler is open");
+        }
+    }
+
+    /// Waits until every M sleeps, and asks the invariants of quiescence.
+    pub(in crate::models) fn quiet<H: Stage, X: More>(sched: &On<H, X>) -> Snapshot {
+        let snapshot = loop {
+            sched.observer().all_asleep.park();
+            let snapshot = sched.snapshot();
+            if snapshot.is_quiescent() && snapshot.held == 0 {
+                break snapshot;
+            }
+        };
+        if let Some(violation) = snapshot.violation() {
+            panic!("{violation}: {snapshot:?}");
+        }
+        assert!(snapshot.idle_ps == snapshot.procs, "every M sleeps, but a P is not idle: {snapshot:?}");
+        snapshot
+    }
+
+    /// Waits until all is quiet, sees that each G ran once, and closes.
+    pub(in crate::models) fn finish<H: Stage, X: More>(sched: &On<H, X>) -> Snapshot {
+        let snapshot = quiet(sched);
+        sched.observer().each_ran_once();
+        let left = sched.close();
+        assert!(left.is_empty(), "{} Gs were given back that nobody submitted", left.len());
+        snapshot
+    }
+}
+
+use real::{More, On, finish, open, small, submit};
+
+/// A stop from outside: no G runs meanwhile.
+fn stops<H: Stage, X: More>(sched: &On<H, X>) {
+    let stopped = sched.stop_the_world(None);
+    sched.observer().is_stopped(true);
+    sched.observer().is_stopped(false);
+    assert!(sched.start_the_world(stopped).is_none(), "the stopper was no M");
+}
+
+/// A G makes a system call.
+fn calls_once<H: Stage, X: More>(sched: &On<H, X>, worker: Worker) -> (Worker, Way) {
+    let away = sched.entersyscall(worker);
+    let (worker, way) = sched.exitsyscall_bound(away);
+    sched.observer().uses(&worker);
+    (worker, way)
+}
+
+fn one_g_makes_a_system_call<H: Stage>() -> String {
+    fn play<H: Stage>(sched: &On<H, ()>, worker: Worker, _: u64) -> Option<Worker> {
+        Some(calls_once(sched, worker).0)
+    }
+    let sched = open::<H, ()>(small(1, 2), 1, (), play::<H>);
+    submit(&sched, 1, 1);
+    stops(&sched);
+    let snapshot = finish(&sched);
+    format!("{} Ms", snapshot.alive)
+}
+
+fn gs_run_call_spawn_and_are_submitted<H: Stage>() -> String {
+    fn play<H: Stage>(sched: &On<H, ()>, mut worker: Worker, n: u64) -> Option<Worker> {
+        match n {
+            1 | 2 => worker = calls_once(sched, worker).0,
+            3 => {
+                let children = [sched.observer().make(5), sched.observer().make(6)];
+                children.into_iter().for_each(|child| sched.ready(&mut worker, child));
+            }
+            _ => (),
+        }
+        sched.observer().uses(&worker);
+        Some(worker)
+    }
+    let sched = open::<H, ()>(small(2, 4), 6, (), play::<H>);
+    submit(&sched, 1, 2);
+    let submitter = H::fork("submitter", {
+        let sched = Arc::clone(&sched);
+        move || submit(&sched, 3, 4)
+    });
+    stops(&sched);
+    H::join(submitter);
+    let snapshot = finish(&sched);
+    let tickets = sched.observer().seen().tickets;
+    format!("{} Ms, {}", snapshot.alive, if tickets > 0 { "one came back too early" } else { "nobody had to wait" })
+}
+
+fn a_g_and_two_outsiders<H: Stage>() -> String {
+    fn play<H: Stage>(sched: &On<H, ()>, worker: Worker, n: u64) -> Option<Worker> {
+        if n > 1 {
+            return Some(worker);
+        }
+        let stopped = sched.stop_the_world(Some(worker));
+        sched.observer().is_stopped(true);
+        sched.observer().is_stopped(false);
+        let away = sched.start_the_world(stopped).expect("the stopper was an M");
+        let (worker, _) = sched.exitsyscall_bound(away);
+        sched.observer().uses(&worker);
+        Some(worker)
+    }
+    let sched = open::<H, ()>(small(2, 3), 2, (), play::<H>);
+    submit(&sched, 1, 2);
+    let other = H::fork("stopper", {
+        let sched = Arc::clone(&sched);
+        move || stops(&sched)
+    });
+    stops(&sched);
+    H::join(other);
+    let snapshot = finish(&sched);
+    let seen = sched.observer().seen();
+    assert!(seen.stops == 3, "{} stops of 3", seen.stops);
+    format!("{} Ms, {} tickets", snapshot.alive, seen.tickets)
+}
+
+/// What a stop that was asked for has to do with the system calls of a G.
+#[derive(Default)]
+struct Counts {
+    /// Made in all, and since the stop was asked for.
+    made: AtomicU32,
+    late: AtomicU32,
+    asked: AtomicBool,
+}
+
+impl More for Counts {
+    fn event(&self, event: &Event<'_>) {
+        match event {
+            // The first P is held, so the stop was asked for.
+            Event::Held { .. } => self.asked.store(true, Relaxed),
+            Event::Started { .. } => {
+                self.asked.store(false, Relaxed);
+                self.late.store(0, Relaxed);
+            }
+            _ => (),
+        }
+    }
+}
+
+fn a_g_makes_one_system_call_after_another<H: Stage>() -> String {
+    const CALLS: u32 = 6;
+    fn play<H: Stage>(sched: &On<H, Counts>, mut worker: Worker, _: u64) -> Option<Worker> {
+        let counts = &sched.observer().more;
+        for _ in 0..CALLS {
+            let asked = counts.asked.load(Relaxed);
+            let late = if asked { counts.late.fetch_add(1, Relaxed) } else { 0 };
+            assert!(late == 0, "a second system call was made after the stop was asked for");
+            let way;
+            (worker, way) = calls_once(sched, worker);
+            counts.made.fetch_add(1, Relaxed);
+            assert!(way != Way::Kept || !asked, "the P was kept through a system call after the stop was asked for");
+        }
+        Some(worker)
+    }
+    let sched = open::<H, Counts>(small(2, 2), 1, Counts::default(), play::<H>);
+    submit(&sched, 1, 1);
+    let stopped = sched.stop_the_world(None);
+    let made = sched.observer().more.made.load(Relaxed);
+    sched.observer().is_stopped(true);
+    sched.observer().is_stopped(false);
+    assert!(sched.start_the_world(stopped).is_none(), "the stopper was no M");
+    finish(&sched);
+    format!("stopped after {made} calls")
+}
+
+fn from_two_to_one_to_three<H: Stage>() -> String {
+    fn play<H: Stage>(sched: &On<H, ()>, mut worker: Worker, n: u64) -> Option<Worker> {
+        assert!(worker.p().index() < sched.procs(), "P{} of {}", worker.p().0, sched.procs());
+        if n <= 2 {
+            for child in [2 * n + 1, 2 * n + 2] {
+                let child = sched.observer().make(child);
+                sched.ready(&mut worker, child);
+            }
+            sched.observer().uses(&worker);
+        }
+        Some(worker)
+    }
+    fn resizes<H: Stage>(sched: &On<H, ()>, from: usize, to: usize) -> usize {
+        let mut stopped = sched.stop_the_world(None);
+        sched.observer().is_stopped(true);
+        let moved = sched.snapshot().local.iter().skip(to).sum();
+        let before = sched.procresize(&mut stopped, to).expect("there is a place for so many");
+        assert!(before == from, "there were {before} Ps, not {from}");
+        sched.observer().is_stopped(false);
+        assert!(sched.start_the_world(stopped).is_none(), "the stopper was no M");
+        moved
+    }
+    let config = Config { max_procs: 3, ..small(2, 4) };
+    let sched = open::<H, ()>(config, 6, (), play::<H>);
+    submit(&sched, 1, 2);
+    let moved = resizes(&sched, 2, 1);
+    resizes(&sched, 1, 3);
+    let snapshot = finish(&sched);
+    assert!(snapshot.procs == 3, "{} Ps", snapshot.procs);
+    format!("moved {moved}")
+}
+
+/// How often the function ran under each P.
+struct Passed([AtomicU32; 2]);
+
+impl More for Passed {}
+
+fn while_gs_run<H: Stage>() -> String {
+    fn function<H: Stage>(sched: &On<H, Passed>) -> Arc<SafepointFn> {
+        let sched = Arc::clone(sched);
+        Arc::new(move |p| {
+            sched.observer().uses_p(p);
+            sched.observer().more.0[p.index()].fetch_add(1, Relaxed);
+        })
+    }
+    fn play<H: Stage>(sched: &On<H, Passed>, mut worker: Worker, n: u64) -> Option<Worker> {
+        match n {
+            1 => worker = calls_once(sched, worker).0,
+            2 => {
+                let child = sched.observer().make(4);
+                sched.ready(&mut worker, child);
+            }
+            3 => {
+                let away = sched.for_each_p(Some(worker), function(sched)).expect("the caller was an M");
+                (worker, _) = sched.exitsyscall_bound(away);
+                sched.observer().uses(&worker);
+            }
+            _ => (),
+        }
+        Some(worker)
+    }
+    let sched = open::<H, Passed>(small(2, 4), 4, Passed(Default::default()), play::<H>);
+    submit(&sched, 1, 3);
+    let before = [0, 1].map(|p: usize| sched.observer().more.0[p].load(Relaxed));
+    assert!(sched.for_each_p(None, function(&sched)).is_none(), "the caller was no M");
+    let after = [0, 1].map(|p: usize| sched.observer().more.0[p].load(Relaxed));
+    finish(&sched);
+    let counts = [0, 1].map(|p: usize| sched.observer().more.0[p].load(Relaxed));
+    assert!(counts == [2, 2], "two ran a function under each P, and it ran {counts:?} times");
+    assert!((0..2).all(|p| after[p] > before[p]), "it came back before it had run under each P");
+    format!(
+        "the G was {}",
+        if before == [2, 2] {
+            "first"
+        } else if after == [1, 1] {
+            "second"
+        } else {
+            "meanwhile"
+        }
+    )
+}
 
 /// The models.
-pub const MODELS: &[Model] = &[];
+pub const MODELS: &[Model] = &[
+    crate::model!("stw::every_p_is_held::an_m_enters_a_system_call_and_blocks", an_m_enters_a_system_call_and_blocks,
+        claim: "a P whose M just enters a system call that lasts does not sit out a stop there",
+        size: "2 threads, 1 P, 1 stop",
+        invariants: [4, 16, 17, 41],
+        must_reach: ["the stopper took it, back: Some(Idle)", "its M gave it up, back: Some(Idle)"],
+        runs: [loom(), loom_apart(), sc(), tso()]),
+    crate::model!("stw::every_p_is_held::one_idles_and_one_enters_a_system_call", one_idles_and_one_enters_a_system_call,
+        claim: "the same, while another M idles its P: both are held, each once, and the last wakes the stopper",
+        size: "3 threads, 2 Ps, 1 stop",
+        invariants: [4, 16, 17, 41],
+        must_reach: ["ran true, gave up false", "ran true, gave up true", "ran false, gave up false", "ran false, gave up true"],
+        runs: [loom_bounded(2), sc(), tso()]),
+    crate::model!("stw::every_p_is_held::the_p_lies_in_a_mailbox", the_p_lies_in_a_mailbox,
+        claim: "a P on its way to another M is held when it gets there, after one G at most",
+        size: "3 threads, 1 P, 1 stop",
+        invariants: [4, 16, 17],
+        must_reach: ["ran true", "ran false"],
+        runs: [loom_bounded(3), sc(), tso()]),
+    crate::model!("stw::a_stop_ends::one_system_call_after_another", one_system_call_after_another,
+        claim: "a G that makes one system call after another keeps its P through none that begins after the stop is asked for",
+        size: "2 threads, 1 P, 3 system calls, 1 stop",
+        invariants: [4, 16, 17, 41],
+        must_reach: ["came back 0 times", "came back 3 times"],
+        runs: [loom_bounded(2), sc(), tso()]),
+    crate::model!("stw::first_come_first_served::two_stoppers_and_an_m", two_stoppers_and_an_m,
+        claim: "two stop the world, each once, in the order in which they came, the second after it ran again",
+        size: "3 threads, 1 P, 1 system call, 2 stops",
+        invariants: [4, 16, 17, 18, 45],
+        must_reach: ["first 1", "first 2", "came back 0 times", "came back 1 times"],
+        runs: [loom_bounded(2), sc(), tso()]),
+    crate::model!("stw::first_come_first_served::one_stops_again_and_again", one_stops_again_and_again,
+        claim: "who stops the world again and again does not overtake one that waits to",
+        size: "2 threads, 1 idle P, 3 stops",
+        invariants: [16, 17, 45],
+        must_reach: ["[1, 1, 2]", "[1, 2, 1]", "[2, 1, 1]"],
+        runs: [loom_bounded(2), sc(), tso()]),
+    crate::model!("stw::no_g_runs_while_stopped::one_g_makes_a_system_call", one_g_makes_a_system_call,
+        claim: "the real scheduler is stopped and started while a G makes a system call; it runs on, and all is quiet",
+        size: "1 P, 2 Ms, 1 G, 1 stop",
+        invariants: [1, 2, 4, 16, 17, 30, 31, 32, 33, 34, 42],
+        must_reach: ["1 Ms", "2 Ms"],
+        runs: [loom_bounded(1), sampled(Engine::Random, 4_000), sampled(Engine::Pct, 4_000)]),
+    crate::model!("stw::no_g_runs_while_stopped::gs_run_call_spawn_and_are_submitted", gs_run_call_spawn_and_are_submitted,
+        claim: "Gs run, spawn, make system calls and are submitted; none of it while the world is stopped, all of it after",
+        size: "2 Ps, 4 Ms, 6 Gs, 1 stop",
+        invariants: [1, 2, 4, 16, 17, 30, 31, 32, 33, 34, 36, 42],
+        must_reach: ["one came back too early", "nobody had to wait"],
+        runs: [sampled(Engine::Random, 6_000), sampled(Engine::Pct, 6_000), sampled(Engine::TsoPct, 3_000)]),
+    crate::model!("stw::first_come_first_served::a_g_and_two_outsiders", a_g_and_two_outsiders,
+        claim: "a G and two threads outside stop the world: each does, none waits for ever",
+        size: "2 Ps, 3 Ms, 2 Gs, 3 stops",
+        invariants: [1, 2, 4, 16, 17, 30, 31, 32, 33, 34, 42],
+        must_reach: ["0 tickets", "1 tickets"],
+        runs: [sampled(Engine::Random, 6_000), sampled(Engine::Pct, 6_000), sampled(Engine::TsoPct, 3_000)]),
+    crate::model!("stw::a_stop_ends::a_g_makes_one_system_call_after_another", a_g_makes_one_system_call_after_another,
+        claim: "after the stop is asked for a G makes one more system call at most, and keeps its P through none",
+        size: "2 Ps, 2 Ms, 1 G, 6 system calls, 1 stop",
+        invariants: [16, 17, 41, 42],
+        must_reach: ["after 0 calls", "after 1 calls", "after 6 calls"],
+        runs: [loom_bounded(1), sampled(Engine::Random, 6_000), sampled(Engine::Pct, 6_000), sampled(Engine::TsoPct, 3_000)]),
+    crate::model!("safepoint::once_under_each_p::one_is_idle_and_one_enters_a_system_call", one_is_idle_and_one_enters_a_system_call,
+        claim: "a function runs once under an idle P and once under one whose M just enters a system call that lasts",
+        size: "2 threads, 2 Ps",
+        invariants: [4, 18, 41],
+        must_reach: ["the caller took it", "its M gave it up"],
+        runs: [loom(), loom_apart(), sc(), tso()]),
+    crate::model!("safepoint::once_under_each_p::one_is_the_callers_and_one_runs", one_is_the_callers_and_one_runs,
+        claim: "it runs once under the caller's P and once under one that runs: at its next scheduling point, or idled",
+        size: "2 threads, 2 Ps",
+        invariants: [4, 18],
+        must_reach: ["at its scheduling point", "when its P was idle"],
+        runs: [loom(), loom_apart(), sc(), tso()]),
+    crate::model!("safepoint::once_under_each_p::while_gs_run", while_gs_run,
+        claim: "a G and a thread outside each run a function under every P of the real scheduler, while Gs run",
+        size: "2 Ps, 4 Ms, 4 Gs, 2 functions",
+        invariants: [1, 2, 4, 18, 30, 31, 32, 33, 34],
+        must_reach: ["the G was first", "the G was second"],
+        runs: [sampled(Engine::Random, 6_000), sampled(Engine::Pct, 6_000), sampled(Engine::TsoPct, 3_000)]),
+    crate::model!("resize::no_g_is_lost::from_two_to_one_to_three", from_two_to_one_to_three,
+        claim: "while Gs wait in rings there are two Ps, then one, then three: each G runs once, under a P that there is",
+        size: "2, 1, 3 Ps, 4 Ms, 6 Gs, 2 stops",
+        invariants: [1, 2, 4, 16, 26, 27, 30, 31, 32, 33, 34, 42],
+        must_reach: ["moved 0", "moved 2"],
+        runs: [sampled(Engine::Random, 5_000), sampled(Engine::Pct, 5_000), sampled(Engine::TsoPct, 2_000)]),
+];
+
+const BLOCKS: &str = "stw::every_p_is_held::an_m_enters_a_system_call_and_blocks";
+const TWO_PS: &str = "stw::every_p_is_held::one_idles_and_one_enters_a_system_call";
+const TWO_STOPPERS: &str = "stw::first_come_first_served::two_stoppers_and_an_m";
+const PASSES: &str = "safepoint::once_under_each_p::one_is_idle_and_one_enters_a_system_call";
 
 /// The mutants.
-pub const MUTANTS: &[Mutant] = &[];
+pub const MUTANTS: &[Mutant] = &[
+    Mutant {
+        name: "stw-no-stopper-fence",
+        room: "stw",
+        // Not on tso: there leaving the lock drains the store to `wanted`, as a fence would.
+        what: "a stopper looks at the words without a StoreLoad after it has said that it stops",
+        mutation: Mutation::Weaken { file: "kernel/stw.rs", after: "pub fn stop<", needle: "store_load::<H>()" },
+        killed_by: &[(BLOCKS, Engine::Loom)],
+    },
+    Mutant {
+        name: "stw-scans-before-it-says",
+        room: "stw",
+        what: "a stopper looks at the words, then says that it stops",
+        mutation: Mutation::Twin("scans-before-it-says"),
+        killed_by: &[(BLOCKS, Engine::Sc), (BLOCKS, Engine::Loom)],
+    },
+    Mutant {
+        name: "stw-enters-in-gos-order",
+        room: "stw",
+        what: "an M that enters a system call reads `wanted`, then leaves its P in its word (as Go 1.27 does)",
+        mutation: Mutation::Twin("enters-in-gos-order"),
+        killed_by: &[(BLOCKS, Engine::Sc), (BLOCKS, Engine::Loom)],
+    },
+    Mutant {
+        name: "stw-counts-a-p-twice",
+        room: "stw",
+        what: "a stopper that sees a P in a system call holds it without an exchange",
+        mutation: Mutation::Twin("takes-without-an-exchange"),
+        killed_by: &[(TWO_PS, Engine::Sc)],
+    },
+    Mutant {
+        name: "stw-wakes-nobody",
+        room: "stw",
+        what: "who lets go of the last P does not wake the stopper",
+        mutation: Mutation::Twin("wakes-nobody"),
+        killed_by: &[(TWO_PS, Engine::Sc), (TWO_PS, Engine::Loom)],
+    },
+    Mutant {
+        name: "stw-released-before-the-world-runs",
+        room: "stw",
+        what: "the next in line is let in before the world runs again (golang/go #10618)",
+        mutation: Mutation::Twin("released-early"),
+        killed_by: &[(TWO_STOPPERS, Engine::Sc)],
+    },
+    Mutant {
+        name: "stw-pushes-in",
+        room: "stw",
+        what: "a semaphore instead of a line: who asks just when it is free overtakes those that wait (golang/go #40459)",
+        mutation: Mutation::Twin("pushes"),
+        killed_by: &[("stw::first_come_first_served::one_stops_again_and_again", Engine::Sc)],
+    },
+    Mutant {
+        name: "safepoint-no-callers-fence",
+        room: "safepoint",
+        what: "for_each_p looks at the words without a StoreLoad after it has said what it wants",
+        mutation: Mutation::Weaken {
+            file: "kernel/safepoint.rs",
+            after: "pub fn for_each_p",
+            needle: "store_load::<H>()",
+        },
+        killed_by: &[(PASSES, Engine::Loom)],
+    },
+    Mutant {
+        name: "safepoint-enters-blindly",
+        room: "safepoint",
+        what: "an M that enters a system call does not look whether a function is to run",
+        mutation: Mutation::Twin("enters-blindly"),
+        killed_by: &[(PASSES, Engine::Sc)],
+    },
+    Mutant {
+        name: "safepoint-idles-what-is-wanted",
+        room: "safepoint",
+        what: "a P is idled without a look whether the function has run under it",
+        mutation: Mutation::Twin("idles-what-is-wanted"),
+        killed_by: &[("safepoint::once_under_each_p::one_is_the_callers_and_one_runs", Engine::Sc)],
+    },
+    Mutant {
+        name: "safepoint-counts-before-it-ran",
+        room: "safepoint",
+        what: "a P counts as done before the function has run under it",
+        mutation: Mutation::Twin("counts-before-it-ran"),
+        killed_by: &[("safepoint::once_under_each_p::one_is_the_callers_and_one_runs", Engine::Sc)],
+    },
+];

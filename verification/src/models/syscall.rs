@@ -1,10 +1,544 @@
-//! Models of `syscall`.
+//! Models of `syscall`: a P in its word, and all who would have it.
+//!
+//! The rest of the scheduler is as small as it can be: the words of two Ps, and under a lock the idle Ps and the queued
+//! Gs. The stopper is the real `stw::stop`, with the real `Wanted`: the pair `syscall/stop` has its halves in two rooms.
+//! Monitor and hand-off are one thread that takes a P out of its word, and may run Gs under it. At the end of every
+//! execution all parties have come to rest, and the question is: who has the P?
 
-use crate::model::Model;
-use crate::mutant::Mutant;
+use super::common::{each_once, g, party};
+use crate::engine::Engine;
+use crate::model::{Model, loom, loom_apart, loom_bounded, sc, tso};
+use crate::mutant::{self, Mutant, Mutation};
+use crate::stage::{Cell, Stage};
+use crate::twins::syscall::{Crossing, Scene, play};
+use crate::wrap::trace::main_plays;
+use spinpark::host::Lock;
+use spinpark::kernel::g::G;
+use spinpark::kernel::m::MId;
+use spinpark::kernel::p::{OwnedP, PId};
+use spinpark::kernel::stw::{self, World};
+use spinpark::kernel::syscall::{Away, Custody, Neighbours, Tenure, Way, entersyscallblock};
+use spinpark::kernel::wanted::{Want, Wanted};
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+const P0: PId = PId(0);
+const P1: PId = PId(1);
+const M0: MId = MId(0);
+const M1: MId = MId(1);
+
+/// The smallest scheduler around the room.
+struct Tiny<H: Stage, C> {
+    words: [Custody<H>; 2],
+    /// What is done under each P; only its owner does anything.
+    used: [H::Cell<u64>; 2],
+    wanted: Wanted<H>,
+    central: H::Lock<Central<H>>,
+    crossing: PhantomData<fn() -> C>,
+}
+
+struct Central<H: Stage> {
+    world: World<H>,
+    idle: Vec<PId>,
+    queued: VecDeque<G>,
+    /// Ps that came by `handoffp`.
+    handed_on: Vec<PId>,
+}
+
+impl<H: Stage> Central<H> {
+    fn let_go(&mut self, p: OwnedP) {
+        if self.world.is_stopping() {
+            let _awake_already = self.world.hold(p);
+        } else {
+            self.idle.push(p.relinquish());
+        }
+    }
+    fn pidleget(&mut self) -> Option<OwnedP> {
+        self.idle.pop().map(OwnedP::assume)
+    }
+}
+
+impl<H: Stage, C: Crossing> Neighbours<H> for Tiny<H, C> {
+    fn custody(&self, p: PId) -> &Custody<H> {
+        &self.words[p.index()]
+    }
+    fn is_wanted(&self) -> bool {
+        self.wanted.any()
+    }
+    fn handoffp(&self, p: OwnedP) {
+        self.central.with(|c| {
+            c.handed_on.push(p.id());
+            c.let_go(p);
+        });
+    }
+    fn pidleget_or_queue(&self, g: G) -> Option<(OwnedP, G)> {
+        let is_early = mutant::twin() == Some("queues-outside-the-lock");
+        let early = is_early.then(|| self.central.with(Central::pidleget));
+        self.central.with(|c| match early.unwrap_or_else(|| c.pidleget()) {
+            Some(p) => Some((p, g)),
+            None => {
+                c.queued.push_back(g);
+                None
+            }
+        })
+    }
+}
+
+impl<H: Stage, C: Crossing> Tiny<H, C> {
+    fn new(main: &str, procs: usize) -> Arc<Self> {
+        main_plays(main);
+        Arc::new(Tiny {
+            words: [Custody::new(P0), Custody::new(P1)],
+            used: [Cell::new(0), Cell::new(0)],
+            wanted: Wanted::new(),
+            central: H::Lock::new(Central {
+                world: World::new(procs),
+                idle: Vec::new(),
+                queued: VecDeque::new(),
+                handed_on: Vec::new(),
+            }),
+            crossing: PhantomData,
+        })
+    }
+
+    /// The owner of `p` does something under it.
+    fn work(&self, p: &OwnedP) {
+        self.used[p.id().index()].set(1);
+    }
+
+    /// M `m` works under `p`, and enters a system call.
+    fn enter(&self, m: MId, p: OwnedP) -> Away {
+        self.work(&p);
+        C::entersyscall(m, p, self)
+    }
+
+    /// The system call into which its M went with `old` is over. How it got a P for `g`, if it did; it works under it.
+    fn exit(&self, away: Away, old: PId, g: G) -> Result<(OwnedP, G, Way), Way> {
+        let back = C::exitsyscall(away, old, g, self).map_err(|_| Way::Queued)?;
+        self.work(&back.0);
+        Ok(back)
+    }
+
+    /// The same, for an M that keeps its P for good, whatever its G does.
+    fn exit_for_good(&self, away: Away, old: PId) -> Way {
+        self.exit(away, old, g(1)).map_or_else(
+            |queued| queued,
+            |(p, _, way)| {
+                p.relinquish();
+                way
+            },
+        )
+    }
+
+    /// Looks at the word of `p`, and takes the P if it was in a system call, and is still in the same.
+    fn retake(&self, p: PId) -> Option<(OwnedP, Tenure)> {
+        let custody = self.custody(p);
+        let seen = custody.peek();
+        let p = C::retake(custody, p, seen)?;
+        self.work(&p);
+        Some((p, seen))
+    }
+
+    /// The same, for a retaker that keeps the P for good. Which system call did it take it out of?
+    fn retake_for_good(&self, p: PId) -> Option<u32> {
+        self.retake(p).map(|(p, seen)| {
+            p.relinquish();
+            seen.tick
+        })
+    }
+
+    /// An M that has a P and a G runs it, and what is queued; then it idles the P. Returns what it ran.
+    fn run_dry(&self, p: OwnedP, g: G) -> Vec<u64> {
+        let mut ran = Vec::new();
+        let (mut p, mut next) = (Some(p), Some(g));
+        while let Some(g) = next {
+            ran.push(g.into_raw().get());
+            next = self.central.with(|c| {
+                let g = c.queued.pop_front();
+                if g.is_none() {
+                    p.take().into_iter().for_each(|p| c.let_go(p));
+                }
+                g
+            });
+        }
+        ran
+    }
+
+    /// Back from a system call: runs `g` if there is a P for it, and then what is queued.
+    fn exit_and_run_dry(&self, away: Away, old: PId, g: G) -> (Way, Vec<u64>) {
+        match self.exit(away, old, g) {
+            Ok((p, g, way)) => (way, self.run_dry(p, g)),
+            Err(queued) => (queued, Vec::new()),
+        }
+    }
+
+    /// Everybody has come to rest, and `n` Gs were there to be run: by those who ran `ran`, or later.
+    fn judge(&self, n: u64, ran: &[&[u64]], ps: &[PId]) {
+        let in_words = self.words.iter().zip([P0, P1]).filter(|(word, _)| word.peek().in_syscall.is_some());
+        let mut found: Vec<PId> = in_words.map(|(_, p)| p).collect();
+        self.central.with(|c| {
+            found.extend(&c.idle);
+            let queued: Vec<u64> = c.queued.drain(..).map(|g| g.into_raw().get()).collect();
+            assert!(
+                queued.is_empty() || c.idle.is_empty(),
+                "G{} is queued and a P is idle, but every M rests",
+                queued[0]
+            );
+            each_once(n, &[ran, &[&queued]].concat());
+        });
+        found.sort_unstable();
+        assert!(found == ps, "of the Ps {ps:?} there are {found:?}");
+    }
+}
+
+/// Of those who would have a P, one has it.
+fn one_has_it(owners: &[(&str, bool)]) {
+    let have: Vec<&str> = owners.iter().filter(|(_, has)| *has).map(|(name, _)| *name).collect();
+    assert!(have.len() == 1, "P0 is had by {have:?}");
+}
+
+macro_rules! scene {
+    ($(#[$doc:meta])* $name:ident, |$h:ident, $c:ident| $play:block) => {
+        $(#[$doc])*
+        fn $name<H: Stage>() -> String {
+            struct This;
+            impl<$h: Stage> Scene<$h> for This {
+                fn play<$c: Crossing>() -> String $play
+            }
+            play::<H, This>(PhantomData)
+        }
+    };
+}
+
+// Who has a P.
+
+scene!(a_returning_m_and_a_retaker, |H, C| {
+    let tiny = Tiny::<H, C>::new("M0", 1);
+    let retaker = party::<H, _, _>("retaker", &tiny, |tiny| tiny.retake_for_good(P0));
+    let away = tiny.enter(M0, OwnedP::assume(P0));
+    let way = tiny.exit_for_good(away, P0);
+    let retaken = H::join(retaker).is_some();
+    one_has_it(&[("M0", way != Way::Queued), ("the retaker", retaken)]);
+    format!("M0 {way:?}, retaken {retaken}")
+});
+
+scene!(two_returning_ms_and_a_retaker, |H, C| {
+    let tiny = Tiny::<H, C>::new("M0", 1);
+    // M1 went away with P0; it was taken from it, and is M0's now. Who comes first?
+    let away = tiny.enter(M1, OwnedP::assume(P0));
+    let p = tiny.custody(P0).take_any().expect("M1 has left it in its word");
+    let retaker = party::<H, _, _>("retaker", &tiny, |tiny| tiny.retake_for_good(P0));
+    let second = party::<H, _, _>("M1", &tiny, |tiny| tiny.exit_for_good(away, P0));
+    let away = tiny.enter(M0, p);
+    let first = tiny.exit_for_good(away, P0);
+    let (second, retaken) = (H::join(second), H::join(retaker).is_some());
+    one_has_it(&[("M0", first != Way::Queued), ("M1", second != Way::Queued), ("the retaker", retaken)]);
+    format!("M0 {first:?}, M1 {second:?}, retaken {retaken}")
+});
+
+scene!(seen_in_one_call_taken_in_the_next, |H, C| {
+    let tiny = Tiny::<H, C>::new("M0", 1);
+    let retaker = party::<H, _, _>("retaker", &tiny, |tiny| tiny.retake_for_good(P0));
+    let (mut p, mut last) = (Some(OwnedP::assume(P0)), 0);
+    for call in 1..=2 {
+        let Some(mine) = p.take() else { break };
+        last = call;
+        let away = tiny.enter(M0, mine);
+        p = tiny.exit(away, P0, g(1)).ok().map(|(p, ..)| p);
+    }
+    // Each taking counts the tick up: the first call has tick 0, the second tick 1.
+    let seen = H::join(retaker).map(|tick| tick + 1);
+    one_has_it(&[("M0", p.is_some()), ("the retaker", seen.is_some())]);
+    p.map(OwnedP::relinquish);
+    let Some(seen) = seen else { return "not taken".to_owned() };
+    assert!(seen == last, "a retaker that looked at system call {seen} took the P out of system call {last}");
+    format!("taken in call {seen}")
+});
+
+// A stop.
+
+/// Who stops the world. It sleeps until every M sits in its system call, or rests: after that nobody gives it a P.
+struct Stopper<'a, H: Stage, C: Crossing> {
+    tiny: &'a Tiny<H, C>,
+    procs: usize,
+    ms: RefCell<Vec<H::Thread<Ended>>>,
+    ended: RefCell<Vec<Ended>>,
+}
+
+/// How an M ended: in which of its system calls; it is still in there, unless it has left without a P.
+type Ended = (u32, Option<Away>);
+
+impl<H: Stage, C: Crossing> stw::Neighbours for Stopper<'_, H, C> {
+    fn begin(&self, own: Option<OwnedP>) {
+        self.tiny.central.with(|c| {
+            c.world.begin_stop();
+            self.tiny.wanted.ask(Want::Stop);
+            own.into_iter().for_each(|p| c.let_go(p));
+        });
+    }
+    fn take_from_syscalls(&self) {
+        for p in self.words().filter_map(Custody::take_any) {
+            self.tiny.work(&p);
+            self.tiny.central.with(|c| c.let_go(p));
+        }
+    }
+    fn is_stopped(&self) -> bool {
+        self.tiny.central.with(|c| c.world.is_stopped())
+    }
+    fn sleep(&self) {
+        self.ended.borrow_mut().extend(self.ms.borrow_mut().drain(..).map(H::join));
+        let left = self.words().find_map(|word| word.peek().in_syscall);
+        assert!(left.is_none(), "the stop waits for the system call of M{}: its P is in its word", left.map_or(0, |m| m.0));
+        assert!(stw::Neighbours::is_stopped(self), "every M has come to rest, but a P is not held");
+    }
+}
+
+impl<H: Stage, C: Crossing> Stopper<'_, H, C> {
+    fn words(&self) -> impl Iterator<Item = &Custody<H>> {
+        self.tiny.words.iter().take(self.procs)
+    }
+}
+
+/// M0 makes the first number of system calls with P0, M1 the second with P1, while the world is stopped.
+fn stopped_while<H: Stage, C: Crossing>(calls: &'static [u32], is_watched: bool) -> String {
+    let tiny = Tiny::<H, C>::new("stopper", calls.len());
+    let monitor = is_watched.then(|| {
+        party::<H, _, _>("monitor", &tiny, |tiny| {
+            let taken = tiny.retake(P0);
+            let retook = taken.is_some();
+            taken.into_iter().for_each(|(p, _)| tiny.handoffp(p));
+            retook
+        })
+    });
+    let ms = calls.iter().enumerate().map(|(i, &calls)| {
+        let (m, p) = (MId(i as u32), PId(i as u32));
+        party::<H, _, _>(["M0", "M1"][i], &tiny, move |tiny| {
+            let mut away = tiny.enter(m, OwnedP::assume(p));
+            for call in 1..calls {
+                match tiny.exit(away, p, g(1)) {
+                    Ok((mine, ..)) => away = tiny.enter(m, mine),
+                    Err(_) => return (call, None),
+                }
+            }
+            (calls, Some(away))
+        })
+    });
+    let stopper = Stopper { ms: RefCell::new(ms.collect()), ended: RefCell::default(), tiny: &*tiny, procs: calls.len() };
+    stw::stop::<H>(None, &stopper);
+    let Stopper { ms, ended, .. } = stopper;
+    let ended = ended.into_inner().into_iter().chain(ms.into_inner().into_iter().map(H::join));
+    let mut ends = Vec::new();
+    for (i, (call, away)) in ended.enumerate() {
+        let back = away.and_then(|away| tiny.exit(away, PId(i as u32), g(1)).ok());
+        assert!(back.is_none(), "M{i} has got {back:?}, but the world is stopped");
+        let given_up = tiny.central.with(|c| c.handed_on.contains(&PId(i as u32)));
+        ends.push(format!("P{i} {} in call {call}", if given_up { "given up" } else { "taken" }));
+    }
+    ends.join(", ")
+}
+
+scene!(one_m_enters, |H, C| { stopped_while::<H, C>(&[1]) });
+scene!(one_m_enters_twice, |H, C| { stopped_while::<H, C>(&[2]) });
+scene!(two_ms_enter, |H, C| { stopped_while::<H, C>(&[1, 1]) });
+
+// Figures 6 to 8 of the classic description: G1 goes into a system call and comes back. One scene for each way out.
+
+scene!(its_p_is_still_there, |H, C| {
+    let tiny = Tiny::<H, C>::new("M0", 1);
+    // P0 is taken and given to M1, which runs G2 under it.
+    let other =
+        party::<H, _, _>("retaker, M1", &tiny, |tiny| tiny.retake(P0).map_or(vec![], |(p, _)| tiny.run_dry(p, g(2))));
+    let away = tiny.enter(M0, OwnedP::assume(P0));
+    let (way, mine) = tiny.exit_and_run_dry(away, P0, g(1));
+    let others = H::join(other);
+    let n = if others.is_empty() { 1 } else { 2 };
+    tiny.judge(n, &[&mine, &others], &[P0]);
+    format!("M0 {way:?}, M1 ran {others:?}")
+});
+
+scene!(its_old_p_is_in_anothers_call, |H, C| {
+    let tiny = Tiny::<H, C>::new("M0", 1);
+    // M0 went away with P0; it was taken from it and given to M1, which makes a system call of its own.
+    let away = tiny.enter(M0, OwnedP::assume(P0));
+    let p = tiny.custody(P0).take_any().expect("M0 has left it in its word");
+    let other = party::<H, _, _>("M1", &tiny, |tiny| {
+        let away = tiny.enter(M1, p);
+        tiny.exit_and_run_dry(away, P0, g(2))
+    });
+    let (way, mine) = tiny.exit_and_run_dry(away, P0, g(1));
+    let (others_way, others) = H::join(other);
+    tiny.judge(2, &[&mine, &others], &[P0]);
+    format!("M0 {way:?}, M1 {others_way:?}")
+});
+
+scene!(another_p_is_idle, |H, C| {
+    let tiny = Tiny::<H, C>::new("M0", 2);
+    // P0 is taken from M0 and kept busy for good; M1 comes to the end of its work and idles P1.
+    let away = tiny.enter(M0, OwnedP::assume(P0));
+    tiny.custody(P0).take_any().expect("M0 has left it in its word").relinquish();
+    let other = party::<H, _, _>("M1", &tiny, |tiny| tiny.run_dry(OwnedP::assume(P1), g(2)));
+    let (way, mine) = tiny.exit_and_run_dry(away, P0, g(1));
+    let others = H::join(other);
+    tiny.judge(2, &[&mine, &others], &[P1]);
+    format!("M0 {way:?}, M1 ran {others:?}")
+});
+
+scene!(no_p_is_to_be_had, |H, C| {
+    let tiny = Tiny::<H, C>::new("M0", 1);
+    // G1 is known to block: M0 gives P0 away at once, and M1 runs G2 under it.
+    let p = OwnedP::assume(P0);
+    tiny.work(&p);
+    let away = entersyscallblock(M0, p, &*tiny);
+    let p = tiny.central.with(Central::pidleget).expect("M0 has handed it on");
+    let other = party::<H, _, _>("M1", &tiny, |tiny| {
+        tiny.work(&p);
+        tiny.run_dry(p, g(2))
+    });
+    let (way, mine) = tiny.exit_and_run_dry(away, P0, g(1));
+    let others = H::join(other);
+    tiny.judge(2, &[&mine, &others], &[P0]);
+    format!("M0 {way:?}, M1 ran {others:?}")
+});
 
 /// The models.
-pub const MODELS: &[Model] = &[];
+pub const MODELS: &[Model] = &[
+    crate::model!("syscall::a_p_has_one_owner::a_returning_m_and_a_retaker", a_returning_m_and_a_retaker,
+        claim: "of an M that returns and a retaker one gets the P, with all that was done under it",
+        size: "2 threads, 1 P, 1 system call",
+        invariants: [4, 5, 20],
+        must_reach: ["M0 Kept, retaken false", "M0 Queued, retaken true"],
+        runs: [loom(), loom_apart(), sc(), tso()]),
+    crate::model!("syscall::a_p_has_one_owner::two_returning_ms_and_a_retaker", two_returning_ms_and_a_retaker,
+        claim: "of an M that returns, one that returns and had the P before, and a retaker, one gets the P",
+        size: "3 threads, 1 P, 2 system calls",
+        invariants: [4, 5, 20],
+        must_reach: ["M0 Kept", "M1 TookBack", "retaken true"],
+        runs: [loom_bounded(3), sc(), tso()]),
+    crate::model!("syscall::a_p_has_one_owner::seen_in_one_call_taken_in_the_next", seen_in_one_call_taken_in_the_next,
+        claim: "a retaker that looked at one system call does not take the P out of the next",
+        size: "2 threads, 1 P, 2 system calls",
+        invariants: [4, 20, 21],
+        must_reach: ["not taken", "taken in call 1", "taken in call 2"],
+        runs: [loom(), loom_apart(), sc(), tso()]),
+    crate::model!("syscall::a_stop_is_not_sat_out::one_m_enters", one_m_enters,
+        claim: "a P is not left in its word for the length of a system call while the world is to stop",
+        size: "2 threads, 1 P, 1 system call",
+        invariants: [4, 16, 41],
+        must_reach: ["P0 taken", "P0 given up"],
+        runs: [loom(), loom_apart(), sc(), tso()]),
+    crate::model!("syscall::a_stop_is_not_sat_out::one_m_enters_twice", one_m_enters_twice,
+        claim: "the same for a G that makes one system call after another",
+        size: "2 threads, 1 P, 2 system calls",
+        invariants: [4, 16, 41],
+        must_reach: ["taken in call 1", "given up in call 1", "taken in call 2", "given up in call 2"],
+        runs: [loom(), loom_apart(), sc(), tso()]),
+    crate::model!("syscall::a_stop_is_not_sat_out::two_ms_enter", two_ms_enter,
+        claim: "the same for two Ps",
+        size: "3 threads, 2 Ps, 2 system calls",
+        invariants: [4, 16, 41],
+        must_reach: ["P0 taken in call 1, P1 given up", "P0 given up in call 1, P1 taken"],
+        runs: [loom_bounded(2), sc(), tso()]),
+    crate::model!("syscall::each_way_out::its_p_is_still_there", its_p_is_still_there,
+        claim: "a P that nobody took is kept; one that was taken is waited for, by the G or by its M",
+        size: "2 threads, 1 P, 2 Gs",
+        invariants: [1, 2, 4, 30],
+        must_reach: ["M0 Kept, M1 ran []", "M0 Queued, M1 ran [2, 1]", "M0 Idle, M1 ran [2]"],
+        runs: [loom(), loom_apart(), sc(), tso()]),
+    crate::model!("syscall::each_way_out::its_old_p_is_in_anothers_call", its_old_p_is_in_anothers_call,
+        claim: "an M takes its old P back out of another M's system call; both Gs are run, once",
+        size: "2 threads, 1 P, 2 Gs",
+        invariants: [1, 2, 4, 30],
+        must_reach: ["M0 TookBack, M1 Queued", "M0 TookBack, M1 Idle", "M0 Queued, M1 Kept", "M0 Idle, M1 Kept"],
+        runs: [loom(), loom_apart(), sc(), tso()]),
+    crate::model!("syscall::each_way_out::another_p_is_idle", another_p_is_idle,
+        claim: "a P that becomes idle is found by the M that returns, or the G is found by who would idle the P",
+        size: "2 threads, 2 Ps, 2 Gs",
+        invariants: [1, 2, 4, 30],
+        must_reach: ["M0 Idle, M1 ran [2]", "M0 Queued, M1 ran [2, 1]"],
+        runs: [loom(), loom_apart(), sc(), tso()]),
+    crate::model!("syscall::each_way_out::no_p_is_to_be_had", no_p_is_to_be_had,
+        claim: "a G that comes back while its P is another's is queued behind everything, and run",
+        size: "2 threads, 1 P, 2 Gs",
+        invariants: [1, 2, 4, 30],
+        must_reach: ["M0 Queued, M1 ran [2, 1]", "M0 Idle, M1 ran [2]"],
+        runs: [loom(), loom_apart(), sc(), tso()]),
+];
+
+const RETAKER: &str = "syscall::a_p_has_one_owner::a_returning_m_and_a_retaker";
+const NEXT: &str = "syscall::a_p_has_one_owner::seen_in_one_call_taken_in_the_next";
+const STOP: &str = "syscall::a_stop_is_not_sat_out::one_m_enters";
+const ANOTHER: &str = "syscall::each_way_out::another_p_is_idle";
+const NONE: &str = "syscall::each_way_out::no_p_is_to_be_had";
 
 /// The mutants.
-pub const MUTANTS: &[Mutant] = &[];
+pub const MUTANTS: &[Mutant] = &[
+    Mutant {
+        name: "syscall-put-relaxed",
+        room: "syscall",
+        what: "a P is put into its word Relaxed",
+        mutation: Mutation::Weaken { file: "kernel/syscall.rs", after: "pub fn put", needle: "store(tenure" },
+        killed_by: &[(RETAKER, Engine::Loom), (RETAKER, Engine::LoomApart)],
+    },
+    Mutant {
+        name: "syscall-take-relaxed",
+        room: "syscall",
+        what: "a P is taken out of its word Relaxed",
+        mutation: Mutation::Weaken { file: "kernel/syscall.rs", after: "pub fn take", needle: "compare_exchange" },
+        killed_by: &[(RETAKER, Engine::Loom), (RETAKER, Engine::LoomApart)],
+    },
+    Mutant {
+        name: "syscall-no-entering-fence",
+        room: "syscall",
+        what: "entersyscall without its StoreLoad",
+        mutation: Mutation::Weaken {
+            file: "kernel/syscall.rs",
+            after: "pub fn entersyscall<",
+            needle: "store_load::<H>()",
+        },
+        killed_by: &[(STOP, Engine::Loom), (STOP, Engine::Tso)],
+    },
+    Mutant {
+        name: "syscall-no-stopping-fence",
+        room: "syscall",
+        what: "stw::stop without its StoreLoad",
+        mutation: Mutation::Weaken { file: "kernel/stw.rs", after: "pub fn stop", needle: "store_load::<H>()" },
+        killed_by: &[(STOP, Engine::Loom)],
+    },
+    Mutant {
+        name: "syscall-reads-before-it-writes",
+        room: "syscall",
+        what: "an M that enters asks whether its P is wanted, then puts it into its word (Go 1.27)",
+        mutation: Mutation::Twin("reads-before-it-writes"),
+        killed_by: &[(STOP, Engine::Sc), (STOP, Engine::Loom)],
+    },
+    Mutant {
+        name: "syscall-take-without-tick",
+        room: "syscall",
+        what: "a retaker compares the M, but not the tick",
+        mutation: Mutation::Twin("take-without-tick"),
+        killed_by: &[(NEXT, Engine::Sc), (NEXT, Engine::Loom)],
+    },
+    Mutant {
+        name: "syscall-retake-by-store",
+        room: "syscall",
+        what: "a retaker loads the word, then stores: the M that returned in between has the P too",
+        mutation: Mutation::Twin("retake-by-store"),
+        killed_by: &[(RETAKER, Engine::Sc), (RETAKER, Engine::Loom)],
+    },
+    Mutant {
+        name: "syscall-exit-without-its-exchange",
+        room: "syscall",
+        what: "an M that returns keeps its P if a load says that it is still there",
+        mutation: Mutation::Twin("exit-without-its-exchange"),
+        killed_by: &[(RETAKER, Engine::Sc), (RETAKER, Engine::Loom)],
+    },
+    Mutant {
+        name: "syscall-queues-outside-the-lock",
+        room: "syscall",
+        what: "an M that returns looks for an idle P under one hold of the lock, and queues its G under the next",
+        mutation: Mutation::Twin("queues-outside-the-lock"),
+        killed_by: &[(ANOTHER, Engine::Sc), (NONE, Engine::Sc)],
+    },
+];

@@ -1,0 +1,721 @@
+//! The monitor's verdicts: enumerated, and compared with Go's rule, told from the list of all looks; how often it looks;
+//! and its tick on a whole scheduler.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use spinpark::host::{Host, Nanos};
+use spinpark::kernel::sysmon::Verdict::{Leave, Preempt, Retake};
+use spinpark::kernel::sysmon::{Around, LONGEST, Observed, PATIENCE, Pace, SHORTEST, SLICE, Seen, Verdict};
+use spinpark_proptests::check::{Broken, Tally, check, refute};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Debug;
+
+const CASES: u32 = 1000;
+
+/// Somebody who looks at one P, again and again.
+trait Judge: Clone + Debug {
+    fn look(&mut self, p: Observed, around: Around) -> Verdict;
+}
+
+impl Judge for Seen {
+    fn look(&mut self, p: Observed, around: Around) -> Verdict {
+        self.verdict(p, around)
+    }
+}
+
+type Looked = (Observed, Around, Verdict);
+
+/// One who forgets nothing, and judges by a rule: Go's, or a wrong one.
+#[derive(Debug, Clone)]
+struct ByRule {
+    looks: Vec<Looked>,
+    rule: fn(&[Looked]) -> Verdict,
+}
+
+impl ByRule {
+    fn of(rule: fn(&[Looked]) -> Verdict) -> Self {
+        ByRule { looks: Vec::new(), rule }
+    }
+}
+
+impl Judge for ByRule {
+    fn look(&mut self, p: Observed, around: Around) -> Verdict {
+        self.looks.push((p, around, Leave));
+        (self.rule)(&self.looks)
+    }
+}
+
+/// For how long each look has shown the same as the last one. (The kernel keeps 0 for "never", so who looks at moment 0
+/// has looked at moment 1.)
+fn shown_for<T: PartialEq>(looks: &[Looked], what: impl Fn(&Observed) -> T) -> Nanos {
+    let (last, around, _) = looks[looks.len() - 1];
+    let same = looks.iter().rev().take_while(|(p, ..)| what(p) == what(&last));
+    same.last().map_or(0, |(_, first, _)| around.now.saturating_sub(first.now.max(1)))
+}
+
+fn slice_is_over(looks: &[Looked]) -> bool {
+    shown_for(looks, |p| p.dispatches) >= SLICE
+}
+
+/// Is this not the first look at this call?
+fn same_call(looks: &[Looked]) -> bool {
+    looks.len() > 1 && looks[looks.len() - 2].0.syscall == looks[looks.len() - 1].0.syscall
+}
+
+/// Is there a reason to take the P out of a call?
+fn is_needed(looks: &[Looked]) -> bool {
+    let (p, around, _) = looks[looks.len() - 1];
+    p.has_work || !around.somebody_looks || shown_for(looks, |p| p.syscall) >= SLICE
+}
+
+fn judge(looks: &[Looked], may_retake: bool) -> Verdict {
+    let (p, around, _) = looks[looks.len() - 1];
+    match p.syscall {
+        Some(_) if around.is_wanted || may_retake => Retake,
+        None if slice_is_over(looks) => Preempt,
+        _ => Leave,
+    }
+}
+
+/// Go's rule.
+fn gos(looks: &[Looked]) -> Verdict {
+    judge(looks, (same_call(looks) || slice_is_over(looks)) && is_needed(looks))
+}
+
+/// Go's rule as it was before golang/go #28701 was mended.
+fn same_call_only(looks: &[Looked]) -> Verdict {
+    judge(looks, same_call(looks) && is_needed(looks))
+}
+
+/// What is seen of a P at one look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Look {
+    /// So long after the one before; the first, after moment 0.
+    after: Nanos,
+    dispatches: u32,
+    syscall: Option<u32>,
+    has_work: bool,
+    somebody_looks: bool,
+    is_wanted: bool,
+}
+
+impl Look {
+    fn at(self, now: Nanos) -> (Observed, Around) {
+        let Look { dispatches, syscall, has_work, somebody_looks, is_wanted, .. } = self;
+        (Observed { dispatches, syscall, has_work }, Around { now, somebody_looks, is_wanted })
+    }
+}
+
+/// On both sides of the one limit there is, and the monitor's own.
+fn after() -> impl Strategy<Value = Nanos> {
+    prop_oneof![
+        2 => Just(SHORTEST),
+        2 => select(&[0, 1, SLICE / 2, SLICE - 1, SLICE, SLICE + 1][..]),
+        1 => 0..2 * SLICE,
+    ]
+}
+
+/// Anything, and often what was seen before.
+fn look() -> impl Strategy<Value = Look> {
+    let number = || prop_oneof![8 => Just(0), 1 => 0..3u32, 1 => Just(u32::MAX)];
+    let syscall = prop_oneof![1 => Just(None), 2 => number().prop_map(Some)];
+    let is_wanted = prop::bool::weighted(0.05);
+    (after(), number(), syscall, any::<bool>(), any::<bool>(), is_wanted).prop_map(
+        |(after, dispatches, syscall, has_work, somebody_looks, is_wanted)| {
+            Look { after, dispatches, syscall, has_work, somebody_looks, is_wanted }
+        },
+    )
+}
+
+fn verdicts(mut judge: impl Judge, looks: &[Look]) -> Vec<Looked> {
+    let mut now = 0;
+    let judged = looks.iter().map(|look| {
+        now += look.after;
+        let (p, around) = look.at(now);
+        (p, around, judge.look(p, around))
+    });
+    judged.collect()
+}
+
+/// `law` holds for each look, which is the last in the list it gets.
+fn obeys(
+    judge: impl Judge,
+    looks: &[Look],
+    law: impl Fn(&[Looked], &mut Tally) -> Result<(), &'static str>,
+) -> Result<Tally, Broken> {
+    let (judged, mut seen) = (verdicts(judge, looks), Tally::default());
+    for i in 1..=judged.len() {
+        let (p, around, verdict) = judged[i - 1];
+        law(&judged[..i], &mut seen)
+            .map_err(|why| Broken::because(format_args!("look {i} says {verdict:?} of {p:?}, {around:?}: {why}")))?;
+    }
+    Ok(seen)
+}
+
+/// Proved for the verdict, by going through all there is. What was seen before matters only by the answers to six
+/// questions: was the P seen before with as many dispatches, how long is that ago, is that a slice; was it seen in this call
+/// when it was last seen, how long is the first look at it ago, is that a slice. Numbers are compared only for being equal,
+/// times only with `SLICE`: two numbers, and times on both sides of `SLICE`, stand for all. (0 is among both, because a
+/// `Seen` that has seen nothing has 0 in it.) That three looks lead to every state there is, is checked too, for the
+/// kernel as it is: a fourth leads to nothing that one more look could tell from what three have led to.
+mod a_p_in_a_syscall_while_work_waits_is_retaken_within_two_ticks {
+    use super::*;
+
+    const TIMES: [Nanos; 5] = [0, 1, SLICE - 1, SLICE, SLICE + 1];
+    const NUMBERS: [u32; 2] = [0, 1];
+    const BOTH: [bool; 2] = [false, true];
+
+    /// Every look at a P, but for the flags.
+    fn every_look() -> impl Iterator<Item = Look> {
+        let flags = (false, false, false);
+        let calls = [None, Some(NUMBERS[0]), Some(NUMBERS[1])];
+        let numbers = move |after| NUMBERS.into_iter().map(move |dispatches| (after, dispatches));
+        let looks = TIMES.into_iter().flat_map(numbers);
+        looks.flat_map(move |(after, dispatches)| {
+            let (has_work, somebody_looks, is_wanted) = flags;
+            let with = move |syscall| Look { after, dispatches, syscall, has_work, somebody_looks, is_wanted };
+            calls.into_iter().map(with)
+        })
+    }
+
+    /// The same look, with all flags.
+    fn every_flag(look: Look) -> impl Iterator<Item = Look> {
+        let work = BOTH.into_iter().flat_map(|has_work| BOTH.into_iter().map(move |looks| (has_work, looks)));
+        let all = work.flat_map(|(has_work, looks)| BOTH.into_iter().map(move |wanted| (has_work, looks, wanted)));
+        all.map(move |(has_work, somebody_looks, is_wanted)| Look { has_work, somebody_looks, is_wanted, ..look })
+    }
+
+    /// Every state that this many looks lead to, and when the last of them was.
+    fn states<J: Judge>(nothing: J, looks: usize) -> Vec<(J, Nanos)> {
+        let mut states = vec![(nothing, 0)];
+        for _ in 0..looks {
+            let mut next = BTreeMap::new();
+            for (state, before) in &states {
+                for look in every_look() {
+                    let now = before + look.after;
+                    let mut seen = state.clone();
+                    let (p, around) = look.at(now);
+                    seen.look(p, around);
+                    next.entry(format!("{seen:?} {now}")).or_insert((seen, now));
+                }
+            }
+            states = next.into_values().collect();
+        }
+        states
+    }
+
+    /// A state and two looks at the same call, at the second of which work waits, that do not end in `Retake`.
+    fn exception<J: Judge>(nothing: J, seen: &mut Tally) -> Option<String> {
+        let waits = |look: &Look| look.has_work || !look.somebody_looks;
+        for (state, before) in (0..=3).flat_map(|looks| states(nothing.clone(), looks)) {
+            for first in every_look().filter(|look| look.syscall.is_some()).flat_map(every_flag) {
+                let mut after_first = state.clone();
+                let now = before + first.after;
+                let (p, around) = first.at(now);
+                let verdict = after_first.look(p, around);
+                seen.note(if verdict == Retake { "the first look was enough" } else { "the first was not enough" });
+                if verdict == Retake {
+                    continue;
+                }
+                let seconds = every_look().filter(|look| look.syscall == first.syscall).flat_map(every_flag);
+                for second in seconds.filter(waits) {
+                    let (p, around) = second.at(now + second.after);
+                    let verdict = after_first.clone().look(p, around);
+                    if verdict != Retake {
+                        return Some(format!("after {state:?}, {first:?}, {second:?} it is {verdict:?}"));
+                    }
+                    seen.note("the second was");
+                }
+            }
+        }
+        None
+    }
+
+    #[test]
+    fn whatever_was_seen_before() {
+        let mut seen = Tally::default();
+        assert_eq!(exception(Seen::default(), &mut seen), None);
+        seen.must_have(&["the first look was enough", "the first was not enough", "the second was"]);
+    }
+
+    /// What is remembered does not depend on the flags, so that the states above, reached without any, are all.
+    #[test]
+    fn and_what_is_remembered_does_not_depend_on_the_flags() {
+        for (state, before) in (0..=2).flat_map(|looks| states(Seen::default(), looks)) {
+            for look in every_look() {
+                let remembered = every_flag(look).map(|look| {
+                    let mut seen = state;
+                    let (p, around) = look.at(before + look.after);
+                    seen.look(p, around);
+                    seen
+                });
+                let remembered: Vec<Seen> = remembered.collect();
+                assert!(remembered.windows(2).all(|two| two[0] == two[1]), "{state:?}, {look:?}: {remembered:?}");
+            }
+        }
+    }
+
+    /// What one more look says. Of the flags two settings, neither of them wanted, tell whatever can be told: with work,
+    /// whether the P was old; without, whether its call was long.
+    fn tells(state: Seen, before: Nanos) -> Vec<u8> {
+        let flags = |look: Look| BOTH.map(|has_work| Look { has_work, somebody_looks: true, ..look });
+        let says = |look: Look| {
+            let (p, around) = look.at(before + look.after);
+            state.clone().look(p, around) as u8
+        };
+        every_look().flat_map(flags).map(says).collect()
+    }
+
+    #[test]
+    fn and_a_fourth_look_leads_nowhere_that_three_do_not() {
+        let [two, three, four] = [2, 3, 4].map(|looks| -> BTreeSet<Vec<u8>> {
+            let all = (0..=looks).flat_map(|looks| states(Seen::default(), looks));
+            all.map(|(state, before)| tells(state, before)).collect()
+        });
+        assert!(two.len() < three.len(), "{} states after two looks, {} after three", two.len(), three.len());
+        assert!(three == four, "{} states after three looks, {} after four", three.len(), four.len());
+    }
+
+    /// Alive: who wants to see more than the call finds exceptions.
+    #[test]
+    fn and_a_twin_that_wants_the_same_slice_too_is_refuted() {
+        let twin = ByRule::of(|looks| {
+            judge(looks, same_call(looks) && shown_for(looks, |p| p.dispatches) > 0 && is_needed(looks))
+        });
+        assert!(exception(twin, &mut Tally::default()).is_some());
+    }
+}
+
+mod a_p_that_makes_one_short_call_after_another_is_retaken_when_its_slice_is_over {
+    use super::*;
+
+    /// Each look meets another call. Until the first retake; then the P is another's.
+    fn in_time(judge: impl Judge, afters: &[Nanos]) -> Result<Tally, Broken> {
+        let looks = (7..).zip(afters).map(|(call, &after)| Look {
+            after,
+            dispatches: 5,
+            syscall: Some(call),
+            has_work: true,
+            somebody_looks: false,
+            is_wanted: false,
+        });
+        let looks: Vec<Look> = looks.collect();
+        let judged = verdicts(judge, &looks);
+        let retaken = judged.iter().position(|&(.., verdict)| verdict == Retake);
+        let over = (1..=judged.len()).position(|i| slice_is_over(&judged[..i]));
+        if retaken != over {
+            return Err(Broken::because(format_args!("retaken at look {retaken:?}, its slice was over at {over:?}")));
+        }
+        let mut seen = Tally::default();
+        seen.note(if over.is_some() { "the slice was over" } else { "it was not" });
+        Ok(seen)
+    }
+
+    #[test]
+    fn whenever_it_is_looked_at() {
+        let seen = check(CASES, vec(after(), 0..60), |afters| in_time(Seen::default(), &afters));
+        seen.must_have(&["the slice was over", "it was not"]);
+    }
+
+    /// At most two slices after it began.
+    #[test]
+    fn by_a_monitor_that_finds_nothing_else_to_do() {
+        let mut pace = Pace::new();
+        let mut afters = Vec::new();
+        while afters.iter().sum::<Nanos>() < SLICE + LONGEST {
+            afters.push(pace.delay());
+            pace.after(false);
+        }
+        in_time(Seen::default(), &afters).expect("in time").must_have(&["the slice was over"]);
+    }
+
+    /// Go before the mending of #28701.
+    #[test]
+    fn but_not_by_a_twin_that_waits_for_the_same_call() {
+        let (afters, why) = refute(CASES, vec(after(), 0..60), |afters| in_time(ByRule::of(same_call_only), afters));
+        assert!(afters.len() <= 3, "{afters:?}");
+        assert_eq!(why.to_string(), "retaken at look None, its slice was over at Some(1)");
+    }
+}
+
+mod the_monitor_judges_as_go_does {
+    use super::*;
+
+    #[test]
+    fn a_p_of_which_anything_may_be_seen() {
+        let seen = check(CASES, vec(look(), 0..80), |looks| {
+            obeys(Seen::default(), &looks, |looks, seen| {
+                let (p, around, verdict) = looks[looks.len() - 1];
+                let is_other_call = !same_call(looks);
+                seen.note_if(verdict == Preempt, "it was asked to make way");
+                seen.note_if(verdict == Retake && !around.is_wanted && is_other_call, "its slice was over in another call");
+                seen.note_if(verdict == Retake && !p.has_work && around.somebody_looks, "it had been idle for long");
+                seen.note_if(verdict == Retake && around.is_wanted && is_other_call, "it was wanted at once");
+                seen.note_if(verdict == Leave && same_call(looks) && p.syscall.is_some(), "it was left in the same call");
+                if verdict == gos(looks) { Ok(()) } else { Err("Go does not") }
+            })
+        });
+        seen.must_have(&[
+            "it was asked to make way",
+            "its slice was over in another call",
+            "it had been idle for long",
+            "it was wanted at once",
+            "it was left in the same call",
+        ]);
+    }
+}
+
+/// The other side: when a P is left alone. Each law is asked of the kernel, and of a twin that breaks it.
+mod a_p_is_left_alone {
+    use super::*;
+
+    type Law = fn(&[Looked], &mut Tally) -> Result<(), &'static str>;
+
+    fn law(law: Law, twin: fn(&[Looked]) -> Verdict, reached: &[&str]) {
+        check(CASES, vec(look(), 0..80), |looks| obeys(Seen::default(), &looks, law)).must_have(reached);
+        let (looks, _) = refute(CASES, vec(look(), 0..80), |looks| obeys(ByRule::of(twin), looks, law));
+        assert!(looks.len() <= 3, "{} looks are too many to read: {looks:?}", looks.len());
+    }
+
+    #[test]
+    fn by_who_retakes_while_it_is_in_no_call() {
+        law(
+            |looks, seen| {
+                let (p, _, verdict) = looks[looks.len() - 1];
+                seen.note_if(p.syscall.is_none() && slice_is_over(looks), "it was in no call, and its slice was over");
+                if p.syscall.is_some() || verdict != Retake { Ok(()) } else { Err("it is in no call") }
+            },
+            |looks| if slice_is_over(looks) { Retake } else { gos(looks) },
+            &["it was in no call, and its slice was over"],
+        );
+    }
+
+    #[test]
+    fn in_the_first_look_at_a_call_within_its_slice() {
+        law(
+            |looks, seen| {
+                let (p, around, verdict) = looks[looks.len() - 1];
+                if p.syscall.is_none() || same_call(looks) || slice_is_over(looks) || around.is_wanted {
+                    return Ok(());
+                }
+                seen.note_if(is_needed(looks), "it was the first look, and work waited");
+                if verdict == Leave { Ok(()) } else { Err("it is the first look at this call") }
+            },
+            |looks| judge(looks, is_needed(looks)),
+            &["it was the first look, and work waited"],
+        );
+    }
+
+    #[test]
+    fn for_a_slice_of_a_call_if_it_has_no_work_and_somebody_looks() {
+        law(
+            |looks, seen| {
+                let (p, around, verdict) = looks[looks.len() - 1];
+                let since = shown_for(looks, |p| p.syscall);
+                if p.syscall.is_none() || p.has_work || !around.somebody_looks || around.is_wanted || since >= SLICE {
+                    return Ok(());
+                }
+                seen.note_if(same_call(looks), "it was seen in the same call again");
+                seen.note_if(slice_is_over(looks), "its slice was over");
+                if verdict == Leave { Ok(()) } else { Err("nobody needs it") }
+            },
+            |looks| judge(looks, same_call(looks)),
+            &["it was seen in the same call again", "its slice was over"],
+        );
+    }
+
+    #[test]
+    fn by_who_asks_it_to_make_way_unless_the_same_dispatch_was_seen_a_slice_ago() {
+        law(
+            |looks, seen| {
+                let (p, around, verdict) = looks[looks.len() - 1];
+                let was_seen = |&(q, then, _): &Looked| q.dispatches == p.dispatches && then.now + SLICE <= around.now;
+                seen.note_if(looks.iter().any(was_seen) && verdict == Preempt, "it was seen a slice ago");
+                if verdict != Preempt || looks.iter().any(was_seen) { Ok(()) } else { Err("it has just begun") }
+            },
+            |looks| {
+                let (p, around, _) = looks[looks.len() - 1];
+                if p.syscall.is_none() && around.now >= SLICE { Preempt } else { gos(looks) }
+            },
+            &["it was seen a slice ago"],
+        );
+    }
+}
+
+mod the_monitor_slows_down_while_there_is_nothing_to_do {
+    use super::*;
+
+    /// What it sleeps before each of so many looks that retake nothing.
+    fn sleeps(looks: usize) -> Vec<Nanos> {
+        let mut pace = Pace::new();
+        let sleeps = (0..looks).map(|_| {
+            let delay = pace.delay();
+            pace.after(false);
+            delay
+        });
+        sleeps.collect()
+    }
+
+    #[test]
+    fn by_the_double_after_fifty_looks_and_to_ten_milliseconds_at_most() {
+        let sleeps = sleeps(70);
+        let (patient, slowing) = sleeps.split_at(PATIENCE as usize + 1);
+        assert_eq!((PATIENCE, SHORTEST, LONGEST), (50, 20_000, 10_000_000));
+        assert!(patient.iter().all(|&nanos| nanos == 20_000), "{patient:?}");
+        let micros: Vec<Nanos> = slowing[..11].iter().map(|nanos| nanos / 1000).collect();
+        assert_eq!(micros, [40, 80, 160, 320, 640, 1280, 2560, 5120, 10_000, 10_000, 10_000]);
+        assert!(slowing[8..].iter().all(|&nanos| nanos == 10_000_000), "{slowing:?}");
+    }
+
+    /// 51 sleeps of 20 us, then 40, 80, … 5120 us: 11.22 ms until it sleeps for 10 ms for the first time.
+    #[test]
+    fn within_eleven_milliseconds_and_a_bit() {
+        let before: Vec<Nanos> = sleeps(100).into_iter().take_while(|&nanos| nanos < LONGEST).collect();
+        assert_eq!((before.len(), before.iter().sum()), (59, 11_220_000));
+    }
+
+    #[test]
+    fn and_is_quick_again_after_a_retake() {
+        check(CASES, vec(prop::bool::weighted(0.01), 0..300), |retakes| {
+            let mut pace = Pace::new();
+            let from_the_start = sleeps(retakes.len() + 1);
+            let mut quiet = 0;
+            for retook in retakes {
+                pace.after(retook);
+                quiet = if retook { 0 } else { quiet + 1 };
+                if pace.delay() != from_the_start[quiet] {
+                    let delay = pace.delay();
+                    return Err(Broken::because(format_args!("{delay} ns after {quiet} looks without a retake")));
+                }
+            }
+            Ok(Tally::default())
+        });
+    }
+
+    #[test]
+    fn and_never_overflows() {
+        let mut pace = Pace::new();
+        (0..10_000).for_each(|_| pace.after(false));
+        assert_eq!(pace.delay(), LONGEST);
+    }
+}
+
+/// A scheduler whose Ms the test plays. Ticks are 20 us apart, unless it says otherwise.
+mod the_tick_on_a_whole_scheduler {
+    use super::*;
+    use spinpark::kernel::config::Config;
+    use spinpark::kernel::find::Worker;
+    use spinpark::kernel::g::G;
+    use spinpark::kernel::monitor::Watch;
+    use spinpark::kernel::sched::Sched;
+    use spinpark::kernel::syscall::Way;
+    use spinpark_proptests::oracle::g;
+    use spinpark_proptests::solo::Solo;
+    use spinpark_proptests::staged::{self, Staged, close, close_with, for_ever, in_each_sleep, until_woken};
+    use std::cell::RefCell;
+    use std::ops::ControlFlow::{Break, Continue};
+    use std::rc::Rc;
+    use std::sync::Arc;
+
+    type S = Arc<Sched<Staged>>;
+
+    fn scheduler(procs: usize) -> S {
+        Sched::new(Config { procs, ..Config::default() }, (), staged::enter).expect("these numbers are allowed")
+    }
+
+    fn submit(sched: &S, number: u64) {
+        sched.submit(g(number)).expect("it is open");
+    }
+
+    /// The M that was asked for first runs the next G.
+    fn begin(sched: &S) -> (Worker, G) {
+        sched.next(Staged::begin().expect("a thread was asked for")).expect("it is open")
+    }
+
+    /// After each of these times a tick: did it take a P out of a call?
+    fn ticks(sched: &S, watch: &mut Watch, afters: &[Nanos]) -> Vec<bool> {
+        let ticks = afters.iter().map(|&after| {
+            Solo::pass(after);
+            sched.tick(watch, Solo::now())
+        });
+        ticks.collect()
+    }
+
+    /// Where can work wait? With one P even work that has yet to come would wait: nobody would look for it.
+    #[test]
+    fn takes_the_only_p_out_of_a_call_at_the_second_look_wherever_work_waits() {
+        for (ring, global) in [(0, 0), (0, 1), (1, 0), (2, 3)] {
+            let sched = scheduler(1);
+            submit(&sched, 9);
+            let (mut m1, g9) = begin(&sched);
+            (1..=ring).for_each(|number| sched.ready(&mut m1, g(number)));
+            (1..=global).for_each(|number| submit(&sched, 100 + number));
+            let away = sched.entersyscall(m1);
+            let mut watch = sched.watch();
+            assert_eq!(ticks(&sched, &mut watch, &[SHORTEST; 4]), [false, true, false, false], "{ring} and {global}");
+            assert_eq!((Staged::in_the_wings(), sched.snapshot().in_syscall), (1, 0), "{ring} and {global}");
+            let m2 = Staged::begin().expect("it was started");
+            let m2 = if ring + global == 0 { m2 } else { sched.next(m2).expect("there is work").0 };
+            close_with(&sched, vec![m2], vec![(away, g9)]);
+        }
+    }
+
+    /// The P has no work, and another is idle: whatever came would be found.
+    #[test]
+    fn leaves_a_p_that_nobody_needs_in_its_call_for_ten_milliseconds() {
+        let sched = scheduler(2);
+        submit(&sched, 1);
+        let (m1, g1) = begin(&sched);
+        for_ever(|| sched.next(Staged::begin().expect("somebody to look for more")));
+        let away = sched.entersyscall(m1);
+        let mut watch = sched.watch();
+        assert_eq!(ticks(&sched, &mut watch, &[SHORTEST, SLICE - 1, 1, SHORTEST]), [false, false, true, false]);
+        assert_eq!(sched.snapshot().idle_ps, 2);
+        let (m1, _, way) = sched.exitsyscall(away, g1).expect("both are idle");
+        assert_eq!(way, Way::Idle);
+        sched.end(m1);
+    }
+
+    #[test]
+    fn takes_a_p_out_of_the_first_call_that_it_meets_when_the_slice_is_over() {
+        let sched = scheduler(1);
+        submit(&sched, 9);
+        let (m1, mut g9) = begin(&sched);
+        let (mut m1, mut watch, mut now) = (m1, sched.watch(), 0);
+        sched.ready(&mut m1, g(1));
+        // A look into each call, and it is always another.
+        let away = loop {
+            let away = sched.entersyscall(m1);
+            now += SHORTEST;
+            if sched.tick(&mut watch, now) {
+                break away;
+            }
+            let (m, g, way) = sched.exitsyscall(away, g9).expect("P is there");
+            assert_eq!(way, Way::Kept);
+            (m1, g9) = (m, g);
+        };
+        assert_eq!(now, SHORTEST + SLICE);
+        let (m2, g1) = begin(&sched);
+        assert_eq!(g1, g(1));
+        assert_eq!(close_with(&sched, vec![m2], vec![(away, g9)]), [9]);
+    }
+
+    #[test]
+    fn asks_a_g_to_make_way_that_has_run_for_a_slice() {
+        let sched = scheduler(1);
+        submit(&sched, 1);
+        let (m1, _) = begin(&sched);
+        let mut watch = sched.watch();
+        assert_eq!(ticks(&sched, &mut watch, &[SHORTEST, SLICE - 1]), [false, false]);
+        assert!(!sched.should_yield(&m1));
+        assert_eq!(ticks(&sched, &mut watch, &[1]), [false]);
+        assert!(sched.should_yield(&m1));
+        let m1 = sched.yield_bound(m1);
+        assert!(!sched.should_yield(&m1), "it was granted");
+        close(&sched, vec![m1]);
+    }
+
+    #[test]
+    fn tries_again_for_an_m_that_was_refused() {
+        let sched = scheduler(1);
+        Staged::refuse(2);
+        submit(&sched, 1);
+        let mut watch = sched.watch();
+        let mut after_each = Vec::new();
+        for _ in 0..3 {
+            let now = sched.snapshot();
+            after_each.push((now.refused, now.global, now.idle_ps, Staged::in_the_wings()));
+            assert!(now.masks_agree, "{now:?}");
+            ticks(&sched, &mut watch, &[SHORTEST]);
+        }
+        assert_eq!(after_each, [(1, 1, 1, 0), (2, 1, 1, 0), (2, 1, 0, 1)]);
+        let (m1, g1) = begin(&sched);
+        assert_eq!(g1, g(1));
+        close(&sched, vec![m1]);
+    }
+
+    /// For how long the monitor of `sched` sleeps each time; `scene` is what happens in its first sleep, its second, …
+    fn naps(sched: &S, looks: usize, mut scene: impl FnMut(usize) + 'static) -> Vec<Option<Nanos>> {
+        sched.start_sysmon().expect("a thread");
+        let naps = Rc::new(RefCell::new(Vec::new()));
+        let slept = Rc::clone(&naps);
+        let ended = in_each_sleep(Staged::begin, move |nanos| {
+            slept.borrow_mut().push(nanos);
+            let so_far = slept.borrow().len();
+            scene(so_far);
+            if so_far < looks { Continue(()) } else { Break(()) }
+        });
+        assert!(ended.is_none(), "it lives for as long as the scheduler");
+        naps.take()
+    }
+
+    const SOON: Option<Nanos> = Some(SHORTEST);
+
+    #[test]
+    fn comes_soon_while_a_p_is_in_use_and_not_before_somebody_takes_one_if_all_are_idle() {
+        let sched = scheduler(1);
+        let later = Arc::clone(&sched);
+        let naps = naps(&sched, 6, move |nap| {
+            if nap == 2 {
+                submit(&later, 1);
+            }
+        });
+        assert_eq!(naps, [SOON, None, SOON, SOON, SOON, SOON]);
+    }
+
+    #[test]
+    fn comes_soon_though_all_are_idle_if_an_m_was_refused() {
+        let sched = scheduler(1);
+        let later = Arc::clone(&sched);
+        let naps = naps(&sched, 5, move |nap| {
+            if nap == 1 {
+                Staged::refuse(3);
+                submit(&later, 1);
+            }
+            assert_eq!(later.snapshot().refused as usize, nap.min(3));
+        });
+        assert_eq!(naps, [SOON; 5]);
+        assert_eq!(Staged::in_the_wings(), 1, "it could be had at last");
+    }
+
+    #[test]
+    fn comes_not_before_the_world_goes_on_if_it_is_stopped() {
+        let sched = scheduler(2);
+        let mut stopped = Some(sched.stop_the_world(None));
+        let later = Arc::clone(&sched);
+        let naps = naps(&sched, 4, move |nap| {
+            if nap == 2 {
+                submit(&later, 1);
+                assert!(later.start_the_world(stopped.take().expect("once")).is_none());
+            }
+        });
+        assert_eq!(naps, [SOON, None, SOON, SOON]);
+    }
+
+    /// Ms that slept for `keep_alive` end, the longest first, but one always stays.
+    #[test]
+    fn comes_when_an_m_has_slept_for_long() {
+        let config = Config { procs: 2, keep_alive: 1_000_000, ..Config::default() };
+        let sched: S = Sched::new(config, (), staged::enter).expect("these numbers are allowed");
+        submit(&sched, 1);
+        let (m1, _) = begin(&sched);
+        for_ever(|| sched.next(Staged::begin().expect("somebody to look for more")));
+        Solo::pass(250_000);
+        for_ever(|| sched.next(m1));
+        let later = Arc::clone(&sched);
+        let naps = naps(&sched, 3, move |nap| assert_eq!(later.snapshot().sleeping, [2, 2, 1][nap - 1]));
+        assert_eq!(naps, [SOON, Some(1_000_000 - 250_000 - SHORTEST), None]);
+    }
+
+    #[test]
+    fn comes_no_more_when_the_scheduler_is_closed() {
+        let sched = scheduler(1);
+        sched.start_sysmon().expect("a thread");
+        let (left, began) = until_woken(|| sched.close(), || {
+            // The monitor, and nobody is on the stage after it.
+            Staged::begin().is_none()
+        });
+        assert!(left.is_empty() && began);
+    }
+}
