@@ -131,8 +131,8 @@ pub fn refute<T: Clone + fmt::Debug, S: Strategy<Value = Vec<T>>>(
         Err(TestError::Fail(_, ops)) => ops,
         other => panic!("no counterexample in {cases} cases: {other:?}"),
     };
-    // The generator's own shrinking takes out one operation at a time, once through. Runs of operations, and pairs, taken
-    // out until none can be, leave less: a round of turns goes as a whole or not at all.
+    // The generator's own shrinking takes out one operation at a time, once through. Runs of operations, and pairs,
+    // taken out until none can be, leave less: a round of turns goes as a whole or not at all.
     let mut before = usize::MAX;
     while ops.len() < before {
         before = ops.len();

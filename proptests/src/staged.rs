@@ -2,9 +2,9 @@
 //!
 //! There is one thread. A thread that the kernel asks for waits in the wings until it is told to
 //! [`begin`](Staged::begin); its M then steps onto the stage with the P it was started for, and the test has the
-//! [`Worker`] to do with what it likes. Where an M falls asleep, the play goes on [meanwhile](until_woken), inside of its
-//! sleep; so of those that are to wake up again, the last to fall asleep is the first to be woken, which is the kernel's
-//! own order. The others sleep [for ever](for_ever).
+//! [`Worker`], to do with it what it likes. Where an M falls asleep, the play goes on [meanwhile](until_woken), inside
+//! of its sleep; so of those that are to wake up again, the last to fall asleep is the first to be woken, which is the
+//! kernel's own order. The others sleep [for ever](for_ever).
 //!
 //! ```
 //! use spinpark::kernel::config::Config;
@@ -123,8 +123,8 @@ pub fn for_ever<R>(sleeps: impl FnOnce() -> R) {
     assert!(unless_gone(sleeps).is_none(), "staged: nobody fell asleep");
 }
 
-/// Does `sleeps`, in which somebody sleeps again and again, a monitor for instance, and `scene` each time: it is told for
-/// how long, `None` being until it is woken. When it breaks off, the sleeper is left to sleep for ever.
+/// Does `sleeps`, in which somebody sleeps again and again, a monitor for instance, and `scene` each time: it is told
+/// for how long, `None` being until it is woken. When it breaks off, the sleeper is left to sleep for ever.
 pub fn in_each_sleep<R>(
     sleeps: impl FnOnce() -> R,
     scene: impl FnMut(Option<Nanos>) -> ControlFlow<()> + 'static,

@@ -148,8 +148,8 @@ mod figure_8_g1_comes_back {
         assert_eq!(close_with(&sched, vec![m2], vec![(away, g1)]), [2, 1, 4]);
     }
 
-    /// Where Gs wait no P is idle, so this is not quite the figure: there are two Ps, G1 is alone, and in its call for so
-    /// long that its P is taken though nobody waits for it. Then G2 comes, and gets that P.
+    /// Where Gs wait no P is idle, so this is not quite the figure: there are two Ps, G1 is alone, and in its call for
+    /// so long that its P is taken though nobody waits for it. Then G2 comes, and gets that P.
     #[test]
     fn and_goes_on_under_another_p_that_is_idle() {
         let sched = scheduler(2);
@@ -177,8 +177,8 @@ mod figure_8_g1_comes_back {
         assert_eq!(close(&sched, vec![m1, m2]), []);
     }
 
-    /// The figure's own situation. It draws G1 in P's ring, behind G4. Go puts it at the end of the **global** queue, and so
-    /// does this kernel: M1 has no P, and only its owner may put into a ring.
+    /// The figure's own situation. It draws G1 in P's ring, behind G4. Go puts it at the end of the **global** queue,
+    /// and so does this kernel: only the owner of a P may put into its ring, and M1 has none.
     #[test]
     fn and_waits_in_the_global_queue_if_there_is_no_p_and_m1_is_kept_for_the_next_call() {
         let (sched, away, g1, m2, g2) = figure_7();

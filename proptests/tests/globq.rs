@@ -8,9 +8,9 @@ use spinpark_proptests::solo::Solo;
 
 const CASES: u32 = 1000;
 
-/// First in, first out, but for those that are put in front, which keep their order among themselves, and for the oldest
-/// ticket when it is asked for; a share is fair, fits into an empty ring, and comes in order; the length without the
-/// lock is the list's after each step.
+/// First in, first out, but for those that are put in front, which keep their order among themselves, and for the
+/// oldest ticket when it is asked for; a share is fair, fits into an empty ring, and comes in order; the length without
+/// the lock is the list's after each step.
 mod the_global_queue_answers_as_a_list_would {
     use super::*;
 

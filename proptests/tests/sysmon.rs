@@ -1,5 +1,5 @@
-//! The monitor's verdicts: enumerated, and compared with Go's rule, told from the list of all looks; how often it looks;
-//! and its tick on a whole scheduler.
+//! The monitor's verdicts, enumerated, and compared with Go's rule, told from the list of all looks; how often it
+//! looks; and its tick on a whole scheduler.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -122,8 +122,13 @@ fn look() -> impl Strategy<Value = Look> {
     let syscall = prop_oneof![1 => Just(None), 2 => number().prop_map(Some)];
     let is_wanted = prop::bool::weighted(0.05);
     (after(), number(), syscall, any::<bool>(), any::<bool>(), is_wanted).prop_map(
-        |(after, dispatches, syscall, has_work, somebody_looks, is_wanted)| {
-            Look { after, dispatches, syscall, has_work, somebody_looks, is_wanted }
+        |(after, dispatches, syscall, has_work, somebody_looks, is_wanted)| Look {
+            after,
+            dispatches,
+            syscall,
+            has_work,
+            somebody_looks,
+            is_wanted,
         },
     )
 }
@@ -153,12 +158,12 @@ fn obeys(
     Ok(seen)
 }
 
-/// Proved for the verdict, by going through all there is. What was seen before matters only by the answers to six
-/// questions: was the P seen before with as many dispatches, how long is that ago, is that a slice; was it seen in this call
-/// when it was last seen, how long is the first look at it ago, is that a slice. Numbers are compared only for being equal,
-/// times only with `SLICE`: two numbers, and times on both sides of `SLICE`, stand for all. (0 is among both, because a
-/// `Seen` that has seen nothing has 0 in it.) That three looks lead to every state there is, is checked too, for the
-/// kernel as it is: a fourth leads to nothing that one more look could tell from what three have led to.
+/// Proved for the verdict, by going through all there is. What was seen before matters only by the answers to four
+/// questions: did the last look show as many dispatches; if so, is the first look of those that did a slice ago; did
+/// the last look show the same call; if so, is the first of those that did a slice ago. Numbers are compared only for
+/// being equal, times only with `SLICE`: two numbers, and times on both sides of `SLICE`, stand for all. (0 is among
+/// both, for a `Seen` that has seen nothing has 0 in it.) That three looks lead to every state there is, is checked
+/// too, for the kernel as it is: a fourth leads to nothing that one more look could tell from what three have led to.
 mod a_p_in_a_syscall_while_work_waits_is_retaken_within_two_ticks {
     use super::*;
 
@@ -256,8 +261,8 @@ mod a_p_in_a_syscall_while_work_waits_is_retaken_within_two_ticks {
         }
     }
 
-    /// What one more look says. Of the flags two settings, neither of them wanted, tell whatever can be told: with work,
-    /// whether the P was old; without, whether its call was long.
+    /// What one more look says. Of the flags two settings, neither of them wanted, tell whatever can be told: with
+    /// work, whether the P was old; without, whether its call was long.
     fn tells(state: Seen, before: Nanos) -> Vec<u8> {
         let flags = |look: Look| BOTH.map(|has_work| Look { has_work, somebody_looks: true, ..look });
         let says = |look: Look| {
@@ -349,10 +354,16 @@ mod the_monitor_judges_as_go_does {
                 let (p, around, verdict) = looks[looks.len() - 1];
                 let is_other_call = !same_call(looks);
                 seen.note_if(verdict == Preempt, "it was asked to make way");
-                seen.note_if(verdict == Retake && !around.is_wanted && is_other_call, "its slice was over in another call");
+                seen.note_if(
+                    verdict == Retake && !around.is_wanted && is_other_call,
+                    "its slice was over in another call",
+                );
                 seen.note_if(verdict == Retake && !p.has_work && around.somebody_looks, "it had been idle for long");
                 seen.note_if(verdict == Retake && around.is_wanted && is_other_call, "it was wanted at once");
-                seen.note_if(verdict == Leave && same_call(looks) && p.syscall.is_some(), "it was left in the same call");
+                seen.note_if(
+                    verdict == Leave && same_call(looks) && p.syscall.is_some(),
+                    "it was left in the same call",
+                );
                 if verdict == gos(looks) { Ok(()) } else { Err("Go does not") }
             })
         });
@@ -578,6 +589,25 @@ mod the_tick_on_a_whole_scheduler {
     }
 
     #[test]
+    fn takes_a_p_that_has_work_though_somebody_looks() {
+        let sched = scheduler(2);
+        submit(&sched, 9);
+        let (mut m1, g9) = begin(&sched);
+        for_ever(|| sched.next(Staged::begin().expect("somebody to look for more")));
+        // The one that sleeps is woken to look for this, but does not get up in time.
+        sched.ready(&mut m1, g(1));
+        assert_eq!(sched.snapshot().nmspinning, 1);
+        let away = sched.entersyscall(m1);
+        let mut watch = sched.watch();
+        assert_eq!(ticks(&sched, &mut watch, &[SHORTEST; 2]), [false, true]);
+        let (m3, g1) = begin(&sched);
+        assert_eq!(g1, g(1));
+        let m1 = sched.exitsyscall(away, g9).expect_err("both are in use");
+        for_ever(|| sched.rest(m1));
+        sched.end(m3);
+    }
+
+    #[test]
     fn takes_a_p_out_of_the_first_call_that_it_meets_when_the_slice_is_over() {
         let sched = scheduler(1);
         submit(&sched, 9);
@@ -591,6 +621,7 @@ mod the_tick_on_a_whole_scheduler {
             if sched.tick(&mut watch, now) {
                 break away;
             }
+            assert!(now < 2 * SLICE, "it was never taken");
             let (m, g, way) = sched.exitsyscall(away, g9).expect("P is there");
             assert_eq!(way, Way::Kept);
             (m1, g9) = (m, g);
@@ -635,7 +666,7 @@ mod the_tick_on_a_whole_scheduler {
         close(&sched, vec![m1]);
     }
 
-    /// For how long the monitor of `sched` sleeps each time; `scene` is what happens in its first sleep, its second, …
+    /// For how long the monitor of `sched` sleeps each time; `scene` is what happens in its first sleep, its second …
     fn naps(sched: &S, looks: usize, mut scene: impl FnMut(usize) + 'static) -> Vec<Option<Nanos>> {
         sched.start_sysmon().expect("a thread");
         let naps = Rc::new(RefCell::new(Vec::new()));
@@ -651,6 +682,23 @@ mod the_tick_on_a_whole_scheduler {
     }
 
     const SOON: Option<Nanos> = Some(SHORTEST);
+
+    #[test]
+    fn comes_ever_later_while_there_is_nothing_to_do_and_soon_again_after_a_retake() {
+        let sched = scheduler(1);
+        submit(&sched, 1);
+        let mut m1 = Some(begin(&sched).0);
+        let later = Arc::clone(&sched);
+        let naps = naps(&sched, 57, move |nap| {
+            if nap == 53 {
+                std::mem::forget(later.entersyscall(m1.take().expect("once")));
+            }
+        });
+        let millis = |n: Nanos| Some(n * 1000);
+        // It sees the call in the ticks after sleeps 53 and 54; then a P is on its way to who looks for work.
+        let expected = [vec![SOON; 51], [40, 80, 160].map(millis).to_vec(), vec![SOON; 3]].concat();
+        assert_eq!(naps, expected);
+    }
 
     #[test]
     fn comes_soon_while_a_p_is_in_use_and_not_before_somebody_takes_one_if_all_are_idle() {
@@ -712,10 +760,13 @@ mod the_tick_on_a_whole_scheduler {
     fn comes_no_more_when_the_scheduler_is_closed() {
         let sched = scheduler(1);
         sched.start_sysmon().expect("a thread");
-        let (left, began) = until_woken(|| sched.close(), || {
-            // The monitor, and nobody is on the stage after it.
-            Staged::begin().is_none()
-        });
+        let (left, began) = until_woken(
+            || sched.close(),
+            || {
+                // The monitor, and nobody is on the stage after it.
+                Staged::begin().is_none()
+            },
+        );
         assert!(left.is_empty() && began);
     }
 }

@@ -173,6 +173,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
                 Some(m) => c.calls.mail(m, Mail::Run { p, seeking: None }),
                 None => c.idle_ps.put(p, &self.idle_mask),
             }
+            self.checkdead(c);
         }
     }
 
@@ -200,7 +201,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
         self.checkdead(c);
     }
 
-    /// An M sleeps, rests or ends: was it the last that could do anything? Then the G that has waited longest is told.
+    /// Somebody sleeps, rests, ends, or lets go of a P: was it the last that could do anything? Then the G that has waited longest is told.
     pub(super) fn checkdead(&self, c: &mut Central<H>) {
         if c.bound.inside() == 0 || c.closed {
             return;
@@ -209,6 +210,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
             alive: c.alive,
             sleeping: c.sleeping.len(),
             waiting: c.bound.inside(),
+            busy_ps: self.procs() - c.idle_ps.len(),
             may_start: !c.unused.is_empty(),
             queued: c.global.len(),
             is_expecting: self.sources.iter().any(|source| source.is_expecting()),

@@ -2,8 +2,8 @@
 //!
 //! Go: `checkdead`.
 //!
-//! **Reported only if no M can ever run a G again, and always then**, as long as something waits. Every M that goes to
-//! sleep, rests or ends asks, under the lock, so the last one to do so sees it.
+//! **Reported only if no M can ever run a G again, and always then**, as long as something waits. Whoever sleeps, rests,
+//! ends, or lets go of a P asks, under the lock, so the last one to do so sees it.
 //!
 //! An M in a system call counts as one that runs: it may come back. So does a G that somebody outside may ready. What a
 //! task waits for in ways that the scheduler does not know, it takes for work.
@@ -21,9 +21,11 @@ pub struct Census {
     pub sleeping: usize,
     /// Of these, those that wait for a G of the same scheduler.
     pub waiting: usize,
+    /// Ps that are not idle: somebody has them, and may run what is in their rings. While the world is stopped all are.
+    pub busy_ps: usize,
     /// Could one more M be started?
     pub may_start: bool,
-    /// Gs in the global queue. (The Ps' own are empty when no M runs.)
+    /// Gs in the global queue. (The rings of idle Ps are empty.)
     pub queued: usize,
     /// Can work still arrive from a source, a timer for instance?
     pub is_expecting: bool,
@@ -32,7 +34,7 @@ pub struct Census {
 impl Census {
     /// Why the Gs that wait will wait for ever; `None`: something can still happen.
     pub fn verdict(self) -> Option<Woken> {
-        let somebody_runs = self.alive > self.sleeping + self.waiting;
+        let somebody_runs = self.alive > self.sleeping + self.waiting || self.busy_ps > 0;
         if somebody_runs || self.waiting == 0 || self.is_expecting {
             None
         } else if self.queued == 0 {

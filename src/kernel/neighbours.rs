@@ -14,7 +14,6 @@ use super::sched::Sched;
 use super::sources::Source;
 use super::spinning;
 use super::threads::{self, Available};
-use super::wanted::Want;
 use crate::host::{Host, SpawnError};
 use alloc::format;
 use alloc::sync::Arc;
@@ -197,7 +196,6 @@ impl<H: Host, O: Observer> threads::Neighbours<H> for Arc<Sched<H, O>> {
                     self.spinning.ask_for_seeker();
                     seeking.into_iter().for_each(|seeking| self.spinning.give_up(seeking));
                     self.rouse_monitor(c);
-                    self.checkdead(c);
                     None
                 }
             };
@@ -244,7 +242,7 @@ impl<H: Host, O: Observer> find::Neighbours for Arc<Sched<H, O>> {
     fn take(&self, worker: &mut Worker, from: Source) -> Option<G> {
         if self.wanted.any() {
             self.attend(&worker.p);
-            if self.wanted.is(Want::Stop) || self.wanted.is(Want::Close) {
+            if self.wanted.is_end() {
                 return None; // `idle` looks under the lock
             }
         }

@@ -56,6 +56,13 @@ impl<H: Host> Wanted<H> {
         self.0.load(Relaxed) != 0
     }
 
+    /// Is no G to be run any more, for now or for ever?
+    #[inline(always)]
+    pub fn is_end(&self) -> bool {
+        // Relaxed: a hint.
+        self.0.load(Relaxed) & (Want::Stop as u64 | Want::Close as u64) != 0
+    }
+
     /// Is `want` wanted?
     #[inline(always)]
     pub fn is(&self, want: Want) -> bool {

@@ -87,6 +87,7 @@ pub const SOURCES: &[(&str, &str)] = &[
     ("models/stw.rs", include_str!("models/stw.rs")),
     ("models/syscall.rs", include_str!("models/syscall.rs")),
     ("models/threads.rs", include_str!("models/threads.rs")),
+    ("models/whole.rs", include_str!("models/whole.rs")),
     ("models/work_source.rs", include_str!("models/work_source.rs")),
     ("twins/handoff.rs", include_str!("twins/handoff.rs")),
     ("twins/spinning.rs", include_str!("twins/spinning.rs")),

@@ -13,6 +13,7 @@ pub mod spinning;
 pub mod stw;
 pub mod syscall;
 pub mod threads;
+pub mod whole;
 pub mod work_source;
 
 use crate::model::Model;
@@ -34,6 +35,7 @@ pub const MODELS: &[&[Model]] = &[
     locked::MODELS,
     work_source::MODELS,
     sched::MODELS,
+    whole::MODELS,
 ];
 
 /// Every mutant, in reading order.
@@ -51,4 +53,5 @@ pub const MUTANTS: &[&[Mutant]] = &[
     locked::MUTANTS,
     work_source::MUTANTS,
     sched::MUTANTS,
+    whole::MUTANTS,
 ];

@@ -7,7 +7,7 @@
 
 use super::common::{each_once, g, party};
 use crate::engine::Engine;
-use crate::model::{Model, loom, loom_apart, loom_bounded, sc, tso};
+use crate::model::{Model, loom, loom_apart, sc, tso};
 use crate::mutant::{self, Mutant, Mutation};
 use crate::stage::{Cell, Stage};
 use crate::twins::syscall::{Crossing, Scene, play};
@@ -43,14 +43,28 @@ struct Central<H: Stage> {
     world: World<H>,
     idle: Vec<PId>,
     queued: VecDeque<G>,
-    /// Ps that came by `handoffp`.
-    handed_on: Vec<PId>,
+    /// How each P that is held for a stop came there.
+    held: Vec<(PId, How)>,
+}
+
+/// How a P came into the hands of a stopper.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum How {
+    /// It was idle.
+    Idle,
+    /// Its M gave it up, just after it had put it into its word.
+    GivenUp,
+    /// The stopper took it out of its word.
+    Taken,
+    /// The monitor took it out of its word, and handed it on.
+    Retaken,
 }
 
 impl<H: Stage> Central<H> {
-    fn let_go(&mut self, p: OwnedP) {
+    fn let_go(&mut self, p: OwnedP, how: How) {
         if self.world.is_stopping() {
-            let _awake_already = self.world.hold(p);
+            self.held.push((p.id(), how));
+            let _nobody_in_line = self.world.hold(p);
         } else {
             self.idle.push(p.relinquish());
         }
@@ -68,10 +82,7 @@ impl<H: Stage, C: Crossing> Neighbours<H> for Tiny<H, C> {
         self.wanted.any()
     }
     fn handoffp(&self, p: OwnedP) {
-        self.central.with(|c| {
-            c.handed_on.push(p.id());
-            c.let_go(p);
-        });
+        self.central.with(|c| c.let_go(p, How::GivenUp));
     }
     fn pidleget_or_queue(&self, g: G) -> Option<(OwnedP, G)> {
         let is_early = mutant::twin() == Some("queues-outside-the-lock");
@@ -97,7 +108,7 @@ impl<H: Stage, C: Crossing> Tiny<H, C> {
                 world: World::new(procs),
                 idle: Vec::new(),
                 queued: VecDeque::new(),
-                handed_on: Vec::new(),
+                held: Vec::new(),
             }),
             crossing: PhantomData,
         })
@@ -158,7 +169,7 @@ impl<H: Stage, C: Crossing> Tiny<H, C> {
             next = self.central.with(|c| {
                 let g = c.queued.pop_front();
                 if g.is_none() {
-                    p.take().into_iter().for_each(|p| c.let_go(p));
+                    p.take().into_iter().for_each(|p| c.let_go(p, How::Idle));
                 }
                 g
             });
@@ -263,7 +274,7 @@ scene!(seen_in_one_call_taken_in_the_next, |H, C| {
 struct Stopper<'a, H: Stage, C: Crossing> {
     tiny: &'a Tiny<H, C>,
     procs: usize,
-    ms: RefCell<Vec<H::Thread<Ended>>>,
+    others: RefCell<Vec<H::Thread<Ended>>>,
     ended: RefCell<Vec<Ended>>,
 }
 
@@ -275,22 +286,25 @@ impl<H: Stage, C: Crossing> stw::Neighbours for Stopper<'_, H, C> {
         self.tiny.central.with(|c| {
             c.world.begin_stop();
             self.tiny.wanted.ask(Want::Stop);
-            own.into_iter().for_each(|p| c.let_go(p));
+            while let Some(p) = c.pidleget() {
+                c.let_go(p, How::Idle);
+            }
         });
+        debug_assert!(own.is_none(), "this stopper has no P");
     }
     fn take_from_syscalls(&self) {
         for p in self.words().filter_map(Custody::take_any) {
             self.tiny.work(&p);
-            self.tiny.central.with(|c| c.let_go(p));
+            self.tiny.central.with(|c| c.let_go(p, How::Taken));
         }
     }
     fn is_stopped(&self) -> bool {
         self.tiny.central.with(|c| c.world.is_stopped())
     }
     fn sleep(&self) {
-        self.ended.borrow_mut().extend(self.ms.borrow_mut().drain(..).map(H::join));
-        let left = self.words().find_map(|word| word.peek().in_syscall);
-        assert!(left.is_none(), "the stop waits for the system call of M{}: its P is in its word", left.map_or(0, |m| m.0));
+        self.ended.borrow_mut().extend(self.others.borrow_mut().drain(..).map(H::join));
+        let left = self.words().find_map(|word| word.peek().in_syscall).map(|m| m.0);
+        assert!(left.is_none(), "the stop waits until the system call of M{} is over", left.unwrap_or_default());
         assert!(stw::Neighbours::is_stopped(self), "every M has come to rest, but a P is not held");
     }
 }
@@ -304,17 +318,8 @@ impl<H: Stage, C: Crossing> Stopper<'_, H, C> {
 /// M0 makes the first number of system calls with P0, M1 the second with P1, while the world is stopped.
 fn stopped_while<H: Stage, C: Crossing>(calls: &'static [u32], is_watched: bool) -> String {
     let tiny = Tiny::<H, C>::new("stopper", calls.len());
-    let monitor = is_watched.then(|| {
-        party::<H, _, _>("monitor", &tiny, |tiny| {
-            let taken = tiny.retake(P0);
-            let retook = taken.is_some();
-            taken.into_iter().for_each(|(p, _)| tiny.handoffp(p));
-            retook
-        })
-    });
-    let ms = calls.iter().enumerate().map(|(i, &calls)| {
-        let (m, p) = (MId(i as u32), PId(i as u32));
-        party::<H, _, _>(["M0", "M1"][i], &tiny, move |tiny| {
+    let ms = calls.iter().zip([(M0, P0, "M0"), (M1, P1, "M1")]).map(|(&calls, (m, p, name))| {
+        party::<H, _, _>(name, &tiny, move |tiny| {
             let mut away = tiny.enter(m, OwnedP::assume(p));
             for call in 1..calls {
                 match tiny.exit(away, p, g(1)) {
@@ -325,23 +330,32 @@ fn stopped_while<H: Stage, C: Crossing>(calls: &'static [u32], is_watched: bool)
             (calls, Some(away))
         })
     });
-    let stopper = Stopper { ms: RefCell::new(ms.collect()), ended: RefCell::default(), tiny: &*tiny, procs: calls.len() };
+    let mut others: Vec<_> = ms.collect();
+    others.extend(is_watched.then(|| {
+        party::<H, _, _>("monitor", &tiny, |tiny| {
+            let taken = tiny.retake(P0);
+            taken.into_iter().for_each(|(p, _)| tiny.central.with(|c| c.let_go(p, How::Retaken)));
+            (0, None)
+        })
+    }));
+    let stopper = Stopper { tiny: &*tiny, procs: calls.len(), others: RefCell::new(others), ended: RefCell::default() };
     stw::stop::<H>(None, &stopper);
-    let Stopper { ms, ended, .. } = stopper;
-    let ended = ended.into_inner().into_iter().chain(ms.into_inner().into_iter().map(H::join));
-    let mut ends = Vec::new();
-    for (i, (call, away)) in ended.enumerate() {
-        let back = away.and_then(|away| tiny.exit(away, PId(i as u32), g(1)).ok());
-        assert!(back.is_none(), "M{i} has got {back:?}, but the world is stopped");
-        let given_up = tiny.central.with(|c| c.handed_on.contains(&PId(i as u32)));
-        ends.push(format!("P{i} {} in call {call}", if given_up { "given up" } else { "taken" }));
-    }
-    ends.join(", ")
+    let Stopper { others, ended, .. } = stopper;
+    let ended: Vec<_> = ended.into_inner().into_iter().chain(others.into_inner().into_iter().map(H::join)).collect();
+    let held = tiny.central.with(|c| c.held.clone());
+    let ends = ended.into_iter().take(calls.len()).zip([P0, P1]).map(|((call, away), p)| {
+        let back = away.and_then(|away| tiny.exit(away, p, g(1)).ok());
+        assert!(back.is_none(), "the world is stopped, but from a system call one comes back with {back:?}");
+        let how = held.iter().find(|(held, _)| *held == p).map(|(_, how)| how);
+        format!("P{} {:?} in call {call}", p.0, how.expect("it is held"))
+    });
+    ends.collect::<Vec<_>>().join(", ")
 }
 
-scene!(one_m_enters, |H, C| { stopped_while::<H, C>(&[1]) });
-scene!(one_m_enters_twice, |H, C| { stopped_while::<H, C>(&[2]) });
-scene!(two_ms_enter, |H, C| { stopped_while::<H, C>(&[1, 1]) });
+scene!(one_m_enters, |H, C| { stopped_while::<H, C>(&[1], false) });
+scene!(one_m_enters_twice, |H, C| { stopped_while::<H, C>(&[2], false) });
+scene!(two_ms_enter, |H, C| { stopped_while::<H, C>(&[1, 1], false) });
+scene!(an_m_and_a_monitor, |H, C| { stopped_while::<H, C>(&[1], true) });
 
 // Figures 6 to 8 of the classic description: G1 goes into a system call and comes back. One scene for each way out.
 
@@ -415,7 +429,7 @@ pub const MODELS: &[Model] = &[
         size: "3 threads, 1 P, 2 system calls",
         invariants: [4, 5, 20],
         must_reach: ["M0 Kept", "M1 TookBack", "retaken true"],
-        runs: [loom_bounded(3), sc(), tso()]),
+        runs: [loom(), sc(), tso()]),
     crate::model!("syscall::a_p_has_one_owner::seen_in_one_call_taken_in_the_next", seen_in_one_call_taken_in_the_next,
         claim: "a retaker that looked at one system call does not take the P out of the next",
         size: "2 threads, 1 P, 2 system calls",
@@ -426,20 +440,26 @@ pub const MODELS: &[Model] = &[
         claim: "a P is not left in its word for the length of a system call while the world is to stop",
         size: "2 threads, 1 P, 1 system call",
         invariants: [4, 16, 41],
-        must_reach: ["P0 taken", "P0 given up"],
+        must_reach: ["P0 Taken", "P0 GivenUp"],
         runs: [loom(), loom_apart(), sc(), tso()]),
     crate::model!("syscall::a_stop_is_not_sat_out::one_m_enters_twice", one_m_enters_twice,
         claim: "the same for a G that makes one system call after another",
         size: "2 threads, 1 P, 2 system calls",
         invariants: [4, 16, 41],
-        must_reach: ["taken in call 1", "given up in call 1", "taken in call 2", "given up in call 2"],
+        must_reach: ["Taken in call 1", "GivenUp in call 1", "Taken in call 2", "GivenUp in call 2"],
         runs: [loom(), loom_apart(), sc(), tso()]),
     crate::model!("syscall::a_stop_is_not_sat_out::two_ms_enter", two_ms_enter,
         claim: "the same for two Ps",
         size: "3 threads, 2 Ps, 2 system calls",
         invariants: [4, 16, 41],
-        must_reach: ["P0 taken in call 1, P1 given up", "P0 given up in call 1, P1 taken"],
-        runs: [loom_bounded(2), sc(), tso()]),
+        must_reach: ["P0 Taken in call 1, P1 GivenUp", "P0 GivenUp in call 1, P1 Taken"],
+        runs: [loom(), sc(), tso()]),
+    crate::model!("syscall::a_stop_is_not_sat_out::an_m_and_a_monitor", an_m_and_a_monitor,
+        claim: "the same while the monitor retakes the P and hands it on; it is held once, whoever takes it",
+        size: "3 threads, 1 P, 1 system call",
+        invariants: [4, 16, 41],
+        must_reach: ["P0 Taken", "P0 GivenUp", "P0 Retaken", "P0 Idle"],
+        runs: [loom(), sc(), tso()]),
     crate::model!("syscall::each_way_out::its_p_is_still_there", its_p_is_still_there,
         claim: "a P that nobody took is kept; one that was taken is waited for, by the G or by its M",
         size: "2 threads, 1 P, 2 Gs",

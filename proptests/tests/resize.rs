@@ -1,0 +1,334 @@
+//! More or fewer Ps: on two lists, and on a whole scheduler whose world is stopped.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use spinpark::kernel::config::{Config, ConfigError};
+use spinpark::kernel::find::Worker;
+use spinpark::kernel::g::G;
+use spinpark::kernel::p::{OwnedP, PId};
+use spinpark::kernel::resize::procresize;
+use spinpark::kernel::sched::Sched;
+use spinpark::kernel::syscall::{Away, Way};
+use spinpark_proptests::check::{Broken, Tally, check, refute};
+use spinpark_proptests::oracle::g;
+use spinpark_proptests::staged::{self, Staged, close, close_with, for_ever};
+use std::collections::BTreeSet;
+use std::mem::ManuallyDrop;
+use std::sync::Arc;
+
+const CASES: u32 = 300;
+
+/// What makes `held` so many, or a wrong twin of it; it says of which Ps the Gs are to be taken out.
+type Resize = fn(&mut Vec<OwnedP>, &mut Vec<OwnedP>, usize, &mut dyn FnMut(&OwnedP));
+
+fn kernels(held: &mut Vec<OwnedP>, spare: &mut Vec<OwnedP>, procs: usize, empty: &mut dyn FnMut(&OwnedP)) {
+    procresize(held, spare, procs, empty);
+}
+
+fn numbers(ps: &[OwnedP]) -> Vec<u32> {
+    ps.iter().map(|p| p.id().0).collect()
+}
+
+/// `0..capacity`, `procs` of them held, in no order.
+fn lists(capacity: usize, procs: usize, turned: usize) -> (Vec<OwnedP>, Vec<OwnedP>) {
+    let ps = |from, to| (from..to).map(|p| OwnedP::assume(PId(p as u32))).collect::<Vec<_>>();
+    let (mut held, mut spare) = (ps(0, procs), ps(procs, capacity));
+    held.rotate_left(turned % procs);
+    spare.rotate_left(turned % (capacity - procs).max(1));
+    (held, spare)
+}
+
+fn spend(ps: Vec<OwnedP>) {
+    ps.into_iter().for_each(|p| {
+        p.relinquish();
+    });
+}
+
+/// Whatever is asked for, one after the other, of `capacity` Ps: those that there are, are `0..procs`, the others are
+/// spare, and those that end are emptied, each once.
+fn are_the_lowest(resize: Resize, capacity: usize, turned: usize, asked: &[usize]) -> Result<Tally, Broken> {
+    let (mut seen, mut before) = (Tally::default(), capacity.div_ceil(2));
+    let (mut held, mut spare) = lists(capacity, before, turned);
+    let mut why = Ok(());
+    for &procs in asked {
+        let procs = 1 + procs % capacity;
+        let mut emptied = Vec::new();
+        resize(&mut held, &mut spare, procs, &mut |p| emptied.push(p.id().0));
+        // Whoever stops the world next holds them in another order.
+        held.rotate_left(turned % procs);
+        let [are, are_spare]: [BTreeSet<u32>; 2] = [&held, &spare].map(|ps| numbers(ps).into_iter().collect());
+        let ended: BTreeSet<u32> = emptied.iter().copied().collect();
+        let (lowest, others) = (0..procs as u32, procs as u32..capacity as u32);
+        let is_right = are == lowest.collect() && are_spare == others.collect() && held.len() == procs;
+        let is_emptied = ended == (procs as u32..before as u32).collect() && emptied.len() == ended.len();
+        if !is_right || !is_emptied || held.len() + spare.len() != capacity {
+            let [held, spare] = [&held, &spare].map(|ps| numbers(ps));
+            why = Err(format!("{before} made {procs}: {held:?}, spare {spare:?}, emptied {emptied:?}"));
+            break;
+        }
+        seen.note(match procs.cmp(&before) {
+            std::cmp::Ordering::Less => "some ended",
+            std::cmp::Ordering::Equal => "nothing was to be done",
+            std::cmp::Ordering::Greater => "some began",
+        });
+        seen.note_if(procs < before && turned > 0, "some ended that were not the last in the list");
+        before = procs;
+    }
+    [held, spare].into_iter().for_each(spend);
+    why.map(|()| seen).map_err(Broken::because)
+}
+
+mod the_ps_that_there_are_have_the_lowest_numbers {
+    use super::*;
+
+    #[test]
+    fn after_any_sequence_of_resizes() {
+        let seen = check(CASES, (1..=20usize, 0..20usize, vec(any::<usize>(), 0..20)), |(capacity, turned, asked)| {
+            are_the_lowest(kernels, capacity, turned, &asked)
+        });
+        seen.must_have(&["some ended", "some began", "nothing was to be done"]);
+        seen.must_have(&["some ended that were not the last in the list"]);
+    }
+
+    #[test]
+    fn but_not_with_a_twin_that_takes_them_as_they_come() {
+        let twin: Resize = |held, spare, procs, empty| {
+            while held.len() < procs {
+                held.push(spare.pop().expect("enough"));
+            }
+            while held.len() > procs {
+                let p = held.pop().expect("enough");
+                empty(&p);
+                spare.push(p);
+            }
+        };
+        let (asked, _) = refute(CASES, vec(any::<usize>(), 0..20), |asked| are_the_lowest(twin, 8, 3, asked));
+        assert_eq!(asked.len(), 1);
+    }
+
+    fn refused(procs: usize) {
+        let (mut held, mut spare) = lists(3, 2, 0);
+        procresize(&mut held, &mut spare, procs, |_| ());
+    }
+
+    #[test]
+    #[should_panic(expected = "resize: 0 Ps were asked for")]
+    fn none_is_refused() {
+        refused(0);
+    }
+
+    #[test]
+    #[should_panic(expected = "resize: 4 Ps were asked for")]
+    fn more_than_there_are_is_refused() {
+        refused(4);
+    }
+}
+
+type S = Arc<Sched<Staged>>;
+
+/// A scheduler all of whose Ps are in a call, with Gs in their queues.
+struct Full {
+    sched: S,
+    /// The Ms in the calls, each with its G.
+    calls: Vec<(Away, G)>,
+    /// The Gs that wait under each P, in the order in which they would run.
+    local: Vec<Vec<u64>>,
+    /// The Gs in the global queue.
+    global: Vec<u64>,
+}
+
+/// As many Ps as there are numbers in `local`, and so many Gs under each; places for `capacity` Ps.
+fn full(capacity: usize, local: &[usize], global: usize) -> Full {
+    // Never the global queue's turn: the order in which Gs run is told by the queues alone.
+    let config = Config { procs: local.len(), max_procs: capacity, global_every: 0, ..Config::default() };
+    let sched: S = Sched::new(config, (), staged::enter).expect("these numbers are allowed");
+    let mut numbers = 1..;
+    let mut some = |n: usize| -> Vec<u64> { numbers.by_ref().take(n).collect() };
+    let submit = |sched: &S, number| sched.submit(g(number)).expect("it is open");
+    // One G for each P. Each M that finds one starts the next.
+    let mut workers = Vec::new();
+    for number in some(local.len()) {
+        submit(&sched, number);
+        let worker = Staged::begin().expect("work waits, and a P is idle");
+        workers.push(sched.next(worker).expect("it is open"));
+    }
+    workers.sort_by_key(|(worker, _)| worker.p());
+    let global = some(global);
+    global.iter().for_each(|&number| submit(&sched, number));
+    let (mut calls, mut waiting) = (Vec::new(), Vec::new());
+    for ((mut worker, own), &n) in workers.into_iter().zip(local) {
+        let mut readied = some(n);
+        readied.iter().for_each(|&number| sched.ready(&mut worker, g(number)));
+        // The one that was readied last runs next.
+        readied.rotate_right(1.min(n));
+        waiting.push(readied);
+        calls.push((sched.entersyscall(worker), own));
+    }
+    Full { sched, calls, local: waiting, global }
+}
+
+fn sizes() -> impl Strategy<Value = (usize, Vec<usize>, usize)> {
+    (vec(0..6usize, 1..8), 0..6usize, 0..4usize).prop_map(|(local, more, global)| (local.len() + more, local, global))
+}
+
+/// What a P that ends still holds goes before what waits globally; of several that end at once, the lowest comes first.
+mod no_g_is_lost_and_those_of_one_p_keep_their_order {
+    use super::*;
+
+    /// The resizes, in one stop; then all that waits, as it runs.
+    fn resized(full: &mut Full, asked: &[usize]) -> Result<(Tally, Worker), Broken> {
+        let Full { sched, local, global, .. } = full;
+        let (mut seen, mut procs) = (Tally::default(), local.len());
+        let mut stopped = ManuallyDrop::new(sched.stop_the_world(None));
+        let capacity = sched.config().capacity();
+        local.resize(capacity, Vec::new());
+        // In the end there is one P, so that the order in which all is run can be seen.
+        for asked in asked.iter().map(|asked| 1 + asked % capacity).chain([1]) {
+            let before = sched.procresize(&mut stopped, asked);
+            if before != Ok(procs) {
+                return Err(Broken::because(format_args!("there were {procs} Ps, it says {before:?}")));
+            }
+            for p in (asked..procs).rev() {
+                seen.note_if(local[p].len() > 1 && !global.is_empty(), "a P with Gs ended, and others waited globally");
+                global.splice(0..0, local[p].drain(..));
+            }
+            seen.note_if(asked > procs, "some began");
+            procs = asked;
+            let now = sched.snapshot();
+            let waiting: Vec<usize> = local.iter().map(Vec::len).collect();
+            let is_right = now.local == waiting && now.global == global.len() && now.masks_agree;
+            if !is_right || (now.procs, now.held, now.idle_ps) != (procs, procs, 0) {
+                return Err(Broken::because(format_args!("{procs} Ps, {waiting:?} wait, and {now:?}")));
+            }
+        }
+        assert!(sched.start_the_world(ManuallyDrop::into_inner(stopped)).is_none());
+        let mut worker = ManuallyDrop::new(Staged::begin().expect("somebody looks"));
+        let all = local.concat().into_iter().chain(global.drain(..));
+        for number in all {
+            let (next, g) = sched.next(ManuallyDrop::into_inner(worker)).expect("it is open");
+            worker = ManuallyDrop::new(next);
+            if g.id() != number {
+                return Err(Broken::because(format_args!("G{} ran instead of G{number}", g.id())));
+            }
+        }
+        Ok((seen, ManuallyDrop::into_inner(worker)))
+    }
+
+    #[test]
+    fn after_any_sequence_of_resizes() {
+        let seen = check(CASES, (sizes(), vec(any::<usize>(), 0..5)), |((capacity, local, global), asked)| {
+            let mut full = ManuallyDrop::new(full(capacity, &local, global));
+            let (seen, worker) = resized(&mut full, &asked)?;
+            // The Gs in the calls were left; their Ps have ended, all but one.
+            let Full { sched, calls, .. } = ManuallyDrop::into_inner(full);
+            let away: Vec<u64> = calls.iter().map(|(_, g)| g.id()).collect();
+            let left = close_with(&sched, vec![worker], calls);
+            if left == away { Ok(seen) } else { Err(Broken::because(format_args!("{left:?} were left of {away:?}"))) }
+        });
+        seen.must_have(&["a P with Gs ended, and others waited globally", "some began"]);
+    }
+}
+
+fn scheduler(procs: usize, max_procs: usize) -> S {
+    let config = Config { procs, max_procs, ..Config::default() };
+    Sched::new(config, (), staged::enter).expect("these numbers are allowed")
+}
+
+/// Changes the number of Ps of a scheduler that nobody has stopped.
+fn resize(sched: &S, procs: usize) {
+    let mut stopped = sched.stop_the_world(None);
+    assert!(sched.procresize(&mut stopped, procs).is_ok());
+    assert!(sched.start_the_world(stopped).is_none());
+}
+
+/// So many Gs run at once: one under each P.
+fn all_ps_run(sched: &S, procs: usize) -> Vec<Worker> {
+    let mut workers = Vec::new();
+    for number in 1..=procs as u64 {
+        sched.submit(g(number)).expect("it is open");
+        // Starting the world has brought one M to look for work; each that finds some brings the next.
+        let worker = Staged::begin().expect("a P is idle");
+        workers.push(sched.next(worker).expect("it is open").0);
+    }
+    workers.sort_by_key(Worker::p);
+    let ps: Vec<u32> = workers.iter().map(|worker| worker.p().0).collect();
+    assert_eq!(ps, Vec::from_iter(0..procs as u32));
+    assert_eq!((sched.snapshot().idle_ps, Staged::in_the_wings()), (0, 0));
+    workers
+}
+
+mod the_ps_that_there_are_can_be_used {
+    use super::*;
+
+    #[test]
+    fn all_of_them_and_no_other() {
+        for (procs, max_procs, asked) in [(1, 8, 8), (1, 100, 70), (3, 5, 4), (4, 4, 2), (8, 1, 1), (2, 2, 2)] {
+            let sched = scheduler(procs, max_procs);
+            resize(&sched, asked);
+            close(&sched, all_ps_run(&sched, asked));
+        }
+    }
+
+    /// Its memory of each P is made once, for all that there may be.
+    #[test]
+    fn and_a_monitor_that_was_there_before_looks_at_them() {
+        let sched = scheduler(1, 3);
+        let mut watch = sched.watch();
+        resize(&sched, 3);
+        let mut workers = all_ps_run(&sched, 3);
+        let away = sched.entersyscall(workers.pop().expect("three"));
+        assert_eq!([1, 2].map(|now| sched.tick(&mut watch, now)), [false, true]);
+        workers.extend(Staged::begin());
+        assert_eq!(close_with(&sched, workers, vec![(away, g(3))]), [3]);
+    }
+
+    #[test]
+    fn but_one_that_has_ended_is_not_given_back_to_an_m_that_was_in_a_call() {
+        let sched = scheduler(3, 3);
+        // Three are in a call; one P is left, and is idle when the first comes back.
+        let calls = all_ps_run(&sched, 3).into_iter().map(|worker| sched.entersyscall(worker)).collect::<Vec<_>>();
+        let mut stopped = sched.stop_the_world(None);
+        assert_eq!(sched.procresize(&mut stopped, 1), Ok(3));
+        assert!(sched.start_the_world(stopped).is_none());
+        let looks = Staged::begin().expect("somebody looks for work");
+        let mut calls = calls.into_iter().zip(1..).collect::<Vec<_>>();
+        for_ever(|| sched.next(looks));
+        let (last, number) = calls.pop().expect("three");
+        let (worker, last, way) = sched.exitsyscall(last, g(number)).expect("P0 is idle");
+        assert_eq!((worker.p(), last, way), (PId(0), g(3), Way::Idle));
+        for (away, number) in calls {
+            let m = sched.exitsyscall(away, g(number)).expect_err("there is one P, and it is in use");
+            for_ever(|| sched.rest(m));
+        }
+        assert_eq!(sched.snapshot().global, 2);
+        let worker = [1, 2].into_iter().fold(worker, |worker, number| {
+            let (worker, next) = sched.next(worker).expect("it is open");
+            assert_eq!(next, g(number));
+            worker
+        });
+        for_ever(|| sched.next(worker));
+        assert_eq!(sched.snapshot().violation(), None);
+    }
+}
+
+mod a_number_for_which_there_is_no_place_is_refused_and_changes_nothing {
+    use super::*;
+
+    #[test]
+    fn none_and_too_many() {
+        let sched = scheduler(2, 5);
+        let mut stopped = sched.stop_the_world(None);
+        let before = sched.snapshot();
+        for procs in [0, 6, 7, usize::MAX] {
+            let refused = sched.procresize(&mut stopped, procs).expect_err("there is no place");
+            assert_eq!(refused, ConfigError::NoRoom { procs, capacity: 5 });
+            assert_eq!(sched.snapshot(), before);
+            let text = refused.to_string();
+            let says = [&format!("procs is {procs}"), "give 1 to 5", "max_procs"];
+            assert!(says.iter().all(|part| text.contains(*part)), "{text}");
+        }
+        assert_eq!(sched.procresize(&mut stopped, 5), Ok(2), "so many there may be");
+        assert!(sched.start_the_world(stopped).is_none());
+        close(&sched, all_ps_run(&sched, 5));
+    }
+}

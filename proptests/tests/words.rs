@@ -1,0 +1,132 @@
+//! What is kept in one word: it comes out as it was put in.
+
+use proptest::prelude::*;
+use spinpark::atomic::Value;
+use spinpark::kernel::g::{G, Status};
+use spinpark::kernel::m::{MId, Mail, Seeking};
+use spinpark::kernel::p::{OwnedP, PId, Turn};
+use spinpark::kernel::syscall::Tenure;
+use spinpark_proptests::check::{Broken, Tally, check};
+use std::fmt::Debug;
+use std::num::NonZeroU64;
+
+const CASES: u32 = 2000;
+
+/// Any number, and often one with few bits, or all of them.
+fn number() -> impl Strategy<Value = u32> {
+    prop_oneof![0..4u32, (0..32u32).prop_map(|bit| 1 << bit), u32::MAX - 3..=u32::MAX, any::<u32>()]
+}
+
+fn same<T: Debug + PartialEq>(put: T, out: T) -> Result<(), Broken> {
+    if put == out { Ok(()) } else { Err(Broken::because(format_args!("{put:?} comes out as {out:?}"))) }
+}
+
+mod a_ticket_says_for_which_m_it_is {
+    use super::*;
+
+    #[test]
+    fn for_every_m() {
+        check(CASES, number(), |m| {
+            let ticket = G::bound_to(MId(m));
+            let word = Some(G::bound_to(MId(m))).into_word();
+            same(Some(MId(m)), ticket.bound())?;
+            same(Some(ticket), Value::from_word(word)).map(|()| Tally::default())
+        });
+    }
+
+    #[test]
+    fn for_the_first_and_for_the_last() {
+        let ms = [0, 1, u32::MAX - 1, u32::MAX].map(MId);
+        assert_eq!(ms.map(|m| G::bound_to(m).bound()), ms.map(Some));
+    }
+
+    #[test]
+    fn and_two_ms_have_two_tickets() {
+        check(CASES, (number(), number()), |(one, other)| {
+            same(one == other, G::bound_to(MId(one)) == G::bound_to(MId(other))).map(|()| Tally::default())
+        });
+    }
+}
+
+/// Numbers below 2^63 are the embedder's, the others are the kernel's.
+mod a_g_is_no_ticket {
+    use super::*;
+
+    const LIMIT: u64 = 1 << 63;
+
+    fn g(raw: u64) -> G {
+        G::from_raw(NonZeroU64::new(raw).expect("not 0"))
+    }
+
+    #[test]
+    fn whatever_the_embedder_puts_in() {
+        check(CASES, prop_oneof![Just(1), Just(LIMIT - 1), 1..LIMIT], |raw| {
+            same(None, g(raw).bound())?;
+            same(raw, g(raw).into_raw().get())?;
+            same(Some(g(raw)), Value::from_word(Some(g(raw)).into_word())).map(|()| Tally::default())
+        });
+        assert_eq!(Option::<G>::None.into_word(), 0);
+    }
+
+    #[test]
+    #[should_panic(expected = "g: a number of 2^63 or more cannot be a G")]
+    fn so_the_first_number_beyond_is_refused() {
+        let _ = g(LIMIT);
+    }
+
+    #[test]
+    #[should_panic(expected = "g: a number of 2^63 or more cannot be a G")]
+    fn so_the_last_number_is_refused() {
+        let _ = g(u64::MAX);
+    }
+
+    #[test]
+    #[should_panic(expected = "g: a number of 2^63 or more cannot be a G")]
+    fn so_a_ticket_is_refused() {
+        let _ = G::from_raw(G::bound_to(MId(0)).into_raw());
+    }
+}
+
+mod a_word_holds_what_was_put_in {
+    use super::*;
+
+    /// The largest M cannot be in a call: 0 says that there is none. `MAX_MS` is far below.
+    #[test]
+    fn a_tenure() {
+        check(CASES, (prop::option::of(number().prop_filter("one less", |m| *m < u32::MAX)), number()), |(m, tick)| {
+            let tenure = Tenure { in_syscall: m.map(MId), tick };
+            same(tenure, Tenure::from_word(tenure.into_word())).map(|()| Tally::default())
+        });
+    }
+
+    #[test]
+    fn a_turn() {
+        let mut turn = Turn::default();
+        for dispatch in 0..200 {
+            assert_eq!(Turn::from_word(turn.into_word()), turn);
+            assert_eq!(turn.dispatches(), dispatch);
+            if dispatch % 3 == 0 { turn.from_runnext() } else { turn.from_global() }
+        }
+    }
+
+    #[test]
+    fn mail() {
+        check(CASES, (number(), any::<bool>()), |(p, seeks)| {
+            let seeking = seeks.then(Seeking::assume);
+            let word = Some(Mail::Run { p: OwnedP::assume(PId(p)), seeking }).into_word();
+            let Some(Mail::Run { p: out, seeking }) = Value::from_word(word) else {
+                return Err(Broken::because(format_args!("the mail with P{p} comes out as something else")));
+            };
+            let still_seeks = seeking.map(Seeking::relinquish).is_some();
+            same((PId(p), seeks), (out.relinquish(), still_seeks)).map(|()| Tally::default())
+        });
+        assert!(matches!(Value::from_word(Some(Mail::Exit).into_word()), Some(Mail::Exit)));
+        assert_eq!(Option::<Mail>::None.into_word(), 0);
+    }
+
+    #[test]
+    fn a_status() {
+        let all = [Status::Runnable, Status::Running, Status::Waiting, Status::Dead];
+        assert_eq!(all.map(|status| Status::from_word(status.into_word())), all);
+    }
+}
