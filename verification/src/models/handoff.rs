@@ -7,7 +7,7 @@
 
 use super::common::party;
 use crate::engine::Engine;
-use crate::model::{Model, loom, loom_apart, loom_bounded, sc, tso};
+use crate::model::{Model, loom, loom_apart, sc, tso};
 use crate::mutant::{Mutant, Mutation};
 use crate::stage::Stage;
 use crate::twins::handoff::{Fate, Handing, Scene, play};
@@ -41,14 +41,41 @@ struct Tiny<H: Stage, D> {
     npidle: Atomic<H, u64>,
     wanted: Wanted<H>,
     central: H::Lock<Central<H>>,
-    /// Ps that were given to an M, and whether it has to look for work. No part of what is checked by an engine.
-    started: Mutex<Vec<(PId, bool)>>,
+    /// What became of P0, step by step. No part of what is checked by an engine.
+    story: Mutex<Vec<Step>>,
     handing: PhantomData<fn() -> D>,
 }
 
 struct Central<H: Stage> {
     world: World<H>,
     idle: Vec<PId>,
+}
+
+/// A step of P0's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    /// Given to an M, for what waits in a queue.
+    SawWork,
+    /// Given to an M that looks for work: nobody else did.
+    Elected,
+    /// The same two, decided under the lock.
+    SawWorkLate,
+    CalledUpon,
+    /// Idle.
+    Idled,
+    /// Held for a stop.
+    Held,
+    /// Taken by a `wakep`, for an M that looks for work.
+    Woken,
+}
+
+impl Step {
+    fn seeks(self) -> bool {
+        matches!(self, Step::Elected | Step::CalledUpon | Step::Woken)
+    }
+    fn starts(self) -> bool {
+        self.seeks() || matches!(self, Step::SawWork | Step::SawWorkLate)
+    }
 }
 
 impl<H: Stage, D: Handing> handoff::Neighbours for Tiny<H, D> {
@@ -62,7 +89,14 @@ impl<H: Stage, D: Handing> handoff::Neighbours for Tiny<H, D> {
     fn settle(&self, p: OwnedP) -> Option<(OwnedP, Option<Seeking>)> {
         self.central.with(|c| {
             let has_work = || SOURCES.iter().any(|&source| self.has_any(&p, source));
-            match D::settle(&self.spinning, c.world.is_stopping(), has_work) {
+            let fate = D::settle(&self.spinning, c.world.is_stopping(), has_work);
+            self.tell(match &fate {
+                Fate::Run(None) => Step::SawWorkLate,
+                Fate::Run(Some(_)) => Step::CalledUpon,
+                Fate::Held => Step::Held,
+                Fate::Idle => Step::Idled,
+            });
+            match fate {
                 Fate::Run(seeking) => return Some((p, seeking)),
                 Fate::Held => drop(c.world.hold(p)),
                 Fate::Idle => self.pidleput(c, p),
@@ -71,8 +105,11 @@ impl<H: Stage, D: Handing> handoff::Neighbours for Tiny<H, D> {
         })
     }
     fn startm(&self, p: OwnedP, seeking: Option<Seeking>) {
+        p.relinquish();
         let is_seeking = seeking.map(Seeking::relinquish).is_some();
-        self.started.lock().unwrap().push((p.relinquish(), is_seeking));
+        if !self.has_started() {
+            self.tell(if is_seeking { Step::Elected } else { Step::SawWork });
+        }
     }
 }
 
@@ -96,7 +133,9 @@ impl<H: Stage, D: Handing> spinning::Neighbours for Tiny<H, D> {
         })
     }
     fn startm(&self, p: OwnedP, seeking: Seeking) {
-        handoff::Neighbours::startm(self, p, Some(seeking));
+        p.relinquish();
+        seeking.relinquish();
+        self.tell(Step::Woken);
     }
 }
 
@@ -111,9 +150,17 @@ impl<H: Stage, D: Handing> Tiny<H, D> {
             npidle: Atomic::new(idle.len() as u64),
             wanted: Wanted::new(),
             central: H::Lock::new(Central { world: World::new(procs), idle: idle.to_vec() }),
-            started: Mutex::default(),
+            story: Mutex::default(),
             handing: PhantomData,
         })
+    }
+
+    fn tell(&self, step: Step) {
+        self.story.lock().unwrap().push(step);
+    }
+
+    fn has_started(&self) -> bool {
+        self.story.lock().unwrap().iter().any(|step| step.starts())
     }
 
     fn has_any(&self, p: &OwnedP, source: Source) -> bool {
@@ -190,17 +237,16 @@ impl<H: Stage, D: Handing> Tiny<H, D> {
 
     /// Everybody has come to rest.
     fn judge(&self) -> String {
-        let started = self.started.lock().unwrap();
-        let seekers = started.iter().filter(|(_, seeks)| *seeks).count();
         let waiting: u64 = self.rings.iter().chain([&self.global]).map(|queue| queue.load(Relaxed)).sum();
-        let idle = self.central.with(|c| c.idle.len());
+        let is_idle = self.central.with(|c| !c.idle.is_empty());
         assert!(
-            waiting == 0 || idle == 0 || !started.is_empty(),
+            waiting == 0 || !is_idle || self.has_started(),
             "a G waits and a P is idle, but nobody looks and nobody was started"
         );
-        let spinning = self.spinning.count();
+        let story = self.story.lock().unwrap().clone();
+        let (spinning, seekers) = (self.spinning.count(), story.iter().filter(|step| step.seeks()).count());
         assert!(spinning == seekers, "{spinning} Ms are counted as spinning, but {seekers} were started to look");
-        format!("started={} seeking={seekers} idle={idle} waiting={waiting}", started.len())
+        format!("{story:?}")
     }
 }
 
@@ -267,29 +313,6 @@ scene!(a_batch_goes_into_anothers_ring, |H, D| {
     tiny.judge()
 });
 
-scene!(hole_npidle, |H, D| {
-    let tiny = Tiny::<H, D>::new("handoff", 3, &[P2]);
-    let other = party::<H, _, _>("M3, M4, M5, owner of P1", &tiny, |tiny| {
-        tiny.exitsyscall();
-        tiny.exitsyscall();
-        tiny.exitsyscall();
-        tiny.take_batch();
-    });
-    tiny.handoffp();
-    H::join(other);
-    tiny.judge()
-});
-
-scene!(hole_safepoint, |H, D| {
-    let tiny = Tiny::<H, D>::new("handoff", 2, &[]);
-    tiny.exitsyscall();
-    tiny.exitsyscall();
-    tiny.take_batch();
-    tiny.wanted.ask(Want::Safepoint);
-    tiny.handoffp();
-    tiny.judge()
-});
-
 /// Who stops the world while P0 is handed on. It sleeps until that is done.
 struct Stopper<'a, H: Stage, D> {
     tiny: &'a Tiny<H, D>,
@@ -314,8 +337,8 @@ impl<H: Stage, D: Handing> stw::Neighbours for Stopper<'_, H, D> {
     fn sleep(&self) {
         self.handing.borrow_mut().take().into_iter().for_each(H::join);
         // An M that was started has seen the stop before it found a G.
-        for (p, _) in self.tiny.started.lock().unwrap().iter() {
-            self.tiny.central.with(|c| drop(c.world.hold(OwnedP::assume(*p))));
+        if self.tiny.has_started() {
+            self.tiny.central.with(|c| drop(c.world.hold(OwnedP::assume(P0))));
         }
         assert!(stw::Neighbours::is_stopped(self), "P0 was handed on, but the stop does not get it");
     }
@@ -336,46 +359,44 @@ pub const MODELS: &[Model] = &[
         claim: "a G put into another P's ring while this P is handed on is not left there with this P idle",
         size: "2 threads, 1 G, 2 Ps",
         invariants: [11, 14, 30, 31],
-        must_reach: ["started=1 seeking=1 idle=0 waiting=1"],
+        must_reach: ["[Elected]", "[CalledUpon]", "[Idled, Woken]"],
         runs: [loom(), loom_apart(), sc(), tso()]),
     crate::model!("handoff::nothing_is_left_behind::a_count_that_nobody_stands_behind",
         a_count_that_nobody_stands_behind,
         claim: "nor if the count that kept the submitter from acting stood for nobody",
         size: "3 threads, 1 G, 3 Ps",
         invariants: [11, 14, 30, 31],
-        must_reach: ["started=1 seeking=1 idle=0 waiting=1"],
-        runs: [loom_bounded(3), sc(), tso()]),
+        must_reach: ["[Elected]", "[CalledUpon]", "[Idled, Woken]"],
+        runs: [loom(), sc(), tso()]),
     crate::model!("handoff::nothing_is_left_behind::a_g_in_the_global_queue", a_g_in_the_global_queue,
         claim: "a G submitted while a P is handed on is not left in the global queue with this P idle",
         size: "2 threads, 1 G, 2 Ps",
         invariants: [11, 14, 30, 31],
-        must_reach: ["started=1 seeking=1", "started=1 seeking=0"],
+        must_reach: ["[SawWork]", "[SawWorkLate]", "[Elected]"],
         runs: [loom(), loom_apart(), sc(), tso()]),
     crate::model!("handoff::nothing_is_left_behind::two_come_back_from_system_calls", two_come_back_from_system_calls,
         claim: "a G queued by an M that found no P, and woke nobody, is seen before this P is idled",
         size: "2 threads, 1 G, 3 Ps, 1 taken",
         invariants: [11, 30, 31],
-        must_reach: ["started=1 seeking=0 idle=0 waiting=1", "started=0", "seeking=1"],
+        must_reach: ["[SawWork]", "[SawWorkLate]", "[Elected]", "[Idled]"],
         runs: [loom(), loom_apart(), sc(), tso()]),
     crate::model!("handoff::nothing_is_left_behind::a_batch_goes_into_anothers_ring", a_batch_goes_into_anothers_ring,
-        claim: "a G that went from the global queue into another P's ring, without a wake, is looked for",
+        claim: "a G that went from the global queue into another P's ring, and woke nobody, is looked for",
         size: "2 threads, 2 Gs, 2 Ps",
         invariants: [11, 30, 31],
-        must_reach: ["seeking=1", "seeking=0"],
+        must_reach: ["[SawWork]", "[Elected]"],
         runs: [loom(), loom_apart(), sc(), tso()]),
     crate::model!("handoff::nothing_is_left_behind::a_stop", a_stop,
         claim: "a P that is handed on while the world is to stop is held for it, and not idled",
         size: "2 threads, 1 P",
         invariants: [4, 16, 41],
-        must_reach: ["started=0", "started=1"],
+        must_reach: ["[Elected]", "[Held]"],
         runs: [loom(), loom_apart(), sc(), tso()]),
-    crate::model!("handoff::hole::npidle", hole_npidle,
-        claim: "x", size: "x", invariants: [30], must_reach: [], runs: [sc()]),
-    crate::model!("handoff::hole::safepoint", hole_safepoint,
-        claim: "x", size: "x", invariants: [30], must_reach: [], runs: [sc()]),
 ];
 
 const RING: &str = "handoff::nothing_is_left_behind::a_g_in_anothers_ring";
+const COUNT: &str = "handoff::nothing_is_left_behind::a_count_that_nobody_stands_behind";
+const GLOBAL: &str = "handoff::nothing_is_left_behind::a_g_in_the_global_queue";
 const RETURN: &str = "handoff::nothing_is_left_behind::two_come_back_from_system_calls";
 const BATCH: &str = "handoff::nothing_is_left_behind::a_batch_goes_into_anothers_ring";
 const STOP: &str = "handoff::nothing_is_left_behind::a_stop";
@@ -387,7 +408,7 @@ pub const MUTANTS: &[Mutant] = &[
         room: "handoff",
         what: "the P is idled without a look at needspinning (Go's handoffp)",
         mutation: Mutation::Twin("ignores-the-call"),
-        killed_by: &[(RING, Engine::Sc), (RING, Engine::Loom)],
+        killed_by: &[(RING, Engine::Sc), (RING, Engine::Loom), (COUNT, Engine::Sc)],
     },
     Mutant {
         name: "handoff-skips-the-global-queue",
@@ -395,6 +416,13 @@ pub const MUTANTS: &[Mutant] = &[
         what: "the P is idled without a look at the queues under the lock",
         mutation: Mutation::Twin("skips-the-global-queue"),
         killed_by: &[(RETURN, Engine::Sc), (RETURN, Engine::Loom)],
+    },
+    Mutant {
+        name: "handoff-idles-at-once",
+        room: "handoff",
+        what: "the P is idled without a look at anything under the lock",
+        mutation: Mutation::Twin("idles-at-once"),
+        killed_by: &[(GLOBAL, Engine::Sc), (GLOBAL, Engine::Loom)],
     },
     Mutant {
         name: "handoff-no-seeker",

@@ -62,6 +62,14 @@ impl Handing for SkipsTheGlobalQueue {
     }
 }
 
+/// Nothing is looked at again under the lock.
+pub struct IdlesAtOnce;
+impl Handing for IdlesAtOnce {
+    fn settle<H: Host>(_room: &Spinning<H>, is_stopping: bool, _has_work: impl FnOnce() -> bool) -> Fate {
+        if is_stopping { Fate::Held } else { Fate::Idle }
+    }
+}
+
 /// Nobody looks and no P is idle, and still this P is not sent to look.
 pub struct NoSeeker;
 impl Handing for NoSeeker {
@@ -108,6 +116,7 @@ pub fn play<H, S: Scene<H>>(_: PhantomData<(H, S)>) -> String {
         None => S::play::<Right>(),
         Some("ignores-the-call") => S::play::<IgnoresTheCall>(),
         Some("skips-the-global-queue") => S::play::<SkipsTheGlobalQueue>(),
+        Some("idles-at-once") => S::play::<IdlesAtOnce>(),
         Some("no-seeker") => S::play::<NoSeeker>(),
         Some("forgets-the-stop") => S::play::<ForgetsTheStop>(),
         Some(other) => panic!("handoff has no twin `{other}`"),
