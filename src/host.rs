@@ -29,7 +29,8 @@ pub trait Host: Sized + Send + Sync + 'static {
     /// nothing: there the other thread may come first anyway.
     fn relax();
 
-    /// Any number below `n` (`n > 0`). The kernel is correct for every answer: a checker tries them all, cores draw one.
+    /// Any number below `n` (`n > 0`). The kernel is correct for every answer: a checker tries them all, cores draw
+    /// one.
     fn choose(n: usize) -> usize;
 
     /// What time it is; never less than before. Virtual in a model.

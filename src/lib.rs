@@ -1,7 +1,7 @@
 //! # spinpark
 //!
-//! The G-M-P scheduler of Go, in Rust, with its protocols isolated behind traits, so that model checkers explore the very
-//! source that runs on real cores.
+//! The G-M-P scheduler of Go, in Rust, with its protocols isolated behind traits, so that model checkers explore the
+//! very source that runs on real cores.
 //!
 //! ```text
 //!   go(f) ──► G ──► global queue ──┬──────────────────────────────────────────┐
@@ -50,7 +50,16 @@
 //! | [`idle`](kernel::idle) | a P is listed exactly when its bit is set and it is counted |
 //! | [`spinning`](kernel::spinning) | **work conservation:** while a G waits and a P is idle, some M looks, or has yet to look |
 //! | [`threads`](kernel::threads) | one wake a sleep; no P is lost when no M can be had |
-//! | [`sources`](kernel::sources), [`find`](kernel::find) | what is searched is looked at again before sleep |
+//! | [`sources`](kernel::sources), [`find`](kernel::find) | what is searched is looked at again before sleep, and before a P is idled |
+//! | [`work_source`](kernel::work_source) | a source that gets work wakes, after it can be seen |
+//! | [`syscall`](kernel::syscall) | the P of an M in a system call has one owner: one exchange decides |
+//! | [`handoff`](kernel::handoff) | a P is idled only if nothing that it would find is left to find |
+//! | [`sysmon`](kernel::sysmon) | a P in a system call while work waits is retaken within two ticks |
+//! | [`stw`](kernel::stw) | after `stop` no P runs, and each is held once |
+//! | [`safepoint`](kernel::safepoint) | the function runs once for each P, by its owner |
+//! | [`resize`](kernel::resize) | no G is lost, and those of one P keep their order |
+//! | [`locked`](kernel::locked) | a bound G never leaves its M; a ticket is queued once a wait |
+//! | [`deadlock`](kernel::deadlock) | reported only if no M can ever run a G again, and always then |
 //!
 //! # Pairs
 //!
@@ -65,6 +74,9 @@
 //! | `mailbox` | who delivers | who collects ([`m`](kernel::m)) |
 //! | `token` | who unparks | who returns from `park` ([`Parker`](host::Parker)) |
 //! | `work/spinning` | queue a G, StoreLoad, read `nmspinning` | leave `nmspinning`, StoreLoad, read the queues ([`spinning`](kernel::spinning)) |
+//! | `baton` | a seeker that leaves Gs in its ring | a seeker that leaves after it, and looks ([`spinning`](kernel::spinning)) |
+//! | `custody` | an M leaves its P in its word | who takes it out ([`syscall`](kernel::syscall)) |
+//! | `syscall/stop` | leave the P in its word, StoreLoad, read `wanted` | set `wanted`, StoreLoad, read the words ([`syscall`](kernel::syscall), [`stw`](kernel::stw), [`safepoint`](kernel::safepoint)) |
 //!
 //! Numbers, and what checks each of them: docs/invariants.md. What nothing checks: docs/caveats.md.
 //!
@@ -75,7 +87,8 @@
 //!
 //! # Features
 //!
-//! * `std` (default): the runtime. Without it the kernel alone, `no_std` with `alloc`; the [`Host`](host::Host) is yours.
+//! * `std` (default): the runtime. Without it the kernel alone, `no_std` with `alloc`; the [`Host`](host::Host) is
+//! yours.
 //!
 //! Rust 1.88 or later, and a target with 64-bit atomics.
 

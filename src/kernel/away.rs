@@ -2,8 +2,8 @@
 //!
 //! Go: `entersyscall`, `exitsyscall`, `stoplockedm`, `startlockedm`, `gopark` of a locked G, `goschedImpl`.
 //!
-//! **A G that runs on its M's own stack cannot go to another M.** It is bound to it: when it has to wait for a P, a ticket
-//! for its M is queued (see `locked`), and the M sleeps until a P comes in its mail.
+//! **A G that runs on its M's own stack cannot go to another M.** It is bound to it: when it has to wait for a P, a
+//! ticket for its M is queued (see `locked`), and the M sleeps until a P comes in its mail.
 //!
 //! Checked by: verification/src/models/sched.rs
 
@@ -76,8 +76,8 @@ impl<H: Host, O: Observer> Sched<H, O> {
         }
     }
 
-    /// The G that `worker` runs, and which cannot leave its M, waits until its M is readied, or for no reason. Meanwhile
-    /// its P is another's. Go: `gopark` of a locked G, `stoplockedm`.
+    /// The G that `worker` runs, and which cannot leave its M, waits until its M is readied, or for no reason.
+    /// Meanwhile its P is another's. Go: `gopark` of a locked G, `stoplockedm`.
     pub fn park_bound(self: &Arc<Self>, worker: Worker, wake: Wake) -> (Worker, Woken) {
         let m = worker.m;
         let waits = self.central(|c| match c.closed {

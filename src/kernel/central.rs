@@ -159,8 +159,8 @@ impl<H: Host, O: Observer> Sched<H, O> {
         }
     }
 
-    /// Lets go of `p`, whose queues are empty: for a stop or for a safepoint; else it is idle. The one place where a P is
-    /// let go of. If there is nobody to look for work, because the scheduler is closed or no M can be had, a bound G
+    /// Lets go of `p`, whose queues are empty: for a stop or for a safepoint; else it is idle. The one place where a P
+    /// is let go of. If there is nobody to look for work, because the scheduler is closed or no M can be had, a bound G
     /// whose ticket waits gets it: its M is one that need not be looked for.
     pub(super) fn let_go(&self, c: &mut Central<H>, p: OwnedP, nobody_looks: bool) {
         if c.world.is_stopping() {
@@ -203,7 +203,8 @@ impl<H: Host, O: Observer> Sched<H, O> {
         self.checkdead(c);
     }
 
-    /// Somebody sleeps, rests, ends, or lets go of a P: was it the last that could do anything? Then the G that has waited longest is told.
+    /// Somebody sleeps, rests, ends, or lets go of a P: was it the last that could do anything? Then the G that has
+    /// waited longest is told.
     pub(super) fn checkdead(&self, c: &mut Central<H>) {
         if c.bound.inside() == 0 || c.closed {
             return;

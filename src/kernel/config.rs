@@ -21,7 +21,8 @@ pub struct Config {
     pub global_every: u32,
     /// K: at most this many dispatches in a row come from `runnext` while the ring holds a G. Default 16.
     pub inherit_at_most: u32,
-    /// How often to go round the other Ps before giving up; the last time takes their `runnext` too. Default 4, as Go's.
+    /// How often to go round the other Ps before giving up; the last time takes their `runnext` too. Default 4, as
+    /// Go's.
     pub steal_passes: u32,
     /// How many Ms there may be. Reaching it is no error: the work waits for an M that is done. Default 512.
     pub max_ms: usize,

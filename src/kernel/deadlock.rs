@@ -2,13 +2,13 @@
 //!
 //! Go: `checkdead`.
 //!
-//! **Reported only if no M can ever run a G again, and always then**, as long as something waits. Whoever sleeps, rests,
-//! ends, or lets go of a P asks, under the lock, so the last one to do so sees it.
+//! **Reported only if no M can ever run a G again, and always then**, as long as something waits. Whoever sleeps,
+//! rests, ends, or lets go of a P asks, under the lock, so the last one to do so sees it.
 //!
 //! An M in a system call counts as one that runs: it may come back. So does a G that somebody outside may ready. What a
 //! task waits for in ways that the scheduler does not know, it takes for work.
 //!
-//! Checked by: verification/src/models/locked.rs
+//! Checked by: verification/src/models/locked.rs, proptests/tests/locked.rs
 
 use super::locked::Woken;
 

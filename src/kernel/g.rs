@@ -12,7 +12,7 @@
 //! | Waiting  | whoever will ready it                 | Runnable               |
 //! | Dead     | nobody                                | (the end)              |
 //!
-//! Checked by: verification/src/models/g.rs
+//! Checked by: verification/src/models/g.rs, proptests/tests/words.rs
 
 use super::m::MId;
 use crate::atomic::{Atomic, Value};

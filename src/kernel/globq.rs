@@ -5,7 +5,7 @@
 //! **List and length agree whenever the lock is free.** Read without the lock, the length may be stale; whoever would
 //! sleep on what it says passes a StoreLoad of `work/spinning` first, or looks again under the lock.
 //!
-//! Checked by: verification/src/models/globq.rs
+//! Checked by: verification/src/models/globq.rs, proptests/tests/globq.rs
 
 use super::g::G;
 use super::m::MId;

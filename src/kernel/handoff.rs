@@ -12,8 +12,8 @@
 //! |    (under the lock)                  |    idles the P (under the lock)                      |
 //!
 //! Whichever comes second under the lock sees the other: the P on the list, or the work or the request for a seeker. Go
-//! does not look at the request here: a count that stood for nobody (a `wakep` that is about to find no P) then makes it
-//! idle a P while a G waits in another P's ring.
+//! does not look at the request here: a count that stood for nobody (a `wakep` that is about to find no P) then makes
+//! it idle a P while a G waits in another P's ring.
 //!
 //! Checked by: verification/src/models/handoff.rs
 

@@ -7,7 +7,7 @@
 //!
 //! Both lists are last in, first out: the P whose caches are warm is used again.
 //!
-//! Checked by: verification/src/models/idle.rs
+//! Checked by: verification/src/models/idle.rs, proptests/tests/idle.rs
 
 use super::m::MId;
 use super::p::{OwnedP, PId};

@@ -2,8 +2,9 @@
 //!
 //! Go: `LockOSThread`, `UnlockOSThread`, `stoplockedm`, `startlockedm`, `m.lockedExt`, `m.lockedInt`.
 //!
-//! **A bound G never leaves its M.** What stands in a queue for it is a ticket, [`G::bound_to`](super::g::G::bound_to) the M: whoever finds the ticket gives its P to that M, and sleeps. A ticket is
-//! queued once for each wait, and a wake that comes before its wait is remembered, once.
+//! **A bound G never leaves its M.** What stands in a queue for it is a ticket, [`G::bound_to`](super::g::G::bound_to)
+//! the M: whoever finds the ticket gives its P to that M, and sleeps. A ticket is queued once for each wait, and a wake
+//! that comes before its wait is remembered, once.
 //!
 //! | who readies, in [`Bindings::ready`]    | the bound M                                              |
 //! |----------------------------------------|----------------------------------------------------------|
@@ -11,7 +12,7 @@
 //! | not yet: leaves word                   | 2. hands its P on                                        |
 //! | (all under the lock)                   | 3. [`rest`](Bindings::rest), and sleeps until a P comes  |
 //!
-//! Checked by: verification/src/models/locked.rs
+//! Checked by: verification/src/models/locked.rs, proptests/tests/locked.rs
 
 use super::m::MId;
 use alloc::boxed::Box;
@@ -96,6 +97,7 @@ impl Bindings {
     #[must_use]
     pub fn wait(&mut self, m: MId, wake: Wake) -> bool {
         let (state, woken) = &mut self.states[m.index()];
+        debug_assert!(matches!(state, State::Awake | State::Readied), "locked: M{} waits twice", m.0);
         let readied = *state == State::Readied;
         *state = if readied { State::Awake } else { State::Waiting(wake) };
         *woken = Woken::Ready;
@@ -135,6 +137,8 @@ impl Bindings {
 
     /// `m` ends: a wake that came too late is forgotten.
     pub fn forget(&mut self, m: MId) {
+        let (state, _) = self.states[m.index()];
+        debug_assert!(matches!(state, State::Awake | State::Readied), "locked: M{} ends, and waits", m.0);
         self.states[m.index()] = (State::Awake, Woken::Ready);
     }
 

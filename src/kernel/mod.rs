@@ -4,17 +4,24 @@
 //!        go(f)                        M: a thread                      P: the right to run
 //!          │                         ┌────────────┐   holds   ┌─────────────────────────────┐
 //!          ▼                         │ find ─ run │◄─────────►│ runnext │ ring ■ ■ ■ ▢ ▢ ▢ ▢│
-//!     ┌─────────┐  one in 61, or     └─────┬──────┘           └────────────▲────────────────┘
-//!     │ global  │  when the ring is empty  │ nothing found?                │ half of it, by thieves
-//!     │ queue   │─────────────────────────►│ idle the P, look once more,   │
-//!     └─────────┘                          │ then sleep                    │
-//!          ▲ a full ring spills half ──────┼───────────────────────────────┘
-//!          │                               ▼
-//!     submit, wakep ─────────────► a sleeping or new M, with an idle P, seeking
+//!     ┌─────────┐  one in 61, or     └─┬───┬──────┘           └────────────▲────────────────┘
+//!     │ global  │  when the ring is    │   │ nothing found?                │ half of it, by thieves
+//!     │ queue   │─────────empty───────►│   │ idle the P, look once more,   │
+//!     └─────────┘                      │   │ then sleep                    │
+//!          ▲ a full ring spills half ──┼───┼───────────────────────────────┘
+//!          │                           │   ▼
+//!     submit, wakep ───────────────────┼─► a sleeping or new M, with an idle P, seeking
+//!          ▲                           │
+//!          │ no P for it               │ the G makes a system call
+//!     ┌────┴────────┐                  ▼
+//!     │ exitsyscall │◄── M ── the P lies in a word of its own: whoever exchanges it first, has it
+//!     └─────────────┘                  │ the monitor, after two ticks; a stopper, at once
+//!                                      ▼
+//!                    handoffp: another M, or idle, or held: the world is stopped
 //! ```
 //!
-//! **The lock rule.** There is one lock, the scheduler's. Under it are the global queue, the idle Ps and the sleeping
-//! Ms. The kernel neither blocks, nor wakes or starts a thread while holding it.
+//! **The lock rule.** There is one lock, the scheduler's. Under it are the global queue, the idle Ps, the sleeping Ms,
+//! and the state of the world. The kernel neither blocks, nor wakes or starts a thread while holding it.
 //!
 //! Reading order, each room on its own:
 //!
@@ -26,12 +33,19 @@
 //! | [`local`] | both as one queue; bounded overtaking | |
 //! | [`globq`] | the global queue and its length | |
 //! | [`idle`] | idle Ps, sleeping Ms | |
-//! | [`spinning`] | who looks for work, and who must be woken to look | `work/spinning` |
+//! | [`spinning`] | who looks for work, and who must be woken to look | `work/spinning`, `baton` |
 //! | [`threads`] | a P for a sleeping or a new M | |
-//! | [`sources`], [`find`] | where work can be, and how an M finds it | |
-//! | [`sched`], [`neighbours`] | the rooms put together, and what each room asks of the others | |
+//! | [`sources`], [`work_source`], [`find`] | where work can be, and how an M finds it | |
+//! | [`syscall`] | who has the P of an M that is in a system call | `syscall/stop`, `custody` |
+//! | [`handoff`] | who gets a P that its M cannot use | |
+//! | [`sysmon`] | which P the monitor takes, and when it looks again | |
+//! | [`wanted`], [`stw`], [`safepoint`], [`resize`] | stopping the world, passing it P by P, more or fewer Ps | `syscall/stop` |
+//! | [`locked`], [`deadlock`] | Gs that cannot leave their M; whether anything can still happen | |
+//! | [`sched`], `central`, [`neighbours`] | the rooms put together, under one lock, and what each asks of the others | |
+//! | [`away`], [`world`], [`monitor`] | the same for an M without a P, for a stopper, for the monitor | |
 //!
-//! Beside them: [`config`] and [`capacity`] (the numbers), [`observer`] (who watches), [`snapshot`] (what quiescence means), [`random_order`] (in which order to steal), and
+//! Beside them: [`config`] and [`capacity`] (the numbers), [`observer`] (who watches), [`snapshot`] (what quiescence
+//! means), [`random_order`] (in which order to steal), and
 //! `evidence` (what makes a forgotten `OwnedP` or `Seeking` a panic in a debug build).
 //!
 //! A protocol room imports no room: it says what it needs as a `Neighbours` trait of at most four methods.

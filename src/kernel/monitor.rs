@@ -2,8 +2,8 @@
 //!
 //! Go: `sysmon`, `retake`, `sysmonwait`, `sysmonnote`.
 //!
-//! **It sleeps deeply only while there is nothing to see: every P is idle, or the world is stopped.** Both are said under
-//! the lock, and whoever takes an idle P or starts the world sees there that it sleeps, and wakes it.
+//! **It sleeps deeply only while there is nothing to see: every P is idle, or the world is stopped.** Both are said
+//! under the lock, and whoever takes an idle P or starts the world sees there that it sleeps, and wakes it.
 //!
 //! Without a monitor the kernel works, but a P whose M entered a system call by `entersyscall` stays there, and Ms that
 //! sleep for long never end.

@@ -39,8 +39,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
         // Relaxed: written by the owner of the P, which is us.
         let mut turn = proc.turn.load(Relaxed);
         let g = proc.queue.get(&mut turn, self.config.inherit_at_most)?;
-        // Relaxed: to the next owner it goes with the P.
-        proc.turn.store(turn, Relaxed);
+        proc.begin_slice(turn);
         Some(g)
     }
 
@@ -54,12 +53,13 @@ impl<H: Host, O: Observer> Sched<H, O> {
                 self.queue(worker).put(g, |half, g| self.spill(half, g));
             }
         };
-        self.sources.iter().find(|source| source.has_work())?.take(&mut put);
+        self.sources.iter().filter(|source| source.has_work()).for_each(|source| source.take(&mut put));
         if more {
             self.spinning.wakep(self);
         }
+        let g = first?;
         self.dispatch(worker.p.id(), Turn::from_global);
-        first
+        Some(g)
     }
 
     /// Go: `stealWork`.
@@ -93,12 +93,11 @@ impl<H: Host, O: Observer> Sched<H, O> {
     }
 
     fn dispatch(&self, p: PId, count: fn(&mut Turn)) {
-        let turn = &self.proc(p).turn;
+        let proc = self.proc(p);
         // Relaxed: written by the owner of the P, which is us.
-        let mut now = turn.load(Relaxed);
-        count(&mut now);
-        // Relaxed: to the next owner it goes with the P.
-        turn.store(now, Relaxed);
+        let mut turn = proc.turn.load(Relaxed);
+        count(&mut turn);
+        proc.begin_slice(turn);
     }
 
     /// Is there work in `source`, for who would run `p`, or for whoever?

@@ -2,16 +2,17 @@
 //!
 //! Go: `procresize`, `(*p).destroy`.
 //!
-//! **No G is lost, and those of one P keep their order**: what a P that ends still holds goes to the front of the global
-//! queue, in the order in which it would have run. The Ps that there are have the numbers `0..procs`, before and after.
+//! **No G is lost, and those of one P keep their order**: what a P that ends still holds goes to the front of the
+//! global queue, in the order in which it would have run. The Ps that there are have the numbers `0..procs`, before and
+//! after.
 //!
 //! Checked by: verification/src/models/stw.rs, proptests/tests/resize.rs
 
 use super::p::OwnedP;
 use alloc::vec::Vec;
 
-/// Makes `held`, which are all Ps there are, `procs` many: takes from `spare`, or gives to it. `empty` takes every G out
-/// of a P that ends and puts them before those in the global queue.
+/// Makes `held`, which are all Ps there are, `procs` many: takes from `spare`, or gives to it. `empty` takes every G
+/// out of a P that ends and puts them before those in the global queue.
 ///
 /// # Panics
 /// If there are not enough Ps in all.

@@ -76,6 +76,18 @@ impl<H: Host> Proc<H> {
             preempt: Atomic::new(false),
         }
     }
+
+    /// A G is about to run; what was asked of the one before is over. Only for the owner. Go: `execute`.
+    #[inline]
+    pub(super) fn begin_slice(&self, turn: Turn) {
+        // Relaxed: to the next owner it goes with the P; the monitor takes any number that changes.
+        self.turn.store(turn, Relaxed);
+        // Relaxed: a request, and only a hint of one.
+        if self.preempt.load(Relaxed) {
+            // Relaxed: one that comes just now is for a slice that has ended.
+            self.preempt.store(false, Relaxed);
+        }
+    }
 }
 
 /// The scheduler is closed. The G comes back.

@@ -87,8 +87,8 @@ impl<H: Host> Spinning<H> {
 
     /// Found nothing, and has idled its P. `Some`: there was work after all; look again, with this P.
     ///
-    /// Every seeker does this, not only the last: others that are counted may be leaving too, or be a `wakep` that finds
-    /// no P and never looks. An M that was not seeking must not: it would burn the core (golang/go #43997).
+    /// Every seeker does this, not only the last: others that are counted may be leaving too, or be a `wakep` that
+    /// finds no P and never looks. An M that was not seeking must not: it would burn the core (golang/go #43997).
     #[must_use]
     pub fn retire<N: Neighbours>(&self, seeking: Seeking, others: &N) -> Option<(N::IdleP, Seeking)> {
         self.leave(seeking);

@@ -1,6 +1,7 @@
 //! An M in a system call, and who has its P meanwhile.
 //!
-//! Go: `entersyscall`, `entersyscallblock`, `exitsyscall`, `exitsyscallTryGetP`, `exitsyscallNoP`; the taking in `retake`.
+//! Go: `entersyscall`, `entersyscallblock`, `exitsyscall`, `exitsyscallTryGetP`, `exitsyscallNoP`; the taking in
+//! `retake`.
 //!
 //! **A P has one owner at every moment.** While its M is in a system call the P lies in a word of its own, with the M's
 //! number and a tick. Whoever exchanges that for "owned" owns the P: the M when it returns, the monitor, a stopper, or
@@ -21,7 +22,7 @@
 //! The ways out, in order: the P is still there; the old P, out of another M's system call; an idle P; none, then the
 //! G is queued behind everything and the M has to rest.
 //!
-//! Checked by: verification/src/models/syscall.rs
+//! Checked by: verification/src/models/syscall.rs, proptests/tests/syscall.rs, proptests/tests/figures.rs
 
 use super::evidence::Unspent;
 use super::g::G;

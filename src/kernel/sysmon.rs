@@ -2,8 +2,8 @@
 //!
 //! Go: `sysmon`, `retake`.
 //!
-//! **A P whose M sits in a system call while work waits is retaken within two ticks.** The verdict is a pure function of
-//! what was seen; the loop around it is in [`monitor`](super::monitor).
+//! **A P whose M sits in a system call while work waits is retaken within two ticks.** The verdict is a pure function
+//! of what was seen; the loop around it is in [`monitor`](super::monitor).
 //!
 //! | seen of a P                                                                     | verdict  |
 //! |---------------------------------------------------------------------------------|----------|

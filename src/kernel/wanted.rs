@@ -2,8 +2,8 @@
 //!
 //! Go: `sched.gcwaiting`, `p.runSafePointFn`, and the test for both at each scheduling point.
 //!
-//! **A bit is a hint; what it stands for is under the lock.** An M that misses it runs one more G. Where missing it would
-//! cost more, in a system call, the pair `syscall/stop` orders it.
+//! **A bit is a hint; what it stands for is under the lock.** An M that misses it runs one more G. Where missing it
+//! would cost more, in a system call, the pair `syscall/stop` orders it.
 //!
 //! Checked by: verification/src/models/stw.rs
 

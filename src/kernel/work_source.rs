@@ -3,8 +3,8 @@
 //! Go: what `findRunnable` asks besides queues: `netpoll`, `p.timers`; and what makes it look again: `wakeNetPoller`,
 //! `netpollBreak`.
 //!
-//! **The contract.** A source that gets work wakes, after it can be seen: [`Waker::wake`]. Then somebody looks, as for a
-//! G in a queue: it is the third column of `work/spinning`.
+//! **The contract.** A source that gets work wakes, after it can be seen: [`Waker::wake`]. Then somebody looks, as for
+//! a G in a queue: it is the third column of `work/spinning`.
 //!
 //! | a source                                | a seeker that gives up, in `spinning::retire` |
 //! |-----------------------------------------|-----------------------------------------------|
@@ -17,7 +17,7 @@
 //!
 //! [`has_work`]: WorkSource::has_work
 //!
-//! Checked by: verification/src/models/work_source.rs
+//! Checked by: verification/src/models/work_source.rs, proptests/tests/work_source.rs
 
 use super::g::G;
 use crate::host::Nanos;
@@ -31,10 +31,13 @@ pub trait WorkSource: Send + Sync + 'static {
     /// Is there a G to take? Asked often, without the lock, behind a StoreLoad; reads a word or two.
     fn has_work(&self) -> bool;
 
-    /// Gives what there is to `put`, oldest first; must not block. Asked by an M with a P, by several at once.
+    /// Gives what there is to `put`, oldest first; must not block. Asked by an M with a P, by several at
+    /// once; it may so find that another was faster.
     fn take(&self, put: &mut dyn FnMut(G));
 
-    /// Can it still get work when no G runs any more: does a timer run, is a socket waited for?
+    /// Can it still get work when no G runs any more: does a timer run, is a socket waited for? Asked under the
+    /// scheduler's lock, by who looks for a deadlock. A source that stops expecting, because a timer was given up,
+    /// wakes too: then somebody looks, finds nothing, and asks again.
     fn is_expecting(&self) -> bool;
 
     /// The monitor's duty: called at every tick. A source that is usually looked after by an idle M, a poller, sees

@@ -43,8 +43,8 @@ struct Stopper<'a, H: Host, O: Observer> {
 }
 
 impl<H: Host, O: Observer> Sched<H, O> {
-    /// Stops the world: returns when no G runs. From any thread; from inside a G with its `worker`. Others that want the
-    /// same come after, in order. A G that runs is waited for until it makes way, ends, or enters a system call.
+    /// Stops the world: returns when no G runs. From any thread; from inside a G with its `worker`. Others that want
+    /// the same come after, in order. A G that runs is waited for until it makes way, ends, or enters a system call.
     ///
     /// Not from inside a world that the caller has stopped: it would wait for itself.
     pub fn stop_the_world(self: &Arc<Self>, worker: Option<Worker>) -> Stopped {

@@ -52,8 +52,8 @@ impl fmt::Display for Wait {
     }
 }
 
-/// No task of the runtime can go on: each waits for another that waits. The one that has waited longest is told, and can
-/// go on with this error; the others may then be able to go on too.
+/// No task of the runtime can go on: each waits for another that waits. The one that has waited longest is told, and
+/// can go on with this error; the others may then be able to go on too.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Deadlock {
     pub(super) waits: Vec<Wait>,

@@ -30,8 +30,8 @@ impl Builder {
         self
     }
 
-    /// How many Ps [`set_procs`](Runtime::set_procs) may ask for later. Default 64, or `procs` if that is more. Some two
-    /// kilobytes for each are taken at once.
+    /// How many Ps [`set_procs`](Runtime::set_procs) may ask for later. Default 64, or `procs` if that is more. Some
+    /// two kilobytes for each are taken at once.
     pub fn max_procs(mut self, n: usize) -> Self {
         self.config.max_procs = n;
         self
@@ -57,11 +57,11 @@ impl Builder {
         self
     }
 
-    /// How many threads there may be, besides the monitor's. With fewer than [`procs`](Builder::procs), so many tasks run
-    /// at once; a task that waits in a [`syscall`](crate::syscall), in [`blocking`](crate::blocking) or for another task
-    /// occupies one. Default 512, or `procs` if there are more cores. Go: `SetMaxThreads`, where reaching it is fatal;
-    /// here work waits for a thread, [`try_blocking`](crate::try_blocking) says so, and tasks that could so never go on
-    /// are told by [`JoinError::Deadlock`](crate::JoinError::Deadlock).
+    /// How many threads there may be, besides the monitor's. With fewer than [`procs`](Builder::procs), so many tasks
+    /// run at once; a task that waits in a [`syscall`](crate::syscall), in [`blocking`](crate::blocking) or for another
+    /// task occupies one. Default 512, or `procs` if there are more cores. Go: `SetMaxThreads`, where reaching it is
+    /// fatal; here work waits for a thread, [`try_blocking`](crate::try_blocking) says so, and tasks that could so
+    /// never go on are told by [`JoinError::Deadlock`](crate::JoinError::Deadlock).
     pub fn max_threads(mut self, n: usize) -> Self {
         self.config.max_ms = n;
         self

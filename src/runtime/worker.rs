@@ -229,8 +229,8 @@ where
 /// nothing.
 ///
 /// A task runs until it ends, waits, or makes way: nothing interrupts it, and a
-/// [`stop_the_world`](crate::Runtime::stop_the_world) has to wait for it. Go, which can interrupt a goroutine, calls the
-/// like `Gosched`.
+/// [`stop_the_world`](crate::Runtime::stop_the_world) has to wait for it. Go, which can interrupt a goroutine, calls
+/// the like `Gosched`.
 #[inline]
 pub fn checkpoint() {
     let is_asked = ROLE.try_with(|role| matches!(&*role.borrow(), Role::Running(post) if post.should_yield()));

@@ -17,7 +17,7 @@ use spinpark::host::Lock;
 use spinpark::kernel::handoff;
 use spinpark::kernel::m::Seeking;
 use spinpark::kernel::p::{OwnedP, PId};
-use spinpark::kernel::sources::{SearchOrder, Source};
+use spinpark::kernel::sources::Source;
 use spinpark::kernel::spinning::{self, Spinning};
 use spinpark::kernel::stw::{self, World};
 use spinpark::kernel::wanted::{Want, Wanted};
@@ -27,14 +27,13 @@ use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::sync::{Arc, Mutex};
 
 const P0: PId = PId(0);
-const P1: PId = PId(1);
 const P2: PId = PId(2);
 
 /// The smallest scheduler around the room.
 struct Tiny<H: Stage, D> {
     spinning: Spinning<H>,
-    /// How many Gs wait in each P's ring. Only its owner adds to it.
-    rings: [Atomic<H, u64>; 2],
+    /// How many Gs wait in P1's ring. Only its owner adds to it.
+    ring: Atomic<H, u64>,
     /// How many Gs wait in the global queue; written under the lock.
     global: Atomic<H, u64>,
     /// How many Ps are idle; written under the lock.
@@ -79,8 +78,8 @@ impl Step {
 }
 
 impl<H: Stage, D: Handing> handoff::Neighbours for Tiny<H, D> {
-    fn has_work(&self, p: &OwnedP, source: Source) -> bool {
-        !self.wanted.any() && self.has_any(p, source)
+    fn has_work(&self, _p: &OwnedP, source: Source) -> bool {
+        !self.wanted.any() && self.has_any(source)
     }
     fn elect(&self) -> Option<Seeking> {
         // Relaxed: a hint.
@@ -88,7 +87,7 @@ impl<H: Stage, D: Handing> handoff::Neighbours for Tiny<H, D> {
     }
     fn settle(&self, p: OwnedP) -> Option<(OwnedP, Option<Seeking>)> {
         self.central.with(|c| {
-            let has_work = || SOURCES.iter().any(|&source| self.has_any(&p, source));
+            let has_work = || SOURCES.iter().any(|&source| self.has_any(source));
             let fate = D::settle(&self.spinning, c.world.is_stopping(), has_work);
             self.tell(match &fate {
                 Fate::Run(None) => Step::SawWorkLate,
@@ -113,15 +112,16 @@ impl<H: Stage, D: Handing> handoff::Neighbours for Tiny<H, D> {
     }
 }
 
-/// Go's order, which is also the one in which an M takes a batch of the global queue without seeking.
-const SOURCES: &[Source] = SearchOrder::GlobalFirst.sources();
+/// Where there may be work for who hands a P on. In this order, which is Go's, an M takes a share of the global queue
+/// without having sought.
+const SOURCES: &[Source] = &[Source::Local, Source::Global, Source::Steal];
 
 impl<H: Stage, D: Handing> spinning::Neighbours for Tiny<H, D> {
     type IdleP = OwnedP;
 
     fn any_work(&self) -> bool {
         // Relaxed: the room's fence has to do.
-        self.rings.iter().chain([&self.global]).any(|queue| queue.load(Relaxed) > 0)
+        self.ring.load(Relaxed) > 0 || self.global.load(Relaxed) > 0
     }
     fn pidleget(&self, or_else: impl FnOnce()) -> Option<OwnedP> {
         self.central.with(|c| {
@@ -145,7 +145,7 @@ impl<H: Stage, D: Handing> Tiny<H, D> {
         main_plays(main);
         Arc::new(Tiny {
             spinning: Spinning::new(),
-            rings: [Atomic::new(0), Atomic::new(0)],
+            ring: Atomic::new(0),
             global: Atomic::new(0),
             npidle: Atomic::new(idle.len() as u64),
             wanted: Wanted::new(),
@@ -163,12 +163,12 @@ impl<H: Stage, D: Handing> Tiny<H, D> {
         self.story.lock().unwrap().iter().any(|step| step.starts())
     }
 
-    fn has_any(&self, p: &OwnedP, source: Source) -> bool {
+    fn has_any(&self, source: Source) -> bool {
         match source {
             // Relaxed: a hint; under the lock exact.
             Source::GlobalTurn | Source::Global => self.global.load(Relaxed) > 0,
-            // Relaxed: only its owner adds to it, which is us.
-            Source::Local => self.rings[p.id().index()].load(Relaxed) > 0,
+            // P0's own ring: only its owner fills it, which is us.
+            Source::Local => false,
             Source::Extra | Source::Steal => false,
         }
     }
@@ -202,7 +202,7 @@ impl<H: Stage, D: Handing> Tiny<H, D> {
     /// The owner of P1 puts a G into its ring: the only one.
     fn ready(&self) {
         // Release: as the ring's `publish`.
-        self.rings[P1.index()].store(1, Release);
+        self.ring.store(1, Release);
         self.spinning.wakep(self);
     }
 
@@ -215,7 +215,9 @@ impl<H: Stage, D: Handing> Tiny<H, D> {
     /// An M comes back from a system call: takes an idle P, or queues its G. It wakes nobody: see `exitsyscall`.
     fn exitsyscall(&self) {
         self.central.with(|c| match self.take_idle(c) {
-            Some(p) => drop(p.relinquish()),
+            Some(p) => {
+                p.relinquish();
+            }
             None => self.queue(),
         });
     }
@@ -228,7 +230,7 @@ impl<H: Stage, D: Handing> Tiny<H, D> {
             let n = self.global.load(Relaxed);
             if n > 0 {
                 // Release: as the ring's `publish`.
-                self.rings[P1.index()].store(n - 1, Release);
+                self.ring.store(n - 1, Release);
                 // Relaxed: written under the lock only.
                 self.global.store(0, Relaxed);
             }
@@ -237,10 +239,9 @@ impl<H: Stage, D: Handing> Tiny<H, D> {
 
     /// Everybody has come to rest.
     fn judge(&self) -> String {
-        let waiting: u64 = self.rings.iter().chain([&self.global]).map(|queue| queue.load(Relaxed)).sum();
         let is_idle = self.central.with(|c| !c.idle.is_empty());
         assert!(
-            waiting == 0 || !is_idle || self.has_started(),
+            !is_idle || self.has_started() || !spinning::Neighbours::any_work(self),
             "a G waits and a P is idle, but nobody looks and nobody was started"
         );
         let story = self.story.lock().unwrap().clone();
@@ -429,7 +430,7 @@ pub const MUTANTS: &[Mutant] = &[
         room: "handoff",
         what: "nobody looks and no P is idle, and still the P is not sent to look",
         mutation: Mutation::Twin("no-seeker"),
-        killed_by: &[(BATCH, Engine::Sc), (BATCH, Engine::Loom)],
+        killed_by: &[(BATCH, Engine::Sc), (BATCH, Engine::LoomApart)],
     },
     Mutant {
         name: "handoff-forgets-the-stop",

@@ -4,7 +4,7 @@
 //! wait, is seen.
 
 use super::common::party;
-use super::stw::real::{More, On, Seen, finish, first_runs, open, quiet, small, submit};
+use super::stw::real::{More, On, Play, finish, open, small, submit};
 use crate::engine::Engine;
 use crate::model::{Model, loom, loom_apart, loom_bounded, sampled, sc, tso};
 use crate::mutant::{self, Mutant, Mutation};
@@ -16,6 +16,7 @@ use spinpark::kernel::find::Worker;
 use spinpark::kernel::locked::{Bindings, Locks, Wake, Woken};
 use spinpark::kernel::m::{M, MId, Mail};
 use spinpark::kernel::p::{OwnedP, PId};
+use spinpark::kernel::syscall::Way;
 use std::sync::Arc;
 
 const M0: MId = MId(0);
@@ -222,6 +223,7 @@ impl<H: Stage> Tiny<H> {
         assert!(self.ms.iter().all(|m| m.collect().is_none()), "a P lies in a mailbox and nobody comes");
         self.lock.with(|c| {
             assert!(c.idle, "everybody is done, but the P is not idle");
+            assert!(c.queued + c.local == 0, "a G waits, and nobody comes");
             assert!(c.tickets.is_empty(), "a ticket is queued for {:?}, which has gone on", c.tickets);
             c.told.clone()
         })
@@ -239,9 +241,9 @@ fn one_waits_and_two_ready_it<H: Stage>() -> String {
     let mut did = [H::join(one), H::join(two)];
     did.sort_unstable();
     tiny.judge();
-    // The second wake is left over, unless both came before the wait.
+    // The second wake is left over for the next wait, unless both came before this one.
     let left = !tiny.lock.with(|c| c.bound.wait(M0, Wake::Inside));
-    assert!(left == (did != ["early", "early"]) || left, "the second wake is lost: {did:?}");
+    assert!(left || did == ["early", "early"], "the second wake is lost: {did:?}");
     format!("{}, {}, left over: {left}", did[0], did[1])
 }
 
@@ -284,6 +286,7 @@ fn two_wait<H: Stage>(queued: usize) -> String {
     let other = party::<H, _, _>("m1", &tiny, |tiny| waits(tiny, M1, M0, tiny.receive_p(M1)));
     let first = waits(&tiny, M0, M1, OwnedP::assume(PId(0)));
     let second = H::join(other);
+    tiny.lock.with(|c| c.queued = 0);
     let told = tiny.judge();
     assert!(told.len() == 1, "told: {told:?}");
     assert!((first == Woken::Ready) != (second == Woken::Ready), "woken: {first:?} and {second:?}");
@@ -355,4 +358,313 @@ fn the_readier_is_in_its_own_ring<H: Stage>() -> String {
     let told = tiny.judge();
     assert!(told.is_empty(), "told {told:?}");
     "woken".to_owned()
+}
+
+/// What the Gs of a model know of each other.
+struct Known<H: Stage> {
+    book: H::Lock<Book>,
+    /// G1, or G2, is about to wait, or is in a system call.
+    ready_to: [H::Parker; 2],
+    /// Where a G blocks in its system call.
+    io: H::Parker,
+    /// The world is stopped.
+    stopped: H::Parker,
+}
+
+#[derive(Default)]
+struct Book {
+    /// The Ms of G1 and G2.
+    ms: [Option<MId>; 2],
+    /// What G1 waits for has happened.
+    done: bool,
+    woken: Vec<Woken>,
+}
+
+impl<H: Stage> More for Known<H> {}
+
+impl<H: Stage> Known<H> {
+    fn new() -> Self {
+        Known {
+            book: H::Lock::new(Book::default()),
+            ready_to: [H::Parker::new(), H::Parker::new()],
+            io: H::Parker::new(),
+            stopped: H::Parker::new(),
+        }
+    }
+
+    fn m(&self, n: u64) -> Option<MId> {
+        self.book.with(|book| book.ms[n as usize - 1])
+    }
+
+    /// Waits until G `n` is about to wait. Which M it has.
+    fn waits(&self, n: u64) -> MId {
+        self.ready_to[n as usize - 1].park();
+        self.m(n).expect("G said which M it has")
+    }
+}
+
+type Table<H> = On<H, Known<H>>;
+
+fn table<H: Stage>(procs: usize, max_ms: usize, n: u64, play: Play<H, Known<H>>) -> Table<H> {
+    open(small(procs, max_ms), n, Known::new(), play)
+}
+
+/// G `n` waits, with a word to the main thread before.
+fn waits<H: Stage>(sched: &Table<H>, worker: Worker, n: u64, wake: Wake) -> (Worker, Woken) {
+    let known = &sched.observer().more;
+    let m = worker.m();
+    known.book.with(|book| book.ms[n as usize - 1] = Some(m));
+    known.ready_to[n as usize - 1].unpark();
+    let (worker, woken) = sched.park_bound(worker, wake);
+    assert!(worker.m() == m, "a bound G goes on on another M");
+    sched.observer().uses(&worker);
+    known.book.with(|book| book.woken.push(woken));
+    (worker, woken)
+}
+
+fn readied_from_outside<H: Stage>() -> String {
+    fn play<H: Stage>(sched: &Table<H>, mut worker: Worker, n: u64) -> Option<Worker> {
+        if n == 1 {
+            let woken;
+            (worker, woken) = waits(sched, worker, n, Wake::Outside);
+            assert!(woken == Woken::Ready, "{woken:?}");
+        }
+        Some(worker)
+    }
+    let sched = table::<H>(1, 2, 2, play);
+    submit(&sched, 1, 2);
+    let m = sched.observer().more.waits(1);
+    sched.ready_bound(m);
+    let snapshot = finish(&sched);
+    let seen = sched.observer().seen();
+    assert!(seen.told.is_empty(), "told {:?}, but somebody outside was to ready it", seen.told);
+    format!("{} Ms, {} tickets", snapshot.alive, seen.tickets)
+}
+
+fn two_wait_and_two_ready_them<H: Stage>() -> String {
+    fn play<H: Stage>(sched: &Table<H>, mut worker: Worker, n: u64) -> Option<Worker> {
+        if n <= 2 {
+            let woken;
+            (worker, woken) = waits(sched, worker, n, Wake::Outside);
+            assert!(woken == Woken::Ready, "{woken:?}");
+        }
+        Some(worker)
+    }
+    let sched = table::<H>(1, 3, 3, play);
+    submit(&sched, 1, 3);
+    let other = H::fork("readier", {
+        let sched = Arc::clone(&sched);
+        move || sched.ready_bound(sched.observer().more.waits(2))
+    });
+    sched.ready_bound(sched.observer().more.waits(1));
+    H::join(other);
+    finish(&sched);
+    format!("{} tickets", sched.observer().seen().tickets)
+}
+
+fn its_ticket_is_found<H: Stage>() -> String {
+    fn play<H: Stage>(sched: &Table<H>, mut worker: Worker, n: u64) -> Option<Worker> {
+        if n == 1 {
+            let woken;
+            (worker, woken) = waits(sched, worker, n, Wake::Outside);
+            assert!(woken == Woken::Ready, "{woken:?}");
+        } else {
+            // While this G has the only P, the ticket has to be queued.
+            sched.ready_bound(sched.observer().more.m(1).expect("it was known before"));
+            sched.observer().uses(&worker);
+        }
+        Some(worker)
+    }
+    let sched = table::<H>(1, 3, 3, play);
+    submit(&sched, 1, 1);
+    sched.observer().more.waits(1);
+    submit(&sched, 2, 3);
+    // One of them readies it a second time: that is for a wait that never comes.
+    let snapshot = finish(&sched);
+    format!("{} Ms, {} tickets", snapshot.alive, sched.observer().seen().tickets)
+}
+
+/// G1 ends while it is bound. Its thread ends, its P is handed on, the others are run.
+fn ends<H: Stage>(max_ms: usize) -> String {
+    fn play<H: Stage>(sched: &Table<H>, mut worker: Worker, n: u64) -> Option<Worker> {
+        if n > 1 {
+            return Some(worker);
+        }
+        let mut locks = Locks::default();
+        locks.lock();
+        locks.lock();
+        let child = sched.observer().make(3);
+        sched.ready(&mut worker, child);
+        locks.unlock();
+        if locks.is_locked() {
+            sched.end(worker);
+            return None;
+        }
+        Some(worker)
+    }
+    let sched = table::<H>(1, max_ms, 3, play);
+    submit(&sched, 1, 2);
+    let snapshot = finish(&sched);
+    format!("{} Ms left", snapshot.alive)
+}
+
+fn with_its_g<H: Stage>() -> String {
+    ends::<H>(2)
+}
+
+fn with_its_g_and_there_was_no_other<H: Stage>() -> String {
+    ends::<H>(1)
+}
+
+fn while_it_is_readied<H: Stage>() -> String {
+    fn play<H: Stage>(sched: &Table<H>, mut worker: Worker, n: u64) -> Option<Worker> {
+        if n == 1 {
+            (worker, _) = waits(sched, worker, n, Wake::Outside);
+        }
+        Some(worker)
+    }
+    let sched = table::<H>(1, 3, 2, play);
+    submit(&sched, 1, 2);
+    let m = sched.observer().more.waits(1);
+    let readier = H::fork("readier", {
+        let sched = Arc::clone(&sched);
+        move || sched.ready_bound(m)
+    });
+    let left: Vec<u64> = sched.close().into_iter().map(|g| sched.observer().runs(g)).collect();
+    H::join(readier);
+    sched.observer().each_ran_once();
+    let woken = sched.observer().more.book.with(|book| book.woken.clone());
+    assert!(woken.len() == 1, "one wait, and it ended so: {woken:?}");
+    let snapshot = sched.snapshot();
+    assert!(snapshot.alive == 0 && snapshot.global == 0 && snapshot.idle_ps == 1, "closed, but {snapshot:?}");
+    format!("woken {:?}, gave back {}", woken[0], left.len())
+}
+
+/// The only M is back from its system call while the world is stopped.
+fn the_only_m_comes_back_while_stopped<H: Stage>() -> String {
+    fn play<H: Stage>(sched: &Table<H>, worker: Worker, _: u64) -> Option<Worker> {
+        let away = sched.entersyscall(worker);
+        sched.observer().more.ready_to[0].unpark();
+        let (worker, way) = sched.exitsyscall_bound(away);
+        assert!(way != Way::Idle || sched.observer().seen().stops == 1, "its P was taken, but not for the stop");
+        sched.observer().uses(&worker);
+        Some(worker)
+    }
+    let sched = table::<H>(1, 1, 1, play);
+    submit(&sched, 1, 1);
+    sched.observer().more.ready_to[0].park();
+    let stopped = sched.stop_the_world(None);
+    assert!(sched.start_the_world(stopped).is_none(), "the stopper was no M");
+    finish(&sched);
+    let refused = sched.observer().seen().refused;
+    if refused > 0 { "no M could be had for its ticket" } else { "it needed none" }.to_owned()
+}
+
+fn the_only_m_makes_way<H: Stage>() -> String {
+    fn play<H: Stage>(sched: &Table<H>, worker: Worker, n: u64) -> Option<Worker> {
+        if n > 1 {
+            return Some(worker);
+        }
+        let worker = sched.yield_bound(worker);
+        sched.observer().uses(&worker);
+        Some(worker)
+    }
+    let sched = table::<H>(1, 1, 2, play);
+    submit(&sched, 1, 2);
+    finish(&sched);
+    let refused = sched.observer().seen().refused;
+    if refused > 0 { "others waited" } else { "nobody waited" }.to_owned()
+}
+
+/// G1 is in a system call when the world is stopped, and comes back meanwhile: its ticket is queued. Then the world is
+/// started and the scheduler is closed.
+fn its_ticket_waits_when_the_world_starts<H: Stage>() -> String {
+    fn play<H: Stage>(sched: &Table<H>, worker: Worker, _: u64) -> Option<Worker> {
+        let known = &sched.observer().more;
+        let away = sched.entersyscall(worker);
+        known.ready_to[0].unpark();
+        known.io.park();
+        let (worker, _) = sched.exitsyscall_bound(away);
+        Some(worker)
+    }
+    let sched = table::<H>(1, 3, 1, play);
+    submit(&sched, 1, 1);
+    sched.observer().more.ready_to[0].park();
+    let stopper = H::fork("stopper", {
+        let sched = Arc::clone(&sched);
+        move || {
+            let stopped = sched.stop_the_world(None);
+            sched.observer().more.io.unpark();
+            sched.observer().more.stopped.unpark();
+            assert!(sched.start_the_world(stopped).is_none(), "the stopper was no M");
+        }
+    });
+    sched.observer().more.stopped.park();
+    let left = sched.close();
+    assert!(left.is_empty(), "{} Gs were given back that nobody submitted", left.len());
+    H::join(stopper);
+    sched.observer().each_ran_once();
+    format!("{} tickets", sched.observer().seen().tickets)
+}
+
+fn two_wait_in_the_scheduler<H: Stage>() -> String {
+    fn play<H: Stage>(sched: &Table<H>, worker: Worker, n: u64) -> Option<Worker> {
+        let (worker, woken) = waits(sched, worker, n, Wake::Inside);
+        if woken != Woken::Ready {
+            let other = sched.observer().more.m(3 - n).expect("it waits, or nobody would have been told");
+            sched.ready_bound(other);
+        }
+        Some(worker)
+    }
+    let sched = table::<H>(1, 2, 2, play);
+    submit(&sched, 1, 2);
+    finish(&sched);
+    let woken = sched.observer().more.book.with(|book| book.woken.clone());
+    assert!(sched.observer().seen().told == [Woken::Deadlock], "told: {:?}", sched.observer().seen().told);
+    assert!(woken == [Woken::Deadlock, Woken::Ready], "woken: {woken:?}");
+    format!("{} tickets", sched.observer().seen().tickets)
+}
+
+/// G1 waits, unless what it waits for has happened, and is never told that nobody can ready it.
+fn waits_unless_done<H: Stage>(sched: &Table<H>, worker: Worker) -> Worker {
+    let m = worker.m();
+    let waits = sched.observer().more.book.with(|book| {
+        book.ms[0] = Some(m);
+        !book.done
+    });
+    if !waits {
+        return worker;
+    }
+    let (worker, woken) = sched.park_bound(worker, Wake::Inside);
+    assert!(woken == Woken::Ready, "told {woken:?}, but a G was about to ready it");
+    sched.observer().uses(&worker);
+    worker
+}
+
+/// What G1 waits for has happened.
+fn is_done<H: Stage>(sched: &Table<H>) {
+    let m = sched.observer().more.book.with(|book| {
+        book.done = true;
+        book.ms[0]
+    });
+    m.into_iter().for_each(|m| sched.ready_bound(m));
+}
+
+fn another_is_in_a_system_call<H: Stage>() -> String {
+    fn play<H: Stage>(sched: &Table<H>, worker: Worker, n: u64) -> Option<Worker> {
+        if n == 1 {
+            return Some(waits_unless_done(sched, worker));
+        }
+        let away = sched.entersyscallblock(worker);
+        let (worker, _) = sched.exitsyscall_bound(away);
+        sched.observer().uses(&worker);
+        is_done(sched);
+        Some(worker)
+    }
+    let sched = table::<H>(1, 2, 2, play);
+    // Both there before the first of them runs.
+    submit(&sched, 1, 2);
+    finish(&sched);
+    assert!(sched.observer().seen().told.is_empty(), "told: {:?}", sched.observer().seen().told);
+    format!("{} tickets", sched.observer().seen().tickets)
 }
