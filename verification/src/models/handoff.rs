@@ -30,7 +30,7 @@ const P0: PId = PId(0);
 const P2: PId = PId(2);
 
 /// The smallest scheduler around the room.
-struct Tiny<H: Stage, D> {
+struct Tiny<H: Stage, D: Handing> {
     spinning: Spinning<H>,
     /// How many Gs wait in P1's ring. Only its owner adds to it.
     ring: Atomic<H, u64>,
@@ -112,8 +112,7 @@ impl<H: Stage, D: Handing> handoff::Neighbours for Tiny<H, D> {
     }
 }
 
-/// Where there may be work for who hands a P on. In this order, which is Go's, an M takes a share of the global queue
-/// without having sought.
+/// In Go's order, in which an M takes a share of the global queue before it seeks.
 const SOURCES: &[Source] = &[Source::Local, Source::Global, Source::Steal];
 
 impl<H: Stage, D: Handing> spinning::Neighbours for Tiny<H, D> {
@@ -166,10 +165,9 @@ impl<H: Stage, D: Handing> Tiny<H, D> {
     fn has_any(&self, source: Source) -> bool {
         match source {
             // Relaxed: a hint; under the lock exact.
-            Source::GlobalTurn | Source::Global => self.global.load(Relaxed) > 0,
-            // P0's own ring: only its owner fills it, which is us.
-            Source::Local => false,
-            Source::Extra | Source::Steal => false,
+            Source::Global => self.global.load(Relaxed) > 0,
+            // P0's own ring is empty, only we could fill it; of other Ps' rings one is not asked here.
+            _ => false,
         }
     }
 
@@ -315,7 +313,7 @@ scene!(a_batch_goes_into_anothers_ring, |H, D| {
 });
 
 /// Who stops the world while P0 is handed on. It sleeps until that is done.
-struct Stopper<'a, H: Stage, D> {
+struct Stopper<'a, H: Stage, D: Handing> {
     tiny: &'a Tiny<H, D>,
     handing: RefCell<Option<H::Thread<()>>>,
 }

@@ -377,6 +377,7 @@ struct Book {
     ms: [Option<MId>; 2],
     /// What G1 waits for has happened.
     done: bool,
+    waited: bool,
     woken: Vec<Woken>,
 }
 
@@ -630,7 +631,8 @@ fn waits_unless_done<H: Stage>(sched: &Table<H>, worker: Worker) -> Worker {
     let m = worker.m();
     let waits = sched.observer().more.book.with(|book| {
         book.ms[0] = Some(m);
-        !book.done
+        book.waited = !book.done;
+        book.waited
     });
     if !waits {
         return worker;
@@ -650,21 +652,276 @@ fn is_done<H: Stage>(sched: &Table<H>) {
     m.into_iter().for_each(|m| sched.ready_bound(m));
 }
 
-fn another_is_in_a_system_call<H: Stage>() -> String {
-    fn play<H: Stage>(sched: &Table<H>, worker: Worker, n: u64) -> Option<Worker> {
+/// G2 spawns G1, which waits for it, and does something before it readies it.
+fn another<H: Stage>(procs: usize, max_ms: usize, calls: bool) -> String {
+    fn play<H: Stage, const CALLS: bool>(sched: &Table<H>, mut worker: Worker, n: u64) -> Option<Worker> {
         if n == 1 {
             return Some(waits_unless_done(sched, worker));
         }
-        let away = sched.entersyscallblock(worker);
-        let (worker, _) = sched.exitsyscall_bound(away);
+        let child = sched.observer().make(1);
+        sched.ready(&mut worker, child);
+        if CALLS {
+            let away = sched.entersyscallblock(worker);
+            (worker, _) = sched.exitsyscall_bound(away);
+        }
         sched.observer().uses(&worker);
         is_done(sched);
         Some(worker)
     }
-    let sched = table::<H>(1, 2, 2, play);
-    // Both there before the first of them runs.
-    submit(&sched, 1, 2);
+    let sched = table::<H>(procs, max_ms, 2, if calls { play::<H, true> } else { play::<H, false> });
+    submit(&sched, 2, 2);
     finish(&sched);
-    assert!(sched.observer().seen().told.is_empty(), "told: {:?}", sched.observer().seen().told);
-    format!("{} tickets", sched.observer().seen().tickets)
+    let seen = sched.observer().seen();
+    assert!(seen.told.is_empty(), "told: {:?}", seen.told);
+    let waited = sched.observer().more.book.with(|book| book.waited);
+    format!("{}, {} tickets", if waited { "waited" } else { "did not wait" }, seen.tickets)
 }
+
+fn another_is_in_a_system_call<H: Stage>() -> String {
+    another::<H>(1, 3, true)
+}
+
+fn another_runs<H: Stage>() -> String {
+    another::<H>(2, 3, false)
+}
+
+/// G2 spawns G1, which waits, and G3 and G4, of which the last readies it: they wait in a ring.
+fn others_wait_in_a_ring<H: Stage>(max_ms: usize, stops: bool) -> Vec<Woken> {
+    fn play<H: Stage>(sched: &Table<H>, mut worker: Worker, n: u64) -> Option<Worker> {
+        match n {
+            1 => (worker, _) = waits(sched, worker, 1, Wake::Inside),
+            2 => {
+                for child in [3, 4, 1] {
+                    let child = sched.observer().make(child);
+                    sched.ready(&mut worker, child);
+                }
+            }
+            3 => (),
+            _ => sched.ready_bound(sched.observer().more.m(1).expect("G1 ran before")),
+        }
+        Some(worker)
+    }
+    let sched = table::<H>(1, max_ms, 4, play);
+    submit(&sched, 2, 2);
+    if stops {
+        sched.observer().more.waits(1);
+        let stopped = sched.stop_the_world(None);
+        assert!(sched.start_the_world(stopped).is_none(), "the stopper was no M");
+    }
+    finish(&sched);
+    let woken = sched.observer().more.book.with(|book| book.woken.clone());
+    assert!(woken.len() == 1, "one wait, and it ended so: {woken:?}");
+    let told = sched.observer().seen().told;
+    assert!(told.iter().all(|why| woken[0] == *why), "told {told:?}, but woken {woken:?}");
+    woken
+}
+
+fn others_are_stopped<H: Stage>() -> String {
+    let woken = others_wait_in_a_ring::<H>(2, true);
+    assert!(woken == [Woken::Ready], "told {woken:?}, but a G waited in the ring of a P that was stopped");
+    "woken".to_owned()
+}
+
+fn others_get_no_thread<H: Stage>() -> String {
+    let woken = others_wait_in_a_ring::<H>(1, false);
+    assert!(woken == [Woken::NoThread], "woken {woken:?}, but there is no other M to run the rest");
+    "told".to_owned()
+}
+
+fn others_get_a_thread<H: Stage>() -> String {
+    let woken = others_wait_in_a_ring::<H>(2, false);
+    assert!(woken == [Woken::Ready], "told {woken:?}, but there is another M to run the rest");
+    "woken".to_owned()
+}
+
+/// The models.
+pub const MODELS: &[Model] = &[
+    crate::model!("locked::a_g_goes_on_once_for_each_wait::one_waits_and_two_ready_it", one_waits_and_two_ready_it,
+        claim: "readied before it waits, while it is about to rest, or while it rests: it goes on once, a second wake is kept",
+        size: "3 threads, 1 P, 1 wait, 2 wakes",
+        invariants: [4, 13, 19],
+        must_reach: ["early, early, left over: false", "early, early, left over: true", "early, resting", "early, waiting"],
+        runs: [loom_bounded(3), sc(), tso()]),
+    crate::model!("locked::a_g_goes_on_once_for_each_wait::two_ready_each_other", two_ready_each_other,
+        claim: "two bound Gs share a P and ready each other: the P goes to and fro, and is used by one at a time",
+        size: "2 threads, 1 P, 2 waits, 2 wakes",
+        invariants: [4, 13, 19],
+        must_reach: ["m0 was waiting", "m0 was resting"],
+        runs: [loom(), loom_apart(), sc(), tso()]),
+    crate::model!("locked::a_g_goes_on_once_for_each_wait::readied_from_outside", readied_from_outside,
+        claim: "a bound G of the real scheduler is readied from outside at any time, and goes on once, on its M",
+        size: "1 P, 2 Ms, 2 Gs, 1 wait",
+        invariants: [1, 2, 4, 13, 19, 25, 30, 31, 32, 33, 34],
+        must_reach: ["1 Ms", "2 Ms", "0 tickets", "1 tickets"],
+        runs: [loom_bounded(1), sampled(Engine::Random, 5_000), sampled(Engine::Pct, 5_000), sampled(Engine::TsoPct, 3_000)]),
+    crate::model!("locked::a_g_goes_on_once_for_each_wait::two_wait_and_two_ready_them", two_wait_and_two_ready_them,
+        claim: "the same with two bound Gs, a third that is not, and one P",
+        size: "1 P, 3 Ms, 3 Gs, 2 waits",
+        invariants: [1, 2, 4, 13, 19, 25, 30, 31, 32, 33, 34],
+        must_reach: ["0 tickets", "1 tickets", "2 tickets"],
+        runs: [sampled(Engine::Random, 5_000), sampled(Engine::Pct, 5_000), sampled(Engine::TsoPct, 3_000)]),
+    crate::model!("locked::a_g_goes_on_once_for_each_wait::its_ticket_is_found", its_ticket_is_found,
+        claim: "a G that holds the only P readies a bound one: who finds the ticket hands its P over, and gets one again",
+        size: "1 P, 3 Ms, 3 Gs, 1 wait, 2 wakes",
+        invariants: [1, 2, 4, 13, 19, 30, 31, 32, 33, 34],
+        must_reach: ["1 tickets"],
+        runs: [sampled(Engine::Random, 5_000), sampled(Engine::Pct, 5_000), sampled(Engine::TsoPct, 3_000)]),
+    crate::model!("locked::a_thread_ends::with_its_g", with_its_g,
+        claim: "a G ends while it is bound: its thread ends, its P is handed on, and the rest is run",
+        size: "1 P, 2 Ms, 3 Gs",
+        invariants: [1, 2, 4, 19, 30, 31, 32, 33, 34, 36],
+        must_reach: ["1 Ms left"],
+        runs: [loom_bounded(1), sampled(Engine::Random, 5_000), sampled(Engine::Pct, 5_000), sampled(Engine::TsoPct, 3_000)]),
+    crate::model!("locked::a_thread_ends::with_its_g_and_there_was_no_other", with_its_g_and_there_was_no_other,
+        claim: "the same if there may be no second thread beside it: then there may be one after it",
+        size: "1 P, 1 M, 3 Gs",
+        invariants: [1, 2, 4, 19, 30, 31, 32, 33, 34, 36],
+        must_reach: ["1 Ms left"],
+        runs: [loom_bounded(1), sampled(Engine::Random, 5_000), sampled(Engine::Pct, 5_000)]),
+    crate::model!("locked::a_bound_g_gets_a_p::the_only_m_comes_back_while_stopped", the_only_m_comes_back_while_stopped,
+        claim: "the world starts, no other M can be had, and a bound G waits for a P: it gets it",
+        size: "1 P, 1 M, 1 G, 1 stop",
+        invariants: [1, 4, 19, 30, 36, 42],
+        must_reach: ["no M could be had for its ticket", "it needed none"],
+        runs: [loom_bounded(2), sampled(Engine::Random, 5_000), sampled(Engine::Pct, 5_000)]),
+    crate::model!("locked::a_bound_g_gets_a_p::the_only_m_makes_way", the_only_m_makes_way,
+        claim: "a bound G makes way for one that waits, but no other M can be had: it gets its P back",
+        size: "1 P, 1 M, 2 Gs",
+        invariants: [1, 4, 19, 30, 36],
+        must_reach: ["others waited", "nobody waited"],
+        runs: [loom_bounded(2), sampled(Engine::Random, 5_000), sampled(Engine::Pct, 5_000)]),
+    crate::model!("locked::close_ends::while_it_is_readied", while_it_is_readied,
+        claim: "a scheduler is closed while a bound G waits, and is readied: the wait ends once, close comes back",
+        size: "1 P, 3 Ms, 2 Gs, 1 wait",
+        invariants: [1, 2, 4, 13, 19],
+        must_reach: ["woken Closed", "woken Ready", "gave back 0", "gave back 1"],
+        runs: [loom_bounded(1), sampled(Engine::Random, 5_000), sampled(Engine::Pct, 5_000), sampled(Engine::TsoPct, 3_000)]),
+    crate::model!("locked::close_ends::its_ticket_waits_when_the_world_starts", its_ticket_waits_when_the_world_starts,
+        claim: "a scheduler is closed just when the world starts, and a bound G waits for a P: it gets it, close comes back",
+        size: "1 P, 3 Ms, 1 G, 1 stop",
+        invariants: [1, 2, 4, 19],
+        must_reach: ["0 tickets"],
+        runs: [loom_bounded(2), sampled(Engine::Random, 10_000), sampled(Engine::Pct, 10_000)]),
+    crate::model!("deadlock::told_always::two_wait_for_each_other", two_wait_for_each_other,
+        claim: "two Gs wait for each other: one is told, once; it readies the other",
+        size: "2 threads, 1 P, 2 waits",
+        invariants: [19, 25],
+        must_reach: ["m0 Deadlock, m1 Ready"],
+        runs: [loom(), loom_apart(), sc(), tso()]),
+    crate::model!("deadlock::told_always::two_wait_and_no_third_can_be_had", two_wait_and_no_third_can_be_had,
+        claim: "two Gs wait for one that is queued, and there may be no third M: one is told, once",
+        size: "2 threads, 1 P, 2 waits, 1 G queued",
+        invariants: [19, 25],
+        must_reach: ["m0 NoThread, m1 Ready"],
+        runs: [loom(), loom_apart(), sc(), tso()]),
+    crate::model!("deadlock::told_always::two_wait_in_the_scheduler", two_wait_in_the_scheduler,
+        claim: "two bound Gs of the real scheduler wait for each other: the one that has waited longest is told, once",
+        size: "1 P, 2 Ms, 2 Gs, 2 waits",
+        invariants: [1, 2, 4, 19, 25, 30, 31, 32, 33, 34],
+        must_reach: ["tickets"],
+        runs: [loom_bounded(1), sampled(Engine::Random, 5_000), sampled(Engine::Pct, 5_000), sampled(Engine::TsoPct, 3_000)]),
+    crate::model!("deadlock::told_always::others_get_no_thread", others_get_no_thread,
+        claim: "a G waits for one that is queued, and there may be no other M: it is told so",
+        size: "1 P, 1 M, 4 Gs, 1 wait",
+        invariants: [1, 2, 25, 30, 31, 32, 33, 34],
+        must_reach: ["told"],
+        runs: [loom_bounded(2), sampled(Engine::Random, 3_000), sampled(Engine::Pct, 3_000)]),
+    crate::model!("deadlock::never_told_without_reason::the_readier_is_in_a_system_call", the_readier_is_in_a_system_call,
+        claim: "a G waits while another is in a system call, comes back and readies it: it is not told",
+        size: "2 threads, 1 P, 1 wait",
+        invariants: [19, 25],
+        must_reach: ["m0 was early", "m0 was waiting", "m0 was resting"],
+        runs: [loom(), loom_apart(), sc(), tso()]),
+    crate::model!("deadlock::never_told_without_reason::the_readier_is_queued", the_readier_is_queued,
+        claim: "a G waits while another is queued, and the M that is to run it has yet to be woken: it is not told",
+        size: "3 threads, 1 P, 1 wait",
+        invariants: [19, 25, 30],
+        must_reach: ["woken: Ready", "woken: Deadlock"],
+        runs: [loom_bounded(2), sc(), tso()]),
+    crate::model!("deadlock::never_told_without_reason::the_readier_is_in_its_own_ring", the_readier_is_in_its_own_ring,
+        claim: "a G waits for one that is in the ring of its P: it is not told",
+        size: "2 threads, 1 P, 1 wait",
+        invariants: [19, 25, 30],
+        must_reach: ["woken"],
+        runs: [loom(), loom_apart(), sc(), tso()]),
+    crate::model!("deadlock::never_told_without_reason::another_is_in_a_system_call", another_is_in_a_system_call,
+        claim: "the same in the real scheduler: the readier is in a system call, and its P is handed on",
+        size: "1 P, 3 Ms, 2 Gs, 1 wait",
+        invariants: [1, 2, 4, 19, 25, 30, 31, 32, 33, 34],
+        must_reach: ["waited, 1 tickets", "waited, 0 tickets", "did not wait"],
+        runs: [loom_bounded(1), sampled(Engine::Random, 5_000), sampled(Engine::Pct, 5_000), sampled(Engine::TsoPct, 3_000)]),
+    crate::model!("deadlock::never_told_without_reason::another_runs", another_runs,
+        claim: "the same: the readier runs on another P",
+        size: "2 Ps, 3 Ms, 2 Gs, 1 wait",
+        invariants: [1, 2, 4, 19, 25, 30, 31, 32, 33, 34],
+        must_reach: ["waited", "did not wait"],
+        runs: [sampled(Engine::Random, 5_000), sampled(Engine::Pct, 5_000), sampled(Engine::TsoPct, 3_000)]),
+    crate::model!("deadlock::never_told_without_reason::others_get_a_thread", others_get_a_thread,
+        claim: "the same: the readier waits in the ring of the P that is handed on",
+        size: "1 P, 2 Ms, 4 Gs, 1 wait",
+        invariants: [1, 2, 4, 19, 25, 30, 31, 32, 33, 34],
+        must_reach: ["woken"],
+        runs: [loom_bounded(1), sampled(Engine::Random, 5_000), sampled(Engine::Pct, 5_000), sampled(Engine::TsoPct, 3_000)]),
+    crate::model!("deadlock::never_told_without_reason::others_are_stopped", others_are_stopped,
+        claim: "the same: the readier waits in the ring of a P that is held for a stop, and every M sleeps",
+        size: "1 P, 2 Ms, 4 Gs, 1 wait, 1 stop",
+        invariants: [1, 2, 4, 19, 25, 30, 31, 32, 33, 34, 42],
+        must_reach: ["woken"],
+        runs: [loom_bounded(1), sampled(Engine::Random, 5_000), sampled(Engine::Pct, 5_000), sampled(Engine::TsoPct, 3_000)]),
+];
+
+const TWO_READY: &str = "locked::a_g_goes_on_once_for_each_wait::one_waits_and_two_ready_it";
+const EACH_OTHER: &str = "deadlock::told_always::two_wait_for_each_other";
+
+/// The mutants.
+pub const MUTANTS: &[Mutant] = &[
+    Mutant {
+        name: "locked-forgets-an-early-wake",
+        room: "locked",
+        what: "a wake that comes before its wait is forgotten",
+        mutation: Mutation::Twin("forgets-an-early-wake"),
+        killed_by: &[("locked::a_g_goes_on_once_for_each_wait::two_ready_each_other", Engine::Sc)],
+    },
+    Mutant {
+        name: "locked-queues-a-second-ticket",
+        room: "locked",
+        what: "each wake queues a ticket, also for a G that goes on already",
+        mutation: Mutation::Twin("queues-a-second-ticket"),
+        killed_by: &[(TWO_READY, Engine::Sc)],
+    },
+    Mutant {
+        name: "locked-rests-though-readied",
+        room: "locked",
+        what: "an M that has handed its P on rests without a look whether it was readied meanwhile",
+        mutation: Mutation::Twin("rests-though-readied"),
+        killed_by: &[(TWO_READY, Engine::Sc)],
+    },
+    Mutant {
+        name: "deadlock-nobody-asks",
+        room: "deadlock",
+        what: "an M that rests does not ask whether it was the last",
+        mutation: Mutation::Twin("rests-and-asks-nobody"),
+        killed_by: &[(EACH_OTHER, Engine::Sc)],
+    },
+    Mutant {
+        name: "deadlock-ignores-the-queue",
+        room: "deadlock",
+        what: "a G in the global queue does not count as one that will run",
+        mutation: Mutation::Twin("ignores-the-queue"),
+        killed_by: &[("deadlock::never_told_without_reason::the_readier_is_queued", Engine::Sc)],
+    },
+    Mutant {
+        name: "deadlock-ignores-system-calls",
+        room: "deadlock",
+        what: "an M in a system call does not count as one that may run",
+        mutation: Mutation::Twin("ignores-system-calls"),
+        killed_by: &[("deadlock::never_told_without_reason::the_readier_is_in_a_system_call", Engine::Sc)],
+    },
+    Mutant {
+        name: "deadlock-rests-before-it-hands-on",
+        room: "deadlock",
+        what: "an M rests, and so asks, before it has handed its P on, whose ring is not looked at",
+        mutation: Mutation::Twin("rests-before-it-hands-on"),
+        killed_by: &[("deadlock::never_told_without_reason::the_readier_is_in_its_own_ring", Engine::Sc)],
+    },
+];

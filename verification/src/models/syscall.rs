@@ -30,7 +30,7 @@ const M0: MId = MId(0);
 const M1: MId = MId(1);
 
 /// The smallest scheduler around the room.
-struct Tiny<H: Stage, C> {
+struct Tiny<H: Stage, C: Crossing> {
     words: [Custody<H>; 2],
     /// What is done under each P; only its owner does anything.
     used: [H::Cell<u64>; 2],
