@@ -88,7 +88,7 @@
 //! # Features
 //!
 //! * `std` (default): the runtime. Without it the kernel alone, `no_std` with `alloc`; the [`Host`](host::Host) is
-//! yours.
+//!   yours.
 //!
 //! Rust 1.88 or later, and a target with 64-bit atomics.
 

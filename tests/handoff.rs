@@ -629,7 +629,9 @@ mod threads {
         let barrier = Arc::new(Barrier::new(4));
         let meet = |_| {
             let barrier = Arc::clone(&barrier);
-            runtime.go(move || drop(barrier.wait()))
+            runtime.go(move || {
+                barrier.wait();
+            })
         };
         let tasks: Vec<_> = (0..4).map(meet).collect();
         tasks.into_iter().for_each(|task| task.join().expect("a value"));

@@ -17,13 +17,19 @@
 //! | `cores`     | the host: atomics, futex, threads                                 |
 //! | `task`      | a closure as a G's number and back; the crate's only unsafe code  |
 //! | `packet`    | what a task and its handle share                                  |
-//! | `worker`    | an M's life, and `go`                                             |
+//! | `worker`    | an M's life; `go`, `checkpoint`, waiting for another task         |
+//! | `block`     | `syscall`, `blocking`: the P is another's meanwhile               |
+//! | `world`     | `stop_the_world`, `set_procs`, `for_each_p`                       |
+//! | `thread_lock` | `lock_thread`                                                   |
 //! | `join`      | waiting for an outcome                                            |
+//! | `board`     | who waits for whom: what a deadlock is told with                  |
 //! | `builder`   | the numbers                                                       |
 //!
-//! **What a task may do.** In this version it is a closure that runs to its end on one thread. While it blocks it keeps
-//! its P, so with n Ps no more than n tasks may block at once. A panic ends only the task, and is carried to its
-//! handle; if that was dropped, the panic hook's message is all there is. (With `panic = "abort"` the process ends.)
+//! **What a task may do.** In this version it is a closure that runs to its end on one thread, and nothing interrupts it.
+//! While it blocks it keeps its P, and with n Ps no more than n tasks can do so at once; unless it blocks inside of
+//! [`syscall`] or [`blocking`], or in [`join`](JoinHandle::join): then others run. One that computes for long makes way
+//! by [`checkpoint`]. A panic ends only the task, and is carried to its handle; if that was dropped, the panic hook's
+//! message is all there is. (With `panic = "abort"` the process ends.)
 
 mod block;
 mod board;
@@ -32,6 +38,7 @@ mod cores;
 mod join;
 mod packet;
 mod task;
+mod thread_lock;
 mod worker;
 mod world;
 
@@ -40,7 +47,8 @@ pub use board::{Deadlock, Wait};
 pub use builder::{BuildError, Builder};
 pub use cores::{Bed, Cores};
 pub use join::{JoinError, JoinHandle, Panic};
-pub use worker::{NotInRuntime, ThreadLock, checkpoint, go, lock_thread, try_go};
+pub use thread_lock::{ThreadLock, lock_thread};
+pub use worker::{NotInRuntime, checkpoint, go, try_go};
 pub use world::{SetProcsError, StopError, stop_the_world};
 
 use crate::kernel::config::Config;

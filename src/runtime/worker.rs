@@ -54,6 +54,15 @@ pub(super) fn live(mut post: Post) {
     }
 }
 
+/// Changes how often the task is bound to this thread; a stranger's binding is nobody's.
+pub(super) fn change_locks(change: fn(&mut Locks)) {
+    let _ = LOCKS.try_with(|locks| {
+        let mut now = locks.get();
+        change(&mut now);
+        locks.set(now);
+    });
+}
+
 /// This thread's role, taken; to be given back by [`resume`].
 pub(super) fn suspend() -> Role {
     ROLE.try_with(|role| role.replace(Role::Stranger)).unwrap_or(Role::Stranger)
@@ -247,66 +256,6 @@ fn make_way() {
     }
 }
 
-/// Binds the calling task to its thread until the [`ThreadLock`] is dropped; locks may be nested. Go: `LockOSThread`.
-///
-/// A task stays on its thread anyway until it ends; what the lock adds is the end: a task that
-/// [keeps](ThreadLock::keep) it takes the thread along. So what it has changed for the thread (a name space, a signal
-/// mask, a thread local of a foreign library) is seen by no other task.
-///
-/// # Errors
-/// [`NotInRuntime`] if the caller is no task of a [`Runtime`](crate::Runtime).
-///
-/// ```
-/// # let runtime = spinpark::Runtime::builder().procs(1).build().expect("a runtime");
-/// runtime.go(|| {
-///     let lock = spinpark::lock_thread().expect("inside a task");
-///     // … change what cannot be changed back …
-///     lock.keep(); // no other task will run on this thread
-/// });
-/// ```
-pub fn lock_thread() -> Result<ThreadLock, NotInRuntime> {
-    current().ok_or(NotInRuntime)?;
-    change_locks(Locks::lock);
-    Ok(ThreadLock { not_send: core::marker::PhantomData })
-}
-
-/// A task is bound to its thread. See [`lock_thread`].
-#[must_use = "dropped, it unlocks the thread"]
-pub struct ThreadLock {
-    /// It belongs to its thread.
-    not_send: core::marker::PhantomData<*const ()>,
-}
-
-impl ThreadLock {
-    /// Never unlocks: the thread ends with the task.
-    pub fn keep(self) {
-        mem::forget(self);
-    }
-}
-
-impl Drop for ThreadLock {
-    fn drop(&mut self) {
-        // One that outlives its task, in a thread local, finds nothing to undo.
-        if LOCKS.try_with(|locks| locks.get().is_locked()) == Ok(true) {
-            change_locks(Locks::unlock);
-        }
-    }
-}
-
-impl fmt::Debug for ThreadLock {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ThreadLock").finish_non_exhaustive()
-    }
-}
-
-fn change_locks(change: fn(&mut Locks)) {
-    LOCKS.with(|locks| {
-        let mut now = locks.get();
-        change(&mut now);
-        locks.set(now);
-    });
-}
-
 /// There is no runtime here: the thread does not run one of a runtime's tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotInRuntime;
@@ -321,5 +270,3 @@ impl fmt::Display for NotInRuntime {
 }
 
 impl core::error::Error for NotInRuntime {}
-
-static_assertions::assert_not_impl_any!(ThreadLock: Send, Sync);

@@ -1,0 +1,65 @@
+//! A task bound to its thread.
+//!
+//! Go: `LockOSThread`, `UnlockOSThread`.
+
+use super::worker::{self, NotInRuntime};
+use crate::kernel::locked::Locks;
+use core::fmt;
+use core::marker::PhantomData;
+use core::mem;
+
+/// Binds the calling task to its thread until the [`ThreadLock`] is dropped; locks may be nested. Go: `LockOSThread`.
+///
+/// A task stays on its thread anyway until it ends; what the lock adds is the end: a task that
+/// [keeps](ThreadLock::keep) it takes the thread along. So what it has changed for the thread (a name space, a signal
+/// mask, a thread local of a foreign library) is seen by no other task.
+///
+/// # Errors
+/// [`NotInRuntime`] if the caller is no task of a [`Runtime`](crate::Runtime).
+///
+/// ```
+/// # let runtime = spinpark::Runtime::builder().procs(1).build().expect("a runtime");
+/// runtime.go(|| {
+///     let lock = spinpark::lock_thread().expect("inside a task");
+///     // … change what cannot be changed back …
+///     lock.keep(); // no other task will run on this thread
+/// });
+/// ```
+pub fn lock_thread() -> Result<ThreadLock, NotInRuntime> {
+    worker::current().ok_or(NotInRuntime)?;
+    worker::change_locks(Locks::lock);
+    Ok(ThreadLock { not_send: PhantomData })
+}
+
+/// A task is bound to its thread. See [`lock_thread`].
+#[must_use = "dropped, it unlocks the thread"]
+pub struct ThreadLock {
+    /// It belongs to its thread.
+    not_send: PhantomData<*const ()>,
+}
+
+impl ThreadLock {
+    /// Never unlocks: the thread ends with the task.
+    pub fn keep(self) {
+        mem::forget(self);
+    }
+}
+
+impl Drop for ThreadLock {
+    fn drop(&mut self) {
+        worker::change_locks(|locks| {
+            // One that outlives its task, in a thread local, finds nothing to undo.
+            if locks.is_locked() {
+                locks.unlock();
+            }
+        });
+    }
+}
+
+impl fmt::Debug for ThreadLock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ThreadLock").finish_non_exhaustive()
+    }
+}
+
+static_assertions::assert_not_impl_any!(ThreadLock: Send, Sync);
