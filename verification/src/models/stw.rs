@@ -571,6 +571,7 @@ fn one_is_the_callers_and_one_runs<H: Stage>() -> String {
 pub(super) mod real {
     use super::super::common::Tasks;
     use crate::stage::{Cell, Stage};
+    use spinpark::atomic::Atomic;
     use spinpark::host::Parker;
     use spinpark::kernel::config::Config;
     use spinpark::kernel::find::Worker;
@@ -582,8 +583,33 @@ pub(super) mod real {
     use spinpark::kernel::snapshot::Snapshot;
     use spinpark::kernel::work_source::Waker;
     use std::sync::atomic::AtomicU32;
-    use std::sync::atomic::Ordering::Relaxed;
+    use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
     use std::sync::{Arc, Mutex};
+
+    /// Something that happens once, and can be waited for.
+    pub(in crate::models) struct Sign<H: Stage> {
+        is_put: Atomic<H, bool>,
+        bed: H::Parker,
+    }
+
+    impl<H: Stage> Sign<H> {
+        pub(in crate::models) fn new() -> Self {
+            Sign { is_put: Atomic::new(false), bed: H::Parker::new() }
+        }
+
+        pub(in crate::models) fn put(&self) {
+            self.is_put.store(true, Release);
+            self.bed.unpark();
+        }
+
+        /// By one thread.
+        pub(in crate::models) fn wait(&self) {
+            // A park may return for no reason.
+            while !self.is_put.load(Acquire) {
+                self.bed.park();
+            }
+        }
+    }
 
     /// What a model adds to the embedder.
     pub(in crate::models) trait More: Send + Sync + 'static {
@@ -609,8 +635,8 @@ pub(super) mod real {
         ran: Vec<AtomicU32>,
         /// Has every M fallen asleep since the main thread last looked?
         all_asleep: H::Parker,
-        /// Does G1 run?
-        first_runs: H::Parker,
+        /// G1 runs.
+        first_runs: Sign<H>,
         /// Is the world stopped? Who stops it writes it, Gs read it: never at the same time.
         stopped: H::Cell<bool>,
         /// One cell a P: only its owner uses it.
@@ -704,7 +730,7 @@ pub(super) mod real {
             let n = crew.runs(g);
             crew.uses(&next);
             if n == 1 {
-                crew.first_runs.unpark();
+                crew.first_runs.put();
             }
             match (crew.play)(sched, next, n) {
                 Some(next) => worker = next,
@@ -731,7 +757,7 @@ pub(super) mod real {
             tasks: Tasks::new(n as usize),
             ran: (0..n).map(|_| AtomicU32::new(0)).collect(),
             all_asleep: H::Parker::new(),
-            first_runs: H::Parker::new(),
+            first_runs: Sign::new(),
             stopped: Cell::new(false),
             used: (0..config.capacity()).map(|_| Cell::new(false)).collect(),
             seen: Mutex::default(),
@@ -749,7 +775,7 @@ pub(super) mod real {
 
     /// Waits until G1 runs: what comes then is more likely to come between.
     pub(in crate::models) fn first_runs<H: Stage, X: More>(sched: &On<H, X>) {
-        sched.observer().first_runs.park();
+        sched.observer().first_runs.wait();
     }
 
     /// Waits until every M sleeps, and asks the invariants of quiescence.
@@ -778,7 +804,7 @@ pub(super) mod real {
     }
 }
 
-use real::{More, On, finish, first_runs, open, small, submit};
+use real::{More, On, Sign, finish, first_runs, open, small, submit};
 
 /// A stop from outside: no G runs meanwhile.
 fn stops<H: Stage, X: More>(sched: &On<H, X>) {
@@ -860,6 +886,37 @@ fn a_g_and_two_outsiders<H: Stage>() -> String {
     let seen = sched.observer().seen();
     assert!(seen.stops == 3, "{} stops of 3", seen.stops);
     format!("{} Ms, {} tickets", snapshot.alive, seen.tickets)
+}
+
+/// The world is stopped, a G waits in the ring of a P that is held, and another thread closes the scheduler.
+fn the_world_is_stopped<H: Stage>() -> String {
+    struct Stopped<H: Stage>(Sign<H>);
+    impl<H: Stage> More for Stopped<H> {}
+    fn play<H: Stage>(sched: &On<H, Stopped<H>>, mut worker: Worker, n: u64) -> Option<Worker> {
+        if n == 1 {
+            let child = sched.observer().make(2);
+            sched.ready(&mut worker, child);
+        }
+        Some(worker)
+    }
+    let sched = open::<H, _>(small(1, 2), 2, Stopped(Sign::new()), play::<H>);
+    submit(&sched, 1, 1);
+    first_runs(&sched);
+    let stopper = H::fork("stopper", {
+        let sched = Arc::clone(&sched);
+        move || {
+            let stopped = sched.stop_the_world(None);
+            sched.observer().more.0.put();
+            assert!(sched.start_the_world(stopped).is_none(), "the stopper was no M");
+        }
+    });
+    sched.observer().more.0.wait();
+    let left: Vec<u64> = sched.close().into_iter().map(|g| sched.observer().runs(g)).collect();
+    H::join(stopper);
+    sched.observer().each_ran_once();
+    let snapshot = sched.snapshot();
+    assert!(snapshot.alive == 0 && snapshot.global == 0 && snapshot.idle_ps == 1, "closed, but {snapshot:?}");
+    format!("gave back {}", left.len())
 }
 
 /// What a stop that was asked for has to do with the system calls of a G.
@@ -1060,6 +1117,12 @@ pub const MODELS: &[Model] = &[
         invariants: [16, 17, 41, 42],
         must_reach: ["after 0 calls", "after 1 calls", "after 6 calls"],
         runs: [loom_bounded(1), sampled(Engine::Pct, 10_000), sampled(Engine::TsoPct, 4_000)]),
+    crate::model!("stw::close_gives_back_what_never_ran::the_world_is_stopped", the_world_is_stopped,
+        claim: "a scheduler is closed while another thread has stopped it: a G in the ring of a P that is held is given back",
+        size: "1 P, 2 Ms, 2 Gs, 1 stop",
+        invariants: [1, 2, 4],
+        must_reach: ["gave back 0", "gave back 1"],
+        runs: [loom_bounded(1), sampled(Engine::Random, 5_000), sampled(Engine::Pct, 5_000)]),
     crate::model!("safepoint::once_under_each_p::one_is_idle_and_one_enters_a_system_call", one_is_idle_and_one_enters_a_system_call,
         claim: "a function runs once under an idle P and once under one whose M just enters a system call that lasts",
         size: "2 threads, 2 Ps",
