@@ -175,6 +175,9 @@ impl<H: Host, O: Observer> Sched<H, O> {
                 Some(m) => c.calls.mail(m, Mail::Run { p, seeking: None }),
                 None => c.idle_ps.put(p, &self.idle_mask),
             }
+            if c.closed {
+                c.calls.closer(); // it waits for every P to come home
+            }
             self.checkdead(c);
         }
     }

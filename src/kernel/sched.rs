@@ -249,9 +249,16 @@ impl<H: Host, O: Observer> Sched<H, O> {
                     self.send_for(c, m);
                 }
             }
+            // Tickets of those whose finder was on its way: it finds nothing any more.
+            while !c.idle_ps.is_empty()
+                && let Some(m) = c.global.get_bound(&self.global_len)
+            {
+                self.send_for(c, m);
+            }
             self.rouse_monitor(c);
         });
-        while self.central(|c| c.alive > 0 || c.monitor != Monitor::Absent) {
+        // A P that is still in somebody's hands, a stopper's for instance, may hold Gs.
+        while self.central(|c| c.alive > 0 || c.idle_ps.len() < self.procs() || c.monitor != Monitor::Absent) {
             self.closer.park();
         }
         self.central(|c| core::iter::from_fn(|| c.global.get(&self.global_len)).collect())
@@ -291,7 +298,13 @@ impl<H: Host, O: Observer> Sched<H, O> {
 
     /// An M has ended, or was never needed.
     pub(super) fn exited(self: &Arc<Self>, m: MId) {
-        self.central(|c| self.end_m(c, m));
+        self.central(|c| {
+            self.end_m(c, m);
+            // An M was refused; now there is a number for one.
+            if !c.closed && core::mem::take(&mut c.must_retry) {
+                c.calls.wakep();
+            }
+        });
     }
 }
 

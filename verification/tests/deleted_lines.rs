@@ -67,12 +67,26 @@ const MISTAKES: &[Mistake] = &[
         to: "Self::ahead(head, n), Relaxed, Relaxed)",
         models: &["owner_and"],
     },
+    Mistake {
+        what: "the fence of who enters a system call is deleted",
+        file: "src/kernel/syscall.rs",
+        from: "    store_load::<H>();\n    if others.is_wanted()",
+        to: "    if others.is_wanted()",
+        models: &["a_stop_is_not_sat_out::one_m_enters"],
+    },
+    Mistake {
+        what: "a system call reads what is wanted before it puts its P down, as Go does",
+        file: "src/kernel/syscall.rs",
+        from: "    let left = custody.put(p, m);\n",
+        to: "    let is_wanted = others.is_wanted();\n    let left = custody.put(p, m);\n    if !is_wanted {\n        return Away::new(m, id, Some(left));\n    }\n",
+        models: &["a_stop_is_not_sat_out::one_m_enters"],
+    },
 ];
 
 #[test]
 fn each_makes_cargo_verify_fail() {
     let copy = copy_of_the_workspace();
-    let right = verify(&copy, &["one_submitter_one_seeker", "two_gs", "four_parties", "owner_and"]);
+    let right = verify(&copy, &["one_submitter_one_seeker", "two_gs", "four_parties", "owner_and", "one_m_enters"]);
     assert!(right.status.success(), "the copy fails without a mistake:\n{}", text(&right));
     for mistake in MISTAKES {
         let path = copy.join(mistake.file);

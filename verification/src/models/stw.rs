@@ -890,7 +890,8 @@ fn a_g_and_two_outsiders<H: Stage>() -> String {
 
 /// The world is stopped, a G waits in the ring of a P that is held, and another thread closes the scheduler.
 fn the_world_is_stopped<H: Stage>() -> String {
-    struct Stopped<H: Stage>(Sign<H>);
+    /// The world is stopped; and the stopper, which is not joined (see `locked`), is done.
+    struct Stopped<H: Stage>(Sign<H>, Sign<H>);
     impl<H: Stage> More for Stopped<H> {}
     fn play<H: Stage>(sched: &On<H, Stopped<H>>, mut worker: Worker, n: u64) -> Option<Worker> {
         if n == 1 {
@@ -899,20 +900,21 @@ fn the_world_is_stopped<H: Stage>() -> String {
         }
         Some(worker)
     }
-    let sched = open::<H, _>(small(1, 2), 2, Stopped(Sign::new()), play::<H>);
+    let sched = open::<H, _>(small(1, 2), 2, Stopped(Sign::new(), Sign::new()), play::<H>);
     submit(&sched, 1, 1);
     first_runs(&sched);
-    let stopper = H::fork("stopper", {
+    H::fork("stopper", {
         let sched = Arc::clone(&sched);
         move || {
             let stopped = sched.stop_the_world(None);
             sched.observer().more.0.put();
             assert!(sched.start_the_world(stopped).is_none(), "the stopper was no M");
+            sched.observer().more.1.put();
         }
     });
     sched.observer().more.0.wait();
     let left: Vec<u64> = sched.close().into_iter().map(|g| sched.observer().runs(g)).collect();
-    H::join(stopper);
+    sched.observer().more.1.wait();
     sched.observer().each_ran_once();
     let snapshot = sched.snapshot();
     assert!(snapshot.alive == 0 && snapshot.global == 0 && snapshot.idle_ps == 1, "closed, but {snapshot:?}");
