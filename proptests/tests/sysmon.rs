@@ -642,6 +642,87 @@ mod the_tick_on_a_whole_scheduler {
         close(&sched, vec![m1]);
     }
 
+    /// A request is for one slice. The next G runs for one of its own, wherever it was.
+    #[test]
+    fn asks_that_g_and_not_the_next_under_its_p() {
+        for (local, global) in [(0, 0), (1, 0), (0, 1), (2, 1)] {
+            let sched = scheduler(1);
+            submit(&sched, 9);
+            let (mut m1, g9) = begin(&sched);
+            (1..=local).for_each(|number| sched.ready(&mut m1, g(number)));
+            (1..=global).for_each(|number| submit(&sched, 100 + number));
+            let mut watch = sched.watch();
+            ticks(&sched, &mut watch, &[1, SLICE]);
+            assert!(sched.should_yield(&m1), "{local} and {global}");
+            sched.yield_now(&mut m1, g9);
+            let (m1, next) = sched.next(m1).expect("it is open");
+            assert!(!sched.should_yield(&m1), "{local} and {global}: {next:?} has just begun");
+            let asked = [SHORTEST, SLICE - 1, 1].map(|after| {
+                ticks(&sched, &mut watch, &[after]);
+                sched.should_yield(&m1)
+            });
+            assert_eq!(asked, [false, false, true], "{local} and {global}: {next:?} gets a slice");
+            close(&sched, vec![m1]);
+        }
+    }
+
+    #[test]
+    fn asks_that_g_and_not_the_next_that_its_m_steals() {
+        let sched = scheduler(2);
+        submit(&sched, 1);
+        submit(&sched, 2);
+        let (m1, _) = begin(&sched);
+        let (mut m2, _) = begin(&sched);
+        (3..=5).for_each(|number| sched.ready(&mut m2, g(number)));
+        ticks(&sched, &mut sched.watch(), &[1, SLICE]);
+        assert_eq!([&m1, &m2].map(|m| sched.should_yield(m)), [true, true]);
+        let (m1, stolen) = sched.next(m1).expect("it is open");
+        assert_eq!(stolen, g(3));
+        assert_eq!([&m1, &m2].map(|m| sched.should_yield(m)), [false, true], "G2 still runs");
+        close(&sched, vec![m1, m2]);
+    }
+
+    /// A P that is not idle, and runs nothing, looks as if a G ran for long.
+    #[test]
+    fn asks_no_g_for_the_time_in_which_an_m_searched_before_it() {
+        let sched = scheduler(1);
+        submit(&sched, 1);
+        let m1 = Staged::begin().expect("a thread was asked for");
+        ticks(&sched, &mut sched.watch(), &[1, SLICE]);
+        assert!(sched.should_yield(&m1), "it has the P, and has yet to find G1");
+        let (m1, _) = sched.next(m1).expect("it is open");
+        assert!(!sched.should_yield(&m1));
+        close(&sched, vec![m1]);
+    }
+
+    #[test]
+    fn asks_no_g_for_the_time_in_which_the_world_was_stopped() {
+        let sched = scheduler(1);
+        let stopped = sched.stop_the_world(None);
+        submit(&sched, 1);
+        ticks(&sched, &mut sched.watch(), &[1, SLICE]);
+        assert!(sched.start_the_world(stopped).is_none());
+        let m1 = Staged::begin().expect("G1 waits");
+        assert!(sched.should_yield(&m1), "its P was held");
+        let (m1, _) = sched.next(m1).expect("it is open");
+        assert!(!sched.should_yield(&m1));
+        close(&sched, vec![m1]);
+    }
+
+    #[test]
+    fn asks_no_g_for_what_ran_before_its_p_was_idle() {
+        let sched = scheduler(1);
+        submit(&sched, 1);
+        let (m1, _) = begin(&sched);
+        ticks(&sched, &mut sched.watch(), &[1, SLICE]);
+        assert!(sched.should_yield(&m1));
+        let later = Arc::clone(&sched);
+        let (found, ()) = until_woken(|| sched.next(m1), move || submit(&later, 2));
+        let (m1, _) = found.expect("it is open");
+        assert!(!sched.should_yield(&m1));
+        close(&sched, vec![m1]);
+    }
+
     #[test]
     fn tries_again_for_an_m_that_was_refused() {
         let sched = scheduler(1);

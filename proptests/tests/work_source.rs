@@ -1,4 +1,4 @@
-//! Sources of the embedder's: which are let in, and how they wake.
+//! Sources of the embedder's: which are let in, how they wake, who is served by one look, and what they keep waiting.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -10,6 +10,9 @@ use spinpark::kernel::work_source::{Waker, WorkSource};
 use spinpark_proptests::check::{Broken, Tally, check};
 use spinpark_proptests::oracle::g;
 use spinpark_proptests::staged::{self, Staged, close};
+use std::collections::VecDeque;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 
 type S = Arc<Sched<Staged>>;
@@ -17,11 +20,25 @@ type S = Arc<Sched<Staged>>;
 /// What the test sees of a source.
 #[derive(Debug, Default)]
 struct Shared {
-    gs: Mutex<Vec<u64>>,
+    /// What it gives each time. If nothing: another was faster.
+    takes: Mutex<VecDeque<Vec<u64>>>,
     ticks: Mutex<Vec<Nanos>>,
+    is_expecting: AtomicBool,
 }
 
-/// A list of Gs.
+impl Shared {
+    /// Has this to give, one list each time.
+    fn get(&self, takes: impl IntoIterator<Item = Vec<u64>>) {
+        self.takes.lock().expect("one thread").extend(takes);
+    }
+
+    /// How often there is something to take.
+    fn left(&self) -> usize {
+        self.takes.lock().expect("one thread").len()
+    }
+}
+
+/// Lists of Gs.
 struct List {
     waker: Waker,
     shared: Arc<Shared>,
@@ -32,13 +49,14 @@ impl WorkSource for List {
         &self.waker
     }
     fn has_work(&self) -> bool {
-        !self.shared.gs.lock().expect("one thread").is_empty()
+        self.shared.left() > 0
     }
     fn take(&self, put: &mut dyn FnMut(G)) {
-        self.shared.gs.lock().expect("one thread").drain(..).map(g).for_each(put);
+        let next = self.shared.takes.lock().expect("one thread").pop_front();
+        next.into_iter().flatten().map(g).for_each(put);
     }
     fn is_expecting(&self) -> bool {
-        false
+        self.shared.is_expecting.load(Relaxed)
     }
     fn tick(&self, now: Nanos) {
         self.shared.ticks.lock().expect("one thread").push(now);
@@ -51,6 +69,17 @@ fn list(waker: &Waker) -> Box<dyn WorkSource> {
 
 fn scheduler(make: impl FnOnce(&Waker) -> Sources) -> Result<S, ConfigError> {
     Sched::with_sources(Config::default(), (), staged::enter, make)
+}
+
+/// With `N` sources, and the waker of all of them.
+fn with_sources<const N: usize>(config: Config) -> (S, [Arc<Shared>; N], Waker) {
+    let (shared, mut out) = (std::array::from_fn(|_| Arc::<Shared>::default()), None);
+    let sched = Sched::with_sources(config, (), staged::enter, |waker| {
+        out = Some(waker.clone());
+        let list = |shared| -> Box<dyn WorkSource> { Box::new(List { waker: waker.clone(), shared }) };
+        shared.iter().map(Arc::clone).map(list).collect()
+    });
+    (sched.expect("they show its own"), shared, out.expect("they were made"))
 }
 
 mod a_source_with_another_schedulers_waker_is_refused {
@@ -112,20 +141,11 @@ mod a_source_with_another_schedulers_waker_is_refused {
 mod a_source_is_served {
     use super::*;
 
-    fn with_one_source() -> (S, Arc<Shared>, Waker) {
-        let (shared, mut out) = (Arc::<Shared>::default(), None);
-        let sched = scheduler(|waker| {
-            out = Some(waker.clone());
-            vec![Box::new(List { waker: waker.clone(), shared: Arc::clone(&shared) })]
-        });
-        (sched.expect("it shows its own"), shared, out.expect("it was made"))
-    }
-
     /// The one that is given first runs first, the others wait in the ring.
     #[test]
     fn by_who_is_started_when_it_wakes() {
-        let (sched, shared, waker) = with_one_source();
-        shared.gs.lock().expect("one thread").extend([1, 2, 3]);
+        let (sched, [source], waker) = with_sources(Config::default());
+        source.get([vec![1, 2, 3]]);
         assert_eq!(Staged::in_the_wings(), 0, "nobody knows yet");
         waker.wake();
         let mut worker = Staged::begin().expect("somebody was woken");
@@ -139,19 +159,182 @@ mod a_source_is_served {
 
     #[test]
     fn by_the_monitor_at_each_tick() {
-        let (sched, shared, _) = with_one_source();
+        let (sched, [source], _) = with_sources(Config::default());
         let mut watch = sched.watch();
         for now in [5, 7, 7] {
             sched.tick(&mut watch, now);
         }
-        assert_eq!(*shared.ticks.lock().expect("one thread"), [5, 7, 7]);
+        assert_eq!(*source.ticks.lock().expect("one thread"), [5, 7, 7]);
     }
 
     #[test]
     fn by_nobody_when_the_scheduler_is_gone() {
-        let (sched, _, waker) = with_one_source();
+        let (sched, [_], waker) = with_sources(Config::default());
         drop(sched);
         waker.wake();
         assert_eq!(Staged::in_the_wings(), 0);
+    }
+}
+
+/// What each gives at its first take is run first, in the order of the sources; then what each gives at its second.
+mod one_look_serves_every_source_that_has_work {
+    use super::*;
+
+    const SOURCES: usize = 4;
+
+    /// `sizes`: how much each source gives each time. A look in vain, of one source or of all, costs nothing: neither
+    /// the others' turn nor a dispatch.
+    fn as_lists_would(sizes: &[Vec<usize>; SOURCES]) -> Result<Tally, Broken> {
+        let (mut numbers, mut seen) = (1.., Tally::default());
+        let takes = sizes.each_ref().map(|sizes| -> Vec<Vec<u64>> {
+            sizes.iter().map(|&size| numbers.by_ref().take(size).collect()).collect()
+        });
+        let looks = takes.iter().map(Vec::len).max().unwrap_or(0);
+        let look = |i: usize| takes.iter().filter_map(move |takes| takes.get(i)).flatten().copied();
+        let expected: Vec<u64> = (0..looks).flat_map(look).collect();
+        if expected.is_empty() {
+            return Ok(seen);
+        }
+        let gives = |from: usize, i: usize| takes[from].get(i).is_some_and(|gs| !gs.is_empty());
+        seen.note_if((0..looks).any(|i| gives(0, i) && gives(1, i)), "two gave at once");
+        seen.note_if(takes[0].iter().flatten().next().is_some() && takes[0].contains(&vec![]), "one gave nothing once");
+        seen.note_if((1..looks).any(|i| look(i - 1).count() == 0 && look(i).count() > 0), "a whole look was in vain");
+
+        // After so many dispatches it is the global queue's turn.
+        let global_every = expected.len() as u32;
+        let (sched, sources, waker) = with_sources::<SOURCES>(Config { global_every, ..Config::default() });
+        sources.iter().zip(takes).for_each(|(source, takes)| source.get(takes));
+        waker.wake();
+        let mut worker = Staged::begin().expect("somebody was woken");
+        let mut found = Vec::new();
+        for _ in 0..expected.len() {
+            let (next, g) = sched.next(worker).expect("it is open");
+            found.push(g.id());
+            worker = next;
+        }
+        let [local, global] = [1, 2].map(|more| expected.len() as u64 + more);
+        sched.ready(&mut worker, g(local));
+        sched.submit(g(global)).expect("it is open");
+        let (worker, next) = sched.next(worker).expect("it is open");
+        close(&sched, vec![worker]);
+        if found != expected {
+            return Err(Broken::because(format_args!("{found:?} instead of {expected:?}")));
+        } else if next != g(global) {
+            return Err(Broken::because(format_args!("{global_every} Gs ran, but were not so many dispatches")));
+        }
+        Ok(seen)
+    }
+
+    #[test]
+    fn whatever_each_of_four_has() {
+        let sizes = || vec(0..4usize, 0..5);
+        let seen = check(300, [sizes(), sizes(), sizes(), sizes()], |sizes| as_lists_would(&sizes));
+        seen.must_have(&["two gave at once", "one gave nothing once", "a whole look was in vain"]);
+    }
+
+    #[test]
+    fn though_the_first_is_always_busy() {
+        let (sched, [busy, other], waker) = with_sources(Config::default());
+        busy.get((1..100).map(|number| vec![number]));
+        other.get([vec![100, 101]]);
+        waker.wake();
+        let mut worker = Staged::begin().expect("somebody was woken");
+        for number in [1, 100, 101, 2, 3] {
+            let (next, found) = sched.next(worker).expect("it is open");
+            assert_eq!(found, g(number));
+            worker = next;
+        }
+        close(&sched, vec![worker]);
+    }
+
+    #[test]
+    fn though_the_first_has_nothing_to_give_after_all() {
+        let (sched, [first, other], waker) = with_sources(Config::default());
+        first.get([const { Vec::new() }; 3]);
+        other.get([vec![1]]);
+        waker.wake();
+        let (worker, found) = sched.next(Staged::begin().expect("somebody was woken")).expect("it is open");
+        assert_eq!((found, first.left()), (g(1), 2), "in the same look");
+        close(&sched, vec![worker]);
+    }
+
+    /// Every second dispatch is the global queue's, the first included.
+    #[test]
+    fn and_if_all_give_nothing_it_was_no_dispatch() {
+        let (sched, [source], waker) = with_sources(Config { global_every: 2, ..Config::default() });
+        source.get([vec![], vec![1]]);
+        waker.wake();
+        let (mut worker, found) = sched.next(Staged::begin().expect("somebody was woken")).expect("it is open");
+        assert_eq!(found, g(1));
+        sched.ready(&mut worker, g(2));
+        sched.submit(g(3)).expect("it is open");
+        for number in [2, 3] {
+            let (next, found) = sched.next(worker).expect("it is open");
+            assert_eq!(found, g(number));
+            worker = next;
+        }
+        close(&sched, vec![worker]);
+    }
+}
+
+/// G1 is bound to M0, and waits for another G; there is none, but a source may bring one.
+mod who_waits_inside_is_told_when_the_last_source_stops_expecting_and_wakes {
+    use super::*;
+    use spinpark::kernel::find::Worker;
+    use spinpark::kernel::locked::{Wake, Woken};
+    use spinpark_proptests::staged::{in_each_sleep, until_woken};
+    use std::ops::ControlFlow::{Break, Continue};
+
+    /// All sources expect something.
+    fn with_ms<const N: usize>(max_ms: usize) -> (S, [Arc<Shared>; N], Waker, Worker) {
+        let (sched, sources, waker) = with_sources(Config { max_ms, ..Config::default() });
+        sources.iter().for_each(|source| source.is_expecting.store(true, Relaxed));
+        sched.submit(g(1)).expect("it is open");
+        let (m0, _) = sched.next(Staged::begin().expect("a thread was asked for")).expect("it is open");
+        (sched, sources, waker, m0)
+    }
+
+    fn told_by_who_looks<const N: usize>() {
+        let (sched, sources, waker, m0) = with_ms::<N>(2);
+        let later = Arc::clone(&sched);
+        let looks = move || {
+            let (m1, mut expecting) = (Staged::begin().expect("somebody looks"), sources.into_iter());
+            let now = Arc::clone(&later);
+            // M1 finds nothing, sleeps, is woken by the next source to stop, finds nothing …
+            let ended = in_each_sleep(
+                || later.next(m1),
+                move |_| {
+                    let Some(source) = expecting.next() else { return Break(()) };
+                    source.is_expecting.store(false, Relaxed);
+                    assert_eq!(now.snapshot().waiting, 1, "nobody knows yet");
+                    waker.wake();
+                    Continue(())
+                },
+            );
+            assert!(ended.is_none(), "M1 sleeps");
+        };
+        let ((m0, woken), ()) = until_woken(|| sched.park_bound(m0, Wake::Inside), looks);
+        assert_eq!((woken, sched.snapshot().waiting), (Woken::Deadlock, 0));
+        sched.end(m0);
+    }
+
+    #[test]
+    fn by_who_is_woken_and_finds_nothing() {
+        told_by_who_looks::<1>();
+        told_by_who_looks::<3>();
+    }
+
+    #[test]
+    fn by_who_wakes_if_no_m_can_be_had() {
+        let (sched, [source], waker, m0) = with_ms(1);
+        let later = Arc::clone(&sched);
+        let stops = move || {
+            source.is_expecting.store(false, Relaxed);
+            assert_eq!(later.snapshot().waiting, 1, "nobody knows yet");
+            waker.wake();
+        };
+        let ((m0, woken), ()) = until_woken(|| sched.park_bound(m0, Wake::Inside), stops);
+        assert_eq!((woken, sched.snapshot().waiting), (Woken::Deadlock, 0));
+        sched.end(m0);
     }
 }

@@ -194,10 +194,14 @@ impl<H: Host, O: Observer> Sched<H, O> {
     }
 
     /// Takes `m`'s number back.
-    pub(super) fn end_m(&self, c: &mut Central<H>, m: MId) {
-        self.observer.event(Event::Exited { m });
+    pub(super) fn free_m(&self, c: &mut Central<H>, m: MId) {
         c.bound.forget(m);
         c.unused.push(m);
+    }
+
+    /// `m`, whose number was taken back, is no more.
+    pub(super) fn end_m(&self, c: &mut Central<H>, m: MId) {
+        self.observer.event(Event::Exited { m });
         c.alive -= 1;
         if c.closed && c.alive == 0 {
             self.rouse_monitor(c);
@@ -219,7 +223,8 @@ impl<H: Host, O: Observer> Sched<H, O> {
             busy_ps: self.procs() - c.idle_ps.len(),
             may_start: !c.unused.is_empty(),
             queued: c.global.len(),
-            is_expecting: self.sources.iter().any(|source| source.is_expecting()),
+            // In this order: a source has its work before it stops expecting it.
+            is_expecting: self.sources.iter().any(|source| source.is_expecting() || source.has_work()),
         };
         let Some(why) = census.verdict() else { return };
         if let Some(m) = c.bound.oldest_inside()

@@ -198,7 +198,10 @@ impl<H: Host, O: Observer> threads::Neighbours<H> for Arc<Sched<H, O>> {
                     None
                 }
             };
-            m.into_iter().for_each(|m| self.end_m(c, m));
+            if let Some(m) = m {
+                self.free_m(c, m);
+                self.end_m(c, m);
+            }
             kept
         })
     }

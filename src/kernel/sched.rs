@@ -298,13 +298,15 @@ impl<H: Host, O: Observer> Sched<H, O> {
 
     /// An M has ended, or was never needed.
     pub(super) fn exited(self: &Arc<Self>, m: MId) {
-        self.central(|c| {
-            self.end_m(c, m);
-            // An M was refused; now there is a number for one.
-            if !c.closed && core::mem::take(&mut c.must_retry) {
-                c.calls.wakep();
-            }
+        let is_wanted = self.central(|c| {
+            self.free_m(c, m);
+            !c.closed && core::mem::take(&mut c.must_retry)
         });
+        if is_wanted {
+            // An M was refused; now there is a number for one.
+            self.spinning.wakep(self);
+        }
+        self.central(|c| self.end_m(c, m));
     }
 }
 

@@ -36,8 +36,8 @@ pub trait WorkSource: Send + Sync + 'static {
     fn take(&self, put: &mut dyn FnMut(G));
 
     /// Can it still get work when no G runs any more: does a timer run, is a socket waited for? Asked under the
-    /// scheduler's lock, by who looks for a deadlock. A source that stops expecting, because a timer was given up,
-    /// wakes too: then somebody looks, finds nothing, and asks again.
+    /// scheduler's lock, by who looks for a deadlock. A source has its work before it stops expecting it; and one that
+    /// stops expecting, because a timer was given up, wakes too: then somebody looks, finds nothing, and asks again.
     fn is_expecting(&self) -> bool;
 
     /// The monitor's duty: called at every tick. A source that is usually looked after by an idle M, a poller, sees

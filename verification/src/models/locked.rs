@@ -879,7 +879,7 @@ pub const MUTANTS: &[Mutant] = &[
         room: "locked",
         what: "a wake that comes before its wait is forgotten",
         mutation: Mutation::Twin("forgets-an-early-wake"),
-        killed_by: &[("locked::a_g_goes_on_once_for_each_wait::two_ready_each_other", Engine::Sc)],
+        killed_by: &[(TWO_READY, Engine::Sc)],
     },
     Mutant {
         name: "locked-queues-a-second-ticket",

@@ -1,10 +1,261 @@
-//! Models of `work_source`.
+//! Models of `work_source`: a place outside of the kernel where Gs become runnable, under the real scheduler.
+//!
+//! The source is one word: the number of a G that has become runnable. Whoever makes it so writes the G's data first,
+//! then the word, then wakes.
 
-use crate::model::Model;
-use crate::mutant::Mutant;
+use super::common::g;
+use super::stw::real::{More, On, Play, Sign, finish, first_runs, open_with, small, submit};
+use crate::engine::Engine;
+use crate::model::{Model, loom_bounded, sampled};
+use crate::mutant::{self, Mutant, Mutation};
+use crate::stage::Stage;
+use spinpark::atomic::Atomic;
+use spinpark::kernel::config::Config;
+use spinpark::kernel::find::Worker;
+use spinpark::kernel::g::G;
+use spinpark::kernel::locked::{Wake, Woken};
+use spinpark::kernel::observer::Event;
+use spinpark::kernel::sources::Source;
+use spinpark::kernel::work_source::{Waker, WorkSource};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::sync::{Arc, OnceLock};
+
+/// A source, as its own threads see it.
+struct Bell<H: Stage> {
+    /// The G that is runnable; 0: none.
+    ready: Atomic<H, u64>,
+    /// Has it yet to become runnable, and will?
+    is_coming: Atomic<H, bool>,
+    waker: OnceLock<Waker>,
+    /// G1 is about to wait, on M0.
+    waits: Sign<H>,
+    asleep: AtomicU32,
+    /// Did somebody sleep when the G was found?
+    was_woken: AtomicBool,
+}
+
+/// As the scheduler sees it.
+struct Seen<H: Stage> {
+    waker: Waker,
+    bell: Arc<Bell<H>>,
+}
+
+impl<H: Stage> WorkSource for Seen<H> {
+    fn waker(&self) -> &Waker {
+        &self.waker
+    }
+    fn has_work(&self) -> bool {
+        // Relaxed: `work/spinning` came before, or it is a hint.
+        self.bell.ready.load(Relaxed) != 0
+    }
+    fn take(&self, put: &mut dyn FnMut(G)) {
+        // AcqRel: what was done before the G became runnable comes with it.
+        match self.bell.ready.swap(0, AcqRel) {
+            0 => (),
+            n => put(g(n)),
+        }
+    }
+    fn is_expecting(&self) -> bool {
+        self.bell.is_coming.load(Acquire)
+    }
+}
+
+/// The embedder's part.
+struct Rope<H: Stage>(Arc<Bell<H>>);
+
+impl<H: Stage> More for Rope<H> {
+    fn event(&self, event: &Event<'_>) {
+        match event {
+            Event::Slept { .. } => drop(self.0.asleep.fetch_add(1, Relaxed)),
+            Event::Found { from: Source::Extra, .. } => {
+                self.0.was_woken.store(self.0.asleep.load(Relaxed) > 0, Relaxed);
+            }
+            _ => (),
+        }
+    }
+}
+
+type Tower<H> = On<H, Rope<H>>;
+
+fn tower<H: Stage>(config: Config, n: u64, play: Play<H, Rope<H>>) -> Tower<H> {
+    let bell = Arc::new(Bell {
+        ready: Atomic::new(0),
+        is_coming: Atomic::new(true),
+        waker: OnceLock::new(),
+        waits: Sign::new(),
+        asleep: AtomicU32::new(0),
+        was_woken: AtomicBool::new(false),
+    });
+    open_with(config, n, Rope(Arc::clone(&bell)), play, |waker| {
+        let _ = bell.waker.set(waker.clone());
+        vec![Box::new(Seen { waker: waker.clone(), bell })]
+    })
+}
+
+/// The last G becomes runnable.
+fn ring<H: Stage>(sched: &Tower<H>, n: u64) {
+    let bell = &sched.observer().more.0;
+    let wake = || bell.waker.get().expect("it was made from one").wake();
+    let n = sched.observer().make(n).into_raw().get();
+    if mutant::twin() == Some("wakes-before-it-shows") {
+        wake();
+    }
+    // Release: with what was done before.
+    bell.ready.store(n, Release);
+    // Release: who sees this sees that it is runnable.
+    bell.is_coming.store(false, Release);
+    if mutant::twin().is_none() {
+        wake();
+    }
+}
+
+/// Gs 1 to `roots` are submitted, and a thread beside the main one rings for the last of `n`. All is quiet after that, and
+/// each has run.
+fn rings<H: Stage>(config: Config, roots: u64, n: u64, play: Play<H, Rope<H>>) -> String {
+    let sched = tower::<H>(config, n, play);
+    submit(&sched, 1, roots);
+    first_runs(&sched);
+    let ringer = H::fork("ringer", {
+        let sched = Arc::clone(&sched);
+        move || ring(&sched, n)
+    });
+    H::join(ringer);
+    let snapshot = finish(&sched);
+    let was_woken = sched.observer().more.0.was_woken.load(Relaxed);
+    format!("{} Ms, {}", snapshot.alive, if was_woken { "somebody slept" } else { "nobody had slept" })
+}
+
+fn the_last_seeker_gives_up<H: Stage>() -> String {
+    rings::<H>(small(1, 2), 1, 2, |_, worker, _| Some(worker))
+}
+
+fn a_p_is_handed_on<H: Stage>() -> String {
+    rings::<H>(small(1, 2), 1, 2, |sched, worker, n| {
+        if n > 1 {
+            return Some(worker);
+        }
+        let away = sched.entersyscallblock(worker);
+        let (worker, _) = sched.exitsyscall_bound(away);
+        sched.observer().uses(&worker);
+        Some(worker)
+    })
+}
+
+fn two_ps_and_more_gs<H: Stage>() -> String {
+    rings::<H>(small(2, 3), 3, 5, |sched, mut worker, n| {
+        match n {
+            1 => {
+                let child = sched.observer().make(4);
+                sched.ready(&mut worker, child);
+            }
+            2 => {
+                let away = sched.entersyscallblock(worker);
+                (worker, _) = sched.exitsyscall_bound(away);
+            }
+            _ => (),
+        }
+        sched.observer().uses(&worker);
+        Some(worker)
+    })
+}
+
+fn the_world_is_stopped<H: Stage>() -> String {
+    let sched = tower::<H>(small(1, 2), 2, |_, worker: Worker, _| Some(worker));
+    submit(&sched, 1, 1);
+    let ringer = H::fork("ringer", {
+        let sched = Arc::clone(&sched);
+        move || ring(&sched, 2)
+    });
+    let stopped = sched.stop_the_world(None);
+    sched.observer().is_stopped(true);
+    sched.observer().is_stopped(false);
+    assert!(sched.start_the_world(stopped).is_none(), "the stopper was no M");
+    H::join(ringer);
+    let snapshot = finish(&sched);
+    format!("{} Ms", snapshot.alive)
+}
+
+/// G1 waits for the one that becomes runnable.
+fn a_g_waits_for_it<H: Stage>() -> String {
+    let sched = tower::<H>(small(1, 2), 2, |sched, mut worker, n| {
+        let m = spinpark::kernel::m::MId(0);
+        if n == 1 {
+            assert!(worker.m() == m, "the first M there is");
+            sched.observer().more.0.waits.put();
+            let woken;
+            (worker, woken) = sched.park_bound(worker, Wake::Inside);
+            assert!(woken == Woken::Ready, "told {woken:?}, but a source had work, or was to get it");
+        } else {
+            sched.ready_bound(m);
+        }
+        sched.observer().uses(&worker);
+        Some(worker)
+    });
+    submit(&sched, 1, 1);
+    sched.observer().more.0.waits.wait();
+    ring(&sched, 2);
+    let snapshot = finish(&sched);
+    format!("{} Ms", snapshot.alive)
+}
 
 /// The models.
-pub const MODELS: &[Model] = &[];
+pub const MODELS: &[Model] = &[
+    crate::model!("work_source::its_work_is_run::the_last_seeker_gives_up", the_last_seeker_gives_up,
+        claim: "a source gets work while the last seeker gives up, or sleeps: it is not slept on",
+        size: "1 P, 2 Ms, 1 G, 1 of the source's",
+        invariants: [1, 2, 30, 31, 32, 33, 34, 36],
+        must_reach: ["nobody had slept", "somebody slept"],
+        runs: [loom_bounded(2), sampled(Engine::Pct, 5_000), sampled(Engine::TsoPct, 5_000)]),
+    crate::model!("work_source::its_work_is_run::a_p_is_handed_on", a_p_is_handed_on,
+        claim: "a source gets work while the only P is handed on, or idled: it is not slept on",
+        size: "1 P, 2 Ms, 1 G, 1 of the source's, 1 system call",
+        invariants: [1, 2, 30, 31, 32, 33, 34, 36],
+        must_reach: ["nobody had slept", "somebody slept"],
+        runs: [loom_bounded(1), sampled(Engine::Random, 5_000), sampled(Engine::Pct, 5_000), sampled(Engine::TsoPct, 5_000)]),
+    crate::model!("work_source::its_work_is_run::two_ps_and_more_gs", two_ps_and_more_gs,
+        claim: "the same with two Ps, Gs that are spawned, and one that hands its P on",
+        size: "2 Ps, 3 Ms, 4 Gs, 1 of the source's",
+        invariants: [1, 2, 30, 31, 32, 33, 34, 36],
+        must_reach: ["nobody had slept", "somebody slept"],
+        runs: [sampled(Engine::Random, 4_000), sampled(Engine::Pct, 4_000), sampled(Engine::TsoPct, 2_000)]),
+    crate::model!("work_source::its_work_is_run::the_world_is_stopped", the_world_is_stopped,
+        claim: "a source gets work while the world is stopped: it is run when that runs again",
+        size: "1 P, 2 Ms, 1 G, 1 of the source's, 1 stop",
+        invariants: [1, 2, 16, 30, 31, 32, 33, 34, 36, 42],
+        must_reach: ["1 Ms"],
+        runs: [loom_bounded(1), sampled(Engine::Random, 5_000), sampled(Engine::Pct, 5_000), sampled(Engine::TsoPct, 3_000)]),
+    crate::model!("deadlock::never_told_without_reason::a_source_gets_work", a_g_waits_for_it,
+        claim: "a G waits for one that a source makes runnable, which was expected until it was there: it is not told",
+        size: "1 P, 2 Ms, 2 Gs, 1 wait",
+        invariants: [1, 2, 25, 30, 31, 32, 33, 34],
+        must_reach: ["2 Ms"],
+        runs: [loom_bounded(2), sampled(Engine::Random, 5_000), sampled(Engine::Pct, 5_000), sampled(Engine::TsoPct, 3_000)]),
+];
+
+const GIVES_UP: &str = "work_source::its_work_is_run::the_last_seeker_gives_up";
 
 /// The mutants.
-pub const MUTANTS: &[Mutant] = &[];
+pub const MUTANTS: &[Mutant] = &[
+    Mutant {
+        name: "work_source-does-not-wake",
+        room: "work_source",
+        what: "a source gets work and wakes nobody (golang/go #60693)",
+        mutation: Mutation::Twin("does-not-wake"),
+        killed_by: &[(GIVES_UP, Engine::Pct), (GIVES_UP, Engine::Loom)],
+    },
+    Mutant {
+        name: "work_source-wakes-before-it-shows",
+        room: "work_source",
+        what: "a source wakes, then shows its work",
+        mutation: Mutation::Twin("wakes-before-it-shows"),
+        killed_by: &[(GIVES_UP, Engine::Pct), (GIVES_UP, Engine::Loom)],
+    },
+    Mutant {
+        name: "work_source-no-wakers-fence",
+        room: "work_source",
+        what: "wakep, for a source, without its StoreLoad",
+        mutation: Mutation::Weaken { file: "kernel/spinning.rs", after: "pub fn wakep", needle: "store_load::<H>()" },
+        killed_by: &[(GIVES_UP, Engine::TsoPct), (GIVES_UP, Engine::Loom)],
+    },
+];
