@@ -1,5 +1,5 @@
-//! Models of `stw`, `safepoint`, `wanted` and `resize`: first with the smallest scheduler around the rooms, then with the
-//! real one.
+//! Models of `stw`, `safepoint`, `wanted` and `resize`: first with the smallest scheduler around the rooms, then with
+//! the real one.
 //!
 //! A P is a cell that only its owner may touch. While the world is stopped the stopper touches all of them, so a P that
 //! was counted without being held is seen.
@@ -1065,11 +1065,17 @@ pub const MODELS: &[Model] = &[
         invariants: [4, 16, 17, 41],
         must_reach: ["the stopper took it, back: Some(Idle)", "its M gave it up, back: Some(Idle)"],
         runs: [loom(), loom_apart(), sc(), tso()]),
-    crate::model!("stw::every_p_is_held::one_idles_and_one_enters_a_system_call", one_idles_and_one_enters_a_system_call,
+    crate::model!("stw::every_p_is_held::one_idles_and_one_enters_a_system_call",
+        one_idles_and_one_enters_a_system_call,
         claim: "the same, while another M idles its P: both are held, each once, and the last wakes the stopper",
         size: "3 threads, 2 Ps, 1 stop",
         invariants: [4, 16, 17, 41],
-        must_reach: ["ran true, gave up false", "ran true, gave up true", "ran false, gave up false", "ran false, gave up true"],
+        must_reach: [
+            "ran true, gave up false",
+            "ran true, gave up true",
+            "ran false, gave up false",
+            "ran false, gave up true",
+        ],
         runs: [loom_bounded(2), sc(), tso()]),
     crate::model!("stw::every_p_is_held::the_p_lies_in_a_mailbox", the_p_lies_in_a_mailbox,
         claim: "a P on its way to another M is held when it gets there, after one G at most",
@@ -1078,7 +1084,7 @@ pub const MODELS: &[Model] = &[
         must_reach: ["ran true", "ran false"],
         runs: [loom_bounded(3), sc(), tso()]),
     crate::model!("stw::a_stop_ends::one_system_call_after_another", one_system_call_after_another,
-        claim: "a G that makes one system call after another keeps its P through none that begins after the stop is asked for",
+        claim: "of a G's system calls, one after the other, none that begins after the stop is asked for keeps its P",
         size: "2 threads, 1 P, 3 system calls, 1 stop",
         invariants: [4, 16, 17, 41],
         must_reach: ["came back 0 times", "came back 3 times"],
@@ -1101,8 +1107,9 @@ pub const MODELS: &[Model] = &[
         invariants: [1, 2, 4, 16, 17, 30, 31, 32, 33, 34, 42],
         must_reach: ["1 Ms", "2 Ms"],
         runs: [loom_bounded(1), sampled(Engine::Random, 4_000), sampled(Engine::Pct, 4_000)]),
-    crate::model!("stw::no_g_runs_while_stopped::gs_run_call_spawn_and_are_submitted", gs_run_call_spawn_and_are_submitted,
-        claim: "Gs run, spawn, make system calls and are submitted; none of it while the world is stopped, all of it after",
+    crate::model!("stw::no_g_runs_while_stopped::gs_run_call_spawn_and_are_submitted",
+        gs_run_call_spawn_and_are_submitted,
+        claim: "Gs run, spawn, make system calls, are submitted: no G runs while the world is stopped, each does after",
         size: "2 Ps, 4 Ms, 6 Gs, 1 stop",
         invariants: [1, 2, 4, 16, 17, 30, 31, 32, 33, 34, 36, 42],
         must_reach: ["one came back too early", "nobody had to wait"],
@@ -1120,12 +1127,13 @@ pub const MODELS: &[Model] = &[
         must_reach: ["after 0 calls", "after 1 calls", "after 6 calls"],
         runs: [loom_bounded(1), sampled(Engine::Pct, 10_000), sampled(Engine::TsoPct, 4_000)]),
     crate::model!("stw::close_gives_back_what_never_ran::the_world_is_stopped", the_world_is_stopped,
-        claim: "a scheduler is closed while another thread has stopped it: a G in the ring of a P that is held is given back",
+        claim: "a scheduler is closed while another thread has stopped it: a G in the ring of a held P is given back",
         size: "1 P, 2 Ms, 2 Gs, 1 stop",
         invariants: [1, 2, 4],
         must_reach: ["gave back 0", "gave back 1"],
         runs: [loom_bounded(1), sampled(Engine::Random, 5_000), sampled(Engine::Pct, 5_000)]),
-    crate::model!("safepoint::once_under_each_p::one_is_idle_and_one_enters_a_system_call", one_is_idle_and_one_enters_a_system_call,
+    crate::model!("safepoint::once_under_each_p::one_is_idle_and_one_enters_a_system_call",
+        one_is_idle_and_one_enters_a_system_call,
         claim: "a function runs once under an idle P and once under one whose M just enters a system call that lasts",
         size: "2 threads, 2 Ps",
         invariants: [4, 18, 41],
@@ -1144,7 +1152,7 @@ pub const MODELS: &[Model] = &[
         must_reach: ["the G was meanwhile", "the G was second"],
         runs: [sampled(Engine::Random, 6_000), sampled(Engine::Pct, 6_000), sampled(Engine::TsoPct, 3_000)]),
     crate::model!("resize::no_g_is_lost::from_two_to_one_to_three", from_two_to_one_to_three,
-        claim: "while Gs wait in rings there are two Ps, then one, then three: each G runs once, under a P that there is",
+        claim: "while Gs wait in rings there are two Ps, one, three: each G runs once, under a P that there is",
         size: "2, 1, 3 Ps, 4 Ms, 6 Gs, 2 stops",
         invariants: [1, 2, 4, 16, 26, 27, 30, 31, 32, 33, 34, 42],
         must_reach: ["moved 0", "moved 2"],
@@ -1204,7 +1212,7 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "stw-pushes-in",
         room: "stw",
-        what: "a semaphore instead of a line: who asks just when it is free overtakes those that wait (golang/go #40459)",
+        what: "a semaphore instead of a line: who asks just when it is free overtakes who waits (golang/go #40459)",
         mutation: Mutation::Twin("pushes"),
         killed_by: &[("stw::first_come_first_served::one_stops_again_and_again", Engine::Sc)],
     },

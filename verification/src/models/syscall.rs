@@ -1,9 +1,9 @@
 //! Models of `syscall`: a P in its word, and all who would have it.
 //!
 //! The rest of the scheduler is as small as it can be: the words of two Ps, and under a lock the idle Ps and the queued
-//! Gs. The stopper is the real `stw::stop`, with the real `Wanted`: the pair `syscall/stop` has its halves in two rooms.
-//! Monitor and hand-off are one thread that takes a P out of its word, and may run Gs under it. At the end of every
-//! execution all parties have come to rest, and the question is: who has the P?
+//! Gs. The stopper is the real `stw::stop`, with the real `Wanted`: the pair `syscall/stop` has its halves in two
+//! rooms. Monitor and hand-off are one thread that takes a P out of its word, and may run Gs under it. At the end of
+//! every execution all parties have come to rest, and the question is: who has the P?
 
 use super::common::{each_once, g, party};
 use crate::engine::Engine;
