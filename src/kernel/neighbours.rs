@@ -212,10 +212,6 @@ impl<H: Host, O: Observer> handoff::Neighbours for Arc<Sched<H, O>> {
         !self.wanted.any() && self.has_any(source, Some(p.id()))
     }
 
-    fn elect(&self) -> Option<Seeking> {
-        if self.wanted.any() || self.idle_mask.npidle() > 0 { None } else { self.spinning.elect() }
-    }
-
     fn settle(&self, p: OwnedP) -> Option<(OwnedP, Option<Seeking>)> {
         self.central(|c| {
             let queue = &self.proc(p.id()).queue;
@@ -227,6 +223,12 @@ impl<H: Host, O: Observer> handoff::Neighbours for Arc<Sched<H, O>> {
                     return Some((p, None));
                 }
                 if let Some(seeking) = self.spinning.called_upon() {
+                    return Some((p, Some(seeking)));
+                }
+                // Nobody looks and no P is idle, so nobody would notice work of another P's: this one looks.
+                if c.idle_ps.is_empty()
+                    && let Some(seeking) = self.spinning.elect()
+                {
                     return Some((p, Some(seeking)));
                 }
             }

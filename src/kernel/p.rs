@@ -11,7 +11,7 @@
 //! | in a `Worker`                | running   | that M                                   |
 //! | in a `wakep` or `startm`     | in flight | the M in that function                   |
 //! | in a mailbox                 | in flight | the M whose mailbox it is                |
-//! | in its own word              | in a system call | whoever takes it out: see `handoff` |
+//! | in its own word              | in a system call | whoever takes it out: see `syscall` |
 //! | in the hands of the stopper  | stopped   | `stw`, under the scheduler's lock        |
 //! | among the spare ones         | dead      | nobody, until there shall be more Ps     |
 //!

@@ -10,7 +10,7 @@ use crate::engine::Engine;
 use crate::model::{Model, loom, loom_apart, sc, tso};
 use crate::mutant::{Mutant, Mutation};
 use crate::stage::Stage;
-use crate::twins::handoff::{Fate, Handing, Scene, play};
+use crate::twins::handoff::{Ask, Fate, Handing, Scene, play};
 use crate::wrap::trace::main_plays;
 use spinpark::atomic::Atomic;
 use spinpark::host::Lock;
@@ -55,11 +55,12 @@ struct Central<H: Stage> {
 enum Step {
     /// Given to an M, for what waits in a queue.
     SawWork,
-    /// Given to an M that looks for work: nobody else did.
-    Elected,
-    /// The same two, decided under the lock.
+    /// The same, seen under the lock.
     SawWorkLate,
-    CalledUpon,
+    /// Given to an M that looks for work: nobody else does, or somebody has asked for it.
+    Seeks,
+    /// The same, decided before the lock was taken: by a twin.
+    SeeksEarly,
     /// Idle.
     Idled,
     /// Held for a stop.
@@ -70,7 +71,7 @@ enum Step {
 
 impl Step {
     fn seeks(self) -> bool {
-        matches!(self, Step::Elected | Step::CalledUpon | Step::Woken)
+        matches!(self, Step::Seeks | Step::SeeksEarly | Step::Woken)
     }
     fn starts(self) -> bool {
         self.seeks() || matches!(self, Step::SawWork | Step::SawWorkLate)
@@ -81,17 +82,17 @@ impl<H: Stage, D: Handing> handoff::Neighbours for Tiny<H, D> {
     fn has_work(&self, _p: &OwnedP, source: Source) -> bool {
         !self.wanted.any() && self.has_any(source)
     }
-    fn elect(&self) -> Option<Seeking> {
-        // Relaxed: a hint.
-        if self.wanted.any() || self.npidle.load(Relaxed) > 0 { None } else { self.spinning.elect() }
-    }
     fn settle(&self, p: OwnedP) -> Option<(OwnedP, Option<Seeking>)> {
         self.central.with(|c| {
-            let has_work = || SOURCES.iter().any(|&source| self.has_any(source));
-            let fate = D::settle(&self.spinning, c.world.is_stopping(), has_work);
+            let fate = D::settle(Ask {
+                room: &self.spinning,
+                is_stopping: c.world.is_stopping(),
+                is_another_idle: !c.idle.is_empty(),
+                has_work: || SOURCES.iter().any(|&source| self.has_any(source)),
+            });
             self.tell(match &fate {
                 Fate::Run(None) => Step::SawWorkLate,
-                Fate::Run(Some(_)) => Step::CalledUpon,
+                Fate::Run(Some(_)) => Step::Seeks,
                 Fate::Held => Step::Held,
                 Fate::Idle => Step::Idled,
             });
@@ -107,7 +108,7 @@ impl<H: Stage, D: Handing> handoff::Neighbours for Tiny<H, D> {
         p.relinquish();
         let is_seeking = seeking.map(Seeking::relinquish).is_some();
         if !self.has_started() {
-            self.tell(if is_seeking { Step::Elected } else { Step::SawWork });
+            self.tell(if is_seeking { Step::SeeksEarly } else { Step::SawWork });
         }
     }
 }
@@ -194,7 +195,11 @@ impl<H: Stage, D: Handing> Tiny<H, D> {
 
     /// Hands P0 on.
     fn handoffp(&self) {
-        D::handoffp(OwnedP::assume(P0), SOURCES, self);
+        D::handoffp(OwnedP::assume(P0), SOURCES, self, || {
+            // Relaxed: a hint.
+            let is_of_no_use = self.wanted.any() || self.npidle.load(Relaxed) > 0;
+            if is_of_no_use { None } else { self.spinning.elect() }
+        });
     }
 
     /// The owner of P1 puts a G into its ring: the only one.
@@ -312,6 +317,31 @@ scene!(a_batch_goes_into_anothers_ring, |H, D| {
     tiny.judge()
 });
 
+scene!(the_idle_p_is_taken_and_a_batch_goes_into_a_ring, |H, D| {
+    // P2 is idle. An M that comes back takes it, and two more find none; P1's owner takes both Gs. Nobody is woken.
+    let tiny = Tiny::<H, D>::new("handoff", 3, &[P2]);
+    let others = party::<H, _, _>("M3, M4, M5, owner of P1", &tiny, |tiny| {
+        (0..3).for_each(|_| tiny.exitsyscall());
+        tiny.take_batch();
+    });
+    tiny.handoffp();
+    H::join(others);
+    tiny.judge()
+});
+
+scene!(a_safepoint_hands_it_on, |H, D| {
+    // The same without an idle P, while everybody is asked to attend to a safepoint.
+    let tiny = Tiny::<H, D>::new("handoff", 2, &[]);
+    tiny.wanted.ask(Want::Safepoint);
+    let others = party::<H, _, _>("M4, M5, owner of P1", &tiny, |tiny| {
+        (0..2).for_each(|_| tiny.exitsyscall());
+        tiny.take_batch();
+    });
+    tiny.handoffp();
+    H::join(others);
+    tiny.judge()
+});
+
 /// Who stops the world while P0 is handed on. It sleeps until that is done.
 struct Stopper<'a, H: Stage, D: Handing> {
     tiny: &'a Tiny<H, D>,
@@ -358,38 +388,51 @@ pub const MODELS: &[Model] = &[
         claim: "a G put into another P's ring while this P is handed on is not left there with this P idle",
         size: "2 threads, 1 G, 2 Ps",
         invariants: [11, 14, 30, 31],
-        must_reach: ["[Elected]", "[CalledUpon]", "[Idled, Woken]"],
+        must_reach: ["[Seeks]", "[Idled, Woken]"],
         runs: [loom(), loom_apart(), sc(), tso()]),
     crate::model!("handoff::nothing_is_left_behind::a_count_that_nobody_stands_behind",
         a_count_that_nobody_stands_behind,
         claim: "nor if the count that kept the submitter from acting stood for nobody",
         size: "3 threads, 1 G, 3 Ps",
         invariants: [11, 14, 30, 31],
-        must_reach: ["[Elected]", "[CalledUpon]", "[Idled, Woken]"],
+        must_reach: ["[Seeks]", "[Idled, Woken]"],
         runs: [loom(), sc(), tso()]),
     crate::model!("handoff::nothing_is_left_behind::a_g_in_the_global_queue", a_g_in_the_global_queue,
         claim: "a G submitted while a P is handed on is not left in the global queue with this P idle",
         size: "2 threads, 1 G, 2 Ps",
         invariants: [11, 14, 30, 31],
-        must_reach: ["[SawWork]", "[SawWorkLate]", "[Elected]"],
+        must_reach: ["[SawWork]", "[SawWorkLate]", "[Seeks]"],
         runs: [loom(), loom_apart(), sc(), tso()]),
     crate::model!("handoff::nothing_is_left_behind::two_come_back_from_system_calls", two_come_back_from_system_calls,
         claim: "a G queued by an M that found no P, and woke nobody, is seen before this P is idled",
         size: "2 threads, 1 G, 3 Ps, 1 taken",
         invariants: [11, 30, 31],
-        must_reach: ["[SawWork]", "[SawWorkLate]", "[Elected]", "[Idled]"],
+        must_reach: ["[SawWork]", "[SawWorkLate]", "[Seeks]", "[Idled]"],
         runs: [loom(), loom_apart(), sc(), tso()]),
     crate::model!("handoff::nothing_is_left_behind::a_batch_goes_into_anothers_ring", a_batch_goes_into_anothers_ring,
         claim: "a G that went from the global queue into another P's ring, and woke nobody, is looked for",
         size: "2 threads, 2 Gs, 2 Ps",
         invariants: [11, 30, 31],
-        must_reach: ["[SawWork]", "[Elected]"],
+        must_reach: ["[SawWork]", "[Seeks]"],
+        runs: [loom(), loom_apart(), sc(), tso()]),
+    crate::model!("handoff::nothing_is_left_behind::the_idle_p_is_taken_and_a_batch_goes_into_a_ring",
+        the_idle_p_is_taken_and_a_batch_goes_into_a_ring,
+        claim: "the same if a P was idle at first: who took it looks for nothing",
+        size: "2 threads, 2 Gs, 3 Ps, 1 taken",
+        invariants: [11, 30, 31],
+        must_reach: ["[SawWork]", "[SawWorkLate]", "[Seeks]", "[Idled]"],
+        runs: [loom(), loom_apart(), sc(), tso()]),
+    crate::model!("handoff::nothing_is_left_behind::a_safepoint_hands_it_on", a_safepoint_hands_it_on,
+        claim: "the same while a safepoint is wanted under each P",
+        size: "2 threads, 2 Gs, 2 Ps",
+        invariants: [11, 30, 31],
+        must_reach: ["[SawWorkLate]", "[Seeks]"],
         runs: [loom(), loom_apart(), sc(), tso()]),
     crate::model!("handoff::nothing_is_left_behind::a_stop", a_stop,
         claim: "a P that is handed on while the world is to stop is held for it, and not idled",
         size: "2 threads, 1 P",
         invariants: [4, 16, 41],
-        must_reach: ["[Elected]", "[Held]"],
+        must_reach: ["[Seeks]", "[Held]"],
         runs: [loom(), loom_apart(), sc(), tso()]),
 ];
 
@@ -398,6 +441,8 @@ const COUNT: &str = "handoff::nothing_is_left_behind::a_count_that_nobody_stands
 const GLOBAL: &str = "handoff::nothing_is_left_behind::a_g_in_the_global_queue";
 const RETURN: &str = "handoff::nothing_is_left_behind::two_come_back_from_system_calls";
 const BATCH: &str = "handoff::nothing_is_left_behind::a_batch_goes_into_anothers_ring";
+const TAKEN: &str = "handoff::nothing_is_left_behind::the_idle_p_is_taken_and_a_batch_goes_into_a_ring";
+const SAFEPOINT: &str = "handoff::nothing_is_left_behind::a_safepoint_hands_it_on";
 const STOP: &str = "handoff::nothing_is_left_behind::a_stop";
 
 /// The mutants.
@@ -405,23 +450,16 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "handoff-ignores-the-call",
         room: "handoff",
-        what: "the P is idled without a look at needspinning (Go's handoffp)",
+        what: "whether somebody looks is asked before the lock, and not whether a seeker is asked for (Go's handoffp)",
         mutation: Mutation::Twin("ignores-the-call"),
         killed_by: &[(RING, Engine::Sc), (RING, Engine::Loom), (COUNT, Engine::Sc)],
-    },
-    Mutant {
-        name: "handoff-skips-the-global-queue",
-        room: "handoff",
-        what: "the P is idled without a look at the queues under the lock",
-        mutation: Mutation::Twin("skips-the-global-queue"),
-        killed_by: &[(RETURN, Engine::Sc), (RETURN, Engine::Loom)],
     },
     Mutant {
         name: "handoff-idles-at-once",
         room: "handoff",
         what: "the P is idled without a look at anything under the lock",
         mutation: Mutation::Twin("idles-at-once"),
-        killed_by: &[(GLOBAL, Engine::Sc), (GLOBAL, Engine::Loom)],
+        killed_by: &[(GLOBAL, Engine::Sc), (GLOBAL, Engine::Loom), (RETURN, Engine::Sc)],
     },
     Mutant {
         name: "handoff-no-seeker",
@@ -429,6 +467,13 @@ pub const MUTANTS: &[Mutant] = &[
         what: "nobody looks and no P is idle, and still the P is not sent to look",
         mutation: Mutation::Twin("no-seeker"),
         killed_by: &[(BATCH, Engine::Sc), (BATCH, Engine::LoomApart)],
+    },
+    Mutant {
+        name: "handoff-elects-outside-the-lock",
+        room: "handoff",
+        what: "whether somebody looks, or a P is idle, is asked before the lock is taken, and not again",
+        mutation: Mutation::Twin("elects-outside-the-lock"),
+        killed_by: &[(TAKEN, Engine::Sc), (SAFEPOINT, Engine::Sc), (SAFEPOINT, Engine::LoomApart)],
     },
     Mutant {
         name: "handoff-forgets-the-stop",

@@ -20,21 +20,35 @@ pub enum Fate {
     Idle,
 }
 
+/// What a P's fate depends on, under the lock.
+pub struct Ask<'a, H: Host, W> {
+    /// The real room.
+    pub room: &'a Spinning<H>,
+    /// Does somebody stop the world?
+    pub is_stopping: bool,
+    /// Is another P idle?
+    pub is_another_idle: bool,
+    /// Is there work in the queues after all?
+    pub has_work: W,
+}
+
 /// The room's functions, the right ones unless a twin says otherwise.
 pub trait Handing: Send + Sync + Sized + 'static {
-    /// See [`handoffp`](handoff::handoffp).
-    fn handoffp(p: OwnedP, sources: &[Source], others: &impl Neighbours) {
+    /// See [`handoffp`](handoff::handoffp). The right one elects under the lock only, never by `elect`.
+    fn handoffp(p: OwnedP, sources: &[Source], others: &impl Neighbours, _elect: impl FnOnce() -> Option<Seeking>) {
         handoff::handoffp(p, sources, others);
     }
     /// See [`settle`](Neighbours::settle), in src/kernel/neighbours.rs.
-    fn settle<H: Host>(room: &Spinning<H>, is_stopping: bool, has_work: impl FnOnce() -> bool) -> Fate {
-        if is_stopping {
+    fn settle<H: Host, W: FnOnce() -> bool>(ask: Ask<'_, H, W>) -> Fate {
+        if ask.is_stopping {
             return Fate::Held;
         }
-        if has_work() {
+        if (ask.has_work)() {
             return Fate::Run(None);
         }
-        room.called_upon().map_or(Fate::Idle, |seeking| Fate::Run(Some(seeking)))
+        let called = ask.room.called_upon();
+        let seeking = called.or_else(|| if ask.is_another_idle { None } else { ask.room.elect() });
+        seeking.map_or(Fate::Idle, |seeking| Fate::Run(Some(seeking)))
     }
 }
 
@@ -42,65 +56,60 @@ pub trait Handing: Send + Sync + Sized + 'static {
 pub struct Right;
 impl Handing for Right {}
 
-/// Go's `handoffp`: the P is idled without a look whether a seeker was asked for.
+/// Go's `handoffp`: whether somebody looks is asked before the lock, and under it not whether a seeker was asked for.
 pub struct IgnoresTheCall;
 impl Handing for IgnoresTheCall {
-    fn settle<H: Host>(_room: &Spinning<H>, is_stopping: bool, has_work: impl FnOnce() -> bool) -> Fate {
-        match is_stopping {
+    fn handoffp(p: OwnedP, sources: &[Source], others: &impl Neighbours, elect: impl FnOnce() -> Option<Seeking>) {
+        ElectsOutsideTheLock::handoffp(p, sources, others, elect);
+    }
+    fn settle<H: Host, W: FnOnce() -> bool>(ask: Ask<'_, H, W>) -> Fate {
+        match ask.is_stopping {
             true => Fate::Held,
-            false if has_work() => Fate::Run(None),
+            false if (ask.has_work)() => Fate::Run(None),
             false => Fate::Idle,
         }
-    }
-}
-
-/// The queues are not looked at again under the lock.
-pub struct SkipsTheGlobalQueue;
-impl Handing for SkipsTheGlobalQueue {
-    fn settle<H: Host>(room: &Spinning<H>, is_stopping: bool, _has_work: impl FnOnce() -> bool) -> Fate {
-        Right::settle(room, is_stopping, || false)
     }
 }
 
 /// Nothing is looked at again under the lock.
 pub struct IdlesAtOnce;
 impl Handing for IdlesAtOnce {
-    fn settle<H: Host>(_room: &Spinning<H>, is_stopping: bool, _has_work: impl FnOnce() -> bool) -> Fate {
-        if is_stopping { Fate::Held } else { Fate::Idle }
+    fn settle<H: Host, W: FnOnce() -> bool>(ask: Ask<'_, H, W>) -> Fate {
+        if ask.is_stopping { Fate::Held } else { Fate::Idle }
     }
 }
 
 /// Nobody looks and no P is idle, and still this P is not sent to look.
 pub struct NoSeeker;
 impl Handing for NoSeeker {
-    fn handoffp(p: OwnedP, sources: &[Source], others: &impl Neighbours) {
-        handoff::handoffp(p, sources, &ElectsNobody(others));
+    fn settle<H: Host, W: FnOnce() -> bool>(ask: Ask<'_, H, W>) -> Fate {
+        Right::settle(Ask { is_another_idle: true, ..ask })
+    }
+}
+
+/// Go's order: whether somebody looks, or another P is idle, is asked before the lock is taken, and not again. An M that
+/// comes back from a system call takes that P, and looks for nothing.
+pub struct ElectsOutsideTheLock;
+impl Handing for ElectsOutsideTheLock {
+    fn handoffp(p: OwnedP, sources: &[Source], others: &impl Neighbours, elect: impl FnOnce() -> Option<Seeking>) {
+        if sources.iter().any(|&source| others.has_work(&p, source)) {
+            return others.startm(p, None);
+        }
+        if let Some(seeking) = elect() {
+            return others.startm(p, Some(seeking));
+        }
+        handoff::handoffp(p, &[], others);
+    }
+    fn settle<H: Host, W: FnOnce() -> bool>(ask: Ask<'_, H, W>) -> Fate {
+        NoSeeker::settle(ask)
     }
 }
 
 /// The P is idled although somebody stops the world.
 pub struct ForgetsTheStop;
 impl Handing for ForgetsTheStop {
-    fn settle<H: Host>(room: &Spinning<H>, _is_stopping: bool, has_work: impl FnOnce() -> bool) -> Fate {
-        Right::settle(room, false, has_work)
-    }
-}
-
-/// Neighbours that give nobody the right to look for work.
-struct ElectsNobody<'a, N>(&'a N);
-
-impl<N: Neighbours> Neighbours for ElectsNobody<'_, N> {
-    fn has_work(&self, p: &OwnedP, source: Source) -> bool {
-        self.0.has_work(p, source)
-    }
-    fn elect(&self) -> Option<Seeking> {
-        None
-    }
-    fn settle(&self, p: OwnedP) -> Option<(OwnedP, Option<Seeking>)> {
-        self.0.settle(p)
-    }
-    fn startm(&self, p: OwnedP, seeking: Option<Seeking>) {
-        self.0.startm(p, seeking);
+    fn settle<H: Host, W: FnOnce() -> bool>(ask: Ask<'_, H, W>) -> Fate {
+        NoSeeker::settle(Ask { is_stopping: false, ..ask })
     }
 }
 
@@ -115,9 +124,9 @@ pub fn play<H, S: Scene<H>>(_: PhantomData<(H, S)>) -> String {
     match crate::mutant::twin() {
         None => S::play::<Right>(),
         Some("ignores-the-call") => S::play::<IgnoresTheCall>(),
-        Some("skips-the-global-queue") => S::play::<SkipsTheGlobalQueue>(),
         Some("idles-at-once") => S::play::<IdlesAtOnce>(),
         Some("no-seeker") => S::play::<NoSeeker>(),
+        Some("elects-outside-the-lock") => S::play::<ElectsOutsideTheLock>(),
         Some("forgets-the-stop") => S::play::<ForgetsTheStop>(),
         Some(other) => panic!("handoff has no twin `{other}`"),
     }
