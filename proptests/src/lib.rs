@@ -48,6 +48,11 @@
 
 pub mod check;
 pub mod deadlines;
+pub mod linear;
 pub mod oracle;
+pub mod regression;
+pub mod room;
+pub mod rooms;
+pub mod shrink;
 pub mod solo;
 pub mod staged;

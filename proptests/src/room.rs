@@ -1,0 +1,223 @@
+//! Random concurrent programs: what several threads do with one room of the kernel, played under many schedules.
+//!
+//! A [`Room`] says what its threads can do, plays a program once on whatever [`Stage`] it is given, and panics if one of
+//! its invariants does not hold. From that follow the generator, the runs under shuttle's schedulers (or every
+//! interleaving of a small program), the search for the shortest failing program, and the search for the schedule with
+//! the fewest switches.
+//!
+//! A program is one flat list of operations, each with the thread that does it. So taking operations out leaves a
+//! program, and the list's length is its size.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use spinpark_verification::engine::{self, Bounds, Engine, Job, Outcome, Script};
+use spinpark_verification::model::{Model, OnShuttle, OnTso};
+use spinpark_verification::mutant::Mutation;
+use spinpark_verification::stage::Stage;
+use std::any::Any;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fmt::{self, Debug, Write as _};
+use std::rc::Rc;
+
+/// A part of the kernel, with a stage around it, on which a few threads do what a program says.
+pub trait Room: Debug + Clone + PartialEq + Sized + 'static {
+    /// Its name; the wrong twins of the kernel's room of this name are played here.
+    const NAME: &'static str;
+    /// What must hold, in a sentence.
+    const CLAIM: &'static str;
+    /// At most so many threads.
+    const THREADS: usize;
+    /// Who plays its programs by default. A room that has fences needs a memory that can miss them.
+    const ENGINES: &'static [Engine];
+    /// The wrong twins, by name, that its programs must find.
+    const FALLS: &'static [&'static str];
+    /// Rare things that [`reached`] can tell of. A room of which one was never reached was not looked at closely.
+    const PATHS: &'static [&'static str];
+    /// Sizes and the like.
+    type Setup: Clone + Debug + PartialEq + Serialize + DeserializeOwned;
+    /// Something that a thread does.
+    type Op: Clone + Debug + PartialEq + Serialize + DeserializeOwned;
+
+    /// Any setup.
+    fn setup() -> BoxedStrategy<Self::Setup>;
+    /// Anything that thread `thread` can do.
+    fn op(thread: usize) -> BoxedStrategy<Self::Op>;
+    /// Setups that are easier to read than this one, to be tried once a program fails.
+    fn simpler(_setup: &Self::Setup) -> Vec<Self::Setup> {
+        Vec::new()
+    }
+    /// Plays `program` once; returns how it ended.
+    ///
+    /// # Panics
+    /// If an invariant does not hold.
+    fn play<H: Stage>(program: &Program<Self>) -> String;
+}
+
+/// What the threads of a room do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(bound = "")]
+pub struct Program<R: Room> {
+    /// Sizes and the like.
+    pub setup: R::Setup,
+    /// Which thread does what. Operations of one thread are done in this order; those of different threads in any.
+    pub ops: Vec<(usize, R::Op)>,
+}
+
+impl<R: Room> Program<R> {
+    /// Any program of up to `longest` operations.
+    pub fn any(longest: usize) -> impl Strategy<Value = Program<R>> {
+        let op = (0..R::THREADS).prop_flat_map(|thread| R::op(thread).prop_map(move |op| (thread, op)));
+        (R::setup(), vec(op, 1..=longest)).prop_map(|(setup, ops)| Program { setup, ops })
+    }
+
+    /// The program that belongs to `seed`.
+    pub fn draw(seed: u64, longest: usize) -> Program<R> {
+        let mut bytes = [0; 32];
+        bytes.chunks_mut(8).zip(1..).for_each(|(chunk, n)| {
+            chunk.copy_from_slice(&seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(n).to_le_bytes());
+        });
+        let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+        let mut runner = TestRunner::new_with_rng(Config::default(), rng);
+        let tree = Self::any(longest).new_tree(&mut runner);
+        tree.expect("no strategy of a room rejects").current()
+    }
+
+    /// How many threads do anything: one more than the last that does.
+    pub fn threads(&self) -> usize {
+        self.ops.iter().map(|(thread, _)| thread + 1).max().unwrap_or(0)
+    }
+
+    /// What thread `thread` does, in order.
+    pub fn of(&self, thread: usize) -> Vec<R::Op> {
+        self.ops.iter().filter(|(t, _)| *t == thread).map(|(_, op)| op.clone()).collect()
+    }
+
+    /// As columns, one a thread.
+    pub fn picture(&self) -> String {
+        let cell = |op: &R::Op| format!("{op:?}");
+        let columns: Vec<Vec<String>> = (0..self.threads()).map(|t| self.of(t).iter().map(cell).collect()).collect();
+        let mut text = format!("{:?}\n", self.setup);
+        let longest = columns.iter().map(Vec::len).max().unwrap_or(0);
+        let widths: Vec<usize> =
+            columns.iter().map(|column| column.iter().map(String::len).max().unwrap_or(0).max(8)).collect();
+        let head = (0..columns.len()).map(|t| format!("thread {t}"));
+        let _ = writeln!(text, "{}", row(head, &widths));
+        for i in 0..longest {
+            let cells = columns.iter().map(|column| column.get(i).cloned().unwrap_or_default());
+            let _ = writeln!(text, "{}", row(cells, &widths));
+        }
+        text
+    }
+}
+
+fn row(cells: impl Iterator<Item = String>, widths: &[usize]) -> String {
+    let cells: Vec<String> = cells.zip(widths).map(|(cell, width)| format!("{cell:width$}")).collect();
+    format!("  {}", cells.join(" │ ")).trim_end().to_owned()
+}
+
+impl<R: Room> fmt::Display for Program<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.picture())
+    }
+}
+
+/// How a program is played.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Trial {
+    /// By whom.
+    pub engine: Engine,
+    /// How often: with so many schedules, if the engine draws them; at most so many, if it tries all.
+    pub schedules: u64,
+    /// From which seed.
+    pub seed: u64,
+    /// With which wrong twin, if any.
+    pub mutation: Option<Mutation>,
+}
+
+impl Trial {
+    fn bounds(&self) -> Bounds {
+        // The depth varies with the seed: few changes of priority find most, but not all.
+        let depth = 1 + (self.seed % 4) as usize;
+        Bounds { preemptions: None, depth: Some(depth), executions: Some(self.schedules), spurious: 0, seconds: 60.0 }
+    }
+}
+
+thread_local! {
+    /// What is played now on this thread. An engine runs all threads of a program on the one that asked.
+    static PROGRAM: RefCell<Option<Rc<dyn Any>>> = const { RefCell::new(None) };
+    static REACHED: RefCell<BTreeMap<&'static str, u64>> = const { RefCell::new(BTreeMap::new()) };
+}
+
+/// A rare thing has happened, one of the room's [`PATHS`](Room::PATHS).
+pub fn reached(path: &'static str) {
+    REACHED.with_borrow_mut(|reached| *reached.entry(path).or_default() += 1);
+}
+
+/// The same, if `really`.
+pub fn reached_if(really: bool, path: &'static str) {
+    if really {
+        reached(path);
+    }
+}
+
+/// What was reached on this thread since the last time this was asked.
+pub fn take_reached() -> BTreeMap<&'static str, u64> {
+    REACHED.take()
+}
+
+fn play<R: Room, H: Stage>() -> String {
+    let program = PROGRAM.with_borrow(Clone::clone).expect("it is set while an engine runs");
+    R::play::<H>(program.downcast_ref().expect("it is of this room"))
+}
+
+fn model<R: Room>() -> Model {
+    fn not_here() -> String {
+        panic!("generated programs are not played on loom")
+    }
+    Model {
+        name: R::NAME,
+        claim: R::CLAIM,
+        size: "generated",
+        invariants: &[],
+        must_reach: &[],
+        runs: &[],
+        loom: not_here,
+        loom_apart: not_here,
+        shuttle: play::<R, OnShuttle>,
+        tso: play::<R, OnTso>,
+    }
+}
+
+/// Plays `program` as `trial` says.
+///
+/// # Panics
+/// If the engine is loom.
+pub fn run<R: Room>(program: &Program<R>, trial: &Trial) -> Outcome {
+    with_job(program, trial, |job| engine::run(job, &engine::silent()))
+}
+
+/// Plays one schedule of `program` again.
+pub fn replay<R: Room>(program: &Program<R>, trial: &Trial, script: &Script) -> Outcome {
+    with_job(program, trial, |job| engine::replay(job, script))
+}
+
+fn with_job<R: Room>(program: &Program<R>, trial: &Trial, act: impl Fn(Job<'_>) -> Outcome) -> Outcome {
+    assert!(!trial.engine.is_loom(), "generated programs are not played on loom");
+    PROGRAM.set(Some(Rc::new(program.clone())));
+    let model = model::<R>();
+    let bounds = trial.bounds();
+    let mut job = Job { model: &model, engine: trial.engine, bounds, mutation: trial.mutation, seed: trial.seed };
+    let mut outcome = act(job);
+    // PCT refuses a program in which never two threads can go on.
+    if outcome.failure.as_ref().is_some_and(|failure| failure.message.contains("did not exercise any concurrency")) {
+        job.engine = if trial.engine == Engine::Pct { Engine::Random } else { Engine::TsoRandom };
+        outcome = act(job);
+    }
+    PROGRAM.set(None);
+    outcome
+}

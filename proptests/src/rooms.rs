@@ -1,0 +1,86 @@
+//! The rooms of the kernel, each on a stage of its own on which random programs are played.
+
+pub mod queue;
+
+use crate::regression::{FORMAT, Regression};
+use crate::room::{self, Program, Room, Trial};
+use crate::shrink::{Found, Hunt, hunt};
+use spinpark_verification::engine::{Engine, Outcome};
+
+/// Every room, in reading order.
+pub const ALL: &[Entry] = &[Entry::of::<queue::Ring>(), Entry::of::<queue::Local>()];
+
+/// A room, whatever its type.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    /// [`Room::NAME`].
+    pub name: &'static str,
+    /// [`Room::CLAIM`].
+    pub claim: &'static str,
+    /// [`Room::ENGINES`].
+    pub engines: &'static [Engine],
+    /// [`Room::FALLS`].
+    pub falls: &'static [&'static str],
+    /// [`Room::PATHS`].
+    pub paths: &'static [&'static str],
+    hunt: fn(&Hunt, &mut dyn FnMut(&Outcome)) -> Option<Regression>,
+    play: fn(&Regression) -> Result<Outcome, String>,
+}
+
+impl Entry {
+    const fn of<R: Room>() -> Entry {
+        Entry {
+            name: R::NAME,
+            claim: R::CLAIM,
+            engines: R::ENGINES,
+            falls: R::FALLS,
+            paths: R::PATHS,
+            hunt: |how, each| hunt::<R>(how, |_, outcome| each(outcome)).map(|found| erase(&found)),
+            play: play_again::<R>,
+        }
+    }
+
+    /// Draws programs until one fails. See [`hunt`].
+    pub fn hunt(&self, how: &Hunt, mut each: impl FnMut(&Outcome)) -> Option<Regression> {
+        (self.hunt)(how, &mut each)
+    }
+
+    /// Plays what failed once: its schedule if it has one, else its program from its seed.
+    ///
+    /// # Errors
+    /// If the program is none of this room's.
+    pub fn play(&self, regression: &Regression) -> Result<Outcome, String> {
+        (self.play)(regression)
+    }
+}
+
+/// The room of this name.
+pub fn find(name: &str) -> Option<&'static Entry> {
+    ALL.iter().find(|room| room.name == name)
+}
+
+fn erase<R: Room>(found: &Found<R>) -> Regression {
+    Regression {
+        spinpark_program: FORMAT,
+        room: R::NAME.to_owned(),
+        mutant: None,
+        engine: found.trial.engine,
+        seed: found.trial.seed,
+        schedules: found.trial.schedules,
+        program: serde_json::to_value(&found.program).expect("programs are plain data"),
+        picture: found.program.picture().lines().map(str::to_owned).collect(),
+        operations: found.program.ops.len(),
+        failure: found.failure.clone(),
+    }
+}
+
+fn play_again<R: Room>(regression: &Regression) -> Result<Outcome, String> {
+    let program: Program<R> = serde_json::from_value(regression.program.clone())
+        .map_err(|error| format!("this is no program of {}: {error}", R::NAME))?;
+    let Regression { engine, seed, schedules, .. } = *regression;
+    let trial = Trial { engine, seed, schedules, mutation: regression.mutation()? };
+    Ok(match &regression.failure.script {
+        Some(script) => room::replay(&program, &trial, script),
+        None => room::run(&program, &trial),
+    })
+}

@@ -1,0 +1,70 @@
+//! Random concurrent programs on each room: the kernel holds, and each wrong twin falls, by a program of at most twelve
+//! operations.
+
+use spinpark_proptests::room::{Trial, take_reached};
+use spinpark_proptests::rooms::{self, Entry};
+use spinpark_proptests::shrink::Hunt;
+use spinpark_verification::engine::Engine;
+use spinpark_verification::mutant;
+use std::time::{Duration, Instant};
+
+fn how(room: &Entry, mutant: Option<&str>, seconds: f64) -> Hunt {
+    let mutation = mutant.map(|name| mutant::find(name).expect("there is such a mutant").mutation);
+    let trial = Trial { engine: Engine::Pct, schedules: 60, seed: 1, mutation };
+    let (time, shrinking) = (Duration::from_secs_f64(seconds), Duration::from_secs(10));
+    Hunt { trial, engines: room.engines, longest: 16, time, shrinking }
+}
+
+fn holds(name: &str) {
+    let room = rooms::find(name).expect("there is such a room");
+    let (mut programs, mut schedules) = (0, 0);
+    let found = room.hunt(&how(room, None, 2.0), |outcome| {
+        programs += 1;
+        schedules += outcome.executions;
+    });
+    let reached = take_reached();
+    println!("{name}: {programs} programs, {schedules} schedules");
+    for path in room.paths {
+        println!("{:9} × {path}", reached.get(path).copied().unwrap_or(0));
+    }
+    if let Some(found) = found {
+        panic!("{}\n{}", found.picture.join("\n"), found.failure.message);
+    }
+}
+
+fn each_wrong_twin_falls(name: &str) {
+    let room = rooms::find(name).expect("there is such a room");
+    let mut survivors = Vec::new();
+    for mutant in room.falls {
+        let clock = Instant::now();
+        let Some(found) = room.hunt(&how(room, Some(mutant), 60.0), |_| ()) else {
+            survivors.push(*mutant);
+            continue;
+        };
+        let seconds = clock.elapsed().as_secs_f64();
+        println!("{mutant} after {seconds:.1} s: {}\n{}", found.failure.message, found.picture.join("\n"));
+        assert!(found.operations <= 12, "{mutant} was found by {} operations, more than 12", found.operations);
+    }
+    assert!(survivors.is_empty(), "not found within a minute each: {survivors:?}");
+}
+
+macro_rules! rooms {
+    ($($test:ident: $name:literal),* $(,)?) => {
+        mod a_room_holds {
+            $(#[test] fn $test() { super::holds($name); })*
+        }
+        mod each_wrong_twin_is_found {
+            $(#[test] fn $test() { super::each_wrong_twin_falls($name); })*
+        }
+        #[test]
+        fn every_room_is_listed_here() {
+            let listed = [$($name),*];
+            assert!(rooms::ALL.iter().map(|room| room.name).eq(listed), "{listed:?}");
+        }
+    };
+}
+
+rooms! {
+    runq: "runq",
+    local: "local",
+}
