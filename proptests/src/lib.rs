@@ -48,6 +48,7 @@
 
 pub mod check;
 pub mod deadlines;
+pub mod fuzz;
 pub mod linear;
 pub mod oracle;
 pub mod regression;
@@ -56,3 +57,4 @@ pub mod rooms;
 pub mod shrink;
 pub mod solo;
 pub mod staged;
+pub mod whole;

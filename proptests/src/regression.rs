@@ -1,14 +1,32 @@
 //! What failed once, as a file: the program, the schedule, and the seed it came from.
 
+use crate::rooms;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use spinpark_verification::engine::{Engine, Failure};
-use spinpark_verification::mutant::{self, Mutation};
+use spinpark_verification::engine::{Engine, Failure, Outcome};
+use spinpark_verification::model;
+use spinpark_verification::mutant::{self, Mutant};
+use spinpark_verification::schedule::{self, Schedule};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 /// Today's format.
 pub const FORMAT: u32 = 1;
+
+/// The files of failed programs in `folder`, in order. None if there is no such folder.
+///
+/// # Errors
+/// If the folder cannot be read.
+pub fn files_in(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    if !folder.exists() {
+        return Ok(Vec::new());
+    }
+    let entries = fs::read_dir(folder).map_err(|error| format!("cannot read {}: {error}", folder.display()))?;
+    let mut files: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "json"));
+    files.sort();
+    Ok(files)
+}
 
 /// A program that failed.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -64,13 +82,52 @@ impl Regression {
         Ok(path)
     }
 
-    /// What is wrong with the kernel it is played with.
+    /// Plays it again: its schedule if it has one, else its program from its seed.
+    ///
+    /// # Errors
+    /// If there is no such room or twin, or the program is none of that room's.
+    pub fn play(&self) -> Result<Outcome, String> {
+        let room = rooms::find(&self.room).ok_or_else(|| format!("there is no room `{}`", self.room))?;
+        room.play(self)
+    }
+
+    /// A program that failed with a wrong twin must still do so, and hold without it; any other must hold. `Err`: it is
+    /// not so.
+    ///
+    /// # Errors
+    /// As [`play`](Regression::play).
+    pub fn is_as_it_should_be(&self) -> Result<Result<(), String>, String> {
+        if let Some(name) = &self.mutant
+            && self.play()?.failure.is_none()
+        {
+            return Ok(Err(format!("does not find the wrong twin {name} any more")));
+        }
+        // The schedule is the twin's: the kernel takes other steps.
+        let mut right = Regression { mutant: None, ..self.clone() };
+        right.failure.script = None;
+        let failure = right.play()?.failure;
+        Ok(failure.map_or(Ok(()), |failure| Err(format!("the kernel fails: {}", failure.message))))
+    }
+
+    /// As a schedule that can be drawn.
+    pub fn schedule(&self, failure: &Failure) -> Schedule {
+        Schedule {
+            spinpark_schedule: schedule::FORMAT,
+            model: self.room.clone(),
+            engine: self.engine,
+            bounds: model::usual(self.engine).bounds,
+            seed: self.seed,
+            mutant: self.mutant.clone(),
+            failure: failure.clone(),
+        }
+    }
+
+    /// The wrong twin it is played with.
     ///
     /// # Errors
     /// If there is no such twin.
-    pub fn mutation(&self) -> Result<Option<Mutation>, String> {
+    pub fn mutant(&self) -> Result<Option<&'static Mutant>, String> {
         let Some(name) = &self.mutant else { return Ok(None) };
-        let mutant = mutant::find(name).ok_or_else(|| format!("there is no mutant `{name}`"))?;
-        Ok(Some(mutant.mutation))
+        mutant::find(name).map(Some).ok_or_else(|| format!("there is no mutant `{name}`"))
     }
 }

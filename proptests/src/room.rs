@@ -14,9 +14,9 @@ use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use spinpark_verification::engine::{self, Bounds, Engine, Job, Outcome, Script};
+use spinpark_verification::engine::{self, Bounds, Engine, Failure, Job, Outcome, Script, Verdict};
 use spinpark_verification::model::{Model, OnShuttle, OnTso};
-use spinpark_verification::mutant::Mutation;
+use spinpark_verification::mutant::Mutant;
 use spinpark_verification::stage::Stage;
 use std::any::Any;
 use std::cell::RefCell;
@@ -56,6 +56,10 @@ pub trait Room: Debug + Clone + PartialEq + Sized + 'static {
     /// # Panics
     /// If an invariant does not hold.
     fn play<H: Stage>(program: &Program<Self>) -> String;
+    /// If this room is played on real cores, not by an engine: plays `program` once.
+    fn on_cores(_program: &Program<Self>) -> Option<Result<(), String>> {
+        None
+    }
 }
 
 /// What the threads of a room do.
@@ -127,16 +131,16 @@ impl<R: Room> fmt::Display for Program<R> {
 }
 
 /// How a program is played.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy)]
 pub struct Trial {
-    /// By whom.
+    /// By whom. Means nothing on real cores.
     pub engine: Engine,
     /// How often: with so many schedules, if the engine draws them; at most so many, if it tries all.
     pub schedules: u64,
     /// From which seed.
     pub seed: u64,
     /// With which wrong twin, if any.
-    pub mutation: Option<Mutation>,
+    pub mutant: Option<&'static Mutant>,
 }
 
 impl Trial {
@@ -156,6 +160,11 @@ thread_local! {
 /// A rare thing has happened, one of the room's [`PATHS`](Room::PATHS).
 pub fn reached(path: &'static str) {
     REACHED.with_borrow_mut(|reached| *reached.entry(path).or_default() += 1);
+}
+
+/// So many times.
+pub fn reached_times(path: &'static str, times: u64) {
+    REACHED.with_borrow_mut(|reached| *reached.entry(path).or_default() += times);
 }
 
 /// The same, if `really`.
@@ -198,7 +207,33 @@ fn model<R: Room>() -> Model {
 /// # Panics
 /// If the engine is loom.
 pub fn run<R: Room>(program: &Program<R>, trial: &Trial) -> Outcome {
-    with_job(program, trial, |job| engine::run(job, &engine::silent()))
+    run_on_cores(program, trial).unwrap_or_else(|| with_job(program, trial, |job| engine::run(job, &engine::silent())))
+}
+
+/// Real cores have no schedules to try: the same again and again.
+fn run_on_cores<R: Room>(program: &Program<R>, trial: &Trial) -> Option<Outcome> {
+    let mut executions = 0;
+    let mut failure = None;
+    while executions < trial.schedules.min(20) && failure.is_none() {
+        executions += 1;
+        failure = R::on_cores(program)?.err();
+    }
+    let failure = failure.map(|message| Failure {
+        message,
+        execution: executions,
+        script: None,
+        threads: Vec::new(),
+        steps: Vec::new(),
+    });
+    Some(Outcome {
+        verdict: if failure.is_some() { Verdict::Failed } else { Verdict::Sampled },
+        executions,
+        redundant: 0,
+        outcomes: BTreeMap::new(),
+        seconds: 0.0,
+        failure,
+        mutant_hits: 0,
+    })
 }
 
 /// Plays one schedule of `program` again.
@@ -211,7 +246,7 @@ fn with_job<R: Room>(program: &Program<R>, trial: &Trial, act: impl Fn(Job<'_>) 
     PROGRAM.set(Some(Rc::new(program.clone())));
     let model = model::<R>();
     let bounds = trial.bounds();
-    let mut job = Job { model: &model, engine: trial.engine, bounds, mutation: trial.mutation, seed: trial.seed };
+    let mut job = Job { model: &model, engine: trial.engine, bounds, mutation: trial.mutant.map(|mutant| mutant.mutation), seed: trial.seed };
     let mut outcome = act(job);
     // PCT refuses a program in which never two threads can go on.
     if outcome.failure.as_ref().is_some_and(|failure| failure.message.contains("did not exercise any concurrency")) {

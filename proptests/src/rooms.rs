@@ -8,7 +8,7 @@ use crate::shrink::{Found, Hunt, hunt};
 use spinpark_verification::engine::{Engine, Outcome};
 
 /// Every room, in reading order.
-pub const ALL: &[Entry] = &[Entry::of::<queue::Ring>(), Entry::of::<queue::Local>()];
+pub const ALL: &[Entry] = &[Entry::of::<queue::Ring>(), Entry::of::<queue::Local>(), Entry::of::<crate::whole::Whole>(), Entry::of::<crate::whole::Hogs>(), Entry::of::<crate::whole::OnCores>()];
 
 /// A room, whatever its type.
 #[derive(Debug, Clone, Copy)]
@@ -63,7 +63,7 @@ fn erase<R: Room>(found: &Found<R>) -> Regression {
     Regression {
         spinpark_program: FORMAT,
         room: R::NAME.to_owned(),
-        mutant: None,
+        mutant: found.trial.mutant.map(|mutant| mutant.name.to_owned()),
         engine: found.trial.engine,
         seed: found.trial.seed,
         schedules: found.trial.schedules,
@@ -78,7 +78,7 @@ fn play_again<R: Room>(regression: &Regression) -> Result<Outcome, String> {
     let program: Program<R> = serde_json::from_value(regression.program.clone())
         .map_err(|error| format!("this is no program of {}: {error}", R::NAME))?;
     let Regression { engine, seed, schedules, .. } = *regression;
-    let trial = Trial { engine, seed, schedules, mutation: regression.mutation()? };
+    let trial = Trial { engine, seed, schedules, mutant: regression.mutant()? };
     Ok(match &regression.failure.script {
         Some(script) => room::replay(&program, &trial, script),
         None => room::run(&program, &trial),

@@ -98,13 +98,21 @@ pub fn hunt<R: Room>(how: &Hunt, mut each: impl FnMut(&Program<R>, &Outcome)) ->
             let outcome = run(&program, &trial);
             each(&program, &outcome);
             if let Some(failure) = outcome.failure {
-                let found = Found { program, trial, failure };
-                return Some(shrink(found, how.shrinking));
+                let found = shrink(Found { program, trial, failure }, how.shrinking);
+                return Some(blame_the_kernel(&found).unwrap_or(found));
             }
         }
         seed = seed.wrapping_add(1);
     }
     None
+}
+
+/// If what a wrong twin failed by fails without the twin too, that is worse, and is what was found.
+fn blame_the_kernel<R: Room>(found: &Found<R>) -> Option<Found<R>> {
+    found.trial.mutant?;
+    let right = Trial { mutant: None, ..found.trial };
+    let (trial, failure) = fails(&found.program, &right, 4)?;
+    Some(Found { program: found.program.clone(), trial, failure })
 }
 
 /// What to hunt with.

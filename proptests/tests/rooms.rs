@@ -9,8 +9,8 @@ use spinpark_verification::mutant;
 use std::time::{Duration, Instant};
 
 fn how(room: &Entry, mutant: Option<&str>, seconds: f64) -> Hunt {
-    let mutation = mutant.map(|name| mutant::find(name).expect("there is such a mutant").mutation);
-    let trial = Trial { engine: Engine::Pct, schedules: 60, seed: 1, mutation };
+    let mutant = mutant.map(|name| mutant::find(name).expect("there is such a mutant"));
+    let trial = Trial { engine: Engine::Pct, schedules: 60, seed: 1, mutant };
     let (time, shrinking) = (Duration::from_secs_f64(seconds), Duration::from_secs(10));
     Hunt { trial, engines: room.engines, longest: 16, time, shrinking }
 }
@@ -43,6 +43,7 @@ fn each_wrong_twin_falls(name: &str) {
         };
         let seconds = clock.elapsed().as_secs_f64();
         println!("{mutant} after {seconds:.1} s: {}\n{}", found.failure.message, found.picture.join("\n"));
+        assert_eq!(found.mutant.as_deref(), Some(*mutant), "the kernel fails by this without a wrong twin");
         assert!(found.operations <= 12, "{mutant} was found by {} operations, more than 12", found.operations);
     }
     assert!(survivors.is_empty(), "not found within a minute each: {survivors:?}");
@@ -67,4 +68,7 @@ macro_rules! rooms {
 rooms! {
     runq: "runq",
     local: "local",
+    sched: "sched",
+    hogs: "hogs",
+    cores: "cores",
 }

@@ -195,14 +195,15 @@ impl<H: Host, O: Observer> Sched<H, O> {
 
     /// Takes `m`'s number back.
     pub(super) fn free_m(&self, c: &mut Central<H>, m: MId) {
+        self.observer.event(Event::Exited { m });
         c.bound.forget(m);
         c.unused.push(m);
     }
 
-    /// `m`, whose number was taken back, is no more.
-    pub(super) fn end_m(&self, c: &mut Central<H>, m: MId) {
-        self.observer.event(Event::Exited { m });
+    /// An M, whose number was taken back, is no more.
+    pub(super) fn end_m(&self, c: &mut Central<H>) {
         c.alive -= 1;
+        self.observer.event(Event::Gone { sleeping: c.sleeping.len(), alive: c.alive });
         if c.closed && c.alive == 0 {
             self.rouse_monitor(c);
             c.calls.closer();

@@ -27,7 +27,7 @@ pub struct Census {
     pub may_start: bool,
     /// Gs in the global queue. (The rings of idle Ps are empty.)
     pub queued: usize,
-    /// Can work still arrive from a source, a timer for instance?
+    /// Is there work in a source, or can it still arrive there, by a timer for instance?
     pub is_expecting: bool,
 }
 
@@ -35,11 +35,13 @@ impl Census {
     /// Why the Gs that wait will wait for ever; `None`: something can still happen.
     pub fn verdict(self) -> Option<Woken> {
         let somebody_runs = self.alive > self.sleeping + self.waiting || self.busy_ps > 0;
-        if somebody_runs || self.waiting == 0 || self.is_expecting {
+        let has_work = self.queued > 0 || self.is_expecting;
+        if somebody_runs || self.waiting == 0 {
             None
-        } else if self.queued == 0 {
+        } else if !has_work {
             Some(Woken::Deadlock)
         } else if self.sleeping == 0 && !self.may_start {
+            // Whatever comes, every M that there can be waits for it to have run.
             Some(Woken::NoThread)
         } else {
             None

@@ -177,7 +177,6 @@ impl<H: Host, O: Observer> threads::Neighbours<H> for Arc<Sched<H, O>> {
     }
 
     fn refused(&self, mail: Mail, m: Option<MId>) -> Option<(MId, Mail)> {
-        self.observer.event(Event::Refused);
         self.central(|c| {
             let late = c.sleeping.get();
             let kept = match (late, mail) {
@@ -187,6 +186,7 @@ impl<H: Host, O: Observer> threads::Neighbours<H> for Arc<Sched<H, O>> {
                 }
                 (None, Mail::Exit) => None,
                 (None, Mail::Run { p, seeking }) => {
+                    self.observer.event(Event::Refused);
                     c.refused += 1;
                     c.must_retry = true;
                     // An idle P has nothing to steal: what it holds goes to where the others look.
@@ -200,7 +200,7 @@ impl<H: Host, O: Observer> threads::Neighbours<H> for Arc<Sched<H, O>> {
             };
             if let Some(m) = m {
                 self.free_m(c, m);
-                self.end_m(c, m);
+                self.end_m(c);
             }
             kept
         })

@@ -66,7 +66,7 @@ pub enum Event<'a> {
         /// The M.
         m: MId,
     },
-    /// No M could be had; the work waits for one.
+    /// No M could be had; the work waits for one. Under the lock.
     Refused,
     /// An M got a P back after a system call.
     Returned {
@@ -101,10 +101,17 @@ pub enum Event<'a> {
         /// What is wrong.
         why: Woken,
     },
-    /// An M has ended. Under the lock.
+    /// An M is done; another may get its number from now on. Under the lock.
     Exited {
         /// The M.
         m: MId,
+    },
+    /// An M that is done is no longer counted. Under the lock.
+    Gone {
+        /// How many sleep now.
+        sleeping: usize,
+        /// How many there are.
+        alive: usize,
     },
 }
 

@@ -306,7 +306,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
             // An M was refused; now there is a number for one.
             self.spinning.wakep(self);
         }
-        self.central(|c| self.end_m(c, m));
+        self.central(|c| self.end_m(c));
     }
 }
 

@@ -8,6 +8,7 @@ use spinpark_verification::model::{self, Model, Run};
 use spinpark_verification::mutant::{self, Mutant};
 use spinpark_verification::report::{self, Kill, Row};
 use spinpark_verification::schedule::{FORMAT, Schedule};
+use std::ffi::OsString;
 use std::fs;
 use std::io::{IsTerminal, Write};
 use std::num::NonZeroUsize;
@@ -76,6 +77,16 @@ enum Command {
         /// The file that a failing run has written.
         file: PathBuf,
     },
+    /// Throws random programs at the rooms and at the whole scheduler: `cargo verify fuzz --minutes 5`.
+    ///
+    /// `cargo verify fuzz --help` says more. It is a program of its own, `fuzz` of spinpark-proptests, which is built
+    /// first.
+    #[command(disable_help_flag = true)]
+    Fuzz {
+        /// What it is to do.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
+        args: Vec<OsString>,
+    },
     /// The process of one job. Reads it from its standard input.
     #[command(hide = true)]
     Worker,
@@ -128,6 +139,7 @@ fn main() -> ExitCode {
         Some(Command::Run { names, how, mutant }) => some(&names, &how, mutant.as_deref()),
         Some(Command::Mutants { names, list, show, how }) => mutants(&names, list, show, &how),
         Some(Command::Replay { file }) => replay(&file),
+        Some(Command::Fuzz { args }) => return fuzz(&args),
         Some(Command::Worker) => job::work().map_err(Stop::BadInput),
     };
     match result {
@@ -212,6 +224,19 @@ fn mutants(names: &[String], list: bool, show: bool, how: &How) -> Result<(), St
         write(path, &format!("{:#}\n", report::kills_json(&kills)))?;
     }
     if print_kills(&kills) { Ok(()) } else { Err(Stop::DoesNotHold) }
+}
+
+/// The fuzzer needs this crate, so this crate cannot need it: it is built and run as another program.
+fn fuzz(args: &[OsString]) -> ExitCode {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let run = ["run", "--quiet", "--profile", "verify", "--package", "spinpark-proptests", "--bin", "fuzz", "--"];
+    match std::process::Command::new(cargo).args(run).args(args).status() {
+        Ok(status) => status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from),
+        Err(error) => {
+            eprintln!("error: cannot run cargo to build the fuzzer: {error}");
+            ExitCode::from(2)
+        }
+    }
 }
 
 fn replay(file: &Path) -> Result<(), Stop> {

@@ -4,6 +4,8 @@ use spinpark::host::{Host, Nanos};
 
 /// A host that models can be played on.
 pub trait Stage: Host {
+    /// Are its threads real? Then nobody sees that all of them wait, and time passes by itself.
+    const IS_REAL: bool = false;
     /// A thread that can be waited for.
     type Thread<T: Send + 'static>;
     /// Plain memory. Where the engine can, an unordered pair of accesses is a failure of its own.

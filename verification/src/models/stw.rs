@@ -670,7 +670,7 @@ pub(super) mod real {
             self.more.event(&event);
             match event {
                 Event::Slept { sleeping, alive, .. } if sleeping == alive => self.all_asleep.unpark(),
-                Event::Exited { .. } => self.all_asleep.unpark(),
+                Event::Gone { .. } => self.all_asleep.unpark(),
                 _ => (),
             }
         }

@@ -113,7 +113,7 @@ impl<H: Stage> Observer for World<H> {
     fn event(&self, event: Event<'_>) {
         match event {
             Event::Slept { sleeping, alive, .. } if sleeping == alive => self.all_asleep.unpark(),
-            Event::Exited { .. } => self.all_asleep.unpark(),
+            Event::Gone { .. } => self.all_asleep.unpark(),
             Event::Returned { way, .. } => self.note(match way {
                 Way::Kept => 1,
                 Way::TookBack => 2,

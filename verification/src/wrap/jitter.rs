@@ -3,6 +3,7 @@
 //!
 //! Go has one such window under `debugExtendGrunningNoP`; here it is every access.
 
+use crate::stage::Stage;
 use spinpark::host::{self, Host, Nanos, SpawnError};
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -105,4 +106,11 @@ impl<H: Host> Host for Jitter<H> {
     }
 
     host_and_spawn_as_beneath!();
+}
+
+impl<H: Stage> Stage for Jitter<H> {
+    const IS_REAL: bool = H::IS_REAL;
+    type Cell<T: Copy + Send + 'static> = H::Cell<T>;
+
+    threads_as_beneath!();
 }

@@ -39,6 +39,9 @@ macro_rules! threads_as_beneath {
         fn me() -> usize {
             H::me()
         }
+        fn refuse_spawns(n: usize) {
+            H::refuse_spawns(n);
+        }
         fn pass(nanos: Nanos) {
             H::pass(nanos);
         }

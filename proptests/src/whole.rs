@@ -1,0 +1,19 @@
+//! The whole scheduler: random configurations, workloads and faults, watched for every invariant that can be seen.
+//!
+//! ```text
+//!   program ──► plan: each G and what it does ──► Sched<H, World>, its Ms, up to three outsiders ──► all is quiet
+//!                                                        │ events and facts                              │
+//!                                                        ▼                                               ▼
+//!                                                      watch: an invariant for each of them          snapshot
+//! ```
+//!
+//! The same program is played under shuttle's schedulers, over store buffers, and on real cores with
+//! [`Jitter`](spinpark_verification::wrap::jitter::Jitter).
+
+mod act;
+mod outside;
+mod plan;
+mod play;
+pub mod watch;
+
+pub use plan::{Act, Hogs, OnCores, Op, Setup, Whole};

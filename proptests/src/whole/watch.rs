@@ -1,0 +1,332 @@
+//! What must hold while a program runs, and when all is quiet: one named invariant for each thing that can be seen.
+//!
+//! A [`Watch`] is told facts and knows nothing else, so each invariant can be shown to fail by telling it a wrong story.
+
+use spinpark::kernel::locked::Woken;
+use spinpark::kernel::snapshot::Snapshot;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+/// Something that must hold. The numbers are those of docs/invariants.md.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Invariant {
+    /// Its number.
+    pub number: u8,
+    /// What it says.
+    pub says: &'static str,
+}
+
+macro_rules! invariants {
+    ($($name:ident = $number:literal: $says:literal;)*) => {
+        $(
+            #[doc = $says]
+            pub const $name: Invariant = Invariant { number: $number, says: $says };
+        )*
+        /// All of them.
+        pub const INVARIANTS: &[Invariant] = &[$($name),*];
+    };
+}
+
+invariants! {
+    NO_G_IS_LOST = 1: "no G is lost, and each sees what was done before it was queued";
+    NO_G_RUNS_TWICE = 2: "no G runs twice for one readiness";
+    ONE_OWNER = 4: "a P runs one G at a time, and there are no more than there are Ps";
+    SLEEPERS_RUN_NOTHING = 12: "an M that sleeps runs nothing";
+    ONE_WAKE_A_SLEEP = 13: "an M is woken once for each sleep";
+    A_STOPPED_WORLD_STANDS_STILL = 16: "while the world is stopped no G runs, and every P is held";
+    ONCE_UNDER_EACH_P = 18: "a safepoint's function runs once under each P";
+    BOUND_GS_STAY = 19: "a bound G stays on its M";
+    NO_FALSE_DEADLOCK = 25: "no deadlock is told while something can happen";
+    WORK_IS_CONSERVED = 30: "no G waits while a P is idle";
+    NOBODY_SPINS = 31: "when every M sleeps, nobody is counted as spinning";
+    EVERY_P_IS_IDLE = 32: "when every M sleeps, every P is idle";
+    LISTS_AGREE = 33: "the list of idle Ps, their bits and their count agree";
+    MS_ARE_ACCOUNTED_FOR = 34: "when every M sleeps, each sleeps or waits for a G";
+    EVERY_G_ENDS = 36: "every G that was made runnable runs to its end";
+    NO_WAKE_WITHOUT_CAUSE = 39: "no M is woken without a cause";
+}
+
+/// An invariant does not hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation {
+    /// Which.
+    pub of: Invariant,
+    /// What was seen.
+    pub seen: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "invariant {}, {}: {}", self.of.number, self.of.says, self.seen)
+    }
+}
+
+impl std::error::Error for Violation {}
+
+/// Something that was seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fact {
+    /// G `n` is about to be queued.
+    Queued(u64),
+    /// G `n` is about to come back from a call, and may be queued by that.
+    Returns(u64),
+    /// An M has taken G `n` out of a queue.
+    Found {
+        /// The G.
+        g: u64,
+        /// The M.
+        m: u32,
+    },
+    /// G `n` runs, for the first time or again, and sees `data`.
+    Runs {
+        /// The G.
+        g: u64,
+        /// Its P.
+        p: u32,
+        /// What was written before it was queued, as it sees it.
+        data: u64,
+    },
+    /// G `g` no longer runs: it is in a call, waits, or is queued.
+    Leaves {
+        /// The G.
+        g: u64,
+        /// The P it had.
+        p: u32,
+    },
+    /// G `g` has come back to M `now`, and belongs to M `bound`.
+    Bound {
+        /// The G.
+        g: u64,
+        /// Where it was.
+        bound: u32,
+        /// Where it is.
+        now: u32,
+    },
+    /// G `n` is over.
+    Ends(u64),
+    /// An M is about to sleep.
+    Slept(u32),
+    /// An M is about to be woken.
+    Woken(u32),
+    /// A thread is about to be started for an M.
+    Starting(u32),
+    /// An M has ended, or was never started.
+    Exited(u32),
+    /// So many wakes may follow from what is done now.
+    Causes(u64),
+    /// The world is stopped; so many Ps are held.
+    Stopped {
+        /// Held ones.
+        held: usize,
+        /// All.
+        procs: usize,
+    },
+    /// The world is about to run again.
+    Started {
+        /// With so many Ps.
+        procs: usize,
+    },
+    /// A safepoint's function ran under a P.
+    Passed {
+        /// Which safepoint.
+        round: u64,
+        /// Which P.
+        p: u32,
+    },
+    /// A safepoint is over.
+    Over {
+        /// Which.
+        round: u64,
+        /// How many Ps there were.
+        procs: usize,
+    },
+    /// A G that waits was told why it waits no longer.
+    Told {
+        /// What it was told.
+        why: Woken,
+        /// Could it be that no thread can be had?
+        may_lack_threads: bool,
+    },
+    /// Every M sleeps.
+    Quiet(Snapshot),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Where {
+    Queued,
+    Found,
+    Running,
+    Away,
+    /// On its way back from a call: may be queued.
+    Returning,
+    Over,
+}
+
+/// Who is told all of it.
+#[derive(Debug, Clone)]
+pub struct Watch {
+    most: usize,
+    gs: BTreeMap<u64, Where>,
+    /// Which G runs under each P.
+    busy: BTreeMap<u32, u64>,
+    asleep: BTreeSet<u32>,
+    stopped: bool,
+    passed: BTreeSet<(u64, u32)>,
+    wakes: u64,
+    causes: u64,
+    /// How often each was looked at.
+    pub checked: BTreeMap<Invariant, u64>,
+}
+
+impl Watch {
+    /// Nothing has happened. There are `most` Ps at most.
+    pub fn new(most: usize) -> Self {
+        Watch {
+            most,
+            gs: BTreeMap::new(),
+            busy: BTreeMap::new(),
+            asleep: BTreeSet::new(),
+            stopped: false,
+            passed: BTreeSet::new(),
+            wakes: 0,
+            causes: 0,
+            checked: BTreeMap::new(),
+        }
+    }
+
+    fn check(&mut self, of: Invariant, holds: bool, seen: impl FnOnce() -> String) -> Result<(), Violation> {
+        *self.checked.entry(of).or_default() += 1;
+        if holds { Ok(()) } else { Err(Violation { of, seen: seen() }) }
+    }
+
+    /// This has happened.
+    ///
+    /// # Errors
+    /// The invariant that does not hold.
+    pub fn tell(&mut self, fact: Fact) -> Result<(), Violation> {
+        match fact {
+            Fact::Queued(g) => {
+                self.causes += 1;
+                let before = self.gs.insert(g, Where::Queued);
+                let may = !matches!(before, Some(Where::Queued | Where::Found | Where::Over));
+                self.check(NO_G_RUNS_TWICE, may, || format!("G{g} is queued, and was {before:?}"))
+            }
+            Fact::Returns(g) => {
+                self.gs.insert(g, Where::Returning);
+                Ok(())
+            }
+            Fact::Found { g, m } => self.found(g, m),
+            Fact::Runs { g, p, data } => self.runs(g, p, data),
+            Fact::Leaves { g, p } => {
+                self.busy.remove(&p);
+                self.gs.insert(g, Where::Away);
+                let stopped = self.stopped;
+                self.check(A_STOPPED_WORLD_STANDS_STILL, !stopped, || format!("G{g} ran while it was stopped"))
+            }
+            Fact::Bound { g, bound, now } => {
+                self.check(BOUND_GS_STAY, bound == now, || format!("G{g} of M{bound} goes on on M{now}"))
+            }
+            Fact::Ends(g) => {
+                let before = self.gs.insert(g, Where::Over);
+                let may = before == Some(Where::Away);
+                self.check(NO_G_RUNS_TWICE, may, || format!("G{g} ends, and was {before:?}"))
+            }
+            Fact::Causes(n) => {
+                self.causes += n;
+                Ok(())
+            }
+            Fact::Told { why, may_lack_threads } => {
+                let may = why == Woken::Ready || (why == Woken::NoThread && may_lack_threads);
+                self.check(NO_FALSE_DEADLOCK, may, || format!("told {why:?}"))
+            }
+            Fact::Passed { round, p } => {
+                let is_new = self.passed.insert((round, p));
+                self.check(ONCE_UNDER_EACH_P, is_new, || format!("it ran twice under P{p}"))
+            }
+            Fact::Over { round, procs } => {
+                let ran = self.passed.iter().filter(|(of, _)| *of == round).count();
+                self.check(ONCE_UNDER_EACH_P, ran == procs, || format!("it ran under {ran} of {procs} Ps"))
+            }
+            fact => self.of_ms(fact),
+        }
+    }
+
+    fn found(&mut self, g: u64, m: u32) -> Result<(), Violation> {
+        // Who finds work while others may be asleep wakes the next.
+        self.causes += 1;
+        let before = self.gs.insert(g, Where::Found);
+        let was_queued = matches!(before, Some(Where::Queued | Where::Returning));
+        self.check(NO_G_RUNS_TWICE, was_queued, || format!("M{m} found G{g}, which was {before:?}"))?;
+        let is_awake = !self.asleep.contains(&m);
+        self.check(SLEEPERS_RUN_NOTHING, is_awake, || format!("M{m} sleeps, and found G{g}"))
+    }
+
+    fn runs(&mut self, g: u64, p: u32, data: u64) -> Result<(), Violation> {
+        self.check(NO_G_IS_LOST, data == g, || format!("G{g} runs, and sees {data} of what was done before"))?;
+        let stopped = self.stopped;
+        self.check(A_STOPPED_WORLD_STANDS_STILL, !stopped, || format!("G{g} runs while it is stopped"))?;
+        let before = self.gs.insert(g, Where::Running);
+        let may = !matches!(before, None | Some(Where::Running | Where::Over));
+        self.check(NO_G_RUNS_TWICE, may, || format!("G{g} runs, and was {before:?}"))?;
+        let other = self.busy.insert(p, g);
+        self.check(ONE_OWNER, other.is_none(), || format!("G{g} runs under P{p}, and so does G{other:?}"))?;
+        let (running, most) = (self.busy.len(), self.most);
+        self.check(ONE_OWNER, running <= most, || format!("{running} Gs run on {most} Ps"))
+    }
+
+    fn of_ms(&mut self, fact: Fact) -> Result<(), Violation> {
+        match fact {
+            Fact::Slept(m) => {
+                let is_new = self.asleep.insert(m);
+                self.check(ONE_WAKE_A_SLEEP, is_new, || format!("M{m} falls asleep twice"))
+            }
+            Fact::Woken(m) => {
+                let slept = self.asleep.remove(&m);
+                self.check(ONE_WAKE_A_SLEEP, slept, || format!("M{m} is woken, and did not sleep"))?;
+                self.wake(m)
+            }
+            Fact::Starting(m) => {
+                let may = !self.asleep.contains(&m);
+                self.check(ONE_WAKE_A_SLEEP, may, || format!("M{m} is started, and sleeps"))?;
+                self.wake(m)
+            }
+            Fact::Exited(m) => {
+                self.asleep.remove(&m);
+                Ok(())
+            }
+            Fact::Stopped { held, procs } => {
+                self.stopped = true;
+                let running = self.busy.len();
+                self.check(A_STOPPED_WORLD_STANDS_STILL, running == 0, || format!("{running} Gs run"))?;
+                self.check(A_STOPPED_WORLD_STANDS_STILL, held == procs, || format!("{held} of {procs} Ps are held"))
+            }
+            Fact::Started { procs } => {
+                self.stopped = false;
+                // Each may have work of its own; one more looks for the rest.
+                self.causes += procs as u64 + 1;
+                Ok(())
+            }
+            Fact::Quiet(snapshot) => self.quiet(&snapshot),
+            fact => unreachable!("{fact:?} is told elsewhere"),
+        }
+    }
+
+    fn wake(&mut self, m: u32) -> Result<(), Violation> {
+        self.wakes += 1;
+        let (wakes, causes) = (self.wakes, self.causes);
+        self.check(NO_WAKE_WITHOUT_CAUSE, wakes <= causes, || format!("M{m}: {wakes} wakes for {causes} causes"))
+    }
+
+    fn quiet(&mut self, s: &Snapshot) -> Result<(), Violation> {
+        let queued = s.global + s.local.iter().sum::<usize>();
+        self.check(WORK_IS_CONSERVED, queued == 0 || s.idle_ps == 0, || format!("{s:?}"))?;
+        self.check(NOBODY_SPINS, s.nmspinning == 0, || format!("{s:?}"))?;
+        self.check(EVERY_P_IS_IDLE, s.idle_ps + s.held == s.procs, || format!("{s:?}"))?;
+        self.check(LISTS_AGREE, s.masks_agree, || format!("{s:?}"))?;
+        let asleep = self.asleep.len();
+        let is_right = s.sleeping == asleep && s.sleeping + s.waiting == s.alive;
+        self.check(MS_ARE_ACCOUNTED_FOR, is_right, || format!("{asleep} were seen to fall asleep: {s:?}"))?;
+        let left = self.gs.iter().find(|(_, place)| **place != Where::Over).map(|(g, place)| (*g, *place));
+        self.check(EVERY_G_ENDS, left.is_none(), || format!("all is quiet, and G{left:?} is not over"))
+    }
+}
