@@ -105,6 +105,17 @@ pub fn work(order: &Order, mut tell: impl FnMut(News)) -> Result<(), String> {
     Ok(())
 }
 
+/// Plays the program that `bytes` decide, in the room that they decide, for a fuzzer that is guided by coverage: see
+/// `fuzz/` beside this crate's sources. What fails is given back.
+pub fn play_bytes(bytes: &[u8]) -> Option<Regression> {
+    let (&[which, seed], rest) = bytes.split_first_chunk()?;
+    // Not on real cores: the same bytes must do the same again.
+    let rooms: Vec<&Entry> = rooms::ALL.iter().filter(|room| room.name != "cores").collect();
+    let room = rooms[usize::from(which) % rooms.len()];
+    let engine = room.engines[usize::from(seed) % room.engines.len()];
+    room.play_bytes(rest, &Trial { engine, schedules: 12, seed: u64::from(seed), mutant: None })
+}
+
 /// The life of a job's process: reads an order, and says how it goes.
 ///
 /// # Errors

@@ -85,7 +85,15 @@ impl<R: Room> Program<R> {
         bytes.chunks_mut(8).zip(1..).for_each(|(chunk, n)| {
             chunk.copy_from_slice(&seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(n).to_le_bytes());
         });
-        let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+        Self::from_rng(TestRng::from_seed(RngAlgorithm::ChaCha, &bytes), longest)
+    }
+
+    /// The program that `bytes` decide, as if they were what the dice had shown; for a fuzzer that changes them.
+    pub fn from_bytes(bytes: &[u8], longest: usize) -> Program<R> {
+        Self::from_rng(TestRng::from_seed(RngAlgorithm::PassThrough, bytes), longest)
+    }
+
+    fn from_rng(rng: TestRng, longest: usize) -> Program<R> {
         let mut runner = TestRunner::new_with_rng(Config::default(), rng);
         let tree = Self::any(longest).new_tree(&mut runner);
         tree.expect("no strategy of a room rejects").current()

@@ -25,6 +25,7 @@ pub struct Entry {
     pub paths: &'static [&'static str],
     hunt: fn(&Hunt, &mut dyn FnMut(&Outcome)) -> Option<Regression>,
     play: fn(&Regression) -> Result<Outcome, String>,
+    play_bytes: fn(&[u8], &Trial) -> Option<Regression>,
 }
 
 impl Entry {
@@ -37,7 +38,17 @@ impl Entry {
             paths: R::PATHS,
             hunt: |how, each| hunt::<R>(how, |_, outcome| each(outcome)).map(|found| erase(&found)),
             play: play_again::<R>,
+            play_bytes: |bytes, trial| {
+                let program = Program::<R>::from_bytes(bytes, 16);
+                let failure = room::run(&program, trial).failure?;
+                Some(erase(&Found { program, trial: *trial, failure }))
+            },
         }
+    }
+
+    /// Plays the program that `bytes` decide; what fails is given back.
+    pub fn play_bytes(&self, bytes: &[u8], trial: &Trial) -> Option<Regression> {
+        (self.play_bytes)(bytes, trial)
     }
 
     /// Draws programs until one fails. See [`hunt`].

@@ -128,6 +128,12 @@ fn act<H: Stage>(sched: &This<H>, does: Does, watch: &mut Watch) {
         Does::Op(Op::Resize(procs)) => stop(sched, Some(procs)),
         Does::Op(Op::EachP) => each_p(sched),
         Does::Op(Op::Tick) => tick(sched, watch),
+        Does::Op(Op::Watch) => {
+            for _ in 0..3 {
+                tick(sched, watch);
+                H::pass(SLICE / 2 + 1);
+            }
+        }
         Does::Op(Op::Pass) => H::pass(SLICE / 2 + 1),
         Does::Op(Op::Jump) => H::pass(3_600_000_000_000),
         Does::Op(Op::Refuse(n)) => H::refuse_spawns(n),

@@ -74,6 +74,8 @@ pub enum Act {
     Syscall,
     /// The same, but may go on on another M.
     SyscallAnyM,
+    /// Makes a system call that takes long.
+    SlowCall,
     /// Makes a call that is known to block.
     Block,
     /// Panics in a system call, and is caught.
@@ -120,6 +122,8 @@ pub enum Op {
     EachP,
     /// The monitor looks.
     Tick,
+    /// The monitor looks three times, half a slice apart.
+    Watch,
     /// Half a slice passes.
     Pass,
     /// An hour passes.
@@ -133,6 +137,7 @@ fn act() -> impl Strategy<Value = Act> {
         3 => Just(Act::Linger),
         4 => Just(Act::Syscall),
         4 => Just(Act::SyscallAnyM),
+        3 => Just(Act::SlowCall),
         2 => Just(Act::Block),
         1 => Just(Act::Panic),
         3 => (1usize..=4).prop_map(Act::Spawn),
@@ -203,7 +208,8 @@ impl Room for Whole {
         match thread {
             0 => prop_oneof![6 => go(), 3 => then(), 1 => Just(Op::Ring)].boxed(),
             1 => prop_oneof![
-                4 => Just(Op::Tick),
+                3 => Just(Op::Tick),
+                4 => Just(Op::Watch),
                 2 => Just(Op::Pass),
                 1 => Just(Op::Jump),
                 1 => Just(Op::Ring),

@@ -1,0 +1,162 @@
+//! `cargo verify fuzz` from outside: what it says, what it writes, and what it says to nonsense.
+
+use spinpark_proptests::regression::Regression;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn fuzz(folder: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_fuzz")).args(args).current_dir(folder).output().expect("it can be run")
+}
+
+fn said(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).expect("there is room for a folder");
+    folder
+}
+
+/// Nonsense is refused with status 2, and the answer says what to do.
+#[track_caller]
+fn is_refused(args: &[&str], says: &[&str]) {
+    let output = fuzz(&folder("refused"), args);
+    let text = said(&output);
+    assert_eq!(output.status.code(), Some(2), "{args:?}: {text}");
+    says.iter().for_each(|part| assert!(text.contains(part), "{args:?} should say {part:?}: {text}"));
+}
+
+mod nonsense_is_refused {
+    use super::*;
+
+    #[test]
+    fn an_unknown_room() {
+        is_refused(&["nowhere"], &["there is no room `nowhere`", "runq", "sched"]);
+    }
+
+    #[test]
+    fn an_unknown_twin() {
+        is_refused(&["--mutant", "nobody"], &["`nobody`", "list"]);
+    }
+
+    #[test]
+    fn a_twin_that_the_room_does_not_find() {
+        is_refused(&["local", "--mutant", "runq-cursors-of-two-bits"], &["runq-cursors-of-two-bits"]);
+    }
+
+    #[test]
+    fn no_time_at_all() {
+        is_refused(&["--minutes", "0"], &["give a number above 0"]);
+        is_refused(&["--minutes=-1"], &["give a number above 0"]);
+        is_refused(&["--minutes", "NaN"], &["give a number above 0"]);
+    }
+
+    #[test]
+    fn no_schedules() {
+        is_refused(&["--schedules", "0"], &["give 1 or more"]);
+    }
+
+    #[test]
+    fn programs_without_operations() {
+        is_refused(&["--longest", "0"], &["give 1 to 100"]);
+    }
+
+    #[test]
+    fn no_jobs() {
+        is_refused(&["--jobs", "0"], &["--jobs"]);
+    }
+
+    #[test]
+    fn a_file_that_is_not_there() {
+        is_refused(&["replay", "nothing.json"], &["cannot read nothing.json"]);
+    }
+
+    #[test]
+    fn a_file_that_is_no_program() {
+        let file = folder("broken").join("broken.json");
+        fs::write(&file, "{ \"room\": ").expect("it can be written");
+        is_refused(&["replay", &file.to_string_lossy()], &["is no program file"]);
+    }
+
+    #[test]
+    fn a_program_of_another_format_or_room() {
+        let folder = folder("other");
+        let output = fuzz(&folder, &["twins", "runq", "--seed", "1", "--jobs", "1"]);
+        assert!(output.status.success(), "{}", said(&output));
+        let file = files(&folder.join("programs")).remove(0);
+        let text = fs::read_to_string(&file).expect("it was written");
+        fs::write(&file, text.replace("\"spinpark_program\": 1", "\"spinpark_program\": 99")).expect("it can be written");
+        is_refused(&["replay", &file.to_string_lossy()], &["has format 99"]);
+        fs::write(&file, text.replace("\"room\": \"runq\"", "\"room\": \"attic\"")).expect("it can be written");
+        is_refused(&["replay", &file.to_string_lossy()], &["there is no room `attic`"]);
+        fs::write(&file, text.replace("\"room\": \"runq\"", "\"room\": \"sched\"")).expect("it can be written");
+        is_refused(&["replay", &file.to_string_lossy()], &["no program of sched"]);
+    }
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    fs::read_dir(folder).expect("it was made").map(|entry| entry.expect("it can be read").path()).collect()
+}
+
+#[test]
+fn a_short_run_says_what_was_reached_and_writes_it_down() {
+    let folder = folder("short");
+    let args = ["runq", "local", "--minutes", "0.05", "--seed", "7", "--jobs", "1", "--json", "done.json"];
+    let output = fuzz(&folder, &args);
+    let text = said(&output);
+    assert!(output.status.success(), "{text}");
+    assert!(text.contains("seed 7, 1 jobs, 2 rooms") && text.contains("rare path"), "{text}");
+    let json = fs::read_to_string(folder.join("done.json")).expect("it was written");
+    let json: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
+    assert!(json["rooms"]["runq"]["programs"].as_u64() > Some(0), "{json}");
+    assert_eq!(json["found"].as_array().map(Vec::len), Some(0), "{json}");
+}
+
+#[test]
+fn what_was_never_reached_is_named() {
+    let output = fuzz(&folder("never"), &["sched", "--minutes", "0.001", "--seed", "1", "--jobs", "1", "--longest", "1"]);
+    assert!(said(&output).contains("rare paths were never reached"), "{}", said(&output));
+}
+
+#[test]
+fn a_wrong_twin_is_found_written_and_played_again() {
+    let folder = folder("found");
+    let args = ["--mutant", "runq-cursors-of-two-bits", "--seed", "3", "--jobs", "1"];
+    let output = fuzz(&folder, &args);
+    let text = said(&output);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("FOUND in runq") && text.contains("play it again"), "{text}");
+    let file = files(&folder.join("programs")).remove(0);
+    let regression = Regression::read(&file).expect("it was written");
+    assert!(regression.operations <= 12 && regression.failure.script.is_some());
+    let again = fuzz(&folder, &["replay", &file.to_string_lossy()]);
+    assert_eq!(again.status.code(), Some(1), "{}", said(&again));
+    assert!(said(&again).contains("It still fails."), "{}", said(&again));
+    // The kernel is not the twin.
+    let right = fs::read_to_string(&file).expect("it was written");
+    let right = right.replace("\"mutant\": \"runq-cursors-of-two-bits\",", "");
+    let mut right: Regression = serde_json::from_str(&right).expect("it is still a program");
+    right.failure.script = None;
+    let file = right.write(&folder).expect("it can be written");
+    let held = fuzz(&folder, &["replay", &file.to_string_lossy()]);
+    assert_eq!(held.status.code(), Some(0), "{}", said(&held));
+}
+
+#[test]
+fn the_rooms_can_be_listed() {
+    let text = said(&fuzz(&folder("list"), &["list"]));
+    for part in ["runq: the ring is linearizable", "path  overflow while robbed", "finds runq-cursors-of-two-bits"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
+fn help_teaches() {
+    let text = said(&fuzz(&folder("help"), &["--help"]));
+    for part in ["--minutes", "rare paths", "Exit status", "replay", "twins"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
