@@ -49,5 +49,6 @@
 pub mod check;
 pub mod deadlines;
 pub mod oracle;
+pub mod puppets;
 pub mod solo;
 pub mod staged;
