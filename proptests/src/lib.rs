@@ -48,6 +48,7 @@
 
 pub mod check;
 pub mod deadlines;
+pub mod machine;
 pub mod oracle;
 pub mod puppets;
 pub mod solo;

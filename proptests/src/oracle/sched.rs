@@ -14,9 +14,11 @@
 //! | `world` | stopping the world, the line, the safepoint, more or fewer Ps, the end |
 //! | `play` | a move is made; [`Machine`], for proptest-state-machine |
 //! | `kernel` | the same moves, made with the kernel |
+//! | `compare` | both, side by side |
 //! | `wrong` | rules that are wrong, to see that they are refuted |
 
 mod away;
+mod compare;
 mod hands;
 mod kernel;
 mod look;

@@ -336,8 +336,9 @@ impl Kernel {
     /// What is to be seen of it after the last move.
     pub fn seen_now(&self) -> Seen {
         let outside = (0..OUTSIDERS).map(Who::Outsider).chain([Who::Closer]);
+        let events = self.witness.book().events.clone();
         Seen {
-            events: self.witness.book().events.clone(),
+            events,
             ms: (0..self.max_ms).map(|m| self.bed(Who::M(m))).collect(),
             outside: outside.map(|who| self.bed(who)).collect(),
             snapshot: self.sched.snapshot(),

@@ -207,7 +207,7 @@ impl Model {
 
     fn steal_from(&mut self, victim: usize, thief: usize, is_last: bool) -> Option<Item> {
         let waiting = self.ps[victim].ring.len();
-        let half = if self.is(Wrong::StealsHalfRoundedDown) { waiting / 2 } else { waiting.div_ceil(2) };
+        let half = if self.is(Wrong::StealsHalfRoundedDown) { (waiting / 2).max(waiting.min(1)) } else { waiting.div_ceil(2) };
         let mut stolen: VecDeque<Item> = self.ps[victim].ring.drain(..half).collect();
         let to_run = if self.is(Wrong::RunsTheLastItStole) { stolen.pop_back() } else { stolen.pop_front() };
         self.seen.note_if(!stolen.is_empty(), "several were stolen");

@@ -269,8 +269,8 @@ impl Model {
         Seen { events: self.events.clone(), ms: beds(ms), outside: beds(outside), snapshot }
     }
 
-    /// Is an M that was refused the reason why work waits?
-    pub fn is_short_of_ms(&self) -> bool {
-        self.must_retry
+    /// Is there a reason why work waits though every M sleeps: no M could be had, or the scheduler is closed?
+    pub(super) fn may_leave_work(&self) -> bool {
+        self.must_retry || self.is_closed
     }
 }

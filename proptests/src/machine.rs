@@ -1,0 +1,102 @@
+//! Reference models as state machines for proptest-state-machine: what may be done next depends on what was done.
+//!
+//! The model generates the operations, one that makes sense after the other, and shortens a failure to one in which each
+//! still makes sense. Then they are [played](Played::play): done to the model once more and to the kernel, and what is
+//! seen of both is compared.
+
+use crate::check::{Broken, Tally, config, shortest};
+use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
+use proptest_state_machine::ReferenceStateMachine;
+use std::cell::RefCell;
+use std::fmt;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// A state machine that knows how to compare the kernel with itself.
+pub trait Played: ReferenceStateMachine {
+    /// Does `ops` to the model that `start` is, and to a kernel that was just made, and compares after each.
+    /// `step` is to be called before each.
+    ///
+    /// # Errors
+    /// The first step at which they differ.
+    fn play(start: &Self::State, ops: &[Self::Transition], step: impl Fn()) -> Result<Tally, Broken>;
+
+    /// What there is to say of `start`: its numbers.
+    fn setting(start: &Self::State) -> String;
+}
+
+/// Compares on `cases` generated sequences of up to `len` operations, or on as many as `PROPTEST_CASES` says. Returns
+/// what was reached.
+///
+/// # Panics
+/// If they differ; with a shorter sequence for which they differ too. The seed is kept beside the caller's source file.
+#[track_caller]
+pub fn check<P: Played>(cases: u32, len: usize) -> Tally {
+    match attempt::<P>(config(cases), len) {
+        (seen, None) => seen,
+        (_, Some(refuted)) => panic!("{refuted}"),
+    }
+}
+
+/// A sequence of operations for which model and kernel differ.
+pub struct Refuted<P: Played> {
+    /// The model before the first.
+    pub start: P::State,
+    /// The operations. None can be left out.
+    pub ops: Vec<P::Transition>,
+    /// Where they differ.
+    pub why: Broken,
+}
+
+impl<P: Played> fmt::Display for Refuted<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", P::setting(&self.start))?;
+        self.ops.iter().try_for_each(|op| writeln!(f, "{op:?}"))?;
+        write!(f, "{}", self.why)
+    }
+}
+
+/// Finds a sequence for which model and kernel differ, and shortens it until each operation is needed.
+///
+/// # Panics
+/// If there is none among the `cases` generated: then what is wrong cannot be seen.
+#[track_caller]
+pub fn refute<P: Played>(cases: u32, len: usize) -> Refuted<P> {
+    let config = Config { cases, failure_persistence: None, ..Config::default() };
+    attempt::<P>(config, len).1.unwrap_or_else(|| panic!("no counterexample in {cases} cases"))
+}
+
+fn attempt<P: Played>(config: Config, len: usize) -> (Tally, Option<Refuted<P>>) {
+    let total = RefCell::new(Tally::default());
+    let config = Config { max_shrink_iters: 2_000, ..config };
+    let outcome = TestRunner::new(config).run(&P::sequential_strategy(1..=len), |(start, ops, seen)| {
+        let played = P::play(&start, &ops, || {
+            if let Some(seen) = &seen {
+                // Relaxed: one thread counts, and reads it later.
+                seen.fetch_add(1, Relaxed);
+            }
+        });
+        total.borrow_mut().merge(&played.map_err(|broken| TestCaseError::fail(broken.to_string()))?);
+        Ok(())
+    });
+    let refuted = match outcome {
+        Ok(()) => None,
+        Err(TestError::Fail(_, (start, ops, _))) => {
+            let (ops, why) = shortest(ops, |ops| P::play(&start, &sensible::<P>(&start, ops), || ()));
+            Some(Refuted { ops: sensible::<P>(&start, &ops), start, why })
+        }
+        Err(aborted) => panic!("{aborted}"),
+    };
+    (total.into_inner(), refuted)
+}
+
+/// Those that make sense, one after the other.
+fn sensible<P: Played>(start: &P::State, ops: &[P::Transition]) -> Vec<P::Transition> {
+    let (mut state, mut kept) = (start.clone(), Vec::new());
+    for op in ops {
+        if P::preconditions(&state, op) {
+            state = P::apply(state, op);
+            kept.push(op.clone());
+        }
+    }
+    kept
+}
