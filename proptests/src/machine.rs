@@ -5,11 +5,14 @@
 //! seen of both is compared.
 
 use crate::check::{Broken, Tally, config, shortest};
-use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
+use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunner};
 use proptest_state_machine::ReferenceStateMachine;
 use std::cell::RefCell;
 use std::fmt;
 use std::sync::atomic::Ordering::Relaxed;
+
+/// How many operations a counterexample may have before it is shortened: few are tried first.
+const LENGTHS: [usize; 4] = [12, 25, 50, 100];
 
 /// A state machine that knows how to compare the kernel with itself.
 pub trait Played: ReferenceStateMachine {
@@ -22,6 +25,11 @@ pub trait Played: ReferenceStateMachine {
 
     /// What there is to say of `start`: its numbers.
     fn setting(start: &Self::State) -> String;
+
+    /// The same operation in its simplest form, to be tried instead when it belongs to a failure.
+    fn simplest(op: &Self::Transition) -> Self::Transition {
+        op.clone()
+    }
 }
 
 /// Compares on `cases` generated sequences of up to `len` operations, or on as many as `PROPTEST_CASES` says. Returns
@@ -55,21 +63,25 @@ impl<P: Played> fmt::Display for Refuted<P> {
     }
 }
 
-/// Finds a sequence for which model and kernel differ, and shortens it until each operation is needed.
+/// Finds a sequence for which model and kernel differ, and shortens it until each operation is needed. Short ones are
+/// looked for first; always the same ones.
 ///
 /// # Panics
-/// If there is none among the `cases` generated: then what is wrong cannot be seen.
+/// If there is none among the `cases` generated for each of several lengths: then what is wrong cannot be seen.
 #[track_caller]
-pub fn refute<P: Played>(cases: u32, len: usize) -> Refuted<P> {
-    let config = Config { cases, failure_persistence: None, ..Config::default() };
-    attempt::<P>(config, len).1.unwrap_or_else(|| panic!("no counterexample in {cases} cases"))
+pub fn refute<P: Played>(cases: u32) -> Refuted<P> {
+    let rng_seed = RngSeed::Fixed(1);
+    let config = Config { cases, failure_persistence: None, rng_seed, ..Config::default() };
+    let refuted = LENGTHS.iter().find_map(|&len| attempt::<P>(config.clone(), len).1);
+    refuted.unwrap_or_else(|| panic!("no counterexample in {cases} cases of each of {LENGTHS:?} operations"))
 }
 
 fn attempt<P: Played>(config: Config, len: usize) -> (Tally, Option<Refuted<P>>) {
     let total = RefCell::new(Tally::default());
-    let config = Config { max_shrink_iters: 2_000, ..config };
+    let config = Config { max_shrink_iters: 1_000, ..config };
     let outcome = TestRunner::new(config).run(&P::sequential_strategy(1..=len), |(start, ops, seen)| {
-        let played = P::play(&start, &ops, || {
+        // All do, unless a failure is being shortened: what then belongs to another start must not be done.
+        let played = P::play(&start, &sensible::<P>(&start, &ops), || {
             if let Some(seen) = &seen {
                 // Relaxed: one thread counts, and reads it later.
                 seen.fetch_add(1, Relaxed);
@@ -80,13 +92,25 @@ fn attempt<P: Played>(config: Config, len: usize) -> (Tally, Option<Refuted<P>>)
     });
     let refuted = match outcome {
         Ok(()) => None,
-        Err(TestError::Fail(_, (start, ops, _))) => {
-            let (ops, why) = shortest(ops, |ops| P::play(&start, &sensible::<P>(&start, ops), || ()));
-            Some(Refuted { ops: sensible::<P>(&start, &ops), start, why })
-        }
+        Err(TestError::Fail(why, (start, ops, _))) => Some(shorten(start, ops, &why.to_string())),
         Err(aborted) => panic!("{aborted}"),
     };
     (total.into_inner(), refuted)
+}
+
+fn shorten<P: Played>(start: P::State, ops: Vec<P::Transition>, why: &str) -> Refuted<P> {
+    let play = |ops: &[P::Transition]| P::play(&start, &sensible::<P>(&start, ops), || ());
+    assert!(play(&ops).is_err(), "it does not always fail: {why}");
+    let (mut ops, mut why) = shortest(ops, play);
+    for at in 0..ops.len() {
+        let simplest = P::simplest(&ops[at]);
+        let before = std::mem::replace(&mut ops[at], simplest);
+        match play(&ops) {
+            Ok(_) => ops[at] = before,
+            Err(broken) => why = broken,
+        }
+    }
+    Refuted { ops: sensible::<P>(&start, &ops), start, why }
 }
 
 /// Those that make sense, one after the other.

@@ -36,6 +36,10 @@ impl<const WRONG: u8> Played for Machine<WRONG> {
     fn setting(start: &Model) -> String {
         format!("{:?}", start.numbers())
     }
+
+    fn simplest(this: &Move) -> Move {
+        Move { lot: 0, ..*this }
+    }
 }
 
 fn both(model: &mut Model, kernel: &mut Kernel, this: Move) -> Result<(), Broken> {

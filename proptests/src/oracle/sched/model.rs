@@ -14,6 +14,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 pub struct Model {
     pub(super) numbers: Numbers,
     pub(super) wrong: Option<Wrong>,
+    /// What is done more often than other things.
+    pub(super) theme: Theme,
     pub(super) procs: usize,
     pub(super) ps: Vec<P>,
     pub(super) ms: Vec<M>,
@@ -57,6 +59,16 @@ pub struct Model {
     pub(super) events: Vec<Ev>,
     /// What was reached.
     pub seen: Tally,
+}
+
+/// What is done more often than other things: what needs several moves of a kind is rare where there are many kinds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Theme {
+    Everything,
+    Queues,
+    Calls,
+    Waits,
+    World,
 }
 
 /// A P.
@@ -151,6 +163,7 @@ impl Model {
         Model {
             numbers,
             wrong,
+            theme: Theme::Everything,
             procs: numbers.procs,
             ps: vec![P::default(); capacity],
             ms: vec![M { at: At::Nowhere, mail: None, why: Woken::Ready }; numbers.max_ms],
@@ -239,7 +252,10 @@ impl Model {
 
     /// Where `who` is.
     pub(super) fn where_is(&self, who: Who) -> Bed {
-        if let Who::M(m) = who { self.bed(m) } else { self.bed_of(who) }
+        match who {
+            Who::M(m) if m < self.ms.len() => self.bed(m),
+            _ => self.bed_of(who),
+        }
     }
 
     /// Everybody that there may be.

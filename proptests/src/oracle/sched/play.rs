@@ -1,8 +1,8 @@
 //! Making a move; and [`Machine`], which makes a state machine of it for proptest.
 
 use super::look::Looker;
-use super::model::{At, Mail, Model};
-use super::moves::{Bed, Ev, Item, Move, Numbers, OUTSIDERS, What, Who};
+use super::model::{At, Mail, Model, Theme};
+use super::moves::{Bed, Ev, Item, Move, Numbers, What, Who};
 use super::wrong::Wrong;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -26,7 +26,8 @@ impl<const WRONG: u8> ReferenceStateMachine for Machine<WRONG> {
 
     fn init_state() -> BoxedStrategy<Model> {
         let wrong = Wrong::ALL.into_iter().find(|wrong| *wrong as u8 == WRONG);
-        numbers().prop_map(move |numbers| Model::new(numbers, wrong)).boxed()
+        let themes = select(&[Theme::Everything, Theme::Queues, Theme::Calls, Theme::Waits, Theme::World][..]);
+        (numbers(), themes).prop_map(move |(numbers, theme)| Model { theme, ..Model::new(numbers, wrong) }).boxed()
     }
 
     fn transitions(model: &Model) -> BoxedStrategy<Move> {
@@ -47,7 +48,8 @@ impl<const WRONG: u8> ReferenceStateMachine for Machine<WRONG> {
 fn numbers() -> impl Strategy<Value = Numbers> {
     let ps = (1..=3usize, 0..=2usize);
     let queues = (1..=3u32, any::<bool>(), select(&[0, 1, 3, 61][..]), 1..=3u32);
-    (ps, queues, select(&[1, 2, 4][..]), 1..=6usize).prop_map(
+    let max_ms = prop_oneof![3 => 4..=6usize, 1 => 1..=3usize];
+    (ps, queues, select(&[1, 2, 4][..]), max_ms).prop_map(
         |((procs, spare), (ring_log, global_first, global_every, inherit_at_most), steal_passes, max_ms)| Numbers {
             procs,
             spare,
@@ -196,37 +198,63 @@ impl Model {
             What::Park(m, _) | What::End(m) => runs(m),
             What::Exit(m) | What::ExitBound(m) => is_away(m),
             What::ReadyBound(m) => self.ms.get(m).is_some_and(|m| m.at != At::Nowhere),
-            What::Stop(who) | What::ForEachP(who) => {
-                let is_free = self.where_is(who) == Bed::Nowhere && !self.line.contains(&who);
-                !self.is_closed && if let Who::M(m) = who { runs(m) } else { is_free }
-            }
+            What::Stop(who) | What::ForEachP(who) => match who {
+                Who::M(m) => runs(m) && !self.is_closed,
+                Who::Outsider(_) => self.where_is(who) == Bed::Nowhere && !self.is_closed,
+                Who::Closer => false,
+            },
             What::Start(who) => self.has_stopped == Some(who),
             What::Resize(who, procs) => self.has_stopped == Some(who) && (1..=self.numbers.capacity()).contains(&procs),
             What::Close => !self.is_closed,
         }
     }
 
-    /// All that may be done now; what leads on more often than once.
+    /// All that may be done now, each as often as it is worth.
     fn allowed(&self) -> Vec<What> {
-        let mut all = vec![(What::Submit, 6), (What::Close, u32::from(self.next_g > 12))];
-        all.extend([1, 2, 3].map(|gs| (What::Arrive(gs), 1)));
-        all.extend([true, false].map(|expects| (What::Expect(expects), 1)));
-        all.extend([0, 1, 2].map(|threads| (What::Refuse(threads), 1)));
-        all.extend(PAUSES.map(|pause| (What::Tick(pause), 2)));
+        let mut all = vec![What::Submit, What::Close];
+        all.extend([1, 2, 3].map(What::Arrive));
+        all.extend([true, false].map(What::Expect));
+        all.extend([0, 1, 2].map(What::Refuse));
+        all.extend(PAUSES.map(What::Tick));
         for who in self.everybody() {
-            all.extend([(What::GoOn(who), 12), (What::Stir(who), 1), (What::Start(who), 6)]);
-            all.extend((1..=self.numbers.capacity()).map(|procs| (What::Resize(who, procs), 2)));
+            all.extend([What::GoOn(who), What::Stir(who), What::Stop(who), What::Start(who), What::ForEachP(who)]);
+            all.extend((1..=self.numbers.capacity()).map(|procs| What::Resize(who, procs)));
         }
-        all.extend((0..OUTSIDERS).map(Who::Outsider).flat_map(|who| [(What::Stop(who), 1), (What::ForEachP(who), 1)]));
         for m in 0..self.numbers.max_ms {
-            let who = Who::M(m);
-            all.extend([(What::Ready(m), 6), (What::Next(m), 8), (What::Yield(m), 1), (What::YieldBound(m), 2)]);
-            all.extend([(What::Enter(m), 3), (What::Block(m), 1), (What::Exit(m), 3), (What::ExitBound(m), 2)]);
-            all.extend([(What::Park(m, Wake::Inside), 2), (What::Park(m, Wake::Outside), 1), (What::ReadyBound(m), 1)]);
-            all.extend([(What::End(m), 1), (What::Stop(who), 1), (What::ForEachP(who), 1)]);
+            all.extend([What::Ready(m), What::Next(m), What::Yield(m), What::YieldBound(m), What::ReadyBound(m)]);
+            all.extend([What::Enter(m), What::Block(m), What::Exit(m), What::ExitBound(m), What::End(m)]);
+            all.extend([What::Park(m, Wake::Inside), What::Park(m, Wake::Outside)]);
         }
-        all.retain(|(what, _)| self.allows(*what));
-        all.into_iter().flat_map(|(what, times)| (0..times).map(move |_| what)).collect()
+        all.retain(|what| self.allows(*what));
+        let worth = |what| std::iter::repeat_n(what, self.worth(what));
+        all.into_iter().flat_map(worth).collect()
+    }
+
+    /// How often `what` is offered: what leads on more often, what belongs to the theme too.
+    fn worth(&self, what: What) -> usize {
+        let (theme, worth) = match what {
+            What::Submit => return 6,
+            What::GoOn(_) => return 12,
+            What::Next(_) => return 6,
+            What::Exit(_) => return 3,
+            What::Start(_) => return 6,
+            What::Refuse(0) => return 4,
+            What::Close => return usize::from(self.next_g > 12),
+            What::Stir(_) | What::Expect(false) => (Theme::Everything, 1),
+            What::Ready(_) => (Theme::Queues, 6),
+            What::Arrive(_) | What::Yield(_) | What::Refuse(_) => (Theme::Queues, 1),
+            What::Enter(_) => (Theme::Calls, 3),
+            What::Block(_) | What::Tick(_) => (Theme::Calls, 1),
+            What::ExitBound(_) => (Theme::Waits, 2),
+            What::Park(..) | What::ReadyBound(_) | What::YieldBound(_) | What::End(_) => (Theme::Waits, 1),
+            What::Expect(true) => (Theme::Waits, 1),
+            What::Stop(_) | What::Resize(..) | What::ForEachP(_) => (Theme::World, 1),
+        };
+        match self.theme {
+            Theme::Everything => worth,
+            ours if ours == theme => 3 * worth,
+            _ => worth / 3,
+        }
     }
 
     /// What brings a scheduler to its end: it is closed, and everybody does what he can. `None`: nobody can do anything.
