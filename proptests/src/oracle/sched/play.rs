@@ -248,12 +248,14 @@ impl Model {
             What::ExitBound(_) => (Theme::Waits, 2),
             What::Park(..) | What::ReadyBound(_) | What::YieldBound(_) | What::End(_) => (Theme::Waits, 1),
             What::Expect(true) => (Theme::Waits, 1),
-            What::Stop(_) | What::Resize(..) | What::ForEachP(_) => (Theme::World, 1),
+            What::Resize(_, procs) if procs < self.procs => (Theme::World, 3),
+            What::Stop(_) => (Theme::World, 2),
+            What::Resize(..) | What::ForEachP(_) => (Theme::World, 1),
         };
         match self.theme {
             Theme::Everything => worth,
             ours if ours == theme => 3 * worth,
-            _ => worth / 3,
+            _ => worth / 2,
         }
     }
 
