@@ -9,6 +9,7 @@ use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunne
 use proptest_state_machine::ReferenceStateMachine;
 use std::cell::RefCell;
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// How many operations a counterexample may have before it is shortened: few are tried first.
@@ -39,7 +40,7 @@ pub trait Played: ReferenceStateMachine {
 /// If they differ; with a shorter sequence for which they differ too. The seed is kept beside the caller's source file.
 #[track_caller]
 pub fn check<P: Played>(cases: u32, len: usize) -> Tally {
-    match attempt::<P>(config(cases), len) {
+    match attempt::<P>(config(cases), 1..=len) {
         (seen, None) => seen,
         (_, Some(refuted)) => panic!("{refuted}"),
     }
@@ -72,14 +73,14 @@ impl<P: Played> fmt::Display for Refuted<P> {
 pub fn refute<P: Played>(cases: u32) -> Refuted<P> {
     let rng_seed = RngSeed::Fixed(1);
     let config = Config { cases, failure_persistence: None, rng_seed, ..Config::default() };
-    let refuted = LENGTHS.iter().find_map(|&len| attempt::<P>(config.clone(), len).1);
+    let refuted = LENGTHS.iter().find_map(|&len| attempt::<P>(config.clone(), len..=len).1);
     refuted.unwrap_or_else(|| panic!("no counterexample in {cases} cases of each of {LENGTHS:?} operations"))
 }
 
-fn attempt<P: Played>(config: Config, len: usize) -> (Tally, Option<Refuted<P>>) {
+fn attempt<P: Played>(config: Config, len: RangeInclusive<usize>) -> (Tally, Option<Refuted<P>>) {
     let (total, failed) = (RefCell::new(Tally::default()), RefCell::new(None));
     let config = Config { max_shrink_iters: 1_000, ..config };
-    let outcome = TestRunner::new(config).run(&P::sequential_strategy(1..=len), |(start, ops, seen)| {
+    let outcome = TestRunner::new(config).run(&P::sequential_strategy(len), |(start, ops, seen)| {
         // All do, unless a failure is being shortened: what then belongs to another start must not be done.
         let ops = sensible::<P>(&start, &ops);
         let played = P::play(&start, &ops, || {

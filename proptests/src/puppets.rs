@@ -8,7 +8,8 @@
 //!
 //! A puppet is an operating system's thread that waits for its cue. A [`Stage`] belongs to the thread that made it, and
 //! to the threads that move on it: tests that run side by side do not meet. When it is dropped, every sleeper leaves by
-//! unwinding, and every thread is joined.
+//! unwinding, and its thread is joined; the other threads wait for the next stage of the thread that made it, and end
+//! with that thread.
 
 use crate::solo;
 use spinpark::host::{self, Host, Nanos, SpawnError};
@@ -35,7 +36,7 @@ type Body = Box<dyn FnOnce() + Send>;
 
 /// What a puppet is told.
 enum Cue {
-    Play(Body),
+    Play(Arc<Mutex<Props>>, Body),
     GoOn,
 }
 
@@ -70,6 +71,8 @@ struct Props {
 thread_local! {
     static PROPS: RefCell<Option<Arc<Mutex<Props>>>> = const { RefCell::new(None) };
     static STRINGS: RefCell<Option<Strings>> = const { RefCell::new(None) };
+    /// Puppets of stages that are gone. To start a thread takes longer than most scenes.
+    static BOX: RefCell<Vec<Puppet>> = const { RefCell::new(Vec::new()) };
 }
 
 /// What is drawn out of `0..n` when it is drawn for the `nth` time by `lot`. Lot 0 draws nothing but 0.
@@ -95,11 +98,11 @@ pub struct Stage {
 }
 
 struct Puppet {
-    cues: Sender<Cue>,
+    cues: Option<Sender<Cue>>,
     halts: Receiver<Halt>,
     /// It sleeps here.
     bed: Option<Arc<AtomicBool>>,
-    thread: JoinHandle<()>,
+    thread: Option<JoinHandle<()>>,
 }
 
 /// How a scene ended.
@@ -179,15 +182,16 @@ impl Stage {
     fn perform(&mut self, body: Body) -> Scene {
         let free = self.puppets.iter().position(|puppet| puppet.bed.is_none());
         let puppet = free.unwrap_or_else(|| {
-            self.puppets.push(Puppet::new(Arc::clone(&self.props)));
+            self.puppets.push(BOX.with_borrow_mut(Vec::pop).unwrap_or_else(Puppet::new));
             self.puppets.len() - 1
         });
-        self.cue(puppet, Cue::Play(body))
+        self.cue(puppet, Cue::Play(Arc::clone(&self.props), body))
     }
 
     fn cue(&mut self, number: usize, cue: Cue) -> Scene {
         let puppet = &mut self.puppets[number];
-        puppet.cues.send(cue).expect("puppets: it waits for its cue");
+        let sent = puppet.cues.as_ref().map(|cues| cues.send(cue));
+        assert!(matches!(sent, Some(Ok(()))), "puppets: {number} waits for no cue");
         match puppet.halts.recv().expect("puppets: it says how it stopped") {
             Halt::Done => Scene::Over,
             Halt::Failed(failure) => panic::resume_unwind(failure),
@@ -207,31 +211,37 @@ impl Default for Stage {
 
 impl Drop for Stage {
     fn drop(&mut self) {
-        self.wings(std::mem::take);
-        for Puppet { cues, thread, .. } in self.puppets.drain(..) {
-            drop(cues);
-            // It cannot have failed: it says so instead.
-            let _ = thread.join();
-        }
+        // Nobody sleeps in what is dropped here, or in what is put back.
+        drop(self.wings(std::mem::take));
+        let (asleep, idle): (Vec<_>, Vec<_>) = self.puppets.drain(..).partition(|puppet| puppet.bed.is_some());
+        drop(asleep);
+        BOX.with_borrow_mut(|puppets| puppets.extend(idle));
     }
 }
 
 impl Puppet {
-    fn new(props: Arc<Mutex<Props>>) -> Puppet {
+    fn new() -> Puppet {
         let (cues, their_cues) = channel();
         let (their_halts, halts) = channel();
         let thread = thread::spawn(move || {
-            PROPS.set(Some(props));
             STRINGS.set(Some(Strings { cues: their_cues, halts: their_halts }));
-            while let Some(Cue::Play(body)) = cue() {
-                let halt = match panic::catch_unwind(AssertUnwindSafe(body)) {
-                    Ok(()) => Halt::Done,
-                    Err(failure) => Halt::Failed(failure),
-                };
-                halt_with(halt);
+            while let Some(Cue::Play(props, body)) = cue() {
+                PROPS.set(Some(props));
+                let played = panic::catch_unwind(AssertUnwindSafe(body));
+                PROPS.set(None);
+                halt_with(played.map_or_else(Halt::Failed, |()| Halt::Done));
             }
         });
-        Puppet { cues, halts, bed: None, thread }
+        Puppet { cues: Some(cues), halts, bed: None, thread: Some(thread) }
+    }
+}
+
+impl Drop for Puppet {
+    /// Without cues it leaves.
+    fn drop(&mut self) {
+        drop(self.cues.take());
+        // It cannot have failed: it says so instead.
+        let _left = self.thread.take().map(JoinHandle::join);
     }
 }
 

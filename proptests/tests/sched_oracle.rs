@@ -66,14 +66,16 @@ fn the_scheduler_answers_as_lists_would() {
         "a P that ended held Gs, and others waited",
         "more Ps",
     ]);
-    if std::env::var_os("SHOW").is_some() { println!("{seen}"); }
+    if std::env::var_os("SHOW").is_some() {
+        println!("{seen}");
+    }
 }
 
 /// Alive: each of these rules is refuted, in no more than a dozen moves.
 mod a_wrong_rule_is_refuted_in_a_dozen_moves {
     use super::*;
 
-    const CASES: u32 = 3000;
+    const CASES: u32 = 5000;
 
     fn refuted<const WRONG: u8>() {
         let refuted = refute::<Machine<WRONG>>(CASES);

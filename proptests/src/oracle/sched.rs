@@ -13,6 +13,7 @@
 //! | `away` | system calls, bound Gs, and the monitor's rule |
 //! | `world` | stopping the world, the line, the safepoint, more or fewer Ps, the end |
 //! | `play` | a move is made; [`Machine`], for proptest-state-machine |
+//! | `sum` | what must hold of the lists themselves |
 //! | `kernel` | the same moves, made with the kernel |
 //! | `compare` | both, side by side |
 //! | `wrong` | rules that are wrong, to see that they are refuted |
@@ -25,6 +26,7 @@ mod look;
 mod model;
 mod moves;
 mod play;
+mod sum;
 mod world;
 mod wrong;
 

@@ -182,4 +182,3 @@ impl Model {
         (slice_is_old, (ticks >= ticks_before || by_slice) && is_needed)
     }
 }
-

@@ -50,7 +50,11 @@ fn both(model: &mut Model, kernel: &mut Kernel, this: Move) -> Result<(), Broken
     same("where the Ms are", &told.ms, &found.ms)?;
     same("where the others are", &told.outside, &found.outside)?;
     same("the scheduler", &told.snapshot, &found.snapshot)?;
-    quiet(model, &found)
+    match model.fault() {
+        // A wrong rule need not add up; it is the kernel that has to refute it.
+        Some(why) if model.is_right() => Err(Broken::because(format_args!("in the model {why}"))),
+        _ => quiet(model, &found),
+    }
 }
 
 /// When every M sleeps nothing may be wrong, unless no M could be had, or the scheduler is closed.

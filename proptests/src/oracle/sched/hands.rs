@@ -195,7 +195,11 @@ impl Model {
         let mut theirs = self.waiting.iter().filter(|(_, wake)| *wake == Wake::Inside).map(|(m, _)| *m);
         let told = if self.is(Wrong::TellsTheYoungest) { theirs.next_back() } else { theirs.next() };
         if let Some(m) = told {
-            self.seen.note(if why == Woken::Deadlock { "a deadlock was told" } else { "it was told that no M is left" });
+            self.seen.note(if why == Woken::Deadlock {
+                "a deadlock was told"
+            } else {
+                "it was told that no M is left"
+            });
             self.seen.note_if(inside > 1, "one of several that wait was told");
             self.ready_m(m, why);
             self.events.push(Ev::Deadlock(m, why));

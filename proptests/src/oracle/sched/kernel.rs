@@ -172,8 +172,14 @@ impl Kernel {
                 self.with_the_world(this.what, who);
             }
             What::Exit(m) | What::ExitBound(m) => self.come_back(m, matches!(this.what, What::ExitBound(_))),
-            What::Ready(m) | What::Next(m) | What::Yield(m) | What::YieldBound(m) | What::Enter(m) | What::Block(m)
-            | What::Park(m, _) | What::End(m) => self.by_a_g(this.what, m),
+            What::Ready(m)
+            | What::Next(m)
+            | What::Yield(m)
+            | What::YieldBound(m)
+            | What::Enter(m)
+            | What::Block(m)
+            | What::Park(m, _)
+            | What::End(m) => self.by_a_g(this.what, m),
         }
     }
 
@@ -289,12 +295,10 @@ impl Kernel {
                 (What::Stop(_), Some(Role::Runs(worker, g))) => {
                     Role::HasStopped(sched.stop_the_world(Some(worker)), Some(g))
                 }
-                (What::Start(_), Some(Role::HasStopped(stopped, g))) => {
-                    match sched.start_the_world(stopped).zip(g) {
-                        Some((away, g)) => Role::Away(away, g),
-                        None => return,
-                    }
-                }
+                (What::Start(_), Some(Role::HasStopped(stopped, g))) => match sched.start_the_world(stopped).zip(g) {
+                    Some((away, g)) => Role::Away(away, g),
+                    None => return,
+                },
                 (What::Resize(_, procs), Some(Role::HasStopped(mut stopped, g))) => {
                     let were = sched.procresize(&mut stopped, procs).expect("there is room");
                     witness.note(Ev::Were(were));

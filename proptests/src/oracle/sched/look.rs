@@ -21,7 +21,9 @@ enum GaveUp {
     Found(Item),
     Again,
     /// It has no P. Is it to look once more, as one that sought?
-    Let { sought: bool },
+    Let {
+        sought: bool,
+    },
     Closed,
 }
 
@@ -207,7 +209,8 @@ impl Model {
 
     fn steal_from(&mut self, victim: usize, thief: usize, is_last: bool) -> Option<Item> {
         let waiting = self.ps[victim].ring.len();
-        let half = if self.is(Wrong::StealsHalfRoundedDown) { (waiting / 2).max(waiting.min(1)) } else { waiting.div_ceil(2) };
+        let half =
+            if self.is(Wrong::StealsHalfRoundedDown) { (waiting / 2).max(waiting.min(1)) } else { waiting.div_ceil(2) };
         let mut stolen: VecDeque<Item> = self.ps[victim].ring.drain(..half).collect();
         let to_run = if self.is(Wrong::RunsTheLastItStole) { stolen.pop_back() } else { stolen.pop_front() };
         self.seen.note_if(!stolen.is_empty(), "several were stolen");
@@ -281,4 +284,3 @@ impl Model {
         self.rest(m)
     }
 }
-

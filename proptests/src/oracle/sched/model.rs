@@ -107,9 +107,16 @@ pub(super) struct M {
 pub(super) enum At {
     Nowhere,
     InTheWings,
-    Runs { g: u64, p: usize },
+    Runs {
+        g: u64,
+        p: usize,
+    },
     /// In a system call. `left`: the P is in its word, if it was taken so often.
-    Away { g: u64, p: usize, left: Option<u32> },
+    Away {
+        g: u64,
+        p: usize,
+        left: Option<u32>,
+    },
     /// Has nothing to do.
     Rests,
     /// Its G waits for a P: because it made way, because it waited, because it is back.
@@ -117,7 +124,10 @@ pub(super) enum At {
     Waits(u64),
     Returns(u64),
     /// Stops the world, or waits to; or passes a safepoint.
-    Stops { g: u64, p: usize },
+    Stops {
+        g: u64,
+        p: usize,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,7 +146,9 @@ pub(super) struct Sleeper {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Until {
     /// It is first in line, to stop the world or to pass a safepoint.
-    First { stops: bool },
+    First {
+        stops: bool,
+    },
     Stopped,
     Passed,
     Closed,
@@ -206,6 +218,11 @@ impl Model {
 
     pub(super) fn is(&self, wrong: Wrong) -> bool {
         self.wrong == Some(wrong)
+    }
+
+    /// Is it by the scheduler's own rules?
+    pub(super) fn is_right(&self) -> bool {
+        self.wrong.is_none()
     }
 
     pub(super) fn fresh(&mut self) -> u64 {

@@ -143,14 +143,30 @@ pub enum Item {
 #[allow(missing_docs)]
 pub enum Ev {
     Queued(Option<usize>, Item),
-    Found { m: usize, p: usize, item: Item, from: Source },
+    Found {
+        m: usize,
+        p: usize,
+        item: Item,
+        from: Source,
+    },
     Spinning(usize),
-    Idled { m: usize, p: usize },
-    Slept { m: usize, sleeping: usize, alive: usize },
+    Idled {
+        m: usize,
+        p: usize,
+    },
+    Slept {
+        m: usize,
+        sleeping: usize,
+        alive: usize,
+    },
     Woken(usize),
     Starting(usize),
     Refused,
-    Returned { m: usize, p: usize, way: Way },
+    Returned {
+        m: usize,
+        p: usize,
+        way: Way,
+    },
     Retaken(usize),
     Held(usize),
     Stopped,

@@ -83,10 +83,20 @@ impl Model {
             What::Close => self.close(),
             What::Exit(m) | What::ExitBound(m) => {
                 let At::Away { g, p, left } = self.ms[m].at else { unreachable!("M{m} is not away") };
-                if matches!(this.what, What::Exit(_)) { self.exit(m, g, p, left) } else { self.exit_bound(m, g, p, left) }
+                if matches!(this.what, What::Exit(_)) {
+                    self.exit(m, g, p, left)
+                } else {
+                    self.exit_bound(m, g, p, left)
+                }
             }
-            What::Ready(m) | What::Next(m) | What::Yield(m) | What::YieldBound(m) | What::Enter(m) | What::Block(m)
-            | What::Park(m, _) | What::End(m) => {
+            What::Ready(m)
+            | What::Next(m)
+            | What::Yield(m)
+            | What::YieldBound(m)
+            | What::Enter(m)
+            | What::Block(m)
+            | What::Park(m, _)
+            | What::End(m) => {
                 let At::Runs { g, p } = self.ms[m].at else { unreachable!("M{m} runs nothing") };
                 self.by_a_g(this.what, m, g, p);
             }
@@ -233,20 +243,25 @@ impl Model {
     /// How often `what` is offered: what leads on more often, what belongs to the theme too.
     fn worth(&self, what: What) -> usize {
         let (theme, worth) = match what {
+            What::Submit if self.theme == Theme::Waits => return 2,
             What::Submit => return 6,
+            What::Expect(false) => return 8,
             What::GoOn(_) => return 12,
             What::Next(_) => return 6,
             What::Exit(_) => return 3,
             What::Start(_) => return 6,
             What::Refuse(0) => return 4,
             What::Close => return usize::from(self.next_g > 12),
-            What::Stir(_) | What::Expect(false) => (Theme::Everything, 1),
+            What::Stir(_) => (Theme::Everything, 1),
             What::Ready(_) => (Theme::Queues, 6),
             What::Arrive(_) | What::Yield(_) | What::Refuse(_) => (Theme::Queues, 1),
             What::Enter(_) => (Theme::Calls, 3),
             What::Block(_) | What::Tick(_) => (Theme::Calls, 1),
             What::ExitBound(_) => (Theme::Waits, 2),
-            What::Park(..) | What::ReadyBound(_) | What::YieldBound(_) | What::End(_) => (Theme::Waits, 1),
+            What::Park(_, Wake::Inside) => (Theme::Waits, 3),
+            What::Park(_, Wake::Outside) | What::ReadyBound(_) | What::YieldBound(_) | What::End(_) => {
+                (Theme::Waits, 1)
+            }
             What::Expect(true) => (Theme::Waits, 1),
             What::Resize(_, procs) if procs < self.procs => (Theme::World, 3),
             What::Stop(_) => (Theme::World, 2),
