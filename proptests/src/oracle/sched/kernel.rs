@@ -155,7 +155,7 @@ impl Kernel {
         self.witness.book().events.clear();
         self.stage.draw_by(this.lot);
         match this.what {
-            What::Submit | What::Arrive(_) | What::Expect(_) | What::ReadyBound(_) => self.from_outside(this.what),
+            What::Submit | What::Arrive(_) | What::Expect(_) | What::ReadyBound(_) => self.by_an_outsider(this.what),
             What::Refuse(threads) => self.stage.refuse(threads),
             What::Tick(pause) => {
                 self.stage.pass(pause);
@@ -183,7 +183,7 @@ impl Kernel {
         }
     }
 
-    fn from_outside(&mut self, what: What) {
+    fn by_an_outsider(&mut self, what: What) {
         match what {
             What::Submit => {
                 let number = self.fresh(1)[0];

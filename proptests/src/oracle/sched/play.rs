@@ -69,7 +69,7 @@ impl Model {
         self.events.clear();
         self.lot = (this.lot, 0);
         match this.what {
-            What::Submit | What::Arrive(_) | What::Expect(_) | What::ReadyBound(_) => self.from_outside(this.what),
+            What::Submit | What::Arrive(_) | What::Expect(_) | What::ReadyBound(_) => self.by_an_outsider(this.what),
             What::Refuse(threads) => self.refusals = threads,
             What::Tick(pause) => {
                 self.now += pause;
@@ -103,7 +103,7 @@ impl Model {
         }
     }
 
-    fn from_outside(&mut self, what: What) {
+    fn by_an_outsider(&mut self, what: What) {
         match what {
             What::Submit => {
                 let g = self.fresh();
