@@ -14,7 +14,7 @@
 //! | `world` | stopping the world, the line, the safepoint, more or fewer Ps, the end |
 //! | `play` | a move is made; [`Machine`], for proptest-state-machine |
 //! | `sum` | what must hold of the lists themselves |
-//! | `kernel` | the same moves, made with the kernel |
+//! | `kernel`, `witness` | the same moves, made with the kernel; what is seen of it |
 //! | `compare` | both, side by side |
 //! | `wrong` | rules that are wrong, to see that they are refuted |
 
@@ -27,6 +27,7 @@ mod model;
 mod moves;
 mod play;
 mod sum;
+mod witness;
 mod world;
 mod wrong;
 

@@ -1,108 +1,19 @@
 //! The kernel, moved by the same moves, on [`Puppets`].
 
-use super::moves::{Bed, Ev, Item, Move, Numbers, OUTSIDERS, Seen, What, Who};
+use super::moves::{Bed, Ev, Move, Numbers, OUTSIDERS, Seen, What, Who};
+use super::witness::{Role, Source, Witness, item, ran};
 use crate::oracle::g;
 use crate::puppets::{Puppets, Scene, Stage};
-use spinpark::host::{Host, Nanos};
+use spinpark::host::Host;
 use spinpark::kernel::find::Worker;
-use spinpark::kernel::g::G;
 use spinpark::kernel::m::MId;
 use spinpark::kernel::monitor::Watch;
-use spinpark::kernel::observer::{Event, Observer};
-use spinpark::kernel::p::PId;
-use spinpark::kernel::safepoint::SafepointFn;
 use spinpark::kernel::sched::Sched;
-use spinpark::kernel::syscall::Away;
-use spinpark::kernel::work_source::{Waker, WorkSource};
-use spinpark::kernel::world::Stopped;
-use std::collections::{BTreeMap, VecDeque};
-use std::mem::ManuallyDrop;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use spinpark::kernel::work_source::Waker;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 type S = Arc<Sched<Puppets, Witness>>;
-
-/// What somebody who does not move has in hand.
-enum Role {
-    Runs(Worker, G),
-    Away(Away, G),
-    HasStopped(Stopped, Option<G>),
-}
-
-/// What happens, and who has what in hand. Uncontended: one moves at a time.
-#[derive(Default)]
-struct Book {
-    events: Vec<Ev>,
-    /// Never dropped with what it holds: a P must not be, and when a comparison fails nobody takes it back.
-    roles: ManuallyDrop<BTreeMap<Who, Role>>,
-    arrived: VecDeque<Vec<u64>>,
-    expects: bool,
-}
-
-#[derive(Clone, Default)]
-struct Witness(Arc<Mutex<Book>>);
-
-impl Witness {
-    fn book(&self) -> MutexGuard<'_, Book> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-    fn note(&self, event: Ev) {
-        self.book().events.push(event);
-    }
-    fn take(&self, who: Who) -> Role {
-        self.book().roles.remove(&who).expect("the model knows who has something in hand")
-    }
-    fn put(&self, who: Who, role: Role) {
-        self.book().roles.insert(who, role);
-    }
-}
-
-fn item(g: &G) -> Item {
-    g.bound().map_or(Item::G(g.id()), |m| Item::Ticket(m.index()))
-}
-
-impl Observer for Witness {
-    fn event(&self, event: Event<'_>) {
-        let p = |p: PId| p.index();
-        self.note(match event {
-            Event::Queued { p: to, g } => Ev::Queued(to.map(p), item(g)),
-            Event::Found { m, p, g, from } => Ev::Found { m: m.index(), p: p.index(), item: item(g), from },
-            Event::Spinning { m } => Ev::Spinning(m.index()),
-            Event::Idled { m, p } => Ev::Idled { m: m.index(), p: p.index() },
-            Event::Slept { m, sleeping, alive } => Ev::Slept { m: m.index(), sleeping, alive },
-            Event::Woken { m } => Ev::Woken(m.index()),
-            Event::Starting { m } => Ev::Starting(m.index()),
-            Event::Refused => Ev::Refused,
-            Event::Returned { m, p, way } => Ev::Returned { m: m.index(), p: p.index(), way },
-            Event::Retaken { p } => Ev::Retaken(p.index()),
-            Event::Held { p } => Ev::Held(p.index()),
-            Event::Stopped => Ev::Stopped,
-            Event::Started { procs } => Ev::Started(procs),
-            Event::Deadlock { m, why } => Ev::Deadlock(m.index(), why),
-            Event::Exited { m } => Ev::Exited(m.index()),
-            other => panic!("{other:?} is not known here"),
-        });
-    }
-}
-
-/// A source that the test fills.
-struct Source(Witness, Waker);
-
-impl WorkSource for Source {
-    fn waker(&self) -> &Waker {
-        &self.1
-    }
-    fn has_work(&self) -> bool {
-        !self.0.book().arrived.is_empty()
-    }
-    fn take(&self, put: &mut dyn FnMut(G)) {
-        let gs = self.0.book().arrived.pop_front();
-        gs.into_iter().flatten().map(g).for_each(put);
-    }
-    fn is_expecting(&self) -> bool {
-        self.0.book().expects
-    }
-    fn tick(&self, _: Nanos) {}
-}
 
 /// An M's life: it looks for its first G. What it does with it is the test's.
 fn live(sched: &S, worker: Worker) {
@@ -352,9 +263,4 @@ impl Kernel {
 
 fn name(m: usize) -> String {
     format!("spinpark-m{m}")
-}
-
-fn ran(witness: &Witness) -> Arc<SafepointFn> {
-    let witness = witness.clone();
-    Arc::new(move |p| witness.note(Ev::Ran(p.index())))
 }
