@@ -4,7 +4,7 @@
 use spinpark_proptests::machine::{check, refute};
 use spinpark_proptests::oracle::sched::{Machine, Wrong};
 
-const CASES: u32 = 1500;
+const CASES: u32 = 3000;
 const MOVES: usize = 120;
 
 #[test]
