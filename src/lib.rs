@@ -75,6 +75,7 @@
 //! | `token` | who unparks | who returns from `park` ([`Parker`](host::Parker)) |
 //! | `work/spinning` | queue a G, StoreLoad, read `nmspinning` | leave `nmspinning`, StoreLoad, read the queues ([`spinning`](kernel::spinning)) |
 //! | `baton` | a seeker that leaves Gs in its ring | a seeker that leaves after it, and looks ([`spinning`](kernel::spinning)) |
+//! | `request` | a seeker that clears a request, and leaves | who leaves after it, and asks for a seeker ([`spinning`](kernel::spinning)) |
 //! | `custody` | an M leaves its P in its word | who takes it out ([`syscall`](kernel::syscall)) |
 //! | `syscall/stop` | leave the P in its word, StoreLoad, read `wanted` | set `wanted`, StoreLoad, read the words ([`syscall`](kernel::syscall), [`stw`](kernel::stw), [`safepoint`](kernel::safepoint)) |
 //!

@@ -90,16 +90,8 @@ impl std::error::Error for Broken {}
 /// kept beside the caller's source file.
 #[track_caller]
 pub fn check<S: Strategy>(cases: u32, inputs: S, property: impl Fn(S::Value) -> Result<Tally, Broken>) -> Tally {
-    let from_env = Config::default();
-    let config = Config {
-        cases: if env::var_os("PROPTEST_CASES").is_some() { from_env.cases } else { cases },
-        source_file: Some(Location::caller().file()),
-        failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("regressions"))),
-        max_shrink_iters: 20_000,
-        ..from_env
-    };
     let total = RefCell::new(Tally::default());
-    let outcome = TestRunner::new(config).run(&inputs, |input| match property(input) {
+    let outcome = TestRunner::new(config(cases)).run(&inputs, |input| match property(input) {
         Ok(tally) => {
             total.borrow_mut().merge(&tally);
             Ok(())
@@ -110,6 +102,19 @@ pub fn check<S: Strategy>(cases: u32, inputs: S, property: impl Fn(S::Value) -> 
         panic!("{failure}");
     }
     total.into_inner()
+}
+
+/// So many cases, or as many as `PROPTEST_CASES` says; seeds of failures are kept beside the caller's source file.
+#[track_caller]
+pub(crate) fn config(cases: u32) -> Config {
+    let from_env = Config::default();
+    Config {
+        cases: if env::var_os("PROPTEST_CASES").is_some() { from_env.cases } else { cases },
+        source_file: Some(Location::caller().file()),
+        failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("regressions"))),
+        max_shrink_iters: 20_000,
+        ..from_env
+    }
 }
 
 /// Finds a list of operations for which `property` does not hold, and shortens it until each operation is needed.
@@ -127,12 +132,25 @@ pub fn refute<T: Clone + fmt::Debug, S: Strategy<Value = Vec<T>>>(
         Ok(_) => Ok(()),
         Err(broken) => Err(TestCaseError::fail(broken.0)),
     });
-    let mut ops = match outcome {
+    let ops = match outcome {
         Err(TestError::Fail(_, ops)) => ops,
         other => panic!("no counterexample in {cases} cases: {other:?}"),
     };
-    // The generator's own shrinking takes out one operation at a time, once through. Runs of operations, and pairs,
-    // taken out until none can be, leave less: a round of turns goes as a whole or not at all.
+    shortest(ops, property)
+}
+
+/// Shortens `ops`, for which `property` does not hold, until each operation is needed.
+///
+/// The generator's own shrinking takes out one operation at a time, once through. Runs of operations, and pairs, taken
+/// out until none can be, leave less: a round of turns goes as a whole or not at all.
+///
+/// # Panics
+/// If the property holds in the end.
+#[track_caller]
+pub fn shortest<T: Clone + fmt::Debug>(
+    mut ops: Vec<T>,
+    property: impl Fn(&[T]) -> Result<Tally, Broken>,
+) -> (Vec<T>, Broken) {
     let mut before = usize::MAX;
     while ops.len() < before {
         before = ops.len();

@@ -14,8 +14,10 @@
 //! | [`oracle`] | operations; the kernel and the reference model behind one trait; [`compare`](oracle::compare) |
 //! | [`check`] | runs a property over generated sequences; says which paths were reached; finds shortest failures |
 //! | [`deadlines`] | by when a waiting G must have been dispatched |
+//! | [`machine`] | reference models as state machines: what may be done next depends on what was done |
 //! | [`solo`] | a host for one thread, and the smallest example of a host of one's own |
 //! | [`staged`] | a host on which a test plays the Ms of a whole scheduler by hand |
+//! | [`puppets`] | a host of which exactly one thread moves at a time, and the test says which |
 //!
 //! # A host of your own
 //!
@@ -50,7 +52,9 @@ pub mod check;
 pub mod deadlines;
 pub mod fuzz;
 pub mod linear;
+pub mod machine;
 pub mod oracle;
+pub mod puppets;
 pub mod regression;
 pub mod room;
 pub mod rooms;

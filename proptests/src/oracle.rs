@@ -7,6 +7,7 @@ pub mod global;
 pub mod idle;
 pub mod local;
 pub mod ring;
+pub mod sched;
 
 use crate::check::Broken;
 use spinpark::kernel::g::G;

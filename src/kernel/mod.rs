@@ -33,7 +33,7 @@
 //! | [`local`] | both as one queue; bounded overtaking | |
 //! | [`globq`] | the global queue and its length | |
 //! | [`idle`] | idle Ps, sleeping Ms | |
-//! | [`spinning`] | who looks for work, and who must be woken to look | `work/spinning`, `baton` |
+//! | [`spinning`] | who looks for work, and who must be woken to look | `work/spinning`, `baton`, `request` |
 //! | [`threads`] | a P for a sleeping or a new M | |
 //! | [`sources`], [`work_source`], [`find`] | where work can be, and how an M finds it | |
 //! | [`syscall`] | who has the P of an M that is in a system call | `syscall/stop`, `custody` |

@@ -192,8 +192,9 @@ impl<H: Host, O: Observer> threads::Neighbours<H> for Arc<Sched<H, O>> {
                     // An idle P has nothing to steal: what it holds goes to where the others look.
                     c.global.put_batch(self.proc(p.id()).queue.drain(), &self.global_len);
                     self.let_go(c, p, true);
-                    self.spinning.ask_for_seeker();
+                    // `request`: in this order, as in `wakep`.
                     seeking.into_iter().for_each(|seeking| self.spinning.give_up(seeking));
+                    self.spinning.ask_for_seeker();
                     self.rouse_monitor(c);
                     None
                 }

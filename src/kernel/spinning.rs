@@ -20,6 +20,10 @@
 //! it looks at every queue once more when it retires, behind its own fence, and the request came with a fence of its
 //! own: if that came second, the seeker had idled its P before, and the request had found it.
 //!
+//! Unless it finds a G and does not retire. Then it wakes another, if it was the last that was counted; and who asks
+//! for a seeker was counted too. Pair `request`: it lowers its count first and asks then, so who took it for one that
+//! looks has cleared its request before, and is asked again when it idles its P. (Go asks first.)
+//!
 //! Pair `baton`: a seeker that found more than it runs (a stolen half, a share) puts the rest into its ring and leaves
 //! `nmspinning`; if it is not the last, it wakes nobody and trusts those that are still counted. They see the rest
 //! because they leave later, on the same word, and then look behind their fence. (On x86 and in Go's memory model that
@@ -30,7 +34,7 @@
 use super::m::Seeking;
 use crate::atomic::{Atomic, store_load};
 use crate::host::Host;
-use core::sync::atomic::Ordering::{Relaxed, Release};
+use core::sync::atomic::Ordering::{AcqRel, Relaxed};
 
 /// The count of Ms that look for work, and the request for one more.
 pub struct Spinning<H: Host> {
@@ -68,10 +72,11 @@ impl<H: Host> Spinning<H> {
             return;
         }
         let p = others.pidleget(|| {
-            self.ask_for_seeker();
             // Lowered before the idle list can change: an M that idles its P after this, and retires, shows to every
             // later submitter a count that stands for somebody.
             elected.take().into_iter().for_each(|seeking| self.give_up(seeking));
+            // After that: one that is counted beside us, and clears requests as it begins, may take us for who looks.
+            self.ask_for_seeker();
         });
         if let (Some(p), Some(seeking)) = (p, elected) {
             others.startm(p, seeking);
@@ -151,8 +156,9 @@ impl<H: Host> Spinning<H> {
 
     fn leave(&self, seeking: Seeking) -> Left {
         seeking.relinquish();
-        // Release: `baton`. Who leaves later, and then looks, sees the Gs that we found and did not run.
-        let before = self.nmspinning.fetch_sub(1, Release);
+        // AcqRel: `baton`, and `request`. Who leaves later, and then looks, sees the Gs that we found and did not run; and
+        // a request that it makes comes after those that we have cleared.
+        let before = self.nmspinning.fetch_sub(1, AcqRel);
         debug_assert!(before > 0, "spinning: an M left that was not counted");
         Left { was_last: before == 1 }
     }

@@ -1,0 +1,308 @@
+//! Whose P is whose: who is woken with one, who sleeps without, to whom it is handed on, and when nobody can go on.
+
+use super::model::{At, Mail, Model, Until};
+use super::moves::{Ev, Item, Who};
+use super::wrong::Wrong;
+use spinpark::kernel::locked::{Wake, Woken};
+
+/// What came of falling asleep.
+pub(super) enum Slept {
+    /// It sleeps.
+    Sleeps,
+    /// It has mail.
+    Run { p: usize, seeks: bool },
+    /// It has to end.
+    Exit,
+}
+
+impl Model {
+    /// The lock is free: does what was left to do.
+    pub(super) fn unlock(&mut self) {
+        let later = std::mem::take(&mut self.later);
+        for p in later.pass {
+            self.hand_on(p);
+        }
+        if later.wakep {
+            self.wakep();
+        }
+    }
+
+    /// An idle P, the one that was idled last.
+    pub(super) fn idle_p(&mut self) -> Option<usize> {
+        if self.is(Wrong::UsesThePThatIsIdleLongest) && !self.idle.is_empty() {
+            return Some(self.idle.remove(0));
+        }
+        self.idle.pop()
+    }
+
+    fn idle_p_unless_closed(&mut self) -> Option<usize> {
+        if self.is_closed { None } else { self.idle_p() }
+    }
+
+    /// Work was queued. If nobody looks, an idle P gets somebody who does; if none is idle, word is left.
+    pub(super) fn wakep(&mut self) {
+        if self.seekers > 0 && !self.is(Wrong::WakesThoughSomebodyLooks) {
+            self.seen.note("nobody was woken, for somebody looks");
+            return;
+        }
+        match self.idle_p_unless_closed() {
+            Some(p) => {
+                self.seekers += 1;
+                self.start(p, true);
+            }
+            None => self.wants_seeker = true,
+        }
+    }
+
+    /// `p` is run by the M that fell asleep last, else by a new one; if there can be none, by nobody for now.
+    pub(super) fn start(&mut self, p: usize, seeks: bool) {
+        let oldest = self.is(Wrong::WakesWhoSleepsLongest) && !self.sleeping.is_empty();
+        let sleeper = if oldest { Some(self.sleeping.remove(0)) } else { self.sleeping.pop() };
+        if let Some(m) = sleeper {
+            self.seen.note("a sleeper was woken");
+            self.events.push(Ev::Woken(m));
+            return self.deliver(m, Mail::Run { p, seeks });
+        }
+        let m = if self.is_closed { None } else { self.unused.pop() };
+        let Some(m) = m else { return self.refuse(p, seeks, None) };
+        self.alive += 1;
+        self.events.push(Ev::Starting(m));
+        match self.refusals.checked_sub(1) {
+            Some(left) => {
+                self.refusals = left;
+                self.seen.note("a start was refused");
+                self.refuse(p, seeks, Some(m));
+            }
+            None => {
+                self.ms[m].at = At::InTheWings;
+                self.deliver(m, Mail::Run { p, seeks });
+            }
+        }
+    }
+
+    pub(super) fn deliver(&mut self, m: usize, mail: Mail) {
+        debug_assert!(self.ms[m].mail.is_none(), "M{m} has mail");
+        self.ms[m].mail = Some(mail);
+    }
+
+    /// No M could be had for `p`: its Gs go to where all look, it is idle, and a seeker is asked for.
+    fn refuse(&mut self, p: usize, seeks: bool, m: Option<usize>) {
+        self.events.push(Ev::Refused);
+        self.refused += 1;
+        self.seen.note_if(m.is_none() && !self.is_closed, "there could be no more Ms");
+        if !self.is(Wrong::RefusedAndForgotten) {
+            self.must_retry = true;
+        }
+        let gs = self.ps[p].empty();
+        self.seen.note_if(!gs.is_empty(), "a P that nobody could run held Gs");
+        self.global.extend(gs);
+        self.let_go(p, true);
+        self.wants_seeker |= !self.is(Wrong::RefusedAndForgotten);
+        self.seekers -= usize::from(seeks);
+        if let Some(m) = m {
+            self.free_m(m);
+            self.end_m();
+        }
+        self.unlock();
+    }
+
+    /// Nobody runs `p` any more: a stop comes first, then a safepoint, then who waits, if nobody can look.
+    pub(super) fn let_go(&mut self, p: usize, nobody_looks: bool) {
+        if self.is_stopping {
+            self.events.push(Ev::Held(p));
+            self.held.push(p);
+            if self.held.len() == self.procs
+                && let Some(first) = self.line.front()
+            {
+                self.wake(*first);
+            }
+            return;
+        }
+        if self.safepoint.as_ref().is_some_and(|pending| pending.contains(&p)) {
+            return self.later.pass.push(p);
+        }
+        let ticket = if nobody_looks || self.is_closed { self.oldest_ticket() } else { None };
+        match ticket {
+            Some(m) => {
+                self.seen.note("a P that nobody looks for went to who waits");
+                self.deliver(m, Mail::Run { p, seeks: false });
+            }
+            None => self.idle.push(p),
+        }
+        if self.is_closed {
+            self.wake(Who::Closer);
+        }
+        self.check_dead();
+    }
+
+    fn oldest_ticket(&mut self) -> Option<usize> {
+        let is_ticket = |item: &Item| matches!(item, Item::Ticket(_));
+        let at = self.global.iter().position(is_ticket)?;
+        match self.global.remove(at)? {
+            Item::Ticket(m) => Some(m),
+            Item::G(_) => None,
+        }
+    }
+
+    /// While the scheduler closes: those whose tickets wait get the idle Ps.
+    pub(super) fn serve_tickets(&mut self) {
+        while !self.idle.is_empty()
+            && let Some(m) = self.oldest_ticket()
+        {
+            self.send_for(m);
+        }
+    }
+
+    /// The G that is bound to `m` goes on: under an idle P, else when somebody finds its ticket.
+    pub(super) fn send_for(&mut self, m: usize) {
+        match self.idle_p() {
+            Some(p) => {
+                self.seen.note("who waited got an idle P");
+                self.deliver(m, Mail::Run { p, seeks: false });
+            }
+            None => {
+                self.global.push_back(Item::Ticket(m));
+                self.later.wakep = true;
+            }
+        }
+    }
+
+    /// `m` is readied. If it waits, it waits no more.
+    pub(super) fn ready_m(&mut self, m: usize, why: Woken) -> bool {
+        let Some(at) = self.waiting.iter().position(|(waits, _)| *waits == m) else {
+            if !self.is(Wrong::ForgetsAnEarlyWake) {
+                self.readied.insert(m);
+            }
+            return false;
+        };
+        self.waiting.remove(at);
+        self.ms[m].why = why;
+        true
+    }
+
+    /// Is everybody asleep, and will be? Then one of those that wait for the others is told.
+    pub(super) fn check_dead(&mut self) {
+        let inside = self.inside();
+        let idle = self.idle.len() == self.procs && self.alive == self.sleeping.len() + inside;
+        if self.is_closed || inside == 0 || !idle {
+            return;
+        }
+        let has_work = !self.global.is_empty() || self.expects || !self.arrived.is_empty();
+        let why = match has_work {
+            false => Woken::Deadlock,
+            true if self.sleeping.is_empty() && self.unused.is_empty() => Woken::NoThread,
+            true => return,
+        };
+        let mut theirs = self.waiting.iter().filter(|(_, wake)| *wake == Wake::Inside).map(|(m, _)| *m);
+        let told = if self.is(Wrong::TellsTheYoungest) { theirs.next_back() } else { theirs.next() };
+        if let Some(m) = told {
+            self.seen.note(if why == Woken::Deadlock {
+                "a deadlock was told"
+            } else {
+                "it was told that no M is left"
+            });
+            self.seen.note_if(inside > 1, "one of several that wait was told");
+            self.ready_m(m, why);
+            self.events.push(Ev::Deadlock(m, why));
+            self.send_for(m);
+        }
+    }
+
+    /// `m` has nothing to do.
+    pub(super) fn rest(&mut self, m: usize) -> Slept {
+        if self.is_closed {
+            return Slept::Exit;
+        }
+        if !self.idle.is_empty() && self.wants_seeker {
+            (self.seekers, self.wants_seeker) = (self.seekers + 1, false);
+            self.seen.note("who was about to sleep was asked to look");
+            return self.idle_p().map_or(Slept::Sleeps, |p| Slept::Run { p, seeks: true });
+        }
+        self.sleeping.push(m);
+        self.events.push(Ev::Slept { m, sleeping: self.sleeping.len(), alive: self.alive });
+        self.ms[m].at = At::Rests;
+        self.check_dead();
+        self.unlock();
+        self.collect(m)
+    }
+
+    /// Is there mail for `m`, which sleeps?
+    pub(super) fn collect(&mut self, m: usize) -> Slept {
+        match self.ms[m].mail.take() {
+            None => Slept::Sleeps,
+            Some(Mail::Run { p, seeks }) => Slept::Run { p, seeks },
+            Some(Mail::Exit) => Slept::Exit,
+        }
+    }
+
+    /// The thread of `m` is over.
+    pub(super) fn exited(&mut self, m: usize) {
+        self.ms[m].at = At::Nowhere;
+        self.free_m(m);
+        if !self.is_closed && std::mem::take(&mut self.must_retry) {
+            self.wakep();
+        }
+        self.end_m();
+        self.unlock();
+    }
+
+    fn free_m(&mut self, m: usize) {
+        self.events.push(Ev::Exited(m));
+        self.readied.remove(&m);
+        self.unused.push(m);
+    }
+
+    fn end_m(&mut self) {
+        self.alive -= 1;
+        self.events.push(Ev::Gone { sleeping: self.sleeping.len(), alive: self.alive });
+        if self.is_closed && self.alive == 0 {
+            self.wake(Who::Closer);
+        }
+        self.check_dead();
+    }
+
+    /// Somebody who sleeps without a P is woken; one who does not, will not sleep the next time.
+    pub(super) fn wake(&mut self, who: Who) {
+        if let Some(sleeper) = self.sleepers.get_mut(&who) {
+            sleeper.is_woken = true;
+        }
+    }
+
+    /// `p` is of no use to its M: somebody else runs it if there is work for it, or if nobody would see what there is;
+    /// else it is let go of.
+    pub(super) fn hand_on(&mut self, p: usize) {
+        self.attend(p);
+        let has_work = !self.global.is_empty() || !self.arrived.is_empty() || self.ps[p].len() > 0;
+        if has_work && !self.is_wanted() {
+            self.seen.note("a P with work was handed on");
+            return self.start(p, false);
+        }
+        if self.is_closed {
+            let gs = self.ps[p].empty();
+            self.global.extend(gs);
+        } else if !self.is_stopping {
+            if has_work {
+                return self.start(p, false);
+            }
+            let nobody_looks = self.idle.is_empty() && self.seekers == 0 && !self.is(Wrong::HandsOnWithoutALook);
+            if self.wants_seeker || nobody_looks {
+                self.seen.note_if(self.wants_seeker, "a P was handed on because a seeker was asked for");
+                self.seen.note_if(!self.wants_seeker, "a P was handed on because nobody looks");
+                (self.seekers, self.wants_seeker) = (self.seekers + 1, false);
+                return self.start(p, true);
+            }
+        }
+        self.let_go(p, false);
+        self.unlock();
+    }
+
+    /// Somebody without a P sleeps until something holds.
+    pub(super) fn is_over(&self, who: Who, until: Until) -> bool {
+        match until {
+            Until::First { .. } => self.line.front() == Some(&who),
+            Until::Stopped => self.held.len() == self.procs,
+            Until::Passed => self.safepoint.as_ref().is_none_or(|pending| pending.is_empty()),
+            Until::Closed => self.alive == 0 && self.idle.len() == self.procs,
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! Who looks for a G: at which places, in which order, and what it takes.
+
+use super::hands::Slept;
+use super::model::{At, Mail, Model};
+use super::moves::{Ev, Item};
+use super::wrong::Wrong;
+use spinpark::kernel::sources::Source;
+use std::collections::VecDeque;
+
+/// An M with a P, which looks.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Looker {
+    pub(super) m: usize,
+    pub(super) p: usize,
+    pub(super) seeks: bool,
+}
+
+/// What came of giving up.
+enum GaveUp {
+    /// Nothing: there was a G after all, or it was asked to look again.
+    Found(Item),
+    Again,
+    /// It has no P. Is it to look once more, as one that sought?
+    Let {
+        sought: bool,
+    },
+    Closed,
+}
+
+/// The places, in order.
+fn places(global_first: bool) -> [Source; 5] {
+    use Source::{Extra, Global, GlobalTurn, Local, Steal};
+    if global_first { [GlobalTurn, Local, Global, Extra, Steal] } else { [GlobalTurn, Local, Steal, Global, Extra] }
+}
+
+impl Model {
+    /// `m` looks until it runs a G, sleeps, or ends.
+    pub(super) fn look(&mut self, mut looker: Looker) {
+        let m = looker.m;
+        loop {
+            let found = match self.search(&mut looker) {
+                Some(item) => item,
+                None => match self.give_up(&mut looker) {
+                    GaveUp::Found(item) => item,
+                    GaveUp::Again => continue,
+                    GaveUp::Closed => return self.exited(m),
+                    GaveUp::Let { sought } => match self.look_once_more(m, sought) {
+                        Slept::Run { p, seeks } => {
+                            looker = Looker { m, p, seeks };
+                            continue;
+                        }
+                        Slept::Sleeps => return,
+                        Slept::Exit => return self.exited(m),
+                    },
+                },
+            };
+            self.pass_the_baton(&mut looker);
+            match found {
+                Item::G(g) => {
+                    self.ms[m].at = At::Runs { g, p: looker.p };
+                    return;
+                }
+                Item::Ticket(bound) => {
+                    self.seen.note("a ticket was served");
+                    self.deliver(bound, Mail::Run { p: looker.p, seeks: false });
+                    match self.rest(m) {
+                        Slept::Run { p, seeks } => looker = Looker { m, p, seeks },
+                        Slept::Sleeps => return,
+                        Slept::Exit => return self.exited(m),
+                    }
+                }
+            }
+        }
+    }
+
+    /// One that found something no longer looks; the last of those wakes another.
+    fn pass_the_baton(&mut self, looker: &mut Looker) {
+        if std::mem::take(&mut looker.seeks) {
+            self.seekers -= 1;
+            if self.seekers == 0 && !self.is(Wrong::PassesNoBaton) {
+                self.wakep();
+            }
+        }
+    }
+
+    fn search(&mut self, looker: &mut Looker) -> Option<Item> {
+        self.attend(looker.p);
+        if self.is_stopping || self.is_closed {
+            return None;
+        }
+        for from in places(self.numbers.global_first) {
+            let Some(item) = self.take(looker, from) else { continue };
+            let Looker { m, p, .. } = *looker;
+            self.ps[p].is_asked = false;
+            self.events.push(Ev::Found { m, p, item, from });
+            self.seen.note(match from {
+                Source::GlobalTurn => "found at the global queue's turn",
+                Source::Local => "found locally",
+                Source::Global => "found in the global queue",
+                Source::Extra => "found in the source",
+                Source::Steal => "stolen",
+            });
+            return Some(item);
+        }
+        None
+    }
+
+    fn take(&mut self, looker: &mut Looker, from: Source) -> Option<Item> {
+        let p = looker.p;
+        match from {
+            Source::GlobalTurn => self.take_turn(p),
+            Source::Local => self.take_local(p),
+            Source::Global => self.take_share(p),
+            Source::Extra => self.take_arrived(p),
+            Source::Steal => self.steal(looker),
+        }
+    }
+
+    fn take_turn(&mut self, p: usize) -> Option<Item> {
+        let every = self.numbers.global_every;
+        if every == 0 || !self.ps[p].dispatches.is_multiple_of(every) || self.is(Wrong::NoGlobalTurn) {
+            return None;
+        }
+        let item = self.global.pop_front()?;
+        self.ps[p].dispatches += 1;
+        Some(item)
+    }
+
+    /// `runnext`, unless it had its turns and others wait; then the ring.
+    fn take_local(&mut self, p: usize) -> Option<Item> {
+        let at_most = self.numbers.inherit_at_most;
+        let no_bound = self.is(Wrong::RunnextWithoutBound);
+        let p = &mut self.ps[p];
+        let ring_first = p.inherited >= at_most && !p.ring.is_empty() && !no_bound;
+        self.seen.note_if(ring_first && p.next.is_some(), "runnext had its turns");
+        let item = if ring_first || p.next.is_none() {
+            p.inherited = if p.ring.is_empty() { p.inherited } else { 0 };
+            p.ring.pop_front()?
+        } else {
+            p.inherited += 1;
+            p.next.take()?
+        };
+        p.dispatches += 1;
+        Some(item)
+    }
+
+    /// A fair share, and half a ring at most: the first to run, the others into the ring.
+    fn take_share(&mut self, p: usize) -> Option<Item> {
+        let half = if self.is(Wrong::ShareWithoutBound) { usize::MAX } else { self.numbers.ring() / 2 };
+        let waiting = self.global.len();
+        let share = (waiting / self.procs + 1).min(half).min(waiting);
+        let first = self.global.pop_front()?;
+        self.seen.note_if(share > 1, "a share was more than one");
+        let rest = self.global.drain(..share - 1);
+        self.ps[p].ring.extend(rest);
+        self.ps[p].dispatches += 1;
+        Some(first)
+    }
+
+    fn take_arrived(&mut self, p: usize) -> Option<Item> {
+        let mut gs = self.arrived.pop_front()?.into_iter().map(Item::G);
+        let first = gs.next()?;
+        let rest: Vec<Item> = gs.collect();
+        let has_more = !rest.is_empty();
+        rest.into_iter().for_each(|item| self.put(p, item));
+        if has_more {
+            self.wakep();
+        }
+        self.ps[p].dispatches += 1;
+        Some(first)
+    }
+
+    /// Behind what is in the ring. A full ring gives its older half away, and the new one with it.
+    pub(super) fn put(&mut self, p: usize, item: Item) {
+        let ring = &mut self.ps[p].ring;
+        if ring.len() < self.numbers.ring() {
+            return ring.push_back(item);
+        }
+        self.seen.note("spilled");
+        let half = if self.wrong == Some(Wrong::SpillsOnlyTheNewG) { 0 } else { self.numbers.ring() / 2 };
+        let spilled = ring.drain(..half).chain([item]);
+        self.global.extend(spilled);
+    }
+
+    /// From the others, in an order that is drawn: half of a ring; in the last pass `runnext`, if the ring is empty.
+    fn steal(&mut self, looker: &mut Looker) -> Option<Item> {
+        if !looker.seeks {
+            if 2 * self.seekers >= self.procs - self.idle.len() {
+                self.seen.note("enough look already");
+                return None;
+            }
+            self.events.push(Ev::Spinning(looker.m));
+            (self.seekers, self.wants_seeker, looker.seeks) = (self.seekers + 1, false, true);
+        }
+        for pass in 1..=self.numbers.steal_passes {
+            let is_last = pass == self.numbers.steal_passes || self.is(Wrong::StealsRunnextAtOnce);
+            for victim in self.victims() {
+                if victim == looker.p || self.idle.contains(&victim) {
+                    continue;
+                }
+                if let Some(item) = self.steal_from(victim, looker.p, is_last) {
+                    (self.ps[looker.p].dispatches, self.ps[looker.p].inherited) = (self.ps[looker.p].dispatches + 1, 0);
+                    return Some(item);
+                }
+            }
+        }
+        None
+    }
+
+    fn steal_from(&mut self, victim: usize, thief: usize, is_last: bool) -> Option<Item> {
+        let waiting = self.ps[victim].ring.len();
+        let half =
+            if self.is(Wrong::StealsHalfRoundedDown) { (waiting / 2).max(waiting.min(1)) } else { waiting.div_ceil(2) };
+        let mut stolen: VecDeque<Item> = self.ps[victim].ring.drain(..half).collect();
+        let to_run = if self.is(Wrong::RunsTheLastItStole) { stolen.pop_back() } else { stolen.pop_front() };
+        self.seen.note_if(!stolen.is_empty(), "several were stolen");
+        self.ps[thief].ring.extend(stolen);
+        if to_run.is_some() || !is_last {
+            return to_run;
+        }
+        let next = self.ps[victim].next.take();
+        self.seen.note_if(next.is_some(), "runnext was stolen");
+        next
+    }
+
+    /// From a drawn P on, in steps of a drawn length that meets each P once.
+    fn victims(&mut self) -> Vec<usize> {
+        let n = self.procs;
+        if n == 1 {
+            return vec![0];
+        }
+        let (from, at_least) = (self.draw(n), 1 + self.draw(n - 1));
+        let round = |step: usize| (0..n).map(|i| (from + i * step) % n).collect::<Vec<_>>();
+        let meets_all = |ps: &Vec<usize>| (0..n).all(|p| ps.contains(&p));
+        (at_least..n).map(round).find(meets_all).unwrap_or_else(|| round(1))
+    }
+
+    /// Nothing was found. The P is let go of, unless something speaks against it.
+    fn give_up(&mut self, looker: &mut Looker) -> GaveUp {
+        let Looker { m, p, seeks } = *looker;
+        if self.is_closed || self.is_stopping {
+            if self.is_closed {
+                let gs = self.ps[p].empty();
+                self.global.extend(gs);
+            }
+            self.seekers -= usize::from(seeks);
+            self.let_go(p, false);
+            self.unlock();
+            return if self.is_closed { GaveUp::Closed } else { GaveUp::Let { sought: false } };
+        }
+        if let Some(item) = self.take_share(p) {
+            self.ps[p].is_asked = false;
+            self.events.push(Ev::Found { m, p, item, from: Source::Global });
+            return GaveUp::Found(item);
+        }
+        if self.wants_seeker && !seeks {
+            self.seen.note("who was about to idle its P was asked to look");
+            (self.seekers, self.wants_seeker, looker.seeks) = (self.seekers + 1, false, true);
+            return GaveUp::Again;
+        }
+        self.events.push(Ev::Idled { m, p });
+        self.let_go(p, false);
+        self.unlock();
+        GaveUp::Let { sought: seeks }
+    }
+
+    /// One that sought looks at everything once more, without a P; then it sleeps.
+    fn look_once_more(&mut self, m: usize, sought: bool) -> Slept {
+        if sought {
+            self.seekers -= 1;
+            let is_any = |p: usize| self.ps[p].len() > 0;
+            if !self.global.is_empty() || !self.arrived.is_empty() || (0..self.procs).any(is_any) {
+                self.seen.note("the second look found something");
+                let p = if self.is_closed { None } else { self.idle_p() };
+                match p {
+                    Some(p) => {
+                        (self.seekers, self.wants_seeker) = (self.seekers + 1, false);
+                        return Slept::Run { p, seeks: true };
+                    }
+                    None => self.wants_seeker = true,
+                }
+            }
+        }
+        self.rest(m)
+    }
+}

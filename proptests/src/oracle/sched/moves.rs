@@ -1,0 +1,222 @@
+//! What can be moved, what happens in a move, and what is seen after it.
+
+use spinpark::host::Nanos;
+use spinpark::kernel::config::Config;
+use spinpark::kernel::locked::{Wake, Woken};
+use spinpark::kernel::snapshot::Snapshot;
+use spinpark::kernel::sources::{SearchOrder, Source};
+use spinpark::kernel::syscall::Way;
+
+/// So many parties outside of the scheduler may stop its world.
+pub(super) const OUTSIDERS: usize = 2;
+
+/// The scheduler's numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Numbers {
+    /// Ps at first.
+    pub procs: usize,
+    /// More that there may be.
+    pub spare: usize,
+    /// Gs in a ring: 2 to this power.
+    pub ring_log: u32,
+    /// Is the global queue searched before the other Ps' rings?
+    pub global_first: bool,
+    /// One dispatch in so many is the global queue's.
+    pub global_every: u32,
+    /// So many in a row from `runnext`.
+    pub inherit_at_most: u32,
+    /// So often around the other Ps.
+    pub steal_passes: u32,
+    /// Ms that there may be.
+    pub max_ms: usize,
+}
+
+impl Numbers {
+    /// How many Gs a ring holds.
+    pub fn ring(&self) -> usize {
+        1 << self.ring_log
+    }
+
+    /// For how many Ps there is a place.
+    pub fn capacity(&self) -> usize {
+        self.procs + self.spare
+    }
+
+    /// For the kernel.
+    pub fn config(&self) -> Config {
+        Config {
+            procs: self.procs,
+            max_procs: self.capacity(),
+            ring: self.ring(),
+            order: if self.global_first { SearchOrder::GlobalFirst } else { SearchOrder::StealFirst },
+            global_every: self.global_every,
+            inherit_at_most: self.inherit_at_most,
+            steal_passes: self.steal_passes,
+            max_ms: self.max_ms,
+            ..Config::default()
+        }
+    }
+}
+
+/// Who moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Who {
+    /// The M of this number.
+    M(usize),
+    /// Somebody outside, who stops the world.
+    Outsider(usize),
+    /// Who closes the scheduler.
+    Closer,
+}
+
+/// A move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Move {
+    /// What is done.
+    pub what: What,
+    /// What is drawn by lot in it, see [`draw`](crate::puppets::draw).
+    pub lot: u64,
+}
+
+/// What is done. An M that is named by its number runs a G, unless it is said otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum What {
+    /// A fresh G is submitted from outside.
+    Submit,
+    /// A source gets so many fresh Gs, and wakes.
+    Arrive(usize),
+    /// From now on a source expects Gs, or does not, and wakes.
+    Expect(bool),
+    /// Who was asked for begins, who was woken goes on.
+    GoOn(Who),
+    /// Who sleeps wakes up for no reason.
+    Stir(Who),
+    /// The G of the M readies a fresh one.
+    Ready(usize),
+    /// The G of the M is over; what is next?
+    Next(usize),
+    /// The G of the M goes behind all others; what is next?
+    Yield(usize),
+    /// The G of the M, which is bound to it, makes way if it is asked to.
+    YieldBound(usize),
+    /// It enters a system call that may be short.
+    Enter(usize),
+    /// It enters one that is known to block.
+    Block(usize),
+    /// The M, in a system call, comes back.
+    Exit(usize),
+    /// The same, with a G that is bound to it.
+    ExitBound(usize),
+    /// The G, which is bound to its M, waits.
+    Park(usize, Wake),
+    /// Whoever is bound to the M is readied, from outside.
+    ReadyBound(usize),
+    /// The M ends with the G that is bound to it.
+    End(usize),
+    /// The monitor looks, so much later.
+    Tick(Nanos),
+    /// The world is to stop.
+    Stop(Who),
+    /// Who has stopped the world starts it.
+    Start(Who),
+    /// Who has stopped the world wants so many Ps.
+    Resize(Who, usize),
+    /// A function is run once under each P.
+    ForEachP(Who),
+    /// So many threads are refused from now on.
+    Refuse(usize),
+    /// The scheduler is closed.
+    Close,
+}
+
+/// What waits in a queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Item {
+    /// A G.
+    G(u64),
+    /// The ticket of the G that is bound to this M.
+    Ticket(usize),
+}
+
+/// What happens in a move: the kernel's events, with plain numbers, and what comes back from its functions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Ev {
+    Queued(Option<usize>, Item),
+    Found {
+        m: usize,
+        p: usize,
+        item: Item,
+        from: Source,
+    },
+    Spinning(usize),
+    Idled {
+        m: usize,
+        p: usize,
+    },
+    Slept {
+        m: usize,
+        sleeping: usize,
+        alive: usize,
+    },
+    Woken(usize),
+    Starting(usize),
+    Refused,
+    Returned {
+        m: usize,
+        p: usize,
+        way: Way,
+    },
+    Retaken(usize),
+    Held(usize),
+    Stopped,
+    Started(usize),
+    Deadlock(usize, Woken),
+    Exited(usize),
+    Gone {
+        sleeping: usize,
+        alive: usize,
+    },
+    /// The safepoint's function was run under this P.
+    Ran(usize),
+    /// The wait of the M's G is over.
+    WaitOver(usize, Woken),
+    /// There were so many Ps.
+    Were(usize),
+    /// Did the monitor's tick retake a P?
+    Ticked(bool),
+    /// The G was not taken: the scheduler is closed.
+    TurnedAway(u64),
+    /// A G that was left when the scheduler was closed.
+    Left(Item),
+}
+
+/// Where somebody is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bed {
+    /// Not there.
+    Nowhere,
+    /// Its thread was asked for.
+    InTheWings,
+    /// It sleeps. Was it woken?
+    Asleep(bool),
+    /// It runs a G. Is that asked to make way?
+    Runs(u64, usize, bool),
+    /// It is in a system call, with its G.
+    Away(u64),
+    /// It has stopped the world.
+    HasStopped,
+}
+
+/// What is seen after a move.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seen {
+    /// What happened in it.
+    pub events: Vec<Ev>,
+    /// Each M.
+    pub ms: Vec<Bed>,
+    /// Those outside, the closer last.
+    pub outside: Vec<Bed>,
+    /// The scheduler.
+    pub snapshot: Snapshot,
+}

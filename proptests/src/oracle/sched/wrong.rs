@@ -1,0 +1,79 @@
+//! Rules that are wrong. A check that refutes none of them would see nothing.
+
+/// A rule that is not the scheduler's. Some are Go's, where this scheduler differs on purpose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Wrong {
+    /// A thief takes half, rounded down.
+    StealsHalfRoundedDown = 1,
+    /// A thief runs the last that it took. (Go's.)
+    RunsTheLastItStole,
+    /// `runnext` is stolen in any pass.
+    StealsRunnextAtOnce,
+    /// The global queue has no turn of its own.
+    NoGlobalTurn,
+    /// `runnext` comes first, however often it did. (Go's.)
+    RunnextWithoutBound,
+    /// A share of the global queue may be more than half a ring.
+    ShareWithoutBound,
+    /// The M that sleeps longest is woken.
+    WakesWhoSleepsLongest,
+    /// The P that is idle longest is used.
+    UsesThePThatIsIdleLongest,
+    /// Somebody is woken though somebody looks.
+    WakesThoughSomebodyLooks,
+    /// The last to find work wakes nobody.
+    PassesNoBaton,
+    /// A full ring spills only the G that did not fit.
+    SpillsOnlyTheNewG,
+    /// The monitor waits one tick longer.
+    RetakesOneTickLate,
+    /// The monitor looks only at the system call, not at the slice. (golang/go #28701.)
+    ForgetsTheSlice,
+    /// Who returns takes an idle P before its own, which is in another's call.
+    TakesAnIdlePFirst,
+    /// A P is handed on to nobody, though nobody looks and no P is idle. (golang/go's `handoffp` looks earlier.)
+    HandsOnWithoutALook,
+    /// A P that is in a system call is left there by a stop.
+    LeavesPsInSyscalls,
+    /// Of those who want to stop the world the last comes first.
+    LastStopperFirst,
+    /// What a P that ends still holds goes behind what waits.
+    ResizeQueuesBehind,
+    /// The Ps that are idle after a stop are used in another order.
+    StartsInAnotherOrder,
+    /// A wake that comes before its wait is forgotten.
+    ForgetsAnEarlyWake,
+    /// Of those that wait for ever the youngest is told.
+    TellsTheYoungest,
+    /// A refused P is idled with its Gs, and nobody asks for a seeker.
+    RefusedAndForgotten,
+}
+
+impl Wrong {
+    /// All of them.
+    pub const ALL: [Wrong; 22] = [
+        Wrong::StealsHalfRoundedDown,
+        Wrong::RunsTheLastItStole,
+        Wrong::StealsRunnextAtOnce,
+        Wrong::NoGlobalTurn,
+        Wrong::RunnextWithoutBound,
+        Wrong::ShareWithoutBound,
+        Wrong::WakesWhoSleepsLongest,
+        Wrong::UsesThePThatIsIdleLongest,
+        Wrong::WakesThoughSomebodyLooks,
+        Wrong::PassesNoBaton,
+        Wrong::SpillsOnlyTheNewG,
+        Wrong::RetakesOneTickLate,
+        Wrong::ForgetsTheSlice,
+        Wrong::TakesAnIdlePFirst,
+        Wrong::HandsOnWithoutALook,
+        Wrong::LeavesPsInSyscalls,
+        Wrong::LastStopperFirst,
+        Wrong::ResizeQueuesBehind,
+        Wrong::StartsInAnotherOrder,
+        Wrong::ForgetsAnEarlyWake,
+        Wrong::TellsTheYoungest,
+        Wrong::RefusedAndForgotten,
+    ];
+}

@@ -1,0 +1,156 @@
+//! The rooms and their reference models, as state machines; and that a wrong one is refuted.
+
+use proptest::prelude::*;
+use proptest::sample::select;
+use spinpark::kernel::runq::Capacity;
+use spinpark_proptests::check::{Broken, Tally};
+use spinpark_proptests::machine::room::{Of, Room};
+use spinpark_proptests::machine::{Played, check, refute};
+use spinpark_proptests::oracle::{global, idle, local, ring};
+use spinpark_proptests::solo::Solo;
+
+const CASES: u32 = 100;
+const OPS: usize = 100;
+
+fn capacities() -> impl Strategy<Value = Capacity> {
+    select(&[2, 4, 8][..]).prop_map(|n| Capacity::new(n).expect("a power of two"))
+}
+
+struct Ring;
+
+impl Room for Ring {
+    type Setup = Capacity;
+    type Kernel = ring::Kernel<Solo, 4>;
+    type Oracle = ring::Oracle;
+    fn setups() -> BoxedStrategy<Capacity> {
+        capacities().boxed()
+    }
+    fn ops() -> BoxedStrategy<ring::Op> {
+        ring::op(6).boxed()
+    }
+    fn both(capacity: &Capacity) -> (Self::Kernel, ring::Oracle) {
+        (ring::Kernel::new(*capacity), ring::Oracle::new(*capacity))
+    }
+    fn seen(oracle: ring::Oracle) -> Tally {
+        oracle.seen
+    }
+}
+
+struct Local;
+
+impl Room for Local {
+    type Setup = (Capacity, u32);
+    type Kernel = local::Kernel<Solo, 4>;
+    type Oracle = local::Oracle;
+    fn setups() -> BoxedStrategy<(Capacity, u32)> {
+        (capacities(), 1..=3u32).boxed()
+    }
+    fn ops() -> BoxedStrategy<local::Op> {
+        local::op(6).boxed()
+    }
+    fn both((capacity, at_most): &(Capacity, u32)) -> (Self::Kernel, local::Oracle) {
+        (local::Kernel::new(*capacity, *at_most), local::Oracle::new(*capacity, *at_most))
+    }
+    fn seen(oracle: local::Oracle) -> Tally {
+        oracle.seen
+    }
+}
+
+struct Global;
+
+impl Room for Global {
+    type Setup = ();
+    type Kernel = global::Kernel<Solo>;
+    type Oracle = global::Oracle;
+    fn setups() -> BoxedStrategy<()> {
+        Just(()).boxed()
+    }
+    fn ops() -> BoxedStrategy<global::Op> {
+        global::op(6).boxed()
+    }
+    fn both((): &()) -> (Self::Kernel, global::Oracle) {
+        (global::Kernel::new(), global::Oracle::new())
+    }
+    fn seen(oracle: global::Oracle) -> Tally {
+        oracle.seen
+    }
+}
+
+struct Idle;
+
+impl Room for Idle {
+    type Setup = usize;
+    type Kernel = idle::Kernel<Solo>;
+    type Oracle = idle::Oracle;
+    fn setups() -> BoxedStrategy<usize> {
+        select(&[1, 2, 65][..]).boxed()
+    }
+    fn ops() -> BoxedStrategy<idle::Op> {
+        idle::op().boxed()
+    }
+    fn both(procs: &usize) -> (Self::Kernel, idle::Oracle) {
+        (idle::Kernel::new(*procs), idle::Oracle::new(*procs))
+    }
+    fn seen(oracle: idle::Oracle) -> Tally {
+        oracle.seen
+    }
+}
+
+mod each_room_answers_as_its_model_does {
+    use super::*;
+
+    #[test]
+    fn the_ring() {
+        check::<Of<Ring>>(CASES, OPS).must_have(&["a put met a full ring", "a steal took more than one"]);
+    }
+    #[test]
+    fn the_queues_of_a_p() {
+        assert_ne!(check::<Of<Local>>(CASES, OPS), Tally::default());
+    }
+    #[test]
+    fn the_global_queue() {
+        assert_ne!(check::<Of<Global>>(CASES, OPS), Tally::default());
+    }
+    #[test]
+    fn the_idle_lists() {
+        check::<Of<Idle>>(CASES, OPS).must_have(&["all Ms slept", "all Ps were idle"]);
+    }
+}
+
+/// Alive: with a wrong model the two differ, and the shortest sequence has no operation too many.
+mod a_model_of_a_ring_of_another_size_is_refuted {
+    use super::*;
+
+    struct Smaller;
+
+    impl Room for Smaller {
+        type Setup = Capacity;
+        type Kernel = ring::Kernel<Solo, 4>;
+        type Oracle = ring::Oracle;
+        fn setups() -> BoxedStrategy<Capacity> {
+            Just(Capacity::MIN).boxed()
+        }
+        fn ops() -> BoxedStrategy<ring::Op> {
+            ring::op(6).boxed()
+        }
+        fn both(capacity: &Capacity) -> (Self::Kernel, ring::Oracle) {
+            let larger = Capacity::new(2 * capacity.get()).expect("a power of two");
+            (ring::Kernel::new(larger), ring::Oracle::new(*capacity))
+        }
+        fn seen(oracle: ring::Oracle) -> Tally {
+            oracle.seen
+        }
+    }
+
+    #[test]
+    fn in_three_operations_or_fewer() {
+        let refuted = refute::<Of<Smaller>>(CASES);
+        assert!(refuted.ops.len() <= 3, "{refuted}");
+        for at in 0..refuted.ops.len() {
+            let mut fewer = refuted.ops.clone();
+            fewer.remove(at);
+            let played: Result<Tally, Broken> = Of::<Smaller>::play(&refuted.start, &fewer, || ());
+            assert!(played.is_ok(), "without operation {at} of {refuted}");
+        }
+    }
+}

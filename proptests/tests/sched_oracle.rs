@@ -1,0 +1,172 @@
+//! The whole scheduler, compared with lists, while one moves at a time: who gets which G from where, who is woken with
+//! which P, who sleeps, and what is left, after each of some hundred moves of Ms, outsiders and the monitor.
+
+use spinpark_proptests::machine::{check, refute};
+use spinpark_proptests::oracle::sched::{Machine, Wrong};
+
+const CASES: u32 = 3000;
+const MOVES: usize = 120;
+
+#[test]
+fn the_scheduler_answers_as_lists_would() {
+    let seen = check::<Machine<0>>(CASES, MOVES);
+    seen.must_have(&[
+        "found at the global queue's turn",
+        "found locally",
+        "found in the global queue",
+        "found in the source",
+        "stolen",
+        "several were stolen",
+        "runnext was stolen",
+        "runnext had its turns",
+        "a share was more than one",
+        "spilled",
+        "enough look already",
+    ]);
+    seen.must_have(&[
+        "a sleeper was woken",
+        "an M woke up for no reason",
+        "nobody was woken, for somebody looks",
+        "who was about to sleep was asked to look",
+        "who was about to idle its P was asked to look",
+        "a start was refused",
+        "there could be no more Ms",
+        "a P that nobody could run held Gs",
+        "the monitor tried again to get an M",
+    ]);
+    seen.must_have(&[
+        "back, and the P was kept",
+        "back, and the P was taken back",
+        "back, and a P was idle",
+        "back, and queued",
+        "back, and a P came later",
+        "retaken",
+        "a G was asked to make way",
+        "a P with work was handed on",
+        "a P was handed on because a seeker was asked for",
+        "a P was handed on because nobody looks",
+    ]);
+    seen.must_have(&[
+        "a ticket was served",
+        "a bound G made way",
+        "it was readied before it waited",
+        "who waited got an idle P",
+        "a P that nobody looks for went to who waits",
+        "a deadlock was told",
+        "one of several that wait was told",
+        "it was told that no M is left",
+        "closed while a G waits",
+    ]);
+    seen.must_have(&[
+        "stopped while a G is in a system call",
+        "one stood in line",
+        "a safepoint was passed",
+        "a safepoint was passed while a G is in a system call",
+        "several Ps had work when the world was started",
+        "a P that ended held Gs, and others waited",
+        "more Ps",
+    ]);
+    println!("{seen}");
+}
+
+/// Alive: each of these rules is refuted, in no more than a dozen moves.
+mod a_wrong_rule_is_refuted_in_a_dozen_moves {
+    use super::*;
+
+    const CASES: u32 = 5000;
+
+    fn refuted<const WRONG: u8>() {
+        let refuted = refute::<Machine<WRONG>>(CASES);
+        let moves = refuted.ops.len();
+        assert!(moves <= 12, "{:?} took {moves} moves:\n{refuted}", Wrong::ALL[usize::from(WRONG) - 1]);
+    }
+
+    #[test]
+    fn a_thief_takes_half_rounded_down() {
+        refuted::<{ Wrong::StealsHalfRoundedDown as u8 }>();
+    }
+    #[test]
+    fn a_thief_runs_the_last_that_it_took() {
+        refuted::<{ Wrong::RunsTheLastItStole as u8 }>();
+    }
+    #[test]
+    fn runnext_is_stolen_in_any_pass() {
+        refuted::<{ Wrong::StealsRunnextAtOnce as u8 }>();
+    }
+    #[test]
+    fn the_global_queue_has_no_turn_of_its_own() {
+        refuted::<{ Wrong::NoGlobalTurn as u8 }>();
+    }
+    #[test]
+    fn runnext_comes_first_however_often_it_did() {
+        refuted::<{ Wrong::RunnextWithoutBound as u8 }>();
+    }
+    #[test]
+    fn a_share_may_be_more_than_half_a_ring() {
+        refuted::<{ Wrong::ShareWithoutBound as u8 }>();
+    }
+    #[test]
+    fn the_m_that_sleeps_longest_is_woken() {
+        refuted::<{ Wrong::WakesWhoSleepsLongest as u8 }>();
+    }
+    #[test]
+    fn the_p_that_is_idle_longest_is_used() {
+        refuted::<{ Wrong::UsesThePThatIsIdleLongest as u8 }>();
+    }
+    #[test]
+    fn somebody_is_woken_though_somebody_looks() {
+        refuted::<{ Wrong::WakesThoughSomebodyLooks as u8 }>();
+    }
+    #[test]
+    fn the_last_to_find_work_wakes_nobody() {
+        refuted::<{ Wrong::PassesNoBaton as u8 }>();
+    }
+    #[test]
+    fn a_full_ring_spills_only_the_g_that_did_not_fit() {
+        refuted::<{ Wrong::SpillsOnlyTheNewG as u8 }>();
+    }
+    #[test]
+    fn the_monitor_retakes_one_tick_late() {
+        refuted::<{ Wrong::RetakesOneTickLate as u8 }>();
+    }
+    #[test]
+    fn the_monitor_forgets_the_slice() {
+        refuted::<{ Wrong::ForgetsTheSlice as u8 }>();
+    }
+    #[test]
+    fn who_returns_takes_an_idle_p_before_its_own() {
+        refuted::<{ Wrong::TakesAnIdlePFirst as u8 }>();
+    }
+    #[test]
+    fn a_p_is_idled_though_nobody_looks() {
+        refuted::<{ Wrong::HandsOnWithoutALook as u8 }>();
+    }
+    #[test]
+    fn a_stop_leaves_ps_in_system_calls() {
+        refuted::<{ Wrong::LeavesPsInSyscalls as u8 }>();
+    }
+    #[test]
+    fn the_last_stopper_comes_first() {
+        refuted::<{ Wrong::LastStopperFirst as u8 }>();
+    }
+    #[test]
+    fn what_a_p_that_ends_holds_goes_behind_what_waits() {
+        refuted::<{ Wrong::ResizeQueuesBehind as u8 }>();
+    }
+    #[test]
+    fn the_ps_are_used_in_another_order_after_a_stop() {
+        refuted::<{ Wrong::StartsInAnotherOrder as u8 }>();
+    }
+    #[test]
+    fn a_wake_before_the_wait_is_forgotten() {
+        refuted::<{ Wrong::ForgetsAnEarlyWake as u8 }>();
+    }
+    #[test]
+    fn the_youngest_is_told_of_a_deadlock() {
+        refuted::<{ Wrong::TellsTheYoungest as u8 }>();
+    }
+    #[test]
+    fn a_refused_p_is_forgotten() {
+        refuted::<{ Wrong::RefusedAndForgotten as u8 }>();
+    }
+}
