@@ -89,6 +89,8 @@ pub const SOURCES: &[(&str, &str)] = &[
     ("models/threads.rs", include_str!("models/threads.rs")),
     ("models/whole.rs", include_str!("models/whole.rs")),
     ("models/work_source.rs", include_str!("models/work_source.rs")),
+    ("tiny/queues.rs", include_str!("tiny/queues.rs")),
+    ("tiny/spinning.rs", include_str!("tiny/spinning.rs")),
     ("twins/handoff.rs", include_str!("twins/handoff.rs")),
     ("twins/spinning.rs", include_str!("twins/spinning.rs")),
     ("twins/syscall.rs", include_str!("twins/syscall.rs")),

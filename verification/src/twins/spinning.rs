@@ -4,7 +4,6 @@ use spinpark::atomic::store_load;
 use spinpark::host::Host;
 use spinpark::kernel::m::Seeking;
 use spinpark::kernel::spinning::{Neighbours, Spinning};
-use std::marker::PhantomData;
 
 /// The room's functions, the right ones unless a twin says otherwise.
 pub trait Dance: Send + Sync + Sized + 'static {
@@ -144,20 +143,20 @@ impl<N: Neighbours> Neighbours for Mute<'_, N> {
 /// A scene, to be played with the right room or with a twin.
 pub trait Scene<H> {
     /// Plays it once; returns how it ended.
-    fn play<D: Dance>() -> String;
+    fn play<D: Dance>(self) -> String;
 }
 
-/// Plays `S` with the twin that is asked for on this thread, or with the room as it is.
-pub fn play<H, S: Scene<H>>(_: PhantomData<(H, S)>) -> String {
+/// Plays `scene` with the twin that is asked for on this thread, or with the room as it is.
+pub fn play<H, S: Scene<H>>(scene: S) -> String {
     match crate::mutant::twin() {
-        None => S::play::<Right>(),
-        Some("looks-before-it-leaves") => S::play::<LooksBeforeItLeaves>(),
-        Some("drops-the-baton") => S::play::<DropsTheBaton>(),
-        Some("only-the-last-looks") => S::play::<OnlyTheLastLooks>(),
-        Some("wakep-does-not-ask") => S::play::<WakepDoesNotAsk>(),
-        Some("retire-does-not-ask") => S::play::<RetireDoesNotAsk>(),
-        Some("lowers-its-count-late") => S::play::<LowersItsCountLate>(),
-        Some("ignores-the-call") => S::play::<IgnoresTheCall>(),
+        None => scene.play::<Right>(),
+        Some("looks-before-it-leaves") => scene.play::<LooksBeforeItLeaves>(),
+        Some("drops-the-baton") => scene.play::<DropsTheBaton>(),
+        Some("only-the-last-looks") => scene.play::<OnlyTheLastLooks>(),
+        Some("wakep-does-not-ask") => scene.play::<WakepDoesNotAsk>(),
+        Some("retire-does-not-ask") => scene.play::<RetireDoesNotAsk>(),
+        Some("lowers-its-count-late") => scene.play::<LowersItsCountLate>(),
+        Some("ignores-the-call") => scene.play::<IgnoresTheCall>(),
         Some(other) => panic!("spinning has no twin `{other}`"),
     }
 }

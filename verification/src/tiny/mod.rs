@@ -1,0 +1,4 @@
+//! The smallest scheduler around each room: what a model, or a generated program, is played on.
+
+pub mod queues;
+pub mod spinning;
