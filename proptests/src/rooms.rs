@@ -1,7 +1,13 @@
 //! The rooms of the kernel, each on a stage of its own on which random programs are played.
 
+pub mod g;
+pub mod globq;
+pub mod handoff;
+pub mod idle;
 pub mod queue;
 pub mod spinning;
+pub mod threads;
+pub mod work_source;
 
 use crate::regression::{FORMAT, Regression};
 use crate::room::{self, Program, Room, Trial};
@@ -9,7 +15,17 @@ use crate::shrink::{Found, Hunt, hunt};
 use spinpark_verification::engine::{Engine, Outcome};
 
 /// Every room, in reading order.
-pub const ALL: &[Entry] = &[Entry::of::<queue::Ring>(), Entry::of::<queue::Local>(), Entry::of::<spinning::Spinning>()];
+pub const ALL: &[Entry] = &[
+    Entry::of::<g::Statuses>(),
+    Entry::of::<queue::Ring>(),
+    Entry::of::<queue::Local>(),
+    Entry::of::<globq::Global>(),
+    Entry::of::<idle::Idle>(),
+    Entry::of::<spinning::Spinning>(),
+    Entry::of::<threads::Threads>(),
+    Entry::of::<handoff::Handoff>(),
+    Entry::of::<work_source::WorkSources>(),
+];
 
 /// A room, whatever its type.
 #[derive(Debug, Clone, Copy)]

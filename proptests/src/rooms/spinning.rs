@@ -59,7 +59,7 @@ impl Room for Spinning {
     const NAME: &'static str = "spinning";
     const CLAIM: &'static str = "no G waits beside an idle P while nobody looks, and those are counted who look";
     const THREADS: usize = PARTIES;
-    const ENGINES: &'static [Engine] = &[Engine::Pct, Engine::TsoRandom, Engine::TsoPct];
+    const ENGINES: &'static [Engine] = &[Engine::Pct, Engine::Random, Engine::TsoRandom];
     // Without `spinning-no-seeker-fence`: the exchange before it drains the buffer.
     const FALLS: &'static [&'static str] = &[
         "spinning-no-submitter-fence",
@@ -86,7 +86,7 @@ impl Room for Spinning {
 
     fn setup() -> BoxedStrategy<Setup> {
         let begins = prop_oneof![3 => Just(Begins::Seeking), 3 => Just(Begins::Running), 2 => Just(Begins::Outside)];
-        let idle_ps = prop_oneof![3 => Just(0u32), 1 => Just(1)];
+        let idle_ps = prop_oneof![5 => Just(0u32), 1 => Just(1)];
         (vec(begins, PARTIES), idle_ps).prop_map(|(parties, idle_ps)| Setup { parties, idle_ps }).boxed()
     }
     fn op(_: usize) -> BoxedStrategy<Op> {
