@@ -40,9 +40,12 @@ pub struct Entry {
     pub falls: &'static [&'static str],
     /// [`Room::PATHS`].
     pub paths: &'static [&'static str],
-    hunt: fn(&Hunt, &mut dyn FnMut(&Outcome)) -> Option<Regression>,
+    hunt: Hunts,
     play: fn(&Regression) -> Result<Outcome, String>,
 }
+
+/// See [`hunt`].
+type Hunts = fn(&Hunt, &mut dyn FnMut(&Outcome)) -> Option<Regression>;
 
 impl Entry {
     const fn of<R: Room>() -> Entry {

@@ -166,10 +166,10 @@ impl<H: Stage> Shared<H> {
                 (made - n + 1..=made).collect::<Vec<u64>>()
             };
             match op {
-                Op::Put => self.puts(me, make(1), |gs| Call::Put(gs)),
-                Op::PutBatch(n) => self.puts(me, make(n), |gs| Call::Put(gs)),
-                Op::PutFront(n) => self.puts(me, make(n), |gs| Call::PutFront(gs)),
-                Op::PutBound(m) => self.puts(me, vec![ticket(m)], |gs| Call::Put(gs)),
+                Op::Put => self.puts(me, make(1), Call::Put),
+                Op::PutBatch(n) => self.puts(me, make(n), Call::Put),
+                Op::PutFront(n) => self.puts(me, make(n), Call::PutFront),
+                Op::PutBound(m) => self.puts(me, vec![ticket(m)], Call::Put),
                 Op::Get | Op::GetBatch(_) => {
                     let seems = self.peek(me);
                     // Taken in any case, to see how wrong a hint may be.

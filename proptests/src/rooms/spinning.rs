@@ -59,7 +59,7 @@ impl Room for Spinning {
     const NAME: &'static str = "spinning";
     const CLAIM: &'static str = "no G waits beside an idle P while nobody looks, and those are counted who look";
     const THREADS: usize = PARTIES;
-    const ENGINES: &'static [Engine] = &[Engine::Pct, Engine::Random, Engine::TsoRandom];
+    const ENGINES: &'static [Engine] = &[Engine::Pct, Engine::TsoRandom, Engine::TsoPct];
     // Without `spinning-no-seeker-fence`: the exchange before it drains the buffer.
     const FALLS: &'static [&'static str] = &[
         "spinning-no-submitter-fence",
@@ -85,16 +85,16 @@ impl Room for Spinning {
     type Op = Op;
 
     fn setup() -> BoxedStrategy<Setup> {
-        let begins = prop_oneof![3 => Just(Begins::Seeking), 3 => Just(Begins::Running), 2 => Just(Begins::Outside)];
-        let idle_ps = prop_oneof![5 => Just(0u32), 1 => Just(1)];
+        let begins = prop_oneof![3 => Just(Begins::Seeking), 2 => Just(Begins::Running), 3 => Just(Begins::Outside)];
+        let idle_ps = prop_oneof![6 => Just(0u32), 1 => Just(1)];
         (vec(begins, PARTIES), idle_ps).prop_map(|(parties, idle_ps)| Setup { parties, idle_ps }).boxed()
     }
     fn op(_: usize) -> BoxedStrategy<Op> {
         prop_oneof![
-            5 => Just(Op::Ready),
+            4 => Just(Op::Ready),
             1 => Just(Op::Wakep),
-            8 => Just(Op::FindRunnable),
-            3 => Just(Op::Exitsyscall),
+            10 => Just(Op::FindRunnable),
+            5 => Just(Op::Exitsyscall),
         ]
         .boxed()
     }
