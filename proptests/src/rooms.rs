@@ -1,14 +1,35 @@
 //! The rooms of the kernel, each on a stage of its own on which random programs are played.
 
+pub mod g;
+pub mod globq;
+pub mod handoff;
+pub mod idle;
 pub mod queue;
+pub mod spinning;
+pub mod threads;
+pub mod work_source;
 
 use crate::regression::{FORMAT, Regression};
 use crate::room::{self, Program, Room, Trial};
 use crate::shrink::{Found, Hunt, hunt};
+use crate::whole::{Hogs, OnCores, Whole};
 use spinpark_verification::engine::{Engine, Outcome};
 
 /// Every room, in reading order.
-pub const ALL: &[Entry] = &[Entry::of::<queue::Ring>(), Entry::of::<queue::Local>(), Entry::of::<crate::whole::Whole>(), Entry::of::<crate::whole::Hogs>(), Entry::of::<crate::whole::OnCores>()];
+pub const ALL: &[Entry] = &[
+    Entry::of::<g::Statuses>(),
+    Entry::of::<queue::Ring>(),
+    Entry::of::<queue::Local>(),
+    Entry::of::<globq::Global>(),
+    Entry::of::<idle::Idle>(),
+    Entry::of::<spinning::Spinning>(),
+    Entry::of::<threads::Threads>(),
+    Entry::of::<handoff::Handoff>(),
+    Entry::of::<work_source::WorkSources>(),
+    Entry::of::<Whole>(),
+    Entry::of::<Hogs>(),
+    Entry::of::<OnCores>(),
+];
 
 /// A room, whatever its type.
 #[derive(Debug, Clone, Copy)]
@@ -23,10 +44,13 @@ pub struct Entry {
     pub falls: &'static [&'static str],
     /// [`Room::PATHS`].
     pub paths: &'static [&'static str],
-    hunt: fn(&Hunt, &mut dyn FnMut(&Outcome)) -> Option<Regression>,
+    hunt: Hunts,
     play: fn(&Regression) -> Result<Outcome, String>,
     play_bytes: fn(&[u8], &Trial) -> Option<Regression>,
 }
+
+/// See [`hunt`].
+type Hunts = fn(&Hunt, &mut dyn FnMut(&Outcome)) -> Option<Regression>;
 
 impl Entry {
     const fn of<R: Room>() -> Entry {

@@ -66,8 +66,15 @@ macro_rules! rooms {
 }
 
 rooms! {
+    g: "g",
     runq: "runq",
     local: "local",
+    globq: "globq",
+    idle: "idle",
+    spinning: "spinning",
+    threads: "threads",
+    handoff: "handoff",
+    work_source: "work_source",
     sched: "sched",
     hogs: "hogs",
     cores: "cores",

@@ -11,5 +11,6 @@ pub mod schedule;
 pub mod shuttle;
 pub mod stage;
 pub mod threads;
+pub mod tiny;
 pub mod twins;
 pub mod wrap;

@@ -1,157 +1,37 @@
 //! Models of `spinning`: work conservation, played by one to three parties beside the main thread.
 //!
-//! The rest of the scheduler is as small as it can be: one word that says how many Gs are queued, and a count of idle
-//! Ps under a lock. At the end of every execution all parties have come to rest, and the question is: a G waits and a P
-//! is idle, but does anybody look?
+//! The rest of the scheduler is as small as it can be, see `tiny`: one word that says how many Gs are queued, and a
+//! count of idle Ps under a lock. At the end of every execution all parties have come to rest, and the question is: a G
+//! waits and a P is idle, but does anybody look?
 
 use super::common::party;
 use crate::engine::Engine;
-use crate::model::{Model, loom, loom_apart, loom_bounded, sc, tso};
+use crate::model::{Model, loom, loom_apart, loom_apart_bounded, loom_bounded, sc, tso};
 use crate::mutant::{Mutant, Mutation};
 use crate::stage::Stage;
+use crate::tiny::queues::OneWord;
+use crate::tiny::spinning::{End, Tiny};
 use crate::twins::spinning::{Dance, Scene, play};
 use crate::wrap::trace::main_plays;
-use spinpark::atomic::Atomic;
-use spinpark::host::Lock;
 use spinpark::kernel::m::Seeking;
-use spinpark::kernel::spinning::{Neighbours, Spinning};
-use std::marker::PhantomData;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::{AcqRel, Relaxed, Release};
 
-/// The smallest scheduler around the room.
-struct Tiny<H: Stage, D> {
-    room: Spinning<H>,
-    /// How many Gs are queued.
-    queued: Atomic<H, u64>,
-    /// How many Ps are idle.
-    idle_ps: H::Lock<u32>,
-    /// How many Ms were started to look for work and have yet to do so.
-    started: Atomic<H, u64>,
-    dance: PhantomData<fn() -> D>,
+fn with_idle<H: Stage, D: Dance>(idle_ps: u32) -> Arc<Tiny<H, D>> {
+    main_plays("seeker");
+    Tiny::new(idle_ps, OneWord::new())
 }
 
-/// An idle P, off the list.
-struct IdleP;
-
-impl<H: Stage, D: Dance> Neighbours for Tiny<H, D> {
-    type IdleP = IdleP;
-
-    fn any_work(&self) -> bool {
-        // Relaxed: the room's fence has to do.
-        self.queued.load(Relaxed) > 0
-    }
-    fn pidleget(&self, or_else: impl FnOnce()) -> Option<IdleP> {
-        self.idle_ps.with(|idle| match idle.checked_sub(1) {
-            Some(left) => {
-                *idle = left;
-                Some(IdleP)
-            }
-            None => {
-                or_else();
-                None
-            }
-        })
-    }
-    fn startm(&self, IdleP: IdleP, seeking: Seeking) {
-        seeking.relinquish();
-        self.started.fetch_add(1, AcqRel);
-    }
-}
-
-/// How an M ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
-    /// It sleeps.
-    Asleep,
-    /// It holds a P and is about to look at every queue.
-    Looking,
-}
-
-impl<H: Stage, D: Dance> Tiny<H, D> {
-    fn new(idle_ps: u32) -> Arc<Self> {
-        main_plays("seeker");
-        Arc::new(Tiny {
-            room: Spinning::new(),
-            queued: Atomic::new(0),
-            idle_ps: H::Lock::new(idle_ps),
-            started: Atomic::new(0),
-            dance: PhantomData,
-        })
-    }
-
+impl<H: Stage, D: Dance> Tiny<H, D, OneWord<H>> {
     /// Queues a G, as the owner of a P does.
     fn submit(&self) {
-        // Release: as the ring's `publish`.
-        self.queued.fetch_add(1, Release);
-        D::wakep(&self.room, self);
+        self.queues.put();
+        self.wakep();
     }
 
     /// Queues a G by a plain store, as the ring does: the only G of the model.
     fn submit_the_only(&self) {
-        // Release: as the ring's `publish`.
-        self.queued.store(1, Release);
-        D::wakep(&self.room, self);
-    }
-
-    /// Has looked everywhere and found nothing: idles its P and looks again.
-    fn retire(&self, seeking: Seeking) -> End {
-        self.idle_ps.with(|idle| *idle += 1);
-        match D::retire(&self.room, seeking, self) {
-            Some((IdleP, seeking)) => {
-                seeking.relinquish();
-                End::Looking
-            }
-            None => End::Asleep,
-        }
-    }
-
-    /// Takes a G, if there is one.
-    fn take(&self) -> bool {
-        let mut n = self.queued.load(Relaxed);
-        while n > 0 {
-            match self.queued.compare_exchange(n, n - 1, AcqRel, Relaxed) {
-                Ok(_) => return true,
-                Err(found) => n = found,
-            }
-        }
-        false
-    }
-
-    /// An M with a P that was never seeking and has nothing to do: idles its P unless it is called upon.
-    fn idle_unless_called(&self) -> End {
-        let called = self.idle_ps.with(|idle| {
-            let called = D::called_upon(&self.room);
-            if called.is_none() {
-                *idle += 1;
-            }
-            called
-        });
-        match called {
-            Some(seeking) => {
-                seeking.relinquish();
-                End::Looking
-            }
-            None => End::Asleep,
-        }
-    }
-
-    /// Everybody has come to rest.
-    fn judge(&self, ends: &[End]) -> String {
-        let started = self.started.load(Relaxed);
-        let queued = self.queued.load(Relaxed);
-        let idle = self.idle_ps.with(|idle| *idle);
-        let looking = ends.iter().filter(|end| **end == End::Looking).count() as u64;
-        assert!(
-            queued == 0 || idle == 0 || looking + started > 0,
-            "a G is queued and a P is idle, but every M sleeps and nobody was started"
-        );
-        let spinning = self.room.count() as u64;
-        assert!(
-            spinning == looking + started,
-            "{spinning} Ms are counted as spinning, but {looking} look and {started} were started"
-        );
-        format!("looking={looking} started={started} queued={queued} idle={idle}")
+        self.queues.put_the_only();
+        self.wakep();
     }
 }
 
@@ -161,57 +41,57 @@ macro_rules! scene {
         fn $name<H: Stage>() -> String {
             struct This;
             impl<$h: Stage> Scene<$h> for This {
-                fn play<$d: Dance>() -> String $play
+                fn play<$d: Dance>(self) -> String $play
             }
-            play::<H, This>(PhantomData)
+            play::<H, This>(This)
         }
     };
 }
 
 scene!(one_submitter_one_seeker, |H, D| {
-    let tiny = Tiny::<H, D>::new(0);
+    let tiny = with_idle::<H, D>(0);
     let seeking = tiny.room.become_spinning();
     let submitter = party::<H, _, _>("submitter", &tiny, |tiny| tiny.submit_the_only());
-    let end = tiny.retire(seeking);
+    let (end, _) = tiny.retire(seeking);
     H::join(submitter);
     tiny.judge(&[end])
 });
 
 scene!(two_submitters_one_seeker, |H, D| {
-    let tiny = Tiny::<H, D>::new(0);
+    let tiny = with_idle::<H, D>(0);
     let seeking = tiny.room.become_spinning();
     let one = party::<H, _, _>("submitter 1", &tiny, |tiny| tiny.submit());
     let two = party::<H, _, _>("submitter 2", &tiny, |tiny| tiny.submit());
-    let end = tiny.retire(seeking);
+    let (end, _) = tiny.retire(seeking);
     H::join(one);
     H::join(two);
     tiny.judge(&[end])
 });
 
 scene!(one_submitter_two_seekers, |H, D| {
-    let tiny = Tiny::<H, D>::new(0);
+    let tiny = with_idle::<H, D>(0);
     let (one, two) = (tiny.room.become_spinning(), tiny.room.become_spinning());
     let submitter = party::<H, _, _>("submitter", &tiny, |tiny| tiny.submit_the_only());
-    let first = party::<H, _, _>("seeker 1", &tiny, |tiny| tiny.retire(one));
-    let end = tiny.retire(two);
+    let first = party::<H, _, _>("seeker 1", &tiny, |tiny| tiny.retire(one).0);
+    let (end, _) = tiny.retire(two);
     H::join(submitter);
     let first = H::join(first);
     tiny.judge(&[first, end])
 });
 
 scene!(two_gs_one_seeker, |H, D| {
-    let tiny = Tiny::<H, D>::new(1);
+    let tiny = with_idle::<H, D>(1);
     let seeking = tiny.room.become_spinning();
     let submitter = party::<H, _, _>("submitter", &tiny, |tiny| {
         tiny.submit();
         tiny.submit();
     });
     // The seeker runs what it finds; it ends busy, neither asleep nor looking.
-    let ends = if tiny.take() {
-        D::found_work(&tiny.room, seeking, &*tiny);
+    let ends = if tiny.queues.take() {
+        tiny.found_work(seeking);
         vec![]
     } else {
-        vec![tiny.retire(seeking)]
+        vec![tiny.retire(seeking).0]
     };
     H::join(submitter);
     tiny.judge(&ends)
@@ -220,14 +100,13 @@ scene!(two_gs_one_seeker, |H, D| {
 scene!(a_seeker_finds_more_than_it_runs, |H, D| {
     // Two seek. One found two Gs: it runs one, the other lies in its ring. If it is not the last to leave, it wakes
     // nobody, and the other seeker is trusted to see what is left.
-    let tiny = Tiny::<H, D>::new(0);
+    let tiny = with_idle::<H, D>(0);
     let (one, two) = (tiny.room.become_spinning(), tiny.room.become_spinning());
     let finder = party::<H, _, _>("finder", &tiny, |tiny| {
-        // Release: as the ring's `publish`.
-        tiny.queued.store(1, Release);
-        D::found_work(&tiny.room, one, tiny);
+        tiny.queues.put_the_only();
+        tiny.found_work(one);
     });
-    let end = tiny.retire(two);
+    let (end, _) = tiny.retire(two);
     H::join(finder);
     tiny.judge(&[end])
 });
@@ -235,11 +114,11 @@ scene!(a_seeker_finds_more_than_it_runs, |H, D| {
 scene!(a_count_that_nobody_stands_behind, |H, D| {
     // No P is idle. One M passes a baton for nothing: it raises the count and lowers it without a look. Meanwhile a
     // seeker retires, and somebody submits.
-    let tiny = Tiny::<H, D>::new(0);
-    let passer = party::<H, _, _>("passer", &tiny, |tiny| D::wakep(&tiny.room, tiny));
+    let tiny = with_idle::<H, D>(0);
+    let passer = party::<H, _, _>("passer", &tiny, |tiny| tiny.wakep());
     let submitter = party::<H, _, _>("submitter", &tiny, |tiny| tiny.submit_the_only());
     let seeking = tiny.room.become_spinning();
-    let end = tiny.retire(seeking);
+    let (end, _) = tiny.retire(seeking);
     H::join(passer);
     H::join(submitter);
     tiny.judge(&[end])
@@ -248,12 +127,12 @@ scene!(a_count_that_nobody_stands_behind, |H, D| {
 scene!(four_parties_one_p_is_taken, |H, D| {
     // A seeker idles its P, an M back from elsewhere takes it and is busy; a submitter, or the seeker itself, finds no
     // idle P; an M that was never seeking is about to idle its own.
-    let tiny = Tiny::<H, D>::new(0);
+    let tiny = with_idle::<H, D>(0);
     let seeking = tiny.room.become_spinning();
     let submitter = party::<H, _, _>("submitter", &tiny, |tiny| tiny.submit_the_only());
     let returner = party::<H, _, _>("returner", &tiny, |tiny| tiny.pidleget(|| ()).is_some());
     let idler = party::<H, _, _>("idler", &tiny, |tiny| tiny.idle_unless_called());
-    let end = tiny.retire(seeking);
+    let (end, _) = tiny.retire(seeking);
     H::join(submitter);
     H::join(returner);
     let idler = H::join(idler);
@@ -263,13 +142,41 @@ scene!(four_parties_one_p_is_taken, |H, D| {
 scene!(a_request_is_wiped_out, |H, D| {
     // No P is idle. A submitter asks for a seeker; an M that just becomes one clears the request without having seen
     // it, finds nothing where it has looked already, and retires.
-    let tiny = Tiny::<H, D>::new(0);
+    let tiny = with_idle::<H, D>(0);
     let submitter = party::<H, _, _>("submitter", &tiny, |tiny| tiny.submit_the_only());
     let seeking = tiny.room.become_spinning();
-    let end = tiny.retire(seeking);
+    let (end, _) = tiny.retire(seeking);
     H::join(submitter);
     tiny.judge(&[end])
 });
+
+scene!(a_count_that_is_about_to_go, |H, D| {
+    // Two Ps: the seeker's, and that of who submits and goes on to run.
+    let tiny = with_idle::<H, D>(0);
+    let seeking = tiny.room.become_spinning();
+    let submitter = party::<H, _, _>("submitter", &tiny, |tiny| {
+        tiny.submit();
+        tiny.submit();
+    });
+    let end = finds_one_and_runs_out(&tiny, seeking);
+    H::join(submitter);
+    tiny.judge(&[end, End::Busy])
+});
+
+/// A seeker finds nothing, idles its P, looks again; if it then finds a G, it runs that and looks for the next.
+fn finds_one_and_runs_out<H: Stage, D: Dance>(tiny: &Tiny<H, D>, seeking: Seeking) -> End {
+    let (end, _) = tiny.retire(seeking);
+    if end == End::Asleep || !tiny.queues.take() {
+        return end;
+    }
+    tiny.found_work(Seeking::assume());
+    // No P is idle: both are in use.
+    if tiny.room.may_spin(2, 0) {
+        tiny.room.become_spinning().relinquish();
+        return End::Looking;
+    }
+    tiny.idle_unless_called()
+}
 
 /// The models.
 pub const MODELS: &[Model] = &[
@@ -321,14 +228,29 @@ pub const MODELS: &[Model] = &[
         invariants: [30, 31],
         must_reach: ["looking=1 started=0 queued=1", "looking=0 started=1"],
         runs: [loom(), loom_apart(), sc(), tso()]),
+    crate::model!("spinning::work_is_conserved::a_count_that_is_about_to_go", a_count_that_is_about_to_go,
+        claim: "a seeker that found work and trusts a count that is about to go is asked for again",
+        size: "2 threads, 2 Gs, 2 Ps, of which 1 is idled",
+        invariants: [30, 31],
+        must_reach: ["looking=0 started=1", "looking=1 started=0 queued=1"],
+        runs: [loom(), loom_apart_bounded(3), sc(), tso()]),
 ];
 
 const ONE: &str = "spinning::work_is_conserved::one_submitter_one_seeker";
 const MORE: &str = "spinning::work_is_conserved::a_seeker_finds_more_than_it_runs";
 const FOUR: &str = "spinning::work_is_conserved::four_parties_one_p_is_taken";
 
+const ABOUT_TO_GO: &str = "spinning::work_is_conserved::a_count_that_is_about_to_go";
+
 /// The mutants.
 pub const MUTANTS: &[Mutant] = &[
+    Mutant {
+        name: "spinning-asks-before-it-lowers",
+        room: "spinning",
+        what: "wakep finds no idle P, asks for a seeker, and then lowers its count (Go's order)",
+        mutation: Mutation::Twin("asks-before-it-lowers"),
+        killed_by: &[(ABOUT_TO_GO, Engine::Sc), (ABOUT_TO_GO, Engine::Loom)],
+    },
     Mutant {
         name: "spinning-no-submitter-fence",
         room: "spinning",

@@ -3,116 +3,54 @@
 use super::common::party;
 use crate::engine::Engine;
 use crate::model::{Model, loom, loom_apart, loom_bounded, sc, sc_spurious};
-use crate::mutant::{self, Mutant, Mutation};
+use crate::mutant::{Mutant, Mutation};
 use crate::stage::{Cell, Stage};
+use crate::tiny;
+use crate::tiny::threads::{Central, Tiny, mail};
 use crate::wrap::trace::main_plays;
-use spinpark::host::{Lock, SpawnError};
-use spinpark::kernel::m::{M, MId, Mail, Seeking};
-use spinpark::kernel::p::{OwnedP, PId};
-use spinpark::kernel::threads::{Available, Neighbours, startm, stopm};
+use spinpark::host::Lock;
+use spinpark::kernel::m::{M, MId, Mail};
+use spinpark::kernel::p::PId;
+use spinpark::kernel::threads::{Neighbours, startm, stopm};
 use std::sync::Arc;
 
-/// The smallest scheduler around the room: one M that goes to sleep, one P that is given away.
-struct Tiny<H: Stage> {
-    ms: [M<H>; 2],
-    central: H::Lock<Central>,
-    /// What the P's last owner did.
-    data: H::Cell<u64>,
-    can_start: bool,
-}
+/// The one P, and the smallest scheduler around the room: one M that goes to sleep, one P that is given away.
+const P: PId = PId(0);
 
-#[derive(Default)]
-struct Central {
-    sleeping: Vec<MId>,
-    idle: Vec<PId>,
-    asked: bool,
-    started: u32,
-}
-
-impl<H: Stage> Tiny<H> {
-    fn new(can_start: bool) -> Arc<Self> {
-        main_plays("waker");
-        Arc::new(Tiny {
-            ms: [M::new(), M::new()],
-            central: H::Lock::new(Central::default()),
-            data: Cell::new(0),
-            can_start,
-        })
-    }
-}
-
-fn mail() -> Mail {
-    Mail::Run { p: OwnedP::assume(PId(7)), seeking: Some(Seeking::assume()) }
+fn with_one<H: Stage>(can_start: bool) -> Arc<Tiny<H>> {
+    main_plays("waker");
+    // The main thread is awake, too.
+    let central = Central { unused: vec![MId(1)], threads: u32::from(can_start), awake: 2, ..Central::default() };
+    Tiny::new(2, 1, central)
 }
 
 fn open(mail: Mail) -> PId {
-    match mail {
-        Mail::Run { p, seeking } => {
-            seeking.into_iter().for_each(Seeking::relinquish);
-            p.relinquish()
-        }
-        Mail::Exit => panic!("nobody sent an exit"),
-    }
-}
-
-impl<H: Stage> Neighbours<H> for Tiny<H> {
-    fn mget(&self) -> Available {
-        self.central.with(|c| c.sleeping.pop().map_or(Available::New(MId(1)), Available::Sleeping))
-    }
-    fn mput(&self, m: MId) -> Option<Mail> {
-        self.central.with(|c| {
-            if c.asked && mutant::twin() != Some("sleeps-on-a-request") && !c.idle.is_empty() {
-                c.asked = false;
-                let p = OwnedP::assume(c.idle.remove(0));
-                return Some(Mail::Run { p, seeking: Some(Seeking::assume()) });
-            }
-            c.sleeping.push(m);
-            None
-        })
-    }
-    fn newm(&self, _m: MId) -> Result<(), SpawnError> {
-        if !self.can_start {
-            return Err(SpawnError { os_error: None });
-        }
-        self.central.with(|c| c.started += 1);
-        Ok(())
-    }
-    fn refused(&self, mail: Mail, _m: Option<MId>) -> Option<(MId, Mail)> {
-        self.central.with(|c| {
-            let late = if mutant::twin() == Some("forgets-who-fell-asleep") { None } else { c.sleeping.pop() };
-            if let Some(m) = late {
-                return Some((m, mail));
-            }
-            c.idle.push(open(mail));
-            c.asked = true;
-            None
-        })
-    }
+    tiny::threads::open(mail).expect("nobody sent an exit")
 }
 
 /// An M that has nothing to do: sleeps, and reads what the P's last owner did.
 fn sleeper<H: Stage>(tiny: &Tiny<H>) -> u64 {
     let p = open(stopm(MId(0), &tiny.ms, tiny));
-    assert!(p == PId(7), "the mail was for P7, the M got P{}", p.0);
-    tiny.data.get()
+    assert!(p == P, "the mail was for P0, the M got P{}", p.0);
+    tiny.data[0].get()
 }
 
 fn the_mail_comes_first_or_last<H: Stage>() -> String {
-    let tiny = Tiny::<H>::new(true);
+    let tiny = with_one::<H>(true);
     tiny.central.with(|c| c.sleeping.push(MId(0)));
     let sleeper = party::<H, _, _>("sleeper", &tiny, |tiny| {
         let p = open(tiny.ms[0].receive());
-        (p, tiny.data.get())
+        (p, tiny.data[0].get())
     });
-    tiny.data.set(5);
-    startm(mail(), &tiny.ms, &*tiny);
+    tiny.data[0].set(5);
+    startm(mail(P), &tiny.ms, &*tiny);
     let (p, data) = H::join(sleeper);
-    assert!(p == PId(7) && data == 5, "woken with P{} and what was done before: {data}", p.0);
+    assert!(p == P && data == 5, "woken with P{} and what was done before: {data}", p.0);
     "woken with its mail".to_owned()
 }
 
 fn asleep_or_not_yet<H: Stage>() -> String {
-    let tiny = Tiny::<H>::new(true);
+    let tiny = with_one::<H>(true);
     let sleeper = party::<H, _, _>("sleeper", &tiny, |tiny| {
         assert!(Neighbours::mput(tiny, MId(0)).is_none(), "nobody asked");
         // Whoever found it on the list sends mail; nobody else does.
@@ -120,15 +58,15 @@ fn asleep_or_not_yet<H: Stage>() -> String {
         woken.then(|| open(tiny.ms[0].receive()));
         woken
     });
-    startm(mail(), &tiny.ms, &*tiny);
+    startm(mail(P), &tiny.ms, &*tiny);
     let started = tiny.central.with(|c| c.started);
     if started == 1 {
         // A new M was started instead: its mail lies in its box.
         let mail = tiny.ms[1].collect().expect("a new M finds its mail");
-        assert!(open(mail) == PId(7), "the wrong P");
+        assert!(open(mail) == P, "the wrong P");
         // The sleeper may have listed itself since.
         let late = tiny.central.with(|c| c.sleeping.pop());
-        late.into_iter().for_each(|m| tiny.ms[m.index()].deliver(self::mail()));
+        late.into_iter().for_each(|m| tiny.ms[m.index()].deliver(self::mail(P)));
     }
     let woken = H::join(sleeper);
     // The sleeper gave up before the mail came: it lies in its box.
@@ -149,20 +87,20 @@ fn a_wake_for_no_reason<H: Stage>() -> String {
         let at_once = bed.m.collect();
         let early = at_once.is_some();
         let p = open(at_once.unwrap_or_else(|| bed.m.receive()));
-        (p.0, bed.data.get(), early)
+        (p, bed.data.get(), early)
     });
     bed.data.set(3);
-    bed.m.deliver(mail());
+    bed.m.deliver(mail(P));
     let (p, data, early) = H::join(sleeper);
-    assert!(p == 7 && data == 3, "woken with P{p} and what was done before: {data}");
+    assert!(p == P && data == 3, "woken with P{} and what was done before: {data}", p.0);
     if early { "found its mail at once" } else { "slept on until the mail came" }.to_owned()
 }
 
 fn no_thread_can_be_had<H: Stage>() -> String {
-    let tiny = Tiny::<H>::new(false);
+    let tiny = with_one::<H>(false);
     let m = party::<H, _, _>("sleeper", &tiny, sleeper);
-    tiny.data.set(5);
-    startm(mail(), &tiny.ms, &*tiny);
+    tiny.data[0].set(5);
+    startm(mail(P), &tiny.ms, &*tiny);
     // The P was not lost: the M that was about to sleep, or slept, has it. If it slept for good, this would not end.
     let data = H::join(m);
     assert!(data == 5, "the M got the P, but not what its last owner did: {data}");

@@ -7,7 +7,6 @@ use spinpark::kernel::m::Seeking;
 use spinpark::kernel::p::OwnedP;
 use spinpark::kernel::sources::Source;
 use spinpark::kernel::spinning::Spinning;
-use std::marker::PhantomData;
 
 /// What becomes of a P that is handed on, decided under the lock.
 #[derive(Debug)]
@@ -109,25 +108,25 @@ impl Handing for ElectsOutsideTheLock {
 pub struct ForgetsTheStop;
 impl Handing for ForgetsTheStop {
     fn settle<H: Host, W: FnOnce() -> bool>(ask: Ask<'_, H, W>) -> Fate {
-        NoSeeker::settle(Ask { is_stopping: false, ..ask })
+        if ask.is_stopping { Fate::Idle } else { Right::settle(ask) }
     }
 }
 
 /// A scene, to be played with the right room or with a twin.
 pub trait Scene<H> {
     /// Plays it once; returns how it ended.
-    fn play<D: Handing>() -> String;
+    fn play<D: Handing>(self) -> String;
 }
 
-/// Plays `S` with the twin that is asked for on this thread, or with the room as it is.
-pub fn play<H, S: Scene<H>>(_: PhantomData<(H, S)>) -> String {
+/// Plays `scene` with the twin that is asked for on this thread, or with the room as it is.
+pub fn play<H, S: Scene<H>>(scene: S) -> String {
     match crate::mutant::twin() {
-        None => S::play::<Right>(),
-        Some("ignores-the-call") => S::play::<IgnoresTheCall>(),
-        Some("idles-at-once") => S::play::<IdlesAtOnce>(),
-        Some("no-seeker") => S::play::<NoSeeker>(),
-        Some("elects-outside-the-lock") => S::play::<ElectsOutsideTheLock>(),
-        Some("forgets-the-stop") => S::play::<ForgetsTheStop>(),
+        None => scene.play::<Right>(),
+        Some("ignores-the-call") => scene.play::<IgnoresTheCall>(),
+        Some("idles-at-once") => scene.play::<IdlesAtOnce>(),
+        Some("no-seeker") => scene.play::<NoSeeker>(),
+        Some("elects-outside-the-lock") => scene.play::<ElectsOutsideTheLock>(),
+        Some("forgets-the-stop") => scene.play::<ForgetsTheStop>(),
         Some(other) => panic!("handoff has no twin `{other}`"),
     }
 }

@@ -4,7 +4,6 @@ use spinpark::atomic::store_load;
 use spinpark::host::Host;
 use spinpark::kernel::m::Seeking;
 use spinpark::kernel::spinning::{Neighbours, Spinning};
-use std::marker::PhantomData;
 
 /// The room's functions, the right ones unless a twin says otherwise.
 pub trait Dance: Send + Sync + Sized + 'static {
@@ -86,6 +85,26 @@ impl Dance for RetireDoesNotAsk {
     }
 }
 
+/// A submitter that finds no idle P asks for a seeker, and then lowers its count (as Go does): who is counted beside it
+/// clears the request as it begins, and takes the count for somebody that looks.
+pub struct AsksBeforeItLowers;
+impl Dance for AsksBeforeItLowers {
+    fn wakep<H: Host>(room: &Spinning<H>, others: &impl Neighbours) {
+        store_load::<H>();
+        let mut elected = room.elect();
+        if elected.is_none() {
+            return;
+        }
+        let p = others.pidleget(|| {
+            room.ask_for_seeker();
+            elected.take().into_iter().for_each(|seeking| room.give_up(seeking));
+        });
+        if let (Some(p), Some(seeking)) = (p, elected) {
+            others.startm(p, seeking);
+        }
+    }
+}
+
 /// An M about to idle its P does not look whether a seeker was asked for.
 pub struct IgnoresTheCall;
 impl Dance for IgnoresTheCall {
@@ -144,20 +163,21 @@ impl<N: Neighbours> Neighbours for Mute<'_, N> {
 /// A scene, to be played with the right room or with a twin.
 pub trait Scene<H> {
     /// Plays it once; returns how it ended.
-    fn play<D: Dance>() -> String;
+    fn play<D: Dance>(self) -> String;
 }
 
-/// Plays `S` with the twin that is asked for on this thread, or with the room as it is.
-pub fn play<H, S: Scene<H>>(_: PhantomData<(H, S)>) -> String {
+/// Plays `scene` with the twin that is asked for on this thread, or with the room as it is.
+pub fn play<H, S: Scene<H>>(scene: S) -> String {
     match crate::mutant::twin() {
-        None => S::play::<Right>(),
-        Some("looks-before-it-leaves") => S::play::<LooksBeforeItLeaves>(),
-        Some("drops-the-baton") => S::play::<DropsTheBaton>(),
-        Some("only-the-last-looks") => S::play::<OnlyTheLastLooks>(),
-        Some("wakep-does-not-ask") => S::play::<WakepDoesNotAsk>(),
-        Some("retire-does-not-ask") => S::play::<RetireDoesNotAsk>(),
-        Some("lowers-its-count-late") => S::play::<LowersItsCountLate>(),
-        Some("ignores-the-call") => S::play::<IgnoresTheCall>(),
+        None => scene.play::<Right>(),
+        Some("looks-before-it-leaves") => scene.play::<LooksBeforeItLeaves>(),
+        Some("drops-the-baton") => scene.play::<DropsTheBaton>(),
+        Some("only-the-last-looks") => scene.play::<OnlyTheLastLooks>(),
+        Some("wakep-does-not-ask") => scene.play::<WakepDoesNotAsk>(),
+        Some("retire-does-not-ask") => scene.play::<RetireDoesNotAsk>(),
+        Some("lowers-its-count-late") => scene.play::<LowersItsCountLate>(),
+        Some("asks-before-it-lowers") => scene.play::<AsksBeforeItLowers>(),
+        Some("ignores-the-call") => scene.play::<IgnoresTheCall>(),
         Some(other) => panic!("spinning has no twin `{other}`"),
     }
 }

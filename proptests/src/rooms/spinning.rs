@@ -1,0 +1,274 @@
+//! Work conservation: Ms that look for work, run it, idle their Ps and sleep; and others that submit, or come back from
+//! system calls. At the end everybody has come to rest: a G waits and a P is idle, but does anybody look?
+
+use crate::room::{Program, Room, reached, reached_if};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use serde::{Deserialize, Serialize};
+use spinpark::kernel::m::Seeking;
+use spinpark_verification::engine::Engine;
+use spinpark_verification::stage::Stage;
+use spinpark_verification::tiny::queues::Rings;
+use spinpark_verification::tiny::spinning::{Did, End, Idled, Tiny};
+use spinpark_verification::twins::spinning::{Dance, Scene, play};
+use spinpark_verification::wrap::trace::main_plays;
+use std::sync::Arc;
+
+/// Each plays one party.
+const PARTIES: usize = 4;
+const NAMES: [&str; PARTIES] = ["party 0", "party 1", "party 2", "party 3"];
+
+/// What a party is at first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Begins {
+    /// An M that has a P and looks for work.
+    Seeking,
+    /// An M that has a P and does not.
+    Running,
+    /// No M, or one in a system call: it has no P.
+    Outside,
+}
+
+/// How it begins.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Setup {
+    /// Each party.
+    pub parties: Vec<Begins>,
+    /// How many Ps are idle.
+    pub idle_ps: u32,
+}
+
+/// What a party does. An M that sleeps does it once it was started, if ever.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Op {
+    /// Its G readies another, into its ring; from outside: into the global queue. One that seeks runs no G: it looks.
+    Ready,
+    /// Its G calls `wakep` for nothing.
+    Wakep,
+    /// Its G ends: it looks for the next, and if there is none, idles its P, looks again if it sought, and sleeps.
+    FindRunnable,
+    /// Comes back from a system call: takes an idle P.
+    Exitsyscall,
+}
+
+/// The room.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spinning;
+
+impl Room for Spinning {
+    const NAME: &'static str = "spinning";
+    const CLAIM: &'static str = "no G waits beside an idle P while nobody looks, and those are counted who look";
+    const THREADS: usize = PARTIES;
+    const ENGINES: &'static [Engine] = &[Engine::Pct, Engine::TsoRandom, Engine::TsoPct];
+    // Without `spinning-no-seeker-fence`: the exchange before it drains the buffer.
+    const FALLS: &'static [&'static str] = &[
+        "spinning-no-submitter-fence",
+        "spinning-looks-before-it-leaves",
+        "spinning-drops-the-baton",
+        "spinning-only-the-last-looks",
+        "spinning-lowers-its-count-late",
+        "spinning-asks-before-it-lowers",
+        "spinning-wakep-does-not-ask",
+        "spinning-retire-does-not-ask",
+        "spinning-ignores-the-call",
+    ];
+    const PATHS: &'static [&'static str] = &[
+        "a submitter trusted a count",
+        "wakep found no idle P",
+        "the second look found work",
+        "the second look found work, and no idle P",
+        "who was about to idle its P was called upon",
+        "the last seeker found work and passed the baton",
+        "a seeker found more than it runs, and was not the last",
+        "an M that was started looked",
+    ];
+    type Setup = Setup;
+    type Op = Op;
+
+    fn setup() -> BoxedStrategy<Setup> {
+        let begins = prop_oneof![3 => Just(Begins::Seeking), 2 => Just(Begins::Running), 3 => Just(Begins::Outside)];
+        let idle_ps = prop_oneof![6 => Just(0u32), 1 => Just(1)];
+        (vec(begins, PARTIES), idle_ps).prop_map(|(parties, idle_ps)| Setup { parties, idle_ps }).boxed()
+    }
+    fn op(_: usize) -> BoxedStrategy<Op> {
+        prop_oneof![
+            4 => Just(Op::Ready),
+            1 => Just(Op::Wakep),
+            10 => Just(Op::FindRunnable),
+            5 => Just(Op::Exitsyscall),
+        ]
+        .boxed()
+    }
+    fn simpler(setup: &Setup) -> Vec<Setup> {
+        let fewer_ps = setup.idle_ps.checked_sub(1).map(|idle_ps| Setup { idle_ps, ..setup.clone() });
+        let outside = (0..PARTIES).filter(|&i| setup.parties[i] != Begins::Outside).map(|i| {
+            let mut simpler = setup.clone();
+            simpler.parties[i] = Begins::Outside;
+            simpler
+        });
+        outside.chain(fewer_ps).collect()
+    }
+    fn play<H: Stage>(program: &Program<Self>) -> String {
+        play::<H, _>(program)
+    }
+}
+
+impl<H: Stage> Scene<H> for &Program<Spinning> {
+    fn play<D: Dance>(self) -> String {
+        let setup = &self.setup;
+        let tiny = Tiny::<H, D, Rings<H>>::new(setup.idle_ps, Rings::new(PARTIES));
+        let have_one = setup.parties.iter().filter(|party| **party != Begins::Outside).count();
+        let procs = have_one + setup.idle_ps as usize;
+        let mut parties: Vec<Party<H, D>> = (0..PARTIES)
+            .map(|me| {
+                let tiny = Arc::clone(&tiny);
+                if setup.parties[me] == Begins::Seeking {
+                    tiny.room.become_spinning().relinquish();
+                }
+                Party { tiny, procs, me, is: setup.parties[me].into() }
+            })
+            .collect();
+        main_plays(NAMES[0]);
+        let others = parties.split_off(1);
+        let forked: Vec<_> = others
+            .into_iter()
+            .map(|party| {
+                let ops = self.of(party.me);
+                if ops.is_empty() { Err(party.end()) } else { Ok(H::fork(NAMES[party.me], move || party.plays(ops))) }
+            })
+            .collect();
+        let first = parties.remove(0).plays(self.of(0));
+        let others = forked.into_iter().map(|thread| thread.map_or_else(|end| end, |thread| H::join(thread)));
+        let ends: Vec<End> = std::iter::once(first).chain(others).collect();
+        tiny.judge(&ends)
+    }
+}
+
+/// What a party is now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Is {
+    Seeking,
+    Running,
+    Outside,
+    Asleep,
+}
+
+impl From<Begins> for Is {
+    fn from(begins: Begins) -> Is {
+        match begins {
+            Begins::Seeking => Is::Seeking,
+            Begins::Running => Is::Running,
+            Begins::Outside => Is::Outside,
+        }
+    }
+}
+
+struct Party<H: Stage, D: Dance> {
+    tiny: Arc<Tiny<H, D, Rings<H>>>,
+    procs: usize,
+    me: usize,
+    is: Is,
+}
+
+impl<H: Stage, D: Dance> Party<H, D> {
+    fn plays(mut self, ops: Vec<Op>) -> End {
+        ops.into_iter().for_each(|op| self.does(op));
+        self.end()
+    }
+
+    fn end(&self) -> End {
+        match self.is {
+            Is::Seeking => End::Looking,
+            Is::Running => End::Busy,
+            Is::Outside | Is::Asleep => End::Asleep,
+        }
+    }
+
+    fn does(&mut self, op: Op) {
+        if self.is == Is::Asleep {
+            if !self.tiny.begin() {
+                return;
+            }
+            self.is = Is::Seeking;
+            reached("an M that was started looked");
+        }
+        match (self.is, op) {
+            (Is::Seeking, Op::Ready) => drop(self.searches()),
+            (Is::Running, Op::Ready) => self.saw(self.tiny.ready(self.me)),
+            (Is::Outside, Op::Ready) => self.saw(self.tiny.submit()),
+            (Is::Running | Is::Outside, Op::Wakep) => {
+                reached_if(self.tiny.wakep() == Did::Asked, "wakep found no idle P");
+            }
+            (Is::Seeking | Is::Running, Op::FindRunnable) => self.finds_runnable(),
+            (Is::Outside, Op::Exitsyscall) if self.tiny.pidleget(|| ()).is_some() => self.is = Is::Running,
+            _ => (),
+        }
+    }
+
+    fn saw(&self, did: Did) {
+        reached_if(did == Did::Nothing, "a submitter trusted a count");
+        reached_if(did == Did::Asked, "wakep found no idle P");
+    }
+
+    /// The loop of src/kernel/find.rs, once.
+    fn finds_runnable(&mut self) {
+        if self.searches() {
+            return;
+        }
+        let was_seeking = self.is == Is::Seeking;
+        self.is = match self.tiny.idle(was_seeking.then(Seeking::assume)) {
+            Idled::Work => {
+                self.found(0);
+                Is::Running
+            }
+            Idled::CalledUpon => {
+                reached("who was about to idle its P was called upon");
+                Is::Seeking
+            }
+            Idled::Idle(end, did) => {
+                reached_if(end == End::Looking, "the second look found work");
+                reached_if(did == Did::Asked, "the second look found work, and no idle P");
+                if end == End::Looking { Is::Seeking } else { Is::Asleep }
+            }
+        };
+    }
+
+    /// Its own ring, the others' if it may seek, the global queue.
+    fn searches(&mut self) -> bool {
+        let queues = &self.tiny.queues;
+        if queues.take_one(self.me) {
+            self.found(0);
+            return true;
+        }
+        if self.is == Is::Running && self.tiny.room.may_spin(self.procs, queues.npidle()) {
+            self.tiny.room.become_spinning().relinquish();
+            self.is = Is::Seeking;
+        }
+        if self.is == Is::Seeking {
+            let victims = (1..PARTIES).map(|i| (self.me + i) % PARTIES);
+            let stolen = victims.map(|victim| queues.take_half(victim)).find(|n| *n > 0);
+            if let Some(stolen) = stolen {
+                self.found(stolen - 1);
+                return true;
+            }
+        }
+        let is_global = self.tiny.take_global();
+        if is_global {
+            self.found(0);
+        }
+        is_global
+    }
+
+    /// Found a G to run, and so many for its ring.
+    fn found(&mut self, more: u64) {
+        if more > 0 {
+            self.tiny.queues.put(self.me, more);
+        }
+        if self.is == Is::Seeking {
+            let did = self.tiny.found_work(Seeking::assume());
+            reached_if(did == Did::TookP, "the last seeker found work and passed the baton");
+            reached_if(did == Did::Nothing && more > 0, "a seeker found more than it runs, and was not the last");
+        }
+        self.is = Is::Running;
+    }
+}

@@ -1,0 +1,122 @@
+//! The smallest scheduler around `threads`: idle Ps and sleeping Ms in two lists under a lock. A new M does nothing: its
+//! mail, with the P, stays in its box.
+
+use crate::mutant;
+use crate::stage::{Cell, Stage};
+use spinpark::host::{Lock, SpawnError};
+use spinpark::kernel::m::{M, MId, Mail, Seeking};
+use spinpark::kernel::p::{OwnedP, PId};
+use spinpark::kernel::threads::{Available, Neighbours};
+use std::sync::Arc;
+
+/// The smallest scheduler around the room.
+pub struct Tiny<H: Stage> {
+    /// The Ms.
+    pub ms: Box<[M<H>]>,
+    /// What is under the lock.
+    pub central: H::Lock<Central>,
+    /// One a P: what its last owner did. Only its owner touches it.
+    pub data: Box<[H::Cell<u64>]>,
+}
+
+/// What is under the lock.
+#[derive(Debug, Default)]
+pub struct Central {
+    /// Ms that sleep.
+    pub sleeping: Vec<MId>,
+    /// Idle Ps.
+    pub idle: Vec<PId>,
+    /// Is a seeker asked for? As `needspinning`.
+    pub asked: bool,
+    /// How many Ms were started.
+    pub started: u32,
+    /// Numbers for new Ms.
+    pub unused: Vec<MId>,
+    /// How many threads can be had.
+    pub threads: u32,
+    /// How many Ms neither sleep nor have ended.
+    pub awake: usize,
+    /// Nothing goes on any more: who sleeps is to end.
+    pub closed: bool,
+}
+
+/// Mail with this P, and a count.
+pub fn mail(p: PId) -> Mail {
+    Mail::Run { p: OwnedP::assume(p), seeking: Some(Seeking::assume()) }
+}
+
+/// The P in it. `None`: its M is to end.
+pub fn open(mail: Mail) -> Option<PId> {
+    match mail {
+        Mail::Run { p, seeking } => {
+            seeking.into_iter().for_each(Seeking::relinquish);
+            Some(p.relinquish())
+        }
+        Mail::Exit => None,
+    }
+}
+
+impl<H: Stage> Tiny<H> {
+    /// With so many Ms and Ps, and this under the lock.
+    pub fn new(ms: usize, ps: usize, central: Central) -> Arc<Self> {
+        Arc::new(Tiny {
+            ms: (0..ms).map(|_| M::new()).collect(),
+            central: H::Lock::new(central),
+            data: (0..ps).map(|_| Cell::new(0)).collect(),
+        })
+    }
+}
+
+impl Central {
+    /// Takes a sleeping M, which is awake from now on.
+    pub fn wake(&mut self) -> Option<MId> {
+        let m = self.sleeping.pop()?;
+        self.awake += 1;
+        Some(m)
+    }
+
+    /// One less is awake. Nobody is: all is over.
+    pub fn one_less(&mut self) {
+        self.awake -= 1;
+        self.closed = self.awake == 0;
+    }
+}
+
+impl<H: Stage> Neighbours<H> for Tiny<H> {
+    fn mget(&self) -> Available {
+        self.central.with(|c| match c.wake() {
+            Some(m) => Available::Sleeping(m),
+            None => c.unused.pop().map_or(Available::None, Available::New),
+        })
+    }
+    fn mput(&self, m: MId) -> Option<Mail> {
+        self.central.with(|c| {
+            if c.asked && mutant::twin() != Some("sleeps-on-a-request") && !c.idle.is_empty() {
+                c.asked = false;
+                return Some(mail(c.idle.remove(0)));
+            }
+            c.sleeping.push(m);
+            c.one_less();
+            c.closed.then_some(Mail::Exit)
+        })
+    }
+    fn newm(&self, _m: MId) -> Result<(), SpawnError> {
+        self.central.with(|c| {
+            c.threads = c.threads.checked_sub(1).ok_or(SpawnError { os_error: None })?;
+            c.started += 1;
+            Ok(())
+        })
+    }
+    fn refused(&self, mail: Mail, m: Option<MId>) -> Option<(MId, Mail)> {
+        self.central.with(|c| {
+            c.unused.extend(m);
+            let late = if mutant::twin() == Some("forgets-who-fell-asleep") { None } else { c.wake() };
+            if let Some(late) = late {
+                return Some((late, mail));
+            }
+            c.idle.extend(open(mail));
+            c.asked = true;
+            None
+        })
+    }
+}
