@@ -1,6 +1,7 @@
 //! The rooms of the kernel, each on a stage of its own on which random programs are played.
 
 pub mod queue;
+pub mod syscall;
 
 use crate::regression::{FORMAT, Regression};
 use crate::room::{self, Program, Room, Trial};
@@ -8,7 +9,7 @@ use crate::shrink::{Found, Hunt, hunt};
 use spinpark_verification::engine::{Engine, Outcome};
 
 /// Every room, in reading order.
-pub const ALL: &[Entry] = &[Entry::of::<queue::Ring>(), Entry::of::<queue::Local>()];
+pub const ALL: &[Entry] = &[Entry::of::<queue::Ring>(), Entry::of::<queue::Local>(), Entry::of::<syscall::Syscall>()];
 
 /// A room, whatever its type.
 #[derive(Debug, Clone, Copy)]

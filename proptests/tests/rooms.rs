@@ -67,4 +67,5 @@ macro_rules! rooms {
 rooms! {
     runq: "runq",
     local: "local",
+    syscall: "syscall",
 }

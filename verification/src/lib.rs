@@ -10,5 +10,6 @@ pub mod report;
 pub mod schedule;
 pub mod shuttle;
 pub mod stage;
+pub mod tiny;
 pub mod twins;
 pub mod wrap;
