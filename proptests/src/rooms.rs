@@ -1,6 +1,9 @@
 //! The rooms of the kernel, each on a stage of its own on which random programs are played.
 
+pub mod locked;
 pub mod queue;
+pub mod resize;
+pub mod stw;
 pub mod syscall;
 
 use crate::regression::{FORMAT, Regression};
@@ -9,7 +12,16 @@ use crate::shrink::{Found, Hunt, hunt};
 use spinpark_verification::engine::{Engine, Outcome};
 
 /// Every room, in reading order.
-pub const ALL: &[Entry] = &[Entry::of::<queue::Ring>(), Entry::of::<queue::Local>(), Entry::of::<syscall::Syscall>()];
+pub const ALL: &[Entry] = &[
+    Entry::of::<queue::Ring>(),
+    Entry::of::<queue::Local>(),
+    Entry::of::<syscall::Syscall>(),
+    Entry::of::<stw::Stw>(),
+    Entry::of::<stw::Safepoint>(),
+    Entry::of::<locked::Locked>(),
+    Entry::of::<locked::Deadlock>(),
+    Entry::of::<resize::Resize>(),
+];
 
 /// A room, whatever its type.
 #[derive(Debug, Clone, Copy)]

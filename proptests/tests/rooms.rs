@@ -68,4 +68,9 @@ rooms! {
     runq: "runq",
     local: "local",
     syscall: "syscall",
+    stw: "stw",
+    safepoint: "safepoint",
+    locked: "locked",
+    deadlock: "deadlock",
+    resize: "resize",
 }

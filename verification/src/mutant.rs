@@ -92,6 +92,7 @@ pub const SOURCES: &[(&str, &str)] = &[
     ("tiny/bound.rs", include_str!("tiny/bound.rs")),
     ("tiny/locked.rs", include_str!("tiny/locked.rs")),
     ("tiny/safepoint.rs", include_str!("tiny/safepoint.rs")),
+    ("tiny/stopper.rs", include_str!("tiny/stopper.rs")),
     ("tiny/stw.rs", include_str!("tiny/stw.rs")),
     ("tiny/syscall.rs", include_str!("tiny/syscall.rs")),
     ("tiny/unrest.rs", include_str!("tiny/unrest.rs")),

@@ -1,6 +1,7 @@
 //! Two Ms that make system calls, a monitor that takes their Ps, and a stopper that takes them all. A P has one owner,
 //! each G is run, and no P sits out a stop in a system call.
 
+use crate::oracle::g;
 use crate::room::{Program, Room, reached, reached_if};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -11,7 +12,6 @@ use spinpark::kernel::p::{OwnedP, PId};
 use spinpark::kernel::stw;
 use spinpark::kernel::syscall::{Away, Neighbours, Tenure, Way, entersyscallblock};
 use spinpark_verification::engine::Engine;
-use spinpark_verification::models::common::g;
 use spinpark_verification::stage::{Cell, Stage};
 use spinpark_verification::tiny::syscall::{How, P0, P1, Tiny};
 use spinpark_verification::tiny::unrest::Unrest;

@@ -84,6 +84,16 @@ impl Truth {
         self.0[m.index()] = Party::Runs { readied: false };
     }
 
+    /// Has a wake for `m`'s next wait come?
+    pub fn is_readied(&self, m: MId) -> bool {
+        self.0[m.index()] == Party::Runs { readied: true }
+    }
+
+    /// Does `m` wait without a P?
+    pub fn is_resting(&self, m: MId) -> bool {
+        self.0[m.index()] == Party::Rests
+    }
+
     /// Does somebody wait, and nobody run?
     pub(super) fn is_stuck(&self) -> bool {
         let runs = |party: &Party| matches!(party, Party::Runs { .. } | Party::Waits);

@@ -214,9 +214,10 @@ impl<H: Stage> Tiny<H> {
     /// `m`'s G may go on. What it did when that was said.
     pub fn ready(&self, m: MId) -> &'static str {
         self.central(|c| {
+            let is_oldest = c.bound.oldest_inside() == Some(m);
             let did = if !c.bound.waiting().any(|waits| waits == m) {
                 "early"
-            } else if c.bound.oldest_inside() == Some(m) {
+            } else if c.truth.as_ref().map_or(is_oldest, |truth| truth.is_resting(m)) {
                 "resting"
             } else {
                 "waiting"

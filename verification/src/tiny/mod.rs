@@ -3,6 +3,7 @@
 pub mod bound;
 pub mod locked;
 pub mod safepoint;
+mod stopper;
 pub mod stw;
 pub mod syscall;
 pub mod unrest;

@@ -28,7 +28,9 @@ impl<H: Stage> safepoint::Neighbours for Passer<'_, H> {
         })
     }
     fn take_from_syscalls(&self) -> Vec<OwnedP> {
-        self.tiny.words.iter().filter_map(Custody::take_any).collect()
+        let taken: Vec<OwnedP> = self.tiny.words.iter().filter_map(Custody::take_any).collect();
+        self.tiny.taken.fetch_add(taken.len(), Relaxed);
+        taken
     }
     fn pass(&self, p: OwnedP) {
         self.tiny.pass(p);

@@ -7,18 +7,18 @@ use super::unrest::Unrest;
 use crate::models::common::g;
 use crate::mutant;
 use crate::stage::{Cell, Stage};
-use spinpark::atomic::{Atomic, store_load};
+use spinpark::atomic::Atomic;
 use spinpark::host::{Host, Lock, Parker};
 use spinpark::kernel::g::G;
 use spinpark::kernel::m::{M, MId};
 use spinpark::kernel::p::{OwnedP, PId};
+use spinpark::kernel::resize;
 use spinpark::kernel::safepoint::Safepoint;
-use spinpark::kernel::stw::{self, World};
+use spinpark::kernel::stw::World;
 use spinpark::kernel::syscall::{self, Away, Custody, Way, entersyscall, exitsyscall};
 use spinpark::kernel::wanted::{Want, Wanted};
-use std::cell::Cell as Count;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 /// The smallest scheduler around the rooms.
@@ -31,15 +31,17 @@ pub struct Tiny<H: Stage> {
     pub m: M<H>,
     /// One cell a P: its owner uses it.
     pub(super) used: Vec<H::Cell<bool>>,
+    /// How many Ps there are. Changes while the world is stopped. No part of what is checked.
+    pub(super) procs: AtomicUsize,
     /// How often the safepoint's function ran under each.
     pub passed: Vec<H::Cell<u32>>,
     /// Where an M blocks in its system call.
     pub io: H::Parker,
     /// Can be known by an M: a stop was asked for.
-    asked: Atomic<H, bool>,
+    pub(super) asked: Atomic<H, bool>,
     /// Did an M that entered a system call give its P up itself? No part of what is checked.
     pub gave_up: AtomicBool,
-    /// How many Ps stoppers took out of system calls. No part either.
+    /// How many Ps were taken out of system calls. No part either.
     pub taken: AtomicUsize,
     pub(super) unrest: Unrest,
     /// How many safepoints there were. No part either.
@@ -48,17 +50,17 @@ pub struct Tiny<H: Stage> {
 
 /// Under the lock.
 pub(super) struct Central<H: Host> {
-    world: World<H>,
+    pub(super) world: World<H>,
     pub(super) safepoint: Option<Safepoint<H>>,
     pub(super) idle: Vec<OwnedP>,
     /// How often a stopper was woken.
-    wakes: usize,
+    pub(super) wakes: usize,
     /// Who stood in line, and who stopped the world, in order.
-    stood: Vec<u8>,
-    stopped: Vec<u8>,
+    pub(super) stood: Vec<u8>,
+    pub(super) stopped: Vec<u8>,
     /// For the twin with a semaphore instead of a line.
-    taken: bool,
-    pushing: Vec<Arc<H::Parker>>,
+    pub(super) taken: bool,
+    pub(super) pushing: Vec<Arc<H::Parker>>,
 }
 
 impl<H: Host> Drop for Central<H> {
@@ -76,13 +78,14 @@ pub(super) fn twin(name: &str) -> bool {
 impl<H: Stage> Tiny<H> {
     /// `procs` Ps, of which the last `idle` are idle and the others are somebody's.
     pub fn new(procs: u32, idle: u32) -> Arc<Self> {
-        Self::with(procs, idle, Unrest::unknown())
+        Self::with(procs, procs, idle, Unrest::unknown())
     }
 
-    /// The same; `unrest` counts the Ms that may still do something, each of which says when it [rests](Tiny::rest).
-    pub fn with(procs: u32, idle: u32, unrest: Unrest) -> Arc<Self> {
+    /// The same, with places for `capacity` Ps; `unrest` counts the Ms that may still do something, each of which says
+    /// when it [rests](Tiny::rest).
+    pub fn with(procs: u32, capacity: u32, idle: u32, unrest: Unrest) -> Arc<Self> {
         Arc::new(Tiny {
-            words: (0..procs).map(|p| Custody::new(PId(p))).collect(),
+            words: (0..capacity).map(|p| Custody::new(PId(p))).collect(),
             wanted: Wanted::new(),
             lock: H::Lock::new(Central {
                 world: World::new(procs as usize),
@@ -95,7 +98,8 @@ impl<H: Stage> Tiny<H> {
                 pushing: Vec::new(),
             }),
             m: M::new(),
-            used: (0..procs).map(|_| Cell::new(false)).collect(),
+            used: (0..capacity).map(|_| Cell::new(false)).collect(),
+            procs: AtomicUsize::new(procs as usize),
             passed: (0..procs).map(|_| Cell::new(0)).collect(),
             io: H::Parker::new(),
             asked: Atomic::new(false),
@@ -115,7 +119,7 @@ impl<H: Stage> Tiny<H> {
     }
 
     /// Lets go of `p`, under the lock. What there is to do then: wake the stopper, or run the safepoint's function.
-    fn let_go(c: &mut Central<H>, p: OwnedP) -> (Option<Arc<H::Parker>>, Option<OwnedP>) {
+    pub(super) fn let_go(c: &mut Central<H>, p: OwnedP) -> (Option<Arc<H::Parker>>, Option<OwnedP>) {
         if c.world.is_stopping() {
             let stopper = c.world.hold(p);
             c.wakes += usize::from(stopper.is_some());
@@ -192,111 +196,12 @@ impl<H: Stage> Tiny<H> {
         Some((p, way))
     }
 
-    fn stand_in_line(&self, name: u8, bed: &Arc<H::Parker>) {
-        if twin("pushes") {
-            return self.push(name, bed);
-        }
-        let is_first = self.lock.with(|c| {
-            c.stood.push(name);
-            c.world.queue_up(bed)
-        });
-        while !is_first && !self.lock.with(|c| c.world.is_first(bed)) {
-            bed.park();
-        }
-    }
-
-    fn leave_line(&self, c: &mut Central<H>) -> Option<Arc<H::Parker>> {
-        c.taken = false;
-        c.world.leave_line().or_else(|| c.pushing.pop())
-    }
-
-    /// Stands in line and stops the world.
-    pub fn stop(&self, name: u8, bed: &Arc<H::Parker>) {
-        self.stand_in_line(name, bed);
-        let stopper = Stopper { tiny: self, name, bed, late: Count::new(0) };
-        if twin("scans-before-it-says") {
-            self.stop_late(&stopper)
-        } else {
-            stw::stop::<H>(None, &stopper)
-        }
-        // To say so; to look at each word, and hold what is there; to ask, to find the bed warm, and to ask again.
-        let (late, bound) = (stopper.late.get(), 1 + 2 * self.words.len() + 3);
-        assert!(late <= bound, "everybody else had come to rest, and the stop took {late} steps, not {bound} at most");
-        for (p, used) in self.used.iter().enumerate() {
-            assert!(!used.get(), "the world is stopped, but P{p} is used");
-            used.set(true);
-        }
-    }
-
-    /// The world runs again.
-    pub fn start(&self) {
-        self.used.iter().for_each(|used| used.set(false));
-        // Relaxed: read by who holds a P, which it got under the lock.
-        self.asked.store(false, Relaxed);
-        let early = if twin("released-early") { self.lock.with(|c| self.leave_line(c)) } else { None };
-        early.into_iter().for_each(|bed| bed.unpark());
-        let next = self.lock.with(|c| {
-            let ps = c.world.resume();
-            self.wanted.done(Want::Stop);
-            c.idle.extend(ps);
-            if twin("released-early") { None } else { self.leave_line(c) }
-        });
-        next.into_iter().for_each(|bed| bed.unpark());
-    }
-
-    /// There are no Ps, so a stop is over as soon as it is its turn.
-    pub fn stop_at_once(&self, name: u8) {
-        let bed = Self::bed();
-        self.stand_in_line(name, &bed);
-        let next = self.lock.with(|c| {
-            c.world.begin_stop();
-            c.stopped.push(name);
-            c.wakes += 1;
-            assert!(c.world.resume().is_empty(), "there are no Ps");
-            self.leave_line(c)
-        });
-        next.into_iter().for_each(|bed| bed.unpark());
-    }
-
-    /// The twin that has a semaphore instead of a line: who comes while it is free has it (golang/go #40459).
-    fn push(&self, name: u8, bed: &Arc<H::Parker>) {
-        self.lock.with(|c| c.stood.push(name));
-        while !self.lock.with(|c| match c.taken {
-            true => {
-                c.pushing.push(Arc::clone(bed));
-                false
-            }
-            false => {
-                c.taken = true;
-                c.world.queue_up(bed)
-            }
-        }) {
-            bed.park();
-        }
-    }
-
-    /// The twin that looks at the words before it says that it stops.
-    fn stop_late(&self, stopper: &Stopper<'_, H>) {
-        let early: Vec<_> = self.words.iter().filter_map(Custody::take_any).collect();
-        stw::Neighbours::begin(stopper, None);
-        store_load::<H>();
-        early.into_iter().for_each(|p| self.release(p));
-        while !stw::Neighbours::is_stopped(stopper) {
-            stw::Neighbours::sleep(stopper);
-        }
-    }
-
-    /// Where a stopper sleeps.
-    pub fn bed() -> Arc<H::Parker> {
-        Arc::new(H::Parker::new())
-    }
-
     /// Everybody has come to rest: every P is idle, and each stop was served in turn, by one wake.
     pub fn judge(&self) {
         self.lock.with(|c| {
             let mut idle: Vec<u32> = c.idle.iter().map(|p| p.id().0).collect();
             idle.sort_unstable();
-            assert!(idle.iter().copied().eq(0..self.used.len() as u32), "not every P is idle, once: {idle:?}");
+            assert!(idle.iter().copied().eq(0..self.procs.load(Relaxed) as u32), "not every P is idle, once: {idle:?}");
             assert!(c.stood == c.stopped, "stood in line: {:?}, but stopped: {:?}", c.stood, c.stopped);
             assert!(c.wakes == c.stopped.len(), "{} stops, but {} wakes", c.stopped.len(), c.wakes);
         });
@@ -313,6 +218,17 @@ impl<H: Stage> Tiny<H> {
     pub fn is_asked(&self) -> bool {
         // Acquire: then `wanted` is seen as well.
         self.asked.load(Acquire)
+    }
+
+    /// Who has stopped the world makes the Ps `procs` many. `empty` takes every G out of a P that ends.
+    pub fn procresize(&self, spare: &mut Vec<OwnedP>, procs: usize, empty: impl FnMut(&OwnedP)) {
+        self.lock.with(|c| resize::procresize(c.world.resize(procs), spare, procs, empty));
+        self.procs.store(procs, Relaxed);
+    }
+
+    /// How many Ps there are, to who has one, or all.
+    pub fn procs(&self) -> usize {
+        self.procs.load(Relaxed)
     }
 
     /// Who stopped the world, in order.
@@ -386,67 +302,3 @@ impl<H: Stage> syscall::Neighbours<H> for Blind<'_, H> {
         self.0.pidleget_or_queue(g)
     }
 }
-
-struct Stopper<'a, H: Stage> {
-    tiny: &'a Tiny<H>,
-    name: u8,
-    bed: &'a Arc<H::Parker>,
-    /// How many steps it has made since everybody else came to rest.
-    late: Count<usize>,
-}
-
-impl<H: Stage> Stopper<'_, H> {
-    /// One more step. Each of these accesses a word, the lock or the bed once.
-    fn step(&self) {
-        if self.tiny.unrest.is_over() {
-            self.late.set(self.late.get() + 1);
-        }
-    }
-}
-
-impl<H: Stage> stw::Neighbours for Stopper<'_, H> {
-    fn begin(&self, own: Option<OwnedP>) {
-        self.step();
-        let stoppers = self.tiny.lock.with(|c| {
-            self.tiny.unrest.begin();
-            c.world.begin_stop();
-            self.tiny.wanted.ask(Want::Stop);
-            // Release: who sees it sees `wanted` too.
-            self.tiny.asked.store(true, Release);
-            let mut ps: Vec<OwnedP> = own.into_iter().collect();
-            ps.append(&mut c.idle);
-            ps.into_iter().filter_map(|p| Tiny::let_go(c, p).0).collect::<Vec<_>>()
-        });
-        stoppers.into_iter().for_each(|bed| bed.unpark());
-    }
-    fn take_from_syscalls(&self) {
-        for (p, word) in self.tiny.words.iter().enumerate() {
-            let seen = || word.peek().in_syscall.map(|_| OwnedP::assume(PId(p as u32)));
-            self.step();
-            let taken = if twin("takes-without-an-exchange") { seen() } else { word.take_any() };
-            taken.into_iter().for_each(|p| {
-                self.step();
-                self.tiny.taken.fetch_add(1, Relaxed);
-                self.tiny.release(p);
-            });
-        }
-    }
-    fn is_stopped(&self) -> bool {
-        self.step();
-        self.tiny.lock.with(|c| {
-            let is_stopped = c.world.is_stopped();
-            if is_stopped {
-                c.stopped.push(self.name);
-            }
-            is_stopped
-        })
-    }
-    fn sleep(&self) {
-        self.step();
-        if self.tiny.unrest.relies() {
-            self.tiny.lock.with(|c| self.tiny.nothing_is_sat_out(c));
-        }
-        self.bed.park();
-    }
-}
-

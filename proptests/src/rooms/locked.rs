@@ -1,0 +1,370 @@
+//! Gs that are bound to their Ms wait for each other, and share one P. Each goes on once for each wait, and is told if
+//! nobody can ready it any more; only then.
+
+use crate::room::{Program, Room, reached, reached_if};
+use proptest::prelude::*;
+use serde::{Deserialize, Serialize};
+use spinpark::kernel::locked::{Wake, Woken};
+use spinpark::kernel::m::MId;
+use spinpark::kernel::p::{OwnedP, PId};
+use spinpark_verification::engine::Engine;
+use spinpark_verification::stage::Stage;
+use spinpark_verification::tiny::bound::Truth;
+use spinpark_verification::tiny::locked::{Central, Tiny};
+use std::sync::Arc;
+
+/// Who there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Setup {
+    /// Is there an M for Gs that are not bound? If not, there can be none.
+    pub worker: bool,
+}
+
+/// What is done. An M whose G is in a system call comes back before it does anything else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Op {
+    /// A bound G does something under the P.
+    Run,
+    /// It waits until it is readied, by one of the others.
+    Wait,
+    /// Somebody readies the G that is bound to this M.
+    Ready(u32),
+    /// A bound G spawns one that will ready the G that is bound to this M: into the P's ring.
+    Go(u32),
+    /// Somebody outside submits one: into the global queue.
+    Submit(u32),
+    /// A bound G enters a system call; the P is handed on.
+    Entersyscallblock,
+    /// Its system call is over.
+    Exitsyscall,
+    /// Somebody outside stops the world; if the P was idle, it is stopped at once.
+    StopTheWorld,
+    /// It starts the world again.
+    StartTheWorld,
+}
+
+/// Threads 0 to 2 are Ms with a bound G each; the fourth is outside.
+const MS: usize = 3;
+
+/// Who is readied, and when.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Locked;
+
+impl Room for Locked {
+    const NAME: &'static str = "locked";
+    const CLAIM: &'static str = "a bound G goes on once for each wait, whenever it is readied; a wake is kept, once";
+    const THREADS: usize = MS + 1;
+    const ENGINES: &'static [Engine] = &[Engine::Pct, Engine::Random];
+    const FALLS: &'static [&'static str] =
+        &["locked-forgets-an-early-wake", "locked-queues-a-second-ticket", "locked-rests-though-readied"];
+    const PATHS: &'static [&'static str] = &[
+        "a wake came before its wait",
+        "a wake came while its M gave up the P",
+        "a wake came to one that rested",
+        "a ticket was queued",
+        "a G readied itself",
+    ];
+    type Setup = Setup;
+    type Op = Op;
+
+    fn setup() -> BoxedStrategy<Setup> {
+        any::<bool>().prop_map(|worker| Setup { worker }).boxed()
+    }
+    fn op(thread: usize) -> BoxedStrategy<Op> {
+        let m = 0..MS as u32;
+        if thread == MS {
+            return prop_oneof![6 => m.clone().prop_map(Op::Ready), 1 => m.prop_map(Op::Submit)].boxed();
+        }
+        prop_oneof![
+            1 => Just(Op::Run),
+            4 => Just(Op::Wait),
+            4 => m.clone().prop_map(Op::Ready),
+            1 => m.prop_map(Op::Go),
+            1 => Just(Op::Entersyscallblock),
+        ]
+        .boxed()
+    }
+    fn simpler(setup: &Setup) -> Vec<Setup> {
+        without_worker(setup)
+    }
+    fn play<H: Stage>(program: &Program<Self>) -> String {
+        Hall::<H>::play(program)
+    }
+}
+
+/// Who waits for ever.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Deadlock;
+
+impl Room for Deadlock {
+    const NAME: &'static str = "deadlock";
+    const CLAIM: &'static str = "Gs that nobody can ready any more are told, at once; as long as anybody can, none is";
+    const THREADS: usize = MS + 1;
+    const ENGINES: &'static [Engine] = &[Engine::Pct, Engine::Random];
+    const FALLS: &'static [&'static str] = &[
+        "deadlock-nobody-asks",
+        "deadlock-ignores-the-queue",
+        "deadlock-ignores-system-calls",
+        "deadlock-ignores-ps-in-use",
+    ];
+    const PATHS: &'static [&'static str] = &[
+        "a deadlock was told",
+        "one was told that there is no thread",
+        "one that was told readied another",
+        "one waited while another was in a system call",
+        "one waited while a G was queued",
+        "one waited while the world was stopped",
+    ];
+    type Setup = Setup;
+    type Op = Op;
+
+    fn setup() -> BoxedStrategy<Setup> {
+        prop_oneof![3 => Just(true), 1 => Just(false)].prop_map(|worker| Setup { worker }).boxed()
+    }
+    fn op(thread: usize) -> BoxedStrategy<Op> {
+        let m = 0..MS as u32;
+        if thread == MS {
+            return prop_oneof![
+                3 => m.clone().prop_map(Op::Submit),
+                1 => m.prop_map(Op::Ready),
+                2 => Just(Op::StopTheWorld),
+                1 => Just(Op::StartTheWorld),
+            ]
+            .boxed();
+        }
+        prop_oneof![
+            6 => Just(Op::Wait),
+            2 => m.clone().prop_map(Op::Ready),
+            2 => m.prop_map(Op::Go),
+            2 => Just(Op::Entersyscallblock),
+            1 => Just(Op::Exitsyscall),
+        ]
+        .boxed()
+    }
+    fn simpler(setup: &Setup) -> Vec<Setup> {
+        without_worker(setup)
+    }
+    fn play<H: Stage>(program: &Program<Self>) -> String {
+        Hall::<H>::play(program)
+    }
+}
+
+fn without_worker(setup: &Setup) -> Vec<Setup> {
+    if setup.worker { vec![Setup { worker: false }] } else { Vec::new() }
+}
+
+/// The stage.
+struct Hall<H: Stage>(Arc<Tiny<H>>);
+
+/// The M for Gs that are not bound, after those that are.
+const WORKER: MId = MId(MS as u32);
+
+/// Who is outside, in the books of who does what.
+const OUTSIDE: usize = MS + 1;
+
+/// At first the P is somebody's, and each G that does anything has its ticket in the queue.
+fn scene(acts: &[bool], worker: bool) -> Central {
+    let mut truth = Truth::new(OUTSIDE + 1);
+    let parties = (0..MS).chain([OUTSIDE]).zip(acts);
+    parties.filter(|(_, acts)| !**acts).for_each(|(party, _)| truth.ends(party));
+    if worker {
+        truth.sleeps(WORKER);
+    } else {
+        truth.ends(WORKER.index());
+    }
+    Central {
+        tickets: (0..MS).filter(|m| acts[*m]).map(|m| MId(m as u32)).collect(),
+        alive: acts.iter().filter(|acts| **acts).count() + usize::from(worker),
+        sleeping: worker.then_some(WORKER).into_iter().collect(),
+        truth: Some(truth),
+        ..Central::new(MS + 1)
+    }
+}
+
+impl<H: Stage> Hall<H> {
+    fn play<R: Room<Op = Op, Setup = Setup>>(program: &Program<R>) -> String {
+        let worker = program.setup.worker;
+        let acts: Vec<bool> = (0..=MS).map(|thread| !program.of(thread).is_empty()).collect();
+        let hall = Arc::new(Hall(Tiny::<H>::new("M0", MS + 1, scene(&acts, worker))));
+        hall.0.release(OwnedP::assume(PId(0)));
+        let sleeper = worker.then(|| {
+            let hall = Arc::clone(&hall);
+            H::fork("worker", move || hall.works())
+        });
+        let others: Vec<_> = (1..=MS)
+            .filter(|thread| acts[*thread])
+            .map(|thread| {
+                let (hall, ops) = (Arc::clone(&hall), program.of(thread));
+                let name = ["M0", "M1", "M2", "outside"][thread];
+                H::fork(name, move || if thread == MS { hall.outside(ops) } else { hall.m(MId(thread as u32), ops) })
+            })
+            .collect();
+        if acts[0] {
+            hall.m(MId(0), program.of(0));
+        }
+        others.into_iter().chain(sleeper).for_each(|other| H::join(other));
+        // Without an M for them, they stay.
+        if !worker {
+            hall.0.with(|c| c.queued.clear());
+        }
+        format!("{:?}", hall.0.judge())
+    }
+
+    fn m(&self, m: MId, ops: Vec<Op>) {
+        let p = Some(self.0.receive_p(m));
+        let mut actor = Actor { hall: self, m, p, was_told: false };
+        ops.into_iter().for_each(|op| actor.act(op));
+        actor.exit();
+        actor.p.take().map(OwnedP::relinquish);
+        self.ends(m.index(), Central::let_go);
+    }
+
+    fn outside(&self, ops: Vec<Op>) {
+        for op in ops {
+            match op {
+                Op::Ready(m) => self.ready(MId(m)),
+                Op::Submit(m) => self.submit(MId(m)),
+                Op::StopTheWorld => self.0.with(|c| {
+                    c.stopping = true;
+                    c.held |= std::mem::take(&mut c.idle);
+                }),
+                _ => self.start(),
+            }
+        }
+        self.start();
+        self.ends(OUTSIDE, Central::checkdead);
+    }
+
+    /// A party ends. The last of them wakes the worker, which ends too.
+    fn ends(&self, party: usize, act: fn(&mut Central) -> Option<MId>) {
+        self.0.central(|c| {
+            c.alive -= 1;
+            c.truth.iter_mut().for_each(|truth| truth.ends(party));
+            let next = act(c).or_else(|| if c.alive == 1 && c.idle { c.pop_sleeper() } else { None });
+            c.idle &= next.is_none();
+            ((), next)
+        });
+    }
+
+    /// The worker runs what is queued whenever it is woken, and ends when nobody else is left.
+    fn works(&self) {
+        let mut is_over = false;
+        while !is_over {
+            let p = self.0.receive_p(WORKER);
+            while let Some(m) = self.0.with(|c| {
+                let queue = if c.local.is_empty() { &mut c.queued } else { &mut c.local };
+                (!queue.is_empty()).then(|| queue.remove(0))
+            }) {
+                self.0.run();
+                self.ready(m);
+            }
+            p.relinquish();
+            is_over = self.0.central(|c| {
+                let is_over = c.alive == 1 && !c.has_work();
+                match &mut c.truth {
+                    Some(truth) if is_over => truth.ends(WORKER.index()),
+                    Some(truth) => truth.sleeps(WORKER),
+                    None => (),
+                }
+                if is_over {
+                    c.alive = 0;
+                } else {
+                    c.sleeping.push(WORKER);
+                }
+                (is_over, c.let_go())
+            });
+        }
+    }
+
+    fn ready(&self, m: MId) {
+        let did = self.0.ready(m);
+        reached_if(did == "waiting", "a wake came while its M gave up the P");
+        reached_if(did == "resting", "a wake came to one that rested");
+        reached_if(did != "early" && self.0.with(|c| c.tickets.contains(&m)), "a ticket was queued");
+    }
+
+    /// Into the global queue; and if the P is idle, an M is woken.
+    fn submit(&self, m: MId) {
+        self.0.with(|c| c.queued.push(m));
+        self.0.central(|c| {
+            let worker = if c.idle && c.has_work() { c.pop_sleeper() } else { None };
+            c.idle &= worker.is_none();
+            ((), worker)
+        });
+    }
+
+    /// The world runs again, if it was stopped.
+    fn start(&self) {
+        self.0.central(|c| {
+            c.stopping = false;
+            ((), if std::mem::take(&mut c.held) { c.let_go() } else { None })
+        });
+    }
+}
+
+/// An M with its bound G. `p` is none while it is in a system call.
+struct Actor<'a, H: Stage> {
+    hall: &'a Hall<H>,
+    m: MId,
+    p: Option<OwnedP>,
+    was_told: bool,
+}
+
+impl<H: Stage> Actor<'_, H> {
+    fn act(&mut self, op: Op) {
+        let tiny = &self.hall.0;
+        self.exit();
+        match op {
+            Op::Wait => self.wait(),
+            Op::Ready(m) => {
+                reached_if(self.was_told && m != self.m.0, "one that was told readied another");
+                reached_if(m == self.m.0, "a G readied itself");
+                self.hall.ready(MId(m));
+            }
+            Op::Go(m) | Op::Submit(m) => tiny.with(|c| c.local.push(MId(m))),
+            Op::Entersyscallblock => {
+                self.p.take().map(OwnedP::relinquish);
+                tiny.central(|c| {
+                    c.away += 1;
+                    ((), c.let_go())
+                });
+            }
+            Op::Exitsyscall => (),
+            Op::Run | Op::StopTheWorld | Op::StartTheWorld => tiny.run(),
+        }
+    }
+
+    /// Comes back from its system call, if it is in one: to the P, or to the queue with its ticket.
+    fn exit(&mut self) {
+        if self.p.is_none() {
+            self.hall.0.central(|c| {
+                c.away -= 1;
+                ((), c.send_for(self.m))
+            });
+            self.p = Some(self.hall.0.receive_p(self.m));
+            self.hall.0.run();
+        }
+    }
+
+    fn wait(&mut self) {
+        let Some(p) = self.p.take() else { return };
+        let tiny = &self.hall.0;
+        let (away, queued, held, readied) = tiny.with(|c| {
+            let readied = c.truth.as_ref().is_some_and(|truth| truth.is_readied(self.m));
+            (c.away > 0, !c.queued.is_empty(), c.stopping, readied)
+        });
+        reached_if(readied, "a wake came before its wait");
+        reached_if(!readied && away, "one waited while another was in a system call");
+        reached_if(!readied && queued, "one waited while a G was queued");
+        reached_if(!readied && held, "one waited while the world was stopped");
+        let (p, woken) = tiny.wait(self.m, p, Wake::Inside);
+        match woken {
+            Woken::Deadlock => reached("a deadlock was told"),
+            Woken::NoThread => reached("one was told that there is no thread"),
+            Woken::Ready | Woken::Closed => (),
+        }
+        self.was_told = woken != Woken::Ready;
+        tiny.run();
+        self.p = Some(p);
+    }
+}
