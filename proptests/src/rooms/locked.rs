@@ -12,6 +12,8 @@ use spinpark_verification::stage::Stage;
 use spinpark_verification::tiny::bound::Truth;
 use spinpark_verification::tiny::locked::{Central, Tiny};
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::SeqCst;
 
 /// Who there is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,7 +90,7 @@ impl Room for Locked {
         without_worker(setup)
     }
     fn play<H: Stage>(program: &Program<Self>) -> String {
-        Hall::<H>::play(program)
+        Hall::<H>::play(program, true)
     }
 }
 
@@ -125,8 +127,7 @@ impl Room for Deadlock {
         let m = 0..MS as u32;
         if thread == MS {
             return prop_oneof![
-                3 => m.clone().prop_map(Op::Submit),
-                1 => m.prop_map(Op::Ready),
+                3 => m.prop_map(Op::Submit),
                 2 => Just(Op::StopTheWorld),
                 1 => Just(Op::StartTheWorld),
             ]
@@ -145,7 +146,7 @@ impl Room for Deadlock {
         without_worker(setup)
     }
     fn play<H: Stage>(program: &Program<Self>) -> String {
-        Hall::<H>::play(program)
+        Hall::<H>::play(program, false)
     }
 }
 
@@ -154,7 +155,13 @@ fn without_worker(setup: &Setup) -> Vec<Setup> {
 }
 
 /// The stage.
-struct Hall<H: Stage>(Arc<Tiny<H>>);
+struct Hall<H: Stage> {
+    tiny: Arc<Tiny<H>>,
+    /// How many threads, beside the worker, have yet to end. No part of what is checked.
+    left: AtomicUsize,
+    /// Does the kernel know of the thread outside, and that it may ready somebody?
+    knows_outside: bool,
+}
 
 /// The M for Gs that are not bound, after those that are.
 const WORKER: MId = MId(MS as u32);
@@ -162,19 +169,20 @@ const WORKER: MId = MId(MS as u32);
 /// Who is outside, in the books of who does what.
 const OUTSIDE: usize = MS + 1;
 
-/// At first the P is somebody's, and each G that does anything has its ticket in the queue.
-fn scene(acts: &[bool], worker: bool) -> Central {
+/// At first the P is somebody's, and each G that does anything has its ticket in the queue. `counts`: which of the Ms,
+/// and of who is outside, may do something.
+fn scene(counts: &[bool], worker: bool) -> Central {
     let mut truth = Truth::new(OUTSIDE + 1);
-    let parties = (0..MS).chain([OUTSIDE]).zip(acts);
-    parties.filter(|(_, acts)| !**acts).for_each(|(party, _)| truth.ends(party));
+    let parties = (0..MS).chain([OUTSIDE]).zip(counts);
+    parties.filter(|(_, counts)| !**counts).for_each(|(party, _)| truth.ends(party));
     if worker {
         truth.sleeps(WORKER);
     } else {
         truth.ends(WORKER.index());
     }
     Central {
-        tickets: (0..MS).filter(|m| acts[*m]).map(|m| MId(m as u32)).collect(),
-        alive: acts.iter().filter(|acts| **acts).count() + usize::from(worker),
+        tickets: (0..MS).filter(|m| counts[*m]).map(|m| MId(m as u32)).collect(),
+        alive: counts.iter().filter(|counts| **counts).count() + usize::from(worker),
         sleeping: worker.then_some(WORKER).into_iter().collect(),
         truth: Some(truth),
         ..Central::new(MS + 1)
@@ -182,11 +190,14 @@ fn scene(acts: &[bool], worker: bool) -> Central {
 }
 
 impl<H: Stage> Hall<H> {
-    fn play<R: Room<Op = Op, Setup = Setup>>(program: &Program<R>) -> String {
-        let worker = program.setup.worker;
+    fn play<R: Room<Op = Op, Setup = Setup>>(program: &Program<R>, knows_outside: bool) -> String {
         let acts: Vec<bool> = (0..=MS).map(|thread| !program.of(thread).is_empty()).collect();
-        let hall = Arc::new(Hall(Tiny::<H>::new("M0", MS + 1, scene(&acts, worker))));
-        hall.0.release(OwnedP::assume(PId(0)));
+        let left = acts.iter().filter(|acts| **acts).count();
+        let worker = program.setup.worker && left > 0;
+        let counts: Vec<bool> = (0..=MS).map(|thread| acts[thread] && (thread < MS || knows_outside)).collect();
+        let tiny = Tiny::<H>::new("M0", MS + 1, scene(&counts, worker));
+        let hall = Arc::new(Hall { tiny, left: AtomicUsize::new(left), knows_outside });
+        hall.tiny.release(OwnedP::assume(PId(0)));
         let sleeper = worker.then(|| {
             let hall = Arc::clone(&hall);
             H::fork("worker", move || hall.works())
@@ -205,13 +216,13 @@ impl<H: Stage> Hall<H> {
         others.into_iter().chain(sleeper).for_each(|other| H::join(other));
         // Without an M for them, they stay.
         if !worker {
-            hall.0.with(|c| c.queued.clear());
+            hall.tiny.with(|c| c.queued.clear());
         }
-        format!("{:?}", hall.0.judge())
+        format!("{:?}", hall.tiny.judge())
     }
 
     fn m(&self, m: MId, ops: Vec<Op>) {
-        let p = Some(self.0.receive_p(m));
+        let p = Some(self.tiny.receive_p(m));
         let mut actor = Actor { hall: self, m, p, was_told: false };
         ops.into_iter().for_each(|op| actor.act(op));
         actor.exit();
@@ -222,9 +233,9 @@ impl<H: Stage> Hall<H> {
     fn outside(&self, ops: Vec<Op>) {
         for op in ops {
             match op {
-                Op::Ready(m) => self.ready(MId(m)),
-                Op::Submit(m) => self.submit(MId(m)),
-                Op::StopTheWorld => self.0.with(|c| {
+                Op::Ready(m) if self.knows_outside => self.ready(MId(m)),
+                Op::Ready(m) | Op::Submit(m) => self.submit(MId(m)),
+                Op::StopTheWorld => self.tiny.with(|c| {
                     c.stopping = true;
                     c.held |= std::mem::take(&mut c.idle);
                 }),
@@ -232,42 +243,52 @@ impl<H: Stage> Hall<H> {
             }
         }
         self.start();
-        self.ends(OUTSIDE, Central::checkdead);
+        if self.knows_outside {
+            return self.ends(OUTSIDE, Central::checkdead);
+        }
+        self.tiny.central(|c| ((), self.worker_ends(c)));
     }
 
-    /// A party ends. The last of them wakes the worker, which ends too.
+    /// A party ends, of which the kernel knows.
     fn ends(&self, party: usize, act: fn(&mut Central) -> Option<MId>) {
-        self.0.central(|c| {
+        self.tiny.central(|c| {
             c.alive -= 1;
             c.truth.iter_mut().for_each(|truth| truth.ends(party));
-            let next = act(c).or_else(|| if c.alive == 1 && c.idle { c.pop_sleeper() } else { None });
-            c.idle &= next.is_none();
-            ((), next)
+            let next = act(c);
+            ((), self.worker_ends(c).or(next))
         });
+    }
+
+    /// The last thread to end wakes the worker, which ends too.
+    fn worker_ends(&self, c: &mut Central) -> Option<MId> {
+        let is_last = self.left.fetch_sub(1, SeqCst) == 1;
+        let worker = if is_last && c.idle { c.pop_sleeper() } else { None };
+        c.idle &= worker.is_none();
+        worker
     }
 
     /// The worker runs what is queued whenever it is woken, and ends when nobody else is left.
     fn works(&self) {
         let mut is_over = false;
         while !is_over {
-            let p = self.0.receive_p(WORKER);
-            while let Some(m) = self.0.with(|c| {
+            let p = self.tiny.receive_p(WORKER);
+            while let Some(m) = self.tiny.with(|c| {
                 let queue = if c.local.is_empty() { &mut c.queued } else { &mut c.local };
                 (!queue.is_empty()).then(|| queue.remove(0))
             }) {
-                self.0.run();
+                self.tiny.run();
                 self.ready(m);
             }
             p.relinquish();
-            is_over = self.0.central(|c| {
-                let is_over = c.alive == 1 && !c.has_work();
+            is_over = self.tiny.central(|c| {
+                let is_over = self.left.load(SeqCst) == 0 && !c.has_work();
                 match &mut c.truth {
                     Some(truth) if is_over => truth.ends(WORKER.index()),
                     Some(truth) => truth.sleeps(WORKER),
                     None => (),
                 }
                 if is_over {
-                    c.alive = 0;
+                    c.alive -= 1;
                 } else {
                     c.sleeping.push(WORKER);
                 }
@@ -277,16 +298,16 @@ impl<H: Stage> Hall<H> {
     }
 
     fn ready(&self, m: MId) {
-        let did = self.0.ready(m);
+        let did = self.tiny.ready(m);
         reached_if(did == "waiting", "a wake came while its M gave up the P");
         reached_if(did == "resting", "a wake came to one that rested");
-        reached_if(did != "early" && self.0.with(|c| c.tickets.contains(&m)), "a ticket was queued");
+        reached_if(did != "early" && self.tiny.with(|c| c.tickets.contains(&m)), "a ticket was queued");
     }
 
     /// Into the global queue; and if the P is idle, an M is woken.
     fn submit(&self, m: MId) {
-        self.0.with(|c| c.queued.push(m));
-        self.0.central(|c| {
+        self.tiny.with(|c| c.queued.push(m));
+        self.tiny.central(|c| {
             let worker = if c.idle && c.has_work() { c.pop_sleeper() } else { None };
             c.idle &= worker.is_none();
             ((), worker)
@@ -295,7 +316,7 @@ impl<H: Stage> Hall<H> {
 
     /// The world runs again, if it was stopped.
     fn start(&self) {
-        self.0.central(|c| {
+        self.tiny.central(|c| {
             c.stopping = false;
             ((), if std::mem::take(&mut c.held) { c.let_go() } else { None })
         });
@@ -312,7 +333,7 @@ struct Actor<'a, H: Stage> {
 
 impl<H: Stage> Actor<'_, H> {
     fn act(&mut self, op: Op) {
-        let tiny = &self.hall.0;
+        let tiny = &self.hall.tiny;
         self.exit();
         match op {
             Op::Wait => self.wait(),
@@ -337,18 +358,18 @@ impl<H: Stage> Actor<'_, H> {
     /// Comes back from its system call, if it is in one: to the P, or to the queue with its ticket.
     fn exit(&mut self) {
         if self.p.is_none() {
-            self.hall.0.central(|c| {
+            self.hall.tiny.central(|c| {
                 c.away -= 1;
                 ((), c.send_for(self.m))
             });
-            self.p = Some(self.hall.0.receive_p(self.m));
-            self.hall.0.run();
+            self.p = Some(self.hall.tiny.receive_p(self.m));
+            self.hall.tiny.run();
         }
     }
 
     fn wait(&mut self) {
         let Some(p) = self.p.take() else { return };
-        let tiny = &self.hall.0;
+        let tiny = &self.hall.tiny;
         let (away, queued, held, readied) = tiny.with(|c| {
             let readied = c.truth.as_ref().is_some_and(|truth| truth.is_readied(self.m));
             (c.away > 0, !c.queued.is_empty(), c.stopping, readied)

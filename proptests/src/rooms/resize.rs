@@ -176,7 +176,11 @@ impl<H: Stage> Hall<H> {
 
     fn thread(&self, me: usize, procs: usize, ops: Vec<Op>) {
         if me >= MS {
-            return ops.into_iter().for_each(|op| if let Op::Procresize(procs) = op { self.resize(me, procs) });
+            return ops.into_iter().for_each(|op| {
+                if let Op::Procresize(procs) = op {
+                    self.resize(me, procs)
+                }
+            });
         }
         let place = if me < procs { Place::Here(OwnedP::assume(PId(me as u32))) } else { Place::Nowhere };
         let mut actor = Actor { hall: self, m: MId(me as u32), place };
@@ -233,7 +237,7 @@ impl<H: Stage> Hall<H> {
         let mut expected = Vec::new();
         let mut holders = 0;
         for p in ending {
-            let book = replace(&mut *lock(&self.books[*p]), Book::default());
+            let book = std::mem::take(&mut *lock(&self.books[*p]));
             let gs = book.all();
             holders += usize::from(!gs.is_empty());
             reached_if(gs.len() > 1, "a P that ended held more than its runnext");
@@ -326,8 +330,7 @@ impl<H: Stage> Actor<'_, H> {
         let Place::Here(p) = replace(&mut self.place, Place::Nowhere) else { return };
         let id = p.id();
         lock(&self.hall.books[id.index()]).in_syscall = true;
-        self.place =
-            self.hall.tiny.enter(self.m, p).map_or(Place::Nowhere, |away| Place::InSyscall(away, id));
+        self.place = self.hall.tiny.enter(self.m, p).map_or(Place::Nowhere, |away| Place::InSyscall(away, id));
     }
 
     fn exit(&mut self) {

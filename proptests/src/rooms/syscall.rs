@@ -12,15 +12,15 @@ use spinpark::kernel::p::{OwnedP, PId};
 use spinpark::kernel::stw;
 use spinpark::kernel::syscall::{Away, Neighbours, Tenure, Way, entersyscallblock};
 use spinpark_verification::engine::Engine;
-use spinpark_verification::stage::{Cell, Stage};
+use spinpark_verification::stage::Stage;
 use spinpark_verification::tiny::syscall::{How, P0, P1, Tiny};
 use spinpark_verification::tiny::unrest::Unrest;
 use spinpark_verification::twins::syscall::{self as twins, Crossing, Scene};
 use std::cell::RefCell;
 use std::marker::PhantomData;
-use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The room.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,7 +39,7 @@ pub struct Setup {
 pub enum Op {
     /// An M does something under its P.
     Run,
-    /// An M enters a system call that may be short.
+    /// An M enters a system call that may be short. If it is the last thing it does, it lasts while the monitor watches.
     Entersyscall,
     /// The same, and it lasts until nobody will stop the world any more.
     EntersyscallAndBlock,
@@ -137,10 +137,12 @@ thread_local! {
 struct Hall<H: Stage, C: Crossing> {
     tiny: Arc<Tiny<H, C>>,
     procs: usize,
-    /// Which thread has each P; written by it.
-    owners: [H::Cell<Option<usize>>; 2],
+    /// Which thread has each P; written by it. No part of what is checked, and so no step, as all of `std`.
+    owners: Mutex<[Option<usize>; 2]>,
     unrest: Unrest,
     stops_to_come: AtomicUsize,
+    /// Does the monitor still do something?
+    is_watched: AtomicBool,
     /// Where each M blocks in its system call.
     io: [H::Parker; 2],
     gs_made: AtomicUsize,
@@ -173,9 +175,10 @@ impl<H: Stage, C: Crossing> Hall<H, C> {
         let hall = Arc::new(Hall::<H, C> {
             tiny: Tiny::new(name(0), procs),
             procs,
-            owners: [0, 1].map(|p| Cell::new(has_p[p].then_some(p))),
+            owners: Mutex::new([0, 1].map(|p| has_p[p].then_some(p))),
             unrest: Unrest::of((0..STOPPER).filter(acts).count()),
             stops_to_come: AtomicUsize::new(program.of(STOPPER).len()),
+            is_watched: AtomicBool::new(acts(&MONITOR)),
             io: [H::Parker::new(), H::Parker::new()],
             gs_made: AtomicUsize::new(0),
         });
@@ -202,8 +205,7 @@ impl<H: Stage, C: Crossing> Hall<H, C> {
         let seen = [Tenure { in_syscall: None, tick: 0 }; 2];
         let mut actor = Actor { hall: self, me, place, rests: false, seen, ran: Vec::new() };
         ops.into_iter().for_each(|op| actor.act(op));
-        actor.idle();
-        actor.rest();
+        actor.end();
         actor.ran
     }
 
@@ -211,20 +213,21 @@ impl<H: Stage, C: Crossing> Hall<H, C> {
         g(self.gs_made.fetch_add(1, SeqCst) as u64 + 1)
     }
 
+    fn owner<R>(&self, p: PId, act: impl FnOnce(&mut Option<usize>) -> R) -> R {
+        act(&mut self.owners.lock().unwrap_or_else(PoisonError::into_inner)[p.index()])
+    }
+
     /// Thread `me` has got `p`.
     fn owns(&self, me: usize, p: PId) {
-        let owner = &self.owners[p.index()];
-        let before = owner.get();
+        let before = self.owner(p, |owner| owner.replace(me));
         let other = before.map(name).unwrap_or_default();
         assert!(before.is_none(), "P{} is {other}'s, and {} has got it too", p.0, name(me));
-        owner.set(Some(me));
     }
 
     /// Thread `me` is about to let go of `p`.
     fn disowns(&self, me: usize, p: PId) {
-        let owner = &self.owners[p.index()];
-        assert!(owner.get() == Some(me), "P{} was {}'s, and somebody else has it too", p.0, name(me));
-        owner.set(None);
+        let owner = self.owner(p, Option::take);
+        assert!(owner == Some(me), "P{} was {}'s, and somebody else has it too", p.0, name(me));
     }
 
     fn stop_the_world(&self) -> Vec<u64> {
@@ -298,9 +301,7 @@ impl<H: Stage, C: Crossing> Actor<'_, H, C> {
         }
         if op == Op::EntersyscallAndBlock && self.hall.stops_to_come.load(SeqCst) > 0 {
             self.rest();
-            while self.hall.stops_to_come.load(SeqCst) > 0 {
-                self.hall.io[self.me].park();
-            }
+            self.block(|hall| hall.stops_to_come.load(SeqCst) > 0);
         }
     }
 
@@ -326,6 +327,25 @@ impl<H: Stage, C: Crossing> Actor<'_, H, C> {
         let Place::Runs(p, g) = std::mem::replace(&mut self.place, Place::Nowhere) else { return };
         self.hall.disowns(self.me, p.id());
         self.ran.extend(self.hall.tiny.run_dry(p, g));
+    }
+
+    /// A monitor ends. An M in a system call comes back once nobody watches it any more.
+    fn end(&mut self) {
+        if self.me == MONITOR {
+            self.hall.is_watched.store(false, SeqCst);
+            self.hall.io.iter().for_each(Parker::unpark);
+        } else if matches!(self.place, Place::InSyscall(..)) {
+            self.block(|hall| hall.is_watched.load(SeqCst));
+        }
+        self.idle();
+        self.rest();
+    }
+
+    /// Its system call lasts as long as `lasts`.
+    fn block(&self, lasts: impl Fn(&Hall<H, C>) -> bool) {
+        while lasts(self.hall) {
+            self.hall.io[self.me].park();
+        }
     }
 
     /// The P that it handed on is another M's, if there is something to run; that M is played here.

@@ -6,7 +6,9 @@ use spinpark::kernel::m::MId;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Party {
     /// Runs, or will as soon as it gets a P. A wake for its next wait may have come.
-    Runs { readied: bool },
+    Runs {
+        readied: bool,
+    },
     /// Waits, but has yet to give up its P.
     Waits,
     /// Waits without a P.

@@ -152,7 +152,8 @@ impl<H: Stage> Tiny<H> {
     pub fn central<R>(&self, f: impl FnOnce(&mut Central) -> (R, Option<MId>)) -> R {
         let (result, m) = self.lock.with(|c| {
             let (result, m) = f(c);
-            c.truth.iter().for_each(|truth| assert!(m.is_some() || !truth.is_stuck(), "all wait, and nobody was told"));
+            let is_stuck = m.is_none() && c.idle && c.truth.as_ref().is_some_and(Truth::is_stuck);
+            assert!(!is_stuck, "every G waits for another, and none was told");
             (result, m)
         });
         m.into_iter().for_each(|m| self.ms[m.index()].deliver(Mail::Run { p: OwnedP::assume(PId(0)), seeking: None }));

@@ -68,4 +68,3 @@ impl<H: Stage> Tiny<H> {
         }
     }
 }
-

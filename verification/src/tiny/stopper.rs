@@ -175,4 +175,3 @@ impl<H: Stage> stw::Neighbours for Stopper<'_, H> {
         self.bed.park();
     }
 }
-

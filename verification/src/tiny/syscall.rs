@@ -250,7 +250,11 @@ impl<H: Stage, C: Crossing> Tiny<H, C> {
         self.central.with(|c| {
             if everybody_rests() && c.world.is_stopping() && !c.world.is_stopped() {
                 let left = self.words.iter().find_map(|word| word.peek().in_syscall).map(|m| m.0);
-                assert!(left.is_none(), "the stop waits until the system call of M{} is over", left.unwrap_or_default());
+                assert!(
+                    left.is_none(),
+                    "the stop waits until the system call of M{} is over",
+                    left.unwrap_or_default()
+                );
                 panic!("every M has come to rest, but a P is not held");
             }
         });
@@ -274,4 +278,3 @@ impl<H: Stage, C: Crossing> Tiny<H, C> {
         assert!(found == ps, "of the Ps {ps:?} there are {found:?}");
     }
 }
-
