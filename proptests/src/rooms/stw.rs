@@ -12,6 +12,7 @@ use spinpark_verification::engine::Engine;
 use spinpark_verification::stage::{Cell, Stage};
 use spinpark_verification::tiny::stw::Tiny;
 use spinpark_verification::tiny::unrest::Unrest;
+use spinpark_verification::wrap::trace::main_plays;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
@@ -180,6 +181,7 @@ fn asks<R: Room<Op = Op>>(program: &Program<R>) -> usize {
 impl<H: Stage> Hall<H> {
     /// The first `owners` threads have a P each, if there are so many.
     fn play<R: Room<Op = Op, Setup = Setup>>(program: &Program<R>, owners: usize) -> Arc<Tiny<H>> {
+        main_plays("M0");
         let procs = program.setup.procs.clamp(1, owners);
         let acts: Vec<bool> = (0..R::THREADS).map(|thread| !program.of(thread).is_empty()).collect();
         let unrest = Unrest::of(acts[..MS].iter().filter(|acts| **acts).count());
@@ -193,7 +195,7 @@ impl<H: Stage> Hall<H> {
             .filter(|thread| acts[*thread])
             .map(|thread| {
                 let (hall, ops) = (Arc::clone(&hall), program.of(thread));
-                H::fork("thread", move || hall.thread(thread, thread < procs, ops))
+                H::fork(["M0", "M1", "thread 2", "thread 3"][thread], move || hall.thread(thread, thread < procs, ops))
             })
             .collect();
         if acts[0] {

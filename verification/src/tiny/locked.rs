@@ -152,7 +152,9 @@ impl<H: Stage> Tiny<H> {
     pub fn central<R>(&self, f: impl FnOnce(&mut Central) -> (R, Option<MId>)) -> R {
         let (result, m) = self.lock.with(|c| {
             let (result, m) = f(c);
-            let is_stuck = m.is_none() && c.idle && c.truth.as_ref().is_some_and(Truth::is_stuck);
+            // A G that was queued just now may wait for the submitter to wake a sleeper.
+            let nobody_comes = m.is_none() && c.idle && (c.sleeping.is_empty() || !c.has_work());
+            let is_stuck = nobody_comes && c.truth.as_ref().is_some_and(Truth::is_stuck);
             assert!(!is_stuck, "every G waits for another, and none was told");
             (result, m)
         });

@@ -21,7 +21,7 @@ impl<H: Stage> safepoint::Neighbours for Passer<'_, H> {
     fn begin(&self) -> Vec<OwnedP> {
         self.tiny.lock.with(|c| {
             self.tiny.unrest.begin();
-            let procs = self.tiny.used.len();
+            let procs = self.tiny.procs();
             c.safepoint = Some(Safepoint::new(procs, Arc::clone(&self.run), Arc::clone(&self.bed)));
             self.tiny.wanted.ask(Want::Safepoint);
             std::mem::take(&mut c.idle)
