@@ -23,6 +23,9 @@ pub const ALL: &[Entry] = &[
     Entry::of::<resize::Resize>(),
 ];
 
+/// Hunts in one room, and tells of every program that was played.
+type HuntIn = fn(&Hunt, &mut dyn FnMut(&Outcome)) -> Option<Regression>;
+
 /// A room, whatever its type.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
@@ -36,7 +39,7 @@ pub struct Entry {
     pub falls: &'static [&'static str],
     /// [`Room::PATHS`].
     pub paths: &'static [&'static str],
-    hunt: fn(&Hunt, &mut dyn FnMut(&Outcome)) -> Option<Regression>,
+    hunt: HuntIn,
     play: fn(&Regression) -> Result<Outcome, String>,
 }
 
