@@ -4,8 +4,12 @@ pub mod g;
 pub mod globq;
 pub mod handoff;
 pub mod idle;
+pub mod locked;
 pub mod queue;
+pub mod resize;
 pub mod spinning;
+pub mod stw;
+pub mod syscall;
 pub mod threads;
 pub mod work_source;
 
@@ -26,6 +30,12 @@ pub const ALL: &[Entry] = &[
     Entry::of::<threads::Threads>(),
     Entry::of::<handoff::Handoff>(),
     Entry::of::<work_source::WorkSources>(),
+    Entry::of::<syscall::Syscall>(),
+    Entry::of::<stw::Stw>(),
+    Entry::of::<stw::Safepoint>(),
+    Entry::of::<locked::Locked>(),
+    Entry::of::<locked::Deadlock>(),
+    Entry::of::<resize::Resize>(),
     Entry::of::<Whole>(),
     Entry::of::<Hogs>(),
     Entry::of::<OnCores>(),

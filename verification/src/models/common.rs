@@ -46,12 +46,12 @@ impl<H: Stage> Tasks<H> {
 }
 
 /// G number `n`.
-pub(super) fn g(n: u64) -> G {
+pub fn g(n: u64) -> G {
     G::from_raw(NonZeroU64::new(n).expect("a G has a number"))
 }
 
 /// Each of 1 to `n` is in exactly one of `taken`.
-pub(super) fn each_once(n: u64, taken: &[&[u64]]) {
+pub fn each_once(n: u64, taken: &[&[u64]]) {
     let mut all: Vec<u64> = taken.iter().flat_map(|some| some.iter().copied()).collect();
     all.sort_unstable();
     for (expected, found) in (1..=n).zip(&all) {

@@ -1,6 +1,6 @@
 //! The models, a file a room; and what each room's mutants are killed by.
 
-mod common;
+pub mod common;
 pub mod g;
 pub mod globq;
 pub mod handoff;

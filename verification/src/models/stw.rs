@@ -4,368 +4,26 @@
 //! A P is a cell that only its owner may touch. While the world is stopped the stopper touches all of them, so a P that
 //! was counted without being held is seen.
 
-use super::common::{g, party};
+use super::common::party;
 use crate::engine::Engine;
 use crate::model::{Model, loom, loom_apart, loom_bounded, sampled, sc, tso};
-use crate::mutant::{self, Mutant, Mutation};
+use crate::mutant::{Mutant, Mutation};
 use crate::stage::{Cell, Stage};
+use crate::tiny::stw::Tiny;
 use crate::wrap::trace::main_plays;
-use spinpark::atomic::{Atomic, store_load};
-use spinpark::host::{Host, Lock, Parker};
+use spinpark::atomic::Atomic;
+use spinpark::host::Parker;
 use spinpark::kernel::config::Config;
 use spinpark::kernel::find::Worker;
-use spinpark::kernel::g::G;
-use spinpark::kernel::m::{M, MId, Mail};
+use spinpark::kernel::m::{MId, Mail};
 use spinpark::kernel::observer::Event;
 use spinpark::kernel::p::{OwnedP, PId};
-use spinpark::kernel::safepoint::{self, Safepoint, SafepointFn};
-use spinpark::kernel::stw::{self, World};
-use spinpark::kernel::syscall::{self, Away, Custody, Way, entersyscall, exitsyscall};
-use spinpark::kernel::wanted::{Want, Wanted};
+use spinpark::kernel::safepoint::SafepointFn;
+use spinpark::kernel::syscall::Way;
+use spinpark::kernel::wanted::Want;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicBool, AtomicU32};
-
-/// The smallest scheduler around the rooms.
-struct Tiny<H: Stage> {
-    words: Vec<Custody<H>>,
-    wanted: Wanted<H>,
-    lock: H::Lock<Central<H>>,
-    /// An M that a P is handed to.
-    m: M<H>,
-    /// One cell a P: its owner uses it.
-    used: Vec<H::Cell<bool>>,
-    /// How often the safepoint's function ran under each.
-    passed: Vec<H::Cell<u32>>,
-    /// Where an M blocks in its system call.
-    io: H::Parker,
-    /// Can be known by an M: a stop was asked for.
-    asked: Atomic<H, bool>,
-    /// Did an M that entered a system call give its P up itself? No part of what is checked.
-    gave_up: AtomicBool,
-}
-
-/// Under the lock.
-struct Central<H: Host> {
-    world: World<H>,
-    safepoint: Option<Safepoint<H>>,
-    idle: Vec<OwnedP>,
-    /// How often a stopper was woken.
-    wakes: usize,
-    /// Who stood in line, and who stopped the world, in order.
-    stood: Vec<u8>,
-    stopped: Vec<u8>,
-    /// For the twin with a semaphore instead of a line.
-    taken: bool,
-    pushing: Vec<Arc<H::Parker>>,
-}
-
-impl<H: Host> Drop for Central<H> {
-    fn drop(&mut self) {
-        for p in self.idle.drain(..) {
-            p.relinquish();
-        }
-    }
-}
-
-fn twin(name: &str) -> bool {
-    mutant::twin() == Some(name)
-}
-
-impl<H: Stage> Tiny<H> {
-    /// `procs` Ps, of which the last `idle` are idle and the others are somebody's.
-    fn new(procs: u32, idle: u32) -> Arc<Self> {
-        Arc::new(Tiny {
-            words: (0..procs).map(|p| Custody::new(PId(p))).collect(),
-            wanted: Wanted::new(),
-            lock: H::Lock::new(Central {
-                world: World::new(procs as usize),
-                safepoint: None,
-                idle: (procs - idle..procs).map(|p| OwnedP::assume(PId(p))).collect(),
-                wakes: 0,
-                stood: Vec::new(),
-                stopped: Vec::new(),
-                taken: false,
-                pushing: Vec::new(),
-            }),
-            m: M::new(),
-            used: (0..procs).map(|_| Cell::new(false)).collect(),
-            passed: (0..procs).map(|_| Cell::new(0)).collect(),
-            io: H::Parker::new(),
-            asked: Atomic::new(false),
-            gave_up: AtomicBool::new(false),
-        })
-    }
-
-    /// Runs a G under `p`, which the caller owns.
-    fn run(&self, p: &OwnedP) {
-        let used = &self.used[p.id().index()];
-        assert!(!used.get(), "P{} is used by two, or while the world is stopped", p.id().0);
-        used.set(true);
-        used.set(false);
-    }
-
-    /// Lets go of `p`, under the lock. What there is to do then: wake the stopper, or run the safepoint's function.
-    fn let_go(c: &mut Central<H>, p: OwnedP) -> (Option<Arc<H::Parker>>, Option<OwnedP>) {
-        if c.world.is_stopping() {
-            let stopper = c.world.hold(p);
-            c.wakes += usize::from(stopper.is_some());
-            return (stopper.filter(|_| !twin("wakes-nobody")), None);
-        }
-        let wants = |safepoint: &Safepoint<H>| safepoint.wants(&p) && !twin("idles-what-is-wanted");
-        if c.safepoint.as_ref().is_some_and(wants) {
-            return (None, Some(p));
-        }
-        c.idle.push(p);
-        (None, None)
-    }
-
-    fn release(&self, p: OwnedP) {
-        let (stopper, pass) = self.lock.with(|c| Self::let_go(c, p));
-        stopper.into_iter().for_each(|bed| bed.unpark());
-        pass.into_iter().for_each(|p| self.pass(p));
-    }
-
-    /// Runs the safepoint's function under `p` if it is wanted, and lets go of `p`.
-    fn pass(&self, p: OwnedP) {
-        self.attend(&p);
-        self.release(p);
-    }
-
-    fn attend(&self, p: &OwnedP) {
-        if !self.wanted.is(Want::Safepoint) {
-            return;
-        }
-        let ran = |c: &mut Central<H>| c.safepoint.as_mut().and_then(Safepoint::ran);
-        if let Some(run) = self.lock.with(|c| c.safepoint.as_mut()?.begin(p)) {
-            let early = if twin("counts-before-it-ran") { self.lock.with(ran) } else { None };
-            early.into_iter().for_each(|caller| caller.unpark());
-            run(p.id());
-            if !twin("counts-before-it-ran") {
-                self.lock.with(ran).into_iter().for_each(|caller| caller.unpark());
-            }
-        }
-    }
-
-    /// An M enters a system call.
-    fn enter(&self, m: MId, p: OwnedP) -> Option<Away> {
-        if twin("enters-in-gos-order") {
-            if self.wanted.any() {
-                self.pass(p);
-                return None;
-            }
-            return Some(entersyscall(m, p, &Blind(self)));
-        }
-        if twin("enters-blindly") {
-            return Some(entersyscall(m, p, &Blind(self)));
-        }
-        Some(entersyscall(m, p, self))
-    }
-
-    /// An M with `p` makes a system call that lasts until the world has run again. How it comes back.
-    fn block(&self, p: OwnedP) -> Option<Way> {
-        self.run(&p);
-        let away = self.enter(MId(0), p);
-        self.io.park();
-        away.and_then(|away| self.come_back(away)).map(|(p, way)| {
-            self.run(&p);
-            self.release(p);
-            way
-        })
-    }
-
-    fn come_back(&self, away: Away) -> Option<(OwnedP, Way)> {
-        let (p, g, way) = exitsyscall(away, g(1), self).ok()?;
-        let _ = g.into_raw();
-        Some((p, way))
-    }
-
-    fn stand_in_line(&self, name: u8, bed: &Arc<H::Parker>) {
-        if twin("pushes") {
-            return self.push(name, bed);
-        }
-        let is_first = self.lock.with(|c| {
-            c.stood.push(name);
-            c.world.queue_up(bed)
-        });
-        while !is_first && !self.lock.with(|c| c.world.is_first(bed)) {
-            bed.park();
-        }
-    }
-
-    fn leave_line(&self, c: &mut Central<H>) -> Option<Arc<H::Parker>> {
-        c.taken = false;
-        c.world.leave_line().or_else(|| c.pushing.pop())
-    }
-
-    /// Stands in line and stops the world.
-    fn stop(&self, name: u8, bed: &Arc<H::Parker>) {
-        self.stand_in_line(name, bed);
-        let stopper = Stopper { tiny: self, name, bed };
-        if twin("scans-before-it-says") {
-            self.stop_late(&stopper)
-        } else {
-            stw::stop::<H>(None, &stopper)
-        }
-        for (p, used) in self.used.iter().enumerate() {
-            assert!(!used.get(), "the world is stopped, but P{p} is used");
-            used.set(true);
-        }
-    }
-
-    /// The world runs again.
-    fn start(&self) {
-        self.used.iter().for_each(|used| used.set(false));
-        // Relaxed: read by who holds a P, which it got under the lock.
-        self.asked.store(false, Relaxed);
-        let early = if twin("released-early") { self.lock.with(|c| self.leave_line(c)) } else { None };
-        early.into_iter().for_each(|bed| bed.unpark());
-        let next = self.lock.with(|c| {
-            let ps = c.world.resume();
-            self.wanted.done(Want::Stop);
-            c.idle.extend(ps);
-            if twin("released-early") { None } else { self.leave_line(c) }
-        });
-        next.into_iter().for_each(|bed| bed.unpark());
-    }
-
-    /// There are no Ps, so a stop is over as soon as it is its turn.
-    fn stop_at_once(&self, name: u8) {
-        let bed = Self::bed();
-        self.stand_in_line(name, &bed);
-        let next = self.lock.with(|c| {
-            c.world.begin_stop();
-            c.stopped.push(name);
-            c.wakes += 1;
-            assert!(c.world.resume().is_empty(), "there are no Ps");
-            self.leave_line(c)
-        });
-        next.into_iter().for_each(|bed| bed.unpark());
-    }
-
-    /// The twin that has a semaphore instead of a line: who comes while it is free has it (golang/go #40459).
-    fn push(&self, name: u8, bed: &Arc<H::Parker>) {
-        self.lock.with(|c| c.stood.push(name));
-        while !self.lock.with(|c| match c.taken {
-            true => {
-                c.pushing.push(Arc::clone(bed));
-                false
-            }
-            false => {
-                c.taken = true;
-                c.world.queue_up(bed)
-            }
-        }) {
-            bed.park();
-        }
-    }
-
-    /// The twin that looks at the words before it says that it stops.
-    fn stop_late(&self, stopper: &Stopper<'_, H>) {
-        let early: Vec<_> = self.words.iter().filter_map(Custody::take_any).collect();
-        stw::Neighbours::begin(stopper, None);
-        store_load::<H>();
-        early.into_iter().for_each(|p| self.release(p));
-        while !stw::Neighbours::is_stopped(stopper) {
-            stw::Neighbours::sleep(stopper);
-        }
-    }
-
-    fn bed() -> Arc<H::Parker> {
-        Arc::new(H::Parker::new())
-    }
-
-    /// Everybody has come to rest: every P is idle, and each stop was served in turn, by one wake.
-    fn judge(&self) {
-        self.lock.with(|c| {
-            let mut idle: Vec<u32> = c.idle.iter().map(|p| p.id().0).collect();
-            idle.sort_unstable();
-            assert!(idle.iter().copied().eq(0..self.used.len() as u32), "not every P is idle, once: {idle:?}");
-            assert!(c.stood == c.stopped, "stood in line: {:?}, but stopped: {:?}", c.stood, c.stopped);
-            assert!(c.wakes == c.stopped.len(), "{} stops, but {} wakes", c.stopped.len(), c.wakes);
-        });
-    }
-}
-
-impl<H: Stage> syscall::Neighbours<H> for Tiny<H> {
-    fn custody(&self, p: PId) -> &Custody<H> {
-        &self.words[p.index()]
-    }
-    fn is_wanted(&self) -> bool {
-        self.wanted.any()
-    }
-    fn handoffp(&self, p: OwnedP) {
-        self.gave_up.store(true, Relaxed);
-        self.pass(p);
-    }
-    fn pidleget_or_queue(&self, g: G) -> Option<(OwnedP, G)> {
-        self.lock.with(|c| match c.idle.pop() {
-            Some(p) => Some((p, g)),
-            None => {
-                let _ = g.into_raw();
-                None
-            }
-        })
-    }
-}
-
-/// Neighbours that do not know that every P is wanted.
-struct Blind<'a, H: Stage>(&'a Tiny<H>);
-
-impl<H: Stage> syscall::Neighbours<H> for Blind<'_, H> {
-    fn custody(&self, p: PId) -> &Custody<H> {
-        self.0.custody(p)
-    }
-    fn is_wanted(&self) -> bool {
-        false
-    }
-    fn handoffp(&self, p: OwnedP) {
-        self.0.handoffp(p);
-    }
-    fn pidleget_or_queue(&self, g: G) -> Option<(OwnedP, G)> {
-        self.0.pidleget_or_queue(g)
-    }
-}
-
-struct Stopper<'a, H: Stage> {
-    tiny: &'a Tiny<H>,
-    name: u8,
-    bed: &'a Arc<H::Parker>,
-}
-
-impl<H: Stage> stw::Neighbours for Stopper<'_, H> {
-    fn begin(&self, own: Option<OwnedP>) {
-        let stoppers = self.tiny.lock.with(|c| {
-            c.world.begin_stop();
-            self.tiny.wanted.ask(Want::Stop);
-            // Release: who sees it sees `wanted` too.
-            self.tiny.asked.store(true, Release);
-            let mut ps: Vec<OwnedP> = own.into_iter().collect();
-            ps.append(&mut c.idle);
-            ps.into_iter().filter_map(|p| Tiny::let_go(c, p).0).collect::<Vec<_>>()
-        });
-        stoppers.into_iter().for_each(|bed| bed.unpark());
-    }
-    fn take_from_syscalls(&self) {
-        for (p, word) in self.tiny.words.iter().enumerate() {
-            let seen = || word.peek().in_syscall.map(|_| OwnedP::assume(PId(p as u32)));
-            let taken = if twin("takes-without-an-exchange") { seen() } else { word.take_any() };
-            taken.into_iter().for_each(|p| self.tiny.release(p));
-        }
-    }
-    fn is_stopped(&self) -> bool {
-        self.tiny.lock.with(|c| {
-            let is_stopped = c.world.is_stopped();
-            if is_stopped {
-                c.stopped.push(self.name);
-            }
-            is_stopped
-        })
-    }
-    fn sleep(&self) {
-        self.bed.park();
-    }
-}
 
 /// The M of `p` is about to find its next G: runs one, unless it sees that the world is to stop; then idles its P.
 fn runs_one_and_idles<H: Stage>(tiny: &Tiny<H>, p: OwnedP) -> bool {
@@ -428,8 +86,7 @@ fn calls<H: Stage>(tiny: &Tiny<H>, n: u32) -> u32 {
     let mut p = OwnedP::assume(PId(0));
     for made in 0..n {
         tiny.run(&p);
-        // Acquire: then `wanted` is seen as well.
-        let asked = tiny.asked.load(Acquire);
+        let asked = tiny.is_asked();
         let back = tiny.enter(MId(0), p).and_then(|away| tiny.come_back(away));
         p = match back {
             Some((p, way)) => {
@@ -467,7 +124,7 @@ fn two_stoppers_and_an_m<H: Stage>() -> String {
     let made = H::join(m);
     H::join(two);
     tiny.judge();
-    let first = tiny.lock.with(|c| c.stopped[0]);
+    let first = tiny.served()[0];
     format!("came back {made} times, first {first}")
 }
 
@@ -480,59 +137,7 @@ fn one_stops_again_and_again<H: Stage>() -> String {
     }
     H::join(two);
     tiny.judge();
-    format!("{:?}", tiny.lock.with(|c| c.stopped.clone()))
-}
-
-/// Somebody who passes a safepoint.
-struct Passer<'a, H: Stage> {
-    tiny: &'a Tiny<H>,
-    bed: Arc<H::Parker>,
-    run: Arc<SafepointFn>,
-}
-
-impl<H: Stage> safepoint::Neighbours for Passer<'_, H> {
-    fn begin(&self) -> Vec<OwnedP> {
-        self.tiny.lock.with(|c| {
-            let procs = self.tiny.used.len();
-            c.safepoint = Some(Safepoint::new(procs, Arc::clone(&self.run), Arc::clone(&self.bed)));
-            self.tiny.wanted.ask(Want::Safepoint);
-            std::mem::take(&mut c.idle)
-        })
-    }
-    fn take_from_syscalls(&self) -> Vec<OwnedP> {
-        self.tiny.words.iter().filter_map(Custody::take_any).collect()
-    }
-    fn pass(&self, p: OwnedP) {
-        self.tiny.pass(p);
-    }
-    fn finish(&self) {
-        while !self.tiny.lock.with(|c| c.safepoint.as_ref().is_none_or(Safepoint::is_passed)) {
-            self.bed.park();
-        }
-        self.tiny.lock.with(|c| {
-            c.safepoint = None;
-            self.tiny.wanted.done(Want::Safepoint);
-        });
-    }
-}
-
-impl<H: Stage> Tiny<H> {
-    /// Runs a function under each P that counts, and that nobody else may run at the same time; sees that it has run.
-    fn for_each_p(self: &Arc<Self>, own: Option<OwnedP>) {
-        let run = Arc::new({
-            let tiny = Arc::clone(self);
-            move |p: PId| {
-                assert!(!tiny.used[p.index()].get(), "P{} is used while the function runs", p.0);
-                let passed = &tiny.passed[p.index()];
-                passed.set(passed.get() + 1);
-            }
-        });
-        safepoint::for_each_p::<H>(own, &Passer { tiny: self, bed: Self::bed(), run });
-        for (p, passed) in self.passed.iter().enumerate() {
-            let n = passed.get();
-            assert!(n == 1, "the function ran {n} times under P{p}");
-        }
-    }
+    format!("{:?}", tiny.served())
 }
 
 fn one_is_idle_and_one_enters_a_system_call<H: Stage>() -> String {

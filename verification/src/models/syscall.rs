@@ -5,204 +5,22 @@
 //! rooms. Monitor and hand-off are one thread that takes a P out of its word, and may run Gs under it. At the end of
 //! every execution all parties have come to rest, and the question is: who has the P?
 
-use super::common::{each_once, g, party};
+use super::common::{g, party};
 use crate::engine::Engine;
 use crate::model::{Model, loom, loom_apart, loom_bounded, sc, tso};
-use crate::mutant::{self, Mutant, Mutation};
-use crate::stage::{Cell, Stage};
+use crate::mutant::{Mutant, Mutation};
+use crate::stage::Stage;
+use crate::tiny::syscall::{How, P0, P1, Tiny};
 use crate::twins::syscall::{Crossing, Scene, play};
-use crate::wrap::trace::main_plays;
-use spinpark::host::Lock;
-use spinpark::kernel::g::G;
 use spinpark::kernel::m::MId;
-use spinpark::kernel::p::{OwnedP, PId};
-use spinpark::kernel::stw::{self, World};
-use spinpark::kernel::syscall::{Away, Custody, Neighbours, Tenure, Way, entersyscallblock};
-use spinpark::kernel::wanted::{Want, Wanted};
+use spinpark::kernel::p::OwnedP;
+use spinpark::kernel::stw;
+use spinpark::kernel::syscall::{Away, Neighbours, Way, entersyscallblock};
 use std::cell::RefCell;
-use std::collections::VecDeque;
 use std::marker::PhantomData;
-use std::sync::Arc;
 
-const P0: PId = PId(0);
-const P1: PId = PId(1);
 const M0: MId = MId(0);
 const M1: MId = MId(1);
-
-/// The smallest scheduler around the room.
-struct Tiny<H: Stage, C: Crossing> {
-    words: [Custody<H>; 2],
-    /// What is done under each P; only its owner does anything.
-    used: [H::Cell<u64>; 2],
-    wanted: Wanted<H>,
-    central: H::Lock<Central<H>>,
-    crossing: PhantomData<fn() -> C>,
-}
-
-struct Central<H: Stage> {
-    world: World<H>,
-    idle: Vec<PId>,
-    queued: VecDeque<G>,
-    /// How each P that is held for a stop came there.
-    held: Vec<(PId, How)>,
-}
-
-/// How a P came into the hands of a stopper.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum How {
-    /// It was idle.
-    Idle,
-    /// Its M gave it up, just after it had put it into its word.
-    GivenUp,
-    /// The stopper took it out of its word.
-    Taken,
-    /// The monitor took it out of its word, and handed it on.
-    Retaken,
-}
-
-impl<H: Stage> Central<H> {
-    fn let_go(&mut self, p: OwnedP, how: How) {
-        if self.world.is_stopping() {
-            self.held.push((p.id(), how));
-            let _nobody_in_line = self.world.hold(p);
-        } else {
-            self.idle.push(p.relinquish());
-        }
-    }
-    fn pidleget(&mut self) -> Option<OwnedP> {
-        self.idle.pop().map(OwnedP::assume)
-    }
-}
-
-impl<H: Stage, C: Crossing> Neighbours<H> for Tiny<H, C> {
-    fn custody(&self, p: PId) -> &Custody<H> {
-        &self.words[p.index()]
-    }
-    fn is_wanted(&self) -> bool {
-        self.wanted.any()
-    }
-    fn handoffp(&self, p: OwnedP) {
-        self.central.with(|c| c.let_go(p, How::GivenUp));
-    }
-    fn pidleget_or_queue(&self, g: G) -> Option<(OwnedP, G)> {
-        let is_early = mutant::twin() == Some("queues-outside-the-lock");
-        let early = is_early.then(|| self.central.with(Central::pidleget));
-        self.central.with(|c| match early.unwrap_or_else(|| c.pidleget()) {
-            Some(p) => Some((p, g)),
-            None => {
-                c.queued.push_back(g);
-                None
-            }
-        })
-    }
-}
-
-impl<H: Stage, C: Crossing> Tiny<H, C> {
-    fn new(main: &str, procs: usize) -> Arc<Self> {
-        main_plays(main);
-        Arc::new(Tiny {
-            words: [Custody::new(P0), Custody::new(P1)],
-            used: [Cell::new(0), Cell::new(0)],
-            wanted: Wanted::new(),
-            central: H::Lock::new(Central {
-                world: World::new(procs),
-                idle: Vec::new(),
-                queued: VecDeque::new(),
-                held: Vec::new(),
-            }),
-            crossing: PhantomData,
-        })
-    }
-
-    /// The owner of `p` does something under it.
-    fn work(&self, p: &OwnedP) {
-        self.used[p.id().index()].set(1);
-    }
-
-    /// M `m` works under `p`, and enters a system call.
-    fn enter(&self, m: MId, p: OwnedP) -> Away {
-        self.work(&p);
-        C::entersyscall(m, p, self)
-    }
-
-    /// The system call into which its M went with `old` is over. How it got a P for `g`, if it did; it works under it.
-    fn exit(&self, away: Away, old: PId, g: G) -> Result<(OwnedP, G, Way), Way> {
-        let back = C::exitsyscall(away, old, g, self).map_err(|_| Way::Queued)?;
-        self.work(&back.0);
-        Ok(back)
-    }
-
-    /// The same, for an M that keeps its P for good, whatever its G does.
-    fn exit_for_good(&self, away: Away, old: PId) -> Way {
-        self.exit(away, old, g(1)).map_or_else(
-            |queued| queued,
-            |(p, _, way)| {
-                p.relinquish();
-                way
-            },
-        )
-    }
-
-    /// Looks at the word of `p`, and takes the P if it was in a system call, and is still in the same.
-    fn retake(&self, p: PId) -> Option<(OwnedP, Tenure)> {
-        let custody = self.custody(p);
-        let seen = custody.peek();
-        let p = C::retake(custody, p, seen)?;
-        self.work(&p);
-        Some((p, seen))
-    }
-
-    /// The same, for a retaker that keeps the P for good. Which system call did it take it out of?
-    fn retake_for_good(&self, p: PId) -> Option<u32> {
-        self.retake(p).map(|(p, seen)| {
-            p.relinquish();
-            seen.tick
-        })
-    }
-
-    /// An M that has a P and a G runs it, and what is queued; then it idles the P. Returns what it ran.
-    fn run_dry(&self, p: OwnedP, g: G) -> Vec<u64> {
-        let mut ran = Vec::new();
-        let (mut p, mut next) = (Some(p), Some(g));
-        while let Some(g) = next {
-            ran.push(g.into_raw().get());
-            next = self.central.with(|c| {
-                let g = c.queued.pop_front();
-                if g.is_none() {
-                    p.take().into_iter().for_each(|p| c.let_go(p, How::Idle));
-                }
-                g
-            });
-        }
-        ran
-    }
-
-    /// Back from a system call: runs `g` if there is a P for it, and then what is queued.
-    fn exit_and_run_dry(&self, away: Away, old: PId, g: G) -> (Way, Vec<u64>) {
-        match self.exit(away, old, g) {
-            Ok((p, g, way)) => (way, self.run_dry(p, g)),
-            Err(queued) => (queued, Vec::new()),
-        }
-    }
-
-    /// Everybody has come to rest, and `n` Gs were there to be run: by those who ran `ran`, or later.
-    fn judge(&self, n: u64, ran: &[&[u64]], ps: &[PId]) {
-        let in_words = self.words.iter().zip([P0, P1]).filter(|(word, _)| word.peek().in_syscall.is_some());
-        let mut found: Vec<PId> = in_words.map(|(_, p)| p).collect();
-        self.central.with(|c| {
-            found.extend(&c.idle);
-            let queued: Vec<u64> = c.queued.drain(..).map(|g| g.into_raw().get()).collect();
-            assert!(
-                queued.is_empty() || c.idle.is_empty(),
-                "G{} is queued and a P is idle, but every M rests",
-                queued[0]
-            );
-            each_once(n, &[ran, &[&queued]].concat());
-        });
-        found.sort_unstable();
-        assert!(found == ps, "of the Ps {ps:?} there are {found:?}");
-    }
-}
 
 /// Of those who would have a P, one has it.
 fn one_has_it(owners: &[(&str, bool)]) {
@@ -283,35 +101,18 @@ type Ended = (u32, Option<Away>);
 
 impl<H: Stage, C: Crossing> stw::Neighbours for Stopper<'_, H, C> {
     fn begin(&self, own: Option<OwnedP>) {
-        self.tiny.central.with(|c| {
-            c.world.begin_stop();
-            self.tiny.wanted.ask(Want::Stop);
-            while let Some(p) = c.pidleget() {
-                c.let_go(p, How::Idle);
-            }
-        });
+        self.tiny.begin_stop(None);
         debug_assert!(own.is_none(), "this stopper has no P");
     }
     fn take_from_syscalls(&self) {
-        for p in self.words().filter_map(Custody::take_any) {
-            self.tiny.work(&p);
-            self.tiny.central.with(|c| c.let_go(p, How::Taken));
-        }
+        self.tiny.take_from_syscalls(self.procs);
     }
     fn is_stopped(&self) -> bool {
-        self.tiny.central.with(|c| c.world.is_stopped())
+        self.tiny.is_stopped()
     }
     fn sleep(&self) {
         self.ended.borrow_mut().extend(self.others.borrow_mut().drain(..).map(H::join));
-        let left = self.words().find_map(|word| word.peek().in_syscall).map(|m| m.0);
-        assert!(left.is_none(), "the stop waits until the system call of M{} is over", left.unwrap_or_default());
-        assert!(stw::Neighbours::is_stopped(self), "every M has come to rest, but a P is not held");
-    }
-}
-
-impl<H: Stage, C: Crossing> Stopper<'_, H, C> {
-    fn words(&self) -> impl Iterator<Item = &Custody<H>> {
-        self.tiny.words.iter().take(self.procs)
+        self.tiny.no_stop_is_sat_out(|| true);
     }
 }
 
@@ -334,7 +135,7 @@ fn stopped_while<H: Stage, C: Crossing>(calls: &'static [u32], is_watched: bool)
     others.extend(is_watched.then(|| {
         party::<H, _, _>("monitor", &tiny, |tiny| {
             let taken = tiny.retake(P0);
-            taken.into_iter().for_each(|(p, _)| tiny.central.with(|c| c.let_go(p, How::Retaken)));
+            taken.into_iter().for_each(|(p, _)| tiny.release(p, How::Retaken));
             (0, None)
         })
     }));
@@ -342,7 +143,7 @@ fn stopped_while<H: Stage, C: Crossing>(calls: &'static [u32], is_watched: bool)
     stw::stop::<H>(None, &stopper);
     let Stopper { others, ended, .. } = stopper;
     let ended: Vec<_> = ended.into_inner().into_iter().chain(others.into_inner().into_iter().map(H::join)).collect();
-    let held = tiny.central.with(|c| c.held.clone());
+    let held = tiny.held();
     let ends = ended.into_iter().take(calls.len()).zip([P0, P1]).map(|((call, away), p)| {
         let back = away.and_then(|away| tiny.exit(away, p, g(1)).ok());
         assert!(back.is_none(), "the world is stopped, but from a system call one comes back with {back:?}");
@@ -406,7 +207,7 @@ scene!(no_p_is_to_be_had, |H, C| {
     let p = OwnedP::assume(P0);
     tiny.work(&p);
     let away = entersyscallblock(M0, p, &*tiny);
-    let p = tiny.central.with(Central::pidleget).expect("M0 has handed it on");
+    let p = tiny.acquire().expect("M0 has handed it on");
     let other = party::<H, _, _>("M1", &tiny, |tiny| {
         tiny.work(&p);
         tiny.run_dry(p, g(2))

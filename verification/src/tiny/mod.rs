@@ -1,6 +1,13 @@
 //! The smallest scheduler around each room: what a model, or a generated program, is played on.
 
+pub mod bound;
 pub mod handoff;
+pub mod locked;
 pub mod queues;
+pub mod safepoint;
 pub mod spinning;
+mod stopper;
+pub mod stw;
+pub mod syscall;
 pub mod threads;
+pub mod unrest;

@@ -1,0 +1,125 @@
+//! Two Ms that make system calls, a monitor that takes their Ps, and a stopper that takes them all. A P has one owner,
+//! each G is run, and no P sits out a stop in a system call.
+
+mod hall;
+
+use crate::room::{Program, Room};
+use hall::Hall;
+use proptest::prelude::*;
+use serde::{Deserialize, Serialize};
+use spinpark_verification::engine::Engine;
+use spinpark_verification::stage::Stage;
+use spinpark_verification::twins::syscall::{self as twins, Crossing, Scene};
+use std::cell::RefCell;
+use std::marker::PhantomData;
+
+/// The room.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Syscall;
+
+/// Sizes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Setup {
+    /// How many Ps there are: one or two. Each M has one at first, if there are two.
+    pub procs: usize,
+}
+
+/// What is done. An M that is in a system call comes back before it does anything else; one that has no P takes an idle
+/// one, or does nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Op {
+    /// An M does something under its P.
+    Run,
+    /// An M enters a system call that may be short. If it is the last thing it does, it lasts while the monitor watches.
+    Entersyscall,
+    /// The same, and it lasts until nobody will stop the world any more.
+    EntersyscallAndBlock,
+    /// An M enters a system call that is known to block.
+    Entersyscallblock,
+    /// Its system call is over.
+    Exitsyscall,
+    /// An M runs what is queued, then idles its P.
+    Idle,
+    /// The monitor looks at the word of a P.
+    See(usize),
+    /// The monitor takes a P, if it is still in the system call that was seen, and hands it on.
+    Retake(usize),
+    /// The monitor looks, and takes what it sees.
+    Tick(usize),
+    /// The world is stopped, and started.
+    StopTheWorld,
+}
+
+const MONITOR: usize = 2;
+const STOPPER: usize = 3;
+
+impl Room for Syscall {
+    const NAME: &'static str = "syscall";
+    const CLAIM: &'static str = "a P has one owner, none sits out a stop in a system call, each G gets a P";
+    const THREADS: usize = 4;
+    const ENGINES: &'static [Engine] = &[Engine::Pct, Engine::TsoRandom, Engine::Random, Engine::TsoPct];
+    const FALLS: &'static [&'static str] = &[
+        "syscall-reads-before-it-writes",
+        "syscall-take-without-tick",
+        "syscall-retake-by-store",
+        "syscall-exit-without-its-exchange",
+        "syscall-queues-outside-the-lock",
+        "syscall-no-entering-fence",
+    ];
+    const PATHS: &'static [&'static str] = &[
+        "a retake lost to an exit",
+        "an M took its own P back",
+        "an M came back to an idle P",
+        "an M came back to no P",
+        "the M that entered gave its P up itself",
+        "a stopper took a P out of a call",
+        "a P that the monitor took was held for a stop",
+    ];
+    type Setup = Setup;
+    type Op = Op;
+
+    fn setup() -> BoxedStrategy<Setup> {
+        // One P is what two Ms quarrel about.
+        prop_oneof![3 => Just(1usize), 2 => Just(2)].prop_map(|procs| Setup { procs }).boxed()
+    }
+    fn op(thread: usize) -> BoxedStrategy<Op> {
+        let p = 0usize..2;
+        match thread {
+            MONITOR => prop_oneof![
+                2 => p.clone().prop_map(Op::See),
+                3 => p.clone().prop_map(Op::Retake),
+                4 => p.prop_map(Op::Tick),
+            ]
+            .boxed(),
+            STOPPER => Just(Op::StopTheWorld).boxed(),
+            _ => prop_oneof![
+                1 => Just(Op::Run),
+                8 => Just(Op::Entersyscall),
+                2 => Just(Op::EntersyscallAndBlock),
+                1 => Just(Op::Entersyscallblock),
+                3 => Just(Op::Exitsyscall),
+                1 => Just(Op::Idle),
+            ]
+            .boxed(),
+        }
+    }
+    fn simpler(setup: &Setup) -> Vec<Setup> {
+        (1..setup.procs).map(|procs| Setup { procs }).collect()
+    }
+    fn play<H: Stage>(program: &Program<Self>) -> String {
+        struct This;
+        impl<H: Stage> Scene<H> for This {
+            fn play<C: Crossing>() -> String {
+                let program = NOW.with_borrow(Clone::clone).expect("it is set while it is played");
+                Hall::<H, C>::play(&program)
+            }
+        }
+        NOW.set(Some(program.clone()));
+        twins::play::<H, This>(PhantomData)
+    }
+}
+
+thread_local! {
+    /// What is played: a scene has no arguments.
+    static NOW: RefCell<Option<Program<Syscall>>> = const { RefCell::new(None) };
+}
