@@ -4,11 +4,12 @@
 //! before another began stands before it, and each answers what the sequential object would. The search is Wing and
 //! Gong's (1993) with Lowe's memory (2017): a set of calls that are done, and the state they lead to, is tried once.
 
+use spinpark::host::{Host, Word};
 use std::collections::HashSet;
 use std::fmt::{self, Debug, Write as _};
 use std::hash::Hash;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A sequential object, which says what may be answered in each of its states.
 pub trait Spec: Clone + Eq + Hash + Debug {
@@ -33,28 +34,31 @@ pub struct Record<C> {
 }
 
 /// What happened, written down by those to whom it did.
-#[derive(Debug)]
-pub struct History<C> {
-    clock: AtomicU64,
+///
+/// The clock is a word of the host's: its steps are part of what an engine tries in every order, so that none is missed
+/// in which a call ends just before another begins. It is a locked exchange on cores, and so a full fence there and over
+/// store buffers: play histories where that hides nothing.
+pub struct History<H: Host, C> {
+    clock: H::Word,
     records: Mutex<Vec<Record<C>>>,
 }
 
-impl<C> Default for History<C> {
+impl<H: Host, C> Default for History<H, C> {
     fn default() -> Self {
-        History { clock: AtomicU64::new(0), records: Mutex::new(Vec::new()) }
+        History { clock: Word::new(0), records: Mutex::new(Vec::new()) }
     }
 }
 
-impl<C> History<C> {
+impl<H: Host, C> History<H, C> {
     /// Thread `thread` does `act`. What that was, it says itself: several calls at once if `act` is not one step even
     /// to its own specification, which then happen in order, each at some moment between its beginning and its end.
     pub fn calls<R>(&self, thread: usize, act: impl FnOnce() -> (R, Vec<C>)) -> R {
-        // SeqCst, by all: one clock, also on real cores. A checker's engine does not see it.
+        // SeqCst, both: one clock for all.
         let begun = self.clock.fetch_add(1, SeqCst);
         let (result, calls) = act();
         let ended = self.clock.fetch_add(1, SeqCst);
-        let mut records = self.records.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        records.extend(calls.into_iter().map(|call| Record { thread, call, begun, ended }));
+        let records = calls.into_iter().map(|call| Record { thread, call, begun, ended });
+        self.lock().extend(records);
         result
     }
 
@@ -66,17 +70,16 @@ impl<C> History<C> {
         })
     }
 
-    /// All that was written down.
-    pub fn into_records(self) -> Vec<Record<C>> {
-        self.records.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
-
-    /// A copy of all that was written down so far.
+    /// All that was written down so far.
     pub fn records(&self) -> Vec<Record<C>>
     where
         C: Clone,
     {
-        self.records.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
+        self.lock().clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Record<C>>> {
+        self.records.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -32,6 +32,8 @@ pub trait Room: Debug + Clone + PartialEq + Sized + 'static {
     const CLAIM: &'static str;
     /// At most so many threads.
     const THREADS: usize;
+    /// At most so many operations, where that has to be few.
+    const LONGEST: usize = usize::MAX;
     /// Who plays its programs by default. A room that has fences needs a memory that can miss them.
     const ENGINES: &'static [Engine];
     /// The wrong twins, by name, that its programs must find.
@@ -76,7 +78,7 @@ impl<R: Room> Program<R> {
     /// Any program of up to `longest` operations.
     pub fn any(longest: usize) -> impl Strategy<Value = Program<R>> {
         let op = (0..R::THREADS).prop_flat_map(|thread| R::op(thread).prop_map(move |op| (thread, op)));
-        (R::setup(), vec(op, 1..=longest)).prop_map(|(setup, ops)| Program { setup, ops })
+        (R::setup(), vec(op, 1..=longest.min(R::LONGEST))).prop_map(|(setup, ops)| Program { setup, ops })
     }
 
     /// The program that belongs to `seed`.
@@ -143,7 +145,7 @@ impl<R: Room> fmt::Display for Program<R> {
 pub struct Trial {
     /// By whom. Means nothing on real cores.
     pub engine: Engine,
-    /// How often: with so many schedules, if the engine draws them; at most so many, if it tries all.
+    /// How often: with so many schedules, if the engine draws them; at most a hundred times as many, if it tries all.
     pub schedules: u64,
     /// From which seed.
     pub seed: u64,
@@ -155,7 +157,9 @@ impl Trial {
     fn bounds(&self) -> Bounds {
         // The depth varies with the seed: few changes of priority find most, but not all.
         let depth = 1 + (self.seed % 4) as usize;
-        Bounds { preemptions: None, depth: Some(depth), executions: Some(self.schedules), spurious: 0, seconds: 60.0 }
+        // An engine that tries all needs more than one that draws some, or it need not begin.
+        let executions = if self.engine.samples() { self.schedules } else { self.schedules * 100 };
+        Bounds { preemptions: None, depth: Some(depth), executions: Some(executions), spurious: 0, seconds: 60.0 }
     }
 }
 
@@ -254,7 +258,13 @@ fn with_job<R: Room>(program: &Program<R>, trial: &Trial, act: impl Fn(Job<'_>) 
     PROGRAM.set(Some(Rc::new(program.clone())));
     let model = model::<R>();
     let bounds = trial.bounds();
-    let mut job = Job { model: &model, engine: trial.engine, bounds, mutation: trial.mutant.map(|mutant| mutant.mutation), seed: trial.seed };
+    let mut job = Job {
+        model: &model,
+        engine: trial.engine,
+        bounds,
+        mutation: trial.mutant.map(|mutant| mutant.mutation),
+        seed: trial.seed,
+    };
     let mut outcome = act(job);
     // PCT refuses a program in which never two threads can go on.
     if outcome.failure.as_ref().is_some_and(|failure| failure.message.contains("did not exercise any concurrency")) {

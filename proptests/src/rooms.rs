@@ -27,6 +27,7 @@ pub const ALL: &[Entry] = &[
     Entry::of::<globq::Global>(),
     Entry::of::<idle::Idle>(),
     Entry::of::<spinning::Spinning>(),
+    Entry::of::<spinning::Duel>(),
     Entry::of::<threads::Threads>(),
     Entry::of::<handoff::Handoff>(),
     Entry::of::<work_source::WorkSources>(),

@@ -43,7 +43,14 @@ pub fn shrink<R: Room>(mut found: Found<R>, time: Duration) -> Found<R> {
     let start = Instant::now();
     let is_over = || start.elapsed() > time;
     // A shorter program may need more schedules: the one that failed was lucky.
-    let patient = Trial { schedules: (found.trial.schedules * 4).clamp(200, 2_000), ..found.trial };
+    let patient = Trial {
+        schedules: if found.trial.engine.samples() {
+            (found.trial.schedules * 4).clamp(200, 2_000)
+        } else {
+            found.trial.schedules
+        },
+        ..found.trial
+    };
     let mut before = usize::MAX;
     while found.program.ops.len() < before && !is_over() {
         before = found.program.ops.len();

@@ -88,7 +88,8 @@ mod nonsense_is_refused {
         assert!(output.status.success(), "{}", said(&output));
         let file = files(&folder.join("programs")).remove(0);
         let text = fs::read_to_string(&file).expect("it was written");
-        fs::write(&file, text.replace("\"spinpark_program\": 1", "\"spinpark_program\": 99")).expect("it can be written");
+        fs::write(&file, text.replace("\"spinpark_program\": 1", "\"spinpark_program\": 99"))
+            .expect("it can be written");
         is_refused(&["replay", &file.to_string_lossy()], &["has format 99"]);
         fs::write(&file, text.replace("\"room\": \"runq\"", "\"room\": \"attic\"")).expect("it can be written");
         is_refused(&["replay", &file.to_string_lossy()], &["there is no room `attic`"]);
@@ -117,7 +118,8 @@ fn a_short_run_says_what_was_reached_and_writes_it_down() {
 
 #[test]
 fn what_was_never_reached_is_named() {
-    let output = fuzz(&folder("never"), &["sched", "--minutes", "0.001", "--seed", "1", "--jobs", "1", "--longest", "1"]);
+    let output =
+        fuzz(&folder("never"), &["sched", "--minutes", "0.001", "--seed", "1", "--jobs", "1", "--longest", "1"]);
     assert!(said(&output).contains("rare paths were never reached"), "{}", said(&output));
 }
 

@@ -2,6 +2,7 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
+use spinpark::runtime::Cores;
 use spinpark_proptests::check::{Broken, Tally, check};
 use spinpark_proptests::linear::{History, Record, Spec, linearize};
 
@@ -69,8 +70,7 @@ mod a_history_is_not_linearizable {
 
     #[test]
     fn if_two_readers_beside_one_write_see_it_come_and_go() {
-        let history =
-            [record(0, Call::Write(1), 0, 9), record(1, Call::Read(1), 1, 2), record(2, Call::Read(0), 3, 4)];
+        let history = [record(0, Call::Write(1), 0, 9), record(1, Call::Read(1), 1, 2), record(2, Call::Read(0), 3, 4)];
         assert!(!is_linearizable(&history));
     }
 
@@ -121,7 +121,11 @@ fn it_agrees_with_trying_every_order() {
         let (found, all) = (is_linearizable(&history), by_trying_all(&Register::default(), &history));
         let mut seen = Tally::default();
         seen.note(if all { "there was an order" } else { "there was none" });
-        if found == all { Ok(seen) } else { Err(Broken::because(format_args!("{found} instead of {all}: {history:?}"))) }
+        if found == all {
+            Ok(seen)
+        } else {
+            Err(Broken::because(format_args!("{found} instead of {all}: {history:?}")))
+        }
     });
     seen.must_have(&["there was an order", "there was none"]);
 }
@@ -135,14 +139,14 @@ fn too_long_a_history_is_refused() {
 
 #[test]
 fn a_history_is_written_by_many_threads() {
-    let history = History::default();
+    let history = History::<Cores, _>::default();
     std::thread::scope(|scope| {
         for thread in 0..3 {
             let history = &history;
             scope.spawn(move || (0..5).for_each(|_| history.call(thread, || ((), Call::Write(1)))));
         }
     });
-    let records = history.into_records();
+    let records = history.records();
     assert_eq!(records.len(), 15);
     assert!(records.iter().all(|record| record.begun < record.ended));
     assert!(is_linearizable(&records));

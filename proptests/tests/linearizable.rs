@@ -24,7 +24,7 @@ fn small_programs_hold<R: Room>() {
     let (mut proved, mut executions) = (0, 0);
     for seed in 0..60 {
         let program = Program::<R>::draw(seed, 6);
-        let all = run(&program, &trial(Engine::Sc, 20_000, seed));
+        let all = run(&program, &trial(Engine::Sc, 200, seed));
         assert!(all.failure.is_none(), "{program}{:?}", all.failure);
         executions += all.executions;
         if all.verdict != Verdict::Proved {
@@ -86,7 +86,7 @@ impl Room for LooksOnce {
     }
     fn play<H: Stage>(program: &Program<Self>) -> String {
         let capacity = Capacity::new(4).expect("a power of two");
-        let both = Arc::new((RunQueue::<H, 32>::new(capacity), RunNext::<H>::new(), History::default()));
+        let both = Arc::new((RunQueue::<H, 32>::new(capacity), RunNext::<H>::new(), History::<H, _>::default()));
         let asker = {
             let (both, ops) = (Arc::clone(&both), program.of(1));
             H::fork("asker", move || {

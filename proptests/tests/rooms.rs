@@ -72,6 +72,7 @@ rooms! {
     globq: "globq",
     idle: "idle",
     spinning: "spinning",
+    duel: "duel",
     threads: "threads",
     handoff: "handoff",
     work_source: "work_source",

@@ -170,7 +170,10 @@ mod each_invariant_can_fail {
     fn every_g_ends() {
         let story = [one_is_over(), vec![Fact::Slept(0), Fact::Queued(2)]].concat();
         let end = vec![Fact::Found { g: 2, m: 1 }, runs(2, 0), Fact::Leaves { g: 2, p: 0 }, Fact::Ends(2)];
-        assert_eq!(told(&[story.clone(), vec![Fact::Quiet(at_rest())]].concat()).expect_err("G2 waits").of, EVERY_G_ENDS);
+        assert_eq!(
+            told(&[story.clone(), vec![Fact::Quiet(at_rest())]].concat()).expect_err("G2 waits").of,
+            EVERY_G_ENDS
+        );
         told(&[story, end, vec![Fact::Quiet(at_rest())]].concat()).expect("G2 is over");
     }
 }

@@ -148,7 +148,8 @@ fn hunt(cli: &Cli) -> Result<(), Stop> {
     print_total(&total, &rooms);
     if let Some(path) = &how.json {
         let text = serde_json::json!({ "seed": seed, "rooms": total.rooms, "found": total.found });
-        std::fs::write(path, format!("{text:#}\n")).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+        std::fs::write(path, format!("{text:#}\n"))
+            .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
     }
     for found in &total.found {
         print_found(found, &how.out);
@@ -188,9 +189,9 @@ fn asked(names: &[String], mutant: Option<&str>) -> Result<Vec<&'static Entry>, 
     let finds = |room: &&Entry| mutant.is_none_or(|mutant| room.falls.contains(&mutant));
     let rooms: Vec<&Entry> = rooms::ALL.iter().filter(is_asked).filter(finds).collect();
     match (rooms.is_empty(), mutant) {
-        (true, Some(mutant)) => {
-            Err(Stop::BadInput(format!("no such room must find the wrong twin `{mutant}`; see `cargo verify fuzz list`")))
-        }
+        (true, Some(mutant)) => Err(Stop::BadInput(format!(
+            "no such room must find the wrong twin `{mutant}`; see `cargo verify fuzz list`"
+        ))),
         _ => Ok(rooms),
     }
 }
@@ -239,7 +240,10 @@ fn twins(names: &[String], how: &How) -> Result<(), Stop> {
         .flat_map(|room| room.falls.iter().copied().filter(is_asked).map(move |mutant| (room, mutant)))
         .collect();
     if pairs.is_empty() {
-        return Err(Stop::BadInput(format!("no wrong twin's name contains `{}`; see `fuzz list`", names.join("` or `"))));
+        return Err(Stop::BadInput(format!(
+            "no wrong twin's name contains `{}`; see `fuzz list`",
+            names.join("` or `")
+        )));
     }
     let (seed, jobs) = (seed(how), jobs(how));
     println!("seed {seed}, {jobs} jobs, at most 60 s each\n");
@@ -332,7 +336,8 @@ struct Bar {
 
 impl Bar {
     fn new(seconds: f64) -> Bar {
-        let bar = if std::io::stderr().is_terminal() { ProgressBar::new(seconds as u64) } else { ProgressBar::hidden() };
+        let bar =
+            if std::io::stderr().is_terminal() { ProgressBar::new(seconds as u64) } else { ProgressBar::hidden() };
         let style = ProgressStyle::with_template("{elapsed:>4} {bar:24} {wide_msg}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         bar.enable_steady_tick(Duration::from_millis(250));

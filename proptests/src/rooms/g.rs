@@ -122,7 +122,7 @@ impl Room for Statuses {
         task.plays(0, program.of(0));
         others.into_iter().for_each(|other| H::join(other));
         let Ok(task) = Arc::try_unwrap(task) else { panic!("all threads have ended") };
-        match linearize(&Word(Status::Runnable), &task.history.into_records()) {
+        match linearize(&Word(Status::Runnable), &task.history.records()) {
             Ok(_) => format!("{:?}", task.status.peek()),
             Err(wrong) => panic!("{wrong}"),
         }
@@ -133,7 +133,7 @@ struct Task<H: Stage> {
     status: StatusWord<H>,
     /// Who ran it last. Only who runs it touches this.
     data: H::Cell<usize>,
-    history: History<Call>,
+    history: History<H, Call>,
 }
 
 impl<H: Stage> Task<H> {

@@ -104,7 +104,7 @@ impl Room for Idle {
     const CLAIM: &'static str =
         "both lists are linearizable, and bits and count, read without the lock, were true once";
     const THREADS: usize = MS;
-    const ENGINES: &'static [Engine] = &[Engine::Pct, Engine::TsoRandom];
+    const ENGINES: &'static [Engine] = &[Engine::Pct, Engine::Random];
     const FALLS: &'static [&'static str] = &[];
     const PATHS: &'static [&'static str] = &[
         "there was no idle P",
@@ -152,7 +152,7 @@ impl Room for Idle {
         others.into_iter().for_each(|other| H::join(other));
         let Ok(shared) = Arc::try_unwrap(shared) else { panic!("all threads have ended") };
         let is_hint = |call: &Call| matches!(call, Call::Npidle(_) | Call::IsIdle(..));
-        each_was_true_once(&Lists::default(), &shared.history.into_records(), is_hint);
+        each_was_true_once(&Lists::default(), &shared.history.records(), is_hint);
         shared.central.with(|c| format!("idle={} asleep={}", c.ps.len(), c.ms.len()))
     }
 }
@@ -169,7 +169,7 @@ struct Shared<H: Stage> {
     central: H::Lock<Central>,
     mask: IdleMask<H>,
     first: u32,
-    history: History<Call>,
+    history: History<H, Call>,
 }
 
 struct Played<'a, H: Stage> {

@@ -128,8 +128,8 @@ fn setups() -> BoxedStrategy<Setup> {
 }
 
 /// Gs 1 to `made` each came out once, at the latest among `refused`, and every answer has its place in an order.
-fn judge(setup: Setup, history: History<Call>, made: u64, refused: &[u64]) -> String {
-    let records = history.into_records();
+fn judge<H: Stage>(setup: Setup, history: &History<H, Call>, made: u64, refused: &[u64]) -> String {
+    let records = history.records();
     let mut out: Vec<u64> = refused.to_vec();
     for record in &records {
         match &record.call {
@@ -144,10 +144,12 @@ fn judge(setup: Setup, history: History<Call>, made: u64, refused: &[u64]) -> St
         assert!(times > 0, "G{n} was lost");
         assert!(times < 2, "G{n} was taken twice");
     }
-    match linearize(&Queue::new(setup.ring), &records) {
-        Ok(order) => format!("{:?}", order.iter().map(|i| &records[*i].call).collect::<Vec<_>>()),
-        Err(wrong) => panic!("{wrong}"),
+    if let Err(wrong) = linearize(&Queue::new(setup.ring), &records) {
+        panic!("{wrong}");
     }
+    let mut answers: Vec<_> = records.iter().map(|record| (record.thread, &record.call)).collect();
+    answers.sort_by_key(|(thread, _)| *thread);
+    format!("{answers:?}")
 }
 
 fn numbers(gs: impl IntoIterator<Item = G>) -> Vec<u64> {
@@ -213,7 +215,7 @@ impl Room for Ring {
 struct Rings<H: Stage, const BITS: u32> {
     ring: RunQueue<H, BITS>,
     capacity: Capacity,
-    history: History<Call>,
+    history: History<H, Call>,
 }
 
 /// What the owner made so far, and what came back to it at once.
@@ -250,7 +252,7 @@ impl<H: Stage, const BITS: u32> Rings<H, BITS> {
         thieves.into_iter().for_each(|thief| H::join(thief));
         while rings.get() {}
         let Ok(rings) = Arc::try_unwrap(rings) else { panic!("all threads have ended") };
-        judge(Setup { ring: capacity.get(), ..program.setup }, rings.history, made.last, &made.refused)
+        judge(Setup { ring: capacity.get(), ..program.setup }, &rings.history, made.last, &made.refused)
     }
 
     fn owner(&self, op: RingOp, made: &mut Made) {
@@ -373,14 +375,14 @@ impl Room for Local {
         thieves.into_iter().for_each(|thief| H::join(thief));
         while queues.get(&mut turn) {}
         let Ok(queues) = Arc::try_unwrap(queues) else { panic!("all threads have ended") };
-        judge(program.setup, queues.history, made.last, &made.refused)
+        judge(program.setup, &queues.history, made.last, &made.refused)
     }
 }
 
 struct Queues<H: Stage> {
     queue: LocalQueue<H, 32>,
     capacity: Capacity,
-    history: History<Call>,
+    history: History<H, Call>,
 }
 
 /// At most so many from `runnext` in a row.

@@ -67,7 +67,6 @@ impl Room for Spinning {
         "spinning-drops-the-baton",
         "spinning-only-the-last-looks",
         "spinning-lowers-its-count-late",
-        "spinning-asks-before-it-lowers",
         "spinning-wakep-does-not-ask",
         "spinning-retire-does-not-ask",
         "spinning-ignores-the-call",
@@ -88,7 +87,11 @@ impl Room for Spinning {
     fn setup() -> BoxedStrategy<Setup> {
         let begins = prop_oneof![3 => Just(Begins::Seeking), 2 => Just(Begins::Running), 3 => Just(Begins::Outside)];
         let idle_ps = prop_oneof![6 => Just(0u32), 1 => Just(1)];
-        (vec(begins, PARTIES), idle_ps).prop_map(|(parties, idle_ps)| Setup { parties, idle_ps }).boxed()
+        // Few meet more often.
+        let parties = prop_oneof![2 => Just(2usize), 1 => Just(3), 2 => Just(PARTIES)];
+        (parties.prop_flat_map(move |n| vec(begins.clone(), n)), idle_ps)
+            .prop_map(|(parties, idle_ps)| Setup { parties, idle_ps })
+            .boxed()
     }
     fn op(_: usize) -> BoxedStrategy<Op> {
         prop_oneof![
@@ -101,7 +104,7 @@ impl Room for Spinning {
     }
     fn simpler(setup: &Setup) -> Vec<Setup> {
         let fewer_ps = setup.idle_ps.checked_sub(1).map(|idle_ps| Setup { idle_ps, ..setup.clone() });
-        let outside = (0..PARTIES).filter(|&i| setup.parties[i] != Begins::Outside).map(|i| {
+        let outside = (0..setup.parties.len()).filter(|&i| setup.parties[i] != Begins::Outside).map(|i| {
             let mut simpler = setup.clone();
             simpler.parties[i] = Begins::Outside;
             simpler
@@ -113,13 +116,49 @@ impl Room for Spinning {
     }
 }
 
+/// Two parties and a few operations under every interleaving: what needs many switches at the right moments, no lot
+/// draws.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Duel;
+
+impl Room for Duel {
+    const NAME: &'static str = "duel";
+    const CLAIM: &'static str = "the same of two parties, under every interleaving";
+    const THREADS: usize = 2;
+    const LONGEST: usize = 6;
+    const ENGINES: &'static [Engine] = &[Engine::Sc];
+    const FALLS: &'static [&'static str] = &["spinning-asks-before-it-lowers"];
+    const PATHS: &'static [&'static str] = &[
+        "a submitter trusted a count",
+        "wakep found no idle P",
+        "the second look found work, and no idle P",
+        "who was about to idle its P was called upon",
+    ];
+    type Setup = Setup;
+    type Op = Op;
+
+    fn setup() -> BoxedStrategy<Setup> {
+        let begins = prop_oneof![1 => Just(Begins::Seeking), 1 => Just(Begins::Running)];
+        let first = prop_oneof![3 => Just(Begins::Seeking), 1 => begins.clone()];
+        let second = prop_oneof![3 => Just(Begins::Running), 1 => begins];
+        (first, second).prop_map(|(first, second)| Setup { parties: vec![first, second], idle_ps: 0 }).boxed()
+    }
+    fn op(thread: usize) -> BoxedStrategy<Op> {
+        let [ready, find] = if thread == 0 { [1, 4] } else { [3, 1] };
+        prop_oneof![ready => Just(Op::Ready), find => Just(Op::FindRunnable)].boxed()
+    }
+    fn play<H: Stage>(program: &Program<Self>) -> String {
+        play::<H, _>(&Program::<Spinning> { setup: program.setup.clone(), ops: program.ops.clone() })
+    }
+}
+
 impl<H: Stage> Scene<H> for &Program<Spinning> {
     fn play<D: Dance>(self) -> String {
         let setup = &self.setup;
         let tiny = Tiny::<H, D, Rings<H>>::new(setup.idle_ps, Rings::new(PARTIES));
         let have_one = setup.parties.iter().filter(|party| **party != Begins::Outside).count();
         let procs = have_one + setup.idle_ps as usize;
-        let mut parties: Vec<Party<H, D>> = (0..PARTIES)
+        let mut parties: Vec<Party<H, D>> = (0..setup.parties.len())
             .map(|me| {
                 let tiny = Arc::clone(&tiny);
                 if setup.parties[me] == Begins::Seeking {
@@ -128,16 +167,21 @@ impl<H: Stage> Scene<H> for &Program<Spinning> {
                 Party { tiny, procs, me, is: setup.parties[me].into() }
             })
             .collect();
+        // What is left for those who are not there, the others do.
+        let is_of = |thread: usize, me: usize| thread % setup.parties.len() == me;
+        let ops_of = |me: usize| -> Vec<Op> {
+            self.ops.iter().filter(|(thread, _)| is_of(*thread, me)).map(|(_, op)| *op).collect()
+        };
         main_plays(NAMES[0]);
         let others = parties.split_off(1);
         let forked: Vec<_> = others
             .into_iter()
             .map(|party| {
-                let ops = self.of(party.me);
+                let ops = ops_of(party.me);
                 if ops.is_empty() { Err(party.end()) } else { Ok(H::fork(NAMES[party.me], move || party.plays(ops))) }
             })
             .collect();
-        let first = parties.remove(0).plays(self.of(0));
+        let first = parties.remove(0).plays(ops_of(0));
         let others = forked.into_iter().map(|thread| thread.map_or_else(|end| end, |thread| H::join(thread)));
         let ends: Vec<End> = std::iter::once(first).chain(others).collect();
         tiny.judge(&ends)

@@ -73,11 +73,17 @@ fn stay<H: Stage>(sched: &This<H>, worker: Worker, n: u64, act: Act) -> Worker {
         Act::Syscall => call(sched, worker, n, |worker| sched.entersyscall(worker), || dwell::<H>(3)),
         Act::SlowCall => call(sched, worker, n, |worker| sched.entersyscall(worker), || dwell::<H>(40)),
         Act::Block => call(sched, worker, n, |worker| sched.entersyscallblock(worker), || dwell::<H>(3)),
-        Act::Panic => call(sched, worker, n, |worker| sched.entersyscall(worker), || {
-            // As an embedder does that catches it; no panic hook runs.
-            let caught = catch_unwind(AssertUnwindSafe(|| resume_unwind(Box::new(n))));
-            assert!(caught.is_err_and(|payload| payload.downcast_ref() == Some(&n)), "another G's panic");
-        }),
+        Act::Panic => call(
+            sched,
+            worker,
+            n,
+            |worker| sched.entersyscall(worker),
+            || {
+                // As an embedder does that catches it; no panic hook runs.
+                let caught = catch_unwind(AssertUnwindSafe(|| resume_unwind(Box::new(n))));
+                assert!(caught.is_err_and(|payload| payload.downcast_ref() == Some(&n)), "another G's panic");
+            },
+        ),
         Act::MakeWay => make_way(sched, worker, n),
         Act::Checkpoint if sched.should_yield(&worker) => make_way(sched, worker, n),
         Act::Stop => {

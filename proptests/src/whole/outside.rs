@@ -162,9 +162,8 @@ fn stop<H: Stage>(sched: &This<H>, resize: Option<usize>) {
         let procs = (procs - 1) % most + 1;
         sched.procresize(&mut stopped, procs).expect("there is room");
         let after = sched.snapshot();
-        let count = |snapshot: &spinpark::kernel::snapshot::Snapshot| {
-            snapshot.global + snapshot.local.iter().sum::<usize>()
-        };
+        let count =
+            |snapshot: &spinpark::kernel::snapshot::Snapshot| snapshot.global + snapshot.local.iter().sum::<usize>();
         assert!(after.procs == procs, "there should be {procs} Ps: {after:?}");
         // Somebody may submit meanwhile.
         assert!(count(&before) <= count(&after), "a resize loses a queued G: {before:?} {after:?}");

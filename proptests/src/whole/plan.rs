@@ -268,7 +268,13 @@ impl Room for Hogs {
 
     fn setup() -> BoxedStrategy<Setup> {
         (2usize..=3, any::<bool>())
-            .prop_map(|(procs, global_first)| Setup { procs, global_first, max_procs: procs, max_ms: 16, ..Setup::SMALL })
+            .prop_map(|(procs, global_first)| Setup {
+                procs,
+                global_first,
+                max_procs: procs,
+                max_ms: 16,
+                ..Setup::SMALL
+            })
             .boxed()
     }
     fn op(_thread: usize) -> BoxedStrategy<Op> {
