@@ -69,7 +69,7 @@ fn hunt(room: &Entry, order: &Order, mutant: Option<&'static Mutant>, slice: u64
     // Slices of all jobs are apart by more than a slice can play.
     let seed = order.seed.wrapping_mul(1 << 40).wrapping_add(slice << 16);
     let trial = Trial { engine: Engine::Pct, schedules: order.schedules, seed, mutant };
-    Hunt { trial, engines: room.engines, longest: order.longest, time, shrinking: SHRINKING }
+    Hunt { trial, engines: room.engines, longest: order.longest, programs: u64::MAX, time, shrinking: SHRINKING }
 }
 
 /// Does `order` on this thread, and tells `tell` how it goes. The first thing that is found ends it.

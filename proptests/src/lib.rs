@@ -1,18 +1,31 @@
-//! What the kernel's queues must answer when nobody interferes: reference models that know, and generated sequences of
-//! operations to compare the kernel with them.
+//! Random operations against spinpark's kernel: long sequences beside lists that know the answer, and short concurrent
+//! programs under many schedules.
 //!
-//! A model checker tries every interleaving of a few operations; this crate tries thousands of operations in one
-//! interleaving. It looks for other mistakes: a slot off by one after the cursor has wrapped around, a half rounded the
-//! wrong way, a batch that does not fit, a G that waits for longer than it may.
+//! ```text
+//!   generated operations ──┬──► the kernel, on a host for one thread ──┐
+//!                          └──► a list ────────────────────────────────┴──► the same answers?
 //!
-//! **Who it is for.** Whoever changes the kernel: `cargo test -p spinpark-proptests` takes seconds. And whoever writes
-//! a [`Host`](spinpark::host::Host) of their own: before a host meets other threads, it must get the sequential case
-//! right, and every type here that drives the kernel is generic in the host.
+//!   dice ──► program ──► a room on its stage ──► schedules drawn by lot, store buffers, real cores
+//!                                                   └──► each G once? linearizable? the invariants? ──no──► made short
+//! ```
+//!
+//! A model checker tries every interleaving of a few operations that somebody thought of. Sequences find other mistakes:
+//! a slot off by one after the cursor has wrapped around, a half rounded the wrong way, a G that waits for longer than it
+//! may. Random programs find the scenes that nobody thought of.
+//!
+//! **Who it is for.** Whoever changes the kernel. Whoever writes a [`Host`](spinpark::host::Host) of their own: before a
+//! host meets other threads, it must get the sequential case right, and every type here that drives the kernel is generic
+//! in the host. And whoever builds a queue or a protocol over a `Host`: a [`Room`](room::Room) for it is some sixty lines,
+//! and gets the schedules, the shortening and the replay.
 //!
 //! | module | holds |
 //! |--------|-------|
 //! | [`oracle`] | operations; the kernel and the reference model behind one trait; [`compare`](oracle::compare) |
 //! | [`check`] | runs a property over generated sequences; says which paths were reached; finds shortest failures |
+//! | [`room`], [`rooms`] | random concurrent programs: what a room is; every room of the kernel |
+//! | [`whole`] | the whole scheduler under random numbers, workload and faults; a watch over its invariants |
+//! | [`linear`] | linearizability of what concurrent calls have answered |
+//! | [`shrink`], [`regression`], [`fuzz`] | the shortest failing program; as a file; hunting for a given time |
 //! | [`deadlines`] | by when a waiting G must have been dispatched |
 //! | [`machine`] | reference models as state machines: what may be done next depends on what was done |
 //! | [`solo`] | a host for one thread, and the smallest example of a host of one's own |

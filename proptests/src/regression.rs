@@ -69,15 +69,21 @@ impl Regression {
         }
     }
 
-    /// Writes it into `folder`, under the room's name, the twin's, and the seed.
+    /// Writes it into `folder`, under the room's name and the twin's, or the seed. Of the schedule only the decisions: the
+    /// steps are what comes of them.
     ///
     /// # Errors
     /// If the file system says no.
     pub fn write(&self, folder: &Path) -> io::Result<PathBuf> {
         fs::create_dir_all(folder)?;
-        let mutant = self.mutant.as_ref().map(|name| format!("{name}.")).unwrap_or_default();
-        let path = folder.join(format!("{}.{mutant}{}.json", self.room, self.seed));
-        let text = serde_json::to_string_pretty(self).map_err(io::Error::other)?;
+        let what = self.mutant.clone().unwrap_or_else(|| self.seed.to_string());
+        let path = folder.join(format!("{}.{what}.json", self.room));
+        let mut plain = self.clone();
+        plain.failure.steps.clear();
+        // A line for each decision would hide all else.
+        let script = serde_json::to_string(&plain.failure.script.take()).map_err(io::Error::other)?;
+        let text = serde_json::to_string_pretty(&plain).map_err(io::Error::other)?;
+        let text = text.replacen("\"script\": null", &format!("\"script\": {script}"), 1);
         fs::write(&path, format!("{text}\n"))?;
         Ok(path)
     }

@@ -125,8 +125,8 @@ fn play_again<R: Room>(regression: &Regression) -> Result<Outcome, String> {
         .map_err(|error| format!("this is no program of {}: {error}", R::NAME))?;
     let Regression { engine, seed, schedules, .. } = *regression;
     let trial = Trial { engine, seed, schedules, mutant: regression.mutant()? };
-    Ok(match &regression.failure.script {
-        Some(script) => room::replay(&program, &trial, script),
-        None => room::run(&program, &trial),
-    })
+    let replayed = regression.failure.script.as_ref().map(|script| room::replay(&program, &trial, script));
+    // A schedule is one of the kernel that it failed with: another takes other steps.
+    let is_followed = |outcome: &Outcome| !outcome.failure.as_ref().is_some_and(|f| f.message.starts_with("replay:"));
+    Ok(replayed.filter(is_followed).unwrap_or_else(|| room::run(&program, &trial)))
 }

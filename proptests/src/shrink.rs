@@ -98,7 +98,9 @@ fn simplify<R: Room>(found: &mut Found<R>, patient: &Trial, is_over: impl Fn() -
 pub fn hunt<R: Room>(how: &Hunt, mut each: impl FnMut(&Program<R>, &Outcome)) -> Option<Found<R>> {
     let start = Instant::now();
     let mut seed = how.trial.seed;
-    while start.elapsed() < how.time {
+    let mut left = how.programs;
+    while left > 0 && start.elapsed() < how.time {
+        left -= 1;
         let program = Program::<R>::draw(seed, how.longest);
         for &engine in how.engines {
             let trial = Trial { seed, engine, ..how.trial };
@@ -131,6 +133,8 @@ pub struct Hunt {
     pub engines: &'static [Engine],
     /// The longest program.
     pub longest: usize,
+    /// At most so many programs.
+    pub programs: u64,
     /// When to give up.
     pub time: Duration,
     /// How long to go on once one was found, to make it shorter.

@@ -14,6 +14,7 @@ mod act;
 mod outside;
 mod plan;
 mod play;
+mod program;
 pub mod watch;
 
-pub use plan::{Act, Hogs, OnCores, Op, Setup, Whole};
+pub use program::{Act, Hogs, OnCores, Op, Setup, Whole};

@@ -126,6 +126,7 @@ fn a_test_for_emptiness_that_looks_once_is_found_out() {
         trial: trial(Engine::Pct, 60, 1),
         engines: LooksOnce::ENGINES,
         longest: 5,
+        programs: u64::MAX,
         time: Duration::from_secs(30),
         shrinking: Duration::from_secs(10),
     };

@@ -1,7 +1,9 @@
 //! What Gs do.
 
 use super::outside::safepoint;
-use super::plan::{Act, Step};
+use super::plan::Step;
+use super::program::Act;
+
 use super::play::{This, World};
 use super::watch::Fact;
 use spinpark::host::{Parker, Word};

@@ -1,7 +1,8 @@
 //! Those who are no Ms: submitters, the monitor, who stops the world, and a source of work.
 
-use super::plan::{Does, Op, Plan};
+use super::plan::{Does, Plan};
 use super::play::This;
+use super::program::Op;
 use super::watch::Fact;
 use crate::oracle::g;
 use spinpark::atomic::Atomic;

@@ -1,7 +1,9 @@
 //! Plays a plan once, on whatever host: starts the outsiders, waits until all is quiet, and looks.
 
 use super::outside::{self, Bell, Seen};
-use super::plan::{Op, Plan, Setup};
+use super::plan::Plan;
+use super::program::{Op, Setup};
+
 use super::watch::{Fact, Invariant, Watch};
 use crate::oracle::g;
 use crate::room;
