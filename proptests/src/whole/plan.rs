@@ -64,10 +64,8 @@ impl Plan {
                     last = Some(n);
                     does.push(Does::Submit(n));
                 }
-                Op::Then(act) => match last {
-                    Some(n) => self.then(n, act),
-                    None => (),
-                },
+                // Before any, it adds to nothing.
+                Op::Then(act) => last.into_iter().for_each(|n| self.then(n, act)),
                 Op::Ring => {
                     let n = self.g();
                     does.push(Does::Ring(n));
