@@ -233,7 +233,7 @@ pub const MODELS: &[Model] = &[
         size: "2 threads, 2 Gs, 2 Ps, of which 1 is idled",
         invariants: [30, 31],
         must_reach: ["looking=0 started=1", "looking=1 started=0 queued=1"],
-        runs: [loom(), loom_apart_bounded(3), sc(), tso()]),
+        runs: [loom_bounded(4), loom_apart_bounded(3), sc(), tso()]),
 ];
 
 const ONE: &str = "spinning::work_is_conserved::one_submitter_one_seeker";
