@@ -220,3 +220,29 @@ mod bad_input_is_an_error_with_status_2 {
         refused(&["run", ONE, "--json", "no/such/folder/out.json"], &["cannot write", "no/such/folder"]);
     }
 }
+
+/// The fuzzer is a program of another package. What is said to it goes there as it is, `--help` included.
+mod the_fuzzer_is_built_and_run {
+    use super::*;
+
+    fn with_cargo(cargo: &str, arguments: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_verify"));
+        command.args(arguments).env("CARGO", cargo).output().expect("the program starts")
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn with_what_it_was_asked() {
+        let output = with_cargo("echo", &["fuzz", "twins", "--help", "--seed", "3"]);
+        let said = text(&output.stdout);
+        assert!(said.contains("--bin fuzz -- twins --help --seed 3"), "{said}");
+        assert_eq!(output.status.code(), Some(0));
+    }
+
+    #[test]
+    fn or_it_is_said_that_it_cannot_be() {
+        let output = with_cargo("no-such-cargo", &["fuzz"]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).contains("cannot run cargo"), "{}", text(&output.stderr));
+    }
+}
