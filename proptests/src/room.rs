@@ -83,22 +83,20 @@ impl<R: Room> Program<R> {
 
     /// The program that belongs to `seed`.
     pub fn draw(seed: u64, longest: usize) -> Program<R> {
-        let mut bytes = [0; 32];
-        bytes.chunks_mut(8).zip(1..).for_each(|(chunk, n)| {
-            chunk.copy_from_slice(&seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(n).to_le_bytes());
-        });
-        Self::from_rng(TestRng::from_seed(RngAlgorithm::ChaCha, &bytes), longest)
+        drawn(Self::any(longest), seed)
     }
 
-    /// The program that `bytes` decide, as if they were what the dice had shown; for a fuzzer that changes them.
+    /// The program that `bytes` decide, for a fuzzer that changes them: two for the setup, then three for each operation,
+    /// so that a changed byte changes one of them. What is short of three is left out.
     pub fn from_bytes(bytes: &[u8], longest: usize) -> Program<R> {
-        Self::from_rng(TestRng::from_seed(RngAlgorithm::PassThrough, bytes), longest)
-    }
-
-    fn from_rng(rng: TestRng, longest: usize) -> Program<R> {
-        let mut runner = TestRunner::new_with_rng(Config::default(), rng);
-        let tree = Self::any(longest).new_tree(&mut runner);
-        tree.expect("no strategy of a room rejects").current()
+        let seed = |pair: &[u8]| pair.iter().fold(0, |seed, byte| seed << 8 | u64::from(*byte));
+        let (setup, ops) = bytes.split_at(bytes.len().min(2));
+        let op = |three: &[u8]| {
+            let thread = usize::from(three[0]) % R::THREADS;
+            (thread, drawn(R::op(thread), seed(&three[1..])))
+        };
+        let ops = ops.chunks_exact(3).take(longest.min(R::LONGEST)).map(op).collect();
+        Program { setup: drawn(R::setup(), seed(setup)), ops }
     }
 
     /// How many threads do anything: one more than the last that does.
@@ -127,6 +125,17 @@ impl<R: Room> Program<R> {
         }
         text
     }
+}
+
+/// What belongs to `seed`.
+fn drawn<S: Strategy>(strategy: S, seed: u64) -> S::Value {
+    let mut bytes = [0; 32];
+    bytes.chunks_mut(8).zip(1..).for_each(|(chunk, n)| {
+        chunk.copy_from_slice(&seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(n).to_le_bytes());
+    });
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+    let mut runner = TestRunner::new_with_rng(Config::default(), rng);
+    strategy.new_tree(&mut runner).expect("no strategy of a room rejects").current()
 }
 
 fn row(cells: impl Iterator<Item = String>, widths: &[usize]) -> String {
