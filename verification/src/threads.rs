@@ -2,6 +2,7 @@
 //!
 //! Refusals, the clock's jumps and what went wrong are the process's, so one program is played at a time.
 
+use crate::engine::panic_text;
 use crate::stage::{Cell, Stage};
 use spinpark::host::{Host, Nanos, SpawnError};
 use spinpark::runtime::Cores;
@@ -31,10 +32,8 @@ pub fn take_failure() -> Option<String> {
 }
 
 fn failed(payload: &(dyn Any + Send)) {
-    let text = payload.downcast_ref::<String>().cloned();
-    let text = text.or_else(|| payload.downcast_ref::<&str>().map(|text| (*text).to_owned()));
     let mut failure = FAILURE.lock().unwrap_or_else(PoisonError::into_inner);
-    failure.get_or_insert(text.unwrap_or_else(|| "a panic without a message".to_owned()));
+    failure.get_or_insert_with(|| panic_text(payload));
 }
 
 impl Host for Threads {

@@ -16,6 +16,7 @@ use spinpark::kernel::sched::Sched;
 use spinpark::kernel::snapshot::Snapshot;
 use spinpark::kernel::sources::Source;
 use spinpark::kernel::syscall::Way;
+use spinpark_verification::engine::panic_text;
 use spinpark_verification::stage::{Cell, Stage};
 use spinpark_verification::threads::{self, Threads};
 use spinpark_verification::wrap::jitter::Jitter;
@@ -278,10 +279,6 @@ pub(super) fn on_cores(setup: Setup, ops: &[(usize, Op)]) -> Result<(), String> 
     let failure = threads::take_failure();
     match played {
         Ok(_) => failure.map_or(Ok(()), Err),
-        Err(payload) => {
-            let text = payload.downcast_ref::<String>().cloned();
-            let text = text.or_else(|| payload.downcast_ref::<&str>().map(|text| (*text).to_owned()));
-            Err(failure.or(text).unwrap_or_else(|| "a panic without a message".to_owned()))
-        }
+        Err(payload) => Err(failure.unwrap_or_else(|| panic_text(&*payload))),
     }
 }

@@ -465,13 +465,17 @@ fn beat(n: u64) -> f64 {
 }
 
 fn message(payload: &(dyn Any + Send)) -> String {
-    let text = payload.downcast_ref::<String>().cloned();
-    let text = text.or_else(|| payload.downcast_ref::<&str>().map(|text| (*text).to_owned()));
-    match text {
-        Some(text) if text.starts_with("deadlock") => {
+    match panic_text(payload) {
+        text if text.starts_with("deadlock") => {
             "deadlock: every thread waits, and nobody is left to wake one; the last step of each says where".to_owned()
         }
-        Some(text) => text,
-        None => "a panic without a message".to_owned(),
+        text => text,
     }
+}
+
+/// What a panic said.
+pub fn panic_text(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<String>().cloned();
+    let text = text.or_else(|| payload.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+    text.unwrap_or_else(|| "a panic without a message".to_owned())
 }
