@@ -23,6 +23,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::{self, Debug, Write as _};
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// A part of the kernel, with a stage around it, on which a few threads do what a program says.
 pub trait Room: Debug + Clone + PartialEq + Sized + 'static {
@@ -147,6 +148,25 @@ impl<R: Room> fmt::Display for Program<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.picture())
     }
+}
+
+/// Plays `program` on what its threads share: thread 0 here, as `first` does, and the others beside it, as `others` do.
+/// Gives back what they shared, and what `first` gave.
+pub fn together<H: Stage, R: Room<Op: Send>, S: Send + Sync + 'static, T>(
+    program: &Program<R>,
+    shared: S,
+    others: fn(&S, usize, Vec<R::Op>),
+    first: impl FnOnce(&S, Vec<R::Op>) -> T,
+) -> (S, T) {
+    let shared = Arc::new(shared);
+    let fork = |thread: usize| {
+        let (shared, ops) = (Arc::clone(&shared), program.of(thread));
+        H::fork("other", move || others(&shared, thread, ops))
+    };
+    let threads: Vec<_> = (1..program.threads()).map(fork).collect();
+    let result = first(&shared, program.of(0));
+    threads.into_iter().for_each(|thread| H::join(thread));
+    (Arc::into_inner(shared).expect("all threads have ended"), result)
 }
 
 /// How a program is played.

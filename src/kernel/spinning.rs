@@ -116,7 +116,7 @@ impl<H: Host> Spinning<H> {
     pub fn become_spinning(&self) -> Seeking {
         // Relaxed: a count. What it is compared with is ordered by `work/spinning`.
         self.nmspinning.fetch_add(1, Relaxed);
-        // Relaxed: see the last paragraph at the top.
+        // Relaxed: what it wipes out is looked for, or asked again: `request`, and the paragraph before it at the top.
         self.needspinning.store(false, Relaxed);
         Seeking::assume()
     }

@@ -2,14 +2,13 @@
 //! who comes too late is caught.
 
 use crate::linear::{History, Spec, linearize};
-use crate::room::{Program, Room, reached_if};
+use crate::room::{Program, Room, reached_if, together};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 use spinpark::kernel::g::{Status, StatusWord};
 use spinpark_verification::engine::Engine;
 use spinpark_verification::stage::{Cell, Stage};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 
 /// What a thread does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -111,17 +110,8 @@ impl Room for Statuses {
         .boxed()
     }
     fn play<H: Stage>(program: &Program<Self>) -> String {
-        let task =
-            Arc::new(Task::<H> { status: StatusWord::new(), data: Cell::new(usize::MAX), history: History::default() });
-        let others: Vec<_> = (1..program.threads())
-            .map(|me| {
-                let (task, ops) = (Arc::clone(&task), program.of(me));
-                H::fork("other", move || task.plays(me, ops))
-            })
-            .collect();
-        task.plays(0, program.of(0));
-        others.into_iter().for_each(|other| H::join(other));
-        let Ok(task) = Arc::try_unwrap(task) else { panic!("all threads have ended") };
+        let task = Task::<H> { status: StatusWord::new(), data: Cell::new(usize::MAX), history: History::default() };
+        let (task, ()) = together::<H, _, _, _>(program, task, Task::plays, |task, ops| task.plays(0, ops));
         match linearize(&Word(Status::Runnable), &task.history.records()) {
             Ok(_) => format!("{:?}", task.status.peek()),
             Err(wrong) => panic!("{wrong}"),

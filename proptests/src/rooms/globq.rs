@@ -3,7 +3,7 @@
 
 use crate::linear::{History, Spec, each_was_true_once};
 use crate::oracle::g;
-use crate::room::{Program, Room, reached_if};
+use crate::room::{Program, Room, reached_if, together};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 use spinpark::host::Lock;
@@ -13,7 +13,6 @@ use spinpark::kernel::m::MId;
 use spinpark_verification::engine::Engine;
 use spinpark_verification::stage::Stage;
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 /// What is done to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -131,21 +130,9 @@ impl Room for Global {
         .boxed()
     }
     fn play<H: Stage>(program: &Program<Self>) -> String {
-        let shared = Arc::new(Shared::<H> {
-            queue: H::Lock::new(GlobQueue::new()),
-            len: Len::new(),
-            history: History::default(),
-        });
-        let others: Vec<_> = (1..program.threads())
-            .map(|me| {
-                let (shared, ops) = (Arc::clone(&shared), program.of(me));
-                H::fork("other", move || shared.plays(me, ops))
-            })
-            .collect();
-        shared.plays(0, program.of(0));
-        others.into_iter().for_each(|other| H::join(other));
-        let Ok(shared) = Arc::try_unwrap(shared) else { panic!("all threads have ended") };
-        shared.judge()
+        let shared =
+            Shared::<H> { queue: H::Lock::new(GlobQueue::new()), len: Len::new(), history: History::default() };
+        together::<H, _, _, _>(program, shared, Shared::plays, |shared, ops| shared.plays(0, ops)).0.judge()
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{Call, Made, Setup, judge, numbers, setups};
 use crate::linear::History;
 use crate::oracle::g;
-use crate::room::{Program, Room, reached_if};
+use crate::room::{Program, Room, reached_if, together};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 use spinpark::kernel::local::LocalQueue;
@@ -11,7 +11,6 @@ use spinpark::kernel::p::Turn;
 use spinpark::kernel::runq::Capacity;
 use spinpark_verification::engine::Engine;
 use spinpark_verification::stage::Stage;
-use std::sync::Arc;
 
 /// The ring, and `runnext` before it.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,18 +56,15 @@ impl Room for Local {
     }
     fn play<H: Stage>(program: &Program<Self>) -> String {
         let capacity = Capacity::new(program.setup.ring).expect("a power of two");
-        let queues = Arc::new(Queues::<H> { queue: LocalQueue::new(capacity), capacity, history: History::default() });
-        let thieves: Vec<_> = (1..program.threads())
-            .map(|thread| {
-                let (queues, ops) = (Arc::clone(&queues), program.of(thread));
-                H::fork("thief", move || ops.into_iter().for_each(|op| queues.thief(thread, op)))
-            })
-            .collect();
-        let (mut made, mut turn) = (Made::default(), Turn::default());
-        program.of(0).into_iter().for_each(|op| queues.owner(op, &mut made, &mut turn));
-        thieves.into_iter().for_each(|thief| H::join(thief));
+        let queues = Queues::<H> { queue: LocalQueue::new(capacity), capacity, history: History::default() };
+        let steal =
+            |queues: &Queues<H>, thread, ops: Vec<LocalOp>| ops.into_iter().for_each(|op| queues.thief(thread, op));
+        let (queues, (made, mut turn)) = together::<H, _, _, _>(program, queues, steal, |queues, ops| {
+            let (mut made, mut turn) = (Made::default(), Turn::default());
+            ops.into_iter().for_each(|op| queues.owner(op, &mut made, &mut turn));
+            (made, turn)
+        });
         while queues.get(&mut turn) {}
-        let Ok(queues) = Arc::try_unwrap(queues) else { panic!("all threads have ended") };
         judge(program.setup, &queues.history, made.last, &made.refused)
     }
 }

@@ -3,14 +3,13 @@
 use super::{Call, Made, Setup, judge, numbers, setups};
 use crate::linear::History;
 use crate::oracle::g;
-use crate::room::{Program, Room, reached_if};
+use crate::room::{Program, Room, reached_if, together};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 use spinpark::kernel::runq::{Capacity, Full, RunQueue};
 use spinpark_verification::engine::Engine;
 use spinpark_verification::mutant;
 use spinpark_verification::stage::Stage;
-use std::sync::Arc;
 
 /// The ring of one P.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,22 +77,15 @@ impl<H: Stage, const BITS: u32> Rings<H, BITS> {
     fn play(program: &Program<Ring>) -> String {
         let capacity = Capacity::new(program.setup.ring.min(1 << (BITS - 1))).expect("a power of two");
         let at = u32::MAX - program.setup.before_wrap;
-        let rings = Arc::new(Rings::<H, BITS> {
-            ring: RunQueue::starting_at(capacity, at),
-            capacity,
-            history: History::default(),
+        let rings =
+            Rings::<H, BITS> { ring: RunQueue::starting_at(capacity, at), capacity, history: History::default() };
+        let steal = |rings: &Self, thread, ops: Vec<RingOp>| ops.into_iter().for_each(|op| rings.thief(thread, op));
+        let (rings, made) = together::<H, _, _, _>(program, rings, steal, |rings, ops| {
+            let mut made = Made::default();
+            ops.into_iter().for_each(|op| rings.owner(op, &mut made));
+            made
         });
-        let thieves: Vec<_> = (1..program.threads())
-            .map(|thread| {
-                let (rings, ops) = (Arc::clone(&rings), program.of(thread));
-                H::fork("thief", move || ops.into_iter().for_each(|op| rings.thief(thread, op)))
-            })
-            .collect();
-        let mut made = Made::default();
-        program.of(0).into_iter().for_each(|op| rings.owner(op, &mut made));
-        thieves.into_iter().for_each(|thief| H::join(thief));
         while rings.get() {}
-        let Ok(rings) = Arc::try_unwrap(rings) else { panic!("all threads have ended") };
         judge(Setup { ring: capacity.get(), ..program.setup }, &rings.history, made.last, &made.refused)
     }
 
