@@ -145,7 +145,9 @@ fn act<H: Stage>(sched: &This<H>, does: Does, watch: &mut Watch) {
 pub(super) fn tick<H: Stage>(sched: &This<H>, watch: &mut Watch) {
     // What was refused is tried again, and what has slept for long ends.
     sched.observer().tell(Fact::Causes(1));
+    let alive = sched.snapshot().alive;
     sched.tick(watch, H::now());
+    sched.observer().reached_if(sched.snapshot().alive < alive, "an M ended after a long sleep");
 }
 
 fn stop<H: Stage>(sched: &This<H>, resize: Option<usize>) {

@@ -251,11 +251,6 @@ impl Watch {
         }
     }
 
-    /// Does M `m` sleep, or was it never seen to be woken?
-    pub fn sleeps(&self, m: u32) -> bool {
-        self.asleep.contains(&m)
-    }
-
     fn found(&mut self, g: u64, m: u32) -> Result<(), Violation> {
         // Who finds work while others may be asleep wakes the next.
         self.causes += 1;
