@@ -32,7 +32,7 @@
 //! 1. [`host`]: the seam, all that the kernel asks of the world. [`atomic`]: one word with a type, and `store_load`.
 //! 2. [`kernel`]: the picture, the lock rule, and the rooms in an order of their own.
 //! 3. [`kernel::spinning`], if you read one room only: who looks for work, and who must be woken to look.
-//! 4. `runtime`: the host that is real, and closures as Gs.
+//! 4. `runtime`: the host that is real; futures, and closures with stacks of their own, as Gs.
 //!
 //! In words: docs/tour.md follows one G from `go` to done. docs/go.md maps Go's functions to these.
 //!
@@ -52,6 +52,8 @@
 //! | [`threads`](kernel::threads) | one wake a sleep; no P is lost when no M can be had |
 //! | [`sources`](kernel::sources), [`find`](kernel::find) | what is searched is looked at again before sleep, and before a P is idled |
 //! | [`work_source`](kernel::work_source) | a source that gets work wakes, after it can be seen |
+//! | [`timers`](kernel::timers) | a shelf's word is the moment of its earliest timer |
+//! | [`netpoll`](kernel::netpoll) | one waits in the poller at most, and no longer than until the earliest timer; if there is one, somebody does, or is awake |
 //! | [`syscall`](kernel::syscall) | the P of an M in a system call has one owner: one exchange decides |
 //! | [`handoff`](kernel::handoff) | a P is idled only if nothing that it would find is left to find |
 //! | [`sysmon`](kernel::sysmon) | a P in a system call while work waits is retaken within two ticks |
@@ -76,6 +78,9 @@
 //! | `work/spinning` | queue a G, StoreLoad, read `nmspinning` | leave `nmspinning`, StoreLoad, read the queues ([`spinning`](kernel::spinning)) |
 //! | `baton` | a seeker that leaves Gs in its ring | a seeker that leaves after it, and looks ([`spinning`](kernel::spinning)) |
 //! | `request` | a seeker that clears a request, and leaves | who leaves after it, and asks for a seeker ([`spinning`](kernel::spinning)) |
+//! | `share` | who takes a share into its ring, then lowers the length | who reads the length, then the rings ([`globq`](kernel::globq)) |
+//! | `timer/poll` | add a timer, StoreLoad, read who waits until when | say so, StoreLoad, read the deadline ([`timers`](kernel::timers), [`netpoll`](kernel::netpoll)) |
+//! | `poll` | who leaves the poller | who uses it next ([`netpoll`](kernel::netpoll)) |
 //! | `custody` | an M leaves its P in its word | who takes it out ([`syscall`](kernel::syscall)) |
 //! | `syscall/stop` | leave the P in its word, StoreLoad, read `wanted` | set `wanted`, StoreLoad, read the words ([`syscall`](kernel::syscall), [`stw`](kernel::stw), [`safepoint`](kernel::safepoint)) |
 //!
@@ -83,13 +88,17 @@
 //!
 //! # Unsafe code
 //!
-//! In one file: src/runtime/task.rs, where a closure becomes a G's number and a number its closure. Elsewhere it is
-//! denied, in the kernel forbidden.
+//! In three files: src/runtime/task.rs, where a closure becomes a G's number and a number its closure; and, one call each,
+//! src/runtime/netpoll/source.rs, where the system's poller is told of a socket, and src/runtime/sim/fiber.rs, where a
+//! simulated thread is left in its middle. Elsewhere it is denied, in the kernel forbidden.
 //!
 //! # Features
 //!
 //! * `std` (default): the runtime. Without it the kernel alone, `no_std` with `alloc`; the [`Host`](host::Host) is
 //!   yours.
+//! * `hyper`: what hyper 1 wants of a runtime, in the module of that name.
+//! * `tracing`: a span for each task, and events for what the scheduler does, for subscribers of the crate `tracing`. See
+//!   docs/seeing.md.
 //!
 //! Rust 1.88 or later, and a target with 64-bit atomics.
 
@@ -105,12 +114,19 @@ pub mod kernel;
 #[cfg(feature = "std")]
 pub mod runtime;
 
+#[cfg(feature = "hyper")]
+pub use runtime::hyper;
+#[cfg(feature = "std")]
+pub use runtime::trace;
 #[cfg(feature = "std")]
 pub use runtime::{
-    BuildError, Builder, Deadlock, Handle, JoinError, JoinHandle, NoThread, NotInRuntime, Panic, Runtime,
-    SetProcsError, ShutdownError, StopError, ThreadLock, Unstarted, Wait, blocking, checkpoint, go, lock_thread,
-    stop_the_world, syscall, try_blocking, try_go,
+    Blocking, BuildError, Builder, Deadlock, EnterGuard, Handle, Histogram, JoinError, JoinHandle, LocalSet, Metrics,
+    NoThread, NotInRuntime, PMetrics, Panic, Runtime, SetProcsError, ShutdownError, StopError, ThreadLock, Unstarted,
+    Wait, WaitingTask, YieldNow, blocking, checkpoint, go, lock_thread, spawn, stop_the_world, syscall, time,
+    try_blocking, try_go, try_spawn, yield_now,
 };
+#[cfg(feature = "std")]
+pub use runtime::{chan, deterministic, fs, net, sync};
 
 /// The README's example compiles and runs.
 #[cfg(all(doctest, feature = "std"))]

@@ -498,11 +498,16 @@ mod a_deadlock {
         }
     }
 
+    /// Runs `f` as a task whose code is on its thread's own stack: when it waits, the thread does.
+    fn on_its_thread<T: Send + 'static>(runtime: &Runtime, f: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
+        runtime.spawn(async move { f() })
+    }
+
     #[test]
     fn of_a_task_that_waits_for_itself_names_it() {
         let runtime = with_procs(2);
         let (give, given) = mpsc::channel::<JoinHandle<Deadlock>>();
-        let task = runtime.go(move || {
+        let task = on_its_thread(&runtime, move || {
             let myself = blocking(|| given.recv()).expect("the handle");
             deadlock(myself.join())
         });
@@ -526,11 +531,11 @@ mod a_deadlock {
             Ok(value) => value,
             other => panic!("{other:?}"),
         };
-        let one = runtime.go({
+        let one = on_its_thread(&runtime, {
             let or_tell = or_tell.clone();
             move || or_tell(blocking(|| given.recv()).expect("a handle").join())
         });
-        let two = runtime.go(move || or_tell(one.join()));
+        let two = on_its_thread(&runtime, move || or_tell(one.join()));
         give.send(two).expect("the first waits for it");
         let deadlock = told.recv_timeout(Duration::from_secs(30)).expect("one of them is told");
         let text = deadlock.to_string();
@@ -543,7 +548,7 @@ mod a_deadlock {
     #[test]
     fn for_want_of_threads_says_so() {
         let runtime = Runtime::builder().procs(1).max_threads(1).build().expect("a runtime");
-        let task = runtime.go(|| match go(|| 7).join() {
+        let task = on_its_thread(&runtime, || match go(|| 7).join() {
             Err(JoinError::Deadlock(deadlock, handle)) => (deadlock, handle),
             other => panic!("there is no second thread: {other:?}"),
         });
@@ -558,7 +563,7 @@ mod a_deadlock {
         let runtime = with_procs(2);
         let (tell, told) = mpsc::channel();
         let slow = runtime.go(move || syscall(|| told.recv().expect("the test tells")));
-        let waits = runtime.go(move || slow.join().expect("it comes back"));
+        let waits = on_its_thread(&runtime, move || slow.join().expect("it comes back"));
         until("it waits", || runtime.snapshot().waiting == 1);
         thread::sleep(Duration::from_millis(30));
         tell.send(7).expect("it waits");
@@ -574,7 +579,7 @@ mod shutdown {
         let runtime = with_procs(1);
         let (waits, waiting) = mpsc::channel();
         let (release, released) = mpsc::channel::<()>();
-        let outer = runtime.go(move || {
+        let outer = runtime.spawn(async move {
             let busy = go(move || {
                 waits.send(()).expect("the test waits");
                 let _ = released.recv();

@@ -28,7 +28,7 @@ fn blocked(runtime: &Runtime) -> (JoinHandle<()>, mpsc::Sender<()>) {
 fn wait_until_closed(handle: &Handle) {
     loop {
         let probe = handle.go(|| ());
-        if probe.is_finished() && matches!(probe.join(), Err(JoinError::NeverStarted)) {
+        if probe.is_finished() && matches!(probe.join(), Err(JoinError::ShutDown)) {
             return;
         }
         thread::sleep(Duration::from_millis(1));
@@ -207,7 +207,7 @@ mod a_runtime_is_refused {
 
     fn refusal(builder: spinpark::Builder) -> (BuildError, String) {
         let error = builder.build().expect_err("it was built");
-        (error, error.to_string())
+        (error.clone(), error.to_string())
     }
 
     #[test]
@@ -295,7 +295,7 @@ mod shutdown {
         wait_until_closed(&handle);
         drop(release);
         shutdown.join().expect("the runtime was dropped");
-        assert!(matches!(second.join(), Err(JoinError::NeverStarted)));
+        assert!(matches!(second.join(), Err(JoinError::ShutDown)));
     }
 
     #[test]
@@ -318,7 +318,7 @@ mod shutdown {
         give.send(runtime).expect("the task waits for it");
         task.join().expect("the task goes on");
         // The thread that closes the runtime does so soon.
-        while !matches!(handle.go(|| ()).join(), Err(JoinError::NeverStarted)) {
+        while !matches!(handle.go(|| ()).join(), Err(JoinError::ShutDown)) {
             thread::yield_now();
         }
     }
@@ -330,7 +330,7 @@ mod shutdown {
         drop(runtime);
         let ran = Arc::new(AtomicBool::new(false));
         let witness = Arc::clone(&ran);
-        assert!(matches!(handle.go(move || ran.store(true, SeqCst)).join(), Err(JoinError::NeverStarted)));
+        assert!(matches!(handle.go(move || ran.store(true, SeqCst)).join(), Err(JoinError::ShutDown)));
         assert!(!witness.load(SeqCst));
         assert_eq!(Arc::strong_count(&witness), 1, "the closure was not dropped");
     }
@@ -420,10 +420,10 @@ mod each_task_runs_once {
                 match handle.join() {
                     Ok(inner) => inner.into_iter().for_each(|inner| match inner.join() {
                         Ok(()) => ran += 1,
-                        Err(JoinError::NeverStarted) => never += 1,
+                        Err(JoinError::ShutDown) => never += 1,
                         Err(error) => panic!("{error}"),
                     }),
-                    Err(JoinError::NeverStarted) => never += 5,
+                    Err(JoinError::ShutDown) => never += 5,
                     Err(error) => panic!("{error}"),
                 }
             }

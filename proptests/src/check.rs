@@ -1,7 +1,7 @@
 //! Running a property: over generated inputs, with a tally of what was reached, or in search of a counterexample.
 
 use proptest::strategy::Strategy;
-use proptest::test_runner::{Config, FileFailurePersistence, TestCaseError, TestError, TestRunner};
+use proptest::test_runner::{Config, FileFailurePersistence, RngSeed, TestCaseError, TestError, TestRunner};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::env;
@@ -127,7 +127,9 @@ pub fn refute<T: Clone + fmt::Debug, S: Strategy<Value = Vec<T>>>(
     inputs: S,
     property: impl Fn(&[T]) -> Result<Tally, Broken>,
 ) -> (Vec<T>, Broken) {
-    let config = Config { cases, failure_persistence: None, max_shrink_iters: 20_000, ..Config::default() };
+    // Always the same cases: how short a counterexample can be made depends on which is met first.
+    let rng_seed = RngSeed::Fixed(1);
+    let config = Config { cases, failure_persistence: None, max_shrink_iters: 20_000, rng_seed, ..Config::default() };
     let outcome = TestRunner::new(config).run(&inputs, |ops| match property(&ops) {
         Ok(_) => Ok(()),
         Err(broken) => Err(TestCaseError::fail(broken.0)),

@@ -22,6 +22,7 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::{self, Debug, Write as _};
+use std::num::NonZeroUsize;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -227,7 +228,7 @@ fn play<R: Room, H: Stage>() -> String {
 
 fn model<R: Room>() -> Model {
     fn not_here() -> String {
-        panic!("generated programs are not played on loom")
+        panic!("generated programs are played on shuttle only")
     }
     Model {
         name: R::NAME,
@@ -236,6 +237,7 @@ fn model<R: Room>() -> Model {
         invariants: &[],
         must_reach: &[],
         runs: &[],
+        rc11: not_here,
         loom: not_here,
         loom_apart: not_here,
         shuttle: play::<R, OnShuttle>,
@@ -265,6 +267,7 @@ fn run_on_cores<R: Room>(program: &Program<R>, trial: &Trial) -> Option<Outcome>
         script: None,
         threads: Vec::new(),
         steps: Vec::new(),
+        picture: None,
     });
     Some(Outcome {
         verdict: if failure.is_some() { Verdict::Failed } else { Verdict::Sampled },
@@ -274,6 +277,7 @@ fn run_on_cores<R: Room>(program: &Program<R>, trial: &Trial) -> Option<Outcome>
         seconds: 0.0,
         failure,
         mutant_hits: 0,
+        peak_bytes: None,
     })
 }
 
@@ -283,7 +287,8 @@ pub fn replay<R: Room>(program: &Program<R>, trial: &Trial, script: &Script) -> 
 }
 
 fn with_job<R: Room>(program: &Program<R>, trial: &Trial, act: impl Fn(Job<'_>) -> Outcome) -> Outcome {
-    assert!(!trial.engine.is_loom(), "generated programs are not played on loom");
+    let is_played = !trial.engine.is_loom() && trial.engine != Engine::Rc11;
+    assert!(is_played, "generated programs are not played on {}", trial.engine);
     PROGRAM.set(Some(Rc::new(program.clone())));
     let model = model::<R>();
     let bounds = trial.bounds();
@@ -293,6 +298,8 @@ fn with_job<R: Room>(program: &Program<R>, trial: &Trial, act: impl Fn(Job<'_>) 
         bounds,
         mutation: trial.mutant.map(|mutant| mutant.mutation),
         seed: trial.seed,
+        jobs: NonZeroUsize::MIN,
+        checkpoint: None,
     };
     let mut outcome = act(job);
     // PCT refuses a program in which never two threads can go on.

@@ -5,6 +5,7 @@ pub mod globq;
 pub mod handoff;
 pub mod idle;
 pub mod locked;
+pub mod netpoll;
 pub mod queue;
 pub mod resize;
 pub mod spinning;
@@ -28,9 +29,12 @@ pub const ALL: &[Entry] = &[
     Entry::of::<idle::Idle>(),
     Entry::of::<spinning::Spinning>(),
     Entry::of::<spinning::Duel>(),
+    Entry::of::<spinning::Idlers>(),
     Entry::of::<threads::Threads>(),
     Entry::of::<handoff::Handoff>(),
     Entry::of::<work_source::WorkSources>(),
+    Entry::of::<netpoll::Netpoll>(),
+    Entry::of::<netpoll::Word>(),
     Entry::of::<syscall::Syscall>(),
     Entry::of::<stw::Stw>(),
     Entry::of::<stw::Safepoint>(),

@@ -16,7 +16,7 @@ use spinpark_verification::engine::{Engine, Verdict};
 fn is_asked_for_again() {
     let ops = vec![(0, Op::FindRunnable), (0, Op::FindRunnable), (0, Op::FindRunnable), (1, Op::Ready), (1, Op::Ready)];
     let parties = vec![Begins::Seeking, Begins::Running, Begins::Outside, Begins::Outside];
-    let program = Program::<Spinning> { setup: Setup { parties, idle_ps: 0 }, ops };
+    let program = Program::<Spinning> { setup: Setup { parties, idle_ps: 0, global_first: false }, ops };
     let outcome = run(&program, &Trial { engine: Engine::Sc, schedules: 2_000, seed: 1, mutant: None });
     if let Some(failure) = outcome.failure {
         panic!("{program}{}", failure.message);

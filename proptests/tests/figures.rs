@@ -10,6 +10,7 @@ use spinpark::kernel::m::MId;
 use spinpark::kernel::p::PId;
 use spinpark::kernel::sched::Sched;
 use spinpark::kernel::syscall::{Away, Way};
+use spinpark::kernel::work_source::Wakep;
 use spinpark_proptests::oracle::g;
 use spinpark_proptests::staged::{self, Staged, close, close_with, until_woken};
 use std::sync::Arc;
@@ -156,7 +157,8 @@ mod figure_8_g1_comes_back {
         submit(&sched, [1]);
         let (m1, g1) = runs(&sched, begin(), 1);
         assert_eq!((m1.m(), m1.p()), (M1, P));
-        // M1 has found work, so M2 looks for more; it finds none, and sleeps.
+        // M2 is woken to look for more; it finds none, and sleeps.
+        Wakep::wakep(Arc::clone(&sched));
         let m2 = begin();
         let later = Arc::clone(&sched);
         let (woken, (m1, g1, way)) = until_woken(

@@ -22,6 +22,8 @@ fn the_scheduler_answers_as_lists_would() {
         "a share was more than one",
         "spilled",
         "enough look already",
+        "the source was emptied at the global queue's turn",
+        "the last to find work left nothing, and woke nobody",
     ]);
     seen.must_have(&[
         "a sleeper was woken",
@@ -120,6 +122,14 @@ mod a_wrong_rule_is_refuted_in_a_dozen_moves {
     #[test]
     fn the_last_to_find_work_wakes_nobody() {
         refuted::<{ Wrong::PassesNoBaton as u8 }>();
+    }
+    #[test]
+    fn the_last_to_find_work_wakes_another_for_nothing() {
+        refuted::<{ Wrong::PassesTheBatonForNothing as u8 }>();
+    }
+    #[test]
+    fn the_source_waits_at_the_global_queues_turn() {
+        refuted::<{ Wrong::LeavesTheSourceAtTheTurn as u8 }>();
     }
     #[test]
     fn a_full_ring_spills_only_the_g_that_did_not_fit() {

@@ -6,7 +6,9 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use spinpark::host::{Host, Nanos};
 use spinpark::kernel::sysmon::Verdict::{Leave, Preempt, Retake};
-use spinpark::kernel::sysmon::{Around, LONGEST, Observed, PATIENCE, Pace, SHORTEST, SLICE, Seen, Verdict};
+use spinpark::kernel::sysmon::{
+    Around, CALM, LONGEST, Observed, PATIENCE, Pace, QUIET, SHORTEST, SLICE, Seen, Verdict,
+};
 use spinpark_proptests::check::{Broken, Tally, check, refute};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
@@ -449,6 +451,24 @@ mod a_p_is_left_alone {
     }
 }
 
+mod a_g_that_is_asked_to_make_way {
+    use super::*;
+
+    #[test]
+    fn is_news_once_a_slice() {
+        let running = |dispatches| Observed { dispatches, syscall: None, has_work: false };
+        let at = |now| Around { now, somebody_looks: true, is_wanted: false };
+        let mut seen = Seen::default();
+        let mut news = Vec::new();
+        for (dispatches, now) in [(1, 1), (1, SLICE), (1, 1 + SLICE), (1, 2 * SLICE), (2, 3 * SLICE), (2, 4 * SLICE)] {
+            let verdict = seen.verdict(running(dispatches), at(now));
+            news.push((verdict == Verdict::Preempt, seen.is_news()));
+        }
+        let (no, first, again) = ((false, false), (true, true), (true, false));
+        assert_eq!(news, [no, no, first, again, no, first]);
+    }
+}
+
 mod the_monitor_slows_down_while_there_is_nothing_to_do {
     use super::*;
 
@@ -464,21 +484,21 @@ mod the_monitor_slows_down_while_there_is_nothing_to_do {
     }
 
     #[test]
-    fn by_the_double_after_fifty_looks_and_to_ten_milliseconds_at_most() {
+    fn by_the_double_after_fifty_looks_and_to_five_milliseconds_at_most() {
         let sleeps = sleeps(70);
         let (patient, slowing) = sleeps.split_at(PATIENCE as usize + 1);
-        assert_eq!((PATIENCE, SHORTEST, LONGEST), (50, 20_000, 10_000_000));
+        assert_eq!((PATIENCE, SHORTEST, LONGEST), (50, 20_000, 5_000_000));
         assert!(patient.iter().all(|&nanos| nanos == 20_000), "{patient:?}");
         let micros: Vec<Nanos> = slowing[..11].iter().map(|nanos| nanos / 1000).collect();
-        assert_eq!(micros, [40, 80, 160, 320, 640, 1280, 2560, 5120, 10_000, 10_000, 10_000]);
-        assert!(slowing[8..].iter().all(|&nanos| nanos == 10_000_000), "{slowing:?}");
+        assert_eq!(micros, [40, 80, 160, 320, 640, 1280, 2560, 5000, 5000, 5000, 5000]);
+        assert!(slowing[7..].iter().all(|&nanos| nanos == 5_000_000), "{slowing:?}");
     }
 
-    /// 51 sleeps of 20 us, then 40, 80, … 5120 us: 11.22 ms until it sleeps for 10 ms for the first time.
+    /// 51 sleeps of 20 us, then 40, 80, … 2560 us: 6.1 ms until it sleeps for 5 ms for the first time.
     #[test]
-    fn within_eleven_milliseconds_and_a_bit() {
+    fn within_six_milliseconds_and_a_bit() {
         let before: Vec<Nanos> = sleeps(100).into_iter().take_while(|&nanos| nanos < LONGEST).collect();
-        assert_eq!((before.len(), before.iter().sum()), (59, 11_220_000));
+        assert_eq!((before.len(), before.iter().sum()), (58, 6_100_000));
     }
 
     #[test]
@@ -500,6 +520,47 @@ mod the_monitor_slows_down_while_there_is_nothing_to_do {
     }
 
     #[test]
+    fn and_takes_eight_long_naps_before_it_may_sleep_deeply() {
+        let mut pace = Pace::new();
+        for nap in 0..CALM {
+            assert!(!pace.may_sleep(true), "after {nap} naps");
+            assert_eq!(pace.delay(), QUIET);
+            pace.after(false);
+        }
+        assert!(pace.may_sleep(true));
+        assert!(pace.may_sleep(true), "it stays so");
+    }
+
+    #[test]
+    fn and_begins_anew_as_soon_as_there_is_something_to_see() {
+        let mut pace = Pace::new();
+        (0..CALM).for_each(|_| assert!(!pace.may_sleep(true)));
+        assert!(!pace.may_sleep(false));
+        assert_eq!(pace, Pace::new());
+        // While there always is, it slows down as ever, and no sooner.
+        (0..60).for_each(|_| {
+            pace.after(false);
+            assert!(!pace.may_sleep(false));
+        });
+        assert_eq!(pace.delay(), LONGEST);
+    }
+
+    #[test]
+    fn and_looks_within_a_millisecond_after_it_has_asked_a_g_to_make_way() {
+        let mut pace = Pace::new();
+        (0..100).for_each(|_| pace.after(false));
+        assert_eq!(pace.delay(), LONGEST);
+        pace.hurry();
+        assert_eq!(pace.delay(), 1_000_000);
+        pace.after(false);
+        assert_eq!(pace.delay(), 2_000_000);
+        // One that is quick already stays so.
+        let mut pace = Pace::new();
+        pace.hurry();
+        assert_eq!(pace, Pace::new());
+    }
+
+    #[test]
     fn and_never_overflows() {
         let mut pace = Pace::new();
         (0..10_000).for_each(|_| pace.after(false));
@@ -516,6 +577,7 @@ mod the_tick_on_a_whole_scheduler {
     use spinpark::kernel::monitor::Watch;
     use spinpark::kernel::sched::Sched;
     use spinpark::kernel::syscall::Way;
+    use spinpark::kernel::work_source::Wakep;
     use spinpark_proptests::oracle::g;
     use spinpark_proptests::solo::Solo;
     use spinpark_proptests::staged::{self, Staged, close, close_with, for_ever, in_each_sleep, until_woken};
@@ -548,6 +610,12 @@ mod the_tick_on_a_whole_scheduler {
         ticks.collect()
     }
 
+    /// An M more is woken, finds nothing, and sleeps.
+    fn another_sleeps(sched: &S) {
+        Wakep::wakep(Arc::clone(sched));
+        for_ever(|| sched.next(Staged::begin().expect("somebody to look")));
+    }
+
     /// Where can work wait? With one P even work that has yet to come would wait: nobody would look for it.
     #[test]
     fn takes_the_only_p_out_of_a_call_at_the_second_look_wherever_work_waits() {
@@ -573,7 +641,7 @@ mod the_tick_on_a_whole_scheduler {
         let sched = scheduler(2);
         submit(&sched, 1);
         let (m1, g1) = begin(&sched);
-        for_ever(|| sched.next(Staged::begin().expect("somebody to look for more")));
+        another_sleeps(&sched);
         let away = sched.entersyscall(m1);
         let mut watch = sched.watch();
         assert_eq!(ticks(&sched, &mut watch, &[SHORTEST, SLICE - 1, 1, SHORTEST]), [false, false, true, false]);
@@ -588,7 +656,7 @@ mod the_tick_on_a_whole_scheduler {
         let sched = scheduler(2);
         submit(&sched, 9);
         let (mut m1, g9) = begin(&sched);
-        for_ever(|| sched.next(Staged::begin().expect("somebody to look for more")));
+        another_sleeps(&sched);
         // The one that sleeps is woken to look for this, but does not get up in time.
         sched.ready(&mut m1, g(1));
         assert_eq!(sched.snapshot().nmspinning, 1);
@@ -759,6 +827,11 @@ mod the_tick_on_a_whole_scheduler {
 
     const SOON: Option<Nanos> = Some(SHORTEST);
 
+    /// So it naps while there is nothing to see, before it sleeps deeply.
+    fn calm() -> Vec<Option<Nanos>> {
+        vec![Some(QUIET); CALM as usize]
+    }
+
     /// 51 times after 20 us, then after 40, 80, …
     fn ever_later(naps: usize) -> Vec<Option<Nanos>> {
         let slower = (1..=naps - 51).map(|doubled| Some(SHORTEST << doubled));
@@ -786,24 +859,37 @@ mod the_tick_on_a_whole_scheduler {
         submit(&sched, 1);
         let mut m1 = Some(begin(&sched).0);
         let later = Arc::clone(&sched);
-        let naps = naps(&sched, 57, move |nap| match nap {
+        let naps = naps(&sched, 65, move |nap| match nap {
             54 => for_ever(|| later.next(m1.take().expect("once"))),
-            55 => submit(&later, 2),
+            63 => submit(&later, 2),
             _ => (),
         });
-        assert_eq!(naps, [ever_later(54), vec![None, SOON, SOON]].concat());
+        assert_eq!(naps, [ever_later(54), calm(), vec![None, SOON, SOON]].concat());
     }
 
     #[test]
     fn comes_soon_while_a_p_is_in_use_and_not_before_somebody_takes_one_if_all_are_idle() {
         let sched = scheduler(1);
         let later = Arc::clone(&sched);
-        let naps = naps(&sched, 6, move |nap| {
-            if nap == 2 {
+        let naps = naps(&sched, 14, move |nap| {
+            if nap == 10 {
                 submit(&later, 1);
             }
         });
-        assert_eq!(naps, [SOON, None, SOON, SOON, SOON, SOON]);
+        assert_eq!(naps, [vec![SOON], calm(), vec![None, SOON, SOON, SOON, SOON]].concat());
+    }
+
+    #[test]
+    fn comes_soon_again_if_a_p_is_taken_while_it_naps() {
+        let sched = scheduler(1);
+        let later = Arc::clone(&sched);
+        let naps = naps(&sched, 6, move |nap| {
+            if nap == 4 {
+                submit(&later, 1);
+            }
+        });
+        let long = Some(QUIET);
+        assert_eq!(naps, [SOON, long, long, long, SOON, SOON]);
     }
 
     #[test]
@@ -831,12 +917,12 @@ mod the_tick_on_a_whole_scheduler {
         let away = sched.entersyscall(m1);
         let mut stopped = Some(sched.stop_the_world(None));
         let later = Arc::clone(&sched);
-        let naps = naps(&sched, 4, move |nap| {
-            if nap == 2 {
+        let naps = naps(&sched, 12, move |nap| {
+            if nap == 10 {
                 assert!(later.start_the_world(stopped.take().expect("once")).is_none());
             }
         });
-        assert_eq!(naps, [SOON, None, SOON, SOON]);
+        assert_eq!(naps, [vec![SOON], calm(), vec![None, SOON, SOON]].concat());
         let m1 = sched.exitsyscall(away, g1).expect_err("P is on its way to another M");
         for_ever(|| sched.rest(m1));
     }
@@ -844,16 +930,18 @@ mod the_tick_on_a_whole_scheduler {
     /// Ms that slept for `keep_alive` end, the longest first, but one always stays.
     #[test]
     fn comes_when_an_m_has_slept_for_long() {
-        let config = Config { procs: 2, keep_alive: 1_000_000, ..Config::default() };
+        const KEEP: Nanos = 1_000_000_000;
+        let config = Config { procs: 2, keep_alive: KEEP, ..Config::default() };
         let sched: S = Sched::new(config, (), staged::enter).expect("these numbers are allowed");
         submit(&sched, 1);
         let (m1, _) = begin(&sched);
-        for_ever(|| sched.next(Staged::begin().expect("somebody to look for more")));
+        another_sleeps(&sched);
         Solo::pass(250_000);
         for_ever(|| sched.next(m1));
         let later = Arc::clone(&sched);
-        let naps = naps(&sched, 3, move |nap| assert_eq!(later.snapshot().sleeping, [2, 2, 1][nap - 1]));
-        assert_eq!(naps, [SOON, Some(1_000_000 - 250_000 - SHORTEST), None]);
+        let naps = naps(&sched, 11, move |nap| assert_eq!(later.snapshot().sleeping, if nap < 11 { 2 } else { 1 }));
+        let left = KEEP - 250_000 - SHORTEST - QUIET * Nanos::from(CALM);
+        assert_eq!(naps, [vec![SOON], calm(), vec![Some(left), Some(QUIET)]].concat());
     }
 
     #[test]

@@ -5,7 +5,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use spinpark::kernel::globq::{GlobQueue, Len};
 use spinpark::kernel::local::LocalQueue;
-use spinpark::kernel::p::Turn;
+use spinpark::kernel::p::{Every, Turn};
 use spinpark::kernel::runq::{Capacity, Spilled};
 use spinpark::kernel::sources::{SearchOrder, Source};
 use spinpark_proptests::check::{Broken, Tally, check, refute};
@@ -32,7 +32,9 @@ mod the_turn_counts_as_a_list_would {
                 let is_global = every > 0 && past.len() % every as usize == 0;
                 let served = past.iter().rposition(|&from| from == Source::Steal).map_or(0, |at| at + 1);
                 let in_a_row = past[served..].iter().filter(|&&from| from == Source::Local).count();
-                if turn.is_global(every) != is_global || turn.may_inherit(at_most) != (in_a_row < at_most as usize) {
+                if turn.is_global(Every::new(every)) != is_global
+                    || turn.may_inherit(at_most) != (in_a_row < at_most as usize)
+                {
                     return Err(Broken::because(format_args!("after {past:?} it is {turn:?}")));
                 }
                 seen.note(if is_global { "it was the global queue's turn" } else { "it was not" });
@@ -53,13 +55,13 @@ mod the_turn_counts_as_a_list_would {
         let mut turn = Turn::default();
         let globals: Vec<u32> = (0..200)
             .filter(|_| {
-                let is_global = turn.is_global(61);
+                let is_global = turn.is_global(Every::new(61));
                 turn.from_ring();
                 is_global
             })
             .collect();
         assert_eq!(globals, [0, 61, 122, 183]);
-        assert!(!turn.is_global(0), "0 is never");
+        assert!(!turn.is_global(Every::new(0)), "0 is never");
     }
 }
 
@@ -165,7 +167,7 @@ impl OneP {
 
     fn take(&mut self, from: Source) -> Option<u64> {
         let g = match from {
-            Source::GlobalTurn if !self.turn.is_global(self.numbers.every) => None,
+            Source::GlobalTurn if !self.turn.is_global(Every::new(self.numbers.every)) => None,
             Source::GlobalTurn => self.global.get(&self.len).inspect(|_| self.turn.from_global()),
             Source::Local => self.local.get(&mut self.turn, self.numbers.at_most),
             Source::Steal | Source::Extra => None,

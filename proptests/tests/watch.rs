@@ -16,6 +16,7 @@ fn at_rest() -> Snapshot {
         nmspinning: 0,
         sleeping: 1,
         alive: 1,
+        polling: 0,
         waiting: 0,
         in_syscall: 0,
         held: 0,

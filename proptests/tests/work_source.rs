@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use spinpark::host::Nanos;
 use spinpark::kernel::config::{Config, ConfigError};
 use spinpark::kernel::g::G;
+use spinpark::kernel::p::PId;
 use spinpark::kernel::sched::{Sched, Sources};
 use spinpark::kernel::work_source::{Waker, WorkSource};
 use spinpark_proptests::check::{Broken, Tally, check};
@@ -51,7 +52,7 @@ impl WorkSource for List {
     fn has_work(&self) -> bool {
         self.shared.left() > 0
     }
-    fn take(&self, put: &mut dyn FnMut(G)) {
+    fn take(&self, _: Option<PId>, put: &mut dyn FnMut(G)) {
         let next = self.shared.takes.lock().expect("one thread").pop_front();
         next.into_iter().flatten().map(g).for_each(put);
     }

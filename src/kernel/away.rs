@@ -28,12 +28,24 @@ impl<H: Host, O: Observer> Sched<H, O> {
     #[inline]
     pub fn entersyscall(self: &Arc<Self>, worker: Worker) -> Away {
         let (m, p) = worker.take_apart();
+        self.observer.event(Event::Entered { m, p: p.id(), blocks: false });
         syscall::entersyscall(m, p, self)
+    }
+
+    /// The G that `worker` runs does not make way: its P is left as if in a system call, and the monitor hands it on.
+    /// May be called in a signal handler on the M's thread, while that is not inside of the scheduler: it takes no lock
+    /// and reports nothing. The G goes on without a P; when it next wants something of the scheduler its M comes back
+    /// by [`exitsyscall_bound`](Sched::exitsyscall_bound). Go: `asyncPreempt`.
+    #[inline]
+    pub fn interrupt(self: &Arc<Self>, worker: Worker) -> Away {
+        let (m, p) = worker.take_apart();
+        syscall::interrupt(m, p, self)
     }
 
     /// The same, for a system call that is known to block: its P is handed on at once. Go: `entersyscallblock`.
     pub fn entersyscallblock(self: &Arc<Self>, worker: Worker) -> Away {
         let (m, p) = worker.take_apart();
+        self.observer.event(Event::Entered { m, p: p.id(), blocks: true });
         syscall::entersyscallblock(m, p, self)
     }
 
@@ -68,7 +80,10 @@ impl<H: Host, O: Observer> Sched<H, O> {
     #[must_use = "the worker is in it"]
     pub fn rest(self: &Arc<Self>, m: MId) -> Option<Worker> {
         match threads::stopm(m, &self.ms, self) {
-            Mail::Run { p, seeking } => Some(Worker { m, p, seeking }),
+            Mail::Run { p, seeking } => {
+                self.tell_got(m, &p, &seeking);
+                Some(Worker { m, p, seeking })
+            }
             Mail::Exit => {
                 self.exited(m);
                 None
@@ -89,6 +104,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
             return (worker, woken);
         }
         let (m, p) = worker.take_apart();
+        self.observer.event(Event::Left { m, p: p.id(), waits: true });
         self.handoffp(p);
         self.central(|c| {
             if c.bound.rest(m) {
@@ -116,6 +132,13 @@ impl<H: Host, O: Observer> Sched<H, O> {
         self.wanted.any() || self.proc(worker.p.id()).preempt.load(Relaxed)
     }
 
+    /// Was it asked to make way because it has run for long, by the monitor?
+    #[inline]
+    pub fn is_preempted(&self, worker: &Worker) -> bool {
+        // Relaxed: a request.
+        self.proc(worker.p.id()).preempt.load(Relaxed)
+    }
+
     /// The G that `worker` runs, and which cannot leave its M, makes way for others: for a stop, for a safepoint, or
     /// for what waits; goes on when it is its turn. Go: `Gosched` of a locked G.
     pub fn yield_bound(self: &Arc<Self>, worker: Worker) -> Worker {
@@ -128,6 +151,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
             return worker;
         }
         let (m, p) = worker.take_apart();
+        self.observer.event(Event::Left { m, p: p.id(), waits: false });
         self.central(|c| c.global.put(G::bound_to(m), &self.global_len));
         self.handoffp(p);
         Worker::new(m, self.receive_p(m))
@@ -154,6 +178,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// `worker` has found the ticket of M `bound`: gives it its P, and rests. Go: `startlockedm`.
     pub(super) fn startlockedm(self: &Arc<Self>, worker: Worker, bound: MId) -> Option<Worker> {
         let (m, p) = worker.take_apart();
+        self.observer.event(Event::Left { m, p: p.id(), waits: false });
         self.ms[bound.index()].deliver(Mail::Run { p, seeking: None });
         self.rest(m)
     }
@@ -164,6 +189,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
             Mail::Run { p, seeking } => {
                 debug_assert!(seeking.is_none(), "away: a bound G was sent to look for work");
                 seeking.into_iter().for_each(|seeking| self.spinning.give_up(seeking));
+                self.observer.event(Event::Got { m, p: p.id() });
                 p
             }
             Mail::Exit => unreachable!("away: an M with a G was told to end"),

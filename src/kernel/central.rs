@@ -66,6 +66,7 @@ pub(super) struct Calls<H: Host> {
     /// Run the safepoint's function under these, and hand them on.
     pass: Vec<OwnedP>,
     wakep: bool,
+    poller: bool,
     /// Is there anything at all?
     any: bool,
 }
@@ -73,7 +74,7 @@ pub(super) struct Calls<H: Host> {
 impl<H: Host> Calls<H> {
     pub(super) fn none() -> Self {
         let (beds, mail, pass) = (Vec::new(), Vec::new(), Vec::new());
-        Calls { beds, monitor: false, closer: false, mail, pass, wakep: false, any: false }
+        Calls { beds, monitor: false, closer: false, mail, pass, wakep: false, poller: false, any: false }
     }
 
     fn take(&mut self) -> Option<Self> {
@@ -112,6 +113,11 @@ impl<H: Host> Calls<H> {
     pub(super) fn wakep(&mut self) {
         (self.wakep, self.any) = (true, true);
     }
+
+    /// Bring back who waits in the poller, if anybody does.
+    pub(super) fn poller(&mut self) {
+        (self.poller, self.any) = (true, true);
+    }
 }
 
 impl<H: Host, O: Observer> Sched<H, O> {
@@ -130,12 +136,15 @@ impl<H: Host, O: Observer> Sched<H, O> {
 
     #[cold]
     fn make(self: &Arc<Self>, calls: Calls<H>) {
-        let Calls { beds, monitor, closer, mail, pass, wakep, any: _ } = calls;
+        let Calls { beds, monitor, closer, mail, pass, wakep, poller, any: _ } = calls;
         mail.into_iter().for_each(|(m, mail)| self.ms[m.index()].deliver(mail));
         beds.into_iter().for_each(|bed| bed.unpark());
         pass.into_iter().for_each(|p| self.handoffp(p));
         if wakep {
             self.spinning.wakep(self);
+        }
+        if poller && self.netpoll.is_blocked() {
+            self.poller.interrupt(); // who begins to wait after this looks under the lock first
         }
         if monitor {
             self.monitor.unpark();
@@ -173,12 +182,23 @@ impl<H: Host, O: Observer> Sched<H, O> {
             let bound = if nobody_looks || c.closed { c.global.get_bound(&self.global_len) } else { None };
             match bound {
                 Some(m) => c.calls.mail(m, Mail::Run { p, seeking: None }),
-                None => c.idle_ps.put(p, &self.idle_mask),
+                None => {
+                    self.observer.event(Event::Listed { p: p.id() });
+                    c.idle_ps.put(p, &self.idle_mask);
+                }
             }
             if c.closed {
                 c.calls.closer(); // it waits for every P to come home
             }
             self.checkdead(c);
+        }
+    }
+
+    /// The scheduler is closed: the monitor has to end, also if it only naps.
+    pub(super) fn end_monitor(&self, c: &mut Central<H>) {
+        if c.monitor != Monitor::Absent {
+            c.monitor = Monitor::Awake;
+            c.calls.monitor();
         }
     }
 
@@ -205,7 +225,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
         c.alive -= 1;
         self.observer.event(Event::Gone { sleeping: c.sleeping.len(), alive: c.alive });
         if c.closed && c.alive == 0 {
-            self.rouse_monitor(c);
+            self.end_monitor(c);
             c.calls.closer();
         }
         self.checkdead(c);
@@ -225,7 +245,8 @@ impl<H: Host, O: Observer> Sched<H, O> {
             may_start: !c.unused.is_empty(),
             queued: c.global.len(),
             // In this order: a source has its work before it stops expecting it.
-            is_expecting: self.sources.iter().any(|source| source.is_expecting() || source.has_work()),
+            is_expecting: self.poller.is_awaited()
+                || self.sources.iter().any(|source| source.is_expecting() || source.has_work()),
         };
         let Some(why) = census.verdict() else { return };
         if let Some(m) = c.bound.oldest_inside()

@@ -5,6 +5,9 @@
 //! **List and length agree whenever the lock is free.** Read without the lock, the length may be stale; whoever would
 //! sleep on what it says passes a StoreLoad of `work/spinning` first, or looks again under the lock.
 //!
+//! Pair `share`: who takes a share puts it into its ring first, and lowers the length after that. A seeker looks at the
+//! length first, and then at the rings; so it meets what is on its way from here to there.
+//!
 //! Checked by: verification/src/models/globq.rs, proptests/tests/globq.rs
 
 use super::g::G;
@@ -12,7 +15,7 @@ use super::m::MId;
 use crate::atomic::Atomic;
 use crate::host::Host;
 use alloc::collections::VecDeque;
-use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::Ordering::{Acquire, Release};
 
 /// The length, for those who do not hold the lock.
 pub struct Len<H: Host>(Atomic<H, u64>);
@@ -27,13 +30,13 @@ impl<H: Host> Len<H> {
     /// How many Gs wait; stale unless the lock is held.
     #[inline]
     pub fn peek(&self) -> usize {
-        // Relaxed: a hint. `work/spinning` orders it where sleep depends on it.
-        self.0.load(Relaxed) as usize
+        // Acquire: `share`, seeker's half. What was put is ordered by `work/spinning`, where sleep depends on it.
+        self.0.load(Acquire) as usize
     }
 
     fn set(&self, len: usize) {
-        // Relaxed: written under the lock only. To a seeker that does not take the lock, `work/spinning` carries it.
-        self.0.store(len as u64, Relaxed);
+        // Release: `share`, taker's half.
+        self.0.store(len as u64, Release);
     }
 }
 

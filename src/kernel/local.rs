@@ -89,12 +89,17 @@ impl<H: Host, const BITS: u32> LocalQueue<H, BITS> {
     /// Takes half of the ring into `mine`, the thief's own and empty; the oldest is returned, to be run. With
     /// `and_next`, `runnext` too is taken when the ring is empty, after `back_off` gave its owner time to run it.
     pub fn steal_into(&self, mine: &Self, and_next: bool, back_off: impl FnOnce()) -> Option<G> {
-        if let Some(g) = self.ring.steal_into(&mine.ring) {
-            return Some(g);
+        self.steal_some(mine, and_next, back_off).map(|(first, _)| first)
+    }
+
+    /// The same, and says how many it took.
+    pub fn steal_some(&self, mine: &Self, and_next: bool, back_off: impl FnOnce()) -> Option<(G, usize)> {
+        if let Some(stolen) = self.ring.steal_some(&mine.ring) {
+            return Some(stolen);
         }
         if and_next && self.runnext.is_set() {
             back_off();
-            return self.runnext.steal();
+            return self.runnext.steal().map(|g| (g, 1));
         }
         None
     }

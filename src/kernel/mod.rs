@@ -36,13 +36,14 @@
 //! | [`spinning`] | who looks for work, and who must be woken to look | `work/spinning`, `baton`, `request` |
 //! | [`threads`] | a P for a sleeping or a new M | |
 //! | [`sources`], [`work_source`], [`find`] | where work can be, and how an M finds it | |
+//! | [`timers`], [`netpoll`] | what becomes due; who waits in the poller, and until when | `timer/poll`, `poll` |
 //! | [`syscall`] | who has the P of an M that is in a system call | `syscall/stop`, `custody` |
 //! | [`handoff`] | who gets a P that its M cannot use | |
 //! | [`sysmon`] | which P the monitor takes, and when it looks again | |
 //! | [`wanted`], [`stw`], [`safepoint`], [`resize`] | stopping the world, passing it P by P, more or fewer Ps | `syscall/stop` |
 //! | [`locked`], [`deadlock`] | Gs that cannot leave their M; whether anything can still happen | |
 //! | [`sched`], `central`, [`neighbours`] | the rooms put together, under one lock, and what each asks of the others | |
-//! | [`away`], [`world`], [`monitor`] | the same for an M without a P, for a stopper, for the monitor | |
+//! | [`away`], [`world`], `poll`, [`monitor`] | the same for an M without a P, for a stopper, for who waits in the poller, for the monitor | |
 //!
 //! Beside them: [`config`] and [`capacity`] (the numbers), [`observer`] (who watches), [`snapshot`] (what quiescence
 //! means), [`random_order`] (in which order to steal), and
@@ -69,8 +70,10 @@ pub mod locked;
 pub mod m;
 pub mod monitor;
 pub mod neighbours;
+pub mod netpoll;
 pub mod observer;
 pub mod p;
+mod poll;
 pub mod random_order;
 pub mod resize;
 pub mod runnext;
@@ -84,6 +87,7 @@ pub mod stw;
 pub mod syscall;
 pub mod sysmon;
 pub mod threads;
+pub mod timers;
 pub mod wanted;
 pub mod work_source;
 pub mod world;

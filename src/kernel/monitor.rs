@@ -3,7 +3,8 @@
 //! Go: `sysmon`, `retake`, `sysmonwait`, `sysmonnote`.
 //!
 //! **It sleeps deeply only while there is nothing to see: every P is idle, or the world is stopped.** Both are said
-//! under the lock, and whoever takes an idle P or starts the world sees there that it sleeps, and wakes it.
+//! under the lock, and whoever takes an idle P or starts the world sees there that it sleeps, and wakes it. Before
+//! that it takes some long naps, which nobody ends but who closes the scheduler.
 //!
 //! Without a monitor the kernel works, but a P whose M entered a system call by `entersyscall` stays there, and Ms that
 //! sleep for long never end.
@@ -31,7 +32,7 @@ pub struct Watch {
 
 /// What there is to do before the next tick.
 enum Nap {
-    /// Nothing: look.
+    /// Look, and nap.
     None,
     /// Nothing can be seen before somebody wakes the monitor, or so much time has passed.
     Deep(Option<Nanos>),
@@ -65,7 +66,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
         loop {
             self.monitor.park_timeout(watch.pace.delay());
             loop {
-                match self.central(|c| self.doze(c)) {
+                match self.central(|c| self.doze(c, &mut watch.pace)) {
                     Nap::None => break,
                     Nap::Deep(None) => self.monitor.park(),
                     Nap::Deep(Some(nanos)) => self.monitor.park_timeout(nanos),
@@ -78,7 +79,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     }
 
     /// How long may the monitor sleep? Under the lock.
-    fn doze(&self, c: &mut Central<H>) -> Nap {
+    fn doze(&self, c: &mut Central<H>, pace: &mut Pace) -> Nap {
         let now = H::now();
         self.end_old_ms(c, now);
         c.monitor = Monitor::Awake;
@@ -88,7 +89,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
             return Nap::End;
         }
         let is_quiet = c.idle_ps.len() == self.procs() && !c.must_retry || c.world.is_stopped();
-        if !is_quiet {
+        if !pace.may_sleep(is_quiet) {
             return Nap::None;
         }
         c.monitor = Monitor::Asleep;
@@ -109,6 +110,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// the monitor; an embedder without one may call it now and then. Go: `retake`.
     pub fn tick(self: &Arc<Self>, watch: &mut Watch, now: Nanos) -> bool {
         self.sources.iter().for_each(|source| source.tick(now));
+        self.mind_poller(now);
         let around = Around {
             now,
             somebody_looks: self.spinning.count() + self.idle_mask.npidle() > 0,
@@ -119,11 +121,24 @@ impl<H: Host, O: Observer> Sched<H, O> {
             retook |= self.look_at(PId(p as u32), seen, around);
         }
         watch.pace.after(retook);
+        if watch.seen.iter_mut().take(self.procs()).any(|seen| seen.is_news()) {
+            watch.pace.hurry();
+        }
         if self.central(|c| core::mem::take(&mut c.must_retry)) {
             // An M was refused; perhaps one can be had now.
             self.spinning.wakep(self);
         }
         retook
+    }
+
+    /// Asks the G that runs under `p` to make way. Go: `preemptone`.
+    fn preempt(&self, p: PId) {
+        let proc = self.proc(p);
+        // Relaxed: a request that is cleared meanwhile was answered.
+        let first = !proc.preempt.load(Relaxed);
+        // Relaxed: a request.
+        proc.preempt.store(true, Relaxed);
+        self.observer.event(Event::Preempt { p, first });
     }
 
     fn look_at(self: &Arc<Self>, p: PId, seen: &mut Seen, around: Around) -> bool {
@@ -140,8 +155,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
         };
         match seen.verdict(observed, around) {
             Verdict::Leave => (),
-            // Relaxed: a request.
-            Verdict::Preempt => proc.preempt.store(true, Relaxed),
+            Verdict::Preempt => self.preempt(p),
             Verdict::Retake => {
                 let taken = proc.custody.take(tenure);
                 let retook = taken.is_some();

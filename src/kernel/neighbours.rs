@@ -34,13 +34,14 @@ impl<H: Host, O: Observer> Sched<H, O> {
         Some(g)
     }
 
-    fn take_local(&self, p: PId) -> Option<G> {
+    /// And was it in `runnext`?
+    pub(super) fn take_local(&self, p: PId) -> Option<(G, bool)> {
         let proc = self.proc(p);
         // Relaxed: written by the owner of the P, which is us.
         let mut turn = proc.turn.load(Relaxed);
         let g = proc.queue.get(&mut turn, self.config.inherit_at_most)?;
         proc.begin_slice(turn);
-        Some(g)
+        Some((g, turn.has_inherited()))
     }
 
     /// What the embedder's sources have: one to run, the rest into the ring.
@@ -53,7 +54,8 @@ impl<H: Host, O: Observer> Sched<H, O> {
                 self.queue(worker).put(g, |half, g| self.spill(half, g));
             }
         };
-        self.sources.iter().filter(|source| source.has_work()).for_each(|source| source.take(&mut put));
+        let p = Some(worker.p.id());
+        self.sources.iter().filter(|source| source.has_work()).for_each(|source| source.take(p, &mut put));
         if more {
             self.spinning.wakep(self);
         }
@@ -78,8 +80,10 @@ impl<H: Host, O: Observer> Sched<H, O> {
                 if victim == worker.p.id().index() || self.idle_mask.is_idle(PId(victim as u32)) {
                     continue;
                 }
-                if let Some(g) = self.ps[victim].queue.steal_into(mine, is_last, H::relax) {
+                if let Some((g, gs)) = self.ps[victim].queue.steal_some(mine, is_last, H::relax) {
                     self.dispatch(worker.p.id(), Turn::from_ring);
+                    let (m, p, victim) = (worker.m, worker.p.id(), PId(victim as u32));
+                    self.observer.event(Event::Stole { m, p, victim, gs });
                     return Some(g);
                 }
             }
@@ -87,9 +91,9 @@ impl<H: Host, O: Observer> Sched<H, O> {
         None
     }
 
-    fn is_globals_turn(&self, p: PId) -> bool {
+    pub(super) fn is_globals_turn(&self, p: PId) -> bool {
         // Relaxed: written by the owner of the P, which is us.
-        self.proc(p).turn.load(Relaxed).is_global(self.config.global_every)
+        self.proc(p).turn.load(Relaxed).is_global(self.every)
     }
 
     fn dispatch(&self, p: PId, count: fn(&mut Turn)) {
@@ -98,6 +102,19 @@ impl<H: Host, O: Observer> Sched<H, O> {
         let mut turn = proc.turn.load(Relaxed);
         count(&mut turn);
         proc.begin_slice(turn);
+    }
+
+    /// `m` got a P, and is to look for work if it is counted.
+    fn tell_called(&self, m: MId, seeking: &Option<Seeking>) {
+        if seeking.is_some() {
+            self.observer.event(Event::Called { m });
+        }
+    }
+
+    /// `m`, which had none, has this P, and is to look for work if it is counted.
+    pub(super) fn tell_got(&self, m: MId, p: &OwnedP, seeking: &Option<Seeking>) {
+        self.observer.event(Event::Got { m, p: p.id() });
+        self.tell_called(m, seeking);
     }
 
     /// Is there work in `source`, for who would run `p`, or for whoever?
@@ -119,7 +136,12 @@ impl<H: Host, O: Observer> spinning::Neighbours for Arc<Sched<H, O>> {
     type IdleP = OwnedP;
 
     fn any_work(&self) -> bool {
+        // Each order begins with the global queue: `share`.
         self.config.order.sources().iter().any(|&source| self.has_any(source, None))
+    }
+
+    fn needs_seeker(&self) -> bool {
+        self.any_work() || self.netpoll.is_missing(self)
     }
 
     fn pidleget(&self, or_else: impl FnOnce()) -> Option<OwnedP> {
@@ -151,13 +173,9 @@ impl<H: Host, O: Observer> threads::Neighbours<H> for Arc<Sched<H, O>> {
 
     fn mput(&self, m: MId) -> Option<Mail> {
         self.central(|c| {
-            if c.closed {
-                return Some(Mail::Exit);
-            }
-            if !c.idle_ps.is_empty()
-                && let Some(seeking) = self.spinning.called_upon()
-            {
-                return Sched::pidleget(self, c).map(|p| Mail::Run { p, seeking: Some(seeking) });
+            let instead = self.instead_of_sleep(c);
+            if instead.is_some() {
+                return instead;
             }
             c.sleeping.put(m, H::now());
             self.observer.event(Event::Slept { m, sleeping: c.sleeping.len(), alive: c.alive });
@@ -171,6 +189,7 @@ impl<H: Host, O: Observer> threads::Neighbours<H> for Arc<Sched<H, O>> {
         let sched = Arc::clone(self);
         H::spawn(&format!("spinpark-m{}", m.0), move || {
             if let Some(Mail::Run { p, seeking }) = sched.ms[m.index()].collect() {
+                sched.tell_got(m, &p, &seeking);
                 (sched.life)(&sched, Worker { m, p, seeking });
             }
         })
@@ -196,6 +215,12 @@ impl<H: Host, O: Observer> threads::Neighbours<H> for Arc<Sched<H, O>> {
                     seeking.into_iter().for_each(|seeking| self.spinning.give_up(seeking));
                     self.spinning.ask_for_seeker();
                     self.rouse_monitor(c);
+                    if m.is_none() && !c.unused.is_empty() && !c.closed {
+                        // Another M has ended since we asked for one, and perhaps trusts us to look: now there is one.
+                        c.calls.wakep();
+                    }
+                    // Who waits in the poller is an M that can be had: it sees the request before it waits again.
+                    c.calls.poller();
                     None
                 }
             };
@@ -223,14 +248,12 @@ impl<H: Host, O: Observer> handoff::Neighbours for Arc<Sched<H, O>> {
                 if self.config.order.sources().iter().any(has_any) {
                     return Some((p, None));
                 }
-                if let Some(seeking) = self.spinning.called_upon() {
+                if let Some(seeking) = self.spinning.turns_back(!c.idle_ps.is_empty()) {
                     return Some((p, Some(seeking)));
                 }
-                // Nobody looks and no P is idle, so nobody would notice work of another P's: this one looks.
-                if c.idle_ps.is_empty()
-                    && let Some(seeking) = self.spinning.elect()
-                {
-                    return Some((p, Some(seeking)));
+                // The caller's M does not sleep: somebody else has to wait in the poller.
+                if self.netpoll.is_missing(self) {
+                    return Some((p, None));
                 }
             }
             self.let_go(c, p, false);
@@ -251,21 +274,32 @@ impl<H: Host, O: Observer> find::Neighbours for Arc<Sched<H, O>> {
                 return None; // `idle` looks under the lock
             }
         }
+        let mut next = false;
         let g = match from {
             Source::GlobalTurn if !self.is_globals_turn(worker.p.id()) => None,
-            Source::GlobalTurn | Source::Global if self.global_len.peek() == 0 => None,
-            Source::GlobalTurn => self.central(|c| self.take_global(c, worker, false)),
+            Source::Global if self.global_len.peek() == 0 => None,
+            Source::GlobalTurn => {
+                self.take_turn(worker);
+                match self.global_len.peek() {
+                    0 => None,
+                    _ => self.central(|c| self.take_global(c, worker, false)),
+                }
+            }
             Source::Global => self.central(|c| self.take_global(c, worker, true)),
-            Source::Local => self.take_local(worker.p.id()),
+            Source::Local => self.take_local(worker.p.id()).map(|(g, is_next)| {
+                next = is_next;
+                g
+            }),
             Source::Extra => self.take_extra(worker),
             Source::Steal => self.steal(worker),
         }?;
-        self.observer.event(Event::Found { m: worker.m, p: worker.p.id(), g: &g, from });
+        self.observer.event(Event::Found { m: worker.m, p: worker.p.id(), g: &g, from, next });
         Some(g)
     }
 
     fn found(&self, worker: &mut Worker) {
         if let Some(seeking) = worker.seeking.take() {
+            self.observer.event(Event::Sought { m: worker.m });
             self.spinning.found_work(seeking, self);
         }
     }
@@ -282,12 +316,14 @@ impl<H: Host, O: Observer> find::Neighbours for Arc<Sched<H, O>> {
                 return if c.closed { Idled::Closed(worker.m) } else { Idled::Idle(worker.m, None) };
             }
             if let Some(g) = self.take_global(c, &worker, true) {
-                self.observer.event(Event::Found { m: worker.m, p: worker.p.id(), g: &g, from: Source::Global });
+                let (m, p, from) = (worker.m, worker.p.id(), Source::Global);
+                self.observer.event(Event::Found { m, p, g: &g, from, next: false });
                 return Idled::Work(worker, g);
             }
             if worker.seeking.is_none() {
-                worker.seeking = self.spinning.called_upon();
+                worker.seeking = self.spinning.turns_back(!c.idle_ps.is_empty());
                 if worker.seeking.is_some() {
+                    self.tell_called(worker.m, &worker.seeking);
                     return Idled::CalledUpon(worker);
                 }
             }
@@ -300,9 +336,16 @@ impl<H: Host, O: Observer> find::Neighbours for Arc<Sched<H, O>> {
     }
 
     fn stop(&self, m: MId, seeking: Option<Seeking>) -> Mail {
-        match seeking.and_then(|seeking| self.spinning.retire(seeking, self)) {
-            Some((p, seeking)) => Mail::Run { p, seeking: Some(seeking) },
-            None => threads::stopm(m, &self.ms, self),
+        if seeking.is_some() {
+            self.observer.event(Event::Sought { m });
         }
+        let mail = match seeking.and_then(|seeking| self.spinning.retire(seeking, self)) {
+            Some((p, seeking)) => Mail::Run { p, seeking: Some(seeking) },
+            None => self.sleep(m),
+        };
+        if let Mail::Run { p, seeking } = &mail {
+            self.tell_got(m, p, seeking);
+        }
+        mail
     }
 }

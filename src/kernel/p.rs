@@ -78,16 +78,22 @@ impl Turn {
         self.dispatches
     }
 
-    /// Is the coming dispatch the global queue's? One in `every` is, the first included; `0` means never.
+    /// Is the coming dispatch the global queue's? One in `every` is, the first included.
     #[inline(always)]
-    pub fn is_global(&self, every: u32) -> bool {
-        every != 0 && self.dispatches.is_multiple_of(every)
+    pub fn is_global(&self, every: Every) -> bool {
+        every.divides(self.dispatches)
     }
 
     /// May `runnext` be served before the ring?
     #[inline(always)]
     pub fn may_inherit(&self, at_most: u32) -> bool {
         self.inherited < at_most
+    }
+
+    /// After a dispatch from the P's own queues: was it from `runnext`?
+    #[inline(always)]
+    pub fn has_inherited(&self) -> bool {
+        self.inherited > 0
     }
 
     /// A G from `runnext` is about to run.
@@ -110,6 +116,43 @@ impl Turn {
         self.dispatches = self.dispatches.wrapping_add(1);
     }
 }
+
+/// Once in so many, or never. Asked at each dispatch, so without a division (Granlund and Montgomery 1994): a multiple of
+/// `n`, and nothing else, times the inverse of `n` is no more than the largest quotient.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Every {
+    inverse: u32,
+    shift: u32,
+    largest: u32,
+}
+
+impl Every {
+    /// Once in `n`; with 0, never.
+    pub const fn new(n: u32) -> Every {
+        if n == 0 {
+            return Every { inverse: 0, shift: 0, largest: 0 };
+        }
+        let shift = n.trailing_zeros();
+        let odd = n >> shift;
+        // Newton: each step doubles the bits that are right, of which an odd number's own three are.
+        let mut inverse = odd;
+        let mut step = 0;
+        while step < 4 {
+            inverse = inverse.wrapping_mul(2u32.wrapping_sub(odd.wrapping_mul(inverse)));
+            step += 1;
+        }
+        Every { inverse, shift, largest: u32::MAX / n }
+    }
+
+    #[inline(always)]
+    const fn divides(self, dispatches: u32) -> bool {
+        self.inverse != 0 && dispatches.wrapping_mul(self.inverse).rotate_right(self.shift) <= self.largest
+    }
+}
+
+static_assertions::const_assert!(Every::new(61).divides(0) && Every::new(61).divides(61 * 70_409_299));
+static_assertions::const_assert!(!Every::new(61).divides(60) && !Every::new(0).divides(0));
+static_assertions::const_assert!(Every::new(12).divides(36) && !Every::new(12).divides(18));
 
 impl Value for Turn {
     #[inline(always)]

@@ -158,6 +158,11 @@ impl<H: Host, const BITS: u32> RunQueue<H, BITS> {
     /// # Panics
     /// If `mine` was not empty and overflows.
     pub fn steal_into(&self, mine: &Self) -> Option<G> {
+        self.steal_some(mine).map(|(first, _)| first)
+    }
+
+    /// The same, and says how many it took.
+    pub fn steal_some(&self, mine: &Self) -> Option<(G, usize)> {
         // Relaxed: `mine` is ours to fill.
         let my_tail = mine.tail.load(Relaxed);
         loop {
@@ -191,7 +196,7 @@ impl<H: Host, const BITS: u32> RunQueue<H, BITS> {
                 // Release: `publish`, owner's half, in the thief's own ring.
                 mine.tail.store(Self::ahead(my_tail, n - 1), Release);
             }
-            return first;
+            return first.map(|first| (first, n as usize));
         }
     }
 

@@ -14,17 +14,20 @@ use super::idle::{IdleMask, IdlePs, SleepingMs};
 use super::local::LocalQueue;
 use super::locked::{Bindings, Woken};
 use super::m::{M, MId, Mail};
+use super::netpoll::Netpoll;
 use super::observer::{Event, Observer};
-use super::p::{OwnedP, PId, Turn};
+use super::p::{Every, OwnedP, PId, Turn};
+use super::poll::Nap;
 use super::runq::{Capacity, Spilled};
+use super::sources::Source;
 use super::spinning::{self, Spinning};
 use super::stw::World;
 use super::syscall::Custody;
 use super::threads;
 use super::wanted::{Want, Wanted};
-use super::work_source::{Wakep, Waker, WorkSource};
+use super::work_source::{Poller, Wakep, Waker, WorkSource};
 use crate::atomic::Atomic;
-use crate::host::{Host, Lock, Parker, SpawnError};
+use crate::host::{Host, Lock, Nanos, Parker, SpawnError};
 use alloc::boxed::Box;
 use alloc::sync::{Arc, Weak};
 use alloc::vec::Vec;
@@ -40,6 +43,8 @@ pub type Sources = Vec<Box<dyn WorkSource>>;
 /// A G-M-P scheduler on host `H`, watched by `O`.
 pub struct Sched<H: Host, O: Observer = ()> {
     pub(super) config: Config,
+    /// Whose turn it is: the global queue's, once in so many.
+    pub(super) every: Every,
     /// How many Ps there are. Changes only while the world is stopped.
     pub(super) procs: Atomic<H, u32>,
     pub(super) ps: Box<[Proc<H>]>,
@@ -49,7 +54,9 @@ pub struct Sched<H: Host, O: Observer = ()> {
     pub(super) global_len: CachePadded<Len<H>>,
     pub(super) wanted: CachePadded<Wanted<H>>,
     pub(super) lock: H::Lock<Central<H>>,
+    pub(super) netpoll: CachePadded<Netpoll<H>>,
     pub(super) sources: Sources,
+    pub(super) poller: Box<dyn Poller>,
     pub(super) closer: H::Parker,
     pub(super) monitor: H::Parker,
     pub(super) life: Life<H, O>,
@@ -114,18 +121,39 @@ impl<H: Host, O: Observer> Sched<H, O> {
         life: Life<H, O>,
         make: impl FnOnce(&Waker) -> Sources,
     ) -> Result<Arc<Self>, ConfigError> {
+        Self::with_poller(config, observer, life, |waker| (make(waker), Nap::<H>::boxed()))
+    }
+
+    /// The same, with a place to wait in for what becomes ready outside: sockets. Without one, an M waits for timers in
+    /// its bed.
+    ///
+    /// # Errors
+    /// If a number in `config` is not allowed, or a source shows another waker than the one it was given.
+    pub fn with_poller(
+        config: Config,
+        observer: O,
+        life: Life<H, O>,
+        make: impl FnOnce(&Waker) -> (Sources, Box<dyn Poller>),
+    ) -> Result<Arc<Self>, ConfigError> {
         let ring = config.check()?;
         let mut stranger = None;
         let sched = Arc::new_cyclic(|sched: &Weak<Self>| {
             let waker = Waker::new(Weak::<Self>::clone(sched));
-            let sources = make(&waker);
+            let (sources, poller) = make(&waker);
             stranger = sources.iter().position(|source| !source.waker().is_same(&waker));
-            Self::assemble(config, ring, observer, life, sources)
+            Self::assemble(config, ring, observer, life, sources, poller)
         });
         stranger.map_or(Ok(sched), |index| Err(ConfigError::Waker(index)))
     }
 
-    fn assemble(config: Config, ring: Capacity, observer: O, life: Life<H, O>, sources: Sources) -> Self {
+    fn assemble(
+        config: Config,
+        ring: Capacity,
+        observer: O,
+        life: Life<H, O>,
+        sources: Sources,
+        poller: Box<dyn Poller>,
+    ) -> Self {
         let capacity = config.capacity();
         let idle_mask = IdleMask::new(capacity);
         let mut idle_ps = IdlePs::new();
@@ -157,9 +185,12 @@ impl<H: Host, O: Observer> Sched<H, O> {
             global_len: CachePadded::new(Len::new()),
             wanted: CachePadded::new(Wanted::new()),
             lock: H::Lock::new(central),
+            netpoll: CachePadded::new(Netpoll::new()),
             sources,
+            poller,
             closer: H::Parker::new(),
             monitor: H::Parker::new(),
+            every: Every::new(config.global_every),
             config,
             life,
             observer,
@@ -193,7 +224,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// # Errors
     /// [`Closed`], with the G, after [`close`](Sched::close) was called.
     pub fn submit(self: &Arc<Self>, g: G) -> Result<(), Closed> {
-        self.observer.event(Event::Queued { p: None, g: &g });
+        self.observer.event(Event::Queued { p: None, g: &g, next: false });
         self.central(|c| {
             if c.closed {
                 return Err(Closed(g));
@@ -207,16 +238,33 @@ impl<H: Host, O: Observer> Sched<H, O> {
 
     /// Queues `g` to run next under `worker`'s P. Go: `newproc`, `goready`.
     pub fn ready(self: &Arc<Self>, worker: &mut Worker, g: G) {
-        self.observer.event(Event::Queued { p: Some(worker.p.id()), g: &g });
+        self.observer.event(Event::Queued { p: Some(worker.p.id()), g: &g, next: true });
         self.queue(worker).put_next(g, |half, g| self.spill(half, g));
-        self.spinning.wakep(self);
+        self.wake_another();
+    }
+
+    /// Makes sure that somebody looks for work, beside the caller, who holds a P.
+    #[inline]
+    fn wake_another(self: &Arc<Self>) {
+        // The only P is the caller's: nobody else could run anything, and while it holds it there will be no second.
+        if self.procs() > 1 {
+            self.spinning.wakep(self);
+        }
     }
 
     /// Queues `g`, which `worker` has just run, behind everything else. Go: `Gosched`.
     pub fn yield_now(self: &Arc<Self>, _worker: &mut Worker, g: G) {
-        self.observer.event(Event::Queued { p: None, g: &g });
+        self.observer.event(Event::Queued { p: None, g: &g, next: false });
         self.central(|c| c.global.put(g, &self.global_len));
-        self.spinning.wakep(self);
+        self.wake_another();
+    }
+
+    /// Queues `g`, which `worker` has just run, behind what waits under the same P, and wakes nobody: the caller looks
+    /// next. Go: `goyield`.
+    #[inline]
+    pub fn goyield(self: &Arc<Self>, worker: &mut Worker, g: G) {
+        self.observer.event(Event::Queued { p: Some(worker.p.id()), g: &g, next: false });
+        self.queue(worker).put(g, |half, g| self.spill(half, g));
     }
 
     /// The next G for `worker` to run. Sleeps while there is none. `None`: the scheduler is closed, end the thread.
@@ -224,13 +272,42 @@ impl<H: Host, O: Observer> Sched<H, O> {
     #[must_use = "the worker and its G are in it"]
     pub fn next(self: &Arc<Self>, mut worker: Worker) -> Option<(Worker, G)> {
         loop {
-            let found = find::find_runnable(worker, self.config.order.sources(), self);
-            let (found, g) = found.map_err(|m| self.exited(m)).ok()?;
+            let (found, g) = match self.take_first(&worker) {
+                Some(g) => (worker, g),
+                None => {
+                    let found = find::find_runnable(worker, self.config.order.sources(), self);
+                    found.map_err(|m| self.exited(m)).ok()?
+                }
+            };
             match g.bound() {
                 None => return Some((found, g)),
                 Some(m) => worker = self.startlockedm(found, m)?,
             }
         }
+    }
+
+    /// The next G for `worker`, if there is one in its own P's queues, nobody wants that P, and it is not the global
+    /// queue's turn. `None`: call [`next`](Sched::next). The shortest way from G to G: the worker stays where it is.
+    #[inline]
+    pub fn next_local(self: &Arc<Self>, worker: &Worker) -> Option<G> {
+        let g = self.take_first(worker)?;
+        if g.bound().is_some() {
+            // A ticket, which is not run here: `next` will find it again.
+            self.queue(worker).put_next(g, |half, g| self.spill(half, g));
+            return None;
+        }
+        Some(g)
+    }
+
+    /// What the search would find in its first two places, which are the same in every order, without the rest of it.
+    #[inline]
+    fn take_first(&self, worker: &Worker) -> Option<G> {
+        if self.wanted.any() || worker.seeking.is_some() || self.is_globals_turn(worker.p.id()) {
+            return None;
+        }
+        let (g, next) = self.take_local(worker.p.id())?;
+        self.observer.event(Event::Found { m: worker.m, p: worker.p.id(), g: &g, from: Source::Local, next });
+        Some(g)
     }
 
     /// Ends every M as soon as it has run the G it runs now, waits for that, and gives back the Gs that were never
@@ -255,7 +332,8 @@ impl<H: Host, O: Observer> Sched<H, O> {
             {
                 self.send_for(c, m);
             }
-            self.rouse_monitor(c);
+            self.end_monitor(c);
+            c.calls.poller();
         });
         // A P that is still in somebody's hands, a stopper's for instance, may hold Gs.
         while self.central(|c| c.alive > 0 || c.idle_ps.len() < self.procs() || c.monitor != Monitor::Absent) {
@@ -313,5 +391,9 @@ impl<H: Host, O: Observer> Sched<H, O> {
 impl<H: Host, O: Observer> Wakep for Sched<H, O> {
     fn wakep(self: Arc<Self>) {
         self.spinning.wakep(&self);
+    }
+
+    fn announce(self: Arc<Self>, when: Nanos) {
+        self.netpoll.announce(when, &self);
     }
 }

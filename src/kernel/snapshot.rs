@@ -7,11 +7,14 @@
 //!
 //! Checked by: verification/src/models/sched.rs
 
+use super::central::Central;
 use super::observer::Observer;
 use super::sched::Sched;
 use crate::host::Host;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::fmt;
+use core::sync::atomic::Ordering::Relaxed;
 
 /// A scheduler at one moment, taken under its lock. What others own is a guess while they run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +35,8 @@ pub struct Snapshot {
     pub sleeping: usize,
     /// Ms that were started and have not ended.
     pub alive: usize,
+    /// Ms that wait in the poller: one, or none.
+    pub polling: usize,
     /// Ms that wait for a G of this scheduler, without a P.
     pub waiting: usize,
     /// Ps that are in a system call now.
@@ -45,7 +50,21 @@ pub struct Snapshot {
 impl<H: Host, O: Observer> Sched<H, O> {
     /// What the scheduler looks like now.
     pub fn snapshot(self: &Arc<Self>) -> Snapshot {
-        self.central(|c| Snapshot {
+        self.central(|c| self.picture(c))
+    }
+
+    /// The same, and what Go's `schedtrace` tells besides.
+    pub fn schedtrace(self: &Arc<Self>) -> SchedTrace {
+        self.central(|c| SchedTrace {
+            snapshot: self.picture(c),
+            needspinning: self.spinning.is_asked(),
+            // Relaxed: another's, and a guess while it runs.
+            schedticks: self.ps.iter().map(|p| p.turn.load(Relaxed).dispatches()).collect(),
+        })
+    }
+
+    fn picture(&self, c: &Central<H>) -> Snapshot {
+        Snapshot {
             procs: self.procs(),
             local: self.ps.iter().map(|p| p.queue.len()).collect(),
             global: c.global.len(),
@@ -54,18 +73,49 @@ impl<H: Host, O: Observer> Sched<H, O> {
             nmspinning: self.spinning.count(),
             sleeping: c.sleeping.len(),
             alive: c.alive,
+            polling: usize::from(self.netpoll.is_blocked()),
             waiting: c.bound.inside(),
             in_syscall: self.ps.iter().filter(|p| p.custody.peek().in_syscall.is_some()).count(),
             held: c.world.held(),
             refused: c.refused,
-        })
+        }
+    }
+}
+
+/// A scheduler at one moment, as Go traces it. Shown, it is the line of Go's `GODEBUG=schedtrace=1000`, without the time
+/// that opens it: the same names in the same order. Lengths of queues are with `runnext`, and each dispatch is a tick
+/// (in Go, not those from `runnext`, and the length is without it).
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SchedTrace {
+    /// What a snapshot tells.
+    pub snapshot: Snapshot,
+    /// Was work seen that nobody could look at: shall the next M that wants to idle its P look again?
+    pub needspinning: bool,
+    /// How many Gs were dispatched under each P, modulo 2^32. Go: `schedtick`.
+    pub schedticks: Vec<u32>,
+}
+
+impl fmt::Display for SchedTrace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Snapshot { procs, local, global, idle_ps, nmspinning, sleeping, alive, .. } = &self.snapshot;
+        write!(
+            f,
+            "gomaxprocs={procs} idleprocs={idle_ps} threads={alive} spinningthreads={nmspinning} needspinning={} \
+             idlethreads={sleeping} runqueue={global} [",
+            u8::from(self.needspinning),
+        )?;
+        local.iter().take(*procs).try_for_each(|length| write!(f, " {length}"))?;
+        f.write_str(" ] schedticks=[")?;
+        self.schedticks.iter().take(*procs).try_for_each(|ticks| write!(f, " {ticks}"))?;
+        f.write_str(" ]")
     }
 }
 
 impl Snapshot {
-    /// Do all Ms sleep? Then nothing moves until somebody submits.
+    /// Do all Ms sleep, or wait in the poller? Then nothing moves until somebody submits, or a timer or a socket does.
     pub fn is_quiescent(&self) -> bool {
-        self.sleeping + self.waiting == self.alive
+        self.sleeping + self.waiting + self.polling == self.alive
     }
 
     /// At quiescence: what is wrong, if anything. Invariants 30 to 34.

@@ -11,7 +11,8 @@
 /// A place where a G may wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Source {
-    /// The global queue, when it is its turn: one dispatch in `global_every`.
+    /// The global queue, when it is its turn: one dispatch in `global_every`. Then the embedder's sources and the poller
+    /// are looked at too, and what they have is queued.
     GlobalTurn,
     /// The P's own `runnext` and ring.
     Local,

@@ -24,6 +24,9 @@
 //! for a seeker was counted too. Pair `request`: it lowers its count first and asks then, so who took it for one that
 //! looks has cleared its request before, and is asked again when it idles its P. (Go asks first.)
 //!
+//! An M that does not seek, because enough others do, leaves other Ps' rings to them. Before it idles its P it asks,
+//! under the lock, whether there is still somebody it can leave them to: [`turns_back`](Spinning::turns_back).
+//!
 //! Pair `baton`: a seeker that found more than it runs (a stolen half, a share) puts the rest into its ring and leaves
 //! `nmspinning`; if it is not the last, it wakes nobody and trusts those that are still counted. They see the rest
 //! because they leave later, on the same word, and then look behind their fence. (On x86 and in Go's memory model that
@@ -50,6 +53,10 @@ pub trait Neighbours {
     type IdleP;
     /// Is anything queued, anywhere?
     fn any_work(&self) -> bool;
+    /// Is there anything that one more seeker would do: is something queued, or a deadline that nobody watches?
+    fn needs_seeker(&self) -> bool {
+        self.any_work()
+    }
     /// Takes an idle P; if there is none, runs `or_else` before the idle list can change.
     fn pidleget(&self, or_else: impl FnOnce()) -> Option<Self::IdleP>;
     /// Runs `p` on some M, which starts out seeking.
@@ -67,6 +74,10 @@ impl<H: Host> Spinning<H> {
     pub fn wakep(&self, others: &impl Neighbours) {
         // `work/spinning`, submitter's half. The other half is in `retire`.
         store_load::<H>();
+        self.send_seeker(others);
+    }
+
+    fn send_seeker(&self, others: &impl Neighbours) {
         let mut elected = self.elect();
         if elected.is_none() {
             return;
@@ -83,10 +94,16 @@ impl<H: Host> Spinning<H> {
         }
     }
 
-    /// Found work. If nobody is left looking, the next G in line needs a seeker of its own. Go: `resetspinning`.
+    /// Found work. If nobody is left looking, the next G in line needs a seeker of its own. Go: `resetspinning`, which
+    /// wakes one without looking: so each wake-up of one M wakes a second, for nothing.
     pub fn found_work(&self, seeking: Seeking, others: &impl Neighbours) {
-        if self.leave(seeking).was_last {
-            self.wakep(others);
+        if !self.leave(seeking).was_last {
+            return;
+        }
+        // `work/spinning`, seeker's half, as in `retire`: who trusted our count has queued its G before we look.
+        store_load::<H>();
+        if others.needs_seeker() {
+            self.send_seeker(others);
         }
     }
 
@@ -112,6 +129,21 @@ impl<H: Host> Spinning<H> {
         self.needspinning.load(Relaxed).then(|| self.become_spinning())
     }
 
+    /// Asked under the scheduler's lock, by who is about to idle a P and has not looked everywhere. `Some`: look first:
+    /// a seeker is asked for; or nobody looks and no P is idle, so nobody would notice Gs that came into another P's ring
+    /// without a wake: those that came back from system calls when no P was idle, as a share of the global queue. Whoever
+    /// it left the looking to may have found work since, or retired.
+    #[must_use]
+    pub fn turns_back(&self, is_another_idle: bool) -> Option<Seeking> {
+        let called = self.called_upon();
+        if called.is_some() || is_another_idle {
+            return called;
+        }
+        // `work/spinning`, as a submitter: what came into a ring came before us, by the lock.
+        store_load::<H>();
+        self.elect()
+    }
+
     /// Counts one M up. It must look at every queue after this, not before.
     pub fn become_spinning(&self) -> Seeking {
         // Relaxed: a count. What it is compared with is ordered by `work/spinning`.
@@ -132,6 +164,12 @@ impl<H: Host> Spinning<H> {
         self.nmspinning.load(Relaxed) as usize
     }
 
+    /// Is one more asked for? Under the scheduler's lock.
+    pub fn is_asked(&self) -> bool {
+        // Relaxed: written under the same lock, in `ask_for_seeker`.
+        self.needspinning.load(Relaxed)
+    }
+
     /// Work waits and nobody can look at it now. Under the scheduler's lock.
     pub fn ask_for_seeker(&self) {
         // Relaxed: read under the same lock, in `called_upon`.
@@ -143,10 +181,10 @@ impl<H: Host> Spinning<H> {
         self.leave(seeking);
     }
 
-    /// The right to look for work, if nobody does: at most one winner. For who hands a P on; a submitter calls
-    /// [`wakep`](Spinning::wakep).
+    /// The right to look for work, if nobody does: at most one winner. A submitter calls [`wakep`](Spinning::wakep), who
+    /// is about to idle a P [`turns_back`](Spinning::turns_back).
     pub fn elect(&self) -> Option<Seeking> {
-        // Relaxed: in `wakep`, `work/spinning` came just before.
+        // Relaxed: `work/spinning` came just before, in `wakep` and in `turns_back`.
         if self.nmspinning.load(Relaxed) != 0 {
             return None;
         }

@@ -173,6 +173,16 @@ pub fn entersyscall<H: Host>(m: MId, p: OwnedP, others: &impl Neighbours<H>) -> 
     Away::new(m, id, Some(left))
 }
 
+/// The G on M `m` runs on and on, and is taken for one in a system call: `p` stays until somebody wants it. For a signal
+/// handler: two accesses, no lock, nobody woken. So who stops the world at this moment may miss it, as it may miss what
+/// runs; the monitor, which sent the signal, sees it at its next tick. Go, which stops the G itself: `asyncPreempt`.
+#[inline]
+pub fn interrupt<H: Host>(m: MId, p: OwnedP, others: &impl Neighbours<H>) -> Away {
+    let id = p.id();
+    let left = others.custody(id).put(p, m);
+    Away::new(m, id, Some(left))
+}
+
 /// M `m` enters a system call that is known to block: `p` is handed on at once. Go: `entersyscallblock`.
 pub fn entersyscallblock<H: Host>(m: MId, p: OwnedP, others: &impl Neighbours<H>) -> Away {
     let id = p.id();

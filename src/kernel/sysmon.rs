@@ -25,11 +25,21 @@ pub const SLICE: Nanos = 10_000_000;
 /// The shortest time between two ticks.
 pub const SHORTEST: Nanos = 20_000;
 
-/// The longest.
-pub const LONGEST: Nanos = 10_000_000;
+/// The longest. Go's is twice as long; a G that runs on and on is then noticed in its third slice, not its second.
+pub const LONGEST: Nanos = 5_000_000;
+
+/// A nap while there is nothing to see.
+pub const QUIET: Nanos = 10_000_000;
+
+/// The longest after a G was asked to make way: does it?
+pub const SOON: Nanos = 1_000_000;
 
 /// So many ticks without a retake, and the monitor slows down.
 pub const PATIENCE: u32 = 50;
+
+/// So many naps without anything to see, and the monitor sleeps deeply. Until then whoever takes an idle
+/// P need not wake it: a thread that is woken now and then, for a moment, does not wake a second one each time.
+pub const CALM: u32 = 8;
 
 /// A P at one tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +68,8 @@ pub struct Around {
 pub struct Seen {
     slice: Since,
     syscall: Since,
+    /// The slice whose G was asked to make way, and whether that was at this tick.
+    asked: Option<(u32, bool)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -97,12 +109,22 @@ impl Seen {
         let same_slice = self.slice.is_old(p.dispatches, around.now) && self.slice.is_over(around.now);
         let Some(tick) = p.syscall else {
             self.syscall = Since::default();
-            return if same_slice { Verdict::Preempt } else { Verdict::Leave };
+            return if same_slice { self.ask(p.dispatches) } else { Verdict::Leave };
         };
         let same_call = self.syscall.is_old(tick, around.now);
         let is_old = same_call || same_slice;
         let is_needed = p.has_work || !around.somebody_looks || self.syscall.is_over(around.now);
         if around.is_wanted || is_old && is_needed { Verdict::Retake } else { Verdict::Leave }
+    }
+
+    fn ask(&mut self, slice: u32) -> Verdict {
+        self.asked = Some((slice, self.asked.is_none_or(|(asked, _)| asked != slice)));
+        Verdict::Preempt
+    }
+
+    /// Was its G asked at this tick to make way, and not before? Asked once a tick.
+    pub fn is_news(&mut self) -> bool {
+        self.asked.as_mut().is_some_and(|(_, news)| core::mem::take(news))
     }
 }
 
@@ -110,18 +132,38 @@ impl Seen {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pace {
     idle: u32,
+    calm: u32,
     delay: Nanos,
 }
 
 impl Pace {
     /// As short as it gets: something has just begun.
     pub const fn new() -> Self {
-        Pace { idle: 0, delay: SHORTEST }
+        Pace { idle: 0, calm: 0, delay: SHORTEST }
     }
 
     /// The time until the next tick.
     pub const fn delay(&self) -> Nanos {
         self.delay
+    }
+
+    /// A G was asked to make way: whether it does is looked at soon. Not while there is nothing to see: then it was a P that
+    /// nobody uses.
+    pub fn hurry(&mut self) {
+        if self.calm == 0 {
+            self.delay = self.delay.min(SOON);
+        }
+    }
+
+    /// Is anything to see? `true`: there was not for so long that the monitor may sleep until it is woken.
+    pub fn may_sleep(&mut self, is_quiet: bool) -> bool {
+        match (is_quiet, self.calm) {
+            (true, CALM..) => return true,
+            (true, _) => (self.calm, self.delay) = (self.calm + 1, QUIET),
+            (false, 0) => (),
+            (false, _) => *self = Pace::new(),
+        }
+        false
     }
 
     /// A tick is over. Did it retake anything?
@@ -131,7 +173,7 @@ impl Pace {
             return;
         }
         self.idle = self.idle.saturating_add(1);
-        if self.idle > PATIENCE {
+        if self.idle > PATIENCE && self.calm == 0 {
             self.delay = (self.delay * 2).min(LONGEST);
         }
     }

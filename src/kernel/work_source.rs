@@ -20,6 +20,8 @@
 //! Checked by: verification/src/models/work_source.rs, proptests/tests/work_source.rs
 
 use super::g::G;
+use super::p::PId;
+use super::timers::NEVER;
 use crate::host::Nanos;
 use alloc::sync::{Arc, Weak};
 
@@ -31,9 +33,16 @@ pub trait WorkSource: Send + Sync + 'static {
     /// Is there a G to take? Asked often, without the lock, behind a StoreLoad; reads a word or two.
     fn has_work(&self) -> bool;
 
-    /// Gives what there is to `put`, oldest first; must not block. Asked by an M with a P, by several at
-    /// once; it may so find that another was faster.
-    fn take(&self, put: &mut dyn FnMut(G));
+    /// Gives what there is to `put`, oldest first; must not block. Asked by an M with P `p`, or by the monitor, with
+    /// none; by several at once; it may so find that another was faster.
+    fn take(&self, p: Option<PId>, put: &mut dyn FnMut(G));
+
+    /// When it will have work by itself, if nothing else happens: when the earliest timer is due.
+    /// [`NEVER`]: it will not. Who makes it earlier calls [`Waker::announce`], unless its thread
+    /// holds a P. Reads a few words.
+    fn deadline(&self) -> Nanos {
+        NEVER
+    }
 
     /// Can it still get work when no G runs any more: does a timer run, is a socket waited for? Asked under the
     /// scheduler's lock, by who looks for a deadlock. A source has its work before it stops expecting it; and one that
@@ -47,10 +56,33 @@ pub trait WorkSource: Send + Sync + 'static {
     }
 }
 
+/// Where an M waits that has nothing to do, as long as a source has a deadline or somebody waits for what this reports:
+/// a poller of sockets. One M at a time does so; see [`netpoll`](super::netpoll).
+pub trait Poller: Send + Sync + 'static {
+    /// Does anybody wait for what it reports? Lowered only after what it reported is runnable (golang/go #61454). Who
+    /// makes it so without a P calls [`Waker::announce`] with [`NEVER`]; who ends the last wait
+    /// calls [`interrupt`](Poller::interrupt).
+    fn is_awaited(&self) -> bool;
+
+    /// Waits until something is ready, until the moment `until`, until an interrupt, or for no reason; gives the Gs that
+    /// are runnable so to `put`. Never called by two at once.
+    fn poll(&self, until: Nanos, put: &mut dyn FnMut(G));
+
+    /// Looks whether something is ready, without waiting. Never called by two at once.
+    fn peek(&self, put: &mut dyn FnMut(G)) {
+        let _ = put;
+    }
+
+    /// Ends the wait that goes on now; if none does, the next. From any thread.
+    fn interrupt(&self);
+}
+
 /// What a waker wakes.
 pub trait Wakep: Send + Sync {
     /// Makes sure that somebody looks for work.
     fn wakep(self: Arc<Self>);
+    /// A source has an earlier deadline.
+    fn announce(self: Arc<Self>, when: Nanos);
 }
 
 /// Tells a scheduler that a source has work. Cloned at will; wakes nothing once the scheduler is gone.
@@ -68,6 +100,15 @@ impl Waker {
     pub fn wake(&self) {
         if let Some(sched) = self.0.upgrade() {
             sched.wakep();
+        }
+    }
+
+    /// A source has work by itself at `when`, earlier than before. Or, with [`NEVER`]: somebody
+    /// waits for what the poller reports. Needless for who holds a P. From any thread, but not under the scheduler's
+    /// lock.
+    pub fn announce(&self, when: Nanos) {
+        if let Some(sched) = self.0.upgrade() {
+            sched.announce(when);
         }
     }
 

@@ -1,32 +1,92 @@
 //! The numbers of a runtime, and what can be wrong with them.
 
-use super::Runtime;
+use super::hogs::Hogs;
+use super::home::Home;
+use super::metrics::Meter;
+use super::shared::{Parts, Shared};
+use super::stack::Stacks;
+use super::staff::{Plan, Staff};
 use super::task::Tasks;
+use super::trace::Recorder;
+use super::watch::Watchers;
+use super::{Runtime, cpus, env, signal, sim};
 use crate::host::SpawnError;
 use crate::kernel::config::{Config, ConfigError};
+use crate::kernel::observer::Observer;
 use crate::kernel::sources::SearchOrder;
 use core::fmt;
 use core::time::Duration;
-use std::thread;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// How many Ps a deterministic runtime has, if nobody says.
+const SIMULATED_PROCS: usize = 4;
 
 /// How a [`Runtime`] shall be. Every number has a default.
-#[derive(Debug, Clone, PartialEq, Eq)]
+///
+/// Two variables of the environment are read in [`build`](Builder::build), and not later; empty, they are as not set.
+///
+/// | variable | meaning |
+/// |----------|---------|
+/// | `SPINPARK_PROCS=N` | the default of [`procs`](Builder::procs), 1 to 4096. Go: `GOMAXPROCS` |
+/// | `SPINPARK_DEBUG=schedtrace=N` | print a line of [`schedtrace`](Runtime::schedtrace) to standard error every N milliseconds. Go: `GODEBUG` |
+///
+/// ```
+/// use std::time::Duration;
+///
+/// let runtime = spinpark::Runtime::builder()
+///     .procs(2)
+///     .thread_name("crawler")
+///     .thread_keep_alive(Duration::from_secs(60))
+///     .on_thread_start(|| println!("one thread more"))
+///     .build()?;
+/// let name = runtime.go(|| std::thread::current().name().map(str::to_owned)).join()?;
+/// assert!(name.is_some_and(|name| name.starts_with("crawler-m")));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
 #[must_use = "a builder does nothing until `build`"]
 pub struct Builder {
     config: Config,
+    /// `None`: as many as the environment says, or as there are.
+    procs: Option<usize>,
+    /// `None`: the default, or as many as there are Ps if that is more.
+    max_threads: Option<usize>,
+    detects_deadlock: bool,
+    is_timed: bool,
+    preempts: bool,
+    goroutine_stack: usize,
+    seed: Option<u64>,
+    plan: Plan,
+    watchers: Watchers,
 }
 
 impl Builder {
     pub(super) fn new() -> Self {
-        let procs = thread::available_parallelism().map_or(1, usize::from).min(Config::MAX_PROCS);
-        let config = Config::default();
-        Builder { config: Config { procs, max_procs: 64, max_ms: config.max_ms.max(procs), ..config } }
+        Builder {
+            config: Config { max_procs: 64, ..Config::default() },
+            procs: None,
+            max_threads: None,
+            detects_deadlock: true,
+            is_timed: false,
+            preempts: true,
+            goroutine_stack: Stacks::DEFAULT,
+            seed: None,
+            plan: Plan::default(),
+            watchers: Watchers::default(),
+        }
     }
 
-    /// How many tasks may run at once: the number of Ps. Default: the number of cores there are for this process.
-    /// Go: `GOMAXPROCS`.
+    /// How many tasks may run at once: the number of Ps, 1 to 4096. Go: `GOMAXPROCS`.
+    ///
+    /// Default: what the variable `SPINPARK_PROCS` says. If it is not set, as in Go: the number of cores that the calling
+    /// thread may run on; or, if the process runs in a control group (cgroup, version 1 or 2) with a quota of processor
+    /// time, so many cores' time rounded up, but 2 at least, if that is less. All of it is looked at once, in
+    /// [`build`](Builder::build), and a quota that is changed later changes nothing; Go looks again every second. The
+    /// quotas of the groups around the process's own count too, where they can be seen; Go asks the innermost only.
     pub fn procs(mut self, n: usize) -> Self {
-        self.config.procs = n;
+        self.procs = Some(n);
         self
     }
 
@@ -57,13 +117,28 @@ impl Builder {
         self
     }
 
+    /// One dispatch in this many looks first into the global queue, and at timers and sockets, so that a P with work of its
+    /// own does not starve them. Default 61, as Go's; 0: never. With 1, whoever keeps the global queue filled starves
+    /// the local ones.
+    pub fn global_every(mut self, n: u32) -> Self {
+        self.config.global_every = n;
+        self
+    }
+
+    /// How often a thread without work goes round the other Ps before it gives up: 1 or more. The last time it takes
+    /// what is to run next there, too. Default 4, as Go's.
+    pub fn steal_passes(mut self, n: u32) -> Self {
+        self.config.steal_passes = n;
+        self
+    }
+
     /// How many threads there may be, besides the monitor's. With fewer than [`procs`](Builder::procs), so many tasks
     /// run at once; a task that waits in a [`syscall`](crate::syscall), in [`blocking`](crate::blocking) or for another
-    /// task occupies one. Default 512, or `procs` if there are more cores. Go: `SetMaxThreads`, where reaching it is
+    /// task occupies one. Default 512, or `procs` if that is more. Go: `SetMaxThreads`, where reaching it is
     /// fatal; here work waits for a thread, [`try_blocking`](crate::try_blocking) says so, and tasks that could so
     /// never go on are told by [`JoinError::Deadlock`](crate::JoinError::Deadlock).
     pub fn max_threads(mut self, n: usize) -> Self {
-        self.config.max_ms = n;
+        self.max_threads = Some(n);
         self
     }
 
@@ -73,28 +148,252 @@ impl Builder {
         self
     }
 
+    /// What the names of the threads begin with. Default `spinpark`: then they are `spinpark-m0`, `spinpark-m1` and so on
+    /// for those that run tasks, and `spinpark-sysmon` for the monitor. Not empty, and without a zero byte. Linux shows the
+    /// first 15 bytes of a thread's name.
+    pub fn thread_name(mut self, prefix: impl Into<String>) -> Self {
+        self.plan.name = Some(prefix.into());
+        self
+    }
+
+    /// How large the stacks of the threads are, in bytes: 64 KiB to 1 GiB. Default: that of [`std::thread`].
+    pub fn thread_stack_size(mut self, bytes: usize) -> Self {
+        self.plan.stack = Some(bytes);
+        self
+    }
+
+    /// Is run in each thread that runs tasks, before its first one. Not in the monitor's, which runs no code of yours.
+    ///
+    /// It is no task, but inside of the runtime: [`Handle::current`](crate::Handle::current) and
+    /// [`spawn`](crate::spawn) work. It must not wait for a task: it occupies a P. If it panics, the panic hook says so,
+    /// and the thread goes on.
+    pub fn on_thread_start(mut self, f: impl Fn() + Send + Sync + 'static) -> Self {
+        self.plan.on_start = Some(Arc::new(f));
+        self
+    }
+
+    /// Is run in each thread that runs tasks, after its last one: when it has slept for long
+    /// ([`thread_keep_alive`](Builder::thread_keep_alive)), when a task ended that was still bound to it
+    /// ([`lock_thread`](crate::lock_thread)), or when the runtime is shut down, which waits for it. As
+    /// [`on_thread_start`](Builder::on_thread_start) otherwise.
+    pub fn on_thread_stop(mut self, f: impl Fn() + Send + Sync + 'static) -> Self {
+        self.plan.on_stop = Some(Arc::new(f));
+        self
+    }
+
+    /// Is it measured how long tasks wait for their turn, and how long they run then? For one time in eight, by lot. See
+    /// [`Metrics::latency`](crate::Metrics::latency). Default: no, as it asks for the time. (What is merely counted always
+    /// is.) If there are many runtimes in the process, and one measures, the others pay for half of it.
+    pub fn latency_histogram(mut self, yes: bool) -> Self {
+        self.is_timed = yes;
+        self
+    }
+
+    /// Is a wait without end an error, where it is certain that it has none? Default: yes. See
+    /// [`block_on`](Runtime::block_on).
+    pub fn detect_deadlock(mut self, yes: bool) -> Self {
+        self.detects_deadlock = yes;
+        self
+    }
+
+    /// How many bytes the stack of a goroutine has: 16 KiB to 1 GiB, rounded up to whole pages. Default 256 KiB. Memory
+    /// is taken only for the pages that were touched, so a goroutine that waits has one or two of them whatever this
+    /// says. Below its stack lies a page that nobody may touch: who does has used up the stack, and the process ends with
+    /// a message that names the goroutine. Go's stacks grow, up to 1 GB.
+    pub fn goroutine_stack_size(mut self, bytes: usize) -> Self {
+        self.goroutine_stack = bytes;
+        self
+    }
+
+    /// Is the P taken from a task that has run for 10 ms, is asked to make way, and does not look? Default: yes, where the
+    /// system can do it (Linux); elsewhere this changes nothing.
+    ///
+    /// Its thread is interrupted by a signal (`SIGURG`, as Go's), and goes on with the task without a P, beside the others,
+    /// until the task waits, ends, or makes way: then it first waits for its turn, as after a [`syscall`](crate::syscall).
+    /// So a loop that never ends stalls nobody, at the price of more threads than Ps that run at a time. A system call that
+    /// such a task makes outside of `syscall` may end with `EINTR`. Go: `asyncpreemptoff`.
+    pub fn preemption(mut self, yes: bool) -> Self {
+        self.preempts = yes;
+        self
+    }
+
+    /// All threads of the runtime are played by the one that builds it, in an order that `seed` decides, and its time is a
+    /// number that jumps: the same program does the same for the same seed, and something else for most others. For tests:
+    /// try many seeds, and replay the one that failed. See [`deterministic`](crate::deterministic), which says what is
+    /// chosen and what is not.
+    ///
+    /// Only the thread that builds the runtime may use it; tasks run while that thread waits in
+    /// [`block_on`](Runtime::block_on), [`join`](crate::JoinHandle::join), or for the world to stop. One such runtime may
+    /// live on a thread, and no other be built or used there meanwhile. [`procs`](Builder::procs) is then 4 if nobody says,
+    /// whatever the machine and the environment are; stacks are of 1 MiB if nobody says; no line of `schedtrace` is printed;
+    /// [`detect_deadlock`](Builder::detect_deadlock) is always on.
+    ///
+    /// ```
+    /// use spinpark::time::sleep;
+    /// use std::time::Duration;
+    ///
+    /// let run = |seed| {
+    ///     let runtime = spinpark::Runtime::builder().procs(2).deterministic(seed).build().expect("a runtime");
+    ///     runtime.block_on(async { sleep(Duration::from_secs(3600)).await }).expect("no deadlock");
+    ///     spinpark::deterministic::fingerprint()
+    /// };
+    /// assert_eq!(run(7), run(7)); // two hours, which are over at once
+    /// ```
+    pub fn deterministic(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+
+    /// Tells `observer` everything that the scheduler reports, and what becomes of each task. May be called several times;
+    /// a builder that is cloned gives the same ones to each runtime.
+    ///
+    /// It is told on the thread on which it happens, and while it lasts nothing else happens there; some events are told
+    /// under the scheduler's lock (their documentation says which). So it must neither block nor take long, and must not
+    /// call the runtime: no spawning, no waking of a task, no [`metrics`](Runtime::metrics). It may send to a channel that
+    /// has room, count, and signal or unpark a thread. If it panics, the panic hook says so, the runtime goes on, and the
+    /// observer is told nothing more. A G's number is an address: it is used again after [`Event::Dead`].
+    ///
+    /// [`Event::Dead`]: crate::kernel::observer::Event::Dead
+    pub fn observer(mut self, observer: impl Observer) -> Self {
+        self.watchers.observers.push(Arc::new(observer));
+        self
+    }
+
+    /// Keeps everything that happens in `recorder`, to be looked at: see [`trace`](crate::trace). It keeps one runtime at a
+    /// time: what it had of another is forgotten.
+    pub fn record(mut self, recorder: &Recorder) -> Self {
+        self.watchers.recorders.push(recorder.clone());
+        self
+    }
+
+    /// Writes everything that happens to this file, which is made anew; to be looked at in <https://ui.perfetto.dev> or
+    /// `chrome://tracing`. Go: `trace.Start`.
+    ///
+    /// The file is written by a thread of its own, a tenth of a second behind at most, and is complete when the runtime was
+    /// [shut down](Runtime::shutdown) or dropped; without its end it can be looked at too. If the disk is slower than the
+    /// runtime, the runtime waits. If it is full, a line on standard error says so, and the runtime goes on. What it
+    /// costs: docs/seeing.md.
+    pub fn trace(mut self, path: impl Into<PathBuf>) -> Self {
+        self.watchers.path = Some(path.into());
+        self
+    }
+
     /// Makes the runtime and starts its first thread and its monitor; others are started when there is work for them.
     ///
     /// # Errors
-    /// If a number is not allowed, or the system does not give a thread.
+    /// If a number or a name is not allowed, here or in the environment, or the system does not give a thread, or not the
+    /// file to [`trace`](Builder::trace) to.
     pub fn build(self) -> Result<Runtime, BuildError> {
-        let tasks = Tasks::new(self.config).map_err(BuildError::Config)?;
-        if let Err(error) = tasks.start() {
+        let trace_every = env::schedtrace()?;
+        let config = self.numbers()?;
+        self.plan.check()?;
+        if !(Stacks::SMALLEST..=Stacks::LARGEST).contains(&self.goroutine_stack) {
+            return Err(BuildError::GoroutineStack(self.goroutine_stack));
+        }
+        // Checked before anything is made from it.
+        config.check().map_err(BuildError::Config)?;
+        let machine = sim::machine_for(self.seed).ok_or(BuildError::Nested)?;
+        let built = self.build_on(machine, config, trace_every);
+        if built.is_err() && machine.is_any() {
+            sim::abandon();
+        }
+        built
+    }
+
+    fn build_on(
+        self,
+        machine: sim::Number,
+        config: Config,
+        trace_every: Option<Duration>,
+    ) -> Result<Runtime, BuildError> {
+        let is_simulated = machine.is_any();
+        let home = Home::new();
+        signal::listen();
+        let parts = Parts {
+            procs: config.procs,
+            home,
+            machine,
+            detects_deadlock: self.detects_deadlock,
+            meter: Meter::new(config.capacity(), self.is_timed),
+            staff: Staff::new(self.plan, is_simulated),
+            stacks: Stacks::new(config.procs, self.goroutine_stack),
+            hogs: Hogs::new(config.capacity(), self.preempts && !is_simulated),
+            watch: self.watchers.open(home, &config)?,
+        };
+        let shared = Shared::new(parts).map_err(|error| BuildError::Poller(error.raw_os_error()))?;
+        let trace_every = trace_every.filter(|_| !is_simulated);
+        let tasks = Tasks::new(config, shared).map_err(BuildError::Config)?;
+        let start_trace = |every| tasks.shared().printer.start(&tasks, every);
+        if let Err(error) = tasks.start().and_then(|()| trace_every.map_or(Ok(()), start_trace)) {
             drop(tasks.close());
             return Err(BuildError::Spawn(error));
         }
         Ok(Runtime::from_tasks(tasks))
     }
+
+    /// With what is there if nobody says.
+    fn numbers(&self) -> Result<Config, BuildError> {
+        let procs = match self.procs {
+            Some(procs) => procs,
+            // Not what differs from machine to machine.
+            None if self.seed.is_some() => SIMULATED_PROCS,
+            None => env::procs()?.unwrap_or_else(cpus::default_procs),
+        };
+        let max_ms = self.max_threads.unwrap_or(self.config.max_ms.max(procs).min(Config::MAX_MS));
+        Ok(Config { procs, max_ms, ..self.config.clone() })
+    }
+}
+
+impl Plan {
+    fn check(&self) -> Result<(), BuildError> {
+        if let Some(name) = &self.name
+            && (name.is_empty() || name.contains('\0'))
+        {
+            return Err(BuildError::ThreadName(name.clone()));
+        }
+        match self.stack {
+            Some(bytes) if !(Plan::SMALLEST_STACK..=Plan::LARGEST_STACK).contains(&bytes) => {
+                Err(BuildError::ThreadStack(bytes))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// A runtime could not be made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BuildError {
     /// A number is not allowed.
     Config(ConfigError),
+    /// A variable of the environment is not allowed as it is.
+    Env {
+        /// Its name.
+        variable: &'static str,
+        /// What it is.
+        value: String,
+        /// What it could be.
+        allowed: String,
+    },
+    /// Threads cannot have such a name.
+    ThreadName(String),
+    /// Threads cannot have a stack of so many bytes.
+    ThreadStack(usize),
+    /// Goroutines cannot have a stack of so many bytes.
+    GoroutineStack(usize),
+    /// A deterministic runtime lives on this thread.
+    Nested,
     /// There was no thread to be had, not even one.
     Spawn(SpawnError),
+    /// The file to trace to could not be made.
+    Trace {
+        /// Where it should have been.
+        path: PathBuf,
+        /// The system's error code, where there is one.
+        os_error: Option<i32>,
+    },
+    /// The system gave no poller for sockets; its error code, where there is one.
+    Poller(Option<i32>),
 }
 
 impl fmt::Display for BuildError {
@@ -105,7 +404,32 @@ impl fmt::Display for BuildError {
                 write!(f, "max_threads is {n}: give 1 to {}", Config::MAX_MS)
             }
             BuildError::Config(error) => error.fmt(f),
+            BuildError::Env { variable, value, allowed } => write!(f, "{variable} is {value:?}: give {allowed}"),
+            BuildError::ThreadName(name) => {
+                write!(f, "thread_name is {name:?}: give one byte or more, and none that is zero")
+            }
+            BuildError::ThreadStack(bytes) => write!(
+                f,
+                "thread_stack_size is {bytes}: give {} to {} bytes",
+                Plan::SMALLEST_STACK,
+                Plan::LARGEST_STACK
+            ),
+            BuildError::GoroutineStack(bytes) => {
+                write!(f, "goroutine_stack_size is {bytes}: give {} to {} bytes", Stacks::SMALLEST, Stacks::LARGEST)
+            }
+            BuildError::Nested => f.write_str(
+                "a deterministic runtime lives on this thread: drop it first, or build the other on another thread",
+            ),
             BuildError::Spawn(error) => error.fmt(f),
+            BuildError::Trace { path, os_error } => {
+                write!(f, "the file to trace to, {}, cannot be made", path.display())?;
+                os_error.map_or(Ok(()), |code| write!(f, ": {}", io::Error::from_raw_os_error(code)))
+            }
+            BuildError::Poller(code) => {
+                f.write_str("the system gave no poller for sockets")?;
+                code.map_or(Ok(()), |code| write!(f, ": {}", io::Error::from_raw_os_error(code)))?;
+                f.write_str("; are too many files open?")
+            }
         }
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! Every method vanishes into the instruction it stands for; tests/codegen.rs compares the machine code.
 
+use super::threads::Known;
+use super::{sim, spans, staff};
 use crate::host::{Host, Lock, Nanos, Parker, SpawnError, Word};
 #[cfg(any(test, not(target_os = "linux")))]
 use core::sync::atomic::Ordering::Relaxed;
@@ -30,6 +32,9 @@ impl Host for Cores {
     /// 20 to 140 cycles a hint on x86, so about a microsecond in all.
     #[inline]
     fn relax() {
+        if sim::is_here() {
+            return sim::relax();
+        }
         for _ in 0..32 {
             core::hint::spin_loop();
         }
@@ -37,19 +42,33 @@ impl Host for Cores {
 
     #[inline]
     fn choose(n: usize) -> usize {
-        // The high half of the product: below `n`, without a division.
-        ((u128::from(draw()) * n as u128) >> u64::BITS) as usize
+        if sim::is_here() {
+            return sim::choose(n);
+        }
+        lot(n)
     }
 
     /// Since it was first asked. 64 bits last for 584 years.
     #[inline]
     fn now() -> Nanos {
         static START: OnceLock<Instant> = OnceLock::new();
+        if let Some(now) = sim::now() {
+            return now;
+        }
         START.get_or_init(Instant::now).elapsed().as_nanos() as Nanos
     }
 
     fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), SpawnError> {
-        match thread::Builder::new().name(name.into()).spawn(body) {
+        let wanted = staff::Wanted::take(name);
+        if wanted.is_simulated() {
+            return sim::spawn(name, wanted.stack(), body);
+        }
+        let known = Known::new();
+        let body = move || {
+            let _known = known;
+            body();
+        };
+        match wanted.builder().spawn(body) {
             Ok(_detached) => Ok(()),
             Err(error) => Err(SpawnError { os_error: error.raw_os_error() }),
         }
@@ -120,6 +139,7 @@ impl Bed {
     /// The sleeper's steps; the second, which may end for no reason, is `wait`.
     #[inline]
     fn sleep(&self, wait: impl FnOnce(&AtomicU32)) {
+        spans::tell_later();
         // One step from NOTIFIED to EMPTY, or from EMPTY to PARKED.
         // Acquire: `token`, sleeper's half, on the way out without sleep.
         if self.token.fetch_sub(1, Acquire) == NOTIFIED {
@@ -140,21 +160,35 @@ impl Parker for Bed {
 
     #[inline]
     fn park(&self) {
-        self.sleep(|token| atomic_wait::wait(token, PARKED));
+        self.sleep(|token| {
+            if !sim::parks(address(token), None) {
+                atomic_wait::wait(token, PARKED);
+            }
+        });
     }
 
     #[inline]
     fn park_timeout(&self, nanos: Nanos) {
-        self.sleep(|token| wait_timeout(token, Duration::from_nanos(nanos)));
+        self.sleep(|token| {
+            if !sim::parks(address(token), Some(nanos)) {
+                wait_timeout(token, Duration::from_nanos(nanos));
+            }
+        });
     }
 
     #[inline]
     fn unpark(&self) {
+        spans::tell_later();
         // Release: `token`, waker's half.
-        if self.token.swap(NOTIFIED, Release) == PARKED {
+        if self.token.swap(NOTIFIED, Release) == PARKED && !sim::unparks(address(&self.token)) {
             atomic_wait::wake_one(&self.token);
         }
     }
+}
+
+/// What a simulated sleeper is found by.
+fn address(token: &AtomicU32) -> usize {
+    core::ptr::from_ref(token).addr()
 }
 
 /// Waits while `token` is PARKED, for `time` at the most.
@@ -186,7 +220,14 @@ fn wait_in_slices(token: &AtomicU32, time: Duration) {
     }
 }
 
-/// A random number, from a generator of this thread's own (wyrand). Go: `cheaprand`.
+/// Any number below `n`, which decides nothing that a deterministic runtime has to decide again in the same way.
+#[inline]
+pub(super) fn lot(n: usize) -> usize {
+    // The high half of the product: below `n`, without a division.
+    ((u128::from(draw()) * n as u128) >> u64::BITS) as usize
+}
+
+/// A random number, from a generator of this thread's own. Go: `cheaprand`.
 #[inline]
 fn draw() -> u64 {
     thread_local! {
@@ -195,10 +236,17 @@ fn draw() -> u64 {
     // 0 is a state like any other, and means "not seeded" once in 2^64 draws more than it should.
     let state = STATE.get();
     let state = if state == 0 { RandomState::new().hash_one(thread::current().id()) } else { state };
-    let state = state.wrapping_add(0xa076_1d64_78bd_642f);
+    let (state, drawn) = wyrand(state);
     STATE.set(state);
+    drawn
+}
+
+/// The next state of the generator, and what it gives.
+#[inline]
+pub(super) fn wyrand(state: u64) -> (u64, u64) {
+    let state = state.wrapping_add(0xa076_1d64_78bd_642f);
     let product = u128::from(state) * u128::from(state ^ 0xe703_7ed1_a0b4_28db);
-    (product >> u64::BITS) as u64 ^ product as u64
+    (state, (product >> u64::BITS) as u64 ^ product as u64)
 }
 
 static_assertions::assert_impl_all!(crate::kernel::sched::Sched<Cores>: Send, Sync);

@@ -1,61 +1,143 @@
-//! The runtime on real cores: closures as Gs.
+//! The runtime on real cores: futures and closures as Gs.
 //!
 //! ```
-//! use spinpark::{Runtime, go};
+//! use spinpark::{Runtime, go, spawn, time};
+//! use std::time::Duration;
 //!
 //! let runtime = Runtime::new()?;
-//! let sum = runtime.go(|| {
-//!     go(|| println!("a task from inside a task")); // its handle is dropped: nobody waits for it
-//!     (1..=10).sum::<u32>()
-//! });
-//! assert_eq!(sum.join()?, 55);
+//! let sum = runtime.block_on(async {
+//!     let slow = spawn(async {
+//!         time::sleep(Duration::from_millis(1)).await;
+//!         40
+//!     });
+//!     let quick = go(|| 2); // a closure
+//!     Ok::<_, spinpark::JoinError<i32>>(slow.await? + quick.await?)
+//! })??;
+//! assert_eq!(sum, 42);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! ```text
+//!   spawn(future) ──► Task: one allocation, whose address is the G ──► the kernel's queues
+//!                        ▲                                                 │
+//!      a waker: `schedule`: the next under this P, or of a source,         ▼
+//!      or into the global queue                               worker: next ─ run ─ next ─ …
+//!                        ▲                                                 │ nothing to do
+//!        timers ─────────┤                                                 ▼
+//!        netpoll ────────┘◄────────────── poller: the last M waits here for sockets and timers
 //! ```
 //!
 //! | file        | what it is                                                        |
 //! |-------------|-------------------------------------------------------------------|
 //! | `cores`     | the host: atomics, futex, threads                                 |
-//! | `task`      | a closure as a G's number and back; the crate's only unsafe code  |
-//! | `packet`    | what a task and its handle share                                  |
-//! | `worker`    | an M's life; `go`, `checkpoint`, waiting for another task         |
+//! | `task`      | a future's task as a G's number and back                          |
+//! | `life`      | a task's panics, its end, and where it is known while it waits    |
+//! | `worker`    | an M's life; what a thread is to a runtime; `spawn`, `go`         |
+//! | `home`, `shared` | which runtimes there are, and what belongs to one            |
+//! | `join`, `waker` | waiting for an outcome, and who is woken then                 |
+//! | `block_on`, `local_set` | futures on the thread that waits for them             |
+//! | `time`, `timer` | sleeping; the queue of what becomes due                       |
+//! | `net`, `netpoll`, `poller` | sockets, who waits for which, where the last M waits |
+//! | `goroutine`, `stack`, `wait_io` | closures with stacks of their own, and `wait`     |
+//! | `hogs`, `signal`, `idle` | tasks that do not make way; what is done in an idle moment |
+//! | `chan`, `select`, `sync` | channels, waiting for several things, locks and the like |
+//! | `fs`, `hyper`, `context` | files, the traits hyper wants, what they find around them |
 //! | `block`     | `syscall`, `blocking`: the P is another's meanwhile               |
 //! | `world`     | `stop_the_world`, `set_procs`, `for_each_p`                       |
 //! | `thread_lock` | `lock_thread`                                                   |
-//! | `join`      | waiting for an outcome                                            |
-//! | `board`     | who waits for whom: what a deadlock is told with                  |
+//! | `board`, `threads` | who waits for whom, and whether anybody else could help: deadlocks |
 //! | `builder`   | the numbers                                                       |
+//! | `env`, `cpus` | what the environment says; how many cores there are             |
+//! | `metrics`, `histogram`, `sampling` | what is counted                            |
+//! | `schedtrace` | the line of Go's `GODEBUG=schedtrace=1000`                       |
+//! | `spans`     | what is told to `tracing`                                         |
+//! | `watch`, `trace` | who watches, and what of it is kept or drawn                 |
+//! | `staff`     | names, stacks and hooks of the threads                            |
+//! | `sim`, `deterministic` | a machine that is simulated, and what a task can ask of it |
+//! | `entered`   | being inside of a runtime without being a task                    |
 //!
-//! **What a task may do.** In this version it is a closure that runs to its end on one thread, and nothing interrupts it.
-//! While it blocks it keeps its P, and with n Ps no more than n tasks can do so at once; unless it blocks inside of
-//! [`syscall`] or [`blocking`], or in [`join`](JoinHandle::join): then others run. One that computes for long makes way
-//! by [`checkpoint`]. A panic ends only the task, and is carried to its handle; if that was dropped, the panic hook's
-//! message is all there is. (With `panic = "abort"` the process ends.)
+//! **What a task may do.** A future, and a closure on its own stack, is run by one thread at a time, by any of them, until it
+//! waits. While one computes, or blocks, it keeps its P for 10 ms, longer where it cannot be interrupted (see
+//! [`Builder::preemption`]), and with n Ps no more than n can do
+//! so at once; unless it blocks inside of [`syscall`] or [`blocking`], or in [`join`](JoinHandle::join): then others run.
+//! One that computes for long makes way by [`yield_now`] or [`checkpoint`]. A panic ends only the task, and is carried to
+//! its handle; if that was dropped, the panic hook's message is all there is. (With `panic = "abort"` the process ends.)
 
 mod block;
+mod block_on;
 mod board;
 mod builder;
+pub mod chan;
+mod context;
 mod cores;
+mod cpus;
+pub mod deterministic;
+mod entered;
+mod env;
+pub mod fs;
+mod goroutine;
+mod histogram;
+mod hogs;
+mod home;
+#[cfg(feature = "hyper")]
+pub mod hyper;
+mod idle;
 mod join;
-mod packet;
+mod life;
+mod local_set;
+mod metrics;
+pub mod net;
+mod netpoll;
+mod poller;
+mod sampling;
+mod schedtrace;
+#[doc(hidden)]
+pub mod select;
+mod shared;
+mod signal;
+mod sim;
+mod spans;
+mod stack;
+mod staff;
+pub mod sync;
 mod task;
+#[cfg(test)]
+mod testing;
 mod thread_lock;
+mod threads;
+pub mod time;
+mod timer;
+pub mod trace;
+mod wait_io;
+mod waker;
+mod watch;
 mod worker;
 mod world;
+mod yielding;
 
 pub use block::{NoThread, blocking, syscall, try_blocking};
-pub use board::{Deadlock, Wait};
+pub use board::{Deadlock, WaitingTask};
 pub use builder::{BuildError, Builder};
 pub use cores::{Bed, Cores};
+pub use entered::EnterGuard;
+pub use goroutine::Wait;
+pub use histogram::Histogram;
 pub use join::{JoinError, JoinHandle, Panic};
+pub use local_set::LocalSet;
+pub use metrics::{Metrics, PMetrics};
 pub use thread_lock::{ThreadLock, lock_thread};
-pub use worker::{NotInRuntime, checkpoint, go, try_go};
+pub use wait_io::Blocking;
+pub use worker::{NotInRuntime, checkpoint, go, spawn, try_go, try_spawn};
 pub use world::{SetProcsError, StopError, stop_the_world};
+pub use yielding::{YieldNow, yield_now};
 
 use crate::kernel::config::Config;
 use crate::kernel::snapshot::Snapshot;
+use crate::kernel::timers::NEVER;
 use core::fmt;
-use std::thread;
-use task::{Task, Tasks};
+use core::future::Future;
+use core::panic::Location;
+use task::{Awaited, Task, Tasks};
 
 /// A scheduler with its threads.
 ///
@@ -86,7 +168,7 @@ impl Runtime {
         Runtime { handle: Handle { tasks }, is_open: true }
     }
 
-    /// Runs `f` as a task. From any thread; inside one of this runtime's own tasks it is the same as [`go`].
+    /// Runs `f` as a goroutine: on a stack of its own, so that it can [`wait`](Wait::wait). From any thread; inside one of this runtime's own tasks it is the same as [`go`].
     /// Go: `go f()`.
     #[track_caller]
     pub fn go<F, T>(&self, f: F) -> JoinHandle<T>
@@ -95,6 +177,42 @@ impl Runtime {
         T: Send + 'static,
     {
         self.handle.go(f)
+    }
+
+    /// Runs `future` as a task. From any thread; inside one of this runtime's own tasks it is the same as [`spawn`].
+    #[track_caller]
+    pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future<Output: Send + 'static> + Send + 'static,
+    {
+        self.handle.spawn(future)
+    }
+
+    /// Runs `future` on this thread to its end; meanwhile it can [`spawn`] tasks, sleep, and use the network of this
+    /// runtime. `future` need not be `Send`. Called from inside of a task, others run under its P meanwhile, as in
+    /// [`blocking`]. A panic of `future` is the caller's.
+    ///
+    /// ```
+    /// let runtime = spinpark::Runtime::builder().procs(2).build()?;
+    /// let sum = runtime.block_on(async {
+    ///     let halves = [1..=50, 51..=100].map(|half| spinpark::spawn(async move { half.sum::<u32>() }));
+    ///     let mut sum = 0;
+    ///     for half in halves {
+    ///         sum += half.await?;
+    ///     }
+    ///     Ok::<_, spinpark::JoinError<u32>>(sum)
+    /// })??;
+    /// assert_eq!(sum, 5050);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Deadlock`] if `future` waits and nothing can happen any more: every task waits, no timer runs, no socket is
+    /// waited for, and there is no thread in the process that could do something. Only where that is certain: on Linux,
+    /// in a process without other threads and other runtimes. See [`Builder::detect_deadlock`].
+    #[track_caller]
+    pub fn block_on<F: Future>(&self, future: F) -> Result<F::Output, Deadlock> {
+        self.handle.block_on(future)
     }
 
     /// A way to run tasks that can be cloned and given away.
@@ -136,6 +254,25 @@ impl Runtime {
         self.handle.for_each_p(f)
     }
 
+    /// Runs `f` when the runtime has nothing else to do: once, on a thread that found no task anywhere and was about to
+    /// wait. For what can be left to such a moment: caches to be trimmed, statistics, memory to be given back. The
+    /// runtime itself gives back the memory of stacks that nobody uses then. Several are run one after the other, in order,
+    /// and a task that becomes runnable meanwhile comes before the next. A runtime that is never idle never runs it; one
+    /// that is shut down before drops it.
+    ///
+    /// `f` is no task: it must be short, and not wait. If it panics, the panic hook says so, and that was all.
+    ///
+    /// ```
+    /// let runtime = spinpark::Runtime::builder().procs(1).build()?;
+    /// let (tell, told) = std::sync::mpsc::channel();
+    /// runtime.when_idle(move || tell.send(()).expect("we wait"));
+    /// told.recv()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn when_idle(&self, f: impl FnOnce() + Send + 'static) {
+        self.handle.when_idle(f);
+    }
+
     /// How many tasks may run at once, now.
     #[must_use]
     pub fn procs(&self) -> usize {
@@ -161,6 +298,44 @@ impl Runtime {
         self.handle.tasks.snapshot()
     }
 
+    /// What it has done so far: dispatches, thefts, threads that slept and woke, and more. Costs a microsecond or two, and
+    /// the scheduler's lock for a moment. Go: `runtime/metrics`.
+    #[must_use]
+    pub fn metrics(&self) -> Metrics {
+        self.handle.metrics()
+    }
+
+    /// What it looks like now, in one line, with the names and in the order of Go's `GODEBUG=schedtrace=1000`:
+    ///
+    /// ```text
+    /// SCHED 1004ms: gomaxprocs=2 idleprocs=2 threads=2 spinningthreads=0 needspinning=0 idlethreads=2 runqueue=0 [ 0 0 ] schedticks=[ 12 7 ]
+    /// ```
+    ///
+    /// The time is since the runtime was built. Threads are those that run tasks: not the monitor, which Go counts. With
+    /// `SPINPARK_DEBUG=schedtrace=1000` in the environment such a line is printed to standard error every second.
+    #[must_use]
+    pub fn schedtrace(&self) -> String {
+        self.handle.schedtrace()
+    }
+
+    /// Until the guard is dropped, the code of this thread is inside of this runtime: [`spawn`], [`go`] and
+    /// [`Handle::current`] find it, and so do timers and sockets that are first awaited here. It runs no task itself. Of
+    /// several runtimes that were entered the last one counts; inside of a task, or of
+    /// [`block_on`](Runtime::block_on), that one's own runtime does, and the guard changes nothing.
+    ///
+    /// ```
+    /// let runtime = spinpark::Runtime::builder().procs(1).build()?;
+    /// let guard = runtime.enter();
+    /// let task = spinpark::spawn(async { 6 * 7 });
+    /// drop(guard);
+    /// assert_eq!(task.join()?, 42);
+    /// assert!(spinpark::try_go(|| ()).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn enter(&self) -> EnterGuard<'_> {
+        self.handle.enter()
+    }
+
     /// The numbers it was made with.
     #[must_use]
     pub fn config(&self) -> &Config {
@@ -169,8 +344,8 @@ impl Runtime {
 
     /// Is the caller one of its tasks, or has stopped its world, so that it would wait for itself?
     fn is_own_task(&self) -> bool {
-        let id = self.handle.tasks.id();
-        worker::current() == Some(id) || worker::stopped() == id
+        let home = self.handle.tasks.home();
+        worker::current() == Some(home) || worker::stopped() == Some(home)
     }
 }
 
@@ -181,8 +356,7 @@ impl Drop for Runtime {
         }
         let tasks = self.handle.tasks.clone();
         if self.is_own_task() {
-            let closer = thread::Builder::new().name("spinpark-closer".into());
-            drop(closer.spawn(move || drop(tasks.close())));
+            tasks.close_elsewhere();
         } else {
             drop(tasks.close());
         }
@@ -202,24 +376,104 @@ pub struct Handle {
 }
 
 impl Handle {
-    /// Runs `f` as a task. From any thread. Go: `go f()`.
+    /// Of the runtime that this code is inside of: because it is a task of it, or runs in its
+    /// [`block_on`](Runtime::block_on), or has [entered](Runtime::enter) it.
+    ///
+    /// ```
+    /// let runtime = spinpark::Runtime::builder().procs(1).build()?;
+    /// let task = runtime.go(|| spinpark::Handle::current().go(|| 1));
+    /// assert_eq!(task.join()?.join()?, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If it is inside of none. See [`try_current`](Handle::try_current).
+    #[track_caller]
+    #[must_use]
+    pub fn current() -> Handle {
+        match Self::try_current() {
+            Ok(handle) => handle,
+            Err(error) => panic!("spinpark::Handle::current was {error}"),
+        }
+    }
+
+    /// Of the runtime that this code is inside of.
+    ///
+    /// # Errors
+    /// [`NotInRuntime`] if it is inside of none.
+    pub fn try_current() -> Result<Handle, NotInRuntime> {
+        worker::around().map(|tasks| Handle { tasks }).ok_or(NotInRuntime)
+    }
+
+    /// Until the guard is dropped, the code of this thread is inside of this runtime. See [`Runtime::enter`].
+    pub fn enter(&self) -> EnterGuard<'_> {
+        EnterGuard::new(&self.tasks)
+    }
+
+    /// What the runtime has done so far. See [`Runtime::metrics`].
+    #[must_use]
+    pub fn metrics(&self) -> Metrics {
+        Metrics::of(&self.tasks)
+    }
+
+    /// What the runtime looks like now, in one line. See [`Runtime::schedtrace`].
+    #[must_use]
+    pub fn schedtrace(&self) -> String {
+        schedtrace::line(&self.tasks)
+    }
+
+    /// Runs `f` as a goroutine; see [`go`]. From any thread. Go: `go f()`.
     ///
     /// If the runtime was shut down, `f` is dropped and the handle's join is
-    /// [`NeverStarted`](JoinError::NeverStarted).
+    /// [`ShutDown`](JoinError::ShutDown).
     #[track_caller]
     pub fn go<F, T>(&self, f: F) -> JoinHandle<T>
     where
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        let home = self.tasks.id();
-        let (task, packet) = Task::new(f);
-        let elsewhere = if worker::current() == Some(home) { worker::ready(task).err() } else { Some(task) };
-        if let Some(task) = elsewhere {
-            // Given back if closed: it is abandoned, which its handle says.
+        let (task, awaited) = Task::of_closure(self.tasks.home(), f);
+        self.queue(task, awaited)
+    }
+
+    /// Runs `future` as a task. From any thread.
+    ///
+    /// If the runtime was shut down, `future` is dropped and awaiting the handle is
+    /// [`ShutDown`](JoinError::ShutDown).
+    #[track_caller]
+    pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future<Output: Send + 'static> + Send + 'static,
+    {
+        let (task, awaited) = Task::new(self.tasks.home(), future);
+        self.queue(task, awaited)
+    }
+
+    fn queue<T>(&self, task: Task, awaited: Awaited<T>) -> JoinHandle<T> {
+        let home = self.tasks.home();
+        if worker::holds_p_of(home) {
+            worker::schedule(home, task, false);
+        } else {
+            // Given back if closed: it is dropped, which its handle says.
             drop(self.tasks.submit(task));
         }
-        JoinHandle::new(packet, home)
+        JoinHandle::new(awaited, home)
+    }
+
+    /// Runs `f` when the runtime has nothing else to do. See [`Runtime::when_idle`].
+    pub fn when_idle(&self, f: impl FnOnce() + Send + 'static) {
+        let shared = self.tasks.shared();
+        shared.reactor.idle.put(Box::new(f));
+        shared.timers.announce(NEVER);
+    }
+
+    /// Runs `future` on this thread to its end. See [`Runtime::block_on`].
+    ///
+    /// # Errors
+    /// [`Deadlock`]
+    #[track_caller]
+    pub fn block_on<F: Future>(&self, future: F) -> Result<F::Output, Deadlock> {
+        block_on::block_on(&self.tasks, future, Location::caller())
     }
 
     /// Runs `f` while no task runs. Waits until each task that runs now has ended, waits for something, is in a

@@ -1,4 +1,4 @@
-//! A closure as a G, and the scheduler as something that takes and gives tasks.
+//! A future as a G, and the scheduler as something that takes and gives tasks.
 //!
 //! The kernel knows a G as a number. Here, and nowhere else, a task becomes its number and a number its task: the only
 //! unsafe code of the crate. It is sound because no other G can get into the scheduler of a [`Tasks`], and because the
@@ -6,132 +6,227 @@
 
 #![allow(unsafe_code)]
 
-use super::board::Board;
-use super::worker;
-use super::{Cores, packet::Packet};
-use crate::host::SpawnError;
+use super::Cores;
+use super::goroutine::Goroutine;
+use super::home::{Home, WeakTasks};
+use super::life::{InRuntime, Life, Outcome};
+use super::shared::Shared;
+use super::{sampling, sim, spans, watch, worker};
+use crate::host::{Nanos, SpawnError};
 use crate::kernel::config::{Config, ConfigError};
 use crate::kernel::find::Worker;
 use crate::kernel::g::G;
 use crate::kernel::locked::{Wake, Woken};
 use crate::kernel::m::MId;
+use crate::kernel::observer::{Event, Observer as _};
+use crate::kernel::p::PId;
 use crate::kernel::safepoint::SafepointFn;
 use crate::kernel::sched::{Closed, Sched};
-use crate::kernel::snapshot::Snapshot;
+use crate::kernel::snapshot::{SchedTrace, Snapshot};
 use crate::kernel::syscall::Away;
 use crate::kernel::world::Stopped;
+use async_task::{Runnable, ScheduleInfo, WithInfo};
+use core::future::Future;
 use core::num::NonZeroU64;
 use core::panic::Location;
+use core::ptr::NonNull;
 use std::sync::Arc;
+use std::thread;
 
-/// What can be done with a closure whose type is forgotten.
-pub(super) trait Body: Send + Sync {
-    /// Runs it. Called once at most.
-    fn run(&self);
-    /// It will not be run, unless it was.
-    fn abandon(&self);
-    /// Where it was made a task.
-    fn spawned_at(&self) -> &'static Location<'static>;
+/// The right to a task's outcome.
+pub(super) type Awaited<T> = async_task::Task<Outcome<T>, Meta>;
+
+/// What is known of a task whatever it runs.
+pub(super) struct Meta {
+    /// Where it was spawned.
+    spawned_at: &'static Location<'static>,
+    /// The runtime whose task it is.
+    home: Home,
 }
 
-/// A closure that has yet to run. Dropped, it is abandoned.
-pub(super) struct Task(Option<Arc<dyn Body>>);
+impl Meta {
+    /// Of a task of the runtime `home` that is spawned at the caller's place.
+    #[track_caller]
+    pub(super) fn here(home: Home) -> Meta {
+        Meta { spawned_at: Location::caller(), home }
+    }
+
+    /// Where it was spawned.
+    pub(super) fn spawned_at(&self) -> &'static Location<'static> {
+        self.spawned_at
+    }
+}
+
+/// A task that can run now. Dropped, its future is dropped, and its handle says so.
+pub(super) struct Task(Runnable<Meta>);
 
 impl Task {
-    /// A task, and where its outcome will be.
+    /// A task of the runtime `home`, and the right to its outcome.
     #[track_caller]
-    pub(super) fn new<F, T>(f: F) -> (Task, Arc<Packet<F, T>>)
+    pub(super) fn new<F>(home: Home, future: F) -> (Task, Awaited<F::Output>)
+    where
+        F: Future<Output: Send + 'static> + Send + 'static,
+    {
+        // It captures nothing: if it did, async-task would count the task up and down around each call.
+        let schedule = WithInfo(|runnable: Runnable<Meta>, info: ScheduleInfo| {
+            let home = runnable.metadata().home;
+            worker::schedule(home, Task(runnable), info.woken_while_running);
+        });
+        let life = Life::new(spans::task(future), InRuntime::new(home));
+        let (runnable, awaited) = async_task::Builder::new().metadata(Meta::here(home)).spawn(|_| life, schedule);
+        watch::created(home, || runnable.waker(), Location::caller());
+        (Task(runnable), awaited)
+    }
+
+    /// A goroutine of the runtime `home`.
+    #[track_caller]
+    pub(super) fn of_closure<F, T>(home: Home, f: F) -> (Task, Awaited<T>)
     where
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        let packet = Arc::new(Packet::new(f));
-        (Task(Some(packet.clone())), packet)
+        Task::new(home, Goroutine::new(home, f))
     }
 
-    /// Runs it, here and now.
-    pub(super) fn run(mut self) {
-        if let Some(body) = self.0.take() {
-            body.run();
-        }
+    /// Runs it, here and now, until it waits or ends.
+    #[inline]
+    pub(super) fn run(self) {
+        self.0.run();
     }
 
-    /// Where it was made.
-    pub(super) fn spawned_at(&self) -> Option<&'static Location<'static>> {
-        self.0.as_ref().map(|body| body.spawned_at())
+    /// Where it was spawned.
+    pub(super) fn spawned_at(&self) -> &'static Location<'static> {
+        self.0.metadata().spawned_at
     }
 
-    /// As a number that owns it. One more box, so that a fat pointer fits a word.
-    fn into_g(mut self) -> G {
-        let body = Box::new(self.0.take().expect("task: it was run or queued already"));
-        let address = Box::into_raw(body).expose_provenance() as u64;
-        G::from_raw(NonZeroU64::new(address).expect("task: a box has an address"))
+    /// As a number that owns it.
+    #[inline]
+    pub(super) fn into_g(self) -> G {
+        let address = self.0.into_raw().as_ptr().expose_provenance() as u64;
+        sampling::readied(address);
+        G::from_raw(NonZeroU64::new(address).expect("task: an address is not null"))
     }
 
     /// Back from the number.
     ///
     /// # Safety
     /// `g` came out of [`into_g`](Task::into_g), and no G of the same number was given to `from_g` since.
+    #[inline]
     unsafe fn from_g(g: G) -> Task {
-        let body = core::ptr::with_exposed_provenance_mut::<Arc<dyn Body>>(g.into_raw().get() as usize);
-        // SAFETY: `into_g` made this address from a box of this type and gave up the box; by this function's own
-        // contract nobody has taken it back before us.
-        Task(Some(*unsafe { Box::from_raw(body) }))
+        let address = core::ptr::with_exposed_provenance_mut::<()>(g.into_raw().get() as usize);
+        let address = NonNull::new(address).expect("task: a G is not 0");
+        // SAFETY: `into_g` made this address from a runnable of the same metadata, and gave that up; by this function's
+        // own contract nobody has taken it back before us.
+        Task(unsafe { Runnable::from_raw(address) })
     }
 }
 
-impl Drop for Task {
-    fn drop(&mut self) {
-        if let Some(body) = self.0.take() {
-            body.abandon();
-        }
-    }
-}
+/// The scheduler of a runtime, watched by what belongs to it.
+pub(super) type Kernel = Sched<Cores, Shared>;
 
 /// A scheduler in which every G is a task: nothing else can put one in.
 #[derive(Clone)]
-pub(super) struct Tasks(Arc<Sched<Cores, Board>>);
+pub(super) struct Tasks(Arc<Kernel>);
+
+impl From<Arc<Kernel>> for Tasks {
+    fn from(kernel: Arc<Kernel>) -> Tasks {
+        Tasks(kernel)
+    }
+}
 
 impl Tasks {
     /// A scheduler with no M yet.
-    pub(super) fn new(config: Config) -> Result<Tasks, ConfigError> {
-        let life = |sched: &Arc<Sched<Cores, Board>>, worker| {
+    pub(super) fn new(config: Config, shared: Shared) -> Result<Tasks, ConfigError> {
+        let life = |sched: &Arc<Kernel>, worker| {
             worker::live(Post { tasks: Tasks(Arc::clone(sched)), worker });
         };
-        Sched::new(config, Board::default(), life).map(Tasks)
+        let sources = shared.sources();
+        let tasks = Sched::with_poller(config, shared, life, sources).map(Tasks)?;
+        tasks.home().open(&tasks);
+        if tasks.shared().machine.is_any() {
+            sim::belongs_to(tasks.home());
+        }
+        Ok(tasks)
+    }
+
+    pub(super) fn downgrade(&self) -> WeakTasks {
+        Arc::downgrade(&self.0)
     }
 
     /// Starts the first M, and the monitor.
     pub(super) fn start(&self) -> Result<(), SpawnError> {
         self.0.start()?;
+        self.shared().staff.announce();
         self.0.start_sysmon()
+    }
+
+    /// A deterministic runtime is used by one thread only.
+    ///
+    /// # Panics
+    /// If this is another.
+    #[inline]
+    pub(super) fn check_thread(&self) {
+        sim::check(self.shared().machine, self.home());
     }
 
     /// Queues `task`; closed, gives it back.
     pub(super) fn submit(&self, task: Task) -> Result<(), Task> {
+        self.check_thread();
         self.0.submit(task.into_g()).map_err(|Closed(g)| {
             // SAFETY: this is the G that was to be queued, two lines above.
             unsafe { Task::from_g(g) }
         })
     }
 
-    /// Waits for the tasks that run, and gives back those that never did.
+    /// Waits for the tasks that run, ends those that wait, and gives back those that never ran.
     pub(super) fn close(&self) -> Vec<Task> {
-        let left = self.0.close().into_iter().map(|g| {
+        self.check_thread();
+        let left = self.0.close();
+        self.home().close();
+        // Who has waited once is known in the hall, also if it could run now.
+        let started = self.shared().hall.addresses();
+        let mut unstarted = Vec::new();
+        for g in left {
+            let g = g.into_raw();
             // SAFETY: all Gs in there came from `submit` or `ready`, and the kernel gives each back once. The kernel's
             // own tickets are served before it closes.
-            unsafe { Task::from_g(g) }
-        });
-        left.collect()
+            let task = unsafe { Task::from_g(G::from_raw(g)) };
+            match started.contains(&(g.get() as usize)) {
+                true => drop(task),
+                false => unstarted.push(task),
+            }
+        }
+        self.shared().close();
+        sim::finish(self.shared().machine);
+        self.shared().staff.wait();
+        unstarted
+    }
+
+    /// The same on a new thread, for who would wait for itself.
+    pub(super) fn close_elsewhere(self) {
+        const NAME: &str = "spinpark-closer";
+        if self.shared().machine.is_any() {
+            sim::will_end();
+            let _ = sim::spawn(NAME, None, move || drop(self.close()));
+        } else {
+            drop(thread::Builder::new().name(NAME.into()).spawn(move || drop(self.close())));
+        }
     }
 
     /// What the task that is bound to `m` waits for has happened.
     pub(super) fn ready_bound(&self, m: MId) {
+        self.check_thread();
         self.0.ready_bound(m);
+    }
+
+    /// Nobody waits for a socket any more.
+    pub(super) fn end_vain_poll(&self) {
+        self.0.end_vain_poll();
     }
 
     /// Stops the world, from a thread that has no P of it.
     pub(super) fn stop(&self) -> Stopped {
+        self.check_thread();
         self.0.stop_the_world(None)
     }
 
@@ -147,6 +242,7 @@ impl Tasks {
 
     /// Runs `f` under each P, from a thread that has none of them.
     pub(super) fn for_each_p(&self, f: Arc<SafepointFn>) {
+        self.check_thread();
         let away = self.0.for_each_p(None, f);
         debug_assert!(away.is_none(), "task: a safepoint was passed by nobody, and somebody has to come back");
     }
@@ -160,6 +256,10 @@ impl Tasks {
         self.0.snapshot()
     }
 
+    pub(super) fn schedtrace(&self) -> SchedTrace {
+        self.0.schedtrace()
+    }
+
     pub(super) fn config(&self) -> &Config {
         self.0.config()
     }
@@ -168,14 +268,14 @@ impl Tasks {
         self.0.procs()
     }
 
-    /// What its tasks wait for.
-    pub(super) fn board(&self) -> &Board {
+    /// What belongs to the runtime besides its scheduler.
+    pub(super) fn shared(&self) -> &Shared {
         self.0.observer()
     }
 
-    /// Which scheduler this is, among those that live.
-    pub(super) fn id(&self) -> usize {
-        Arc::as_ptr(&self.0).addr()
+    /// Which runtime this is.
+    pub(super) fn home(&self) -> Home {
+        self.shared().home
     }
 }
 
@@ -187,18 +287,53 @@ pub(super) struct Post {
 
 impl Post {
     /// Queues `task` to run next under this P.
+    #[inline]
     pub(super) fn ready(&mut self, task: Task) {
         self.tasks.0.ready(&mut self.worker, task.into_g());
     }
 
-    /// The next task to run. `None`: the scheduler is closed.
-    pub(super) fn next(self) -> Option<(Post, Task)> {
+    /// Queues `task`, which has just run, behind the others of this P.
+    #[inline]
+    pub(super) fn goyield(&mut self, task: Task) {
+        self.tasks.0.goyield(&mut self.worker, task.into_g());
+    }
+
+    /// Queues `task`, which was about to run, behind all others.
+    pub(super) fn gosched(&mut self, task: Task) {
+        self.tasks.0.yield_now(&mut self.worker, task.into_g());
+    }
+
+    /// The next task to run, if that is one of this P's; and what its wakers carry. `None`: ask [`next`](Post::next).
+    #[inline]
+    pub(super) fn next_local(&self) -> Option<(Task, usize)> {
+        let g = self.tasks.0.next_local(&self.worker)?.into_raw();
+        // SAFETY: as in `next`.
+        Some((unsafe { Task::from_g(G::from_raw(g)) }, g.get() as usize))
+    }
+
+    /// The next task to run, and what its wakers carry. (If async-task makes them otherwise one day, they are taken for
+    /// strangers' then.) `None`: the scheduler is closed.
+    #[inline]
+    pub(super) fn next(self) -> Option<(Post, Task, usize)> {
         let Post { tasks, worker } = self;
         let (worker, g) = tasks.0.next(worker)?;
+        let g = g.into_raw();
         // SAFETY: all Gs in there came from `submit` or `ready`, and the kernel gives each back once; it keeps its own
         // tickets to itself.
-        let task = unsafe { Task::from_g(g) };
-        Some((Post { tasks, worker }, task))
+        let task = unsafe { Task::from_g(G::from_raw(g)) };
+        Some((Post { tasks, worker }, task, g.get() as usize))
+    }
+
+    /// The task at this address is about to run. `Some`: tell when it has.
+    #[inline(always)]
+    pub(super) fn begins(&self, address: u64) -> Option<Nanos> {
+        self.tasks.shared().meter.begins(self.p(), address)
+    }
+
+    /// The task that began then has run.
+    #[cold]
+    pub(super) fn ended(&self, since: Nanos) {
+        self.tasks.shared().meter.ended(self.p(), since);
     }
 
     /// Leaves the P for a system call; handed on at once if it is `known_to_block`.
@@ -220,6 +355,18 @@ impl Post {
     #[inline]
     pub(super) fn should_yield(&self) -> bool {
         self.tasks.0.should_yield(&self.worker)
+    }
+
+    /// Has the monitor found that its task runs on and on?
+    pub(super) fn is_preempted(&self) -> bool {
+        self.tasks.0.is_preempted(&self.worker)
+    }
+
+    /// Leaves the P, in a signal handler, while the task goes on.
+    pub(super) fn interrupt(self) -> Left {
+        let Post { tasks, worker } = self;
+        let away = tasks.0.interrupt(worker);
+        Left { tasks, away }
     }
 
     /// Makes way for others, and comes back.
@@ -251,6 +398,11 @@ impl Post {
         self.worker.m()
     }
 
+    /// Which P it holds.
+    pub(super) fn p(&self) -> PId {
+        self.worker.p()
+    }
+
     /// The scheduler.
     pub(super) fn tasks(&self) -> &Tasks {
         &self.tasks
@@ -264,10 +416,18 @@ pub(super) struct Left {
 }
 
 impl Left {
+    /// Which M this is.
+    pub(super) fn m(&self) -> MId {
+        self.away.m()
+    }
+
     /// Gets a P back; waits for it if need be.
     #[inline]
     pub(super) fn come_back(self) -> Post {
         let Left { tasks, away } = self;
+        if tasks.shared().is_watched() {
+            tasks.shared().event(Event::Over { m: away.m() });
+        }
         let (worker, _) = tasks.0.exitsyscall_bound(away);
         Post { tasks, worker }
     }
@@ -290,17 +450,17 @@ mod tests {
         #[test]
         fn survives_being_a_number() {
             let witness = Arc::new(());
-            let (task, packet) = Task::new({
+            let (task, awaited) = Task::new(Home::new(), {
                 let witness = Arc::clone(&witness);
-                move || drop(witness)
+                async move { drop(witness) }
             });
             let g = task.into_g();
             // SAFETY: made in the line above.
             let task = unsafe { Task::from_g(g) };
             assert_eq!(Arc::strong_count(&witness), 2);
             task.run();
-            assert_eq!(Arc::strong_count(&witness), 1, "the closure was not run, or not dropped");
-            assert_eq!(Arc::strong_count(&packet), 1, "the task was not freed");
+            assert_eq!(Arc::strong_count(&witness), 1, "the future was not run, or not dropped");
+            assert!(awaited.is_finished());
         }
     }
 }

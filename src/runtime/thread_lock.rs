@@ -10,8 +10,9 @@ use core::mem;
 
 /// Binds the calling task to its thread until the [`ThreadLock`] is dropped; locks may be nested. Go: `LockOSThread`.
 ///
-/// A task stays on its thread anyway until it ends; what the lock adds is the end: a task that
-/// [keeps](ThreadLock::keep) it takes the thread along. So what it has changed for the thread (a name space, a signal
+/// A closure stays on its thread anyway until it ends, a future until it next waits (and the lock cannot be held across
+/// an `.await`); what the lock adds is the end: a task that [keeps](ThreadLock::keep) it takes the thread along, when it
+/// ends or waits. So what it has changed for the thread (a name space, a signal
 /// mask, a thread local of a foreign library) is seen by no other task.
 ///
 /// # Errors

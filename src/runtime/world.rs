@@ -2,6 +2,7 @@
 //!
 //! Go: `stopTheWorld`, `startTheWorld`, `GOMAXPROCS`, `forEachP`.
 
+use super::home::Home;
 use super::task::{Left, Tasks};
 use super::worker::{self, NotInRuntime, Return, Role};
 use crate::kernel::config::ConfigError;
@@ -25,13 +26,14 @@ struct World {
     tasks: Tasks,
     stopped: Option<Stopped>,
     /// The world of another runtime that this thread has stopped.
-    outer: usize,
+    outer: Option<Home>,
 }
 
 impl World {
     fn stop(tasks: &Tasks) -> World {
+        worker::come_back();
         let stopped = match worker::suspend() {
-            Role::Running(post) if post.tasks().id() == tasks.id() => {
+            Role::Running(post) if post.tasks().home() == tasks.home() => {
                 let stopped = post.stop();
                 worker::resume(Role::Stopper(tasks.clone()));
                 stopped
@@ -42,7 +44,7 @@ impl World {
             }
         };
         let outer = worker::stopped();
-        worker::set_stopped(tasks.id());
+        worker::set_stopped(Some(tasks.home()));
         World { tasks: tasks.clone(), stopped: Some(stopped), outer }
     }
 }
@@ -58,7 +60,10 @@ impl Drop for World {
 }
 
 pub(super) fn stop<R>(tasks: &Tasks, f: impl FnOnce() -> R) -> Result<R, StopError> {
-    with_stopped(tasks, |_| f())
+    with_stopped(tasks, |_| {
+        tasks.shared().hogs.wait();
+        f()
+    })
 }
 
 pub(super) fn set_procs(tasks: &Tasks, procs: usize) -> Result<usize, SetProcsError> {
@@ -66,27 +71,27 @@ pub(super) fn set_procs(tasks: &Tasks, procs: usize) -> Result<usize, SetProcsEr
 }
 
 fn with_stopped<R>(tasks: &Tasks, f: impl FnOnce(&mut Stopped) -> R) -> Result<R, StopError> {
-    if worker::stopped() == tasks.id() {
+    if worker::stopped() == Some(tasks.home()) {
         return Err(StopError::Nested);
     }
     // A task of another runtime does not hold up that one.
-    let _back = (worker::current() != Some(tasks.id())).then(|| Return::after_leaving(true));
+    let _back = (worker::current() != Some(tasks.home())).then(|| Return::after_leaving(true));
     let mut world = World::stop(tasks);
     let stopped = world.stopped.as_mut().expect("world: it is stopped");
     Ok(f(stopped))
 }
 
 pub(super) fn for_each_p(tasks: &Tasks, f: impl Fn(usize) + Send + Sync + 'static) -> Result<(), StopError> {
-    if worker::stopped() == tasks.id() {
+    if worker::stopped() == Some(tasks.home()) {
         return Err(StopError::Nested);
     }
     // A panic would end the thread that happens to own the P.
     let f = Arc::new(move |p: PId| drop(catch_unwind(AssertUnwindSafe(|| f(p.index())))));
     let left: Option<Left> = match worker::suspend() {
-        Role::Running(post) if post.tasks().id() == tasks.id() => post.for_each_p(f),
+        Role::Running(post) if post.tasks().home() == tasks.home() => post.for_each_p(f),
         other => {
             worker::resume(other);
-            let _back = (worker::current() != Some(tasks.id())).then(|| Return::after_leaving(true));
+            let _back = (worker::current() != Some(tasks.home())).then(|| Return::after_leaving(true));
             tasks.for_each_p(f);
             None
         }

@@ -9,10 +9,11 @@ use crate::mutant::{self, Mutant};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{BufRead, BufReader, Write};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::rc::Rc;
 use std::sync::{Mutex, mpsc};
-use std::time::Duration;
 use std::{env, io, thread};
 
 /// A job as it travels to its process.
@@ -28,6 +29,10 @@ pub struct Order {
     pub mutant: Option<String>,
     /// From which seed.
     pub seed: u64,
+    /// On how many threads of the machine, if the engine can use more than one.
+    pub jobs: NonZeroUsize,
+    /// rc11: where the state of the exploration is kept.
+    pub checkpoint: Option<PathBuf>,
     /// Only this execution, written down.
     pub script: Option<Script>,
 }
@@ -35,7 +40,7 @@ pub struct Order {
 /// What a process says about its job.
 #[derive(Debug, Serialize, Deserialize)]
 enum News {
-    Progress(u64),
+    Progress(u64, Option<f64>),
     Done(Box<Outcome>),
 }
 
@@ -43,13 +48,30 @@ enum News {
 pub enum Event<'a> {
     /// This job has begun.
     Begun(usize),
-    /// This job has explored so many executions.
-    Progress(usize, u64),
+    /// This job has explored so many executions; and which part of all, where that can be guessed.
+    Progress(usize, u64, Option<f64>),
     /// This job is done.
     Done(usize, &'a Outcome),
 }
 
 impl Order {
+    /// One thread, no checkpoint, and the whole exploration.
+    pub fn new(model: &str, engine: Engine, bounds: Bounds, mutant: Option<&str>, seed: u64) -> Order {
+        let (model, mutant) = (model.to_owned(), mutant.map(str::to_owned));
+        Order { model, engine, bounds, mutant, seed, jobs: NonZeroUsize::MIN, checkpoint: None, script: None }
+    }
+
+    /// The job that it orders.
+    ///
+    /// # Errors
+    /// If there is no such model, or no such mutant.
+    pub fn job(&self) -> Result<Job<'_>, String> {
+        let (model, mutant) = self.find()?;
+        let Order { engine, bounds, seed, jobs, ref checkpoint, .. } = *self;
+        let mutation = mutant.map(|mutant| mutant.mutation);
+        Ok(Job { model, engine, bounds, mutation, seed, jobs, checkpoint: checkpoint.as_deref() })
+    }
+
     /// The model it is about.
     ///
     /// # Errors
@@ -71,13 +93,11 @@ impl Order {
 /// If the order cannot be read or the news not be written.
 pub fn work() -> Result<(), String> {
     let order: Order = serde_json::from_reader(io::stdin()).map_err(|error| error.to_string())?;
-    let (model, mutant) = order.find()?;
-    let mutation = mutant.map(|mutant| mutant.mutation);
-    let job = Job { model, engine: order.engine, bounds: order.bounds, mutation, seed: order.seed };
+    let job = order.job()?;
     let outcome = match &order.script {
         Some(script) => engine::replay(job, script),
         None => {
-            let progress: engine::Progress = Rc::new(|n, _: Duration| say(&News::Progress(n)));
+            let progress: engine::Progress = Rc::new(|n, done| say(&News::Progress(n, done)));
             engine::run(job, &progress)
         }
     };
@@ -92,7 +112,7 @@ fn say(news: &News) {
 }
 
 /// Does `order` in a process of its own.
-pub fn run(order: &Order, progress: impl Fn(u64)) -> Outcome {
+pub fn run(order: &Order, progress: impl Fn(u64, Option<f64>)) -> Outcome {
     match try_run(order, progress) {
         Ok(outcome) => outcome,
         Err(message) => Outcome {
@@ -101,13 +121,21 @@ pub fn run(order: &Order, progress: impl Fn(u64)) -> Outcome {
             redundant: 0,
             outcomes: BTreeMap::new(),
             seconds: 0.0,
-            failure: Some(Failure { message, execution: 0, script: None, threads: vec![], steps: vec![] }),
+            failure: Some(Failure {
+                message,
+                execution: 0,
+                script: None,
+                threads: vec![],
+                steps: vec![],
+                picture: None,
+            }),
             mutant_hits: 0,
+            peak_bytes: None,
         },
     }
 }
 
-fn try_run(order: &Order, progress: impl Fn(u64)) -> Result<Outcome, String> {
+fn try_run(order: &Order, progress: impl Fn(u64, Option<f64>)) -> Result<Outcome, String> {
     let program = env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
     let mut command = Command::new(program);
     command.arg("worker").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -122,7 +150,7 @@ fn try_run(order: &Order, progress: impl Fn(u64)) -> Result<Outcome, String> {
     let mut done = None;
     for line in BufReader::new(stdout).lines() {
         match line.ok().and_then(|line| serde_json::from_str(&line).ok()) {
-            Some(News::Progress(n)) => progress(n),
+            Some(News::Progress(n, done)) => progress(n, done),
             Some(News::Done(outcome)) => done = Some(*outcome),
             None => (),
         }
@@ -139,7 +167,7 @@ fn is_a_checkers(variable: &str) -> bool {
 pub fn run_all(orders: &[Order], jobs: usize, mut tell: impl FnMut(Event<'_>)) -> Vec<Outcome> {
     enum Told {
         Begun(usize),
-        Progress(usize, u64),
+        Progress(usize, u64, Option<f64>),
         Done(usize, Box<Outcome>),
     }
     let mut queue: Vec<usize> = (0..orders.len()).collect();
@@ -151,19 +179,19 @@ pub fn run_all(orders: &[Order], jobs: usize, mut tell: impl FnMut(Event<'_>)) -
         for _ in 0..jobs.min(orders.len()) {
             let (send, queue) = (send.clone(), &queue);
             scope.spawn(move || {
-                while let Some(i) = queue.lock().expect("nobody panics with it").pop_front() {
+                drain(queue, |i| {
                     // The receiver outlives this scope.
                     let _ = send.send(Told::Begun(i));
-                    let outcome = run(&orders[i], |n| drop(send.send(Told::Progress(i, n))));
+                    let outcome = run(&orders[i], |n, done| drop(send.send(Told::Progress(i, n, done))));
                     let _ = send.send(Told::Done(i, Box::new(outcome)));
-                }
+                });
             });
         }
         drop(send);
         for told in receive {
             match told {
                 Told::Begun(i) => tell(Event::Begun(i)),
-                Told::Progress(i, n) => tell(Event::Progress(i, n)),
+                Told::Progress(i, n, done) => tell(Event::Progress(i, n, done)),
                 Told::Done(i, outcome) => {
                     tell(Event::Done(i, &outcome));
                     outcomes[i] = Some(*outcome);
@@ -174,6 +202,16 @@ pub fn run_all(orders: &[Order], jobs: usize, mut tell: impl FnMut(Event<'_>)) -
     outcomes.into_iter().map(|outcome| outcome.expect("each job was done")).collect()
 }
 
+/// Does what is queued, one after the other, beside others who do the same.
+fn drain(queue: &Mutex<VecDeque<usize>>, mut act: impl FnMut(usize)) {
+    loop {
+        // A statement of its own: the lock must be open again while `act` runs.
+        let next = queue.lock().expect("nobody panics with it").pop_front();
+        let Some(next) = next else { return };
+        act(next);
+    }
+}
+
 /// What to begin with: the whole scheduler, exhaustively.
 fn cost(order: &Order) -> usize {
     match (order.model.starts_with("sched::"), order.engine.is_complete(), order.mutant.is_some()) {
@@ -182,5 +220,40 @@ fn cost(order: &Order) -> usize {
         (_, true, false) => 2,
         (_, _, false) => 3,
         _ => 4,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::drain;
+    use std::collections::VecDeque;
+    use std::sync::{Arc, Mutex, mpsc};
+    use std::thread;
+    use std::time::Duration;
+
+    #[test]
+    fn two_are_done_at_once() {
+        let queue = Arc::new(Mutex::new(VecDeque::from([0, 1])));
+        let (send, receive) = mpsc::channel();
+        let tells: Vec<_> = [(); 2]
+            .map(|()| {
+                let (queue, begun) = (Arc::clone(&queue), send.clone());
+                let (go_on, wait) = mpsc::channel::<()>();
+                thread::spawn(move || {
+                    drain(&queue, |i| {
+                        begun.send(i).expect("somebody listens");
+                        // Not over before the other has begun too.
+                        let _ = wait.recv();
+                    });
+                });
+                go_on
+            })
+            .into();
+        let begun =
+            || receive.recv_timeout(Duration::from_secs(20)).expect("two begin, and neither waits for the other");
+        let mut both = [begun(), begun()];
+        both.sort_unstable();
+        assert_eq!(both, [0, 1]);
+        drop(tells);
     }
 }

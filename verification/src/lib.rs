@@ -2,10 +2,13 @@
 
 pub mod engine;
 pub mod job;
+pub mod litmus;
 pub mod loom;
 pub mod model;
 pub mod models;
 pub mod mutant;
+mod naming;
+pub mod rc11;
 pub mod report;
 pub mod schedule;
 pub mod shuttle;

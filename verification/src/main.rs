@@ -2,8 +2,11 @@
 
 use clap::{Args, Parser, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
-use spinpark_verification::engine::{Engine, Outcome, Verdict};
+use spinpark_verification::engine::{self, Engine, Outcome, Script, Verdict};
 use spinpark_verification::job::{self, Event, Order};
+use spinpark_verification::litmus;
+use spinpark_verification::litmus::report::Answer;
+use spinpark_verification::litmus::run::LitmusEngine;
 use spinpark_verification::model::{self, Model, Run};
 use spinpark_verification::mutant::{self, Mutant};
 use spinpark_verification::report::{self, Kill, Row};
@@ -57,6 +60,9 @@ enum Command {
         /// Plays a wrong twin instead of the kernel; `cargo verify mutants --list` names them.
         #[arg(long, value_name = "NAME")]
         mutant: Option<String>,
+        /// Keeps the state of the exploration in this file, and goes on from there if it exists: for one model on rc11.
+        #[arg(long, value_name = "FILE")]
+        checkpoint: Option<PathBuf>,
     },
     /// Runs the wrong twins, each before the models that must kill it.
     Mutants {
@@ -76,6 +82,29 @@ enum Command {
     Replay {
         /// The file that a failing run has written.
         file: PathBuf,
+    },
+    /// Draws a failing execution of rc11's as a graph: who read from where, and what is wrong with that.
+    Picture {
+        /// The file that a failing run has written.
+        file: PathBuf,
+        /// Also writes it to this file, as an SVG picture.
+        #[arg(long, value_name = "FILE")]
+        svg: Option<PathBuf>,
+    },
+    /// Answers litmus tests in herd7's C format: the outcomes there are, and whether `exists` holds.
+    Litmus {
+        /// Files, or folders of `*.litmus` files.
+        #[arg(required = true, value_name = "FILE|DIR")]
+        files: Vec<PathBuf>,
+        /// Who answers.
+        #[arg(long, value_enum, value_name = "ENGINE", default_value = "rc11")]
+        engine: LitmusEngine,
+        /// No more than so many seconds a file.
+        #[arg(long, value_name = "N", default_value_t = 60.0)]
+        seconds: f64,
+        /// Also writes the answers to this file, as a JSON array with an object for each file.
+        #[arg(long, value_name = "FILE")]
+        json: Option<PathBuf>,
     },
     /// Throws random programs at the rooms and at the whole scheduler: `cargo verify fuzz --minutes 5`.
     ///
@@ -136,9 +165,11 @@ fn main() -> ExitCode {
     let result = match cli.command {
         None => everything(&cli.how),
         Some(Command::List { json }) => list(json.as_deref()),
-        Some(Command::Run { names, how, mutant }) => some(&names, &how, mutant.as_deref()),
+        Some(Command::Run { names, how, mutant, checkpoint }) => some(&names, &how, mutant.as_deref(), checkpoint),
         Some(Command::Mutants { names, list, show, how }) => mutants(&names, list, show, &how),
         Some(Command::Replay { file }) => replay(&file),
+        Some(Command::Picture { file, svg }) => picture(&file, svg.as_deref()),
+        Some(Command::Litmus { files, engine, seconds, json }) => litmus(&files, engine, seconds, json.as_deref()),
         Some(Command::Fuzz { args }) => return fuzz(&args),
         Some(Command::Worker) => job::work().map_err(Stop::BadInput),
     };
@@ -170,13 +201,20 @@ fn everything(how: &How) -> Result<(), Stop> {
     if rows_hold && kills_hold { Ok(()) } else { Err(Stop::DoesNotHold) }
 }
 
-fn some(names: &[String], how: &How, mutant: Option<&str>) -> Result<(), Stop> {
+fn some(names: &[String], how: &How, mutant: Option<&str>, checkpoint: Option<PathBuf>) -> Result<(), Stop> {
     check_files(how)?;
     let models = select(names)?;
     let mutant = mutant.map(|name| mutant::find(name).ok_or_else(|| unknown_mutant(name))).transpose()?;
-    let orders = orders(&models, how, mutant);
-    if orders.is_empty() {
-        return Err(Stop::BadInput("none of these models runs on that engine".to_owned()));
+    let mut orders = orders(&models, how, mutant);
+    match (orders.as_mut_slice(), checkpoint) {
+        ([], _) => return Err(Stop::BadInput("none of these models runs on that engine".to_owned())),
+        (_, None) => (),
+        ([order], checkpoint) if order.engine == Engine::Rc11 => order.checkpoint = checkpoint,
+        (many, _) => {
+            let n = many.len();
+            let hint = "a checkpoint is of one model on one engine: name it in full, with `--engine rc11`";
+            return Err(Stop::BadInput(format!("{hint} (this names {n} runs)")));
+        }
     }
     let clock = Instant::now();
     let outcomes = run_all(&orders, how);
@@ -245,9 +283,9 @@ fn replay(file: &Path) -> Result<(), Stop> {
         return Err(Stop::BadInput(format!("{} holds no schedule, only a verdict", file.display())));
     };
     let Schedule { model, engine, bounds, seed, mutant, .. } = schedule.clone();
-    let order = Order { model, engine, bounds, mutant, seed, script: Some(script) };
+    let order = Order { script: Some(script), ..Order::new(&model, engine, bounds, mutant.as_deref(), seed) };
     order.find().map_err(|message| format!("{}: {message}; there are\n{}", file.display(), report::all_names()))?;
-    let outcome = job::run(&order, |_| ());
+    let outcome = job::run(&order, |_, _| ());
     match outcome.failure {
         Some(failure) => {
             let execution = schedule.failure.execution;
@@ -262,6 +300,37 @@ fn replay(file: &Path) -> Result<(), Stop> {
             Ok(())
         }
     }
+}
+
+fn picture(file: &Path, svg: Option<&Path>) -> Result<(), Stop> {
+    let Schedule { model, engine, bounds, seed, mutant, failure, .. } = Schedule::read(file)?;
+    let Some(Script::Graph(graph)) = &failure.script else {
+        let hint = format!("run it with `cargo verify run {model} --engine rc11`, which writes one that can");
+        return Err(Stop::BadInput(format!("{} is a schedule of {engine}, not a graph; {hint}", file.display())));
+    };
+    let order = Order::new(&model, engine, bounds, mutant.as_deref(), seed);
+    let job = order.job().map_err(|message| format!("{}: {message}", file.display()))?;
+    // What the model says when it fails is in the picture.
+    std::panic::set_hook(Box::new(|_| ()));
+    let Some(picture) = engine::draw(job, graph) else {
+        return Err(Stop::BadInput("it no longer fails: the code has changed since it was written".to_owned()));
+    };
+    print(&picture.columns());
+    svg.map_or(Ok(()), |path| write(path, &picture.svg()))
+}
+
+fn litmus(files: &[PathBuf], engine: LitmusEngine, seconds: f64, json: Option<&Path>) -> Result<(), Stop> {
+    let files = litmus::report::files(files)?;
+    let answers: Vec<Answer> = files.iter().map(|file| litmus::report::answer(file, engine, seconds)).collect();
+    print(&litmus::report::text(&answers));
+    if let Some(path) = json {
+        write(path, &format!("{:#}\n", litmus::report::json(&answers)))?;
+    }
+    if answers.iter().any(|answer| answer.result.is_err()) {
+        return Err(Stop::BadInput("not every file could be answered".to_owned()));
+    }
+    let all_agree = answers.iter().all(|answer| answer.agrees() != Some(false));
+    if all_agree { Ok(()) } else { Err(Stop::DoesNotHold) }
 }
 
 /// The models that `names` name, each once, in reading order.
@@ -283,13 +352,9 @@ fn unknown_mutant(name: &str) -> Stop {
 }
 
 fn orders(models: &[&'static Model], how: &How, mutant: Option<&Mutant>) -> Vec<Order> {
-    let order = |model: &Model, run: &Run| Order {
-        model: model.name.to_owned(),
-        engine: run.engine,
-        bounds: if how.deep { run.deep } else { run.bounds },
-        mutant: mutant.map(|mutant| mutant.name.to_owned()),
-        seed: how.seed,
-        script: None,
+    let order = |model: &Model, run: &Run| {
+        let bounds = if how.deep { run.deep } else { run.bounds };
+        Order::new(model.name, run.engine, bounds, mutant.map(|mutant| mutant.name), how.seed)
     };
     let mut orders = Vec::new();
     for model in models {
@@ -312,15 +377,8 @@ fn kill_orders(mutants: &[&'static Mutant], how: &How) -> Vec<(&'static Mutant, 
     for mutant in mutants {
         for (name, engine) in mutant.killed_by {
             let run = model::all().find(|model| model.name == *name).and_then(|model| model.run_on(*engine));
-            let order = Order {
-                model: (*name).to_owned(),
-                engine: *engine,
-                bounds: run.unwrap_or_else(|| model::usual(*engine)).bounds,
-                mutant: Some(mutant.name.to_owned()),
-                seed: how.seed,
-                script: None,
-            };
-            orders.push((*mutant, order));
+            let bounds = run.unwrap_or_else(|| model::usual(*engine)).bounds;
+            orders.push((*mutant, Order::new(name, *engine, bounds, Some(mutant.name), how.seed)));
         }
     }
     orders
@@ -344,15 +402,20 @@ fn kills(orders: Vec<(&'static Mutant, Order)>, outcomes: Vec<Outcome>) -> Vec<K
 fn run_all(orders: &[Order], how: &How) -> Vec<Outcome> {
     let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let jobs = how.jobs.map_or(cores, NonZeroUsize::get);
+    // Fewer models than cores: one that can use several does.
+    let each = NonZeroUsize::new(jobs / orders.len().max(1)).unwrap_or(NonZeroUsize::MIN);
+    let orders: Vec<Order> = orders.iter().map(|order| Order { jobs: each, ..order.clone() }).collect();
+    let orders = orders.as_slice();
     let bar = bar(orders.len());
     let clock = Instant::now();
     let mut explored = vec![0; orders.len()];
+    let mut parts = vec![None; orders.len()];
     let mut running: Vec<usize> = Vec::new();
     let mut done = 0;
     let outcomes = job::run_all(orders, jobs, |event| {
         match event {
             Event::Begun(i) => running.push(i),
-            Event::Progress(i, n) => explored[i] = n,
+            Event::Progress(i, n, part) => (explored[i], parts[i]) = (n, part),
             Event::Done(i, outcome) => {
                 explored[i] = outcome.executions + outcome.redundant;
                 running.retain(|other| *other != i);
@@ -362,13 +425,18 @@ fn run_all(orders: &[Order], how: &How) -> Vec<Outcome> {
         }
         let sum: u64 = explored.iter().sum();
         let rate = sum as f64 / clock.elapsed().as_secs_f64().max(0.001);
-        let names: Vec<String> = running.iter().map(|&i| short(&orders[i])).collect();
+        let names: Vec<String> = running.iter().map(|&i| short(&orders[i]) + &percent(parts[i])).collect();
         let sum = report::thousands(sum);
         bar.set_message(format!("{sum} executions, {}/s: {}", report::thousands(rate as u64), names.join(", ")));
         bar.set_position(done as u64);
     });
     bar.finish_and_clear();
     outcomes
+}
+
+/// About so much is done.
+fn percent(part: Option<f64>) -> String {
+    part.map(|part| format!(" {:.0} %", part * 100.0)).unwrap_or_default()
 }
 
 fn bar(jobs: usize) -> ProgressBar {

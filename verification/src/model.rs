@@ -2,9 +2,12 @@
 
 use crate::engine::{Bounds, Engine};
 use crate::loom::Loom;
+use crate::rc11::Rc11;
 use crate::shuttle::Shuttle;
 use crate::wrap::{apart::Apart, trace::Trace, tso::Tso, weaken::Weaken};
 
+/// RC11, as models see it.
+pub type OnRc11 = Trace<Weaken<Rc11>>;
 /// loom, as models see it.
 pub type OnLoom = Trace<Weaken<Loom>>;
 /// loom with marks, as models see it.
@@ -29,6 +32,8 @@ pub struct Model {
     pub must_reach: &'static [&'static str],
     /// On which engines it runs by default.
     pub runs: &'static [Run],
+    /// One execution on RC11; returns how it ended.
+    pub rc11: fn() -> String,
     /// One execution on loom; returns how it ended.
     pub loom: fn() -> String,
     /// One execution on loom with marks; returns how it ended.
@@ -54,6 +59,7 @@ impl Model {
 /// The bounds for a model that does not run on `engine` by default.
 pub fn usual(engine: Engine) -> Run {
     match engine {
+        Engine::Rc11 => rc11(),
         Engine::Loom => loom_bounded(2),
         Engine::LoomApart => loom_apart(),
         Engine::Sc => sc(),
@@ -75,6 +81,24 @@ pub struct Run {
 
 const fn bounds(seconds: f64) -> Bounds {
     Bounds { preemptions: None, depth: None, executions: None, spurious: 0, seconds }
+}
+
+/// Every execution under RC11.
+pub const fn rc11() -> Run {
+    Run { engine: Engine::Rc11, ..sc() }
+}
+
+/// Every execution under RC11 that three seconds are enough for: of a model that is too large to be finished in
+/// minutes. To its end, or for hours, when it goes deep.
+pub const fn rc11_cut() -> Run {
+    let mut run = rc11();
+    run.bounds.seconds = 3.0;
+    run
+}
+
+/// Every execution under RC11, with up to `n` spurious returns from `park`.
+pub const fn rc11_spurious(n: usize) -> Run {
+    Run { engine: Engine::Rc11, ..sc_spurious(n) }
 }
 
 /// loom, to its end.
@@ -146,6 +170,7 @@ macro_rules! model {
             invariants: &[$($inv),*],
             must_reach: &[$($reach),*],
             runs: const { &[$($run),*] },
+            rc11: $body::<$crate::model::OnRc11>,
             loom: $body::<$crate::model::OnLoom>,
             loom_apart: $body::<$crate::model::OnLoomApart>,
             shuttle: $body::<$crate::model::OnShuttle>,

@@ -53,6 +53,7 @@ impl Row {
             fields.insert("redundant".into(), json!(outcome.redundant));
             fields.insert("outcomes".into(), json!(outcome.outcomes));
             fields.insert("seconds".into(), json!(outcome.seconds));
+            fields.insert("peak_bytes".into(), json!(outcome.peak_bytes));
             fields.insert("verdict".into(), json!(outcome.verdict));
             fields.insert("failure".into(), json!(outcome.failure.as_ref().map(|failure| &failure.message)));
         }
@@ -98,7 +99,9 @@ pub fn kills_json(kills: &[Kill]) -> Value {
 fn complete<'a>(rows: &'a [Row], model: &Model) -> Option<BTreeSet<&'a str>> {
     let proved = |row: &&Row| row.outcome.as_ref().is_some_and(|outcome| outcome.verdict == Verdict::Proved);
     let of_model = rows.iter().filter(|row| row.model.name == model.name).filter(proved);
-    let best = of_model.max_by_key(|row| (row.order.engine == Engine::Tso, row.order.bounds.spurious))?;
+    let best = of_model.max_by_key(|row| {
+        (row.order.engine == Engine::Rc11, row.order.engine == Engine::Tso, row.order.bounds.spurious)
+    })?;
     Some(outcomes(best).collect())
 }
 
@@ -205,8 +208,8 @@ pub fn kills_table(kills: &[Kill]) -> String {
 /// The table, for a README: a line a model.
 pub fn markdown(rows: &[Row]) -> String {
     let by_lot = |row: &Row| row.order.engine.samples();
-    let mut text = String::from("| room | model: claim | size | loom (C11, part) | SC | TSO | by lot |\n");
-    text.push_str("|---|---|---|---|---|---|---|\n");
+    let mut text = String::from("| room | model: claim | size | RC11 | SC | TSO | loom (C11, part) | by lot |\n");
+    text.push_str("|---|---|---|---|---|---|---|---|\n");
     for model in model::all().filter(|model| rows.iter().any(|row| row.model.name == model.name)) {
         let of = |wanted: &dyn Fn(&Row) -> bool| {
             let found = rows.iter().filter(|row| row.model.name == model.name && wanted(row));
@@ -214,14 +217,15 @@ pub fn markdown(rows: &[Row]) -> String {
         };
         let _ = writeln!(
             text,
-            "| {} | `{}`: {} | {} | {} | {} | {} | {} |",
+            "| {} | `{}`: {} | {} | {} | {} | {} | {} | {} |",
             model.room(),
             model.name.trim_start_matches(model.room()).trim_start_matches("::"),
             model.claim,
             model.size,
-            of(&|row| row.order.engine.is_loom()),
+            of(&|row| row.order.engine == Engine::Rc11),
             of(&|row| row.order.engine == Engine::Sc),
             of(&|row| row.order.engine == Engine::Tso),
+            of(&|row| row.order.engine.is_loom()),
             of(&by_lot),
         );
     }

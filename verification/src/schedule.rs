@@ -2,6 +2,7 @@
 
 use crate::engine::{Bounds, Engine, Failure};
 use crate::mutant;
+use crate::naming::name_in;
 use crate::wrap::trace::Step;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
@@ -59,11 +60,15 @@ impl Schedule {
 
     /// The picture.
     pub fn picture(&self) -> String {
-        let Failure { message, execution, threads, steps, .. } = &self.failure;
+        let Failure { message, execution, threads, steps, picture, .. } = &self.failure;
         let mut text = String::new();
         let mutant = self.mutant.as_ref().map(|name| format!(", with mutant {name}")).unwrap_or_default();
         let _ = writeln!(text, "{} on {}{mutant}", self.model, self.engine);
         let _ = writeln!(text, "execution {execution}: {}", message.trim_end());
+        if let Some(picture) = picture {
+            let _ = write!(text, "\n{picture}");
+            return text;
+        }
         if steps.is_empty() {
             return text;
         }
@@ -101,40 +106,5 @@ fn named(step: &Step) -> String {
         Some(name) if is_number => format!("{name} {rest}"),
         None if is_number && step.file.starts_with("kernel/") => format!("{room} {rest}"),
         _ => step.what.clone(),
-    }
-}
-
-/// The name that a line of source gives to the word it accesses: `self.nmspinning.load(…)` is `nmspinning`.
-pub(crate) fn name_in(source: &str) -> Option<&str> {
-    const ACCESSES: [&str; 6] = [".load(", ".store(", ".swap(", ".fetch_add(", ".fetch_sub(", ".compare_exchange("];
-    let at = ACCESSES.iter().filter_map(|access| source.find(access)).min()?;
-    let mut depth = 0;
-    let start = source[..at].char_indices().rev().find(|(_, c)| {
-        match c {
-            ')' | ']' => depth += 1,
-            '(' | '[' => depth -= 1,
-            _ => (),
-        }
-        depth < 0 || (depth == 0 && !(c.is_alphanumeric() || matches!(c, '_' | '.' | '(' | '[')))
-    });
-    let name = &source[start.map_or(0, |(i, c)| i + c.len_utf8())..at];
-    let name = name.strip_prefix("self.").unwrap_or(name);
-    (!name.is_empty() && name != "0" && name != "word").then_some(name)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::name_in;
-
-    #[test]
-    fn a_word_is_called_what_the_source_calls_it() {
-        assert_eq!(name_in("let n = self.nmspinning.load(Relaxed);"), Some("nmspinning"));
-        assert_eq!(name_in("self.slot(tail).store(Some(g), Relaxed);"), Some("slot(tail)"));
-        assert_eq!(
-            name_in("mine.slot(Self::ahead(t, i - 1)).store(g, Relaxed);"),
-            Some("mine.slot(Self::ahead(t, i - 1))")
-        );
-        assert_eq!(name_in("self.0.swap(Some(g), Release)"), None);
-        assert_eq!(name_in("let (head, tail) = (self.head.load(Relaxed), self.tail.load(Relaxed));"), Some("head"));
     }
 }

@@ -72,7 +72,8 @@ mod what_holds_is_said {
     fn the_same_whatever_the_number_of_jobs() {
         let folder = folder();
         let counts = |jobs: &str| {
-            let output = verify(folder.path(), &["run", "spinning", "--engine", "sc", "--jobs", jobs, "--json", jobs]);
+            let output =
+                verify(folder.path(), &["run", "spinning", "--engine", "rc11", "--jobs", jobs, "--json", jobs]);
             assert_eq!(output.status.code(), Some(0));
             let rows = json(&folder.path().join(jobs));
             rows.iter().map(|row| row["executions"].as_u64()).collect::<Vec<_>>()
@@ -144,6 +145,109 @@ mod what_fails_is_shown {
     }
 }
 
+/// What rc11 finds is a graph.
+mod what_rc11_finds_is_drawn {
+    use super::*;
+
+    const WRONG: [&str; 6] = ["run", ONE, "--engine", "rc11", "--mutant", "spinning-no-submitter-fence"];
+
+    #[test]
+    fn as_text_and_as_svg() {
+        let folder = folder();
+        let output = verify(folder.path(), &WRONG);
+        assert_eq!(output.status.code(), Some(1));
+        let said = text(&output.stdout);
+        assert!(said.contains("FAILED") && said.contains("queued"), "{said}");
+        let file = fs::read_dir(folder.path().join("schedules")).expect("schedules were written").next();
+        let file = file.expect("there is one").expect("it can be read").path();
+        let file = file.to_str().expect("its name is text");
+        let output = verify(folder.path(), &["picture", file, "--svg", "it.svg"]);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        assert!(text(&output.stdout).contains("nmspinning"), "{}", text(&output.stdout));
+        let svg = fs::read_to_string(folder.path().join("it.svg")).expect("it was drawn");
+        assert!(svg.starts_with("<svg") && svg.contains("nmspinning"));
+        let output = verify(folder.path(), &["replay", file]);
+        assert_eq!(output.status.code(), Some(1), "it still fails: {}", text(&output.stdout));
+    }
+
+    #[test]
+    fn and_a_schedule_of_another_engine_is_refused() {
+        let folder = folder();
+        verify(folder.path(), &["run", ONE, "--engine", "tso", "--mutant", "spinning-no-submitter-fence"]);
+        let file = fs::read_dir(folder.path().join("schedules")).expect("schedules were written").next();
+        let file = file.expect("there is one").expect("it can be read").path();
+        let output = verify(folder.path(), &["picture", file.to_str().expect("its name is text")]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).contains("is a schedule of tso"), "{}", text(&output.stderr));
+    }
+}
+
+mod an_exploration_goes_on_from_its_checkpoint {
+    use super::*;
+
+    const MODEL: &str = "four_gs_and_two_thieves";
+
+    #[test]
+    fn with_the_same_counts_in_the_end() {
+        let folder = folder();
+        let run = |arguments: &[&str]| {
+            let mut all = vec!["run", MODEL, "--engine", "rc11", "--json", "out.json"];
+            all.extend(arguments);
+            assert_eq!(verify(folder.path(), &all).status.code(), Some(0));
+            json(&folder.path().join("out.json"))[0]["executions"].as_u64()
+        };
+        let all = run(&[]);
+        assert_eq!(run(&["--checkpoint", "state.json"]), all);
+        assert!(folder.path().join("state.json").exists());
+        assert_eq!(run(&["--checkpoint", "state.json"]), all, "nothing was left to do");
+    }
+
+    #[test]
+    fn but_not_from_that_of_another() {
+        let folder = folder();
+        let arguments = ["run", MODEL, "--engine", "rc11", "--checkpoint", "state.json"];
+        verify(folder.path(), &arguments);
+        let other = ["run", ONE, "--engine", "rc11", "--checkpoint", "state.json"];
+        let output = verify(folder.path(), &other);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(text(&output.stdout).contains("it is a checkpoint of"), "{}", text(&output.stdout));
+    }
+}
+
+mod litmus_tests_are_answered {
+    use super::*;
+
+    const SB: &str = "C SB\n{ }\nP0 (atomic_int* x, atomic_int* y) {\n  atomic_store_explicit(x, 1, memory_order_relaxed);\n  \
+        int r0 = atomic_load_explicit(y, memory_order_relaxed);\n}\nP1 (atomic_int* x, atomic_int* y) {\n  \
+        atomic_store_explicit(y, 1, memory_order_relaxed);\n  int r0 = atomic_load_explicit(x, memory_order_relaxed);\n}\n\
+        exists (0:r0 = 0 /\\ 1:r0 = 0)\n";
+
+    fn answer(arguments: &[&str]) -> Output {
+        let folder = folder();
+        fs::write(folder.path().join("SB.litmus"), SB).expect("it can be written");
+        fs::write(folder.path().join("broken.litmus"), "C broken\n{").expect("it can be written");
+        verify(folder.path(), &[&["litmus"], arguments].concat())
+    }
+
+    #[test]
+    fn with_the_outcomes_and_whether_exists_holds() {
+        let output = answer(&["SB.litmus"]);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        let said = text(&output.stdout);
+        assert!(said.contains("Executions 4") && said.contains("Sometimes"), "{said}");
+        let said = text(&answer(&["SB.litmus", "--engine", "sc"]).stdout).to_owned();
+        assert!(said.contains("Never"), "{said}");
+    }
+
+    #[test]
+    fn and_a_broken_one_is_an_error_with_its_line() {
+        let output = answer(&["broken.litmus"]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stdout).contains("broken.litmus:"), "{}", text(&output.stdout));
+        assert_eq!(answer(&["nowhere.litmus"]).status.code(), Some(2));
+    }
+}
+
 mod every_wrong_twin_is_killed {
     use super::*;
 
@@ -188,6 +292,13 @@ mod bad_input_is_an_error_with_status_2 {
         refused(&["run", "no_such_model"], &["no_such_model", "there are", ONE]);
     }
 
+    #[test]
+    fn a_checkpoint_of_several_models() {
+        refused(
+            &["run", "spinning", "--engine", "rc11", "--checkpoint", "state.json"],
+            &["of one model on one engine"],
+        );
+    }
     #[test]
     fn an_unknown_engine() {
         refused(&["run", ONE, "--engine", "magic"], &["magic", "loom", "sc", "tso-pct"]);

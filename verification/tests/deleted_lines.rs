@@ -21,8 +21,8 @@ const MISTAKES: &[Mistake] = &[
     Mistake {
         what: "the submitter's fence is deleted",
         file: "src/kernel/spinning.rs",
-        from: "        store_load::<H>();\n        let mut elected",
-        to: "        let mut elected",
+        from: "        store_load::<H>();\n        self.send_seeker(others);",
+        to: "        self.send_seeker(others);",
         models: &["one_submitter_one_seeker"],
     },
     Mistake {
@@ -42,15 +42,15 @@ const MISTAKES: &[Mistake] = &[
     Mistake {
         what: "the last spinner wakes nobody",
         file: "src/kernel/spinning.rs",
-        from: "if self.leave(seeking).was_last {",
-        to: "if self.leave(seeking).was_last && false {",
+        from: "if others.needs_seeker() {",
+        to: "if false {",
         models: &["two_gs_one_seeker"],
     },
     Mistake {
-        what: "needspinning is never set",
+        what: "an M idles its P and asks nothing",
         file: "src/kernel/spinning.rs",
-        from: "self.needspinning.store(true, Relaxed);",
-        to: "",
+        from: "let called = self.called_upon();\n        if called.is_some() || is_another_idle {",
+        to: "let called = None;\n        if true {",
         models: &["four_parties"],
     },
     Mistake {
@@ -144,18 +144,20 @@ fn copy_of_the_workspace() -> PathBuf {
     let manifest = fs::read_to_string(root.join("Cargo.toml")).expect("a workspace has a manifest");
     let manifest = manifest.replace(", \"proptests\"", "").replace("opt-level = 3", "opt-level = 0");
     // Benches and the like are not copied.
-    let manifest: String = manifest
-        .split("[[bench]]")
-        .enumerate()
-        .map(|(i, part)| if i == 0 { part } else { after_table(part) })
-        .collect();
+    let manifest = ["bench", "test", "example"].into_iter().fold(manifest, |manifest, kind| without(&manifest, kind));
     fs::write(copy.join("Cargo.toml"), manifest).expect("it can be written");
     let member = fs::read_to_string(root.join("verification/Cargo.toml")).expect("a member has a manifest");
     let member = member.replace("name = \"verify\"", "name = \"verify-copy\"");
-    let member: String =
-        member.split("[[test]]").enumerate().map(|(i, part)| if i == 0 { part } else { after_table(part) }).collect();
-    fs::write(copy.join("verification/Cargo.toml"), member).expect("it can be written");
+    fs::write(copy.join("verification/Cargo.toml"), without(&member, "test")).expect("it can be written");
     copy
+}
+
+/// A manifest without its tables of one kind.
+fn without(manifest: &str, kind: &str) -> String {
+    let header = format!("[[{kind}]]");
+    let mut parts = manifest.split(&header);
+    let first = parts.next().unwrap_or_default();
+    first.chars().chain(parts.flat_map(|part| after_table(part).chars())).collect()
 }
 
 /// What follows a TOML table's last line.

@@ -7,6 +7,7 @@ use spinpark_verification::engine::{self, Bounds, Engine, Job, Verdict};
 use spinpark_verification::model::{self, Model};
 use spinpark_verification::stage::Stage;
 use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 
@@ -128,7 +129,8 @@ macro_rules! program {
 
 fn outcomes(program: Model, engine: Engine) -> BTreeSet<String> {
     let bounds = Bounds { preemptions: None, depth: None, executions: None, spurious: 0, seconds: 60.0 };
-    let job = Job { model: &program, engine, bounds, mutation: None, seed: 1 };
+    let job =
+        Job { model: &program, engine, bounds, mutation: None, seed: 1, jobs: NonZeroUsize::MIN, checkpoint: None };
     let outcome = engine::run(job, &engine::silent());
     assert!(matches!(outcome.verdict, Verdict::Proved | Verdict::Explored), "{:?}", outcome.verdict);
     outcome.outcomes.into_keys().collect()
@@ -218,7 +220,15 @@ mod marks_mend_it {
         let robbed = model::all().find(|model| model.name.ends_with("a_batch_while_robbed")).expect("the model");
         let reached = |engine: Engine| {
             let run = robbed.run_on(engine).expect("it runs there");
-            let job = Job { model: robbed, engine, bounds: run.bounds, mutation: None, seed: 1 };
+            let job = Job {
+                model: robbed,
+                engine,
+                bounds: run.bounds,
+                mutation: None,
+                seed: 1,
+                jobs: NonZeroUsize::MIN,
+                checkpoint: None,
+            };
             engine::run(job, &engine::silent()).outcomes.into_keys().collect::<BTreeSet<_>>()
         };
         let all = reached(Engine::Sc);
@@ -269,19 +279,25 @@ mod the_reduction_loses_nothing {
         Some((short.executions, long.executions))
     }
 
+    /// Trees walked, and how many executions each way took. Each of `of` threads walks some.
+    fn walk(part: usize, of: usize) -> (u64, u64, u64) {
+        let models = model::all().filter(|model| model.room() != "sched").skip(part).step_by(of);
+        let trees = models.flat_map(|model| {
+            [(model.shuttle, 0), (model.tso, 0), (model.shuttle, 1)]
+                .map(|(body, spurious)| compare(model.name, body, spurious))
+        });
+        trees
+            .flatten()
+            .fold((0, 0, 0), |(walked, short, long), (reduced, whole)| (walked + 1, short + reduced, long + whole))
+    }
+
     #[test]
     fn on_every_model_whose_whole_tree_can_be_walked() {
-        let mut walked = 0;
-        let (mut short, mut long) = (0, 0);
-        for model in model::all().filter(|model| model.room() != "sched") {
-            for (body, spurious) in [(model.shuttle, 0), (model.tso, 0), (model.shuttle, 1)] {
-                if let Some((reduced, whole)) = compare(model.name, body, spurious) {
-                    walked += 1;
-                    short += reduced;
-                    long += whole;
-                }
-            }
-        }
+        let of = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let threads: Vec<_> = (0..of).map(|part| std::thread::spawn(move || walk(part, of))).collect();
+        let parts = threads.into_iter().map(|thread| thread.join().expect("no tree differs"));
+        let sum = |a: (u64, u64, u64), b: (u64, u64, u64)| (a.0 + b.0, a.1 + b.1, a.2 + b.2);
+        let (walked, short, long) = parts.fold((0, 0, 0), sum);
         assert!(walked >= 40, "only {walked} trees could be walked");
         assert!(long > 10 * short, "{short} executions stand for {long}: nothing is reduced");
         eprintln!("{walked} trees, {long} executions, {short} after reduction");

@@ -5,7 +5,7 @@ use crate::check::Tally;
 use proptest::prelude::*;
 use spinpark::host::Host;
 use spinpark::kernel::local::LocalQueue;
-use spinpark::kernel::p::Turn;
+use spinpark::kernel::p::{Every, Turn};
 use spinpark::kernel::runq::Capacity;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -127,7 +127,7 @@ impl<H: Host, const BITS: u32> Subject for Kernel<H, BITS> {
             is_empty: self.owner.is_empty(),
             thief: self.thief.len(),
             may_inherit: self.turn.may_inherit(self.at_most),
-            is_third: self.turn.is_global(3),
+            is_third: self.turn.is_global(Every::new(3)),
             back_offs: self.back_offs,
         }
     }

@@ -36,6 +36,9 @@ pub struct Setup {
     pub parties: Vec<Begins>,
     /// How many Ps are idle.
     pub idle_ps: u32,
+    /// Is the global queue looked into before other rings, as Go does? Then an M takes a share of it that does not seek.
+    #[serde(default)]
+    pub global_first: bool,
 }
 
 /// What a party does. An M that sleeps does it once it was started, if ever.
@@ -47,8 +50,10 @@ pub enum Op {
     Wakep,
     /// Its G ends: it looks for the next, and if there is none, idles its P, looks again if it sought, and sleeps.
     FindRunnable,
-    /// Comes back from a system call: takes an idle P.
+    /// Comes back from a system call: takes an idle P, or is queued, which wakes nobody. The next one then is another M.
     Exitsyscall,
+    /// Two others come back, one after the other.
+    TwoComeBack,
 }
 
 /// The room.
@@ -80,6 +85,7 @@ impl Room for Spinning {
         "the last seeker found work and passed the baton",
         "a seeker found more than it runs, and was not the last",
         "an M that was started looked",
+        "who came back found no P, and woke nobody",
     ];
     type Setup = Setup;
     type Op = Op;
@@ -89,8 +95,8 @@ impl Room for Spinning {
         let idle_ps = prop_oneof![6 => Just(0u32), 1 => Just(1)];
         // Few meet more often.
         let parties = prop_oneof![2 => Just(2usize), 1 => Just(3), 2 => Just(PARTIES)];
-        (parties.prop_flat_map(move |n| vec(begins.clone(), n)), idle_ps)
-            .prop_map(|(parties, idle_ps)| Setup { parties, idle_ps })
+        (parties.prop_flat_map(move |n| vec(begins.clone(), n)), idle_ps, any::<bool>())
+            .prop_map(|(parties, idle_ps, global_first)| Setup { parties, idle_ps, global_first })
             .boxed()
     }
     fn op(_: usize) -> BoxedStrategy<Op> {
@@ -141,11 +147,45 @@ impl Room for Duel {
         let begins = prop_oneof![1 => Just(Begins::Seeking), 1 => Just(Begins::Running)];
         let first = prop_oneof![3 => Just(Begins::Seeking), 1 => begins.clone()];
         let second = prop_oneof![3 => Just(Begins::Running), 1 => begins];
-        (first, second).prop_map(|(first, second)| Setup { parties: vec![first, second], idle_ps: 0 }).boxed()
+        (first, second)
+            .prop_map(|(first, second)| Setup { parties: vec![first, second], idle_ps: 0, global_first: false })
+            .boxed()
     }
     fn op(thread: usize) -> BoxedStrategy<Op> {
         let [ready, find] = if thread == 0 { [1, 4] } else { [3, 1] };
         prop_oneof![ready => Just(Op::Ready), find => Just(Op::FindRunnable)].boxed()
+    }
+    fn play<H: Stage>(program: &Program<Self>) -> String {
+        play::<H, _>(&Program::<Spinning> { setup: program.setup.clone(), ops: program.ops.clone() })
+    }
+}
+
+/// One looks, and another leaves that to it, while Gs come that nobody is woken for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Idlers;
+
+impl Room for Idlers {
+    const NAME: &'static str = "idlers";
+    const CLAIM: &'static str = "the same of one that looks and one that leaves it to that, while others come back";
+    const THREADS: usize = 2;
+    const LONGEST: usize = 8;
+    const ENGINES: &'static [Engine] = &[Engine::Pct];
+    const FALLS: &'static [&'static str] = &["spinning-leaves-it-to-nobody"];
+    const PATHS: &'static [&'static str] =
+        &["who was about to idle its P was called upon", "the second look found work"];
+    type Setup = Setup;
+    type Op = Op;
+
+    fn setup() -> BoxedStrategy<Setup> {
+        let parties = vec![Begins::Seeking, Begins::Running];
+        Just(Setup { parties, idle_ps: 0, global_first: true }).boxed()
+    }
+    fn op(thread: usize) -> BoxedStrategy<Op> {
+        let find = Just(Op::FindRunnable);
+        match thread {
+            0 => prop_oneof![2 => find, 1 => Just(Op::Exitsyscall), 1 => Just(Op::TwoComeBack)].boxed(),
+            _ => prop_oneof![4 => find, 1 => Just(Op::Ready)].boxed(),
+        }
     }
     fn play<H: Stage>(program: &Program<Self>) -> String {
         play::<H, _>(&Program::<Spinning> { setup: program.setup.clone(), ops: program.ops.clone() })
@@ -164,7 +204,7 @@ impl<H: Stage> Scene<H> for &Program<Spinning> {
                 if setup.parties[me] == Begins::Seeking {
                     tiny.room.become_spinning().relinquish();
                 }
-                Party { tiny, procs, me, is: setup.parties[me].into() }
+                Party { tiny, procs, me, is: setup.parties[me].into(), global_first: setup.global_first }
             })
             .collect();
         // What is left for those who are not there, the others do.
@@ -212,6 +252,7 @@ struct Party<H: Stage, D: Dance> {
     procs: usize,
     me: usize,
     is: Is,
+    global_first: bool,
 }
 
 impl<H: Stage, D: Dance> Party<H, D> {
@@ -244,7 +285,16 @@ impl<H: Stage, D: Dance> Party<H, D> {
                 reached_if(self.tiny.wakep() == Did::Asked, "wakep found no idle P");
             }
             (Is::Seeking | Is::Running, Op::FindRunnable) => self.finds_runnable(),
-            (Is::Outside, Op::Exitsyscall) if self.tiny.pidleget(|| ()).is_some() => self.is = Is::Running,
+            (Is::Outside, Op::Exitsyscall) => {
+                if self.tiny.exitsyscall() {
+                    self.is = Is::Running;
+                } else {
+                    reached("who came back found no P, and woke nobody");
+                }
+            }
+            // Others, while an M runs, or looks. Who gets a P is busy from then on.
+            (_, Op::Exitsyscall) => _ = self.tiny.exitsyscall(),
+            (_, Op::TwoComeBack) => (0..2).for_each(|_| _ = self.tiny.exitsyscall()),
             _ => (),
         }
     }
@@ -277,10 +327,15 @@ impl<H: Stage, D: Dance> Party<H, D> {
         };
     }
 
-    /// Its own ring, the others' if it may seek, the global queue.
+    /// Its own ring, the others' if it may seek, the global queue; or that first.
     fn searches(&mut self) -> bool {
         let queues = &self.tiny.queues;
         if queues.take_one(self.me) {
+            self.found(0);
+            return true;
+        }
+        // One that does not seek takes all of it, and wakes nobody.
+        if self.global_first && self.is == Is::Running && self.tiny.take_batch(self.me) {
             self.found(0);
             return true;
         }

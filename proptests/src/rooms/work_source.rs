@@ -10,6 +10,7 @@ use spinpark::kernel::config::Config;
 use spinpark::kernel::find::Worker;
 use spinpark::kernel::g::G;
 use spinpark::kernel::observer::{Event, Observer};
+use spinpark::kernel::p::PId;
 use spinpark::kernel::sched::Sched;
 use spinpark::kernel::sources::{SearchOrder, Source};
 use spinpark::kernel::work_source::{Waker, WorkSource};
@@ -113,7 +114,7 @@ impl<H: Stage> WorkSource for Seen<H> {
         // Relaxed: `work/spinning` came before, or it is a hint.
         self.bells.ready[self.which].load(Relaxed) != 0
     }
-    fn take(&self, put: &mut dyn FnMut(G)) {
+    fn take(&self, _: Option<PId>, put: &mut dyn FnMut(G)) {
         // AcqRel: what was done before the G became runnable comes with it.
         match self.bells.ready[self.which].swap(0, AcqRel) {
             0 => reached("another was faster"),

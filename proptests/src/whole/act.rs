@@ -74,6 +74,7 @@ fn stay<H: Stage>(sched: &This<H>, worker: Worker, n: u64, act: Act) -> Worker {
     match act {
         Act::Syscall => call(sched, worker, n, |worker| sched.entersyscall(worker), || dwell::<H>(3)),
         Act::SlowCall => call(sched, worker, n, |worker| sched.entersyscall(worker), || dwell::<H>(40)),
+        Act::Interrupted => call(sched, worker, n, |worker| sched.interrupt(worker), || dwell::<H>(40)),
         Act::Block => call(sched, worker, n, |worker| sched.entersyscallblock(worker), || dwell::<H>(3)),
         Act::Panic => call(
             sched,

@@ -9,6 +9,7 @@ use spinpark::atomic::Atomic;
 use spinpark::host::Lock;
 use spinpark::kernel::g::G;
 use spinpark::kernel::monitor::Watch;
+use spinpark::kernel::p::PId;
 use spinpark::kernel::sysmon::SLICE;
 use spinpark::kernel::work_source::{Waker, WorkSource};
 use spinpark_verification::stage::Stage;
@@ -87,7 +88,7 @@ impl<H: Stage> WorkSource for Seen<H> {
         // Relaxed, both: `work/spinning` came before, or it is a hint.
         self.bell.count.load(Relaxed) > 0 || self.bell.wolf.load(Relaxed)
     }
-    fn take(&self, put: &mut dyn FnMut(G)) {
+    fn take(&self, _: Option<PId>, put: &mut dyn FnMut(G)) {
         self.bell.wolf.swap(false, AcqRel);
         let ready = self.bell.ready.with(|ready| {
             // Relaxed: under the lock.
@@ -117,7 +118,7 @@ fn act<H: Stage>(sched: &This<H>, does: Does, watch: &mut Watch) {
         }
         Does::Ring(n) => {
             let _ = world.make(n).into_raw();
-            world.tell(Fact::Queued(n));
+            world.tell(Fact::Rings(n));
             world.bell.ring(n);
         }
         Does::Op(Op::CryWolf) => {

@@ -76,6 +76,8 @@ pub enum Act {
     SyscallAnyM,
     /// Makes a system call that takes long.
     SlowCall,
+    /// Runs for long, and is interrupted: goes on without its P.
+    Interrupted,
     /// Makes a call that is known to block.
     Block,
     /// Panics in a system call, and is caught.
@@ -138,6 +140,7 @@ fn act() -> impl Strategy<Value = Act> {
         4 => Just(Act::Syscall),
         4 => Just(Act::SyscallAnyM),
         3 => Just(Act::SlowCall),
+        2 => Just(Act::Interrupted),
         2 => Just(Act::Block),
         1 => Just(Act::Panic),
         3 => (1usize..=4).prop_map(Act::Spawn),

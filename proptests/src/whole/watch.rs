@@ -68,6 +68,8 @@ impl std::error::Error for Violation {}
 pub enum Fact {
     /// G `n` is about to be queued.
     Queued(u64),
+    /// G `n` is about to become runnable by a source. Whoever takes it from there may queue it, or run it at once.
+    Rings(u64),
     /// G `n` is about to come back from a call, and may be queued by that.
     Returns(u64),
     /// An M has taken G `n` out of a queue.
@@ -153,6 +155,8 @@ pub enum Fact {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Where {
+    /// With the source.
+    Ready,
     Queued,
     Found,
     Running,
@@ -211,6 +215,11 @@ impl Watch {
                 let may = !matches!(before, Some(Where::Queued | Where::Found | Where::Over));
                 self.check(NO_G_RUNS_TWICE, may, || format!("G{g} is queued, and was {before:?}"))
             }
+            Fact::Rings(g) => {
+                self.causes += 1;
+                let before = self.gs.insert(g, Where::Ready);
+                self.check(NO_G_RUNS_TWICE, before.is_none(), || format!("a source has G{g}, which was {before:?}"))
+            }
             Fact::Returns(g) => {
                 self.gs.insert(g, Where::Returning);
                 Ok(())
@@ -255,7 +264,7 @@ impl Watch {
         // Who finds work while others may be asleep wakes the next.
         self.causes += 1;
         let before = self.gs.insert(g, Where::Found);
-        let was_queued = matches!(before, Some(Where::Queued | Where::Returning));
+        let was_queued = matches!(before, Some(Where::Ready | Where::Queued | Where::Returning));
         self.check(NO_G_RUNS_TWICE, was_queued, || format!("M{m} found G{g}, which was {before:?}"))?;
         let is_awake = !self.asleep.contains(&m);
         self.check(SLEEPERS_RUN_NOTHING, is_awake, || format!("M{m} sleeps, and found G{g}"))

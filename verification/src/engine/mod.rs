@@ -5,6 +5,9 @@ pub mod sc;
 
 use crate::model::Model;
 use crate::mutant::Mutation;
+use crate::rc11;
+use crate::rc11::graph::Graph;
+use crate::rc11::picture::Picture;
 use crate::wrap::trace::{self, Step};
 use crate::wrap::tso;
 use record::{Follow, Pick, Recorder};
@@ -14,14 +17,19 @@ use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Who explores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Engine {
+    /// Every execution under RC11, each once: what C11 and Rust allow, but for load buffering.
+    Rc11,
     /// loom 0.7.2: C11 without load buffering; known to miss executions.
     Loom,
     /// loom, with a mark for each thread beside each word, so that its pruning hides nothing.
@@ -44,6 +52,7 @@ impl Engine {
     /// Its name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
+            Engine::Rc11 => "rc11",
             Engine::Loom => "loom",
             Engine::LoomApart => "loom-apart",
             Engine::Sc => "sc",
@@ -58,6 +67,7 @@ impl Engine {
     /// What it takes memory to be.
     pub const fn memory_model(self) -> &'static str {
         match self {
+            Engine::Rc11 => "RC11",
             Engine::Loom | Engine::LoomApart => "C11 (part)",
             Engine::Sc | Engine::Random | Engine::Pct => "SC",
             Engine::Tso | Engine::TsoRandom | Engine::TsoPct => "TSO",
@@ -71,7 +81,7 @@ impl Engine {
 
     /// Does it miss nothing that its memory model allows, once it has finished?
     pub const fn is_complete(self) -> bool {
-        matches!(self, Engine::Sc | Engine::Tso)
+        matches!(self, Engine::Rc11 | Engine::Sc | Engine::Tso)
     }
 
     /// Does it draw schedules by lot?
@@ -153,17 +163,19 @@ impl fmt::Display for Verdict {
 }
 
 /// What makes an execution happen again.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Script {
     /// loom explores in a fixed order: its `n`th execution, within the same bounds.
     Nth(u64),
     /// The decisions of a scheduler, one by one.
     Picks(Vec<Pick>),
+    /// The execution itself, as a graph.
+    Graph(Box<Graph>),
 }
 
 /// A failing execution.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Failure {
     /// What is wrong.
     pub message: String,
@@ -175,6 +187,9 @@ pub struct Failure {
     pub threads: Vec<String>,
     /// What each did.
     pub steps: Vec<Step>,
+    /// rc11: the execution drawn as text, with where each read takes its value from, and what is wrong.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub picture: Option<String>,
 }
 
 /// What came of a run.
@@ -194,6 +209,9 @@ pub struct Outcome {
     pub failure: Option<Failure>,
     /// How often the mutated line was executed.
     pub mutant_hits: u64,
+    /// rc11: the most memory that what was still to be explored took at once, in bytes.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub peak_bytes: Option<u64>,
 }
 
 /// What to run.
@@ -209,10 +227,14 @@ pub struct Job<'a> {
     pub mutation: Option<Mutation>,
     /// From which seed; only engines that sample need one.
     pub seed: u64,
+    /// On how many threads of the machine, if the engine can use more than one.
+    pub jobs: NonZeroUsize,
+    /// rc11: where the state of the exploration is kept, so that it can be gone on with.
+    pub checkpoint: Option<&'a Path>,
 }
 
-/// Told now and then how far a run is: executions, and time since it began.
-pub type Progress = Rc<dyn Fn(u64, Duration)>;
+/// Told now and then how far a run is: executions, and which part of the whole is done, where that can be guessed.
+pub type Progress = Rc<dyn Fn(u64, Option<f64>)>;
 
 /// What the model's closure, called once an execution, keeps.
 struct Tally {
@@ -252,6 +274,7 @@ pub fn run(job: Job<'_>, progress: &Progress) -> Outcome {
         if let Some(again) = again.failure {
             failure.threads = again.threads;
             failure.steps = again.steps;
+            failure.picture = again.picture;
         }
     }
     if outcome.failure.is_none() && job.mutation.is_none() && answers_for_outcomes(job, outcome.verdict) {
@@ -292,6 +315,7 @@ fn never_reached(model: &Model, outcome: &Outcome) -> Option<Failure> {
         script: None,
         threads: Vec::new(),
         steps: Vec::new(),
+        picture: None,
     })
 }
 
@@ -299,6 +323,7 @@ fn explore(job: Job<'_>, script: Option<&Script>, progress: &Progress) -> Outcom
     TALLY.with(Tally::reset);
     let clock = Instant::now();
     let result = match job.engine {
+        Engine::Rc11 => explore_by_rc11(job, script, progress),
         engine if engine.is_loom() => explore_by_loom(job, script, clock, progress),
         _ => explore_by_shuttle(job, script, clock, progress),
     };
@@ -306,9 +331,10 @@ fn explore(job: Job<'_>, script: Option<&Script>, progress: &Progress) -> Outcom
     let failure = result.failure.map(|(message, script)| Failure {
         message,
         execution: executions,
-        script: Some(script),
+        script,
         threads: trace::threads(),
         steps: trace::take_steps(),
+        picture: result.picture,
     });
     let verdict = match (&failure, job.engine) {
         (Some(_), _) => Verdict::Failed,
@@ -325,13 +351,77 @@ fn explore(job: Job<'_>, script: Option<&Script>, progress: &Progress) -> Outcom
         seconds: clock.elapsed().as_secs_f64(),
         failure,
         mutant_hits: 0,
+        peak_bytes: result.peak_bytes,
     }
 }
 
+/// Explores by graphs. It counts outcomes by itself, since it may explore on several threads.
+fn explore_by_rc11(job: Job<'_>, script: Option<&Script>, progress: &Progress) -> Explored {
+    let Job { bounds, mutation, .. } = job;
+    let body = job.model.rc11;
+    if let Some(Script::Graph(graph)) = script {
+        let played = rc11::watch((**graph).clone(), body);
+        let picture = played.found.as_ref().map(|found| picture(job, found, &played).columns());
+        let failure = played.found.map(|found| (rc11_message(&found), Some(Script::Graph(Box::new(found.graph)))));
+        return Explored { counts: (1, 0, true), failure, picture, peak_bytes: None };
+    }
+    let config = rc11::Config {
+        // Hits of a mutated line are counted on one thread.
+        jobs: if mutation.is_some() { NonZeroUsize::MIN } else { job.jobs },
+        executions: bounds.executions,
+        seconds: Some(bounds.seconds),
+        spurious: bounds.spurious as u16,
+        on_thread: Some(Arc::new(move || crate::mutant::set(mutation))),
+        ..rc11::Config::default()
+    };
+    let tell = |tally: &rc11::Tally| progress(tally.executions, Some(tally.done));
+    let report = match job.checkpoint {
+        None => rc11::explore(&config, body, tell),
+        Some(path) => {
+            let what = format!("{}, {mutation:?}, {} spurious", job.model.name, bounds.spurious);
+            match rc11::explore_with_checkpoint(&config, &what, path, body, tell) {
+                Ok(report) => report,
+                Err(message) => return Explored { failure: Some((message, None)), ..Explored::default() },
+            }
+        }
+    };
+    let finished = report.left.is_empty();
+    let rc11::Tally { executions, plays, outcomes, peak_bytes, .. } = report.tally;
+    TALLY.with(|tally| *tally.outcomes.borrow_mut() = outcomes);
+    let failure = report.failure.map(|found| (rc11_message(&found), Some(Script::Graph(Box::new(found.graph)))));
+    Explored {
+        counts: (executions, plays - executions, finished),
+        failure,
+        picture: None,
+        peak_bytes: Some(peak_bytes),
+    }
+}
+
+/// A failing execution of rc11's, drawn. `None`: it no longer fails.
+pub fn draw(job: Job<'_>, graph: &Graph) -> Option<Picture> {
+    crate::mutant::set(job.mutation);
+    let played = rc11::watch(graph.clone(), job.model.rc11);
+    crate::mutant::set(None);
+    played.found.as_ref().map(|found| picture(job, found, &played))
+}
+
+fn picture(job: Job<'_>, found: &rc11::Counterexample, played: &rc11::Played) -> Picture {
+    Picture::of(job.model.name, found, played, &crate::mutant::source_line)
+}
+
+fn rc11_message(found: &rc11::Counterexample) -> String {
+    message_of(found.failure.why.sentence(&found.graph, |thread| format!("thread {thread}")))
+}
+
+#[derive(Default)]
 struct Explored {
     /// Executions, redundant ones, and whether the engine came to its end.
     counts: (u64, u64, bool),
-    failure: Option<(String, Script)>,
+    /// What is wrong, and how to play it again.
+    failure: Option<(String, Option<Script>)>,
+    /// That, as a picture.
+    picture: Option<String>,
+    peak_bytes: Option<u64>,
 }
 
 fn explore_by_loom(job: Job<'_>, script: Option<&Script>, clock: Instant, progress: &Progress) -> Explored {
@@ -365,8 +455,8 @@ fn explore_by_loom(job: Job<'_>, script: Option<&Script>, clock: Instant, progre
     let result = with_pulse(Pulse::new(progress, clock), || catch_unwind(AssertUnwindSafe(explore)));
     let executions = TALLY.with(|tally| tally.started.get());
     let finished = executions < limit && clock.elapsed().as_secs_f64() < seconds;
-    let failure = result.err().map(|payload| (message(&*payload), Script::Nth(executions)));
-    Explored { counts: (executions, 0, finished), failure }
+    let failure = result.err().map(|payload| (message(&*payload), Some(Script::Nth(executions))));
+    Explored { counts: (executions, 0, finished), failure, ..Explored::default() }
 }
 
 fn explore_by_shuttle(job: Job<'_>, script: Option<&Script>, clock: Instant, progress: &Progress) -> Explored {
@@ -419,8 +509,8 @@ fn explore_by_shuttle(job: Job<'_>, script: Option<&Script>, clock: Instant, pro
             (seen.executions + running, seen.redundant, seen.complete)
         }
     };
-    let failure = result.err().map(|payload| (message(&*payload), Script::Picks(picks.take())));
-    Explored { counts, failure }
+    let failure = result.err().map(|payload| (message(&*payload), Some(Script::Picks(picks.take()))));
+    Explored { counts, failure, ..Explored::default() }
 }
 
 /// A progress function that tells nobody.
@@ -458,15 +548,19 @@ fn beat(n: u64) -> f64 {
         let Some(pulse) = pulse else { return 0.0 };
         if pulse.last.get().elapsed() > Duration::from_millis(250) {
             pulse.last.set(Instant::now());
-            (pulse.tell)(n, pulse.clock.elapsed());
+            (pulse.tell)(n, None);
         }
         pulse.clock.elapsed().as_secs_f64()
     })
 }
 
 fn message(payload: &(dyn Any + Send)) -> String {
-    match panic_text(payload) {
-        text if text.starts_with("deadlock") => {
+    message_of(panic_text(payload))
+}
+
+fn message_of(text: String) -> String {
+    match text {
+        text if text.starts_with("deadlock") && !text.starts_with("deadlock: ") => {
             "deadlock: every thread waits, and nobody is left to wake one; the last step of each says where".to_owned()
         }
         text => text,

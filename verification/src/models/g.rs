@@ -2,7 +2,7 @@
 
 use super::common::party;
 use crate::engine::Engine;
-use crate::model::{Model, loom, loom_apart, sc};
+use crate::model::{Model, loom, loom_apart, rc11, sc};
 use crate::mutant::{Mutant, Mutation};
 use crate::stage::{Cell, Stage};
 use spinpark::kernel::g::{Status, StatusWord};
@@ -41,7 +41,7 @@ pub const MODELS: &[Model] =
         size: "2 threads, 1 G",
         invariants: [1, 3],
         must_reach: ["woken true data 2", "woken false data 1"],
-        runs: [loom(), loom_apart(), sc()])];
+        runs: [rc11(), loom(), loom_apart(), sc()])];
 
 /// The mutants.
 pub const MUTANTS: &[Mutant] = &[Mutant {
@@ -49,5 +49,8 @@ pub const MUTANTS: &[Mutant] = &[Mutant {
     room: "g",
     what: "a status edge taken with a Relaxed exchange",
     mutation: Mutation::Weaken { file: "kernel/g.rs", after: "fn go(", needle: "compare_exchange" },
-    killed_by: &[("g::a_status_hands_the_task_over::parked_and_readied", Engine::Loom)],
+    killed_by: &[
+        ("g::a_status_hands_the_task_over::parked_and_readied", Engine::Loom),
+        ("g::a_status_hands_the_task_over::parked_and_readied", Engine::Rc11),
+    ],
 }];

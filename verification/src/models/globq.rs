@@ -2,7 +2,7 @@
 
 use super::common::{Tasks, each_once, party};
 use crate::engine::Engine;
-use crate::model::{Model, loom, loom_apart, sc, tso};
+use crate::model::{Model, loom, loom_apart, rc11, sc, tso};
 use crate::mutant::{Mutant, Mutation};
 use crate::stage::Stage;
 use spinpark::atomic::{Atomic, store_load};
@@ -88,6 +88,31 @@ fn the_length_is_not_slept_on<H: Stage>() -> String {
     format!("seeker saw it: {seen}, submitter relied on it: {relies}")
 }
 
+fn a_share_is_on_its_way<H: Stage>() -> String {
+    let global = Global::<H>::new(2);
+    (1..=2).for_each(|n| global.put(n));
+    let ring = Arc::new(Atomic::<H, u64>::new(0));
+    let taker = party::<H, _, _>("taker", &global, {
+        let ring = Arc::clone(&ring);
+        move |global| {
+            let first = global.queue.with(|queue| {
+                queue.get_batch(1, 2, &global.len, |gs| {
+                    let n = gs.fold(0, |_, g| g.into_raw().get());
+                    // Relaxed: weaker than the ring's `publish`, which is there for what a thief takes.
+                    ring.store(n, Relaxed);
+                })
+            });
+            global.tasks.run_all(first)
+        }
+    });
+    let globals = global.len.peek();
+    let locals = ring.load(Relaxed);
+    assert!(globals > 0 || locals > 0, "a seeker saw neither the global queue's G nor the ring's, and one was there");
+    let taken = H::join(taker);
+    each_once(2, &[&taken, &[ring.load(Relaxed)]]);
+    format!("globally {globals}, in the ring {locals}")
+}
+
 /// The models.
 pub const MODELS: &[Model] = &[
     crate::model!("globq::each_g_is_taken_once::two_submitters_one_taker", two_submitters_one_taker,
@@ -95,28 +120,51 @@ pub const MODELS: &[Model] = &[
         size: "3 threads, 2 puts, 1 peek and get",
         invariants: [1, 2],
         must_reach: ["taken []", "taken [1]", "taken [2]"],
-        runs: [loom(), loom_apart(), sc(), tso()]),
+        runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
     crate::model!("globq::each_g_is_taken_once::a_share_is_taken", a_share_is_taken,
         claim: "a fair share, oldest first, at most half a ring",
         size: "2 threads, 4 Gs, 2 Ps, half a ring of 4",
         invariants: [1, 2],
         must_reach: ["left [3, 4]"],
-        runs: [loom(), loom_apart(), sc()]),
+        runs: [rc11(), loom(), loom_apart(), sc()]),
     crate::model!("globq::the_length_is_a_hint::not_slept_on", the_length_is_not_slept_on,
-        claim: "a Relaxed length is enough: behind the fences of work/spinning nobody sleeps on an old one",
+        claim: "a peek at the length is enough: behind the fences of work/spinning nobody sleeps on an old one",
         size: "2 threads, 1 G",
         invariants: [30],
         must_reach: ["saw it: true", "relied on it: false"],
-        runs: [loom(), loom_apart(), sc(), tso()]),
+        runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
+    crate::model!("globq::the_length_is_a_hint::a_share_is_on_its_way", a_share_is_on_its_way,
+        claim: "who sees the global queue empty because its Gs were taken sees those of them that went into a ring",
+        size: "2 threads, 2 Gs, 1 share",
+        invariants: [30],
+        must_reach: ["globally 2", "globally 0, in the ring 2"],
+        runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
 ];
 
+const ON_ITS_WAY: &str = "globq::the_length_is_a_hint::a_share_is_on_its_way";
 const HINT: &str = "globq::the_length_is_a_hint::not_slept_on";
 
 /// The mutants.
-pub const MUTANTS: &[Mutant] = &[Mutant {
-    name: "globq-no-fence-after-put",
-    room: "globq",
-    what: "a submitter peeks at nmspinning without a StoreLoad after it queued globally",
-    mutation: Mutation::Weaken { file: "models/globq.rs", after: "global.put(1);", needle: "store_load" },
-    killed_by: &[(HINT, Engine::Loom)],
-}];
+pub const MUTANTS: &[Mutant] = &[
+    Mutant {
+        name: "globq-no-fence-after-put",
+        room: "globq",
+        what: "a submitter peeks at nmspinning without a StoreLoad after it queued globally",
+        mutation: Mutation::Weaken { file: "models/globq.rs", after: "global.put(1);", needle: "store_load" },
+        killed_by: &[(HINT, Engine::Loom), (HINT, Engine::Rc11)],
+    },
+    Mutant {
+        name: "globq-length-set-relaxed",
+        room: "globq",
+        what: "who takes a share lowers the length Relaxed",
+        mutation: Mutation::Weaken { file: "kernel/globq.rs", after: "fn set", needle: "store" },
+        killed_by: &[(ON_ITS_WAY, Engine::Loom), (ON_ITS_WAY, Engine::Rc11)],
+    },
+    Mutant {
+        name: "globq-length-peeked-at-relaxed",
+        room: "globq",
+        what: "a seeker peeks at the length Relaxed",
+        mutation: Mutation::Weaken { file: "kernel/globq.rs", after: "pub fn peek", needle: "load" },
+        killed_by: &[(ON_ITS_WAY, Engine::Loom), (ON_ITS_WAY, Engine::Rc11)],
+    },
+];

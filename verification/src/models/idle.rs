@@ -1,7 +1,7 @@
 //! Models of `idle`: the lists under the lock, the mask that is read without it.
 
 use super::common::party;
-use crate::model::{Model, loom, loom_apart, loom_bounded, sc};
+use crate::model::{Model, loom, loom_apart, loom_bounded, rc11, sc};
 use crate::mutant::Mutant;
 use crate::stage::{Cell, Stage};
 use spinpark::host::Lock;
@@ -76,13 +76,13 @@ pub const MODELS: &[Model] = &[
         size: "2 threads, 2 Ps, each taken and put back",
         invariants: [4, 33],
         must_reach: ["used Some(1) Some(0)", "used Some(0) Some(1)", "used Some(1) Some(1)"],
-        runs: [loom(), loom_apart(), sc()]),
+        runs: [rc11(), loom(), loom_apart(), sc()]),
     crate::model!("idle::a_p_is_taken_once::three_ms_want_two_ps", three_ms_want_two_ps,
         claim: "two Ps go to two of three Ms",
         size: "3 threads, 2 Ps",
         invariants: [4, 33],
         must_reach: ["none for Some(0)", "none for Some(1)", "none for Some(2)"],
-        runs: [loom_bounded(2), sc()]),
+        runs: [rc11(), loom_bounded(2), sc()]),
 ];
 
 /// The mutants.

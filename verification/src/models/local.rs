@@ -2,7 +2,7 @@
 
 use super::common::{Tasks, each_once, g, party};
 use crate::engine::Engine;
-use crate::model::{Model, loom, loom_apart, loom_bounded, sc, tso};
+use crate::model::{Model, loom, loom_apart, loom_bounded, rc11, sc, tso};
 use crate::mutant::{Mutant, Mutation};
 use crate::stage::Stage;
 use crate::wrap::trace::main_plays;
@@ -106,13 +106,13 @@ pub const RUNNEXT: &[Model] = &[
         size: "2 threads, 2 puts, 1 take, 1 steal",
         invariants: [1, 2, 8],
         must_reach: ["thief []", "thief [1]", "thief [2]"],
-        runs: [loom(), loom_apart(), sc(), tso()]),
+        runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
     crate::model!("runnext::whoever_empties_it_owns_the_g::two_thieves", two_thieves,
         claim: "of two thieves one gets it",
         size: "3 threads, 1 G, 2 steals",
         invariants: [1, 2, 8],
         must_reach: ["thief 1 won", "thief 2 won"],
-        runs: [loom(), loom_apart(), sc(), tso()]),
+        runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
 ];
 
 /// The models of `local`.
@@ -122,19 +122,19 @@ pub const LOCAL: &[Model] = &[
         size: "2 threads, 2 Gs, 1 kick, 1 get, 1 test",
         invariants: [10],
         must_reach: ["owner [2] left [1]"],
-        runs: [loom(), loom_apart(), sc(), tso()]),
+        runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
     crate::model!("local::never_empty_while_a_g_is_there::emptied_meanwhile", emptied_meanwhile,
         claim: "the test does see that a queue is empty",
         size: "2 threads, 1 G, 1 get, 1 test",
         invariants: [10],
         must_reach: ["looked empty: true", "looked empty: false"],
-        runs: [loom(), loom_apart(), sc(), tso()]),
+        runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
     crate::model!("local::each_g_is_taken_once::owner_and_thief_share_runnext", owner_and_thief_share_runnext,
         claim: "runnext and ring together: displaced, run and stolen, each G once",
         size: "2 threads, ring of 2, 2 puts to runnext, 1 get, 1 steal",
         invariants: [1, 2, 8, 9],
         must_reach: ["thief []", "thief [1]", "thief [2]"],
-        runs: [loom_bounded(3), loom_apart(), sc(), tso()]),
+        runs: [rc11(), loom_bounded(3), loom_apart(), sc(), tso()]),
 ];
 
 const KICKED: &str = "local::never_empty_while_a_g_is_there::kicked_out_of_runnext";
@@ -147,27 +147,27 @@ pub const MUTANTS: &[Mutant] = &[
         room: "runnext",
         what: "the owner fills the slot Relaxed",
         mutation: Mutation::Weaken { file: "kernel/runnext.rs", after: "pub fn put", needle: "swap" },
-        killed_by: &[(SLOT, Engine::Loom)],
+        killed_by: &[(SLOT, Engine::Loom), (SLOT, Engine::Rc11)],
     },
     Mutant {
         name: "runnext-steal-relaxed",
         room: "runnext",
         what: "a thief empties the slot Relaxed",
         mutation: Mutation::Weaken { file: "kernel/runnext.rs", after: "pub fn steal", needle: "swap" },
-        killed_by: &[(SLOT, Engine::Loom)],
+        killed_by: &[(SLOT, Engine::Loom), (SLOT, Engine::Rc11)],
     },
     Mutant {
         name: "runnext-take-relaxed",
         room: "runnext",
         what: "the owner empties the slot Relaxed, so an emptiness test may not see what it put into the ring before",
         mutation: Mutation::Weaken { file: "kernel/runnext.rs", after: "pub fn take", needle: "swap" },
-        killed_by: &[(KICKED, Engine::Loom)],
+        killed_by: &[(KICKED, Engine::Loom), (KICKED, Engine::Rc11)],
     },
     Mutant {
         name: "local-emptiness-relaxed",
         room: "local",
         what: "the emptiness test reads the slot Relaxed",
         mutation: Mutation::Weaken { file: "kernel/runnext.rs", after: "fn is_set_acquire", needle: "load" },
-        killed_by: &[(KICKED, Engine::Loom)],
+        killed_by: &[(KICKED, Engine::Loom), (KICKED, Engine::Rc11)],
     },
 ];

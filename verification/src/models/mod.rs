@@ -7,6 +7,8 @@ pub mod handoff;
 pub mod idle;
 pub mod local;
 pub mod locked;
+pub mod netpoll;
+pub mod poller;
 pub mod runq;
 pub mod sched;
 pub mod spinning;
@@ -34,8 +36,10 @@ pub const MODELS: &[&[Model]] = &[
     stw::MODELS,
     locked::MODELS,
     work_source::MODELS,
+    netpoll::MODELS,
     sched::MODELS,
     whole::MODELS,
+    poller::MODELS,
 ];
 
 /// Every mutant, in reading order.
@@ -52,6 +56,8 @@ pub const MUTANTS: &[&[Mutant]] = &[
     stw::MUTANTS,
     locked::MUTANTS,
     work_source::MUTANTS,
+    netpoll::MUTANTS,
     sched::MUTANTS,
     whole::MUTANTS,
+    poller::MUTANTS,
 ];

@@ -6,7 +6,7 @@
 
 use super::common::{Tasks, each_once, party};
 use crate::engine::Engine;
-use crate::model::{Model, loom, loom_apart, loom_apart_bounded, loom_bounded, sc, tso};
+use crate::model::{Model, loom, loom_apart, loom_apart_bounded, loom_bounded, rc11, sc, tso};
 use crate::mutant::{self, Mutant, Mutation};
 use crate::stage::Stage;
 use crate::wrap::trace::main_plays;
@@ -88,6 +88,19 @@ fn owner_and_two_thieves<H: Stage>() -> String {
     owner.extend(ring.drain());
     each_once(2, &[&owner, &one, &two]);
     format!("owner {owner:?} thieves {one:?} {two:?}")
+}
+
+/// Two take half of what they see, while the owner takes two.
+fn four_gs_and_two_thieves<H: Stage>() -> String {
+    let ring = Ring::<H, 4>::of(4, 4);
+    let (one, two) = (Ring::thief(&ring, "thief 1"), Ring::thief(&ring, "thief 2"));
+    (1..=4).for_each(|n| assert!(ring.put(n)));
+    let mut owner = ring.get();
+    owner.extend(ring.get());
+    let (one, two) = (H::join(one), H::join(two));
+    owner.extend(ring.drain());
+    each_once(4, &[&owner, &one, &two]);
+    format!("owner {} thieves {} {}", owner.len(), one.len(), two.len())
 }
 
 fn across_the_wrap<H: Stage>() -> String {
@@ -233,55 +246,61 @@ pub const MODELS: &[Model] = &[
         size: "2 threads, ring of 2, 2 puts, 1 get, 1 steal",
         invariants: [1, 2, 7, 9],
         must_reach: ["thief []", "thief [1]", "thief [2]", "owner [2] thief [1]"],
-        runs: [loom(), loom_apart(), sc(), tso()]),
+        runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
     crate::model!("runq::each_g_is_taken_once::owner_and_two_thieves", owner_and_two_thieves,
         claim: "two thieves and the owner share two Gs; head never passes tail for whoever reads head first",
         size: "3 threads, ring of 2, 2 puts, 2 steals",
         invariants: [1, 2, 7, 9],
         must_reach: ["owner [] thieves [1] [2]", "owner [] thieves [2] [1]", "owner [1, 2]"],
-        runs: [loom_bounded(2), loom_apart_bounded(2), sc(), tso()]),
+        runs: [rc11(), loom_bounded(2), loom_apart_bounded(2), sc(), tso()]),
+    crate::model!("runq::each_g_is_taken_once::four_gs_and_two_thieves", four_gs_and_two_thieves,
+        claim: "two thieves take half each, rounded up, while the owner puts four and takes two",
+        size: "3 threads, ring of 4, 4 puts, 2 gets, 2 steals",
+        invariants: [1, 2, 7, 9],
+        must_reach: ["owner 4 thieves 0 0", "owner 1 thieves 2 1", "owner 1 thieves 1 2"],
+        runs: [rc11()]),
     crate::model!("runq::each_g_is_taken_once::across_the_wrap", across_the_wrap,
         claim: "the same while both cursors wrap around",
         size: "2 threads, ring of 2, cursors of 3 bits, 3 puts, 2 gets, 1 steal",
         invariants: [1, 2, 7],
         must_reach: ["thief []", "thief [1]", "thief [2]", "thief [3]"],
-        runs: [loom_bounded(3), loom_apart_bounded(3), sc()]),
+        runs: [rc11(), loom_bounded(3), loom_apart_bounded(3), sc()]),
     crate::model!("runq::each_g_is_taken_once::a_thief_that_sleeps_long", a_thief_that_sleeps_long,
         claim: "a thief that sleeps while the ring turns round takes nothing twice, as long as the cursors do not",
         size: "2 threads, ring of 2, cursors of 4 bits, 6 puts, 5 gets, 1 steal",
         invariants: [1, 2, 7],
         must_reach: ["owner 6 thief 0", "owner 5 thief 1"],
-        runs: [sc()]),
+        runs: [rc11(), sc()]),
     crate::model!("runq::each_g_is_taken_once::half_of_four", half_of_four,
         claim: "a thief takes half, rounded up, in order, while the owner puts and takes",
         size: "2 threads, ring of 4, 4 puts, 1 get, 1 steal",
         invariants: [1, 2, 7, 9],
         must_reach: ["thief [1, 2]", "thief [2, 3]"],
-        runs: [loom_bounded(3), loom_apart(), sc()]),
+        runs: [rc11(), loom_bounded(3), loom_apart(), sc()]),
     crate::model!("runq::each_g_is_taken_once::a_batch_while_robbed", a_batch_while_robbed,
         claim: "a batch is published at once, as much of it as fits",
         size: "2 threads, ring of 2, a batch of 2 onto 1, 2 steals",
         invariants: [1, 2, 7],
         must_reach: ["put 1", "put 2", "thief [1]", "thief [1, 2]"],
-        runs: [loom(), loom_apart(), sc(), tso()]),
+        runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
     crate::model!("runq::each_g_is_taken_once::a_batch_while_the_main_thread_robs", a_batch_while_the_main_thread_robs,
         claim: "the same, from the thief's side: loom reaches here some of what it misses there",
         size: "2 threads, ring of 2, a batch of 2 onto 1, 2 steals",
         invariants: [1, 2, 7],
         must_reach: ["put 1", "put 2", "thief [1]", "thief [1, 2]"],
-        runs: [loom(), loom_apart(), sc()]),
+        runs: [rc11(), loom(), loom_apart(), sc()]),
     crate::model!("runq::each_g_is_taken_once::overflow_while_robbed", overflow_while_robbed,
         claim: "a full ring spills its older half and the G that did not fit, or a thief made room meanwhile",
         size: "2 threads, ring of 2, 3 puts, 1 steal",
         invariants: [1, 2, 7],
         must_reach: ["global [1, 3]", "global []"],
-        runs: [loom_bounded(3), loom_apart(), sc(), tso()]),
+        runs: [rc11(), loom_bounded(3), loom_apart(), sc(), tso()]),
     crate::model!("runq::each_g_is_taken_once::a_thief_is_robbed", a_thief_is_robbed,
         claim: "what a thief publishes in its own ring can be stolen from there, with its data",
         size: "2 threads, rings of 4, 3 Gs, 2 steals",
         invariants: [1, 2, 9],
         must_reach: ["first [1] last [2]", "first [1] last []"],
-        runs: [loom(), loom_apart(), sc(), tso()]),
+        runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
 ];
 
 const ONE_THIEF: &str = "runq::each_g_is_taken_once::owner_and_one_thief";
@@ -294,14 +313,14 @@ pub const MUTANTS: &[Mutant] = &[
         room: "runq",
         what: "put moves tail with a Relaxed store",
         mutation: Mutation::Weaken { file: "kernel/runq.rs", after: "pub fn put(", needle: "self.tail.store" },
-        killed_by: &[(ONE_THIEF, Engine::Loom)],
+        killed_by: &[(ONE_THIEF, Engine::Loom), (ONE_THIEF, Engine::Rc11)],
     },
     Mutant {
         name: "runq-publish-unseen",
         room: "runq",
         what: "a thief reads tail Relaxed",
         mutation: Mutation::Weaken { file: "kernel/runq.rs", after: "pub fn steal_into", needle: "self.tail.load" },
-        killed_by: &[(ONE_THIEF, Engine::Loom)],
+        killed_by: &[(ONE_THIEF, Engine::Loom), (ONE_THIEF, Engine::Rc11)],
     },
     Mutant {
         name: "runq-consume-relaxed",
@@ -312,48 +331,60 @@ pub const MUTANTS: &[Mutant] = &[
             after: "pub fn steal_into",
             needle: "self.head.compare_exchange",
         },
-        killed_by: &[(TWO_THIEVES, Engine::Loom)],
+        killed_by: &[(TWO_THIEVES, Engine::Loom), (TWO_THIEVES, Engine::Rc11)],
     },
     Mutant {
         name: "runq-consume-unseen",
         room: "runq",
         what: "a thief reads head Relaxed",
         mutation: Mutation::Weaken { file: "kernel/runq.rs", after: "pub fn steal_into", needle: "self.head.load" },
-        killed_by: &[(TWO_THIEVES, Engine::Loom)],
+        killed_by: &[(TWO_THIEVES, Engine::Loom), (TWO_THIEVES, Engine::Rc11)],
     },
     Mutant {
         name: "runq-get-consume-relaxed",
         room: "runq",
         what: "the owner takes with a Relaxed exchange, so a thief may see its head with an old tail",
         mutation: Mutation::Weaken { file: "kernel/runq.rs", after: "pub fn get(", needle: "compare_exchange" },
-        killed_by: &[(ONE_THIEF, Engine::Loom)],
+        killed_by: &[(ONE_THIEF, Engine::Loom), (ONE_THIEF, Engine::Rc11)],
     },
     Mutant {
         name: "runq-spill-consume-relaxed",
         room: "runq",
         what: "the owner spills with a Relaxed exchange, so a thief may see its head with an old tail",
         mutation: Mutation::Weaken { file: "kernel/runq.rs", after: "pub fn spill_half", needle: "compare_exchange" },
-        killed_by: &[("runq::each_g_is_taken_once::overflow_while_robbed", Engine::Loom)],
+        killed_by: &[
+            ("runq::each_g_is_taken_once::overflow_while_robbed", Engine::Loom),
+            ("runq::each_g_is_taken_once::overflow_while_robbed", Engine::Rc11),
+        ],
     },
     Mutant {
         name: "runq-batch-publish-relaxed",
         room: "runq",
         what: "put_batch moves tail with a Relaxed store",
         mutation: Mutation::Weaken { file: "kernel/runq.rs", after: "pub fn put_batch", needle: "self.tail.store" },
-        killed_by: &[("runq::each_g_is_taken_once::a_batch_while_robbed", Engine::Loom)],
+        killed_by: &[
+            ("runq::each_g_is_taken_once::a_batch_while_robbed", Engine::Loom),
+            ("runq::each_g_is_taken_once::a_batch_while_robbed", Engine::Rc11),
+        ],
     },
     Mutant {
         name: "runq-thief-publish-relaxed",
         room: "runq",
         what: "a thief publishes what it keeps with a Relaxed store",
         mutation: Mutation::Weaken { file: "kernel/runq.rs", after: "pub fn steal_into", needle: "mine.tail.store" },
-        killed_by: &[("runq::each_g_is_taken_once::a_thief_is_robbed", Engine::Loom)],
+        killed_by: &[
+            ("runq::each_g_is_taken_once::a_thief_is_robbed", Engine::Loom),
+            ("runq::each_g_is_taken_once::a_thief_is_robbed", Engine::Rc11),
+        ],
     },
     Mutant {
         name: "runq-cursors-of-two-bits",
         room: "runq",
         what: "cursors so narrow that a ring turned round once looks untouched (tokio #5041)",
         mutation: Mutation::Twin("cursors-of-two-bits"),
-        killed_by: &[("runq::each_g_is_taken_once::a_thief_that_sleeps_long", Engine::Sc)],
+        killed_by: &[
+            ("runq::each_g_is_taken_once::a_thief_that_sleeps_long", Engine::Sc),
+            ("runq::each_g_is_taken_once::a_thief_that_sleeps_long", Engine::Rc11),
+        ],
     },
 ];

@@ -6,7 +6,7 @@
 
 use super::common::g;
 use crate::engine::Engine;
-use crate::model::{Model, loom_bounded, sampled, sc};
+use crate::model::{Model, loom_bounded, rc11, rc11_cut, sampled, sc};
 use crate::mutant::{Mutant, Mutation};
 use crate::stage::{Cell, Stage};
 use spinpark::atomic::Atomic;
@@ -223,6 +223,10 @@ fn one_p_two_gs<H: Stage>() -> String {
     play::<H>(Shape { roots: 2, max_ms: 2, ..SMALL })
 }
 
+fn two_ps_three_ms<H: Stage>() -> String {
+    play::<H>(Shape { procs: 2, max_ms: 3, roots: 2, ..SMALL })
+}
+
 fn two_ps_four_ms<H: Stage>() -> String {
     play::<H>(Shape { procs: 2, max_ms: 4, roots: 3, children: 2, ..LARGE })
 }
@@ -325,43 +329,49 @@ pub const MODELS: &[Model] = &[
         size: "1 P, up to 8 Ms, 1 G, 1 steal pass",
         invariants: [1, 2, 30, 31, 32, 33, 34],
         must_reach: ["1 Ms"],
-        runs: [loom_bounded(2), sc()]),
+        runs: [rc11(), loom_bounded(2), sc()]),
     crate::model!("sched::every_g_runs_and_all_is_quiet::one_p_two_gs", one_p_two_gs,
         claim: "a second G comes while the first runs, or while its M goes to sleep",
         size: "1 P, 2 Ms, 2 Gs, 1 steal pass",
         invariants: [1, 2, 30, 31, 32, 33, 34],
         must_reach: ["1 Ms", "2 Ms"],
-        runs: [loom_bounded(2), sc()]),
+        runs: [rc11(), loom_bounded(2), sc()]),
     crate::model!("sched::every_g_runs_and_all_is_quiet::two_ps_one_g", two_ps_one_g,
-        claim: "who finds the only G wakes a second M in vain, and both sleep again",
+        claim: "who finds the only G wakes nobody, and sleeps again",
         size: "2 Ps, 2 Ms, 1 G, 1 steal pass",
         invariants: [1, 2, 30, 31, 32, 33, 34],
-        must_reach: ["2 Ms"],
-        runs: [loom_bounded(1), sc()]),
+        must_reach: ["1 Ms"],
+        runs: [rc11(), loom_bounded(1), sc()]),
+    crate::model!("sched::every_g_runs_and_all_is_quiet::two_ps_three_ms", two_ps_three_ms,
+        claim: "two Gs that come one after the other are found by one M or by two, and all is quiet again",
+        size: "2 Ps, 3 Ms, 2 Gs from outside, 1 steal pass",
+        invariants: [1, 2, 30, 31, 32, 33, 34],
+        must_reach: ["1 Ms", "2 Ms"],
+        runs: [rc11_cut(), sampled(Engine::Pct, 6_000)]),
     crate::model!("sched::every_g_runs_and_all_is_quiet::two_ps_four_ms", two_ps_four_ms,
         claim: "9 Gs, spawned by each other on rings of two that spill: each runs once, then all is quiet",
         size: "2 Ps, 4 Ms, 9 Gs, ring of 2, steal first",
         invariants: [1, 2, 11, 12, 13, 30, 31, 32, 33, 34, 36],
         must_reach: ["stole", "did not steal"],
-        runs: [sampled(Engine::Random, 12_000), sampled(Engine::Pct, 12_000), sampled(Engine::TsoPct, 6_000)]),
+        runs: [rc11_cut(), sampled(Engine::Random, 12_000), sampled(Engine::Pct, 12_000), sampled(Engine::TsoPct, 6_000)]),
     crate::model!("sched::every_g_runs_and_all_is_quiet::three_ps_global_first", three_ps_global_first,
         claim: "16 Gs from two threads, global queue first: each runs once, then all is quiet",
         size: "3 Ps, 6 Ms, 16 Gs, ring of 2, global first",
         invariants: [1, 2, 11, 12, 13, 30, 31, 32, 33, 34, 36],
         must_reach: ["stole"],
-        runs: [sampled(Engine::Random, 5_000), sampled(Engine::Pct, 5_000), sampled(Engine::TsoRandom, 2_000)]),
+        runs: [rc11_cut(), sampled(Engine::Random, 5_000), sampled(Engine::Pct, 5_000), sampled(Engine::TsoRandom, 2_000)]),
     crate::model!("sched::every_g_runs_and_all_is_quiet::four_ps_eight_ms", four_ps_eight_ms,
         claim: "32 Gs from two threads, a quarter of which yield: each runs once, then all is quiet",
         size: "4 Ps, 8 Ms, 32 Gs, ring of 4, steal first",
         invariants: [1, 2, 11, 12, 13, 30, 31, 32, 33, 34, 36],
         must_reach: ["stole"],
-        runs: [sampled(Engine::Random, 3_000), sampled(Engine::Pct, 3_000), sampled(Engine::TsoPct, 1_500)]),
+        runs: [rc11_cut(), sampled(Engine::Random, 3_000), sampled(Engine::Pct, 3_000), sampled(Engine::TsoPct, 1_500)]),
     crate::model!("sched::work_is_conserved::a_g_waits_for_its_child", a_g_waits_for_its_child,
     claim: "while a G blocks its P until another has run, an idle P runs that other: nobody sleeps on it",
     size: "2 Ps, 4 Ms, 3 Gs",
     invariants: [30, 36, 37],
     must_reach: ["given back: []", "given back: [3]"],
-    runs: [
+    runs: [rc11_cut(),
         loom_bounded(1),
         sampled(Engine::Random, 6_000),
         sampled(Engine::Pct, 10_000),
@@ -373,19 +383,19 @@ pub const MODELS: &[Model] = &[
         invariants: [1, 2, 4, 30, 31, 36],
         must_reach: ["refused at first: 2 Ms", "refused at first: 3 Ms"],
         // Not `random`: it reaches two Ms once in some thousand schedules.
-        runs: [sampled(Engine::Pct, 8_000), sampled(Engine::TsoPct, 4_000)]),
+        runs: [rc11_cut(), sampled(Engine::Pct, 8_000), sampled(Engine::TsoPct, 4_000)]),
     crate::model!("sched::work_waits_for_a_thread::more_ps_than_ms", more_ps_than_ms,
         claim: "the table of Ms is full before every P has one: the same",
         size: "4 Ps, 2 Ms, 12 Gs",
         invariants: [1, 2, 4, 30, 31, 36],
         must_reach: ["2 Ms"],
-        runs: [sampled(Engine::Random, 4_000), sampled(Engine::Pct, 4_000)]),
+        runs: [rc11_cut(), sampled(Engine::Random, 4_000), sampled(Engine::Pct, 4_000)]),
     crate::model!("sched::close_gives_back_what_never_ran::closed_while_busy", closed_while_busy,
     claim: "each G was run or is given back, and afterwards no M lives",
     size: "2 Ps, 3 Ms, 6 Gs",
     invariants: [1, 2],
     must_reach: ["ran 0, gave back 3", "ran 1, gave back 3"],
-    runs: [
+    runs: [rc11_cut(),
         loom_bounded(1),
         sampled(Engine::Random, 10_000),
         sampled(Engine::Pct, 10_000),

@@ -6,11 +6,11 @@
 
 use super::common::party;
 use crate::engine::Engine;
-use crate::model::{Model, loom, loom_apart, loom_apart_bounded, loom_bounded, sc, tso};
+use crate::model::{Model, loom, loom_apart, loom_apart_bounded, loom_bounded, rc11, sc, tso};
 use crate::mutant::{Mutant, Mutation};
 use crate::stage::Stage;
-use crate::tiny::queues::OneWord;
-use crate::tiny::spinning::{End, Tiny};
+use crate::tiny::queues::{OneWord, Queues, Rings};
+use crate::tiny::spinning::{End, Idled, Tiny};
 use crate::twins::spinning::{Dance, Scene, play};
 use crate::wrap::trace::main_plays;
 use spinpark::kernel::m::Seeking;
@@ -75,6 +75,17 @@ scene!(one_submitter_two_seekers, |H, D| {
     let first = party::<H, _, _>("seeker 1", &tiny, |tiny| tiny.retire(one).0);
     let (end, _) = tiny.retire(two);
     H::join(submitter);
+    let first = H::join(first);
+    tiny.judge(&[first, end])
+});
+
+scene!(two_submitters_two_seekers, |H, D| {
+    let tiny = with_idle::<H, D>(0);
+    let (one, two) = (tiny.room.become_spinning(), tiny.room.become_spinning());
+    let submitters = ["submitter 1", "submitter 2"].map(|name| party::<H, _, _>(name, &tiny, |tiny| tiny.submit()));
+    let first = party::<H, _, _>("seeker 1", &tiny, |tiny| tiny.retire(one).0);
+    let (end, _) = tiny.retire(two);
+    submitters.into_iter().for_each(H::join);
     let first = H::join(first);
     tiny.judge(&[first, end])
 });
@@ -163,6 +174,68 @@ scene!(a_count_that_is_about_to_go, |H, D| {
     tiny.judge(&[end, End::Busy])
 });
 
+/// What an M is that has idled its P, or has not.
+fn end_of(idled: Idled) -> End {
+    match idled {
+        Idled::Work => End::Busy,
+        Idled::CalledUpon => End::Looking,
+        Idled::Idle(end, _) => end,
+    }
+}
+
+scene!(who_it_was_left_to_finds_work, |H, D| {
+    // Two Ps. One M seeks; the other has nothing to do and may not, for half of those that are busy do already. The
+    // seeker finds a G and runs it; two Gs come back from system calls; it takes both.
+    main_plays("idler");
+    let tiny = Tiny::<H, D, _>::new(0, Rings::new(2));
+    let seeking = tiny.room.become_spinning();
+    let finder = party::<H, _, _>("finder", &tiny, |tiny| {
+        tiny.found_work(seeking);
+        if !tiny.exitsyscall() && !tiny.exitsyscall() {
+            tiny.take_batch(0);
+        }
+    });
+    let end = if tiny.room.may_spin(2, tiny.queues.npidle()) {
+        tiny.room.become_spinning().relinquish();
+        End::Looking
+    } else {
+        end_of(tiny.idle(None))
+    };
+    H::join(finder);
+    tiny.judge(&[end, End::Busy])
+});
+
+scene!(a_share_as_the_last_seeker_finds_work, |H, D| {
+    // Three Ps. Two Gs come back from system calls, and an owner takes both; a seeker finds a G, and is the last; an M that
+    // left the looking to it has nothing to do.
+    main_plays("idler");
+    let tiny = Tiny::<H, D, _>::new(0, Rings::new(3));
+    let seeking = tiny.room.become_spinning();
+    let owner = party::<H, _, _>("owner", &tiny, |tiny| {
+        if !tiny.exitsyscall() && !tiny.exitsyscall() {
+            tiny.take_batch(2);
+        }
+    });
+    let finder = party::<H, _, _>("finder", &tiny, |tiny| _ = tiny.found_work(seeking));
+    let end = end_of(tiny.idle(None));
+    H::join(owner);
+    H::join(finder);
+    tiny.judge(&[end, End::Busy, End::Busy])
+});
+
+scene!(a_second_g_as_the_last_seeker_finds_one, |H, D| {
+    // The seeker has found a G and runs it. A second is put into a ring, by a plain store, and its owner trusts the count.
+    main_plays("finder");
+    let tiny = Tiny::<H, D, _>::new(1, Rings::new(2));
+    let seeking = tiny.room.become_spinning();
+    let owner = party::<H, _, _>("owner", &tiny, |tiny| _ = tiny.ready(1));
+    tiny.found_work(seeking);
+    H::join(owner);
+    let is_left = tiny.queues.queued();
+    assert!(is_left == 1, "it waits");
+    tiny.judge(&[End::Busy, End::Busy])
+});
+
 /// A seeker finds nothing, idles its P, looks again; if it then finds a G, it runs that and looks for the next.
 fn finds_one_and_runs_out<H: Stage, D: Dance>(tiny: &Tiny<H, D>, seeking: Seeking) -> End {
     let (end, _) = tiny.retire(seeking);
@@ -185,57 +258,86 @@ pub const MODELS: &[Model] = &[
         size: "2 threads, 1 G, 1 P idled",
         invariants: [11, 30, 31],
         must_reach: ["looking=1 started=0 queued=1", "looking=0 started=1"],
-        runs: [loom(), loom_apart(), sc(), tso()]),
+        runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
     crate::model!("spinning::work_is_conserved::two_submitters_one_seeker", two_submitters_one_seeker,
         claim: "of two Gs submitted while the last seeker gives up, none is slept on",
         size: "3 threads, 2 Gs, 1 P idled",
         invariants: [11, 14, 30, 31],
         must_reach: ["looking=1 started=0 queued=2", "looking=0 started=1 queued=2"],
-        runs: [loom_bounded(3), sc(), tso()]),
+        runs: [rc11(), loom_bounded(3), sc(), tso()]),
     crate::model!("spinning::work_is_conserved::one_submitter_two_seekers", one_submitter_two_seekers,
         claim: "a G submitted while two seekers give up is not slept on",
         size: "3 threads, 1 G, 2 Ps idled",
         invariants: [11, 30, 31],
         must_reach: ["looking=1", "looking=2", "looking=0 started=1"],
-        runs: [loom_bounded(3), sc(), tso()]),
+        runs: [rc11(), loom_bounded(3), sc(), tso()]),
+    crate::model!("spinning::work_is_conserved::two_submitters_two_seekers", two_submitters_two_seekers,
+        claim: "of two Gs submitted while two seekers give up, none is slept on",
+        size: "4 threads, 2 Gs, 2 Ps idled",
+        invariants: [30, 31, 32],
+        must_reach: [],
+        runs: [rc11()]),
     crate::model!("spinning::work_is_conserved::two_gs_one_seeker", two_gs_one_seeker,
         claim: "a seeker that finds work passes the baton: the second G gets a seeker of its own",
         size: "2 threads, 2 Gs, 1 idle P",
         invariants: [11, 14, 30, 31],
         must_reach: ["looking=0 started=1 queued=1"],
-        runs: [loom_bounded(3), loom_apart(), sc(), tso()]),
+        runs: [rc11(), loom_bounded(3), loom_apart(), sc(), tso()]),
     crate::model!("spinning::work_is_conserved::a_seeker_finds_more_than_it_runs", a_seeker_finds_more_than_it_runs,
         claim: "what a seeker found and does not run is seen by the seeker that leaves after it",
         size: "2 threads, 1 G left over, 1 P idled",
         invariants: [11, 30, 31],
         must_reach: ["looking=1 started=0 queued=1", "looking=0 started=1 queued=1"],
-        runs: [loom(), loom_apart(), sc(), tso()]),
+        runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
     crate::model!("spinning::work_is_conserved::a_count_that_nobody_stands_behind", a_count_that_nobody_stands_behind,
         claim: "a seeker looks again even if others are counted, because those may not look",
         size: "3 threads, 1 G, 1 P idled",
         invariants: [11, 14, 30, 31],
         must_reach: ["looking=1 started=0 queued=1", "looking=0 started=1 queued=1"],
-        runs: [loom_bounded(2), sc(), tso()]),
+        runs: [rc11(), loom_bounded(2), sc(), tso()]),
     crate::model!("spinning::work_is_conserved::four_parties_one_p_is_taken", four_parties_one_p_is_taken,
         claim: "who sees work and finds no idle P leaves word, and the next M about to idle its P looks again",
         size: "4 threads, 1 G, 2 Ps idled, 1 taken",
         invariants: [11, 14, 30, 31],
         must_reach: ["looking=1 started=0 queued=1 idle=0", "looking=0 started=1"],
-        runs: [loom_bounded(3), sc()]),
+        runs: [rc11(), loom_bounded(3), sc()]),
     crate::model!("spinning::work_is_conserved::a_request_is_wiped_out", a_request_is_wiped_out,
         claim: "a request for a seeker may be cleared unseen: who cleared it looks again behind its own fence",
         size: "2 threads, 1 G, no P idle at first",
         invariants: [30, 31],
         must_reach: ["looking=1 started=0 queued=1", "looking=0 started=1"],
-        runs: [loom(), loom_apart(), sc(), tso()]),
+        runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
     crate::model!("spinning::work_is_conserved::a_count_that_is_about_to_go", a_count_that_is_about_to_go,
         claim: "a seeker that found work and trusts a count that is about to go is asked for again",
         size: "2 threads, 2 Gs, 2 Ps, of which 1 is idled",
         invariants: [30, 31],
         must_reach: ["looking=0 started=1", "looking=1 started=0 queued=1"],
-        runs: [loom_bounded(4), loom_apart_bounded(3), sc(), tso()]),
+        runs: [rc11(), loom_bounded(4), loom_apart_bounded(3), sc(), tso()]),
+    crate::model!("spinning::work_is_conserved::a_second_g_as_the_last_seeker_finds_one",
+        a_second_g_as_the_last_seeker_finds_one,
+        claim: "a G that is queued as the last seeker finds another gets a seeker, and only if it does not find one",
+        size: "2 threads, 1 G, 1 idle P",
+        invariants: [11, 14, 30, 31],
+        must_reach: ["looking=0 started=1 queued=1"],
+        runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
+    crate::model!("spinning::work_is_conserved::who_it_was_left_to_finds_work", who_it_was_left_to_finds_work,
+        claim: "an M that left the looking to another does not idle its P when that one no longer looks",
+        size: "2 threads, 2 Gs that nobody was woken for, 2 Ps",
+        invariants: [11, 14, 30, 31],
+        must_reach: ["looking=1 started=0 queued=1 idle=0", "looking=0 started=0 queued=0"],
+        runs: [rc11(), loom(), sc(), tso()]),
+    crate::model!("spinning::work_is_conserved::a_share_as_the_last_seeker_finds_work",
+        a_share_as_the_last_seeker_finds_work,
+        claim: "the same while a third M takes both Gs, and no wake goes with them",
+        size: "3 threads, 2 Gs that nobody was woken for, 3 Ps",
+        invariants: [11, 14, 30, 31],
+        must_reach: ["looking=1 started=0 queued=1 idle=0", "looking=0 started=1 queued=1 idle=0"],
+        runs: [rc11(), loom_bounded(3), sc(), tso()]),
 ];
 
+const LEFT_TO: &str = "spinning::work_is_conserved::who_it_was_left_to_finds_work";
+const SHARE: &str = "spinning::work_is_conserved::a_share_as_the_last_seeker_finds_work";
+const SECOND: &str = "spinning::work_is_conserved::a_second_g_as_the_last_seeker_finds_one";
 const ONE: &str = "spinning::work_is_conserved::one_submitter_one_seeker";
 const MORE: &str = "spinning::work_is_conserved::a_seeker_finds_more_than_it_runs";
 const FOUR: &str = "spinning::work_is_conserved::four_parties_one_p_is_taken";
@@ -247,78 +349,122 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "spinning-asks-before-it-lowers",
         room: "spinning",
-        what: "wakep finds no idle P, asks for a seeker, and then lowers its count (Go's order)",
+        what: "wakep asks for a seeker, and then lowers its count (Go's order); who idles its P does not count",
         mutation: Mutation::Twin("asks-before-it-lowers"),
-        killed_by: &[(ABOUT_TO_GO, Engine::Sc), (ABOUT_TO_GO, Engine::Loom)],
+        killed_by: &[(ABOUT_TO_GO, Engine::Sc), (ABOUT_TO_GO, Engine::Loom), (ABOUT_TO_GO, Engine::Rc11)],
     },
     Mutant {
         name: "spinning-no-submitter-fence",
         room: "spinning",
         what: "wakep without its StoreLoad",
         mutation: Mutation::Weaken { file: "kernel/spinning.rs", after: "pub fn wakep", needle: "store_load::<H>()" },
-        killed_by: &[(ONE, Engine::Loom), (ONE, Engine::Tso)],
+        killed_by: &[(ONE, Engine::Loom), (ONE, Engine::Tso), (ONE, Engine::Rc11)],
     },
     Mutant {
         name: "spinning-no-seeker-fence",
         room: "spinning",
         what: "retire without its StoreLoad",
         mutation: Mutation::Weaken { file: "kernel/spinning.rs", after: "pub fn retire", needle: "store_load::<H>()" },
-        killed_by: &[(ONE, Engine::Loom)],
+        killed_by: &[(ONE, Engine::Loom), (ONE, Engine::Rc11)],
+    },
+    Mutant {
+        name: "spinning-no-finders-fence",
+        room: "spinning",
+        what: "found_work without its StoreLoad",
+        mutation: Mutation::Weaken {
+            file: "kernel/spinning.rs",
+            after: "pub fn found_work",
+            needle: "store_load::<H>()",
+        },
+        killed_by: &[(SECOND, Engine::Loom), (SECOND, Engine::Rc11)],
+    },
+    Mutant {
+        name: "spinning-no-idlers-fence",
+        room: "spinning",
+        what: "turns_back without its StoreLoad",
+        mutation: Mutation::Weaken {
+            file: "kernel/spinning.rs",
+            after: "pub fn turns_back",
+            needle: "store_load::<H>()",
+        },
+        killed_by: &[(SHARE, Engine::Loom), (SHARE, Engine::Rc11)],
+    },
+    Mutant {
+        name: "spinning-leaves-it-to-nobody",
+        room: "spinning",
+        what: "an M idles its P without asking whether those it left the looking to still look",
+        mutation: Mutation::Twin("leaves-it-to-nobody"),
+        killed_by: &[
+            (LEFT_TO, Engine::Sc),
+            (LEFT_TO, Engine::Loom),
+            (SHARE, Engine::Sc),
+            (LEFT_TO, Engine::Rc11),
+            (SHARE, Engine::Rc11),
+        ],
     },
     Mutant {
         name: "spinning-leaves-relaxed",
         room: "spinning",
         what: "a seeker leaves nmspinning Relaxed",
         mutation: Mutation::Weaken { file: "kernel/spinning.rs", after: "fn leave", needle: "fetch_sub" },
-        killed_by: &[(MORE, Engine::Loom)],
+        killed_by: &[(MORE, Engine::Loom), (MORE, Engine::Rc11)],
     },
     Mutant {
         name: "spinning-looks-before-it-leaves",
         room: "spinning",
         what: "retire looks at the queues, then leaves nmspinning",
         mutation: Mutation::Twin("looks-before-it-leaves"),
-        killed_by: &[(ONE, Engine::Loom), (ONE, Engine::Sc)],
+        killed_by: &[(ONE, Engine::Loom), (ONE, Engine::Sc), (ONE, Engine::Rc11)],
     },
     Mutant {
         name: "spinning-drops-the-baton",
         room: "spinning",
         what: "the last seeker finds work and wakes nobody",
         mutation: Mutation::Twin("drops-the-baton"),
-        killed_by: &[("spinning::work_is_conserved::two_gs_one_seeker", Engine::Sc)],
+        killed_by: &[
+            ("spinning::work_is_conserved::two_gs_one_seeker", Engine::Sc),
+            ("spinning::work_is_conserved::two_gs_one_seeker", Engine::Rc11),
+        ],
     },
     Mutant {
         name: "spinning-only-the-last-looks",
         room: "spinning",
         what: "a seeker that sees others counted does not look again",
         mutation: Mutation::Twin("only-the-last-looks"),
-        killed_by: &[("spinning::work_is_conserved::one_submitter_two_seekers", Engine::Sc)],
+        killed_by: &[
+            ("spinning::work_is_conserved::one_submitter_two_seekers", Engine::Sc),
+            ("spinning::work_is_conserved::one_submitter_two_seekers", Engine::Rc11),
+        ],
     },
     Mutant {
         name: "spinning-lowers-its-count-late",
         room: "spinning",
         what: "wakep finds no idle P and lowers its count after the lock is released",
         mutation: Mutation::Twin("lowers-its-count-late"),
-        killed_by: &[("spinning::work_is_conserved::a_count_that_nobody_stands_behind", Engine::Sc)],
+        killed_by: &[
+            ("spinning::work_is_conserved::a_count_that_nobody_stands_behind", Engine::Sc),
+            ("spinning::work_is_conserved::a_count_that_nobody_stands_behind", Engine::Rc11),
+        ],
     },
     Mutant {
         name: "spinning-wakep-does-not-ask",
         room: "spinning",
-        what: "wakep finds no idle P and does not set needspinning (golang/go #45867)",
+        what: "wakep finds no idle P and does not set needspinning (golang/go #45867), nor does who idles its P count",
         mutation: Mutation::Twin("wakep-does-not-ask"),
-        killed_by: &[(FOUR, Engine::Sc), (FOUR, Engine::Loom)],
+        killed_by: &[(FOUR, Engine::Sc), (FOUR, Engine::Loom), (FOUR, Engine::Rc11)],
     },
     Mutant {
         name: "spinning-retire-does-not-ask",
         room: "spinning",
-        what: "retire sees work, finds no idle P and does not set needspinning (golang/go #45867)",
+        what: "retire sees work, finds no idle P and does not set needspinning (golang/go #45867), nor does who idles count",
         mutation: Mutation::Twin("retire-does-not-ask"),
-        killed_by: &[(FOUR, Engine::Sc), (FOUR, Engine::Loom)],
+        killed_by: &[(FOUR, Engine::Sc), (FOUR, Engine::Loom), (FOUR, Engine::Rc11)],
     },
     Mutant {
         name: "spinning-ignores-the-call",
         room: "spinning",
-        what: "an M idles its P without a look at needspinning",
+        what: "an M idles its P without a look at needspinning, or at the count",
         mutation: Mutation::Twin("ignores-the-call"),
-        killed_by: &[(FOUR, Engine::Sc), (FOUR, Engine::Loom)],
+        killed_by: &[(FOUR, Engine::Sc), (FOUR, Engine::Loom), (FOUR, Engine::Rc11)],
     },
 ];

@@ -6,7 +6,7 @@
 
 use super::common::party;
 use crate::engine::Engine;
-use crate::model::{Model, loom, loom_apart, loom_bounded, sampled, sc, tso};
+use crate::model::{Model, loom, loom_apart, loom_bounded, rc11, rc11_cut, sampled, sc, tso};
 use crate::mutant::{Mutant, Mutation};
 use crate::stage::{Cell, Stage};
 use crate::tiny::stw::Tiny;
@@ -186,7 +186,7 @@ pub(super) mod real {
     use spinpark::kernel::p::PId;
     use spinpark::kernel::sched::{Sched, Sources};
     use spinpark::kernel::snapshot::Snapshot;
-    use spinpark::kernel::work_source::Waker;
+    use spinpark::kernel::work_source::{Poller, Waker};
     use std::sync::atomic::AtomicU32;
     use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
     use std::sync::{Arc, Mutex};
@@ -357,7 +357,24 @@ pub(super) mod real {
         play: Play<H, X>,
         make: impl FnOnce(&Waker) -> Sources,
     ) -> On<H, X> {
-        let crew = Crew {
+        let crew = crew(&config, n, more, play);
+        Sched::with_sources(config, crew, life, make).expect("the numbers are allowed")
+    }
+
+    /// The same, with a poller.
+    pub(in crate::models) fn open_polling<H: Stage, X: More>(
+        config: Config,
+        n: u64,
+        more: X,
+        play: Play<H, X>,
+        make: impl FnOnce(&Waker) -> (Sources, Box<dyn Poller>),
+    ) -> On<H, X> {
+        let crew = crew(&config, n, more, play);
+        Sched::with_poller(config, crew, life, make).expect("the numbers are allowed")
+    }
+
+    fn crew<H: Stage, X: More>(config: &Config, n: u64, more: X, play: Play<H, X>) -> Crew<H, X> {
+        Crew {
             play,
             tasks: Tasks::new(n as usize),
             ran: (0..n).map(|_| AtomicU32::new(0)).collect(),
@@ -367,8 +384,7 @@ pub(super) mod real {
             used: (0..config.capacity()).map(|_| Cell::new(false)).collect(),
             seen: Mutex::default(),
             more,
-        };
-        Sched::with_sources(config, crew, life, make).expect("the numbers are allowed")
+        }
     }
 
     /// Submits Gs `from` to `to`.
@@ -388,7 +404,8 @@ pub(super) mod real {
         let snapshot = loop {
             sched.observer().all_asleep.park();
             let snapshot = sched.snapshot();
-            if snapshot.is_quiescent() && snapshot.held == 0 {
+            // Who waits in the poller waits for something.
+            if snapshot.is_quiescent() && snapshot.held == 0 && snapshot.polling == 0 {
                 break snapshot;
             }
         };
@@ -669,7 +686,7 @@ pub const MODELS: &[Model] = &[
         size: "2 threads, 1 P, 1 stop",
         invariants: [4, 16, 17, 41],
         must_reach: ["the stopper took it, back: Some(Idle)", "its M gave it up, back: Some(Idle)"],
-        runs: [loom(), loom_apart(), sc(), tso()]),
+        runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
     crate::model!("stw::every_p_is_held::one_idles_and_one_enters_a_system_call",
         one_idles_and_one_enters_a_system_call,
         claim: "the same, while another M idles its P: both are held, each once, and the last wakes the stopper",
@@ -681,87 +698,87 @@ pub const MODELS: &[Model] = &[
             "ran false, gave up false",
             "ran false, gave up true",
         ],
-        runs: [loom_bounded(2), sc(), tso()]),
+        runs: [rc11(), loom_bounded(2), sc(), tso()]),
     crate::model!("stw::every_p_is_held::the_p_lies_in_a_mailbox", the_p_lies_in_a_mailbox,
         claim: "a P on its way to another M is held when it gets there, after one G at most",
         size: "3 threads, 1 P, 1 stop",
         invariants: [4, 16, 17],
         must_reach: ["ran true", "ran false"],
-        runs: [loom_bounded(3), sc(), tso()]),
+        runs: [rc11(), loom_bounded(3), sc(), tso()]),
     crate::model!("stw::a_stop_ends::one_system_call_after_another", one_system_call_after_another,
         claim: "of a G's system calls, one after the other, none that begins after the stop is asked for keeps its P",
         size: "2 threads, 1 P, 3 system calls, 1 stop",
         invariants: [4, 16, 17, 41],
         must_reach: ["came back 0 times", "came back 3 times"],
-        runs: [loom_bounded(2), sc(), tso()]),
+        runs: [rc11(), loom_bounded(2), sc(), tso()]),
     crate::model!("stw::first_come_first_served::two_stoppers_and_an_m", two_stoppers_and_an_m,
         claim: "two stop the world, each once, in the order in which they came, the second after it ran again",
         size: "3 threads, 1 P, 1 system call, 2 stops",
         invariants: [4, 16, 17, 18, 45],
         must_reach: ["first 1", "first 2", "came back 0 times", "came back 1 times"],
-        runs: [loom_bounded(3), sampled(Engine::Random, 10_000), sampled(Engine::Pct, 10_000)]),
+        runs: [rc11(), loom_bounded(3), sampled(Engine::Random, 10_000), sampled(Engine::Pct, 10_000)]),
     crate::model!("stw::first_come_first_served::one_stops_again_and_again", one_stops_again_and_again,
         claim: "who stops the world again and again does not overtake one that waits to",
         size: "2 threads, 3 stops",
         invariants: [16, 17, 45],
         must_reach: ["[1, 1, 2]", "[1, 2, 1]", "[2, 1, 1]"],
-        runs: [loom_bounded(2), sc(), tso()]),
+        runs: [rc11(), loom_bounded(2), sc(), tso()]),
     crate::model!("stw::no_g_runs_while_stopped::one_g_makes_a_system_call", one_g_makes_a_system_call,
         claim: "the real scheduler is stopped and started while a G makes a system call; it runs on, and all is quiet",
         size: "1 P, 2 Ms, 1 G, 1 stop",
         invariants: [1, 2, 4, 16, 17, 30, 31, 32, 33, 34, 42],
         must_reach: ["1 Ms", "2 Ms"],
-        runs: [loom_bounded(1), sampled(Engine::Random, 4_000), sampled(Engine::Pct, 4_000)]),
+        runs: [rc11(), loom_bounded(1), sampled(Engine::Random, 4_000), sampled(Engine::Pct, 4_000)]),
     crate::model!("stw::no_g_runs_while_stopped::gs_run_call_spawn_and_are_submitted",
         gs_run_call_spawn_and_are_submitted,
         claim: "Gs run, spawn, make system calls, are submitted: no G runs while the world is stopped, each does after",
         size: "2 Ps, 4 Ms, 6 Gs, 1 stop",
         invariants: [1, 2, 4, 16, 17, 30, 31, 32, 33, 34, 36, 42],
         must_reach: ["one came back too early", "nobody had to wait"],
-        runs: [sampled(Engine::Random, 6_000), sampled(Engine::Pct, 6_000), sampled(Engine::TsoPct, 3_000)]),
+        runs: [rc11_cut(), sampled(Engine::Random, 6_000), sampled(Engine::Pct, 6_000), sampled(Engine::TsoPct, 3_000)]),
     crate::model!("stw::first_come_first_served::a_g_and_two_outsiders", a_g_and_two_outsiders,
         claim: "a G and two threads outside stop the world: each does, none waits for ever",
         size: "2 Ps, 3 Ms, 2 Gs, 3 stops",
         invariants: [1, 2, 4, 16, 17, 30, 31, 32, 33, 34, 42],
         must_reach: ["0 tickets", "1 tickets"],
-        runs: [sampled(Engine::Random, 6_000), sampled(Engine::Pct, 6_000), sampled(Engine::TsoPct, 3_000)]),
+        runs: [rc11_cut(), sampled(Engine::Random, 6_000), sampled(Engine::Pct, 6_000), sampled(Engine::TsoPct, 3_000)]),
     crate::model!("stw::a_stop_ends::a_g_makes_one_system_call_after_another", a_g_makes_one_system_call_after_another,
         claim: "after the stop is asked for a G makes one more system call at most, and keeps its P through none",
         size: "2 Ps, 2 Ms, 1 G, 6 system calls, 1 stop",
         invariants: [16, 17, 41, 42],
         must_reach: ["after 0 calls", "after 1 calls", "after 6 calls"],
-        runs: [loom_bounded(1), sampled(Engine::Pct, 10_000), sampled(Engine::TsoPct, 4_000)]),
+        runs: [rc11_cut(), loom_bounded(1), sampled(Engine::Pct, 10_000), sampled(Engine::TsoPct, 4_000)]),
     crate::model!("stw::close_gives_back_what_never_ran::the_world_is_stopped", the_world_is_stopped,
         claim: "a scheduler is closed while another thread has stopped it: a G in the ring of a held P is given back",
         size: "1 P, 2 Ms, 2 Gs, 1 stop",
         invariants: [1, 2, 4],
         must_reach: ["gave back 0", "gave back 1"],
-        runs: [loom_bounded(1), sampled(Engine::Random, 5_000), sampled(Engine::Pct, 5_000)]),
+        runs: [rc11_cut(), loom_bounded(1), sampled(Engine::Random, 5_000), sampled(Engine::Pct, 5_000)]),
     crate::model!("safepoint::once_under_each_p::one_is_idle_and_one_enters_a_system_call",
         one_is_idle_and_one_enters_a_system_call,
         claim: "a function runs once under an idle P and once under one whose M just enters a system call that lasts",
         size: "2 threads, 2 Ps",
         invariants: [4, 18, 41],
         must_reach: ["the caller took it", "its M gave it up"],
-        runs: [loom(), loom_apart(), sc(), tso()]),
+        runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
     crate::model!("safepoint::once_under_each_p::one_is_the_callers_and_one_runs", one_is_the_callers_and_one_runs,
         claim: "it runs once under the caller's P and once under one that runs: at its next scheduling point, or idled",
         size: "2 threads, 2 Ps",
         invariants: [4, 18],
         must_reach: ["at its scheduling point", "when its P was idle"],
-        runs: [loom(), loom_apart(), sc(), tso()]),
+        runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
     crate::model!("safepoint::once_under_each_p::while_gs_run", while_gs_run,
         claim: "a G and a thread outside each run a function under every P of the real scheduler, while Gs run",
         size: "2 Ps, 4 Ms, 4 Gs, 2 functions",
         invariants: [1, 2, 4, 18, 30, 31, 32, 33, 34],
         must_reach: ["the G was meanwhile", "the G was second"],
-        runs: [sampled(Engine::Random, 6_000), sampled(Engine::Pct, 6_000), sampled(Engine::TsoPct, 3_000)]),
+        runs: [rc11_cut(), sampled(Engine::Random, 6_000), sampled(Engine::Pct, 6_000), sampled(Engine::TsoPct, 3_000)]),
     crate::model!("resize::no_g_is_lost::from_two_to_one_to_three", from_two_to_one_to_three,
         claim: "while Gs wait in rings there are two Ps, one, three: each G runs once, under a P that there is",
         size: "2, 1, 3 Ps, 4 Ms, 6 Gs, 2 stops",
         invariants: [1, 2, 4, 16, 26, 27, 30, 31, 32, 33, 34, 42],
         must_reach: ["moved 0", "moved 2"],
-        runs: [sampled(Engine::Random, 5_000), sampled(Engine::Pct, 5_000), sampled(Engine::TsoPct, 2_000)]),
+        runs: [rc11_cut(), sampled(Engine::Random, 5_000), sampled(Engine::Pct, 5_000), sampled(Engine::TsoPct, 2_000)]),
 ];
 
 const BLOCKS: &str = "stw::every_p_is_held::an_m_enters_a_system_call_and_blocks";
@@ -777,49 +794,52 @@ pub const MUTANTS: &[Mutant] = &[
         // Not on tso: there leaving the lock drains the store to `wanted`, as a fence would.
         what: "a stopper looks at the words without a StoreLoad after it has said that it stops",
         mutation: Mutation::Weaken { file: "kernel/stw.rs", after: "pub fn stop<", needle: "store_load::<H>()" },
-        killed_by: &[(BLOCKS, Engine::Loom)],
+        killed_by: &[(BLOCKS, Engine::Loom), (BLOCKS, Engine::Rc11)],
     },
     Mutant {
         name: "stw-scans-before-it-says",
         room: "stw",
         what: "a stopper looks at the words, then says that it stops",
         mutation: Mutation::Twin("scans-before-it-says"),
-        killed_by: &[(BLOCKS, Engine::Sc), (BLOCKS, Engine::Loom)],
+        killed_by: &[(BLOCKS, Engine::Sc), (BLOCKS, Engine::Loom), (BLOCKS, Engine::Rc11)],
     },
     Mutant {
         name: "stw-enters-in-gos-order",
         room: "stw",
         what: "an M that enters a system call reads `wanted`, then leaves its P in its word (as Go 1.27 does)",
         mutation: Mutation::Twin("enters-in-gos-order"),
-        killed_by: &[(BLOCKS, Engine::Sc), (BLOCKS, Engine::Loom)],
+        killed_by: &[(BLOCKS, Engine::Sc), (BLOCKS, Engine::Loom), (BLOCKS, Engine::Rc11)],
     },
     Mutant {
         name: "stw-counts-a-p-twice",
         room: "stw",
         what: "a stopper that sees a P in a system call holds it without an exchange",
         mutation: Mutation::Twin("takes-without-an-exchange"),
-        killed_by: &[(TWO_PS, Engine::Sc)],
+        killed_by: &[(TWO_PS, Engine::Sc), (TWO_PS, Engine::Rc11)],
     },
     Mutant {
         name: "stw-wakes-nobody",
         room: "stw",
         what: "who lets go of the last P does not wake the stopper",
         mutation: Mutation::Twin("wakes-nobody"),
-        killed_by: &[(TWO_PS, Engine::Sc), (TWO_PS, Engine::Loom)],
+        killed_by: &[(TWO_PS, Engine::Sc), (TWO_PS, Engine::Loom), (TWO_PS, Engine::Rc11)],
     },
     Mutant {
         name: "stw-released-before-the-world-runs",
         room: "stw",
         what: "the next in line is let in before the world runs again (golang/go #10618)",
         mutation: Mutation::Twin("released-early"),
-        killed_by: &[(TWO_STOPPERS, Engine::Sc)],
+        killed_by: &[(TWO_STOPPERS, Engine::Sc), (TWO_STOPPERS, Engine::Rc11)],
     },
     Mutant {
         name: "stw-pushes-in",
         room: "stw",
         what: "a semaphore instead of a line: who asks just when it is free overtakes who waits (golang/go #40459)",
         mutation: Mutation::Twin("pushes"),
-        killed_by: &[("stw::first_come_first_served::one_stops_again_and_again", Engine::Sc)],
+        killed_by: &[
+            ("stw::first_come_first_served::one_stops_again_and_again", Engine::Sc),
+            ("stw::first_come_first_served::one_stops_again_and_again", Engine::Rc11),
+        ],
     },
     Mutant {
         name: "safepoint-no-callers-fence",
@@ -830,27 +850,33 @@ pub const MUTANTS: &[Mutant] = &[
             after: "pub fn for_each_p",
             needle: "store_load::<H>()",
         },
-        killed_by: &[(PASSES, Engine::Loom)],
+        killed_by: &[(PASSES, Engine::Loom), (PASSES, Engine::Rc11)],
     },
     Mutant {
         name: "safepoint-enters-blindly",
         room: "safepoint",
         what: "an M that enters a system call does not look whether a function is to run",
         mutation: Mutation::Twin("enters-blindly"),
-        killed_by: &[(PASSES, Engine::Sc)],
+        killed_by: &[(PASSES, Engine::Sc), (PASSES, Engine::Rc11)],
     },
     Mutant {
         name: "safepoint-idles-what-is-wanted",
         room: "safepoint",
         what: "a P is idled without a look whether the function has run under it",
         mutation: Mutation::Twin("idles-what-is-wanted"),
-        killed_by: &[("safepoint::once_under_each_p::one_is_the_callers_and_one_runs", Engine::Sc)],
+        killed_by: &[
+            ("safepoint::once_under_each_p::one_is_the_callers_and_one_runs", Engine::Sc),
+            ("safepoint::once_under_each_p::one_is_the_callers_and_one_runs", Engine::Rc11),
+        ],
     },
     Mutant {
         name: "safepoint-counts-before-it-ran",
         room: "safepoint",
         what: "a P counts as done before the function has run under it",
         mutation: Mutation::Twin("counts-before-it-ran"),
-        killed_by: &[("safepoint::once_under_each_p::one_is_the_callers_and_one_runs", Engine::Sc)],
+        killed_by: &[
+            ("safepoint::once_under_each_p::one_is_the_callers_and_one_runs", Engine::Sc),
+            ("safepoint::once_under_each_p::one_is_the_callers_and_one_runs", Engine::Rc11),
+        ],
     },
 ];

@@ -7,7 +7,7 @@
 
 use super::common::{g, party};
 use crate::engine::Engine;
-use crate::model::{Model, loom, loom_apart, loom_bounded, sc, tso};
+use crate::model::{Model, loom, loom_apart, loom_bounded, rc11, sc, tso};
 use crate::mutant::{Mutant, Mutation};
 use crate::stage::Stage;
 use crate::tiny::syscall::{How, P0, P1, Tiny};
@@ -86,6 +86,16 @@ scene!(seen_in_one_call_taken_in_the_next, |H, C| {
     format!("taken in call {seen}")
 });
 
+scene!(an_interrupted_m_and_a_retaker, |H, C| {
+    let tiny = Tiny::<H, C>::new("M0", 1);
+    let retaker = party::<H, _, _>("retaker", &tiny, |tiny| tiny.retake_for_good(P0));
+    let away = tiny.interrupt(M0, OwnedP::assume(P0));
+    let way = tiny.exit_for_good(away, P0);
+    let retaken = H::join(retaker).is_some();
+    one_has_it(&[("M0", way != Way::Queued), ("the retaker", retaken)]);
+    format!("M0 {way:?}, retaken {retaken}")
+});
+
 // A stop.
 
 /// Who stops the world. It sleeps until every M sits in its system call, or rests: after that nobody gives it a P.
@@ -159,6 +169,47 @@ scene!(two_ms_enter_twice, |H, C| { stopped_while::<H, C>(&[2, 2], false) });
 scene!(two_ms_enter, |H, C| { stopped_while::<H, C>(&[1, 1], false) });
 scene!(an_m_and_a_monitor, |H, C| { stopped_while::<H, C>(&[1], true) });
 
+scene!(an_m_is_interrupted_and_the_monitor_looks_again, |H, C| {
+    let tiny = Tiny::<H, C>::new("stopper", 1);
+    // The handler asks for nothing, so the stopper may have looked before it left the P; the monitor's next tick sees it.
+    let hog = party::<H, _, _>("M0", &tiny, |tiny| (1, Some(tiny.interrupt(M0, OwnedP::assume(P0)))));
+    let stopper = Interrupting { tiny: &*tiny, hog: RefCell::new(Some(hog)), ended: RefCell::default() };
+    stw::stop::<H>(None, &stopper);
+    let Interrupting { hog, ended, .. } = stopper;
+    let (by_monitor, away) = match hog.into_inner() {
+        Some(hog) => (false, H::join(hog).1),
+        None => (true, ended.take().and_then(|(_, away)| away)),
+    };
+    let back = away.and_then(|away| tiny.exit(away, P0, g(1)).ok());
+    assert!(back.is_none(), "the world is stopped, but a hog comes back with {back:?}");
+    format!("seen by the {}", if by_monitor { "monitor" } else { "stopper" })
+});
+
+/// Who stops the world while a G is interrupted; it sleeps until that has happened, and the monitor has looked.
+struct Interrupting<'a, H: Stage, C: Crossing> {
+    tiny: &'a Tiny<H, C>,
+    hog: RefCell<Option<H::Thread<Ended>>>,
+    ended: RefCell<Option<Ended>>,
+}
+
+impl<H: Stage, C: Crossing> stw::Neighbours for Interrupting<'_, H, C> {
+    fn begin(&self, own: Option<OwnedP>) {
+        self.tiny.begin_stop(None);
+        debug_assert!(own.is_none(), "this stopper has no P");
+    }
+    fn take_from_syscalls(&self) {
+        self.tiny.take_from_syscalls(1);
+    }
+    fn is_stopped(&self) -> bool {
+        self.tiny.is_stopped()
+    }
+    fn sleep(&self) {
+        *self.ended.borrow_mut() = self.hog.take().map(H::join);
+        self.tiny.take_from_syscalls(1);
+        self.tiny.no_stop_is_sat_out(|| true);
+    }
+}
+
 // Figures 6 to 8 of the classic description: G1 goes into a system call and comes back. One scene for each way out.
 
 scene!(its_p_is_still_there, |H, C| {
@@ -225,76 +276,90 @@ pub const MODELS: &[Model] = &[
         size: "2 threads, 1 P, 1 system call",
         invariants: [4, 20],
         must_reach: ["M0 Kept, retaken false", "M0 Queued, retaken true"],
-        runs: [loom(), loom_apart(), sc(), tso()]),
+        runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
     crate::model!("syscall::a_p_has_one_owner::two_returning_ms_and_a_retaker", two_returning_ms_and_a_retaker,
         claim: "of an M that returns, one that returns and had the P before, and a retaker, one gets the P",
         size: "3 threads, 1 P, 2 system calls",
         invariants: [4, 20],
         must_reach: ["M0 Kept", "M1 TookBack", "retaken true"],
-        runs: [loom(), sc(), tso()]),
+        runs: [rc11(), loom(), sc(), tso()]),
     crate::model!("syscall::a_p_has_one_owner::seen_in_one_call_taken_in_the_next", seen_in_one_call_taken_in_the_next,
         claim: "a retaker that looked at one system call does not take the P out of the next",
         size: "2 threads, 1 P, 2 system calls",
         invariants: [4, 20, 21],
         must_reach: ["not taken", "taken in call 1", "taken in call 2"],
-        runs: [loom(), loom_apart(), sc(), tso()]),
+        runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
+    crate::model!("syscall::a_p_has_one_owner::an_interrupted_m_and_a_retaker", an_interrupted_m_and_a_retaker,
+        claim: "of an M that was interrupted, and comes back, and a retaker one gets the P, with all that was done under it",
+        size: "2 threads, 1 P, 1 interrupt",
+        invariants: [4, 20],
+        must_reach: ["M0 Kept, retaken false", "M0 Queued, retaken true"],
+        runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
+    crate::model!("syscall::a_stop_is_not_sat_out::an_m_is_interrupted_and_the_monitor_looks_again",
+        an_m_is_interrupted_and_the_monitor_looks_again,
+        claim: "a P that an interrupt leaves as the world is stopped is held at the monitor's next tick at the latest",
+        size: "2 threads, 1 P, 1 interrupt, 1 stop",
+        invariants: [4, 16, 41],
+        must_reach: ["seen by the monitor", "seen by the stopper"],
+        runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
     crate::model!("syscall::a_stop_is_not_sat_out::one_m_enters", one_m_enters,
         claim: "a P is not left in its word for the length of a system call while the world is to stop",
         size: "2 threads, 1 P, 1 system call",
         invariants: [4, 16, 41],
         must_reach: ["P0 Taken", "P0 GivenUp"],
-        runs: [loom(), loom_apart(), sc(), tso()]),
+        runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
     crate::model!("syscall::a_stop_is_not_sat_out::one_m_enters_twice", one_m_enters_twice,
         claim: "the same for a G that makes one system call after another",
         size: "2 threads, 1 P, 2 system calls",
         invariants: [4, 16, 41],
         must_reach: ["Taken in call 1", "GivenUp in call 1", "Taken in call 2", "GivenUp in call 2"],
-        runs: [loom(), loom_apart(), sc(), tso()]),
+        runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
     crate::model!("syscall::a_stop_is_not_sat_out::two_ms_enter", two_ms_enter,
         claim: "the same for two Ps",
         size: "3 threads, 2 Ps, 2 system calls",
         invariants: [4, 16, 41],
         must_reach: ["P0 Taken in call 1, P1 GivenUp", "P0 GivenUp in call 1, P1 Taken"],
-        runs: [loom(), sc(), tso()]),
+        runs: [rc11(), loom(), sc(), tso()]),
     crate::model!("syscall::a_stop_is_not_sat_out::two_ms_enter_twice", two_ms_enter_twice,
         claim: "the same for two Ps, and two Gs that make one system call after another",
         size: "3 threads, 2 Ps, 4 system calls",
         invariants: [4, 16, 41],
         must_reach: ["P0 Taken in call 2, P1 GivenUp in call 2", "P0 GivenUp in call 2, P1 Taken in call 2"],
-        runs: [loom_bounded(3), sc(), tso()]),
+        runs: [rc11(), loom_bounded(3), sc(), tso()]),
     crate::model!("syscall::a_stop_is_not_sat_out::an_m_and_a_monitor", an_m_and_a_monitor,
         claim: "the same while the monitor retakes the P and hands it on; it is held once, whoever takes it",
         size: "3 threads, 1 P, 1 system call",
         invariants: [4, 16, 41],
         must_reach: ["P0 Taken", "P0 GivenUp", "P0 Retaken", "P0 Idle"],
-        runs: [loom(), sc(), tso()]),
+        runs: [rc11(), loom(), sc(), tso()]),
     crate::model!("syscall::each_way_out::its_p_is_still_there", its_p_is_still_there,
         claim: "a P that nobody took is kept; one that was taken is waited for, by the G or by its M",
         size: "2 threads, 1 P, 2 Gs",
         invariants: [1, 2, 4, 30],
         must_reach: ["M0 Kept, M1 ran []", "M0 Queued, M1 ran [2, 1]", "M0 Idle, M1 ran [2]"],
-        runs: [loom(), loom_apart(), sc(), tso()]),
+        runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
     crate::model!("syscall::each_way_out::its_old_p_is_in_anothers_call", its_old_p_is_in_anothers_call,
         claim: "an M takes its old P back out of another M's system call; both Gs are run, once",
         size: "2 threads, 1 P, 2 Gs",
         invariants: [1, 2, 4, 30],
         must_reach: ["M0 TookBack, M1 Queued", "M0 TookBack, M1 Idle", "M0 Queued, M1 Kept", "M0 Idle, M1 Kept"],
-        runs: [loom(), loom_apart(), sc(), tso()]),
+        runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
     crate::model!("syscall::each_way_out::another_p_is_idle", another_p_is_idle,
         claim: "a P that becomes idle is found by the M that returns, or the G is found by who would idle the P",
         size: "2 threads, 2 Ps, 2 Gs",
         invariants: [1, 2, 4, 30],
         must_reach: ["M0 Idle, M1 ran [2]", "M0 Queued, M1 ran [2, 1]"],
-        runs: [loom(), loom_apart(), sc(), tso()]),
+        runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
     crate::model!("syscall::each_way_out::no_p_is_to_be_had", no_p_is_to_be_had,
         claim: "a G that comes back while its P is another's is queued behind everything, and run",
         size: "2 threads, 1 P, 2 Gs",
         invariants: [1, 2, 4, 30],
         must_reach: ["M0 Queued, M1 ran [2, 1]", "M0 Idle, M1 ran [2]"],
-        runs: [loom(), loom_apart(), sc(), tso()]),
+        runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
 ];
 
 const RETAKER: &str = "syscall::a_p_has_one_owner::a_returning_m_and_a_retaker";
+const HOG: &str = "syscall::a_p_has_one_owner::an_interrupted_m_and_a_retaker";
 const NEXT: &str = "syscall::a_p_has_one_owner::seen_in_one_call_taken_in_the_next";
 const STOP: &str = "syscall::a_stop_is_not_sat_out::one_m_enters";
 const ANOTHER: &str = "syscall::each_way_out::another_p_is_idle";
@@ -307,14 +372,26 @@ pub const MUTANTS: &[Mutant] = &[
         room: "syscall",
         what: "a P is put into its word Relaxed",
         mutation: Mutation::Weaken { file: "kernel/syscall.rs", after: "pub fn put", needle: "store(tenure" },
-        killed_by: &[(RETAKER, Engine::Loom), (RETAKER, Engine::LoomApart)],
+        killed_by: &[
+            (RETAKER, Engine::Loom),
+            (RETAKER, Engine::LoomApart),
+            (HOG, Engine::Loom),
+            (RETAKER, Engine::Rc11),
+            (HOG, Engine::Rc11),
+        ],
     },
     Mutant {
         name: "syscall-take-relaxed",
         room: "syscall",
         what: "a P is taken out of its word Relaxed",
         mutation: Mutation::Weaken { file: "kernel/syscall.rs", after: "pub fn take", needle: "compare_exchange" },
-        killed_by: &[(RETAKER, Engine::Loom), (RETAKER, Engine::LoomApart)],
+        killed_by: &[
+            (RETAKER, Engine::Loom),
+            (RETAKER, Engine::LoomApart),
+            (HOG, Engine::Loom),
+            (RETAKER, Engine::Rc11),
+            (HOG, Engine::Rc11),
+        ],
     },
     Mutant {
         name: "syscall-no-entering-fence",
@@ -325,48 +402,60 @@ pub const MUTANTS: &[Mutant] = &[
             after: "pub fn entersyscall<",
             needle: "store_load::<H>()",
         },
-        killed_by: &[(STOP, Engine::Loom), (STOP, Engine::Tso)],
+        killed_by: &[(STOP, Engine::Loom), (STOP, Engine::Tso), (STOP, Engine::Rc11)],
     },
     Mutant {
         name: "syscall-no-stopping-fence",
         room: "syscall",
         what: "stw::stop without its StoreLoad",
         mutation: Mutation::Weaken { file: "kernel/stw.rs", after: "pub fn stop", needle: "store_load::<H>()" },
-        killed_by: &[(STOP, Engine::Loom)],
+        killed_by: &[(STOP, Engine::Loom), (STOP, Engine::Rc11)],
     },
     Mutant {
         name: "syscall-reads-before-it-writes",
         room: "syscall",
         what: "an M that enters asks whether its P is wanted, then puts it into its word (Go 1.27)",
         mutation: Mutation::Twin("reads-before-it-writes"),
-        killed_by: &[(STOP, Engine::Sc), (STOP, Engine::Loom)],
+        killed_by: &[(STOP, Engine::Sc), (STOP, Engine::Loom), (STOP, Engine::Rc11)],
     },
     Mutant {
         name: "syscall-take-without-tick",
         room: "syscall",
         what: "a retaker compares the M, but not the tick",
         mutation: Mutation::Twin("take-without-tick"),
-        killed_by: &[(NEXT, Engine::Sc), (NEXT, Engine::Loom)],
+        killed_by: &[(NEXT, Engine::Sc), (NEXT, Engine::Loom), (NEXT, Engine::Rc11)],
     },
     Mutant {
         name: "syscall-retake-by-store",
         room: "syscall",
         what: "a retaker loads the word, then stores: the M that returned in between has the P too",
         mutation: Mutation::Twin("retake-by-store"),
-        killed_by: &[(RETAKER, Engine::Sc), (RETAKER, Engine::Loom)],
+        killed_by: &[
+            (RETAKER, Engine::Sc),
+            (RETAKER, Engine::Loom),
+            (HOG, Engine::Sc),
+            (RETAKER, Engine::Rc11),
+            (HOG, Engine::Rc11),
+        ],
     },
     Mutant {
         name: "syscall-exit-without-its-exchange",
         room: "syscall",
         what: "an M that returns keeps its P if a load says that it is still there",
         mutation: Mutation::Twin("exit-without-its-exchange"),
-        killed_by: &[(RETAKER, Engine::Sc), (RETAKER, Engine::Loom)],
+        killed_by: &[
+            (RETAKER, Engine::Sc),
+            (RETAKER, Engine::Loom),
+            (HOG, Engine::Sc),
+            (RETAKER, Engine::Rc11),
+            (HOG, Engine::Rc11),
+        ],
     },
     Mutant {
         name: "syscall-queues-outside-the-lock",
         room: "syscall",
         what: "an M that returns looks for an idle P under one hold of the lock, and queues its G under the next",
         mutation: Mutation::Twin("queues-outside-the-lock"),
-        killed_by: &[(ANOTHER, Engine::Sc), (NONE, Engine::Sc)],
+        killed_by: &[(ANOTHER, Engine::Sc), (NONE, Engine::Sc), (ANOTHER, Engine::Rc11), (NONE, Engine::Rc11)],
     },
 ];

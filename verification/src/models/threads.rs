@@ -2,7 +2,7 @@
 
 use super::common::party;
 use crate::engine::Engine;
-use crate::model::{Model, loom, loom_apart, loom_bounded, sc, sc_spurious};
+use crate::model::{Model, loom, loom_apart, loom_bounded, rc11, rc11_spurious, sc, sc_spurious};
 use crate::mutant::{Mutant, Mutation};
 use crate::stage::{Cell, Stage};
 use crate::tiny;
@@ -116,25 +116,25 @@ pub const MODELS: &[Model] = &[
         size: "2 threads, 1 mail",
         invariants: [12, 13],
         must_reach: ["woken with its mail"],
-        runs: [loom(), loom_apart(), sc(), sc_spurious(2)]),
+        runs: [rc11(), rc11_spurious(2), loom(), loom_apart(), sc(), sc_spurious(2)]),
     crate::model!("threads::a_woken_m_finds_its_mail::asleep_or_not_yet", asleep_or_not_yet,
         claim: "an M on the list is woken, one that is not yet on it gets a new one started instead",
         size: "2 threads, 1 mail",
         invariants: [12, 13],
         must_reach: ["started 0 woken true", "started 1"],
-        runs: [loom(), loom_apart(), sc()]),
+        runs: [rc11(), loom(), loom_apart(), sc()]),
     crate::model!("threads::a_woken_m_finds_its_mail::a_wake_for_no_reason", a_wake_for_no_reason,
         claim: "an M that is woken without mail parks again",
         size: "2 threads, 1 mail, a wake without mail",
         invariants: [13],
         must_reach: ["found its mail at once", "slept on until the mail came"],
-        runs: [loom(), loom_apart(), sc_spurious(3)]),
+        runs: [rc11(), rc11_spurious(3), loom(), loom_apart(), sc_spurious(3)]),
     crate::model!("threads::no_p_is_lost::no_thread_can_be_had", no_thread_can_be_had,
         claim: "when no thread can be started, the M about to sleep, or just asleep, gets the P",
         size: "2 threads, 1 P, every start refused",
         invariants: [4, 24, 30],
         must_reach: ["the M about to sleep got the P"],
-        runs: [loom_bounded(3), loom_apart(), sc(), sc_spurious(1)]),
+        runs: [rc11(), rc11_spurious(1), loom_bounded(3), loom_apart(), sc(), sc_spurious(1)]),
 ];
 
 const EARLY: &str = "threads::a_woken_m_finds_its_mail::a_wake_for_no_reason";
@@ -147,27 +147,27 @@ pub const MUTANTS: &[Mutant] = &[
         room: "threads",
         what: "mail is put into the box Relaxed",
         mutation: Mutation::Weaken { file: "kernel/m.rs", after: "pub fn post", needle: "swap" },
-        killed_by: &[(EARLY, Engine::Loom)],
+        killed_by: &[(EARLY, Engine::Loom), (EARLY, Engine::Rc11)],
     },
     Mutant {
         name: "threads-mail-unseen",
         room: "threads",
         what: "mail is taken out of the box Relaxed",
         mutation: Mutation::Weaken { file: "kernel/m.rs", after: "pub fn collect", needle: "swap" },
-        killed_by: &[(EARLY, Engine::Loom)],
+        killed_by: &[(EARLY, Engine::Loom), (EARLY, Engine::Rc11)],
     },
     Mutant {
         name: "threads-sleeps-on-a-request",
         room: "threads",
         what: "an M goes to sleep without a look at needspinning, although a start was refused",
         mutation: Mutation::Twin("sleeps-on-a-request"),
-        killed_by: &[(REFUSED, Engine::Sc)],
+        killed_by: &[(REFUSED, Engine::Sc), (REFUSED, Engine::Rc11)],
     },
     Mutant {
         name: "threads-forgets-who-fell-asleep",
         room: "threads",
         what: "when a start is refused, nobody looks whether an M fell asleep meanwhile",
         mutation: Mutation::Twin("forgets-who-fell-asleep"),
-        killed_by: &[(REFUSED, Engine::Sc)],
+        killed_by: &[(REFUSED, Engine::Sc), (REFUSED, Engine::Rc11)],
     },
 ];

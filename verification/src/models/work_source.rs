@@ -6,7 +6,7 @@
 use super::common::g;
 use super::stw::real::{More, On, Play, Sign, finish, first_runs, open_with, small, submit};
 use crate::engine::Engine;
-use crate::model::{Model, loom_bounded, sampled};
+use crate::model::{Model, loom_bounded, rc11, rc11_cut, sampled};
 use crate::mutant::{self, Mutant, Mutation};
 use crate::stage::Stage;
 use spinpark::atomic::Atomic;
@@ -15,6 +15,7 @@ use spinpark::kernel::find::Worker;
 use spinpark::kernel::g::G;
 use spinpark::kernel::locked::{Wake, Woken};
 use spinpark::kernel::observer::Event;
+use spinpark::kernel::p::PId;
 use spinpark::kernel::sources::Source;
 use spinpark::kernel::work_source::{Waker, WorkSource};
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
@@ -49,7 +50,7 @@ impl<H: Stage> WorkSource for Seen<H> {
         // Relaxed: `work/spinning` came before, or it is a hint.
         self.bell.ready.load(Relaxed) != 0
     }
-    fn take(&self, put: &mut dyn FnMut(G)) {
+    fn take(&self, _: Option<PId>, put: &mut dyn FnMut(G)) {
         // AcqRel: what was done before the G became runnable comes with it.
         match self.bell.ready.swap(0, AcqRel) {
             0 => (),
@@ -206,13 +207,13 @@ pub const MODELS: &[Model] = &[
         size: "1 P, 2 Ms, 1 G, 1 of the source's",
         invariants: [1, 2, 30, 31, 32, 33, 34, 36],
         must_reach: ["nobody had slept", "somebody slept"],
-        runs: [loom_bounded(2), sampled(Engine::Pct, 5_000), sampled(Engine::TsoPct, 5_000)]),
+        runs: [rc11(), loom_bounded(2), sampled(Engine::Pct, 5_000), sampled(Engine::TsoPct, 5_000)]),
     crate::model!("work_source::its_work_is_run::a_p_is_handed_on", a_p_is_handed_on,
     claim: "a source gets work while the only P is handed on, or idled: it is not slept on",
     size: "1 P, 2 Ms, 1 G, 1 of the source's, 1 system call",
     invariants: [1, 2, 30, 31, 32, 33, 34, 36],
     must_reach: ["nobody had slept", "somebody slept"],
-    runs: [
+    runs: [rc11_cut(),
         loom_bounded(1),
         sampled(Engine::Random, 5_000),
         sampled(Engine::Pct, 5_000),
@@ -223,13 +224,13 @@ pub const MODELS: &[Model] = &[
         size: "2 Ps, 3 Ms, 4 Gs, 1 of the source's",
         invariants: [1, 2, 30, 31, 32, 33, 34, 36],
         must_reach: ["nobody had slept", "somebody slept"],
-        runs: [sampled(Engine::Random, 4_000), sampled(Engine::Pct, 4_000), sampled(Engine::TsoPct, 2_000)]),
+        runs: [rc11_cut(), sampled(Engine::Random, 4_000), sampled(Engine::Pct, 4_000), sampled(Engine::TsoPct, 2_000)]),
     crate::model!("work_source::its_work_is_run::the_world_is_stopped", the_world_is_stopped,
     claim: "a source gets work while the world is stopped: it is run when that runs again",
     size: "1 P, 2 Ms, 1 G, 1 of the source's, 1 stop",
     invariants: [1, 2, 16, 30, 31, 32, 33, 34, 36, 42],
     must_reach: ["1 Ms"],
-    runs: [
+    runs: [rc11_cut(),
         loom_bounded(1),
         sampled(Engine::Random, 5_000),
         sampled(Engine::Pct, 5_000),
@@ -240,7 +241,7 @@ pub const MODELS: &[Model] = &[
     size: "1 P, 2 Ms, 2 Gs, 1 wait",
     invariants: [1, 2, 25, 30, 31, 32, 33, 34],
     must_reach: ["2 Ms"],
-    runs: [
+    runs: [rc11_cut(),
         loom_bounded(2),
         sampled(Engine::Random, 5_000),
         sampled(Engine::Pct, 5_000),
@@ -257,20 +258,20 @@ pub const MUTANTS: &[Mutant] = &[
         room: "work_source",
         what: "a source gets work and wakes nobody (golang/go #60693)",
         mutation: Mutation::Twin("does-not-wake"),
-        killed_by: &[(GIVES_UP, Engine::Pct), (GIVES_UP, Engine::Loom)],
+        killed_by: &[(GIVES_UP, Engine::Pct), (GIVES_UP, Engine::Loom), (GIVES_UP, Engine::Rc11)],
     },
     Mutant {
         name: "work_source-wakes-before-it-shows",
         room: "work_source",
         what: "a source wakes, then shows its work",
         mutation: Mutation::Twin("wakes-before-it-shows"),
-        killed_by: &[(GIVES_UP, Engine::Pct), (GIVES_UP, Engine::Loom)],
+        killed_by: &[(GIVES_UP, Engine::Pct), (GIVES_UP, Engine::Loom), (GIVES_UP, Engine::Rc11)],
     },
     Mutant {
         name: "work_source-no-wakers-fence",
         room: "work_source",
         what: "wakep, for a source, without its StoreLoad",
         mutation: Mutation::Weaken { file: "kernel/spinning.rs", after: "pub fn wakep", needle: "store_load::<H>()" },
-        killed_by: &[(GIVES_UP, Engine::Loom)],
+        killed_by: &[(GIVES_UP, Engine::Loom), (GIVES_UP, Engine::Rc11)],
     },
 ];

@@ -3,6 +3,7 @@
 pub mod bound;
 pub mod handoff;
 pub mod locked;
+pub mod netpoll;
 pub mod queues;
 pub mod safepoint;
 pub mod spinning;
@@ -10,4 +11,5 @@ mod stopper;
 pub mod stw;
 pub mod syscall;
 pub mod threads;
+pub mod timers;
 pub mod unrest;

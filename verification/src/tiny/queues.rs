@@ -2,7 +2,7 @@
 
 use spinpark::atomic::Atomic;
 use spinpark::host::Host;
-use std::sync::atomic::Ordering::{AcqRel, Relaxed, Release};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 /// Where Gs wait.
 pub trait Queues: Send + Sync + 'static {
@@ -126,8 +126,8 @@ impl<H: Host> Rings<H> {
 
     /// How many wait in the global queue; a hint unless the lock is held.
     pub fn globals(&self) -> u64 {
-        // Relaxed: as the kernel's.
-        self.global.load(Relaxed)
+        // Acquire: as the kernel's `share`.
+        self.global.load(Acquire)
     }
 
     /// Under the lock: puts one into the global queue.
@@ -145,6 +145,17 @@ impl<H: Host> Rings<H> {
         left.is_some()
     }
 
+    /// Under the lock: takes all of the global queue, one to run and the rest into the owner's ring. Was there any?
+    pub fn take_batch(&self, owner: usize) -> bool {
+        let Some(rest) = self.globals().checked_sub(1) else { return false };
+        if rest > 0 {
+            self.put(owner, rest);
+        }
+        // Release: as the kernel's `share`.
+        self.global.store(0, Release);
+        true
+    }
+
     /// How many Ps are idle; a hint.
     pub fn npidle(&self) -> usize {
         // Relaxed: as the kernel's.
@@ -154,7 +165,9 @@ impl<H: Host> Rings<H> {
 
 impl<H: Host> Queues for Rings<H> {
     fn queued(&self) -> u64 {
-        (0..self.rings.len()).map(|owner| self.len(owner)).sum::<u64>() + self.globals()
+        // In this order, as the kernel: Gs go from the global queue into a ring.
+        let globals = self.globals();
+        globals + (0..self.rings.len()).map(|owner| self.len(owner)).sum::<u64>()
     }
     fn idle_ps_are(&self, n: u32) {
         // Relaxed: as the kernel's.

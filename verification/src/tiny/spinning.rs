@@ -147,7 +147,7 @@ impl<H: Stage, D: Dance, Q: Queues> Tiny<H, D, Q> {
     /// An M with a P that was never seeking and has nothing to do: idles its P unless it is called upon.
     pub fn idle_unless_called(&self) -> End {
         let called = self.idle_ps.with(|idle| {
-            let called = D::called_upon(&self.room);
+            let called = D::turns_back(&self.room, *idle > 0);
             if called.is_none() {
                 self.pidleput(idle);
             }
@@ -221,6 +221,26 @@ impl<H: Stage, D: Dance> Tiny<H, D, Rings<H>> {
         self.wakep()
     }
 
+    /// A G comes back from a system call: an idle P is taken for it, or it is queued, and nobody is woken. Was there a P?
+    pub fn exitsyscall(&self) -> bool {
+        self.idle_ps.with(|idle| {
+            match idle.checked_sub(1) {
+                Some(left) => {
+                    *idle = left;
+                    self.queues.idle_ps_are(left);
+                    return true;
+                }
+                None => self.queues.put_global(),
+            }
+            false
+        })
+    }
+
+    /// An owner that does not seek takes all of the global queue: one to run, the rest into its ring. It wakes nobody.
+    pub fn take_batch(&self, owner: usize) -> bool {
+        self.idle_ps.with(|_| self.queues.take_batch(owner))
+    }
+
     /// Takes a G out of the global queue, if there seems to be one.
     pub fn take_global(&self) -> bool {
         self.queues.globals() > 0 && self.idle_ps.with(|_| self.queues.take_global())
@@ -234,7 +254,7 @@ impl<H: Stage, D: Dance> Tiny<H, D, Rings<H>> {
                 return Some(Idled::Work);
             }
             if seeking.is_none()
-                && let Some(seeking) = D::called_upon(&self.room)
+                && let Some(seeking) = D::turns_back(&self.room, *idle > 0)
             {
                 seeking.relinquish();
                 return Some(Idled::CalledUpon);

@@ -10,7 +10,7 @@ use spinpark::kernel::g::G;
 use spinpark::kernel::m::MId;
 use spinpark::kernel::p::{OwnedP, PId};
 use spinpark::kernel::stw::World;
-use spinpark::kernel::syscall::{Away, Custody, Neighbours, Tenure, Way};
+use spinpark::kernel::syscall::{self, Away, Custody, Neighbours, Tenure, Way};
 use spinpark::kernel::wanted::{Want, Wanted};
 use std::collections::VecDeque;
 use std::marker::PhantomData;
@@ -120,6 +120,12 @@ impl<H: Stage, C: Crossing> Tiny<H, C> {
     pub fn enter(&self, m: MId, p: OwnedP) -> Away {
         self.work(&p);
         C::entersyscall(m, p, self)
+    }
+
+    /// M `m` works under `p`, and is interrupted.
+    pub fn interrupt(&self, m: MId, p: OwnedP) -> Away {
+        self.work(&p);
+        syscall::interrupt(m, p, self)
     }
 
     /// The system call into which its M went with `old` is over. How it got a P for `g`, if it did; it works under it.

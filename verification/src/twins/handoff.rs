@@ -45,9 +45,7 @@ pub trait Handing: Send + Sync + Sized + 'static {
         if (ask.has_work)() {
             return Fate::Run(None);
         }
-        let called = ask.room.called_upon();
-        let seeking = called.or_else(|| if ask.is_another_idle { None } else { ask.room.elect() });
-        seeking.map_or(Fate::Idle, |seeking| Fate::Run(Some(seeking)))
+        ask.room.turns_back(ask.is_another_idle).map_or(Fate::Idle, |seeking| Fate::Run(Some(seeking)))
     }
 }
 

@@ -19,9 +19,9 @@ pub trait Dance: Send + Sync + Sized + 'static {
     fn retire<H: Host, N: Neighbours>(room: &Spinning<H>, seeking: Seeking, others: &N) -> Option<(N::IdleP, Seeking)> {
         room.retire(seeking, others)
     }
-    /// See [`Spinning::called_upon`].
-    fn called_upon<H: Host>(room: &Spinning<H>) -> Option<Seeking> {
-        room.called_upon()
+    /// See [`Spinning::turns_back`].
+    fn turns_back<H: Host>(room: &Spinning<H>, is_another_idle: bool) -> Option<Seeking> {
+        room.turns_back(is_another_idle)
     }
 }
 
@@ -63,7 +63,7 @@ impl Dance for OnlyTheLastLooks {
     }
 }
 
-/// A submitter that finds no idle P does not say so (golang/go #45867).
+/// A submitter that finds no idle P does not say so (golang/go #45867), and nobody else would notice.
 pub struct WakepDoesNotAsk;
 impl Dance for WakepDoesNotAsk {
     fn wakep<H: Host>(room: &Spinning<H>, others: &impl Neighbours) {
@@ -75,13 +75,21 @@ impl Dance for WakepDoesNotAsk {
             others.startm(p, room.become_spinning());
         }
     }
+    /// As Go's: an M that idles its P looks at requests only. (It would see for itself that nobody looks.)
+    fn turns_back<H: Host>(room: &Spinning<H>, is_another_idle: bool) -> Option<Seeking> {
+        LeavesItToNobody::turns_back(room, is_another_idle)
+    }
 }
 
-/// A seeker that sees work but finds no idle P does not say so (golang/go #45867).
+/// A seeker that sees work but finds no idle P does not say so (golang/go #45867), and nobody else would notice.
 pub struct RetireDoesNotAsk;
 impl Dance for RetireDoesNotAsk {
     fn retire<H: Host, N: Neighbours>(room: &Spinning<H>, seeking: Seeking, others: &N) -> Option<(N::IdleP, Seeking)> {
         room.retire(seeking, &Mute(others))
+    }
+    /// As Go's: an M that idles its P looks at requests only. (It would see for itself that nobody looks.)
+    fn turns_back<H: Host>(room: &Spinning<H>, is_another_idle: bool) -> Option<Seeking> {
+        LeavesItToNobody::turns_back(room, is_another_idle)
     }
 }
 
@@ -103,13 +111,26 @@ impl Dance for AsksBeforeItLowers {
             others.startm(p, seeking);
         }
     }
+    /// As Go's: an M that idles its P looks at requests only. (It would see for itself that nobody looks.)
+    fn turns_back<H: Host>(room: &Spinning<H>, is_another_idle: bool) -> Option<Seeking> {
+        LeavesItToNobody::turns_back(room, is_another_idle)
+    }
 }
 
-/// An M about to idle its P does not look whether a seeker was asked for.
+/// An M about to idle its P asks nothing: neither whether a seeker is asked for, nor whether anybody looks.
 pub struct IgnoresTheCall;
 impl Dance for IgnoresTheCall {
-    fn called_upon<H: Host>(_room: &Spinning<H>) -> Option<Seeking> {
+    fn turns_back<H: Host>(_room: &Spinning<H>, _is_another_idle: bool) -> Option<Seeking> {
         None
+    }
+}
+
+/// An M that has left the other Ps' rings to those that looked idles its P without asking whether anybody still does.
+/// (Go's `findRunnable`.)
+pub struct LeavesItToNobody;
+impl Dance for LeavesItToNobody {
+    fn turns_back<H: Host>(room: &Spinning<H>, _is_another_idle: bool) -> Option<Seeking> {
+        room.called_upon()
     }
 }
 
@@ -178,6 +199,7 @@ pub fn play<H, S: Scene<H>>(scene: S) -> String {
         Some("lowers-its-count-late") => scene.play::<LowersItsCountLate>(),
         Some("asks-before-it-lowers") => scene.play::<AsksBeforeItLowers>(),
         Some("ignores-the-call") => scene.play::<IgnoresTheCall>(),
+        Some("leaves-it-to-nobody") => scene.play::<LeavesItToNobody>(),
         Some(other) => panic!("spinning has no twin `{other}`"),
     }
 }

@@ -73,11 +73,18 @@ impl Model {
         }
     }
 
-    /// One that found something no longer looks; the last of those wakes another.
+    /// Does anything wait for whoever comes?
+    fn any_work(&self) -> bool {
+        !self.global.is_empty() || !self.arrived.is_empty() || (0..self.procs).any(|p| self.ps[p].len() > 0)
+    }
+
+    /// One that found something no longer looks; the last of those wakes another, if anything is left to be found.
     fn pass_the_baton(&mut self, looker: &mut Looker) {
         if std::mem::take(&mut looker.seeks) {
             self.seekers -= 1;
-            if self.seekers == 0 && !self.is(Wrong::PassesNoBaton) {
+            let (any, is_last) = (self.any_work(), self.seekers == 0);
+            self.seen.note_if(is_last && !any, "the last to find work left nothing, and woke nobody");
+            if is_last && (any && !self.is(Wrong::PassesNoBaton) || self.is(Wrong::PassesTheBatonForNothing)) {
                 self.wakep();
             }
         }
@@ -121,9 +128,26 @@ impl Model {
         if every == 0 || !self.ps[p].dispatches.is_multiple_of(every) || self.is(Wrong::NoGlobalTurn) {
             return None;
         }
+        if !self.is(Wrong::LeavesTheSourceAtTheTurn) {
+            self.empty_the_source(p);
+        }
         let item = self.global.pop_front()?;
         self.ps[p].dispatches += 1;
         Some(item)
+    }
+
+    /// What the source gives at once goes into the ring.
+    fn empty_the_source(&mut self, p: usize) {
+        let Some(gs) = self.arrived.pop_front() else { return };
+        self.seen.note("the source was emptied at the global queue's turn");
+        let any = !gs.is_empty();
+        for item in gs.into_iter().map(Item::G) {
+            self.events.push(Ev::Queued(Some(p), item));
+            self.put(p, item);
+        }
+        if any {
+            self.wakep();
+        }
     }
 
     /// `runnext`, unless it had its turns and others wait; then the ring.
@@ -253,7 +277,7 @@ impl Model {
             self.events.push(Ev::Found { m, p, item, from: Source::Global });
             return GaveUp::Found(item);
         }
-        if self.wants_seeker && !seeks {
+        if !seeks && (self.wants_seeker || self.idle.is_empty() && self.seekers == 0) {
             self.seen.note("who was about to idle its P was asked to look");
             (self.seekers, self.wants_seeker, looker.seeks) = (self.seekers + 1, false, true);
             return GaveUp::Again;
@@ -268,8 +292,7 @@ impl Model {
     fn look_once_more(&mut self, m: usize, sought: bool) -> Slept {
         if sought {
             self.seekers -= 1;
-            let is_any = |p: usize| self.ps[p].len() > 0;
-            if !self.global.is_empty() || !self.arrived.is_empty() || (0..self.procs).any(is_any) {
+            if self.any_work() {
                 self.seen.note("the second look found something");
                 let p = if self.is_closed { None } else { self.idle_p() };
                 match p {

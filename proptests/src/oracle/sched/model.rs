@@ -292,6 +292,7 @@ impl Model {
             nmspinning: self.seekers,
             sleeping: self.sleeping.len(),
             alive: self.alive,
+            polling: 0,
             waiting: self.inside(),
             in_syscall: self.ps.iter().filter(|p| p.in_call_of.is_some()).count(),
             held: self.held.len(),

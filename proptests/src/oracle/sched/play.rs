@@ -133,6 +133,13 @@ impl Model {
         }
     }
 
+    /// A G has queued another. Beside the only P there is nobody to wake.
+    fn wake_another(&mut self) {
+        if self.procs > 1 {
+            self.wakep();
+        }
+    }
+
     fn by_a_g(&mut self, what: What, m: usize, g: u64, p: usize) {
         match what {
             What::Ready(_) => {
@@ -141,13 +148,13 @@ impl Model {
                 if let Some(before) = self.ps[p].next.replace(item) {
                     self.put(p, before);
                 }
-                self.wakep();
+                self.wake_another();
             }
             What::Next(_) => self.look(Looker { m, p, seeks: false }),
             What::Yield(_) => {
                 self.events.push(Ev::Queued(None, Item::G(g)));
                 self.global.push_back(Item::G(g));
-                self.wakep();
+                self.wake_another();
                 self.look(Looker { m, p, seeks: false });
             }
             What::YieldBound(_) => self.yield_bound(m, g, p),

@@ -59,8 +59,8 @@ impl Observer for Witness {
     fn event(&self, event: Event<'_>) {
         let p = |p: PId| p.index();
         self.note(match event {
-            Event::Queued { p: to, g } => Ev::Queued(to.map(p), item(g)),
-            Event::Found { m, p, g, from } => Ev::Found { m: m.index(), p: p.index(), item: item(g), from },
+            Event::Queued { p: to, g, .. } => Ev::Queued(to.map(p), item(g)),
+            Event::Found { m, p, g, from, .. } => Ev::Found { m: m.index(), p: p.index(), item: item(g), from },
             Event::Spinning { m } => Ev::Spinning(m.index()),
             Event::Idled { m, p } => Ev::Idled { m: m.index(), p: p.index() },
             Event::Slept { m, sleeping, alive } => Ev::Slept { m: m.index(), sleeping, alive },
@@ -75,6 +75,16 @@ impl Observer for Witness {
             Event::Deadlock { m, why } => Ev::Deadlock(m.index(), why),
             Event::Exited { m } => Ev::Exited(m.index()),
             Event::Gone { sleeping, alive } => Ev::Gone { sleeping, alive },
+            // What the others say already, in more words.
+            Event::Stole { .. }
+            | Event::Called { .. }
+            | Event::Sought { .. }
+            | Event::Got { .. }
+            | Event::Entered { .. }
+            | Event::Preempt { .. }
+            | Event::Over { .. }
+            | Event::Listed { .. }
+            | Event::Left { .. } => return,
             other => panic!("{other:?} is not known here"),
         });
     }
@@ -90,7 +100,7 @@ impl WorkSource for Source {
     fn has_work(&self) -> bool {
         !self.0.book().arrived.is_empty()
     }
-    fn take(&self, put: &mut dyn FnMut(G)) {
+    fn take(&self, _: Option<PId>, put: &mut dyn FnMut(G)) {
         let gs = self.0.book().arrived.pop_front();
         gs.into_iter().flatten().map(g).for_each(put);
     }

@@ -24,6 +24,10 @@ pub enum Wrong {
     WakesThoughSomebodyLooks,
     /// The last to find work wakes nobody.
     PassesNoBaton,
+    /// The last to find work wakes another, though nothing is left to be found. (Go's.)
+    PassesTheBatonForNothing,
+    /// What the source has is not taken at the global queue's turn.
+    LeavesTheSourceAtTheTurn,
     /// A full ring spills only the G that did not fit.
     SpillsOnlyTheNewG,
     /// The monitor waits one tick longer.
@@ -52,7 +56,7 @@ pub enum Wrong {
 
 impl Wrong {
     /// All of them.
-    pub const ALL: [Wrong; 22] = [
+    pub const ALL: [Wrong; 24] = [
         Wrong::StealsHalfRoundedDown,
         Wrong::RunsTheLastItStole,
         Wrong::StealsRunnextAtOnce,
@@ -63,6 +67,8 @@ impl Wrong {
         Wrong::UsesThePThatIsIdleLongest,
         Wrong::WakesThoughSomebodyLooks,
         Wrong::PassesNoBaton,
+        Wrong::PassesTheBatonForNothing,
+        Wrong::LeavesTheSourceAtTheTurn,
         Wrong::SpillsOnlyTheNewG,
         Wrong::RetakesOneTickLate,
         Wrong::ForgetsTheSlice,

@@ -1,0 +1,12 @@
+//! `cargo bench --manifest-path benches/peers/Cargo.toml -- --help`
+
+use spinpark_peers::cli::{self, Programs};
+use std::path::Path;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::main(Programs {
+        plain: Path::new(env!("CARGO_BIN_EXE_contender")),
+        counting: Path::new(env!("CARGO_BIN_EXE_contender-counting")),
+    })
+}

@@ -1,0 +1,7 @@
+//! Who is measured.
+
+pub mod may;
+pub mod smol;
+pub mod spinpark;
+pub mod spinpark_go;
+pub mod tokio;

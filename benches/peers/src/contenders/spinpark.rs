@@ -1,0 +1,87 @@
+//! spinpark: this crate.
+
+use crate::tasks::{Sockets, Tasks};
+use spinpark::net::{TcpListener, TcpStream};
+use spinpark::{JoinHandle, Runtime};
+use std::future::Future;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+pub struct Spinpark;
+
+static RUNTIME: OnceLock<Runtime> = OnceLock::new();
+
+impl Spinpark {
+    pub(crate) fn runtime() -> &'static Runtime {
+        RUNTIME.get().expect("it was started")
+    }
+}
+
+impl Tasks for Spinpark {
+    type Handle<T: Send + 'static> = JoinHandle<T>;
+
+    fn start(workers: usize) {
+        let runtime = Runtime::builder().procs(workers).build().expect("a runtime");
+        assert!(RUNTIME.set(runtime).is_ok(), "once a process");
+    }
+
+    fn run<F: Future<Output: Send> + Send + 'static>(future: F) -> F::Output {
+        Spinpark::runtime().spawn(future).join().expect("no panic")
+    }
+
+    fn spawn<F: Future<Output: Send> + Send + 'static>(future: F) -> JoinHandle<F::Output> {
+        spinpark::spawn(future)
+    }
+
+    fn detach<F: Future<Output: Send> + Send + 'static>(future: F) {
+        drop(spinpark::spawn(future));
+    }
+
+    async fn join<T: Send + 'static>(handle: JoinHandle<T>) -> T {
+        handle.await.expect("no panic")
+    }
+
+    async fn yield_now() {
+        spinpark::yield_now().await;
+    }
+
+    async fn sleep(time: Duration) {
+        spinpark::time::sleep(time).await;
+    }
+
+    async fn block<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> T {
+        spinpark::syscall(call)
+    }
+}
+
+impl Sockets for Spinpark {
+    type Listener = TcpListener;
+    type Stream = TcpStream;
+
+    async fn listen() -> (TcpListener, SocketAddr) {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a port");
+        let address = listener.local_addr().expect("its address");
+        (listener, address)
+    }
+
+    async fn accept(listener: &TcpListener) -> TcpStream {
+        let (stream, _) = listener.accept().await.expect("a connection");
+        stream.set_nodelay(true).expect("no delay");
+        stream
+    }
+
+    async fn connect(to: SocketAddr) -> TcpStream {
+        let stream = TcpStream::connect(to).await.expect("a connection");
+        stream.set_nodelay(true).expect("no delay");
+        stream
+    }
+
+    async fn read(stream: &mut TcpStream, bytes: &mut [u8]) -> bool {
+        stream.read_exact(bytes).await.is_ok()
+    }
+
+    async fn write(stream: &mut TcpStream, bytes: &[u8]) {
+        stream.write_all(bytes).await.expect("written");
+    }
+}

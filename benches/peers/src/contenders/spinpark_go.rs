@@ -1,0 +1,264 @@
+//! spinpark's goroutines: closures with stacks of their own. The same work as in `rows/`, and as may's coroutines do it, by
+//! calls that wait.
+
+use crate::contenders::spinpark::Spinpark;
+use crate::meters::Watch;
+use crate::parts::{Countdown, Gate, Pass};
+use crate::row::{Round, Sample, Setup, Tally};
+use crate::rows::{echo, memory, sparse, spawns, timers};
+use crate::tasks::{Sockets, Tasks};
+use spinpark::time::sleep;
+use spinpark::{JoinHandle, Wait, chan, go, yield_now};
+use std::hint::black_box;
+use std::time::Instant;
+
+/// Runs `f` as a goroutine, and waits for it on this thread.
+fn run<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> T {
+    Spinpark::runtime().go(f).join().expect("no panic")
+}
+
+fn join<T>(goroutine: JoinHandle<T>) -> T {
+    goroutine.wait().expect("no panic")
+}
+
+pub(crate) fn yields(setup: Setup) -> Round {
+    Spinpark::start(setup.workers);
+    Box::new(move |n| {
+        run(move || {
+            let each = n / setup.width;
+            let watch = Watch::start();
+            let tasks: Vec<_> = (0..setup.width)
+                .map(|_| {
+                    go(move || {
+                        let mut sum = 0;
+                        for i in 0..each {
+                            yield_now().wait();
+                            sum += black_box(i);
+                        }
+                        sum
+                    })
+                })
+                .collect();
+            let sum = tasks.into_iter().map(join).sum();
+            watch.time(Tally { count: setup.width * each, sum })
+        })
+    })
+}
+
+/// By spinpark's own channel, with room for one.
+pub(crate) fn pingpong(setup: Setup) -> Round {
+    Spinpark::start(setup.workers);
+    Box::new(|n| {
+        run(move || {
+            let (ping, pinged) = chan::bounded(1);
+            let (pong, ponged) = chan::bounded(1);
+            let answers = go(move || {
+                while let Ok(i) = pinged.recv().wait() {
+                    pong.send(i + 1).wait().expect("it listens");
+                }
+            });
+            let watch = Watch::start();
+            let mut sum: u64 = 0;
+            for i in 0..n {
+                ping.send(i).wait().expect("it listens");
+                sum += ponged.recv().wait().expect("it answers");
+            }
+            let sample = watch.time(Tally { count: n, sum });
+            drop(ping);
+            join(answers);
+            sample
+        })
+    })
+}
+
+pub(crate) fn spawn_join(setup: Setup) -> Round {
+    Spinpark::start(setup.workers);
+    let countdown = Countdown::forever();
+    Box::new(move |n| {
+        run(move || {
+            countdown.begin(n);
+            let watch = Watch::start();
+            let mut tasks = Vec::with_capacity(n as usize);
+            for i in 0..n {
+                tasks.push(go(move || {
+                    countdown.add(i);
+                }));
+            }
+            tasks.into_iter().for_each(join);
+            watch.time(countdown.tally())
+        })
+    })
+}
+
+pub(crate) fn spawn_detached(setup: Setup) -> Round {
+    Spinpark::start(setup.workers);
+    let countdown = Countdown::forever();
+    Box::new(move |n| {
+        run(move || {
+            countdown.begin(n);
+            let watch = Watch::start();
+            for i in 0..n {
+                drop(go(move || countdown.add_and_wake(i)));
+            }
+            countdown.over().wait();
+            watch.time(countdown.tally())
+        })
+    })
+}
+
+pub(crate) fn spawn_chain(setup: Setup) -> Round {
+    fn link(countdown: &'static Countdown, left: u64) {
+        drop(go(move || {
+            if left > 0 {
+                link(countdown, left - 1);
+            }
+            countdown.add_and_wake(left);
+        }));
+    }
+    Spinpark::start(setup.workers);
+    let countdown = Countdown::forever();
+    Box::new(move |n| {
+        run(move || {
+            countdown.begin(n);
+            let watch = Watch::start();
+            link(countdown, n - 1);
+            countdown.over().wait();
+            watch.time(countdown.tally())
+        })
+    })
+}
+
+pub(crate) fn tree(setup: Setup) -> Round {
+    fn node(depth: u32) -> JoinHandle<u64> {
+        go(move || {
+            if depth == 0 {
+                return 1;
+            }
+            let (left, right) = (node(depth - 1), node(depth - 1));
+            join(left) + join(right)
+        })
+    }
+    Spinpark::start(setup.workers);
+    Box::new(|n| {
+        run(move || {
+            let watch = Watch::start();
+            let leaves = join(node(spawns::depth(n)));
+            watch.time(Tally { count: 2 * leaves - 1, sum: leaves })
+        })
+    })
+}
+
+pub(crate) fn timers(setup: Setup) -> Round {
+    Spinpark::start(setup.workers);
+    Box::new(|n| {
+        run(move || {
+            let watch = Watch::start();
+            let tasks: Vec<_> = timers::times(n)
+                .map(|time| {
+                    go(move || {
+                        let start = Instant::now();
+                        sleep(time).wait();
+                        (time, start.elapsed())
+                    })
+                })
+                .collect();
+            let slept: Vec<_> = tasks.into_iter().map(join).collect();
+            timers::lateness(watch, &slept)
+        })
+    })
+}
+
+pub(crate) fn echo(setup: Setup) -> Round {
+    Spinpark::start(setup.workers);
+    Box::new(move |n| run(move || echo_round(setup.width, n / setup.width)))
+}
+
+fn echo_round(width: u64, each: u64) -> Sample {
+    let (listener, address) = wait(Spinpark::listen());
+    let server = go(move || {
+        for _ in 0..width {
+            let mut stream = wait(Spinpark::accept(&listener));
+            drop(go(move || {
+                let mut message = [0; echo::MESSAGE];
+                while wait(Spinpark::read(&mut stream, &mut message)) {
+                    wait(Spinpark::write(&mut stream, &message));
+                }
+            }));
+        }
+    });
+    let streams: Vec<_> = (0..width).map(|_| wait(Spinpark::connect(address))).collect();
+    join(server);
+    let watch = Watch::start();
+    let client = |mut stream| {
+        go(move || {
+            let mut sum = 0;
+            let mut answer = [0; echo::MESSAGE];
+            for i in 0..each {
+                wait(Spinpark::write(&mut stream, &echo::message(i)));
+                assert!(wait(Spinpark::read(&mut stream, &mut answer)), "the server has closed");
+                sum += echo::number(&answer);
+            }
+            sum
+        })
+    };
+    let clients: Vec<_> = streams.into_iter().map(client).collect();
+    let sum = clients.into_iter().map(join).sum();
+    watch.time_and_cpu(Tally { count: width * each, sum })
+}
+
+fn wait<F: Future>(future: F) -> F::Output {
+    future.wait()
+}
+
+pub(crate) fn memory(setup: Setup) -> Round {
+    Spinpark::start(setup.workers);
+    let countdown = Countdown::forever();
+    // More than any round asks for, so that the list of wakers never grows.
+    let gate = Gate::forever(1 << 17);
+    Box::new(move |n| {
+        run(move || {
+            let first = waited(countdown, gate, n);
+            memory::sample(countdown.tally(), first, waited(countdown, gate, n))
+        })
+    })
+}
+
+/// `n` goroutines come, wait, and go.
+fn waited(countdown: &'static Countdown, gate: &'static Gate, n: u64) -> memory::Waited {
+    countdown.begin(n);
+    let before = memory::Memory::now();
+    for i in 0..n {
+        drop(go(move || {
+            Pass(gate).wait();
+            countdown.add_and_wake(i);
+        }));
+    }
+    while gate.waiting() < n {
+        yield_now().wait();
+    }
+    let waiting = memory::Memory::now();
+    gate.open();
+    countdown.over().wait();
+    // The last one has counted down, and is freed when it returns.
+    for _ in 0..10 {
+        yield_now().wait();
+    }
+    gate.close();
+    memory::Waited { before, waiting, after: memory::Memory::now() }
+}
+
+pub(crate) fn sparse(setup: Setup) -> Round {
+    Spinpark::start(setup.workers);
+    let alone = sparse::Alone::measure();
+    Box::new(move |n| {
+        run(move || {
+            let (send, sent) = chan::unbounded();
+            let sender = sparse::Sender::start(n, move |message| send.try_send(message).expect("it listens"));
+            let mut received = sparse::Received::default();
+            while let Ok(message) = sent.recv().wait() {
+                received.take(message);
+            }
+            received.sample(sender, alone)
+        })
+    })
+}

@@ -1,0 +1,368 @@
+//! What is said about what was measured: on the terminal, as Markdown, as JSON.
+
+use crate::drive::{Counts, Result, Series, Tool};
+use crate::row::{Row, Side};
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Of all rounds.
+pub struct Summary {
+    pub median: f64,
+    pub min: f64,
+    /// Between the first and the third quartile.
+    pub spread: f64,
+}
+
+impl Summary {
+    pub fn of(values: &[f64]) -> Summary {
+        let mut values = values.to_vec();
+        values.sort_by(f64::total_cmp);
+        // Between two values where there is none in the middle.
+        let at = |share: f64| {
+            let place = share * (values.len() - 1) as f64;
+            let (below, above) = (values[place.floor() as usize], values[place.ceil() as usize]);
+            below + (above - below) * place.fract()
+        };
+        Summary { median: at(0.5), min: values[0], spread: at(0.75) - at(0.25) }
+    }
+}
+
+/// A row's table: a head, and lines with as many cells.
+pub struct Table {
+    pub head: Vec<String>,
+    pub lines: Vec<Vec<String>>,
+    /// Are there words in the cells, not numbers?
+    pub has_words: bool,
+}
+
+/// What stands where spinpark was not measured.
+const NOT_YET: &str = "not measured yet";
+
+impl Table {
+    /// The contenders by their first figure, beside the best peer; of the other figures only the median.
+    pub fn of(row: &Row, all: &[Series]) -> Table {
+        let first = |series: &Series| Summary::of(&series.figures[0]);
+        let best = |of: fn(&Summary) -> f64| {
+            let peers = all.iter().filter(|series| series.contender.side == Side::Peer);
+            peers.map(|series| of(&first(series))).fold(f64::INFINITY, f64::min)
+        };
+        let (best_median, best_min) = (best(|summary| summary.median), best(|summary| summary.min));
+        // No peer was measured, or it had nothing to pay: nothing to compare with.
+        let ratio = |n: f64, best: f64| {
+            if best.is_finite() && best > 0.0 { format!("{:.2}", n / best) } else { String::new() }
+        };
+        let unit = |name: &str, unit: &str| if unit.is_empty() { name.into() } else { format!("{name}, {unit}") };
+        let mut head = vec![String::new(), unit(row.figures[0].name, row.figures[0].unit)];
+        head.extend(["of best peer", "spread", "least", "of least peer"].map(String::from));
+        head.extend(row.figures[1..].iter().map(|figure| unit(figure.name, figure.unit)));
+        let line = |series: &Series| {
+            let Summary { median, min, spread } = first(series);
+            let mut cells = vec![series.contender.name.into()];
+            cells.extend([number(median), ratio(median, best_median), number(spread)]);
+            cells.extend([number(min), ratio(min, best_min)]);
+            cells.extend(series.figures[1..].iter().map(|values| number(Summary::of(values).median)));
+            cells
+        };
+        let mut lines: Vec<_> = all.iter().map(line).collect();
+        // Its closures may be there already; they are another thing.
+        if !row.contenders.iter().any(|contender| contender.side == Side::Ours && contender.name != "spinpark-go") {
+            let mut cells = vec![String::new(); head.len()];
+            cells[0] = "spinpark".into();
+            cells[1] = NOT_YET.into();
+            lines.push(cells);
+        }
+        Table { head, lines, has_words: false }
+    }
+
+    pub fn text(&self) -> String {
+        let all = || std::iter::once(&self.head).chain(&self.lines);
+        let width = |column: usize| all().map(|cells| cells[column].chars().count()).max().unwrap_or(0);
+        let widths: Vec<_> = (0..self.head.len()).map(width).collect();
+        let mut text = String::new();
+        for cells in all() {
+            let cell = |(column, cell): (usize, &String)| match column {
+                _ if column == 0 || self.has_words => format!("  {cell:<0$}", widths[column]),
+                _ => format!("  {cell:>0$}", widths[column]),
+            };
+            let line: String = cells.iter().enumerate().map(cell).collect();
+            let _ = writeln!(text, "{}", line.trim_end());
+        }
+        text
+    }
+
+    pub fn markdown(&self) -> String {
+        let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+        let rule = format!("|---|{}\n", if self.has_words { "---|" } else { "---:|" }.repeat(self.head.len() - 1));
+        let lines: String = self.lines.iter().map(|cells| line(cells)).collect();
+        format!("{}{rule}{lines}", line(&self.head))
+    }
+}
+
+/// Three digits, or all before the point.
+fn number(n: f64) -> String {
+    match n.abs() {
+        size if size >= 99.95 => format!("{n:.0}"),
+        size if size >= 9.995 => format!("{n:.1}"),
+        _ => format!("{n:.2}"),
+    }
+}
+
+/// What a tool counted: a line for each contender, or why there is none.
+pub fn counted(tool: Tool, all: &[(&str, Result<Counts>)]) -> Table {
+    let what = match tool {
+        Tool::Instructions => "instructions",
+        Tool::Calls => "system calls",
+    };
+    let line = |(name, counts): &(&str, Result<Counts>)| {
+        let said = match (tool, counts) {
+            (_, Err(error)) => format!("not counted: {error}"),
+            (Tool::Instructions, Ok(counts)) => number(counts.values().sum()),
+            (Tool::Calls, Ok(counts)) => calls(counts),
+        };
+        vec![name.to_string(), said]
+    };
+    let lines = all.iter().map(line).collect();
+    Table { head: vec![String::new(), what.into()], lines, has_words: tool == Tool::Calls }
+}
+
+/// The most frequent first; not those that are rarer than one in a hundred operations.
+fn calls(counts: &Counts) -> String {
+    let mut counts: Vec<_> = counts.iter().filter(|(_, count)| **count >= 0.01).collect();
+    counts.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+    let counts: Vec<_> = counts.into_iter().map(|(name, count)| format!("{name} {count:.2}")).collect();
+    if counts.is_empty() { "none".into() } else { counts.join(", ") }
+}
+
+pub fn json_of_row(row: &Row, all: &[Series]) -> Value {
+    let contenders: Vec<_> = all
+        .iter()
+        .map(|series| {
+            let figures = row.figures.iter().zip(&series.figures).map(|(figure, values)| {
+                let Summary { median, min, spread } = Summary::of(values);
+                json!({ "name": figure.name, "unit": figure.unit, "median": median, "min": min, "iqr": spread, "rounds": values })
+            });
+            json!({
+                "name": series.contender.name,
+                "is_spinpark": series.contender.side == Side::Ours,
+                "operations": series.operations,
+                "figures": figures.collect::<Vec<_>>(),
+            })
+        })
+        .collect();
+    json!({
+        "name": row.name, "what": row.what, "operation": row.operation, "workers": row.setup.workers,
+        "contenders": contenders,
+    })
+}
+
+pub fn json_of_counts(tool: Tool, row: &Row, all: &[(&str, Result<Counts>)]) -> Value {
+    let contender = |(name, counts): &(&str, Result<Counts>)| match counts {
+        Ok(counts) => json!({ "name": name, "counts": counts }),
+        Err(error) => json!({ "name": name, "error": error.to_string() }),
+    };
+    let contenders: Vec<_> = all.iter().map(contender).collect();
+    json!({ "name": row.name, "tool": tool, "contenders": contenders })
+}
+
+/// On what it was measured.
+pub struct Machine {
+    pub processor: String,
+    pub cores: usize,
+    pub system: String,
+    pub compiler: String,
+    pub date: String,
+    /// How many threads wanted to run before the bench did: above 0, others disturbed it.
+    pub load: String,
+    pub versions: Vec<(String, String)>,
+}
+
+impl Machine {
+    pub fn this() -> Machine {
+        let read = |path| fs::read_to_string(path).unwrap_or_default();
+        let processor = read("/proc/cpuinfo");
+        let processor = processor.lines().find_map(|line| line.strip_prefix("model name")?.split(": ").nth(1));
+        let compiler = std::process::Command::new("rustc").arg("--version").output();
+        let compiler = compiler.map(|said| String::from_utf8_lossy(&said.stdout).trim().to_string());
+        let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        Machine {
+            processor: processor.unwrap_or("a processor").trim().into(),
+            cores: std::thread::available_parallelism().map_or(1, |n| n.get()),
+            system: format!("Linux {}", read("/proc/sys/kernel/osrelease").trim()),
+            compiler: compiler.unwrap_or_else(|_| "rustc".into()),
+            date: date(seconds / 86_400),
+            load: read("/proc/loadavg").split(' ').next().unwrap_or("?").into(),
+            versions: versions(include_str!("../Cargo.lock")),
+        }
+    }
+
+    pub fn text(&self) -> String {
+        let Machine { processor, cores, system, compiler, date, load, versions } = self;
+        let mut lines = vec![String::new()];
+        for (name, version) in versions {
+            let line = lines.last_mut().expect("there is one");
+            let separator = if line.is_empty() { "" } else { ", " };
+            if line.len() + name.len() + version.len() < 110 {
+                *line += &format!("{separator}{name} {version}");
+            } else {
+                *line += ",";
+                lines.push(format!("{name} {version}"));
+            }
+        }
+        let versions = lines.join("\n");
+        format!("{date}; {processor}, {cores} cores, load before {load}; {system}; {compiler}.\n{versions}.\n")
+    }
+
+    pub fn json(&self) -> Value {
+        let Machine { processor, cores, system, compiler, date, load, versions } = self;
+        json!({
+            "processor": processor, "cores": cores, "system": system, "compiler": compiler, "date": date, "load": load,
+            "versions": versions.iter().cloned().collect::<std::collections::BTreeMap<_, _>>(),
+        })
+    }
+}
+
+/// Of those whose versions matter, as the lock file has them.
+fn versions(lock: &str) -> Vec<(String, String)> {
+    const NAMES: [&str; 11] = [
+        "spinpark",
+        "tokio",
+        "async-executor",
+        "async-io",
+        "async-net",
+        "blocking",
+        "may",
+        "async-channel",
+        "crossbeam-deque",
+        "st3",
+        "concurrent-queue",
+    ];
+    let version = |name: &str| {
+        let at = lock.split("[[package]]").find(|package| package.contains(&format!("name = \"{name}\"\n")))?;
+        Some((name.to_string(), at.split("version = \"").nth(1)?.split('"').next()?.to_string()))
+    };
+    NAMES.into_iter().filter_map(version).collect()
+}
+
+/// Year, month, day: so many days after 1970-01-01.
+fn date(mut days: u64) -> String {
+    let is_leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    let mut year = 1970;
+    while days >= 365 + u64::from(is_leap(year)) {
+        days -= 365 + u64::from(is_leap(year));
+        year += 1;
+    }
+    let months = [31, 28 + u64::from(is_leap(year)), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+    let mut month = 0;
+    while days >= months[month] {
+        days -= months[month];
+        month += 1;
+    }
+    format!("{year}-{:02}-{:02}", month + 1, days + 1)
+}
+
+/// Puts `text` between the marks `<!-- peers: NAME -->` and `<!-- /peers -->` of a page.
+///
+/// # Errors
+/// If the page has no such marks.
+pub fn put_between_marks(page: &str, name: &str, text: &str) -> Result<String> {
+    let (begin, end) = (format!("<!-- peers: {name} -->\n"), "<!-- /peers -->");
+    let (before, after) = page.split_once(&begin).ok_or_else(|| format!("the page has no {}", begin.trim()))?;
+    let (_, after) = after.split_once(end).ok_or_else(|| format!("the page has no end of {}", begin.trim()))?;
+    Ok(format!("{before}{begin}{text}{end}{after}"))
+}
+
+/// The same for all of `parts`, in a file.
+///
+/// # Errors
+/// If there is no such file, or it has no such marks. Then it is as it was.
+pub fn put_into(file: &Path, parts: &[(String, String)]) -> Result<()> {
+    let mut page = fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    for (name, text) in parts {
+        page = put_between_marks(&page, name, text)?;
+    }
+    Ok(fs::write(file, page)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rows::ROWS;
+
+    mod a_summary {
+        use super::*;
+
+        #[test]
+        fn is_of_all_rounds() {
+            let Summary { median, min, spread } = Summary::of(&[5.0, 1.0, 4.0, 2.0, 3.0]);
+            assert_eq!((median, min, spread), (3.0, 1.0, 2.0));
+            let Summary { median, spread, .. } = Summary::of(&[1.0, 2.0]);
+            assert_eq!((median, spread), (1.5, 0.5));
+        }
+    }
+
+    mod a_table {
+        use super::*;
+
+        #[test]
+        fn compares_with_the_best_peer_and_not_with_ourselves() {
+            let row = &ROWS[0];
+            let contender = |name| row.contender(name).expect("it is there");
+            let series = |name, time| Series { contender: contender(name), operations: 1, figures: vec![vec![time]] };
+            let table =
+                Table::of(row, &[series("st3", 4.0), series("crossbeam-deque", 8.0), series("spinpark-runq", 2.0)]);
+            let ratios: Vec<_> = table.lines.iter().map(|cells| cells[2].as_str()).collect();
+            assert_eq!(ratios, ["1.00", "2.00", "0.50"]);
+        }
+    }
+
+    mod a_page {
+        use super::*;
+
+        #[test]
+        fn gets_its_text_between_the_marks() {
+            let page = "a\n<!-- peers: x -->\nold\n<!-- /peers -->\nb <!-- peers: y -->\n<!-- /peers -->\n";
+            let page = put_between_marks(page, "x", "new\n").expect("it has the marks");
+            assert_eq!(page, "a\n<!-- peers: x -->\nnew\n<!-- /peers -->\nb <!-- peers: y -->\n<!-- /peers -->\n");
+        }
+
+        #[test]
+        fn without_the_marks_is_an_error() {
+            assert!(put_between_marks("a", "x", "new").is_err());
+            assert!(put_between_marks("<!-- peers: x -->\n", "x", "new").is_err());
+        }
+
+        #[test]
+        fn in_the_docs_has_marks_for_every_row() {
+            let page = include_str!("../../../docs/performance.md");
+            let names = ROWS.iter().map(|row| row.name).chain(["machine", "instructions", "calls"]);
+            for name in names {
+                put_between_marks(page, name, "").unwrap_or_else(|error| panic!("{error}"));
+            }
+        }
+    }
+
+    mod a_date {
+        use super::*;
+
+        #[test]
+        fn is_the_calendars() {
+            for (days, expected) in
+                [(0, "1970-01-01"), (59, "1970-03-01"), (11_016, "2000-02-29"), (20_454, "2026-01-01")]
+            {
+                assert_eq!(date(days), expected);
+            }
+        }
+    }
+
+    mod the_lock_file {
+        use super::*;
+
+        #[test]
+        fn has_the_version_of_every_contender() {
+            assert_eq!(versions(include_str!("../Cargo.lock")).len(), 11);
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! What a row is: one piece of work, the contenders that do it, and what must come out.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// How many operations were done, and the sum of the numbers they carried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    pub count: u64,
+    pub sum: u64,
+}
+
+/// What one round gave.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Sample {
+    pub tally: Tally,
+    /// In the order of the row's [`figures`](Row::figures).
+    pub figures: Vec<f64>,
+}
+
+/// What a row measures: the first of its figures is the one that contenders are compared by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Figure {
+    pub name: &'static str,
+    pub unit: &'static str,
+}
+
+/// Nanoseconds by the clock, an operation.
+pub const TIME: Figure = Figure { name: "time", unit: "ns" };
+/// Nanoseconds of processor time, of the whole process, an operation.
+pub const CPU: Figure = Figure { name: "cpu", unit: "ns" };
+
+/// What a contender is given before its first round.
+#[derive(Debug, Clone, Copy)]
+pub struct Setup {
+    /// Threads that run tasks.
+    pub workers: usize,
+    /// How many tasks, or connections, share the operations of a round.
+    pub width: u64,
+}
+
+/// Does as many operations as it is told, and says what came out.
+pub type Round = Box<dyn FnMut(u64) -> Sample>;
+
+/// Whom a contender is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// spinpark's.
+    Ours,
+    /// One of those that spinpark is compared with.
+    Peer,
+    /// Does less than the others, to show what the work itself costs. Nobody is compared with it.
+    Floor,
+}
+
+/// One contender of a row.
+pub struct Contender {
+    pub name: &'static str,
+    pub side: Side,
+    /// Starts its runtime: once a process.
+    pub open: fn(Setup) -> Round,
+    /// Does at most so many operations, because it cannot do more.
+    pub at_most: u64,
+}
+
+impl Contender {
+    pub const fn peer(name: &'static str, open: fn(Setup) -> Round) -> Contender {
+        Contender { name, side: Side::Peer, open, at_most: u64::MAX }
+    }
+
+    pub const fn ours(name: &'static str, open: fn(Setup) -> Round) -> Contender {
+        Contender { name, side: Side::Ours, open, at_most: u64::MAX }
+    }
+
+    pub const fn floor(name: &'static str, open: fn(Setup) -> Round) -> Contender {
+        Contender { name, side: Side::Floor, open, at_most: u64::MAX }
+    }
+
+    pub const fn at_most(self, operations: u64) -> Contender {
+        Contender { at_most: operations, ..self }
+    }
+}
+
+/// One piece of work.
+pub struct Row {
+    pub name: &'static str,
+    pub what: &'static str,
+    /// What is done once an operation: "a yield".
+    pub operation: &'static str,
+    /// Operations a round; with `--quick`.
+    pub full: u64,
+    pub quick: u64,
+    /// No more rounds than these, because one takes long.
+    pub at_most_rounds: usize,
+    pub setup: Setup,
+    pub figures: &'static [Figure],
+    /// What must come out of so many operations.
+    pub tally: fn(Setup, u64) -> Tally,
+    pub contenders: &'static [Contender],
+    /// Does it need the allocator that counts?
+    pub counting: bool,
+    /// Is each round a process's first and only? Else there is one to warm up.
+    pub fresh: bool,
+    /// Do instructions, or system calls, an operation mean something? Not if the work is to wait.
+    pub countable: bool,
+}
+
+/// A contender did not do its work.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Wrong {
+    pub row: &'static str,
+    pub contender: &'static str,
+    pub expected: Tally,
+    pub found: Tally,
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Wrong { row, contender, expected, found } = self;
+        write!(f, "{row}: {contender} did {found:?}, which should be {expected:?}")
+    }
+}
+
+impl Row {
+    /// How many operations `contender` is asked for.
+    pub fn operations(&self, contender: &Contender, quick: bool) -> u64 {
+        if quick { self.quick } else { self.full }.min(contender.at_most)
+    }
+
+    pub fn contender(&self, name: &str) -> Option<&Contender> {
+        self.contenders.iter().find(|contender| contender.name == name)
+    }
+
+    /// Is `sample` what must come out of so many operations?
+    ///
+    /// # Errors
+    /// If it is not.
+    pub fn check(&self, contender: &Contender, operations: u64, sample: &Sample) -> Result<(), Wrong> {
+        let expected = (self.tally)(self.setup, operations);
+        if sample.tally == expected && sample.figures.len() == self.figures.len() {
+            return Ok(());
+        }
+        Err(Wrong { row: self.name, contender: contender.name, expected, found: sample.tally })
+    }
+}
+
+/// The sum of the numbers below `n`.
+pub fn sum_below(n: u64) -> u64 {
+    n * n.saturating_sub(1) / 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rows::ROWS;
+
+    mod a_sample {
+        use super::*;
+
+        #[test]
+        fn with_a_wrong_count_or_a_wrong_sum_is_an_error() {
+            for row in ROWS {
+                let contender = &row.contenders[0];
+                let right = (row.tally)(row.setup, row.quick);
+                let figures = vec![1.0; row.figures.len()];
+                let check = |tally| row.check(contender, row.quick, &Sample { tally, figures: figures.clone() });
+                assert_eq!(check(right), Ok(()));
+                assert!(check(Tally { count: right.count - 1, ..right }).is_err(), "{}: one is missing", row.name);
+                assert!(check(Tally { sum: right.sum + 1, ..right }).is_err(), "{}: the sum is wrong", row.name);
+            }
+        }
+
+        #[test]
+        fn without_all_its_figures_is_an_error() {
+            let row = &ROWS[0];
+            let sample = Sample { tally: (row.tally)(row.setup, row.quick), figures: vec![] };
+            assert!(row.check(&row.contenders[0], row.quick, &sample).is_err());
+        }
+    }
+
+    mod the_rows {
+        use super::*;
+        use std::collections::BTreeSet;
+
+        #[test]
+        fn have_names_of_their_own() {
+            let names: BTreeSet<_> = ROWS.iter().map(|row| row.name).collect();
+            assert_eq!(names.len(), ROWS.len());
+            for row in ROWS {
+                let names: BTreeSet<_> = row.contenders.iter().map(|contender| contender.name).collect();
+                assert_eq!(names.len(), row.contenders.len(), "{}", row.name);
+            }
+        }
+
+        #[test]
+        fn never_measure_nothing() {
+            for row in ROWS {
+                let tally = (row.tally)(row.setup, row.quick);
+                assert!(tally.count > 0 && tally.sum > 0, "{}", row.name);
+            }
+        }
+    }
+}

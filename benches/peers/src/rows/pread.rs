@@ -1,0 +1,91 @@
+//! Reads of a file that is in the page cache: a system call that may block, and does not.
+
+use crate::meters::Watch;
+use crate::row::{Round, Setup, Tally, sum_below};
+use crate::tasks::Tasks;
+use std::fs::File;
+use std::io::Write;
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+
+pub(crate) const BLOCK: usize = 4096;
+const BLOCKS: u64 = 64;
+
+/// Each block begins and ends with its number.
+pub(crate) fn tally(_: Setup, n: u64) -> Tally {
+    Tally { count: n, sum: 2 * (n / BLOCKS * sum_below(BLOCKS) + sum_below(n % BLOCKS)) }
+}
+
+/// A file of a few blocks. It has no name any more, so it is gone when it is closed.
+pub(crate) fn file() -> Arc<File> {
+    let path = std::env::temp_dir().join(format!("spinpark-peers-{}", std::process::id()));
+    let mut file = File::create_new(&path).expect("a file");
+    for n in 0..BLOCKS {
+        let mut block = [0; BLOCK];
+        block[..8].copy_from_slice(&n.to_le_bytes());
+        block[BLOCK - 8..].copy_from_slice(&n.to_le_bytes());
+        file.write_all(&block).expect("written");
+    }
+    let readable = File::open(&path).expect("it is there");
+    std::fs::remove_file(&path).expect("it is there");
+    Arc::new(readable)
+}
+
+/// The `n`th read, and what it says.
+pub(crate) fn read(file: &File, block: &mut [u8; BLOCK], n: u64) -> u64 {
+    file.read_exact_at(block, n % BLOCKS * BLOCK as u64).expect("a block");
+    let number = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("8 bytes"));
+    number(&block[..8]) + number(&block[BLOCK - 8..])
+}
+
+pub(crate) fn open<T: Tasks>(setup: Setup) -> Round {
+    T::start(setup.workers);
+    let file = file();
+    Box::new(move |n| {
+        let file = Arc::clone(&file);
+        T::run(async move {
+            let mut block = Box::new([0; BLOCK]);
+            let mut sum = 0;
+            let watch = Watch::start();
+            for i in 0..n {
+                // The call may outlive the task, so it owns what it uses, and gives it back.
+                let file = Arc::clone(&file);
+                let (number, used) = T::block(move || (read(&file, &mut block, i), block)).await;
+                sum += number;
+                block = used;
+            }
+            watch.time_and_cpu(Tally { count: n, sum })
+        })
+    })
+}
+
+/// In the task itself, where it holds up the others if it blocks: what the way of the runtime is to be compared to.
+pub(crate) fn bare<T: Tasks>(setup: Setup) -> Round {
+    T::start(setup.workers);
+    let file = file();
+    Box::new(move |n| {
+        let file = Arc::clone(&file);
+        T::run(async move {
+            let mut block = Box::new([0; BLOCK]);
+            let watch = Watch::start();
+            let sum = (0..n).map(|i| read(&file, &mut block, i)).sum();
+            watch.time_and_cpu(Tally { count: n, sum })
+        })
+    })
+}
+
+/// spinpark's `syscall`, in a closure.
+pub(crate) fn go(setup: Setup) -> Round {
+    let runtime = spinpark::Runtime::builder().procs(setup.workers).build().expect("a runtime");
+    let file = file();
+    Box::new(move |n| {
+        let file = Arc::clone(&file);
+        let task = runtime.go(move || {
+            let mut block = Box::new([0; BLOCK]);
+            let watch = Watch::start();
+            let sum = (0..n).map(|i| spinpark::syscall(|| read(&file, &mut block, i))).sum();
+            watch.time_and_cpu(Tally { count: n, sum })
+        });
+        task.join().expect("no panic")
+    })
+}

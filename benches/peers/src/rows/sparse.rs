@@ -1,0 +1,105 @@
+//! Little to do: what it costs to wake up, and to go back to sleep.
+
+use crate::meters::{process_cpu, process_switches, quantile, thread_cpu, thread_switches};
+use crate::row::{Round, Sample, Setup, Tally, sum_below};
+use crate::tasks::Tasks;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+const PAUSE: Duration = Duration::from_millis(2);
+
+pub(crate) fn tally(_: Setup, n: u64) -> Tally {
+    Tally { count: n, sum: sum_below(n) }
+}
+
+/// What is sent.
+pub(crate) type Message = (u64, Instant);
+
+pub(crate) fn open<T: Tasks>(setup: Setup) -> Round {
+    T::start(setup.workers);
+    let alone = Alone::measure();
+    Box::new(move |n| {
+        T::run(async move {
+            let (send, sent) = async_channel::unbounded();
+            let sender = Sender::start(n, move |message| send.try_send(message).expect("it listens"));
+            let mut received = Received::default();
+            while let Ok(message) = sent.recv().await {
+                received.take(message);
+            }
+            received.sample(sender, alone)
+        })
+    })
+}
+
+/// What the thread outside uses for a message that wakes nobody: its own sleep. What wakes the receiver is not in it, and
+/// so is the runtime's.
+#[derive(Clone, Copy)]
+pub(crate) struct Alone {
+    cpu: f64,
+    switches: f64,
+}
+
+impl Alone {
+    pub(crate) fn measure() -> Alone {
+        const MESSAGES: u64 = 200;
+        let (send, sent) = async_channel::unbounded();
+        let alone = thread::spawn(move || {
+            every_pause(MESSAGES, |message| send.try_send(message).expect("it is open"));
+            (thread_cpu(), thread_switches())
+        });
+        let (cpu, switches) = alone.join().expect("no panic");
+        assert_eq!(sent.len() as u64, MESSAGES);
+        Alone { cpu: cpu as f64 / MESSAGES as f64, switches: switches as f64 / MESSAGES as f64 }
+    }
+}
+
+fn every_pause(n: u64, send: impl Fn(Message)) {
+    for i in 0..n {
+        thread::sleep(PAUSE);
+        send((i, Instant::now()));
+    }
+}
+
+/// The thread outside.
+pub(crate) struct Sender {
+    thread: JoinHandle<()>,
+    cpu: u64,
+    switches: u64,
+}
+
+impl Sender {
+    pub(crate) fn start(n: u64, send: impl Fn(Message) + Send + 'static) -> Sender {
+        let (cpu, switches) = (process_cpu(), process_switches());
+        Sender { thread: thread::spawn(move || every_pause(n, send)), cpu, switches }
+    }
+}
+
+/// What came, and how late.
+#[derive(Default)]
+pub(crate) struct Received {
+    sum: u64,
+    late: Vec<f64>,
+}
+
+impl Received {
+    pub(crate) fn take(&mut self, (number, sent): Message) {
+        self.late.push(sent.elapsed().as_nanos() as f64 / 1e3);
+        self.sum += number;
+    }
+
+    pub(crate) fn sample(mut self, sender: Sender, alone: Alone) -> Sample {
+        let (cpu, switches) = (process_cpu() - sender.cpu, process_switches() - sender.switches);
+        sender.thread.join().expect("no panic");
+        let count = self.late.len() as f64;
+        self.late.sort_by(f64::total_cmp);
+        Sample {
+            tally: Tally { count: self.late.len() as u64, sum: self.sum },
+            figures: vec![
+                cpu as f64 / count - alone.cpu,
+                switches as f64 / count - alone.switches,
+                quantile(&self.late, 0.5),
+                quantile(&self.late, 0.99),
+            ],
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Timers, compared with a sorted list.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use spinpark::host::Nanos;
+use spinpark::kernel::timers::{Key, NEVER, Timers};
+use spinpark_proptests::check::{Broken, Tally, check, refute};
+use spinpark_proptests::solo::Solo;
+
+const CASES: u32 = 2000;
+
+/// What is done with them. A timer is named by how many were added before it.
+#[derive(Debug, Clone, Copy)]
+enum Op {
+    Add {
+        shelf: usize,
+        when: Nanos,
+    },
+    Remove(usize),
+    Replace(usize),
+    /// The time moves on by so much, and one that is due is taken, if there is one.
+    TakeDue {
+        shelf: usize,
+        after: Nanos,
+    },
+    Drain,
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let when = prop_oneof![8 => 0..40 as Nanos, 1 => Just(NEVER - 1)];
+    prop_oneof![
+        8 => (0..5usize, when).prop_map(|(shelf, when)| Op::Add { shelf, when }),
+        3 => (0..30usize).prop_map(Op::Remove),
+        2 => (0..30usize).prop_map(Op::Replace),
+        6 => (0..5usize, 0..6 as Nanos).prop_map(|(shelf, after)| Op::TakeDue { shelf, after }),
+        1 => Just(Op::Drain),
+    ]
+}
+
+/// A timer as the list knows it: on which shelf, when, how many were added before it, and what is to be done.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Listed {
+    shelf: usize,
+    when: Nanos,
+    number: usize,
+    what: u64,
+}
+
+/// Rules that are wrong.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Wrong {
+    /// Of those that are due at the same time the one that was added last comes first.
+    LastFirst,
+    /// The first of all shelves comes first, whoever asks.
+    FirstOfAll,
+    /// One that is due just now is not due.
+    OnlyLater,
+}
+
+struct Both {
+    shelves: usize,
+    timers: Timers<Solo, u64>,
+    /// Sorted by time, then by number.
+    list: Vec<Listed>,
+    keys: Vec<Key>,
+    now: Nanos,
+    wrong: Option<Wrong>,
+    seen: Tally,
+}
+
+impl Both {
+    fn new(shelves: usize, wrong: Option<Wrong>) -> Self {
+        let (list, keys) = (Vec::new(), Vec::new());
+        Both { shelves, timers: Timers::new(shelves), list, keys, now: 0, wrong, seen: Tally::default() }
+    }
+
+    fn first_on(&self, shelf: usize) -> Nanos {
+        self.list.iter().find(|timer| timer.shelf == shelf).map_or(NEVER, |timer| timer.when)
+    }
+
+    fn position(&self, number: usize) -> Option<usize> {
+        self.list.iter().position(|timer| timer.number == number)
+    }
+
+    fn does(&mut self, op: Op) -> Result<(), Broken> {
+        match op {
+            Op::Add { shelf, when } => {
+                let (number, on) = (self.keys.len(), shelf % self.shelves);
+                let is_first = when < self.first_on(on);
+                let (key, found) = self.timers.add(shelf, when, number as u64);
+                self.seen.note(if is_first { "it was the first of its shelf" } else { "it was not the first" });
+                self.keys.push(key);
+                self.list.push(Listed { shelf: on, when, number, what: number as u64 });
+                let last_first = self.wrong == Some(Wrong::LastFirst);
+                let order = |timer: &Listed| (timer.when, if last_first { !timer.number } else { timer.number });
+                self.list.sort_by_key(order);
+                same("is it the first?", &is_first, &found)?;
+                same("when", &when, &key.when())
+            }
+            Op::Remove(number) => {
+                let Some(&key) = self.keys.get(number) else { return Ok(()) };
+                let told = self.position(number).map(|at| self.list.remove(at).what);
+                self.seen.note(if told.is_some() { "it was removed" } else { "it was gone when it was to be removed" });
+                same("removed", &told, &self.timers.remove(key))
+            }
+            Op::Replace(number) => {
+                let Some(&key) = self.keys.get(number) else { return Ok(()) };
+                let new = 1000 + number as u64;
+                let told = match self.position(number) {
+                    Some(at) => Ok(std::mem::replace(&mut self.list[at].what, new)),
+                    None => Err(new),
+                };
+                self.seen.note(if told.is_ok() { "it was replaced" } else { "it was gone when it was to be replaced" });
+                same("replaced", &told, &self.timers.replace(key, new))
+            }
+            Op::TakeDue { shelf, after } => {
+                self.now += after;
+                let told = self.due(shelf).map(|at| self.list.remove(at));
+                self.seen.note_if(told.is_none() && !self.list.is_empty(), "none was due");
+                self.seen.note_if(told.is_some_and(|timer| timer.shelf != shelf % self.shelves), "of another shelf");
+                same("due", &told.map(|timer| timer.what), &self.timers.take_due(shelf, self.now))
+            }
+            Op::Drain => {
+                let mut told: Vec<u64> = self.list.drain(..).map(|timer| timer.what).collect();
+                let mut found: Vec<u64> = self.timers.drain().collect();
+                self.seen.note_if(told.len() > 1, "several were drained");
+                told.sort_unstable();
+                found.sort_unstable();
+                same("drained", &told, &found)
+            }
+        }
+    }
+
+    /// The earliest of the asked shelf if that is due, else of the next shelf.
+    fn due(&self, shelf: usize) -> Option<usize> {
+        let is_due = |timer: &Listed| match self.wrong {
+            Some(Wrong::OnlyLater) => timer.when < self.now,
+            _ => timer.when <= self.now,
+        };
+        let from = if self.wrong == Some(Wrong::FirstOfAll) { 0 } else { shelf };
+        (0..self.shelves).find_map(|step| {
+            let shelf = (from + step) % self.shelves;
+            self.list.iter().position(|timer| timer.shelf == shelf && is_due(timer))
+        })
+    }
+
+    /// After each step.
+    fn agree(&self) -> Result<(), Broken> {
+        let first = self.list.first().map_or(NEVER, |timer| timer.when);
+        same("the next", &first, &self.timers.deadline())?;
+        same("how many", &self.list.len(), &self.timers.len())?;
+        same("is it empty?", &self.list.is_empty(), &self.timers.is_empty())
+    }
+}
+
+fn same<T: std::fmt::Debug + PartialEq>(what: &str, told: &T, found: &T) -> Result<(), Broken> {
+    if told == found { Ok(()) } else { Err(Broken::because(format_args!("{what}: {found:?} instead of {told:?}"))) }
+}
+
+fn play(shelves: usize, wrong: Option<Wrong>, ops: &[Op]) -> Result<Tally, Broken> {
+    let mut both = Both::new(shelves, wrong);
+    for &op in ops {
+        both.does(op)?;
+        both.agree()?;
+    }
+    Ok(both.seen)
+}
+
+/// One by one in the order of their moments, then of their coming; and the word that says when the next is due is right
+/// after each step.
+mod timers_answer_as_a_sorted_list_would {
+    use super::*;
+
+    #[test]
+    fn on_one_shelf_and_on_several() {
+        let seen = check(CASES, (1..=3usize, vec(op(), 0..80)), |(shelves, ops)| play(shelves, None, &ops));
+        seen.must_have(&[
+            "it was the first of its shelf",
+            "it was not the first",
+            "it was removed",
+            "it was gone when it was to be removed",
+            "it was replaced",
+            "it was gone when it was to be replaced",
+            "none was due",
+            "of another shelf",
+            "several were drained",
+        ]);
+    }
+}
+
+/// Alive: each of these rules is refuted, in a dozen steps.
+mod a_wrong_rule_is_refuted {
+    use super::*;
+
+    fn refuted(wrong: Wrong) {
+        let (ops, why) = refute(CASES, vec(op(), 0..80), |ops| play(2, Some(wrong), ops));
+        assert!(ops.len() <= 12, "{wrong:?} took {} steps, {why}: {ops:?}", ops.len());
+    }
+
+    #[test]
+    fn the_last_comes_first() {
+        refuted(Wrong::LastFirst);
+    }
+    #[test]
+    fn the_first_shelf_comes_first_whoever_asks() {
+        refuted(Wrong::FirstOfAll);
+    }
+    #[test]
+    fn what_is_due_now_is_not_due() {
+        refuted(Wrong::OnlyLater);
+    }
+}

@@ -1,0 +1,65 @@
+//! What is done when there is nothing else to do: closures that may wait for that, and the memory of stacks that nobody
+//! uses.
+//!
+//! Go: `gcBgMarkWorker` in idle mode, `stackfree`. Here nothing has to be collected, but what is left to an idle moment
+//! is run as there: by a thread that has found no task anywhere and is about to wait, a piece at a time; between two
+//! pieces it looks for tasks again.
+
+use super::life::guarded;
+use super::stack::Stacks;
+use core::sync::atomic::AtomicUsize;
+use core::sync::atomic::Ordering::Relaxed;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+type Closure = Box<dyn FnOnce() + Send>;
+
+/// The idle work of one runtime.
+pub(super) struct IdleWork {
+    stacks: Arc<Stacks>,
+    queue: Mutex<VecDeque<Closure>>,
+    /// How many closures there are, or were a moment ago.
+    len: AtomicUsize,
+}
+
+impl IdleWork {
+    pub(super) fn new(stacks: Arc<Stacks>) -> IdleWork {
+        IdleWork { stacks, queue: Mutex::default(), len: AtomicUsize::new(0) }
+    }
+
+    pub(super) fn put(&self, closure: Closure) {
+        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        queue.push_back(closure);
+        // Relaxed: a hint; who is to see it is woken after this.
+        self.len.store(queue.len(), Relaxed);
+    }
+
+    fn take(&self) -> Option<Closure> {
+        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        let closure = queue.pop_front();
+        // Relaxed: a hint.
+        self.len.store(queue.len(), Relaxed);
+        closure
+    }
+
+    /// Is there any?
+    pub(super) fn is_any(&self) -> bool {
+        // Relaxed: a hint.
+        self.len.load(Relaxed) > 0 || self.stacks.is_dirty()
+    }
+
+    /// Does a piece of it.
+    pub(super) fn do_some(&self) {
+        match self.take() {
+            Some(closure) => guarded(closure),
+            None => self.stacks.clean(),
+        }
+    }
+
+    /// The runtime is closed: what is left is dropped.
+    pub(super) fn close(&self) {
+        while let Some(closure) = self.take() {
+            guarded(|| drop(closure));
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! What several sockets have in common, written once.
+
+/// A socket from std's and back, as the system's handle, and as text.
+macro_rules! socket {
+    ($name:ident, $std:ty) => {
+        impl $name {
+            /// Makes it of std's, which is set to non-blocking mode. It belongs to the caller's runtime from now on.
+            ///
+            /// # Errors
+            /// If the caller is no task, its runtime was shut down, or the system takes no more.
+            pub fn from_std(socket: $std) -> io::Result<Self> {
+                let netpoll = context::netpoll()?;
+                socket.set_nonblocking(true)?;
+                Registered::new(netpoll, socket).map(Self)
+            }
+
+            /// Makes it std's, which is set to blocking mode.
+            ///
+            /// # Errors
+            /// If the system does not set the mode.
+            pub fn into_std(self) -> io::Result<$std> {
+                let socket = self.0.into_inner();
+                socket.set_nonblocking(false)?;
+                Ok(socket)
+            }
+        }
+
+        impl TryFrom<$std> for $name {
+            type Error = io::Error;
+
+            /// See [`from_std`](Self::from_std).
+            fn try_from(socket: $std) -> io::Result<Self> {
+                Self::from_std(socket)
+            }
+        }
+
+        impl TryFrom<$name> for $std {
+            type Error = io::Error;
+
+            /// See `into_std`.
+            fn try_from(socket: $name) -> io::Result<Self> {
+                socket.into_std()
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+
+        #[cfg(unix)]
+        impl std::os::fd::AsFd for $name {
+            fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+                self.0.get().as_fd()
+            }
+        }
+
+        #[cfg(unix)]
+        impl std::os::fd::AsRawFd for $name {
+            fn as_raw_fd(&self) -> std::os::fd::RawFd {
+                self.0.get().as_raw_fd()
+            }
+        }
+
+        #[cfg(windows)]
+        impl std::os::windows::io::AsSocket for $name {
+            fn as_socket(&self) -> std::os::windows::io::BorrowedSocket<'_> {
+                self.0.get().as_socket()
+            }
+        }
+
+        #[cfg(windows)]
+        impl std::os::windows::io::AsRawSocket for $name {
+            fn as_raw_socket(&self) -> std::os::windows::io::RawSocket {
+                self.0.get().as_raw_socket()
+            }
+        }
+
+        static_assertions::assert_impl_all!($name: Send, Sync, Unpin);
+    };
+}
+
+/// What streams and datagram sockets have: waiting until something can be done.
+macro_rules! readiness {
+    ($name:ident) => {
+        impl $name {
+            /// Waits until there may be something to receive. It may turn out that there is not: somebody else may be
+            /// faster.
+            ///
+            /// # Errors
+            /// If the runtime was shut down.
+            pub async fn readable(&self) -> io::Result<()> {
+                self.0.ready(Direction::Read).await
+            }
+
+            /// Waits until there may be room for something to send. It may turn out that there is not: somebody else
+            /// may be faster.
+            ///
+            /// # Errors
+            /// If the runtime was shut down.
+            pub async fn writable(&self) -> io::Result<()> {
+                self.0.ready(Direction::Write).await
+            }
+        }
+    };
+}
+
+/// A stream: bytes in order, both ways.
+macro_rules! stream {
+    ($name:ident) => {
+        readiness!($name);
+
+        impl $name {
+            /// Reads what has come, at least one byte; 0: the peer sends no more, or `buffer` is empty.
+            ///
+            /// # Errors
+            /// Those of the connection; and if the runtime was shut down.
+            pub async fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+                self.0.io(Direction::Read, |mut socket| socket.read(buffer)).await
+            }
+
+            /// Reads as many bytes as fit `buffer`. Dropped before it is ready, it may have read some.
+            ///
+            /// # Errors
+            /// [`UnexpectedEof`](io::ErrorKind::UnexpectedEof) if fewer come; those of [`read`](Self::read).
+            pub async fn read_exact(&self, mut buffer: &mut [u8]) -> io::Result<()> {
+                while !buffer.is_empty() {
+                    match self.read(buffer).await? {
+                        0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                        n => buffer = &mut buffer[n..],
+                    }
+                }
+                Ok(())
+            }
+
+            /// Writes some of `bytes`, at least one; how many it returns.
+            ///
+            /// # Errors
+            /// Those of the connection; and if the runtime was shut down.
+            pub async fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+                self.0.io(Direction::Write, |mut socket| socket.write(bytes)).await
+            }
+
+            /// Writes all of `bytes`. Dropped before it is ready, it may have written some.
+            ///
+            /// # Errors
+            /// Those of [`write`](Self::write).
+            pub async fn write_all(&self, mut bytes: &[u8]) -> io::Result<()> {
+                while !bytes.is_empty() {
+                    match self.write(bytes).await? {
+                        0 => return Err(io::ErrorKind::WriteZero.into()),
+                        n => bytes = &bytes[n..],
+                    }
+                }
+                Ok(())
+            }
+
+            /// Ends the connection, or one direction of it: at once, nothing waits.
+            ///
+            /// # Errors
+            /// [`NotConnected`](io::ErrorKind::NotConnected) if it has ended already.
+            pub fn shutdown(&self, how: Shutdown) -> io::Result<()> {
+                self.0.get().shutdown(how)
+            }
+        }
+
+        async_io!($name);
+        async_io!(&$name);
+    };
+}
+
+/// `AsyncRead` and `AsyncWrite`, for the stream and for a reference to it.
+macro_rules! async_io {
+    ($name:ty) => {
+        impl AsyncRead for $name {
+            fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
+                self.0.poll_io(Direction::Read, cx, |mut socket| socket.read(buffer))
+            }
+
+            fn poll_read_vectored(
+                self: Pin<&mut Self>,
+                cx: &mut Context<'_>,
+                buffers: &mut [IoSliceMut<'_>],
+            ) -> Poll<io::Result<usize>> {
+                self.0.poll_io(Direction::Read, cx, |mut socket| socket.read_vectored(buffers))
+            }
+        }
+
+        impl AsyncWrite for $name {
+            fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+                self.0.poll_io(Direction::Write, cx, |mut socket| socket.write(bytes))
+            }
+
+            fn poll_write_vectored(
+                self: Pin<&mut Self>,
+                cx: &mut Context<'_>,
+                slices: &[IoSlice<'_>],
+            ) -> Poll<io::Result<usize>> {
+                self.0.poll_io(Direction::Write, cx, |mut socket| socket.write_vectored(slices))
+            }
+
+            /// Does nothing: what was written is the system's.
+            fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+                Poll::Ready(Ok(()))
+            }
+
+            /// Tells the peer that no more will come. It can still send.
+            fn poll_close(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+                match self.0.get().shutdown(Shutdown::Write) {
+                    // The peer was faster.
+                    Err(error) if error.kind() == io::ErrorKind::NotConnected => Poll::Ready(Ok(())),
+                    result => Poll::Ready(result),
+                }
+            }
+        }
+    };
+}

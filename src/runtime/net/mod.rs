@@ -1,0 +1,54 @@
+//! Sockets that do not block: a task that waits for one is no thread that waits. Go: `net`.
+//!
+//! ```no_run
+//! # async fn serve() -> std::io::Result<()> {
+//! use spinpark::net::TcpListener;
+//!
+//! let listener = TcpListener::bind("127.0.0.1:7000").await?;
+//! let (stream, _peer) = listener.accept().await?;
+//! let mut buffer = [0; 1024];
+//! let n = stream.read(&mut buffer).await?;
+//! stream.write_all(&buffer[..n]).await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The methods have the names and the meaning that they have in [`std::net`], and are `async` where those may block.
+//! They take `&self`, so that tasks can share a socket, in an [`Arc`](std::sync::Arc), say: any number may wait for the
+//! same one. Streams are also `AsyncRead` and `AsyncWrite` of the crate futures-io, and so are references to them.
+//!
+//! A socket belongs to the runtime in whose task it was made, and can be used in any task and on any thread as long as
+//! that runtime is open. After that, what would have to wait fails with
+//! [`BrokenPipe`](std::io::ErrorKind::BrokenPipe). Made outside of a task, it fails with an error that has
+//! [`NotInRuntime`](crate::NotInRuntime) in it.
+//!
+//! A future that is dropped before it is ready has read, written, sent, received or accepted nothing; where it is not
+//! so, it is said there.
+//!
+//! Names are looked up by the system's own resolver, which blocks: others run meanwhile, as in a
+//! [`syscall`](crate::syscall).
+
+#[macro_use]
+mod macros;
+mod lookup;
+mod tcp;
+#[cfg(test)]
+mod tests;
+mod udp;
+#[cfg(unix)]
+pub mod unix;
+
+pub use lookup::lookup_host;
+pub use std::net::{Shutdown, SocketAddr, ToSocketAddrs};
+pub use tcp::{TcpListener, TcpStream};
+pub use udp::UdpSocket;
+
+/// How many connections may wait to be accepted. The system knows better how many are too many, and cuts it down.
+#[cfg(unix)]
+const BACKLOG: i32 = 4096;
+
+/// Asks for a longer queue than the 128 connections for which std asks. That can be asked for again.
+#[cfg(unix)]
+fn lengthen_queue(listener: impl std::os::fd::AsFd) -> std::io::Result<()> {
+    Ok(rustix::net::listen(listener, BACKLOG)?)
+}

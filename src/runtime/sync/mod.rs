@@ -1,0 +1,52 @@
+//! Locks, and waiting for others, without occupying a thread. Go: `sync`.
+//!
+//! ```
+//! use spinpark::sync::{Mutex, WaitGroup};
+//! use std::sync::Arc;
+//!
+//! # let runtime = spinpark::Runtime::builder().procs(2).build()?;
+//! let sum = runtime.block_on(async {
+//!     let shared = Arc::new((Mutex::new(0), WaitGroup::new()));
+//!     for n in 1..=4 {
+//!         let shared = Arc::clone(&shared);
+//!         shared.1.add(1);
+//!         spinpark::spawn(async move {
+//!             *shared.0.lock().await += n;
+//!             shared.1.done();
+//!         });
+//!     }
+//!     shared.1.wait().await;
+//!     *shared.0.lock().await
+//! })?;
+//! assert_eq!(sum, 10);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | Go | here |
+//! |----|------|
+//! | `sync.Mutex` | [`Mutex`]: the value is inside; unlocked when the guard is dropped |
+//! | `sync.RWMutex` | [`RwLock`] |
+//! | `sync.WaitGroup` | [`WaitGroup`] |
+//! | `sync.Cond` | [`Cond`]: `wait` takes the guard and gives it back |
+//! | `sync.Once`, `sync.OnceValue` | [`OnceCell`]: `get_or_init`, with `()` if there is no value |
+//! | `x/sync/semaphore` | [`Semaphore`] |
+//!
+//! `Mutex`, `RwLock`, `Semaphore` and `OnceCell` are those of the crate
+//! [async-lock](https://docs.rs/async-lock), in a thin coat: what blocks a thread is not offered, and a task that locks
+//! over and over makes way when it is asked to, even if it never has to wait. `WaitGroup` and `Cond` are ours.
+//!
+//! A lock of the standard library is the better one where nothing is awaited under it. These are for guards that are held
+//! across an `.await`.
+//!
+//! All futures may be dropped at any time, and awaited in any executor. A panic under a lock poisons nothing, as in Go.
+
+mod cond;
+mod coop;
+mod locks;
+mod wait_group;
+
+pub use async_lock::{MutexGuard, RwLockReadGuard, RwLockWriteGuard, SemaphoreGuard};
+pub use cond::{Cond, CondWait};
+pub use coop::Turn;
+pub use locks::{Acquire, Lock, Mutex, OnceCell, Read, RwLock, Semaphore, Write};
+pub use wait_group::{WaitGroup, Waiting};

@@ -1,0 +1,66 @@
+//! Is there a thread in this process that could still do something, and that no runtime knows?
+//!
+//! Go: `checkdead`, which does not report a deadlock either while there is a thread that is not Go's.
+
+use super::task::Tasks;
+use super::{home, shared::Shared, sim};
+use core::sync::atomic::AtomicUsize;
+use core::sync::atomic::Ordering::Relaxed;
+
+/// Threads that do nothing by themselves: those of runtimes, and those that wait in one of their functions.
+static KNOWN: AtomicUsize = AtomicUsize::new(0);
+
+/// One more is known, as long as this lives.
+pub(super) struct Known(());
+
+impl Known {
+    pub(super) fn new() -> Known {
+        // Relaxed: counted; what is compared with it is only believed when everything is at rest.
+        KNOWN.fetch_add(1, Relaxed);
+        Known(())
+    }
+}
+
+impl Drop for Known {
+    fn drop(&mut self) {
+        // Relaxed: as above.
+        KNOWN.fetch_sub(1, Relaxed);
+    }
+}
+
+/// Are all threads of this process known, and all of one runtime? Then nobody outside can wake a task. Where the system
+/// does not tell, no.
+pub(super) fn are_all_known() -> bool {
+    if sim::is_here() {
+        // Of a simulated machine only the thread that has it is not the runtime's.
+        return sim::is_main_asleep();
+    }
+    // Relaxed: as above.
+    home::count() == 1 && count() == Some(KNOWN.load(Relaxed))
+}
+
+/// How many threads this process has.
+#[cfg(target_os = "linux")]
+fn count() -> Option<usize> {
+    Some(std::fs::read_dir("/proc/self/task").ok()?.count())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn count() -> Option<usize> {
+    None
+}
+
+/// Will no task of this runtime ever run again, unless the caller, who waits for one, does something?
+pub(super) fn is_stuck(tasks: &Tasks) -> bool {
+    let shared: &Shared = tasks.shared();
+    if shared.machine.is_any() {
+        return sim::is_told();
+    }
+    if !shared.detects_deadlock || shared.is_expecting() {
+        return false;
+    }
+    let now = tasks.snapshot();
+    let is_quiet = now.sleeping == now.alive && now.idle_ps == now.procs && now.global == 0;
+    let _me = Known::new();
+    is_quiet && are_all_known() && !shared.is_expecting()
+}

@@ -1,0 +1,142 @@
+//! What the system refuses. Each case changes its process, so each is one of its own: this program, called with the
+//! case's name.
+#[cfg(target_os = "linux")]
+mod linux {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    use spinpark::net::{TcpListener, TcpStream};
+    use spinpark::{BuildError, Runtime, spawn, syscall, time};
+    use std::process::{Command, ExitCode};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+    use std::thread;
+    use std::time::Duration;
+
+    type Case = (&'static str, fn());
+
+    const CASES: &[Case] = &[
+        ("every_thread_start_fails_from_the_second_on", every_thread_start_fails),
+        ("thread_starts_fail_in_turn", thread_starts_fail_in_turn),
+        ("no_descriptor_is_left_for_a_poller", no_descriptor_is_left),
+        ("no_descriptor_is_left_for_a_connection", accept_goes_on),
+    ];
+
+    /// So much address space may be used, and so much more.
+    fn allow(more: u64) {
+        let status = std::fs::read_to_string("/proc/self/status").expect("a status");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmSize:")).expect("a size");
+        let now: u64 = line.trim().trim_end_matches(" kB").parse().expect("a number");
+        let most = Rlimit { current: Some(now * 1024 + more), maximum: None };
+        setrlimit(Resource::As, most).expect("a limit that can be set");
+    }
+
+    fn allow_all() {
+        setrlimit(Resource::As, Rlimit { current: None, maximum: None }).expect("a limit that can be set");
+    }
+
+    /// Many tasks, some of which block, all of which end.
+    fn work(runtime: &Runtime, tasks: usize) {
+        let ended = Arc::new(AtomicUsize::new(0));
+        for n in 0..tasks {
+            let ended = Arc::clone(&ended);
+            drop(runtime.spawn(async move {
+                match n % 3 {
+                    0 => syscall(|| thread::sleep(Duration::from_micros(100))),
+                    1 => time::sleep(Duration::from_micros(100)).await,
+                    _ => spawn(async {}).await.expect("a value"),
+                }
+                ended.fetch_add(1, SeqCst);
+            }));
+        }
+        while ended.load(SeqCst) < tasks {
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Stacks so large that a limit meets them, and nothing else that a thread needs.
+    const STACK: u64 = 1 << 30;
+
+    fn large() -> Runtime {
+        Runtime::builder().procs(4).thread_stack_size(STACK as usize).build().expect("a runtime")
+    }
+
+    fn every_thread_start_fails() {
+        let runtime = large();
+        // Half a stack.
+        allow(STACK / 2);
+        let refused = thread::Builder::new().stack_size(STACK as usize).spawn(|| ());
+        assert!(refused.is_err(), "the limit limits nothing");
+        work(&runtime, 300);
+        allow_all();
+        work(&runtime, 300);
+        drop(runtime);
+    }
+
+    fn thread_starts_fail_in_turn() {
+        for round in 0..20 {
+            let runtime = large();
+            // Room for none, one, two … more stacks.
+            allow(STACK / 2 + (round % 5) * STACK);
+            work(&runtime, 60);
+            allow_all();
+            work(&runtime, 60);
+        }
+    }
+
+    fn no_descriptor_is_left() {
+        let now = getrlimit(Resource::Nofile);
+        // Standard input, output, and error.
+        setrlimit(Resource::Nofile, Rlimit { current: Some(3), ..now }).expect("a limit that can be set");
+        let error = Runtime::builder().procs(1).build().expect_err("there is none left");
+        assert!(matches!(error, BuildError::Poller(Some(24))), "{error:?}");
+        assert!(error.to_string().contains("too many files"), "{error}");
+        setrlimit(Resource::Nofile, now).expect("a limit that can be set");
+        work(&Runtime::builder().procs(1).build().expect("a runtime"), 30);
+    }
+
+    fn accept_goes_on() {
+        let runtime = Runtime::builder().procs(1).build().expect("a runtime");
+        let outcome = runtime.block_on(async {
+            let listener = TcpListener::bind("127.0.0.1:0").await?;
+            let client = TcpStream::connect(listener.local_addr()?).await?;
+            let now = getrlimit(Resource::Nofile);
+            setrlimit(Resource::Nofile, Rlimit { current: Some(3), ..now })?;
+            let refused = listener.accept().await;
+            assert_eq!(refused.expect_err("no descriptor").raw_os_error(), Some(24));
+            setrlimit(Resource::Nofile, now)?;
+            // The connection was not lost.
+            let (server, _) = listener.accept().await?;
+            server.write_all(b"here").await?;
+            let mut buffer = [0; 4];
+            client.read_exact(&mut buffer).await?;
+            assert_eq!(&buffer, b"here");
+            Ok::<_, std::io::Error>(())
+        });
+        outcome.expect("no deadlock").expect("no error");
+    }
+
+    pub(crate) fn main() -> ExitCode {
+        let name = std::env::args().nth(1).unwrap_or_default();
+        if let Some((_, play)) = CASES.iter().find(|(case, _)| *case == name) {
+            play();
+            return ExitCode::SUCCESS;
+        }
+        let mut failed = 0;
+        for (case, _) in CASES {
+            let me = std::env::current_exe().expect("this program");
+            let output = Command::new("timeout").arg("60").arg(me).arg(case).output().expect("it can be started");
+            println!("test {case} ... {}", if output.status.success() { "ok" } else { "FAILED" });
+            if !output.status.success() {
+                failed += 1;
+                println!("{}\n{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+            }
+        }
+        if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    }
+}
+
+#[cfg(target_os = "linux")]
+use linux::main;
+
+/// Elsewhere limits are set in other ways.
+#[cfg(not(target_os = "linux"))]
+fn main() {}

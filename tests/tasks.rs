@@ -1,0 +1,615 @@
+//! Futures as tasks. A module names the property, a function the situation.
+
+use spinpark::{
+    JoinError, JoinHandle, LocalSet, NotInRuntime, Runtime, go, spawn, stop_the_world, syscall, time, try_spawn,
+    yield_now,
+};
+use std::cell::Cell;
+use std::future::{Future, pending, poll_fn, ready};
+use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, mpsc};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread;
+use std::time::Duration;
+
+fn with_procs(n: usize) -> Runtime {
+    Runtime::builder().procs(n).build().expect("a runtime")
+}
+
+/// A door that futures wait at until it is opened.
+#[derive(Default)]
+struct Door(Mutex<(bool, Vec<Waker>)>);
+
+impl Door {
+    fn new() -> Arc<Door> {
+        Arc::default()
+    }
+
+    fn open(&self) {
+        let wakers = {
+            let mut inside = self.0.lock().expect("no panic");
+            inside.0 = true;
+            std::mem::take(&mut inside.1)
+        };
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    fn waiting(&self) -> usize {
+        self.0.lock().expect("no panic").1.len()
+    }
+
+    fn pass(self: Arc<Self>) -> impl Future<Output = ()> + Send {
+        poll_fn(move |cx| {
+            let mut inside = self.0.lock().expect("no panic");
+            if inside.0 {
+                return Poll::Ready(());
+            }
+            inside.1.push(cx.waker().clone());
+            Poll::Pending
+        })
+    }
+}
+
+fn until(mut what: impl FnMut() -> bool) {
+    while !what() {
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Counts when it is dropped.
+struct Counted(Arc<AtomicUsize>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, SeqCst);
+    }
+}
+
+mod a_handle_gives {
+    use super::*;
+
+    #[test]
+    fn the_value_when_it_is_awaited() {
+        let runtime = with_procs(2);
+        let value = runtime.block_on(async { spawn(async { 6 * 7 }).await }).expect("no deadlock");
+        assert_eq!(value.expect("a value"), 42);
+    }
+
+    #[test]
+    fn the_value_when_it_is_joined_by_a_thread() {
+        assert_eq!(with_procs(1).spawn(async { 42 }).join().expect("a value"), 42);
+    }
+
+    #[test]
+    fn the_value_of_a_closure_too() {
+        let runtime = with_procs(1);
+        assert_eq!(runtime.block_on(async { go(|| 42).await }).expect("no deadlock").expect("a value"), 42);
+    }
+
+    #[test]
+    fn the_value_of_a_task_that_waited() {
+        let (runtime, door) = (with_procs(1), Door::new());
+        let task = runtime.spawn({
+            let door = Arc::clone(&door);
+            async move {
+                door.pass().await;
+                7
+            }
+        });
+        until(|| door.waiting() == 1);
+        assert!(!task.is_finished());
+        door.open();
+        assert_eq!(task.join().expect("a value"), 7);
+    }
+
+    #[test]
+    fn the_values_of_a_tree() {
+        fn tree(depth: u32) -> Pin<Box<dyn Future<Output = u32> + Send>> {
+            Box::pin(async move {
+                if depth == 0 {
+                    return 1;
+                }
+                let (left, right) = (spawn(tree(depth - 1)), spawn(tree(depth - 1)));
+                left.await.expect("a value") + right.await.expect("a value")
+            })
+        }
+        for procs in 1..=3 {
+            assert_eq!(with_procs(procs).spawn(tree(10)).join().expect("a value"), 1 << 10);
+        }
+    }
+
+    #[test]
+    fn the_panic_as_it_was() {
+        let runtime = with_procs(1);
+        let task: JoinHandle<()> = runtime.spawn(async { panic_any(17_u8) });
+        match task.join() {
+            Err(JoinError::Panicked(panic)) => assert_eq!(*panic.into_payload().downcast::<u8>().expect("a u8"), 17),
+            other => panic!("no panic: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_value_to_a_strangers_executor() {
+        let runtime = with_procs(2);
+        let task = runtime.spawn(async {
+            time::sleep(Duration::from_millis(2)).await;
+            5
+        });
+        assert_eq!(futures_lite::future::block_on(task).expect("a value"), 5);
+    }
+}
+
+mod an_aborted_task {
+    use super::*;
+
+    #[test]
+    fn is_dropped_where_it_waits_and_says_so() {
+        let (runtime, door, dropped) = (with_procs(1), Door::new(), Arc::new(AtomicUsize::new(0)));
+        let task = runtime.spawn({
+            let (door, counted) = (Arc::clone(&door), Counted(Arc::clone(&dropped)));
+            async move {
+                let _counted = counted;
+                door.pass().await;
+            }
+        });
+        until(|| door.waiting() == 1);
+        task.abort();
+        task.abort();
+        assert!(matches!(task.join(), Err(JoinError::Aborted)));
+        assert_eq!(dropped.load(SeqCst), 1, "its future is still there");
+    }
+
+    #[test]
+    fn that_has_ended_keeps_its_value() {
+        let runtime = with_procs(1);
+        let task = runtime.spawn(ready(3));
+        until(|| task.is_finished());
+        task.abort();
+        assert_eq!(task.join().expect("a value"), 3);
+    }
+
+    #[test]
+    fn that_never_ran_does_not_run() {
+        let (runtime, ran) = (with_procs(1), Arc::new(AtomicBool::new(false)));
+        let (release, released) = mpsc::channel::<()>();
+        let hog = runtime.go(move || released.recv().is_err());
+        let task = runtime.spawn({
+            let ran = Arc::clone(&ran);
+            async move { ran.store(true, SeqCst) }
+        });
+        task.abort();
+        drop(release);
+        assert!(matches!(task.join(), Err(JoinError::Aborted)));
+        hog.join().expect("a value");
+        assert!(!ran.load(SeqCst));
+    }
+
+    #[test]
+    fn can_be_awaited_by_another_task() {
+        let runtime = with_procs(2);
+        let outcome = runtime.block_on(async {
+            let task = spawn(pending::<()>());
+            yield_now().await;
+            task.abort();
+            task.await
+        });
+        assert!(matches!(outcome.expect("no deadlock"), Err(JoinError::Aborted)));
+    }
+}
+
+mod a_woken_task {
+    use super::*;
+
+    #[test]
+    fn runs_next_on_the_p_that_woke_it() {
+        // One P, so the order is determined: who is woken overtakes who waits in the ring.
+        let (runtime, door) = (Runtime::builder().procs(1).build().expect("a runtime"), Door::new());
+        let order = Arc::new(Mutex::new(Vec::new()));
+        let note = |name: &'static str| {
+            let order = Arc::clone(&order);
+            move || order.lock().expect("no panic").push(name)
+        };
+        let (woken, queued, waker) = (note("woken"), note("queued"), note("waker"));
+        runtime
+            .block_on(async {
+                let waits = spawn({
+                    let door = Arc::clone(&door);
+                    async move {
+                        door.pass().await;
+                        woken();
+                    }
+                });
+                until(|| door.waiting() == 1);
+                let root = spawn(async move {
+                    let in_ring = [spawn(async move { queued() }), spawn(async {})];
+                    door.open();
+                    waker();
+                    for task in in_ring {
+                        task.await.expect("a value");
+                    }
+                });
+                root.await.expect("a value");
+                waits.await.expect("a value");
+            })
+            .expect("no deadlock");
+        assert_eq!(*order.lock().expect("no panic"), ["waker", "woken", "queued"]);
+    }
+
+    #[test]
+    fn can_be_woken_by_any_thread_as_often_as_one_likes() {
+        let (runtime, polls) = (with_procs(2), Arc::new(AtomicUsize::new(0)));
+        let place: Arc<Mutex<Option<Waker>>> = Arc::default();
+        let stop = Arc::new(AtomicBool::new(false));
+        let task = runtime.spawn({
+            let (place, polls, stop) = (Arc::clone(&place), Arc::clone(&polls), Arc::clone(&stop));
+            poll_fn(move |cx| {
+                polls.fetch_add(1, SeqCst);
+                place.lock().expect("no panic").get_or_insert_with(|| cx.waker().clone());
+                if stop.load(SeqCst) { Poll::Ready(()) } else { Poll::Pending }
+            })
+        });
+        until(|| place.lock().expect("no panic").is_some());
+        let waker = place.lock().expect("no panic").clone().expect("a waker");
+        thread::scope(|scope| {
+            for _ in 0..3 {
+                let waker = waker.clone();
+                scope.spawn(move || (0..1000).for_each(|_| waker.wake_by_ref()));
+            }
+        });
+        stop.store(true, SeqCst);
+        waker.wake();
+        task.join().expect("a value");
+        assert!(polls.load(SeqCst) >= 2);
+    }
+
+    #[test]
+    fn after_shutdown_does_not_run_and_harms_nobody() {
+        let (runtime, door, dropped) = (with_procs(1), Door::new(), Arc::new(AtomicUsize::new(0)));
+        let task = runtime.spawn({
+            let (door, counted) = (Arc::clone(&door), Counted(Arc::clone(&dropped)));
+            async move {
+                door.pass().await;
+                drop(counted);
+            }
+        });
+        until(|| door.waiting() == 1);
+        drop(runtime);
+        assert_eq!(dropped.load(SeqCst), 1, "a task that waits outlives its runtime");
+        door.open();
+        assert!(matches!(task.join(), Err(JoinError::ShutDown)));
+    }
+}
+
+mod yielding {
+    use super::*;
+
+    #[test]
+    fn lets_the_others_run() {
+        let runtime = with_procs(1);
+        let turns = Arc::new(Mutex::new(Vec::new()));
+        let task = |name: u32| {
+            let turns = Arc::clone(&turns);
+            async move {
+                for _ in 0..3 {
+                    turns.lock().expect("no panic").push(name);
+                    yield_now().await;
+                }
+            }
+        };
+        let (one, two) = (task(1), task(2));
+        let root = runtime.spawn(async move {
+            let tasks = [spawn(one), spawn(two)];
+            for task in tasks {
+                task.await.expect("a value");
+            }
+        });
+        root.join().expect("a value");
+        let turns = turns.lock().expect("no panic").clone();
+        assert!(turns == [2, 1, 2, 1, 2, 1] || turns == [1, 2, 1, 2, 1, 2], "{turns:?}");
+    }
+
+    #[test]
+    fn does_not_starve_the_global_queue() {
+        let (runtime, stop) = (with_procs(1), Arc::new(AtomicBool::new(false)));
+        let hog = runtime.spawn({
+            let stop = Arc::clone(&stop);
+            async move {
+                while !stop.load(SeqCst) {
+                    yield_now().await;
+                }
+            }
+        });
+        runtime.spawn(async move { stop.store(true, SeqCst) }).join().expect("a value");
+        hog.join().expect("a value");
+    }
+}
+
+mod block_on {
+    use super::*;
+
+    #[test]
+    fn runs_a_future_that_is_not_send() {
+        let local = Rc::new(Cell::new(1));
+        with_procs(1)
+            .block_on(async {
+                yield_now().await;
+                local.set(local.get() + 1);
+            })
+            .expect("no deadlock");
+        assert_eq!(local.get(), 2);
+    }
+
+    #[test]
+    fn inside_of_a_task_lets_others_run() {
+        let runtime = with_procs(1);
+        let handle = runtime.handle();
+        let task = runtime.go(move || handle.block_on(async { spawn(async { 9 }).await }));
+        assert_eq!(task.join().expect("a value").expect("no deadlock").expect("a value"), 9);
+    }
+
+    #[test]
+    fn carries_the_panic_of_its_future() {
+        let runtime = with_procs(1);
+        let outcome = catch_unwind(AssertUnwindSafe(|| runtime.block_on(async { panic!("mine") })));
+        assert!(outcome.is_err());
+        // Nothing is left of it: outside is outside.
+        assert_eq!(try_spawn(ready(())).err(), Some(NotInRuntime));
+        assert_eq!(runtime.spawn(ready(1)).join().expect("a value"), 1);
+    }
+
+    #[test]
+    fn by_many_threads_at_once() {
+        let runtime = Arc::new(with_procs(2));
+        let threads: Vec<_> = (0..4_u64)
+            .map(|n| {
+                let runtime = Arc::clone(&runtime);
+                thread::spawn(move || {
+                    runtime.block_on(async move {
+                        time::sleep(Duration::from_millis(n)).await;
+                        spawn(ready(n)).await.expect("a value")
+                    })
+                })
+            })
+            .collect();
+        for (n, thread) in threads.into_iter().enumerate() {
+            assert_eq!(thread.join().expect("no panic").expect("no deadlock"), n as u64);
+        }
+    }
+}
+
+mod from_inside_of_a_task {
+    use super::*;
+
+    #[test]
+    fn system_calls_and_stops_of_the_world_work() {
+        let runtime = with_procs(2);
+        let sum = runtime
+            .block_on(async {
+                let read = spawn(async { syscall(|| std::fs::read("Cargo.toml").map(|text| text.len())) });
+                let stopped = spawn(async { stop_the_world(|| 5).expect("a world") });
+                read.await.expect("a value").expect("a file") + stopped.await.expect("a value")
+            })
+            .expect("no deadlock");
+        assert!(sum > 5);
+    }
+
+    #[test]
+    fn a_closure_can_join_a_future() {
+        let runtime = with_procs(1);
+        let task = runtime.go(|| {
+            spawn(async {
+                time::sleep(Duration::from_millis(3)).await;
+                11
+            })
+            .join()
+        });
+        assert_eq!(task.join().expect("a value").expect("a value"), 11);
+    }
+}
+
+mod outside_of_a_runtime {
+    use super::*;
+
+    #[test]
+    fn spawn_says_what_to_do() {
+        assert_eq!(try_spawn(ready(())).err(), Some(NotInRuntime));
+        let panic = catch_unwind(|| drop(spawn(ready(())))).expect_err("a panic");
+        let text = panic.downcast_ref::<String>().expect("text");
+        assert!(text.contains("outside of a task") && text.contains("Handle"), "{text}");
+    }
+
+    #[test]
+    fn a_sleep_says_what_is_missing() {
+        let sleep = time::sleep(Duration::from_secs(1));
+        let panic = catch_unwind(AssertUnwindSafe(|| futures_lite::future::block_on(sleep))).expect_err("a panic");
+        assert!(panic.downcast_ref::<String>().expect("text").contains("outside of a task"));
+    }
+}
+
+mod a_local_set {
+    use super::*;
+
+    #[test]
+    fn runs_tasks_that_share_without_locks() {
+        let (runtime, local, sum) = (with_procs(2), LocalSet::new(), Rc::new(Cell::new(0)));
+        runtime
+            .block_on(local.run_until(async {
+                let add = |n: u32| {
+                    let sum = Rc::clone(&sum);
+                    local.spawn_local(async move {
+                        let before = sum.get();
+                        sum.set(before + n);
+                        time::sleep(Duration::from_millis(1)).await;
+                        n
+                    })
+                };
+                let tasks: Vec<_> = (1..=10).map(add).collect();
+                for (n, task) in (1..=10).zip(tasks) {
+                    assert_eq!(task.await.expect("a value"), n);
+                }
+            }))
+            .expect("no deadlock");
+        assert_eq!(sum.get(), 55);
+    }
+
+    #[test]
+    fn is_woken_by_other_threads() {
+        let (runtime, local, door) = (with_procs(1), LocalSet::new(), Door::new());
+        runtime
+            .block_on(local.run_until(async {
+                let task = local.spawn_local(Arc::clone(&door).pass());
+                let opens = spawn(async move {
+                    until(|| door.waiting() == 1);
+                    door.open();
+                });
+                task.await.expect("a value");
+                opens.await.expect("a value");
+            }))
+            .expect("no deadlock");
+    }
+
+    #[test]
+    fn that_is_dropped_drops_its_tasks() {
+        let (runtime, local, dropped) = (with_procs(1), LocalSet::new(), Arc::new(AtomicUsize::new(0)));
+        let (waits, queued) = (Counted(Arc::clone(&dropped)), Counted(Arc::clone(&dropped)));
+        let waits = runtime.block_on(local.run_until(async {
+            let task = local.spawn_local(async move {
+                let _waits = waits;
+                pending::<()>().await;
+            });
+            yield_now().await;
+            yield_now().await;
+            [task]
+        }));
+        let [waits] = waits.expect("no deadlock");
+        drop(local.spawn_local(async move { drop(queued) }));
+        drop(local);
+        assert_eq!(dropped.load(SeqCst), 2);
+        assert!(matches!(waits.join(), Err(JoinError::ShutDown)));
+    }
+
+    #[test]
+    fn carries_a_panic_to_the_handle() {
+        let (runtime, local) = (with_procs(1), LocalSet::new());
+        let outcome = runtime.block_on(local.run_until(local.spawn_local(async { panic!("mine") })));
+        let outcome: Result<(), _> = outcome.expect("no deadlock");
+        assert!(matches!(outcome, Err(JoinError::Panicked(panic)) if panic.message() == Some("mine")));
+    }
+}
+
+mod nobody_is_harmed {
+    use super::*;
+
+    struct Bomb;
+
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic!("a destructor that panics");
+        }
+    }
+
+    /// It still runs tasks, all of its Ps do.
+    fn still_works(runtime: &Runtime) {
+        let tasks: Vec<_> = (0..100).map(|n| runtime.spawn(async move { n })).collect();
+        assert_eq!(tasks.into_iter().map(|task| task.join().expect("a value")).sum::<u32>(), 4950);
+    }
+
+    #[test]
+    fn by_a_future_whose_destructor_panics() {
+        struct Ready(Bomb);
+        impl Future for Ready {
+            type Output = u32;
+            fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<u32> {
+                Poll::Ready(3)
+            }
+        }
+        let runtime = with_procs(2);
+        for _ in 0..20 {
+            assert_eq!(runtime.spawn(Ready(Bomb)).join().expect("the value stands"), 3);
+        }
+        still_works(&runtime);
+    }
+
+    #[test]
+    fn by_an_aborted_future_whose_destructor_panics() {
+        let runtime = with_procs(1);
+        let bomb = Bomb;
+        let task = runtime.spawn(async move {
+            let _bomb = bomb;
+            pending::<()>().await;
+        });
+        task.abort();
+        assert!(matches!(task.join(), Err(JoinError::Aborted)));
+        still_works(&runtime);
+    }
+
+    #[test]
+    fn by_a_value_that_nobody_takes() {
+        let runtime = with_procs(1);
+        drop(runtime.spawn(async { Bomb }));
+        drop(runtime.go(|| Bomb));
+        still_works(&runtime);
+    }
+
+    #[test]
+    fn by_a_panic_that_panics() {
+        let runtime = with_procs(1);
+        drop(runtime.spawn(async { panic_any(Bomb) }));
+        still_works(&runtime);
+    }
+
+    struct PanickingWaker;
+
+    impl Wake for PanickingWaker {
+        fn wake(self: Arc<Self>) {
+            panic!("a waker that panics");
+        }
+    }
+
+    #[test]
+    fn by_a_waker_that_panics() {
+        let (runtime, door) = (with_procs(1), Door::new());
+        let mut task = runtime.spawn(Arc::clone(&door).pass());
+        until(|| door.waiting() == 1);
+        let waker = Waker::from(Arc::new(PanickingWaker));
+        assert!(Pin::new(&mut task).poll(&mut Context::from_waker(&waker)).is_pending());
+        door.open();
+        until(|| task.is_finished());
+        still_works(&runtime);
+    }
+
+    #[test]
+    fn by_a_timer_whose_waker_panics() {
+        let runtime = with_procs(1);
+        let mut sleep = Box::pin(time::sleep(Duration::from_millis(1)));
+        runtime
+            .block_on(
+                poll_fn(|_| {
+                    let waker = Waker::from(Arc::new(PanickingWaker));
+                    sleep.as_mut().poll(&mut Context::from_waker(&waker))
+                })
+                .or_yield(),
+            )
+            .expect("no deadlock");
+        thread::sleep(Duration::from_millis(5));
+        still_works(&runtime);
+    }
+
+    /// Polls once, whatever comes.
+    trait OrYield: Future + Sized {
+        fn or_yield(self) -> impl Future<Output = ()>;
+    }
+
+    impl<F: Future> OrYield for F {
+        fn or_yield(self) -> impl Future<Output = ()> {
+            let mut future = Box::pin(self);
+            poll_fn(move |cx| {
+                let _ = future.as_mut().poll(cx);
+                Poll::Ready(())
+            })
+        }
+    }
+}

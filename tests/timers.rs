@@ -1,0 +1,250 @@
+//! Time. A module names the property, a function the situation.
+
+use spinpark::time::{Elapsed, MissedTicks, interval, interval_at, sleep, sleep_until, timeout, timeout_at};
+use spinpark::{Runtime, spawn, yield_now};
+use std::future::{pending, ready};
+use std::thread;
+use std::time::{Duration, Instant};
+
+const MS: Duration = Duration::from_millis(1);
+
+fn with_procs(n: usize) -> Runtime {
+    Runtime::builder().procs(n).build().expect("a runtime")
+}
+
+/// The shortest of some tries: the machine may be busy, but not every time.
+fn shortest(tries: u32, mut measure: impl FnMut() -> Duration) -> Duration {
+    (0..tries).map(|_| measure()).min().expect("one try at least")
+}
+
+mod a_sleep {
+    use super::*;
+
+    #[test]
+    fn is_never_too_short() {
+        let runtime = with_procs(2);
+        let tasks: Vec<_> = (0..200)
+            .map(|n| {
+                runtime.spawn(async move {
+                    let (start, time) = (Instant::now(), MS * (n % 20));
+                    sleep(time).await;
+                    assert!(start.elapsed() >= time, "{:?} instead of {time:?}", start.elapsed());
+                })
+            })
+            .collect();
+        tasks.into_iter().for_each(|task| task.join().expect("it was long enough"));
+    }
+
+    #[test]
+    fn is_not_much_too_long_on_an_idle_runtime() {
+        let runtime = with_procs(2);
+        let late = shortest(20, || {
+            let start = Instant::now();
+            runtime.block_on(sleep(5 * MS)).expect("no deadlock");
+            start.elapsed() - 5 * MS
+        });
+        assert!(late < 2 * MS, "{late:?} late");
+    }
+
+    #[test]
+    fn of_no_time_does_not_wait() {
+        // Not even for a runtime.
+        futures_lite::future::block_on(async {
+            sleep(Duration::ZERO).await;
+            sleep_until(Instant::now() - MS).await;
+        });
+    }
+
+    #[test]
+    fn of_all_time_there_is_waits() {
+        let outcome = with_procs(1).block_on(timeout(5 * MS, sleep(Duration::MAX)));
+        assert!(outcome.expect("no deadlock").is_err());
+    }
+
+    #[test]
+    fn can_be_moved_between_tasks() {
+        let runtime = with_procs(2);
+        let start = Instant::now();
+        let mut moved = Box::pin(sleep(20 * MS));
+        runtime
+            .block_on(async {
+                assert!(futures_lite::future::poll_once(&mut moved).await.is_none());
+            })
+            .expect("no deadlock");
+        runtime.spawn(moved).join().expect("it is woken there");
+        assert!(start.elapsed() >= 20 * MS);
+    }
+
+    #[test]
+    fn that_is_dropped_is_forgotten() {
+        let runtime = with_procs(1);
+        runtime
+            .block_on(async {
+                for _ in 0..10_000 {
+                    let mut long = sleep(Duration::from_secs(3600));
+                    assert!(futures_lite::future::poll_once(&mut long).await.is_none());
+                }
+                let mut short = sleep(MS);
+                short.reset(Instant::now() + 2 * MS);
+                short.await;
+            })
+            .expect("no deadlock");
+    }
+}
+
+mod a_timer_is_kept {
+    use super::*;
+
+    #[test]
+    fn though_the_task_that_added_it_keeps_its_p() {
+        // The other P runs it, or the monitor sees that it is due.
+        let runtime = with_procs(2);
+        let late = shortest(5, || {
+            let start = Instant::now();
+            let hog = runtime.spawn(async move {
+                let sleeper = spawn(async move {
+                    sleep(3 * MS).await;
+                    start.elapsed() - 3 * MS
+                });
+                yield_now().await;
+                while start.elapsed() < 60 * MS {
+                    std::hint::spin_loop();
+                }
+                sleeper.await.expect("a value")
+            });
+            hog.join().expect("a value")
+        });
+        assert!(late < 40 * MS, "{late:?} late");
+    }
+
+    #[test]
+    fn though_every_task_yields_all_the_time() {
+        let runtime = with_procs(1);
+        let start = Instant::now();
+        runtime
+            .block_on(async {
+                let hogs: Vec<_> = (0..3)
+                    .map(|_| {
+                        spawn(async move {
+                            while start.elapsed() < 100 * MS {
+                                yield_now().await;
+                            }
+                        })
+                    })
+                    .collect();
+                let late = spawn(async move {
+                    sleep(5 * MS).await;
+                    start.elapsed() - 5 * MS
+                });
+                let late = late.await.expect("a value");
+                assert!(late < 50 * MS, "{late:?} late");
+                for hog in hogs {
+                    hog.await.expect("a value");
+                }
+            })
+            .expect("no deadlock");
+    }
+
+    #[test]
+    fn when_the_number_of_ps_shrinks() {
+        let runtime = with_procs(4);
+        let tasks: Vec<_> = (0..40).map(|n| runtime.spawn(sleep(MS * (10 + n % 7)))).collect();
+        thread::sleep(2 * MS);
+        runtime.set_procs(1).expect("a number that is allowed");
+        tasks.into_iter().for_each(|task| task.join().expect("a value"));
+    }
+
+    #[test]
+    fn while_the_last_thread_goes_to_sleep() {
+        // golang/go #44868, on real cores: an outsider adds a timer while the runtime becomes idle.
+        let runtime = with_procs(2);
+        for round in 0..500 {
+            let touch = runtime.spawn(async move {
+                if round % 3 == 0 {
+                    yield_now().await;
+                }
+            });
+            runtime.block_on(sleep(Duration::from_micros(200 + round % 50))).expect("no deadlock");
+            touch.join().expect("a value");
+        }
+    }
+
+    #[test]
+    fn that_is_earlier_than_the_one_that_is_waited_for() {
+        let runtime = with_procs(1);
+        let late = shortest(5, || {
+            let long = runtime.spawn(timeout(300 * MS, pending::<()>()));
+            thread::sleep(10 * MS);
+            let start = Instant::now();
+            runtime.block_on(sleep(5 * MS)).expect("no deadlock");
+            let late = start.elapsed() - 5 * MS;
+            long.abort();
+            late
+        });
+        assert!(late < 20 * MS, "{late:?} late");
+    }
+}
+
+mod a_timeout {
+    use super::*;
+
+    #[test]
+    fn gives_the_value_that_comes_in_time() {
+        let runtime = with_procs(1);
+        assert_eq!(runtime.block_on(timeout(MS, ready(3))).expect("no deadlock"), Ok(3));
+    }
+
+    #[test]
+    fn ends_what_takes_too_long() {
+        let runtime = with_procs(1);
+        let outcome = runtime.block_on(timeout_at(Instant::now() + 2 * MS, pending::<()>())).expect("no deadlock");
+        let elapsed: Elapsed = outcome.expect_err("it never ends");
+        assert_eq!(std::io::Error::from(elapsed).kind(), std::io::ErrorKind::TimedOut);
+    }
+}
+
+mod an_interval {
+    use super::*;
+
+    #[test]
+    fn keeps_its_beat() {
+        let runtime = with_procs(1);
+        let start = Instant::now();
+        runtime
+            .block_on(async {
+                let mut ticks = interval_at(start + MS, MS);
+                for n in 1..=20 {
+                    ticks.tick().await;
+                    assert!(start.elapsed() >= MS * n);
+                }
+            })
+            .expect("no deadlock");
+    }
+
+    #[test]
+    fn does_what_it_is_told_about_ticks_that_were_missed() {
+        let runtime = with_procs(1);
+        let ticks_in_time = |missed| {
+            let run = async move {
+                let mut ticks = interval(20 * MS).with_missed_ticks(missed);
+                ticks.tick().await;
+                thread::sleep(90 * MS);
+                let mut at_once = 0;
+                while timeout(2 * MS, ticks.tick()).await.is_ok() {
+                    at_once += 1;
+                }
+                at_once
+            };
+            runtime.block_on(run).expect("no deadlock")
+        };
+        assert!(ticks_in_time(MissedTicks::Burst) >= 4);
+        assert_eq!(ticks_in_time(MissedTicks::Delay), 1);
+        assert!(ticks_in_time(MissedTicks::Skip) <= 2);
+    }
+
+    #[test]
+    #[should_panic(expected = "an interval of no time")]
+    fn of_no_time_is_refused() {
+        interval(Duration::ZERO);
+    }
+}

@@ -1,0 +1,195 @@
+//! Execution graphs, and what RC11 says about them: the axioms of the reference enumerator.
+//!
+//! Written as plain relation algebra, to be compared line by line with the paper (Lahav, Vafeiadis, Kang, Hur, Dreyer:
+//! Repairing Sequential Consistency in C/C++11, PLDI 2017), release sequences as in C++20. Slow.
+
+use super::program::Loc;
+use super::relation::{Relation, Set};
+use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Release, SeqCst};
+
+/// What an event does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Act {
+    Read,
+    Write,
+    Fence,
+}
+
+/// One event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Event {
+    /// Of which thread; `None`: it gives a location its initial value, before all threads.
+    pub(super) thread: Option<usize>,
+    pub(super) act: Act,
+    /// `None` for fences.
+    pub(super) loc: Option<Loc>,
+    pub(super) value: i64,
+    /// `None`: not atomic.
+    pub(super) order: Option<Ordering>,
+    /// For the write of a read-modify-write: the event before it is its read.
+    pub(super) is_rmw: bool,
+}
+
+impl Event {
+    fn acquires(&self) -> bool {
+        self.act != Act::Write && matches!(self.order, Some(Acquire | AcqRel | SeqCst))
+    }
+    fn releases(&self) -> bool {
+        self.act != Act::Read && matches!(self.order, Some(Release | AcqRel | SeqCst))
+    }
+}
+
+/// Events, their program order and who reads from whom; the order of writes is not decided yet.
+pub(super) struct Graph {
+    pub(super) events: Vec<Event>,
+    sb: Relation,
+    rf: Relation,
+    rmw: Relation,
+    hb: Relation,
+}
+
+impl Graph {
+    /// Events are listed thread by thread, in program order; `rf` says which event each read reads from.
+    pub(super) fn new(events: Vec<Event>, rf: &[(usize, usize)]) -> Graph {
+        let n = events.len();
+        let before = |a: usize, b: usize| match (events[a].thread, events[b].thread) {
+            (None, thread) => thread.is_some(),
+            (a_thread, b_thread) => a_thread == b_thread && a < b,
+        };
+        let sb = Relation::of(n, before);
+        let mut reads_from = Relation::empty(n);
+        rf.iter().for_each(|(write, read)| reads_from.add(*write, *read));
+        let rmw = Relation::of(n, |a, b| a + 1 == b && events[b].is_rmw);
+        let empty = Relation::empty(n);
+        let mut graph = Graph { events, sb, rf: reads_from, rmw, hb: empty };
+        graph.hb = graph.sb.or(&graph.synchronises_with()).closure();
+        graph
+    }
+
+    fn set(&self, holds: impl Fn(&Event) -> bool) -> Set {
+        self.events.iter().enumerate().filter(|(_, event)| holds(event)).fold(0, |set, (n, _)| set | 1 << n)
+    }
+
+    /// `[rel+] ; ([F] ; sb)? ; rs ; rf ; [R rlx+] ; (sb ; [F])? ; [acq+]` with `rs = [W rlx+] ; (rf ; rmw)*`.
+    fn synchronises_with(&self) -> Relation {
+        let n = self.events.len();
+        let every = self.set(|_| true);
+        let fences = self.set(|e| e.act == Act::Fence);
+        let identity = Relation::identity(n, every);
+        let chain = identity.or(&self.rf.then(&self.rmw).closure());
+        let rs = chain.between(self.set(|e| e.act == Act::Write && e.order.is_some()), every);
+        let from = identity.or(&self.sb.between(fences, every)).between(self.set(Event::releases), every);
+        let to = identity.or(&self.sb.between(every, fences)).between(every, self.set(Event::acquires));
+        let reads = self.set(|e| e.act == Act::Read && e.order.is_some());
+        from.then(&rs).then(&self.rf).between(every, reads).then(&to)
+    }
+
+    /// Is `sb U rf` free of cycles, and happens-before a partial order?
+    fn is_causal(&self) -> bool {
+        self.sb.or(&self.rf).is_acyclic() && self.hb.is_irreflexive()
+    }
+
+    /// Are two accesses of one place, one of them a write, one of them not atomic, unordered?
+    pub(super) fn has_race(&self) -> bool {
+        let clash = |a: &Event, b: &Event| {
+            let conflict = a.loc.is_some() && a.loc == b.loc && (a.act == Act::Write || b.act == Act::Write);
+            conflict && a.thread != b.thread && (a.order.is_none() || b.order.is_none())
+        };
+        let n = self.events.len();
+        let clashes = Relation::of(n, |a, b| clash(&self.events[a], &self.events[b]));
+        !clashes.without(&self.hb).without(&self.hb.inverse()).is_empty()
+    }
+
+    /// Which writes of one place come before which, whatever the rest of `mo`: what is written or read earlier is not
+    /// younger. This only saves trying what [`is_coherent`](Self::is_coherent) would refuse.
+    fn forced(&self) -> Relation {
+        let n = self.events.len();
+        let writes = self.set(|e| e.act == Act::Write);
+        let itself = Relation::identity(n, writes);
+        let touched = itself.or(&self.rf);
+        let earlier = touched.then(&self.hb).then(&touched.inverse()).without(&itself);
+        earlier.and(&Relation::of(n, |a, b| self.events[a].loc == self.events[b].loc)).between(writes, writes)
+    }
+
+    /// Can this graph, and so every graph that begins with it, be consistent at all? A quick look that misses some.
+    pub(super) fn is_viable(&self) -> bool {
+        let overwrites = self.rf.then(&self.rmw).inverse();
+        let twice = overwrites.then(&overwrites.inverse()).without(&Relation::identity(self.events.len(), !0));
+        self.is_causal() && twice.is_empty() && self.forced().is_acyclic()
+    }
+
+    /// The orders of the writes of one place that coherence and atomicity allow.
+    pub(super) fn write_orders(&self, loc: Loc) -> Vec<Vec<usize>> {
+        let is_write = |e: &Event| e.act == Act::Write && e.loc == Some(loc);
+        let writes: Vec<usize> = (0..self.events.len()).filter(|n| is_write(&self.events[*n])).collect();
+        let mut orders = Vec::new();
+        self.extend_order(&self.forced(), &mut Vec::new(), &writes, &mut orders);
+        orders.retain(|order| {
+            let mo = self.modification_order(std::slice::from_ref(order));
+            self.is_coherent(&mo) && self.is_atomic(&mo)
+        });
+        orders
+    }
+
+    /// All orders of `writes` that begin with `placed` and agree with `forced`.
+    fn extend_order(&self, forced: &Relation, placed: &mut Vec<usize>, writes: &[usize], orders: &mut Vec<Vec<usize>>) {
+        if placed.len() == writes.len() {
+            orders.push(placed.clone());
+        }
+        let left: Vec<usize> = writes.iter().copied().filter(|write| !placed.contains(write)).collect();
+        for write in &left {
+            // A read-modify-write comes right behind what it reads.
+            let torn = self.events[*write].is_rmw && !placed.last().is_some_and(|last| self.rf.has(*last, write - 1));
+            if !torn && !left.iter().any(|other| forced.has(*other, *write)) {
+                placed.push(*write);
+                self.extend_order(forced, placed, writes, orders);
+                placed.pop();
+            }
+        }
+    }
+
+    /// `mo`, from the order of each place's writes.
+    pub(super) fn modification_order(&self, orders: &[Vec<usize>]) -> Relation {
+        let place = |event| orders.iter().flatten().position(|other| *other == event);
+        Relation::of(self.events.len(), |a, b| {
+            self.events[a].loc == self.events[b].loc && matches!((place(a), place(b)), (Some(a), Some(b)) if a < b)
+        })
+    }
+
+    /// `rb = rf^-1 ; mo`
+    fn reads_before(&self, mo: &Relation) -> Relation {
+        self.rf.inverse().then(mo)
+    }
+    /// `eco = (rf U mo U rb)+`
+    fn extended_coherence(&self, mo: &Relation) -> Relation {
+        self.rf.or(mo).or(&self.reads_before(mo)).closure()
+    }
+    /// Coherence: `hb ; eco?` is irreflexive.
+    fn is_coherent(&self, mo: &Relation) -> bool {
+        self.hb.then_maybe(&self.extended_coherence(mo)).is_irreflexive()
+    }
+    /// Atomicity: no write comes between the one that a read-modify-write reads and its own.
+    fn is_atomic(&self, mo: &Relation) -> bool {
+        self.rmw.and(&self.reads_before(mo).then(mo)).is_empty()
+    }
+
+    /// SC: `psc_base U psc_F` is acyclic. A fence has no location, so it is never "on one location" with anything.
+    pub(super) fn is_sc(&self, mo: &Relation) -> bool {
+        let n = self.events.len();
+        let every = self.set(|_| true);
+        let sc = self.set(|e| e.order == Some(SeqCst));
+        let sc_fences = self.set(|e| e.order == Some(SeqCst) && e.act == Act::Fence);
+        let one_place =
+            Relation::of(n, |a, b| self.events[a].loc.is_some() && self.events[a].loc == self.events[b].loc);
+        let hb = &self.hb;
+        let elsewhere = self.sb.without(&one_place);
+        let scb = self.sb.or(&elsewhere.then(hb).then(&elsewhere)).or(&hb.and(&one_place));
+        let scb = scb.or(mo).or(&self.reads_before(mo));
+        let from = Relation::identity(n, sc).or(&hb.between(sc_fences, every));
+        let to = Relation::identity(n, sc).or(&hb.between(every, sc_fences));
+        let base = from.then(&scb).then(&to);
+        let eco = self.extended_coherence(mo);
+        let fences = hb.or(&hb.then(&eco).then(hb)).between(sc_fences, sc_fences);
+        base.or(&fences).is_acyclic()
+    }
+}

@@ -1,0 +1,25 @@
+//! Litmus tests: small concurrent programs with a known answer, in herd7's C format.
+//!
+//! [`parse`] reads them, [`enumerate`] answers them from the axioms of RC11 in the plainest way, [`play`] plays them on
+//! any [`Stage`](crate::stage::Stage), [`run`] does that on an engine, and [`report`] says what came of it. [`random`]
+//! makes up more of them.
+
+mod ask;
+mod calls;
+mod check;
+mod code;
+pub mod enumerate;
+mod graph;
+mod lex;
+pub mod parse;
+mod perform;
+pub mod play;
+pub mod program;
+pub mod question;
+pub mod random;
+mod relation;
+pub mod report;
+pub mod run;
+
+#[cfg(test)]
+mod tests;

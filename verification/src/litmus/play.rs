@@ -1,0 +1,147 @@
+//! Plays a litmus test on any stage, as live code: its threads are the stage's threads, its locations the stage's words
+//! and cells.
+
+use super::perform::{Memory, Stop, emulate_update, perform};
+use super::program::{Access, Kind, Loc, Program, Update};
+use super::question::Item;
+use crate::stage::{Cell as _, Stage};
+use spinpark::host::{Lock as _, Parker as _, Word as _};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{self, Relaxed};
+
+/// Stands for the outcome of an execution that does not count: an assumption did not hold.
+pub const CUT: &str = "cut";
+
+enum Place<H: Stage> {
+    Word(H::Word),
+    Cell(H::Cell<u64>),
+    Lock(H::Lock<()>),
+    Parker(H::Parker),
+}
+
+/// Memory as a stage has it. All its places are of the right kind: [`Program::check`] has looked.
+struct Live<H: Stage>(Arc<Vec<Place<H>>>);
+
+const WRONG_KIND: &str = "litmus: a location is used as what it is not; was the program checked?";
+
+impl<H: Stage> Live<H> {
+    fn new(program: &Program) -> Self {
+        let places = program.locations.iter().map(|location| match location.kind {
+            Kind::Atomic => Place::Word(H::Word::new(location.initial as u64)),
+            Kind::Plain => Place::Cell(H::Cell::new(location.initial as u64)),
+            Kind::Lock => Place::Lock(H::Lock::new(())),
+            Kind::Parker => Place::Parker(H::Parker::new()),
+        });
+        Live(Arc::new(places.collect()))
+    }
+    fn word(&self, loc: Loc) -> &H::Word {
+        let Place::Word(word) = &self.0[loc] else { panic!("{WRONG_KIND}") };
+        word
+    }
+    fn cell(&self, loc: Loc) -> &H::Cell<u64> {
+        let Place::Cell(cell) = &self.0[loc] else { panic!("{WRONG_KIND}") };
+        cell
+    }
+    fn parker(&self, loc: Loc) -> &H::Parker {
+        let Place::Parker(parker) = &self.0[loc] else { panic!("{WRONG_KIND}") };
+        parker
+    }
+}
+
+impl<H: Stage> Memory for Live<H> {
+    fn load(&mut self, loc: Loc, access: Access) -> Result<i64, Stop> {
+        Ok(match access {
+            Access::Plain => self.cell(loc).get(),
+            Access::Atomic(order) => self.word(loc).load(order),
+        } as i64)
+    }
+    fn store(&mut self, loc: Loc, value: i64, access: Access) -> Result<(), Stop> {
+        match access {
+            Access::Plain => self.cell(loc).set(value as u64),
+            Access::Atomic(order) => self.word(loc).store(value as u64, order),
+        }
+        Ok(())
+    }
+    fn update(&mut self, loc: Loc, op: Update, operand: i64, order: Ordering) -> Result<i64, Stop> {
+        Ok(match op {
+            Update::Swap => self.word(loc).swap(operand as u64, order),
+            Update::Add => self.word(loc).fetch_add(operand as u64, order),
+            Update::Sub => self.word(loc).fetch_add(operand.wrapping_neg() as u64, order),
+            _ => return emulate_update(self, loc, op, operand, order),
+        } as i64)
+    }
+    fn exchange(
+        &mut self,
+        loc: Loc,
+        change: (i64, i64),
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<Result<i64, i64>, Stop> {
+        let found = self.word(loc).compare_exchange(change.0 as u64, change.1 as u64, success, failure);
+        Ok(found.map(|old| old as i64).map_err(|old| old as i64))
+    }
+    fn fence(&mut self, order: Ordering) -> Result<(), Stop> {
+        H::fence(order);
+        Ok(())
+    }
+    fn choose(&mut self, n: usize) -> Result<usize, Stop> {
+        Ok(H::choose(n))
+    }
+    /// No stage can wait for a value, but one look is enough: an execution in which it comes too early does not count.
+    fn wait(&mut self, loc: Loc, value: i64, order: Ordering, then: Option<i64>) -> Result<(), Stop> {
+        let seen = match then {
+            None => self.word(loc).load(order) as i64 == value,
+            Some(then) => self.exchange(loc, (value, then), order, Relaxed)?.is_ok(),
+        };
+        if seen { Ok(()) } else { Err(Stop::Cut) }
+    }
+    fn locked(&mut self, lock: Loc, body: impl FnOnce(&mut Self) -> Result<(), Stop>) -> Result<(), Stop> {
+        let places = Arc::clone(&self.0);
+        let Place::Lock(lock) = &places[lock] else { panic!("{WRONG_KIND}") };
+        lock.with(|()| body(self))
+    }
+    fn park(&mut self, parker: Loc) -> Result<(), Stop> {
+        self.parker(parker).park();
+        Ok(())
+    }
+    fn unpark(&mut self, parker: Loc) -> Result<(), Stop> {
+        self.parker(parker).unpark();
+        Ok(())
+    }
+}
+
+/// Plays one execution; its outcome, or [`CUT`].
+///
+/// A thread that gives up leaves others waiting for its unpark: a program with both parkers and what may be cut
+/// (assumptions, awaits of words) may deadlock here where [`enumerate`](super::enumerate::enumerate) sees no deadlock.
+///
+/// The main thread makes the locations, starts the threads and joins them, and reads only what is shown.
+pub fn play<H: Stage>(program: &Arc<Program>) -> String {
+    let memory: Live<H> = Live::new(program);
+    let threads: Vec<_> = (0..program.threads.len())
+        .map(|n| {
+            let (program, mut memory) = (Arc::clone(program), Live(Arc::clone(&memory.0)));
+            H::fork(&format!("P{n}"), move || {
+                let mut registers = program.threads[n].start();
+                perform(&program.threads[n].body, &mut registers, &mut memory).map(|()| registers)
+            })
+        })
+        .collect();
+    let ends: Vec<_> = threads.into_iter().map(H::join).collect();
+    let Ok(registers) = ends.into_iter().collect::<Result<Vec<_>, Stop>>() else { return CUT.to_owned() };
+    program.outcome(|item| match item {
+        Item::Reg(thread, reg) => registers[thread][reg],
+        Item::Loc(loc) => memory.last(loc),
+    })
+}
+
+impl<H: Stage> Live<H> {
+    /// What a location holds when all threads have been joined.
+    fn last(&self, loc: Loc) -> i64 {
+        match &self.0[loc] {
+            Place::Word(word) => word.load(Relaxed) as i64,
+            Place::Cell(cell) => cell.get() as i64,
+            Place::Lock(_) | Place::Parker(_) => 0,
+        }
+    }
+}

@@ -1,0 +1,443 @@
+//! Models of `netpoll`: timers come, Ms go to sleep, and exactly one waits, for long enough and not too long; and of the
+//! word of `timers` that they read.
+//!
+//! The rest of the scheduler is as small as it can be, see `tiny`. At the end of every execution all parties have come to
+//! rest, and the question is: there is something to wait for and a P is idle, but does anybody look, or wait until then?
+
+use super::common::party;
+use crate::engine::Engine;
+use crate::model::{Model, loom, loom_apart, loom_bounded, rc11, sc, tso};
+use crate::mutant::{Mutant, Mutation};
+use crate::stage::Stage;
+use crate::tiny::netpoll::{End, Tiny};
+use crate::tiny::timers::Shelf;
+use crate::twins::netpoll::{Polling, Scene, play};
+use crate::wrap::trace::main_plays;
+use spinpark::host::Nanos;
+use spinpark::kernel::timers::NEVER;
+use std::sync::Arc;
+
+const SOON: Nanos = 5;
+const SOON_AFTER: Nanos = 7;
+const LATE: Nanos = 100;
+
+fn with_timer<H: Stage, D: Polling>(timer: Nanos) -> Arc<Tiny<H, D>> {
+    main_plays("M0");
+    Tiny::new(timer)
+}
+
+/// With one that is late. Somebody has waited before, for another that was soon: the room remembers until when.
+fn with_old_until<H: Stage, D: Polling>() -> Arc<Tiny<H, D>> {
+    let tiny = with_timer::<H, D>(SOON);
+    let poll = tiny.waits();
+    tiny.room.leave(poll, 1);
+    tiny.put_off(LATE);
+    tiny
+}
+
+macro_rules! scene {
+    ($(#[$doc:meta])* $name:ident, |$h:ident, $d:ident| $play:block) => {
+        $(#[$doc])*
+        fn $name<H: Stage>() -> String {
+            struct This;
+            impl<$h: Stage> Scene<$h> for This {
+                fn play<$d: Polling>(self) -> String $play
+            }
+            play::<H, This>(This)
+        }
+    };
+}
+
+scene!(the_first_timer, |H, D| {
+    let tiny = with_timer::<H, D>(NEVER);
+    let outsider = party::<H, _, _>("outsider", &tiny, |tiny| tiny.add_from_outside(SOON));
+    let end = tiny.goes_to_sleep();
+    H::join(outsider);
+    tiny.judge(&[end])
+});
+
+scene!(an_earlier_timer, |H, D| {
+    let tiny = with_old_until::<H, D>();
+    let outsider = party::<H, _, _>("outsider", &tiny, |tiny| tiny.add_from_outside(SOON_AFTER));
+    let end = tiny.goes_to_sleep();
+    H::join(outsider);
+    tiny.judge(&[end])
+});
+
+scene!(somebody_waits_for_a_socket, |H, D| {
+    let tiny = with_timer::<H, D>(NEVER);
+    let outsider = party::<H, _, _>("outsider", &tiny, |tiny| tiny.awaits());
+    let end = tiny.goes_to_sleep();
+    H::join(outsider);
+    tiny.judge(&[end])
+});
+
+scene!(two_go_to_sleep, |H, D| {
+    let tiny = with_timer::<H, D>(LATE);
+    let other = party::<H, _, _>("M1", &tiny, |tiny| tiny.goes_to_sleep());
+    let end = tiny.goes_to_sleep();
+    let other = H::join(other);
+    tiny.judge(&[end, other])
+});
+
+scene!(a_timer_that_is_not_announced, |H, D| {
+    let tiny = with_old_until::<H, D>();
+    let adder = party::<H, _, _>("M1", &tiny, |tiny| {
+        tiny.add(SOON_AFTER);
+        tiny.goes_to_sleep()
+    });
+    let end = tiny.goes_to_sleep();
+    let adder = H::join(adder);
+    tiny.judge(&[end, adder])
+});
+
+scene!(its_p_is_handed_on, |H, D| {
+    let tiny = with_old_until::<H, D>();
+    let adder = party::<H, _, _>("M1", &tiny, |tiny| {
+        tiny.add(SOON_AFTER);
+        tiny.hands_on()
+    });
+    let end = tiny.goes_to_sleep();
+    H::join(adder);
+    tiny.judge(&[end])
+});
+
+scene!(who_leaves_finds_no_p, |H, D| {
+    // M0 waits until a timer is due, and comes back for it. M1, which has the only P, has taken that timer, and goes to
+    // sleep. Who adds one that is later trusts who waits.
+    let tiny = with_timer::<H, D>(SOON);
+    let poll = tiny.waits();
+    let outsider = party::<H, _, _>("outsider", &tiny, |tiny| tiny.add_from_outside(SOON_AFTER));
+    let other = party::<H, _, _>("M1", &tiny, |tiny| {
+        tiny.remove();
+        tiny.goes_to_sleep()
+    });
+    let end = tiny.comes_back(poll, true);
+    H::join(outsider);
+    let other = H::join(other);
+    tiny.judge(&[end, other])
+});
+
+scene!(who_leaves_waits_again, |H, D| {
+    let tiny = with_timer::<H, D>(SOON);
+    let poll = tiny.waits();
+    let outsider = party::<H, _, _>("outsider", &tiny, |tiny| tiny.add_from_outside(SOON_AFTER));
+    let other = party::<H, _, _>("M1", &tiny, |tiny| {
+        tiny.remove();
+        tiny.goes_to_sleep()
+    });
+    let end = tiny.comes_back(poll, false);
+    H::join(outsider);
+    let other = H::join(other);
+    tiny.judge(&[end, other])
+});
+
+scene!(who_leaves_and_a_p_is_handed_on, |H, D| {
+    // The same, and M1 does not sleep: it hands its P on, with a timer that nobody was told of.
+    let tiny = with_timer::<H, D>(SOON);
+    let poll = tiny.waits();
+    let other = party::<H, _, _>("M1", &tiny, |tiny| {
+        tiny.remove();
+        tiny.add(SOON_AFTER);
+        tiny.hands_on()
+    });
+    let end = tiny.comes_back(poll, true);
+    H::join(other);
+    tiny.judge(&[end])
+});
+
+scene!(one_peeks_and_another_goes_to_sleep, |H, D| {
+    let tiny = with_timer::<H, D>(LATE);
+    let peeker = party::<H, _, _>("M1", &tiny, |tiny| tiny.peeks());
+    let end = tiny.goes_to_sleep();
+    H::join(peeker);
+    tiny.judge(&[end, End::Busy])
+});
+
+scene!(one_peeks_while_a_timer_comes, |H, D| {
+    let tiny = with_timer::<H, D>(LATE);
+    let peeker = party::<H, _, _>("M1", &tiny, |tiny| tiny.peeks());
+    let outsider = party::<H, _, _>("outsider", &tiny, |tiny| tiny.add_from_outside(SOON));
+    let end = tiny.goes_to_sleep();
+    H::join(peeker);
+    H::join(outsider);
+    tiny.judge(&[end, End::Busy])
+});
+
+scene!(one_peeks_as_another_leaves, |H, D| {
+    let tiny = with_timer::<H, D>(LATE);
+    let poll = tiny.waits();
+    let peeker = party::<H, _, _>("M1", &tiny, |tiny| tiny.peeks());
+    let end = tiny.comes_back(poll, false);
+    H::join(peeker);
+    // It had no P, and so there was none to wake an M with.
+    let ends = format!("{end:?}");
+    if end == End::Asleep {
+        return format!("{ends}, missed it");
+    }
+    tiny.judge(&[end, End::Busy])
+});
+
+fn two_add<H: Stage>() -> String {
+    let shelf = Shelf::<H>::new();
+    let other = party::<H, _, _>("other", &shelf, |shelf| shelf.add(SOON, false));
+    shelf.add(LATE, false);
+    let seen = shelf.deadline();
+    H::join(other);
+    let left = shelf.deadline();
+    assert!(left == SOON, "the earliest timer is due at {SOON}, and the shelf says {left}");
+    format!("first {seen}, then {left}")
+}
+
+fn one_adds_and_one_removes<H: Stage>() -> String {
+    let shelf = Shelf::<H>::new();
+    let other = party::<H, _, _>("other", &shelf, |shelf| shelf.add(SOON, true));
+    shelf.add(LATE, false);
+    let seen = shelf.deadline();
+    H::join(other);
+    let left = shelf.deadline();
+    assert!(left == LATE, "the earliest timer is due at {LATE}, and the shelf says {left}");
+    format!("first {seen}, then {left}")
+}
+
+/// The models.
+pub const MODELS: &[Model] = &[
+    crate::model!("netpoll::somebody_waits::the_first_timer", the_first_timer,
+        claim: "a timer that is added from outside while the last M goes to sleep is waited for (golang/go #44868)",
+        size: "2 threads, 1 timer, 1 P idled",
+        invariants: [28, 35, 44],
+        must_reach: ["[Waits(5)], woken 0", "[Asleep], woken 1", "[Looks], woken 0", "[Waits(5)], woken 1"],
+        runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
+    crate::model!("netpoll::somebody_waits::an_earlier_timer", an_earlier_timer,
+        claim: "who waits for a later timer is interrupted by one that is earlier (golang/go #38860)",
+        size: "2 threads, 2 timers, 1 P idled",
+        invariants: [28, 35, 44],
+        must_reach: ["[Waits(7)], woken 0", "[Waits(100)], woken 0, interrupted", "[Looks]"],
+        runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
+    crate::model!("netpoll::somebody_waits::somebody_waits_for_a_socket", somebody_waits_for_a_socket,
+        claim: "who waits for a socket from outside while the last M goes to sleep is waited for",
+        size: "2 threads, 1 socket, 1 P idled",
+        invariants: [28, 29, 35],
+        must_reach: ["[Waits(18446744073709551615)]", "[Asleep], woken 1", "[Looks]"],
+        runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
+    crate::model!("netpoll::somebody_waits::two_go_to_sleep", two_go_to_sleep,
+        claim: "two Ms go to sleep: exactly one waits",
+        size: "2 threads, 1 timer, 2 Ps idled",
+        invariants: [28, 35],
+        must_reach: ["[Waits(100), Asleep]", "[Asleep, Waits(100)]"],
+        runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
+    crate::model!("netpoll::somebody_waits::a_timer_that_is_not_announced", a_timer_that_is_not_announced,
+        claim: "an M adds a timer under its P and goes to sleep while another goes to wait: that one waits no longer",
+        size: "2 threads, 2 timers, 2 Ps idled",
+        invariants: [28, 35, 44],
+        must_reach: ["[Waits(7), Asleep]", "[Asleep, Waits(7)]", "[Waits(100), Asleep], woken 0, interrupted"],
+        runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
+    crate::model!("netpoll::somebody_waits::its_p_is_handed_on", its_p_is_handed_on,
+        claim: "an M adds a timer under its P and hands that on while another goes to wait: who gets the P, or waits, sees it",
+        size: "2 threads, 2 timers, 1 P idled, 1 handed on",
+        invariants: [28, 35, 44],
+        must_reach: ["[Waits(7)], woken 0", "[Waits(100)], woken 1"],
+        runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
+    crate::model!("netpoll::somebody_waits::who_leaves_finds_no_p", who_leaves_finds_no_p,
+        claim: "one comes back from the poller and finds no P, and who adds a timer trusts it: who idles the P sees the timer",
+        size: "3 threads, 2 timers, 1 P idled",
+        invariants: [28, 35, 44],
+        must_reach: ["[Asleep, Waits(7)]", "[Looks, Asleep]"],
+        runs: [rc11(), loom_bounded(3), sc(), tso()]),
+    crate::model!("netpoll::somebody_waits::who_leaves_waits_again", who_leaves_waits_again,
+        claim: "the same of one that was interrupted, and would wait again",
+        size: "3 threads, 2 timers, 1 P idled",
+        invariants: [28, 35, 44],
+        must_reach: ["[Waits(7), Asleep]", "[Asleep, Waits(7)]"],
+        runs: [rc11(), loom_bounded(3), sc(), tso()]),
+    crate::model!("netpoll::somebody_waits::who_leaves_and_a_p_is_handed_on", who_leaves_and_a_p_is_handed_on,
+        claim: "one comes back from the poller as a P is handed on, with a timer nobody was told of: one sees the other",
+        size: "2 threads, 2 timers, 1 P handed on",
+        invariants: [28, 35, 44],
+        must_reach: ["[Asleep], woken 1", "[Looks], woken 0"],
+        runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
+    crate::model!("netpoll::one_at_a_time::one_peeks_and_another_goes_to_sleep", one_peeks_and_another_goes_to_sleep,
+        claim: "one looks into the poller while another goes to wait there: not both, and one waits in the end",
+        size: "2 threads, 1 timer, 1 P idled",
+        invariants: [28, 35],
+        must_reach: ["[Waits(100), Busy], woken 0", "[Asleep, Busy], woken 1"],
+        runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
+    crate::model!("netpoll::one_at_a_time::one_peeks_while_a_timer_comes", one_peeks_while_a_timer_comes,
+        claim: "who looks into the poller does not eat the interrupt that is meant for who waits (golang/go #42515)",
+        size: "3 threads, 2 timers, 1 P idled",
+        invariants: [28, 35, 44],
+        must_reach: ["[Waits(100), Busy], woken 0, interrupted", "[Waits(5), Busy], woken 0", "[Asleep, Busy]"],
+        runs: [rc11(), loom_bounded(3), sc(), tso()]),
+    crate::model!("netpoll::one_at_a_time::one_peeks_as_another_leaves", one_peeks_as_another_leaves,
+        claim: "one looks into the poller as another leaves it, and would wait again: never both",
+        size: "2 threads, 1 timer",
+        invariants: [28],
+        must_reach: ["[Waits(100), Busy]", "Asleep, missed it"],
+        runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
+    crate::model!("timers::when_is_the_earliest::two_add", two_add,
+        claim: "two add timers to one shelf: its word is the earlier moment",
+        size: "2 threads, 2 timers",
+        invariants: [35, 44],
+        must_reach: ["first 100, then 5", "first 5, then 5"],
+        runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
+    crate::model!("timers::when_is_the_earliest::one_adds_and_one_removes", one_adds_and_one_removes,
+        claim: "one of them is removed again: the word is the moment of the other",
+        size: "2 threads, 2 timers, 1 removed",
+        invariants: [35, 44],
+        must_reach: ["first 100, then 100", "first 5, then 100"],
+        runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
+];
+
+const FIRST: &str = "netpoll::somebody_waits::the_first_timer";
+const EARLIER: &str = "netpoll::somebody_waits::an_earlier_timer";
+const UNANNOUNCED: &str = "netpoll::somebody_waits::a_timer_that_is_not_announced";
+const HANDED_ON: &str = "netpoll::somebody_waits::its_p_is_handed_on";
+const NO_P: &str = "netpoll::somebody_waits::who_leaves_finds_no_p";
+const PEEKS: &str = "netpoll::one_at_a_time::one_peeks_and_another_goes_to_sleep";
+const EATS: &str = "netpoll::one_at_a_time::one_peeks_while_a_timer_comes";
+const LEAVES: &str = "netpoll::one_at_a_time::one_peeks_as_another_leaves";
+
+const fn weaker(
+    name: &'static str,
+    what: &'static str,
+    after: &'static str,
+    needle: &'static str,
+    killed_by: &'static [(&'static str, Engine)],
+) -> Mutant {
+    let mutation = Mutation::Weaken { file: "kernel/netpoll.rs", after, needle };
+    Mutant { name, room: "netpoll", what, mutation, killed_by }
+}
+
+const fn wrong(
+    name: &'static str,
+    twin: &'static str,
+    what: &'static str,
+    killed_by: &'static [(&'static str, Engine)],
+) -> Mutant {
+    Mutant { name, room: "netpoll", what, mutation: Mutation::Twin(twin), killed_by }
+}
+
+const FENCE: &str = "store_load::<H>()";
+
+/// The mutants.
+pub const MUTANTS: &[Mutant] = &[
+    weaker(
+        "netpoll-no-adders-fence",
+        "announce without its StoreLoad",
+        "pub fn announce",
+        FENCE,
+        &[(EARLIER, Engine::Loom), (EARLIER, Engine::Tso)],
+    ),
+    weaker(
+        "netpoll-no-waiters-fence",
+        "prepare without its StoreLoad",
+        "pub fn prepare",
+        FENCE,
+        &[(EARLIER, Engine::Loom), (EARLIER, Engine::Tso)],
+    ),
+    weaker(
+        "netpoll-no-sleepers-fence",
+        "claim without its StoreLoad",
+        "pub fn claim",
+        FENCE,
+        &[(UNANNOUNCED, Engine::Loom)],
+    ),
+    weaker("netpoll-no-leavers-fence", "leave without its StoreLoad", "pub fn leave", FENCE, &[(NO_P, Engine::Loom)]),
+    weaker(
+        "netpoll-no-handers-fence",
+        "is_missing without its StoreLoad",
+        "pub fn is_missing",
+        FENCE,
+        &[(HANDED_ON, Engine::Loom)],
+    ),
+    weaker(
+        "netpoll-leaves-relaxed",
+        "leave gives the poller up Relaxed",
+        "pub fn leave",
+        "who.store",
+        &[(LEAVES, Engine::Loom)],
+    ),
+    weaker(
+        "netpoll-peeks-relaxed",
+        "peek takes the poller Relaxed",
+        "pub fn peek",
+        "compare_exchange",
+        &[(LEAVES, Engine::Loom)],
+    ),
+    weaker(
+        "netpoll-has-peeked-relaxed",
+        "peek gives the poller up Relaxed",
+        "pub fn peek",
+        "who.swap",
+        &[(PEEKS, Engine::Loom)],
+    ),
+    wrong(
+        "netpoll-reads-it-once",
+        "reads-it-once",
+        "who waits does not read the deadline again",
+        &[(EARLIER, Engine::Sc), (EARLIER, Engine::Loom)],
+    ),
+    wrong(
+        "netpoll-trusts-who-waits",
+        "trusts-who-waits",
+        "who would wait does not look until when another does",
+        &[(UNANNOUNCED, Engine::Sc), (UNANNOUNCED, Engine::Loom)],
+    ),
+    wrong(
+        "netpoll-peeks-and-goes",
+        "peeks-and-goes",
+        "who has peeked does not wake for who has missed a wait",
+        &[(PEEKS, Engine::Sc), (PEEKS, Engine::Loom)],
+    ),
+    wrong(
+        "netpoll-peeks-beside-who-waits",
+        "peeks-beside-who-waits",
+        "a peek does not exclude a wait (golang/go #42515)",
+        &[(EATS, Engine::Sc), (PEEKS, Engine::Loom)],
+    ),
+    wrong(
+        "netpoll-never-interrupts",
+        "never-interrupts",
+        "an earlier timer does not interrupt a wait (golang/go #38860)",
+        &[(EARLIER, Engine::Sc), (EARLIER, Engine::Loom)],
+    ),
+    wrong(
+        "netpoll-wakes-nobody",
+        "wakes-nobody",
+        "a timer that is added while nobody waits wakes nobody (golang/go #44868)",
+        &[(FIRST, Engine::Sc), (FIRST, Engine::Loom)],
+    ),
+    wrong(
+        "netpoll-ignores-until",
+        "ignores-until",
+        "who hands a P on does not look until when another waits",
+        &[(HANDED_ON, Engine::Sc), (HANDED_ON, Engine::Loom)],
+    ),
+    wrong(
+        "netpoll-never-missing",
+        "never-missing",
+        "who hands a P on does not look whether anybody waits",
+        &[(HANDED_ON, Engine::Sc), (HANDED_ON, Engine::Loom)],
+    ),
+    Mutant {
+        name: "timers-tells-when-late",
+        room: "timers",
+        what: "a shelf's word is written after its lock is released",
+        mutation: Mutation::Twin("tells-when-late"),
+        killed_by: &[
+            ("timers::when_is_the_earliest::two_add", Engine::Sc),
+            ("timers::when_is_the_earliest::two_add", Engine::Loom),
+            ("timers::when_is_the_earliest::two_add", Engine::Rc11),
+        ],
+    },
+    Mutant {
+        name: "timers-forgets-to-tell-when",
+        room: "timers",
+        what: "a shelf's word is not written when a timer is removed (the shape of golang/go #51654)",
+        mutation: Mutation::Twin("forgets-to-tell-when"),
+        killed_by: &[
+            ("timers::when_is_the_earliest::one_adds_and_one_removes", Engine::Sc),
+            ("timers::when_is_the_earliest::one_adds_and_one_removes", Engine::Rc11),
+        ],
+    },
+];

@@ -1,0 +1,248 @@
+//! Models of the whole scheduler with timers and a poller: Gs that wait for timers and for a socket, outsiders that add
+//! timers, while Ms come and go. Time passes when somebody waits for it.
+//!
+//! At the end all is quiet, no timer is left, nobody waits, and each G has run once.
+
+use super::common::g;
+use super::stw::real::{More, On, Play, finish, open_polling, small, submit};
+use crate::engine::Engine;
+use crate::model::{Model, rc11, rc11_cut, sampled};
+use crate::mutant::Mutant;
+use crate::stage::Stage;
+use spinpark::atomic::Atomic;
+use spinpark::host::{Nanos, Parker};
+use spinpark::kernel::config::Config;
+use spinpark::kernel::find::Worker;
+use spinpark::kernel::g::G;
+use spinpark::kernel::observer::Event;
+use spinpark::kernel::p::PId;
+use spinpark::kernel::timers::{NEVER, Timers};
+use spinpark::kernel::work_source::{Poller, Waker, WorkSource};
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use std::sync::{Arc, OnceLock};
+
+const SOON: Nanos = 1_000;
+const LATER: Nanos = 2_000_000;
+
+/// The timers and the socket, as their own threads see them.
+struct Outside<H: Stage> {
+    /// What is due is a G's number.
+    timers: Timers<H, u64>,
+    /// How many wait for the socket.
+    waiters: Atomic<H, u64>,
+    /// The G that can go on; 0: none.
+    ready: Atomic<H, u64>,
+    /// Where who waits in the poller sleeps.
+    bed: H::Parker,
+    waker: OnceLock<Waker>,
+    polled: AtomicU32,
+}
+
+struct Clock<H: Stage>(Arc<Outside<H>>, Waker);
+
+impl<H: Stage> WorkSource for Clock<H> {
+    fn waker(&self) -> &Waker {
+        &self.1
+    }
+    fn has_work(&self) -> bool {
+        self.0.timers.deadline() <= H::now()
+    }
+    fn take(&self, p: Option<PId>, put: &mut dyn FnMut(G)) {
+        let now = H::now();
+        while let Some(n) = self.0.timers.take_due(p.map_or(0, PId::index), now) {
+            put(g(n));
+        }
+    }
+    fn deadline(&self) -> Nanos {
+        self.0.timers.deadline()
+    }
+    fn is_expecting(&self) -> bool {
+        !self.0.timers.is_empty()
+    }
+}
+
+struct Sea<H: Stage>(Arc<Outside<H>>);
+
+impl<H: Stage> Poller for Sea<H> {
+    fn is_awaited(&self) -> bool {
+        self.0.waiters.load(Relaxed) > 0
+    }
+    fn poll(&self, until: Nanos, put: &mut dyn FnMut(G)) {
+        if self.0.ready.load(Acquire) == 0 {
+            match until.saturating_sub(H::now()) {
+                0 => (),
+                _ if until == NEVER => self.0.bed.park(),
+                nanos => self.0.bed.park_timeout(nanos),
+            }
+        }
+        self.peek(put);
+    }
+    fn peek(&self, put: &mut dyn FnMut(G)) {
+        match self.0.ready.swap(0, AcqRel) {
+            0 => (),
+            n => {
+                put(g(n));
+                self.0.waiters.fetch_sub(1, AcqRel);
+            }
+        }
+    }
+    fn interrupt(&self) {
+        self.0.bed.unpark();
+    }
+}
+
+/// The embedder's part.
+struct Shore<H: Stage>(Arc<Outside<H>>);
+
+impl<H: Stage> More for Shore<H> {
+    fn event(&self, event: &Event<'_>) {
+        if let Event::Polling { .. } = event {
+            self.0.polled.fetch_add(1, Relaxed);
+        }
+    }
+}
+
+type Coast<H> = On<H, Shore<H>>;
+
+fn coast<H: Stage>(config: Config, n: u64, play: Play<H, Shore<H>>) -> Coast<H> {
+    let outside = Arc::new(Outside {
+        timers: Timers::new(config.procs),
+        waiters: Atomic::new(0),
+        ready: Atomic::new(0),
+        bed: H::Parker::new(),
+        waker: OnceLock::new(),
+        polled: AtomicU32::new(0),
+    });
+    open_polling(config, n, Shore(Arc::clone(&outside)), play, |waker| {
+        let _ = outside.waker.set(waker.clone());
+        (vec![Box::new(Clock(Arc::clone(&outside), waker.clone()))], Box::new(Sea(outside)))
+    })
+}
+
+/// G `n` waits for a timer, which a G adds under `worker`'s P.
+fn waits_until<H: Stage>(sched: &Coast<H>, worker: &Worker, n: u64, when: Nanos) {
+    let outside = &sched.observer().more.0;
+    let n = sched.observer().make(n).into_raw().get();
+    outside.timers.add(worker.p().index(), H::now() + when, n);
+}
+
+/// The same, from outside.
+fn waits_outside_until<H: Stage>(sched: &Coast<H>, n: u64, when: Nanos) {
+    let outside = &sched.observer().more.0;
+    let n = sched.observer().make(n).into_raw().get();
+    let when = H::now() + when;
+    let (_, is_first) = outside.timers.add(0, when, n);
+    if is_first {
+        outside.waker.get().expect("it was made from one").announce(when);
+    }
+}
+
+/// The socket is ready for G `n`, which waits for it.
+fn rings<H: Stage>(sched: &Coast<H>, n: u64) {
+    let outside = &sched.observer().more.0;
+    let n = sched.observer().make(n).into_raw().get();
+    outside.ready.store(n, Release);
+    outside.bed.unpark();
+}
+
+fn ends<H: Stage>(sched: &Coast<H>) -> String {
+    let snapshot = finish(sched);
+    let outside = &sched.observer().more.0;
+    assert!(outside.timers.is_empty() && outside.waiters.load(Relaxed) == 0, "all is quiet, but somebody waits");
+    format!("{} Ms, {}", snapshot.alive, if outside.polled.load(Relaxed) > 0 { "one waited" } else { "nobody waited" })
+}
+
+fn a_timer_from_outside<H: Stage>() -> String {
+    let sched = coast::<H>(small(1, 2), 2, |_, worker, _| Some(worker));
+    submit(&sched, 1, 1);
+    waits_outside_until(&sched, 2, SOON);
+    ends(&sched)
+}
+
+fn timers_of_gs_and_a_system_call<H: Stage>() -> String {
+    let sched = coast::<H>(small(2, 4), 5, |sched, mut worker, n| {
+        match n {
+            1 => waits_until(sched, &worker, 4, LATER),
+            2 => {
+                waits_until(sched, &worker, 5, SOON);
+                let away = sched.entersyscallblock(worker);
+                (worker, _) = sched.exitsyscall_bound(away);
+            }
+            _ => (),
+        }
+        sched.observer().uses(&worker);
+        Some(worker)
+    });
+    let other = H::fork("outsider", {
+        let sched = Arc::clone(&sched);
+        move || waits_outside_until(&sched, 3, SOON)
+    });
+    submit(&sched, 1, 2);
+    H::join(other);
+    ends(&sched)
+}
+
+fn a_socket_and_timers<H: Stage>() -> String {
+    let sched = coast::<H>(small(2, 4), 4, |sched, worker, n| {
+        if n == 1 {
+            waits_until(sched, &worker, 3, LATER);
+        }
+        Some(worker)
+    });
+    // G4 waits for the socket from the start.
+    sched.observer().more.0.waiters.store(1, Release);
+    sched.observer().more.0.waker.get().expect("it was made from one").announce(NEVER);
+    let other = H::fork("peer", {
+        let sched = Arc::clone(&sched);
+        move || {
+            rings(&sched, 4);
+            waits_outside_until(&sched, 2, SOON);
+        }
+    });
+    submit(&sched, 1, 1);
+    H::join(other);
+    ends(&sched)
+}
+
+fn no_thread_but_who_waits<H: Stage>() -> String {
+    let sched = coast::<H>(small(1, 1), 2, |_, worker, _| Some(worker));
+    // Nobody rings before G1 has run: the only M there can be waits for a socket, and has to come back for G1.
+    sched.observer().more.0.waiters.store(1, Release);
+    sched.observer().more.0.waker.get().expect("it was made from one").announce(NEVER);
+    submit(&sched, 1, 1);
+    super::stw::real::first_runs(&sched);
+    rings(&sched, 2);
+    ends(&sched)
+}
+
+/// The models.
+pub const MODELS: &[Model] = &[
+    crate::model!("sched::timers_and_sockets::a_timer_from_outside", a_timer_from_outside,
+        claim: "a timer is added from outside while the only M goes to sleep, or sleeps: it fires",
+        size: "1 P, 2 Ms, 1 G, 1 timer",
+        invariants: [1, 2, 28, 30, 31, 32, 33, 34, 35, 36, 44],
+        must_reach: ["one waited"],
+        runs: [rc11_cut(), sampled(Engine::Pct, 5_000), sampled(Engine::TsoPct, 3_000)]),
+    crate::model!("sched::timers_and_sockets::timers_of_gs_and_a_system_call", timers_of_gs_and_a_system_call,
+        claim: "Gs add timers under their Ps and nobody is told, one of them blocks, and one is added from outside: all fire",
+        size: "2 Ps, 4 Ms, 2 Gs, 3 timers, 1 system call",
+        invariants: [1, 2, 28, 30, 31, 32, 33, 34, 35, 36, 44],
+        must_reach: ["one waited"],
+        runs: [rc11_cut(), sampled(Engine::Random, 3_000), sampled(Engine::Pct, 5_000), sampled(Engine::TsoPct, 3_000)]),
+    crate::model!("sched::timers_and_sockets::a_socket_and_timers", a_socket_and_timers,
+        claim: "a socket becomes ready while timers come and fire: who waits for it goes on",
+        size: "2 Ps, 4 Ms, 1 G, 2 timers, 1 socket",
+        invariants: [1, 2, 28, 29, 30, 31, 32, 33, 34, 35, 36, 44],
+        must_reach: ["one waited"],
+        runs: [rc11_cut(), sampled(Engine::Random, 3_000), sampled(Engine::Pct, 5_000), sampled(Engine::TsoPct, 3_000)]),
+    crate::model!("sched::timers_and_sockets::no_thread_but_who_waits", no_thread_but_who_waits,
+        claim: "the only M there can be waits for a socket, and a G is submitted: it comes back and runs it",
+        size: "1 P, 1 M, 1 G, 1 socket",
+        invariants: [1, 2, 28, 30, 36],
+        must_reach: ["one waited"],
+        runs: [rc11(), sampled(Engine::Pct, 5_000), sampled(Engine::TsoPct, 3_000)]),
+];
+
+/// The mutants.
+pub const MUTANTS: &[Mutant] = &[];

@@ -1,0 +1,76 @@
+//! What the pictures in docs/counterexample-pictures.md show. Its line numbers are in them.
+
+use spinpark::host::{Host, Lock as _, Parker as _, Word as _};
+use spinpark_verification::rc11::{Lock, Parker, PlainCell, Rc11, Word};
+use spinpark_verification::stage::{Cell, Stage};
+use spinpark_verification::wrap::trace::main_plays;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
+
+/// The kernel's parking protocol, in small.
+struct Parking {
+    queued: Word,
+    nmspinning: Word,
+}
+
+/// A submitter queues a G, and wakes somebody if nobody looks for work. A seeker says that it looks no longer, and looks
+/// a last time. With both fences one of them sees the other.
+pub(crate) fn parking(submitter_has_fence: bool, seeker_has_fence: bool) -> String {
+    main_plays("submitter");
+    let kernel = Arc::new(Parking { queued: Word::new(0), nmspinning: Word::new(1) });
+    let theirs = Arc::clone(&kernel);
+    let seeker = Rc11::fork("seeker", move || {
+        let Parking { queued, nmspinning } = &*theirs;
+        nmspinning.swap(0, AcqRel);
+        if seeker_has_fence {
+            Rc11::fence(SeqCst);
+        }
+        queued.load(Relaxed) == 1
+    });
+    let Parking { queued, nmspinning } = &*kernel;
+    queued.store(1, Relaxed);
+    if submitter_has_fence {
+        Rc11::fence(SeqCst);
+    }
+    let wakes = nmspinning.load(Relaxed) == 0;
+    let sees = Rc11::join(seeker);
+    assert!(wakes || sees, "the G is slept on");
+    String::new()
+}
+
+/// A slot is filled, and then its flag is set, but the flag releases nothing.
+pub(crate) fn race() -> String {
+    main_plays("consumer");
+    let shared = Arc::new((PlainCell::new(0), Word::new(0)));
+    let theirs = Arc::clone(&shared);
+    let producer = Rc11::fork("producer", move || {
+        let (slot, full) = &*theirs;
+        slot.set(7);
+        full.store(1, Relaxed);
+    });
+    let (slot, full) = &*shared;
+    if full.load(Acquire) == 1 {
+        assert_eq!(slot.get(), 7);
+    }
+    Rc11::join(producer);
+    String::new()
+}
+
+/// Who is to wake the sleeper needs the lock with which it sleeps.
+pub(crate) fn deadlock() -> String {
+    main_plays("sleeper");
+    let shared = Arc::new((Lock::new(()), Parker::new()));
+    let theirs = Arc::clone(&shared);
+    let waker = Rc11::fork("waker", move || {
+        let (list, alarm) = &*theirs;
+        list.with(|()| {
+            alarm.unpark();
+        });
+    });
+    let (list, alarm) = &*shared;
+    list.with(|()| {
+        alarm.park();
+    });
+    Rc11::join(waker);
+    String::new()
+}
