@@ -15,7 +15,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use spinpark_verification::engine::{self, Bounds, Engine, Failure, Job, Outcome, Script, Verdict};
-use spinpark_verification::model::{Model, OnShuttle, OnTso};
+use spinpark_verification::model::{Model, OnAny};
 use spinpark_verification::mutant::Mutant;
 use spinpark_verification::stage::Stage;
 use std::any::Any;
@@ -227,9 +227,6 @@ fn play<R: Room, H: Stage>() -> String {
 }
 
 fn model<R: Room>() -> Model {
-    fn not_here() -> String {
-        panic!("generated programs are played on shuttle only")
-    }
     Model {
         name: R::NAME,
         claim: R::CLAIM,
@@ -237,11 +234,7 @@ fn model<R: Room>() -> Model {
         invariants: &[],
         must_reach: &[],
         runs: &[],
-        rc11: not_here,
-        loom: not_here,
-        loom_apart: not_here,
-        shuttle: play::<R, OnShuttle>,
-        tso: play::<R, OnTso>,
+        play: play::<R, OnAny>,
     }
 }
 

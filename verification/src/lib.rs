@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod any;
 pub mod engine;
 pub mod job;
 pub mod litmus;

@@ -1,21 +1,11 @@
 //! What a model is: a plain generic function, played by every engine that can, with what it claims.
 
+use crate::any::Any;
 use crate::engine::{Bounds, Engine};
-use crate::loom::Loom;
-use crate::rc11::Rc11;
-use crate::shuttle::Shuttle;
-use crate::wrap::{apart::Apart, trace::Trace, tso::Tso, weaken::Weaken};
+use crate::wrap::{trace::Trace, weaken::Weaken};
 
-/// RC11, as models see it.
-pub type OnRc11 = Trace<Weaken<Rc11>>;
-/// loom, as models see it.
-pub type OnLoom = Trace<Weaken<Loom>>;
-/// loom with marks, as models see it.
-pub type OnLoomApart = Trace<Weaken<Apart<Loom>>>;
-/// shuttle, as models see it.
-pub type OnShuttle = Trace<Weaken<Shuttle>>;
-/// shuttle with store buffers, as models see it.
-pub type OnTso = Trace<Weaken<Tso<Shuttle>>>;
+/// The engine in charge, as models see it.
+pub type OnAny = Trace<Weaken<Any>>;
 
 /// A model of one room.
 #[derive(Debug)]
@@ -32,16 +22,8 @@ pub struct Model {
     pub must_reach: &'static [&'static str],
     /// On which engines it runs by default.
     pub runs: &'static [Run],
-    /// One execution on RC11; returns how it ended.
-    pub rc11: fn() -> String,
-    /// One execution on loom; returns how it ended.
-    pub loom: fn() -> String,
-    /// One execution on loom with marks; returns how it ended.
-    pub loom_apart: fn() -> String,
-    /// One execution on shuttle.
-    pub shuttle: fn() -> String,
-    /// One execution on shuttle with store buffers.
-    pub tso: fn() -> String,
+    /// One execution, on the host that [`any::choose`](crate::any::choose) has chosen; returns how it ended.
+    pub play: fn() -> String,
 }
 
 impl Model {
@@ -158,7 +140,7 @@ pub const fn sampled(engine: Engine, n: u64) -> Run {
     Run { engine, bounds, deep }
 }
 
-/// Declares a model: the generic function is instantiated for every host.
+/// Declares a model: a generic function, played on whichever host the engine in charge needs.
 #[macro_export]
 macro_rules! model {
     ($name:literal, $body:ident, claim: $claim:literal, size: $size:literal, invariants: [$($inv:literal),*],
@@ -170,11 +152,7 @@ macro_rules! model {
             invariants: &[$($inv),*],
             must_reach: &[$($reach),*],
             runs: const { &[$($run),*] },
-            rc11: $body::<$crate::model::OnRc11>,
-            loom: $body::<$crate::model::OnLoom>,
-            loom_apart: $body::<$crate::model::OnLoomApart>,
-            shuttle: $body::<$crate::model::OnShuttle>,
-            tso: $body::<$crate::model::OnTso>,
+            play: $body::<$crate::model::OnAny>,
         }
     };
 }

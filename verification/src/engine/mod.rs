@@ -3,6 +3,7 @@
 pub mod record;
 pub mod sc;
 
+use crate::any::{self, Kind};
 use crate::model::Model;
 use crate::mutant::Mutation;
 use crate::rc11;
@@ -71,6 +72,17 @@ impl Engine {
             Engine::Loom | Engine::LoomApart => "C11 (part)",
             Engine::Sc | Engine::Random | Engine::Pct => "SC",
             Engine::Tso | Engine::TsoRandom | Engine::TsoPct => "TSO",
+        }
+    }
+
+    /// Whose memory and threads its executions have.
+    pub const fn kind(self) -> Kind {
+        match self {
+            Engine::Rc11 => Kind::Rc11,
+            Engine::Loom => Kind::Loom,
+            Engine::LoomApart => Kind::Apart,
+            Engine::Sc | Engine::Random | Engine::Pct => Kind::Shuttle,
+            Engine::Tso | Engine::TsoRandom | Engine::TsoPct => Kind::Tso,
         }
     }
 
@@ -321,6 +333,7 @@ fn never_reached(model: &Model, outcome: &Outcome) -> Option<Failure> {
 
 fn explore(job: Job<'_>, script: Option<&Script>, progress: &Progress) -> Outcome {
     TALLY.with(Tally::reset);
+    any::choose(job.engine.kind());
     let clock = Instant::now();
     let result = match job.engine {
         Engine::Rc11 => explore_by_rc11(job, script, progress),
@@ -358,7 +371,7 @@ fn explore(job: Job<'_>, script: Option<&Script>, progress: &Progress) -> Outcom
 /// Explores by graphs. It counts outcomes by itself, since it may explore on several threads.
 fn explore_by_rc11(job: Job<'_>, script: Option<&Script>, progress: &Progress) -> Explored {
     let Job { bounds, mutation, .. } = job;
-    let body = job.model.rc11;
+    let body = job.model.play;
     if let Some(Script::Graph(graph)) = script {
         let played = rc11::watch((**graph).clone(), body);
         let picture = played.found.as_ref().map(|found| picture(job, found, &played).columns());
@@ -371,7 +384,10 @@ fn explore_by_rc11(job: Job<'_>, script: Option<&Script>, progress: &Progress) -
         executions: bounds.executions,
         seconds: Some(bounds.seconds),
         spurious: bounds.spurious as u16,
-        on_thread: Some(Arc::new(move || crate::mutant::set(mutation))),
+        on_thread: Some(Arc::new(move || {
+            any::choose(Kind::Rc11);
+            crate::mutant::set(mutation);
+        })),
         ..rc11::Config::default()
     };
     let tell = |tally: &rc11::Tally| progress(tally.executions, Some(tally.done));
@@ -400,7 +416,8 @@ fn explore_by_rc11(job: Job<'_>, script: Option<&Script>, progress: &Progress) -
 /// A failing execution of rc11's, drawn. `None`: it no longer fails.
 pub fn draw(job: Job<'_>, graph: &Graph) -> Option<Picture> {
     crate::mutant::set(job.mutation);
-    let played = rc11::watch(graph.clone(), job.model.rc11);
+    any::choose(Kind::Rc11);
+    let played = rc11::watch(graph.clone(), job.model.play);
     crate::mutant::set(None);
     played.found.as_ref().map(|found| picture(job, found, &played))
 }
@@ -440,7 +457,7 @@ fn explore_by_loom(job: Job<'_>, script: Option<&Script>, clock: Instant, progre
     builder.checkpoint_file = None;
     builder.max_permutations = Some(usize::try_from(limit + 1).unwrap_or(usize::MAX));
     builder.max_duration = Some(Duration::from_secs_f64(seconds));
-    let body = if job.engine == Engine::LoomApart { job.model.loom_apart } else { job.model.loom };
+    let body = job.model.play;
     let explore = || {
         builder.check(move || {
             let n = TALLY.with(Tally::one_more);
@@ -488,7 +505,7 @@ fn explore_by_shuttle(job: Job<'_>, script: Option<&Script>, clock: Instant, pro
     config.failure_persistence = shuttle::FailurePersistence::None;
     config.silence_warnings = true;
     config.max_steps = shuttle::MaxSteps::FailAfter(1_000_000);
-    let body = if job.engine.memory_model() == "TSO" { job.model.tso } else { job.model.shuttle };
+    let body = job.model.play;
     let traced = script.is_some();
     let play = move || {
         TALLY.with(Tally::one_more);

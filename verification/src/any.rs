@@ -1,0 +1,264 @@
+//! `Any`: the host that the engine in charge needs, chosen at run time.
+//!
+//! A model is a generic function. Built for each host, it would be built five times over; built for this one, it plays
+//! on each of them, for a comparison an access. What a host has made stays that host's, so the choice may change only
+//! between executions.
+
+use crate::loom::Loom;
+use crate::rc11::Rc11;
+use crate::shuttle::Shuttle;
+use crate::stage::{self, Stage};
+use crate::wrap::{apart, tso};
+use spinpark::host::{self, Host, Nanos, SpawnError};
+use std::cell::Cell;
+use std::sync::atomic::Ordering;
+
+/// loom, with marks.
+type Apart = apart::Apart<Loom>;
+/// shuttle, with store buffers.
+type Tso = tso::Tso<Shuttle>;
+
+/// Whose memory and threads there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// RC11's.
+    Rc11,
+    /// loom's.
+    Loom,
+    /// loom's, with marks.
+    Apart,
+    /// shuttle's.
+    Shuttle,
+    /// shuttle's, with store buffers.
+    Tso,
+}
+
+thread_local! {
+    static KIND: Cell<Kind> = const { Cell::new(Kind::Rc11) };
+}
+
+/// From now on, on this thread of the machine, [`Any`] is this host.
+pub fn choose(kind: Kind) {
+    KIND.set(kind);
+}
+
+/// What one of the five hosts has made.
+pub enum Five<R, L, A, S, T> {
+    /// RC11.
+    Rc11(R),
+    /// loom.
+    Loom(L),
+    /// loom, with marks.
+    Apart(A),
+    /// shuttle.
+    Shuttle(S),
+    /// shuttle, with store buffers.
+    Tso(T),
+}
+
+/// The same call, whichever it is.
+macro_rules! either {
+    ($five:expr, $it:pat => $then:expr) => {
+        match $five {
+            Five::Rc11($it) => $then,
+            Five::Loom($it) => $then,
+            Five::Apart($it) => $then,
+            Five::Shuttle($it) => $then,
+            Five::Tso($it) => $then,
+        }
+    };
+}
+
+/// What the chosen host makes of this.
+macro_rules! make {
+    ($trait:path, $make:ident($($with:expr),*)) => {
+        match KIND.get() {
+            Kind::Rc11 => Five::Rc11(<R as $trait>::$make($($with),*)),
+            Kind::Loom => Five::Loom(<L as $trait>::$make($($with),*)),
+            Kind::Apart => Five::Apart(<A as $trait>::$make($($with),*)),
+            Kind::Shuttle => Five::Shuttle(<S as $trait>::$make($($with),*)),
+            Kind::Tso => Five::Tso(<T as $trait>::$make($($with),*)),
+        }
+    };
+}
+
+/// What the chosen host says to this.
+macro_rules! ask {
+    ($ask:ident($($with:expr),*)) => {
+        match KIND.get() {
+            Kind::Rc11 => Rc11::$ask($($with),*),
+            Kind::Loom => Loom::$ask($($with),*),
+            Kind::Apart => Apart::$ask($($with),*),
+            Kind::Shuttle => Shuttle::$ask($($with),*),
+            Kind::Tso => Tso::$ask($($with),*),
+        }
+    };
+}
+
+impl<R, L, A, S, T> host::Word for Five<R, L, A, S, T>
+where
+    R: host::Word,
+    L: host::Word,
+    A: host::Word,
+    S: host::Word,
+    T: host::Word,
+{
+    #[track_caller]
+    fn new(value: u64) -> Self {
+        make!(host::Word, new(value))
+    }
+    #[track_caller]
+    fn load(&self, order: Ordering) -> u64 {
+        either!(self, word => word.load(order))
+    }
+    #[track_caller]
+    fn store(&self, value: u64, order: Ordering) {
+        either!(self, word => word.store(value, order));
+    }
+    #[track_caller]
+    fn swap(&self, value: u64, order: Ordering) -> u64 {
+        either!(self, word => word.swap(value, order))
+    }
+    #[track_caller]
+    fn fetch_add(&self, value: u64, order: Ordering) -> u64 {
+        either!(self, word => word.fetch_add(value, order))
+    }
+    #[track_caller]
+    fn compare_exchange(&self, current: u64, new: u64, success: Ordering, failure: Ordering) -> Result<u64, u64> {
+        either!(self, word => word.compare_exchange(current, new, success, failure))
+    }
+}
+
+impl<V, R, L, A, S, T> host::Lock<V> for Five<R, L, A, S, T>
+where
+    R: host::Lock<V>,
+    L: host::Lock<V>,
+    A: host::Lock<V>,
+    S: host::Lock<V>,
+    T: host::Lock<V>,
+{
+    fn new(value: V) -> Self {
+        make!(host::Lock<V>, new(value))
+    }
+    fn with<U>(&self, f: impl FnOnce(&mut V) -> U) -> U {
+        either!(self, lock => lock.with(f))
+    }
+}
+
+impl<R, L, A, S, T> host::Parker for Five<R, L, A, S, T>
+where
+    R: host::Parker,
+    L: host::Parker,
+    A: host::Parker,
+    S: host::Parker,
+    T: host::Parker,
+{
+    fn new() -> Self {
+        make!(host::Parker, new())
+    }
+    #[track_caller]
+    fn park(&self) {
+        either!(self, parker => parker.park());
+    }
+    #[track_caller]
+    fn park_timeout(&self, nanos: Nanos) {
+        either!(self, parker => parker.park_timeout(nanos));
+    }
+    #[track_caller]
+    fn unpark(&self) {
+        either!(self, parker => parker.unpark());
+    }
+}
+
+impl<V, R, L, A, S, T> stage::Cell<V> for Five<R, L, A, S, T>
+where
+    R: stage::Cell<V>,
+    L: stage::Cell<V>,
+    A: stage::Cell<V>,
+    S: stage::Cell<V>,
+    T: stage::Cell<V>,
+{
+    fn new(value: V) -> Self {
+        make!(stage::Cell<V>, new(value))
+    }
+    fn get(&self) -> V {
+        either!(self, cell => cell.get())
+    }
+    fn set(&self, value: V) {
+        either!(self, cell => cell.set(value));
+    }
+}
+
+/// The host.
+pub struct Any;
+
+type WordOf<H> = <H as Host>::Word;
+type LockOf<H, V> = <H as Host>::Lock<V>;
+type ParkerOf<H> = <H as Host>::Parker;
+type CellOf<H, V> = <H as Stage>::Cell<V>;
+type ThreadOf<H, V> = <H as Stage>::Thread<V>;
+
+impl Host for Any {
+    type Word = Five<WordOf<Rc11>, WordOf<Loom>, WordOf<Apart>, WordOf<Shuttle>, WordOf<Tso>>;
+    type Lock<V: Send + 'static> =
+        Five<LockOf<Rc11, V>, LockOf<Loom, V>, LockOf<Apart, V>, LockOf<Shuttle, V>, LockOf<Tso, V>>;
+    type Parker = Five<ParkerOf<Rc11>, ParkerOf<Loom>, ParkerOf<Apart>, ParkerOf<Shuttle>, ParkerOf<Tso>>;
+
+    #[track_caller]
+    fn fence(order: Ordering) {
+        ask!(fence(order));
+    }
+    fn relax() {
+        ask!(relax());
+    }
+    #[track_caller]
+    fn choose(n: usize) -> usize {
+        ask!(choose(n))
+    }
+    #[track_caller]
+    fn now() -> Nanos {
+        ask!(now())
+    }
+    #[track_caller]
+    fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), SpawnError> {
+        ask!(spawn(name, body))
+    }
+}
+
+impl Stage for Any {
+    type Thread<V: Send + 'static> =
+        Five<ThreadOf<Rc11, V>, ThreadOf<Loom, V>, ThreadOf<Apart, V>, ThreadOf<Shuttle, V>, ThreadOf<Tso, V>>;
+    type Cell<V: Copy + Send + 'static> =
+        Five<CellOf<Rc11, V>, CellOf<Loom, V>, CellOf<Apart, V>, CellOf<Shuttle, V>, CellOf<Tso, V>>;
+
+    #[track_caller]
+    fn fork<V: Send + 'static>(name: &str, body: impl FnOnce() -> V + Send + 'static) -> Self::Thread<V> {
+        match KIND.get() {
+            Kind::Rc11 => Five::Rc11(Rc11::fork(name, body)),
+            Kind::Loom => Five::Loom(Loom::fork(name, body)),
+            Kind::Apart => Five::Apart(Apart::fork(name, body)),
+            Kind::Shuttle => Five::Shuttle(Shuttle::fork(name, body)),
+            Kind::Tso => Five::Tso(Tso::fork(name, body)),
+        }
+    }
+    #[track_caller]
+    fn join<V: Send + 'static>(thread: Self::Thread<V>) -> V {
+        match thread {
+            Five::Rc11(thread) => Rc11::join(thread),
+            Five::Loom(thread) => Loom::join(thread),
+            Five::Apart(thread) => Apart::join(thread),
+            Five::Shuttle(thread) => Shuttle::join(thread),
+            Five::Tso(thread) => Tso::join(thread),
+        }
+    }
+    fn me() -> usize {
+        ask!(me())
+    }
+    fn refuse_spawns(n: usize) {
+        ask!(refuse_spawns(n));
+    }
+    #[track_caller]
+    fn pass(nanos: Nanos) {
+        ask!(pass(nanos));
+    }
+}
