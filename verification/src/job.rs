@@ -77,8 +77,7 @@ impl Order {
     /// # Errors
     /// If there is none of this name.
     pub fn find(&self) -> Result<(&'static Model, Option<&'static Mutant>), String> {
-        let model = model::all().find(|model| model.name == self.model);
-        let model = model.ok_or_else(|| format!("there is no model `{}`", self.model))?;
+        let model = model::find(&self.model).ok_or_else(|| format!("there is no model `{}`", self.model))?;
         let mutant = match &self.mutant {
             None => None,
             Some(name) => Some(mutant::find(name).ok_or_else(|| format!("there is no mutant `{name}`"))?),

@@ -157,7 +157,13 @@ macro_rules! model {
     };
 }
 
-/// All models.
+/// The model of this name, the museum's included.
+pub fn find(name: &str) -> Option<&'static Model> {
+    let museums = crate::museum::MODELS.iter().copied().flatten();
+    all().chain(museums).find(|model| model.name == name)
+}
+
+/// All models of the kernel.
 pub fn all() -> impl Iterator<Item = &'static Model> {
     crate::models::MODELS.iter().copied().flatten()
 }

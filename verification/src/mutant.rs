@@ -94,6 +94,8 @@ pub const SOURCES: &[(&str, &str)] = &[
     ("models/threads.rs", include_str!("models/threads.rs")),
     ("models/whole.rs", include_str!("models/whole.rs")),
     ("models/work_source.rs", include_str!("models/work_source.rs")),
+    ("museum/go.rs", include_str!("museum/go.rs")),
+    ("museum/peers.rs", include_str!("museum/peers.rs")),
     ("tiny/bound.rs", include_str!("tiny/bound.rs")),
     ("tiny/handoff.rs", include_str!("tiny/handoff.rs")),
     ("tiny/locked.rs", include_str!("tiny/locked.rs")),
@@ -153,10 +155,11 @@ pub fn site(mutation: Mutation) -> Option<Site> {
 
 /// The mutant of this name.
 pub fn find(name: &str) -> Option<&'static Mutant> {
-    crate::models::MUTANTS.iter().copied().flatten().find(|mutant| mutant.name == name)
+    let museums = crate::museum::MUTANTS.iter().copied().flatten();
+    all().chain(museums).find(|mutant| mutant.name == name)
 }
 
-/// All of them.
+/// All of the kernel's; the museum has its own.
 pub fn all() -> impl Iterator<Item = &'static Mutant> {
     crate::models::MUTANTS.iter().copied().flatten()
 }

@@ -1,0 +1,55 @@
+//! The museum: bugs that real schedulers and queues had, each made again here, and caught.
+//!
+//! An exhibit is a wrong twin: one line of our kernel changed, or one line of a small faithful twin of the code that had
+//! the bug. The twin's models hold without the change, on the same engine that kills it.
+
+pub mod go;
+pub mod peers;
+
+use crate::model::Model;
+use crate::mutant::Mutant;
+
+/// How well what is told of a bug is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// The issue, the fix or the code was read.
+    Read,
+    /// It is told as others tell it: the issue's title, a change log, a comment in a source.
+    Told,
+    /// What happened is known; the mechanism shown here is our own reading of it.
+    OurReading,
+}
+
+/// A bug that somebody had.
+#[derive(Debug, Clone, Copy)]
+pub struct Exhibit {
+    /// Its name here.
+    pub name: &'static str,
+    /// Whose it was.
+    pub project: &'static str,
+    /// Where it was reported or fixed.
+    pub issue: &'static str,
+    /// When.
+    pub year: u16,
+    /// What happened to people.
+    pub people: &'static str,
+    /// Why.
+    pub cause: &'static str,
+    /// What mended it.
+    pub fix: &'static str,
+    /// How well that is known.
+    pub source: Source,
+    /// The wrong twin that has it: `mutant::find` knows it.
+    pub mutant: &'static str,
+}
+
+/// All of them.
+pub fn all() -> impl Iterator<Item = &'static Exhibit> {
+    [go::EXHIBITS, peers::EXHIBITS].into_iter().flatten()
+}
+
+/// The twins' models, which are not the kernel's.
+pub const MODELS: &[&[Model]] = &[go::MODELS, peers::MODELS];
+
+/// The twins that are not the kernel's.
+pub const MUTANTS: &[&[Mutant]] = &[go::MUTANTS, peers::MUTANTS];
