@@ -16,7 +16,9 @@ pub mod report;
 pub mod schedule;
 pub mod shuttle;
 pub mod stage;
+#[cfg(feature = "cores")]
 pub mod threads;
 pub mod tiny;
+pub mod trial;
 pub mod twins;
 pub mod wrap;

@@ -1,7 +1,7 @@
 //! The wrong twins: the kernel with one line weakened or one step wrong, each of which must be caught.
 
 use crate::engine::Engine;
-use crate::wrap::weaken::{self, Site};
+use crate::wrap::weaken::{self, Change, Fault, Site, Strength};
 use std::cell::Cell;
 
 /// What is wrong.
@@ -19,6 +19,8 @@ pub enum Mutation {
     },
     /// The room's wrong twin of this name is played instead of the room.
     Twin(&'static str),
+    /// One access is made in another way.
+    Access(Fault),
 }
 
 /// A wrong twin, and who must catch it.
@@ -136,12 +138,19 @@ pub(crate) fn set(mutation: Option<Mutation>) {
         Some(Mutation::Twin(name)) => Some(name),
         _ => None,
     });
-    weaken::weaken(mutation.and_then(site));
+    weaken::spoil(mutation.and_then(fault));
 }
 
 /// How often the mutated line was executed; a twin counts as executed.
 pub(crate) fn hits() -> u64 {
     weaken::hits() + u64::from(TWIN.get().is_some())
+}
+
+fn fault(mutation: Mutation) -> Option<Fault> {
+    match mutation {
+        Mutation::Access(fault) => Some(fault),
+        mutation => site(mutation).map(|site| Fault { site, change: Change::To(Strength::Relaxed) }),
+    }
 }
 
 /// Where a weakened line is. `None`: for a twin, or if the kernel has no such line.
@@ -150,7 +159,7 @@ pub fn site(mutation: Mutation) -> Option<Site> {
     let (_, text) = SOURCES.iter().find(|(name, _)| *name == file)?;
     let mut lines = text.lines().enumerate().skip_while(|(_, line)| !line.contains(after)).skip(1);
     let (index, _) = lines.find(|(_, line)| line.contains(needle) && !line.trim_start().starts_with("//"))?;
-    Some(Site { file, line: index as u32 + 1 })
+    Some(Site { file, line: index as u32 + 1, column: 0 })
 }
 
 /// The mutant of this name.

@@ -1,5 +1,8 @@
 //! `cargo verify`: runs the model checks and says what was proved.
 
+mod matrix;
+mod mutants;
+
 use clap::{Args, Parser, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 use spinpark_verification::engine::{self, Engine, Outcome, Script, Verdict};
@@ -11,6 +14,7 @@ use spinpark_verification::model::{self, Model, Run};
 use spinpark_verification::mutant::{self, Mutant};
 use spinpark_verification::report::{self, Kill, Row};
 use spinpark_verification::schedule::{FORMAT, Schedule};
+use spinpark_verification::trial::{self, Switches};
 use std::ffi::OsString;
 use std::fs;
 use std::io::{IsTerminal, Write};
@@ -64,20 +68,12 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         checkpoint: Option<PathBuf>,
     },
-    /// Runs the wrong twins, each before the models that must kill it.
-    Mutants {
-        /// Only those whose names contain one of these.
-        #[arg(value_name = "NAME")]
-        names: Vec<String>,
-        /// Only lists them.
-        #[arg(long)]
-        list: bool,
-        /// Prints the schedule that kills each.
-        #[arg(long)]
-        show: bool,
-        #[command(flatten)]
-        how: How,
-    },
+    /// The kill matrix: every wrong twin, every access of the kernel in every weaker way, and every step of its source
+    /// dropped, doubled, swapped or mistaken.
+    ///
+    /// Each must be killed by a model. What lives on stands in `verification/survivors.toml` with its reason, or is
+    /// printed. Steps are tried on a copy of the kernel that has all of them, each behind a switch; it is built first.
+    Mutants(mutants::Asked),
     /// Plays a failing schedule again and prints it. Exit status 1 if it still fails, 0 if it no longer does.
     Replay {
         /// The file that a failing run has written.
@@ -119,6 +115,9 @@ enum Command {
     /// The process of one job. Reads it from its standard input.
     #[command(hide = true)]
     Worker,
+    /// The process that tries one mistake. Reads it from its standard input.
+    #[command(hide = true)]
+    Trial,
 }
 
 #[derive(Args, Clone)]
@@ -166,12 +165,13 @@ fn main() -> ExitCode {
         None => everything(&cli.how),
         Some(Command::List { json }) => list(json.as_deref()),
         Some(Command::Run { names, how, mutant, checkpoint }) => some(&names, &how, mutant.as_deref(), checkpoint),
-        Some(Command::Mutants { names, list, show, how }) => mutants(&names, list, show, &how),
+        Some(Command::Mutants(asked)) => mutants::run(&asked),
         Some(Command::Replay { file }) => replay(&file),
         Some(Command::Picture { file, svg }) => picture(&file, svg.as_deref()),
         Some(Command::Litmus { files, engine, seconds, json }) => litmus(&files, engine, seconds, json.as_deref()),
         Some(Command::Fuzz { args }) => return fuzz(&args),
         Some(Command::Worker) => job::work().map_err(Stop::BadInput),
+        Some(Command::Trial) => trial::work(Switches::NONE).map_err(Stop::BadInput),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -234,34 +234,6 @@ fn list(json: Option<&Path>) -> Result<(), Stop> {
         Some(path) => write(path, &format!("{:#}\n", report::rows_json(&rows))),
         None => Ok(()),
     }
-}
-
-fn mutants(names: &[String], list: bool, show: bool, how: &How) -> Result<(), Stop> {
-    check_files(how)?;
-    let is_asked = |mutant: &&Mutant| names.is_empty() || names.iter().any(|name| mutant.name.contains(name.as_str()));
-    let asked: Vec<&Mutant> = mutant::all().filter(is_asked).collect();
-    if asked.is_empty() {
-        return Err(unknown_mutant(&names.join(" ")));
-    }
-    if list {
-        let line = |mutant: &&Mutant| format!("{:36} {}\n", mutant.name, mutant.what);
-        print(&asked.iter().map(line).collect::<String>());
-        return Ok(());
-    }
-    let orders = kill_orders(&asked, how);
-    let only_orders: Vec<Order> = orders.iter().map(|(_, order)| order.clone()).collect();
-    let kills = kills(orders, run_all(&only_orders, how));
-    if show {
-        for kill in &kills {
-            if let Some(schedule) = schedule(&kill.order, &kill.outcome) {
-                print(&format!("\n{}: {}\n{}", kill.mutant.name, kill.mutant.what, schedule.picture()));
-            }
-        }
-    }
-    if let Some(path) = &how.json {
-        write(path, &format!("{:#}\n", report::kills_json(&kills)))?;
-    }
-    if print_kills(&kills) { Ok(()) } else { Err(Stop::DoesNotHold) }
 }
 
 /// The fuzzer needs this crate, so this crate cannot need it: it is built and run as another program.

@@ -1,0 +1,66 @@
+//! Copies the kernel's source, with the mistakes in it.
+
+use spinpark_mutator::{Step, mutate};
+use std::collections::BTreeSet;
+use std::error::Error;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let here = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
+    let source = here.join("../../../src");
+    let out = PathBuf::from(env::var("OUT_DIR")?).join("src");
+    fs::create_dir_all(out.join("kernel"))?;
+    println!("cargo::rerun-if-changed={}", source.display());
+    println!("cargo::rerun-if-changed=stillborn.txt");
+    let stillborn = stillborn(&here.join("stillborn.txt"))?;
+    let mut modules = String::new();
+    for file in ["atomic", "host"] {
+        fs::copy(source.join(file).with_extension("rs"), out.join(file).with_extension("rs"))?;
+        writeln!(modules, "#[path = {:?}]\npub mod {file};", out.join(file).with_extension("rs"))?;
+    }
+    writeln!(modules, "#[path = {:?}]\npub mod kernel;", out.join("kernel/mod.rs"))?;
+    let mut files: Vec<PathBuf> = fs::read_dir(source.join("kernel"))?.map(|it| Ok(it?.path())).collect::<Result<_, std::io::Error>>()?;
+    files.sort();
+    let (mut steps, mut inserted) = (Vec::<Step>::new(), String::new());
+    for path in files {
+        let file = format!("kernel/{}", path.file_name().ok_or("a file has a name")?.to_string_lossy());
+        let first = steps.len() as u32 + 1;
+        let mutated = mutate(&file, &fs::read_to_string(&path)?, first, &stillborn)?;
+        for (bytes, id) in mutated.inserted {
+            writeln!(inserted, "{file} {} {} {id}", bytes.start, bytes.end)?;
+        }
+        write_if_new(&out.join(&file), &mutated.text)?;
+        steps.extend(mutated.steps);
+    }
+    write_if_new(&out.join("modules.rs"), &modules)?;
+    write_if_new(&out.join("steps.rs"), &table(&steps)?)?;
+    // For who finds out which mistakes do not compile.
+    let keys: String = steps.iter().map(|step| format!("{}\t{}\n", step.id, step.key())).collect();
+    fs::write(out.join("inserted.txt"), inserted)?;
+    fs::write(out.join("keys.txt"), keys)?;
+    Ok(())
+}
+
+fn stillborn(path: &Path) -> Result<BTreeSet<String>, std::io::Error> {
+    let text = if path.exists() { fs::read_to_string(path)? } else { String::new() };
+    Ok(text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).map(str::to_owned).collect())
+}
+
+fn write_if_new(path: &Path, text: &str) -> Result<(), std::io::Error> {
+    if fs::read_to_string(path).is_ok_and(|old| old == text) { Ok(()) } else { fs::write(path, text) }
+}
+
+fn table(steps: &[Step]) -> Result<String, std::fmt::Error> {
+    let mut text = String::from("/// All mistakes, in the order of their numbers.\npub const STEPS: &[Step] = &[\n");
+    for Step { id, file, line, function, kind, before, after, nth } in steps {
+        writeln!(
+            text,
+            "    Step {{ id: {id}, file: {file:?}, line: {line}, function: {function:?}, kind: {:?}, before: {before:?}, after: {after:?}, nth: {nth} }},",
+            kind.name()
+        )?;
+    }
+    text.push_str("];\n");
+    Ok(text)
+}

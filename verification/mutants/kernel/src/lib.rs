@@ -1,0 +1,64 @@
+//! spinpark's kernel with every small mistake in it, each behind a switch. No more than one is on.
+#![allow(missing_docs, unused, clippy::all, unused_must_use, rustdoc::all, unreachable_code)]
+
+extern crate alloc;
+
+include!(concat!(env!("OUT_DIR"), "/src/modules.rs"));
+include!(concat!(env!("OUT_DIR"), "/src/steps.rs"));
+
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
+
+/// A mistake.
+#[derive(Debug, Clone, Copy)]
+pub struct Step {
+    /// Its number.
+    pub id: u32,
+    /// The file's path below `src`.
+    pub file: &'static str,
+    /// The line it spoils, from 1.
+    pub line: u32,
+    /// The function it stands in.
+    pub function: &'static str,
+    /// What kind of mistake.
+    pub kind: &'static str,
+    /// What stands there.
+    pub before: &'static str,
+    /// What would stand there.
+    pub after: &'static str,
+    /// The how manieth like it.
+    pub nth: u32,
+}
+
+/// The one that is on; 0: none. A process has one kernel with one mistake.
+static ON: AtomicU32 = AtomicU32::new(0);
+/// How often it was come by.
+static HITS: AtomicU64 = AtomicU64::new(0);
+/// Which were come by.
+static REACHED: [AtomicU8; STEPS.len() + 1] = [const { AtomicU8::new(0) }; STEPS.len() + 1];
+
+/// Is this mistake made?
+#[inline]
+pub fn is(id: u32) -> bool {
+    REACHED[id as usize].store(1, Relaxed);
+    let on = ON.load(Relaxed) == id;
+    if on {
+        HITS.fetch_add(1, Relaxed);
+    }
+    on
+}
+
+/// From now on this mistake is made; 0: none.
+pub fn switch_on(id: u32) {
+    HITS.store(0, Relaxed);
+    ON.store(id, Relaxed);
+}
+
+/// How often the mistake that is on was come by.
+pub fn hits() -> u64 {
+    HITS.load(Relaxed)
+}
+
+/// Which mistakes were come by since the last time this was asked.
+pub fn take_reached() -> Vec<u32> {
+    (1..=STEPS.len() as u32).filter(|&id| REACHED[id as usize].swap(0, Relaxed) != 0).collect()
+}

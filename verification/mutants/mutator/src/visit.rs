@@ -1,0 +1,394 @@
+//! Finding what can be mistaken.
+
+use crate::Kind;
+use crate::steps::{Found, Put};
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use std::collections::BTreeSet;
+use std::ops::Range;
+use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
+use syn::{BinOp, Block, Expr, ImplItemFn, ItemFn, Lit, Local, Pat, ReturnType, Signature, Stmt, TraitItemFn, Type, UnOp};
+
+/// Every mistake that can be made in `syntax`, in the order of the text.
+pub(crate) fn find(file: &str, text: &str, syntax: &syn::File) -> Vec<Found> {
+    let mut finder = Finder { file, text, owner: String::new(), function: String::new(), found: Vec::new() };
+    finder.visit_file(syntax);
+    finder.found
+}
+
+struct Finder<'a> {
+    file: &'a str,
+    text: &'a str,
+    owner: String,
+    function: String,
+    found: Vec<Found>,
+}
+
+fn bytes(node: &impl Spanned) -> Range<usize> {
+    node.span().byte_range()
+}
+
+/// One line, one space between words, no comments: for display and for keys.
+fn squeeze(text: &str) -> String {
+    let lines = text.lines().map(|line| line.split("//").next().unwrap_or("").trim());
+    lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// As it may be put into one line of code: without comments.
+fn one_line(text: &str) -> String {
+    squeeze(text)
+}
+
+fn idents(tokens: TokenStream, into: &mut BTreeSet<String>) {
+    for token in tokens {
+        match token {
+            TokenTree::Ident(ident) => drop(into.insert(ident.to_string())),
+            TokenTree::Group(group) => idents(group.stream(), into),
+            TokenTree::Punct(_) | TokenTree::Literal(_) => (),
+        }
+    }
+}
+
+/// The names that a pattern binds.
+#[derive(Default)]
+struct Bound(BTreeSet<String>);
+
+impl<'ast> Visit<'ast> for Bound {
+    fn visit_pat_ident(&mut self, pat: &'ast syn::PatIdent) {
+        self.0.insert(pat.ident.to_string());
+        visit::visit_pat_ident(self, pat);
+    }
+}
+
+/// Does `code` use a name that `stmt` binds?
+fn needs(code: &str, stmt: &Stmt) -> bool {
+    let Stmt::Local(Local { pat, .. }) = stmt else { return false };
+    let mut bound = Bound::default();
+    bound.visit_pat(pat);
+    let mut used = BTreeSet::new();
+    idents(code.parse().unwrap_or_default(), &mut used);
+    !bound.0.is_disjoint(&used)
+}
+
+/// Is there a `let` in this condition? Then it is no value.
+fn has_let(cond: &Expr) -> bool {
+    match cond {
+        Expr::Let(_) => true,
+        Expr::Binary(binary) => has_let(&binary.left) || has_let(&binary.right),
+        Expr::Paren(paren) => has_let(&paren.expr),
+        _ => false,
+    }
+}
+
+impl Finder<'_> {
+    fn raw(&self, node: &impl Spanned) -> &str {
+        &self.text[bytes(node)]
+    }
+
+    fn line(&self, at: usize) -> usize {
+        self.text[..at].matches('\n').count() + 1
+    }
+
+    fn add(&mut self, kind: Kind, at: usize, before: &str, after: &str, put: Vec<Put>) {
+        let function = match self.owner.as_str() {
+            "" => self.function.clone(),
+            owner => format!("{owner}::{}", self.function),
+        };
+        let (file, line) = (self.file.to_owned(), self.line(at));
+        self.found.push(Found { file, line, function, kind, before: squeeze(before), after: squeeze(after), put });
+    }
+
+    /// `node` is `after` instead.
+    fn replace(&mut self, kind: Kind, node: &impl Spanned, after: &str) {
+        let range = bytes(node);
+        let before = self.text[range.clone()].to_owned();
+        let open = format!("(if # {{ {} }} else {{ ", one_line(after));
+        self.add(kind, range.start, &before, after, vec![Put::Around(range, open, " })".into())]);
+    }
+
+    /// A condition that is a value: always, never.
+    fn condition(&mut self, cond: &Expr, may_be_always: bool) {
+        let range = bytes(cond);
+        let before = self.text[range.clone()].to_owned();
+        if has_let(cond) {
+            self.add(Kind::Never, range.start, &before, "false", vec![Put::Before(range.start, "!# && ".into())]);
+            return;
+        }
+        let around = |open: &str, close: &str| vec![Put::Around(range.clone(), open.into(), close.into())];
+        if may_be_always {
+            self.add(Kind::Always, range.start, &before, "true", around("(# || (", "))"));
+        }
+        self.add(Kind::Never, range.start, &before, "false", around("(!# && (", "))"));
+    }
+
+    fn function(&mut self, signature: &Signature, block: &Block) {
+        if signature.constness.is_some() || signature.asyncness.is_some() {
+            return;
+        }
+        let outer = std::mem::replace(&mut self.function, signature.ident.to_string());
+        self.early(&signature.output, block);
+        self.visit_block(block);
+        self.function = outer;
+    }
+
+    fn early(&mut self, output: &ReturnType, block: &Block) {
+        let answers: &[&str] = match output {
+            ReturnType::Default => &[""],
+            ReturnType::Type(_, output) => match &**output {
+                Type::Path(path) => match path.path.segments.last().map(|last| last.ident.to_string()).as_deref() {
+                    Some("bool") => &["true", "false"],
+                    Some("Option") => &["None"],
+                    Some("u64" | "u32" | "usize" | "Nanos") => &["0", "1"],
+                    _ => &[],
+                },
+                _ => &[],
+            },
+        };
+        let at = bytes(&block.brace_token.span.open()).end;
+        for answer in answers {
+            let put = Put::Before(at, format!(" if # {{ return {answer}; }}"));
+            let function = self.function.clone();
+            let after = format!("return {answer};").replace(" ;", ";");
+            self.add(Kind::Early, at, &format!("fn {function}"), &after, vec![put]);
+        }
+    }
+
+    fn statement(&mut self, stmt: &Stmt, is_last: bool) {
+        let Stmt::Expr(expr, semi) = stmt else { return };
+        let is_left_alone = matches!(expr, Expr::Return(_) | Expr::Break(_) | Expr::Continue(_) | Expr::Loop(_));
+        if is_left_alone || (is_last && semi.is_none()) {
+            return;
+        }
+        let range = bytes(stmt);
+        let raw = self.text[range.clone()].to_owned();
+        let around = |open: &str, close: &str| Put::Around(range.clone(), open.into(), close.into());
+        self.add(Kind::Dropped, range.start, &raw, "", vec![around("if !# { ", " }")]);
+        if matches!(expr, Expr::Call(_) | Expr::MethodCall(_)) {
+            let again = one_line(&raw);
+            let put = Put::After(range.end, format!(" if # {{ {again} }}"));
+            self.add(Kind::Doubled, range.start, &raw, &format!("{again} {again}"), vec![put]);
+        }
+    }
+
+    /// `second` comes before `first`, as far as that can be.
+    fn swap(&mut self, first: &Stmt, second: &Stmt, is_last: bool) {
+        if matches!(first, Stmt::Item(_) | Stmt::Macro(_)) {
+            return;
+        }
+        match second {
+            Stmt::Local(Local { init: Some(init), .. }) if init.diverge.is_none() => self.hoist(first, &init.expr),
+            Stmt::Expr(Expr::If(this), _) if !has_let(&this.cond) => self.hoist(first, &this.cond),
+            Stmt::Expr(Expr::If(this), _) => {
+                if let Expr::Let(this) = &*this.cond {
+                    self.hoist(first, &this.expr);
+                }
+            }
+            Stmt::Expr(Expr::Match(this), _) => self.hoist(first, &this.expr),
+            Stmt::Expr(Expr::Return(_) | Expr::Break(_) | Expr::Continue(_) | Expr::Loop(_) | Expr::While(_), _) => (),
+            Stmt::Expr(expr, None) if is_last => self.hoist(first, expr),
+            Stmt::Expr(_, _) => {
+                let raw = self.raw(second).to_owned();
+                if needs(&raw, first) {
+                    return;
+                }
+                let (at, range) = (bytes(first).start, bytes(second));
+                let put = vec![
+                    Put::Before(at, format!("if # {{ {} }} ", one_line(&raw))),
+                    Put::Around(range.clone(), "if !# { ".into(), " }".into()),
+                ];
+                let after = format!("before `{}`", squeeze(self.raw(first)));
+                self.add(Kind::Swapped, range.start, &raw, &after, put);
+            }
+            _ => (),
+        }
+    }
+
+    /// What `asked` says is found out before `first` is done.
+    fn hoist(&mut self, first: &Stmt, asked: &Expr) {
+        let raw = self.raw(asked).to_owned();
+        // What does nothing may be done at any time.
+        let does_nothing = matches!(asked, Expr::Lit(_) | Expr::Path(_) | Expr::Closure(_));
+        if does_nothing || needs(&raw, first) || raw.contains('?') {
+            return;
+        }
+        let (at, range) = (bytes(first).start, bytes(asked));
+        let name = format!("hoisted_{}", range.start);
+        let put = vec![
+            Put::Before(at, format!("let {name} = if # {{ Some({}) }} else {{ None }}; ", one_line(&raw))),
+            Put::Around(range.clone(), format!("(match {name} {{ Some(it) => it, None => {{ "), " } })".into()),
+        ];
+        let after = format!("before `{}`", squeeze(self.raw(first)));
+        self.add(Kind::Swapped, range.start, &raw, &after, put);
+    }
+
+    fn method(&mut self, call: &syn::ExprMethodCall) {
+        let name = call.method.to_string();
+        let other = match name.as_str() {
+            "min" => "max",
+            "max" => "min",
+            "wrapping_add" => "wrapping_sub",
+            "wrapping_sub" => "wrapping_add",
+            "saturating_add" => "saturating_sub",
+            "saturating_sub" => "saturating_add",
+            "is_some" => "is_none",
+            "is_none" => "is_some",
+            "is_ok" => "is_err",
+            "is_err" => "is_ok",
+            "any" => "all",
+            "all" => "any",
+            "push_back" => "push_front",
+            "pop_front" => "pop_back",
+            _ => return self.negate(call, &name),
+        };
+        let (whole, method) = (bytes(call), bytes(&call.method));
+        let after = format!("{}{other}{}", &self.text[whole.start..method.start], &self.text[method.end..whole.end]);
+        self.replace(Kind::Replaced, call, &after);
+    }
+
+    fn negate(&mut self, call: &syn::ExprMethodCall, name: &str) {
+        if ["is_empty", "is_some_and", "is_none_or"].contains(&name) {
+            let after = format!("!{}", self.raw(call));
+            self.replace(Kind::Replaced, call, &after);
+        }
+    }
+}
+
+/// What an operator is taken for.
+fn other(op: &BinOp) -> Option<&'static str> {
+    Some(match op {
+        BinOp::Eq(_) => "!=",
+        BinOp::Ne(_) => "==",
+        BinOp::Lt(_) => "<=",
+        BinOp::Le(_) => "<",
+        BinOp::Gt(_) => ">=",
+        BinOp::Ge(_) => ">",
+        BinOp::And(_) => "||",
+        BinOp::Or(_) => "&&",
+        BinOp::Add(_) => "-",
+        BinOp::Sub(_) => "+",
+        BinOp::Mul(_) => "+",
+        BinOp::Div(_) => "*",
+        BinOp::Rem(_) => "/",
+        BinOp::BitAnd(_) => "|",
+        BinOp::BitOr(_) => "&",
+        BinOp::Shl(_) => ">>",
+        BinOp::Shr(_) => "<<",
+        BinOp::AddAssign(_) => "-=",
+        BinOp::SubAssign(_) => "+=",
+        _ => return None,
+    })
+}
+
+fn is_called(ident: &Ident, names: &[&str]) -> bool {
+    names.iter().any(|name| ident == name)
+}
+
+impl<'ast> Visit<'ast> for Finder<'_> {
+    fn visit_item_impl(&mut self, item: &'ast syn::ItemImpl) {
+        let of = |path: &syn::Path| path.segments.last().map(|last| last.ident.clone());
+        // What is only for display.
+        let shows = item.trait_.as_ref().and_then(|(path, _)| of(path));
+        if shows.is_some_and(|name| is_called(&name, &["Debug", "Display", "Error"])) {
+            return;
+        }
+        let owner = match &*item.self_ty {
+            Type::Path(path) => of(&path.path).map(|name| name.to_string()).unwrap_or_default(),
+            _ => String::new(),
+        };
+        let outer = std::mem::replace(&mut self.owner, owner);
+        visit::visit_item_impl(self, item);
+        self.owner = outer;
+    }
+
+    fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
+        let is_test = item.attrs.iter().any(|attr| attr.path().is_ident("cfg"));
+        if !is_test {
+            visit::visit_item_mod(self, item);
+        }
+    }
+
+    fn visit_item_fn(&mut self, item: &'ast ItemFn) {
+        self.function(&item.sig, &item.block);
+    }
+
+    fn visit_impl_item_fn(&mut self, item: &'ast ImplItemFn) {
+        self.function(&item.sig, &item.block);
+    }
+
+    fn visit_trait_item_fn(&mut self, item: &'ast TraitItemFn) {
+        if let Some(block) = &item.default {
+            self.function(&item.sig, block);
+        }
+    }
+
+    fn visit_block(&mut self, block: &'ast Block) {
+        let last = block.stmts.len().saturating_sub(1);
+        for (i, stmt) in block.stmts.iter().enumerate() {
+            self.statement(stmt, i == last);
+            if i > 0 {
+                self.swap(&block.stmts[i - 1], stmt, i == last);
+            }
+        }
+        visit::visit_block(self, block);
+    }
+
+    fn visit_expr(&mut self, expr: &'ast Expr) {
+        match expr {
+            // No calls there.
+            Expr::Const(_) | Expr::Repeat(_) => return,
+            Expr::If(this) => self.condition(&this.cond, true),
+            Expr::While(this) => self.condition(&this.cond, false),
+            Expr::MethodCall(call) => {
+                if is_called(&call.method, &["then", "then_some"]) {
+                    self.condition(&call.receiver, true);
+                }
+                self.method(call);
+            }
+            Expr::Call(call) => {
+                if matches!(&*call.func, Expr::Path(path) if path.path.is_ident("Some")) {
+                    self.replace(Kind::Replaced, expr, "None");
+                }
+            }
+            Expr::Binary(binary) if !has_let(expr) => {
+                if let Some(other) = other(&binary.op) {
+                    let after = format!("{} {other} {}", self.raw(&binary.left), self.raw(&binary.right));
+                    self.replace(Kind::Replaced, expr, &after);
+                }
+            }
+            Expr::Unary(unary) if matches!(unary.op, UnOp::Not(_)) => {
+                let after = self.raw(&unary.expr).to_owned();
+                self.replace(Kind::Replaced, expr, &after);
+            }
+            Expr::Lit(lit) => match &lit.lit {
+                Lit::Bool(lit) => self.replace(Kind::Replaced, expr, if lit.value { "false" } else { "true" }),
+                Lit::Int(lit) => {
+                    if let Ok(n) = lit.base10_parse::<u64>() {
+                        let after = format!("{}{}", n + 1, lit.suffix());
+                        self.replace(Kind::Replaced, expr, &after);
+                    }
+                }
+                _ => (),
+            },
+            _ => (),
+        }
+        visit::visit_expr(self, expr);
+    }
+
+    fn visit_arm(&mut self, arm: &'ast syn::Arm) {
+        if let Pat::Guard(guarded) = &arm.pat {
+            self.condition(&guarded.guard, true);
+            self.visit_expr(&guarded.guard);
+        }
+        self.visit_expr(&arm.body);
+    }
+
+    // Patterns, types and constants: no code of the kernel's protocol runs there.
+    fn visit_pat(&mut self, _: &'ast Pat) {}
+    fn visit_type(&mut self, _: &'ast Type) {}
+    fn visit_item_const(&mut self, _: &'ast syn::ItemConst) {}
+    fn visit_impl_item_const(&mut self, _: &'ast syn::ImplItemConst) {}
+    fn visit_trait_item_const(&mut self, _: &'ast syn::TraitItemConst) {}
+    fn visit_item_static(&mut self, _: &'ast syn::ItemStatic) {}
+    fn visit_attribute(&mut self, _: &'ast syn::Attribute) {}
+    fn visit_generics(&mut self, _: &'ast syn::Generics) {}
+}
