@@ -1,0 +1,187 @@
+//! What was done, and what may be said after it.
+
+use super::super::record::{Fate, Record, RunRecord};
+use super::rooms;
+use super::text::{Id, Safe, count, duration, number};
+use super::words::{self, FATES, SORTS, VERDICTS};
+use crate::engine::Verdict;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+pub(super) fn write(out: &mut String, record: &Record) {
+    out.push_str("<header id=\"top\" class=\"top\">\n");
+    let _ = writeln!(out, "<p class=\"eyebrow\">spinpark {} · verification report</p>", Safe(&record.version));
+    let _ = writeln!(out, "<h1>{}</h1>", headline(record));
+    out.push_str(
+        "<p class=\"lead\">spinpark’s kernel is checked in the very source that runs on real cores. Each <em>model</em> \
+         plays a few threads through one part of it, a <em>room</em>; each <em>engine</em> explores the orders in which \
+         that can go, as its memory model allows. And each <em>mutant</em>, the kernel with one mistake made on \
+         purpose, must make a model fail: else the models would not notice the mistake either.</p>\n",
+    );
+    write_facts(out, record);
+    out.push_str(
+        "</header>\n<section id=\"totals\" aria-labelledby=\"totals-h\">\n<h2 id=\"totals-h\">In numbers</h2>\n",
+    );
+    write_failures(out, record);
+    write_verdicts(out, record);
+    write_fates(out, record);
+    write_museum(out, record);
+    out.push_str("</section>\n");
+}
+
+/// The sentence that a reader takes away. It claims no more than the numbers do.
+fn headline(record: &Record) -> String {
+    let failed = record.runs.iter().filter(|run| run.verdict == Verdict::Failed).count();
+    let open = record.mutants.iter().filter(|mutant| is_open(mutant.fate)).count();
+    let loose = record.museum.iter().filter(|exhibit| is_open(exhibit.fate)).count();
+    let mut bad = Vec::new();
+    if failed > 0 {
+        bad.push(format!("{} of {} failed", number(failed as u64), count(record.runs.len(), "run")));
+    }
+    if open > 0 {
+        bad.push(format!("{} not accounted for", count(open, "mutant")));
+    }
+    if loose > 0 {
+        bad.push(format!("{} of the museum not caught", count(loose, "exhibit")));
+    }
+    if !bad.is_empty() {
+        return format!("{}.", bad.join(", "));
+    }
+    let claims: usize = rooms::of(record).iter().map(|room| room.models.len()).sum();
+    match (claims, record.mutants.len()) {
+        (0, 0) => "Nothing was run.".to_owned(),
+        (_, 0) => format!("{} looked at, none refuted.", count(claims, "claim")),
+        (0, mutants) => format!("{}, all accounted for.", count(mutants, "mutant")),
+        (_, mutants) => {
+            format!(
+                "{} looked at, none refuted; {}, all accounted for.",
+                count(claims, "claim"),
+                count(mutants, "mutant")
+            )
+        }
+    }
+}
+
+/// Neither killed nor argued.
+const fn is_open(fate: Fate) -> bool {
+    matches!(fate, Fate::Survived | Fate::Unreached)
+}
+
+fn write_facts(out: &mut String, record: &Record) {
+    out.push_str("<dl class=\"facts\">\n");
+    let mut fact = |name: &str, value: &str| {
+        let _ = writeln!(out, "<div><dt>{name}</dt><dd>{}</dd></div>", Safe(value));
+    };
+    fact("Version", &record.version);
+    fact("Date", &record.date);
+    fact("Machine", &record.machine);
+    fact("Bounds", if record.deep { "deep: hours, where they are needed" } else { "usual: minutes in all" });
+    match &record.shard {
+        None => fact("Part", "the whole"),
+        Some(shard) => fact("Part", &format!("shard {shard} only: the numbers here are not those of the whole")),
+    }
+    let of_runs: f64 = record.runs.iter().map(|run| run.seconds).sum();
+    let of_mutants: f64 = record.mutants.iter().map(|mutant| mutant.seconds).sum();
+    fact("Machine time", &format!("{} for claims, {} for mutants", duration(of_runs), duration(of_mutants)));
+    out.push_str("</dl>\n");
+}
+
+fn write_failures(out: &mut String, record: &Record) {
+    let failed: Vec<&RunRecord> = record.runs.iter().filter(|run| run.verdict == Verdict::Failed).collect();
+    if failed.is_empty() {
+        return;
+    }
+    out.push_str("<div class=\"alarm\">\n<h3>What failed</h3>\n<ul>\n");
+    for run in failed {
+        let message = run.failure.as_ref().map(|failure| failure.message.lines().next().unwrap_or_default());
+        let (id, model, message) =
+            (Id("model", &run.model), Safe(&run.model), Safe(message.unwrap_or("no reason given")));
+        let _ = writeln!(out, "<li><a href=\"#{id}\"><code>{model}</code></a> on {}: {message}</li>", run.engine);
+    }
+    out.push_str("</ul>\n</div>\n");
+}
+
+fn write_verdicts(out: &mut String, record: &Record) {
+    let claims: usize = rooms::of(record).iter().map(|room| room.models.len()).sum();
+    let runs = count(record.runs.len(), "run");
+    let _ = writeln!(out, "<h3>{}, {runs}</h3>", count(claims, "claim"));
+    let of = |verdict: Verdict| record.runs.iter().filter(move |run| run.verdict == verdict).count();
+    write_bar(out, &VERDICTS.map(|verdict| (words::verdict(verdict), of(verdict))));
+    out.push_str(
+        "<table class=\"legend\">\n<thead><tr><th scope=\"col\">verdict</th><th scope=\"col\" class=\"n\">runs</th>\
+         <th scope=\"col\">which means</th></tr></thead>\n<tbody>\n",
+    );
+    for verdict in VERDICTS {
+        let more = if verdict == Verdict::Proved { memory_models(record) } else { String::new() };
+        let (class, word) = (words::verdict(verdict), words::loud(verdict));
+        let (n, meaning) = (number(of(verdict) as u64), words::meaning(verdict));
+        let _ = writeln!(
+            out,
+            "<tr><th scope=\"row\"><span class=\"chip {class}\">{word}</span></th><td class=\"n\">{n}</td>\
+             <td>{meaning}{more}</td></tr>"
+        );
+    }
+    out.push_str("</tbody>\n</table>\n");
+}
+
+/// Proved under what? A proof without that is none.
+fn memory_models(record: &Record) -> String {
+    let mut by_model: BTreeMap<&str, usize> = BTreeMap::new();
+    for run in record.runs.iter().filter(|run| run.verdict == Verdict::Proved) {
+        *by_model.entry(&run.memory_model).or_default() += 1;
+    }
+    let list: Vec<String> =
+        by_model.iter().map(|(model, n)| format!("{} under {}", number(*n as u64), Safe(model))).collect();
+    if list.is_empty() { String::new() } else { format!(" <span class=\"by\">Here: {}.</span>", list.join(", ")) }
+}
+
+fn write_fates(out: &mut String, record: &Record) {
+    let _ = writeln!(out, "<h3>{}</h3>", count(record.mutants.len(), "mutant"));
+    let of = |fate: Fate| record.mutants.iter().filter(move |mutant| mutant.fate == fate);
+    write_bar(out, &FATES.map(|fate| (words::fate(fate), of(fate).count())));
+    out.push_str("<div class=\"scroll\"><table class=\"legend fates\">\n<thead><tr><th scope=\"col\">fate</th>");
+    for sort in SORTS {
+        let (word, meaning) = (words::sort(sort), words::meaning_of_sort(sort));
+        let _ = write!(out, "<th scope=\"col\" class=\"n\"><abbr title=\"{meaning}\">{word}</abbr></th>");
+    }
+    out.push_str("<th scope=\"col\" class=\"n\">all</th><th scope=\"col\">which means</th></tr></thead>\n<tbody>\n");
+    for fate in FATES {
+        let word = words::fate(fate);
+        let _ = write!(out, "<tr><th scope=\"row\"><span class=\"chip {word}\">{word}</span></th>");
+        for sort in SORTS {
+            let n = of(fate).filter(|mutant| mutant.sort == sort).count();
+            let _ = write!(out, "<td class=\"n\">{}</td>", number(n as u64));
+        }
+        let (all, meaning) = (number(of(fate).count() as u64), words::meaning_of_fate(fate));
+        let _ = writeln!(out, "<td class=\"n\">{all}</td><td>{meaning}</td></tr>");
+    }
+    out.push_str("</tbody>\n</table></div>\n<p class=\"note\">");
+    for (n, sort) in SORTS.into_iter().enumerate() {
+        let (word, meaning) = (words::sort(sort), words::meaning_of_sort(sort));
+        let _ = write!(out, "{}<b>{word}</b>: {meaning}", if n == 0 { "" } else { "; " });
+    }
+    out.push_str(".</p>\n");
+}
+
+fn write_museum(out: &mut String, record: &Record) {
+    let killed = record.museum.iter().filter(|exhibit| exhibit.fate == Fate::Killed).count();
+    let all = count(record.museum.len(), "bug");
+    let _ = writeln!(
+        out,
+        "<h3>The museum</h3>\n<p>{all} that other schedulers and queues had, made again: {} caught. \
+         <a href=\"#museum\">See them</a>.</p>",
+        number(killed as u64)
+    );
+}
+
+/// How much of all each part is; the numbers stand in the table below it.
+fn write_bar(out: &mut String, parts: &[(&str, usize)]) {
+    if parts.iter().all(|(_, n)| *n == 0) {
+        return;
+    }
+    out.push_str("<div class=\"bar\" aria-hidden=\"true\">");
+    for (class, n) in parts.iter().filter(|(_, n)| *n > 0) {
+        let _ = write!(out, "<i class=\"{class}\" style=\"flex-grow:{n}\"></i>");
+    }
+    out.push_str("</div>\n");
+}
