@@ -4,17 +4,24 @@ use super::super::record::{Fate, MutantRecord, Record};
 use super::picture::Drawings;
 use super::text::{Code, Id, Safe, count, duration, number};
 use super::words::{self, FATES, SORTS};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt::Write as _;
 
 /// The mutants of a file, by line.
 type File<'a> = BTreeMap<(Option<u32>, &'a str), Vec<&'a MutantRecord>>;
 
-/// By file; what has none is by its room.
-fn files(record: &Record) -> BTreeMap<&str, File<'_>> {
-    let mut files: BTreeMap<&str, File<'_>> = BTreeMap::new();
+/// A file of the kernel; or a room, of twins that are in no file. The kernel comes first.
+type Name<'a> = (bool, &'a str);
+
+fn files(record: &Record) -> BTreeMap<Name<'_>, File<'_>> {
+    let mut files: BTreeMap<Name<'_>, File<'_>> = BTreeMap::new();
     for mutant in &record.mutants {
-        files.entry(place(mutant)).or_default().entry((mutant.line, &mutant.source)).or_default().push(mutant);
+        files
+            .entry((mutant.file.is_empty(), place(mutant)))
+            .or_default()
+            .entry((mutant.line, &mutant.source))
+            .or_default()
+            .push(mutant);
     }
     files
 }
@@ -32,7 +39,8 @@ pub(super) fn write(out: &mut String, record: &Record) {
     let files = files(record);
     write_strips(out, &files);
     write_filter(out, record);
-    files.iter().for_each(|(name, file)| write_file(out, name, file));
+    let models: HashSet<&str> = record.runs.iter().map(|run| run.model.as_str()).collect();
+    files.iter().for_each(|(name, file)| write_file(out, *name, file, &models));
     out.push_str("</section>\n");
 }
 
@@ -40,7 +48,17 @@ fn mutants<'a>(file: &'a File<'_>) -> impl Iterator<Item = &'a MutantRecord> {
     file.values().flatten().copied()
 }
 
-/// ` · 3 killed · 1 argued`.
+fn id((is_room, name): Name<'_>) -> Id<'_> {
+    Id(if is_room { "twins" } else { "file" }, name)
+}
+
+/// In words, for a heading.
+fn heading((is_room, name): Name<'_>) -> String {
+    let of = if is_room { "twins of " } else { "" };
+    format!("{of}<code>{}</code>", Safe(name))
+}
+
+/// `3 killed · 1 argued`.
 fn tally(file: &File<'_>) -> String {
     let of = |fate: Fate| mutants(file).filter(|mutant| mutant.fate == fate).count();
     let parts = FATES.into_iter().filter(|&fate| of(fate) > 0);
@@ -49,7 +67,7 @@ fn tally(file: &File<'_>) -> String {
 }
 
 /// A cell each. For who does not see them the numbers stand beside.
-fn write_strips(out: &mut String, files: &BTreeMap<&str, File<'_>>) {
+fn write_strips(out: &mut String, files: &BTreeMap<Name<'_>, File<'_>>) {
     out.push_str("<p class=\"key\" aria-hidden=\"true\">");
     for fate in FATES {
         let word = words::fate(fate);
@@ -57,8 +75,8 @@ fn write_strips(out: &mut String, files: &BTreeMap<&str, File<'_>>) {
     }
     out.push_str("</p>\n<dl class=\"strips\">\n");
     for (name, file) in files {
-        let (id, safe) = (Id("file", name), Safe(name));
-        let _ = write!(out, "<div><dt><a href=\"#{id}\"><code>{safe}</code></a> <small>{}</small></dt>", tally(file));
+        let (id, name) = (id(*name), heading(*name));
+        let _ = write!(out, "<div><dt><a href=\"#{id}\">{name}</a></dt><dd class=\"tally\">{}</dd>", tally(file));
         out.push_str("<dd class=\"strip\" aria-hidden=\"true\">");
         for mutant in mutants(file) {
             let word = words::fate(mutant.fate);
@@ -97,11 +115,11 @@ fn write_select<'a>(out: &mut String, label: &str, key: &str, values: impl IntoI
     out.push_str("</select></label>\n");
 }
 
-fn write_file(out: &mut String, name: &str, file: &File<'_>) {
-    let (id, name) = (Id("file", name), Safe(name));
+fn write_file(out: &mut String, name: Name<'_>, file: &File<'_>, models: &HashSet<&str>) {
+    let (id, name) = (id(name), heading(name));
     let _ = writeln!(
         out,
-        "<details class=\"file\" data-group>\n<summary><h3 id=\"{id}\"><code>{name}</code> <small>{}: {}</small></h3></summary>",
+        "<details class=\"file\" data-group>\n<summary><h3 id=\"{id}\">{name} <small>{}: {}</small></h3></summary>",
         count(mutants(file).count(), "mutant"),
         tally(file)
     );
@@ -113,7 +131,7 @@ fn write_file(out: &mut String, name: &str, file: &File<'_>) {
     for ((line, source), mutants) in file {
         out.push_str("<tbody data-group>\n");
         write_line(out, *line, source);
-        mutants.iter().for_each(|mutant| write_mutant(out, mutant));
+        mutants.iter().for_each(|mutant| write_mutant(out, mutant, models));
         out.push_str("</tbody>\n");
     }
     out.push_str("</table></div>\n</details>\n");
@@ -131,7 +149,7 @@ fn write_line(out: &mut String, line: Option<u32>, source: &str) {
     );
 }
 
-fn write_mutant(out: &mut String, mutant: &MutantRecord) {
+fn write_mutant(out: &mut String, mutant: &MutantRecord, models: &HashSet<&str>) {
     let MutantRecord { name, room, what, executions, seconds, .. } = mutant;
     let (id, fate, sort) = (Id("mutant", name), words::fate(mutant.fate), words::sort(mutant.sort));
     let _ = write!(
@@ -141,20 +159,31 @@ fn write_mutant(out: &mut String, mutant: &MutantRecord) {
          <td class=\"n\">{}</td><td class=\"n\">{}</td></tr>\n",
         Safe(room),
         Code(what),
-        killer(mutant),
+        killer(mutant, models),
         mutant.engine.map(|engine| format!("<code>{engine}</code>")).unwrap_or_default(),
         number(*executions),
         duration(*seconds),
     );
 }
 
-fn killer(mutant: &MutantRecord) -> String {
+fn killer(mutant: &MutantRecord, models: &HashSet<&str>) -> String {
     let id = Id("drawn", &mutant.name);
     let picture = mutant.failure.is_some().then(|| format!(" <a class=\"see\" href=\"#{id}\">picture</a>"));
-    let model = mutant.model.as_deref().map(|model| format!("<code>{}</code>", Safe(model)));
+    let model = mutant.model.as_deref().map(|model| linked(model, models));
     let lives = Id("lives", &mutant.name);
     let why = (mutant.fate != Fate::Killed).then(|| format!("<a class=\"see\" href=\"#{lives}\">see why</a>"));
     [model, picture, why].into_iter().flatten().collect()
+}
+
+/// A model's name, and the way to its claim if that was looked at too.
+pub(super) fn linked(model: &str, models: &HashSet<&str>) -> String {
+    // A long name is broken where its parts meet.
+    let (id, name) = (Id("model", model), Safe(model).to_string().replace("::", "::<wbr>"));
+    if models.contains(model) {
+        format!("<a href=\"#{id}\"><code>{name}</code></a>")
+    } else {
+        format!("<code>{name}</code>")
+    }
 }
 
 /// What killed them, drawn.
@@ -170,7 +199,7 @@ pub(super) fn write_pictures(out: &mut String, record: &Record, drawings: &mut D
         if drawn.is_empty() {
             continue;
         }
-        let _ = writeln!(out, "<h3><code>{}</code></h3>", Safe(name));
+        let _ = writeln!(out, "<h3>{}</h3>", heading(name));
         for (mutant, failure) in drawn.into_iter().filter_map(|mutant| Some((mutant, mutant.failure.as_ref()?))) {
             let (id, back) = (Id("drawn", &mutant.name), Id("mutant", &mutant.name));
             let line = mutant.line.map(|line| format!("{line}: ")).unwrap_or_default();

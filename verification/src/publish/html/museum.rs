@@ -1,9 +1,11 @@
 //! Bugs that somebody had, each a card.
 
 use super::super::record::{ExhibitRecord, Record};
+use super::matrix::linked;
 use super::picture::Drawings;
 use super::text::{Code, Id, Safe, number};
 use super::words;
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 pub(super) fn write(out: &mut String, record: &Record, drawings: &mut Drawings) {
@@ -13,11 +15,12 @@ pub(super) fn write(out: &mut String, record: &Record, drawings: &mut Drawings) 
          the code that had it, and a model must notice. How well a story is known stands at its foot: some are told as \
          others tell them.</p>\n<div class=\"cards\">\n",
     );
-    record.museum.iter().for_each(|exhibit| write_card(out, exhibit, drawings));
+    let models: HashSet<&str> = record.runs.iter().map(|run| run.model.as_str()).collect();
+    record.museum.iter().for_each(|exhibit| write_card(out, exhibit, &models, drawings));
     out.push_str("</div>\n</section>\n");
 }
 
-fn write_card(out: &mut String, exhibit: &ExhibitRecord, drawings: &mut Drawings) {
+fn write_card(out: &mut String, exhibit: &ExhibitRecord, models: &HashSet<&str>, drawings: &mut Drawings) {
     let (id, name, fate) = (Id("exhibit", &exhibit.name), Safe(&exhibit.name), words::fate(exhibit.fate));
     let _ = write!(
         out,
@@ -36,7 +39,7 @@ fn write_card(out: &mut String, exhibit: &ExhibitRecord, drawings: &mut Drawings
     for (name, text) in parts {
         let _ = writeln!(out, "<div><dt>{name}</dt><dd>{}</dd></div>", Code(text));
     }
-    let _ = writeln!(out, "<div><dt>Caught by</dt><dd>{}</dd></div>\n</dl>", killer(exhibit));
+    let _ = writeln!(out, "<div><dt>Caught by</dt><dd>{}</dd></div>\n</dl>", killer(exhibit, models));
     if let Some(failure) = &exhibit.failure {
         drawings.folded(out, failure, "The bug:", false);
     }
@@ -63,14 +66,14 @@ fn short(address: &str) -> &str {
     address.strip_prefix("github.com/").unwrap_or(address)
 }
 
-fn killer(exhibit: &ExhibitRecord) -> String {
+fn killer(exhibit: &ExhibitRecord, models: &HashSet<&str>) -> String {
     let executions = number(exhibit.executions);
     let plural = if exhibit.executions == 1 { "" } else { "s" };
     match (&exhibit.model, exhibit.engine) {
         (Some(model), Some(engine)) => {
-            format!("<code>{}</code> on {engine}, after {executions} execution{plural}", Safe(model))
+            format!("{} on {engine}, after {executions} execution{plural}", linked(model, models))
         }
-        (Some(model), None) => format!("<code>{}</code>, after {executions} execution{plural}", Safe(model)),
+        (Some(model), None) => format!("{}, after {executions} execution{plural}", linked(model, models)),
         (None, _) => format!("no model: {}", words::meaning_of_fate(exhibit.fate)),
     }
 }

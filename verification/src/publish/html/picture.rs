@@ -27,9 +27,27 @@ impl Drawings {
             let _ = write!(out, "<div class=\"drawing\">{}</div>", renamed(svg, &format!("d{}-", self.0)));
         }
         if !picture.columns.is_empty() {
-            let _ = write!(out, "<pre class=\"columns\" tabindex=\"0\">{}</pre>", Safe(&picture.columns));
+            let _ = write!(out, "<pre class=\"columns\" tabindex=\"0\">{}</pre>", aligned(&picture.columns));
         }
     }
+}
+
+/// Numbers in circles are seldom as wide as a letter, and columns would not stand below each other.
+fn aligned(columns: &str) -> String {
+    let mut out = String::with_capacity(columns.len() + columns.len() / 8);
+    for piece in columns.split_inclusive(is_circled) {
+        match piece.chars().next_back().filter(|&last| is_circled(last)) {
+            Some(last) => {
+                let _ = write!(out, "{}<i>{last}</i>", Safe(piece.trim_end_matches(last)));
+            }
+            None => _ = write!(out, "{}", Safe(piece)),
+        }
+    }
+    out
+}
+
+const fn is_circled(c: char) -> bool {
+    matches!(c, '\u{2460}'..='\u{2473}' | '\u{24ea}' | '\u{3251}'..='\u{325f}' | '\u{32b1}'..='\u{32bf}')
 }
 
 /// A drawing is ours; but records travel, and what is no plain drawing is not shown.
@@ -79,6 +97,12 @@ mod tests {
             assert!(named.contains(part), "{named}");
         }
         assert!(!named.contains("url(#red)"));
+    }
+
+    #[test]
+    fn circled_numbers_are_as_wide_as_letters() {
+        assert_eq!(aligned("*① a<b ←⓪\n②②"), "*<i>①</i> a&lt;b ←<i>⓪</i>\n<i>②</i><i>②</i>");
+        assert_eq!(aligned("plain"), "plain");
     }
 
     #[test]

@@ -114,10 +114,10 @@ fn write_verdicts(out: &mut String, record: &Record) {
     for verdict in VERDICTS {
         let more = if verdict == Verdict::Proved { memory_models(record) } else { String::new() };
         let (class, word) = (words::verdict(verdict), words::loud(verdict));
-        let (n, meaning) = (number(of(verdict) as u64), words::meaning(verdict));
+        let (n, meaning, none) = (number(of(verdict) as u64), words::meaning(verdict), none(of(verdict)));
         let _ = writeln!(
             out,
-            "<tr><th scope=\"row\"><span class=\"chip {class}\">{word}</span></th><td class=\"n\">{n}</td>\
+            "<tr><th scope=\"row\"><span class=\"chip {class}{none}\">{word}</span></th><td class=\"n\">{n}</td>\
              <td>{meaning}{more}</td></tr>"
         );
     }
@@ -146,8 +146,8 @@ fn write_fates(out: &mut String, record: &Record) {
     }
     out.push_str("<th scope=\"col\" class=\"n\">all</th><th scope=\"col\">which means</th></tr></thead>\n<tbody>\n");
     for fate in FATES {
-        let word = words::fate(fate);
-        let _ = write!(out, "<tr><th scope=\"row\"><span class=\"chip {word}\">{word}</span></th>");
+        let (word, none) = (words::fate(fate), none(of(fate).count()));
+        let _ = write!(out, "<tr><th scope=\"row\"><span class=\"chip {word}{none}\">{word}</span></th>");
         for sort in SORTS {
             let n = of(fate).filter(|mutant| mutant.sort == sort).count();
             let _ = write!(out, "<td class=\"n\">{}</td>", number(n as u64));
@@ -172,6 +172,11 @@ fn write_museum(out: &mut String, record: &Record) {
          <a href=\"#museum\">See them</a>.</p>",
         number(killed as u64)
     );
+}
+
+/// What is not there must not alarm anybody.
+const fn none(n: usize) -> &'static str {
+    if n == 0 { " none" } else { "" }
 }
 
 /// How much of all each part is; the numbers stand in the table below it.

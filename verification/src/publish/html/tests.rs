@@ -12,7 +12,7 @@ struct Tag {
     attributes: Vec<(String, String)>,
 }
 
-const VOID: [&str; 3] = ["meta", "input", "link"];
+const VOID: [&str; 3] = ["meta", "input", "wbr"];
 
 /// The page without its style and its script, which have no markup in them.
 fn plain(page: &str) -> String {
