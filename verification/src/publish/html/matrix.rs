@@ -2,7 +2,7 @@
 
 use super::super::record::{Fate, MutantRecord, Record};
 use super::picture::Drawings;
-use super::text::{Code, Id, Safe, count, duration, number};
+use super::text::{self, Code, Id, Safe, count, duration, number};
 use super::words::{self, FATES, SORTS};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt::Write as _;
@@ -177,8 +177,7 @@ fn killer(mutant: &MutantRecord, models: &HashSet<&str>) -> String {
 
 /// A model's name, and the way to its claim if that was looked at too.
 pub(super) fn linked(model: &str, models: &HashSet<&str>) -> String {
-    // A long name is broken where its parts meet.
-    let (id, name) = (Id("model", model), Safe(model).to_string().replace("::", "::<wbr>"));
+    let (id, name) = (Id("model", model), text::model(model));
     if models.contains(model) {
         format!("<a href=\"#{id}\"><code>{name}</code></a>")
     } else {

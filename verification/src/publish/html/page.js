@@ -48,7 +48,9 @@
   }
   // What is linked to is seen, folded or filtered away as it may be.
   const reveal = () => {
-    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    let id = location.hash.slice(1);
+    try { id = decodeURIComponent(id); } catch { /* As it is. */ }
+    const target = document.getElementById(id);
     if (!target) return;
     for (let at = target; at; at = at.parentElement) {
       at.hidden = false;

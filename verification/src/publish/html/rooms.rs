@@ -2,7 +2,7 @@
 
 use super::super::record::{Record, RunRecord};
 use super::picture::Drawings;
-use super::text::{Code, Id, Safe, count, duration, number};
+use super::text::{self, Code, Id, Safe, count, duration, number};
 use super::words::{self, VERDICTS};
 use crate::engine::Verdict;
 use std::collections::{BTreeMap, HashMap};
@@ -90,7 +90,7 @@ fn write_model(out: &mut String, runs: &[&RunRecord], drawings: &mut Drawings) {
         out,
         "<summary><span class=\"claim\">{}</span>\n<code class=\"name\">{}</code>",
         Code(&model.claim),
-        Safe(&model.model)
+        text::model(&model.model)
     );
     out.push_str("<span class=\"chips\">");
     for run in runs {

@@ -2,7 +2,7 @@
 
 use super::super::record::{Fate, Record, RunRecord};
 use super::rooms;
-use super::text::{Id, Safe, count, duration, number};
+use super::text::{self, Id, Safe, count, duration, number};
 use super::words::{self, FATES, SORTS, VERDICTS};
 use crate::engine::Verdict;
 use std::collections::BTreeMap;
@@ -95,7 +95,7 @@ fn write_failures(out: &mut String, record: &Record) {
     for run in failed {
         let message = run.failure.as_ref().map(|failure| failure.message.lines().next().unwrap_or_default());
         let (id, model, message) =
-            (Id("model", &run.model), Safe(&run.model), Safe(message.unwrap_or("no reason given")));
+            (Id("model", &run.model), text::model(&run.model), Safe(message.unwrap_or("no reason given")));
         let _ = writeln!(out, "<li><a href=\"#{id}\"><code>{model}</code></a> on {}: {message}</li>", run.engine);
     }
     out.push_str("</ul>\n</div>\n");

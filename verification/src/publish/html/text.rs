@@ -73,6 +73,11 @@ pub(super) fn count(n: usize, what: &str) -> String {
     format!("{} {what}{}", number(n as u64), if n == 1 { "" } else { "s" })
 }
 
+/// A model's long name, which may be broken where its parts meet.
+pub(super) fn model(name: &str) -> String {
+    Safe(name).to_string().replace("::", "::<wbr>")
+}
+
 /// Paragraphs, as far as a text has several.
 pub(super) fn paragraphs(text: &str) -> String {
     let mut out = String::new();
