@@ -152,11 +152,11 @@ fn write_line(out: &mut String, line: Option<u32>, source: &str) {
 fn write_mutant(out: &mut String, mutant: &MutantRecord, models: &HashSet<&str>) {
     let MutantRecord { name, room, what, executions, seconds, .. } = mutant;
     let (id, fate, sort) = (Id("mutant", name), words::fate(mutant.fate), words::sort(mutant.sort));
-    let _ = write!(
+    let _ = writeln!(
         out,
         "<tr id=\"{id}\" data-item data-fate=\"{fate}\" data-sort=\"{sort}\" data-room=\"{}\"><td class=\"what\">{}</td>\
          <td>{sort}</td><td><span class=\"chip {fate}\">{fate}</span></td><td>{}</td><td>{}</td>\
-         <td class=\"n\">{}</td><td class=\"n\">{}</td></tr>\n",
+         <td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
         Safe(room),
         Code(what),
         killer(mutant, models),

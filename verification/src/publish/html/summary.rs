@@ -4,7 +4,7 @@ use super::super::record::{Fate, Record, RunRecord};
 use super::rooms;
 use super::text::{self, Id, Safe, count, duration, number};
 use super::words::{self, FATES, SORTS, VERDICTS};
-use crate::engine::Verdict;
+use crate::engine::{Engine, Verdict};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -47,18 +47,51 @@ fn headline(record: &Record) -> String {
     if !bad.is_empty() {
         return format!("{}.", bad.join(", "));
     }
-    let claims: usize = rooms::of(record).iter().map(|room| room.models.len()).sum();
-    match (claims, record.mutants.len()) {
-        (0, 0) => "Nothing was run.".to_owned(),
-        (_, 0) => format!("{} looked at, none refuted.", count(claims, "claim")),
-        (0, mutants) => format!("{}, all accounted for.", count(mutants, "mutant")),
-        (_, mutants) => {
-            format!(
-                "{} looked at, none refuted; {}, all accounted for.",
-                count(claims, "claim"),
-                count(mutants, "mutant")
-            )
+    let mut good = Vec::new();
+    let Proofs { claims, under_rc11, .. } = Proofs::of(record);
+    if claims > 0 {
+        good.push(format!("{}: none refuted, {} proved under RC11.", count(claims, "claim"), number(under_rc11)));
+    }
+    if !record.mutants.is_empty() {
+        let killed = record.mutants.iter().filter(|mutant| mutant.fate == Fate::Killed).count();
+        let argued = record.mutants.len() - killed;
+        let (killed, argued) = (number(killed as u64), number(argued as u64));
+        good.push(format!("{}: {killed} killed, {argued} argued.", count(record.mutants.len(), "mutant")));
+    }
+    if good.is_empty() { "Nothing was run.".to_owned() } else { good.join(" ") }
+}
+
+/// Claims, each counted once, by the strongest that may be said.
+struct Proofs {
+    claims: usize,
+    under_rc11: u64,
+    /// Only under a memory model with fewer executions.
+    under_others: u64,
+}
+
+impl Proofs {
+    fn of(record: &Record) -> Proofs {
+        let mut proofs = Proofs { claims: 0, under_rc11: 0, under_others: 0 };
+        for model in rooms::of(record).iter().flat_map(|room| &room.models) {
+            let mut engines =
+                model.iter().filter(|run| run.verdict == Verdict::Proved).map(|run| run.engine).peekable();
+            proofs.claims += 1;
+            if engines.peek().is_some() {
+                let is_rc11 = engines.any(|engine| engine == Engine::Rc11);
+                *(if is_rc11 { &mut proofs.under_rc11 } else { &mut proofs.under_others }) += 1;
+            }
         }
+        proofs
+    }
+
+    /// What a count of runs does not tell.
+    fn sentence(&self) -> String {
+        let rest = self.claims as u64 - self.under_rc11 - self.under_others;
+        let (rc11, others, rest) = (number(self.under_rc11), number(self.under_others), number(rest));
+        format!(
+            "Of the claims, {rc11} are proved under RC11, the weakest memory model here; {others} only under a stronger \
+             one, and {rest} by no engine to its end."
+        )
     }
 }
 
@@ -102,9 +135,9 @@ fn write_failures(out: &mut String, record: &Record) {
 }
 
 fn write_verdicts(out: &mut String, record: &Record) {
-    let claims: usize = rooms::of(record).iter().map(|room| room.models.len()).sum();
-    let runs = count(record.runs.len(), "run");
-    let _ = writeln!(out, "<h3>{}, {runs}</h3>", count(claims, "claim"));
+    let proofs = Proofs::of(record);
+    let (claims, runs) = (count(proofs.claims, "claim"), count(record.runs.len(), "run"));
+    let _ = writeln!(out, "<h3>{claims}, {runs}</h3>\n<p>{}</p>", proofs.sentence());
     let of = |verdict: Verdict| record.runs.iter().filter(move |run| run.verdict == verdict).count();
     write_bar(out, &VERDICTS.map(|verdict| (words::verdict(verdict), of(verdict))));
     out.push_str(

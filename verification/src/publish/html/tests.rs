@@ -122,6 +122,7 @@ fn a_page_says_what_was_found() {
     for part in [
         "<h1>1 of 12 runs failed, 6 mutants not accounted for, 1 exhibit of the museum not caught.</h1>",
         "Here: 2 under RC11.",
+        "Of the claims, 2 are proved under RC11, the weakest memory model here; 0 only under a stronger one, and 1 by no",
         "<span class=\"chip failed\"><b>rc11</b> FAILED</span>",
         "<details class=\"model\" id=\"model-handoff::a_stop\" data-item data-verdicts=\"failed explored bounded sampled\" open>",
         "≤2 preemptions",
@@ -136,7 +137,6 @@ fn a_page_says_what_was_found() {
     ] {
         assert!(page.contains(part), "{part} is not in the page");
     }
-    // Of 8 drawings each has its own names.
     assert_eq!(page.matches("<svg ").count(), 4);
 }
 
@@ -147,7 +147,7 @@ fn a_run_without_blemish_says_so_and_no_more() {
     record.mutants.retain(|mutant| matches!(super::words::fate(mutant.fate), "killed" | "argued"));
     record.museum.truncate(1);
     let all = page(&record);
-    assert!(all.contains("<h1>3 claims looked at, none refuted; 6 mutants, all accounted for.</h1>"));
+    assert!(all.contains("<h1>3 claims: none refuted, 2 proved under RC11. 6 mutants: 3 killed, 3 argued.</h1>"));
     assert!(!all.contains("What failed"));
     record.shard = Some("1/4".to_owned());
     assert!(page(&record).contains("shard 1/4 only: the numbers here are not those of the whole"));
