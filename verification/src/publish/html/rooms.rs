@@ -143,11 +143,12 @@ fn write_runs(out: &mut String, runs: &[&RunRecord]) {
     out.push_str("</tbody>\n</table></div>\n");
 }
 
-/// A bound on time counts only if it can have cut something off.
+/// A bound on time counts only if it was what ended the run.
 fn bounds(run: &RunRecord) -> String {
-    let parts = Some(run.bounds.to_string()).filter(|parts| parts != "none");
-    let time = (run.verdict == Verdict::Bounded).then(|| format!("≤{}", duration(run.bounds.seconds)));
-    let all: Vec<String> = parts.into_iter().chain(time).collect();
+    let mut all: Vec<String> = Some(run.bounds.to_string()).filter(|parts| parts != "none").into_iter().collect();
+    if run.verdict == Verdict::Bounded && (all.is_empty() || run.seconds >= run.bounds.seconds) {
+        all.push(format!("≤{}", duration(run.bounds.seconds)));
+    }
     if all.is_empty() { "none".to_owned() } else { all.join(", ") }
 }
 

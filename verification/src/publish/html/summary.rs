@@ -67,18 +67,21 @@ struct Proofs {
     under_rc11: u64,
     /// Only under a memory model with fewer executions.
     under_others: u64,
+    refuted: u64,
 }
 
 impl Proofs {
     fn of(record: &Record) -> Proofs {
-        let mut proofs = Proofs { claims: 0, under_rc11: 0, under_others: 0 };
+        let mut proofs = Proofs { claims: 0, under_rc11: 0, under_others: 0, refuted: 0 };
         for model in rooms::of(record).iter().flat_map(|room| &room.models) {
-            let mut engines =
-                model.iter().filter(|run| run.verdict == Verdict::Proved).map(|run| run.engine).peekable();
+            let has = |verdict: Verdict| model.iter().any(|run| run.verdict == verdict);
+            let is_rc11 = model.iter().any(|run| run.verdict == Verdict::Proved && run.engine == Engine::Rc11);
             proofs.claims += 1;
-            if engines.peek().is_some() {
-                let is_rc11 = engines.any(|engine| engine == Engine::Rc11);
-                *(if is_rc11 { &mut proofs.under_rc11 } else { &mut proofs.under_others }) += 1;
+            match (has(Verdict::Failed), is_rc11, has(Verdict::Proved)) {
+                (true, ..) => proofs.refuted += 1,
+                (_, true, _) => proofs.under_rc11 += 1,
+                (.., true) => proofs.under_others += 1,
+                _ => (),
             }
         }
         proofs
@@ -86,11 +89,12 @@ impl Proofs {
 
     /// What a count of runs does not tell.
     fn sentence(&self) -> String {
-        let rest = self.claims as u64 - self.under_rc11 - self.under_others;
+        let rest = self.claims as u64 - self.under_rc11 - self.under_others - self.refuted;
         let (rc11, others, rest) = (number(self.under_rc11), number(self.under_others), number(rest));
+        let refuted = if self.refuted == 0 { String::new() } else { format!("; {} refuted", number(self.refuted)) };
         format!(
             "Of the claims, {rc11} are proved under RC11, the weakest memory model here; {others} only under a stronger \
-             one, and {rest} by no engine to its end."
+             one; {rest} by no complete engine{refuted}."
         )
     }
 }
