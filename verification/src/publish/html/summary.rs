@@ -93,7 +93,7 @@ impl Proofs {
         let (rc11, others, rest) = (number(self.under_rc11), number(self.under_others), number(rest));
         let refuted = if self.refuted == 0 { String::new() } else { format!("; {} refuted", number(self.refuted)) };
         format!(
-            "Of the claims, {rc11} are proved under RC11, the weakest memory model here; {others} only under a stronger \
+            "Of the claims, {rc11} are proved under RC11, the weakest memory model of a complete engine; {others} only under a stronger \
              one; {rest} by no complete engine{refuted}."
         )
     }

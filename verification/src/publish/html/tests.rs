@@ -122,7 +122,7 @@ fn a_page_says_what_was_found() {
     for part in [
         "<h1>1 of 12 runs failed, 6 mutants not accounted for, 1 exhibit of the museum not caught.</h1>",
         "Here: 2 under RC11.",
-        "Of the claims, 2 are proved under RC11, the weakest memory model here; 0 only under a stronger one; 0 by no",
+        "Of the claims, 2 are proved under RC11, the weakest memory model of a complete engine; 0 only under a stronger one; 0 by no",
         "complete engine; 1 refuted.",
         "<span class=\"chip failed\"><b>rc11</b> FAILED</span>",
         "<details class=\"model\" id=\"model-handoff::a_stop\" data-item data-verdicts=\"failed explored bounded sampled\" open>",
