@@ -31,7 +31,8 @@ fn parse(text: &str) -> Result<Record, String> {
     match head.format {
         None | Some(0) => Err("no record of a run: it has no `format`".to_owned()),
         Some(newer) if newer > FORMAT => Err(format!(
-            "a record of format {newer}, and this version reads up to {FORMAT}: use the spinpark that wrote it, or newer"
+            "a record of format {newer}, and this version reads up to {FORMAT}: use the spinpark that wrote it, or \
+             newer"
         )),
         Some(_) => serde_json::from_str(text).map_err(broken),
     }

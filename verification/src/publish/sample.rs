@@ -5,10 +5,12 @@ use crate::engine::{Bounds, Engine, Verdict};
 
 /// What must not get out of any field: markup, quotes, entities, the end of a script, controls, and what is no
 /// character of XML.
-pub(super) const HOSTILE: &str = "</script></style></title></pre>--><script>alert(1)</script>\" onload='x' & &lt; ]]> \u{0}\u{1b}[31m\u{fffe} \u{202e}é\n\t`";
+pub(super) const HOSTILE: &str = "</script></style></title></pre>--><script>alert(1)</script>\" onload='x' & &lt; \
+     ]]> \u{0}\u{1b}[31m\u{fffe} \u{202e}é\n\t`";
 
 /// A drawing, with an arrow's head that has a name.
-pub(super) const SVG: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"20\" height=\"10\" viewBox=\"0 0 20 10\">\n\
+pub(super) const SVG: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"20\" height=\"10\" viewBox=\"0 0 20 \
+     10\">\n\
      <title>id=\"red\" is no id here</title><defs><marker id=\"red\"><path d=\"M0 0L10 5Z\"/></marker></defs>\n\
      <g id=\"e1\"><path d=\"M0 0L9 9\" marker-end=\"url(#red)\"/></g></svg>\n";
 

@@ -31,8 +31,8 @@ pub(super) fn framed(record: &Record, main: &str) -> String {
     let _ = write!(out, "<main id=\"report\">\n{main}");
     let _ = write!(
         out,
-        "<footer><p>spinpark {version}, {date}. Made by <code>cargo verify</code>; a run of the same version, seeds and \
-         bounds finds the same. The counts of what a time limit cut off differ from machine to machine.</p></footer>\n\
+        "<footer><p>spinpark {version}, {date}. Made by <code>cargo verify</code>; a run of the same version, seeds \
+         and bounds finds the same. The counts of what a time limit cut off differ from machine to machine.</p></footer>\n\
          </main>\n</div>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n"
     );
     out

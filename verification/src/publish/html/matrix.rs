@@ -93,7 +93,10 @@ fn write_strips(out: &mut String, files: &BTreeMap<Name<'_>, File<'_>>) {
 }
 
 fn write_filter(out: &mut String, record: &Record) {
-    out.push_str("<form class=\"filter\" hidden>\n<label>Find <input type=\"search\" data-text placeholder=\"line, mutation, model\"></label>\n");
+    out.push_str(
+        "<form class=\"filter\" hidden>\n<label>Find <input type=\"search\" data-text placeholder=\"line, \
+         mutation, model\"></label>\n",
+    );
     let fates = FATES.map(words::fate);
     let sorts = SORTS.map(words::sort);
     let rooms: BTreeSet<&str> = record.mutants.iter().map(|mutant| mutant.room.as_str()).collect();
@@ -124,7 +127,8 @@ fn write_file(out: &mut String, name: Name<'_>, file: &File<'_>, models: &HashSe
         tally(file)
     );
     out.push_str(
-        "<div class=\"scroll\"><table class=\"matrix\">\n<thead><tr><th scope=\"col\">mistake</th><th scope=\"col\">sort</th>\
+        "<div class=\"scroll\"><table class=\"matrix\">\n<thead><tr><th scope=\"col\">mistake</th><th \
+         scope=\"col\">sort</th>\
          <th scope=\"col\">fate</th><th scope=\"col\">killed by</th><th scope=\"col\">on</th>\
          <th scope=\"col\" class=\"n\">executions</th><th scope=\"col\" class=\"n\">time</th></tr></thead>\n",
     );
@@ -144,7 +148,8 @@ fn write_line(out: &mut String, line: Option<u32>, source: &str) {
     let line = line.map(|line| line.to_string()).unwrap_or_default();
     let _ = writeln!(
         out,
-        "<tr class=\"line\"><th scope=\"rowgroup\" colspan=\"7\"><span class=\"at\">{line}</span><code>{}</code></th></tr>",
+        "<tr class=\"line\"><th scope=\"rowgroup\" colspan=\"7\"><span class=\"at\">{line}</span><code>{}</code></th>\
+         </tr>",
         Safe(source)
     );
 }
@@ -154,7 +159,8 @@ fn write_mutant(out: &mut String, mutant: &MutantRecord, models: &HashSet<&str>)
     let (id, fate, sort) = (Id("mutant", name), words::fate(mutant.fate), words::sort(mutant.sort));
     let _ = writeln!(
         out,
-        "<tr id=\"{id}\" data-item data-fate=\"{fate}\" data-sort=\"{sort}\" data-room=\"{}\"><td class=\"what\">{}</td>\
+        "<tr id=\"{id}\" data-item data-fate=\"{fate}\" data-sort=\"{sort}\" data-room=\"{}\"><td class=\"what\">{}\
+         </td>\
          <td>{sort}</td><td><span class=\"chip {fate}\">{fate}</span></td><td>{}</td><td>{}</td>\
          <td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
         Safe(room),
@@ -190,8 +196,9 @@ pub(super) fn write_pictures(out: &mut String, record: &Record, drawings: &mut D
     out.push_str(
         "<section id=\"counterexamples\" aria-labelledby=\"counterexamples-h\">\n\
          <h2 id=\"counterexamples-h\">Counterexamples</h2>\n\
-         <p>For each mutant that was killed, the execution that did it: the threads side by side, from top to bottom, and \
-         as a graph where the engine has one. Those of failed runs stand with their claims, those of the museum there.</p>\n",
+         <p>For each mutant that was killed, the execution that did it: the threads side by side, from top to bottom, \
+         and as a graph where the engine has one. Those of failed runs stand with their claims, those of the museum \
+         there.</p>\n",
     );
     for (name, file) in files(record) {
         let drawn: Vec<&MutantRecord> = mutants(&file).filter(|mutant| mutant.failure.is_some()).collect();

@@ -53,7 +53,10 @@ pub(super) fn write(out: &mut String, record: &Record, drawings: &mut Drawings) 
 }
 
 fn write_filter(out: &mut String) {
-    out.push_str("<form class=\"filter\" hidden>\n<label>Find <input type=\"search\" data-text placeholder=\"claim or model\"></label>\n");
+    out.push_str(
+        "<form class=\"filter\" hidden>\n<label>Find <input type=\"search\" data-text placeholder=\"claim \
+         or model\"></label>\n",
+    );
     out.push_str("<label>Verdict <select data-key=\"verdicts\"><option value=\"\">any</option>");
     for verdict in VERDICTS {
         let _ = write!(out, "<option>{}</option>", words::verdict(verdict));
@@ -122,7 +125,8 @@ fn write_runs(out: &mut String, runs: &[&RunRecord]) {
         "<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">engine</th><th scope=\"col\">memory</th>\
          <th scope=\"col\">verdict</th><th scope=\"col\" class=\"n\">executions</th>\
          <th scope=\"col\" class=\"n\"><abbr title=\"given up because they only repeat others\">redundant</abbr></th>\
-         <th scope=\"col\" class=\"n\">outcomes</th><th scope=\"col\">bounds</th><th scope=\"col\" class=\"n\">time</th></tr></thead>\n<tbody>\n",
+         <th scope=\"col\" class=\"n\">outcomes</th><th scope=\"col\">bounds</th><th scope=\"col\" class=\"n\">time\
+         </th></tr></thead>\n<tbody>\n",
     );
     for run in runs {
         let (class, word) = (words::verdict(run.verdict), words::loud(run.verdict));
@@ -130,7 +134,8 @@ fn write_runs(out: &mut String, runs: &[&RunRecord]) {
         let _ = writeln!(
             out,
             "<tr><th scope=\"row\"><code>{}</code></th><td>{}</td><td><span class=\"chip {class}\">{word}</span></td>\
-             <td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}{seed}</td><td class=\"n\">{}</td></tr>",
+             <td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}{seed}</td><td class=\"n\">{}\
+             </td></tr>",
             run.engine,
             Safe(&run.memory_model),
             number(run.executions),

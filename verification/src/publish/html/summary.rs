@@ -13,8 +13,8 @@ pub(super) fn write(out: &mut String, record: &Record) {
     let _ = writeln!(out, "<p class=\"eyebrow\">spinpark {} · verification report</p>", Safe(&record.version));
     let _ = writeln!(out, "<h1>{}</h1>", headline(record));
     out.push_str(
-        "<p class=\"lead\">spinpark’s kernel is checked in the very source that runs on real cores. Each <em>model</em> \
-         plays a few threads through one part of it, a <em>room</em>; each <em>engine</em> explores the orders in which \
+        "<p class=\"lead\">spinpark’s kernel is checked in the very source that runs on real cores. Each \
+         <em>model</em> plays a few threads through one part of it, a <em>room</em>; each <em>engine</em> explores the orders in which \
          that can go, as its memory model allows. And each <em>mutant</em>, the kernel with one mistake made on \
          purpose, must make a model fail: else the models would not notice the mistake either.</p>\n",
     );
@@ -93,8 +93,8 @@ impl Proofs {
         let (rc11, others, rest) = (number(self.under_rc11), number(self.under_others), number(rest));
         let refuted = if self.refuted == 0 { String::new() } else { format!("; {} refuted", number(self.refuted)) };
         format!(
-            "Of the claims, {rc11} are proved under RC11, the weakest memory model of a complete engine; {others} only under a stronger \
-             one; {rest} by no complete engine{refuted}."
+            "Of the claims, {rc11} are proved under RC11, the weakest memory model of a complete engine; {others} \
+             only under a stronger one; {rest} by no complete engine{refuted}."
         )
     }
 }

@@ -122,10 +122,12 @@ fn a_page_says_what_was_found() {
     for part in [
         "<h1>1 of 12 runs failed, 6 mutants not accounted for, 1 exhibit of the museum not caught.</h1>",
         "Here: 2 under RC11.",
-        "Of the claims, 2 are proved under RC11, the weakest memory model of a complete engine; 0 only under a stronger one; 0 by no",
+        "Of the claims, 2 are proved under RC11, the weakest memory model of a complete engine; 0 only under a \
+         stronger one; 0 by no",
         "complete engine; 1 refuted.",
         "<span class=\"chip failed\"><b>rc11</b> FAILED</span>",
-        "<details class=\"model\" id=\"model-handoff::a_stop\" data-item data-verdicts=\"failed explored bounded sampled\" open>",
+        "<details class=\"model\" id=\"model-handoff::a_stop\" data-item data-verdicts=\"failed explored bounded \
+         sampled\" open>",
         "≤2 preemptions",
         "depth 3, ≤2000 runs, seed 7",
         "≤60.0 s",

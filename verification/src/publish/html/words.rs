@@ -34,8 +34,8 @@ pub(super) const fn loud(verdict: Verdict) -> &'static str {
 pub(super) const fn meaning(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Proved => {
-            "A complete engine came to its end: every execution that its memory model allows was looked at, for a model \
-             of the size that stands beside it. Not for more threads, nor for a weaker memory model."
+            "A complete engine came to its end: every execution that its memory model allows was looked at, for a \
+             model of the size that stands beside it. Not for more threads, nor for a weaker memory model."
         }
         Verdict::Explored => {
             "The engine came to its end, but is known to miss executions that its memory model allows. No proof."
