@@ -4,6 +4,9 @@ use crate::engine::{Bounds, Engine, Verdict};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// The format that this version writes.
+pub const FORMAT: u32 = 1;
+
 /// Everything that a run has found out.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Record {
