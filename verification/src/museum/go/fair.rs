@@ -1,0 +1,156 @@
+//! Gs that wait for ever beside others that go on and on.
+
+use super::super::{Exhibit, Source};
+use super::{Case, is_wrong, party, told, twin};
+use crate::engine::Engine;
+use crate::model::{rc11, sc};
+use crate::stage::Stage;
+use crate::wrap::trace::main_plays;
+use spinpark::host::Lock;
+use std::sync::Arc;
+
+/// The global queue is asked first at each dispatch of this many. (Go: 61.)
+const EVERY: u32 = 2;
+
+fn a_chain_of_successors<H: Stage>() -> String {
+    main_plays("p");
+    let global = Arc::new(H::Lock::new(0_u64));
+    let submitter = party::<H, _, _>("submitter", &global, |global: &H::Lock<u64>| global.with(|n| *n += 1));
+    let (mut schedtick, mut overtaken, mut ran) = (0, 0, None);
+    for dispatch in 0..6 {
+        // `findRunnable`: the global queue, each so many ticks.
+        if schedtick % EVERY == 0 && global.with(|n| std::mem::take(n) > 0) {
+            ran = Some(dispatch);
+            break;
+        }
+        // The G that ran has spawned another, which is in `runnext`, and ended. It inherits the slice. `execute`: a
+        // slice that is inherited is no new tick; in our kernel each dispatch is one.
+        let inherits = is_wrong("museum-go-52934");
+        schedtick += u32::from(!inherits || schedtick == 0);
+        overtaken += u32::from(global.with(|n| *n > 0));
+        assert!(overtaken <= EVERY, "a G in the global queue was overtaken {overtaken} times, and will be");
+    }
+    H::join(submitter);
+    format!("ran {ran:?}, overtaken {overtaken}")
+}
+
+const CHAIN: &str = "museum::go_52934::a_chain_of_successors";
+
+/// #52934.
+pub(super) const ENDLESS_SLICE: Case = Case {
+    exhibit: Exhibit {
+        source: Source::OurReading,
+        ..told(
+            "a time slice that is inherited for ever",
+            "golang/go#52934",
+            2022,
+            "museum-go-52934",
+            [
+                "Where each G starts another and ends, other Gs of that P wait, for as long as the chain goes on. We \
+                 measured up to 1.6 s on Go 1.27. It is open.",
+                "A G that was just readied runs next, in the slice of the one before it, and that counts as no tick. The \
+                 global queue is asked every 61 ticks.",
+                "None in Go. Our kernel ticks at each dispatch.",
+            ],
+        )
+    },
+    mutant: twin(
+        "museum-go-52934",
+        "a dispatch from runnext is no tick",
+        &[(CHAIN, Engine::Rc11), (CHAIN, Engine::Sc)],
+    ),
+    model: crate::model!("museum::go_52934::a_chain_of_successors", a_chain_of_successors,
+        claim: "a G in the global queue is overtaken a bounded number of times by a chain of successors",
+        size: "2 threads: a P with a chain of 6, a submitter; the global queue each 2 ticks",
+        invariants: [40],
+        must_reach: ["ran Some(0)", "ran Some(2)", "ran None", "overtaken 1"],
+        runs: [rc11(), sc()]),
+};
+
+/// A P whose G makes one short system call after the other, while others wait in its ring.
+#[derive(Default)]
+struct Calls {
+    in_call: bool,
+    /// `syscalltick`.
+    tick: u64,
+    retaken: bool,
+}
+
+/// Passes of `sysmon`, each as long as a slice after the one before.
+const PASSES: u64 = 3;
+
+fn calls_and_calls<H: Stage>() -> String {
+    main_plays("sysmon");
+    let p = Arc::new(H::Lock::new(Calls::default()));
+    let caller = party::<H, _, _>("caller", &p, |p: &H::Lock<Calls>| {
+        let mut calls = 0;
+        for _ in 0..PASSES {
+            // `entersyscall`.
+            p.with(|p| p.in_call = true);
+            calls += 1;
+            // `exitsyscall`.
+            let keeps_its_p = p.with(|p| {
+                p.in_call = false;
+                p.tick += 1;
+                !p.retaken
+            });
+            if !keeps_its_p {
+                break;
+            }
+        }
+        calls
+    });
+    // What `sysmon` remembers of the P: `pd.schedwhen`, `pd.syscalltick`. `schedtick` does not change: nobody is scheduled.
+    let (mut slice_began, mut seen_tick) = (None, None);
+    let mut sightings = 0;
+    for pass in 0..PASSES {
+        // `retake`.
+        p.with(|p| {
+            let began = *slice_began.get_or_insert(pass);
+            if !p.in_call {
+                return;
+            }
+            let is_expired = pass > began && !is_wrong("museum-go-28701");
+            let is_the_same_call = seen_tick.replace(p.tick) == Some(p.tick);
+            p.retaken = is_expired || is_the_same_call;
+            p.in_call = !p.retaken;
+            sightings += u64::from(!p.retaken);
+        });
+        if p.with(|p| p.retaken) {
+            break;
+        }
+        assert!(sightings <= 1, "a P was seen in a system call {sightings} times, for slices, and not taken");
+    }
+    let calls = H::join(caller);
+    let retaken = p.with(|p| p.retaken);
+    format!("{calls} calls, retaken {retaken}")
+}
+
+const CALLS: &str = "museum::go_28701::calls_and_calls";
+
+/// #28701.
+pub(super) const NEVER_THE_SAME_TICK: Case = Case {
+    exhibit: told(
+        "never twice in the same call",
+        "golang/go#28701",
+        2018,
+        "museum-go-28701",
+        [
+            "A G that made many short calls into C kept its P; Gs that waited behind it did not run for seconds.",
+            "The monitor takes a P only if it finds it in the same system call at two passes. Between two passes a call \
+             had always ended and another had begun.",
+            "Since Go 1.27 a P whose slice is over is taken also at the first sight of a call.",
+        ],
+    ),
+    mutant: twin(
+        "museum-go-28701",
+        "a P is taken only if it is seen twice in the same system call",
+        &[(CALLS, Engine::Rc11), (CALLS, Engine::Sc)],
+    ),
+    model: crate::model!("museum::go_28701::calls_and_calls", calls_and_calls,
+        claim: "a P that is seen in system calls for longer than a slice is taken",
+        size: "2 threads: sysmon with 3 passes, a caller with 3 calls",
+        invariants: [43],
+        must_reach: ["retaken true", "3 calls, retaken false"],
+        runs: [rc11(), sc()]),
+};
