@@ -105,18 +105,18 @@ fn calls_and_calls<H: Stage>() -> String {
     let mut sightings = 0;
     for pass in 0..PASSES {
         // `retake`.
-        p.with(|p| {
+        let retaken = p.with(|p| {
             let began = *slice_began.get_or_insert(pass);
             if !p.in_call {
-                return;
+                return false;
             }
             let is_expired = pass > began && !is_wrong("museum-go-28701");
             let is_the_same_call = seen_tick.replace(p.tick) == Some(p.tick);
             p.retaken = is_expired || is_the_same_call;
-            p.in_call = !p.retaken;
             sightings += u64::from(!p.retaken);
+            p.retaken
         });
-        if p.with(|p| p.retaken) {
+        if retaken {
             break;
         }
         assert!(sightings <= 1, "a P was seen in a system call {sightings} times, for slices, and not taken");
