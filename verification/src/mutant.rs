@@ -95,6 +95,7 @@ pub const SOURCES: &[(&str, &str)] = &[
     ("models/whole.rs", include_str!("models/whole.rs")),
     ("models/work_source.rs", include_str!("models/work_source.rs")),
     ("museum/go.rs", include_str!("museum/go.rs")),
+    ("museum/go/collection.rs", include_str!("museum/go/collection.rs")),
     ("museum/go/conserved.rs", include_str!("museum/go/conserved.rs")),
     ("museum/go/deadlock.rs", include_str!("museum/go/deadlock.rs")),
     ("museum/go/fair.rs", include_str!("museum/go/fair.rs")),

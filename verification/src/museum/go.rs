@@ -5,6 +5,7 @@
 //! do with the bug is left out: a queue is a number if only its length matters, a G is a number, an M that sleeps for good
 //! is a thread that ends, and what all have ended with is judged.
 
+mod collection;
 mod conserved;
 mod deadlock;
 mod fair;
@@ -85,11 +86,13 @@ cases![
     deadlock::LOWERED_TOO_EARLY,
     deadlock::NOBODYS_P,
     deadlock::UNBORN_M,
+    collection::PUT_ASIDE_WITH_IT,
     queues::BETWEEN_TWO_READS,
     queues::UNLOCKED_BATCH,
     queues::LINKED_BEFORE_IT_IS_OURS,
     fair::ENDLESS_SLICE,
     fair::NEVER_THE_SAME_TICK,
+    fair::SLOT_WITHOUT_A_MONITOR,
     stop::STALE_AFTER_THE_NOTE,
     stop::UNBORN_TEMPLATE,
     stop::P_IN_HAND,

@@ -11,28 +11,39 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Release};
 
 /// What is under `sched.lock`. There is one P.
-struct Sched {
+pub(super) struct Sched {
     /// Ms, without `sysmon`.
-    mcount: i64,
-    nmidle: i64,
+    pub(super) mcount: i64,
+    pub(super) nmidle: i64,
     /// `sysmon` lowers it to count as one that runs.
-    nmidlelocked: i64,
-    p_is_idle: bool,
+    pub(super) nmidlelocked: i64,
+    pub(super) p_is_idle: bool,
     /// Gs in the global queue.
-    global: u64,
+    pub(super) global: u64,
     /// Ms that were given the P.
-    started: u64,
+    pub(super) started: u64,
     /// Is there a timer? Then somebody may still come, if no G is runnable.
-    has_timers: bool,
+    pub(super) has_timers: bool,
+    /// May Gs of the user be run? Else one that is runnable is kept aside; it counts as queued here.
+    pub(super) users_run: bool,
 }
 
 impl Sched {
-    fn new(mcount: i64, nmidle: i64) -> Self {
-        Sched { mcount, nmidle, nmidlelocked: 0, p_is_idle: false, global: 0, started: 0, has_timers: false }
+    pub(super) fn new(mcount: i64, nmidle: i64) -> Self {
+        Sched {
+            mcount,
+            nmidle,
+            nmidlelocked: 0,
+            p_is_idle: false,
+            global: 0,
+            started: 0,
+            has_timers: false,
+            users_run: true,
+        }
     }
 
     /// `mput`, which ends with `checkdead`. In none of these scenes is everybody really stuck.
-    fn mput(&mut self) {
+    pub(super) fn mput(&mut self) {
         self.nmidle += 1;
         let run = self.mcount - self.nmidle - self.nmidlelocked;
         assert!(run > 0 || self.global == 0, "checkdead: runnable g");

@@ -7,6 +7,7 @@ use crate::model::{rc11, sc};
 use crate::stage::Stage;
 use crate::wrap::trace::main_plays;
 use spinpark::host::Lock;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// The global queue is asked first at each dispatch of this many. (Go: 61.)
@@ -152,5 +153,72 @@ pub(super) const NEVER_THE_SAME_TICK: Case = Case {
         size: "2 threads: sysmon with 3 passes, a caller with 3 calls",
         invariants: [43],
         must_reach: ["retaken true", "3 calls, retaken false"],
+        runs: [rc11(), sc()]),
+};
+
+/// Gs that hand each other a value to and fro, and one that a timer readies.
+const PING: u64 = 1;
+const PONG: u64 = 2;
+const TIMED: u64 = 3;
+
+fn two_that_ready_each_other<H: Stage>() -> String {
+    main_plays("p");
+    // There is one thread, and no monitor: nobody is ever preempted.
+    let has_monitor = false;
+    let (mut runnext, mut ring) = (None, VecDeque::from([PING]));
+    let (fires, mut waited) = (H::choose(3), 0);
+    for dispatch in 0..8 {
+        if dispatch == fires {
+            // `checkTimers`; the slot is some other's by the time that the G is run.
+            ring.push_back(TIMED);
+        }
+        // `runqget`: the slot first.
+        let g = runnext.take().or_else(|| ring.pop_front());
+        if g == Some(TIMED) {
+            return format!("fired at {fires}, waited {waited}");
+        }
+        // It readies the other, and waits for it: `goready`, `runqput(next)`.
+        let other = if g == Some(PING) { PONG } else { PING };
+        if has_monitor || is_wrong("museum-go-65178") {
+            runnext = Some(other);
+        } else {
+            // `runqput`: without a monitor there is no slot.
+            ring.push_back(other);
+        }
+        waited += u32::from(dispatch >= fires);
+        assert!(waited <= 2, "two Gs ready each other for ever, and a third waits");
+    }
+    unreachable!("the G was run, or waited too long")
+}
+
+const TO_AND_FRO: &str = "museum::go_65178::two_that_ready_each_other";
+
+/// #65178.
+pub(super) const SLOT_WITHOUT_A_MONITOR: Case = Case {
+    exhibit: Exhibit {
+        source: Source::OurReading,
+        ..told(
+            "two that keep a slot to themselves",
+            "golang/go#65178",
+            2024,
+            "museum-go-65178",
+            [
+                "On wasm a G that was to end a test after some time never ran, while two others handed values to and fro.",
+                "A G that was just readied runs next, out of turn. Elsewhere the monitor ends that when the slice is over; \
+                 on wasm there is no monitor.",
+                "Without a monitor nobody runs out of turn.",
+            ],
+        )
+    },
+    mutant: twin(
+        "museum-go-65178",
+        "Gs run next, out of turn, though there is no monitor that ends a slice",
+        &[(TO_AND_FRO, Engine::Rc11), (TO_AND_FRO, Engine::Sc)],
+    ),
+    model: crate::model!("museum::go_65178::two_that_ready_each_other", two_that_ready_each_other,
+        claim: "without a monitor a G waits for those before it only",
+        size: "1 thread, as on wasm; 3 Gs, a timer that fires at one of 3 dispatches",
+        invariants: [36, 40],
+        must_reach: ["fired at 0", "fired at 1", "fired at 2"],
         runs: [rc11(), sc()]),
 };

@@ -1,6 +1,5 @@
 //! Locks in a circle. Nothing is asserted: the engine says that everybody waits for ever.
 
-use super::super::{Exhibit, Source};
 use super::{Case, is_wrong, party, told, twin};
 use crate::engine::Engine;
 use crate::model::{rc11, sc};
@@ -177,7 +176,7 @@ fn suspended_with_the_lock<H: Stage>() -> String {
         })
     });
     let records = || {
-        // An entry of its own: it waited for a lock of the runtime's, too.
+        // `unlock`, of a lock of the runtime's for which others had waited.
         thread.profile.with(|entries| *entries += 1);
     };
     // `preemptM`. Release: what it wants stands there before.
@@ -198,21 +197,18 @@ const SUSPENDED: &str = "museum::go_80982::suspended_with_the_lock";
 
 /// #80982.
 pub(super) const LOCK_OF_THE_SUSPENDED: Case = Case {
-    exhibit: Exhibit {
-        source: Source::OurReading,
-        ..told(
-            "waiting for a lock of a thread that one holds still",
-            "golang/go#80982",
-            2026,
-            "museum-go-80982",
-            [
-                "On Windows a program that profiled its mutexes could stop for ever during a collection.",
-                "To preempt a G its thread is suspended. Who did that took the lock of the profile, for its own use of a \
-                 lock, before it let the thread go on. The suspended thread may have held it.",
-                "No such lock is taken while a thread is suspended.",
-            ],
-        )
-    },
+    exhibit: told(
+        "waiting for a lock of a thread that one holds still",
+        "golang/go#80982",
+        2026,
+        "museum-go-80982",
+        [
+            "On Windows a program that profiled its mutexes could stop for ever during a collection.",
+            "To preempt a G its thread is suspended. Who did that unlocked a lock of the runtime's meanwhile, and to unlock \
+             meant to write down how long others had waited, under the profile's lock. The suspended thread may hold that.",
+            "Nothing is written down while a thread is suspended.",
+        ],
+    ),
     mutant: twin(
         "museum-go-80982",
         "who has suspended a thread takes a lock that the thread may hold",
