@@ -91,13 +91,13 @@ fn preempted_before_it_releases<H: Stage>() -> String {
 
 const ASIDE: &str = "museum::go_38404::preempted_before_it_releases";
 
-/// #38404, and #34736.
+/// #34736, and #38404.
 pub(super) const PUT_ASIDE_WITH_IT: Case = Case {
     exhibit: Exhibit {
         source: Source::OurReading,
         ..told(
             "put aside with the semaphore in hand",
-            "golang/go#38404, golang/go#34736",
+            "golang/go#34736, golang/go#38404",
             2019,
             "museum-go-38404",
             [

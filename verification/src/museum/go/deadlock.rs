@@ -216,7 +216,7 @@ pub(super) const NOBODYS_P: Case = Case {
         2023,
         "museum-go-59600",
         [
-            "Services that ran with one P on small cloud machines crashed every now and then: checkdead, runnable g.",
+            "Programs with one P crashed every now and then, Prometheus' node_exporter among them: checkdead, runnable g.",
             "sysmon, which does not count, took the idle P under the lock, opened the lock, and took it again in startm to \
              choose an M. In between the only other M came from the poller with Gs, found no P, and slept as the last.",
             "The lock is held from taking the P to choosing the M.",

@@ -137,7 +137,7 @@ pub(super) const NEVER_THE_SAME_TICK: Case = Case {
         2018,
         "museum-go-28701",
         [
-            "A G that made many short calls into C kept its P; Gs that waited behind it did not run for seconds.",
+            "Gs that made one short call into C after the other kept all Ps, and others did not run.",
             "The monitor takes a P only if it finds it in the same system call at two passes. Between two passes a call \
              had always ended and another had begun.",
             "Since Go 1.27 a P whose slice is over is taken also at the first sight of a call.",

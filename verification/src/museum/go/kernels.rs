@@ -82,7 +82,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         2022,
         "timers-forgets-to-tell-when",
         [
-            "Servers became unresponsive at full load of all processors, in epoll_wait, for up to two minutes at a time.",
+            "Servers became unresponsive, with their processors fully loaded by epoll_wait.",
             "A P that was idle went on saying that a timer of its was due, though there was none. Who slept in the poller \
              woke at once, found nothing, and slept again, for no time.",
             "The earliest deadline is computed anew when timers go. The twin has its shape: the word is not written when a \
@@ -140,18 +140,15 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
             "The release hands the semaphore to the first in line.",
         ],
     ),
-    Exhibit {
-        source: Source::Told,
-        ..told(
-            "work without a waker",
-            "golang/go#60693",
-            2023,
-            "work_source-does-not-wake",
-            [
-                "Readers of traces and parts of collections waited until an M came by; preemption every 10 ms hid it.",
-                "Two of the sources of work that the search knows of wake nobody when they get work.",
-                "It is open. A source of our kernel's cannot get work without waking.",
-            ],
-        )
-    },
+    told(
+        "work without a waker",
+        "golang/go#60693",
+        2023,
+        "work_source-does-not-wake",
+        [
+            "Readers of traces and parts of collections waited until an M came by; preemption every 10 ms hid it.",
+            "Two of the sources of work that the search knows of wake nobody when they get work.",
+            "It is open. A source of our kernel's cannot get work without waking.",
+        ],
+    ),
 ];

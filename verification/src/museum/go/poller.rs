@@ -125,8 +125,9 @@ fn broken_again_and_again<H: Stage>() -> String {
         }
     });
     let mut rounds = 0;
+    // Relaxed: after the StoreLoad.
     let is_served = |timer: &Atomic<H, bool>| timer.load(Relaxed);
-    // `findRunnable`: if it is not served it sleeps for good, and the engine says that nobody goes on.
+    // `findRunnable`: with a timer that it has not seen it sleeps for good, and the engine says that nobody goes on.
     while !poller.timers.iter().all(is_served) {
         poller.polls();
         // `timer/flag`: who looks after it was broken.

@@ -63,7 +63,7 @@ pub(super) const STALE_AFTER_THE_NOTE: Case = Case {
         2023,
         "museum-go-63384",
         [
-            "On OpenBSD for POWER programs crashed: stopTheWorld, not stopped; forEachP, not done.",
+            "Go's tests crashed on OpenBSD for POWER: stopTheWorld, not stopped; forEachP, not done.",
             "The stopper is woken by a note and then reads a plain count. On the path on which the note was set already, \
              the code for POWER had no acquire, so the count could be older than the note.",
             "Reading the note acquires on every way out.",
