@@ -360,7 +360,8 @@ pub const MUTANTS: &[Mutant] = &[
         room: "museum",
         what: "a worker that is woken for a dump stays in the list of sleepers",
         mutation: Mutation::Twin("museum-tokio-8372"),
-        killed_by: &[(DUMP, Engine::Rc11), (DUMP, Engine::Sc), (DUMP, Engine::Loom)],
+        // Not on loom, which fails inside of itself when a sleeper is woken twice.
+        killed_by: &[(DUMP, Engine::Rc11), (DUMP, Engine::Sc)],
     },
     Mutant {
         name: "museum-jdk-8351933",

@@ -244,11 +244,13 @@ impl<H: Stage> Bun<H> {
 
     /// `wait`: returns when a notification was taken.
     fn wait(&self) {
-        // Acquire: sees what was scheduled before the notification.
-        while self.sync.compare_exchange(NOTIFIED, 0, Acquire, Relaxed).is_err() {
-            // Relaxed: nothing is handed over by falling asleep.
-            if self.sync.compare_exchange(0, IDLE, Relaxed, Relaxed).is_ok() {
-                self.bed.park();
+        loop {
+            // Acquire: sees what was scheduled before the notification.
+            match self.sync.compare_exchange(NOTIFIED, 0, Acquire, Relaxed) {
+                Ok(_) => return,
+                Err(IDLE) => self.bed.park(),
+                // Relaxed: nothing is handed over by falling asleep.
+                Err(_) => _ = self.sync.compare_exchange(0, IDLE, Relaxed, Relaxed),
             }
         }
     }

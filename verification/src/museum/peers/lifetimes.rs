@@ -161,8 +161,64 @@ fn one_handle_is_dropped_as_the_other_asks<H: Stage>() -> String {
     format!("alone {is_unique} data {}", shared.data.get())
 }
 
+/// CPython's `_PyRawMutex`, held by one, and one that waits with a semaphore on its stack.
+struct RawMutex<H: Stage> {
+    /// FREE or HELD; WAITED, if the waiter is in its list.
+    state: Atomic<H, u64>,
+    /// The waiter's memory, in which its semaphore is.
+    semaphore: H::Cell<u64>,
+    bed: H::Parker,
+}
+
+const FREE: u64 = 0;
+const HELD: u64 = 1;
+const WAITED: u64 = 2;
+
+impl<H: Stage> RawMutex<H> {
+    /// `_PyRawMutex_UnlockSlow`: takes the waiter out of the list, and then wakes it.
+    fn unlock(&self) {
+        // AcqRel: lets go of the lock, and sees who waits.
+        if self.state.swap(FREE, AcqRel) == WAITED {
+            read::<H>(&self.semaphore, "the semaphore");
+            self.bed.unpark();
+        }
+    }
+
+    /// `_PyRawMutex_LockSlow`.
+    fn lock(&self) -> &'static str {
+        // AcqRel: shows the semaphore to who unlocks.
+        if self.state.compare_exchange(HELD, WAITED, AcqRel, Acquire).is_err() {
+            return "free";
+        }
+        // A signal may end the wait for the semaphore.
+        let is_interrupted = H::choose(2) == 0;
+        // Acquire: takes the lock, if it is free by now.
+        let is_free = is_interrupted && self.state.load(Acquire) == FREE;
+        // But who has unlocked it is still to wake this thread, by the semaphore.
+        if !(is_free && is_wrong("museum-cpython-148820")) {
+            self.bed.park();
+            // Acquire: as above.
+            assert!(self.state.load(Acquire) == FREE, "a waiter goes on, and the lock is held");
+        }
+        // It goes on, and its stack is used again.
+        self.semaphore.set(0);
+        if is_interrupted { "interrupted" } else { "woken" }
+    }
+}
+
+fn a_waiter_is_interrupted_as_it_is_woken<H: Stage>() -> String {
+    main_plays("waiter");
+    let mutex = RawMutex::<H> { state: Atomic::new(HELD), semaphore: Cell::new(ALIVE), bed: H::Parker::new() };
+    let mutex = Arc::new(mutex);
+    let holder = party::<H, _, _>("holder", &mutex, RawMutex::unlock);
+    let end = mutex.lock();
+    H::join(holder);
+    end.to_owned()
+}
+
 const RAYON: &str = "museum::rayon_739::a_latch_is_set_as_its_owner_looks";
 const SCOPE: &str = "museum::rust_98498::two_threads_of_a_scope_end";
+const RAW_MUTEX: &str = "museum::cpython_148820::a_waiter_is_interrupted_as_it_is_woken";
 const SHARED: &str = "museum::rust_51780::one_handle_is_dropped_as_the_other_asks";
 
 /// The twins' models.
@@ -178,6 +234,13 @@ pub const MODELS: &[Model] = &[
         size: "3 threads",
         invariants: [],
         must_reach: ["parked 0 times", "parked 1 times"],
+        runs: [rc11(), sc()]),
+    crate::model!("museum::cpython_148820::a_waiter_is_interrupted_as_it_is_woken",
+        a_waiter_is_interrupted_as_it_is_woken,
+        claim: "a waiter that is interrupted stays until it is woken, if somebody is about to wake it",
+        size: "2 threads, 1 lock, 1 interrupt",
+        invariants: [],
+        must_reach: ["free", "woken", "interrupted"],
         runs: [rc11(), sc()]),
     crate::model!("museum::rust_51780::one_handle_is_dropped_as_the_other_asks",
         one_handle_is_dropped_as_the_other_asks,
@@ -210,6 +273,13 @@ pub const MUTANTS: &[Mutant] = &[
         what: "the last thread of a scope reads from it whom to wake, when it has said that it ends",
         mutation: Mutation::Twin("museum-rust-98498"),
         killed_by: &[(SCOPE, Engine::Rc11), (SCOPE, Engine::Sc), (SCOPE, Engine::Loom)],
+    },
+    Mutant {
+        name: "museum-cpython-148820",
+        room: "museum",
+        what: "a waiter that is interrupted and finds the lock free leaves before it is woken",
+        mutation: Mutation::Twin("museum-cpython-148820"),
+        killed_by: &[(RAW_MUTEX, Engine::Rc11), (RAW_MUTEX, Engine::Sc), (RAW_MUTEX, Engine::Loom)],
     },
     Mutant {
         name: "museum-rust-51780",
@@ -258,6 +328,18 @@ pub const EXHIBITS: &[Exhibit] = &[
         fix: "The scope's data are counted, and live as long as anybody uses them (#98503).",
         source: Source::Read,
         mutant: "museum-rust-98498",
+    },
+    Exhibit {
+        name: "cpython-148820",
+        project: "CPython",
+        issue: "https://github.com/python/cpython/pull/148885",
+        year: 2026,
+        people: "The interpreter stopped with a fatal error from its own lock.",
+        cause: "Who unlocks takes the waiter out of the list, and then posts the semaphore on its stack. If a signal ends \
+                the wait in between, the waiter finds the lock free, goes on, and destroys the semaphore.",
+        fix: "The waiter waits on until it is really posted.",
+        source: Source::Read,
+        mutant: "museum-cpython-148820",
     },
     Exhibit {
         name: "rust-51780",
