@@ -102,6 +102,7 @@ pub const SOURCES: &[(&str, &str)] = &[
     ("museum/peers/handoff.rs", include_str!("museum/peers/handoff.rs")),
     ("museum/peers/kernel.rs", include_str!("museum/peers/kernel.rs")),
     ("museum/peers/lifetimes.rs", include_str!("museum/peers/lifetimes.rs")),
+    ("museum/peers/locks.rs", include_str!("museum/peers/locks.rs")),
     ("museum/peers/mod.rs", include_str!("museum/peers/mod.rs")),
     ("museum/peers/rings.rs", include_str!("museum/peers/rings.rs")),
     ("museum/peers/tokens.rs", include_str!("museum/peers/tokens.rs")),

@@ -274,6 +274,7 @@ impl<H: Stage> ForkJoin<H> {
         self.tasks.store(1, Release);
         // `tasks/ctl`: what the original's full exchanges do.
         store_load::<H>();
+        // Relaxed: the barrier orders it.
         let before = self.ctl.load(Relaxed) & TC_MASK == 0;
         let signals =
             self.change(|ctl| (ctl & TOO_FEW != 0).then_some((ctl.wrapping_add(RC_UNIT) & RC_MASK) | (ctl & TC_MASK)));

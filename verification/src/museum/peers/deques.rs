@@ -89,15 +89,15 @@ impl<H: Stage> ChaseLev<H> {
     fn steal_batch(&self) -> Vec<u64> {
         let mut stolen = vec![];
         // Acquire: as crossbeam has it.
-        let mut front = self.front.load(Acquire);
+        let first = self.front.load(Acquire);
         // `back/front`, the thief's half.
         store_load::<H>();
         // Acquire: sees the tasks.
-        let len = self.back.load(Acquire).saturating_sub(front);
+        let len = self.back.load(Acquire).saturating_sub(first);
         // Acquire: sees what was moved.
         let buffer = self.buffer.load(Acquire);
-        for i in 0..len.div_ceil(2) {
-            if i > 0 {
+        for front in first..first + len.div_ceil(2) {
+            if front > first {
                 // `back/front`, the thief's half.
                 store_load::<H>();
                 // Acquire: sees the tasks.
@@ -115,7 +115,6 @@ impl<H: Stage> ChaseLev<H> {
             }
             assert!(task != 0, "a slot is read that nobody has written");
             stolen.push(task);
-            front += 1;
         }
         stolen
     }
@@ -148,14 +147,14 @@ impl<H: Stage> Parlay<H> {
     fn pop_bottom(&self) -> Option<u64> {
         // Relaxed: only the owner writes it.
         let bottom = self.bottom.load(Relaxed).checked_sub(1)?;
-        // Relaxed: the barrier orders it.
-        self.bottom.store(bottom, Relaxed);
+        // Release: as ParlayLib has it; the barrier orders it.
+        self.bottom.store(bottom, Release);
         // `bottom/age`, the owner's half.
         store_load::<H>();
-        // Relaxed: the owner's own.
-        let job = self.jobs[bottom as usize].load(Relaxed);
-        // Relaxed: the barrier orders it.
-        let age = self.age.load(Relaxed);
+        // Acquire: as ParlayLib has it. So below.
+        let job = self.jobs[bottom as usize].load(Acquire);
+        // Acquire: the barrier orders it.
+        let age = self.age.load(Acquire);
         if bottom > age % TAG {
             return Some(job);
         }
@@ -300,7 +299,7 @@ pub const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "parlaylib-acquire",
         project: "ParlayLib",
-        issue: "https://github.com/cmuparlay/parlaylib/blob/master/include/parlay/internal/work_stealing_deque.h",
+        issue: "https://github.com/cmuparlay/parlaylib/blob/5ebfbdba0c56/include/parlay/internal/work_stealing_deque.h",
         year: 2023,
         people: "Nobody has been seen to be hurt: the twin of the repaired code showed it.",
         cause: "After its first steal a thief reads the bottom as it was before. Acquire does not keep it from that: its own \

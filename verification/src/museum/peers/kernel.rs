@@ -56,11 +56,11 @@ pub const EXHIBITS: &[Exhibit] = &[
         project: "ParlayLib",
         issue: "https://github.com/cmuparlay/parlaylib/pull/89",
         year: 2025,
-        people: "All workers slept while a job waited.",
+        people: "A job may wait while all workers sleep, soon after the start.",
         cause: "A worker looked for jobs to steal, and then said that it sleeps. A job that is pushed in between finds \
                 somebody awake, and wakes nobody.",
-        fix: "It says so first, and then steals once more before it sleeps.",
-        source: Source::Read,
+        fix: "Proposed: it says so first, and then steals once more before it sleeps.",
+        source: Source::OurReading,
         mutant: "spinning-looks-before-it-leaves",
     },
 ];

@@ -16,6 +16,7 @@ pub mod futexes;
 pub mod handoff;
 pub mod kernel;
 pub mod lifetimes;
+pub mod locks;
 pub mod rings;
 pub mod tokens;
 

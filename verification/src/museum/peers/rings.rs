@@ -107,12 +107,13 @@ impl<H: Stage> Ring<H> {
             // Close the window: both cursors are where the real one is by now.
             // Acquire: as the exchange below.
             let mut head = self.head.load(Acquire);
-            // AcqRel: lets go of the slots.
-            while let Err(found) = {
+            loop {
                 let (_, real) = unpack(head);
-                self.head.compare_exchange(head, pack(real, real), AcqRel, Acquire)
-            } {
-                head = found;
+                // AcqRel: lets go of the slots.
+                match self.head.compare_exchange(head, pack(real, real), AcqRel, Acquire) {
+                    Ok(_) => break,
+                    Err(found) => head = found,
+                }
             }
         }
         // Release: publishes all but the one that is returned.
@@ -331,7 +332,7 @@ pub const EXHIBITS: &[Exhibit] = &[
         project: ".NET ConcurrentQueue",
         issue: "https://github.com/dotnet/runtime/pull/78142",
         year: 2022,
-        people: "On ARM64 a queue copied to an array had empty items in it, within a minute.",
+        people: "On ARM64 who copied a queue that is in use to an array got wrong items, within a minute.",
         cause: "Where all items are listed a slot's number was read without volatile, since 2016: it could be new, and the \
                 item read after it old.",
         fix: "Volatile, which is Acquire.",
