@@ -45,11 +45,48 @@ pub struct Exhibit {
 
 /// All of them.
 pub fn all() -> impl Iterator<Item = &'static Exhibit> {
-    [go::EXHIBITS, peers::EXHIBITS].into_iter().flatten()
+    EXHIBITS.iter().copied().flatten()
 }
 
+/// The bugs, a table a family.
+pub const EXHIBITS: &[&[Exhibit]] = &[
+    go::EXHIBITS,
+    peers::kernel::EXHIBITS,
+    peers::dekker::EXHIBITS,
+    peers::futexes::EXHIBITS,
+    peers::locks::EXHIBITS,
+    peers::tokens::EXHIBITS,
+    peers::lifetimes::EXHIBITS,
+    peers::counts::EXHIBITS,
+    peers::rings::EXHIBITS,
+    peers::deques::EXHIBITS,
+    peers::handoff::EXHIBITS,
+];
+
 /// The twins' models, which are not the kernel's.
-pub const MODELS: &[&[Model]] = &[go::MODELS, peers::MODELS];
+pub const MODELS: &[&[Model]] = &[
+    go::MODELS,
+    peers::dekker::MODELS,
+    peers::futexes::MODELS,
+    peers::locks::MODELS,
+    peers::tokens::MODELS,
+    peers::lifetimes::MODELS,
+    peers::counts::MODELS,
+    peers::rings::MODELS,
+    peers::deques::MODELS,
+    peers::handoff::MODELS,
+];
 
 /// The twins that are not the kernel's.
-pub const MUTANTS: &[&[Mutant]] = &[go::MUTANTS, peers::MUTANTS];
+pub const MUTANTS: &[&[Mutant]] = &[
+    go::MUTANTS,
+    peers::dekker::MUTANTS,
+    peers::futexes::MUTANTS,
+    peers::locks::MUTANTS,
+    peers::tokens::MUTANTS,
+    peers::lifetimes::MUTANTS,
+    peers::counts::MUTANTS,
+    peers::rings::MUTANTS,
+    peers::deques::MUTANTS,
+    peers::handoff::MUTANTS,
+];
