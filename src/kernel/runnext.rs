@@ -13,7 +13,7 @@
 use super::g::G;
 use crate::atomic::Atomic;
 use crate::host::Host;
-use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// A place for one G.
 pub struct RunNext<H: Host>(Atomic<H, Option<G>>);
@@ -50,8 +50,9 @@ impl<H: Host> RunNext<H> {
     pub fn steal(&self) -> Option<G> {
         // Relaxed: a hint; the exchange decides.
         if self.is_set() {
-            // AcqRel: `slot`, thief's half; and Release, to go on with the owner's when we leave it empty.
-            self.0.swap(None, AcqRel)
+            // Acquire: `slot`, thief's half. Who sees the slot that we leave empty sees what its owner released there: an
+            // exchange goes on with the release of who wrote before it, whatever its own ordering.
+            self.0.swap(None, Acquire)
         } else {
             None
         }

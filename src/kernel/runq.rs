@@ -24,7 +24,7 @@ use super::g::G;
 use crate::atomic::Atomic;
 use crate::host::Host;
 use alloc::boxed::Box;
-use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use crossbeam_utils::CachePadded;
 
 /// The ring was full. The G comes back.
@@ -187,8 +187,8 @@ impl<H: Host, const BITS: u32> RunQueue<H, BITS> {
                 // Relaxed: `publish` below carries it, if we win.
                 mine.slot(Self::ahead(my_tail, i - 1)).store(g, Relaxed);
             }
-            // AcqRel: `consume`, thief's half. Acquire goes with it, for the thieves before us.
-            if self.head.compare_exchange(head, Self::ahead(head, n), AcqRel, Relaxed).is_err() {
+            // Release: `consume`, thief's half. What there was to acquire came with the load of this very head.
+            if self.head.compare_exchange(head, Self::ahead(head, n), Release, Relaxed).is_err() {
                 continue;
             }
             if n > 1 {

@@ -91,6 +91,7 @@ pub const SOURCES: &[(&str, &str)] = &[
     ("models/runq.rs", include_str!("models/runq.rs")),
     ("models/sched.rs", include_str!("models/sched.rs")),
     ("models/spinning.rs", include_str!("models/spinning.rs")),
+    ("models/story.rs", include_str!("models/story.rs")),
     ("models/stw.rs", include_str!("models/stw.rs")),
     ("models/syscall.rs", include_str!("models/syscall.rs")),
     ("models/threads.rs", include_str!("models/threads.rs")),

@@ -4,6 +4,7 @@ use crate::engine::{Engine, Outcome, Verdict};
 use crate::job::Order;
 use crate::model::{self, Model};
 use crate::mutant::Mutant;
+use crate::publish::record::{Record, RunRecord};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -75,6 +76,26 @@ impl Kill {
             _ => "SURVIVED",
         }
     }
+}
+
+/// The rows of a recorded run, for its table. Runs of models that are no more are left out.
+pub fn recorded(record: &Record) -> Vec<Row> {
+    let row = |run: &RunRecord| {
+        let model = model::find(&run.model)?;
+        let order = Order::new(&run.model, run.engine, run.bounds, None, run.seed.unwrap_or(1));
+        let outcome = Outcome {
+            verdict: run.verdict,
+            executions: run.executions,
+            redundant: run.redundant,
+            outcomes: run.outcomes.clone(),
+            seconds: run.seconds,
+            failure: None,
+            mutant_hits: 0,
+            peak_bytes: None,
+        };
+        Some(Row { model, order, outcome: Some(outcome) })
+    };
+    record.runs.iter().filter_map(row).collect()
 }
 
 /// All kills, as one JSON array.

@@ -63,7 +63,7 @@ const MISTAKES: &[Mistake] = &[
     Mistake {
         what: "consume is Relaxed",
         file: "src/kernel/runq.rs",
-        from: "Self::ahead(head, n), AcqRel, Relaxed)",
+        from: "Self::ahead(head, n), Release, Relaxed)",
         to: "Self::ahead(head, n), Relaxed, Relaxed)",
         models: &["owner_and"],
     },

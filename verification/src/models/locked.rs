@@ -313,6 +313,7 @@ fn ends<H: Stage>(max_ms: usize) -> String {
         sched.ready(&mut worker, child);
         locks.unlock();
         if locks.is_locked() {
+            sched.observer().story.leaves(worker.m().0);
             sched.end(worker);
             return None;
         }
@@ -351,6 +352,7 @@ fn while_it_is_readied<H: Stage>() -> String {
             sched.observer().more.done.put();
         }
     });
+    sched.observer().story.closes();
     let left: Vec<u64> = sched.close().into_iter().map(|g| sched.observer().runs(g)).collect();
     sched.observer().more.done.wait();
     sched.observer().each_ran_once();
@@ -422,6 +424,7 @@ fn its_ticket_waits_when_the_world_starts<H: Stage>() -> String {
         }
     });
     sched.observer().more.stopped.wait();
+    sched.observer().story.closes();
     let left = sched.close();
     assert!(left.is_empty(), "{} Gs were given back that nobody submitted", left.len());
     sched.observer().more.done.wait();

@@ -12,6 +12,7 @@ pub mod poller;
 pub mod runq;
 pub mod sched;
 pub mod spinning;
+mod story;
 pub mod stw;
 pub mod syscall;
 pub mod threads;

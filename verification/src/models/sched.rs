@@ -5,6 +5,7 @@
 //! exactly once, with the data that its submitter wrote before.
 
 use super::common::g;
+use super::story::Story;
 use crate::engine::Engine;
 use crate::model::{Model, loom_bounded, rc11, rc11_cut, sampled, sc};
 use crate::mutant::{Mutant, Mutation};
@@ -66,6 +67,7 @@ struct World<H: Stage> {
     /// Ms that are running a G now.
     running: Atomic<H, u64>,
     stolen: Atomic<H, bool>,
+    story: Story,
 }
 
 struct Task<H: Stage> {
@@ -76,6 +78,7 @@ struct Task<H: Stage> {
 
 impl<H: Stage> Observer for World<H> {
     fn event(&self, event: Event<'_>) {
+        self.story.hear(&event);
         match event {
             Event::Slept { sleeping, alive, .. } if sleeping == alive => self.all_asleep.unpark(),
             Event::Found { from: Source::Steal, .. } => self.stolen.store(true, Relaxed),
@@ -97,6 +100,7 @@ impl<H: Stage> World<H> {
             all_asleep: H::Parker::new(),
             running: Atomic::new(0),
             stolen: Atomic::new(false),
+            story: Story::default(),
         }
     }
 
@@ -199,6 +203,7 @@ fn play<H: Stage>(shape: Shape) -> String {
     }
     let stolen = world.stolen.load(Relaxed);
     let ms = snapshot.alive;
+    world.story.closes();
     let left = sched.close();
     assert!(left.is_empty(), "{} Gs were given back that nobody submitted", left.len());
     format!("{ms} Ms, {}", if stolen { "stole" } else { "did not steal" })
@@ -260,13 +265,18 @@ fn a_g_waits_for_its_child<H: Stage>() -> String {
         child_has_run: H::Parker,
         root_has_run: H::Parker,
         runs: Atomic<H, u64>,
+        story: Story,
     }
     fn wait<H: Stage>(family: &Family<H>, g: u64, bed: &H::Parker) {
         while family.runs.load(Relaxed) & 1 << g == 0 {
             bed.park();
         }
     }
-    impl<H: Stage> Observer for Family<H> {}
+    impl<H: Stage> Observer for Family<H> {
+        fn event(&self, event: Event<'_>) {
+            self.story.hear(&event);
+        }
+    }
     fn life<H: Stage>(sched: &Arc<Sched<H, Family<H>>>, mut worker: Worker) {
         while let Some((next, g)) = sched.next(worker) {
             worker = next;
@@ -287,10 +297,12 @@ fn a_g_waits_for_its_child<H: Stage>() -> String {
         }
     }
     let config = Config { procs: 2, ring: 2, max_ms: 4, steal_passes: 1, ..Config::default() };
-    let family = Family { child_has_run: H::Parker::new(), root_has_run: H::Parker::new(), runs: Atomic::new(0) };
+    let (child_has_run, root_has_run) = (H::Parker::new(), H::Parker::new());
+    let family = Family { child_has_run, root_has_run, runs: Atomic::new(0), story: Story::default() };
     let sched = Sched::<H, Family<H>>::new(config, family, life::<H>).expect("the numbers are allowed");
     assert!(sched.submit(g(ROOT)).is_ok(), "the scheduler is open");
     wait(sched.observer(), ROOT, &sched.observer().root_has_run);
+    sched.observer().story.closes();
     let left = sched.close().into_iter().map(|g| g.into_raw().get()).collect::<Vec<_>>();
     assert!(left.is_empty() || left == [OTHER], "given back: {left:?}");
     format!("the child ran, given back: {left:?}")
@@ -302,6 +314,7 @@ fn closed_while_busy<H: Stage>() -> String {
     let config = Config { procs: 2, ring: 2, max_ms: 3, steal_passes: 2, ..Config::default() };
     let sched = Sched::<H, World<H>>::new(config, World::new(shape), life::<H>).expect("the numbers are allowed");
     submit_all(&sched, 1, 3);
+    sched.observer().story.closes();
     let left = sched.close();
     let world = sched.observer();
     let dead = world.tasks.iter().filter(|task| task.status.peek() == Status::Dead).count();

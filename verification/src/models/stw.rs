@@ -175,6 +175,7 @@ fn one_is_the_callers_and_one_runs<H: Stage>() -> String {
 /// The real scheduler, with Gs that do as a model says. The models of other rooms have it too.
 pub(super) mod real {
     use super::super::common::Tasks;
+    use super::super::story::Story;
     use crate::stage::{Cell, Stage};
     use spinpark::atomic::Atomic;
     use spinpark::host::Parker;
@@ -247,6 +248,7 @@ pub(super) mod real {
         /// One cell a P: only its owner uses it.
         used: Vec<H::Cell<bool>>,
         seen: Mutex<Seen>,
+        pub(in crate::models) story: Story,
         pub(in crate::models) more: X,
     }
 
@@ -263,6 +265,7 @@ pub(super) mod real {
 
     impl<H: Stage, X: More> Observer for Crew<H, X> {
         fn event(&self, event: Event<'_>) {
+            self.story.hear(&event);
             let mut seen = self.seen.lock().unwrap();
             match &event {
                 Event::Deadlock { why, .. } => seen.told.push(*why),
@@ -383,6 +386,7 @@ pub(super) mod real {
             stopped: Cell::new(false),
             used: (0..config.capacity()).map(|_| Cell::new(false)).collect(),
             seen: Mutex::default(),
+            story: Story::default(),
             more,
         }
     }
@@ -420,6 +424,7 @@ pub(super) mod real {
     pub(in crate::models) fn finish<H: Stage, X: More>(sched: &On<H, X>) -> Snapshot {
         let snapshot = quiet(sched);
         sched.observer().each_ran_once();
+        sched.observer().story.closes();
         let left = sched.close();
         assert!(left.is_empty(), "{} Gs were given back that nobody submitted", left.len());
         snapshot
@@ -488,6 +493,7 @@ fn a_g_and_two_outsiders<H: Stage>() -> String {
         if n > 1 {
             return Some(worker);
         }
+        sched.observer().story.leaves(worker.m().0);
         let stopped = sched.stop_the_world(Some(worker));
         sched.observer().is_stopped(true);
         sched.observer().is_stopped(false);
@@ -535,6 +541,7 @@ fn the_world_is_stopped<H: Stage>() -> String {
         }
     });
     sched.observer().more.0.wait();
+    sched.observer().story.closes();
     let left: Vec<u64> = sched.close().into_iter().map(|g| sched.observer().runs(g)).collect();
     sched.observer().more.1.wait();
     sched.observer().each_ran_once();
@@ -649,6 +656,7 @@ fn while_gs_run<H: Stage>() -> String {
                 sched.ready(&mut worker, child);
             }
             1 => {
+                sched.observer().story.leaves(worker.m().0);
                 let away = sched.for_each_p(Some(worker), function(sched)).expect("the caller was an M");
                 (worker, _) = sched.exitsyscall_bound(away);
                 sched.observer().uses(&worker);

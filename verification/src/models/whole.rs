@@ -4,6 +4,7 @@
 //! At the end all is quiet, each G has run to its end exactly once, and no G ran while the world was stopped.
 
 use super::common::g;
+use super::story::Story;
 use crate::engine::Engine;
 use crate::model::{Model, loom_bounded, rc11, rc11_cut, sampled};
 use crate::mutant::Mutant;
@@ -99,6 +100,7 @@ struct World<H: Stage> {
     stopped: Atomic<H, bool>,
     /// Ways out of system calls, one bit each; 16: a P was retaken.
     ways: Atomic<H, u64>,
+    story: Story,
 }
 
 struct Task<H: Stage> {
@@ -113,6 +115,7 @@ struct Task<H: Stage> {
 
 impl<H: Stage> Observer for World<H> {
     fn event(&self, event: Event<'_>) {
+        self.story.hear(&event);
         match event {
             Event::Slept { sleeping, alive, .. } if sleeping == alive => self.all_asleep.unpark(),
             Event::Gone { .. } => self.all_asleep.unpark(),
@@ -148,6 +151,7 @@ impl<H: Stage> World<H> {
             running: Atomic::new(0),
             stopped: Atomic::new(false),
             ways: Atomic::new(0),
+            story: Story::default(),
         }
     }
 
@@ -214,7 +218,10 @@ fn run<H: Stage>(sched: &This<H>, mut worker: Worker, g: G) -> Option<Worker> {
         }
         Act::Syscall => worker = come_back(sched, sched.entersyscall(left(world, worker))),
         Act::Block => worker = come_back(sched, sched.entersyscallblock(left(world, worker))),
-        Act::Interrupted => worker = come_back(sched, sched.interrupt(left(world, worker))),
+        Act::Interrupted => {
+            world.story.leaves(worker.m().0);
+            worker = come_back(sched, sched.interrupt(left(world, worker)));
+        }
         Act::Panic => {
             let away = sched.entersyscall(left(world, worker));
             // As an embedder does that catches it; no panic hook runs.
@@ -238,6 +245,7 @@ fn run<H: Stage>(sched: &This<H>, mut worker: Worker, g: G) -> Option<Worker> {
         Act::SyscallThenAnyM => (),
         Act::WaitForChild => worker = wait_for_child(sched, worker, n),
         Act::Stop => {
+            world.story.leaves(worker.m().0);
             let stopped = sched.stop_the_world(Some(left(world, worker)));
             world.is_still();
             world.stopped.store(true, Release);
@@ -247,6 +255,7 @@ fn run<H: Stage>(sched: &This<H>, mut worker: Worker, g: G) -> Option<Worker> {
         }
         Act::EndLocked => {
             finish(sched, g);
+            world.story.leaves(worker.m().0);
             sched.end(worker);
             return None;
         }
@@ -372,6 +381,7 @@ fn play<H: Stage>(shape: Shape) -> String {
     assert!(snapshot.procs == procs, "there are {} Ps, and should be {procs}", snapshot.procs);
     let ways = sched.observer().ways.load(Relaxed);
     let ms = snapshot.alive;
+    sched.observer().story.closes();
     let left = sched.close();
     assert!(left.is_empty(), "{} Gs were given back that nobody submitted", left.len());
     match shape.outcome {
@@ -460,9 +470,11 @@ fn a_syscall_waits_for_another_g<H: Stage>() -> String {
         is_over: H::Parker,
         runs: Atomic<H, u64>,
         retaken: Atomic<H, u64>,
+        story: Story,
     }
     impl<H: Stage> Observer for Pair<H> {
         fn event(&self, event: Event<'_>) {
+            self.story.hear(&event);
             if let Event::Retaken { .. } = event {
                 self.retaken.fetch_add(1, AcqRel);
             }
@@ -494,7 +506,8 @@ fn a_syscall_waits_for_another_g<H: Stage>() -> String {
     let bed = H::Parker::new;
     let (runs, retaken) = (Atomic::new(0), Atomic::new(0));
     let is_in = Atomic::new(false);
-    let pair = Pair { has_entered: bed(), is_in, other_has_run: bed(), is_over: bed(), runs, retaken };
+    let story = Story::default();
+    let pair = Pair { has_entered: bed(), is_in, other_has_run: bed(), is_over: bed(), runs, retaken, story };
     let sched = Sched::<H, Pair<H>>::new(config, pair, life::<H>).expect("the numbers are allowed");
     let monitor = {
         let sched = Arc::clone(&sched);
@@ -512,6 +525,7 @@ fn a_syscall_waits_for_another_g<H: Stage>() -> String {
     wait(sched.observer(), 2, &sched.observer().is_over);
     H::join(monitor);
     let retaken = sched.observer().retaken.load(Acquire);
+    sched.observer().story.closes();
     assert!(sched.close().is_empty(), "a G was given back");
     format!("retaken {retaken}")
 }

@@ -1,7 +1,10 @@
 //! `cargo verify`: runs the model checks and says what was proved.
 
+mod collect;
 mod matrix;
+mod museum;
 mod mutants;
+mod publish;
 
 use clap::{Args, Parser, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -74,6 +77,13 @@ enum Command {
     /// Each must be killed by a model. What lives on stands in `verification/survivors.toml` with its reason, or is
     /// printed. Steps are tried on a copy of the kernel that has all of them, each behind a switch; it is built first.
     Mutants(mutants::Asked),
+    /// The museum: bugs that real schedulers, queues and locks had, each made again by one line, and caught.
+    Museum(museum::Asked),
+    /// Everything, in one page that can be published; or as JUnit's XML; or as a record, whole or a shard of it.
+    ///
+    /// A fleet splits it: `cargo verify report --deep --shard 1/4 --json 1.json` on the first machine, and so on; then
+    /// `cargo verify report --from 1.json --from 2.json --from 3.json --from 4.json --html report`.
+    Report(publish::Asked),
     /// Plays a failing schedule again and prints it. Exit status 1 if it still fails, 0 if it no longer does.
     Replay {
         /// The file that a failing run has written.
@@ -143,6 +153,12 @@ struct How {
     /// Also puts the table between the markers `<!-- verdicts:begin -->` and `<!-- verdicts:end -->` of this file.
     #[arg(long, value_name = "FILE")]
     readme: Option<PathBuf>,
+    /// Also writes the record of this run to this file: `verification/record.json`.
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// Fails if this run explored less than the record in this file says.
+    #[arg(long, value_name = "FILE")]
+    against: Option<PathBuf>,
 }
 
 /// What went wrong, and the exit status for it.
@@ -166,6 +182,8 @@ fn main() -> ExitCode {
         Some(Command::List { json }) => list(json.as_deref()),
         Some(Command::Run { names, how, mutant, checkpoint }) => some(&names, &how, mutant.as_deref(), checkpoint),
         Some(Command::Mutants(asked)) => mutants::run(&asked),
+        Some(Command::Museum(asked)) => museum::run(&asked),
+        Some(Command::Report(asked)) => publish::run(&asked),
         Some(Command::Replay { file }) => replay(&file),
         Some(Command::Picture { file, svg }) => picture(&file, svg.as_deref()),
         Some(Command::Litmus { files, engine, seconds, json }) => litmus(&files, engine, seconds, json.as_deref()),
@@ -198,7 +216,25 @@ fn everything(how: &How) -> Result<(), Stop> {
     let rows_hold = print_rows(&rows, how)?;
     let kills_hold = print_kills(&kills);
     summary(&rows, &kills, clock.elapsed());
-    if rows_hold && kills_hold { Ok(()) } else { Err(Stop::DoesNotHold) }
+    if let Some(path) = &how.record {
+        let mut record = collect::empty(how.deep);
+        record.runs = rows.iter().filter_map(collect::run).collect();
+        record.mutants = kills.iter().map(|kill| collect::twin(kill, false)).collect();
+        spinpark_verification::publish::write(path, &record)?;
+    }
+    let nothing_dropped = compare(&rows, how)?;
+    if rows_hold && kills_hold && nothing_dropped { Ok(()) } else { Err(Stop::DoesNotHold) }
+}
+
+/// Is everything explored that the record says was explored?
+fn compare(rows: &[Row], how: &How) -> Result<bool, Stop> {
+    let Some(path) = &how.against else { return Ok(true) };
+    let dropped = collect::dropped(&spinpark_verification::publish::read(path)?, rows);
+    if !dropped.is_empty() {
+        print(&format!("\nless than in {}:\n  {}\n", path.display(), dropped.join("\n  ")));
+        print("if that is as it should be: cargo verify --readme README.md --record verification/record.json\n");
+    }
+    Ok(dropped.is_empty())
 }
 
 fn some(names: &[String], how: &How, mutant: Option<&str>, checkpoint: Option<PathBuf>) -> Result<(), Stop> {
@@ -226,8 +262,17 @@ fn some(names: &[String], how: &How, mutant: Option<&str>, checkpoint: Option<Pa
 
 fn list(json: Option<&Path>) -> Result<(), Stop> {
     let models: Vec<&Model> = model::all().collect();
-    let how =
-        How { engine: vec![], deep: false, jobs: None, seed: 1, json: None, schedules: PathBuf::new(), readme: None };
+    let how = How {
+        engine: vec![],
+        deep: false,
+        jobs: None,
+        seed: 1,
+        json: None,
+        schedules: PathBuf::new(),
+        readme: None,
+        record: None,
+        against: None,
+    };
     let rows: Vec<Row> = orders(&models, &how, None).into_iter().map(|order| row(order, None)).collect();
     print(&report::table(&rows));
     match json {
@@ -348,7 +393,7 @@ fn kill_orders(mutants: &[&'static Mutant], how: &How) -> Vec<(&'static Mutant, 
     let mut orders = Vec::new();
     for mutant in mutants {
         for (name, engine) in mutant.killed_by {
-            let run = model::all().find(|model| model.name == *name).and_then(|model| model.run_on(*engine));
+            let run = model::find(name).and_then(|model| model.run_on(*engine));
             let bounds = run.unwrap_or_else(|| model::usual(*engine)).bounds;
             orders.push((*mutant, Order::new(name, *engine, bounds, Some(mutant.name), how.seed)));
         }
@@ -357,7 +402,7 @@ fn kill_orders(mutants: &[&'static Mutant], how: &How) -> Vec<(&'static Mutant, 
 }
 
 fn row(order: Order, outcome: Option<Outcome>) -> Row {
-    let model = model::all().find(|model| model.name == order.model).expect("orders are made from models");
+    let model = model::find(&order.model).expect("orders are made from models");
     Row { model, order, outcome }
 }
 
@@ -506,7 +551,7 @@ fn summary(rows: &[Row], kills: &[Kill], time: Duration) {
 
 /// Before hours are spent: can the results be written?
 fn check_files(how: &How) -> Result<(), Stop> {
-    for path in how.json.iter().chain(&how.readme) {
+    for path in how.json.iter().chain(&how.readme).chain(&how.record) {
         let exists = path.exists();
         let opened = fs::OpenOptions::new().append(true).create(true).open(path);
         opened.map_err(|error| format!("cannot write {}: {error}", path.display()))?;

@@ -41,7 +41,7 @@ pub(crate) struct Asked {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Asking {
+pub(crate) enum Asking {
     /// Wrong twins, written by hand.
     Twin,
     /// Weaker orderings, and atomic steps that are torn.
@@ -77,7 +77,7 @@ pub(crate) fn run(asked: &Asked) -> Result<(), Stop> {
     }
     let others = [Asking::Ordering, Asking::Step].into_iter().filter(|sort| asked.wants(*sort));
     for sort in others {
-        let tried = try_sort(sort, asked)?;
+        let tried = try_sort(sort, &asked.how, asked.resume.as_deref(), &|name| asked.names(name))?;
         found += tried.len();
         holds &= print_matrix(sort, &tried);
         json.extend(tried.iter().map(|tried| serde_json::to_value(tried).expect("a record is plain data")));
@@ -121,8 +121,12 @@ fn try_twins(twins: &[&'static Mutant], asked: &Asked) -> (bool, Vec<serde_json:
 }
 
 /// All mistakes of one sort, tried.
-fn try_sort(sort: Asking, asked: &Asked) -> Result<Vec<Tried>, Stop> {
-    let how = &asked.how;
+pub(crate) fn try_sort(
+    sort: Asking,
+    how: &How,
+    resume: Option<&Path>,
+    is_asked: &dyn Fn(&str) -> bool,
+) -> Result<Vec<Tried>, Stop> {
     let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let jobs = how.jobs.map_or(cores, NonZeroUsize::get);
     let patience = if how.deep { Patience::DEEP } else { Patience::QUICK };
@@ -143,10 +147,10 @@ fn try_sort(sort: Asking, asked: &Asked) -> Result<Vec<Tried>, Stop> {
         Asking::Step => matrix::steps(&steps(&program)?, &survey),
         _ => matrix::accesses(&survey),
     };
-    let accused: Vec<Accused> = accused.into_iter().filter(|accused| asked.names(&accused.record.name)).collect();
+    let accused: Vec<Accused> = accused.into_iter().filter(|accused| is_asked(&accused.record.name)).collect();
     let order: BTreeMap<String, usize> =
         accused.iter().enumerate().map(|(i, accused)| (accused.record.name.clone(), i)).collect();
-    let mut kept = Kept::open(asked.resume.as_deref(), how.deep)?;
+    let mut kept = Kept::open(resume, how.deep)?;
     let mut tried = kept.take(&order);
     let known: BTreeSet<&str> = tried.iter().map(|tried| tried.record.name.as_str()).collect();
     let left: Vec<Accused> =
