@@ -23,7 +23,6 @@
 #endif
 
 #define ALL_PS ((1 << NP) - 1)
-#define ALL_MS ((1 << NM) - 1)
 #define NONE 7                          /* no P, no M */
 
 #define has(set, i) ((set >> (i)) & 1)
@@ -78,6 +77,7 @@ byte mail[NM];
 #define ROOM 512
 hidden short length;                    /* how many events there are */
 hidden short window;
+hidden short ms;                        /* how many Ms there may be */
 hidden short events[ROOM];              /* each thread's own, in the order in which it has reported them, and a 0 */
 hidden short stamps[ROOM];              /* their places among all */
 short at[NM + NS];                      /* by thread: which is its next */
@@ -782,6 +782,11 @@ proctype Submitter(byte me; byte first) {
 #endif
 }
 
+#ifdef TRACE
+#define ALL_MS ((1 << ms) - 1)
+#else
+#define ALL_MS ((1 << NM) - 1)
+#endif
 #define at_rest (idle == ALL_PS && (asleep | unborn) == ALL_MS && nmspinning == 0 && !held)
 
 init {
@@ -790,7 +795,7 @@ init {
 #ifdef TRACE
         c_code {
             FILE *file = fopen("trace", "r");
-            int i, n, ok = file && fscanf(file, "%hd %hd %d", &length, &window, &n) == 3 && n <= ROOM;
+            int i, n, ok = file && fscanf(file, "%hd %hd %hd %d", &length, &window, &ms, &n) == 4 && n <= ROOM;
             for (i = 0; ok && i < NM + NS; i++) ok = fscanf(file, "%hd", &now.at[i]) == 1;
             for (i = 0; ok && i < n; i++) ok = fscanf(file, "%hd %hd", &events[i], &stamps[i]) == 2;
             if (!ok) { printf("there is no trace to play\n"); exit(2); }

@@ -52,7 +52,7 @@ pub fn play<H: Stage>(acts: &'static [Act], max_ms: usize, order: SearchOrder) -
     while sched.observer().left.load(Acquire) > 0 || !sched.snapshot().is_quiescent() {
         sched.observer().all_asleep.park();
     }
-    let trace = sched.observer().log.end();
+    let trace = sched.observer().log.end(max_ms);
     assert!(sched.close().is_empty(), "nothing was left");
     trace
 }

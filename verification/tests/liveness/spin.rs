@@ -53,24 +53,24 @@ impl Checker {
 
     /// Does each G run that is queued, if whoever can go on goes on some day?
     pub fn every_g_runs(&self) -> Verdict {
-        self.search(&["-a", "-f", "-N", "every_g_runs"])
+        self.search(&["-a", "-f", "-m1000000", "-N", "every_g_runs"])
     }
 
     /// Does the scheduler come to rest, even if nobody is fair?
     pub fn all_is_quiet(&self) -> Verdict {
-        self.search(&["-a", "-N", "all_is_quiet"])
+        self.search(&["-a", "-m1000000", "-N", "all_is_quiet"])
     }
 
     /// Can this trace be played to its end? It is an error that Spin finds if so.
     pub fn accepts(&self, trace: &str) -> Verdict {
         fs::write(self.dir.path().join("trace"), trace).expect("the trace is written");
         // A thread that cannot report what comes next is stuck, which is no error: -E.
-        self.search(&["-E"])
+        self.search(&["-E", "-m20000", "-w16"])
     }
 
     fn search(&self, how: &[&str]) -> Verdict {
         let begun = Instant::now();
-        let said = run(self.dir.path(), "./pan", how.iter().copied().chain(["-m2000000"]));
+        let said = run(self.dir.path(), "./pan", how.iter().copied());
         let time = begun.elapsed();
         let number = |after: &str, before: &str| {
             let line = said.lines().find(|line| line.contains(after) && line.contains(before))?;

@@ -79,15 +79,19 @@ impl Log {
     }
 
     /// What was told until now; nothing more is written down.
-    pub fn end(&self) -> Trace {
+    pub fn end(&self, max_ms: usize) -> Trace {
         let log = self.0.lock().expect("nobody panics with it").take().expect("it ends once");
-        Trace::new(log)
+        Trace::new(log, max_ms)
     }
 }
 
 /// Events, with who reported each: an M, or one of those who submit.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Trace(Vec<(usize, [u64; 3])>);
+pub struct Trace {
+    events: Vec<(usize, [u64; 3])>,
+    /// How many Ms there may be.
+    max_ms: usize,
+}
 
 /// How many Ms, submitters and Gs there may be: the model is compiled once for all traces.
 pub const MS: usize = 4;
@@ -95,7 +99,7 @@ pub const SUBMITTERS: usize = 3;
 pub const GS: u64 = 7;
 
 impl Trace {
-    fn new(log: Vec<(usize, Told)>) -> Trace {
+    fn new(log: Vec<(usize, Told)>, max_ms: usize) -> Trace {
         // An M's first word is which P it got.
         let mut parties = BTreeMap::new();
         for (thread, told) in &log {
@@ -119,18 +123,18 @@ impl Trace {
             };
             (party, [told.kind, told.a, b])
         });
-        let trace = Trace(events.collect());
+        let trace = Trace { events: events.collect(), max_ms };
         assert!(others <= SUBMITTERS && gs.len() as u64 <= GS, "too large for the model: {trace:?}");
         trace
     }
 
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.events.len()
     }
 
     /// Is there an event of this kind?
     pub fn has(&self, kind: u64) -> bool {
-        self.0.iter().any(|(_, [of, ..])| *of == kind)
+        self.events.iter().any(|(_, [of, ..])| *of == kind)
     }
 
     /// As the model reads it. An event may be played before up to `window` others that were written down before it.
@@ -138,42 +142,42 @@ impl Trace {
         let (mut begins, mut lines, mut n) = (String::new(), String::new(), 0);
         for party in 0..MS + SUBMITTERS {
             write!(begins, "{n} ").expect("to memory");
-            for (stamp, (_, [kind, a, b])) in self.0.iter().enumerate().filter(|(_, (by, _))| *by == party) {
+            for (stamp, (_, [kind, a, b])) in self.events.iter().enumerate().filter(|(_, (by, _))| *by == party) {
                 writeln!(lines, "{} {stamp}", 64 * kind + 8 * a + b).expect("to memory");
                 n += 1;
             }
             lines.push_str("0 0\n");
             n += 1;
         }
-        format!("{} {window} {n}\n{begins}\n{lines}", self.len())
+        format!("{} {window} {} {n}\n{begins}\n{lines}", self.len(), self.max_ms)
     }
 
     pub fn without(&self, at: usize) -> Trace {
         let mut wrong = self.clone();
-        wrong.0.remove(at);
+        wrong.events.remove(at);
         wrong
     }
 
     pub fn with_one_twice(&self, at: usize) -> Trace {
         let mut wrong = self.clone();
-        wrong.0.insert(at, wrong.0[at]);
+        wrong.events.insert(at, wrong.events[at]);
         wrong
     }
 
     /// The event and the next of the same thread, each in the other's place. `None`: there is none, or it is the same.
     pub fn with_two_swapped(&self, at: usize) -> Option<Trace> {
-        let (by, event) = self.0[at];
-        let then = (at + 1..self.len()).find(|&i| self.0[i].0 == by)?;
+        let (by, event) = self.events[at];
+        let then = (at + 1..self.len()).find(|&i| self.events[i].0 == by)?;
         let mut wrong = self.clone();
-        (wrong.0[at].1, wrong.0[then].1) = (wrong.0[then].1, event);
+        (wrong.events[at].1, wrong.events[then].1) = (wrong.events[then].1, event);
         (wrong != *self).then_some(wrong)
     }
 
     /// The event and the next, of another thread, each in the other's place.
     pub fn with_neighbours_swapped(&self, at: usize) -> Option<Trace> {
-        let is_other = at + 1 < self.len() && self.0[at].0 != self.0[at + 1].0;
+        let is_other = at + 1 < self.len() && self.events[at].0 != self.events[at + 1].0;
         let mut wrong = self.clone();
-        is_other.then(|| wrong.0.swap(at, at + 1));
+        is_other.then(|| wrong.events.swap(at, at + 1));
         is_other.then_some(wrong)
     }
 }
