@@ -84,6 +84,8 @@ short at[NM + NS];                      /* by thread: which is its next */
 
 short eaten;                            /* how many events were played */
 byte top;                               /* the P that was listed last: it is taken first */
+byte live;                              /* a bit for each G that is queued or runs: no other can be queued twice */
+byte busy;                              /* how many submitters are not done with what they have reported */
 
 /* With a window of 0 they are played in the order of their stamps. On real cores it says little who came first to the one
  * who writes down: there, an event may be played before up to `window` others that were written down before it. */
@@ -96,12 +98,15 @@ inline event(k, a, b) {
     atomic { next(k, a, b) && stamps[at[me]] <= eaten + window -> at[me]++; eaten++ }
 }
 
+#define sought() event(SOUGHT, 0, 0)
+
 /* In which order a P's Gs run is not checked here: a ring is a bag. */
 #define put(queue, which) queue!!which
 
 #else
 
 #define event(k, a, b) skip
+#define sought() skip
 #define put(queue, which) queue!which
 
 /* What is with each G, and the G that the property is about: any. */
@@ -294,7 +299,8 @@ inline wakep() {
 inline found() {
     if
     :: seeking ->
-        atomic { event(SOUGHT, 0, 0); seeking = 0; yes = (nmspinning == 1); nmspinning-- };
+        sought();
+        atomic { seeking = 0; yes = (nmspinning == 1); nmspinning-- };
 #ifdef THE_LAST_WAKES_NOBODY
         yes = 0;
 #endif
@@ -488,9 +494,6 @@ inline steal() {
 inline handoffp() {
     if
     :: len(global) > 0 || len(ring[q]) > 0
-#ifdef HANDS_ON_WITHOUT_A_LOOK
-    :: atomic { !held -> add(idle, q); q = NONE }
-#else
     :: len(global) == 0 && len(ring[q]) == 0 ->
         atomic {
             !held ->
@@ -508,7 +511,6 @@ inline handoffp() {
         :: i == 1 -> atomic { needspinning = 0; held = 0; i = 0 }
         :: i == 0
         fi
-#endif
     fi;
     if
     :: q != NONE -> startm(yes)
@@ -596,12 +598,13 @@ search:
     /* spinning.rs: retire. */
     if
     :: seeking ->
+        sought();
 #ifdef LOOKS_BEFORE_IT_LEAVES
-        atomic { event(SOUGHT, 0, 0); seeking = 0 };
+        seeking = 0;
         any_work();
         nmspinning--;
 #else
-        atomic { event(SOUGHT, 0, 0); seeking = 0; nmspinning-- };
+        atomic { seeking = 0; nmspinning-- };
 #ifndef NO_SECOND_LOOK
         any_work();
 #endif
@@ -658,16 +661,16 @@ found_one:
 #ifdef TRACE
     /* What a G does, the trace says. */
     do
-    :: KIND == OVER -> atomic { event(OVER, 0, g); g = 0; goto search }
+    :: KIND == OVER -> atomic { event(OVER, 0, g); del(live, g); g = 0; goto search }
     :: KIND == QUEUED_NEXT ->
-        atomic { x = B; event(QUEUED_NEXT, p, x) };
+        atomic { x = B; !has(live, x) -> event(QUEUED_NEXT, p, x); add(live, x) };
         atomic { put(ring[p], x); x = 0 };
         wakep()
     :: KIND == QUEUED_LAST ->
         atomic { event(QUEUED_LAST, p, g) };
         atomic { put(ring[p], g); g = 0; goto search }
     :: KIND == QUEUED_FREE ->
-        atomic { x = B; event(QUEUED_FREE, 0, x) };
+        atomic { x = B; x == g || !has(live, x) -> event(QUEUED_FREE, 0, x); add(live, x) };
         put_global(x);
         if
         :: x == g -> g = 0
@@ -756,18 +759,11 @@ proctype Submitter(byte me; byte first) {
 #ifdef TRACE
     do
     :: KIND == QUEUED_FREE ->
-        atomic { g = B; event(QUEUED_FREE, 0, g) };
+        atomic { g = B; !has(live, g) -> event(QUEUED_FREE, 0, g); add(live, g); busy++ };
         put_global(g);
         g = 0;
-        wakep()
-    :: KIND == STARTING ->
-        /* sched.rs: start. */
-        atomic { !held -> take_m(unborn, STARTING) };
-        atomic { !held && idle != 0 -> take_idle(q) };
-        nmspinning++;
-        needspinning = 0;
-        atomic { mail[m] = 2 + 2 * q + 1; q = NONE };
-        atomic { event(STARTING, m, 0); m = NONE }
+        wakep();
+        busy--
     od
 #else
     do
@@ -819,7 +815,7 @@ init {
     }
 #ifdef TRACE
     /* All was played, and the kernel rests: the trace is accepted. Spin reports this as an error. */
-    eaten == length && at_rest && len(global) == 0;
+    eaten == length && at_rest && busy == 0 && live == 0;
     assert(false)
 #endif
 }

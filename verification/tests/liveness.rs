@@ -10,57 +10,109 @@ mod trace;
 
 use spin::Checker;
 
-/// What is there, by number of Ms.
-const TWO_MS: &str = "NM=2";
-const THREE_MS: &str = "NM=3";
-
-/// The properties of these scenes, and what it took.
-fn holds(ms: &str, scenes: &[&[&str]]) {
-    if !spin::is_here() {
-        return;
-    }
-    for scene in scenes {
-        let checker = Checker::new(&[&[ms], *scene].concat(), &["-O1"]);
-        let verdict = checker.every_g_runs();
-        println!("{ms} {}: every G runs: {} states, {:.1?}", scene.join(" "), verdict.states, verdict.time);
-        assert!(!verdict.is_violated, "with {ms} {scene:?} a G waits for ever");
-        if !scene.contains(&"FOREVER") {
-            let verdict = checker.all_is_quiet();
-            println!("{ms} {}: all is quiet: {} states, {:.1?}", scene.join(" "), verdict.states, verdict.time);
-            assert!(!verdict.is_violated, "with {ms} {scene:?} it never comes to rest");
-        }
-    }
-}
+/// Compiled in no time. What is searched for seconds is worth more.
+const PLAIN: &[&str] = &["-O0"];
+const FAST: &[&str] = &["-O1"];
 
 mod every_submitted_g_runs {
     use super::*;
 
+    /// In this scene; and all is quiet in the end, if it has one. Says what it took.
+    fn holds(scene: &[&str], options: &[&str]) {
+        let checker = Checker::new(scene, options);
+        let verdict = checker.every_g_runs();
+        println!("{}: every G runs: {} states, {:.1?}", scene.join(" "), verdict.states, verdict.time);
+        assert!(!verdict.is_violated, "{scene:?}: a G waits for ever");
+        if !scene.contains(&"FOREVER") {
+            let verdict = checker.all_is_quiet();
+            println!("{}: all is quiet: {} states, {:.1?}", scene.join(" "), verdict.states, verdict.time);
+            assert!(!verdict.is_violated, "{scene:?}: it never comes to rest");
+        }
+    }
+
     #[test]
     fn for_two_ms() {
-        holds(
-            TWO_MS,
-            &[
-                &["NG=3", "NS=1", "HOG"],
-                &["NG=2", "NS=2"],
-                &["NG=3", "NS=1", "SPAWN", "HOG"],
-                &["NG=2", "NS=2", "CALLS", "HOG"],
-            ],
-        );
+        if spin::is_here() {
+            holds(&["NM=2", "NG=3", "NS=1", "HOG"], PLAIN);
+            holds(&["NM=2", "NG=2", "NS=2"], PLAIN);
+            holds(&["NM=2", "NG=3", "NS=1", "SPAWN", "HOG"], PLAIN);
+            holds(&["NM=2", "NG=2", "NS=2", "CALLS", "HOG"], PLAIN);
+        }
     }
 
     #[test]
     fn for_three_ms() {
-        holds(THREE_MS, &[&["NG=3", "NS=1", "HOG"], &["NG=3", "NS=1", "SPAWN", "HOG"]]);
+        if spin::is_here() {
+            holds(&["NM=3", "NG=3", "NS=1", "HOG"], FAST);
+            holds(&["NM=3", "NG=2", "NS=2"], PLAIN);
+            holds(&["NM=3", "NG=3", "NS=1", "SPAWN", "HOG"], PLAIN);
+        }
     }
 
     #[test]
     fn if_the_global_queue_is_searched_first() {
-        holds(TWO_MS, &[&["NG=3", "NS=1", "HOG", "GLOBAL_FIRST"]]);
+        if spin::is_here() {
+            holds(&["NM=2", "NG=3", "NS=1", "HOG", "GLOBAL_FIRST"], PLAIN);
+        }
     }
 
     #[test]
-    fn while_another_readies_gs_for_ever() {
-        holds(TWO_MS, &[&["NG=2", "NS=1", "FOREVER"]]);
+    fn while_another_is_readied_for_ever() {
+        if spin::is_here() {
+            holds(&["NM=2", "NG=2", "NS=1", "FOREVER"], PLAIN);
+        }
+    }
+}
+
+mod each_wrong_twin_starves_somebody {
+    use super::*;
+
+    fn starves(twin: &str, scene: &[&str]) {
+        if spin::is_here() {
+            let verdict = Checker::new(&[&["NM=2", "NG=3", "NS=1", "HOG", twin], scene].concat(), PLAIN).every_g_runs();
+            println!("{twin}: {} states, {:.1?}", verdict.states, verdict.time);
+            assert!(verdict.is_violated, "{twin} starves nobody");
+        }
+    }
+
+    #[test]
+    fn a_submitter_wakes_nobody() {
+        starves("SUBMITTED_AND_NOBODY_WOKEN", &[]);
+    }
+
+    #[test]
+    fn the_last_that_looks_finds_work_and_wakes_nobody() {
+        starves("THE_LAST_WAKES_NOBODY", &[]);
+    }
+
+    #[test]
+    fn a_seeker_sleeps_without_a_second_look() {
+        starves("NO_SECOND_LOOK", &["SPAWN"]);
+    }
+
+    #[test]
+    fn a_seeker_looks_again_before_it_is_counted_out() {
+        starves("LOOKS_BEFORE_IT_LEAVES", &["SPAWN"]);
+    }
+
+    #[test]
+    fn who_finds_no_idle_p_stays_counted() {
+        starves("COUNT_STAYS_UP", &[]);
+    }
+
+    #[test]
+    fn a_woken_m_forgets_that_it_is_counted() {
+        starves("FORGETS_THAT_IT_IS_COUNTED", &["SPAWN"]);
+    }
+
+    #[test]
+    fn an_m_sleeps_though_a_seeker_is_asked_for() {
+        starves("SLEEPS_UNASKED", &["SPAWN"]);
+    }
+
+    #[test]
+    fn who_can_have_no_m_asks_for_no_seeker() {
+        starves("REFUSED_AND_NOBODY_ASKED", &["SPAWN"]);
     }
 }
 
@@ -84,7 +136,7 @@ mod a_trace_of_the_kernel {
         if order == GlobalFirst {
             defines.push("GLOBAL_FIRST");
         }
-        Checker::new(&defines, &["-O1", "-DSAFETY"])
+        Checker::new(&defines, &[PLAIN, &["-DSAFETY"]].concat())
     }
 
     const FAMILY: &[Act] = &[Act::Spawn(2), Act::Yield];
@@ -167,42 +219,45 @@ mod a_trace_of_the_kernel {
         }
     }
 
-    /// Of the traces that differ from one of the kernel, how many does the model refuse?
-    fn refused(name: &str, wrong: impl Fn(&Trace) -> Vec<Trace>, at_least: f64) {
+    /// Of the traces that differ from one of the kernel, how many does the model refuse? The others, it says.
+    fn refused(name: &str, wrong: impl Fn(&Trace) -> Vec<Trace>) -> (usize, usize) {
         if !spin::is_here() {
-            return;
+            return (0, 0);
         }
         let checker = checker(StealFirst);
-        let (mut refused, mut all) = (0, 0);
-        for trace in of_the_engine().iter().step_by(37) {
-            for wrong in wrong(trace) {
-                all += 1;
-                if !checker.accepts(&wrong.text(0)).is_violated { refused += 1; } else { println!("{trace:?} accepts {wrong:?}"); }
-            }
-        }
-        println!("{name}: {refused} of {all} refused");
-        assert!(refused as f64 >= at_least * all as f64, "{name}: only {refused} of {all} are refused");
+        let traces = of_the_engine();
+        let wrong: Vec<Trace> = traces.iter().step_by(29).flat_map(wrong).collect();
+        let refused = wrong.iter().filter(|wrong| !checker.accepts(&wrong.text(0)).is_violated).count();
+        println!("{name}: {refused} of {} refused", wrong.len());
+        (refused, wrong.len())
     }
 
     #[test]
     fn with_an_event_gone_is_refused() {
-        refused("an event gone", |trace| (0..trace.len()).map(|at| trace.without(at)).collect(), 1.0);
+        let (refused, all) = refused("an event gone", |trace| (0..trace.len()).map(|at| trace.without(at)).collect());
+        assert_eq!(refused, all);
     }
 
     #[test]
     fn with_an_event_twice_is_refused() {
-        refused("an event twice", |trace| (0..trace.len()).map(|at| trace.with_one_twice(at)).collect(), 1.0);
+        let twice = |trace: &Trace| (0..trace.len()).map(|at| trace.with_one_twice(at)).collect();
+        let (refused, all) = refused("an event twice", twice);
+        assert_eq!(refused, all);
     }
 
+    /// Nearly always: a G that readies two may ready them in another order.
     #[test]
     fn with_two_events_of_a_thread_swapped_is_refused() {
-        let wrong = |trace: &Trace| (0..trace.len()).filter_map(|at| trace.with_two_swapped(at)).collect();
-        refused("two of a thread swapped", wrong, 1.0);
+        let swapped = |trace: &Trace| (0..trace.len()).filter_map(|at| trace.with_two_swapped(at)).collect();
+        let (refused, all) = refused("two of a thread swapped", swapped);
+        assert!(refused * 10 >= all * 9, "only {refused} of {all}");
     }
 
+    /// What two threads do at once has no order, and the model knows that.
     #[test]
-    fn with_neighbours_of_two_threads_swapped_may_be_accepted() {
-        let wrong = |trace: &Trace| (0..trace.len()).filter_map(|at| trace.with_neighbours_swapped(at)).collect();
-        refused("neighbours of two threads swapped", wrong, 0.0);
+    fn with_neighbours_of_two_threads_swapped_is_mostly_accepted() {
+        let swapped = |trace: &Trace| (0..trace.len()).filter_map(|at| trace.with_neighbours_swapped(at)).collect();
+        let (refused, all) = refused("neighbours of two threads swapped", swapped);
+        assert!(refused * 2 <= all, "{refused} of {all}");
     }
 }

@@ -16,7 +16,7 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire};
 
 /// What a G does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Act {
+pub(crate) enum Act {
     Run,
     /// Readies so many others, which only run.
     Spawn(u64),
@@ -29,9 +29,17 @@ pub enum Act {
 }
 
 /// Gs 1 to n come from outside, by turns from two threads. At most `max_ms` Ms.
-pub fn play<H: Stage>(acts: &'static [Act], max_ms: usize, order: SearchOrder) -> Trace {
-    let config =
-        Config { procs: 2, ring: 8, order, max_ms, steal_passes: 2, global_every: 3, keep_alive: u64::MAX, ..Config::default() };
+pub(crate) fn play<H: Stage>(acts: &'static [Act], max_ms: usize, order: SearchOrder) -> Trace {
+    let config = Config {
+        procs: 2,
+        ring: 8,
+        order,
+        max_ms,
+        steal_passes: 2,
+        global_every: 3,
+        keep_alive: u64::MAX,
+        ..Config::default()
+    };
     let spawned = acts.iter().map(|act| if let Act::Spawn(n) = act { *n } else { 0 }).sum::<u64>();
     let world = World {
         acts,
@@ -95,7 +103,8 @@ fn life<H: Stage>(sched: &Arc<Sched<H, World<H>>>, mut worker: Worker) {
     while let Some((mut mine, g)) = sched.next(worker) {
         let n = g.id();
         let act = world.acts.get(n as usize - 1).copied().unwrap_or(Act::Run);
-        let is_again = matches!(act, Act::Yield | Act::YieldHere | Act::Call) && world.paused.fetch_add(0, AcqRel) >> n & 1 == 1;
+        let is_again =
+            matches!(act, Act::Yield | Act::YieldHere | Act::Call) && world.paused.fetch_add(0, AcqRel) >> n & 1 == 1;
         if matches!(act, Act::Yield | Act::YieldHere | Act::Call) && !is_again {
             world.paused.fetch_add(1 << n, AcqRel);
         }

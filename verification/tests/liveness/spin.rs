@@ -12,7 +12,7 @@ const MODEL: &str = include_str!("../../spin/spinpark.pml");
 const TOOLS: [(&str, &str, &str); 2] = [("spin", "-V", "spin"), ("cc", "--version", "gcc")];
 
 /// Says so if something is not there.
-pub fn is_here() -> bool {
+pub(crate) fn is_here() -> bool {
     for (tool, version, package) in TOOLS {
         if Command::new(tool).arg(version).output().is_err() {
             println!("skipped: {tool} is not installed (Debian: apt-get install {package})");
@@ -23,24 +23,24 @@ pub fn is_here() -> bool {
 }
 
 /// The model, compiled.
-pub struct Checker {
+pub(crate) struct Checker {
     dir: TempDir,
     defines: Vec<String>,
 }
 
 /// What the search said.
 #[derive(Debug)]
-pub struct Verdict {
+pub(crate) struct Verdict {
     /// Was there an execution that is not as it should be?
-    pub is_violated: bool,
+    pub(crate) is_violated: bool,
     /// States stored.
-    pub states: u64,
-    pub time: Duration,
+    pub(crate) states: u64,
+    pub(crate) time: Duration,
 }
 
 impl Checker {
     /// Compiles the model with these defines. What is searched for long is worth optimising, and nothing else is.
-    pub fn new(defines: &[&str], options: &[&str]) -> Checker {
+    pub(crate) fn new(defines: &[&str], options: &[&str]) -> Checker {
         let dir = tempfile::tempdir().expect("a directory");
         fs::write(dir.path().join("spinpark.pml"), MODEL).expect("the model is written");
         let defines: Vec<String> = defines.iter().map(|define| format!("-D{define}")).collect();
@@ -52,17 +52,17 @@ impl Checker {
     }
 
     /// Does each G run that is queued, if whoever can go on goes on some day?
-    pub fn every_g_runs(&self) -> Verdict {
+    pub(crate) fn every_g_runs(&self) -> Verdict {
         self.search(&["-a", "-f", "-m1000000", "-N", "every_g_runs"])
     }
 
     /// Does the scheduler come to rest, even if nobody is fair?
-    pub fn all_is_quiet(&self) -> Verdict {
+    pub(crate) fn all_is_quiet(&self) -> Verdict {
         self.search(&["-a", "-m1000000", "-N", "all_is_quiet"])
     }
 
     /// Can this trace be played to its end? It is an error that Spin finds if so.
-    pub fn accepts(&self, trace: &str) -> Verdict {
+    pub(crate) fn accepts(&self, trace: &str) -> Verdict {
         fs::write(self.dir.path().join("trace"), trace).expect("the trace is written");
         // A thread that cannot report what comes next is stuck, which is no error: -E.
         self.search(&["-E", "-m20000", "-w16"])

@@ -12,7 +12,7 @@ use std::sync::Mutex;
 
 /// An event as the model knows it: the number of its kind, as in `spinpark.pml`, and what it is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Told {
+pub(crate) struct Told {
     kind: u64,
     /// A P or an M.
     a: u64,
@@ -29,7 +29,7 @@ enum What {
 }
 
 /// What `event` is in the model, if it is known there.
-pub fn project(event: Event<'_>) -> Option<Told> {
+pub(crate) fn project(event: Event<'_>) -> Option<Told> {
     let told = |kind, a: u32, b| Some(Told { kind, a: u64::from(a), b, m: None });
     let plain = |kind| told(kind, 0, What::Nothing);
     match event {
@@ -65,21 +65,21 @@ pub fn project(event: Event<'_>) -> Option<Told> {
 
 /// Writes down what it is told, by whom, in the order in which it is told it.
 #[derive(Debug, Default)]
-pub struct Log(Mutex<Option<Vec<(usize, Told)>>>);
+pub(crate) struct Log(Mutex<Option<Vec<(usize, Told)>>>);
 
 impl Log {
-    pub fn new() -> Log {
+    pub(crate) fn new() -> Log {
         Log(Mutex::new(Some(Vec::new())))
     }
 
-    pub fn tell(&self, thread: usize, event: Event<'_>) {
+    pub(crate) fn tell(&self, thread: usize, event: Event<'_>) {
         if let (Some(told), Some(log)) = (project(event), &mut *self.0.lock().expect("nobody panics with it")) {
             log.push((thread, told));
         }
     }
 
     /// What was told until now; nothing more is written down.
-    pub fn end(&self, max_ms: usize) -> Trace {
+    pub(crate) fn end(&self, max_ms: usize) -> Trace {
         let log = self.0.lock().expect("nobody panics with it").take().expect("it ends once");
         Trace::new(log, max_ms)
     }
@@ -87,16 +87,16 @@ impl Log {
 
 /// Events, with who reported each: an M, or one of those who submit.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Trace {
+pub(crate) struct Trace {
     events: Vec<(usize, [u64; 3])>,
     /// How many Ms there may be.
     max_ms: usize,
 }
 
 /// How many Ms, submitters and Gs there may be: the model is compiled once for all traces.
-pub const MS: usize = 4;
-pub const SUBMITTERS: usize = 3;
-pub const GS: u64 = 7;
+pub(crate) const MS: usize = 4;
+pub(crate) const SUBMITTERS: usize = 3;
+pub(crate) const GS: u64 = 7;
 
 impl Trace {
     fn new(log: Vec<(usize, Told)>, max_ms: usize) -> Trace {
@@ -128,17 +128,12 @@ impl Trace {
         trace
     }
 
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.events.len()
     }
 
-    /// Is there an event of this kind?
-    pub fn has(&self, kind: u64) -> bool {
-        self.events.iter().any(|(_, [of, ..])| *of == kind)
-    }
-
     /// As the model reads it. An event may be played before up to `window` others that were written down before it.
-    pub fn text(&self, window: usize) -> String {
+    pub(crate) fn text(&self, window: usize) -> String {
         let (mut begins, mut lines, mut n) = (String::new(), String::new(), 0);
         for party in 0..MS + SUBMITTERS {
             write!(begins, "{n} ").expect("to memory");
@@ -152,20 +147,20 @@ impl Trace {
         format!("{} {window} {} {n}\n{begins}\n{lines}", self.len(), self.max_ms)
     }
 
-    pub fn without(&self, at: usize) -> Trace {
+    pub(crate) fn without(&self, at: usize) -> Trace {
         let mut wrong = self.clone();
         wrong.events.remove(at);
         wrong
     }
 
-    pub fn with_one_twice(&self, at: usize) -> Trace {
+    pub(crate) fn with_one_twice(&self, at: usize) -> Trace {
         let mut wrong = self.clone();
         wrong.events.insert(at, wrong.events[at]);
         wrong
     }
 
     /// The event and the next of the same thread, each in the other's place. `None`: there is none, or it is the same.
-    pub fn with_two_swapped(&self, at: usize) -> Option<Trace> {
+    pub(crate) fn with_two_swapped(&self, at: usize) -> Option<Trace> {
         let (by, event) = self.events[at];
         let then = (at + 1..self.len()).find(|&i| self.events[i].0 == by)?;
         let mut wrong = self.clone();
@@ -174,7 +169,7 @@ impl Trace {
     }
 
     /// The event and the next, of another thread, each in the other's place.
-    pub fn with_neighbours_swapped(&self, at: usize) -> Option<Trace> {
+    pub(crate) fn with_neighbours_swapped(&self, at: usize) -> Option<Trace> {
         let is_other = at + 1 < self.len() && self.events[at].0 != self.events[at + 1].0;
         let mut wrong = self.clone();
         is_other.then(|| wrong.events.swap(at, at + 1));
