@@ -67,7 +67,7 @@ byte mail[NM];
 #define REFUSED 18
 #define ENTERED 19                      /* a: P */
 #define RETURNED 20                     /* a: P */
-#define OVER 21                         /* b: G.         Dead, or Waiting */
+#define ENDED 21                        /* b: G.         Dead, or Waiting */
 
 #ifdef TRACE
 
@@ -122,7 +122,9 @@ byte watched;
 #define LAST 1                          /* G1 is submitted, and readies the others */
 #endif
 #ifdef FOREVER
+#ifndef UNFAIR_LOCK
 #define WHOLE_HOLDS                     /* each hold of the lock is one step: else who waits for it could wait for ever */
+#endif
 bit turn[NP];                           /* is it the global queue's turn? */
 #define LAST NG                         /* G1 readies G2 and makes way, again and again; G3, if there is one, is */
 #define STEP 2                          /* submitted meanwhile */
@@ -661,7 +663,7 @@ found_one:
 #ifdef TRACE
     /* What a G does, the trace says. */
     do
-    :: KIND == OVER -> atomic { event(OVER, 0, g); del(live, g); g = 0; goto search }
+    :: KIND == ENDED -> atomic { event(ENDED, 0, g); del(live, g); g = 0; goto search }
     :: KIND == QUEUED_NEXT ->
         atomic { x = B; !has(live, x) -> event(QUEUED_NEXT, p, x); add(live, x) };
         atomic { put(ring[p], x); x = 0 };

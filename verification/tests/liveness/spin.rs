@@ -63,14 +63,20 @@ impl Checker {
 
     /// Can this trace be played to its end? It is an error that Spin finds if so.
     pub(crate) fn accepts(&self, trace: &str) -> Verdict {
-        fs::write(self.dir.path().join("trace"), trace).expect("the trace is written");
+        // Others may ask at the same time.
+        let dir = tempfile::tempdir().expect("a directory");
+        fs::write(dir.path().join("trace"), trace).expect("the trace is written");
         // A thread that cannot report what comes next is stuck, which is no error: -E.
-        self.search(&["-E", "-m20000", "-w16"])
+        self.search_in(dir.path(), &["-E", "-m20000", "-w16"])
     }
 
     fn search(&self, how: &[&str]) -> Verdict {
+        self.search_in(self.dir.path(), how)
+    }
+
+    fn search_in(&self, dir: &Path, how: &[&str]) -> Verdict {
         let begun = Instant::now();
-        let said = run(self.dir.path(), "./pan", how.iter().copied());
+        let said = run(dir, &self.dir.path().join("pan").to_string_lossy(), how.iter().copied());
         let time = begun.elapsed();
         let number = |after: &str, before: &str| {
             let line = said.lines().find(|line| line.contains(after) && line.contains(before))?;
@@ -87,8 +93,8 @@ impl Checker {
 }
 
 fn run<'a>(dir: &Path, program: &str, arguments: impl IntoIterator<Item = &'a str>) -> String {
-    let mut command = Command::new(if program.starts_with("./") { dir.join(program) } else { program.into() });
-    let output = command.args(arguments).current_dir(dir).output().unwrap_or_else(|e| panic!("{program}: {e}"));
+    let output = Command::new(program).args(arguments).current_dir(dir).output();
+    let output = output.unwrap_or_else(|error| panic!("{program}: {error}"));
     let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{program} failed: {said}");
     said
