@@ -51,6 +51,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
             None => first = Some(g),
             Some(_) => {
                 more = true;
+                self.observer.event(Event::Queued { p: Some(worker.p.id()), g: &g, next: false });
                 self.queue(worker).put(g, |half, g| self.spill(half, g));
             }
         };

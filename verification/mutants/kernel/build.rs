@@ -21,7 +21,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         writeln!(modules, "#[path = {:?}]\npub mod {file};", out.join(file).with_extension("rs"))?;
     }
     writeln!(modules, "#[path = {:?}]\npub mod kernel;", out.join("kernel/mod.rs"))?;
-    let mut files: Vec<PathBuf> = fs::read_dir(source.join("kernel"))?.map(|it| Ok(it?.path())).collect::<Result<_, std::io::Error>>()?;
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(source.join("kernel"))?.map(|it| Ok(it?.path())).collect::<Result<_, std::io::Error>>()?;
     files.sort();
     let (mut steps, mut inserted) = (Vec::<Step>::new(), String::new());
     for path in files {

@@ -104,7 +104,9 @@ impl Facts {
     fn hear(&mut self, event: &Event<'_>) -> Result<(), Wrong> {
         match *event {
             Event::Queued { g, .. } => {
-                must(g.bound().is_some() || self.queued.insert(g.id()), "the G is queued already")
+                let is_new = g.bound().is_some() || self.queued.insert(g.id());
+                // Who submits to a closed scheduler gets the G back, and no event tells.
+                must(is_new || self.ends_early, "the G is queued already")
             }
             Event::Held { p } => {
                 self.ends_early = true;
@@ -175,10 +177,15 @@ impl Facts {
             self.retaken.remove(&p.0);
         }
         let thread = self.threads.entry(m).or_default();
+        if matches!((event, thread.hands), (Event::Slept { .. }, Hands::Away(_))) {
+            // Its call is over, and its G, which may go on elsewhere, was queued.
+            self.queued.extend(thread.runs.take());
+        }
         match *event {
             Event::Found { p, from, .. } => {
                 thread.awake()?;
                 thread.has(p.0)?;
+                thread.hands = Hands::Has(p.0);
                 must(!is_stopped, "the world is stopped")?;
                 let stole = std::mem::take(&mut thread.stole);
                 must(stole == (from == Source::Steal), "what is stolen is told of, and found then")
@@ -246,6 +253,11 @@ impl Facts {
     /// it.
     fn find(&mut self, m: u32, g: u64, from: Source) -> Result<(), Wrong> {
         let was_queued = self.queued.remove(&g);
+        let finder = self.threads.entry(m).or_default();
+        if matches!(finder.hands, Hands::Back(_)) && finder.runs != Some(g) {
+            // It was away, has not come back with its G, and looks for another: its own was queued.
+            self.queued.extend(finder.runs.take());
+        }
         let is_left = |thread: &Thread| thread.runs == Some(g) && !matches!(thread.hands, Hands::Has(_));
         let was_left = self.threads.values().any(is_left);
         for thread in self.threads.values_mut().filter(|thread| thread.runs == Some(g)) {

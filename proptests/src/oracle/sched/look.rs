@@ -186,7 +186,10 @@ impl Model {
         let first = gs.next()?;
         let rest: Vec<Item> = gs.collect();
         let has_more = !rest.is_empty();
-        rest.into_iter().for_each(|item| self.put(p, item));
+        for item in rest {
+            self.events.push(Ev::Queued(Some(p), item));
+            self.put(p, item);
+        }
         if has_more {
             self.wakep();
         }

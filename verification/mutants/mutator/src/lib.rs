@@ -139,6 +139,18 @@ mod tests {
     }
 
     #[test]
+    fn what_only_computes_may_come_at_any_time() {
+        let all = kinds("g(a);\nlet c = a.min(b) + 1;\nh(c);");
+        assert!(all.iter().all(|(kind, ..)| *kind != Kind::Swapped), "{all:?}");
+    }
+
+    #[test]
+    fn what_may_be_done_twice_is_not_doubled() {
+        let all = kinds("a.store(b, Relaxed);");
+        assert!(all.iter().all(|(kind, ..)| *kind != Kind::Doubled), "{all:?}");
+    }
+
+    #[test]
     fn conditions_hold_always_or_never() {
         has("if a < b { g(a); }", Kind::Always, "a < b", "true");
         has("if a < b { g(a); }", Kind::Never, "a < b", "false");

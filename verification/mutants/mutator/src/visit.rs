@@ -7,7 +7,9 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
-use syn::{BinOp, Block, Expr, ImplItemFn, ItemFn, Lit, Local, Pat, ReturnType, Signature, Stmt, TraitItemFn, Type, UnOp};
+use syn::{
+    BinOp, Block, Expr, ImplItemFn, ItemFn, Lit, Local, Pat, ReturnType, Signature, Stmt, TraitItemFn, Type, UnOp,
+};
 
 /// Every mistake that can be made in `syntax`, in the order of the text.
 pub(crate) fn find(file: &str, text: &str, syntax: &syn::File) -> Vec<Found> {
@@ -68,6 +70,107 @@ fn needs(code: &str, stmt: &Stmt) -> bool {
     let mut used = BTreeSet::new();
     idents(code.parse().unwrap_or_default(), &mut used);
     !bound.0.is_disjoint(&used)
+}
+
+/// Calls that may be made twice: the second does nothing, or is a wake, which may come for no reason.
+const IDEMPOTENT: [&str; 13] = [
+    "store",
+    "store_load",
+    "set",
+    "count",
+    "unpark",
+    "wake",
+    "wakep",
+    "interrupt",
+    "clear",
+    "poller",
+    "monitor",
+    "closer",
+    "rouse_monitor",
+];
+
+/// Calls that only compute.
+const PURE: [&str; 28] = [
+    "Err",
+    "Ok",
+    "PId",
+    "Some",
+    "ahead",
+    "as_mut",
+    "as_ref",
+    "bound",
+    "capacity",
+    "clone",
+    "distance",
+    "filter",
+    "from",
+    "get",
+    "id",
+    "index",
+    "is_behind",
+    "is_none",
+    "is_some",
+    "len",
+    "map",
+    "max",
+    "min",
+    "procs",
+    "proc",
+    "saturating_sub",
+    "wrapping_sub",
+    "wrapping_add",
+];
+
+/// What a piece of code does, besides computing.
+#[derive(Default)]
+struct Deeds {
+    calls: bool,
+    assigns: bool,
+    asks_self: bool,
+}
+
+impl<'ast> Visit<'ast> for Deeds {
+    fn visit_expr(&mut self, expr: &'ast Expr) {
+        match expr {
+            Expr::MethodCall(call) => self.calls |= !is_called(&call.method, &PURE),
+            Expr::Call(call) => {
+                let name = match &*call.func {
+                    Expr::Path(path) => path.path.segments.last().map(|last| &last.ident),
+                    _ => None,
+                };
+                self.calls |= !name.is_some_and(|name| is_called(name, &PURE));
+            }
+            Expr::Macro(_) => self.calls = true,
+            Expr::Assign(_) => self.assigns = true,
+            Expr::Binary(binary) => {
+                self.assigns |= matches!(binary.op, BinOp::AddAssign(_) | BinOp::SubAssign(_) | BinOp::BitOrAssign(_));
+            }
+            Expr::Path(path) => self.asks_self |= path.path.is_ident("self"),
+            _ => (),
+        }
+        visit::visit_expr(self, expr);
+    }
+}
+
+/// Can it make a difference that `second` is found out before `first` is done?
+fn is_order_free(first: &Stmt, second: &Expr) -> bool {
+    let (mut one, mut other) = (Deeds::default(), Deeds::default());
+    one.visit_stmt(first);
+    other.visit_expr(second);
+    let first_only_computes = !one.calls && !one.assigns;
+    !other.calls && !other.assigns && (first_only_computes || !other.asks_self)
+}
+
+/// The name of what a statement calls.
+fn called(expr: &Expr) -> Option<String> {
+    match expr {
+        Expr::MethodCall(call) => Some(call.method.to_string()),
+        Expr::Call(call) => match &*call.func {
+            Expr::Path(path) => path.path.segments.last().map(|last| last.ident.to_string()),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// Is there a `let` in this condition? Then it is no value.
@@ -155,7 +258,8 @@ impl Finder<'_> {
 
     fn statement(&mut self, stmt: &Stmt, is_last: bool) {
         let Stmt::Expr(expr, semi) = stmt else { return };
-        let is_left_alone = matches!(expr, Expr::Return(_) | Expr::Break(_) | Expr::Continue(_) | Expr::Loop(_));
+        let is_left_alone =
+            matches!(expr, Expr::Return(_) | Expr::Break(_) | Expr::Continue(_) | Expr::Loop(_) | Expr::Const(_));
         if is_left_alone || (is_last && semi.is_none()) {
             return;
         }
@@ -163,7 +267,7 @@ impl Finder<'_> {
         let raw = self.text[range.clone()].to_owned();
         let around = |open: &str, close: &str| Put::Around(range.clone(), open.into(), close.into());
         self.add(Kind::Dropped, range.start, &raw, "", vec![around("if !# { ", " }")]);
-        if matches!(expr, Expr::Call(_) | Expr::MethodCall(_)) {
+        if called(expr).is_some_and(|name| !IDEMPOTENT.contains(&name.as_str())) {
             let again = one_line(&raw);
             let put = Put::After(range.end, format!(" if # {{ {again} }}"));
             self.add(Kind::Doubled, range.start, &raw, &format!("{again} {again}"), vec![put]);
@@ -172,7 +276,7 @@ impl Finder<'_> {
 
     /// `second` comes before `first`, as far as that can be.
     fn swap(&mut self, first: &Stmt, second: &Stmt, is_last: bool) {
-        if matches!(first, Stmt::Item(_) | Stmt::Macro(_)) {
+        if matches!(first, Stmt::Item(_) | Stmt::Macro(_) | Stmt::Expr(Expr::Const(_), _)) {
             return;
         }
         match second {
@@ -184,11 +288,15 @@ impl Finder<'_> {
                 }
             }
             Stmt::Expr(Expr::Match(this), _) => self.hoist(first, &this.expr),
-            Stmt::Expr(Expr::Return(_) | Expr::Break(_) | Expr::Continue(_) | Expr::Loop(_) | Expr::While(_), _) => (),
+            Stmt::Expr(
+                Expr::Const(_) | Expr::Return(_) | Expr::Break(_) | Expr::Continue(_) | Expr::Loop(_) | Expr::While(_),
+                _,
+            ) => (),
             Stmt::Expr(expr, None) if is_last => self.hoist(first, expr),
             Stmt::Expr(_, _) => {
                 let raw = self.raw(second).to_owned();
-                if needs(&raw, first) {
+                let is_free = matches!(second, Stmt::Expr(expr, _) if is_order_free(first, expr));
+                if is_free || needs(&raw, first) {
                     return;
                 }
                 let (at, range) = (bytes(first).start, bytes(second));
@@ -208,7 +316,7 @@ impl Finder<'_> {
         let raw = self.raw(asked).to_owned();
         // What does nothing may be done at any time.
         let does_nothing = matches!(asked, Expr::Lit(_) | Expr::Path(_) | Expr::Closure(_));
-        if does_nothing || needs(&raw, first) || raw.contains('?') {
+        if does_nothing || is_order_free(first, asked) || needs(&raw, first) || raw.contains('?') {
             return;
         }
         let (at, range) = (bytes(first).start, bytes(asked));

@@ -34,7 +34,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn text(stillborn: &BTreeSet<String>) -> String {
-    let mut text = String::from("# Mistakes that do not compile. Made by `cargo run -p spinpark-mutator --bin prune`.\n");
+    let mut text =
+        String::from("# Mistakes that do not compile. Made by `cargo run -p spinpark-mutator --bin prune`.\n");
     stillborn.iter().for_each(|key| text.extend([key, "\n"]));
     text
 }
