@@ -5,6 +5,7 @@ mod matrix;
 mod museum;
 mod mutants;
 mod publish;
+mod survivors;
 
 use clap::{Args, Parser, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};

@@ -1,5 +1,6 @@
 //! The kill matrix: every access of the kernel weakened in every way, and every step of its source mistaken.
 
+use crate::survivors::Survivors;
 use serde::{Deserialize, Serialize};
 use spinpark_verification::engine::{Engine, Outcome, Verdict};
 use spinpark_verification::job::Order;
@@ -35,13 +36,18 @@ pub(crate) struct Patience {
     pub(crate) look: f64,
     /// But not more than so many together.
     pub(crate) all: f64,
+    /// At most so many judges, those of the same room and the fastest first.
+    pub(crate) judges: usize,
+    /// Are those tried too that stand in `survivors.toml`?
+    pub(crate) tries_argued: bool,
 }
 
 impl Patience {
     /// For minutes.
-    pub(crate) const QUICK: Patience = Patience { glance: 0.08, look: 0.7, all: 3.0 };
+    pub(crate) const QUICK: Patience = Patience { glance: 0.06, look: 0.5, all: 1.0, judges: 45, tries_argued: false };
     /// For hours.
-    pub(crate) const DEEP: Patience = Patience { glance: 0.5, look: 10.0, all: 120.0 };
+    pub(crate) const DEEP: Patience =
+        Patience { glance: 0.5, look: 10.0, all: 120.0, judges: usize::MAX, tries_argued: true };
 }
 
 /// One of those who may find a mistake: what it finds where there is none.
@@ -230,6 +236,7 @@ pub(crate) fn try_all(
     program: &Path,
     accused: Vec<Accused>,
     survey: &Survey,
+    survivors: &Survivors,
     patience: Patience,
     jobs: usize,
     mut tell: impl FnMut(&Tried),
@@ -238,7 +245,15 @@ pub(crate) fn try_all(
     each(
         accused,
         jobs,
-        |accused| try_one(program, accused, survey, patience),
+        |mut accused| {
+            if !patience.tries_argued && survivors.reason(&accused.record).is_some() {
+                survivors.judge(&mut accused.record);
+                return Ok(Tried { record: accused.record, noticed: false });
+            }
+            let mut tried = try_one(program, accused, survey, patience)?;
+            survivors.judge(&mut tried.record);
+            Ok(tried)
+        },
         |tried| match tried {
             Ok(tried) => {
                 tell(&tried);
@@ -291,9 +306,14 @@ fn rounds(judges: &[usize], room: &str, survey: &Survey, patience: Patience) -> 
     let cost = |judge: &usize| {
         let judge = &survey.judges[*judge];
         let is_of_room = judge.order.model.starts_with(&format!("{room}::"));
-        (!is_of_room, judge.order.engine.samples(), (judge.seconds * 1000.0) as u64)
+        (!is_of_room, (judge.seconds * 1000.0) as u64)
     };
     first.sort_by_key(cost);
+    // Whoever draws by lot sees what only large models have: some of them are asked, however many others there are.
+    let by_lot: Vec<usize> = first.iter().copied().filter(|&j| survey.judges[j].order.engine.samples()).collect();
+    first.retain(|&j| !survey.judges[j].order.engine.samples());
+    first.truncate(patience.judges.saturating_sub(by_lot.len().min(patience.judges / 4)));
+    first.extend(by_lot.into_iter().take(patience.judges / 4));
     let mut second: Vec<usize> =
         first.iter().copied().filter(|&j| survey.judges[j].seconds > patience.glance).collect();
     let fit = (patience.all / patience.look) as usize;

@@ -1,6 +1,7 @@
 //! `cargo verify mutants`.
 
 use crate::matrix::{self, Accused, Patience, Step, Tried};
+use crate::survivors::{self, Survivors};
 use crate::{
     How, Stop, bar, check_files, kill_orders, kills, print, print_kills, run_all, schedule, unknown_mutant, write,
 };
@@ -36,6 +37,9 @@ pub(crate) struct Asked {
     /// Keeps what is found out in this file, a line each, and goes on from there if it exists.
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
+    /// Writes the names of the steps that live and are not explained to this file: `verification/open-steps.txt`.
+    #[arg(long, value_name = "FILE")]
+    open: Option<PathBuf>,
     #[command(flatten)]
     how: How,
 }
@@ -80,6 +84,9 @@ pub(crate) fn run(asked: &Asked) -> Result<(), Stop> {
         let tried = try_sort(sort, &asked.how, asked.resume.as_deref(), &|name| asked.names(name))?;
         found += tried.len();
         holds &= print_matrix(sort, &tried);
+        if let (Some(path), Asking::Step) = (&asked.open, sort) {
+            write_open(path, &tried)?;
+        }
         json.extend(tried.iter().map(|tried| serde_json::to_value(tried).expect("a record is plain data")));
     }
     if found == 0 {
@@ -155,10 +162,11 @@ pub(crate) fn try_sort(
     let known: BTreeSet<&str> = tried.iter().map(|tried| tried.record.name.as_str()).collect();
     let left: Vec<Accused> =
         accused.into_iter().filter(|accused| !known.contains(accused.record.name.as_str())).collect();
+    let survivors = Survivors::read()?;
     let (clock, bar, all) = (Instant::now(), bar(left.len()), left.len());
     let mut counts: BTreeMap<Fate, usize> = BTreeMap::new();
     let mut done = 0;
-    tried.extend(matrix::try_all(&program, left, &survey, patience, jobs, |one| {
+    tried.extend(matrix::try_all(&program, left, &survey, &survivors, patience, jobs, |one| {
         done += 1;
         *counts.entry(one.record.fate).or_default() += 1;
         let so_far: Vec<String> = counts.iter().map(|(fate, n)| format!("{n} {}", word(*fate))).collect();
@@ -218,14 +226,27 @@ fn steps(program: &Path) -> Result<Vec<Step>, Stop> {
     String::from_utf8_lossy(&output.stdout).lines().map(step).collect()
 }
 
+/// Those that live and are not explained, for the next run to know.
+fn write_open(path: &Path, tried: &[Tried]) -> Result<(), Stop> {
+    let header = include_str!("../../open-steps.txt").lines().filter(|line| line.starts_with('#'));
+    let lives = |tried: &&Tried| matches!(tried.record.fate, Fate::Survived | Fate::Unreached);
+    let names = tried.iter().filter(lives).map(|tried| tried.record.name.as_str());
+    write(path, &header.chain(names).flat_map(|line| [line, "\n"]).collect::<String>())
+}
+
 fn print_matrix(sort: Asking, tried: &[Tried]) -> bool {
+    let open = survivors::open();
     let count = |fate: Fate| tried.iter().filter(|tried| tried.record.fate == fate).count();
     let name = if sort == Asking::Step { "steps" } else { "orderings" };
     print(&format!("\n{name}: {} mistakes\n", tried.len()));
     for fate in [Fate::Survived, Fate::Unreached] {
         for tried in tried.iter().filter(|tried| tried.record.fate == fate) {
             let line = tried.record.line.map(|line| format!(":{line}")).unwrap_or_default();
-            let noticed = if tried.noticed { " (the counts show it)" } else { "" };
+            let noticed = match (tried.noticed, open.contains(tried.record.name.as_str())) {
+                (_, true) => " (open)",
+                (true, false) => " (the counts show it)",
+                (false, false) => "",
+            };
             print(&format!("  {:11} {}{line} {}{noticed}\n", word(fate), tried.record.file, tried.record.what));
         }
     }
@@ -236,7 +257,8 @@ fn print_matrix(sort: Asking, tried: &[Tried]) -> bool {
         "{name}: {killed} of {} killed, {argued} argued, {survived} survived ({noticed} of them show in the counts), {unreached} not reached\n",
         tried.len()
     ));
-    survived + unreached == 0
+    let lives = |tried: &&Tried| matches!(tried.record.fate, Fate::Survived | Fate::Unreached);
+    tried.iter().filter(lives).all(|tried| open.contains(tried.record.name.as_str()))
 }
 
 /// What was found out, kept in a file as it comes.

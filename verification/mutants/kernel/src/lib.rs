@@ -1,5 +1,5 @@
 //! spinpark's kernel with every small mistake in it, each behind a switch. No more than one is on.
-#![allow(missing_docs, unused, clippy::all, unused_must_use, rustdoc::all, unreachable_code)]
+#![allow(missing_docs, unused, unused_comparisons, clippy::all, unused_must_use, rustdoc::all, unreachable_code)]
 
 extern crate alloc;
 
