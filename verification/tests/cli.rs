@@ -254,7 +254,7 @@ mod every_wrong_twin_is_killed {
     #[test]
     fn by_each_model_that_must() {
         let folder = folder();
-        let output = verify(folder.path(), &["mutants", "--json", "kills.json"]);
+        let output = verify(folder.path(), &["mutants", "--sort", "twin", "--json", "kills.json"]);
         let table = text(&output.stdout);
         assert_eq!(output.status.code(), Some(0), "{table}");
         let kills = json(&folder.path().join("kills.json"));

@@ -154,8 +154,11 @@ pub(crate) fn best_judge(exhibit: &Exhibit) -> Option<(&'static mutant::Mutant, 
 
 /// All exhibits whose names contain one of these; all, if there are none.
 pub(crate) fn exhibits(names: &[String]) -> Vec<&'static Exhibit> {
-    let is_asked =
-        |exhibit: &&Exhibit| names.is_empty() || names.iter().any(|name| exhibit.name.contains(name.as_str()));
+    let is_of = |exhibit: &Exhibit, name: &str| {
+        let Exhibit { name: title, project, issue, mutant, .. } = exhibit;
+        [title, project, issue, mutant].iter().any(|text| text.to_lowercase().contains(&name.to_lowercase()))
+    };
+    let is_asked = |exhibit: &&Exhibit| names.is_empty() || names.iter().any(|name| is_of(exhibit, name));
     museum::all().filter(is_asked).collect()
 }
 

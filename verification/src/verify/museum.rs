@@ -14,7 +14,7 @@ use std::path::PathBuf;
 /// What is asked.
 #[derive(Args)]
 pub(crate) struct Asked {
-    /// Only exhibits whose names contain one of these: `tokio`, `45867`.
+    /// Only exhibits whose names, projects, issues or mutants contain one of these: `tokio`, `45867`.
     #[arg(value_name = "NAME")]
     names: Vec<String>,
     /// Only lists them.
@@ -119,6 +119,12 @@ from others; *our reading* where what happened is known, and the mechanism is wh
 
 ";
 
+/// Where a heading of this text is found on a page, as the usual renderers of Markdown have it.
+fn anchor(heading: &str) -> String {
+    let kept: String = heading.to_lowercase().chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c)).collect();
+    kept.replace(' ', "-")
+}
+
 /// The guide, in Markdown.
 fn guide(records: &[ExhibitRecord]) -> String {
     let mut text = String::from(PREFACE);
@@ -127,7 +133,8 @@ fn guide(records: &[ExhibitRecord]) -> String {
         let ExhibitRecord { name, project, issue, year, model, engine, .. } = record;
         let model = model.as_deref().unwrap_or_default();
         let engine = engine.map(|engine| engine.name()).unwrap_or_default();
-        let _ = writeln!(text, "| [{name}](#{name}) | {project}, {issue} | {year} | `{model}` | {engine} |");
+        let at = anchor(name);
+        let _ = writeln!(text, "| [{name}](#{at}) | {project}, {issue} | {year} | `{model}` | {engine} |");
     }
     for record in records {
         let ExhibitRecord { name, project, issue, year, people, cause, fix, source, change, executions, .. } = record;

@@ -22,7 +22,8 @@ use std::time::Instant;
 /// What is asked.
 #[derive(Args)]
 pub(crate) struct Asked {
-    /// Only those whose names contain one of these: `spinning`, `kernel/runq.rs`, `stw-no-stopper-fence`.
+    /// Only those whose names contain one of these. A name with a slash is a place in the kernel: `kernel/runq.rs`; one
+    /// without is a wrong twin's: `stw-no-stopper-fence`.
     #[arg(value_name = "NAME")]
     names: Vec<String>,
     /// Only of this sort; may be given several times. Default: all.
@@ -56,7 +57,12 @@ pub(crate) enum Asking {
 
 impl Asked {
     fn wants(&self, sort: Asking) -> bool {
-        self.sort.is_empty() || self.sort.contains(&sort)
+        let is_place = |name: &String| name.contains('/');
+        let is_meant = match sort {
+            Asking::Twin => self.names.is_empty() || !self.names.iter().all(is_place),
+            _ => self.names.is_empty() || self.names.iter().any(is_place),
+        };
+        if self.sort.is_empty() { is_meant } else { self.sort.contains(&sort) }
     }
 
     fn names(&self, name: &str) -> bool {

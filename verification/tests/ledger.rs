@@ -1,0 +1,313 @@
+//! The books are balanced: what the documents say of the kernel is what stands in its source, and what the README says was
+//! found is what the last recorded run found.
+
+use spinpark_verification::engine::Verdict;
+use spinpark_verification::publish::record::{Fate, Record};
+use spinpark_verification::{model, museum, mutant, publish, report};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn read(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// The kernel's files: their names without `.rs`, and their texts.
+fn kernel() -> BTreeMap<String, String> {
+    let folder = fs::read_dir(root().join("src/kernel")).expect("the kernel is there");
+    let paths = folder.map(|entry| entry.expect("it can be read").path());
+    let name = |path: &Path| path.file_stem().expect("a file has a name").to_string_lossy().into_owned();
+    paths.map(|path| (name(&path), fs::read_to_string(&path).expect("it is text"))).collect()
+}
+
+/// Words in backticks.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
+mod every_pair {
+    use super::*;
+
+    /// The first column of the table, but for the lock, which has no name in the source.
+    fn in_the_document() -> BTreeSet<String> {
+        let text = read("docs/orderings.md");
+        let rows = text.lines().filter(|line| line.starts_with("| `"));
+        rows.filter_map(|row| quoted(row).next().map(str::to_owned)).collect()
+    }
+
+    /// How often each is named in a comment beside an access: `// Release: `publish`, …`, or `// `publish` …`.
+    fn in_the_source() -> BTreeMap<String, usize> {
+        const ORDERINGS: [&str; 4] = ["Acquire: ", "Release: ", "AcqRel: ", "SeqCst: "];
+        let mut places = BTreeMap::new();
+        let hosts = [
+            "src/runtime/cores.rs",
+            "src/runtime/packet.rs",
+            "verification/src/shuttle.rs",
+            "verification/src/loom.rs",
+        ];
+        let hosts = hosts.iter().filter(|path| root().join(path).exists()).map(|path| read(path));
+        for text in kernel().into_values().chain(hosts) {
+            let comments = text.lines().filter_map(|line| line.trim_start().strip_prefix("// "));
+            for comment in comments {
+                let argued = ORDERINGS.iter().find_map(|ordering| comment.strip_prefix(ordering)).unwrap_or(comment);
+                let Some(name) = argued.strip_prefix('`').and_then(|rest| rest.split('`').next()) else { continue };
+                // A comment that says "both halves" stands for two places.
+                *places.entry(name.to_owned()).or_default() += if argued.contains("both halves") { 2 } else { 1 };
+            }
+        }
+        places
+    }
+
+    #[test]
+    fn of_the_document_stands_in_two_places() {
+        let (pairs, places) = (in_the_document(), in_the_source());
+        assert!(pairs.len() >= 12, "only {pairs:?}");
+        for pair in pairs {
+            // `request` is argued with `baton`, on one line that has both.
+            let n = places.get(&pair).copied().unwrap_or(0);
+            assert!(n >= 2 || pair == "request", "`{pair}` is named beside {n} accesses");
+        }
+    }
+
+    #[test]
+    fn of_the_source_stands_in_the_document() {
+        let pairs = in_the_document();
+        for (name, file) in kernel().iter().flat_map(|(file, text)| named_as_pairs(text).map(move |name| (name, file)))
+        {
+            assert!(pairs.contains(&name), "{file}.rs names the pair `{name}`, docs/orderings.md does not");
+        }
+    }
+
+    /// Names that open an ordering's comment and say which half it is.
+    fn named_as_pairs(text: &str) -> impl Iterator<Item = String> {
+        let comments = text.lines().filter_map(|line| line.trim_start().strip_prefix("// "));
+        let halves = comments.filter(|comment| comment.contains("half"));
+        let names = halves.filter_map(|comment| {
+            let argued = comment.split_once(": ").map_or(comment, |(_, rest)| rest);
+            argued.strip_prefix('`').and_then(|rest| rest.split('`').next()).map(str::to_owned)
+        });
+        names.collect::<Vec<_>>().into_iter()
+    }
+}
+
+mod every_room {
+    use super::*;
+
+    /// Files without a protocol: numbers, the map, who watches, evidence in debug builds.
+    const NO_ROOMS: [&str; 4] = ["config", "evidence", "mod", "observer"];
+
+    #[test]
+    fn says_who_checks_it() {
+        for (name, text) in kernel().iter().filter(|(name, _)| !NO_ROOMS.contains(&name.as_str())) {
+            let line = text.lines().find_map(|line| line.strip_prefix("//! Checked by: "));
+            let line = line.unwrap_or_else(|| panic!("{name}.rs does not say who checks it"));
+            for path in line.split(", ").flat_map(spread) {
+                let path = path.split_whitespace().next().unwrap_or_default().trim_end_matches(['.', ';']);
+                assert!(root().join(path).exists(), "{name}.rs is checked by {path}, which is not there");
+            }
+        }
+    }
+
+    /// `models/{sched,whole}.rs` as two paths.
+    fn spread(path: &str) -> Vec<String> {
+        let Some((before, (inner, after))) =
+            path.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?)))
+        else {
+            return vec![path.to_owned()];
+        };
+        inner.split(',').map(|part| format!("{before}{part}{after}")).collect()
+    }
+
+    #[test]
+    fn has_its_line_in_the_architecture() {
+        let text = read("docs/architecture.md");
+        for name in kernel().keys().filter(|name| !NO_ROOMS.contains(&name.as_str())) {
+            assert!(text.contains(&format!("`{name}`")) || text.contains(&format!("{name}.rs")), "{name} is not drawn");
+        }
+    }
+}
+
+mod imports {
+    use super::*;
+
+    /// The rooms put together: these may import everything.
+    const TOGETHER: [&str; 9] =
+        ["away", "central", "mod", "monitor", "neighbours", "poll", "sched", "snapshot", "world"];
+
+    /// What is drawn in docs/architecture.md, "Who may import whom".
+    const DRAWN: &[(&str, &[&str])] = &[
+        ("capacity", &[]),
+        ("config", &["capacity", "runq", "sources"]),
+        ("deadlock", &["locked"]),
+        ("evidence", &[]),
+        ("find", &["g", "m", "p", "sources", "evidence"]),
+        ("g", &[]),
+        ("globq", &["g", "m", "p"]),
+        ("handoff", &["g", "m", "p", "sources"]),
+        ("idle", &["g", "m", "p"]),
+        ("local", &["g", "p", "runnext", "runq"]),
+        ("locked", &["m"]),
+        ("m", &["p", "evidence"]),
+        ("netpoll", &["timers"]),
+        ("observer", &["g", "locked", "m", "p", "sources", "syscall"]),
+        ("p", &["evidence"]),
+        ("random_order", &[]),
+        ("resize", &["p"]),
+        ("runnext", &["g"]),
+        ("runq", &["capacity", "g"]),
+        ("safepoint", &["p"]),
+        ("sources", &[]),
+        ("spinning", &["m"]),
+        ("stw", &["p"]),
+        ("syscall", &["evidence", "g", "m", "p"]),
+        ("sysmon", &["m", "p"]),
+        ("threads", &["m"]),
+        ("timers", &[]),
+        ("wanted", &[]),
+        ("work_source", &["g", "m", "p", "sources"]),
+    ];
+
+    #[test]
+    fn are_those_that_are_drawn() {
+        let drawn: BTreeMap<&str, &[&str]> = DRAWN.iter().copied().collect();
+        for (name, text) in kernel().iter().filter(|(name, _)| !TOGETHER.contains(&name.as_str())) {
+            let allowed = drawn.get(name.as_str()).unwrap_or_else(|| panic!("{name}.rs is not drawn"));
+            for line in text.lines() {
+                let line = line.trim_start_matches("pub ");
+                let Some(path) = line.strip_prefix("use super::") else { continue };
+                let of = path.split([':', ';', '{', ' ']).next().unwrap_or_default();
+                assert!(allowed.contains(&of), "{name}.rs imports {of}, and that is not drawn");
+            }
+        }
+    }
+
+    #[test]
+    fn of_the_kernel_reach_no_std_and_no_runtime() {
+        for (name, text) in &kernel() {
+            let code = text.lines().map(str::trim_start).filter(|line| !line.starts_with("//"));
+            for line in code.filter(|line| line.starts_with("use ")) {
+                let strays = ["use std::", "use crate::runtime", "use tokio", "use loom"];
+                assert!(!strays.iter().any(|stray| line.starts_with(stray)), "{name}.rs: {line}");
+            }
+        }
+    }
+}
+
+mod sizes {
+    use super::*;
+
+    /// Lines that are neither empty nor comments.
+    fn code(text: &str) -> usize {
+        text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//")).count()
+    }
+
+    #[test]
+    fn are_within_the_budget() {
+        let kernel = kernel();
+        let all: usize = kernel.values().map(|text| code(text)).sum();
+        assert!(all <= 3_800, "the kernel has {all} lines of code");
+        for (name, text) in &kernel {
+            let lines = code(text);
+            assert!(lines <= 310, "{name}.rs has {lines} lines of code");
+        }
+    }
+
+    #[test]
+    fn of_functions_are_those_of_one_glance() {
+        for (name, text) in &kernel() {
+            let mut begun: Option<(usize, usize, &str)> = None;
+            for (n, line) in text.lines().enumerate() {
+                let indent = line.len() - line.trim_start().len();
+                let is_head = line.trim_start().starts_with("fn ") || line.contains(" fn ");
+                match begun {
+                    None if is_head && !line.trim_start().starts_with("//") && !line.ends_with(';') => {
+                        begun = Some((n, indent, line.trim()));
+                    }
+                    Some((from, outer, head)) if line.trim_end() == format!("{}}}", " ".repeat(outer)) => {
+                        assert!(n - from <= 62, "{name}.rs: `{head}` has {} lines", n - from);
+                        begun = None;
+                    }
+                    _ => (),
+                }
+            }
+        }
+    }
+}
+
+mod the_record {
+    use super::*;
+
+    fn record() -> Record {
+        publish::read(&root().join("verification/record.json")).expect("there is a record")
+    }
+
+    #[test]
+    fn knows_every_run_of_every_model_and_no_other() {
+        let declared: BTreeSet<String> = model::all()
+            .flat_map(|model| model.runs.iter().map(move |run| format!("{} {} {}", model.name, run.engine, run.bounds)))
+            .collect();
+        let recorded: BTreeSet<String> =
+            record().runs.iter().map(|run| format!("{} {} {}", run.model, run.engine, run.bounds)).collect();
+        let new: Vec<_> = declared.difference(&recorded).collect();
+        let gone: Vec<_> = recorded.difference(&declared).collect();
+        let again = "`cargo verify --readme README.md --record verification/record.json`";
+        assert!(new.is_empty() && gone.is_empty(), "run {again}: new {new:?}, gone {gone:?}");
+    }
+
+    #[test]
+    fn holds_and_each_wrong_twin_is_killed() {
+        let record = record();
+        assert!(record.runs.iter().all(|run| run.verdict != Verdict::Failed));
+        assert!(record.mutants.iter().all(|mutant| mutant.fate == Fate::Killed));
+        let expected: usize = mutant::all().map(|mutant| mutant.killed_by.len()).sum();
+        assert_eq!(record.mutants.len(), expected, "the wrong twins have changed: record them again");
+    }
+
+    #[test]
+    fn is_what_the_readme_shows() {
+        let readme = read("README.md");
+        let table = report::markdown(&report::recorded(&record()));
+        let again = report::between_markers(&readme, &table).expect("the README has a table");
+        assert!(again == readme, "the README's table is not the record's");
+    }
+}
+
+mod the_museum {
+    use super::*;
+
+    #[test]
+    fn shows_only_what_can_be_played() {
+        assert!(museum::all().count() >= 40, "only {} exhibits", museum::all().count());
+        let mut names = BTreeSet::new();
+        for exhibit in museum::all() {
+            assert!(names.insert(exhibit.name), "{} is there twice", exhibit.name);
+            let mutant = mutant::find(exhibit.mutant);
+            let mutant = mutant.unwrap_or_else(|| panic!("{}: there is no mutant {}", exhibit.name, exhibit.mutant));
+            for (name, engine) in mutant.killed_by {
+                assert!(model::find(name).is_some(), "{}: there is no model {name} for {engine}", exhibit.name);
+            }
+        }
+    }
+
+    #[test]
+    fn has_a_guide_with_every_exhibit() {
+        let guide = read("docs/museum.md");
+        for exhibit in museum::all() {
+            let heading = format!("\n## {}\n", exhibit.name);
+            assert!(guide.contains(&heading), "docs/museum.md has no `{}`: write it again", exhibit.name);
+            assert!(guide.contains(exhibit.people), "docs/museum.md tells another story of {}", exhibit.name);
+        }
+    }
+
+    #[test]
+    fn has_no_twin_without_an_exhibit() {
+        let shown: BTreeSet<&str> = museum::all().map(|exhibit| exhibit.mutant).collect();
+        for mutant in museum::MUTANTS.iter().copied().flatten() {
+            assert!(shown.contains(mutant.name), "{} is no exhibit", mutant.name);
+        }
+    }
+}
