@@ -26,6 +26,126 @@ fn json(path: &Path) -> Vec<Value> {
 
 const ONE: &str = "one_submitter_one_seeker";
 
+/// The project's root, where its documents and records are.
+fn root() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+mod every_weaker_ordering {
+    use super::*;
+
+    #[test]
+    fn of_a_file_is_killed_or_argued() {
+        let folder = folder();
+        let arguments = ["mutants", "kernel/runq.rs", "--sort", "ordering", "--resume", "kept", "--json", "all.json"];
+        let output = verify(folder.path(), &arguments);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
+        let all = json(&folder.path().join("all.json"));
+        assert!(all.len() >= 12, "{} mistakes", all.len());
+        let fates: Vec<&Value> = all.iter().map(|mistake| &mistake["fate"]).collect();
+        assert!(fates.iter().all(|fate| *fate == "killed" || *fate == "argued"), "{fates:?}");
+        assert!(fates.iter().filter(|fate| **fate == "killed").count() >= 8, "{fates:?}");
+        // What was found out is kept: a line each, below the header.
+        let kept = fs::read_to_string(folder.path().join("kept")).expect("it was kept");
+        assert_eq!(kept.lines().count(), all.len() + 1);
+    }
+
+    #[test]
+    fn is_not_gone_on_with_from_a_strange_file() {
+        let folder = folder();
+        fs::write(folder.path().join("kept"), "something else\n").expect("it can be written");
+        let output = verify(folder.path(), &["mutants", "kernel/g.rs", "--sort", "ordering", "--resume", "kept"]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).contains("kept"), "{}", text(&output.stderr));
+    }
+}
+
+mod the_museum {
+    use super::*;
+
+    #[test]
+    fn catches_each_bug() {
+        let folder = folder();
+        let output = verify(folder.path(), &["museum", "--json", "museum.json"]);
+        let said = text(&output.stdout);
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        let exhibits = json(&folder.path().join("museum.json"));
+        assert!(exhibits.len() >= 40, "{} exhibits", exhibits.len());
+        assert!(exhibits.iter().all(|exhibit| exhibit["fate"] == "killed"), "{said}");
+    }
+
+    #[test]
+    fn tells_the_story_of_one() {
+        let output = verify(folder().path(), &["museum", "45867"]);
+        let said = text(&output.stdout);
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        for word in ["golang/go#45867", "cause:", "fix:", "│", "1 of 1 bugs caught"] {
+            assert!(said.contains(word), "`{word}` is missing in\n{said}");
+        }
+    }
+
+    #[test]
+    fn names_what_it_has() {
+        let output = verify(folder().path(), &["museum", "the-philosophers-stone"]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).contains("tokio-1768"), "{}", text(&output.stderr));
+    }
+}
+
+mod a_report {
+    use super::*;
+
+    #[test]
+    fn is_made_from_a_record() {
+        let folder = folder();
+        let record = root().join("verification/record.json");
+        let record = record.to_str().expect("a path is text");
+        let arguments = ["report", "--from", record, "--html", "page", "--junit", "junit.xml"];
+        let output = verify(folder.path(), &arguments);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        let page = fs::read_to_string(folder.path().join("page/index.html")).expect("the page was written");
+        assert!(page.contains("one_submitter_one_seeker") && page.ends_with("</html>\n"), "{} bytes", page.len());
+        let junit = fs::read_to_string(folder.path().join("junit.xml")).expect("it was written");
+        assert!(junit.starts_with("<?xml") && junit.contains("<testcase"), "{} bytes", junit.len());
+    }
+
+    #[test]
+    fn must_go_somewhere() {
+        let output = verify(folder().path(), &["report"]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).contains("--html"), "{}", text(&output.stderr));
+    }
+
+    #[test]
+    fn knows_no_fourth_shard_of_three() {
+        let output = verify(folder().path(), &["report", "--shard", "4/3", "--json", "out.json"]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).contains("3/3"), "{}", text(&output.stderr));
+    }
+
+    #[test]
+    fn of_a_record_that_is_none_says_so() {
+        let folder = folder();
+        fs::write(folder.path().join("broken.json"), "[1, 2").expect("it can be written");
+        for file in ["broken.json", "missing.json"] {
+            let output = verify(folder.path(), &["report", "--from", file, "--html", "page"]);
+            assert_eq!(output.status.code(), Some(2));
+            assert!(text(&output.stderr).contains(file), "{}", text(&output.stderr));
+        }
+    }
+}
+
+mod a_record {
+    use super::*;
+
+    #[test]
+    fn that_says_more_is_a_failure() {
+        let folder = folder();
+        let output = verify(folder.path(), &["--engine", "rc11", "--against", "missing.json"]);
+        assert_eq!(output.status.code(), Some(2), "a missing record is seen before hours are spent");
+    }
+}
+
 mod what_holds_is_said {
     use super::*;
 

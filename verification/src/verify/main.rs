@@ -550,8 +550,11 @@ fn summary(rows: &[Row], kills: &[Kill], time: Duration) {
     print(&format!("\n{}; {executions} executions in {:.0} s\n", parts.join(", "), time.as_secs_f64()));
 }
 
-/// Before hours are spent: can the results be written?
+/// Before hours are spent: can the results be written, and is there what they are to be compared with?
 fn check_files(how: &How) -> Result<(), Stop> {
+    if let Some(path) = &how.against {
+        spinpark_verification::publish::read(path)?;
+    }
     for path in how.json.iter().chain(&how.readme).chain(&how.record) {
         let exists = path.exists();
         let opened = fs::OpenOptions::new().append(true).create(true).open(path);

@@ -44,7 +44,7 @@ pub(crate) struct Patience {
 
 impl Patience {
     /// For minutes.
-    pub(crate) const QUICK: Patience = Patience { glance: 0.06, look: 0.5, all: 1.0, judges: 45, tries_argued: false };
+    pub(crate) const QUICK: Patience = Patience { glance: 0.05, look: 0.5, all: 1.0, judges: 40, tries_argued: false };
     /// For hours.
     pub(crate) const DEEP: Patience =
         Patience { glance: 0.5, look: 10.0, all: 120.0, judges: usize::MAX, tries_argued: true };
