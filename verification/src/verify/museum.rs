@@ -29,6 +29,8 @@ pub(crate) struct Asked {
 
 pub(crate) fn run(asked: &Asked) -> Result<(), Stop> {
     check_files(&asked.how)?;
+    // What a failing execution says on its way is in its picture.
+    std::panic::set_hook(Box::new(|_| ()));
     let exhibits = collect::exhibits(&asked.names);
     if exhibits.is_empty() {
         let all: Vec<String> = collect::exhibits(&[]).iter().map(|exhibit| format!("  {}", exhibit.name)).collect();
