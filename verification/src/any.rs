@@ -137,9 +137,11 @@ where
     S: host::Lock<V>,
     T: host::Lock<V>,
 {
+    #[track_caller]
     fn new(value: V) -> Self {
         make!(host::Lock<V>, new(value))
     }
+    #[track_caller]
     fn with<U>(&self, f: impl FnOnce(&mut V) -> U) -> U {
         either!(self, lock => lock.with(f))
     }
@@ -181,9 +183,11 @@ where
     fn new(value: V) -> Self {
         make!(stage::Cell<V>, new(value))
     }
+    #[track_caller]
     fn get(&self) -> V {
         either!(self, cell => cell.get())
     }
+    #[track_caller]
     fn set(&self, value: V) {
         either!(self, cell => cell.set(value));
     }

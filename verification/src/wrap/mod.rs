@@ -6,9 +6,11 @@ macro_rules! host_as_beneath {
         fn relax() {
             H::relax();
         }
+        #[track_caller]
         fn choose(n: usize) -> usize {
             H::choose(n)
         }
+        #[track_caller]
         fn now() -> Nanos {
             H::now()
         }
@@ -19,6 +21,7 @@ macro_rules! host_as_beneath {
 macro_rules! host_and_spawn_as_beneath {
     () => {
         host_as_beneath!();
+        #[track_caller]
         fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), SpawnError> {
             H::spawn(name, body)
         }
@@ -30,9 +33,11 @@ macro_rules! threads_as_beneath {
     () => {
         type Thread<T: Send + 'static> = H::Thread<T>;
 
+        #[track_caller]
         fn fork<T: Send + 'static>(name: &str, body: impl FnOnce() -> T + Send + 'static) -> Self::Thread<T> {
             H::fork(name, body)
         }
+        #[track_caller]
         fn join<T: Send + 'static>(thread: Self::Thread<T>) -> T {
             H::join(thread)
         }
@@ -42,6 +47,7 @@ macro_rules! threads_as_beneath {
         fn refuse_spawns(n: usize) {
             H::refuse_spawns(n);
         }
+        #[track_caller]
         fn pass(nanos: Nanos) {
             H::pass(nanos);
         }
