@@ -138,11 +138,48 @@ mod a_report {
 mod a_record {
     use super::*;
 
+    /// The record that this is compared with, as `change` makes it; what comes of that.
+    fn compared(change: impl FnOnce(&mut Value)) -> (Option<i32>, String) {
+        let folder = folder();
+        let text = fs::read_to_string(root().join("verification/record.json")).expect("there is one");
+        let mut record: Value = serde_json::from_str(&text).expect("it is JSON");
+        let runs = record["runs"].as_array_mut().expect("it has runs");
+        let is_it = |run: &&mut Value| run["engine"] == "sc" && run["model"].as_str().is_some_and(|m| m.ends_with(ONE));
+        change(runs.iter_mut().find(is_it).expect("it has this run"));
+        fs::write(folder.path().join("record.json"), record.to_string()).expect("it can be written");
+        let output = verify(folder.path(), &["run", ONE, "--engine", "sc", "--against", "record.json"]);
+        (output.status.code(), text_of(&output))
+    }
+
+    fn text_of(output: &Output) -> String {
+        text(&output.stdout).to_owned()
+    }
+
+    #[test]
+    fn that_says_the_same_is_met() {
+        let (status, said) = compared(|_| ());
+        assert_eq!(status, Some(0), "{said}");
+    }
+
     #[test]
     fn that_says_more_is_a_failure() {
-        let folder = folder();
-        let output = verify(folder.path(), &["--engine", "rc11", "--against", "missing.json"]);
-        assert_eq!(output.status.code(), Some(2), "a missing record is seen before hours are spent");
+        let (status, said) = compared(|run| run["executions"] = Value::from(1_000_000));
+        assert_eq!(status, Some(1), "{said}");
+        assert!(said.contains("were 1000000"), "{said}");
+    }
+
+    #[test]
+    fn of_another_outcome_is_a_failure() {
+        let (status, said) = compared(|run| run["outcomes"]["the moon is blue"] = Value::from(1));
+        assert_eq!(status, Some(1), "{said}");
+        assert!(said.contains("the moon is blue"), "{said}");
+    }
+
+    #[test]
+    fn that_is_not_there_is_said_before_hours_are_spent() {
+        let output = verify(folder().path(), &["--engine", "rc11", "--against", "missing.json"]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).contains("missing.json"), "{}", text(&output.stderr));
     }
 }
 

@@ -103,7 +103,8 @@ fn copy_of_the_workspace() -> PathBuf {
     for folder in ["src", "verification/src"] {
         copy_folder(&root.join(folder), &copy.join(folder));
     }
-    for file in ["Cargo.lock", "README.md", "verification/README.md"] {
+    let lists = ["verification/survivors.toml", "verification/open-steps.txt"];
+    for file in ["Cargo.lock", "README.md", "verification/README.md"].into_iter().chain(lists) {
         fs::copy(root.join(file), copy.join(file)).expect("it can be copied");
     }
     let manifest = fs::read_to_string(root.join("Cargo.toml")).expect("a workspace has a manifest");
