@@ -38,7 +38,8 @@ pub(crate) struct Asked {
     /// Keeps what is found out in this file, a line each, and goes on from there if it exists.
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
-    /// Writes the names of the steps that live and are not explained to this file: `verification/open-steps.txt`.
+    /// Tries those too of which it is known that they live, and writes the names of the steps that do and are not explained
+    /// to this file: `verification/open-steps.txt`.
     #[arg(long, value_name = "FILE")]
     open: Option<PathBuf>,
     #[command(flatten)]
@@ -87,7 +88,8 @@ pub(crate) fn run(asked: &Asked) -> Result<(), Stop> {
     }
     let others = [Asking::Ordering, Asking::Step].into_iter().filter(|sort| asked.wants(*sort));
     for sort in others {
-        let tried = try_sort(sort, &asked.how, asked.resume.as_deref(), &|name| asked.names(name))?;
+        let tried =
+            try_sort(sort, &asked.how, asked.open.is_some(), asked.resume.as_deref(), &|name| asked.names(name))?;
         found += tried.len();
         holds &= print_matrix(sort, &tried);
         if let (Some(path), Asking::Step) = (&asked.open, sort) {
@@ -137,12 +139,14 @@ fn try_twins(twins: &[&'static Mutant], asked: &Asked) -> (bool, Vec<serde_json:
 pub(crate) fn try_sort(
     sort: Asking,
     how: &How,
+    with_known: bool,
     resume: Option<&Path>,
     is_asked: &dyn Fn(&str) -> bool,
 ) -> Result<Vec<Tried>, Stop> {
     let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let jobs = how.jobs.map_or(cores, NonZeroUsize::get);
-    let patience = if how.deep { Patience::DEEP } else { Patience::QUICK };
+    let mut patience = if how.deep { Patience::DEEP } else { Patience::QUICK };
+    patience.tries_known |= with_known;
     let program = match sort {
         Asking::Step => build()?,
         _ => std::env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?,

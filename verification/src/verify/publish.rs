@@ -95,7 +95,7 @@ fn everything(asked: &Asked) -> Result<Record, Stop> {
         if sort == Asking::Step && asked.no_steps {
             continue;
         }
-        let tried: Vec<Tried> = mutants::try_sort(sort, how, None, &|name| takes(name))?;
+        let tried: Vec<Tried> = mutants::try_sort(sort, how, false, None, &|name| takes(name))?;
         record.mutants.extend(tried.into_iter().map(|tried| tried.record));
     }
     let exhibits: Vec<&'static Exhibit> =
