@@ -202,7 +202,10 @@ pub fn run_all(orders: &[Order], jobs: usize, mut tell: impl FnMut(Event<'_>)) -
 }
 
 /// Does what is queued, one after the other, beside others who do the same.
-fn drain(queue: &Mutex<VecDeque<usize>>, mut act: impl FnMut(usize)) {
+///
+/// # Panics
+/// If somebody has panicked with the queue locked.
+pub fn drain<T>(queue: &Mutex<VecDeque<T>>, mut act: impl FnMut(T)) {
     loop {
         // A statement of its own: the lock must be open again while `act` runs.
         let next = queue.lock().expect("nobody panics with it").pop_front();

@@ -162,6 +162,14 @@ struct How {
     against: Option<PathBuf>,
 }
 
+impl How {
+    /// How many jobs at once.
+    fn jobs(&self) -> usize {
+        let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        self.jobs.map_or_else(cores, NonZeroUsize::get)
+    }
+}
+
 /// What went wrong, and the exit status for it.
 enum Stop {
     /// Something does not hold.
@@ -423,10 +431,15 @@ fn kills(orders: Vec<(&'static Mutant, Order)>, outcomes: Vec<Outcome>) -> Vec<K
     orders.into_iter().zip(outcomes).map(kill).collect()
 }
 
+/// Plays mutants before their judges.
+fn run_kills(orders: Vec<(&'static Mutant, Order)>, how: &How) -> Vec<Kill> {
+    let only_orders: Vec<Order> = orders.iter().map(|(_, order)| order.clone()).collect();
+    kills(orders, run_all(&only_orders, how))
+}
+
 /// Runs them with a progress bar; with plain lines if nobody watches a terminal.
 fn run_all(orders: &[Order], how: &How) -> Vec<Outcome> {
-    let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    let jobs = how.jobs.map_or(cores, NonZeroUsize::get);
+    let jobs = how.jobs();
     // Fewer models than cores: one that can use several does.
     let each = NonZeroUsize::new(jobs / orders.len().max(1)).unwrap_or(NonZeroUsize::MIN);
     let orders: Vec<Order> = orders.iter().map(|order| Order { jobs: each, ..order.clone() }).collect();

@@ -3,7 +3,7 @@
 use crate::survivors::{self, Survivors};
 use serde::{Deserialize, Serialize};
 use spinpark_verification::engine::{Engine, Outcome, Verdict};
-use spinpark_verification::job::Order;
+use spinpark_verification::job::{Order, drain};
 use spinpark_verification::model::{self, Model};
 use spinpark_verification::mutant::source_line;
 use spinpark_verification::publish::record::{Fate, MutantRecord, Sort};
@@ -340,13 +340,8 @@ fn each<T: Send, U: Send>(all: Vec<T>, jobs: usize, act: impl Fn(T) -> U + Sync,
         for _ in 0..jobs {
             let (send, queue, act) = (send.clone(), &queue, &act);
             scope.spawn(move || {
-                loop {
-                    let next = queue.lock().expect("nobody panics with it").pop_front();
-                    let Some(next) = next else { return };
-                    if send.send(act(next)).is_err() {
-                        return;
-                    }
-                }
+                // The receiver outlives this scope.
+                drain(queue, |one| drop(send.send(act(one))));
             });
         }
         drop(send);

@@ -1,6 +1,6 @@
 //! `cargo verify museum`.
 
-use crate::{How, Stop, check_files, collect, kills, print, run_all, schedule, write};
+use crate::{How, Stop, check_files, collect, print, run_kills, schedule, write};
 use clap::Args;
 use spinpark_verification::job::Order;
 use spinpark_verification::model;
@@ -76,8 +76,7 @@ pub(crate) struct Shown {
 pub(crate) fn show(exhibits: &[&'static Exhibit], how: &How) -> Result<Shown, Stop> {
     let orders: Vec<(&'static Mutant, Order)> =
         exhibits.iter().map(|exhibit| order(exhibit, how)).collect::<Result<_, Stop>>()?;
-    let only_orders: Vec<Order> = orders.iter().map(|(_, order)| order.clone()).collect();
-    let kills = kills(orders, run_all(&only_orders, how));
+    let kills = run_kills(orders, how);
     let records = exhibits.iter().zip(&kills).map(|(exhibit, kill)| collect::exhibit(exhibit, kill)).collect();
     Ok(Shown { records, kills })
 }

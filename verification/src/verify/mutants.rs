@@ -2,11 +2,8 @@
 
 use crate::matrix::{self, Accused, Patience, Step, Tried};
 use crate::survivors::{self, Survivors};
-use crate::{
-    How, Stop, bar, check_files, kill_orders, kills, print, print_kills, run_all, schedule, unknown_mutant, write,
-};
+use crate::{How, Stop, bar, check_files, kill_orders, print, print_kills, run_kills, schedule, unknown_mutant, write};
 use clap::{Args, ValueEnum};
-use spinpark_verification::job::Order;
 use spinpark_verification::model::{self, Model};
 use spinpark_verification::mutant::{self, Mutant};
 use spinpark_verification::publish::record::Fate;
@@ -14,7 +11,6 @@ use spinpark_verification::report;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, IsTerminal, Write};
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
@@ -118,9 +114,7 @@ fn list(asked: &Asked, twins: &[&Mutant]) -> Result<(), Stop> {
 }
 
 fn try_twins(twins: &[&'static Mutant], asked: &Asked) -> (bool, Vec<serde_json::Value>) {
-    let orders = kill_orders(twins, &asked.how);
-    let only_orders: Vec<Order> = orders.iter().map(|(_, order)| order.clone()).collect();
-    let kills = kills(orders, run_all(&only_orders, &asked.how));
+    let kills = run_kills(kill_orders(twins, &asked.how), &asked.how);
     if asked.show {
         for kill in &kills {
             if let Some(schedule) = schedule(&kill.order, &kill.outcome) {
@@ -143,8 +137,7 @@ pub(crate) fn try_sort(
     resume: Option<&Path>,
     is_asked: &dyn Fn(&str) -> bool,
 ) -> Result<Vec<Tried>, Stop> {
-    let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    let jobs = how.jobs.map_or(cores, NonZeroUsize::get);
+    let jobs = how.jobs();
     let mut patience = if how.deep { Patience::DEEP } else { Patience::QUICK };
     patience.tries_known |= with_known;
     let program = match sort {

@@ -2,7 +2,7 @@
 
 use crate::matrix::Tried;
 use crate::mutants::{self, Asking};
-use crate::{How, Stop, collect, kill_orders, kills, museum, orders, print, rows, run_all, write};
+use crate::{How, Stop, collect, kill_orders, museum, orders, print, rows, run_all, run_kills, write};
 use clap::Args;
 use spinpark_verification::engine::Verdict;
 use spinpark_verification::job::Order;
@@ -82,11 +82,8 @@ fn everything(asked: &Asked) -> Result<Record, Stop> {
     let outcomes = run_all(&runs, how);
     record.runs = rows(runs, outcomes).iter().filter_map(collect::run).collect();
     let twins: Vec<&Mutant> = mutant::all().filter(|twin| takes(twin.name)).collect();
-    let twin_orders = kill_orders(&twins, how);
-    let only_orders: Vec<Order> = twin_orders.iter().map(|(_, order)| order.clone()).collect();
-    let outcomes = run_all(&only_orders, how);
     let mut shown = "";
-    for kill in kills(twin_orders, outcomes) {
+    for kill in run_kills(kill_orders(&twins, how), how) {
         // One picture is enough for each.
         record.mutants.push(collect::twin(&kill, kill.mutant.name != shown));
         shown = kill.mutant.name;
