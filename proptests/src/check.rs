@@ -3,85 +3,12 @@
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, FileFailurePersistence, RngSeed, TestCaseError, TestError, TestRunner};
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::env;
 use std::fmt;
 use std::ops::Range;
 use std::panic::Location;
 
-/// How often each noteworthy thing happened. A property that holds because nothing ever happened is worth nothing.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Tally(BTreeMap<&'static str, u64>);
-
-impl Tally {
-    /// It happened.
-    pub fn note(&mut self, what: &'static str) {
-        self.add(what, 1);
-    }
-
-    /// It happened if `really`.
-    pub fn note_if(&mut self, really: bool, what: &'static str) {
-        self.add(what, u64::from(really));
-    }
-
-    /// It happened `times` times.
-    pub fn add(&mut self, what: &'static str, times: u64) {
-        if times > 0 {
-            *self.0.entry(what).or_default() += times;
-        }
-    }
-
-    /// How often it happened.
-    pub fn of(&self, what: &str) -> u64 {
-        self.0.get(what).copied().unwrap_or(0)
-    }
-
-    /// Adds up.
-    pub fn merge(&mut self, other: &Tally) {
-        for (what, times) in &other.0 {
-            self.add(what, *times);
-        }
-    }
-
-    /// Each of these things must have happened. Asks for nothing when `PROPTEST_CASES` says how many cases to try: few
-    /// cases reach little.
-    ///
-    /// # Panics
-    /// If one never happened.
-    #[track_caller]
-    pub fn must_have(&self, what: &[&str]) {
-        if env::var_os("PROPTEST_CASES").is_none() {
-            for what in what {
-                assert!(self.of(what) > 0, "in no generated case {what}; what did happen: {self}");
-            }
-        }
-    }
-}
-
-impl fmt::Display for Tally {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|(what, times)| write!(f, "\n{times:>9} × {what}"))
-    }
-}
-
-/// Why a property does not hold.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Broken(String);
-
-impl Broken {
-    /// For this reason.
-    pub fn because(why: impl fmt::Display) -> Broken {
-        Broken(why.to_string())
-    }
-}
-
-impl fmt::Display for Broken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Broken {}
+pub use spinpark_verification::tally::{Broken, Tally};
 
 /// Tries `property` on `cases` generated inputs, or on as many as `PROPTEST_CASES` says, and returns what was reached.
 ///
@@ -96,7 +23,7 @@ pub fn check<S: Strategy>(cases: u32, inputs: S, property: impl Fn(S::Value) -> 
             total.borrow_mut().merge(&tally);
             Ok(())
         }
-        Err(broken) => Err(TestCaseError::fail(broken.0)),
+        Err(broken) => Err(TestCaseError::fail(broken.to_string())),
     });
     if let Err(failure) = outcome {
         panic!("{failure}");
@@ -132,7 +59,7 @@ pub fn refute<T: Clone + fmt::Debug, S: Strategy<Value = Vec<T>>>(
     let config = Config { cases, failure_persistence: None, max_shrink_iters: 20_000, rng_seed, ..Config::default() };
     let outcome = TestRunner::new(config).run(&inputs, |ops| match property(&ops) {
         Ok(_) => Ok(()),
-        Err(broken) => Err(TestCaseError::fail(broken.0)),
+        Err(broken) => Err(TestCaseError::fail(broken.to_string())),
     });
     let ops = match outcome {
         Err(TestError::Fail(_, ops)) => ops,

@@ -67,11 +67,10 @@ pub mod fuzz;
 pub mod linear;
 pub mod machine;
 pub mod oracle;
-pub mod puppets;
 pub mod regression;
 pub mod room;
 pub mod rooms;
 pub mod shrink;
-pub mod solo;
-pub mod staged;
 pub mod whole;
+
+pub use spinpark_verification::{puppets, solo, staged};

@@ -3,6 +3,7 @@
 pub mod any;
 pub mod engine;
 pub mod job;
+pub mod lists;
 pub mod litmus;
 pub mod loom;
 pub mod model;
@@ -11,11 +12,15 @@ pub mod museum;
 pub mod mutant;
 mod naming;
 pub mod publish;
+pub mod puppets;
 pub mod rc11;
 pub mod report;
 pub mod schedule;
 pub mod shuttle;
+pub mod solo;
 pub mod stage;
+pub mod staged;
+pub mod tally;
 #[cfg(feature = "cores")]
 pub mod threads;
 pub mod tiny;

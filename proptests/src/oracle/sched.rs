@@ -1,38 +1,72 @@
-//! The whole scheduler: what each operation answers, and who is where after it, told from plain lists.
-//!
-//! The kernel plays on [`Puppets`](crate::puppets::Puppets): one moves at a time, until it falls asleep. So between two
-//! moves everybody who has begun runs a G, sleeps, is in a system call, or has stopped the world; and [`Model`] can say
-//! exactly what the next move does. What is drawn by lot is part of the move.
-//!
-//! | file | holds |
-//! |------|-------|
-//! | `moves` | what can be moved, what happens, what is seen |
-//! | `model` | the lists |
-//! | `look` | who looks for a G: the order of the places |
-//! | `hands` | whose P is whose: waking, sleeping, handing on, deadlock |
-//! | `away` | system calls, bound Gs, and the monitor's rule |
-//! | `world` | stopping the world, the line, the safepoint, more or fewer Ps, the end |
-//! | `play` | a move is made; [`Machine`], for proptest-state-machine |
-//! | `sum` | what must hold of the lists themselves |
-//! | `kernel`, `witness` | the same moves, made with the kernel; what is seen of it |
-//! | `compare` | both, side by side |
-//! | `wrong` | rules that are wrong, to see that they are refuted |
+//! The whole scheduler beside [lists](spinpark_verification::lists), as a state machine for proptest: the programs are
+//! drawn by it, and made short when one fails.
 
-mod away;
-mod compare;
-mod hands;
-mod kernel;
-mod look;
-mod model;
-mod moves;
-mod play;
-mod sum;
-mod witness;
-mod world;
-mod wrong;
+use crate::check::{Broken, Tally};
+use crate::machine::Played;
+use proptest::prelude::*;
+use proptest::sample::select;
+use proptest_state_machine::ReferenceStateMachine;
+use spinpark_verification::lists::{self, Model, Move, Numbers, Theme};
 
-pub use kernel::Kernel;
-pub use model::Model;
-pub use moves::{Bed, Ev, Item, Move, Numbers, Seen, What, Who};
-pub use play::Machine;
-pub use wrong::Wrong;
+pub use spinpark_verification::lists::Wrong;
+
+/// The state machine of [`Model`]. `WRONG`: the number of a [`Wrong`] rule; 0: none.
+#[derive(Debug)]
+pub struct Machine<const WRONG: u8>;
+
+impl<const WRONG: u8> ReferenceStateMachine for Machine<WRONG> {
+    type State = Model;
+    type Transition = Move;
+
+    fn init_state() -> BoxedStrategy<Model> {
+        let wrong = Wrong::ALL.into_iter().find(|wrong| *wrong as u8 == WRONG);
+        let themes = select(&Theme::ALL[..]);
+        (numbers(), themes).prop_map(move |(numbers, theme)| Model::new(numbers, wrong).about(theme)).boxed()
+    }
+
+    fn transitions(model: &Model) -> BoxedStrategy<Move> {
+        let lot = prop_oneof![1 => Just(0), 3 => 0..1000u64];
+        (select(model.allowed()), lot).prop_map(|(what, lot)| Move { what, lot }).boxed()
+    }
+
+    fn preconditions(model: &Model, this: &Move) -> bool {
+        model.allows(this.what)
+    }
+
+    fn apply(mut model: Model, this: &Move) -> Model {
+        model.make(*this);
+        model
+    }
+}
+
+fn numbers() -> impl Strategy<Value = Numbers> {
+    let ps = (1..=3usize, 0..=2usize);
+    let queues = (1..=3u32, any::<bool>(), select(&[0, 1, 3, 61][..]), 1..=3u32);
+    let max_ms = prop_oneof![3 => 4..=6usize, 1 => 1..=3usize];
+    (ps, queues, select(&[1, 2, 4][..]), max_ms).prop_map(
+        |((procs, spare), (ring_log, global_first, global_every, inherit_at_most), steal_passes, max_ms)| Numbers {
+            procs,
+            spare,
+            ring_log,
+            global_first,
+            global_every,
+            inherit_at_most,
+            steal_passes,
+            max_ms,
+        },
+    )
+}
+
+impl<const WRONG: u8> Played for Machine<WRONG> {
+    fn play(start: &Model, moves: &[Move], step: impl Fn()) -> Result<Tally, Broken> {
+        lists::play(start, moves, step)
+    }
+
+    fn setting(start: &Model) -> String {
+        format!("{:?}", start.numbers())
+    }
+
+    fn simplest(this: &Move) -> Move {
+        Move { lot: 0, ..*this }
+    }
+}

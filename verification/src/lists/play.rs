@@ -1,12 +1,8 @@
-//! Making a move; and [`Machine`], which makes a state machine of it for proptest.
+//! Making a move, and which there are to make.
 
 use super::look::Looker;
 use super::model::{At, Mail, Model, Theme};
-use super::moves::{Bed, Ev, Item, Move, Numbers, What, Who};
-use super::wrong::Wrong;
-use proptest::prelude::*;
-use proptest::sample::select;
-use proptest_state_machine::ReferenceStateMachine;
+use super::moves::{Bed, Ev, Item, Move, What, Who};
 use spinpark::host::Nanos;
 use spinpark::kernel::locked::{Wake, Woken};
 
@@ -15,53 +11,6 @@ const PAUSES: [Nanos; 3] = [1, 20_000, 10_000_001];
 
 /// More Gs than this in all queues are not asked for: what they would show, fewer do.
 const MANY: usize = 24;
-
-/// The state machine of [`Model`]. `WRONG`: the number of a [`Wrong`] rule; 0: none.
-#[derive(Debug)]
-pub struct Machine<const WRONG: u8>;
-
-impl<const WRONG: u8> ReferenceStateMachine for Machine<WRONG> {
-    type State = Model;
-    type Transition = Move;
-
-    fn init_state() -> BoxedStrategy<Model> {
-        let wrong = Wrong::ALL.into_iter().find(|wrong| *wrong as u8 == WRONG);
-        let themes = select(&[Theme::Everything, Theme::Queues, Theme::Calls, Theme::Waits, Theme::World][..]);
-        (numbers(), themes).prop_map(move |(numbers, theme)| Model { theme, ..Model::new(numbers, wrong) }).boxed()
-    }
-
-    fn transitions(model: &Model) -> BoxedStrategy<Move> {
-        let lot = prop_oneof![1 => Just(0), 3 => 0..1000u64];
-        (select(model.allowed()), lot).prop_map(|(what, lot)| Move { what, lot }).boxed()
-    }
-
-    fn preconditions(model: &Model, this: &Move) -> bool {
-        model.allows(this.what)
-    }
-
-    fn apply(mut model: Model, this: &Move) -> Model {
-        model.make(*this);
-        model
-    }
-}
-
-fn numbers() -> impl Strategy<Value = Numbers> {
-    let ps = (1..=3usize, 0..=2usize);
-    let queues = (1..=3u32, any::<bool>(), select(&[0, 1, 3, 61][..]), 1..=3u32);
-    let max_ms = prop_oneof![3 => 4..=6usize, 1 => 1..=3usize];
-    (ps, queues, select(&[1, 2, 4][..]), max_ms).prop_map(
-        |((procs, spare), (ring_log, global_first, global_every, inherit_at_most), steal_passes, max_ms)| Numbers {
-            procs,
-            spare,
-            ring_log,
-            global_first,
-            global_every,
-            inherit_at_most,
-            steal_passes,
-            max_ms,
-        },
-    )
-}
 
 impl Model {
     /// Makes a move that is allowed. What happens in it is in [`seen_now`](Model::seen_now).
@@ -227,7 +176,7 @@ impl Model {
     }
 
     /// All that may be done now, each as often as it is worth.
-    fn allowed(&self) -> Vec<What> {
+    pub fn allowed(&self) -> Vec<What> {
         let mut all = vec![What::Submit, What::Close];
         all.extend([1, 2, 3].map(What::Arrive));
         all.extend([true, false].map(What::Expect));

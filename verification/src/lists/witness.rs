@@ -1,7 +1,7 @@
 //! What is seen of the kernel while it moves, and what its Ms have in hand when they do not.
 
 use super::moves::{Ev, Item, Who};
-use crate::oracle::g;
+use crate::models::common::g;
 use spinpark::host::Nanos;
 use spinpark::kernel::find::Worker;
 use spinpark::kernel::g::G;

@@ -9,8 +9,8 @@
 //! ```
 //! use spinpark::kernel::config::Config;
 //! use spinpark::kernel::sched::Sched;
-//! use spinpark_proptests::oracle::g;
-//! use spinpark_proptests::staged::{self, Staged};
+//! use spinpark_verification::models::common::g;
+//! use spinpark_verification::staged::{self, Staged};
 //!
 //! let sched = Sched::<Staged>::new(Config::default(), (), staged::enter)?;
 //! sched.submit(g(1)).expect("it is open");

@@ -2,8 +2,8 @@
 
 use super::moves::{Bed, Ev, Item, Numbers, OUTSIDERS, Seen, Who};
 use super::wrong::Wrong;
-use crate::check::Tally;
 use crate::puppets::draw;
+use crate::tally::Tally;
 use spinpark::host::Nanos;
 use spinpark::kernel::locked::{Wake, Woken};
 use spinpark::kernel::snapshot::Snapshot;
@@ -63,12 +63,22 @@ pub struct Model {
 
 /// What is done more often than other things: what needs several moves of a kind is rare where there are many kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Theme {
+pub enum Theme {
+    /// All alike.
     Everything,
+    /// Gs come and go.
     Queues,
+    /// Gs make system calls.
     Calls,
+    /// Gs that are bound to their Ms wait.
     Waits,
+    /// The world is stopped.
     World,
+}
+
+impl Theme {
+    /// All of them.
+    pub const ALL: [Theme; 5] = [Theme::Everything, Theme::Queues, Theme::Calls, Theme::Waits, Theme::World];
 }
 
 /// A P.
@@ -209,6 +219,12 @@ impl Model {
             events: Vec::new(),
             seen: Tally::default(),
         }
+    }
+
+    /// The same, but this is done more often than other things.
+    #[must_use]
+    pub fn about(self, theme: Theme) -> Model {
+        Model { theme, ..self }
     }
 
     /// Its numbers.

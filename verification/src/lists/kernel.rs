@@ -2,7 +2,7 @@
 
 use super::moves::{Bed, Ev, Move, Numbers, OUTSIDERS, Seen, What, Who};
 use super::witness::{Role, Source, Witness, item, ran};
-use crate::oracle::g;
+use crate::models::common::g;
 use crate::puppets::{Puppets, Scene, Stage};
 use spinpark::host::Host;
 use spinpark::kernel::find::Worker;
