@@ -84,6 +84,7 @@ pub const SOURCES: &[(&str, &str)] = &[
     ("models/globq.rs", include_str!("models/globq.rs")),
     ("models/handoff.rs", include_str!("models/handoff.rs")),
     ("models/idle.rs", include_str!("models/idle.rs")),
+    ("models/lists.rs", include_str!("models/lists.rs")),
     ("models/local.rs", include_str!("models/local.rs")),
     ("models/locked.rs", include_str!("models/locked.rs")),
     ("models/netpoll.rs", include_str!("models/netpoll.rs")),
@@ -178,10 +179,16 @@ fn fault(mutation: Mutation) -> Option<Fault> {
 /// Where a weakened line is. `None`: for a twin, or if the kernel has no such line.
 pub fn site(mutation: Mutation) -> Option<Site> {
     let Mutation::Weaken { file, after, needle } = mutation else { return None };
+    let line = line_of(file, after, needle)?;
+    Some(Site { file, line, column: 0 })
+}
+
+/// The first line with `needle` that is no comment, below the one with `after`.
+pub fn line_of(file: &str, after: &str, needle: &str) -> Option<u32> {
     let (_, text) = SOURCES.iter().find(|(name, _)| *name == file)?;
     let mut lines = text.lines().enumerate().skip_while(|(_, line)| !line.contains(after)).skip(1);
     let (index, _) = lines.find(|(_, line)| line.contains(needle) && !line.trim_start().starts_with("//"))?;
-    Some(Site { file, line: index as u32 + 1, column: 0 })
+    Some(index as u32 + 1)
 }
 
 /// The mutant of this name.

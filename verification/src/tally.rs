@@ -31,6 +31,11 @@ impl Tally {
         self.0.get(what).copied().unwrap_or(0)
     }
 
+    /// What happened.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.0.keys().copied()
+    }
+
     /// Adds up.
     pub fn merge(&mut self, other: &Tally) {
         for (what, times) in &other.0 {

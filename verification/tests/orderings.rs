@@ -50,10 +50,8 @@ fn survivors() -> Vec<Survivor> {
 }
 
 fn site_of(survivor: &Survivor) -> Option<Site> {
-    let (_, text) = kernel().find(|(file, _)| *file == survivor.file)?;
-    let mut lines = text.lines().enumerate().skip_while(|(_, line)| !line.contains(&survivor.after));
-    let (index, _) = lines.find(|(_, line)| line.contains(&survivor.needle))?;
-    Some((survivor.file.clone(), index as u32 + 1))
+    let line = mutant::line_of(&survivor.file, &survivor.after, &survivor.needle)?;
+    Some((survivor.file.clone(), line))
 }
 
 mod every_file_of_the_kernel {

@@ -13,12 +13,13 @@ use spinpark::kernel::syscall::Way;
 const SLICE: Nanos = 10_000_000;
 
 impl Model {
-    /// `m`, which runs `g` under `p`, enters a system call that may be short.
-    pub(super) fn enter(&mut self, m: usize, g: u64, p: usize) {
+    /// `m`, which runs `g` under `p`, enters a system call that may be short. Does it look whether the P is wanted? Who
+    /// is interrupted does not.
+    pub(super) fn enter(&mut self, m: usize, g: u64, p: usize, does_look: bool) {
         let left = Some(self.ps[p].takings);
         self.ps[p].in_call_of = Some(m);
         self.ms[m].at = At::Away { g, p, left };
-        if self.is_wanted() {
+        if self.is_wanted() && does_look {
             self.take_from_call(p);
             self.hand_on(p);
         }
@@ -148,8 +149,11 @@ impl Model {
             }
             let (slice_is_old, retake) = self.judge(p, somebody_looks);
             if self.ps[p].in_call_of.is_none() {
-                self.seen.note_if(slice_is_old, "a G was asked to make way");
-                self.ps[p].is_asked |= slice_is_old;
+                if slice_is_old {
+                    self.seen.note("a G was asked to make way");
+                    let first = !std::mem::replace(&mut self.ps[p].is_asked, true);
+                    self.events.push(Ev::Preempt(p, first));
+                }
             } else if retake || is_wanted {
                 self.seen.note("retaken");
                 self.take_from_call(p);

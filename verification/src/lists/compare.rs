@@ -53,6 +53,7 @@ pub fn both(model: &mut Model, kernel: &mut Kernel, this: Move) -> Result<(), Br
     same("what happens", &told.events, &found.events)?;
     same("where the Ms are", &told.ms, &found.ms)?;
     same("where the others are", &told.outside, &found.outside)?;
+    same("whether an M could be had", &told.can_start_m, &found.can_start_m)?;
     same("the scheduler", &told.snapshot, &found.snapshot)?;
     match model.fault() {
         // A wrong rule need not add up; it is the kernel that has to refute it.

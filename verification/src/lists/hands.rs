@@ -80,6 +80,42 @@ impl Model {
         }
     }
 
+    /// The first M is started, by whoever made the scheduler.
+    pub(super) fn begin(&mut self) {
+        let Some(m) = self.unused.pop() else { return self.events.push(Ev::Began(true)) };
+        self.alive += 1;
+        let Some(p) = self.idle_p_unless_closed() else {
+            self.seen.note("every P was in use when the first M was to start");
+            self.exited(m);
+            return self.events.push(Ev::Began(true));
+        };
+        (self.seekers, self.wants_seeker) = (self.seekers + 1, false);
+        self.events.push(Ev::Starting(m));
+        let refused = self.refusals.checked_sub(1);
+        match refused {
+            None => {
+                self.ms[m].at = At::InTheWings;
+                self.deliver(m, Mail::Run { p, seeks: true });
+            }
+            Some(left) => {
+                self.refusals = left;
+                self.seen.note("the first M was refused");
+                self.refuse_the_first(p, m);
+            }
+        }
+        self.events.push(Ev::Began(refused.is_none()));
+    }
+
+    /// Its P goes to one that sleeps, if any does.
+    fn refuse_the_first(&mut self, p: usize, m: usize) {
+        let Some(sleeper) = self.sleeping.pop() else { return self.refuse(p, true, Some(m)) };
+        self.events.push(Ev::Woken(sleeper));
+        self.free_m(m);
+        self.end_m();
+        self.unlock();
+        self.deliver(sleeper, Mail::Run { p, seeks: true });
+    }
+
     pub(super) fn deliver(&mut self, m: usize, mail: Mail) {
         debug_assert!(self.ms[m].mail.is_none(), "M{m} has mail");
         self.ms[m].mail = Some(mail);
@@ -127,7 +163,10 @@ impl Model {
                 self.seen.note("a P that nobody looks for went to who waits");
                 self.deliver(m, Mail::Run { p, seeks: false });
             }
-            None => self.idle.push(p),
+            None => {
+                self.events.push(Ev::Listed(p));
+                self.idle.push(p);
+            }
         }
         if self.is_closed {
             self.wake(Who::Closer);

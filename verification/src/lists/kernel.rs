@@ -66,7 +66,9 @@ impl Kernel {
         self.witness.book().events.clear();
         self.stage.draw_by(this.lot);
         match this.what {
-            What::Submit | What::Arrive(_) | What::Expect(_) | What::ReadyBound(_) => self.by_an_outsider(this.what),
+            What::Submit | What::Arrive(_) | What::Expect(_) | What::ReadyBound(_) | What::Begin => {
+                self.by_an_outsider(this.what);
+            }
             What::Refuse(threads) => self.stage.refuse(threads),
             What::Tick(pause) => {
                 self.stage.pass(pause);
@@ -85,9 +87,12 @@ impl Kernel {
             What::Exit(m) | What::ExitBound(m) => self.come_back(m, matches!(this.what, What::ExitBound(_))),
             What::Ready(m)
             | What::Next(m)
+            | What::NextLocal(m)
+            | What::GoYield(m)
             | What::Yield(m)
             | What::YieldBound(m)
             | What::Enter(m)
+            | What::Interrupt(m)
             | What::Block(m)
             | What::Park(m, _)
             | What::End(m) => self.by_a_g(this.what, m),
@@ -112,6 +117,10 @@ impl Kernel {
                 self.waker.wake();
             }
             What::ReadyBound(m) => self.sched.ready_bound(MId(m as u32)),
+            What::Begin => {
+                let began = self.sched.start().is_ok();
+                self.witness.note(Ev::Began(began));
+            }
             other => unreachable!("{other:?} does not come from outside"),
         }
     }
@@ -156,12 +165,21 @@ impl Kernel {
                     Role::Runs(worker, own)
                 }
                 What::Next(_) => return look(sched, id, Some(worker)),
+                What::NextLocal(_) => match sched.next_local(&worker) {
+                    Some(next) => Role::Runs(worker, next),
+                    None => return look(sched, id, Some(worker)),
+                },
+                What::GoYield(_) => {
+                    sched.goyield(&mut worker, own);
+                    return look(sched, id, Some(worker));
+                }
                 What::Yield(_) => {
                     sched.yield_now(&mut worker, own);
                     return look(sched, id, Some(worker));
                 }
                 What::YieldBound(_) => Role::Runs(sched.yield_bound(worker), own),
                 What::Enter(_) => Role::Away(sched.entersyscall(worker), own),
+                What::Interrupt(_) => Role::Away(sched.interrupt(worker), own),
                 What::Block(_) => Role::Away(sched.entersyscallblock(worker), own),
                 What::Park(_, wake) => {
                     let (worker, woken) = sched.park_bound(worker, wake);
@@ -242,7 +260,12 @@ impl Kernel {
         }
         match self.witness.book().roles.get(&who) {
             None => Bed::Nowhere,
-            Some(Role::Runs(worker, g)) => Bed::Runs(g.id(), worker.p().index(), self.sched.should_yield(worker)),
+            Some(Role::Runs(worker, g)) => Bed::Runs {
+                g: g.id(),
+                p: worker.p().index(),
+                should_yield: self.sched.should_yield(worker),
+                is_preempted: self.sched.is_preempted(worker),
+            },
             Some(Role::Away(_, g)) => Bed::Away(g.id()),
             Some(Role::HasStopped(..)) => Bed::HasStopped,
         }
@@ -256,6 +279,7 @@ impl Kernel {
             events,
             ms: (0..self.max_ms).map(|m| self.bed(Who::M(m))).collect(),
             outside: outside.map(|who| self.bed(who)).collect(),
+            can_start_m: self.sched.can_start_m(),
             snapshot: self.sched.snapshot(),
         }
     }

@@ -73,6 +73,35 @@ impl Model {
         }
     }
 
+    /// The G of `m` is over. What is next under its P, if nobody wants that and it is nobody else's turn, needs no search.
+    pub(super) fn next_local(&mut self, m: usize, p: usize) {
+        if !self.is_wanted()
+            && !self.is_globals_turn(p)
+            && let Some((item, next)) = self.take_local(p)
+        {
+            self.ps[p].is_asked = false;
+            self.events.push(Ev::Found { m, p, item, from: Source::Local, next });
+            match item {
+                Item::G(g) => {
+                    self.ms[m].at = At::Runs { g, p };
+                    return;
+                }
+                Item::Ticket(_) => {
+                    self.seen.note("the shortest way met a ticket");
+                    self.put_next(p, item);
+                }
+            }
+        }
+        self.look(Looker { m, p, seeks: false });
+    }
+
+    /// To run next; what was to run next before goes behind the others.
+    pub(super) fn put_next(&mut self, p: usize, item: Item) {
+        if let Some(before) = self.ps[p].next.replace(item) {
+            self.put(p, before);
+        }
+    }
+
     /// Does anything wait for whoever comes?
     fn any_work(&self) -> bool {
         !self.global.is_empty() || !self.arrived.is_empty() || (0..self.procs).any(|p| self.ps[p].len() > 0)
@@ -96,10 +125,10 @@ impl Model {
             return None;
         }
         for from in places(self.numbers.global_first) {
-            let Some(item) = self.take(looker, from) else { continue };
+            let Some((item, next)) = self.take(looker, from) else { continue };
             let Looker { m, p, .. } = *looker;
             self.ps[p].is_asked = false;
-            self.events.push(Ev::Found { m, p, item, from });
+            self.events.push(Ev::Found { m, p, item, from, next });
             self.seen.note(match from {
                 Source::GlobalTurn => "found at the global queue's turn",
                 Source::Local => "found locally",
@@ -112,20 +141,26 @@ impl Model {
         None
     }
 
-    fn take(&mut self, looker: &mut Looker, from: Source) -> Option<Item> {
+    /// And was it to run next?
+    fn take(&mut self, looker: &mut Looker, from: Source) -> Option<(Item, bool)> {
         let p = looker.p;
-        match from {
+        let item = match from {
             Source::GlobalTurn => self.take_turn(p),
-            Source::Local => self.take_local(p),
+            Source::Local => return self.take_local(p),
             Source::Global => self.take_share(p),
             Source::Extra => self.take_arrived(p),
             Source::Steal => self.steal(looker),
-        }
+        };
+        item.map(|item| (item, false))
+    }
+
+    fn is_globals_turn(&self, p: usize) -> bool {
+        let every = self.numbers.global_every;
+        every != 0 && self.ps[p].dispatches.is_multiple_of(every) && !self.is(Wrong::NoGlobalTurn)
     }
 
     fn take_turn(&mut self, p: usize) -> Option<Item> {
-        let every = self.numbers.global_every;
-        if every == 0 || !self.ps[p].dispatches.is_multiple_of(every) || self.is(Wrong::NoGlobalTurn) {
+        if !self.is_globals_turn(p) {
             return None;
         }
         if !self.is(Wrong::LeavesTheSourceAtTheTurn) {
@@ -151,13 +186,14 @@ impl Model {
     }
 
     /// `runnext`, unless it had its turns and others wait; then the ring.
-    fn take_local(&mut self, p: usize) -> Option<Item> {
+    fn take_local(&mut self, p: usize) -> Option<(Item, bool)> {
         let at_most = self.numbers.inherit_at_most;
         let no_bound = self.is(Wrong::RunnextWithoutBound);
         let p = &mut self.ps[p];
         let ring_first = p.inherited >= at_most && !p.ring.is_empty() && !no_bound;
         self.seen.note_if(ring_first && p.next.is_some(), "runnext had its turns");
-        let item = if ring_first || p.next.is_none() {
+        let from_next = !ring_first && p.next.is_some();
+        let item = if !from_next {
             p.inherited = if p.ring.is_empty() { p.inherited } else { 0 };
             p.ring.pop_front()?
         } else {
@@ -165,7 +201,7 @@ impl Model {
             p.next.take()?
         };
         p.dispatches += 1;
-        Some(item)
+        Some((item, from_next))
     }
 
     /// A fair share, and half a ring at most: the first to run, the others into the ring.
@@ -225,7 +261,8 @@ impl Model {
                 if victim == looker.p || self.idle.contains(&victim) {
                     continue;
                 }
-                if let Some(item) = self.steal_from(victim, looker.p, is_last) {
+                if let Some((item, gs)) = self.steal_from(victim, looker.p, is_last) {
+                    self.events.push(Ev::Stole { m: looker.m, p: looker.p, victim, gs });
                     (self.ps[looker.p].dispatches, self.ps[looker.p].inherited) = (self.ps[looker.p].dispatches + 1, 0);
                     return Some(item);
                 }
@@ -234,7 +271,8 @@ impl Model {
         None
     }
 
-    fn steal_from(&mut self, victim: usize, thief: usize, is_last: bool) -> Option<Item> {
+    /// What it runs, and how many it has taken.
+    fn steal_from(&mut self, victim: usize, thief: usize, is_last: bool) -> Option<(Item, usize)> {
         let waiting = self.ps[victim].ring.len();
         let half =
             if self.is(Wrong::StealsHalfRoundedDown) { (waiting / 2).max(waiting.min(1)) } else { waiting.div_ceil(2) };
@@ -243,11 +281,11 @@ impl Model {
         self.seen.note_if(!stolen.is_empty(), "several were stolen");
         self.ps[thief].ring.extend(stolen);
         if to_run.is_some() || !is_last {
-            return to_run;
+            return to_run.map(|item| (item, half));
         }
         let next = self.ps[victim].next.take();
         self.seen.note_if(next.is_some(), "runnext was stolen");
-        next
+        next.map(|item| (item, 1))
     }
 
     /// From a drawn P on, in steps of a drawn length that meets each P once.
@@ -277,7 +315,7 @@ impl Model {
         }
         if let Some(item) = self.take_share(p) {
             self.ps[p].is_asked = false;
-            self.events.push(Ev::Found { m, p, item, from: Source::Global });
+            self.events.push(Ev::Found { m, p, item, from: Source::Global, next: false });
             return GaveUp::Found(item);
         }
         if !seeks && (self.wants_seeker || self.idle.is_empty() && self.seekers == 0) {

@@ -266,7 +266,10 @@ impl Model {
         match self.ms[m].at {
             At::Nowhere => Bed::Nowhere,
             At::InTheWings => Bed::InTheWings,
-            At::Runs { g, p } => Bed::Runs(g, p, self.is_wanted() || self.ps[p].is_asked),
+            At::Runs { g, p } => {
+                let is_preempted = self.ps[p].is_asked;
+                Bed::Runs { g, p, should_yield: self.is_wanted() || is_preempted, is_preempted }
+            }
             At::Away { g, .. } => Bed::Away(g),
             At::Rests | At::Yielded(_) | At::Waits(_) | At::Returns(_) => Bed::Asleep(self.ms[m].mail.is_some()),
             At::Stops { .. } if self.has_stopped == Some(who) => Bed::HasStopped,
@@ -316,7 +319,8 @@ impl Model {
         };
         let (ms, outside): (Vec<Who>, Vec<Who>) = self.everybody().partition(|who| matches!(who, Who::M(_)));
         let beds = |all: Vec<Who>| all.into_iter().map(|who| self.where_is(who)).collect();
-        Seen { events: self.events.clone(), ms: beds(ms), outside: beds(outside), snapshot }
+        let can_start_m = !self.sleeping.is_empty() || !self.unused.is_empty();
+        Seen { events: self.events.clone(), ms: beds(ms), outside: beds(outside), can_start_m, snapshot }
     }
 
     /// Is there a reason why work waits though every M sleeps: no M could be had, or the scheduler is closed?

@@ -93,14 +93,22 @@ pub enum What {
     Stir(Who),
     /// The G of the M readies a fresh one.
     Ready(usize),
+    /// The first M is started, as whoever makes a scheduler does.
+    Begin,
     /// The G of the M is over; what is next?
     Next(usize),
+    /// The same, but first by the shortest way.
+    NextLocal(usize),
+    /// The G of the M goes behind what waits under the same P; what is next?
+    GoYield(usize),
     /// The G of the M goes behind all others; what is next?
     Yield(usize),
     /// The G of the M, which is bound to it, makes way if it is asked to.
     YieldBound(usize),
     /// It enters a system call that may be short.
     Enter(usize),
+    /// It runs on, and is taken for one in a system call.
+    Interrupt(usize),
     /// It enters one that is known to block.
     Block(usize),
     /// The M, in a system call, comes back.
@@ -143,11 +151,21 @@ pub enum Item {
 #[allow(missing_docs)]
 pub enum Ev {
     Queued(Option<usize>, Item),
+    /// To run next under this P.
+    QueuedNext(usize, Item),
     Found {
         m: usize,
         p: usize,
         item: Item,
         from: Source,
+        /// Was it to run next?
+        next: bool,
+    },
+    Stole {
+        m: usize,
+        p: usize,
+        victim: usize,
+        gs: usize,
     },
     Spinning(usize),
     Idled {
@@ -168,7 +186,11 @@ pub enum Ev {
         way: Way,
     },
     Retaken(usize),
+    /// The G under this P is asked to make way. For the first time?
+    Preempt(usize, bool),
     Held(usize),
+    /// This P is idle.
+    Listed(usize),
     Stopped,
     Started(usize),
     Deadlock(usize, Woken),
@@ -183,6 +205,8 @@ pub enum Ev {
     WaitOver(usize, Woken),
     /// There were so many Ps.
     Were(usize),
+    /// Could the first M be started?
+    Began(bool),
     /// Did the monitor's tick retake a P?
     Ticked(bool),
     /// The G was not taken: the scheduler is closed.
@@ -200,8 +224,17 @@ pub enum Bed {
     InTheWings,
     /// It sleeps. Was it woken?
     Asleep(bool),
-    /// It runs a G. Is that asked to make way?
-    Runs(u64, usize, bool),
+    /// It runs a G under a P. Is that asked to make way: because the P is wanted, or because it has run for long?
+    Runs {
+        /// The G.
+        g: u64,
+        /// The P.
+        p: usize,
+        /// For either reason.
+        should_yield: bool,
+        /// For the second.
+        is_preempted: bool,
+    },
     /// It is in a system call, with its G.
     Away(u64),
     /// It has stopped the world.
@@ -217,6 +250,8 @@ pub struct Seen {
     pub ms: Vec<Bed>,
     /// Those outside, the closer last.
     pub outside: Vec<Bed>,
+    /// Could an M be had?
+    pub can_start_m: bool,
     /// The scheduler.
     pub snapshot: Snapshot,
 }

@@ -18,7 +18,9 @@ impl Model {
         self.events.clear();
         self.lot = (this.lot, 0);
         match this.what {
-            What::Submit | What::Arrive(_) | What::Expect(_) | What::ReadyBound(_) => self.by_an_outsider(this.what),
+            What::Submit | What::Arrive(_) | What::Expect(_) | What::ReadyBound(_) | What::Begin => {
+                self.by_an_outsider(this.what);
+            }
             What::Refuse(threads) => self.refusals = threads,
             What::Tick(pause) => {
                 self.now += pause;
@@ -40,9 +42,12 @@ impl Model {
             }
             What::Ready(m)
             | What::Next(m)
+            | What::NextLocal(m)
+            | What::GoYield(m)
             | What::Yield(m)
             | What::YieldBound(m)
             | What::Enter(m)
+            | What::Interrupt(m)
             | What::Block(m)
             | What::Park(m, _)
             | What::End(m) => {
@@ -78,6 +83,7 @@ impl Model {
                     self.unlock();
                 }
             }
+            What::Begin => self.begin(),
             other => unreachable!("{other:?} does not come from outside"),
         }
     }
@@ -93,13 +99,17 @@ impl Model {
         match what {
             What::Ready(_) => {
                 let item = Item::G(self.fresh());
-                self.events.push(Ev::Queued(Some(p), item));
-                if let Some(before) = self.ps[p].next.replace(item) {
-                    self.put(p, before);
-                }
+                self.events.push(Ev::QueuedNext(p, item));
+                self.put_next(p, item);
                 self.wake_another();
             }
             What::Next(_) => self.look(Looker { m, p, seeks: false }),
+            What::NextLocal(_) => self.next_local(m, p),
+            What::GoYield(_) => {
+                self.events.push(Ev::Queued(Some(p), Item::G(g)));
+                self.put(p, Item::G(g));
+                self.look(Looker { m, p, seeks: false });
+            }
             What::Yield(_) => {
                 self.events.push(Ev::Queued(None, Item::G(g)));
                 self.global.push_back(Item::G(g));
@@ -107,7 +117,8 @@ impl Model {
                 self.look(Looker { m, p, seeks: false });
             }
             What::YieldBound(_) => self.yield_bound(m, g, p),
-            What::Enter(_) => self.enter(m, g, p),
+            What::Enter(_) => self.enter(m, g, p, true),
+            What::Interrupt(_) => self.enter(m, g, p, false),
             What::Block(_) => {
                 self.ms[m].at = At::Away { g, p, left: None };
                 self.hand_on(p);
@@ -160,8 +171,9 @@ impl Model {
             What::GoOn(who) => matches!(self.where_is(who), Bed::InTheWings | Bed::Asleep(true)),
             What::Stir(who) => self.where_is(who) == Bed::Asleep(false),
             What::Ready(m) => runs(m) && few,
-            What::Next(m) | What::Yield(m) | What::YieldBound(m) | What::Enter(m) | What::Block(m) => runs(m),
-            What::Park(m, _) | What::End(m) => runs(m),
+            What::Begin => !self.is_closed,
+            What::Next(m) | What::NextLocal(m) | What::Yield(m) | What::GoYield(m) | What::YieldBound(m) => runs(m),
+            What::Enter(m) | What::Interrupt(m) | What::Block(m) | What::Park(m, _) | What::End(m) => runs(m),
             What::Exit(m) | What::ExitBound(m) => is_away(m),
             What::ReadyBound(m) => self.ms.get(m).is_some_and(|m| m.at != At::Nowhere),
             What::Stop(who) | What::ForEachP(who) => match who {
@@ -177,7 +189,7 @@ impl Model {
 
     /// All that may be done now, each as often as it is worth.
     pub fn allowed(&self) -> Vec<What> {
-        let mut all = vec![What::Submit, What::Close];
+        let mut all = vec![What::Submit, What::Begin, What::Close];
         all.extend([1, 2, 3].map(What::Arrive));
         all.extend([true, false].map(What::Expect));
         all.extend([0, 1, 2].map(What::Refuse));
@@ -188,6 +200,7 @@ impl Model {
         }
         for m in 0..self.numbers.max_ms {
             all.extend([What::Ready(m), What::Next(m), What::Yield(m), What::YieldBound(m), What::ReadyBound(m)]);
+            all.extend([What::NextLocal(m), What::GoYield(m), What::Interrupt(m)]);
             all.extend([What::Enter(m), What::Block(m), What::Exit(m), What::ExitBound(m), What::End(m)]);
             all.extend([What::Park(m, Wake::Inside), What::Park(m, Wake::Outside)]);
         }
@@ -204,15 +217,16 @@ impl Model {
             What::Expect(false) => return 8,
             What::GoOn(_) => return 12,
             What::Next(_) => return 6,
+            What::NextLocal(_) => return 3,
             What::Exit(_) => return 3,
             What::Start(_) => return 6,
             What::Refuse(0) => return 4,
             What::Close => return usize::from(self.next_g > 12),
-            What::Stir(_) => (Theme::Everything, 1),
+            What::Stir(_) | What::Begin => (Theme::Everything, 1),
             What::Ready(_) => (Theme::Queues, 6),
-            What::Arrive(_) | What::Yield(_) | What::Refuse(_) => (Theme::Queues, 1),
+            What::Arrive(_) | What::Yield(_) | What::GoYield(_) | What::Refuse(_) => (Theme::Queues, 1),
             What::Enter(_) => (Theme::Calls, 3),
-            What::Block(_) | What::Tick(_) => (Theme::Calls, 1),
+            What::Block(_) | What::Interrupt(_) | What::Tick(_) => (Theme::Calls, 1),
             What::ExitBound(_) => (Theme::Waits, 2),
             What::Park(_, Wake::Inside) => (Theme::Waits, 3),
             What::Park(_, Wake::Outside) | What::ReadyBound(_) | What::YieldBound(_) | What::End(_) => {
@@ -238,7 +252,7 @@ impl Model {
         self.everybody().find_map(|who| match (self.where_is(who), who) {
             (Bed::InTheWings | Bed::Asleep(true), _) => Some(What::GoOn(who)),
             (Bed::HasStopped, _) => Some(What::Start(who)),
-            (Bed::Runs(..), Who::M(m)) => Some(What::Next(m)),
+            (Bed::Runs { .. }, Who::M(m)) => Some(What::Next(m)),
             (Bed::Away(_), Who::M(m)) => Some(What::Exit(m)),
             _ => None,
         })

@@ -59,8 +59,12 @@ impl Observer for Witness {
     fn event(&self, event: Event<'_>) {
         let p = |p: PId| p.index();
         self.note(match event {
+            Event::Queued { p: Some(to), g, next: true } => Ev::QueuedNext(p(to), item(g)),
             Event::Queued { p: to, g, .. } => Ev::Queued(to.map(p), item(g)),
-            Event::Found { m, p, g, from, .. } => Ev::Found { m: m.index(), p: p.index(), item: item(g), from },
+            Event::Found { m, p, g, from, next } => Ev::Found { m: m.index(), p: p.index(), item: item(g), from, next },
+            Event::Stole { m, p, victim, gs } => {
+                Ev::Stole { m: m.index(), p: p.index(), victim: victim.index(), gs: gs as usize }
+            }
             Event::Spinning { m } => Ev::Spinning(m.index()),
             Event::Idled { m, p } => Ev::Idled { m: m.index(), p: p.index() },
             Event::Slept { m, sleeping, alive } => Ev::Slept { m: m.index(), sleeping, alive },
@@ -69,6 +73,8 @@ impl Observer for Witness {
             Event::Refused => Ev::Refused,
             Event::Returned { m, p, way } => Ev::Returned { m: m.index(), p: p.index(), way },
             Event::Retaken { p } => Ev::Retaken(p.index()),
+            Event::Preempt { p, first } => Ev::Preempt(p.index(), first),
+            Event::Listed { p } => Ev::Listed(p.index()),
             Event::Held { p } => Ev::Held(p.index()),
             Event::Stopped => Ev::Stopped,
             Event::Started { procs } => Ev::Started(procs),
@@ -76,14 +82,11 @@ impl Observer for Witness {
             Event::Exited { m } => Ev::Exited(m.index()),
             Event::Gone { sleeping, alive } => Ev::Gone { sleeping, alive },
             // What the others say already, in more words.
-            Event::Stole { .. }
-            | Event::Called { .. }
+            Event::Called { .. }
             | Event::Sought { .. }
             | Event::Got { .. }
             | Event::Entered { .. }
-            | Event::Preempt { .. }
             | Event::Over { .. }
-            | Event::Listed { .. }
             | Event::Left { .. } => return,
             other => panic!("{other:?} is not known here"),
         });

@@ -5,6 +5,7 @@ pub mod g;
 pub mod globq;
 pub mod handoff;
 pub mod idle;
+pub mod lists;
 pub mod local;
 pub mod locked;
 pub mod netpoll;
@@ -38,6 +39,7 @@ pub const MODELS: &[&[Model]] = &[
     locked::MODELS,
     work_source::MODELS,
     netpoll::MODELS,
+    lists::MODELS,
     sched::MODELS,
     whole::MODELS,
     poller::MODELS,

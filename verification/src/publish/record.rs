@@ -106,6 +106,13 @@ pub enum Fate {
     Unreached,
 }
 
+impl Fate {
+    /// Does it live, and has nobody said why?
+    pub fn is_unexplained(self) -> bool {
+        matches!(self, Fate::Survived | Fate::Unreached)
+    }
+}
+
 /// One mutant.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct MutantRecord {

@@ -87,7 +87,7 @@ pub(crate) fn run(asked: &Asked) -> Result<(), Stop> {
         let tried =
             try_sort(sort, &asked.how, asked.open.is_some(), asked.resume.as_deref(), &|name| asked.names(name))?;
         found += tried.len();
-        holds &= print_matrix(sort, &tried);
+        holds &= print_matrix(sort, &tried, &Survivors::read()?);
         if let (Some(path), Asking::Step) = (&asked.open, sort) {
             write_open(path, &tried)?;
         }
@@ -232,16 +232,18 @@ fn steps(program: &Path) -> Result<Vec<Step>, Stop> {
 /// Those that live and are not explained, for the next run to know.
 fn write_open(path: &Path, tried: &[Tried]) -> Result<(), Stop> {
     let header = include_str!("../../open-steps.txt").lines().filter(|line| line.starts_with('#'));
-    let lives = |tried: &&Tried| matches!(tried.record.fate, Fate::Survived | Fate::Unreached);
-    let names = tried.iter().filter(lives).map(|tried| tried.record.name.as_str());
+    let names = tried.iter().filter(|tried| tried.record.fate.is_unexplained()).map(|tried| tried.record.name.as_str());
     write(path, &header.chain(names).flat_map(|line| [line, "\n"]).collect::<String>())
 }
 
-fn print_matrix(sort: Asking, tried: &[Tried]) -> bool {
+fn print_matrix(sort: Asking, tried: &[Tried], survivors: &Survivors) -> bool {
     let open = survivors::open();
     let count = |fate: Fate| tried.iter().filter(|tried| tried.record.fate == fate).count();
     let name = if sort == Asking::Step { "steps" } else { "orderings" };
     print(&format!("\n{name}: {} mistakes\n", tried.len()));
+    // An argument that is too wide would hide what lives next.
+    let dies = |tried: &&Tried| tried.record.fate == Fate::Killed && survivors.reason(&tried.record).is_some();
+    tried.iter().filter(dies).for_each(|tried| print(&format!("  argued, and yet it dies: {}\n", tried.record.name)));
     for fate in [Fate::Survived, Fate::Unreached] {
         for tried in tried.iter().filter(|tried| tried.record.fate == fate) {
             let line = tried.record.line.map(|line| format!(":{line}")).unwrap_or_default();
@@ -260,8 +262,8 @@ fn print_matrix(sort: Asking, tried: &[Tried]) -> bool {
         "{name}: {killed} of {} killed, {argued} argued, {survived} survived ({noticed} of them show in the counts), {unreached} not reached\n",
         tried.len()
     ));
-    let lives = |tried: &&Tried| matches!(tried.record.fate, Fate::Survived | Fate::Unreached);
-    tried.iter().filter(lives).all(|tried| open.contains(tried.record.name.as_str()))
+    let mut unexplained = tried.iter().filter(|tried| tried.record.fate.is_unexplained());
+    unexplained.all(|tried| open.contains(tried.record.name.as_str()))
 }
 
 /// What was found out, kept in a file as it comes.

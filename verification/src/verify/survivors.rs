@@ -1,7 +1,7 @@
 //! `survivors.toml`: mistakes that live, each with its reason; and `open-steps.txt`: those that nobody has explained yet.
 
 use serde::Deserialize;
-use spinpark_verification::mutant::SOURCES;
+use spinpark_verification::mutant::line_of;
 use spinpark_verification::publish::record::{Fate, MutantRecord, Sort};
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ pub(crate) struct Survivors {
     step: Vec<OfSteps>,
 }
 
-/// An access: the first line with `needle` at or below the one with `after`.
+/// An access: the first line with `needle` below the one with `after`.
 #[derive(Debug, Deserialize)]
 struct OfAnAccess {
     file: String,
@@ -57,7 +57,7 @@ impl Survivors {
 
     /// A mistake that lives, and may: it is argued.
     pub(crate) fn judge(&self, record: &mut MutantRecord) {
-        if matches!(record.fate, Fate::Survived | Fate::Unreached)
+        if record.fate.is_unexplained()
             && let Some(reason) = self.reason(record)
         {
             (record.fate, record.reason) = (Fate::Argued, Some(reason.to_owned()));
@@ -73,14 +73,9 @@ impl OfSteps {
 
 impl OfAnAccess {
     fn is_about(&self, record: &MutantRecord) -> bool {
-        let is_there = self.file == record.file && record.line.is_some() && self.line() == record.line;
+        let line = line_of(&self.file, &self.after, &self.needle);
+        let is_there = self.file == record.file && line.is_some() && line == record.line;
         is_there && (self.what.is_empty() || self.what.contains(&record.what))
-    }
-
-    fn line(&self) -> Option<u32> {
-        let (_, text) = SOURCES.iter().find(|(file, _)| *file == self.file)?;
-        let mut lines = text.lines().enumerate().skip_while(|(_, line)| !line.contains(&self.after));
-        lines.find(|(_, line)| line.contains(&self.needle)).map(|(index, _)| index as u32 + 1)
     }
 }
 

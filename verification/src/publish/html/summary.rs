@@ -32,8 +32,8 @@ pub(super) fn write(out: &mut String, record: &Record) {
 /// The sentence that a reader takes away. It claims no more than the numbers do.
 fn headline(record: &Record) -> String {
     let failed = record.runs.iter().filter(|run| run.verdict == Verdict::Failed).count();
-    let open = record.mutants.iter().filter(|mutant| is_open(mutant.fate)).count();
-    let loose = record.museum.iter().filter(|exhibit| is_open(exhibit.fate)).count();
+    let open = record.mutants.iter().filter(|mutant| mutant.fate.is_unexplained()).count();
+    let loose = record.museum.iter().filter(|exhibit| exhibit.fate.is_unexplained()).count();
     let mut bad = Vec::new();
     if failed > 0 {
         bad.push(format!("{} of {} failed", number(failed as u64), count(record.runs.len(), "run")));
@@ -97,11 +97,6 @@ impl Proofs {
              only under a stronger one; {rest} by no complete engine{refuted}."
         )
     }
-}
-
-/// Neither killed nor argued.
-const fn is_open(fate: Fate) -> bool {
-    matches!(fate, Fate::Survived | Fate::Unreached)
 }
 
 fn write_facts(out: &mut String, record: &Record) {
