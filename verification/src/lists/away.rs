@@ -1,7 +1,6 @@
 //! An M without a P: system calls, bound Gs; and the monitor, which never has one.
 
 use super::hands::Slept;
-use super::look::Looker;
 use super::model::{At, Model, P, Watched};
 use super::moves::{Ev, Item};
 use super::wrong::Wrong;
@@ -66,7 +65,7 @@ impl Model {
         match self.come_back(m, p, left, Item::G(g)) {
             Some(p) => self.ms[m].at = At::Runs { g, p },
             None => match self.rest(m) {
-                Slept::Run { p, seeks } => self.look(Looker { m, p, seeks }),
+                Slept::Run { p, seeks } => self.look_with(m, p, seeks),
                 Slept::Sleeps => (),
                 Slept::Exit => self.exited(m),
             },
@@ -91,6 +90,7 @@ impl Model {
 
     /// A P came for the G of `m`.
     pub(super) fn get_up(&mut self, m: usize, p: usize) {
+        self.events.push(Ev::Got { m, p });
         let g = match self.ms[m].at {
             At::Returns(g) => {
                 self.came_back(m, p, Way::Queued);
@@ -116,6 +116,7 @@ impl Model {
             self.events.push(Ev::WaitOver(m, Woken::Ready));
         } else {
             self.ms[m] = super::model::M { at: At::Waits(g), mail: None, why: Woken::Ready };
+            self.events.push(Ev::Left { m, p, waits: true });
             self.hand_on(p);
             self.waiting.push((m, wake));
             self.check_dead();
@@ -131,6 +132,7 @@ impl Model {
         let has_work = !self.global.is_empty() || !self.arrived.is_empty() || self.ps[p].len() > 0;
         if self.is_stopping || has_work && !self.is_wanted() {
             self.seen.note("a bound G made way");
+            self.events.push(Ev::Left { m, p, waits: false });
             self.global.push_back(Item::Ticket(m));
             self.ms[m].at = At::Yielded(g);
             self.hand_on(p);

@@ -78,7 +78,7 @@ impl Kernel {
             What::GoOn(who) | What::Stir(who) => self.go_on(who),
             What::Close => self.act(Who::Closer, |sched| {
                 for left in sched.close() {
-                    sched.observer().note(Ev::Left(item(&left)));
+                    sched.observer().note(Ev::Over(item(&left)));
                 }
             }),
             What::Stop(who) | What::ForEachP(who) | What::Start(who) | What::Resize(who, _) => {
@@ -229,8 +229,10 @@ impl Kernel {
                     None => return,
                 },
                 (What::Resize(_, procs), Some(Role::HasStopped(mut stopped, g))) => {
-                    let were = sched.procresize(&mut stopped, procs).expect("there is room");
-                    witness.note(Ev::Were(were));
+                    witness.note(match sched.procresize(&mut stopped, procs) {
+                        Ok(were) => Ev::Were(were),
+                        Err(_) => Ev::NoRoom(procs),
+                    });
                     Role::HasStopped(stopped, g)
                 }
                 (What::ForEachP(_), role) => {

@@ -34,6 +34,19 @@ fn places(global_first: bool) -> [Source; 5] {
 }
 
 impl Model {
+    /// `m`, which had none, has this P, and looks.
+    pub(super) fn look_with(&mut self, m: usize, p: usize, seeks: bool) {
+        self.got(m, p, seeks);
+        self.look(Looker { m, p, seeks });
+    }
+
+    fn got(&mut self, m: usize, p: usize, seeks: bool) {
+        self.events.push(Ev::Got { m, p });
+        if seeks {
+            self.events.push(Ev::Called(m));
+        }
+    }
+
     /// `m` looks until it runs a G, sleeps, or ends.
     pub(super) fn look(&mut self, mut looker: Looker) {
         let m = looker.m;
@@ -46,6 +59,7 @@ impl Model {
                     GaveUp::Closed => return self.exited(m),
                     GaveUp::Let { sought } => match self.look_once_more(m, sought) {
                         Slept::Run { p, seeks } => {
+                            self.got(m, p, seeks);
                             looker = Looker { m, p, seeks };
                             continue;
                         }
@@ -62,9 +76,13 @@ impl Model {
                 }
                 Item::Ticket(bound) => {
                     self.seen.note("a ticket was served");
+                    self.events.push(Ev::Left { m, p: looker.p, waits: false });
                     self.deliver(bound, Mail::Run { p: looker.p, seeks: false });
                     match self.rest(m) {
-                        Slept::Run { p, seeks } => looker = Looker { m, p, seeks },
+                        Slept::Run { p, seeks } => {
+                            self.got(m, p, seeks);
+                            looker = Looker { m, p, seeks };
+                        }
                         Slept::Sleeps => return,
                         Slept::Exit => return self.exited(m),
                     }
@@ -110,6 +128,7 @@ impl Model {
     /// One that found something no longer looks; the last of those wakes another, if anything is left to be found.
     fn pass_the_baton(&mut self, looker: &mut Looker) {
         if std::mem::take(&mut looker.seeks) {
+            self.events.push(Ev::Sought(looker.m));
             self.seekers -= 1;
             let (any, is_last) = (self.any_work(), self.seekers == 0);
             self.seen.note_if(is_last && !any, "the last to find work left nothing, and woke nobody");
@@ -174,6 +193,7 @@ impl Model {
     /// What the source gives at once goes into the ring.
     fn empty_the_source(&mut self, p: usize) {
         let Some(gs) = self.arrived.pop_front() else { return };
+        self.events.push(Ev::Gives(Some(p)));
         self.seen.note("the source was emptied at the global queue's turn");
         let any = !gs.is_empty();
         for item in gs.into_iter().map(Item::G) {
@@ -219,6 +239,7 @@ impl Model {
 
     fn take_arrived(&mut self, p: usize) -> Option<Item> {
         let mut gs = self.arrived.pop_front()?.into_iter().map(Item::G);
+        self.events.push(Ev::Gives(Some(p)));
         let first = gs.next()?;
         let rest: Vec<Item> = gs.collect();
         let has_more = !rest.is_empty();
@@ -321,6 +342,7 @@ impl Model {
         if !seeks && (self.wants_seeker || self.idle.is_empty() && self.seekers == 0) {
             self.seen.note("who was about to idle its P was asked to look");
             (self.seekers, self.wants_seeker, looker.seeks) = (self.seekers + 1, false, true);
+            self.events.push(Ev::Called(m));
             return GaveUp::Again;
         }
         self.events.push(Ev::Idled { m, p });
@@ -332,6 +354,7 @@ impl Model {
     /// One that sought looks at everything once more, without a P; then it sleeps.
     fn look_once_more(&mut self, m: usize, sought: bool) -> Slept {
         if sought {
+            self.events.push(Ev::Sought(m));
             self.seekers -= 1;
             if self.any_work() {
                 self.seen.note("the second look found something");

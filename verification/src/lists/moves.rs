@@ -167,7 +167,30 @@ pub enum Ev {
         victim: usize,
         gs: usize,
     },
+    /// The source gives what it has, to this P.
+    Gives(Option<usize>),
     Spinning(usize),
+    /// The M no longer looks: it has found something, or gives up.
+    Sought(usize),
+    /// The M, which had none, has this P.
+    Got {
+        m: usize,
+        p: usize,
+    },
+    /// The M is to look for work.
+    Called(usize),
+    /// The M is in a system call. Is that known to block?
+    Entered {
+        m: usize,
+        p: usize,
+        blocks: bool,
+    },
+    /// The M gives its P to others. Does its G wait?
+    Left {
+        m: usize,
+        p: usize,
+        waits: bool,
+    },
     Idled {
         m: usize,
         p: usize,
@@ -212,7 +235,9 @@ pub enum Ev {
     /// The G was not taken: the scheduler is closed.
     TurnedAway(u64),
     /// A G that was left when the scheduler was closed.
-    Left(Item),
+    Over(Item),
+    /// There is no room for so many Ps.
+    NoRoom(usize),
 }
 
 /// Where somebody is.

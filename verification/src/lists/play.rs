@@ -117,9 +117,13 @@ impl Model {
                 self.look(Looker { m, p, seeks: false });
             }
             What::YieldBound(_) => self.yield_bound(m, g, p),
-            What::Enter(_) => self.enter(m, g, p, true),
+            What::Enter(_) => {
+                self.events.push(Ev::Entered { m, p, blocks: false });
+                self.enter(m, g, p, true);
+            }
             What::Interrupt(_) => self.enter(m, g, p, false),
             What::Block(_) => {
+                self.events.push(Ev::Entered { m, p, blocks: true });
                 self.ms[m].at = At::Away { g, p, left: None };
                 self.hand_on(p);
             }
@@ -152,7 +156,7 @@ impl Model {
             None => self.seen.note("an M woke up for no reason"),
             Some(Mail::Exit) => self.exited(m),
             Some(Mail::Run { p, seeks }) => match self.ms[m].at {
-                At::InTheWings | At::Rests => self.look(Looker { m, p, seeks }),
+                At::InTheWings | At::Rests => self.look_with(m, p, seeks),
                 _ => self.get_up(m, p),
             },
         }
@@ -182,7 +186,7 @@ impl Model {
                 Who::Closer => false,
             },
             What::Start(who) => self.has_stopped == Some(who),
-            What::Resize(who, procs) => self.has_stopped == Some(who) && (1..=self.numbers.capacity()).contains(&procs),
+            What::Resize(who, procs) => self.has_stopped == Some(who) && procs <= self.numbers.capacity() + 1,
             What::Close => !self.is_closed,
         }
     }
@@ -196,7 +200,7 @@ impl Model {
         all.extend(PAUSES.map(What::Tick));
         for who in self.everybody() {
             all.extend([What::GoOn(who), What::Stir(who), What::Stop(who), What::Start(who), What::ForEachP(who)]);
-            all.extend((1..=self.numbers.capacity()).map(|procs| What::Resize(who, procs)));
+            all.extend((0..=self.numbers.capacity() + 1).map(|procs| What::Resize(who, procs)));
         }
         for m in 0..self.numbers.max_ms {
             all.extend([What::Ready(m), What::Next(m), What::Yield(m), What::YieldBound(m), What::ReadyBound(m)]);
@@ -233,6 +237,7 @@ impl Model {
                 (Theme::Waits, 1)
             }
             What::Expect(true) => (Theme::Waits, 1),
+            What::Resize(_, procs) if procs == 0 || procs > self.numbers.capacity() => (Theme::Everything, 1),
             What::Resize(_, procs) if procs < self.procs => (Theme::World, 3),
             What::Stop(_) => (Theme::World, 2),
             What::Resize(..) | What::ForEachP(_) => (Theme::World, 1),

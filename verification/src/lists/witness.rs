@@ -59,6 +59,7 @@ impl Observer for Witness {
     fn event(&self, event: Event<'_>) {
         let p = |p: PId| p.index();
         self.note(match event {
+            Event::Queued { p: None, g, next: true } => panic!("{g:?} is to run next under no P"),
             Event::Queued { p: Some(to), g, next: true } => Ev::QueuedNext(p(to), item(g)),
             Event::Queued { p: to, g, .. } => Ev::Queued(to.map(p), item(g)),
             Event::Found { m, p, g, from, next } => Ev::Found { m: m.index(), p: p.index(), item: item(g), from, next },
@@ -81,13 +82,11 @@ impl Observer for Witness {
             Event::Deadlock { m, why } => Ev::Deadlock(m.index(), why),
             Event::Exited { m } => Ev::Exited(m.index()),
             Event::Gone { sleeping, alive } => Ev::Gone { sleeping, alive },
-            // What the others say already, in more words.
-            Event::Called { .. }
-            | Event::Sought { .. }
-            | Event::Got { .. }
-            | Event::Entered { .. }
-            | Event::Over { .. }
-            | Event::Left { .. } => return,
+            Event::Called { m } => Ev::Called(m.index()),
+            Event::Sought { m } => Ev::Sought(m.index()),
+            Event::Got { m, p } => Ev::Got { m: m.index(), p: p.index() },
+            Event::Entered { m, p, blocks } => Ev::Entered { m: m.index(), p: p.index(), blocks },
+            Event::Left { m, p, waits } => Ev::Left { m: m.index(), p: p.index(), waits },
             other => panic!("{other:?} is not known here"),
         });
     }
@@ -103,7 +102,8 @@ impl WorkSource for Source {
     fn has_work(&self) -> bool {
         !self.0.book().arrived.is_empty()
     }
-    fn take(&self, _: Option<PId>, put: &mut dyn FnMut(G)) {
+    fn take(&self, p: Option<PId>, put: &mut dyn FnMut(G)) {
+        self.0.note(Ev::Gives(p.map(PId::index)));
         let gs = self.0.book().arrived.pop_front();
         gs.into_iter().flatten().map(g).for_each(put);
     }

@@ -35,7 +35,7 @@ impl Model {
             Until::Closed => {
                 self.closer_is_done = true;
                 let left: Vec<Item> = self.global.drain(..).collect();
-                self.events.extend(left.into_iter().map(Ev::Left));
+                self.events.extend(left.into_iter().map(Ev::Over));
             }
         }
     }
@@ -96,6 +96,9 @@ impl Model {
 
     /// From now on there are `procs` Ps. What one that ends still holds goes before what waits globally.
     pub(super) fn resize(&mut self, procs: usize) {
+        if !(1..=self.numbers.capacity()).contains(&procs) {
+            return self.events.push(Ev::NoRoom(procs));
+        }
         self.events.push(Ev::Were(self.procs));
         self.seen.note_if(procs > self.procs, "more Ps");
         let ended = procs..self.procs.max(procs);

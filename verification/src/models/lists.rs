@@ -5,7 +5,11 @@
 //! is found *where*, who is woken *with what*, and who is told. The other models see the races, and none of this.
 
 use crate::engine::Engine;
-use crate::lists::{self, Kernel, Model as Lists, Move, Numbers, Theme, What};
+use crate::lists::What::{
+    Arrive, Block, Close, Enter, ForEachP, GoOn, Next, NextLocal, Park, Ready, Refuse, Resize, Stop, Submit, Tick,
+    Yield, YieldBound,
+};
+use crate::lists::{self, Kernel, Model as Lists, Move, Numbers, Theme, What, Who};
 use crate::model::{Model, sampled, sc};
 use crate::stage::Stage;
 use spinpark::kernel::locked::Wake;
@@ -40,6 +44,7 @@ impl Play {
 
     fn make(&mut self, what: What, lot: u64) {
         let this = Move { what, lot };
+        assert!(self.lists.allows(what), "{what:?} makes no sense here");
         self.made.push(this);
         if let Err(why) = lists::both(&mut self.lists, &mut self.kernel, this) {
             self.differ(&why);
@@ -62,50 +67,46 @@ impl Play {
     }
 }
 
-/// What was done before, so that a few moves reach far.
-const PRELUDES: [&[What]; 5] = [
-    &[],
-    &[What::Submit, What::GoOn(lists::Who::M(0))],
-    // Two run, and one holds Gs.
-    &[
-        What::Submit,
-        What::GoOn(lists::Who::M(0)),
-        What::Ready(0),
-        What::GoOn(lists::Who::M(1)),
-        What::Ready(0),
-        What::Ready(0),
-    ],
-    // Both sleep.
-    &[
-        What::Submit,
-        What::GoOn(lists::Who::M(0)),
-        What::Submit,
-        What::GoOn(lists::Who::M(1)),
-        What::Next(0),
-        What::Next(1),
-    ],
-    // One waits for the other, which is in a system call.
-    &[
-        What::Submit,
-        What::GoOn(lists::Who::M(0)),
-        What::Ready(0),
-        What::GoOn(lists::Who::M(1)),
-        What::Park(0, Wake::Inside),
-        What::Enter(1),
-    ],
-];
-
-fn any_two_moves<H: Stage>() -> String {
-    let mut play = Play::new(Lists::new(SMALL, None));
-    for what in one_of::<H, _>(&PRELUDES) {
-        play.make(*what, 0);
-    }
+/// After these moves any two of all there are, then the end. Searched in either order.
+fn any_two_moves_after<H: Stage>(before: &[What]) -> String {
+    let global_first = H::choose(2) == 1;
+    let mut play = Play::new(Lists::new(Numbers { global_first, ..SMALL }, None));
+    before.iter().for_each(|what| play.make(*what, 0));
     for _ in 0..2 {
         let mut all = play.lists.allowed();
         all.dedup();
         play.make(one_of::<H, _>(&all), 0);
     }
     play.end()
+}
+
+/// A model that begins with these moves.
+macro_rules! after {
+    ($($name:ident: $($what:expr),*;)*) => {
+        $(fn $name<H: Stage>() -> String {
+            any_two_moves_after::<H>(&[$($what),*])
+        })*
+    };
+}
+
+const M0: Who = Who::M(0);
+const M1: Who = Who::M(1);
+const OUT: Who = Who::Outsider(0);
+
+after! {
+    nothing: ;
+    one_runs: Submit, GoOn(M0);
+    two_run: Submit, GoOn(M0), Ready(0), GoOn(M1), Ready(0), Ready(0), Ready(1);
+    both_sleep: Submit, GoOn(M0), Submit, GoOn(M1), Next(0), Next(1);
+    one_waits: Submit, GoOn(M0), Ready(0), GoOn(M1), Park(0, Wake::Inside), Enter(1);
+    a_refusal: Submit, GoOn(M0), Refuse(1), Arrive(3), Ready(0);
+    a_stop: Submit, GoOn(M0), Ready(0), GoOn(M1), Ready(0), Enter(1), Stop(OUT), YieldBound(0);
+    a_safepoint: Submit, GoOn(M0), Ready(0), GoOn(M1), Block(1), ForEachP(OUT), Tick(20_000);
+    a_resize: Submit, GoOn(M0), Stop(OUT), Ready(0), Ready(0), Yield(0), GoOn(OUT), Resize(OUT, 3);
+    a_slice: Submit, GoOn(M0), Ready(0), Tick(20_000), Tick(10_000_001), Enter(0), Tick(20_000);
+    a_request: Submit, GoOn(M0), Tick(20_000), Tick(10_000_001);
+    a_line: Submit, GoOn(M0), Stop(OUT), Stop(Who::Outsider(1)), NextLocal(0);
+    a_close: Submit, GoOn(M0), Submit, GoOn(M1), Park(0, Wake::Outside), Enter(1), Close;
 }
 
 /// Sizes at which something differs: one P or several, one pass or more, rings that fill at once.
@@ -151,11 +152,83 @@ fn moves_of_the_world<H: Stage>() -> String {
 
 /// The models.
 pub const MODELS: &[Model] = &[
-    crate::model!("sched::answers_as_lists_would::any_two_moves", any_two_moves,
-        claim: "whatever is done next, twice, the scheduler does what lists would: every event, in order, and where everybody is",
-        size: "one moves at a time; 5 beginnings of up to 6 moves, then any 2 of all there are, then the end; 2 Ps, 4 Ms, rings of 2",
-        invariants: [1, 2, 4, 12, 13, 16, 18, 19, 25, 30, 31, 32, 33, 34],
-        must_reach: ["back, and the P was kept", "a bound G made way", "one stood in line"],
+    crate::model!("sched::answers_as_lists_would::any_two_moves_after_nothing", nothing,
+        claim: "a scheduler that has just begun; whatever is done next, twice: every event, in order, and where everybody is, is what lists would say",
+        size: "one moves at a time; any 2 moves of all there are, then the end; 2 Ps and a spare, 4 Ms, rings of 2; both orders of search",
+        invariants: [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
+        must_reach: ["a safepoint was passed"],
+        runs: [sc()]),
+    crate::model!("sched::answers_as_lists_would::any_two_moves_after_one_runs", one_runs,
+        claim: "one M runs a G, a P is idle; whatever is done next, twice: every event, in order, and where everybody is, is what lists would say",
+        size: "one moves at a time; any 2 moves of all there are, then the end; 2 Ps and a spare, 4 Ms, rings of 2; both orders of search",
+        invariants: [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
+        must_reach: ["back, and the P was kept"],
+        runs: [sc()]),
+    crate::model!("sched::answers_as_lists_would::any_two_moves_after_two_run", two_run,
+        claim: "two Ms run, both Ps hold Gs; whatever is done next, twice: every event, in order, and where everybody is, is what lists would say",
+        size: "one moves at a time; any 2 moves of all there are, then the end; 2 Ps and a spare, 4 Ms, rings of 2; both orders of search",
+        invariants: [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
+        must_reach: ["found locally"],
+        runs: [sc()]),
+    crate::model!("sched::answers_as_lists_would::any_two_moves_after_both_sleep", both_sleep,
+        claim: "both Ms sleep; whatever is done next, twice: every event, in order, and where everybody is, is what lists would say",
+        size: "one moves at a time; any 2 moves of all there are, then the end; 2 Ps and a spare, 4 Ms, rings of 2; both orders of search",
+        invariants: [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
+        must_reach: ["a sleeper was woken"],
+        runs: [sc()]),
+    crate::model!("sched::answers_as_lists_would::any_two_moves_after_one_waits", one_waits,
+        claim: "one G waits for others of the same scheduler, the other M is in a system call; whatever is done next, twice: every event, in order, and where everybody is, is what lists would say",
+        size: "one moves at a time; any 2 moves of all there are, then the end; 2 Ps and a spare, 4 Ms, rings of 2; both orders of search",
+        invariants: [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
+        must_reach: ["back, and the P was kept"],
+        runs: [sc()]),
+    crate::model!("sched::answers_as_lists_would::any_two_moves_after_a_refusal", a_refusal,
+        claim: "a thread is about to be refused; whatever is done next, twice: every event, in order, and where everybody is, is what lists would say",
+        size: "one moves at a time; any 2 moves of all there are, then the end; 2 Ps and a spare, 4 Ms, rings of 2; both orders of search",
+        invariants: [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
+        must_reach: ["a start was refused"],
+        runs: [sc()]),
+    crate::model!("sched::answers_as_lists_would::any_two_moves_after_a_stop", a_stop,
+        claim: "the world is stopped, one M is in a system call; whatever is done next, twice: every event, in order, and where everybody is, is what lists would say",
+        size: "one moves at a time; any 2 moves of all there are, then the end; 2 Ps and a spare, 4 Ms, rings of 2; both orders of search",
+        invariants: [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
+        must_reach: ["back, and queued"],
+        runs: [sc()]),
+    crate::model!("sched::answers_as_lists_would::any_two_moves_after_a_safepoint", a_safepoint,
+        claim: "a safepoint is being passed; whatever is done next, twice: every event, in order, and where everybody is, is what lists would say",
+        size: "one moves at a time; any 2 moves of all there are, then the end; 2 Ps and a spare, 4 Ms, rings of 2; both orders of search",
+        invariants: [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
+        must_reach: ["a safepoint was passed"],
+        runs: [sc()]),
+    crate::model!("sched::answers_as_lists_would::any_two_moves_after_a_resize", a_resize,
+        claim: "the world is stopped, and there are more Ps; whatever is done next, twice: every event, in order, and where everybody is, is what lists would say",
+        size: "one moves at a time; any 2 moves of all there are, then the end; 2 Ps and a spare, 4 Ms, rings of 2; both orders of search",
+        invariants: [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
+        must_reach: ["more Ps"],
+        runs: [sc()]),
+    crate::model!("sched::answers_as_lists_would::any_two_moves_after_a_slice", a_slice,
+        claim: "a G has run for a slice, and is in a system call; whatever is done next, twice: every event, in order, and where everybody is, is what lists would say",
+        size: "one moves at a time; any 2 moves of all there are, then the end; 2 Ps and a spare, 4 Ms, rings of 2; both orders of search",
+        invariants: [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
+        must_reach: ["retaken"],
+        runs: [sc()]),
+    crate::model!("sched::answers_as_lists_would::any_two_moves_after_a_request", a_request,
+        claim: "a G is asked to make way; whatever is done next, twice: every event, in order, and where everybody is, is what lists would say",
+        size: "one moves at a time; any 2 moves of all there are, then the end; 2 Ps and a spare, 4 Ms, rings of 2; both orders of search",
+        invariants: [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
+        must_reach: ["a G was asked to make way"],
+        runs: [sc()]),
+    crate::model!("sched::answers_as_lists_would::any_two_moves_after_a_line", a_line,
+        claim: "two stand in line to stop the world; whatever is done next, twice: every event, in order, and where everybody is, is what lists would say",
+        size: "one moves at a time; any 2 moves of all there are, then the end; 2 Ps and a spare, 4 Ms, rings of 2; both orders of search",
+        invariants: [1, 2, 4, 12, 13, 16, 30, 31, 32, 33, 34],
+        must_reach: ["one stood in line"],
+        runs: [sc()]),
+    crate::model!("sched::answers_as_lists_would::any_two_moves_after_a_close", a_close,
+        claim: "the scheduler is closed while one G waits and one is in a system call; whatever is done next, twice: every event, in order, and where everybody is, is what lists would say",
+        size: "one moves at a time; any 2 moves of all there are, then the end; 2 Ps and a spare, 4 Ms, rings of 2; both orders of search",
+        invariants: [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
+        must_reach: ["closed while a G waits"],
         runs: [sc()]),
     crate::model!("sched::answers_as_lists_would::moves_of_queues", moves_of_queues,
         claim: "who finds which G where is what lists would say",

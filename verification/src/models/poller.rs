@@ -205,6 +205,19 @@ fn a_socket_and_timers<H: Stage>() -> String {
     ends(&sched)
 }
 
+fn a_socket_and_no_idle_p<H: Stage>() -> String {
+    let sched = coast::<H>(small(1, 2), 2, |_, worker, _| Some(worker));
+    sched.observer().more.0.waiters.store(1, Release);
+    sched.observer().more.0.waker.get().expect("it was made from one").announce(NEVER);
+    let other = H::fork("peer", {
+        let sched = Arc::clone(&sched);
+        move || rings(&sched, 2)
+    });
+    submit(&sched, 1, 1);
+    H::join(other);
+    ends(&sched)
+}
+
 fn no_thread_but_who_waits<H: Stage>() -> String {
     let sched = coast::<H>(small(1, 1), 2, |_, worker, _| Some(worker));
     // Nobody rings before G1 has run: the only M there can be waits for a socket, and has to come back for G1.
@@ -236,6 +249,12 @@ pub const MODELS: &[Model] = &[
         invariants: [1, 2, 28, 29, 30, 31, 32, 33, 34, 35, 36, 44],
         must_reach: ["one waited"],
         runs: [rc11_cut(), sampled(Engine::Random, 3_000), sampled(Engine::Pct, 5_000), sampled(Engine::TsoPct, 3_000)]),
+    crate::model!("sched::timers_and_sockets::a_socket_and_no_idle_p", a_socket_and_no_idle_p,
+        claim: "a socket becomes ready while the only P is in use: nobody is woken, and who idles the P finds what was queued",
+        size: "1 P, 2 Ms, 1 G, 1 socket",
+        invariants: [1, 2, 28, 29, 30, 31, 32, 33, 34, 35, 36],
+        must_reach: ["one waited"],
+        runs: [rc11_cut(), sampled(Engine::Random, 2_000), sampled(Engine::Pct, 3_000)]),
     crate::model!("sched::timers_and_sockets::no_thread_but_who_waits", no_thread_but_who_waits,
         claim: "the only M there can be waits for a socket, and a G is submitted: it comes back and runs it",
         size: "1 P, 1 M, 1 G, 1 socket",

@@ -137,6 +137,7 @@ fn life<H: Stage>(sched: &This<H>, mut worker: Worker) {
 fn run<H: Stage>(sched: &This<H>, worker: &mut Worker, g: G) {
     let world = sched.observer();
     let shape = world.shape;
+    world.story.runs(worker.m().0, g.id());
     world.enter();
     let task = &world.tasks[g.id() as usize - 1];
     task.status.execute();
@@ -253,6 +254,43 @@ fn few_threads_can_be_had<H: Stage>() -> String {
 
 fn more_ps_than_ms<H: Stage>() -> String {
     play::<H>(Shape { procs: 4, max_ms: 2, roots: 6, submitters: 2, children: 1, ..LARGE })
+}
+
+/// The only M there can be ends with its G, just when another G comes: somebody has to see that there is room for an M again.
+fn the_only_m_ends_while_a_g_comes<H: Stage>() -> String {
+    struct Ending<H: Stage> {
+        has_run: Atomic<H, bool>,
+        bed: H::Parker,
+        story: Story,
+    }
+    impl<H: Stage> Observer for Ending<H> {
+        fn event(&self, event: Event<'_>) {
+            self.story.hear(&event);
+        }
+    }
+    fn life<H: Stage>(sched: &Arc<Sched<H, Ending<H>>>, worker: Worker) {
+        let Some((worker, g)) = sched.next(worker) else { return };
+        let ending = sched.observer();
+        if g.into_raw().get() == 1 {
+            ending.story.leaves(worker.m().0);
+            return sched.end(worker);
+        }
+        ending.has_run.store(true, Relaxed);
+        ending.bed.unpark();
+        assert!(sched.next(worker).is_none(), "there is no third");
+    }
+    let config = Config { procs: 1, ring: 2, max_ms: 1, steal_passes: 1, ..Config::default() };
+    let ending = Ending { has_run: Atomic::new(false), bed: H::Parker::new(), story: Story::default() };
+    let sched = Sched::<H, Ending<H>>::new(config, ending, life::<H>).expect("the numbers are allowed");
+    assert!(sched.submit(g(1)).is_ok() && sched.submit(g(2)).is_ok(), "it is open");
+    while !sched.observer().has_run.load(Relaxed) {
+        sched.observer().bed.park();
+    }
+    sched.observer().story.closes();
+    let left: Vec<u64> = sched.close().into_iter().map(|g| g.into_raw().get()).collect();
+    assert!(left.is_empty(), "given back: {left:?}");
+    let refused = sched.snapshot().refused;
+    format!("refused {refused}")
 }
 
 /// A G that blocks its M and its P until a G it has spawned has run. If work is conserved, another P runs that one.
@@ -403,6 +441,12 @@ pub const MODELS: &[Model] = &[
         invariants: [1, 2, 4, 30, 31, 36],
         must_reach: ["2 Ms"],
         runs: [rc11_cut(), sampled(Engine::Random, 4_000), sampled(Engine::Pct, 4_000)]),
+    crate::model!("sched::work_waits_for_a_thread::the_only_m_ends_while_a_g_comes", the_only_m_ends_while_a_g_comes,
+        claim: "the only M there can be ends just when a G comes: either of the two sees it, and an M runs the G",
+        size: "1 P, 1 M, 2 Gs, of which the first ends its M",
+        invariants: [1, 2, 30, 36],
+        must_reach: ["refused 0", "refused 1"],
+        runs: [rc11_cut(), sampled(Engine::Random, 500), sampled(Engine::Pct, 500)]),
     crate::model!("sched::close_gives_back_what_never_ran::closed_while_busy", closed_while_busy,
     claim: "each G was run or is given back, and afterwards no M lives",
     size: "2 Ps, 3 Ms, 6 Gs",

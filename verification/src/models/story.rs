@@ -43,6 +43,8 @@ struct Thread {
 struct Facts {
     threads: BTreeMap<u32, Thread>,
     queued: BTreeSet<u64>,
+    /// Those of them that are to run next.
+    next: BTreeSet<u64>,
     held: BTreeSet<u32>,
     retaken: BTreeSet<u32>,
     is_stopped: bool,
@@ -66,6 +68,12 @@ impl Story {
         if let Hands::Has(p) | Hands::Back(p) = thread.hands {
             thread.hands = Hands::Away(p);
         }
+    }
+
+    /// M `m` runs G `g` now.
+    pub(super) fn runs(&self, m: u32, g: u64) {
+        let found = self.facts().threads.get(&m).and_then(|thread| thread.runs);
+        assert!(found == Some(g), "M{m} runs G{g}, and no event told that it was found, but of G{found:?}");
     }
 
     /// The scheduler is about to be closed.
@@ -103,7 +111,11 @@ impl Thread {
 impl Facts {
     fn hear(&mut self, event: &Event<'_>) -> Result<(), Wrong> {
         match *event {
-            Event::Queued { g, .. } => {
+            Event::Queued { p, g, next } => {
+                must(p.is_some() || !next, "a G runs next under a P")?;
+                if next && g.bound().is_none() {
+                    self.next.insert(g.id());
+                }
                 let is_new = g.bound().is_some() || self.queued.insert(g.id());
                 // Who submits to a closed scheduler gets the G back, and no event tells.
                 must(is_new || self.ends_early, "the G is queued already")
@@ -168,10 +180,12 @@ impl Facts {
             | Event::Exited { m } => m.0,
             _ => return Ok(()),
         };
-        if let Event::Found { g, from, .. } = event
+        if let Event::Found { g, from, next, .. } = event
             && g.bound().is_none()
         {
             self.find(m, g.id(), *from)?;
+            let was_next = self.next.remove(&g.id());
+            must(was_next || !next, "the G was not queued to run next")?;
         }
         if let Event::Got { p, .. } | Event::Returned { p, .. } = event {
             self.retaken.remove(&p.0);

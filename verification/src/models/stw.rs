@@ -640,14 +640,28 @@ struct Passed([AtomicU32; 2]);
 
 impl More for Passed {}
 
+/// A function that counts under which P it runs.
+fn function<H: Stage>(sched: &On<H, Passed>) -> Arc<SafepointFn> {
+    let sched = Arc::clone(sched);
+    Arc::new(move |p| {
+        sched.observer().uses_p(p);
+        sched.observer().more.0[p.index()].fetch_add(1, Relaxed);
+    })
+}
+
+fn while_a_p_is_let_go_of<H: Stage>() -> String {
+    let sched = open::<H, Passed>(small(1, 2), 1, Passed(Default::default()), |_, worker, _| Some(worker));
+    submit(&sched, 1, 1);
+    first_runs(&sched);
+    // Its M finds nothing more meanwhile, and lets go of the only P.
+    assert!(sched.for_each_p(None, function(&sched)).is_none(), "the caller was no M");
+    let count = sched.observer().more.0[0].load(Relaxed);
+    assert!(count == 1, "it ran {count} times under the only P");
+    finish(&sched);
+    String::new()
+}
+
 fn while_gs_run<H: Stage>() -> String {
-    fn function<H: Stage>(sched: &On<H, Passed>) -> Arc<SafepointFn> {
-        let sched = Arc::clone(sched);
-        Arc::new(move |p| {
-            sched.observer().uses_p(p);
-            sched.observer().more.0[p.index()].fetch_add(1, Relaxed);
-        })
-    }
     fn play<H: Stage>(sched: &On<H, Passed>, mut worker: Worker, n: u64) -> Option<Worker> {
         match n {
             2 => worker = calls_once(sched, worker).0,
@@ -775,6 +789,12 @@ pub const MODELS: &[Model] = &[
         invariants: [4, 18],
         must_reach: ["at its scheduling point", "when its P was idle"],
         runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
+    crate::model!("safepoint::once_under_each_p::while_a_p_is_let_go_of", while_a_p_is_let_go_of,
+        claim: "a P whose M has found nothing, and lets go of it just when a function is wanted under it, is not missed",
+        size: "the whole scheduler: 2 threads, 1 P, 1 G, 1 safepoint",
+        invariants: [18],
+        must_reach: [],
+        runs: [rc11_cut(), sampled(Engine::Random, 500), sampled(Engine::Pct, 500)]),
     crate::model!("safepoint::once_under_each_p::while_gs_run", while_gs_run,
         claim: "a G and a thread outside each run a function under every P of the real scheduler, while Gs run",
         size: "2 Ps, 4 Ms, 4 Gs, 2 functions",

@@ -196,6 +196,7 @@ fn life<H: Stage>(sched: &This<H>, worker: Worker) {
     let mut worker = Some(worker);
     while let Some(mine) = worker {
         let Some((mine, g)) = sched.next(mine) else { return };
+        sched.observer().story.runs(mine.m().0, g.id());
         worker = run(sched, mine, g);
     }
 }
