@@ -89,7 +89,8 @@ pub(crate) struct Tried {
 
 /// Each model's runs that may find something: a complete engine's, and what is drawn by lot, for a short time.
 fn judges_of(model: &'static Model, seed: u64, patience: Patience) -> Vec<Order> {
-    let runs = model.runs.iter().filter(|run| run.engine == Engine::Rc11 || run.engine.samples());
+    let complete = if model.run_on(Engine::Rc11).is_some() { Engine::Rc11 } else { Engine::Sc };
+    let runs = model.runs.iter().filter(|run| run.engine == complete || run.engine.samples());
     let order = |run: &model::Run| {
         let mut bounds = run.bounds;
         bounds.seconds = bounds.seconds.min(patience.look);
