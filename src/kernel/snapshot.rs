@@ -5,7 +5,7 @@
 //! **When every M sleeps, no G waits while a P is idle, nobody is counted as spinning, every P is idle, and masks equal
 //! lists.**
 //!
-//! Checked by: verification/src/models/sched.rs
+//! Checked by: verification/src/models/{snapshot,sched}.rs
 
 use super::central::Central;
 use super::observer::Observer;

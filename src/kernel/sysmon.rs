@@ -15,7 +15,7 @@
 //!
 //! (golang/go #28701: with the same-call test alone, a P that makes one short call after another is never retaken.)
 //!
-//! Checked by: proptests/tests/sysmon.rs
+//! Checked by: verification/src/models/sysmon.rs, proptests/tests/sysmon.rs
 
 use crate::host::Nanos;
 

@@ -17,7 +17,7 @@
 //!
 //! Pair `timer/poll`, of which this room has two stores and a load; the rest is in [`netpoll`](super::netpoll).
 //!
-//! Checked by: verification/src/models/netpoll.rs, proptests/tests/timers.rs
+//! Checked by: verification/src/models/{timers,netpoll}.rs, proptests/tests/timers.rs
 
 use crate::atomic::Atomic;
 use crate::host::{Host, Lock, Nanos};

@@ -15,6 +15,11 @@ pub(super) fn party<H: Stage, S: Send + Sync + 'static, R: Send + 'static>(
     H::fork(name, move || act(&shared))
 }
 
+/// One of `these`: a checker tries them all.
+pub(super) fn any_of<H: Stage, T: Copy>(these: &[T]) -> T {
+    these[H::choose(these.len())]
+}
+
 /// The data of Gs 1 to n. A submitter writes it before it queues the G, whoever takes the G reads it: if a queue hands
 /// a G on without what was done before, the engine sees a race, or the reader an old value.
 pub(super) struct Tasks<H: Stage>(Vec<H::Cell<u64>>);

@@ -11,6 +11,7 @@ use spinpark::kernel::local::LocalQueue;
 use spinpark::kernel::p::Turn;
 use spinpark::kernel::runnext::RunNext;
 use spinpark::kernel::runq::Capacity;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 struct Local<H: Stage> {
@@ -99,6 +100,79 @@ fn two_thieves<H: Stage>() -> String {
     format!("thief {} won", if one { 1 } else { 2 })
 }
 
+/// The queues of a P, with a ring of two, beside a slot and a plain list; and what was spilled.
+struct Both<H: Stage> {
+    queue: LocalQueue<H, 4>,
+    next: Option<u64>,
+    ring: VecDeque<u64>,
+    spilled: Vec<u64>,
+    put: u64,
+}
+
+impl<H: Stage> Both<H> {
+    fn ring_gets(&mut self, n: u64) {
+        if self.ring.len() == 2 {
+            let half = self.ring.pop_front();
+            self.spilled.extend(half.into_iter().chain([n]));
+        } else {
+            self.ring.push_back(n);
+        }
+    }
+
+    fn puts(&mut self, is_next: bool) {
+        self.put += 1;
+        let (n, before, mut spilled) = (self.put, self.spilled.len(), Vec::new());
+        if is_next {
+            self.queue.put_next(g(n), |half, last| spilled.extend(half.chain([last])));
+            if let Some(displaced) = self.next.replace(n) {
+                self.ring_gets(displaced);
+            }
+        } else {
+            self.queue.put(g(n), |half, last| spilled.extend(half.chain([last])));
+            self.ring_gets(n);
+        }
+        let spilled: Vec<u64> = spilled.into_iter().map(|g| g.into_raw().get()).collect();
+        let told = &self.spilled[before..];
+        assert!(told == spilled, "spilled {spilled:?}, not {told:?}");
+    }
+
+    fn steals(&mut self, and_next: bool) {
+        let mine = LocalQueue::new(Capacity::MIN);
+        let (first, n) = self.queue.steal_some(&mine, and_next, || ()).map_or((None, 0), |(g, n)| (Some(g), n));
+        let found: Vec<u64> = first.into_iter().chain(mine.drain()).map(|g| g.into_raw().get()).collect();
+        let half = self.ring.len().div_ceil(2);
+        let told: Vec<u64> = match half {
+            0 if and_next => self.next.take().into_iter().collect(),
+            _ => self.ring.drain(..half).collect(),
+        };
+        assert!(found == told && n == told.len(), "stole {n}, {found:?}, not {told:?}; runnext too? {and_next}");
+    }
+
+    /// One operation of five.
+    fn does(&mut self) {
+        match H::choose(5) {
+            n @ 0..2 => self.puts(n == 0),
+            n @ 2..4 => self.steals(n == 2),
+            _ => {
+                let told = self.next.take().or_else(|| self.ring.pop_front());
+                let found = self.queue.get(&mut Turn::default(), 1).map(|g| g.into_raw().get());
+                assert!(found == told, "the next is {found:?}, not {told:?}");
+            }
+        }
+        let told = self.ring.len() + usize::from(self.next.is_some());
+        assert!(self.queue.len() == told, "{} in it, not {told}", self.queue.len());
+        assert!(self.queue.is_empty() == (told == 0), "{told} in it: none? {}", self.queue.is_empty());
+    }
+}
+
+fn five_operations<H: Stage>() -> String {
+    let (queue, ring) = (LocalQueue::new(Capacity::MIN), VecDeque::new());
+    let mut both = Both::<H> { queue, next: None, ring, spilled: Vec::new(), put: 0 };
+    (0..5).for_each(|_| both.does());
+    let left = both.queue.drain().count();
+    format!("{} spilled, {left} left", both.spilled.len())
+}
+
 /// The models of `runnext`.
 pub const RUNNEXT: &[Model] = &[
     crate::model!("runnext::whoever_empties_it_owns_the_g::owner_and_one_thief", owner_and_one_thief,
@@ -135,6 +209,12 @@ pub const LOCAL: &[Model] = &[
         invariants: [1, 2, 8, 9],
         must_reach: ["thief []", "thief [1]", "thief [2]"],
         runs: [rc11(), loom_bounded(3), loom_apart(), sc(), tso()]),
+    crate::model!("local::answers_as_a_list_would::five_operations", five_operations,
+        claim: "runnext comes first, then the ring in order; a thief takes half of the ring, or runnext if it may",
+        size: "1 thread, ring of 2, every 5 operations: put, put next, get, steal with runnext or without",
+        invariants: [1, 2, 8, 9, 10],
+        must_reach: ["4 spilled, 1 left", "2 spilled, 3 left", "0 spilled, 0 left"],
+        runs: [sc()]),
 ];
 
 const KICKED: &str = "local::never_empty_while_a_g_is_there::kicked_out_of_runnext";

@@ -3,7 +3,7 @@
 //! The P is a cell that only its owner may touch: a G that goes on although it was never given a P, or twice for one
 //! wait, is seen.
 
-use super::common::party;
+use super::common::{any_of, party};
 use super::stw::real::{More, On, Play, Sign, finish, open, small, submit};
 use crate::engine::Engine;
 use crate::model::{Model, loom, loom_apart, loom_bounded, rc11, rc11_cut, sampled, sc, tso};
@@ -13,7 +13,7 @@ use crate::tiny::locked::{Central, Tiny};
 use spinpark::atomic::Atomic;
 use spinpark::host::Lock;
 use spinpark::kernel::find::Worker;
-use spinpark::kernel::locked::{Locks, Wake, Woken};
+use spinpark::kernel::locked::{Bindings, Locks, Wake, Woken};
 use spinpark::kernel::m::MId;
 use spinpark::kernel::p::{OwnedP, PId};
 use spinpark::kernel::syscall::Way;
@@ -560,6 +560,109 @@ fn others_get_a_thread<H: Stage>() -> String {
     "woken".to_owned()
 }
 
+fn four_locks_and_unlocks<H: Stage>() -> String {
+    let (mut locks, mut told) = (Locks::NONE, 0);
+    for _ in 0..4 {
+        assert!(locks.is_locked() == (told > 0), "bound {told} times: is it? {}", locks.is_locked());
+        if H::choose(2) == 0 {
+            locks.lock();
+            told += 1;
+        } else if told > 0 {
+            locks.unlock();
+            told -= 1;
+        }
+    }
+    assert!(locks.is_locked() == (told > 0), "bound {told} times: is it? {}", locks.is_locked());
+    assert!((locks == Locks::NONE) == (told == 0), "bound {told} times: {locks:?}");
+    format!("bound {told} times")
+}
+
+/// What is known of one M's G.
+#[derive(Debug, Clone, Copy)]
+struct Told {
+    /// Was it readied since its last wait began, or ended? Then the next does not begin.
+    is_early: bool,
+    /// It waits, for somebody inside or outside.
+    waits: Option<Wake>,
+    /// It has said that it waits, and has yet to give up its P.
+    is_to_rest: bool,
+    /// Why its last wait ended.
+    woken: Woken,
+}
+
+/// The bindings of two Ms, beside what is known of each; and who rests, in order.
+struct Both {
+    bindings: Bindings,
+    told: [Told; 2],
+    inside: Vec<MId>,
+}
+
+impl Both {
+    /// Whatever `m` may do, or others to it.
+    fn does<H: Stage>(&mut self, m: MId) {
+        let Both { bindings, told, inside } = self;
+        let told = &mut told[m.index()];
+        let may: &[usize] = match told {
+            Told { is_to_rest: true, .. } => &[4, 0, 1],
+            Told { waits: None, .. } => &[2, 3, 0, 5],
+            _ => &[0, 1],
+        };
+        match any_of::<H, _>(may) {
+            why @ 0..2 => {
+                let why = [Woken::Ready, Woken::Deadlock][why];
+                let needs_ticket = bindings.ready(m, why);
+                assert!(needs_ticket == told.waits.is_some(), "{m:?} was readied, {told:?}: a ticket? {needs_ticket}");
+                match told.waits.take() {
+                    Some(_) => told.woken = why,
+                    None => told.is_early = true,
+                }
+                inside.retain(|other| *other != m);
+            }
+            wake @ 2..4 => {
+                let wake = [Wake::Inside, Wake::Outside][wake - 2];
+                let waits = bindings.wait(m, wake);
+                assert!(waits != told.is_early, "{m:?} was to wait, {told:?}: does it? {waits}");
+                *told = Told { is_early: false, waits: waits.then_some(wake), is_to_rest: waits, woken: Woken::Ready };
+            }
+            4 => {
+                let rests = bindings.rest(m);
+                assert!(rests == told.waits.is_some(), "{m:?} has no P any more, {told:?}: does it rest? {rests}");
+                told.is_to_rest = false;
+                inside.extend((told.waits == Some(Wake::Inside)).then_some(m));
+            }
+            _ => {
+                bindings.forget(m);
+                (told.is_early, told.woken) = (false, Woken::Ready);
+            }
+        }
+    }
+
+    fn agree(&self) {
+        let Both { bindings, told, inside } = self;
+        for m in [M0, M1] {
+            let (why, told) = (bindings.woken(m), told[m.index()].woken);
+            assert!(why == told, "{m:?}'s last wait ended: {why:?}, not {told:?}");
+        }
+        let waiting: Vec<MId> = bindings.waiting().collect();
+        let expected: Vec<MId> = [M0, M1].into_iter().filter(|m| told[m.index()].waits.is_some()).collect();
+        assert!(waiting == expected, "{waiting:?} wait, not {expected:?}");
+        assert!(bindings.inside() == inside.len(), "{} rest for one inside, not {inside:?}", bindings.inside());
+        let oldest = inside.first().copied();
+        assert!(bindings.oldest_inside() == oldest, "{:?} rests longest, not {oldest:?}", bindings.oldest_inside());
+    }
+}
+
+fn five_operations_on_two_ms<H: Stage>() -> String {
+    let awake = Told { is_early: false, waits: None, is_to_rest: false, woken: Woken::Ready };
+    let mut both = Both { bindings: Bindings::new(2), told: [awake; 2], inside: Vec::new() };
+    both.agree();
+    for _ in 0..5 {
+        both.does::<H>(any_of::<H, _>(&[M1, M0]));
+        both.agree();
+    }
+    format!("{:?} rest, {:?}", both.inside, both.told.map(|told| told.woken))
+}
+
 /// The models.
 pub const MODELS: &[Model] = &[
     crate::model!("locked::a_g_goes_on_once_for_each_wait::one_waits_and_two_ready_it", one_waits_and_two_ready_it,
@@ -579,6 +682,18 @@ pub const MODELS: &[Model] = &[
         invariants: [4, 13, 19],
         must_reach: ["m0 was waiting", "m0 was resting"],
         runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
+    crate::model!("locked::bound_until_each_is_undone::four_locks_and_unlocks", four_locks_and_unlocks,
+        claim: "a G is bound as long as it was bound more often than unbound",
+        size: "1 thread, every 4 of lock and unlock",
+        invariants: [19],
+        must_reach: ["bound 0 times", "bound 4 times"],
+        runs: [sc()]),
+    crate::model!("locked::answers_as_a_list_would::five_operations_on_two_ms", five_operations_on_two_ms,
+        claim: "a wake before a wait is kept, once; one for each wait queues a ticket; who rests longest is told",
+        size: "1 thread, 2 Ms, every 5 operations: wait for one inside or outside, rest, ready for 2 reasons, forget",
+        invariants: [13, 19, 25],
+        must_reach: ["[MId(1), MId(0)] rest", "[] rest, [Deadlock, Deadlock]"],
+        runs: [sc()]),
     crate::model!("locked::a_g_goes_on_once_for_each_wait::readied_from_outside", readied_from_outside,
     claim: "a bound G of the real scheduler is readied from outside at any time, and goes on once, on its M",
     size: "1 P, 2 Ms, 2 Gs, 1 wait",

@@ -12,11 +12,14 @@ pub mod netpoll;
 pub mod poller;
 pub mod runq;
 pub mod sched;
+pub mod snapshot;
 pub mod spinning;
 mod story;
 pub mod stw;
 pub mod syscall;
+pub mod sysmon;
 pub mod threads;
+pub mod timers;
 pub mod whole;
 pub mod work_source;
 
@@ -35,12 +38,15 @@ pub const MODELS: &[&[Model]] = &[
     threads::MODELS,
     syscall::MODELS,
     handoff::MODELS,
+    sysmon::MODELS,
     stw::MODELS,
     locked::MODELS,
     work_source::MODELS,
+    timers::MODELS,
     netpoll::MODELS,
     lists::MODELS,
     sched::MODELS,
+    snapshot::MODELS,
     whole::MODELS,
     poller::MODELS,
 ];

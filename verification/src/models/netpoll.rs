@@ -4,7 +4,7 @@
 //! The rest of the scheduler is as small as it can be, see `tiny`. At the end of every execution all parties have come to
 //! rest, and the question is: there is something to wait for and a P is idle, but does anybody look, or wait until then?
 
-use super::common::party;
+use super::common::{any_of, party};
 use crate::engine::Engine;
 use crate::model::{Model, loom, loom_apart, loom_bounded, rc11, sc, tso};
 use crate::mutant::{Mutant, Mutation};
@@ -14,7 +14,9 @@ use crate::tiny::timers::Shelf;
 use crate::twins::netpoll::{Polling, Scene, play};
 use crate::wrap::trace::main_plays;
 use spinpark::host::Nanos;
+use spinpark::kernel::netpoll::{Neighbours, Netpoll, Poll};
 use spinpark::kernel::timers::NEVER;
+use std::cell::Cell;
 use std::sync::Arc;
 
 const SOON: Nanos = 5;
@@ -146,6 +148,20 @@ scene!(who_leaves_and_a_p_is_handed_on, |H, D| {
     tiny.judge(&[end])
 });
 
+scene!(who_is_interrupted_and_a_p_is_handed_on, |H, D| {
+    // The same, and M0 was interrupted: it waits again if it knows of the timer.
+    let tiny = with_timer::<H, D>(SOON);
+    let poll = tiny.waits();
+    let other = party::<H, _, _>("M1", &tiny, |tiny| {
+        tiny.remove();
+        tiny.add(SOON_AFTER);
+        tiny.hands_on()
+    });
+    let end = tiny.comes_back(poll, false);
+    H::join(other);
+    tiny.judge(&[end])
+});
+
 scene!(one_peeks_and_another_goes_to_sleep, |H, D| {
     let tiny = with_timer::<H, D>(LATE);
     let peeker = party::<H, _, _>("M1", &tiny, |tiny| tiny.peeks());
@@ -198,6 +214,132 @@ fn one_adds_and_one_removes<H: Stage>() -> String {
     let left = shelf.deadline();
     assert!(left == LATE, "the earliest timer is due at {LATE}, and the shelf says {left}");
     format!("first {seen}, then {left}")
+}
+
+/// What is to be waited for, and what the room does about it.
+#[derive(Debug)]
+struct World {
+    deadline: Nanos,
+    is_awaited: bool,
+    interrupts: Cell<u32>,
+    wakes: Cell<u32>,
+}
+
+impl World {
+    /// Nothing, a socket, or a timer.
+    fn any<H: Stage>() -> World {
+        let (deadline, is_awaited) =
+            any_of::<H, _>(&[(NEVER, false), (NEVER, true), (SOON, false), (SOON_AFTER, false)]);
+        World { deadline, is_awaited, interrupts: Cell::new(0), wakes: Cell::new(0) }
+    }
+    fn has_something(&self) -> bool {
+        self.is_awaited || self.deadline != NEVER
+    }
+}
+
+impl Neighbours for World {
+    fn deadline(&self) -> Nanos {
+        self.deadline
+    }
+    fn is_awaited(&self) -> bool {
+        self.is_awaited
+    }
+    fn interrupt(&self) {
+        self.interrupts.set(self.interrupts.get() + 1);
+    }
+    fn wakep(&self) {
+        self.wakes.set(self.wakes.get() + 1);
+    }
+}
+
+/// The room, and what is known of it.
+struct Both<H: Stage> {
+    room: Netpoll<H>,
+    /// Who waits, and until when.
+    waits: Option<(Poll, Nanos)>,
+    /// The last look, if there was one.
+    looked: Option<Nanos>,
+}
+
+impl<H: Stage> Both<H> {
+    fn until(&self) -> Option<Nanos> {
+        self.waits.as_ref().map(|(_, until)| *until)
+    }
+
+    /// Does `world` need what who waits, if anybody does, does not do in time?
+    fn is_too_late(&self, world: &World) -> bool {
+        self.until().is_some_and(|until| world.deadline < until)
+    }
+
+    fn does(&mut self, now: Nanos) {
+        let world = World::any::<H>();
+        let (mut interrupts, mut wakes) = (false, false);
+        match H::choose(7) {
+            0 => {
+                let must = world.has_something() && self.waits.is_none();
+                interrupts = world.has_something() && self.is_too_late(&world);
+                let poll = self.room.claim(&world);
+                assert!(poll.is_some() == must, "{:?}, {world:?}: has it to wait? {}", self.waits, poll.is_some());
+                if let Some(poll) = poll {
+                    let until = self.room.prepare(&poll, &world);
+                    assert!(until == world.deadline, "it waits until {until}, {world:?}");
+                    self.waits = Some((poll, until));
+                }
+            }
+            1 => {
+                if let Some((poll, _)) = self.waits.take() {
+                    self.room.leave(poll, now);
+                    self.looked = Some(now);
+                }
+            }
+            2 => {
+                let told = world.has_something() && (self.waits.is_none() || self.is_too_late(&world));
+                let missing = self.room.is_missing(&world);
+                assert!(missing == told, "{:?}, {world:?}: does nobody wait in time? {missing}", self.waits);
+            }
+            3 => {
+                self.room.announce(world.deadline, &world);
+                (interrupts, wakes) = (self.is_too_late(&world), self.waits.is_none());
+            }
+            n => {
+                // While one looks, up to two want to wait.
+                let mut looks = 0;
+                let looked = self.room.peek(
+                    &world,
+                    || now,
+                    || {
+                        looks += 1;
+                        (4..n).for_each(|_| assert!(self.room.claim(&world).is_none(), "one waits, another looks"));
+                    },
+                );
+                assert!(looked == self.waits.is_none() && looks == u32::from(looked), "looked {looks} times, {looked}");
+                wakes = looked && n > 4 && world.has_something();
+                self.looked = if looked { Some(now) } else { self.looked };
+            }
+        }
+        let (found, told) = ((world.interrupts.get(), world.wakes.get()), (u32::from(interrupts), u32::from(wakes)));
+        assert!(found == told, "interrupts and wakes: {found:?}, not {told:?}, {:?}, {world:?}", self.waits);
+    }
+
+    fn agrees(&self) {
+        let is_blocked = self.room.is_blocked();
+        assert!(is_blocked == self.waits.is_some(), "{:?}: does somebody wait? {is_blocked}", self.waits);
+        let since = self.room.neglected_since();
+        assert!(since.is_none() == is_blocked, "{:?}: neglected since {since:?}", self.waits);
+        // Before the first look there was none.
+        assert!(is_blocked || self.looked.is_none() || since == self.looked, "{since:?}, not {:?}", self.looked);
+    }
+}
+
+fn three_operations<H: Stage>() -> String {
+    let mut both = Both::<H> { room: Netpoll::new(), waits: None, looked: None };
+    for step in 1..=3 {
+        both.agrees();
+        both.does(step * LATE);
+    }
+    both.agrees();
+    let looked = if both.looked.is_some() { ", somebody has looked" } else { "" };
+    format!("until {:?}{looked}", both.until())
 }
 
 /// The models.
@@ -256,6 +398,19 @@ pub const MODELS: &[Model] = &[
         invariants: [28, 35, 44],
         must_reach: ["[Asleep], woken 1", "[Looks], woken 0"],
         runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
+    crate::model!("netpoll::somebody_waits::who_is_interrupted_and_a_p_is_handed_on",
+        who_is_interrupted_and_a_p_is_handed_on,
+        claim: "the same of one that was interrupted, and waits again if it knows what for",
+        size: "2 threads, 2 timers, 1 P handed on",
+        invariants: [28, 35, 44],
+        must_reach: ["[Asleep], woken 1", "[Waits(7)], woken 0", "[Waits(7)], woken 1"],
+        runs: [rc11(), loom_bounded(3), sc(), tso()]),
+    crate::model!("netpoll::answers_as_the_rule_does::three_operations", three_operations,
+        claim: "who has to wait, who is interrupted or woken, and whether somebody is missing follow from who waits",
+        size: "1 thread, 2 moments, every 3 operations: go to sleep, come back, hand on, announce, look; twice at once",
+        invariants: [28, 35, 44],
+        must_reach: ["until Some(5)", "until None, somebody has looked", "until Some(18446744073709551615)"],
+        runs: [sc()]),
     crate::model!("netpoll::one_at_a_time::one_peeks_and_another_goes_to_sleep", one_peeks_and_another_goes_to_sleep,
         claim: "one looks into the poller while another goes to wait there: not both, and one waits in the end",
         size: "2 threads, 1 timer, 1 P idled",

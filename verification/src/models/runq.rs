@@ -4,7 +4,7 @@
 //! then stores it hides an earlier load of a thief that started before (tokio-rs/loom #166, #392). The engines that are
 //! complete do not care.
 
-use super::common::{Tasks, each_once, party};
+use super::common::{Tasks, each_once, g, party};
 use crate::engine::Engine;
 use crate::model::{Model, loom, loom_apart, loom_apart_bounded, loom_bounded, rc11, sc, tso};
 use crate::mutant::{self, Mutant, Mutation};
@@ -14,6 +14,7 @@ use spinpark::host::Lock;
 use spinpark::kernel::g::G;
 use spinpark::kernel::local::LocalQueue;
 use spinpark::kernel::runq::{Capacity, Full, RunQueue};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// A ring of two, whose cursors wrap around at 8; with the Gs' data.
@@ -239,6 +240,78 @@ fn a_thief_is_robbed<H: Stage>() -> String {
     format!("first {first:?} last {last:?}")
 }
 
+/// A thief claims, and its owner fills the slots again.
+fn a_full_ring_is_filled_again<H: Stage>() -> String {
+    let ring = Ring::<H, 4>::of(4, 6);
+    (1..=4).for_each(|n| assert!(ring.put(n)));
+    let thief = party::<H, _, _>("thief", &ring, |ring| ring.steal());
+    let owner: Vec<u64> = (5..=6).filter(|n| !ring.put(*n)).collect();
+    let stolen = H::join(thief);
+    let left = ring.drain();
+    each_once(6, &[&owner, &stolen, &left]);
+    format!("owner {owner:?} thief {stolen:?}")
+}
+
+/// A ring of four, with cursors as narrow as they may be and about to wrap around, beside a plain list.
+struct Both<H: Stage> {
+    ring: RunQueue<H, 3>,
+    list: VecDeque<u64>,
+    put: u64,
+}
+
+impl<H: Stage> Both<H> {
+    fn news(&mut self, n: u64) -> impl Iterator<Item = u64> + use<H> {
+        self.put += n;
+        self.put - n + 1..=self.put
+    }
+
+    /// One operation of five.
+    fn does(&mut self) {
+        match H::choose(5) {
+            0 => {
+                let n = self.put + 1;
+                self.put = n;
+                let fits = self.ring.put(g(n)).map_err(|Full(g)| g.into_raw().get());
+                let told = if self.list.len() < 4 { Ok(()) } else { Err(n) };
+                assert!(fits == told, "G{n} was put beside {:?}: {fits:?}", self.list);
+                self.list.extend(told.is_ok().then_some(n));
+            }
+            1 => {
+                let mut news = self.news(3).map(g);
+                let (n, told) = (self.ring.put_batch(&mut news), 3.min(4 - self.list.len()));
+                assert!(n == told, "of a batch of 3 there were put {n} beside {:?}", self.list);
+                self.list.extend(self.put - 2..self.put - 2 + told as u64);
+            }
+            2 => {
+                let (found, told) = (self.ring.get().map(|g| g.into_raw().get()), self.list.pop_front());
+                assert!(found == told, "the oldest is {found:?}, not {told:?}");
+            }
+            3 => {
+                let told: Vec<u64> = if self.list.len() == 4 { self.list.drain(..2).collect() } else { Vec::new() };
+                let found: Vec<u64> =
+                    self.ring.spill_half().into_iter().flatten().map(|g| g.into_raw().get()).collect();
+                assert!(found == told, "spilled {found:?}, not {told:?}");
+            }
+            _ => {
+                let mine = RunQueue::new(capacity(4));
+                let (first, n) = self.ring.steal_some(&mine).map_or((None, 0), |(first, n)| (Some(first), n));
+                let rest = std::iter::from_fn(|| mine.get());
+                let found: Vec<u64> = first.into_iter().chain(rest).map(|g| g.into_raw().get()).collect();
+                let told: Vec<u64> = self.list.drain(..self.list.len().div_ceil(2)).collect();
+                assert!(found == told && n == told.len(), "stole {n}, {found:?}, not {told:?}");
+            }
+        }
+        let (len, is_empty) = (self.ring.len(), self.ring.is_empty());
+        assert!(len == self.list.len() && is_empty == self.list.is_empty(), "{len} in it, not {:?}", self.list);
+    }
+}
+
+fn five_operations<H: Stage>() -> String {
+    let mut both = Both::<H> { ring: RunQueue::starting_at(capacity(4), 5), list: VecDeque::new(), put: 0 };
+    (0..5).for_each(|_| both.does());
+    format!("{} left", both.list.len())
+}
+
 /// The models.
 pub const MODELS: &[Model] = &[
     crate::model!("runq::each_g_is_taken_once::owner_and_one_thief", owner_and_one_thief,
@@ -301,6 +374,18 @@ pub const MODELS: &[Model] = &[
         invariants: [1, 2, 9],
         must_reach: ["first [1] last [2]", "first [1] last []"],
         runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
+    crate::model!("runq::each_g_is_taken_once::a_full_ring_is_filled_again", a_full_ring_is_filled_again,
+        claim: "the slots a thief has claimed are filled again at once, and it has read them before",
+        size: "2 threads, ring of 4, 4 Gs, 1 steal, 2 puts",
+        invariants: [1, 2, 7, 9],
+        must_reach: ["owner [5, 6] thief [1, 2]", "owner [5] thief [1, 2]", "owner [] thief [1, 2]"],
+        runs: [rc11(), loom_apart(), sc()]),
+    crate::model!("runq::answers_as_a_list_would::five_operations", five_operations,
+        claim: "first in, first out; half of it is spilled if it is full, or stolen, rounded up; its length is right",
+        size: "1 thread, ring of 4, cursors of 3 bits, every 5 operations: put, a batch of 3, get, spill, steal",
+        invariants: [1, 2, 7, 9],
+        must_reach: ["4 left", "0 left"],
+        runs: [sc()]),
 ];
 
 const ONE_THIEF: &str = "runq::each_g_is_taken_once::owner_and_one_thief";

@@ -4,7 +4,7 @@
 //! A P is a cell that only its owner may touch. While the world is stopped the stopper touches all of them, so a P that
 //! was counted without being held is seen.
 
-use super::common::party;
+use super::common::{any_of, party};
 use crate::engine::Engine;
 use crate::model::{Model, loom, loom_apart, loom_bounded, rc11, rc11_cut, sampled, sc, tso};
 use crate::mutant::{Mutant, Mutation};
@@ -18,9 +18,10 @@ use spinpark::kernel::find::Worker;
 use spinpark::kernel::m::{MId, Mail};
 use spinpark::kernel::observer::Event;
 use spinpark::kernel::p::{OwnedP, PId};
-use spinpark::kernel::safepoint::SafepointFn;
+use spinpark::kernel::resize::procresize;
+use spinpark::kernel::safepoint::{Safepoint, SafepointFn};
 use spinpark::kernel::syscall::Way;
-use spinpark::kernel::wanted::Want;
+use spinpark::kernel::wanted::{Want, Wanted};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -170,6 +171,85 @@ fn one_is_the_callers_and_one_runs<H: Stage>() -> String {
     assert!(before == 0, "it ran under a P that was somebody's");
     tiny.judge();
     if between == 1 { "at its scheduling point" } else { "when its P was idle, or about to be" }.to_owned()
+}
+
+fn four_operations_on_bits<H: Stage>() -> String {
+    const ALL: [Want; 3] = [Want::Stop, Want::Safepoint, Want::Close];
+    let (wanted, mut told) = (Wanted::<H>::new(), Vec::new());
+    for step in 0..=4 {
+        let is_end = told.contains(&Want::Stop) || told.contains(&Want::Close);
+        assert!(wanted.any() != told.is_empty(), "{told:?} is wanted: anything? {}", wanted.any());
+        assert!(wanted.is_end() == is_end, "{told:?} is wanted: is that the end? {}", wanted.is_end());
+        for want in ALL {
+            assert!(wanted.is(want) == told.contains(&want), "{told:?} is wanted: {want:?}? {}", wanted.is(want));
+        }
+        if step == 4 {
+            break;
+        }
+        let (want, is_asked) = (any_of::<H, _>(&ALL), H::choose(2) == 0);
+        told.retain(|other| *other != want);
+        if is_asked {
+            wanted.ask(want);
+            told.push(want);
+        } else {
+            wanted.done(want);
+        }
+    }
+    format!("{} wanted", told.len())
+}
+
+/// A function that is to run under three Ps. Their owners come in any order, some of them twice.
+fn five_come<H: Stage>() -> String {
+    let run: Arc<SafepointFn> = Arc::new(|_| ());
+    let mut safepoint = Safepoint::<H>::new(3, run, Arc::new(H::Parker::new()));
+    let (mut begun, mut ended) = (Vec::new(), 0);
+    for _ in 0..5 {
+        // One of the Ps; one beyond them; or one ends.
+        let n = H::choose(5);
+        if n == 4 {
+            if ended < begun.len() {
+                ended += 1;
+                let last = safepoint.ran().is_some();
+                assert!(last == (ended == 3), "it has run under {ended} of 3 Ps: is the caller woken? {last}");
+            }
+        } else {
+            let p = OwnedP::assume(PId(n as u32));
+            let is_wanted = n < 3 && !begun.contains(&n);
+            assert!(safepoint.wants(&p) == is_wanted, "begun under {begun:?}: has it yet to run under P{n}?");
+            let begins = safepoint.begin(&p).is_some();
+            assert!(begins == is_wanted, "begun under {begun:?}: does it begin under P{n}? {begins}");
+            begun.extend(begins.then_some(n));
+            p.relinquish();
+        }
+        assert!(safepoint.is_passed() == (ended == 3), "it has run under {ended} of 3 Ps");
+    }
+    format!("begun {}, ended {ended}", begun.len())
+}
+
+/// Four Ps, all held at first.
+fn three_resizes<H: Stage>() -> String {
+    let mut held: Vec<OwnedP> = (0..4).map(|p| OwnedP::assume(PId(p))).collect();
+    let (mut spare, mut emptied) = (Vec::new(), 0);
+    for _ in 0..3 {
+        // Ps come to the stopper in any order.
+        let turn = H::choose(2) * (held.len() - 1);
+        held.rotate_left(turn);
+        let (before, procs) = (held.len() as u32, 1 + H::choose(4));
+        let mut ended = Vec::new();
+        procresize(&mut held, &mut spare, procs, |p| ended.push(p.id().0));
+        let numbers = |ps: &[OwnedP]| ps.iter().map(|p| p.id().0).collect::<std::collections::BTreeSet<u32>>();
+        assert!(held.len() == procs && numbers(&held) == (0..procs as u32).collect(), "{held:?}, of {procs} Ps");
+        assert!(numbers(&spare) == (procs as u32..4).collect(), "{spare:?} are spare, with {procs} Ps of 4");
+        // The last first: what each puts before the global queue stands in the order of the Ps.
+        let told: Vec<u32> = (procs as u32..before).rev().collect();
+        assert!(ended == told, "emptied {ended:?}, not {told:?}");
+        emptied += ended.len();
+    }
+    let left = held.len();
+    held.into_iter().chain(spare).for_each(|p| {
+        p.relinquish();
+    });
+    format!("{left} left, emptied {emptied}")
 }
 
 /// The real scheduler, with Gs that do as a model says. The models of other rooms have it too.
@@ -776,6 +856,18 @@ pub const MODELS: &[Model] = &[
         invariants: [1, 2, 4],
         must_reach: ["gave back 0", "gave back 1"],
         runs: [rc11_cut(), loom_bounded(1), sampled(Engine::Random, 5_000), sampled(Engine::Pct, 5_000)]),
+    crate::model!("wanted::answers_as_a_set_would::four_operations", four_operations_on_bits,
+        claim: "what is asked for and not done is wanted; a stop and the close are the end",
+        size: "1 thread, 3 wants, every 4 operations: ask or done",
+        invariants: [16],
+        must_reach: ["0 wanted", "3 wanted"],
+        runs: [sc()]),
+    crate::model!("safepoint::once_under_each_p::five_come", five_come,
+        claim: "a function begins once under each P there is, and the caller is woken when it has run under the last",
+        size: "1 thread, 3 Ps, every 5 events: the owner of a P comes, of one too many, or the function has run",
+        invariants: [17, 18],
+        must_reach: ["begun 0, ended 0", "begun 3, ended 2", "begun 3, ended 0"],
+        runs: [sc()]),
     crate::model!("safepoint::once_under_each_p::one_is_idle_and_one_enters_a_system_call",
         one_is_idle_and_one_enters_a_system_call,
         claim: "a function runs once under an idle P and once under one whose M just enters a system call that lasts",
@@ -801,6 +893,12 @@ pub const MODELS: &[Model] = &[
         invariants: [1, 2, 4, 18, 30, 31, 32, 33, 34],
         must_reach: ["the G was meanwhile", "the G was second"],
         runs: [rc11_cut(), sampled(Engine::Random, 6_000), sampled(Engine::Pct, 6_000), sampled(Engine::TsoPct, 3_000)]),
+    crate::model!("resize::the_first_numbers_are_held::three_resizes", three_resizes,
+        claim: "of four Ps those with the first numbers are held, the others spare, and each that ends is emptied",
+        size: "1 thread, 4 Ps, every 3 resizes, the Ps in 2 orders",
+        invariants: [4, 26],
+        must_reach: ["4 left, emptied 0", "1 left, emptied 3", "1 left, emptied 6", "4 left, emptied 3"],
+        runs: [sc()]),
     crate::model!("resize::no_g_is_lost::from_two_to_one_to_three", from_two_to_one_to_three,
         claim: "while Gs wait in rings there are two Ps, one, three: each G runs once, under a P that there is",
         size: "2, 1, 3 Ps, 4 Ms, 6 Gs, 2 stops",

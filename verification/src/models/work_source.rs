@@ -6,7 +6,7 @@
 use super::common::g;
 use super::stw::real::{More, On, Play, Sign, finish, first_runs, open_with, small, submit};
 use crate::engine::Engine;
-use crate::model::{Model, loom_bounded, rc11, rc11_cut, sampled};
+use crate::model::{Model, loom_bounded, rc11, rc11_cut, sampled, sc};
 use crate::mutant::{self, Mutant, Mutation};
 use crate::stage::Stage;
 use spinpark::atomic::Atomic;
@@ -17,10 +17,10 @@ use spinpark::kernel::locked::{Wake, Woken};
 use spinpark::kernel::observer::Event;
 use spinpark::kernel::p::PId;
 use spinpark::kernel::sources::Source;
-use spinpark::kernel::work_source::{Waker, WorkSource};
+use spinpark::kernel::work_source::{Wakep, Waker, WorkSource};
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU32};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 
 /// A source, as its own threads see it.
 struct Bell<H: Stage> {
@@ -200,6 +200,47 @@ fn a_g_waits_for_it<H: Stage>() -> String {
     format!("{} Ms", snapshot.alive)
 }
 
+/// A scheduler that only counts what it is told.
+#[derive(Default)]
+struct Counts {
+    wakes: AtomicU32,
+    announced: AtomicU32,
+}
+
+impl Wakep for Counts {
+    fn wakep(self: Arc<Self>) {
+        self.wakes.fetch_add(1, Relaxed);
+    }
+    fn announce(self: Arc<Self>, when: u64) {
+        self.announced.fetch_add(when as u32, Relaxed);
+    }
+}
+
+/// Wakers of two schedulers, of which one may be gone, and a copy.
+fn wakers_of_two<H: Stage>() -> String {
+    let scheds = [Arc::new(Counts::default()), Arc::new(Counts::default())];
+    let waker = |of: usize| Waker::new(Arc::downgrade(&scheds[of]) as Weak<dyn Wakep>);
+    let (one, other) = (H::choose(2), H::choose(2));
+    let (first, mut second) = (waker(one), waker(other));
+    let is_copied = H::choose(2) == 1;
+    if is_copied {
+        second = first.clone();
+    }
+    let is_same = is_copied || one == other;
+    assert!(first.is_same(&second) == is_same, "of schedulers {one} and {other}: the same? {}", first.is_same(&second));
+    second.wake();
+    second.announce(5);
+    let told = if is_copied { one } else { other };
+    for (n, sched) in scheds.iter().enumerate() {
+        let heard = (sched.wakes.load(Relaxed), sched.announced.load(Relaxed));
+        assert!(heard == if n == told { (1, 5) } else { (0, 0) }, "scheduler {n} heard {heard:?}, {told} was told");
+    }
+    drop(scheds);
+    first.wake();
+    first.announce(5);
+    (if is_same { "the same" } else { "two" }).to_owned()
+}
+
 /// The models.
 pub const MODELS: &[Model] = &[
     crate::model!("work_source::its_work_is_run::the_last_seeker_gives_up", the_last_seeker_gives_up,
@@ -236,6 +277,12 @@ pub const MODELS: &[Model] = &[
         sampled(Engine::Pct, 5_000),
         sampled(Engine::TsoPct, 3_000),
     ]),
+    crate::model!("work_source::a_waker_wakes_its_scheduler::wakers_of_two", wakers_of_two,
+        claim: "a waker wakes the scheduler it is of, if that is there, and is told from that of another",
+        size: "1 thread, 2 schedulers, 2 wakers",
+        invariants: [37],
+        must_reach: ["the same", "two"],
+        runs: [sc()]),
     crate::model!("deadlock::never_told_without_reason::a_source_gets_work", a_g_waits_for_it,
     claim: "a G waits for one that a source makes runnable, which was expected until it was there: it is not told",
     size: "1 P, 2 Ms, 2 Gs, 1 wait",

@@ -32,7 +32,7 @@ struct OfAnAccess {
 #[derive(Debug, Deserialize)]
 struct OfSteps {
     file: String,
-    /// Each is a part of the mistake's name: the function, or more of it.
+    /// Each is a part of the mistake's name: the function, or more of it. With a `$` behind it, the name's end.
     names: Vec<String>,
     reason: String,
 }
@@ -67,7 +67,11 @@ impl Survivors {
 
 impl OfSteps {
     fn is_about(&self, record: &MutantRecord) -> bool {
-        self.file == record.file && self.names.iter().any(|name| record.name.contains(name.as_str()))
+        let is_named = |name: &String| match name.strip_suffix('$') {
+            Some(end) => record.name.ends_with(end),
+            None => record.name.contains(name.as_str()),
+        };
+        self.file == record.file && self.names.iter().any(is_named)
     }
 }
 

@@ -1,0 +1,127 @@
+//! Models of `timers`: shelves beside a plain list. Of the word that is read without the lock, see also `netpoll`.
+
+use super::common::any_of;
+use crate::model::{Model, sc};
+use crate::stage::Stage;
+use spinpark::host::Nanos;
+use spinpark::kernel::timers::{Key, NEVER, Timers};
+
+const SOON: Nanos = 5;
+const LATE: Nanos = 7;
+
+/// A timer: where it is, when it is due, and which it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Told {
+    shelf: usize,
+    when: Nanos,
+    number: usize,
+}
+
+struct Both<H: Stage> {
+    timers: Timers<H, usize>,
+    shelves: usize,
+    /// In the order in which they came.
+    list: Vec<Told>,
+    keys: Vec<Key>,
+    taken: usize,
+}
+
+impl<H: Stage> Both<H> {
+    /// With so many shelves; with none asked for there is one.
+    fn of(shelves: usize) -> Self {
+        let timers = Timers::new(shelves);
+        Both { timers, shelves: shelves.max(1), list: Vec::new(), keys: Vec::new(), taken: 0 }
+    }
+
+    /// The earliest of a shelf; of those of one moment, the one that came first.
+    fn first_of(&self, shelf: usize) -> Option<Told> {
+        let of_it = self.list.iter().filter(|told| told.shelf == shelf % self.shelves);
+        of_it.min_by_key(|told| told.when).copied()
+    }
+
+    fn take(&mut self, told: Option<Told>) -> Option<usize> {
+        self.list.retain(|other| Some(*other) != told);
+        told.map(|told| told.number)
+    }
+
+    fn adds(&mut self, shelf: usize, when: Nanos) {
+        let number = self.keys.len();
+        let (key, is_first) = self.timers.add(shelf, when, number);
+        let before = self.first_of(shelf).map_or(NEVER, |first| first.when);
+        assert!(is_first == (when < before), "added for {when}, after {before}: is it the first? {is_first}");
+        assert!(key.when() == when, "due at {}, not {when}", key.when());
+        self.list.push(Told { shelf: shelf % self.shelves, when, number });
+        self.keys.push(key);
+    }
+
+    fn removes(&mut self, number: usize) {
+        let told = self.list.iter().copied().find(|told| told.number == number);
+        let (found, told) = (self.timers.remove(self.keys[number]), self.take(told));
+        assert!(found == told, "removed {found:?}, not {told:?}");
+    }
+
+    fn takes_due(&mut self, shelf: usize, now: Nanos) {
+        let due = (shelf..shelf + self.shelves).filter_map(|shelf| self.first_of(shelf)).find(|told| told.when <= now);
+        let (found, told) = (self.timers.take_due(shelf, now), self.take(due));
+        assert!(found == told, "due at {now}, asked of shelf {shelf}: {found:?}, not {told:?}");
+        self.taken += usize::from(told.is_some());
+    }
+
+    fn drains(&mut self) {
+        let mut found: Vec<usize> = self.timers.drain().collect();
+        found.sort_unstable();
+        let told: Vec<usize> = self.list.drain(..).map(|told| told.number).collect();
+        assert!(found == told, "drained {found:?}, not {told:?}");
+    }
+
+    fn agree(&self) {
+        let next = self.list.iter().map(|told| told.when).min().unwrap_or(NEVER);
+        assert!(self.timers.deadline() == next, "the next is due at {next}, not {}", self.timers.deadline());
+        assert!(self.timers.len() == self.list.len(), "{} there, not {}", self.timers.len(), self.list.len());
+        assert!(self.timers.is_empty() == self.list.is_empty(), "{} there, but empty or not", self.list.len());
+    }
+}
+
+fn four_operations<H: Stage>() -> String {
+    let mut both = Both::<H>::of(H::choose(3));
+    for _ in 0..4 {
+        match H::choose(9 + both.keys.len()) {
+            n @ 0..4 => both.adds(n % 2, [SOON, LATE][n / 2]),
+            n @ 4..8 => both.takes_due(n % 2, [SOON, LATE][n / 2 - 2]),
+            8 => both.drains(),
+            n => both.removes(n - 9),
+        }
+        both.agree();
+    }
+    format!("{} added, {} taken, {} left", both.keys.len(), both.taken, both.list.len())
+}
+
+fn replaced_or_gone<H: Stage>() -> String {
+    let timers = Timers::<H, u64>::new(1);
+    let keys = [SOON, LATE].map(|when| timers.add(0, when, when).0);
+    let (which, now) = (H::choose(2), any_of::<H, _>(&[SOON - 1, SOON, LATE]));
+    let taken: Vec<u64> = std::iter::from_fn(|| timers.take_due(0, now)).collect();
+    let when = keys[which].when();
+    let told = if when <= now { Err(1) } else { Ok(when) };
+    let found = timers.replace(keys[which], 1);
+    assert!(found == told, "replaced at {now} what is due at {when}: {found:?}, not {told:?}");
+    let left = timers.remove(keys[which]);
+    assert!(left == told.ok().map(|_| 1), "then {left:?} was there");
+    format!("{} taken, {}", taken.len(), if told.is_ok() { "replaced" } else { "gone" })
+}
+
+/// The models.
+pub const MODELS: &[Model] = &[
+    crate::model!("timers::answers_as_a_list_would::four_operations", four_operations,
+        claim: "what is due comes in order, of the shelf that is asked first; the word says when the next is due",
+        size: "1 thread, 0, 1 or 2 shelves, every 4 operations: add, take what is due, remove, drain; 2 moments",
+        invariants: [35, 44],
+        must_reach: ["4 added, 0 taken, 4 left", "2 added, 2 taken, 0 left", "2 added, 1 taken, 0 left"],
+        runs: [sc()]),
+    crate::model!("timers::answers_as_a_list_would::replaced_or_gone", replaced_or_gone,
+        claim: "what is to be done at a time can be replaced until it is taken",
+        size: "1 thread, 2 timers, taken up to a moment, then 1 replaced",
+        invariants: [44],
+        must_reach: ["0 taken, replaced", "1 taken, replaced", "1 taken, gone", "2 taken, gone"],
+        runs: [sc()]),
+];
