@@ -577,6 +577,7 @@ mod the_tick_on_a_whole_scheduler {
     use spinpark::kernel::monitor::Watch;
     use spinpark::kernel::sched::Sched;
     use spinpark::kernel::syscall::Way;
+    use spinpark::kernel::sysmon;
     use spinpark::kernel::work_source::Wakep;
     use spinpark_proptests::oracle::g;
     use spinpark_proptests::solo::Solo;
@@ -865,6 +866,24 @@ mod the_tick_on_a_whole_scheduler {
             _ => (),
         });
         assert_eq!(naps, [ever_later(54), calm(), vec![None, SOON, SOON]].concat());
+    }
+
+    /// Two are asked to make way at the same tick, and one of them does: at the next tick neither is news.
+    #[test]
+    fn comes_soon_once_though_two_are_asked_at_once() {
+        let sched = scheduler(2);
+        (1..=2).for_each(|number| submit(&sched, number));
+        std::mem::forget(begin(&sched).0);
+        let mut m2 = begin(&sched).0;
+        sched.ready(&mut m2, g(3));
+        let (later, mut m2) = (Arc::clone(&sched), Some(m2));
+        let naps = naps(&sched, 70, move |_| {
+            if m2.as_ref().is_some_and(|m2| later.is_preempted(m2)) {
+                std::mem::forget(later.next(m2.take().expect("once")));
+            }
+        });
+        let asked = naps.iter().position(|nap| *nap == Some(sysmon::SOON)).expect("they were asked");
+        assert_eq!(naps[asked..asked + 3], [sysmon::SOON, 2 * sysmon::SOON, 4 * sysmon::SOON].map(Some));
     }
 
     #[test]
