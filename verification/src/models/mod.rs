@@ -1,13 +1,16 @@
 //! The models, a file a room; and what each room's mutants are killed by.
 
 pub mod common;
+mod diary;
 pub mod g;
 pub mod globq;
 pub mod handoff;
 pub mod idle;
 pub mod local;
 pub mod locked;
+pub mod monitor;
 pub mod netpoll;
+pub mod poll;
 pub mod poller;
 pub mod runq;
 pub mod sched;
@@ -40,7 +43,9 @@ pub const MODELS: &[&[Model]] = &[
     netpoll::MODELS,
     sched::MODELS,
     whole::MODELS,
+    poll::MODELS,
     poller::MODELS,
+    monitor::MODELS,
 ];
 
 /// Every mutant, in reading order.
@@ -60,5 +65,7 @@ pub const MUTANTS: &[&[Mutant]] = &[
     netpoll::MUTANTS,
     sched::MUTANTS,
     whole::MUTANTS,
+    poll::MUTANTS,
     poller::MUTANTS,
+    monitor::MUTANTS,
 ];
