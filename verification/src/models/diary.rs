@@ -45,12 +45,15 @@ pub(super) struct Outside {
 struct Source {
     /// What it gives, each time somebody takes.
     gs: Mutex<VecDeque<Vec<u64>>>,
+    /// When it has work by itself,
     when: AtomicU64,
+    /// and what.
+    then: Mutex<Vec<u64>>,
 }
 
 impl Default for Source {
     fn default() -> Self {
-        Source { gs: Mutex::default(), when: AtomicU64::new(NEVER) }
+        Source { gs: Mutex::default(), when: AtomicU64::new(NEVER), then: Mutex::default() }
     }
 }
 
@@ -91,6 +94,11 @@ impl Outside {
     /// Source `n` has work by itself at this moment.
     pub(super) fn is_due(&self, n: usize, when: Nanos) {
         self.sources[n].when.store(when, Relaxed);
+    }
+
+    /// What it has then. If nothing: another was faster.
+    pub(super) fn gives_then(&self, n: usize, gs: &[u64]) {
+        *open(&self.sources[n].then) = gs.to_vec();
     }
 
     /// Does somebody wait for what the poller reports?
@@ -137,13 +145,18 @@ impl WorkSource for Seen {
         &self.2
     }
     fn has_work(&self) -> bool {
-        !open(&self.0.sources[self.1].gs).is_empty()
+        let source = &self.0.sources[self.1];
+        if source.when.load(Relaxed) <= Staged::now() {
+            let then = std::mem::take(&mut *open(&source.then));
+            open(&source.gs).extend((!then.is_empty()).then_some(then));
+        }
+        !open(&source.gs).is_empty()
     }
     fn take(&self, p: Option<PId>, put: &mut dyn FnMut(G)) {
         let whom = p.map_or("nobody".to_owned(), |p| format!("P{}", p.0));
         self.0.tell(format!("source {} gives to {whom}", self.1));
         let source = &self.0.sources[self.1];
-        if self.deadline() <= Staged::now() {
+        if source.when.load(Relaxed) <= Staged::now() {
             source.when.store(NEVER, Relaxed);
         }
         let gs = open(&source.gs).pop_front();
