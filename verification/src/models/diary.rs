@@ -38,6 +38,8 @@ pub(super) struct Outside {
     scenes: Mutex<VecDeque<Scene>>,
     /// What happens when the first source is asked for its deadline, each time.
     asked: Mutex<VecDeque<Option<Scene>>>,
+    /// What happens when this is told.
+    heard: Mutex<Option<(&'static str, Scene)>>,
     waker: OnceLock<Waker>,
     sched: OnceLock<Weak<Sched<Staged, Diary>>>,
 }
@@ -78,7 +80,12 @@ pub(super) fn at(when: Nanos) -> String {
 
 impl Outside {
     fn tell(&self, what: String) {
-        open(&self.told).push(what);
+        let heard = open(&self.heard).take_if(|(this, _)| *this == what);
+        let mut told = open(&self.told);
+        told.push(what);
+        assert!(told.len() < 1_000, "it never ends: {:?}", &told[990..]);
+        drop(told);
+        self.play(heard.map(|(_, scene)| scene));
     }
 
     /// What has happened since this was last asked.
@@ -121,6 +128,11 @@ impl Outside {
         let mut asked = open(&self.asked);
         asked.extend((1..nth).map(|_| None));
         asked.push_back(Some(Box::new(scene)));
+    }
+
+    /// This happens when `what` is told next. The scheduler may be asked, but not told to do anything.
+    pub(super) fn when_told(&self, what: &'static str, scene: impl FnOnce(&S) + Send + 'static) {
+        *open(&self.heard) = Some((what, Box::new(scene)));
     }
 
     /// Somebody without a P has added something earlier to a source.

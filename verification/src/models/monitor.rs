@@ -20,7 +20,6 @@ use spinpark::kernel::syscall::Away;
 use spinpark::kernel::sysmon::{CALM, LONGEST, PATIENCE, QUIET, SHORTEST, SLICE, SOON};
 use spinpark::kernel::world::Stopped;
 use std::cell::RefCell;
-use std::ops::ControlFlow;
 use std::ops::ControlFlow::{Break, Continue};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
@@ -66,6 +65,8 @@ struct Judge {
     looks: Vec<Look>,
     /// When the last nap ended, was there nothing to see? `None`: it has yet to nap.
     is_quiet: Option<bool>,
+    /// When that was to be.
+    ends_at: Nanos,
     refused: u64,
     /// When the Ms fell asleep that may be ended, the first to fall asleep first. At least one always stays.
     asleep: Vec<(u32, Nanos)>,
@@ -74,7 +75,7 @@ struct Judge {
 impl Judge {
     fn new(sched: &S, outside: &Arc<Outside>) -> Self {
         let (sched, outside) = (Arc::clone(sched), Arc::clone(outside));
-        Judge { sched, outside, looks: Vec::new(), is_quiet: None, refused: 0, asleep: Vec::new() }
+        Judge { sched, outside, looks: Vec::new(), is_quiet: None, ends_at: 0, refused: 0, asleep: Vec::new() }
     }
 
     /// Those end that have slept for long enough. Who?
@@ -125,12 +126,15 @@ impl Judge {
         assert_eq!(nanos, Some(nap_after(&self.looks)), "after these looks: {:?}", self.looks);
     }
 
-    /// Its nap goes to its end, or it was woken.
-    fn looks_next(&mut self) {
+    /// Its nap of `nanos` goes to its end, or it was woken.
+    fn looks_next(&mut self, nanos: Option<Nanos>, nap: Nap) {
+        self.ends_at = Staged::now() + if nap == Nap::Woken { 0 } else { nanos.unwrap_or(0) };
         let snapshot = self.sched.snapshot();
         // Who was refused a thread is to be tried for again.
         let is_refused = snapshot.refused > self.refused;
         self.refused = snapshot.refused;
+        // Who fell asleep last is the first to be woken for a P.
+        self.asleep.truncate(snapshot.sleeping);
         let all = |ps| ps == snapshot.procs;
         self.is_quiet = Some(all(snapshot.idle_ps) && !is_refused || all(snapshot.held));
         self.outside.told();
@@ -193,35 +197,51 @@ impl Cast {
     }
 }
 
-/// The monitor's life. What happens in its `n`th nap, from 1, is `scene`, which is told whether it sleeps until it is woken,
-/// and may leave it asleep for ever.
-fn lives(judge: Judge, mut scene: impl FnMut(usize, bool) -> ControlFlow<()> + 'static) -> Option<Option<Worker>> {
-    judge.sched.start_sysmon().expect("a thread");
-    let (mut judge, mut nth) = (judge, 0);
-    in_each_sleep(Staged::begin, move |nanos| {
-        nth += 1;
-        judge.hears(nanos);
-        scene(nth, nanos.is_none())?;
-        judge.looks_next();
-        Continue(())
-    })
+/// How a nap should end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Nap {
+    /// When its time is over.
+    Whole,
+    /// At once: somebody wakes the monitor.
+    Woken,
+    /// Nobody looks at the monitor any more.
+    Left,
 }
 
-/// The monitor's life for so many naps, of a scheduler with one P. M0 runs G1 if `runs`. Each of `acts` is done in the nap
-/// of its number.
-fn with_acts(runs: bool, naps: usize, acts: Vec<(usize, Act)>) {
-    let (sched, outside) = set(numbers(1), true);
+/// The monitor's life. What happens in its `n`th nap, from 1, is `scene`, which is told how long that would be.
+fn lives(judge: Judge, mut scene: impl FnMut(usize, Option<Nanos>) -> Nap + 'static) {
+    judge.sched.start_sysmon().expect("a thread");
+    let (mut judge, mut nth) = (judge, 0);
+    let ended = in_each_sleep(Staged::begin, move |nanos| {
+        nth += 1;
+        judge.hears(nanos);
+        match scene(nth, nanos) {
+            Nap::Left => return Break(()),
+            nap => judge.looks_next(nanos, nap),
+        }
+        Continue(())
+    });
+    assert!(ended.is_none(), "it lives as long as the scheduler");
+}
+
+/// The monitor's life for so many naps. M0 runs G1 if `runs`. Each of `acts` is done in the nap of its number.
+fn with_acts(procs: usize, runs: bool, naps: usize, acts: Vec<(usize, Act)>) {
+    let (sched, outside) = set(numbers(procs), true);
     let runs = runs.then(|| one_runs(&sched));
     let cast = Rc::new(RefCell::new(Cast { sched: Arc::clone(&sched), runs, away: None, stopped: None }));
     let theirs = Rc::clone(&cast);
-    let ended = lives(Judge::new(&sched, &outside), move |nth, is_deep| {
+    lives(Judge::new(&sched, &outside), move |nth, nanos| {
         let now: Vec<Act> = acts.iter().filter(|(at, _)| *at == nth).map(|(_, act)| *act).collect();
         now.iter().for_each(|&act| theirs.borrow_mut().act(act));
-        // Whoever takes an idle P wakes it, and who starts the world.
+        // Whoever takes an idle P wakes it from a deep sleep, and who starts the world.
         let is_woken = now.iter().any(|act| matches!(act, Act::Submit | Act::Refused(_) | Act::Start));
-        if nth == naps || is_deep && !is_woken { Break(()) } else { Continue(()) }
+        match nanos {
+            _ if nth == naps => Nap::Left,
+            None if is_woken => Nap::Woken,
+            None => Nap::Left,
+            _ => Nap::Whole,
+        }
     });
-    assert!(ended.is_none(), "it lives as long as the scheduler");
     cast.borrow_mut().go();
 }
 
@@ -241,7 +261,7 @@ fn eleven_naps<H: Stage>() -> String {
     ]);
     let early = 1 + H::choose(NAPS - 1);
     let late = early + 1 + H::choose(NAPS - early);
-    with_acts(runs, NAPS, vec![(early, first), (late, second)]);
+    with_acts(1, runs, NAPS, vec![(early, first), (late, second)]);
     format!("{first:?}, {second:?}")
 }
 
@@ -250,13 +270,22 @@ fn eighty_naps<H: Stage>() -> String {
     let act = pick::<H, _>(&[Act::Nothing, Act::Call, Act::Next, Act::Rest]);
     // It has not slowed down, or has; it has asked G1 to make way, or has asked it again.
     let nth = pick::<H, _>(&[40, 53, 58, 60, 63, 70]);
-    with_acts(true, 80, vec![(nth, act)]);
+    // A second P is idle.
+    let procs = pick::<H, _>(&[1, 2]);
+    with_acts(procs, true, 80, vec![(nth, act)]);
     format!("{act:?}")
 }
 
 /// Some Ms have fallen asleep, one after the other, and the monitor ends those that have slept for long.
 fn sleepers<H: Stage>() -> String {
-    let keep = pick::<H, _>(&[SHORTEST, QUIET + SHORTEST, 10 * QUIET, 100 * QUIET, Nanos::MAX]);
+    let keep = pick::<H, _>(&[
+        SHORTEST,
+        QUIET + SHORTEST,
+        // In its first deep sleep it has to wait for just 1 ns.
+        SHORTEST + Nanos::from(CALM) * QUIET + 1,
+        100 * QUIET,
+        Nanos::MAX,
+    ]);
     let gaps = [0; 2].map(|_| pick::<H, _>(&[0, 1, keep.min(1_000 * QUIET) / 2]));
     let (sched, outside) = set(Config { procs: 3, keep_alive: keep, ..numbers(3) }, true);
     let busy: Vec<Worker> = (1..=3)
@@ -278,7 +307,7 @@ fn sleepers<H: Stage>() -> String {
         for_ever(|| theirs.next(m2));
         assert_eq!(theirs.snapshot().sleeping, 3);
         outside.told();
-        assert!(lives(judge, |_, is_deep| if is_deep { Break(()) } else { Continue(()) }).is_none());
+        lives(judge, |_, nanos| if nanos.is_none() { Nap::Left } else { Nap::Whole });
         let left = theirs.snapshot().sleeping;
         assert_eq!(left, if keep == Nanos::MAX { 3 } else { 1 }, "one always stays");
         if left == 3 {
@@ -294,6 +323,41 @@ fn sleepers<H: Stage>() -> String {
             "one stays".to_owned()
         }
     }
+}
+
+/// Two Ms sleep, and the monitor deeply until the first has slept for long; the world may be stopped. A G is submitted.
+fn two_sleepers<H: Stage>() -> String {
+    let is_stopped = pick::<H, _>(&[false, true]);
+    let submits = pick::<H, _>(&[8, 9, 10, 11, 12]);
+    let (sched, outside) = set(Config { keep_alive: 10 * QUIET, ..numbers(2) }, true);
+    let ms = [1, 2].map(|n| {
+        submit(&sched, n);
+        super::diary::begin(&sched)
+    });
+    for m in ms {
+        Solo::pass(1);
+        for_ever(|| sched.next(m));
+    }
+    outside.told();
+    let mut judge = Judge::new(&sched, &outside);
+    judge.asleep = vec![(0, 1), (1, 2)];
+    let theirs = Arc::clone(&sched);
+    lives(judge, move |nth, _| {
+        if nth == 4 && is_stopped {
+            leave(theirs.stop_the_world(None));
+        }
+        if nth == submits {
+            submit(&theirs, 3);
+        }
+        // Of the naps only this one is deep: the first that does not go to its end if a P is taken. A P that is held is not.
+        let is_deep = nth == 10;
+        match nth {
+            15 => Nap::Left,
+            _ if is_deep && nth == submits && !is_stopped => Nap::Woken,
+            _ => Nap::Whole,
+        }
+    });
+    if is_stopped { "it sleeps on" } else { "it is woken" }.to_owned()
 }
 
 /// The scheduler is closed when the monitor has yet to begin, or in one of ten naps, of which the last is deep if there is no
@@ -525,6 +589,26 @@ fn three_looks<H: Stage>() -> String {
     if outcome.is_empty() { "left alone".to_owned() } else { outcome.join(", ") }
 }
 
+/// G1 has run for a slice. Who hears that it is asked to make way, and signals its thread, has it see so.
+fn one_signal<H: Stage>() -> String {
+    let (sched, outside) = set(numbers(1), true);
+    let m0 = Arc::new(Mutex::new(Some(one_runs(&sched))));
+    let (mut watch, theirs) = (sched.watch(), Arc::clone(&m0));
+    let is_asked = |sched: &S, m0: &Mutex<Option<Worker>>| {
+        let m0 = m0.lock().expect("one thread");
+        m0.as_ref().is_some_and(|m0| sched.is_preempted(m0) && sched.should_yield(m0))
+    };
+    sched.tick(&mut watch, 1);
+    outside
+        .when_told("P0 is asked", move |sched| assert!(is_asked(sched, &theirs), "the G that is signalled sees why"));
+    sched.tick(&mut watch, SLICE);
+    assert!(!is_asked(&sched, &m0), "its slice is not over");
+    sched.tick(&mut watch, 1 + SLICE);
+    assert!(is_asked(&sched, &m0) && outside.told().ends_with(&["P0 is asked".to_owned()]));
+    leave(m0.lock().expect("one thread").take());
+    "asked".to_owned()
+}
+
 /// Why every P is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wanted {
@@ -609,7 +693,7 @@ pub const MODELS: &[Model] = &[
         runs: [sc()]),
     crate::model!("monitor::comes_when_go_would::eighty_naps", eighty_naps,
         claim: "the monitor comes ever later, sooner if a G should make way, and soon again if anything happens",
-        size: "one thread plays all: the monitor, 1 P, 1 M; each of 4 events in each of 6 of 80 naps",
+        size: "one thread plays all: the monitor, 1 M, 1 or 2 Ps; each of 4 events in each of 6 of 80 naps",
         invariants: [43],
         must_reach: ["Nothing", "Call", "Next", "Rest"],
         runs: [sc()]),
@@ -618,6 +702,12 @@ pub const MODELS: &[Model] = &[
         size: "one thread plays all: the monitor, 3 Ms; each of 5 times they may sleep, 9 orders of falling asleep",
         invariants: [32],
         must_reach: ["one stays", "all stay"],
+        runs: [sc()]),
+    crate::model!("monitor::ends_ms_that_sleep_for_long::two_sleepers", two_sleepers,
+        claim: "who takes an idle P ends the monitor's deep sleep, and no nap; who finds none, since the world is stopped, does not",
+        size: "one thread plays all: the monitor, 2 Ms, a stopper; a G is submitted in each of 5 of 15 naps",
+        invariants: [32],
+        must_reach: ["it is woken", "it sleeps on"],
         runs: [sc()]),
     crate::model!("monitor::ends_with_the_last_m::ten_naps", ten_naps,
         claim: "when the scheduler is closed the monitor ends with the last M, however long it would nap",
@@ -636,6 +726,12 @@ pub const MODELS: &[Model] = &[
         size: "one thread plays all: 2 Ps, each in one of 4 states; 3 looks, each of 9 times apart; 288 plays",
         invariants: [20, 21, 43],
         must_reach: ["P0 is asked, P1 is asked, P0 is asked again, P1 is asked again", "P0 is retaken, P1 is retaken"],
+        runs: [sc()]),
+    crate::model!("monitor::does_with_each_p_what_go_would::one_signal", one_signal,
+        claim: "when it is said that a G is asked to make way, it can see so",
+        size: "one thread plays all: 1 P, 1 M; 3 looks",
+        invariants: [43],
+        must_reach: ["asked"],
         runs: [sc()]),
     crate::model!("monitor::does_with_each_p_what_go_would::one_interrupted", one_interrupted,
         claim: "a P whose G was interrupted is taken at the monitor's first look if a stop or a safepoint wants it",

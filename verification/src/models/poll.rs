@@ -345,6 +345,7 @@ fn on_the_way<H: Stage>() -> String {
         (Nothing, Ps::Taken),
         (Nothing, Ps::Refused),
         (Nothing, Ps::Closed),
+        (GivenUp, Ps::Refused),
     ]);
     let (sched, outside) = set(numbers(1), true);
     let m0 = one_runs(&sched);
@@ -370,11 +371,11 @@ fn on_the_way<H: Stage>() -> String {
     let found = in_each_sleep(|| sched.next(m0), |_| Break(()));
     let (expected, outcome) = match (happens, ps) {
         (Earlier, _) => (waits(EARLIER), "waits for shorter"),
+        (_, Ps::Refused) => (turns_back(), "turns back"),
         // Too late to know: it is interrupted by who gives it up.
         (GivenUp, _) if nth == 3 => (waits(NOW), "waits"),
         (GivenUp, _) => (lines(&["M0 sleeps, 1 of 1"]), "sleeps"),
         (_, Ps::Taken) => (waits(NOW), "waits"),
-        (_, Ps::Refused) => (turns_back(), "turns back"),
         _ => (lines(&["M0 ends", "0 of 0 sleep"]), "ends"),
     };
     let mut told = outside.told();
@@ -776,7 +777,7 @@ pub const MODELS: &[Model] = &[
         runs: [sc()]),
     crate::model!("poll::the_last_m_waits_there::on_the_way", on_the_way,
         claim: "what changes while an M is on its way into the poller is seen before it waits",
-        size: "one thread plays all: 1 M, 1 P; each of 5 changes at each of 3 moments",
+        size: "one thread plays all: 1 M, 1 P; each of 6 changes at each of 3 moments",
         invariants: [28, 30, 35, 36],
         must_reach: ["waits for shorter", "waits", "sleeps", "turns back", "ends"],
         runs: [sc()]),
