@@ -98,6 +98,7 @@ impl Judge {
             assert_eq!((nanos, told.len()), (Some(SHORTEST), 0), "it naps before it looks");
             return;
         };
+        assert_eq!(Staged::now(), self.ends_at, "it naps until it is woken, or for as long as it should");
         let ends = self.ends();
         assert_eq!(
             told.drain(..ends.len().min(told.len())).collect::<Vec<_>>(),
