@@ -187,7 +187,11 @@ impl Cast {
                 sched.goyield(&mut worker, g(7));
                 self.runs = sched.next(worker).map(|(worker, _)| worker);
             }
-            Act::Stop => self.stopped = Some(sched.stop_the_world(self.runs.take())),
+            Act::Stop => {
+                // Its P has work: when the world goes on, no idle P is taken.
+                self.runs.iter_mut().for_each(|worker| sched.goyield(worker, g(8)));
+                self.stopped = Some(sched.stop_the_world(self.runs.take()));
+            }
             Act::Start => self.away = sched.start_the_world(self.stopped.take().expect("it was stopped")),
         }
     }
@@ -402,6 +406,8 @@ fn ten_naps<H: Stage>() -> String {
     let whole = naps.iter().zip(1..).filter(|(_, nth)| *nth != closes && *nth != ends);
     assert_eq!(whole.map(|(nap, _)| nap.unwrap_or_default()).sum::<Nanos>(), Staged::now(), "nobody else does");
     assert!(!outside.told().iter().any(|what| what == "interrupt"), "nobody waits in the poller");
+    outside.announce(Staged::now());
+    assert_eq!((outside.told().len(), Staged::in_the_wings()), (0, 0), "nobody is sent to look any more");
     format!("after {ends} naps")
 }
 

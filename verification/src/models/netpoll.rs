@@ -146,6 +146,20 @@ scene!(who_leaves_and_a_p_is_handed_on, |H, D| {
     tiny.judge(&[end])
 });
 
+scene!(who_leaves_would_wait_again_and_a_p_is_handed_on, |H, D| {
+    // And M0 was interrupted: there is nothing to wait for any more, so it goes to sleep, unless it sees that timer.
+    let tiny = with_timer::<H, D>(SOON);
+    let poll = tiny.waits();
+    let other = party::<H, _, _>("M1", &tiny, |tiny| {
+        tiny.remove();
+        tiny.add(SOON_AFTER);
+        tiny.hands_on()
+    });
+    let end = tiny.comes_back(poll, false);
+    H::join(other);
+    tiny.judge(&[end])
+});
+
 scene!(one_peeks_and_another_goes_to_sleep, |H, D| {
     let tiny = with_timer::<H, D>(LATE);
     let peeker = party::<H, _, _>("M1", &tiny, |tiny| tiny.peeks());
@@ -255,6 +269,13 @@ pub const MODELS: &[Model] = &[
         size: "2 threads, 2 timers, 1 P handed on",
         invariants: [28, 35, 44],
         must_reach: ["[Asleep], woken 1", "[Looks], woken 0"],
+        runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
+    crate::model!("netpoll::somebody_waits::who_leaves_would_wait_again_and_a_p_is_handed_on",
+        who_leaves_would_wait_again_and_a_p_is_handed_on,
+        claim: "the same of one that was interrupted, and has nothing to wait for but what nobody was told of",
+        size: "2 threads, 2 timers, 1 P handed on",
+        invariants: [28, 35, 44],
+        must_reach: ["[Waits(7)], woken 0", "woken 1"],
         runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
     crate::model!("netpoll::one_at_a_time::one_peeks_and_another_goes_to_sleep", one_peeks_and_another_goes_to_sleep,
         claim: "one looks into the poller while another goes to wait there: not both, and one waits in the end",

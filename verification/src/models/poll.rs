@@ -198,6 +198,8 @@ enum Ps {
     BothIdle,
     /// There is one, and another M gets it for G2.
     Taken,
+    /// There is one, and the world is stopped, goes on, and has another M look.
+    Stopped,
     /// There is one, but for G2 no thread can be had.
     Refused,
     /// The scheduler is closed.
@@ -213,6 +215,7 @@ impl Ps {
         match self {
             Ps::Idle | Ps::BothIdle => (),
             Ps::Taken => submit(sched, 2),
+            Ps::Stopped => assert!(sched.start_the_world(sched.stop_the_world(None)).is_none()),
             Ps::Refused => {
                 Staged::refuse(1);
                 submit(sched, 2);
@@ -222,6 +225,7 @@ impl Ps {
         let told: &[&str] = match self {
             Ps::Idle | Ps::BothIdle => &[],
             Ps::Taken => &["G2 for all", "M1 starts"],
+            Ps::Stopped => &["Held { p: PId(0) }", "Stopped", "Started { procs: 1 }", "P0 is idle", "M1 starts"],
             // Who waits is an M that can be had.
             Ps::Refused => {
                 &["G2 for all", "M1 starts", "Refused", "P0 is idle", "M1 ends", "0 of 1 sleep", "interrupt"]
@@ -248,8 +252,9 @@ fn turns_back() -> Vec<String> {
 
 /// M0 comes back from the poller with `ready`, or because something is due. What it does.
 fn brings(ready: &[u64], ps: Ps) -> Vec<String> {
-    let mut told = queued(ready, if ps == Ps::Taken { "all" } else { "P0" });
-    if ps == Ps::Taken {
+    let is_taken = matches!(ps, Ps::Taken | Ps::Stopped);
+    let mut told = queued(ready, if is_taken { "all" } else { "P0" });
+    if is_taken {
         told.push("M0 sleeps, 1 of 2".to_owned());
         return told;
     }
@@ -271,7 +276,7 @@ fn after_the_wait(ready: &[u64], due: Nanos, is_awaited: bool, ps: Ps) -> (Vec<S
         _ if !ready.is_empty() || Staged::now() >= due => (brings(ready, ps), "brings something"),
         Ps::Refused => (turns_back(), "turns back"),
         _ if !nothing_to_wait_for => (waits(due), "waits again"),
-        Ps::Taken => (lines(&["M0 sleeps, 1 of 2"]), "sleeps"),
+        Ps::Taken | Ps::Stopped => (lines(&["M0 sleeps, 1 of 2"]), "sleeps"),
         _ => (lines(&["M0 sleeps, 1 of 1"]), "sleeps"),
     }
 }
@@ -281,7 +286,7 @@ fn one_wait<H: Stage>() -> String {
     use Meanwhile::{Earlier, GivenUp, Nothing, Over, Rings};
     let (until, is_awaited) = pick::<H, _>(&[(NOW, false), (NOW, true), (NEVER, true), (NEVER, false)]);
     let happens = pick::<H, _>(&[Nothing, Over, Earlier, GivenUp, Rings(1), Rings(2), Rings(3)]);
-    let ps = pick::<H, _>(&[Ps::Idle, Ps::BothIdle, Ps::Taken, Ps::Refused, Ps::Closed]);
+    let ps = pick::<H, _>(&[Ps::Idle, Ps::BothIdle, Ps::Taken, Ps::Stopped, Ps::Refused, Ps::Closed]);
 
     let (sched, outside) = set(numbers(if ps == Ps::BothIdle { 2 } else { 1 }), true);
     let m0 = one_runs(&sched);
@@ -771,7 +776,7 @@ pub const MODELS: &[Model] = &[
         runs: [sc()]),
     crate::model!("poll::the_last_m_waits_there::one_wait", one_wait,
         claim: "the last M waits in the poller while there is anything to wait for, and an idle P gets what it brings",
-        size: "one thread plays all: 1 M, 1 or 2 Ps, 3 Gs, which an idle P or nobody gets; each of 140 waits",
+        size: "one thread plays all: 1 M, 1 or 2 Ps, 3 Gs, which an idle P or nobody gets; each of 168 waits",
         invariants: [1, 28, 29, 30, 35, 36],
         must_reach: ["nothing to wait for", "brings something", "turns back", "waits again", "sleeps", "ends"],
         runs: [sc()]),
