@@ -66,6 +66,13 @@ impl Solo {
         CHOICES.with_borrow_mut(|c| c.dictated = choices.iter().copied().collect());
     }
 
+    /// From now on, on this thread, it is moment 0, and what is drawn belongs to seed 0.
+    pub fn reset() {
+        Solo::seed(0);
+        READS.set(0);
+        CLOCK.set(0);
+    }
+
     /// So much time passes on this thread. It does not pass by itself.
     pub fn pass(nanos: Nanos) {
         CLOCK.set(CLOCK.get().saturating_add(nanos));

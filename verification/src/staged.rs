@@ -78,6 +78,16 @@ thread_local! {
 }
 
 impl Staged {
+    /// An empty stage, at moment 0: what another play has left behind on this thread, one that failed perhaps, is gone.
+    pub fn reset() {
+        Solo::reset();
+        SCENE.take();
+        REFUSALS.set(0);
+        // It has a P, and is no more.
+        std::mem::forget(STAGE.take());
+        drop(WINGS.take());
+    }
+
     /// How many threads were asked for and have yet to begin.
     pub fn in_the_wings() -> usize {
         WINGS.with_borrow(VecDeque::len)
@@ -123,6 +133,12 @@ pub fn for_ever<R>(sleeps: impl FnOnce() -> R) {
     assert!(unless_gone(sleeps).is_none(), "staged: nobody fell asleep");
 }
 
+/// In a scene, instead of going on: whoever sleeps there never wakes up in this play. Caught by [`for_ever`],
+/// [`in_each_sleep`] and [`unless_gone`].
+pub fn vanish() -> ! {
+    panic::resume_unwind(Box::new(Gone))
+}
+
 /// Does `sleeps`, in which somebody sleeps again and again, a monitor for instance, and `scene` each time: it is told
 /// for how long, `None` being until it is woken. When it breaks off, the sleeper is left to sleep for ever.
 pub fn in_each_sleep<R>(
@@ -135,7 +151,8 @@ pub fn in_each_sleep<R>(
     slept
 }
 
-fn unless_gone<R>(sleeps: impl FnOnce() -> R) -> Option<R> {
+/// Does `sleeps`. `None`: in it somebody fell asleep for ever.
+pub fn unless_gone<R>(sleeps: impl FnOnce() -> R) -> Option<R> {
     match panic::catch_unwind(AssertUnwindSafe(sleeps)) {
         Ok(slept) => Some(slept),
         Err(gone) if gone.is::<Gone>() => None,
@@ -219,10 +236,10 @@ fn play(nanos: Option<Nanos>) -> bool {
     match SCENE.take() {
         None => return false,
         Some(Scene::Meanwhile(scene)) => scene(),
-        Some(Scene::ForEver) => panic::resume_unwind(Box::new(Gone)),
+        Some(Scene::ForEver) => vanish(),
         Some(Scene::Each(mut scene)) => {
             if scene(nanos).is_break() {
-                panic::resume_unwind(Box::new(Gone));
+                vanish();
             }
             SCENE.set(Some(Scene::Each(scene)));
         }

@@ -1,6 +1,7 @@
 //! The models, a file a room; and what each room's mutants are killed by.
 
 pub mod common;
+mod diary;
 pub mod g;
 pub mod globq;
 pub mod handoff;
@@ -8,7 +9,9 @@ pub mod idle;
 pub mod lists;
 pub mod local;
 pub mod locked;
+pub mod monitor;
 pub mod netpoll;
+pub mod poll;
 pub mod poller;
 pub mod runq;
 pub mod sched;
@@ -48,7 +51,9 @@ pub const MODELS: &[&[Model]] = &[
     sched::MODELS,
     snapshot::MODELS,
     whole::MODELS,
+    poll::MODELS,
     poller::MODELS,
+    monitor::MODELS,
 ];
 
 /// Every mutant, in reading order.
@@ -68,5 +73,7 @@ pub const MUTANTS: &[&[Mutant]] = &[
     netpoll::MUTANTS,
     sched::MUTANTS,
     whole::MUTANTS,
+    poll::MUTANTS,
     poller::MUTANTS,
+    monitor::MUTANTS,
 ];

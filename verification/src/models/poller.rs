@@ -229,6 +229,22 @@ fn no_thread_but_who_waits<H: Stage>() -> String {
     ends(&sched)
 }
 
+fn a_timer_and_the_monitor<H: Stage>() -> String {
+    let sched = coast::<H>(small(1, 1), 2, |sched, worker, n| {
+        if n == 1 {
+            waits_until(sched, &worker, 2, 0);
+        }
+        Some(worker)
+    });
+    let monitor = H::fork("monitor", {
+        let sched = Arc::clone(&sched);
+        move || sched.tick(&mut sched.watch(), H::now())
+    });
+    submit(&sched, 1, 1);
+    H::join(monitor);
+    ends(&sched)
+}
+
 /// The models.
 pub const MODELS: &[Model] = &[
     crate::model!("sched::timers_and_sockets::a_timer_from_outside", a_timer_from_outside,
@@ -261,6 +277,12 @@ pub const MODELS: &[Model] = &[
         invariants: [1, 2, 28, 30, 36],
         must_reach: ["one waited"],
         runs: [rc11(), sampled(Engine::Pct, 5_000), sampled(Engine::TsoPct, 3_000)]),
+    crate::model!("sched::timers_and_sockets::a_timer_and_the_monitor", a_timer_and_the_monitor,
+        claim: "the monitor takes what is due while the only M goes to sleep: it runs, once",
+        size: "1 P, 1 M, 1 G, 1 timer, 1 tick",
+        invariants: [1, 2, 28, 30, 35, 36, 44],
+        must_reach: [],
+        runs: [rc11_cut(), sampled(Engine::Pct, 5_000), sampled(Engine::TsoPct, 3_000)]),
 ];
 
 /// The mutants.
