@@ -598,6 +598,7 @@ fn three_looks<H: Stage>() -> String {
 
 /// G1 has run for a slice. Who hears that it is asked to make way, and signals its thread, has it see so.
 fn one_signal<H: Stage>() -> String {
+    let late = pick::<H, _>(&[0, 1, SLICE]);
     let (sched, outside) = set(numbers(1), true);
     let m0 = Arc::new(Mutex::new(Some(one_runs(&sched))));
     let (mut watch, theirs) = (sched.watch(), Arc::clone(&m0));
@@ -610,7 +611,7 @@ fn one_signal<H: Stage>() -> String {
         .when_told("P0 is asked", move |sched| assert!(is_asked(sched, &theirs), "the G that is signalled sees why"));
     sched.tick(&mut watch, SLICE);
     assert!(!is_asked(&sched, &m0), "its slice is not over");
-    sched.tick(&mut watch, 1 + SLICE);
+    sched.tick(&mut watch, 1 + SLICE + late);
     assert!(is_asked(&sched, &m0) && outside.told().ends_with(&["P0 is asked".to_owned()]));
     leave(m0.lock().expect("one thread").take());
     "asked".to_owned()
@@ -736,7 +737,7 @@ pub const MODELS: &[Model] = &[
         runs: [sc()]),
     crate::model!("monitor::does_with_each_p_what_go_would::one_signal", one_signal,
         claim: "when it is said that a G is asked to make way, it can see so",
-        size: "one thread plays all: 1 P, 1 M; 3 looks",
+        size: "one thread plays all: 1 P, 1 M; 3 looks, the last of which is late, or not",
         invariants: [43],
         must_reach: ["asked"],
         runs: [sc()]),
