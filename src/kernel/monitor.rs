@@ -121,7 +121,8 @@ impl<H: Host, O: Observer> Sched<H, O> {
             retook |= self.look_at(PId(p as u32), seen, around);
         }
         watch.pace.after(retook);
-        if watch.seen.iter_mut().take(self.procs()).any(|seen| seen.is_news()) {
+        // Each is asked, not only up to the first: what is news at this tick is none at the next.
+        if watch.seen.iter_mut().take(self.procs()).map(Seen::is_news).filter(|&news| news).count() > 0 {
             watch.pace.hurry();
         }
         if self.central(|c| core::mem::take(&mut c.must_retry)) {

@@ -75,7 +75,7 @@ impl<H: Host, T: Send + 'static> Timers<H, T> {
         Timers { shelves: (0..shelves.max(1)).map(shelf).collect() }
     }
 
-    /// `what` is to be done at `when` or soon after. `true`: nothing on this shelf is due earlier. Then whoever adds it
+    /// `what` is to be done at `when` or soon after. `true`: nothing on this shelf is due as early. Then whoever adds it
     /// without a P has to announce it, see `netpoll`. Go: `maybeAdd`.
     pub fn add(&self, shelf: usize, when: Nanos, what: T) -> (Key, bool) {
         let index = shelf % self.shelves.len();
