@@ -276,7 +276,7 @@ pub const MODELS: &[Model] = &[
         size: "2 threads, 2 timers, 1 P handed on",
         invariants: [28, 35, 44],
         must_reach: ["[Waits(7)], woken 0", "woken 1"],
-        runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
+        runs: [rc11(), loom(), sc(), tso()]),
     crate::model!("netpoll::one_at_a_time::one_peeks_and_another_goes_to_sleep", one_peeks_and_another_goes_to_sleep,
         claim: "one looks into the poller while another goes to wait there: not both, and one waits in the end",
         size: "2 threads, 1 timer, 1 P idled",
