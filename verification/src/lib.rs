@@ -7,7 +7,15 @@ pub mod lists;
 pub mod litmus;
 pub mod loom;
 pub mod model;
+#[cfg(not(test))]
 pub mod models;
+#[cfg(test)]
+#[path = "models/none.rs"]
+pub mod models;
+#[cfg(not(test))]
+pub mod museum;
+#[cfg(test)]
+#[path = "museum/none.rs"]
 pub mod museum;
 pub mod mutant;
 mod naming;

@@ -30,7 +30,6 @@ use crate::model::Model;
 use crate::mutant::Mutant;
 
 /// Every model, in reading order.
-#[cfg(not(test))]
 pub const MODELS: &[&[Model]] = &[
     g::MODELS,
     runq::MODELS,
@@ -56,10 +55,6 @@ pub const MODELS: &[&[Model]] = &[
     poller::MODELS,
     monitor::MODELS,
 ];
-
-/// None: this crate's own tests play none, and take half the time to build without them.
-#[cfg(test)]
-pub const MODELS: &[&[Model]] = &[];
 
 /// Every mutant, in reading order.
 pub const MUTANTS: &[&[Mutant]] = &[

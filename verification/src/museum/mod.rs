@@ -64,7 +64,6 @@ pub const EXHIBITS: &[&[Exhibit]] = &[
 ];
 
 /// The twins' models, which are not the kernel's.
-#[cfg(not(test))]
 pub const MODELS: &[&[Model]] = &[
     go::MODELS,
     peers::dekker::MODELS,
@@ -77,10 +76,6 @@ pub const MODELS: &[&[Model]] = &[
     peers::deques::MODELS,
     peers::handoff::MODELS,
 ];
-
-/// None, as in [`models`](crate::models).
-#[cfg(test)]
-pub const MODELS: &[&[Model]] = &[];
 
 /// The twins that are not the kernel's.
 pub const MUTANTS: &[&[Mutant]] = &[
