@@ -5,7 +5,7 @@
 //! **Nobody is woken, started or waited for under the lock.** Who finds under it that somebody has to be woken writes
 //! that down, in `Calls`; it is done as soon as the lock is free, by the same thread.
 //!
-//! Checked by: verification/src/models/{sched,whole}.rs
+//! Checked by: verification/src/models/{lists,sched,whole}.rs
 
 use super::deadlock::Census;
 use super::g::G;

@@ -1,6 +1,6 @@
 //! What each room asks of the others, answered with the real structures. One `impl` a room; it decides nothing itself.
 //!
-//! Checked by: verification/src/models/{sched,whole}.rs, verification/tests/stress.rs
+//! Checked by: verification/src/models/{lists,sched,whole}.rs, verification/tests/stress.rs
 
 use super::central::Central;
 use super::find::{self, Idled, Worker};

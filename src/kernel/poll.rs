@@ -9,7 +9,7 @@
 //!
 //! It does not look for work of others, and wakes nobody, if it has one G to run: a wake-up wakes one M.
 //!
-//! Checked by: verification/src/models/{netpoll,whole}.rs
+//! Checked by: verification/src/models/{poll,poller,netpoll}.rs
 
 use super::central::Central;
 use super::find::Worker;

@@ -3,7 +3,7 @@
 //! A [`Sched`] owns the tables of Ps and Ms (type-stable: nothing in them is freed while it lives), the one lock, and
 //! what is read without it. What the rooms ask of each other stands in [`neighbours`](super::neighbours).
 //!
-//! Checked by: verification/src/models/{sched,whole}.rs, verification/tests/stress.rs
+//! Checked by: verification/src/models/{lists,sched,whole}.rs, verification/tests/stress.rs
 
 use super::central::{Calls, Central, Monitor};
 use super::config::{Config, ConfigError};

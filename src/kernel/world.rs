@@ -5,7 +5,7 @@
 //! **Who stops the world has no P of its own**: a G that does so gives its P first, like any other. So two that want to
 //! stop it cannot wait for each other.
 //!
-//! Checked by: verification/src/models/stw.rs, verification/src/models/{sched,whole}.rs
+//! Checked by: verification/src/models/{stw,lists,sched,whole}.rs
 
 use super::central::Central;
 use super::config::ConfigError;

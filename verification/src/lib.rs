@@ -12,10 +12,6 @@ pub mod models;
 #[cfg(test)]
 #[path = "models/none.rs"]
 pub mod models;
-#[cfg(not(test))]
-pub mod museum;
-#[cfg(test)]
-#[path = "museum/none.rs"]
 pub mod museum;
 pub mod mutant;
 mod naming;
