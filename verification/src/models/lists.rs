@@ -4,6 +4,7 @@
 //! One moves at a time, so nothing is asked of memory orderings, and no step is interrupted: what is checked is *which* G
 //! is found *where*, who is woken *with what*, and who is told. The other models see the races, and none of this.
 
+use super::common::any_of;
 use crate::engine::Engine;
 use crate::lists::What::{
     Arrive, Block, Close, Enter, ForEachP, GoOn, Next, NextLocal, Park, Ready, Refuse, Resize, Stop, Submit, Tick,
@@ -24,11 +25,6 @@ const SMALL: Numbers = Numbers {
     steal_passes: 2,
     max_ms: 4,
 };
-
-/// One of these, which the engine chooses.
-fn one_of<H: Stage, T: Copy>(all: &[T]) -> T {
-    all[H::choose(all.len())]
-}
 
 /// Both, and the moves that were made.
 struct Play {
@@ -75,7 +71,7 @@ fn any_two_moves_after<H: Stage>(before: &[What]) -> String {
     for _ in 0..2 {
         let mut all = play.lists.allowed();
         all.dedup();
-        play.make(one_of::<H, _>(&all), 0);
+        play.make(any_of::<H, _>(&all), 0);
     }
     play.end()
 }
@@ -116,18 +112,18 @@ fn numbers<H: Stage>() -> Numbers {
         spare: H::choose(3),
         ring_log: 1 + H::choose(3) as u32,
         global_first: H::choose(2) == 0,
-        global_every: one_of::<H, _>(&[0, 1, 3, 61]),
+        global_every: any_of::<H, _>(&[0, 1, 3, 61]),
         inherit_at_most: 1 + H::choose(3) as u32,
-        steal_passes: one_of::<H, _>(&[1, 2, 4]),
-        max_ms: one_of::<H, _>(&[4, 5, 6, 4, 5, 6, 1, 2, 3]),
+        steal_passes: any_of::<H, _>(&[1, 2, 4]),
+        max_ms: any_of::<H, _>(&[4, 5, 6, 4, 5, 6, 1, 2, 3]),
     }
 }
 
 fn drawn_moves<H: Stage>(themes: &[Theme]) -> String {
-    let lists = Lists::new(numbers::<H>(), None).about(one_of::<H, _>(themes));
+    let lists = Lists::new(numbers::<H>(), None).about(any_of::<H, _>(themes));
     let mut play = Play::new(lists);
     for _ in 0..10 + H::choose(60) {
-        let what = one_of::<H, _>(&play.lists.allowed());
+        let what = any_of::<H, _>(&play.lists.allowed());
         let lot = H::choose(8) as u64;
         play.make(what, lot);
     }

@@ -304,13 +304,17 @@ fn bounded(order: &Order, seconds: f64) -> Order {
     order
 }
 
+/// They hear every event of the whole scheduler, so they are asked before others.
+const HEAR_ALL: &str = "sched::answers_as_lists_would::";
+
 /// Who is asked, and for how long: all of them for a moment, those of the same room first; then those that need longer.
 fn rounds(judges: &[usize], room: &str, survey: &Survey, patience: Patience) -> Vec<(Vec<usize>, f64)> {
     let mut first = judges.to_vec();
     let cost = |judge: &usize| {
         let judge = &survey.judges[*judge];
         let is_of_room = judge.order.model.starts_with(&format!("{room}::"));
-        (!is_of_room, (judge.seconds * 1000.0) as u64)
+        let hears_all = judge.order.model.starts_with(HEAR_ALL);
+        (!is_of_room, !hears_all, (judge.seconds * 1000.0) as u64)
     };
     first.sort_by_key(cost);
     // Whoever draws by lot sees what only large models have: some of them are asked, however many others there are.
