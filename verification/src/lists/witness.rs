@@ -63,9 +63,7 @@ impl Observer for Witness {
             Event::Queued { p: Some(to), g, next: true } => Ev::QueuedNext(p(to), item(g)),
             Event::Queued { p: to, g, .. } => Ev::Queued(to.map(p), item(g)),
             Event::Found { m, p, g, from, next } => Ev::Found { m: m.index(), p: p.index(), item: item(g), from, next },
-            Event::Stole { m, p, victim, gs } => {
-                Ev::Stole { m: m.index(), p: p.index(), victim: victim.index(), gs: gs as usize }
-            }
+            Event::Stole { m, p, victim, gs } => Ev::Stole { m: m.index(), p: p.index(), victim: victim.index(), gs },
             Event::Spinning { m } => Ev::Spinning(m.index()),
             Event::Idled { m, p } => Ev::Idled { m: m.index(), p: p.index() },
             Event::Slept { m, sleeping, alive } => Ev::Slept { m: m.index(), sleeping, alive },
