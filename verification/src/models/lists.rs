@@ -1,4 +1,4 @@
-//! The whole scheduler beside [lists](crate::lists) that say what each move does: every event, in order, and where
+//! The whole scheduler beside [lists that say](crate::lists) what each move does: every event, in order, and where
 //! everybody is after it.
 //!
 //! One moves at a time, so nothing is asked of memory orderings, and no step is interrupted: what is checked is *which* G
