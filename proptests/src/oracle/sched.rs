@@ -1,4 +1,4 @@
-//! The whole scheduler beside [lists](spinpark_verification::lists), as a state machine for proptest: the programs are
+//! The whole scheduler beside [its lists](spinpark_verification::lists), as a state machine for proptest: the programs are
 //! drawn by it, and made short when one fails.
 
 use crate::check::{Broken, Tally};
