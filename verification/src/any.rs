@@ -143,7 +143,24 @@ where
     }
     #[track_caller]
     fn with<U>(&self, f: impl FnOnce(&mut V) -> U) -> U {
-        either!(self, lock => lock.with(f))
+        let (mut f, mut result) = (Some(f), None);
+        self.hold(&mut |value| result = f.take().map(|f| f(value)));
+        result.expect("what holds the lock is called once")
+    }
+}
+
+impl<R, L, A, S, T> Five<R, L, A, S, T> {
+    /// The five hosts' locks, each built for one kind of function and not for each of hundreds.
+    #[track_caller]
+    fn hold<V>(&self, f: &mut dyn FnMut(&mut V))
+    where
+        R: host::Lock<V>,
+        L: host::Lock<V>,
+        A: host::Lock<V>,
+        S: host::Lock<V>,
+        T: host::Lock<V>,
+    {
+        either!(self, lock => lock.with(f));
     }
 }
 
@@ -225,6 +242,7 @@ impl Host for Any {
     }
     #[track_caller]
     fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), SpawnError> {
+        let body: Box<dyn FnOnce() + Send> = Box::new(body);
         ask!(spawn(name, body))
     }
 }
@@ -237,6 +255,8 @@ impl Stage for Any {
 
     #[track_caller]
     fn fork<V: Send + 'static>(name: &str, body: impl FnOnce() -> V + Send + 'static) -> Self::Thread<V> {
+        // The five hosts' threads are built for one kind of body, not for each of hundreds.
+        let body: Box<dyn FnOnce() -> V + Send> = Box::new(body);
         match KIND.get() {
             Kind::Rc11 => Five::Rc11(Rc11::fork(name, body)),
             Kind::Loom => Five::Loom(Loom::fork(name, body)),

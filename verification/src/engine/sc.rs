@@ -98,6 +98,8 @@ pub struct Explored {
     pub redundant: u64,
     /// Was everything explored?
     pub complete: bool,
+    /// Could ever more threads than one go on?
+    pub races: bool,
 }
 
 enum Decision {
@@ -196,6 +198,7 @@ impl Exhaustive {
             self.depth += 1;
             return *chosen;
         }
+        self.seen.borrow_mut().races |= left.len() > 1;
         let asleep = self.asleep();
         left.retain(|step| !asleep.contains(step));
         // The thread with the smallest number goes first.

@@ -2,7 +2,6 @@
 //! and what it asks of two sources and of a poller, in the order in which it happens.
 
 use super::common::g;
-use crate::stage::Stage;
 use crate::staged::{self, Staged};
 use spinpark::host::{Host, Nanos};
 use spinpark::kernel::config::Config;
@@ -293,11 +292,6 @@ pub(super) fn one_runs(sched: &S) -> Worker {
 /// From here on, nobody looks at it any more.
 pub(super) fn leave<T>(what: T) {
     forget(what);
-}
-
-/// One of these.
-pub(super) fn pick<H: Stage, T: Copy>(of: &[T]) -> T {
-    of[H::choose(of.len())]
 }
 
 /// It is this moment.

@@ -11,8 +11,9 @@ use crate::lists::What::{
     Yield, YieldBound,
 };
 use crate::lists::{self, Kernel, Model as Lists, Move, Numbers, Theme, What, Who};
-use crate::model::{Model, sampled, sc};
+use crate::model::{Model, OnAny, sampled, sc};
 use crate::stage::Stage;
+use crate::tally::Broken;
 use spinpark::kernel::locked::Wake;
 
 const SMALL: Numbers = Numbers {
@@ -43,13 +44,8 @@ impl Play {
         assert!(self.lists.allows(what), "{what:?} makes no sense here");
         self.made.push(this);
         if let Err(why) = lists::both(&mut self.lists, &mut self.kernel, this) {
-            self.differ(&why);
+            differ(self.lists.numbers(), &self.made, &why);
         }
-    }
-
-    fn differ(&self, why: &impl std::fmt::Display) -> ! {
-        let moves: String = self.made.iter().map(|this| format!("\n  {this:?}")).collect();
-        panic!("the kernel and the lists differ\n{:?}{moves}\n{why}", self.lists.numbers())
     }
 
     /// Brings it to its end; says what was reached.
@@ -58,9 +54,14 @@ impl Play {
         let numbers = lists.numbers();
         match lists::to_the_end(lists, kernel) {
             Ok(seen) => seen.names().collect::<Vec<_>>().join("; "),
-            Err(why) => panic!("the kernel and the lists differ\n{numbers:?} {made:?}\n{why}"),
+            Err(why) => differ(numbers, &made, &why),
         }
     }
+}
+
+fn differ(numbers: Numbers, made: &[Move], why: &Broken) -> ! {
+    let moves: String = made.iter().map(|this| format!("\n  {this:?}")).collect();
+    panic!("the kernel and the lists differ\n{numbers:?}{moves}\n{why}")
 }
 
 /// After these moves any two of all there are, then the end. Searched in either order.
@@ -76,12 +77,23 @@ fn any_two_moves_after<H: Stage>(before: &[What]) -> String {
     play.end()
 }
 
-/// A model that begins with these moves.
-macro_rules! after {
-    ($($name:ident: $($what:expr),*;)*) => {
+/// Models that begin with these moves.
+macro_rules! beginnings {
+    ($($name:ident: $what:literal, reaches $reach:literal, invariants [$($inv:literal),*], [$($move:expr),*];)*) => {
         $(fn $name<H: Stage>() -> String {
-            any_two_moves_after::<H>(&[$($what),*])
+            any_two_moves_after::<H>(&[$($move),*])
         })*
+
+        /// Any two moves, after a beginning.
+        pub const BEGINNINGS: &[Model] = &[$(Model {
+            name: concat!("sched::answers_as_lists_would::any_two_moves_after_", stringify!($name)),
+            claim: concat!($what, "; whatever is done next, twice: every event, in order, and where everybody is, is what lists would say"),
+            size: "one moves at a time; any 2 moves of all there are, then the end; 2 Ps and a spare, 4 Ms, rings of 2; both orders of search",
+            invariants: &[$($inv),*],
+            must_reach: &[$reach],
+            runs: const { &[sc()] },
+            play: $name::<OnAny>,
+        }),*];
     };
 }
 
@@ -89,20 +101,46 @@ const M0: Who = Who::M(0);
 const M1: Who = Who::M(1);
 const OUT: Who = Who::Outsider(0);
 
-after! {
-    nothing: ;
-    one_runs: Submit, GoOn(M0);
-    two_run: Submit, GoOn(M0), Ready(0), GoOn(M1), Ready(0), Ready(0), Ready(1);
-    both_sleep: Submit, GoOn(M0), Submit, GoOn(M1), Next(0), Next(1);
-    one_waits: Submit, GoOn(M0), Ready(0), GoOn(M1), Park(0, Wake::Inside), Enter(1);
-    a_refusal: Submit, GoOn(M0), Refuse(1), Arrive(3), Ready(0);
-    a_stop: Submit, GoOn(M0), Ready(0), GoOn(M1), Ready(0), Enter(1), Stop(OUT), YieldBound(0);
-    a_safepoint: Submit, GoOn(M0), Ready(0), GoOn(M1), Block(1), ForEachP(OUT), Tick(20_000);
-    a_resize: Submit, GoOn(M0), Stop(OUT), Ready(0), Ready(0), Yield(0), GoOn(OUT), Resize(OUT, 3);
-    a_slice: Submit, GoOn(M0), Ready(0), Tick(20_000), Tick(10_000_001), Enter(0), Tick(20_000);
-    a_request: Submit, GoOn(M0), Tick(20_000), Tick(10_000_001);
-    a_line: Submit, GoOn(M0), Stop(OUT), Stop(Who::Outsider(1)), NextLocal(0);
-    a_close: Submit, GoOn(M0), Submit, GoOn(M1), Park(0, Wake::Outside), Enter(1), Close;
+beginnings! {
+    nothing: "a scheduler that has just begun",
+        reaches "a safepoint was passed", invariants [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
+        [];
+    one_runs: "one M runs a G, a P is idle",
+        reaches "back, and the P was kept", invariants [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
+        [Submit, GoOn(M0)];
+    two_run: "two Ms run, both Ps hold Gs",
+        reaches "found locally", invariants [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
+        [Submit, GoOn(M0), Ready(0), GoOn(M1), Ready(0), Ready(0), Ready(1)];
+    both_sleep: "both Ms sleep",
+        reaches "a sleeper was woken", invariants [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
+        [Submit, GoOn(M0), Submit, GoOn(M1), Next(0), Next(1)];
+    one_waits: "one G waits for others of the same scheduler, the other M is in a system call",
+        reaches "back, and the P was kept", invariants [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
+        [Submit, GoOn(M0), Ready(0), GoOn(M1), Park(0, Wake::Inside), Enter(1)];
+    a_refusal: "a thread is about to be refused",
+        reaches "a start was refused", invariants [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
+        [Submit, GoOn(M0), Refuse(1), Arrive(3), Ready(0)];
+    a_stop: "the world is stopped, one M is in a system call",
+        reaches "back, and queued", invariants [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
+        [Submit, GoOn(M0), Ready(0), GoOn(M1), Ready(0), Enter(1), Stop(OUT), YieldBound(0)];
+    a_safepoint: "a safepoint is being passed",
+        reaches "a safepoint was passed", invariants [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
+        [Submit, GoOn(M0), Ready(0), GoOn(M1), Block(1), ForEachP(OUT), Tick(20_000)];
+    a_resize: "the world is stopped, and there are more Ps",
+        reaches "more Ps", invariants [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
+        [Submit, GoOn(M0), Stop(OUT), Ready(0), Ready(0), Yield(0), GoOn(OUT), Resize(OUT, 3)];
+    a_slice: "a G has run for a slice, and is in a system call",
+        reaches "retaken", invariants [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
+        [Submit, GoOn(M0), Ready(0), Tick(20_000), Tick(10_000_001), Enter(0), Tick(20_000)];
+    a_request: "a G is asked to make way",
+        reaches "a G was asked to make way", invariants [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
+        [Submit, GoOn(M0), Tick(20_000), Tick(10_000_001)];
+    a_line: "two stand in line to stop the world",
+        reaches "one stood in line", invariants [1, 2, 4, 12, 13, 16, 30, 31, 32, 33, 34],
+        [Submit, GoOn(M0), Stop(OUT), Stop(Who::Outsider(1)), NextLocal(0)];
+    a_close: "the scheduler is closed while one G waits and one is in a system call",
+        reaches "closed while a G waits", invariants [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
+        [Submit, GoOn(M0), Submit, GoOn(M1), Park(0, Wake::Outside), Enter(1), Close];
 }
 
 /// Sizes at which something differs: one P or several, one pass or more, rings that fill at once.
@@ -146,86 +184,8 @@ fn moves_of_the_world<H: Stage>() -> String {
     drawn_moves::<H>(&[Theme::World])
 }
 
-/// The models.
+/// Moves that are drawn by lot.
 pub const MODELS: &[Model] = &[
-    crate::model!("sched::answers_as_lists_would::any_two_moves_after_nothing", nothing,
-        claim: "a scheduler that has just begun; whatever is done next, twice: every event, in order, and where everybody is, is what lists would say",
-        size: "one moves at a time; any 2 moves of all there are, then the end; 2 Ps and a spare, 4 Ms, rings of 2; both orders of search",
-        invariants: [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
-        must_reach: ["a safepoint was passed"],
-        runs: [sc()]),
-    crate::model!("sched::answers_as_lists_would::any_two_moves_after_one_runs", one_runs,
-        claim: "one M runs a G, a P is idle; whatever is done next, twice: every event, in order, and where everybody is, is what lists would say",
-        size: "one moves at a time; any 2 moves of all there are, then the end; 2 Ps and a spare, 4 Ms, rings of 2; both orders of search",
-        invariants: [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
-        must_reach: ["back, and the P was kept"],
-        runs: [sc()]),
-    crate::model!("sched::answers_as_lists_would::any_two_moves_after_two_run", two_run,
-        claim: "two Ms run, both Ps hold Gs; whatever is done next, twice: every event, in order, and where everybody is, is what lists would say",
-        size: "one moves at a time; any 2 moves of all there are, then the end; 2 Ps and a spare, 4 Ms, rings of 2; both orders of search",
-        invariants: [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
-        must_reach: ["found locally"],
-        runs: [sc()]),
-    crate::model!("sched::answers_as_lists_would::any_two_moves_after_both_sleep", both_sleep,
-        claim: "both Ms sleep; whatever is done next, twice: every event, in order, and where everybody is, is what lists would say",
-        size: "one moves at a time; any 2 moves of all there are, then the end; 2 Ps and a spare, 4 Ms, rings of 2; both orders of search",
-        invariants: [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
-        must_reach: ["a sleeper was woken"],
-        runs: [sc()]),
-    crate::model!("sched::answers_as_lists_would::any_two_moves_after_one_waits", one_waits,
-        claim: "one G waits for others of the same scheduler, the other M is in a system call; whatever is done next, twice: every event, in order, and where everybody is, is what lists would say",
-        size: "one moves at a time; any 2 moves of all there are, then the end; 2 Ps and a spare, 4 Ms, rings of 2; both orders of search",
-        invariants: [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
-        must_reach: ["back, and the P was kept"],
-        runs: [sc()]),
-    crate::model!("sched::answers_as_lists_would::any_two_moves_after_a_refusal", a_refusal,
-        claim: "a thread is about to be refused; whatever is done next, twice: every event, in order, and where everybody is, is what lists would say",
-        size: "one moves at a time; any 2 moves of all there are, then the end; 2 Ps and a spare, 4 Ms, rings of 2; both orders of search",
-        invariants: [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
-        must_reach: ["a start was refused"],
-        runs: [sc()]),
-    crate::model!("sched::answers_as_lists_would::any_two_moves_after_a_stop", a_stop,
-        claim: "the world is stopped, one M is in a system call; whatever is done next, twice: every event, in order, and where everybody is, is what lists would say",
-        size: "one moves at a time; any 2 moves of all there are, then the end; 2 Ps and a spare, 4 Ms, rings of 2; both orders of search",
-        invariants: [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
-        must_reach: ["back, and queued"],
-        runs: [sc()]),
-    crate::model!("sched::answers_as_lists_would::any_two_moves_after_a_safepoint", a_safepoint,
-        claim: "a safepoint is being passed; whatever is done next, twice: every event, in order, and where everybody is, is what lists would say",
-        size: "one moves at a time; any 2 moves of all there are, then the end; 2 Ps and a spare, 4 Ms, rings of 2; both orders of search",
-        invariants: [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
-        must_reach: ["a safepoint was passed"],
-        runs: [sc()]),
-    crate::model!("sched::answers_as_lists_would::any_two_moves_after_a_resize", a_resize,
-        claim: "the world is stopped, and there are more Ps; whatever is done next, twice: every event, in order, and where everybody is, is what lists would say",
-        size: "one moves at a time; any 2 moves of all there are, then the end; 2 Ps and a spare, 4 Ms, rings of 2; both orders of search",
-        invariants: [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
-        must_reach: ["more Ps"],
-        runs: [sc()]),
-    crate::model!("sched::answers_as_lists_would::any_two_moves_after_a_slice", a_slice,
-        claim: "a G has run for a slice, and is in a system call; whatever is done next, twice: every event, in order, and where everybody is, is what lists would say",
-        size: "one moves at a time; any 2 moves of all there are, then the end; 2 Ps and a spare, 4 Ms, rings of 2; both orders of search",
-        invariants: [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
-        must_reach: ["retaken"],
-        runs: [sc()]),
-    crate::model!("sched::answers_as_lists_would::any_two_moves_after_a_request", a_request,
-        claim: "a G is asked to make way; whatever is done next, twice: every event, in order, and where everybody is, is what lists would say",
-        size: "one moves at a time; any 2 moves of all there are, then the end; 2 Ps and a spare, 4 Ms, rings of 2; both orders of search",
-        invariants: [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
-        must_reach: ["a G was asked to make way"],
-        runs: [sc()]),
-    crate::model!("sched::answers_as_lists_would::any_two_moves_after_a_line", a_line,
-        claim: "two stand in line to stop the world; whatever is done next, twice: every event, in order, and where everybody is, is what lists would say",
-        size: "one moves at a time; any 2 moves of all there are, then the end; 2 Ps and a spare, 4 Ms, rings of 2; both orders of search",
-        invariants: [1, 2, 4, 12, 13, 16, 30, 31, 32, 33, 34],
-        must_reach: ["one stood in line"],
-        runs: [sc()]),
-    crate::model!("sched::answers_as_lists_would::any_two_moves_after_a_close", a_close,
-        claim: "the scheduler is closed while one G waits and one is in a system call; whatever is done next, twice: every event, in order, and where everybody is, is what lists would say",
-        size: "one moves at a time; any 2 moves of all there are, then the end; 2 Ps and a spare, 4 Ms, rings of 2; both orders of search",
-        invariants: [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
-        must_reach: ["closed while a G waits"],
-        runs: [sc()]),
     crate::model!("sched::answers_as_lists_would::moves_of_queues", moves_of_queues,
         claim: "who finds which G where is what lists would say",
         size: "one moves at a time; 10 to 69 moves; 1 to 3 Ps, up to 6 Ms, rings of 2 to 8",

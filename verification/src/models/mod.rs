@@ -47,6 +47,7 @@ pub const MODELS: &[&[Model]] = &[
     work_source::MODELS,
     timers::MODELS,
     netpoll::MODELS,
+    lists::BEGINNINGS,
     lists::MODELS,
     sched::MODELS,
     snapshot::MODELS,

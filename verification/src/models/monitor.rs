@@ -4,8 +4,8 @@
 //! How long it should nap is told from the list of its looks, and what it should do with a P from the list of what it
 //! has seen of that; both as Go's monitor is described.
 
-use super::common::g;
-use super::diary::{Outside, S, leave, numbers, one_runs, pick, set, submit};
+use super::common::{any_of, g};
+use super::diary::{Outside, S, leave, numbers, one_runs, set, submit};
 use crate::model::{Model, sc};
 use crate::mutant::Mutant;
 use crate::solo::Solo;
@@ -253,7 +253,7 @@ fn with_acts(procs: usize, runs: bool, naps: usize, acts: Vec<(usize, Act)>) {
 /// All is idle at first, or M0 runs G1. Two things happen, in two of eleven naps.
 fn eleven_naps<H: Stage>() -> String {
     const NAPS: usize = 11;
-    let (runs, first, second) = pick::<H, _>(&[
+    let (runs, first, second) = any_of::<H, _>(&[
         (false, Act::Nothing, Act::Submit),
         (false, Act::Refused(1), Act::Nothing),
         (false, Act::Refused(2), Act::Nothing),
@@ -272,18 +272,18 @@ fn eleven_naps<H: Stage>() -> String {
 
 /// M0 runs G1, on and on. Then something happens.
 fn eighty_naps<H: Stage>() -> String {
-    let act = pick::<H, _>(&[Act::Nothing, Act::Call, Act::Next, Act::Rest]);
+    let act = any_of::<H, _>(&[Act::Nothing, Act::Call, Act::Next, Act::Rest]);
     // It has not slowed down, or has; it has asked G1 to make way, or has asked it again.
-    let nth = pick::<H, _>(&[40, 53, 58, 60, 63, 70]);
+    let nth = any_of::<H, _>(&[40, 53, 58, 60, 63, 70]);
     // A second P is idle.
-    let procs = pick::<H, _>(&[1, 2]);
+    let procs = any_of::<H, _>(&[1, 2]);
     with_acts(procs, true, 80, vec![(nth, act)]);
     format!("{act:?}")
 }
 
 /// Some Ms have fallen asleep, one after the other, and the monitor ends those that have slept for long.
 fn sleepers<H: Stage>() -> String {
-    let keep = pick::<H, _>(&[
+    let keep = any_of::<H, _>(&[
         SHORTEST,
         QUIET + SHORTEST,
         // In its first deep sleep it has to wait for just 1 ns.
@@ -291,7 +291,7 @@ fn sleepers<H: Stage>() -> String {
         100 * QUIET,
         Nanos::MAX,
     ]);
-    let gaps = [0; 2].map(|_| pick::<H, _>(&[0, 1, keep.min(1_000 * QUIET) / 2]));
+    let gaps = [0; 2].map(|_| any_of::<H, _>(&[0, 1, keep.min(1_000 * QUIET) / 2]));
     let (sched, outside) = set(Config { procs: 3, keep_alive: keep, ..numbers(3) }, true);
     let busy: Vec<Worker> = (1..=3)
         .map(|n| {
@@ -332,8 +332,8 @@ fn sleepers<H: Stage>() -> String {
 
 /// Two Ms sleep, and the monitor deeply until the first has slept for long; the world may be stopped. A G is submitted.
 fn two_sleepers<H: Stage>() -> String {
-    let is_stopped = pick::<H, _>(&[false, true]);
-    let submits = pick::<H, _>(&[8, 9, 10, 11, 12]);
+    let is_stopped = any_of::<H, _>(&[false, true]);
+    let submits = any_of::<H, _>(&[8, 9, 10, 11, 12]);
     let (sched, outside) = set(Config { keep_alive: 10 * QUIET, ..numbers(2) }, true);
     let ms = [1, 2].map(|n| {
         submit(&sched, n);
@@ -368,7 +368,7 @@ fn two_sleepers<H: Stage>() -> String {
 /// The scheduler is closed when the monitor has yet to begin, or in one of ten naps, of which the last is deep if there is no
 /// M. If M0 runs G1, it ends a while after that.
 fn ten_naps<H: Stage>() -> String {
-    let runs = pick::<H, _>(&[false, true]);
+    let runs = any_of::<H, _>(&[false, true]);
     let closes = H::choose(11);
     let ends = if runs { (closes + H::choose(3)).max(1) } else { closes };
     let (sched, outside) = set(numbers(1), true);
@@ -413,7 +413,7 @@ fn ten_naps<H: Stage>() -> String {
 
 /// No thread can be had for the monitor. Who closes the scheduler does not wait for it.
 fn no_thread<H: Stage>() -> String {
-    let runs = pick::<H, _>(&[false, true]);
+    let runs = any_of::<H, _>(&[false, true]);
     let (sched, _outside) = set(numbers(1), true);
     let worker = runs.then(|| one_runs(&sched));
     Staged::refuse(1);
@@ -554,9 +554,9 @@ fn expect(sched: &S, ps: &mut [Played]) -> Vec<String> {
 /// Two Ps, at which the monitor looks three times. Before the last time the first has gone on, or not.
 fn three_looks<H: Stage>() -> String {
     let all = [Doing::Idle, Doing::Runs, Doing::Calls { has_work: false }, Doing::Calls { has_work: true }];
-    let doing = [0; 2].map(|_| pick::<H, _>(&all));
-    let gaps = [0; 2].map(|_| pick::<H, _>(&[SHORTEST, SLICE - 1, SLICE]));
-    let goes_on = pick::<H, _>(&[false, true]);
+    let doing = [0; 2].map(|_| any_of::<H, _>(&all));
+    let gaps = [0; 2].map(|_| any_of::<H, _>(&[SHORTEST, SLICE - 1, SLICE]));
+    let goes_on = any_of::<H, _>(&[false, true]);
 
     let (sched, outside) = set(numbers(2), true);
     let now = Seen { when: 0, dispatches: 1, call: None };
@@ -598,7 +598,7 @@ fn three_looks<H: Stage>() -> String {
 
 /// G1 has run for a slice. Who hears that it is asked to make way, and signals its thread, has it see so.
 fn one_signal<H: Stage>() -> String {
-    let late = pick::<H, _>(&[0, 1, SLICE]);
+    let late = any_of::<H, _>(&[0, 1, SLICE]);
     let (sched, outside) = set(numbers(1), true);
     let m0 = Arc::new(Mutex::new(Some(one_runs(&sched))));
     let (mut watch, theirs) = (sched.watch(), Arc::clone(&m0));
@@ -627,7 +627,7 @@ enum Wanted {
 
 /// G1 is interrupted under P0 while G2 runs under P1; then the monitor looks for the first time.
 fn one_interrupted<H: Stage>() -> String {
-    let wanted = pick::<H, _>(&[Wanted::No, Wanted::ToStop, Wanted::ForASafepoint]);
+    let wanted = any_of::<H, _>(&[Wanted::No, Wanted::ToStop, Wanted::ForASafepoint]);
     let (sched, outside) = set(numbers(2), true);
     submit(&sched, 1);
     let m0 = super::diary::begin(&sched);

@@ -134,8 +134,8 @@ scene!(who_leaves_waits_again, |H, D| {
     tiny.judge(&[end, other])
 });
 
-scene!(who_leaves_and_a_p_is_handed_on, |H, D| {
-    // The same, and M1 does not sleep: it hands its P on, with a timer that nobody was told of.
+/// M0 comes back from its wait, while M1 does not sleep, but hands its P on, with a timer that nobody was told of.
+fn handed_on_while_one_comes_back<H: Stage, D: Polling>(is_due: bool) -> String {
     let tiny = with_timer::<H, D>(SOON);
     let poll = tiny.waits();
     let other = party::<H, _, _>("M1", &tiny, |tiny| {
@@ -143,24 +143,15 @@ scene!(who_leaves_and_a_p_is_handed_on, |H, D| {
         tiny.add(SOON_AFTER);
         tiny.hands_on()
     });
-    let end = tiny.comes_back(poll, true);
+    let end = tiny.comes_back(poll, is_due);
     H::join(other);
     tiny.judge(&[end])
-});
+}
 
-scene!(who_is_interrupted_and_a_p_is_handed_on, |H, D| {
-    // The same, and M0 was interrupted: it waits again if it knows of the timer.
-    let tiny = with_timer::<H, D>(SOON);
-    let poll = tiny.waits();
-    let other = party::<H, _, _>("M1", &tiny, |tiny| {
-        tiny.remove();
-        tiny.add(SOON_AFTER);
-        tiny.hands_on()
-    });
-    let end = tiny.comes_back(poll, false);
-    H::join(other);
-    tiny.judge(&[end])
-});
+scene!(who_leaves_and_a_p_is_handed_on, |H, D| { handed_on_while_one_comes_back::<H, D>(true) });
+
+// The same, and M0 was interrupted: it waits again if it knows of the timer.
+scene!(who_is_interrupted_and_a_p_is_handed_on, |H, D| { handed_on_while_one_comes_back::<H, D>(false) });
 
 scene!(one_peeks_and_another_goes_to_sleep, |H, D| {
     let tiny = with_timer::<H, D>(LATE);

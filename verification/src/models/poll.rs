@@ -4,7 +4,8 @@
 //!
 //! What must follow is told in each model, and the diary must say that and nothing else, in this order.
 
-use super::diary::{Outside, S, at, it_is, leave, numbers, one_runs, pick, set, submit};
+use super::common::any_of;
+use super::diary::{Outside, S, at, it_is, leave, numbers, one_runs, set, submit};
 use crate::model::{Model, sc};
 use crate::mutant::Mutant;
 use crate::stage::Stage;
@@ -35,14 +36,14 @@ fn ticks(now: Nanos) -> Vec<String> {
 /// G1 runs, and has done so for less than a slice of the monitor's. Nobody has looked into the poller since moment 3.
 /// Then what is waited for changes, under G1's P, so that nobody is told; and the monitor looks.
 fn nobody_waits_there<H: Stage>() -> String {
-    let age = pick::<H, _>(&[SLICE - 1, SLICE, SLICE + 1]);
+    let age = any_of::<H, _>(&[SLICE - 1, SLICE, SLICE + 1]);
     let now = 3 + age;
-    let due = pick::<H, _>(&[NEVER, now - 1, now, now + 1]);
-    let is_first = pick::<H, _>(&[true, false]);
-    let is_awaited = pick::<H, _>(&[false, true]);
-    let idle = pick::<H, _>(&[0, 1]);
-    let (first, second): (&[u64], &[u64]) = pick::<H, _>(&[(&[], &[]), (&[11, 12], &[]), (&[], &[21])]);
-    let ready: &[u64] = pick::<H, _>(&[&[], &[31]]);
+    let due = any_of::<H, _>(&[NEVER, now - 1, now, now + 1]);
+    let is_first = any_of::<H, _>(&[true, false]);
+    let is_awaited = any_of::<H, _>(&[false, true]);
+    let idle = any_of::<H, _>(&[0, 1]);
+    let (first, second): (&[u64], &[u64]) = any_of::<H, _>(&[(&[], &[]), (&[11, 12], &[]), (&[], &[21])]);
+    let ready: &[u64] = any_of::<H, _>(&[&[], &[31]]);
 
     let (sched, outside) = set(numbers(1 + idle), true);
     let m0 = one_runs(&sched);
@@ -88,10 +89,10 @@ fn nobody_waits_there<H: Stage>() -> String {
 /// M0 waits in the poller. Somebody who is busy changes what is waited for, and the monitor looks.
 fn one_waits_there<H: Stage>() -> String {
     // It may wait just until now, and has not got up yet.
-    let until = pick::<H, _>(&[NOW, LATE, NEVER]);
-    let due = pick::<H, _>(&[NEVER, NOW - 1, NOW, NOW + 1]);
-    let is_awaited = pick::<H, _>(&[false, true]);
-    let procs = pick::<H, _>(&[1, 2]);
+    let until = any_of::<H, _>(&[NOW, LATE, NEVER]);
+    let due = any_of::<H, _>(&[NEVER, NOW - 1, NOW, NOW + 1]);
+    let is_awaited = any_of::<H, _>(&[false, true]);
+    let procs = any_of::<H, _>(&[1, 2]);
 
     let (sched, outside) = set(numbers(procs), true);
     let m0 = one_runs(&sched);
@@ -119,8 +120,8 @@ fn one_waits_there<H: Stage>() -> String {
 
 /// M0, busy, looks into the poller without waiting. Meanwhile the monitor looks.
 fn one_looks_there<H: Stage>() -> String {
-    let due = pick::<H, _>(&[NEVER, NOW - 1, NOW, NOW + 1]);
-    let idle = pick::<H, _>(&[0, 1]);
+    let due = any_of::<H, _>(&[NEVER, NOW - 1, NOW, NOW + 1]);
+    let idle = any_of::<H, _>(&[0, 1]);
 
     let (sched, outside) = set(Config { global_every: 1, ..numbers(1 + idle) }, true);
     let m0 = one_runs(&sched);
@@ -148,9 +149,9 @@ fn one_looks_there<H: Stage>() -> String {
 
 /// The monitor has looked for those who wait. It does so again when nobody has for a slice, and not before.
 fn two_ticks<H: Stage>() -> String {
-    let before = pick::<H, _>(&[0, 1, SLICE]);
-    let after = pick::<H, _>(&[0, 1, SLICE - 1, SLICE, SLICE + 1]);
-    let ready: &[u64] = pick::<H, _>(&[&[], &[31]]);
+    let before = any_of::<H, _>(&[0, 1, SLICE]);
+    let after = any_of::<H, _>(&[0, 1, SLICE - 1, SLICE, SLICE + 1]);
+    let ready: &[u64] = any_of::<H, _>(&[&[], &[31]]);
 
     let (sched, outside) = set(numbers(1), true);
     let m0 = one_runs(&sched);
@@ -284,9 +285,9 @@ fn after_the_wait(ready: &[u64], due: Nanos, is_awaited: bool, ps: Ps) -> (Vec<S
 /// The last M has nothing to do. Somebody waits for a socket, or something is due, or neither.
 fn one_wait<H: Stage>() -> String {
     use Meanwhile::{Earlier, GivenUp, Nothing, Over, Rings};
-    let (until, is_awaited) = pick::<H, _>(&[(NOW, false), (NOW, true), (NEVER, true), (NEVER, false)]);
-    let happens = pick::<H, _>(&[Nothing, Over, Earlier, GivenUp, Rings(1), Rings(2), Rings(3)]);
-    let ps = pick::<H, _>(&[Ps::Idle, Ps::BothIdle, Ps::Taken, Ps::Stopped, Ps::Refused, Ps::Closed]);
+    let (until, is_awaited) = any_of::<H, _>(&[(NOW, false), (NOW, true), (NEVER, true), (NEVER, false)]);
+    let happens = any_of::<H, _>(&[Nothing, Over, Earlier, GivenUp, Rings(1), Rings(2), Rings(3)]);
+    let ps = any_of::<H, _>(&[Ps::Idle, Ps::BothIdle, Ps::Taken, Ps::Stopped, Ps::Refused, Ps::Closed]);
 
     let (sched, outside) = set(numbers(if ps == Ps::BothIdle { 2 } else { 1 }), true);
     let m0 = one_runs(&sched);
@@ -343,8 +344,8 @@ fn one_wait<H: Stage>() -> String {
 /// The last M is on its way into the poller. Something happens just before it reads, for the nth time, what is due.
 fn on_the_way<H: Stage>() -> String {
     use Meanwhile::{Earlier, GivenUp, Nothing};
-    let nth = pick::<H, _>(&[1, 2, 3]);
-    let (happens, ps) = pick::<H, _>(&[
+    let nth = any_of::<H, _>(&[1, 2, 3]);
+    let (happens, ps) = any_of::<H, _>(&[
         (Earlier, Ps::Idle),
         (GivenUp, Ps::Idle),
         (Nothing, Ps::Taken),
@@ -392,7 +393,7 @@ fn on_the_way<H: Stage>() -> String {
 
 /// What M0 waited for is given up.
 fn in_vain<H: Stage>() -> String {
-    let who = pick::<H, _>(&["nobody", "one in its bed", "one in the poller"]);
+    let who = any_of::<H, _>(&["nobody", "one in its bed", "one in the poller"]);
     let (sched, outside) = set(numbers(1), true);
     let m0 = one_runs(&sched);
     if who == "one in the poller" {
@@ -436,8 +437,8 @@ enum Nap {
 
 /// There is no poller, but a timer, for G21.
 fn a_nap<H: Stage>() -> String {
-    let until = pick::<H, _>(&[EARLIER + 1, NOW]);
-    let nap = pick::<H, _>(&[Nap::Whole, Nap::None, Nap::Shorter, Nap::Same, Nap::InVain]);
+    let until = any_of::<H, _>(&[EARLIER + 1, NOW]);
+    let nap = any_of::<H, _>(&[Nap::Whole, Nap::None, Nap::Shorter, Nap::Same, Nap::InVain]);
     let (sched, outside) = set(numbers(1), false);
     let m0 = one_runs(&sched);
     it_is(1);
@@ -492,11 +493,11 @@ fn a_nap<H: Stage>() -> String {
 
 /// It is the turn of the global queue, and of what comes from elsewhere.
 fn a_turn<H: Stage>() -> String {
-    let first: &[&[u64]] = pick::<H, _>(&[&[], &[&[11, 12]], &[&[11], &[12]]]);
-    let second: &[&[u64]] = pick::<H, _>(&[&[], &[&[21]], &[&[]]]);
-    let ready: &[u64] = pick::<H, _>(&[&[], &[31], &[31, 32]]);
-    let is_awaited = pick::<H, _>(&[true, false]);
-    let (idle, is_global) = pick::<H, _>(&[(0, false), (0, true), (1, false)]);
+    let first: &[&[u64]] = any_of::<H, _>(&[&[], &[&[11, 12]], &[&[11], &[12]]]);
+    let second: &[&[u64]] = any_of::<H, _>(&[&[], &[&[21]], &[&[]]]);
+    let ready: &[u64] = any_of::<H, _>(&[&[], &[31], &[31, 32]]);
+    let is_awaited = any_of::<H, _>(&[true, false]);
+    let (idle, is_global) = any_of::<H, _>(&[(0, false), (0, true), (1, false)]);
 
     let (sched, outside) = set(Config { global_every: 1, ring: 8, ..numbers(1 + idle) }, true);
     let m0 = one_runs(&sched);
@@ -546,9 +547,9 @@ fn a_turn<H: Stage>() -> String {
 
 /// M0 has nothing of its own to run. What sources have is taken, once.
 fn extra<H: Stage>() -> String {
-    let first: &[&[u64]] = pick::<H, _>(&[&[], &[&[11]], &[&[11, 12]], &[&[]], &[&[11], &[12]]]);
-    let second: &[&[u64]] = pick::<H, _>(&[&[], &[&[21]], &[&[21, 22]], &[&[]]]);
-    let idle = pick::<H, _>(&[0, 1]);
+    let first: &[&[u64]] = any_of::<H, _>(&[&[], &[&[11]], &[&[11, 12]], &[&[]], &[&[11], &[12]]]);
+    let second: &[&[u64]] = any_of::<H, _>(&[&[], &[&[21]], &[&[21, 22]], &[&[]]]);
+    let idle = any_of::<H, _>(&[0, 1]);
 
     let (sched, outside) = set(Config { ring: 8, ..numbers(1 + idle) }, true);
     let m0 = one_runs(&sched);
@@ -632,7 +633,7 @@ enum Asked {
 
 /// The poller's room by itself, asked one thing.
 fn one_question<H: Stage>() -> String {
-    let who = pick::<H, _>(&[
+    let who = any_of::<H, _>(&[
         Who::Nobody,
         Who::Since(7),
         Who::Waits(10),
@@ -640,7 +641,7 @@ fn one_question<H: Stage>() -> String {
         Who::Looks,
         Who::LooksAndWasMissed,
     ]);
-    let asked = pick::<H, _>(&[
+    let asked = any_of::<H, _>(&[
         Asked::IsMissing,
         Asked::Announce(9),
         Asked::Announce(10),
@@ -651,8 +652,8 @@ fn one_question<H: Stage>() -> String {
         Asked::NeglectedSince,
         Asked::IsBlocked,
     ]);
-    let deadline = pick::<H, _>(&[9, 10, 11, NEVER]);
-    let is_awaited = pick::<H, _>(&[false, true]);
+    let deadline = any_of::<H, _>(&[9, 10, 11, NEVER]);
+    let is_awaited = any_of::<H, _>(&[false, true]);
 
     let before = |deadline| Rest { deadline, is_awaited: true, interrupts: Cell::new(0), wakes: Cell::new(0) };
     let rest = Rest { is_awaited, ..before(deadline) };
