@@ -206,10 +206,8 @@ impl<H: Host, O: Observer> Sched<H, O> {
     pub(super) fn send_for(&self, c: &mut Central<H>, m: MId) {
         match self.pidleget(c) {
             Some(p) => c.calls.mail(m, Mail::Run { p, seeking: None }),
-            None => {
-                c.global.put(G::bound_to(m), &self.global_len);
-                c.calls.wakep();
-            }
+            // No `wakep`: no P is idle, and who idles one looks there first, under this lock.
+            None => c.global.put(G::bound_to(m), &self.global_len),
         }
     }
 

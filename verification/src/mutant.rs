@@ -85,6 +85,7 @@ pub const SOURCES: &[(&str, &str)] = &[
     ("models/globq.rs", include_str!("models/globq.rs")),
     ("models/handoff.rs", include_str!("models/handoff.rs")),
     ("models/idle.rs", include_str!("models/idle.rs")),
+    ("models/idling.rs", include_str!("models/idling.rs")),
     ("models/lists.rs", include_str!("models/lists.rs")),
     ("models/local.rs", include_str!("models/local.rs")),
     ("models/locked.rs", include_str!("models/locked.rs")),

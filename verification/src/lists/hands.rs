@@ -199,10 +199,7 @@ impl Model {
                 self.seen.note("who waited got an idle P");
                 self.deliver(m, Mail::Run { p, seeks: false });
             }
-            None => {
-                self.global.push_back(Item::Ticket(m));
-                self.later.wakep = true;
-            }
+            None => self.global.push_back(Item::Ticket(m)),
         }
     }
 

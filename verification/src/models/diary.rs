@@ -37,6 +37,8 @@ pub(super) struct Outside {
     scenes: Mutex<VecDeque<Scene>>,
     /// What happens when the first source is asked for its deadline, each time.
     asked: Mutex<VecDeque<Option<Scene>>>,
+    /// What happens when the first source is asked whether it has work, each time.
+    looked: Mutex<VecDeque<Option<Scene>>>,
     /// What happens when this is told.
     heard: Mutex<Option<(&'static str, Scene)>>,
     waker: OnceLock<Waker>,
@@ -124,9 +126,18 @@ impl Outside {
 
     /// This happens when the first source is asked for its deadline for the `nth` time from now on.
     pub(super) fn when_asked(&self, nth: usize, scene: impl FnOnce(&S) + Send + 'static) {
-        let mut asked = open(&self.asked);
-        asked.extend((1..nth).map(|_| None));
-        asked.push_back(Some(Box::new(scene)));
+        Self::set(&self.asked, nth, Box::new(scene));
+    }
+
+    /// This happens when the first source is asked whether it has work, for the `nth` time from now on.
+    pub(super) fn when_looked_for(&self, nth: usize, scene: impl FnOnce(&S) + Send + 'static) {
+        Self::set(&self.looked, nth, Box::new(scene));
+    }
+
+    fn set(scenes: &Mutex<VecDeque<Option<Scene>>>, nth: usize, scene: Scene) {
+        let mut scenes = open(scenes);
+        scenes.extend((1..nth).map(|_| None));
+        scenes.push_back(Some(scene));
     }
 
     /// This happens when `what` is told next. The scheduler may be asked, but not told to do anything.
@@ -156,6 +167,10 @@ impl WorkSource for Seen {
         &self.2
     }
     fn has_work(&self) -> bool {
+        if self.1 == 0 {
+            let scene = open(&self.0.looked).pop_front();
+            self.0.play(scene.flatten());
+        }
         let source = &self.0.sources[self.1];
         if source.when.load(Relaxed) <= Staged::now() {
             let then = std::mem::take(&mut *open(&source.then));

@@ -6,6 +6,7 @@ pub mod g;
 pub mod globq;
 pub mod handoff;
 pub mod idle;
+mod idling;
 pub mod lists;
 pub mod local;
 pub mod locked;
@@ -50,6 +51,7 @@ pub const MODELS: &[&[Model]] = &[
     lists::BEGINNINGS,
     lists::MODELS,
     sched::MODELS,
+    idling::MODELS,
     snapshot::MODELS,
     whole::MODELS,
     poll::MODELS,

@@ -446,7 +446,7 @@ pub const MODELS: &[Model] = &[
         size: "1 P, 1 M, 2 Gs, of which the first ends its M",
         invariants: [1, 2, 30, 36],
         must_reach: ["refused 1"],
-        runs: [rc11_cut(), sampled(Engine::Random, 500), sampled(Engine::Pct, 500)]),
+        runs: [rc11_cut(), sampled(Engine::Random, 10_000), sampled(Engine::Pct, 10_000)]),
     crate::model!("sched::close_gives_back_what_never_ran::closed_while_busy", closed_while_busy,
     claim: "each G was run or is given back, and afterwards no M lives",
     size: "2 Ps, 3 Ms, 6 Gs",

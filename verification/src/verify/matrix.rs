@@ -44,7 +44,7 @@ pub(crate) struct Patience {
 
 impl Patience {
     /// For minutes.
-    pub(crate) const QUICK: Patience = Patience { glance: 0.08, look: 0.7, all: 3.0, judges: 120, tries_known: false };
+    pub(crate) const QUICK: Patience = Patience { glance: 0.08, look: 0.7, all: 6.0, judges: 120, tries_known: false };
     /// For hours.
     pub(crate) const DEEP: Patience =
         Patience { glance: 0.5, look: 10.0, all: 120.0, judges: usize::MAX, tries_known: true };
@@ -324,8 +324,10 @@ fn rounds(judges: &[usize], room: &str, survey: &Survey, patience: Patience) -> 
     first.extend(by_lot.into_iter().take(patience.judges / 4));
     let mut second: Vec<usize> =
         first.iter().copied().filter(|&j| survey.judges[j].seconds > patience.glance).collect();
-    let fit = (patience.all / patience.look) as usize;
-    second.truncate(fit.max(1));
+    // Half of the time for those who come first, half for those who need least.
+    let fit = ((patience.all / patience.look / 2.0) as usize).max(1).min(second.len());
+    second[fit..].sort_by(|a, b| survey.judges[*a].seconds.total_cmp(&survey.judges[*b].seconds));
+    second.truncate(2 * fit);
     vec![(first, patience.glance), (second, patience.look)]
 }
 

@@ -1,0 +1,154 @@
+//! Just before a P is idled, or an M ends: what comes then, behind the back of who has looked already.
+//!
+//! The whole scheduler, played by one thread. Something happens while it asks a source, which is after it has looked
+//! elsewhere. The diary must say what follows, and nothing else.
+
+use super::common::any_of;
+use super::diary::{Outside, S, begin, it_is, leave, numbers, one_runs, set, submit};
+use crate::model::{Model, sc};
+use crate::stage::Stage;
+use crate::staged::{in_each_sleep, until_woken};
+use spinpark::kernel::config::Config;
+use spinpark::kernel::find::Worker;
+use spinpark::kernel::locked::{Wake, Woken};
+use spinpark::kernel::sources::SearchOrder;
+use std::ops::ControlFlow::Break;
+use std::sync::{Arc, Mutex};
+
+/// M0 runs G2. M1, which was sent for it, has yet to begin, and counts as one that looks.
+fn one_runs_and_one_is_sent(sched: &S, outside: &Outside) -> Worker {
+    let m0 = one_runs(sched);
+    submit(sched, 2);
+    let (m0, g) = sched.next(m0).expect("it is open");
+    assert!(g.id() == 2 && sched.snapshot().nmspinning == 1, "it is the first to look there");
+    outside.told();
+    m0
+}
+
+/// M0 has found nothing in the global queue, when Gs come there. Either it is the only one, and goes on to look, or it
+/// leaves that to another: then whoever submits leaves it to that one too.
+fn gs_come_behind_its_back<H: Stage>() -> String {
+    let is_alone = any_of::<H, _>(&[true, false]);
+    let gs = any_of::<H, _>(&[1, 2, 3, 4, 5]);
+    let procs = if is_alone { 1 } else { 2 };
+    let (sched, outside) = set(Config { ring: 8, ..numbers(procs) }, false);
+    let m0 = if is_alone { one_runs(&sched) } else { one_runs_and_one_is_sent(&sched, &outside) };
+    let theirs = Arc::clone(&outside);
+    outside.when_looked_for(1, move |sched| {
+        (11..11 + gs as u64).for_each(|n| submit(sched, n));
+        theirs.told();
+    });
+    let (m0, g) = sched.next(m0).expect("it is open");
+    assert_eq!(g.id(), 11, "the oldest comes first");
+
+    let found = "M0 runs G11 under P0: Global";
+    let expected: &[&str] = if is_alone { &["M0 spins", found, "M0 has sought"] } else { &[found] };
+    assert_eq!(outside.told(), expected);
+    // Its fair share, and not more than half a ring.
+    let share = (gs / procs + 1).min(gs).min(4);
+    let trace = sched.schedtrace();
+    assert_eq!((trace.snapshot.local[0], trace.snapshot.global), (share - 1, gs - share), "{gs} Gs, {procs} Ps");
+    assert_eq!(trace.snapshot.idle_ps, 0, "it has kept its P");
+    assert_eq!(trace.needspinning, is_alone && gs > 1, "one more is asked for, if there is more");
+    leave(m0);
+    if is_alone { "it has looked elsewhere" } else { "it has left that to another" }.to_owned()
+}
+
+/// M0 does not look at other Ps' rings, because another M does; which has found work when M0 is about to idle its P.
+fn the_other_has_found_work<H: Stage>() -> String {
+    let idle = any_of::<H, _>(&[0, 1]);
+    let (sched, outside) = set(Config { order: SearchOrder::StealFirst, ..numbers(2 + idle) }, false);
+    let m0 = one_runs_and_one_is_sent(&sched, &outside);
+    let theirs = Arc::clone(&outside);
+    outside.when_looked_for(1, move |sched| {
+        theirs.gives(1, &[21]);
+        leave(begin(sched));
+        assert_eq!(sched.snapshot().nmspinning, 0, "nobody looks any more");
+        theirs.told();
+    });
+    let slept = in_each_sleep(|| sched.next(m0), |_| Break(()));
+    assert!(slept.is_none(), "there is nothing to run");
+
+    let called: &[&str] = if idle == 0 { &["M0 is called"] } else { &[] };
+    let sought: &[&str] = if idle == 0 { &["M0 has sought"] } else { &[] };
+    let expected = [called, &["M0 idles P0", "P0 is idle"], sought, &["M0 sleeps, 1 of 2"]].concat();
+    assert_eq!(outside.told(), expected, "{idle} Ps were idle");
+    if idle == 0 { "it looks after all" } else { "who comes next has a P to look with" }.to_owned()
+}
+
+/// M0's P is handed on, because its G blocks. Meanwhile somebody begins to wait in the poller, or for a moment.
+fn somebody_begins_to_wait<H: Stage>() -> String {
+    let idle = any_of::<H, _>(&[0, 1]);
+    // Before, or when it is asked for the nth time what there is to do.
+    let nth = any_of::<H, _>(&[0, 1, 2]);
+    let waits_for = any_of::<H, _>(&["nothing", "a socket", "a moment"]);
+    let (sched, outside) = set(numbers(1 + idle), true);
+    let m0 = one_runs(&sched);
+    it_is(1);
+    let theirs = Arc::clone(&outside);
+    let begins = move |_: &S| match waits_for {
+        "a socket" => theirs.awaits(true),
+        "a moment" => theirs.is_due(0, 1_000),
+        _ => (),
+    };
+    match nth {
+        0 => begins(&sched),
+        nth => outside.when_looked_for(nth, begins),
+    }
+    let away = sched.entersyscallblock(m0);
+
+    let mut told = outside.told();
+    told.retain(|what| !what.starts_with("Entered"));
+    // One is sent who will wait there; or who looks, for nobody could be sent when something comes.
+    let is_sent = waits_for != "nothing" || idle == 0;
+    assert_eq!(told, [if is_sent { "M1 starts" } else { "P0 is idle" }], "{waits_for}, {nth}, {idle}");
+    assert_eq!(sched.snapshot().nmspinning, usize::from(idle == 0), "{waits_for}, {nth}, {idle}");
+    leave(away);
+    if is_sent { "one is sent" } else { "its P is idle" }.to_owned()
+}
+
+/// G1 waits for another of its scheduler. G2, the last that could do anything, ends with its M.
+fn the_last_that_runs_ends<H: Stage>() -> String {
+    // A third P is idle: nobody is sent to look after the Ps that are handed on.
+    let (sched, outside) = set(numbers(3), false);
+    let m0 = one_runs(&sched);
+    submit(&sched, 2);
+    let m1 = begin(&sched);
+    outside.told();
+    let (m1, theirs) = (Mutex::new(Some(m1)), Arc::clone(&sched));
+    let ((m0, why), ()) = until_woken(
+        || sched.park_bound(m0, Wake::Inside),
+        move || theirs.end(m1.lock().ok().and_then(|mut m1| m1.take()).expect("it ends once")),
+    );
+    leave(m0);
+    assert!(why == Woken::Deadlock, "it is told that nobody is left: {why:?}");
+    format!("{why:?}")
+}
+
+/// The models.
+pub(super) const MODELS: &[Model] = &[
+    crate::model!("sched::who_idles_a_p_looks_again::gs_come_behind_its_back", gs_come_behind_its_back,
+        claim: "who is about to idle its P takes its share of the Gs that came where it had looked, and keeps the P",
+        size: "one thread plays all: 1 M that looks, alone or beside one that is about to, 1 to 5 Gs; each of 10 cases",
+        invariants: [1, 2, 4],
+        must_reach: ["it has looked elsewhere", "it has left that to another"],
+        runs: [sc()]),
+    crate::model!("sched::who_idles_a_p_looks_again::the_other_has_found_work", the_other_has_found_work,
+        claim: "who left the looking to another looks after all, if that one has found work and no P is idle",
+        size: "one thread plays all: 2 Ms, 2 or 3 Ps; each of 2 cases",
+        invariants: [2, 4],
+        must_reach: ["it looks after all", "who comes next has a P to look with"],
+        runs: [sc()]),
+    crate::model!("sched::who_idles_a_p_looks_again::somebody_begins_to_wait", somebody_begins_to_wait,
+        claim: "a P whose G blocks goes to one who waits in the poller, if anybody waits for that and nobody is there",
+        size: "one thread plays all: 1 M, 1 or 2 Ps, a poller, a timer; each of 18 cases",
+        invariants: [2, 4, 28],
+        must_reach: ["one is sent", "its P is idle"],
+        runs: [sc()]),
+    crate::model!("sched::a_deadlock_is_told::the_last_that_runs_ends", the_last_that_runs_ends,
+        claim: "who waits for others of its scheduler is told when the last of them ends with its M",
+        size: "one thread plays all: 2 Ms, 3 Ps, 2 Gs",
+        invariants: [19, 25],
+        must_reach: ["Deadlock"],
+        runs: [sc()]),
+];
