@@ -754,7 +754,6 @@ pub const MODELS: &[Model] = &[
     must_reach: ["woken Closed", "woken Ready", "gave back 0", "gave back 1"],
     runs: [rc11_cut(),
         loom_bounded(1),
-        sampled(Engine::Random, 5_000),
         sampled(Engine::Pct, 5_000),
         sampled(Engine::TsoPct, 3_000),
     ]),
