@@ -37,6 +37,12 @@ impl<H: Host, V: Value> Atomic<H, V> {
         Atomic { word: H::Word::new(value.into_word()), holds: PhantomData }
     }
 
+    /// A word of the host's that holds a `V` already.
+    #[inline]
+    pub const fn from_word(word: H::Word) -> Self {
+        Atomic { word, holds: PhantomData }
+    }
+
     /// Reads.
     #[inline(always)]
     #[track_caller]

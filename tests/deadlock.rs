@@ -1,10 +1,14 @@
 //! A deadlock ends `block_on` with an error, where it is certain that it is one: in a process without other threads. So
 //! each case is a process of its own: this program, called with the case's name.
 
-use spinpark::{Deadlock, JoinError, JoinHandle, LocalSet, Runtime, spawn, time, yield_now};
+use spinpark::chan::{Receiver, bounded};
+use spinpark::{
+    Deadlock, Handle, JoinError, JoinHandle, LocalSet, Runtime, Wait, lock_thread, spawn, sync, syscall, time, yield_now,
+};
 use std::future::pending;
 use std::process::{Command, ExitCode};
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 type Case = (&'static str, fn() -> Result<(), Deadlock>, &'static [&'static str]);
 
@@ -61,8 +65,111 @@ const CASES: &[Case] = &[
     ),
     (
         "a_goroutine_waits_for_a_future_that_waits",
-        || told(runtime().go(|| spawn(pending::<()>()).join().is_ok()).join()),
+        || told(runtime().go(|| spawn(pending::<()>()).join()).join().expect("it is told, and ends")),
+        &["every task waits for another", "the task spawned at tests/deadlock.rs:", "waits"],
+    ),
+    (
+        "a_goroutine_with_a_stack_of_its_own_waits_for_a_future_that_waits",
+        || told(stackful(2).go(|| spawn(pending::<()>()).join().is_ok()).join()),
         &["nothing can happen any more", "the task spawned at tests/deadlock.rs:", "waits"],
+    ),
+    (
+        "a_goroutine_receives_what_nobody_sends",
+        || {
+            let (keep, receive) = bounded::<()>(1);
+            let outcome = runtime().go(move || receive.recv().wait().is_ok()).join();
+            drop(keep);
+            told(outcome)
+        },
+        &["nothing can happen any more"],
+    ),
+    (
+        "a_goroutine_that_is_bound_to_its_thread_receives_what_nobody_sends",
+        || {
+            let (keep, receive) = bounded::<()>(1);
+            let runtime = stackful(2);
+            let goroutine = runtime.go(move || {
+                let _bound = lock_thread();
+                receive.recv().wait().is_ok()
+            });
+            let told = runtime.block_on(goroutine).map(drop);
+            drop(keep);
+            told
+        },
+        &["nothing can happen any more", "the future given to block_on at tests/deadlock.rs:"],
+    ),
+    (
+        "a_task_blocks_on_what_nobody_brings",
+        || {
+            let runtime = runtime();
+            runtime.block_on(runtime.spawn(async { Handle::current().block_on(pending::<()>()) }))?.expect("no panic")
+        },
+        &["nothing can happen any more", "the future given to block_on at tests/deadlock.rs:"],
+    ),
+    (
+        "in_a_system_call_a_goroutine_receives_what_nobody_sends",
+        || {
+            let (keep, receive) = bounded::<()>(1);
+            let outcome = runtime().go(move || syscall(|| receive.recv().wait().is_ok())).join();
+            drop(keep);
+            told(outcome)
+        },
+        &["nothing can happen any more"],
+    ),
+    (
+        "a_lock_is_never_released",
+        || {
+            let lock = Arc::new(sync::Mutex::new(()));
+            let (theirs, runtime) = (Arc::clone(&lock), runtime());
+            let held = runtime.block_on(lock.lock())?;
+            let outcome = runtime.go(move || drop(theirs.lock().wait())).join();
+            drop(held);
+            told(outcome)
+        },
+        &["nothing can happen any more"],
+    ),
+    (
+        "more_wait_with_their_threads_than_there_may_be_threads",
+        || {
+            let runtime = Runtime::builder().procs(2).max_threads(10).build().expect("a runtime");
+            let (keep, receive) = bounded::<()>(1);
+            let waits = |receive: Receiver<()>| runtime.go(move || receive.recv().wait().is_ok());
+            let all: Vec<_> = (0..100).map(|_| waits(receive.clone())).collect();
+            let told = runtime.block_on(async {
+                for one in all {
+                    let _ = one.await;
+                }
+            });
+            drop(keep);
+            told
+        },
+        &["all 10 threads there may be belong to tasks that wait", "raise max_threads"],
+    ),
+    (
+        "a_goroutine_waits_for_a_timer",
+        || told(runtime().go(|| time::sleep(Duration::from_millis(300)).wait()).join()),
+        &[],
+    ),
+    (
+        "a_goroutine_is_cpu_bound",
+        || {
+            told(runtime().go(|| spin(Duration::from_millis(300))).join())
+        },
+        &[],
+    ),
+    (
+        "a_thread_that_is_no_runtimes_sends_in_the_end",
+        || {
+            let (send, receive) = bounded::<()>(1);
+            let thread = std::thread::spawn(move || {
+                std::thread::sleep(Duration::from_millis(400));
+                let _ = send.send(()).wait();
+            });
+            let outcome = told(runtime().go(move || receive.recv().wait().is_ok()).join());
+            thread.join().expect("no panic");
+            outcome
+        },
+        &[],
     ),
     (
         "each_wait_is_over_soon",
@@ -78,6 +185,20 @@ const CASES: &[Case] = &[
     ),
     ("nothing_is_wrong", || runtime().block_on(time::sleep(Duration::from_millis(30))), &[]),
 ];
+
+/// Computes for so long.
+fn spin(time: Duration) {
+    let since = Instant::now();
+    while since.elapsed() < time {
+        std::hint::black_box(since);
+    }
+}
+
+#[allow(unsafe_code)]
+fn stackful(procs: usize) -> Runtime {
+    // SAFETY: no case holds anything of its thread across a wait.
+    unsafe { Runtime::builder().procs(procs).stackful_goroutines() }.build().expect("a runtime")
+}
 
 fn runtime() -> Runtime {
     Runtime::builder().procs(2).build().expect("a runtime")

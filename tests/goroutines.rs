@@ -2,7 +2,7 @@
 
 #![cfg(target_os = "linux")]
 
-use spinpark::{JoinError, Runtime, Wait, checkpoint, go, spawn, time, yield_now};
+use spinpark::{Builder, JoinError, Runtime, Wait, checkpoint, go, spawn, time, yield_now};
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicUsize};
@@ -10,7 +10,14 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 
 fn runtime(procs: usize) -> Runtime {
-    Runtime::builder().procs(procs).build().expect("a runtime")
+    stackful().procs(procs).build().expect("a runtime")
+}
+
+/// With stacks for goroutines.
+#[allow(unsafe_code)]
+fn stackful() -> Builder {
+    // SAFETY: no test here holds anything of its thread across a wait.
+    unsafe { Runtime::builder().stackful_goroutines() }
 }
 
 mod a_goroutine {
@@ -42,7 +49,7 @@ mod a_goroutine {
     #[test]
     fn leaves_its_thread_while_it_waits() {
         // A thousand that wait, on one thread; all are told at once.
-        let runtime = Runtime::builder().procs(1).max_threads(1).build().expect("a runtime");
+        let runtime = stackful().procs(1).max_threads(1).build().expect("a runtime");
         let (ready, told) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
         let all: Vec<_> = (0..1000)
             .map(|_| {
@@ -112,7 +119,7 @@ mod a_goroutine {
             }
             deep(n - 1) + room[7] - n + 1
         }
-        let runtime = Runtime::builder().procs(1).goroutine_stack_size(1 << 20).build().expect("a runtime");
+        let runtime = stackful().procs(1).goroutine_stack_size(1 << 20).build().expect("a runtime");
         assert_eq!(runtime.go(|| deep(2000)).join().expect("a value"), 2000);
     }
 
@@ -160,7 +167,7 @@ mod a_stack {
     #[test]
     fn of_a_size_that_is_not_allowed_is_an_error_that_says_what_is() {
         for bytes in [0, (16 << 10) - 1, (1 << 30) + 1] {
-            let error = Runtime::builder().goroutine_stack_size(bytes).build().expect_err("too small, or too large");
+            let error = stackful().goroutine_stack_size(bytes).build().expect_err("too small, or too large");
             let text = error.to_string();
             assert!(text.contains(&bytes.to_string()) && text.contains("give 16384 to 1073741824 bytes"), "{text}");
         }
@@ -168,7 +175,7 @@ mod a_stack {
 
     #[test]
     fn may_be_as_small_as_16_kibibytes() {
-        let runtime = Runtime::builder().procs(1).goroutine_stack_size(16 << 10).build().expect("a runtime");
+        let runtime = stackful().procs(1).goroutine_stack_size(16 << 10).build().expect("a runtime");
         let all: Vec<_> = (0..1000u64).map(|n| runtime.go(move || (yield_now().wait(), n).1)).collect();
         let sum: u64 = all.into_iter().map(|goroutine| goroutine.join().expect("a value")).sum();
         assert_eq!(sum, 499_500);
@@ -557,7 +564,7 @@ mod a_hog {
 
     #[test]
     fn is_not_interrupted_if_nobody_wants_that() {
-        let runtime = Runtime::builder().procs(1).preemption(false).build().expect("a runtime");
+        let runtime = stackful().procs(1).preemption(false).build().expect("a runtime");
         let end = Arc::new(AtomicBool::new(false));
         let hog = {
             let end = Arc::clone(&end);

@@ -105,7 +105,7 @@ struct Look {
 impl Look {
     fn at(self, now: Nanos) -> (Observed, Around) {
         let Look { dispatches, syscall, has_work, somebody_looks, is_wanted, .. } = self;
-        (Observed { dispatches, syscall, has_work }, Around { now, somebody_looks, is_wanted })
+        (Observed { dispatches, syscall, has_work }, Around { now, somebody_looks, is_wanted, slice: SLICE })
     }
 }
 
@@ -457,7 +457,7 @@ mod a_g_that_is_asked_to_make_way {
     #[test]
     fn is_news_once_a_slice() {
         let running = |dispatches| Observed { dispatches, syscall: None, has_work: false };
-        let at = |now| Around { now, somebody_looks: true, is_wanted: false };
+        let at = |now| Around { now, somebody_looks: true, is_wanted: false, slice: SLICE };
         let mut seen = Seen::default();
         let mut news = Vec::new();
         for (dispatches, now) in [(1, 1), (1, SLICE), (1, 1 + SLICE), (1, 2 * SLICE), (2, 3 * SLICE), (2, 4 * SLICE)] {

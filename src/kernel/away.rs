@@ -32,14 +32,52 @@ impl<H: Host, O: Observer> Sched<H, O> {
         syscall::entersyscall(m, p, self)
     }
 
-    /// The G that `worker` runs does not make way: its P is left as if in a system call, and the monitor hands it on.
-    /// May be called in a signal handler on the M's thread, while that is not inside of the scheduler: it takes no lock
-    /// and reports nothing. The G goes on without a P; when it next wants something of the scheduler its M comes back
-    /// by [`exitsyscall_bound`](Sched::exitsyscall_bound). Go: `asyncPreempt`.
+    /// The G that `worker` runs ignores preemption: its P is left as if in a system call, and the monitor hands it on.
+    /// May be called in a signal handler on the M's thread, while that is not inside of the scheduler (see
+    /// [`role`](super::role)): it takes no lock and reports nothing. The G goes on without a P, and its M does not count
+    /// against [`max_ms`](super::config::Config::max_ms) meanwhile; when the G next wants something of the scheduler its M
+    /// is reattached by [`exitsyscall_bound`](Sched::exitsyscall_bound). Go: `asyncPreempt`.
+    ///
+    /// The caller asks [`can_detach`](Sched::can_detach) first.
     #[inline]
     pub fn interrupt(self: &Arc<Self>, worker: Worker) -> Away {
         let (m, p) = worker.take_apart();
+        // Relaxed: counted. Who takes the P out of its word, and wants another M for it, may miss it: then the monitor
+        // tries again.
+        self.detached.fetch_add(1, Relaxed);
         syscall::interrupt(m, p, self)
+    }
+
+    /// The preempted G of `away` enters a system call: its M has left its P already, and counts as any other in a system
+    /// call from now on. If that is known to block, and the P still is in its word, it is handed on at once.
+    pub fn enter_syscall_detached(self: &Arc<Self>, away: Away, blocks: bool) -> Away {
+        let away = away.enters_syscall();
+        self.reattached();
+        if blocks && let Some(p) = syscall::take_left(&away, self) {
+            self.handoffp(p);
+        }
+        away
+    }
+
+    /// May one more M go on without a P? As many may as [`max_detached`](super::config::Config::max_detached) says, but for
+    /// a race between two that ask at once. For a signal handler.
+    #[inline]
+    pub fn can_detach(&self) -> bool {
+        // Relaxed: a bound that two may overstep by one; there is a number for no more Ms than there are.
+        (self.detached.load(Relaxed) as usize) < self.config.max_detached
+    }
+
+    /// How many Ms run a preempted G without a P.
+    pub fn detached(&self) -> usize {
+        // Relaxed: for display.
+        self.detached.load(Relaxed) as usize
+    }
+
+    /// An M that was detached has a P again, or its G is queued.
+    #[cold]
+    fn reattached(&self) {
+        // Relaxed: counted.
+        self.detached.fetch_sub(1, Relaxed);
     }
 
     /// The same, for a system call that is known to block: its P is handed on at once. Go: `entersyscallblock`.
@@ -56,6 +94,9 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// The M.
     pub fn exitsyscall(self: &Arc<Self>, away: Away, g: G) -> Result<(Worker, G, Way), MId> {
         let m = away.m();
+        if away.was_detached() {
+            self.reattached();
+        }
         let (p, g, way) = syscall::exitsyscall(away, g, self)?;
         self.observer.event(Event::Returned { m, p: p.id(), way });
         Ok((Worker::new(m, p), g, way))
@@ -64,7 +105,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// Back from the system call, with a G that cannot leave its M: waits for a P if there is none.
     #[inline]
     pub fn exitsyscall_bound(self: &Arc<Self>, away: Away) -> (Worker, Way) {
-        let m = away.m();
+        let (m, was_detached) = (away.m(), away.was_detached());
         let (p, way) = match syscall::exitsyscall(away, G::bound_to(m), self) {
             Ok((p, ticket, way)) => {
                 ticket.into_raw();
@@ -72,6 +113,9 @@ impl<H: Host, O: Observer> Sched<H, O> {
             }
             Err(m) => (self.receive_p(m), Way::Queued),
         };
+        if was_detached {
+            self.reattached();
+        }
         self.observer.event(Event::Returned { m, p: p.id(), way });
         (Worker::new(m, p), way)
     }
@@ -159,7 +203,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
 
     /// Could an M be had now, one that sleeps or a new one? Stale as soon as it is known.
     pub fn can_start_m(self: &Arc<Self>) -> bool {
-        self.central(|c| !c.sleeping.is_empty() || !c.unused.is_empty())
+        self.central(|c| !c.sleeping.is_empty() || self.may_start(c))
     }
 
     /// `worker`'s thread ends, though the scheduler is open: its G ended while it was bound. Go: `mexit`.

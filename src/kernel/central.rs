@@ -21,6 +21,7 @@ use super::stw::World;
 use crate::host::{Host, Lock, Parker};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::sync::atomic::Ordering::Relaxed;
 
 /// What lives under the one lock.
 pub(super) struct Central<H: Host> {
@@ -211,6 +212,24 @@ impl<H: Host, O: Observer> Sched<H, O> {
         }
     }
 
+    /// Could one more M be started? Those whose Gs were preempted and go on without a P do not count: they serve nobody
+    /// else.
+    pub(super) fn may_start(&self, c: &Central<H>) -> bool {
+        // Relaxed: a number that is too small makes the work wait until the monitor tries again.
+        let detached = self.detached.load(Relaxed) as usize;
+        !c.unused.is_empty() && c.alive.saturating_sub(detached) < self.config.max_ms
+    }
+
+    /// A number for a new M, which counts as alive from now on. Go: `mReserveID`.
+    pub(super) fn reserve(&self, c: &mut Central<H>) -> Option<MId> {
+        if !self.may_start(c) {
+            return None;
+        }
+        let m = c.unused.pop()?;
+        c.alive += 1;
+        Some(m)
+    }
+
     /// Takes `m`'s number back.
     pub(super) fn free_m(&self, c: &mut Central<H>, m: MId) {
         self.observer.event(Event::Exited { m });
@@ -229,6 +248,11 @@ impl<H: Host, O: Observer> Sched<H, O> {
         self.checkdead(c);
     }
 
+    /// Something else than the scheduler's own doing has ended that was expected: can anything still happen?
+    pub fn look_for_deadlock(self: &Arc<Self>) {
+        self.central(|c| self.checkdead(c));
+    }
+
     /// Somebody sleeps, rests, ends, or lets go of a P: was it the last that could do anything? Then the G that has
     /// waited longest is told.
     pub(super) fn checkdead(&self, c: &mut Central<H>) {
@@ -240,7 +264,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
             sleeping: c.sleeping.len(),
             waiting: c.bound.inside(),
             busy_ps: self.procs() - c.idle_ps.len(),
-            may_start: !c.unused.is_empty(),
+            may_start: self.may_start(c),
             queued: c.global.len(),
             // In this order: a source has its work before it stops expecting it.
             is_expecting: self.poller.is_awaited()
@@ -253,15 +277,6 @@ impl<H: Host, O: Observer> Sched<H, O> {
             self.observer.event(Event::Deadlock { m, why });
             self.send_for(c, m);
         }
-    }
-}
-
-impl<H: Host> Central<H> {
-    /// A number for a new M, which counts as alive from now on. Go: `mReserveID`.
-    pub(super) fn reserve(&mut self) -> Option<MId> {
-        let m = self.unused.pop()?;
-        self.alive += 1;
-        Some(m)
     }
 }
 

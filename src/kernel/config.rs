@@ -2,6 +2,7 @@
 
 use super::runq::{BadCapacity, Capacity};
 use super::sources::SearchOrder;
+use super::sysmon::{SHORTEST, SLICE};
 use crate::host::Nanos;
 use core::fmt;
 
@@ -26,6 +27,12 @@ pub struct Config {
     pub steal_passes: u32,
     /// How many Ms there may be. Reaching it is no error: the work waits for an M that is done. Default 512.
     pub max_ms: usize,
+    /// How many more Ms there may be while so many Gs go on without their P, because they were preempted and are
+    /// CPU-bound: see [`Sched::interrupt`](super::sched::Sched::interrupt). Default 0.
+    pub max_detached: usize,
+    /// For how long a G may run while the others wait, in nanoseconds, before it is preempted. Go: `forcePreemptNS`.
+    /// Default 10 ms. Needs the monitor.
+    pub slice: Nanos,
     /// For how long an M sleeps, in nanoseconds, before it is ended; one always stays. Needs the monitor. Default 10 s;
     /// `u64::MAX`: for ever, as in Go.
     pub keep_alive: Nanos,
@@ -60,6 +67,12 @@ impl Config {
         if !(1..=Self::MAX_MS).contains(&self.max_ms) {
             return Err(ConfigError::MaxMs(self.max_ms));
         }
+        if self.max_detached > Self::MAX_MS {
+            return Err(ConfigError::MaxDetached(self.max_detached));
+        }
+        if self.slice < SHORTEST {
+            return Err(ConfigError::Slice(self.slice));
+        }
         Ok(ring)
     }
 }
@@ -75,6 +88,8 @@ impl Default for Config {
             inherit_at_most: 16,
             steal_passes: 4,
             max_ms: 512,
+            max_detached: 0,
+            slice: SLICE,
             keep_alive: 10_000_000_000,
         }
     }
@@ -103,6 +118,10 @@ pub enum ConfigError {
     StealPasses,
     /// So many Ms there cannot be.
     MaxMs(usize),
+    /// So many Ms of preempted Gs there cannot be.
+    MaxDetached(usize),
+    /// The monitor does not look so often.
+    Slice(Nanos),
 }
 
 impl fmt::Display for ConfigError {
@@ -123,6 +142,8 @@ impl fmt::Display for ConfigError {
             ),
             ConfigError::StealPasses => f.write_str("steal_passes is 0: give 1 or more, or nothing is ever stolen"),
             ConfigError::MaxMs(n) => write!(f, "max_ms is {n}: give 1 to {}", Config::MAX_MS),
+            ConfigError::MaxDetached(n) => write!(f, "max_detached is {n}: give {} at most", Config::MAX_MS),
+            ConfigError::Slice(n) => write!(f, "slice is {n} ns: give {SHORTEST} ns or more"),
         }
     }
 }

@@ -84,13 +84,15 @@ pub struct Bindings {
     states: Box<[(State, Woken)]>,
     /// How many rest that only others of the same scheduler can ready.
     inside: usize,
+    /// How many wait.
+    len: usize,
     waits: u64,
 }
 
 impl Bindings {
     /// For `max_ms` Ms.
     pub fn new(max_ms: usize) -> Self {
-        Bindings { states: (0..max_ms).map(|_| (State::Awake, Woken::Ready)).collect(), inside: 0, waits: 0 }
+        Bindings { states: (0..max_ms).map(|_| (State::Awake, Woken::Ready)).collect(), inside: 0, len: 0, waits: 0 }
     }
 
     /// `m`'s G waits from now on. `false`: it was readied already.
@@ -101,6 +103,7 @@ impl Bindings {
         let readied = *state == State::Readied;
         *state = if readied { State::Awake } else { State::Waiting(wake) };
         *woken = Woken::Ready;
+        self.len += usize::from(!readied);
         !readied
     }
 
@@ -127,6 +130,7 @@ impl Bindings {
             State::Resting(..) | State::Waiting(_) => (),
         }
         (*state, *woken) = (State::Awake, why);
+        self.len -= 1;
         true
     }
 
@@ -140,6 +144,16 @@ impl Bindings {
         let (state, _) = self.states[m.index()];
         debug_assert!(matches!(state, State::Awake | State::Readied), "locked: M{} ends, and waits", m.0);
         self.states[m.index()] = (State::Awake, Woken::Ready);
+    }
+
+    /// Ms whose G waits.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Does none wait?
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
     }
 
     /// Ms that rest and that only others of the same scheduler can ready.

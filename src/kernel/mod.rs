@@ -38,6 +38,7 @@
 //! | [`sources`], [`work_source`], [`find`] | where work can be, and how an M finds it | |
 //! | [`timers`], [`netpoll`] | what becomes due; who waits in the poller, and until when | `timer/poll`, `poll` |
 //! | [`syscall`] | who has the P of an M that is in a system call | `syscall/stop`, `custody` |
+//! | [`role`] | what a thread is while a G's code runs on it, and how that code may wait; what a signal handler may change | |
 //! | [`handoff`] | who gets a P that its M cannot use | |
 //! | [`sysmon`] | which P the monitor takes, and when it looks again | |
 //! | [`wanted`], [`stw`], [`safepoint`], [`resize`] | stopping the world, passing it P by P, more or fewer Ps | `syscall/stop` |
@@ -76,6 +77,7 @@ pub mod p;
 mod poll;
 pub mod random_order;
 pub mod resize;
+pub mod role;
 pub mod runnext;
 pub mod runq;
 pub mod safepoint;

@@ -64,7 +64,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     fn sysmon(self: &Arc<Self>) {
         let mut watch = self.watch();
         loop {
-            self.monitor.park_timeout(watch.pace.delay());
+            self.monitor.park_timeout(watch.pace.delay_for(self.config.slice));
             loop {
                 match self.central(|c| self.doze(c, &mut watch.pace)) {
                     Nap::None => break,
@@ -115,6 +115,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
             now,
             somebody_looks: self.spinning.count() + self.idle_mask.npidle() > 0,
             is_wanted: self.wanted.is(Want::Stop) || self.wanted.is(Want::Safepoint),
+            slice: self.config.slice,
         };
         let mut retook = false;
         for (p, seen) in watch.seen.iter_mut().enumerate().take(self.procs()) {
@@ -140,6 +141,9 @@ impl<H: Host, O: Observer> Sched<H, O> {
         // Relaxed: a request.
         proc.preempt.store(true, Relaxed);
         self.observer.event(Event::Preempt { p, first });
+        if self.config.max_detached > 0 && !self.can_detach() {
+            self.observer.event(Event::Undetachable { p });
+        }
     }
 
     fn look_at(self: &Arc<Self>, p: PId, seen: &mut Seen, around: Around) -> bool {

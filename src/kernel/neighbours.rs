@@ -168,7 +168,7 @@ impl<H: Host, O: Observer> threads::Neighbours<H> for Arc<Sched<H, O>> {
                 Available::Sleeping(m)
             }
             None if c.closed => Available::None,
-            None => c.reserve().map_or(Available::None, Available::New),
+            None => self.reserve(c).map_or(Available::None, Available::New),
         })
     }
 
@@ -216,7 +216,7 @@ impl<H: Host, O: Observer> threads::Neighbours<H> for Arc<Sched<H, O>> {
                     seeking.into_iter().for_each(|seeking| self.spinning.give_up(seeking));
                     self.spinning.ask_for_seeker();
                     self.rouse_monitor(c);
-                    if m.is_none() && !c.unused.is_empty() && !c.closed {
+                    if m.is_none() && self.may_start(c) && !c.closed {
                         // Another M has ended since we asked for one, and perhaps trusts us to look: now there is one.
                         c.calls.wakep();
                     }

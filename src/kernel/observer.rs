@@ -181,6 +181,11 @@ pub enum Event<'a> {
         /// Is this the first time in this slice?
         first: bool,
     },
+    /// A G that ignores preemption keeps its P: as many Ms as may go on without one already do. At each tick of the monitor.
+    Undetachable {
+        /// The P under which it runs.
+        p: PId,
+    },
     /// An M got a P back after a system call.
     Returned {
         /// The M.

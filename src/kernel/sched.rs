@@ -49,6 +49,8 @@ pub struct Sched<H: Host, O: Observer = ()> {
     pub(super) procs: Atomic<H, u32>,
     pub(super) ps: Box<[Proc<H>]>,
     pub(super) ms: Box<[M<H>]>,
+    /// How many Ms run a preempted G without a P.
+    pub(super) detached: Atomic<H, u64>,
     pub(super) spinning: CachePadded<Spinning<H>>,
     pub(super) idle_mask: IdleMask<H>,
     pub(super) global_len: CachePadded<Len<H>>,
@@ -155,6 +157,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
         poller: Box<dyn Poller>,
     ) -> Self {
         let capacity = config.capacity();
+        let table = config.max_ms + config.max_detached;
         let idle_mask = IdleMask::new(capacity);
         let mut idle_ps = IdlePs::new();
         for p in (0..config.procs as u32).rev() {
@@ -165,12 +168,12 @@ impl<H: Host, O: Observer> Sched<H, O> {
             idle_ps,
             sleeping: SleepingMs::new(),
             spare: (config.procs..capacity).map(|p| OwnedP::assume(PId(p as u32))).collect(),
-            unused: (0..config.max_ms as u32).rev().map(MId).collect(),
+            unused: (0..table as u32).rev().map(MId).collect(),
             alive: 0,
             closed: false,
             world: World::new(config.procs),
             safepoint: None,
-            bound: Bindings::new(config.max_ms),
+            bound: Bindings::new(table),
             monitor: Monitor::Absent,
             refused: 0,
             must_retry: false,
@@ -179,7 +182,8 @@ impl<H: Host, O: Observer> Sched<H, O> {
         Sched {
             procs: Atomic::new(config.procs as u32),
             ps: (0..capacity).map(|p| Proc::new(PId(p as u32), ring)).collect(),
-            ms: (0..config.max_ms).map(|_| M::new()).collect(),
+            ms: (0..table).map(|_| M::new()).collect(),
+            detached: Atomic::new(0),
             spinning: CachePadded::new(Spinning::new()),
             idle_mask,
             global_len: CachePadded::new(Len::new()),
@@ -202,7 +206,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// # Errors
     /// If the host cannot start a thread.
     pub fn start(self: &Arc<Self>) -> Result<(), SpawnError> {
-        let Some(m) = self.central(Central::reserve) else { return Ok(()) };
+        let Some(m) = self.central(|c| self.reserve(c)) else { return Ok(()) };
         match spinning::Neighbours::pidleget(self, || ()) {
             Some(p) => self.ms[m.index()].post(Mail::Run { p, seeking: Some(self.spinning.become_spinning()) }),
             None => {
@@ -259,8 +263,8 @@ impl<H: Host, O: Observer> Sched<H, O> {
         self.wake_another();
     }
 
-    /// Queues `g`, which `worker` has just run, behind what waits under the same P, and wakes nobody: the caller looks
-    /// next. Go: `goyield`.
+    /// Queues `g`, which `worker` has just run, behind what waits under the same P, and wakes nobody, unless the ring is
+    /// full: the caller looks next. Go: `goyield`.
     #[inline]
     pub fn goyield(self: &Arc<Self>, worker: &mut Worker, g: G) {
         self.observer.event(Event::Queued { p: Some(worker.p.id()), g: &g, next: false });
@@ -369,9 +373,14 @@ impl<H: Host, O: Observer> Sched<H, O> {
     }
 
     /// A full ring gives its older half, and the G that did not fit, to the global queue. Go: `runqputslow`.
+    ///
+    /// And a spinning M is asked for, whoever fills the ring and whether or not it wakes somebody afterwards: the Gs were in
+    /// the ring and are in the global queue now, and an M that scanned the global queue before, and the ring after, has seen
+    /// none of them. Go's `goyield` does not.
     #[inline(never)]
     pub(super) fn spill(self: &Arc<Self>, half: Spilled<'_, H, 32>, g: G) {
         self.central(|c| c.global.put_batch(half.chain(core::iter::once(g)), &self.global_len));
+        self.wake_another();
     }
 
     /// An M has ended, or was never needed.

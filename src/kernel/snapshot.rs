@@ -39,6 +39,12 @@ pub struct Snapshot {
     pub polling: usize,
     /// Ms that wait for a G of this scheduler, without a P.
     pub waiting: usize,
+    /// Ms whose G waits with them, for whatever: those of [`waiting`](Snapshot::waiting) too.
+    pub bound: usize,
+    /// Ms that run a preempted G without a P.
+    pub detached: usize,
+    /// Could one more M be started?
+    pub may_start: bool,
     /// Ps that are in a system call now.
     pub in_syscall: usize,
     /// Ps that are held by who stops the world.
@@ -75,6 +81,9 @@ impl<H: Host, O: Observer> Sched<H, O> {
             alive: c.alive,
             polling: usize::from(self.netpoll.is_blocked()),
             waiting: c.bound.inside(),
+            bound: c.bound.len(),
+            detached: self.detached(),
+            may_start: self.may_start(c),
             in_syscall: self.ps.iter().filter(|p| p.custody.peek().in_syscall.is_some()).count(),
             held: c.world.held(),
             refused: c.refused,

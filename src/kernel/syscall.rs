@@ -107,22 +107,37 @@ pub struct Away {
     p: PId,
     /// What was left in the word. `None`: the P was handed on at once.
     left: Option<Tenure>,
+    /// It is in none: its G was preempted.
+    was_detached: bool,
     unspent: Unspent,
 }
 
 impl Away {
-    fn new(m: MId, p: PId, left: Option<Tenure>) -> Away {
-        Away { m, p, left, unspent: Unspent::new("syscall: an M entered a system call and never exited it") }
+    fn new(m: MId, p: PId, left: Option<Tenure>, was_detached: bool) -> Away {
+        let unspent = Unspent::new("syscall: an M entered a system call and never exited it");
+        Away { m, p, left, was_detached, unspent }
     }
 
     /// For an M that has given its P up otherwise, to stop the world.
     pub(super) fn without(m: MId, p: PId) -> Away {
-        Away::new(m, p, None)
+        Away::new(m, p, None, false)
+    }
+
+    /// Is it that of an M whose G was preempted, by [`interrupt`]?
+    pub fn was_detached(&self) -> bool {
+        self.was_detached
     }
 
     /// Which M.
     pub fn m(&self) -> MId {
         self.m
+    }
+
+    /// The preempted G enters a system call.
+    pub(super) fn enters_syscall(self) -> Away {
+        let (m, p, left) = (self.m, self.p, self.left);
+        self.unspent.spend();
+        Away::new(m, p, left, false)
     }
 
     /// Gives the evidence up, for an M that gets its P on another way, or ends.
@@ -170,7 +185,7 @@ pub fn entersyscall<H: Host>(m: MId, p: OwnedP, others: &impl Neighbours<H>) -> 
     {
         others.handoffp(p);
     }
-    Away::new(m, id, Some(left))
+    Away::new(m, id, Some(left), false)
 }
 
 /// The G on M `m` runs on and on, and is taken for one in a system call: `p` stays until somebody wants it. For a signal
@@ -180,14 +195,19 @@ pub fn entersyscall<H: Host>(m: MId, p: OwnedP, others: &impl Neighbours<H>) -> 
 pub fn interrupt<H: Host>(m: MId, p: OwnedP, others: &impl Neighbours<H>) -> Away {
     let id = p.id();
     let left = others.custody(id).put(p, m);
-    Away::new(m, id, Some(left))
+    Away::new(m, id, Some(left), true)
+}
+
+/// The P that the M of `away` has left, if it still is in its word.
+pub(super) fn take_left<H: Host>(away: &Away, others: &impl Neighbours<H>) -> Option<OwnedP> {
+    away.left.and_then(|left| others.custody(away.p).take(left))
 }
 
 /// M `m` enters a system call that is known to block: `p` is handed on at once. Go: `entersyscallblock`.
 pub fn entersyscallblock<H: Host>(m: MId, p: OwnedP, others: &impl Neighbours<H>) -> Away {
     let id = p.id();
     others.handoffp(p);
-    Away::new(m, id, None)
+    Away::new(m, id, None, false)
 }
 
 /// The system call is over; `g` is what ran before it. `Err`: there is no P, `g` is queued, and the M has to rest.
@@ -197,10 +217,11 @@ pub fn entersyscallblock<H: Host>(m: MId, p: OwnedP, others: &impl Neighbours<H>
 /// The M, if it has to rest.
 #[inline]
 pub fn exitsyscall<H: Host>(away: Away, g: G, others: &impl Neighbours<H>) -> Result<(OwnedP, G, Way), MId> {
-    let (p, left) = (away.p, away.left);
+    let p = away.p;
+    let kept = take_left(&away, others);
     let m = away.spend();
     let custody = others.custody(p);
-    if let Some(p) = left.and_then(|left| custody.take(left)) {
+    if let Some(p) = kept {
         return Ok((p, g, Way::Kept));
     }
     // Not while a stop wants it too.

@@ -19,7 +19,7 @@
 
 use crate::host::Nanos;
 
-/// How long a G may run, and a P sit idle in a system call. Go: `forcePreemptNS`.
+/// How long a G may run if nobody says otherwise, and a P sit idle in a system call. Go: `forcePreemptNS`.
 pub const SLICE: Nanos = 10_000_000;
 
 /// The shortest time between two ticks.
@@ -61,6 +61,8 @@ pub struct Around {
     pub somebody_looks: bool,
     /// Is every P wanted, by a stop or a safepoint?
     pub is_wanted: bool,
+    /// How long a G may run.
+    pub slice: Nanos,
 }
 
 /// What the monitor remembers of a P. Go: `sysmontick`.
@@ -87,8 +89,8 @@ impl Since {
         *self = Since { tick, when: now.max(1) };
         false
     }
-    fn is_over(&self, now: Nanos) -> bool {
-        now.saturating_sub(self.when) >= SLICE
+    fn is_over(&self, now: Nanos, slice: Nanos) -> bool {
+        now.saturating_sub(self.when) >= slice
     }
 }
 
@@ -106,14 +108,14 @@ pub enum Verdict {
 impl Seen {
     /// What to do with a P that looks like `p` now.
     pub fn verdict(&mut self, p: Observed, around: Around) -> Verdict {
-        let same_slice = self.slice.is_old(p.dispatches, around.now) && self.slice.is_over(around.now);
+        let same_slice = self.slice.is_old(p.dispatches, around.now) && self.slice.is_over(around.now, around.slice);
         let Some(tick) = p.syscall else {
             self.syscall = Since::default();
             return if same_slice { self.ask(p.dispatches) } else { Verdict::Leave };
         };
         let same_call = self.syscall.is_old(tick, around.now);
         let is_old = same_call || same_slice;
-        let is_needed = p.has_work || !around.somebody_looks || self.syscall.is_over(around.now);
+        let is_needed = p.has_work || !around.somebody_looks || self.syscall.is_over(around.now, SLICE);
         if around.is_wanted || is_old && is_needed { Verdict::Retake } else { Verdict::Leave }
     }
 
@@ -145,6 +147,12 @@ impl Pace {
     /// The time until the next tick.
     pub const fn delay(&self) -> Nanos {
         self.delay
+    }
+
+    /// The same, where a G may run for so long: the monitor looks twice in a slice, unless there is nothing to see.
+    pub const fn delay_for(&self, slice: Nanos) -> Nanos {
+        let half = if slice / 2 > SHORTEST { slice / 2 } else { SHORTEST };
+        if self.calm == 0 && self.delay > half { half } else { self.delay }
     }
 
     /// A G was asked to make way: whether it does is looked at soon. Not while there is nothing to see: then it was a P that

@@ -6,12 +6,12 @@ use super::home::Home;
 use super::sim::{self, Patient};
 use super::task::Tasks;
 use super::threads::{self, Known};
-use super::worker::{self, Return};
+use super::worker::{self, Return, Unmet};
 use crate::host::Parker;
 use core::future::Future;
 use core::panic::Location;
 use core::pin::{Pin, pin};
-use core::sync::atomic::Ordering::{AcqRel, Relaxed};
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicBool, AtomicUsize};
 use core::task::{Context, Poll, Waker};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -36,7 +36,7 @@ impl Bell {
 
     /// Sleeps until it rings, or for no reason.
     pub(super) fn sleep(&self) {
-        let _known = Known::new();
+        let _known = Known::waiting();
         let _patient = sim::is_here().then(Patient::new);
         self.bed.park();
     }
@@ -59,6 +59,10 @@ impl Wake for Bell {
 #[derive(Default)]
 pub(super) struct Guests {
     count: AtomicUsize,
+    /// How many of them are threads that run tasks: a task waits there, without a P.
+    ms: AtomicUsize,
+    /// The runtime is being shut down.
+    is_closing: AtomicBool,
     bells: Mutex<Vec<Arc<Bell>>>,
 }
 
@@ -67,6 +71,31 @@ impl Guests {
         self.bells.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(bell));
         // Relaxed: a hint, it is looked at again.
         self.count.fetch_add(1, Relaxed);
+    }
+
+    /// Does anybody wait?
+    pub(super) fn is_any(&self) -> bool {
+        // Relaxed: a hint.
+        self.count.load(Relaxed) > 0
+    }
+
+    /// How many threads that run tasks sleep here now.
+    pub(super) fn ms(&self) -> usize {
+        // Relaxed: believed only when everything is at rest.
+        self.ms.load(Relaxed)
+    }
+
+    /// The runtime is being shut down: a task that waits here has to end.
+    pub(super) fn close(&self) {
+        // Release: `closing`, told before it rings.
+        self.is_closing.store(true, Release);
+        let bells = self.bells.lock().unwrap_or_else(PoisonError::into_inner);
+        bells.iter().for_each(|bell| bell.bed.unpark());
+    }
+
+    fn is_closing(&self) -> bool {
+        // Acquire: `closing`, the other half.
+        self.is_closing.load(Acquire)
     }
 
     fn leave(&self, bell: &Arc<Bell>) {
@@ -89,11 +118,57 @@ impl Guests {
 struct Guest<'a> {
     tasks: &'a Tasks,
     bell: &'a Arc<Bell>,
+    /// The thread runs tasks of this runtime: one of them waits.
+    is_m: bool,
+}
+
+impl<'a> Guest<'a> {
+    fn new(tasks: &'a Tasks, bell: &'a Arc<Bell>) -> Guest<'a> {
+        tasks.shared().guests.enter(bell);
+        Guest { tasks, bell, is_m: worker::is_m_of(Some(tasks.home())) }
+    }
+
+    /// Sleeps until it rings.
+    fn sleep(&self, at: &'static Location<'static>) -> Result<(), Unmet> {
+        let guests = &self.tasks.shared().guests;
+        let _waits = self.is_m.then(|| Waiting::new(&guests.ms));
+        while !self.bell.take() {
+            if self.is_m && guests.is_closing() {
+                return Err(Unmet::Closed);
+            }
+            if threads::is_stuck(self.tasks) {
+                if self.bell.take() {
+                    break; // it rang while we looked
+                }
+                return Err(Unmet::Deadlock(Deadlock::of_root(at, self.tasks)));
+            }
+            self.bell.sleep();
+        }
+        Ok(())
+    }
 }
 
 impl Drop for Guest<'_> {
     fn drop(&mut self) {
         self.tasks.shared().guests.leave(self.bell);
+    }
+}
+
+/// One more is counted, as long as this lives.
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl<'a> Waiting<'a> {
+    fn new(count: &'a AtomicUsize) -> Waiting<'a> {
+        // Relaxed: counted.
+        count.fetch_add(1, Relaxed);
+        Waiting(count)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        // Relaxed: counted.
+        self.0.fetch_sub(1, Relaxed);
     }
 }
 
@@ -109,8 +184,7 @@ pub(super) fn block_on<F: Future>(
     let _back = Return::after_leaving(true);
     let bell = Bell::new();
     let waker = Waker::from(Arc::clone(&bell));
-    tasks.shared().guests.enter(&bell);
-    let _guest = Guest { tasks, bell: &bell };
+    let guest = Guest::new(tasks, &bell);
     loop {
         let polled = {
             let _inside = worker::enter(tasks);
@@ -122,22 +196,11 @@ pub(super) fn block_on<F: Future>(
         if sim::is_here() {
             sim::make_way();
         }
-        sleep(tasks, &bell, at)?;
+        guest.sleep(at).map_err(|unmet| match unmet {
+            Unmet::Closed => Deadlock::of_closed(at, tasks),
+            Unmet::Deadlock(deadlock) => deadlock,
+        })?;
     }
-}
-
-/// Sleeps until it rings.
-fn sleep(tasks: &Tasks, bell: &Bell, at: &'static Location<'static>) -> Result<(), Deadlock> {
-    while !bell.take() {
-        if threads::is_stuck(tasks) {
-            if bell.take() {
-                break; // it rang while we looked
-            }
-            return Err(Deadlock::of_root(at, tasks.shared().hall.spawned_at()));
-        }
-        bell.sleep();
-    }
-    Ok(())
 }
 
 /// Waits, on a thread that holds no P of the runtime `home`, for a task of it. `Err`: it waits in vain.
@@ -153,16 +216,17 @@ pub(super) fn join<F: Future + Unpin>(
     }
     // Without a runtime nobody can tell.
     let Some(tasks) = home.find() else {
-        let ended = wait(&mut handle);
+        let ended = wait(&mut handle, false);
         return Ok(
-            ended.unwrap_or_else(|| unreachable!("block_on: a handle of a runtime that is gone was told to wait"))
+            ended.unwrap_or_else(|_| unreachable!("block_on: a handle of a runtime that is gone was told to wait"))
         );
     };
-    tasks.shared().guests.enter(&bell);
-    let _guest = Guest { tasks: &tasks, bell: &bell };
+    let guest = Guest::new(&tasks, &bell);
     loop {
-        if let Err(deadlock) = sleep(&tasks, &bell, at) {
-            return Err((deadlock, handle));
+        match guest.sleep(at) {
+            Ok(()) => (),
+            Err(Unmet::Deadlock(deadlock)) => return Err((deadlock, handle)),
+            Err(Unmet::Closed) => return Err((Deadlock::of_closed(at, &tasks), handle)),
         }
         if let Poll::Ready(value) = Pin::new(&mut handle).poll(&mut Context::from_waker(&waker)) {
             return Ok(value);
@@ -170,18 +234,24 @@ pub(super) fn join<F: Future + Unpin>(
     }
 }
 
-/// Runs `future`, which no runtime has to know of, to its end. `None`: it will never come to it, which is only known of a
-/// deterministic runtime.
-pub(super) fn wait<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
+/// Runs `future`, which no runtime has to know of, to its end, on a thread that holds no P. `Err`: it will never come to
+/// it, which is only known of a deterministic runtime; or, if it `ends_when_closed`, the task that waits here has to end.
+pub(super) fn wait<F: Future + Unpin>(future: &mut F, ends_when_closed: bool) -> Result<F::Output, Unmet> {
     let bell = Bell::new();
     let waker = Waker::from(Arc::clone(&bell));
+    let own = worker::current_tasks().filter(|tasks| ends_when_closed && worker::is_m_of(Some(tasks.home())));
+    let guest = own.as_ref().map(|tasks| Guest::new(tasks, &bell));
     loop {
         if let Poll::Ready(value) = Pin::new(&mut *future).poll(&mut Context::from_waker(&waker)) {
-            return Some(value);
+            return Ok(value);
         }
+        let _waits = guest.as_ref().map(|guest| Waiting::new(&guest.tasks.shared().guests.ms));
         while !bell.take() {
             if sim::is_here() && sim::is_told() {
-                return None;
+                return Err(Unmet::Deadlock(Deadlock::of_waits(Vec::new(), None, Vec::new())));
+            }
+            if guest.as_ref().is_some_and(|guest| guest.tasks.shared().guests.is_closing()) {
+                return Err(Unmet::Closed);
             }
             bell.sleep();
         }

@@ -1,5 +1,7 @@
 //! Who waits for whom: what a deadlock is reported with.
 
+use super::task::Tasks;
+use super::threads;
 use crate::kernel::m::MId;
 use core::fmt;
 use core::panic::Location;
@@ -60,6 +62,8 @@ struct Waits {
     threads: Option<usize>,
     /// Where `block_on` was called that waits in vain, and where the tasks were spawned that wait without a thread.
     root: Option<&'static Location<'static>>,
+    /// It is a task's, and the runtime is being shut down.
+    is_closed: bool,
     tasks: Vec<&'static Location<'static>>,
 }
 
@@ -70,12 +74,22 @@ impl Deadlock {
         threads: Option<usize>,
         tasks: Vec<&'static Location<'static>>,
     ) -> Deadlock {
-        Deadlock(Box::new(Waits { waits, threads, root: None, tasks }))
+        Deadlock(Box::new(Waits { waits, threads, root: None, is_closed: false, tasks }))
     }
 
     /// Of a thread in `block_on`.
-    pub(super) fn of_root(at: &'static Location<'static>, tasks: Vec<&'static Location<'static>>) -> Deadlock {
-        Deadlock(Box::new(Waits { waits: Vec::new(), threads: None, root: Some(at), tasks }))
+    pub(super) fn of_root(at: &'static Location<'static>, tasks: &Tasks) -> Deadlock {
+        Self::at(at, tasks, threads::are_exhausted(tasks).then_some(tasks.config().max_ms), false)
+    }
+
+    /// Of a task in `block_on`, whose runtime is being shut down.
+    pub(super) fn of_closed(at: &'static Location<'static>, tasks: &Tasks) -> Deadlock {
+        Self::at(at, tasks, None, true)
+    }
+
+    fn at(at: &'static Location<'static>, tasks: &Tasks, threads: Option<usize>, is_closed: bool) -> Deadlock {
+        let tasks = tasks.shared().hall.spawned_at();
+        Deadlock(Box::new(Waits { waits: Vec::new(), threads, root: Some(at), is_closed, tasks }))
     }
 
     /// Where the tasks were spawned that wait without a thread, for something that nobody will bring.
@@ -101,12 +115,13 @@ impl Deadlock {
 impl fmt::Display for Deadlock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0.threads {
+            None if self.0.is_closed => f.write_str("the runtime is being shut down, and a task of it waits in block_on")?,
             None if self.0.root.is_some() => f.write_str("deadlock: nothing can happen any more")?,
             None => f.write_str("deadlock: every task waits for another")?,
             Some(n) => write!(
                 f,
-                "deadlock: all {n} threads there may be belong to tasks that wait for others; raise max_threads, or \
-                 wait for fewer at a time"
+                "deadlock: all {n} threads there may be belong to tasks that wait; raise max_threads, or wait with fewer \
+                 threads at a time"
             )?,
         }
         if let Some(at) = self.0.root {

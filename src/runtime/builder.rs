@@ -20,6 +20,9 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+/// How many threads there may be for preempted tasks, if nobody says. Go: 10,000 threads in all.
+const PREEMPTED_THREADS: usize = 10_000;
+
 /// How many Ps a deterministic runtime has, if nobody says.
 const SIMULATED_PROCS: usize = 4;
 
@@ -56,6 +59,8 @@ pub struct Builder {
     detects_deadlock: bool,
     is_timed: bool,
     preempts: bool,
+    /// Have closures stacks of their own?
+    is_stackful: bool,
     goroutine_stack: usize,
     seed: Option<u64>,
     plan: Plan,
@@ -65,12 +70,13 @@ pub struct Builder {
 impl Builder {
     pub(super) fn new() -> Self {
         Builder {
-            config: Config { max_procs: 64, ..Config::default() },
+            config: Config { max_procs: 64, max_detached: PREEMPTED_THREADS, ..Config::default() },
             procs: None,
             max_threads: None,
             detects_deadlock: true,
             is_timed: false,
             preempts: true,
+            is_stackful: false,
             goroutine_stack: Stacks::DEFAULT,
             seed: None,
             plan: Plan::default(),
@@ -196,7 +202,81 @@ impl Builder {
         self
     }
 
-    /// How many bytes the stack of a goroutine has: 16 KiB to 1 GiB, rounded up to whole pages. Default 256 KiB. Memory
+    /// Gives each closure that is a task ([`go`](crate::go)) a stack of its own, as Go does: when it waits, its thread leaves
+    /// the stack and runs others, and it may go on on another thread. So a hundred thousand may wait at once, and a wait
+    /// costs tens of nanoseconds. Without this, a closure runs on the stack of a thread, which sleeps while it waits.
+    ///
+    /// It is off by default because safe code can break memory safety with it; and the one promise that makes it sound can
+    /// only be given by who knows all the code that runs in closures of this runtime.
+    ///
+    /// # Safety
+    /// **Nothing that belongs to a thread may be held across a wait** in a closure of this runtime: not by its own code, nor
+    /// by a library that it calls, nor by the callers of such code up to the closure. A wait is [`Wait::wait`](crate::Wait::wait),
+    /// [`JoinHandle::join`](crate::JoinHandle::join), and every function that calls them. Futures ([`spawn`](crate::spawn))
+    /// are not concerned: the compiler checks them. What must not be held:
+    ///
+    /// | what | then |
+    /// |------|------|
+    /// | a reference that [`LocalKey::with`](std::thread::LocalKey::with) lends: a wait inside of its closure | use after free, when that thread ends; a data race with what runs there next |
+    /// | an `Rc` of which the thread, or something else on it, has another clone; `Cell`s and `RefCell`s shared so | counts without atomics: use after free |
+    /// | a handle to a generator of the thread's, such as `rand::rng()` | numbers drawn twice |
+    /// | a lock that a thread re-enters or must release: `stdout().lock()`, a guard of [`std::sync::Mutex`] | a panic ("already borrowed"); a lock that another thread releases |
+    /// | a scope that waits for its thread: [`std::thread::scope`] with a wait in its closure | it hangs |
+    /// | a panic: a wait in a destructor that runs while the thread unwinds | the runtime waits with the thread then; do not rely on it in code that counts panics |
+    /// | tasks that are not `Send`: [`LocalSet::run_until`](crate::LocalSet::run_until), driven by a wait | they move to another thread |
+    /// | anything else of which a library says that it is `!Send`, or keeps in a thread local while it calls back: the current span of `tracing` (`Span::enter`), the context of another runtime (`tokio::runtime::Handle::enter`), `scoped_tls` | as it says there |
+    ///
+    /// And the *address* of a thread local must not be kept over a wait: a function that touches a thread local, waits, and
+    /// touches it again, is compiled as if the thread were the same. Do one of the two in a function that is not inlined.
+    /// [`lock_thread`](crate::lock_thread) keeps a closure on its thread while its guard lives: what belongs to the thread may
+    /// then be held.
+    ///
+    /// ```
+    /// use spinpark::Wait;
+    ///
+    /// // SAFETY: the closures below hold nothing of their threads across a wait.
+    /// let runtime = unsafe { spinpark::Runtime::builder().procs(1).stackful_goroutines() }.build()?;
+    /// let (send, receive) = spinpark::chan::bounded(1);
+    /// let all: Vec<_> = (0..1000u64)
+    ///     .map(|n| {
+    ///         let send = send.clone();
+    ///         runtime.go(move || send.send(n).wait().is_ok())
+    ///     })
+    ///     .collect();
+    /// let sum = runtime.go(move || (0..1000).map(|_| receive.recv().wait().unwrap_or(0)).sum::<u64>());
+    /// assert_eq!(sum.join()?, 499_500);
+    /// for one in all {
+    ///     assert!(one.join()?);
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[allow(unsafe_code)]
+    pub unsafe fn stackful_goroutines(mut self) -> Self {
+        self.is_stackful = true;
+        self
+    }
+
+    /// For how long a task may run while others wait, before preemption is requested: 20 us or more. Default 10 ms, as
+    /// Go's `forcePreemptNS`. The monitor looks twice in that time.
+    pub fn time_slice(mut self, time: Duration) -> Self {
+        self.config.slice = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        self
+    }
+
+    /// How many threads there may be for tasks that were [preempted](Builder::preemption) and go on without a P, besides
+    /// [`max_threads`](Builder::max_threads): 65,536 at most. Default 10,000. Go: `SetMaxThreads`, where it is the bound
+    /// for all, and reaching it is fatal.
+    ///
+    /// If so many go on, the next task that ignores preemption keeps its P, and others wait until it ends or yields: that is
+    /// counted ([`Metrics::undetachable`](crate::Metrics::undetachable)), and `tracing` is warned once. With 0 none is ever
+    /// preempted that ignores it.
+    pub fn max_preempted_threads(mut self, n: usize) -> Self {
+        self.config.max_detached = n;
+        self
+    }
+
+    /// How many bytes the stack of a [goroutine with a stack of its own](Builder::stackful_goroutines) has: 16 KiB to 1 GiB,
+    /// rounded up to whole pages. Default 256 KiB. Memory
     /// is taken only for the pages that were touched, so a goroutine that waits has one or two of them whatever this
     /// says. Below its stack lies a page that nobody may touch: who does has used up the stack, and the process ends with
     /// a message that names the goroutine. Go's stacks grow, up to 1 GB.
@@ -205,13 +285,18 @@ impl Builder {
         self
     }
 
-    /// Is the P taken from a task that has run for 10 ms, is asked to make way, and does not look? Default: yes, where the
-    /// system can do it (Linux); elsewhere this changes nothing.
+    /// Is the P taken from a task that has run for a [slice](Builder::time_slice), and does not yield though preemption is
+    /// requested? Default: yes, where the system can do it (Linux); elsewhere this changes nothing.
     ///
     /// Its thread is interrupted by a signal (`SIGURG`, as Go's), and goes on with the task without a P, beside the others,
-    /// until the task waits, ends, or makes way: then it first waits for its turn, as after a [`syscall`](crate::syscall).
-    /// So a loop that never ends stalls nobody, at the price of more threads than Ps that run at a time. A system call that
-    /// such a task makes outside of `syscall` may end with `EINTR`. Go: `asyncpreemptoff`.
+    /// until the task waits, ends, or yields: then it first waits for its turn, as after a [`syscall`](crate::syscall).
+    /// So a loop that never ends stalls nobody, at the price of more threads than Ps that run at a time
+    /// ([`max_preempted_threads`](Builder::max_preempted_threads)). A system call that such a task makes outside of
+    /// `syscall` may end with `EINTR`. Go: `asyncpreemptoff`.
+    ///
+    /// The signal's handler is installed when the first runtime is built, calls the one that was there before, and is never
+    /// removed. If somebody has replaced it since, and does not call it, [`build`](Builder::build) fails, unless this is
+    /// `false`; a runtime that is there already says so by [`Metrics::preemption_lost`](crate::Metrics::preemption_lost).
     pub fn preemption(mut self, yes: bool) -> Self {
         self.preempts = yes;
         self
@@ -309,6 +394,11 @@ impl Builder {
         let is_simulated = machine.is_any();
         let home = Home::new();
         signal::listen();
+        let preempts = self.preempts && !is_simulated && config.max_detached > 0;
+        if preempts && !signal::is_heard() {
+            return Err(BuildError::SignalReplaced);
+        }
+        let stacks = self.is_stackful.then(|| Stacks::new(config.procs, self.goroutine_stack));
         let parts = Parts {
             procs: config.procs,
             home,
@@ -316,8 +406,8 @@ impl Builder {
             detects_deadlock: self.detects_deadlock,
             meter: Meter::new(config.capacity(), self.is_timed),
             staff: Staff::new(self.plan, is_simulated),
-            stacks: Stacks::new(config.procs, self.goroutine_stack),
-            hogs: Hogs::new(config.capacity(), self.preempts && !is_simulated),
+            stacks,
+            hogs: Hogs::new(config.capacity(), preempts),
             watch: self.watchers.open(home, &config)?,
         };
         let shared = Shared::new(parts).map_err(|error| BuildError::Poller(error.raw_os_error()))?;
@@ -383,7 +473,9 @@ pub enum BuildError {
     GoroutineStack(usize),
     /// A deterministic runtime lives on this thread.
     Nested,
-    /// There was no thread to be had, not even one.
+    /// Somebody has replaced the handler of the signal by which tasks are preempted.
+    SignalReplaced,
+    /// Thread creation failed: there is not even one.
     Spawn(SpawnError),
     /// The file to trace to could not be made.
     Trace {
@@ -400,6 +492,12 @@ impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             // The kernel calls it by Go's name.
+            BuildError::Config(ConfigError::MaxDetached(n)) => {
+                write!(f, "max_preempted_threads is {n}: give {} at most", Config::MAX_MS)
+            }
+            BuildError::Config(ConfigError::Slice(nanos)) => {
+                write!(f, "time_slice is {:?}: give 20 us or more", Duration::from_nanos(*nanos))
+            }
             BuildError::Config(ConfigError::MaxMs(n)) => {
                 write!(f, "max_threads is {n}: give 1 to {}", Config::MAX_MS)
             }
@@ -419,6 +517,10 @@ impl fmt::Display for BuildError {
             }
             BuildError::Nested => f.write_str(
                 "a deterministic runtime lives on this thread: drop it first, or build the other on another thread",
+            ),
+            BuildError::SignalReplaced => f.write_str(
+                "the handler of SIGURG was replaced since the first runtime was built: install the other one before that, \
+                 let it call the one before it, or build with preemption(false)",
             ),
             BuildError::Spawn(error) => error.fmt(f),
             BuildError::Trace { path, os_error } => {

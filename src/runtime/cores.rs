@@ -3,7 +3,7 @@
 //! Every method vanishes into the instruction it stands for; tests/codegen.rs compares the machine code.
 
 use super::threads::Known;
-use super::{sim, spans, staff};
+use super::{sim, spans, staff, template};
 use crate::host::{Host, Lock, Nanos, Parker, SpawnError, Word};
 #[cfg(any(test, not(target_os = "linux")))]
 use core::sync::atomic::Ordering::Relaxed;
@@ -68,8 +68,8 @@ impl Host for Cores {
             let _known = known;
             body();
         };
-        match wanted.builder().spawn(body) {
-            Ok(_detached) => Ok(()),
+        match template::spawn(wanted.builder(), body) {
+            Ok(()) => Ok(()),
             Err(error) => Err(SpawnError { os_error: error.raw_os_error() }),
         }
     }

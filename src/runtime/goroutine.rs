@@ -1,5 +1,7 @@
-//! A closure with a stack of its own as a task: when it has to wait, its thread leaves the stack as it is and runs
-//! something else; when it goes on, perhaps on another thread, that thread changes to the stack again.
+//! A closure as a task. By default it runs on the stack of its thread, and that thread sleeps while it waits. In a runtime
+//! with [stackful goroutines](crate::Builder::stackful_goroutines) it has a stack of its own: when it has to wait, its
+//! thread leaves the stack as it is and runs something else; when it goes on, perhaps on another thread, that thread
+//! changes to the stack again.
 //!
 //! Go: `g`, `gopark`, `mcall`, `gogo`.
 //!
@@ -22,14 +24,18 @@
 
 use super::home::Home;
 use super::stack::Stack;
-use super::worker;
+use super::block_on;
+use super::worker::{self, Unmet, Unwound};
+use crate::kernel::role::Waits;
 use core::cell::Cell;
 use core::future::{Future, IntoFuture};
+use core::marker::PhantomPinned;
 use core::panic::Location;
 use core::pin::{Pin, pin};
 use core::ptr::{self, NonNull};
 use core::task::{Context, Poll, Waker};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 thread_local! {
     /// The goroutine on whose stack this thread is. Without a destructor, so that a signal handler may read it.
@@ -50,11 +56,13 @@ pub(super) struct Frame {
     spawned_at: &'static Location<'static>,
 }
 
-/// A closure that runs on a stack of its own.
+/// A closure that is a task.
 pub(super) struct Goroutine<F, T> {
     home: Home,
     frame: Frame,
     state: State<F, T>,
+    /// The thread that runs it, and its own stack, refer to the frame: whoever has `&mut` of this has not the frame alone.
+    _pinned: PhantomPinned,
 }
 
 enum State<F, T> {
@@ -63,14 +71,12 @@ enum State<F, T> {
     Over,
 }
 
-// SAFETY: what is in it is `f`, which is `Send`, and afterwards the stack on which it runs, which nobody else looks at,
-// with a result that is `Send`. That stack may hold what `f` made after it began and what is not `Send`; it goes from
-// thread to thread with all of it. What *else* of the old thread it may still refer to, through a thread local, cannot
-// be seen from here: see "a goroutine changes threads" in the documentation of `go`. The pointers in the frame are set
-// anew by each thread before it uses them, or point into the stack.
+// SAFETY: what is in it is `f`, which is `Send`, or afterwards the stack on which it runs, which nobody else looks at, with
+// a result that is `Send`. There is such a stack only in a runtime whose builder was promised, by `stackful_goroutines`,
+// that nothing on it belongs to the thread it was suspended on. The pointers in the frame are set anew by each thread
+// before it uses them, or point into the stack.
 unsafe impl<F: Send, T: Send> Send for Goroutine<F, T> {}
 
-/// Nothing in it is pinned by reference but the frame, which is pinned with it.
 impl<F, T> Goroutine<F, T>
 where
     F: FnOnce() -> T + Send + 'static,
@@ -87,14 +93,13 @@ where
             ends: Cell::new(false),
             spawned_at: Location::caller(),
         };
-        Goroutine { home, frame, state: State::New(f) }
+        Goroutine { home, frame, state: State::New(f), _pinned: PhantomPinned }
     }
 
-    /// Takes a stack for it. `Err`: it is in no runtime that has stacks, and runs here.
+    /// Takes a stack for it. `Err`: its runtime has none, or is gone: it runs here.
     fn begin(&mut self, f: F) -> Result<(), F> {
         let Some(stack) = worker::take_stack(self.home) else { return Err(f) };
-        let stack =
-            stack.unwrap_or_else(|error| panic!("a goroutine could not begin, there is no stack for it: {error}"));
+        let stack = stack.unwrap_or_else(|error| panic!("no memory for the stack of a goroutine: {error}"));
         self.frame.guard.set(stack.guard());
         self.frame.size.set(stack.size());
         let body = move |yielder: &Yielder<(), ()>, ()| {
@@ -141,7 +146,8 @@ where
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
         // SAFETY: nothing is moved out of it but `f`, before the first poll ends, and the coroutine, after its last.
-        // The frame, to which `CURRENT` points, stays.
+        // The frame, to which `CURRENT` points, stays. While the coroutine runs, `this` is used for nothing else, and the
+        // frame is reached by shared references only: it is all cells, and `PhantomPinned` keeps `&mut` from being unique.
         let this = unsafe { self.get_unchecked_mut() };
         if matches!(this.state, State::New(_))
             && let State::New(f) = core::mem::replace(&mut this.state, State::Over)
@@ -154,19 +160,34 @@ where
 }
 
 impl<F, T> Drop for Goroutine<F, T> {
-    /// One that waits is unwound: what it owns is dropped, on its own stack, which is this thread's meanwhile.
+    /// One that waits is unwound: what it owns is dropped, on its own stack, which is this thread's meanwhile. One that
+    /// catches the unwinding and waits again, over and over, is forgotten, with its stack. So is every one where panics
+    /// cannot be unwound.
     fn drop(&mut self) {
         let State::Live(coroutine) = &mut self.state else { return };
-        if cfg!(panic = "abort") && !coroutine.done() {
-            // It cannot be unwound. It is forgotten, with its stack.
-            return core::mem::forget(core::mem::replace(&mut self.state, State::Over));
-        }
         self.frame.ends.set(true);
         self.frame.waker.set(Waker::noop());
         let on_it = OnStack::of(&self.frame);
-        coroutine.force_unwind();
+        let mut has_ended = coroutine.done();
+        let tries = if cfg!(panic = "unwind") { worker::PATIENCE } else { 0 };
+        for _ in 0..tries {
+            has_ended |= match catch_unwind(AssertUnwindSafe(|| coroutine.resume(()))) {
+                Ok(CoroutineResult::Yield(())) => false,
+                Ok(CoroutineResult::Return(_)) => true,
+                Err(payload) => {
+                    core::mem::forget(payload); // ours; or a destructor's, which the panic hook has reported
+                    true
+                }
+            };
+            if has_ended {
+                break;
+            }
+        }
         drop(on_it);
-        self.put_stack();
+        match has_ended {
+            true => self.put_stack(),
+            false => core::mem::forget(core::mem::replace(&mut self.state, State::Over)),
+        }
     }
 }
 
@@ -204,15 +225,21 @@ pub(super) fn exchange(other: Current) -> Current {
     CURRENT.replace(other)
 }
 
-/// Is this address in the guard of the stack that this thread is on? Whose it is, and how large it is, then. For a signal
-/// handler.
-pub(super) fn overflows(address: usize) -> Option<(&'static Location<'static>, usize)> {
+/// Where this thread keeps which goroutine it runs, for its signal handlers, which touch no thread locals.
+pub(super) fn place() -> *const Cell<Current> {
+    CURRENT.with(ptr::from_ref)
+}
+
+/// Is this address in the guard of the stack that a thread is on? Whose it is, and how large it is, then. For a signal
+/// handler on that thread, which gives the thread's [`place`].
+pub(super) fn overflows(current: &Cell<Current>, address: usize) -> Option<(&'static Location<'static>, usize)> {
     let is_in_guard = |frame: &Frame| {
         let guard = frame.guard.get();
         let is_in = guard <= address && address < guard + super::stack::GUARD;
         is_in.then(|| (frame.spawned_at, frame.size.get()))
     };
-    current(is_in_guard).flatten()
+    // SAFETY: set by `OnStack`, whose lender outlives it; and the thread is interrupted, or we would not be here.
+    unsafe { current.get().as_ref() }.and_then(is_in_guard)
 }
 
 impl Frame {
@@ -245,10 +272,13 @@ impl Frame {
         let yielder = self.yielder.get().expect("goroutine: on a stack that was never begun");
         // SAFETY: the yielder is at the bottom of this stack, on which we are.
         unsafe { yielder.as_ref() }.suspend(());
+        if self.ends.get() {
+            resume_unwind(Box::new(Unwound));
+        }
     }
 }
 
-/// Waits, where there is no `await`: in a goroutine, or on an ordinary thread.
+/// Waits, where there is no `await`: in a closure that is a task, or on an ordinary thread.
 ///
 /// Whatever can be awaited in a task can be waited for: a sleep, a join, a channel, a lock, a socket.
 ///
@@ -265,14 +295,16 @@ impl Frame {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// | in                                      | what happens meanwhile                                            |
-/// |-----------------------------------------|-------------------------------------------------------------------|
-/// | a goroutine                             | its thread runs others                                            |
-/// | the same, inside of [`syscall`](crate::syscall) or bound to its thread | the thread sleeps; others run on other threads |
-/// | a task, a future                        | the same. Better await                                            |
-/// | another thread                          | the thread sleeps                                                 |
+/// | in                                                                       | what happens meanwhile                         |
+/// |--------------------------------------------------------------------------|------------------------------------------------|
+/// | a goroutine with [a stack of its own](crate::Builder::stackful_goroutines) | its thread runs others                       |
+/// | the same, inside of [`syscall`](crate::syscall) or bound to its thread   | the thread sleeps; others run on other threads |
+/// | a goroutine on its thread's stack (the default)                          | the same                                       |
+/// | a task, a future                                                         | the same. Better await                         |
+/// | another thread                                                           | the thread sleeps                              |
 ///
-/// What needs a runtime, such as a sleep, finds it in the first three.
+/// What needs a runtime, such as a sleep, finds it in the first four. If the runtime is shut down while one of those
+/// waits, it is unwound: what it owns is dropped, as by a panic.
 pub trait Wait: IntoFuture {
     /// Waits for it, and returns what comes out. Go: any call that blocks.
     fn wait(self) -> Self::Output;
@@ -284,37 +316,49 @@ impl<F: IntoFuture> Wait for F {
         let future = pin!(self.into_future());
         match here() {
             // SAFETY: the goroutine's frame stays at its place while anything is on its stack, as we are.
-            Some(frame) => unsafe { frame.as_ref() }.wait(future),
-            None => wait_with_thread(future),
+            (Waits::Suspend, Some(frame)) => unsafe { frame.as_ref() }.wait(future),
+            (waits, _) => wait_with_thread(waits, future),
         }
     }
 }
 
-/// The goroutine on whose stack this thread is, if it can wait.
+/// How the caller may wait, and the goroutine on whose stack this thread is.
+///
+/// A goroutine that is thrown away waits no more: it is unwound further. But a destructor of its cannot be: it waits with
+/// the thread.
 #[inline(never)] // as `current`
-fn here() -> Option<NonNull<Frame>> {
+fn here() -> (Waits, Option<NonNull<Frame>>) {
     // SAFETY: as in `current`.
-    let frame = unsafe { CURRENT.get().as_ref() }?;
-    can_suspend(frame).then(|| NonNull::from(frame))
+    let frame = unsafe { CURRENT.get().as_ref() };
+    let waits = match frame.map(|frame| frame.ends.get()) {
+        Some(true) if !std::thread::panicking() => Waits::Suspend,
+        Some(ends) => worker::waits(!ends),
+        None => worker::waits(false),
+    };
+    (waits, frame.map(NonNull::from))
 }
 
+/// How the caller may wait.
+pub(super) fn waits() -> Waits {
+    here().0
+}
+
+/// A destructor that waits while its task is unwound waits to the end: it cannot be unwound any further.
 #[cold]
 #[inline(never)]
-fn wait_with_thread<F: Future>(mut future: Pin<&mut F>) -> F::Output {
-    super::blocking(|| super::block_on::wait(&mut future))
-        .unwrap_or_else(|| panic!("deadlock: a thread of a deterministic runtime waits for what nobody will bring"))
-}
-
-/// A goroutine that is thrown away waits no more: it is unwound further. But a destructor of its cannot be.
-#[inline]
-fn can_suspend(frame: &Frame) -> bool {
-    match frame.ends.get() {
-        true => !std::thread::panicking(),
-        false => worker::can_suspend(),
+fn wait_with_thread<F: Future>(waits: Waits, mut future: Pin<&mut F>) -> F::Output {
+    if waits == Waits::Block {
+        if let Some(value) = worker::wait_bound(future.as_mut()) {
+            return value;
+        }
+        if !std::thread::panicking() {
+            worker::unwind();
+        }
     }
-}
-
-/// Can the caller wait without its thread?
-pub(super) fn is_on_stack() -> bool {
-    current(can_suspend) == Some(true)
+    let unwinds = !std::thread::panicking();
+    match super::blocking(|| block_on::wait(&mut future, unwinds)) {
+        Ok(value) => value,
+        Err(Unmet::Closed) => worker::unwind(),
+        Err(Unmet::Deadlock(_)) => panic!("deadlock: a thread of a deterministic runtime waits for what nobody will bring"),
+    }
 }

@@ -1,23 +1,27 @@
-//! Tasks that run on and on, and do not make way when they are asked: after a slice their thread goes on without a P.
+//! Tasks that are CPU-bound and ignore preemption: after a slice their thread goes on without a P.
 //!
 //! Go: `preemptone`, `preemptM`, `asyncPreempt`; there the goroutine itself is stopped, wherever it is, which takes a
 //! compiler that knows each instruction's registers. Here the P is taken from under it: the others run on, and the task
 //! too, as one more thread, until it next wants something of the runtime. Then it waits for its turn.
 //!
-//! | the monitor                             | the hog's thread                                                    |
+//! | the monitor                             | the task's thread                                                   |
 //! |-----------------------------------------|---------------------------------------------------------------------|
-//! | 1. the same slice for 10 ms: asks       | runs, and looks at no request                                       |
+//! | 1. the same slice for 10 ms: requests   | runs, and looks at no request                                       |
 //! | 2. signals the thread that has the P    | …                                                                   |
 //! |                                         | 3. the handler leaves the P as for a system call (`interrupt`)      |
-//! | 4. takes it out there, and hands it on  | runs on                                                             |
-//! |                                         | 5. waits, ends, or makes way: first waits for a P, as after a call  |
+//! | 4. retakes it there, and hands it on    | runs on: it is detached                                             |
+//! |                                         | 5. waits, ends, or yields: is reattached when its turn has come     |
 //!
-//! Who stops the world waits for hogs too: no task's code runs meanwhile.
+//! The task cannot be switched out where it is interrupted, for it may hold the allocator's lock: it needs a thread of its
+//! own until it gets to step 5. Those threads do not count against `max_threads`, and have a bound of their own
+//! ([`Builder::max_preempted_threads`](crate::Builder::max_preempted_threads)).
+//!
+//! A stopper of the world waits for detached tasks too: no task's code runs meanwhile.
 
-use super::signal;
+use super::{signal, spans};
 use crate::kernel::p::PId;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
-use core::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize};
+use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize};
 use std::sync::{Condvar, Mutex, PoisonError};
 
 /// The hogs of one runtime.
@@ -30,6 +34,10 @@ pub(super) struct Hogs {
     threads: Box<[AtomicI32]>,
     /// Is anybody signalled at all?
     is_on: bool,
+    /// Somebody has replaced the signal's handler: signals do nothing.
+    is_lost: AtomicBool,
+    /// How often the monitor found a task that kept its P because as many as may be were detached.
+    undetachable: AtomicU64,
     gate: Mutex<()>,
     come: Condvar,
 }
@@ -42,6 +50,8 @@ impl Hogs {
             total: AtomicU64::new(0),
             threads: (0..capacity).map(|_| AtomicI32::new(0)).collect(),
             is_on: is_on && signal::CAN_INTERRUPT,
+            is_lost: AtomicBool::new(false),
+            undetachable: AtomicU64::new(0),
             gate: Mutex::new(()),
             come: Condvar::new(),
         }
@@ -58,16 +68,42 @@ impl Hogs {
         }
     }
 
-    /// The task that runs under `p` does not make way: its thread is signalled.
+    /// The task that runs under `p` ignores preemption: its thread is signalled.
     pub(super) fn signal(&self, p: PId) {
         if self.is_on {
             // Relaxed: as in `has`.
             signal::interrupt(self.threads[p.index()].load(Relaxed));
+            // Relaxed: told once; the monitor's alone.
+            if !self.is_lost.load(Relaxed) && !signal::is_heard() {
+                // Relaxed: as above.
+                self.is_lost.store(true, Relaxed);
+                spans::preemption_is_lost();
+            }
         }
     }
 
+    /// Was the signal's handler replaced?
+    pub(super) fn is_lost(&self) -> bool {
+        // Relaxed: for display.
+        self.is_lost.load(Relaxed)
+    }
+
+    /// A task ignores preemption, and keeps its P: as many as may be are detached.
+    pub(super) fn reached_limit(&self) {
+        // Relaxed: counted for display.
+        if self.undetachable.fetch_add(1, Relaxed) == 0 {
+            spans::no_thread_for_preempted();
+        }
+    }
+
+    /// How often that was so.
+    pub(super) fn undetachable(&self) -> u64 {
+        // Relaxed: for display.
+        self.undetachable.load(Relaxed)
+    }
+
     /// This thread's task is about to lose its P. In a signal handler.
-    pub(super) fn goes(&self) {
+    pub(super) fn detached(&self) {
         // AcqRel: `hogs`, counted before the P can be taken: who took it to stop the world sees the count.
         self.count.fetch_add(1, AcqRel);
         // Relaxed: counted for display.
@@ -80,8 +116,8 @@ impl Hogs {
         self.total.load(Relaxed)
     }
 
-    /// This thread's task waits for a P from now on.
-    pub(super) fn has_come(&self) {
+    /// This thread's task waits for a P from now on, or is in a system call.
+    pub(super) fn reattached(&self) {
         // AcqRel: `hogs`, what the task did is seen by who waited for it.
         self.count.fetch_sub(1, AcqRel);
         let _gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);

@@ -5,8 +5,10 @@
 //! is run as there: by a thread that has found no task anywhere and is about to wait, a piece at a time; between two
 //! pieces it looks for tasks again.
 
+use super::home::Home;
 use super::life::guarded;
 use super::stack::Stacks;
+use super::worker::Callback;
 use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::Relaxed;
 use std::collections::VecDeque;
@@ -16,15 +18,16 @@ type Closure = Box<dyn FnOnce() + Send>;
 
 /// The idle work of one runtime.
 pub(super) struct IdleWork {
-    stacks: Arc<Stacks>,
+    home: Home,
+    stacks: Option<Arc<Stacks>>,
     queue: Mutex<VecDeque<Closure>>,
     /// How many closures there are, or were a moment ago.
     len: AtomicUsize,
 }
 
 impl IdleWork {
-    pub(super) fn new(stacks: Arc<Stacks>) -> IdleWork {
-        IdleWork { stacks, queue: Mutex::default(), len: AtomicUsize::new(0) }
+    pub(super) fn new(home: Home, stacks: Option<Arc<Stacks>>) -> IdleWork {
+        IdleWork { home, stacks, queue: Mutex::default(), len: AtomicUsize::new(0) }
     }
 
     pub(super) fn put(&self, closure: Closure) {
@@ -45,14 +48,17 @@ impl IdleWork {
     /// Is there any?
     pub(super) fn is_any(&self) -> bool {
         // Relaxed: a hint.
-        self.len.load(Relaxed) > 0 || self.stacks.is_dirty()
+        self.len.load(Relaxed) > 0 || self.stacks.as_ref().is_some_and(|stacks| stacks.is_dirty())
     }
 
     /// Does a piece of it.
     pub(super) fn do_some(&self) {
         match self.take() {
-            Some(closure) => guarded(closure),
-            None => self.stacks.clean(),
+            Some(closure) => {
+                let _callback = Callback::of(self.home);
+                guarded(closure);
+            }
+            None => self.stacks.iter().for_each(|stacks| stacks.clean()),
         }
     }
 

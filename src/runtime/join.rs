@@ -10,6 +10,7 @@ use super::task::{Awaited, Meta};
 use super::waker::Gentle;
 use super::watch;
 use super::worker::{self, Unmet};
+use crate::kernel::role::Waits;
 use async_task::FallibleTask;
 use core::any::Any;
 use core::fmt;
@@ -87,14 +88,14 @@ impl<T> JoinHandle<T> {
         if worker::stopped() == Some(self.home) && !self.is_finished() {
             return Err(JoinError::WorldStopped(self));
         }
-        if goroutine::is_on_stack() {
-            return self.wait();
-        }
-        worker::come_back();
-        if !worker::holds_p_of(self.home) {
-            let home = self.home;
-            return blocking(|| block_on::join(home, self, at))
-                .unwrap_or_else(|(deadlock, handle)| Err(JoinError::Deadlock(deadlock, handle)));
+        match goroutine::waits() {
+            Waits::Suspend => return self.wait(),
+            Waits::Block if worker::current() == Some(self.home) => (),
+            Waits::Block | Waits::WithoutP => {
+                let home = self.home;
+                return blocking(|| block_on::join(home, self, at))
+                    .unwrap_or_else(|(deadlock, handle)| Err(JoinError::Deadlock(deadlock, handle)));
+            }
         }
         let for_task = self.spawned_at;
         match worker::wait_inside(&mut self, at, for_task) {
@@ -153,7 +154,7 @@ impl<T> Future for JoinHandle<T> {
         if polled.is_pending() {
             watch::waits_for("join");
         }
-        polled.map(|outcome| match outcome.map(Outcome::into_result) {
+        polled.map(|outcome| match outcome.and_then(Outcome::into_result) {
             Some(Ok(value)) => Ok(value),
             Some(Err(panic)) => Err(JoinError::Panicked(panic)),
             None if was_aborted => Err(JoinError::Aborted),

@@ -2,7 +2,8 @@
 
 use super::home::Home;
 use super::join::Panic;
-use super::{watch, worker};
+use super::worker::{self, Unwound};
+use super::watch;
 use core::future::Future;
 use core::num::NonZeroU32;
 use core::panic::Location;
@@ -22,16 +23,13 @@ pub(super) fn guarded(f: impl FnOnce()) {
     }
 }
 
-/// What a task ends with. If nobody takes it, a panic in its destructor ends here.
+/// What a task ends with; `None`: it was unwound, because its runtime is shut down. If nobody takes it, a panic in its
+/// destructor ends here.
 pub(super) struct Outcome<T>(Option<Result<T, Panic>>);
 
 impl<T> Outcome<T> {
-    fn new(result: Result<T, Panic>) -> Self {
-        Outcome(Some(result))
-    }
-
-    pub(super) fn into_result(mut self) -> Result<T, Panic> {
-        self.0.take().expect("life: an outcome is taken once")
+    pub(super) fn into_result(mut self) -> Option<Result<T, Panic>> {
+        self.0.take()
     }
 }
 
@@ -102,18 +100,18 @@ impl<F: Future, W: Whereabouts> Future for Life<F, W> {
                 this.place.sit_down(cx.waker());
                 return Poll::Pending;
             }
-            (Some(value), Ok(())) => Ok(value),
+            (Some(value), Ok(())) => Some(Ok(value)),
             (Some(value), Err(payload)) => {
                 core::mem::forget(payload);
-                Ok(value)
+                Some(Ok(value))
             }
             (None, Err(payload)) => {
                 guarded(|| future.set(None));
-                Err(Panic::new(payload))
+                (!payload.is::<Unwound>()).then(|| Err(Panic::new(payload)))
             }
         };
         this.place.stand_up(cx.waker());
-        Poll::Ready(Outcome::new(result))
+        Poll::Ready(Outcome(result))
     }
 }
 

@@ -236,8 +236,15 @@ pub struct Metrics {
     pub spinning_time: Duration,
     /// How often the monitor took the P of a task that was in a [`syscall`](crate::syscall). Go: `retake`.
     pub retakes: u64,
-    /// How often a task lost its P because it ran for long and did not make way. Go: `asyncPreempt`.
+    /// How often a task lost its P because it ran for a whole slice and ignored preemption. Go: `asyncPreempt`.
     pub interrupts: u64,
+    /// Tasks that go on without a P now, because they were preempted and are CPU-bound: each on a thread of its own.
+    pub detached: usize,
+    /// How often the monitor has found one that kept its P instead, because [`max_preempted_threads`](crate::Builder::max_preempted_threads)
+    /// already went on without.
+    pub undetachable: u64,
+    /// Was the handler of `SIGURG` replaced by somebody, so that tasks that ignore preemption keep their Ps?
+    pub preemption_lost: bool,
     /// Stacks of goroutines, used or not; each for one at a time.
     pub stacks: usize,
     /// How often the world was stopped, to change the number of Ps too.
@@ -330,7 +337,10 @@ impl Metrics {
             wakes: rare.wakes.get(),
             polls: rare.polls.get(),
             interrupts: shared.hogs.total(),
-            stacks: shared.stacks.made(),
+            detached: now.detached,
+            undetachable: shared.hogs.undetachable(),
+            preemption_lost: shared.hogs.is_lost(),
+            stacks: shared.stacks.as_ref().map_or(0, |stacks| stacks.made()),
             spins: rare.spins.get(),
             spinning_time: Duration::from_nanos(rare.spinning_nanos.get()),
             retakes: rare.retakes.get(),

@@ -101,6 +101,7 @@ mod stack;
 mod staff;
 pub mod sync;
 mod task;
+mod template;
 #[cfg(test)]
 mod testing;
 mod thread_lock;
@@ -342,10 +343,9 @@ impl Runtime {
         self.handle.tasks.config()
     }
 
-    /// Is the caller one of its tasks, or has stopped its world, so that it would wait for itself?
+    /// Is the caller one of its tasks, or runs a closure for it, or has stopped its world, so that it would wait for itself?
     fn is_own_task(&self) -> bool {
-        let home = self.handle.tasks.home();
-        worker::current() == Some(home) || worker::stopped() == Some(home)
+        worker::is_part_of(self.handle.tasks.home())
     }
 }
 

@@ -18,6 +18,7 @@ use super::watch::Watch;
 use crate::kernel::observer::{Event, Observer};
 use crate::kernel::sched::Sources;
 use crate::kernel::work_source::{Poller, Waker};
+use core::sync::atomic::AtomicU64;
 use std::io;
 use std::sync::Arc;
 
@@ -42,7 +43,8 @@ pub(super) struct Shared {
     /// Who prints what it looks like.
     pub(super) printer: Printer,
     /// What goroutines run on.
-    pub(super) stacks: Arc<Stacks>,
+    /// `None`: closures run on their threads' own stacks.
+    pub(super) stacks: Option<Arc<Stacks>>,
     /// Tasks that run without a P.
     pub(super) hogs: Hogs,
     /// Who watches, if anybody does.
@@ -57,7 +59,7 @@ pub(super) struct Parts {
     pub(super) detects_deadlock: bool,
     pub(super) meter: Meter,
     pub(super) staff: Staff,
-    pub(super) stacks: Arc<Stacks>,
+    pub(super) stacks: Option<Arc<Stacks>>,
     pub(super) hogs: Hogs,
     pub(super) watch: Option<Box<Watch>>,
 }
@@ -68,7 +70,7 @@ impl Shared {
     pub(super) fn new(parts: Parts) -> io::Result<Shared> {
         let Parts { procs, home, machine, detects_deadlock, meter, staff, stacks, hogs, watch } = parts;
         let timers = Arc::new(TimerQueue::new(procs));
-        let reactor = Arc::new(Reactor::new(home, &timers, machine.is_any(), IdleWork::new(Arc::clone(&stacks)))?);
+        let reactor = Arc::new(Reactor::new(home, &timers, machine.is_any(), IdleWork::new(home, stacks.clone()))?);
         Ok(Shared {
             home,
             machine,
@@ -93,7 +95,7 @@ impl Shared {
         let reactor = Arc::clone(&self.reactor);
         move |waker| {
             timers.open(waker);
-            let source = TimerSource { home, timers, hall, waker: waker.clone() };
+            let source = TimerSource { home, timers, hall, waker: waker.clone(), looked: AtomicU64::new(0) };
             (vec![Box::new(source)], Box::new(reactor))
         }
     }
@@ -101,7 +103,7 @@ impl Shared {
     /// The scheduler is closed: whoever waits is dropped.
     pub(super) fn close(&self) {
         self.hall.clear();
-        self.timers.close();
+        self.timers.serve_if_any();
         self.reactor.close();
         self.printer.end();
         self.watch.iter().for_each(|watch| watch.close());
@@ -139,6 +141,7 @@ impl Observer for Shared {
         match event {
             Event::Starting { .. } => self.staff.announce(),
             Event::Preempt { p, .. } => self.hogs.signal(p),
+            Event::Undetachable { .. } => self.hogs.reached_limit(),
             Event::Slept { sleeping, alive, .. } | Event::Gone { sleeping, alive }
                 if sleeping == alive && !self.is_expecting() =>
             {

@@ -1,23 +1,32 @@
-//! Two signals: one that takes the P from a task that runs on and on, one that a goroutine's stack is used up.
+//! Two signals: one that takes the P from a task that is CPU-bound, one that says that a goroutine's stack is used up.
 //!
 //! Go: `preemptM`, `sighandler`, `doSigPreempt`, `sigPreempt` (which is `SIGURG` too, and for the same reason: nobody
 //! uses it, and who does has to expect it at any time).
 //!
-//! **Linux only, so far.** Elsewhere a task that does not make way keeps its P, and a used-up stack is a plain crash.
+//! **Linux only, so far.** Elsewhere a task that ignores preemption keeps its P, and a used-up stack is a plain crash.
 //!
 //! # What the handlers may do
 //!
 //! A handler runs on the interrupted thread, between any two instructions of it: perhaps inside of `malloc`, with its lock
-//! held. So it may not allocate, lock, or wait. Line by line, of [`interrupt`](super::worker::interrupt):
+//! held. So it may not allocate, lock, or wait. It touches no thread local either: in a library that was loaded by
+//! `dlopen` the first touch of one allocates, on whichever thread the signal hits (rust-lang/rust #140628). Line by line:
 //!
-//! 1. *Is this a thread that runs tasks?* One thread local without a destructor: a read relative to a register.
-//! 2. *Its `THREAD`.* Was touched when the thread began, so its destructor is registered; nothing is allocated.
-//! 3. *Does anybody look at the role?* Then the thread is inside of the runtime, and nothing is done. The monitor asks
-//!    again at its next tick. If nobody does, the role is whole, and so is the [`Post`](super::task::Post) in it.
-//! 4. *Is its P asked to make way?* One atomic load. A signal that came late, for a P that has gone on, ends here.
-//! 5. *The count of hogs*: one atomic addition.
-//! 6. *The P's word*: `interrupt` in the kernel, one load and one store. From then on the monitor may take the P.
-//! 7. *The role is `Away` now*: the post's parts are moved, nothing is dropped, no count of references changes.
+//! 1. *Is this a thread that runs tasks?* Its number is looked up in a table: a system call, and some atomic loads. An entry
+//!    is written by the thread that it is of, before its first task and after its last.
+//! 2. *Is the thread inside the scheduler?* Then nothing is done, and the monitor asks again at its next tick. If it is not,
+//!    the role is whole, and so is the [`Post`](super::task::Post) in it: see [`role`](crate::kernel::role).
+//! 3. *Is preemption of its P requested, and may one more task go on without?* Two atomic loads. A signal that came late, for
+//!    a P that has gone on, ends here.
+//! 4. *The counts of detached tasks*: atomic additions.
+//! 5. *The P's word*: `interrupt` in the kernel, one load and one store. From then on the monitor may retake the P.
+//! 6. *The role is `Detached` now*: the post's parts are moved, nothing is dropped, no count of references changes.
+//!
+//! # Who else may want the signal
+//!
+//! A handler that was there before ours is called after it. One that is installed later replaces ours, unless it calls the
+//! one before it: that is noticed, by [`build`](crate::Builder::build) (an error) and by the monitor when it signals a
+//! thread ([`Metrics::preemption_lost`](crate::Metrics::preemption_lost), and a warning of `tracing`). Threads that run
+//! tasks unblock the signal, whatever the thread had blocked that started them.
 //!
 //! `errno` is kept. The handler runs on the thread's signal stack (`SA_ONSTACK`), because a goroutine's has no room for
 //! it: Rust's threads have one. System calls are restarted (`SA_RESTART`) where the system does so; the others end with
@@ -26,7 +35,7 @@
 #![allow(unsafe_code)]
 
 #[cfg(target_os = "linux")]
-pub(super) use linux::{Stack, interrupt, listen, this_thread};
+pub(super) use linux::{Heard, Stack, interrupt, is_heard, listen, this_thread};
 
 #[cfg(target_os = "linux")]
 pub(super) const CAN_INTERRUPT: bool = true;
@@ -35,12 +44,16 @@ pub(super) const CAN_INTERRUPT: bool = false;
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use crate::runtime::{goroutine, worker};
+    use crate::runtime::goroutine::{self, Current};
+    use crate::runtime::worker::{self, Thread};
+    use core::cell::Cell;
     use core::fmt::{self, Write};
     use core::mem::MaybeUninit;
     use core::ptr;
+    use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+    use core::sync::atomic::{AtomicI32, AtomicPtr};
     use libc::{c_int, c_void, siginfo_t};
-    use std::sync::{Once, OnceLock};
+    use std::sync::{Mutex, Once, OnceLock, PoisonError};
 
     /// What was done about a signal before us.
     static BEFORE_URG: OnceLock<libc::sigaction> = OnceLock::new();
@@ -80,7 +93,12 @@ mod linux {
         let errno = unsafe { libc::__errno_location() };
         // SAFETY: as above.
         let before = unsafe { *errno };
-        worker::interrupt();
+        let me = this_thread();
+        // Relaxed: it is this thread that asks, in `is_heard`.
+        let _ = ASKS.compare_exchange(me, 0, Relaxed, Relaxed);
+        if let Some((thread, _)) = find(me) {
+            worker::interrupt(thread);
+        }
         // SAFETY: as above.
         unsafe { *errno = before };
         hand_on(&BEFORE_URG, signal, info, context, false);
@@ -89,7 +107,9 @@ mod linux {
     extern "C" fn on_fault(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
         // SAFETY: the system gives this signal its information.
         let address = unsafe { (*info).si_addr() } as usize;
-        if let Some((spawned_at, size)) = goroutine::overflows(address) {
+        if let Some((_, current)) = find(this_thread())
+            && let Some((spawned_at, size)) = goroutine::overflows(current, address)
+        {
             let mut text = Text { bytes: [0; 512], len: 0 };
             let _ = write!(
                 text,
@@ -105,6 +125,135 @@ mod linux {
         let before = if signal == libc::SIGBUS { &BEFORE_BUS } else { &BEFORE_SEGV };
         hand_on(before, signal, info, context, true);
     }
+
+    /// A thread that runs tasks, for its handlers. Entries are used again, and never freed.
+    struct Entry {
+        /// As the system calls it; 0: of none.
+        number: AtomicI32,
+        thread: AtomicPtr<Thread>,
+        goroutine: AtomicPtr<Cell<Current>>,
+        next: *const Entry,
+    }
+
+    /// By number, modulo the length.
+    static TABLE: [AtomicPtr<Entry>; 256] = [const { AtomicPtr::new(ptr::null_mut()) }; 256];
+
+    fn entries(number: i32) -> impl Iterator<Item = &'static Entry> {
+        // Acquire: `table`, an entry that was put there is whole.
+        let mut at: *const Entry = TABLE[number as usize % TABLE.len()].load(Acquire);
+        core::iter::from_fn(move || {
+            // SAFETY: entries are leaked when they are made, and `next` is not changed afterwards.
+            let entry = unsafe { at.as_ref() }?;
+            at = entry.next;
+            Some(entry)
+        })
+    }
+
+    /// What the thread of this number is, which is the caller's, if it runs tasks. For a handler.
+    fn find<'a>(me: i32) -> Option<(&'a Thread, &'a Cell<Current>)> {
+        // Relaxed: only this thread writes or clears an entry of its own number.
+        let mine = entries(me).find(|entry| entry.number.load(Relaxed) == me)?;
+        // Relaxed: as above.
+        let (thread, goroutine) = (mine.thread.load(Relaxed), mine.goroutine.load(Relaxed));
+        // SAFETY: `Heard` has put them there, on this thread, and takes them away before they end.
+        Some(unsafe { (&*thread, &*goroutine) })
+    }
+
+    /// This thread runs tasks, and hears the signals, as long as this lives.
+    pub(in crate::runtime) struct Heard(&'static Entry);
+
+    impl Heard {
+        /// `thread` and `goroutine` are thread locals of this thread, and outlive this.
+        pub(in crate::runtime) fn new(thread: &Thread, goroutine: *const Cell<Current>) -> Heard {
+            let me = this_thread();
+            let entry = Self::entry(me);
+            // Relaxed: read on this thread only.
+            entry.thread.store(ptr::from_ref(thread).cast_mut(), Relaxed);
+            // Relaxed: as above.
+            entry.goroutine.store(goroutine.cast_mut(), Relaxed);
+            // Release: for the compiler: a handler that finds the number finds the rest.
+            entry.number.store(me, Release);
+            unblock();
+            Heard(entry)
+        }
+
+        /// One that is nobody's, or a new one.
+        fn entry(me: i32) -> &'static Entry {
+            /// Who looks for an entry, or makes one. Handlers do not.
+            static MAKING: Mutex<()> = Mutex::new(());
+            let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
+            // Acquire: whoever had it before is done with it.
+            let unused = entries(me).find(|entry| entry.number.load(Acquire) == 0);
+            if let Some(entry) = unused {
+                // Relaxed: nobody has this number, and nobody else looks for an entry.
+                entry.number.store(-1, Relaxed);
+                return entry;
+            }
+            let head = &TABLE[me as usize % TABLE.len()];
+            let entry = Box::leak(Box::new(Entry {
+                number: AtomicI32::new(-1),
+                thread: AtomicPtr::new(ptr::null_mut()),
+                goroutine: AtomicPtr::new(ptr::null_mut()),
+                // Relaxed: written under the mutex only.
+                next: head.load(Relaxed),
+            }));
+            // AcqRel: `table`.
+            head.swap(entry, AcqRel);
+            entry
+        }
+    }
+
+    impl Drop for Heard {
+        fn drop(&mut self) {
+            // Release: we are done with it.
+            self.0.number.store(0, Release);
+        }
+    }
+
+    /// The signal is not blocked on this thread any more.
+    fn unblock() {
+        let mut set = MaybeUninit::<libc::sigset_t>::zeroed();
+        // SAFETY: a set of our own; and then the mask of this thread, of which one signal is taken out that we handle.
+        unsafe {
+            libc::sigemptyset(set.as_mut_ptr());
+            libc::sigaddset(set.as_mut_ptr(), libc::SIGURG);
+            libc::pthread_sigmask(libc::SIG_UNBLOCK, set.as_ptr(), ptr::null_mut());
+        }
+    }
+
+    /// Is our handler called? It is, if it is the one that is installed; or the one that is calls it, which is tried on this
+    /// thread.
+    pub(in crate::runtime) fn is_heard() -> bool {
+        let mut now = MaybeUninit::<libc::sigaction>::zeroed();
+        // SAFETY: asks only.
+        let asked = unsafe { libc::sigaction(libc::SIGURG, ptr::null(), now.as_mut_ptr()) };
+        // SAFETY: filled by the system, or zero, which is valid.
+        let now = unsafe { now.assume_init() };
+        if asked != 0 || now.sa_sigaction == on_preempt as *const () as usize {
+            return true;
+        }
+        if matches!(now.sa_sigaction, libc::SIG_DFL | libc::SIG_IGN) {
+            return false;
+        }
+        static TRYING: Mutex<()> = Mutex::new(());
+        let _trying = TRYING.lock().unwrap_or_else(PoisonError::into_inner);
+        let me = this_thread();
+        // Relaxed: the handler reads it on this thread.
+        ASKS.store(me, Relaxed);
+        let mut before = MaybeUninit::<libc::sigset_t>::zeroed();
+        // SAFETY: as in `unblock`; then the thread's mask is as it was.
+        unsafe {
+            libc::pthread_sigmask(libc::SIG_BLOCK, ptr::null(), before.as_mut_ptr());
+            unblock();
+            interrupt(me);
+            libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), ptr::null_mut());
+        }
+        // Relaxed: a signal that a thread sends itself, and does not block, has come when the call returns.
+        ASKS.swap(0, Relaxed) == 0
+    }
+
+    /// The thread that asks whether it is heard.
+    static ASKS: AtomicI32 = AtomicI32::new(0);
 
     /// It was not for us, or not only.
     fn hand_on(
@@ -207,6 +356,18 @@ mod elsewhere {
         0
     }
     pub(in crate::runtime) fn interrupt(_thread: i32) {}
+    pub(in crate::runtime) fn is_heard() -> bool {
+        true
+    }
+    pub(in crate::runtime) struct Heard;
+    impl Heard {
+        pub(in crate::runtime) fn new(
+            _thread: &crate::runtime::worker::Thread,
+            _goroutine: *const core::cell::Cell<crate::runtime::goroutine::Current>,
+        ) -> Heard {
+            Heard
+        }
+    }
     pub(in crate::runtime) struct Stack;
     impl Stack {
         pub(in crate::runtime) fn of_this_thread() -> Stack {
@@ -216,4 +377,4 @@ mod elsewhere {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) use elsewhere::{Stack, interrupt, listen, this_thread};
+pub(super) use elsewhere::{Heard, Stack, interrupt, is_heard, listen, this_thread};

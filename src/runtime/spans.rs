@@ -17,6 +17,10 @@ mod off {
     #[inline(always)]
     pub(in crate::runtime) fn tell_later() {}
 
+    pub(in crate::runtime) fn preemption_is_lost() {}
+
+    pub(in crate::runtime) fn no_thread_for_preempted() {}
+
     #[inline(always)]
     pub(in crate::runtime) fn quietly(f: impl FnOnce()) {
         f();
@@ -36,7 +40,7 @@ mod on {
     use core::task::{Context, Poll};
     use pin_project_lite::pin_project;
     use tracing::level_filters::LevelFilter;
-    use tracing::{Level, Span, trace, trace_span};
+    use tracing::{Level, Span, trace, trace_span, warn};
 
     pin_project! {
         /// A future that is polled, and dropped, inside of a span.
@@ -140,6 +144,28 @@ mod on {
         let _ = IS_TELLING.try_with(|is| is.set(false));
     }
 
+    /// By the monitor, which holds no lock: the signal's handler was replaced.
+    pub(in crate::runtime) fn preemption_is_lost() {
+        guarded(|| {
+            warn!(
+                target: "spinpark",
+                "the handler of SIGURG was replaced: tasks that are CPU-bound are not preempted any more; install the other \
+                 handler before the first runtime is built, or let it call the one before it"
+            );
+        });
+    }
+
+    /// By the monitor, which holds no lock: as many preempted tasks as may be go on without a P.
+    pub(in crate::runtime) fn no_thread_for_preempted() {
+        guarded(|| {
+            warn!(
+                target: "spinpark",
+                "as many CPU-bound tasks as max_preempted_threads allows go on without a P: the next ones keep theirs, and \
+                 others wait; call checkpoint() in them, or raise the number"
+            );
+        });
+    }
+
     /// Runs `f` under the scheduler's lock: it may unpark somebody.
     pub(in crate::runtime) fn quietly(f: impl FnOnce()) {
         let before = IS_TELLING.try_with(|is| is.replace(true));
@@ -161,6 +187,6 @@ mod on {
 }
 
 #[cfg(not(feature = "tracing"))]
-pub(super) use off::{quietly, task, tell, tell_later};
+pub(super) use off::{no_thread_for_preempted, preemption_is_lost, quietly, task, tell, tell_later};
 #[cfg(feature = "tracing")]
-pub(super) use on::{quietly, task, tell, tell_later};
+pub(super) use on::{no_thread_for_preempted, preemption_is_lost, quietly, task, tell, tell_later};

@@ -84,6 +84,14 @@ impl Staff {
         drop(self.left.wait_while(present, |present| *present > 0).unwrap_or_else(PoisonError::into_inner));
     }
 
+    /// One of its threads, which the caller is, never runs its hook: it is left where it is.
+    pub(super) fn forget_one(&self) {
+        if self.on_start.is_some() || self.on_stop.is_some() {
+            self.count(|present| *present -= 1);
+            self.left.notify_all();
+        }
+    }
+
     fn count(&self, change: impl FnOnce(&mut usize)) {
         change(&mut self.present.lock().unwrap_or_else(PoisonError::into_inner));
     }

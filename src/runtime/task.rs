@@ -11,6 +11,7 @@ use super::goroutine::Goroutine;
 use super::home::{Home, WeakTasks};
 use super::life::{InRuntime, Life, Outcome};
 use super::shared::Shared;
+use super::worker::Return;
 use super::{sampling, sim, spans, watch, worker};
 use crate::host::{Nanos, SpawnError};
 use crate::kernel::config::{Config, ConfigError};
@@ -23,7 +24,7 @@ use crate::kernel::p::PId;
 use crate::kernel::safepoint::SafepointFn;
 use crate::kernel::sched::{Closed, Sched};
 use crate::kernel::snapshot::{SchedTrace, Snapshot};
-use crate::kernel::syscall::Away;
+use crate::kernel::syscall::{Away, Way};
 use crate::kernel::world::Stopped;
 use async_task::{Runnable, ScheduleInfo, WithInfo};
 use core::future::Future;
@@ -181,8 +182,15 @@ impl Tasks {
     /// Waits for the tasks that run, ends those that wait, and gives back those that never ran.
     pub(super) fn close(&self) -> Vec<Task> {
         self.check_thread();
+        // In a task of another runtime: others run there meanwhile.
+        let _back = Return::after_leaving(true);
+        if !self.shared().machine.is_any() {
+            self.shared().timers.close();
+        }
+        self.shared().guests.close();
         let left = self.0.close();
-        self.home().close();
+        // Destructors of what has not ended run inside the runtime.
+        let inside = worker::enter(self);
         // Who has waited once is known in the hall, also if it could run now.
         let started = self.shared().hall.addresses();
         let mut unstarted = Vec::new();
@@ -197,6 +205,8 @@ impl Tasks {
             }
         }
         self.shared().close();
+        drop(inside);
+        self.home().close();
         sim::finish(self.shared().machine);
         self.shared().staff.wait();
         unstarted
@@ -217,6 +227,11 @@ impl Tasks {
     pub(super) fn ready_bound(&self, m: MId) {
         self.check_thread();
         self.0.ready_bound(m);
+    }
+
+    /// If no task can ever run again, and one waits for another, that one is told.
+    pub(super) fn checkdead(&self) {
+        self.0.look_for_deadlock();
     }
 
     /// Nobody waits for a socket any more.
@@ -345,9 +360,9 @@ impl Post {
     }
 
     /// Waits, without a P, until another task readies this M.
-    pub(super) fn park(self) -> (Post, Woken) {
+    pub(super) fn park(self, wake: Wake) -> (Post, Woken) {
         let Post { tasks, worker } = self;
-        let (worker, woken) = tasks.0.park_bound(worker, Wake::Inside);
+        let (worker, woken) = tasks.0.park_bound(worker, wake);
         (Post { tasks, worker }, woken)
     }
 
@@ -357,14 +372,20 @@ impl Post {
         self.tasks.0.should_yield(&self.worker)
     }
 
-    /// Has the monitor found that its task runs on and on?
+    /// Has the monitor requested preemption of its task?
     pub(super) fn is_preempted(&self) -> bool {
         self.tasks.0.is_preempted(&self.worker)
+    }
+
+    /// May its task go on without the P? As many may as there may be threads for them.
+    pub(super) fn can_detach(&self) -> bool {
+        self.tasks.0.can_detach()
     }
 
     /// Leaves the P, in a signal handler, while the task goes on.
     pub(super) fn interrupt(self) -> Left {
         let Post { tasks, worker } = self;
+        tasks.shared().hogs.detached();
         let away = tasks.0.interrupt(worker);
         Left { tasks, away }
     }
@@ -424,12 +445,39 @@ impl Left {
     /// Gets a P back; waits for it if need be.
     #[inline]
     pub(super) fn come_back(self) -> Post {
+        self.exit_syscall().0
+    }
+
+    #[inline]
+    fn exit_syscall(self) -> (Post, Way) {
         let Left { tasks, away } = self;
         if tasks.shared().is_watched() {
             tasks.shared().event(Event::Over { m: away.m() });
         }
-        let (worker, _) = tasks.0.exitsyscall_bound(away);
-        Post { tasks, worker }
+        let (worker, way) = tasks.0.exitsyscall_bound(away);
+        (Post { tasks, worker }, way)
+    }
+
+    /// Its task was preempted, and wants a P again: behind those that wait for one.
+    #[cold]
+    pub(super) fn reattach(self) -> Post {
+        self.tasks.shared().hogs.reattached();
+        let (post, way) = self.exit_syscall();
+        match way {
+            Way::Queued => post,
+            // It was preempted to let others run.
+            Way::Kept | Way::TookBack | Way::Idle => post.make_way(),
+        }
+    }
+
+    /// Its task was preempted, and enters a system call: it has no P to leave, and nobody waits for it to come to a
+    /// checkpoint any more.
+    #[cold]
+    pub(super) fn enter_syscall(self, known_to_block: bool) -> Left {
+        self.tasks.shared().hogs.reattached();
+        let Left { tasks, away } = self;
+        let away = tasks.0.enter_syscall_detached(away, known_to_block);
+        Left { tasks, away }
     }
 
     /// The scheduler.

@@ -3,6 +3,7 @@
 //! Go: `LockOSThread`, `UnlockOSThread`.
 
 use super::worker::{self, NotInRuntime};
+use super::{sim, template};
 use crate::kernel::locked::Locks;
 use core::fmt;
 use core::marker::PhantomData;
@@ -10,10 +11,11 @@ use core::mem;
 
 /// Binds the calling task to its thread until the [`ThreadLock`] is dropped; locks may be nested. Go: `LockOSThread`.
 ///
-/// A closure stays on its thread anyway until it ends, a future until it next waits (and the lock cannot be held across
-/// an `.await`); what the lock adds is the end: a task that [keeps](ThreadLock::keep) it takes the thread along, when it
-/// ends or waits. So what it has changed for the thread (a name space, a signal
-/// mask, a thread local of a foreign library) is seen by no other task.
+/// A future stays on its thread until it next waits (and the lock cannot be held across an `.await`); a closure with
+/// [a stack of its own](crate::Builder::stackful_goroutines) too, and under the lock it waits with the thread; one on the
+/// thread's stack stays to its end. What the lock adds is the end: a task that [keeps](ThreadLock::keep) it takes the
+/// thread along, when it ends or waits. So what it has changed for the thread (a name space, a signal mask, a thread local
+/// of a foreign library) is seen by no other task; nor by a new thread, as all are started from one that was not changed.
 ///
 /// # Errors
 /// [`NotInRuntime`] if the caller is no task of a [`Runtime`](crate::Runtime).
@@ -28,6 +30,9 @@ use core::mem;
 /// ```
 pub fn lock_thread() -> Result<ThreadLock, NotInRuntime> {
     worker::current().ok_or(NotInRuntime)?;
+    if !sim::is_here() {
+        template::prepare();
+    }
     worker::change_locks(Locks::lock);
     Ok(ThreadLock { not_send: PhantomData })
 }

@@ -3,7 +3,7 @@
 //! Go: `checkdead`, which does not report a deadlock either while there is a thread that is not Go's.
 
 use super::task::Tasks;
-use super::{home, shared::Shared, sim};
+use super::{home, shared::Shared, sim, worker};
 use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -11,20 +11,31 @@ use core::sync::atomic::Ordering::Relaxed;
 static KNOWN: AtomicUsize = AtomicUsize::new(0);
 
 /// One more is known, as long as this lives.
-pub(super) struct Known(());
+pub(super) struct Known(bool);
 
 impl Known {
+    /// A thread of a runtime.
     pub(super) fn new() -> Known {
         // Relaxed: counted; what is compared with it is only believed when everything is at rest.
         KNOWN.fetch_add(1, Relaxed);
-        Known(())
+        Known(true)
+    }
+
+    /// This thread waits in a function of a runtime.
+    pub(super) fn waiting() -> Known {
+        match worker::is_m_of(None) {
+            true => Known(false), // known already
+            false => Known::new(),
+        }
     }
 }
 
 impl Drop for Known {
     fn drop(&mut self) {
-        // Relaxed: as above.
-        KNOWN.fetch_sub(1, Relaxed);
+        if self.0 {
+            // Relaxed: as above.
+            KNOWN.fetch_sub(1, Relaxed);
+        }
     }
 }
 
@@ -59,8 +70,26 @@ pub(super) fn is_stuck(tasks: &Tasks) -> bool {
     if !shared.detects_deadlock || shared.is_expecting() {
         return false;
     }
+    let _me = Known::waiting();
+    if !is_quiet(tasks) || !are_all_known() || shared.is_expecting() {
+        return false;
+    }
+    // A task that waits for another is told first: it can go on with that.
+    tasks.checkdead();
+    is_quiet(tasks)
+}
+
+/// Does every thread of this runtime sleep, or wait with a task, so that none of its tasks runs, or is about to? One that
+/// waits may be woken by whatever it waits for.
+pub(super) fn is_quiet(tasks: &Tasks) -> bool {
     let now = tasks.snapshot();
-    let is_quiet = now.sleeping == now.alive && now.idle_ps == now.procs && now.global == 0;
-    let _me = Known::new();
-    is_quiet && are_all_known() && !shared.is_expecting()
+    let at_rest = now.sleeping + now.bound + tasks.shared().guests.ms();
+    let nobody_runs = at_rest == now.alive && now.idle_ps == now.procs && now.detached == 0;
+    nobody_runs && (now.global == 0 || now.sleeping == 0 && !now.may_start)
+}
+
+/// Are there tasks that could run, and no thread for them, because as many as there may be wait?
+pub(super) fn are_exhausted(tasks: &Tasks) -> bool {
+    let now = tasks.snapshot();
+    now.global > 0 && now.sleeping == 0 && !now.may_start
 }

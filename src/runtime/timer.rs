@@ -2,25 +2,42 @@
 
 use super::home::Home;
 use super::life::{Hall, guarded};
-use super::threads;
+use super::threads::{self, Known};
 use super::{Cores, worker};
 use crate::host::{Host, Nanos};
 use crate::kernel::g::G;
 use crate::kernel::p::PId;
 use crate::kernel::timers::{Key, NEVER, Timers};
 use crate::kernel::work_source::{self, WorkSource};
+use core::sync::atomic::AtomicBool;
+use core::sync::atomic::AtomicU64;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::task::Waker;
-use std::sync::{Arc, OnceLock};
+use core::time::Duration;
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+use std::thread;
 
 /// What sleeps, by time.
 pub(super) struct TimerQueue {
     timers: Timers<Cores, Waker>,
     scheduler: OnceLock<work_source::Waker>,
+    /// The runtime was shut down.
+    is_closed: AtomicBool,
+    /// Since then: does a thread serve what sleeps?
+    is_served: Mutex<bool>,
+    /// Something earlier sleeps than before.
+    earlier: Condvar,
 }
 
 impl TimerQueue {
     pub(super) fn new(shelves: usize) -> Self {
-        TimerQueue { timers: Timers::new(shelves), scheduler: OnceLock::new() }
+        TimerQueue {
+            timers: Timers::new(shelves),
+            scheduler: OnceLock::new(),
+            is_closed: AtomicBool::new(false),
+            is_served: Mutex::new(false),
+            earlier: Condvar::new(),
+        }
     }
 
     pub(super) fn open(&self, scheduler: &work_source::Waker) {
@@ -28,9 +45,13 @@ impl TimerQueue {
     }
 
     /// Wakes `waker` at `when`. `p`: the P that this thread holds.
-    pub(super) fn add(&self, when: Nanos, waker: Waker, p: Option<PId>) -> Key {
+    pub(super) fn add(self: &Arc<Self>, when: Nanos, waker: Waker, p: Option<PId>) -> Key {
         let (key, is_first) = self.timers.add(p.map_or(0, |p| p.0 as usize), when, waker);
-        if is_first && p.is_none() {
+        // Acquire: `closed`: it was added after `close` had counted its shard, so the lock of that shows us the flag; or it
+        // was counted.
+        if self.is_closed.load(Acquire) {
+            self.serve();
+        } else if is_first && p.is_none() {
             self.announce(when);
         }
         key
@@ -68,9 +89,57 @@ impl TimerQueue {
         self.timers.len()
     }
 
-    /// Nobody looks any more: who sleeps is woken, and finds its runtime gone.
-    pub(super) fn close(&self) {
-        self.timers.drain().for_each(|waker| guarded(|| waker.wake()));
+    /// From now on the runtime's threads may look no more, because it is shut down: what sleeps is served by a thread of its
+    /// own. Tasks are dropped, and their timers with them; but a future that somebody else runs sleeps on, and so may a
+    /// destructor.
+    pub(super) fn close(self: &Arc<Self>) {
+        // Release: `closed`. And each shard's lock is taken after it, to count: what is added later sees it.
+        self.is_closed.store(true, Release);
+        self.serve_if_any();
+    }
+
+    /// Sees to it that what sleeps is served, after [`close`](TimerQueue::close).
+    pub(super) fn serve_if_any(self: &Arc<Self>) {
+        if self.timers.len() > 0 {
+            self.serve();
+        }
+    }
+
+    /// After the runtime was shut down: somebody sleeps.
+    #[cold]
+    fn serve(self: &Arc<Self>) {
+        let mut is_served = self.is_served.lock().unwrap_or_else(PoisonError::into_inner);
+        if *is_served {
+            return self.earlier.notify_all();
+        }
+        let (queue, known) = (Arc::clone(self), Known::new());
+        let body = move || {
+            let _known = known;
+            queue.serve_until_none_is_left();
+        };
+        // Without a thread it sleeps until the next comes, which tries again.
+        *is_served = thread::Builder::new().name("spinpark-timers".into()).spawn(body).is_ok();
+    }
+
+    fn serve_until_none_is_left(&self) {
+        let mut is_served = self.is_served.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            let (now, deadline) = (Cores::now(), self.timers.deadline());
+            if deadline == NEVER {
+                *is_served = false;
+                return;
+            }
+            if deadline > now {
+                let time = Duration::from_nanos(deadline - now);
+                is_served = self.earlier.wait_timeout(is_served, time).unwrap_or_else(PoisonError::into_inner).0;
+                continue;
+            }
+            drop(is_served); // who is woken may sleep again
+            while let Some(waker) = self.timers.take_due(0, now) {
+                guarded(|| waker.wake());
+            }
+            is_served = self.is_served.lock().unwrap_or_else(PoisonError::into_inner);
+        }
     }
 }
 
@@ -80,7 +149,12 @@ pub(super) struct TimerSource {
     pub(super) timers: Arc<TimerQueue>,
     pub(super) hall: Arc<Hall>,
     pub(super) waker: work_source::Waker,
+    /// When it was last looked at whether everything is at rest.
+    pub(super) looked: AtomicU64,
 }
+
+/// So often the monitor looks whether everything is at rest, while a thread waits in `block_on`.
+const LOOK: Nanos = 20_000_000;
 
 impl WorkSource for TimerSource {
     fn waker(&self) -> &work_source::Waker {
@@ -104,6 +178,23 @@ impl WorkSource for TimerSource {
 
     fn deadline(&self) -> Nanos {
         self.timers.timers.deadline()
+    }
+
+    /// The monitor looks whether a thread in `block_on` waits for ever: of what a task waits for with its thread nothing else
+    /// tells.
+    fn tick(&self, now: Nanos) {
+        // Relaxed: the monitor's alone.
+        if now.saturating_sub(self.looked.load(Relaxed)) < LOOK {
+            return;
+        }
+        // Relaxed: as above.
+        self.looked.store(now, Relaxed);
+        worker::with_runtime(self.home, |tasks| {
+            let guests = &tasks.shared().guests;
+            if guests.is_any() && threads::is_quiet(tasks) {
+                guests.all_is_quiet();
+            }
+        });
     }
 
     /// Also while tasks wait that a thread of somebody else's may wake.

@@ -9,6 +9,7 @@ use super::home::Home;
 use super::join::JoinHandle;
 use super::life::{Hall, guarded};
 use super::signal;
+use super::Cores;
 use super::sim;
 use super::stack::{Stack, Stacks};
 use super::staff::Present;
@@ -16,127 +17,55 @@ use super::task::{Left, Post, Task, Tasks};
 use super::watch;
 use crate::host::Nanos;
 use crate::kernel::g::G;
-use crate::kernel::locked::{Locks, Woken};
+use crate::kernel::locked::{self, Locks, Woken};
 use crate::kernel::m::MId;
 use crate::kernel::p::PId;
+use crate::kernel::role::{self, RoleCell, Waits};
 use core::cell::{Cell, RefCell};
 use core::fmt;
 use core::future::Future;
 use core::panic::Location;
 use core::pin::Pin;
-use core::sync::atomic::Ordering::{Relaxed, SeqCst};
-use core::sync::atomic::{AtomicBool, compiler_fence};
+use core::sync::atomic::AtomicU64;
 use core::task::{Context, Poll, Waker};
 use std::io;
 use std::sync::Arc;
 use std::task::Wake;
 
 /// What this thread is to a runtime.
-pub(super) enum Role {
-    /// No task of any.
-    Stranger,
-    /// It runs a task, and holds a P.
-    Running(Post),
-    /// It runs a task that is in a system call: the P may be another's by now.
-    Away(Left),
+pub(super) type Role = role::Role<Post, Left, Beside>;
+
+/// What a thread can be to a runtime besides running one of its tasks.
+pub(super) enum Beside {
     /// It runs a task that has stopped the world, and has no P.
     Stopper(Tasks),
-    /// It runs the future of a `block_on`.
+    /// It runs the future of a `block_on`, or something else that is inside the runtime and no task.
     Guest(Tasks),
     /// It asks the sources of this runtime for work: what becomes runnable meanwhile is theirs.
     Collecting(Home),
 }
 
-impl Role {
-    fn tasks(&self) -> Option<&Tasks> {
-        match self {
-            Role::Stranger | Role::Collecting(_) => None,
-            Role::Running(post) => Some(post.tasks()),
-            Role::Away(left) => Some(left.tasks()),
-            Role::Stopper(tasks) | Role::Guest(tasks) => Some(tasks),
-        }
-    }
-}
-
-/// A thread's role. Looked at for a moment only, never while a task's code runs: so a signal that comes while nobody
-/// looks has interrupted a task.
-///
-/// Between a thread and its own signal handler the processor keeps the order by itself; only the compiler must.
-struct RoleCell {
-    role: RefCell<Role>,
-    /// Somebody looks.
-    is_open: AtomicBool,
-}
-
-/// Somebody looks at it, as long as this lives.
-struct Looking<'a> {
-    cell: &'a RoleCell,
-    before: bool,
-}
-
-impl RoleCell {
-    #[inline(always)]
-    fn look(&self) -> Looking<'_> {
-        // Relaxed: only this thread, and its signal handler, read and write it.
-        let before = self.is_open.load(Relaxed);
-        // Relaxed: as above.
-        self.is_open.store(true, Relaxed);
-        // SeqCst: `interrupt`: what follows is not done before. For the compiler.
-        compiler_fence(SeqCst);
-        Looking { cell: self, before }
-    }
-
-    #[inline(always)]
-    fn with<R>(&self, f: impl FnOnce(&Role) -> R) -> R {
-        let _looking = self.look();
-        f(&self.role.borrow())
-    }
-
-    /// `None`: somebody looks already.
-    #[inline(always)]
-    fn try_with_mut<R>(&self, f: impl FnOnce(&mut Role) -> R) -> Option<R> {
-        let _looking = self.look();
-        self.role.try_borrow_mut().ok().map(|mut role| f(&mut role))
-    }
-
-    #[inline(always)]
-    fn replace(&self, role: Role) -> Role {
-        let _looking = self.look();
-        self.role.replace(role)
-    }
-
-    /// For a signal handler on this thread: changes it, if nobody looks.
-    fn interrupt(&self, f: impl FnOnce(Role) -> Role) {
-        // Relaxed: only this thread writes it, and is where it was interrupted.
-        if self.is_open.load(Relaxed) {
-            return;
-        }
-        // SeqCst: `interrupt`: what follows is not done before. For the compiler.
-        compiler_fence(SeqCst);
-        let role = self.role.replace(Role::Stranger);
-        self.role.replace(f(role));
-        // SeqCst: `interrupt`: it is done before the thread goes on. For the compiler.
-        compiler_fence(SeqCst);
-    }
-}
-
-impl Drop for Looking<'_> {
-    #[inline(always)]
-    fn drop(&mut self) {
-        // SeqCst: `interrupt`: what came before is done. For the compiler.
-        compiler_fence(SeqCst);
-        // Relaxed: as in `look`.
-        self.cell.is_open.store(self.before, Relaxed);
+/// Whose task, or guest, is here?
+fn tasks_of(role: &Role) -> Option<&Tasks> {
+    match role {
+        Role::Outside | Role::Other(Beside::Collecting(_)) => None,
+        Role::Running(post) => Some(post.tasks()),
+        Role::Detached(left) | Role::InSyscall(left) => Some(left.tasks()),
+        Role::Other(Beside::Stopper(tasks) | Beside::Guest(tasks)) => Some(tasks),
     }
 }
 
 /// What a thread knows of itself.
-struct Thread {
-    role: RoleCell,
-    /// Its P was taken away while its task ran on: it has to come back.
-    is_interrupted: Cell<bool>,
+pub(super) struct Thread {
+    role: RoleCell<Cores, Post, Left, Beside>,
     /// As the system calls it.
     number: Cell<i32>,
+    /// The runtime whose tasks it runs: an M's thread.
+    home: Cell<Option<Home>>,
+    /// The runtime of which it runs a closure that is no task: for a P, or while there is nothing else to do.
+    callback: Cell<Option<Home>>,
+    /// How often its task was unwound because its runtime is shut down, and went on.
+    unwound: Cell<u32>,
     /// What became runnable while it asks sources for work.
     collected: RefCell<Vec<Task>>,
     /// How often the task is bound to this thread.
@@ -154,9 +83,11 @@ struct Thread {
 impl Thread {
     const fn new() -> Thread {
         Thread {
-            role: RoleCell { role: RefCell::new(Role::Stranger), is_open: AtomicBool::new(false) },
-            is_interrupted: Cell::new(false),
+            role: RoleCell::new(AtomicU64::new(0)),
             number: Cell::new(0),
+            home: Cell::new(None),
+            callback: Cell::new(None),
+            unwound: Cell::new(0),
             collected: RefCell::new(Vec::new()),
             locks: Cell::new(Locks::NONE),
             spawned_at: Cell::new(None),
@@ -168,8 +99,6 @@ impl Thread {
 }
 
 thread_local! {
-    /// Does this thread run tasks? Without a destructor, so that a signal handler may read it.
-    static RUNS_TASKS: Cell<bool> = const { Cell::new(false) };
     static THREAD: Thread = const { Thread::new() };
 }
 
@@ -186,10 +115,13 @@ impl Own {
     /// Exchanges it with what the thread knows that plays it.
     pub(super) fn swap(&self) {
         self.1.set(goroutine::exchange(self.1.get()));
-        let Thread { role, is_interrupted: _, number: _, collected, locks, spawned_at, running, stopped, spare: _ } =
+        let Thread { role, number: _, home, callback, unwound, collected, locks, spawned_at, running, stopped, spare: _ } =
             &self.0;
         let _ = THREAD.try_with(|thread| {
-            thread.role.role.swap(&role.role);
+            thread.role.swap(role);
+            thread.home.swap(home);
+            thread.callback.swap(callback);
+            thread.unwound.swap(unwound);
             thread.collected.swap(collected);
             thread.locks.swap(locks);
             thread.spawned_at.swap(spawned_at);
@@ -203,8 +135,13 @@ impl Own {
 pub(super) fn live(post: Post) {
     let _room = signal::Stack::of_this_thread();
     let _here = Present::new(post.tasks());
-    THREAD.with(|thread| thread.number.set(signal::this_thread()));
-    RUNS_TASKS.set(!sim::is_here());
+    let home = Some(post.tasks().home());
+    THREAD.with(|thread| {
+        thread.home.set(home);
+        thread.number.set(signal::this_thread());
+    });
+    // Where threads are played by one, none of them is signalled.
+    let _heard = (!sim::is_here()).then(|| THREAD.with(|thread| signal::Heard::new(thread, goroutine::place())));
     let _watched = post.tasks().shared().is_watched().then(|| watch::Present::new(post.tasks().home(), post.m()));
     // Once, not at each task.
     match post.tasks().shared().is_seen() || sim::is_here() {
@@ -225,11 +162,7 @@ impl Thread {
             {
                 self.run::<IS_SEEN>(task, address);
             }
-            let mine = match self.role.replace(Role::Stranger) {
-                Role::Running(post) => post,
-                Role::Away(left) => self.return_from(left),
-                _ => unreachable!("worker: no P after the task"),
-            };
+            let mine = self.role.take(Left::reattach).unwrap_or_else(|| unreachable!("worker: no P after the task"));
             if self.locks.take().is_locked() {
                 return mine.end();
             }
@@ -244,6 +177,7 @@ impl Thread {
         }
         self.spawned_at.set(Some(task.spawned_at()));
         self.running.set(address);
+        self.unwound.set(0);
         let timed = if IS_SEEN { self.is_seen(address) } else { None };
         guarded(|| task.run());
         self.running.set(0);
@@ -263,15 +197,6 @@ impl Thread {
     fn takes(&self, post: Post) -> Role {
         post.tasks().shared().hogs.has(post.p(), self.number.get());
         self.role.replace(Role::Running(post))
-    }
-
-    /// The P was taken away while the task ran on; now it waits for its turn.
-    #[cold]
-    fn return_from(&self, left: Left) -> Post {
-        debug_assert!(self.is_interrupted.get(), "worker: a task ended in a system call");
-        left.tasks().shared().hogs.has_come();
-        self.is_interrupted.set(false);
-        left.come_back()
     }
 
     /// A seed says that others come first: those of the same P, or all.
@@ -320,25 +245,29 @@ pub(super) fn schedule(home: Home, task: Task, yields: bool) {
                 Some(task) => post.ready(task),
                 None => (),
             },
-            Role::Collecting(of) if *of == home => thread.collected.borrow_mut().extend(task.take()),
+            Role::Other(Beside::Collecting(of)) if *of == home => thread.collected.borrow_mut().extend(task.take()),
             _ => (),
         })
     };
     let _ = THREAD.try_with(here);
     if let Some(task) = task {
-        let submitted = match home.find() {
+        let tasks = home.find();
+        let submitted = match &tasks {
             Some(tasks) => tasks.submit(task),
             None => Err(task),
         };
-        // Closed: the task ends here.
-        submitted.unwrap_or_else(watch::drop_another);
+        if let Err(task) = submitted {
+            // Closed: the task ends here, and its destructors inside the runtime, if that is still there.
+            let _inside = tasks.as_ref().filter(|_| current().is_none()).map(enter);
+            watch::drop_another(task);
+        }
     }
 }
 
 /// Runs `f`, which wakes tasks of `home`, and gives those to `put`. The thread runs no task meanwhile.
 pub(super) fn collect(home: Home, put: &mut dyn FnMut(G), f: impl FnOnce()) {
     let collecting = |thread: &Thread| {
-        let before = thread.role.replace(Role::Collecting(home));
+        let before = thread.role.replace(Role::Other(Beside::Collecting(home)));
         f();
         thread.role.replace(before);
         // Not under the borrow: `put` is anybody's. The room is used again.
@@ -349,17 +278,46 @@ pub(super) fn collect(home: Home, put: &mut dyn FnMut(G), f: impl FnOnce()) {
     let _ = THREAD.try_with(collecting);
 }
 
-/// The future of a `block_on` runs on this thread, as long as this lives.
+/// What runs on this thread is inside this runtime, and is no task, as long as this lives. For a thread that holds no P.
 pub(super) struct Inside(Option<Role>);
 
 pub(super) fn enter(tasks: &Tasks) -> Inside {
-    Inside(THREAD.try_with(|thread| thread.role.replace(Role::Guest(tasks.clone()))).ok())
+    Inside(THREAD.try_with(|thread| thread.role.replace(Role::Other(Beside::Guest(tasks.clone())))).ok())
 }
 
 impl Drop for Inside {
     fn drop(&mut self) {
-        self.0.take().into_iter().for_each(resume);
+        if let Some(before) = self.0.take() {
+            let _ = THREAD.try_with(|thread| drop(thread.role.replace(before)));
+        }
     }
+}
+
+/// A closure of the user's that is no task runs on this thread, on behalf of this runtime, as long as this lives.
+pub(super) struct Callback(Option<Home>);
+
+impl Callback {
+    pub(super) fn of(home: Home) -> Callback {
+        Callback(THREAD.try_with(|thread| thread.callback.replace(Some(home))).ok().flatten())
+    }
+}
+
+impl Drop for Callback {
+    fn drop(&mut self) {
+        let _ = THREAD.try_with(|thread| thread.callback.set(self.0));
+    }
+}
+
+/// Would this runtime wait for this thread, if it were shut down here?
+pub(super) fn is_part_of(home: Home) -> bool {
+    let is = |thread: &Thread| thread.callback.get() == Some(home) || thread.stopped.get() == Some(home);
+    current() == Some(home) || THREAD.try_with(is) == Ok(true)
+}
+
+/// Does this thread run tasks: of this runtime, or of any?
+pub(super) fn is_m_of(home: Option<Home>) -> bool {
+    let is = |thread: &Thread| thread.home.get().is_some_and(|mine| home.is_none_or(|home| mine == home));
+    THREAD.try_with(is) == Ok(true)
 }
 
 /// Runs `f` with the hall of this runtime and the row that is this thread's. `None`: the runtime is gone.
@@ -402,7 +360,7 @@ pub(super) fn with_running(f: impl FnOnce(&Tasks, MId, Option<PId>, u64)) {
         let g = thread.running.get() as u64;
         thread.role.with(|role| match role {
             Role::Running(post) if g != 0 => f(post.tasks(), post.m(), Some(post.p()), g),
-            Role::Away(left) if g != 0 => f(left.tasks(), left.m(), None, g),
+            Role::Detached(left) | Role::InSyscall(left) if g != 0 => f(left.tasks(), left.m(), None, g),
             _ => (),
         });
     });
@@ -438,7 +396,7 @@ fn with_own<R>(f: impl FnOnce(&Tasks, Option<PId>) -> R) -> Option<R> {
     let run = |thread: &Thread| {
         thread.role.with(|role| {
             let p = if let Role::Running(post) = role { Some(post.p()) } else { None };
-            role.tasks().map(|tasks| f(tasks, p))
+            tasks_of(role).map(|tasks| f(tasks, p))
         })
     };
     THREAD.try_with(run).ok().flatten()
@@ -453,50 +411,29 @@ pub(super) fn change_locks(change: fn(&mut Locks)) {
     });
 }
 
-/// This thread's task has run for too long. If it holds a P, and is in its own code, it goes on without. In a signal
-/// handler: see [`signal`](super::signal).
-pub(super) fn interrupt() {
-    if !RUNS_TASKS.get() {
-        return;
-    }
-    let _ = THREAD.try_with(|thread| {
-        thread.role.interrupt(|role| match role {
-            Role::Running(post) if post.is_preempted() => {
-                thread.is_interrupted.set(true);
-                post.tasks().shared().hogs.goes();
-                Role::Away(post.interrupt())
-            }
-            other => other,
-        });
+/// This thread's task has run for a whole slice, and ignores preemption: if it runs its own code under its P, it goes on
+/// without. In a signal handler on this thread: see [`signal`](super::signal).
+pub(super) fn interrupt(thread: &Thread) {
+    thread.role.interrupt(|post| match post.is_preempted() && post.can_detach() {
+        true => Ok(post.interrupt()),
+        false => Err(post),
     });
 }
 
-/// If this thread's P was taken away while its task ran on, waits for one. To be asked by whatever waits, or wants a P.
-#[inline(never)] // see `can_suspend`
-pub(super) fn come_back() {
-    let _ = THREAD.try_with(|thread| {
-        if thread.is_interrupted.get()
-            && let Role::Away(left) = thread.role.replace(Role::Stranger)
-        {
-            let post = thread.return_from(left);
-            thread.takes(post);
-        }
-    });
+/// How may the code on this thread wait, if it could leave the thread, as far as it is concerned? Not inlined: a goroutine
+/// may be on another thread the next time, and the address of a thread local must not be kept meanwhile.
+#[inline(never)]
+pub(super) fn waits(could_leave: bool) -> Waits {
+    let waits = |thread: &Thread| thread.role.waits(could_leave && !thread.locks.get().is_locked());
+    THREAD.try_with(waits).unwrap_or(Waits::WithoutP)
 }
 
-/// Can the task that this thread runs wait without the thread? It holds its P, or has lost it only because it ran for
-/// long, and is not bound. Inlined only into what is not: a goroutine may be on another thread the next time, and the address
-/// of a thread local must not be kept meanwhile.
-#[inline]
-pub(super) fn can_suspend() -> bool {
-    let can = |thread: &Thread| {
-        let holds_p = thread.is_interrupted.get() || thread.role.with(|role| matches!(role, Role::Running(_)));
-        holds_p && !thread.locks.get().is_locked()
-    };
-    THREAD.try_with(can) == Ok(true)
+/// Is the task bound to this thread, which may be changed in ways that a new thread would inherit?
+pub(super) fn is_locked() -> bool {
+    THREAD.try_with(|thread| thread.locks.get().is_locked()) == Ok(true)
 }
 
-/// A stack for a goroutine of the runtime `home`. `None`: that is gone.
+/// A stack for a goroutine of the runtime `home`. `None`: that is gone, or its closures run on their threads' own.
 pub(super) fn take_stack(home: Home) -> Option<io::Result<Stack>> {
     match THREAD.try_with(|thread| thread.spare.take()) {
         Ok(Some((of, stack))) if of == home => return Some(Ok(stack)),
@@ -525,39 +462,41 @@ fn put_into_stacks(home: Home, stack: Stack) {
     with_stacks(home, |stacks, row| stacks.put(row, stack));
 }
 
-/// Runs `f` with the stacks of this runtime and the row that is this thread's. `None`: the runtime is gone.
+/// Runs `f` with the stacks of this runtime and the row that is this thread's. `None`: the runtime is gone, or has none.
 fn with_stacks<R>(home: Home, f: impl FnOnce(&Stacks, usize) -> R) -> Option<R> {
     let mut f = Some(f);
     let here = with_own(|tasks, p| match tasks.home() == home {
-        true => f.take().map(|f| f(&tasks.shared().stacks, p.map_or(0, PId::index))),
+        true => f.take().and_then(|f| Some(f(tasks.shared().stacks.as_deref()?, p.map_or(0, PId::index)))),
         false => None,
     });
     match (here.flatten(), f) {
         (Some(done), _) => Some(done),
-        (None, Some(f)) => home.find().map(|tasks| f(&tasks.shared().stacks, 0)),
+        (None, Some(f)) => home.find().and_then(|tasks| Some(f(tasks.shared().stacks.as_deref()?, 0))),
         (None, None) => None,
     }
 }
 
-/// This thread's role, taken; to be given back by [`resume`].
-pub(super) fn suspend() -> Role {
-    THREAD.try_with(|thread| thread.role.replace(Role::Stranger)).unwrap_or(Role::Stranger)
+/// The P of the task that this thread runs, taken; to be given back by [`give_post`]. If the task was preempted, and lost
+/// it, it waits for its turn first. `None`: there is none to take.
+pub(super) fn take_post() -> Option<Post> {
+    THREAD.try_with(|thread| thread.role.take(Left::reattach)).ok().flatten()
 }
 
-/// Gives a role back.
-pub(super) fn resume(role: Role) {
-    // Without its thread local, a thread is a stranger, and was one before.
-    let _ = THREAD.try_with(|thread| match role {
-        Role::Running(post) => drop(thread.takes(post)),
-        other => drop(thread.role.replace(other)),
-    });
+/// The task that this thread runs has a P again.
+pub(super) fn give_post(post: Post) {
+    let _ = THREAD.try_with(|thread| drop(thread.takes(post)));
+}
+
+/// The task that this thread runs has stopped the world, and its P is held.
+pub(super) fn becomes_stopper(tasks: &Tasks) {
+    let _ = THREAD.try_with(|thread| drop(thread.role.replace(Role::Other(Beside::Stopper(tasks.clone())))));
 }
 
 /// The M of the task that this thread runs, and the P, if it holds one.
 pub(super) fn place() -> Option<(MId, Option<PId>)> {
     let place = |role: &Role| match role {
         Role::Running(post) => Some((post.m(), Some(post.p()))),
-        Role::Away(left) => Some((left.m(), None)),
+        Role::Detached(left) | Role::InSyscall(left) => Some((left.m(), None)),
         _ => None,
     };
     THREAD.try_with(|thread| thread.role.with(place)).ok().flatten()
@@ -565,7 +504,7 @@ pub(super) fn place() -> Option<(MId, Option<PId>)> {
 
 /// Which runtime's task this thread runs, if any's.
 pub(super) fn current() -> Option<Home> {
-    THREAD.try_with(|thread| thread.role.with(|role| role.tasks().map(Tasks::home))).ok().flatten()
+    THREAD.try_with(|thread| thread.role.with(|role| tasks_of(role).map(Tasks::home))).ok().flatten()
 }
 
 /// Does this thread run a task of this runtime, and hold its P?
@@ -576,7 +515,7 @@ pub(super) fn holds_p_of(home: Home) -> bool {
 
 /// The runtime whose task this thread runs.
 pub(super) fn current_tasks() -> Option<Tasks> {
-    THREAD.try_with(|thread| thread.role.with(|role| role.tasks().cloned())).ok().flatten()
+    THREAD.try_with(|thread| thread.role.with(|role| tasks_of(role).cloned())).ok().flatten()
 }
 
 /// The same, or the one that this thread has entered.
@@ -601,16 +540,9 @@ impl Return {
     /// Leaves the P, if the thread holds one.
     #[inline]
     pub(super) fn after_leaving(known_to_block: bool) -> Option<Return> {
-        let leave = |thread: &Thread| match thread.role.replace(Role::Stranger) {
-            Role::Running(post) => {
-                let left = post.leave(known_to_block);
-                thread.role.replace(Role::Away(left));
-                Some(Return)
-            }
-            other => {
-                thread.role.replace(other);
-                None
-            }
+        let leave = |thread: &Thread| {
+            let stays = |left: Left| left.enter_syscall(known_to_block);
+            thread.role.enter_syscall(|post| post.leave(known_to_block), stays).then(|| Return)
         };
         THREAD.try_with(leave).ok().flatten()
     }
@@ -620,8 +552,8 @@ impl Drop for Return {
     #[inline]
     fn drop(&mut self) {
         let come_back = |thread: &Thread| {
-            if let Role::Away(left) = thread.role.replace(Role::Stranger) {
-                thread.takes(left.come_back());
+            if let Some(post) = thread.role.exit_syscall(Left::come_back) {
+                thread.takes(post);
             }
         };
         let _ = THREAD.try_with(come_back);
@@ -650,39 +582,67 @@ impl Wake for Bound {
     }
 }
 
-/// Waits, in a task that cannot leave its thread, for `awaited`. The P is another's meanwhile.
+/// A task that waits with its thread: its runtime, and the M that is bound to it.
+struct Waiter {
+    tasks: Tasks,
+    m: MId,
+    waker: Waker,
+}
+
+impl Waiter {
+    /// Of the task that this thread runs, which was found to wait by [`Waits::Block`].
+    fn here() -> Waiter {
+        let mine = |role: &Role| match role {
+            Role::Running(post) => Some((post.tasks().clone(), post.m())),
+            Role::Detached(left) => Some((left.tasks().clone(), left.m())),
+            _ => None,
+        };
+        match THREAD.with(|thread| thread.role.with(mine)) {
+            Some((tasks, m)) => {
+                let waker = Waker::from(Arc::new(Bound { tasks: tasks.clone(), m }));
+                Waiter { tasks, m, waker }
+            }
+            None => unreachable!("worker: what blocks with its P has none"),
+        }
+    }
+
+    fn poll<F: Future>(&self, awaited: Pin<&mut F>) -> Poll<F::Output> {
+        awaited.poll(&mut Context::from_waker(&self.waker))
+    }
+
+    /// Hands the P on, and sleeps until the waker was called, and there is a P again.
+    fn park(&self, wake: locked::Wake, asleep: impl FnOnce(&Waiter)) -> Woken {
+        let Some(post) = take_post() else { unreachable!("worker: what blocks with its P has none") };
+        asleep(self);
+        let spawned_at = spawned_at();
+        let (post, woken) = post.park(wake);
+        give_post(post);
+        THREAD.with(|thread| thread.spawned_at.set(spawned_at));
+        woken
+    }
+}
+
+/// Waits, in a task that cannot leave its thread, for a task of the same runtime. The P is another's meanwhile.
 pub(super) fn wait_inside<F: Future + Unpin>(
     awaited: &mut F,
     at: &'static Location<'static>,
     for_task: &'static Location<'static>,
 ) -> Result<F::Output, Unmet> {
-    come_back();
-    let mine = |role: &Role| match role {
-        Role::Running(post) => Some((post.tasks().clone(), post.m())),
-        _ => None,
-    };
-    let (tasks, m) = match THREAD.with(|thread| thread.role.with(mine)) {
-        Some(found) => found,
-        None => unreachable!("worker: a wait inside, from outside"),
-    };
-    let waker = Waker::from(Arc::new(Bound { tasks: tasks.clone(), m }));
-    let poll = |awaited: &mut F| Pin::new(awaited).poll(&mut Context::from_waker(&waker));
+    let waiter = Waiter::here();
+    let (tasks, m) = (&waiter.tasks, waiter.m);
+    let board = &tasks.shared().board;
     loop {
-        if let Poll::Ready(output) = poll(awaited) {
+        if let Poll::Ready(output) = waiter.poll(Pin::new(awaited)) {
             return Ok(output);
         }
         let task = spawned_at().unwrap_or(for_task);
-        let Role::Running(post) = suspend() else { unreachable!("worker: a wait inside, from outside") };
-        tasks.shared().board.put(m, WaitingTask { task, at, for_task });
-        let (post, woken) = post.park();
-        let waits = if woken == Woken::Ready { Vec::new() } else { tasks.shared().board.waits() };
-        tasks.shared().board.take(m);
-        resume(Role::Running(post));
-        THREAD.with(|thread| thread.spawned_at.set(Some(task)));
+        let woken = waiter.park(locked::Wake::Inside, |_| board.put(m, WaitingTask { task, at, for_task }));
+        let waits = if woken == Woken::Ready { Vec::new() } else { board.waits() };
+        board.take(m);
         if woken == Woken::Ready {
             continue;
         }
-        if let Poll::Ready(output) = poll(awaited) {
+        if let Poll::Ready(output) = waiter.poll(Pin::new(awaited)) {
             return Ok(output);
         }
         let threads = (woken == Woken::NoThread).then_some(tasks.config().max_ms);
@@ -690,6 +650,49 @@ pub(super) fn wait_inside<F: Future + Unpin>(
             Woken::Closed => Unmet::Closed,
             _ => Unmet::Deadlock(Deadlock::of_waits(waits, threads, tasks.shared().hall.spawned_at())),
         });
+    }
+}
+
+/// Waits, in a task that cannot leave its thread, for anything. The P is another's meanwhile. `None`: the runtime is shut
+/// down.
+pub(super) fn wait_bound<F: Future>(mut awaited: Pin<&mut F>) -> Option<F::Output> {
+    let waiter = Waiter::here();
+    loop {
+        if let Poll::Ready(output) = waiter.poll(awaited.as_mut()) {
+            return Some(output);
+        }
+        if sim::is_here() {
+            sim::makes_way();
+        }
+        if waiter.park(locked::Wake::Outside, |_| ()) == Woken::Closed {
+            return None;
+        }
+    }
+}
+
+/// What a task is unwound with that waits when its runtime is shut down.
+pub(super) struct Unwound;
+
+/// How often a task may catch that, and wait again. After that it is left where it is.
+pub(super) const PATIENCE: u32 = 64;
+
+/// The runtime is shut down, and the task that this thread runs waits with it: it is unwound. One that catches that and
+/// waits again, over and over, is left where it is, and the thread with it.
+#[cold]
+pub(super) fn unwind() -> ! {
+    let times = THREAD.try_with(|thread| thread.unwound.replace(thread.unwound.get().saturating_add(1)));
+    if cfg!(panic = "unwind") && times.is_ok_and(|times| times < PATIENCE || sim::is_here()) {
+        std::panic::resume_unwind(Box::new(Unwound));
+    }
+    if let Some(post) = THREAD.try_with(|thread| thread.role.exit_syscall(Left::come_back)).ok().flatten() {
+        give_post(post);
+    }
+    if let Some(post) = take_post() {
+        post.tasks().shared().staff.forget_one();
+        post.end();
+    }
+    loop {
+        std::thread::park();
     }
 }
 
@@ -781,21 +784,25 @@ pub fn checkpoint() {
     }
 }
 
-/// Is the task that this thread runs asked to make way? What never waits, because there is always something ready, asks
-/// before each try.
-#[inline(never)] // see `can_suspend`
+/// Is preemption of the task requested that this thread runs? What never waits, because there is always something ready,
+/// asks before each try.
+#[inline(never)] // see `waits`
 pub(super) fn is_asked_to_yield() -> bool {
-    let is_asked = |role: &Role| matches!(role, Role::Running(post) if post.should_yield());
-    THREAD.try_with(|thread| thread.is_interrupted.get() || thread.role.with(is_asked)) == Ok(true)
+    let is_asked = |role: &Role| match role {
+        Role::Running(post) => post.should_yield(),
+        Role::Detached(_) => true,
+        _ => false,
+    };
+    THREAD.try_with(|thread| thread.role.with(is_asked)) == Ok(true)
 }
 
 #[cold]
 fn make_way() {
-    come_back();
-    match suspend() {
-        Role::Running(post) => resume(Role::Running(post.make_way())),
-        other => resume(other),
-    }
+    let _ = THREAD.try_with(|thread| match thread.role.replace(Role::Outside) {
+        Role::Running(post) => drop(thread.takes(post.make_way())),
+        Role::Detached(left) => drop(thread.takes(left.reattach())),
+        other => drop(thread.role.replace(other)),
+    });
 }
 
 /// There is no runtime here: the thread does not run one of a runtime's tasks.

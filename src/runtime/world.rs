@@ -3,13 +3,13 @@
 //! Go: `stopTheWorld`, `startTheWorld`, `GOMAXPROCS`, `forEachP`.
 
 use super::home::Home;
-use super::task::{Left, Tasks};
-use super::worker::{self, NotInRuntime, Return, Role};
+use super::task::{Left, Post, Tasks};
+use super::life::guarded;
+use super::worker::{self, Callback, NotInRuntime, Return};
 use crate::kernel::config::ConfigError;
 use crate::kernel::p::PId;
 use crate::kernel::world::Stopped;
 use core::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 /// Runs `f` while no task of the caller's runtime runs: [`Runtime::stop_the_world`](crate::Runtime::stop_the_world) for
@@ -31,17 +31,13 @@ struct World {
 
 impl World {
     fn stop(tasks: &Tasks) -> World {
-        worker::come_back();
-        let stopped = match worker::suspend() {
-            Role::Running(post) if post.tasks().home() == tasks.home() => {
+        let stopped = match own_post(tasks) {
+            Some(post) => {
                 let stopped = post.stop();
-                worker::resume(Role::Stopper(tasks.clone()));
+                worker::becomes_stopper(tasks);
                 stopped
             }
-            other => {
-                worker::resume(other);
-                tasks.stop()
-            }
+            None => tasks.stop(),
         };
         let outer = worker::stopped();
         worker::set_stopped(Some(tasks.home()));
@@ -54,9 +50,17 @@ impl Drop for World {
         worker::set_stopped(self.outer);
         let left = self.stopped.take().and_then(|stopped| self.tasks.start_again(stopped));
         if let Some(left) = left {
-            worker::resume(Role::Running(left.come_back()));
+            worker::give_post(left.come_back());
         }
     }
+}
+
+/// The P of this runtime that the caller's task holds, taken.
+fn own_post(tasks: &Tasks) -> Option<Post> {
+    if worker::current() != Some(tasks.home()) {
+        return None;
+    }
+    worker::take_post()
 }
 
 pub(super) fn stop<R>(tasks: &Tasks, f: impl FnOnce() -> R) -> Result<R, StopError> {
@@ -85,19 +89,22 @@ pub(super) fn for_each_p(tasks: &Tasks, f: impl Fn(usize) + Send + Sync + 'stati
     if worker::stopped() == Some(tasks.home()) {
         return Err(StopError::Nested);
     }
+    let home = tasks.home();
     // A panic would end the thread that happens to own the P.
-    let f = Arc::new(move |p: PId| drop(catch_unwind(AssertUnwindSafe(|| f(p.index())))));
-    let left: Option<Left> = match worker::suspend() {
-        Role::Running(post) if post.tasks().home() == tasks.home() => post.for_each_p(f),
-        other => {
-            worker::resume(other);
+    let f = Arc::new(move |p: PId| {
+        let _callback = Callback::of(home);
+        guarded(|| f(p.index()));
+    });
+    let left: Option<Left> = match own_post(tasks) {
+        Some(post) => post.for_each_p(f),
+        None => {
             let _back = (worker::current() != Some(tasks.home())).then(|| Return::after_leaving(true));
             tasks.for_each_p(f);
             None
         }
     };
     if let Some(left) = left {
-        worker::resume(Role::Running(left.come_back()));
+        worker::give_post(left.come_back());
     }
     Ok(())
 }

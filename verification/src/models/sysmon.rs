@@ -39,7 +39,7 @@ impl Flags {
 fn look(seen: &mut Seen, look: Look, flags: Flags) -> Verdict {
     let Look { now, dispatches, syscall } = look;
     let Flags { has_work, somebody_looks, is_wanted } = flags;
-    seen.verdict(Observed { dispatches, syscall, has_work }, Around { now, somebody_looks, is_wanted })
+    seen.verdict(Observed { dispatches, syscall, has_work }, Around { now, somebody_looks, is_wanted, slice: SLICE })
 }
 
 /// For how long the looks have shown the same as the last one does.
