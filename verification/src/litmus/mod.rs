@@ -20,6 +20,7 @@ pub mod random;
 mod relation;
 pub mod report;
 pub mod run;
+mod uses;
 
 #[cfg(test)]
 mod tests;
