@@ -1,11 +1,13 @@
 //! The tests in the folder against the reference, and the parser against what is wrong.
 
 use super::enumerate::enumerate;
+use super::model::MemoryModel;
 use super::parse::parse;
 use super::program::{Access, Expr, Kind, Location, Program, Stmt, Thread};
 use super::question::{Quantifier, Verdict};
 use super::random::{self, Size};
 use super::run::{LitmusEngine, run};
+use super::speculate::{enumerate_in, guess};
 use std::path::Path;
 use std::sync::atomic::Ordering::{self, Acquire, Relaxed, SeqCst};
 
@@ -113,6 +115,8 @@ fn errors_say_where_and_what() {
     assert_eq!(error("C t\n{}\nP0 (int* x) {}\nexists (0:r0 = 1)"), "t:4: expected a register of P0, found `r0`");
     assert_eq!(error("C t\n{}\nP0 (int* x) {}\nexists (y = 1)"), "t:4: expected a location of the test, found `y`");
     assert_eq!(error("C t\n{}\nP0 (int* x) {}\nfilter (x = 1)"), "t:4: `filter` is not supported");
+    let elsewhere = "C t\n(* Under imm: Rarely *)\n{}\nP0 (int* x) {}";
+    assert_eq!(error(elsewhere), "t:2: expected Never, Sometimes, Always or Race, found `Rarely`");
     let verdict = "C t\n(* well\n Expected: Maybe *)\n{}\nP0 (int* x) {}";
     assert_eq!(error(verdict), "t:3: expected Never, Sometimes, Always or Race, found `Maybe`");
 }
@@ -211,4 +215,68 @@ fn a_thread_that_waits_for_ever_is_seen() {
     program.threads[0].body.push(store(2));
     let found = enumerate(&program).unwrap();
     assert!(found.executions == 1 && found.stuck);
+}
+
+/// Guessing finds what growing finds, and as often: the two ways share the axioms and nothing else.
+#[test]
+fn guessing_finds_the_graphs_that_growing_finds() {
+    let mut compared = 0;
+    let small = ["CAS", "CoR", "Forms", "LB", "MP", "Mixed", "RMW", "S+", "SB", "Volatile", "Wake"];
+    for (file, text) in folder() {
+        let program = parse(&file, &text).unwrap();
+        // One that is too large says so.
+        if small.iter().any(|family| program.name.starts_with(family))
+            && let Ok(guessed) = guess(&program, MemoryModel::Rc11)
+        {
+            assert_eq!(guessed, enumerate(&program).unwrap(), "{file}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 120, "only {compared} files");
+    for seed in 0..150 {
+        let (plain, mixed, awaits, locks) = (seed % 5 == 1, seed % 5 == 2, seed % 5 == 3, seed % 5 == 4);
+        let size = Size { statements: 5, plain, mixed, awaits, locks, ..Size::default() };
+        let program = random::program(seed, size);
+        if let Ok(guessed) = guess(&program, MemoryModel::Rc11) {
+            assert_eq!(guessed, enumerate(&program).unwrap(), "{program:#?}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 250, "only {compared} files and random programs");
+}
+
+/// What each model allows, as the files argue it; and each of the three differs from the others somewhere.
+#[test]
+fn every_file_of_load_buffering_has_the_answer_that_it_expects_of_each_model() {
+    let (mut asked, mut allowed) = (0, [0, 0]);
+    for (file, text) in folder() {
+        let program = parse(&file, &text).unwrap();
+        let is_load_buffering = program.name.contains("LB+");
+        assert!(!is_load_buffering || program.expected.elsewhere.len() == 2, "{file}: what do imm and c11-dep say?");
+        for (model, expected) in &program.expected.elsewhere {
+            let found = enumerate_in(&program, *model).unwrap();
+            let verdict = program.verdict(found.race, found.outcomes.keys());
+            assert_eq!(verdict, *expected, "{file} under {}", model.name());
+            allowed[usize::from(*model == MemoryModel::C11Dep)] += u32::from(verdict == Verdict::Sometimes);
+            asked += 1;
+        }
+    }
+    assert!(asked >= 48 && allowed[0] >= 7 && allowed[1] >= allowed[0] + 5, "{asked} {allowed:?}");
+}
+
+/// A model that only keeps dependencies allows what IMM allows, and what RC11 does.
+#[test]
+fn what_a_stronger_model_allows_a_weaker_one_does() {
+    let mut more = [0, 0];
+    for seed in 0..150 {
+        let program = random::program(seed, Size { statements: 6, mixed: seed % 3 == 0, ..Size::default() });
+        let [rc11, imm, weakest] = MemoryModel::ALL.map(|model| enumerate_in(&program, model).unwrap());
+        for strong in [&rc11, &imm] {
+            assert!(strong.outcomes.keys().all(|outcome| weakest.outcomes.contains_key(outcome)), "{program:#?}");
+            assert!(strong.executions <= weakest.executions && (!strong.race || weakest.race), "{program:#?}");
+        }
+        more[0] += u32::from(rc11.executions < weakest.executions);
+        more[1] += u32::from(imm.executions < weakest.executions);
+    }
+    assert!(more[0] >= 3 && more[1] >= 3, "{more:?}");
 }
