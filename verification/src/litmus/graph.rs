@@ -116,9 +116,9 @@ impl Graph {
 
     /// `bob U ppo U [W_ex] ; rfi ; [acq]`: what IMM keeps of program order, but for `detour`.
     ///
-    /// `bob = sb ; [rel] U [rel] ; sb|loc ; [W] U sb ; [F] U [F] ; sb U [acq] ; sb`, `ppo = [R] ; (deps U rfi)+ ; [W]`. IMM
-    /// has also `[R_ex] ; sb` in `ppo`, the branch of a loop of exclusive accesses: an update that is one instruction
-    /// has none, so it is left out.
+    /// `bob = sb ; [rel] U [rel] ; sb|loc ; [W] U sb ; [F] U [F] ; sb U [acq] ; sb`, `ppo = [R] ; (deps U rfi)+ ; [W]`.
+    /// IMM has also `[R_ex] ; sb` in `ppo`, the branch of a loop of exclusive accesses: an update that is one
+    /// instruction has none, so it is left out.
     fn preserved(&self, deps: &Relation) -> Relation {
         let every = self.set(|_| true);
         let writes = self.set(|e| e.act == Act::Write);

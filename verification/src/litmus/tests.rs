@@ -181,7 +181,8 @@ fn the_statements_of_published_files_do_what_they_do_in_c() {
         let found = alone(body, shown);
         assert_eq!(found.len(), 1, "{body}: {found:?}");
         let mut found: Vec<&str> = found[0].split_inclusive(';').map(str::trim).collect();
-        (wanted.sort_unstable(), found.sort_unstable());
+        wanted.sort_unstable();
+        found.sort_unstable();
         assert_eq!(found, wanted, "{body}");
     }
     assert_eq!(alone("for (;;) { *x = 1; }", "x;"), Vec::<String>::new(), "an endless loop has no end to show");
