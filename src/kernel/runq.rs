@@ -11,7 +11,8 @@
 //! | 3. moves `tail`: *publish*                | 3. moves `head`, if nobody else did: *consume*         |
 //!
 //! Pair `publish`: who sees the tail sees the slots below it, and all that the submitter did before.
-//! Pair `consume`: who sees a head sees also the tail it was taken against, and that the slots were read.
+//! Pair `consume`: who sees a head sees also the tail it was taken against, and that the slots were read. So `head` is
+//! acquired before a slot is written: by the owner that puts, and by the thief that fills its own ring.
 //!
 //! Only the owner moves `tail`; anybody moves `head`, by compare-and-exchange. Both run freely and wrap around at
 //! `2^BITS`; the slot is the cursor modulo the capacity. Models use a few bits to meet the wrap; with too few, a thief
@@ -179,6 +180,9 @@ impl<H: Host, const BITS: u32> RunQueue<H, BITS> {
                 continue; // the two reads are of different times
             }
             let n = n - n / 2;
+            // Acquire: `consume`, owner's half, in the thief's own ring. Earlier thieves' reads of its slots come before
+            // our writes to them. `get` found the ring empty with a Relaxed load, which orders nothing.
+            let my_head = mine.head.load(Acquire);
             // Relaxed: `publish` brought it; what a later put wrote here fails the exchange.
             let first = self.slot(head).load(Relaxed);
             for i in 1..n {
@@ -192,7 +196,10 @@ impl<H: Host, const BITS: u32> RunQueue<H, BITS> {
                 continue;
             }
             if n > 1 {
-                debug_assert!(mine.len() + n as usize - 1 <= mine.slots.len(), "runq: the thief's ring overflows");
+                debug_assert!(
+                    Self::distance(my_head, my_tail) as usize + n as usize - 1 <= mine.slots.len(),
+                    "runq: the thief's ring overflows"
+                );
                 // Release: `publish`, owner's half, in the thief's own ring.
                 mine.tail.store(Self::ahead(my_tail, n - 1), Release);
             }

@@ -4,7 +4,7 @@
 //! `choose` always answers 0 here: loom has no choices of that kind. Nor does it see the clock: where two threads'
 //! order shows in nothing but the time that one of them asks for, it tries one order.
 
-use crate::stage::{self, Cell, Stage, take_refusal};
+use crate::stage::{self, Cell, Mixes, PlainAccess, Stage, take_refusal};
 use loom::sync::atomic::{AtomicU64, fence};
 use loom::thread::{self, JoinHandle};
 use spinpark::host::{self, Host, Nanos, SpawnError};
@@ -142,6 +142,63 @@ impl<T: Copy + Send + 'static> Cell<T> for RaceCell<T> {
         // SAFETY: loom has checked, on entry to `with_mut`, that every access is ordered before this write.
         self.0.with_mut(|place| unsafe { *place = value });
     }
+}
+
+/// An atomic of loom's with its accesses that are not atomic: loom checks that each is ordered with all others.
+pub struct MixedWord(std::cell::UnsafeCell<AtomicU64>);
+
+// SAFETY: loom runs one thread at a time, and none is interrupted while it holds one of the references below.
+unsafe impl Sync for MixedWord {}
+
+impl MixedWord {
+    fn atomic(&self) -> &AtomicU64 {
+        // SAFETY: the only exclusive reference, in `plain_store`, is not held while anything else of this word runs.
+        unsafe { &*self.0.get() }
+    }
+}
+
+impl host::Word for MixedWord {
+    #[track_caller]
+    fn new(value: u64) -> Self {
+        MixedWord(std::cell::UnsafeCell::new(AtomicU64::new(value)))
+    }
+    #[track_caller]
+    fn load(&self, order: Ordering) -> u64 {
+        self.atomic().load(order)
+    }
+    #[track_caller]
+    fn store(&self, value: u64, order: Ordering) {
+        self.atomic().store(value, order);
+    }
+    #[track_caller]
+    fn swap(&self, value: u64, order: Ordering) -> u64 {
+        self.atomic().swap(value, order)
+    }
+    #[track_caller]
+    fn fetch_add(&self, value: u64, order: Ordering) -> u64 {
+        self.atomic().fetch_add(value, order)
+    }
+    #[track_caller]
+    fn compare_exchange(&self, current: u64, new: u64, success: Ordering, failure: Ordering) -> Result<u64, u64> {
+        self.atomic().compare_exchange(current, new, success, failure)
+    }
+}
+
+impl PlainAccess for MixedWord {
+    #[track_caller]
+    fn plain_load(&self) -> u64 {
+        // SAFETY: loom panics if a write is not ordered before it.
+        unsafe { self.atomic().unsync_load() }
+    }
+    #[track_caller]
+    fn plain_store(&self, value: u64) {
+        // SAFETY: `with_mut` never switches threads, and panics if an access is not ordered before it.
+        unsafe { &mut *self.0.get() }.with_mut(|place| *place = value);
+    }
+}
+
+impl Mixes for Loom {
+    type Mixed = MixedWord;
 }
 
 impl Stage for Loom {

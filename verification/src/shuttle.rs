@@ -4,7 +4,7 @@
 //! which threads' next steps commute.
 
 use crate::engine::sc::{Announced, Touch};
-use crate::stage::{self, Cell, Stage, take_refusal};
+use crate::stage::{self, Cell, Mixes, PlainAccess, Stage, take_refusal};
 use shuttle::rand::RngCore;
 use shuttle::sync::atomic::AtomicU64;
 use shuttle::thread::{self, JoinHandle};
@@ -168,6 +168,20 @@ impl<T: Copy + Send + 'static> Cell<T> for StepCell<T> {
         host::Word::store(&self.step, 0, SeqCst);
         *self.value.lock().unwrap() = value;
     }
+}
+
+/// Under sequential consistency a plain access is a step like any other.
+impl PlainAccess for Word {
+    fn plain_load(&self) -> u64 {
+        host::Word::load(self, SeqCst)
+    }
+    fn plain_store(&self, value: u64) {
+        host::Word::store(self, value, SeqCst);
+    }
+}
+
+impl Mixes for Shuttle {
+    type Mixed = Word;
 }
 
 impl Stage for Shuttle {

@@ -37,6 +37,21 @@ pub trait Cell<T>: Send + Sync + 'static {
     fn set(&self, value: T);
 }
 
+/// A stage with words that may also be accessed plainly, as C's litmus tests do. No model of the kernel needs one.
+pub trait Mixes: Stage {
+    /// Such a word.
+    type Mixed: spinpark::host::Word + PlainAccess + Send + Sync + 'static;
+}
+
+/// Accesses of a word that are not atomic: each races with any other access that it is not ordered with, if one of the
+/// two writes.
+pub trait PlainAccess {
+    /// Reads.
+    fn plain_load(&self) -> u64;
+    /// Writes.
+    fn plain_store(&self, value: u64);
+}
+
 thread_local! {
     /// Every model runs on one thread of the machine, so a thread local is the execution's own.
     static REFUSALS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };

@@ -397,6 +397,22 @@ mod litmus_tests_are_answered {
     }
 
     #[test]
+    fn under_a_model_that_only_the_reference_knows() {
+        let sb = SB.replace("{ }", "(* Under c11-dep: Sometimes *)\n{ }");
+        let folder = folder();
+        fs::write(folder.path().join("SB.litmus"), sb).expect("it can be written");
+        let asked = |arguments: &[&str]| verify(folder.path(), &[&["litmus", "SB.litmus"], arguments].concat());
+        let output = asked(&["--engine", "reference", "--model", "c11-dep"]);
+        let said = text(&output.stdout);
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        assert!(said.contains("on reference c11-dep") && said.contains("Expected Sometimes: agrees"), "{said}");
+        assert_eq!(asked(&["--engine", "reference", "--model", "imm"]).status.code(), Some(0), "nothing is expected");
+        let output = asked(&["--model", "imm"]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).contains("rc11 knows no model but rc11"), "{}", text(&output.stderr));
+    }
+
+    #[test]
     fn and_a_broken_one_is_an_error_with_its_line() {
         let output = answer(&["broken.litmus"]);
         assert_eq!(output.status.code(), Some(2));

@@ -3,7 +3,7 @@
 use super::check::{loads, stores};
 use super::code::Code;
 use super::lex::{Token, Wrong};
-use super::program::{Access, Expr, Kind, Loc, Reg, Stmt, Update};
+use super::program::{Access, Expr, Loc, Reg, Stmt, Update};
 use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
 
 /// Names of other worlds, so that the error can say so.
@@ -43,6 +43,9 @@ impl Code<'_> {
             "fetch_or" => self.update(Update::Or, explicit),
             "fetch_and" => self.update(Update::And, explicit),
             "fetch_xor" => self.update(Update::Xor, explicit),
+            "init" => self.plain_store(),
+            "flag_test_and_set" => self.raise(explicit),
+            "flag_clear" => self.lower(explicit),
             "compare_exchange_strong" => self.exchange(false, explicit),
             "compare_exchange_weak" => self.exchange(true, explicit),
             "thread_fence" => self.fence(),
@@ -83,14 +86,14 @@ impl Code<'_> {
     }
 
     fn atomic_load(&mut self, explicit: bool) -> Result<Expr, Wrong> {
-        let loc = self.atomic()?;
+        let loc = self.pointed()?;
         let order = self.order(explicit)?;
         self.legal(loads(order))?;
         Ok(self.load(loc, Access::Atomic(order)))
     }
 
     fn atomic_store(&mut self, explicit: bool) -> Result<Expr, Wrong> {
-        let loc = self.atomic()?;
+        let loc = self.pointed()?;
         self.parser.sign(",")?;
         let value = self.expression()?;
         let order = self.order(explicit)?;
@@ -99,8 +102,35 @@ impl Code<'_> {
         Ok(Expr::Const(0))
     }
 
+    /// `atomic_init(x, e)` is not atomic: it races with whatever it is not ordered with.
+    fn plain_store(&mut self) -> Result<Expr, Wrong> {
+        let loc = self.pointed()?;
+        self.parser.sign(",")?;
+        let value = self.expression()?;
+        self.out.push(Stmt::Store { loc, value, access: Access::Plain });
+        Ok(Expr::Const(0))
+    }
+
+    /// `atomic_flag_test_and_set(x)`
+    fn raise(&mut self, explicit: bool) -> Result<Expr, Wrong> {
+        let loc = self.pointed()?;
+        let order = self.order(explicit)?;
+        let into = self.temporary();
+        self.out.push(Stmt::Update { into: Some(into), loc, op: Update::Swap, operand: Expr::Const(1), order });
+        Ok(Expr::Reg(into))
+    }
+
+    /// `atomic_flag_clear(x)`
+    fn lower(&mut self, explicit: bool) -> Result<Expr, Wrong> {
+        let loc = self.pointed()?;
+        let order = self.order(explicit)?;
+        self.legal(stores(order))?;
+        self.out.push(Stmt::Store { loc, value: Expr::Const(0), access: Access::Atomic(order) });
+        Ok(Expr::Const(0))
+    }
+
     fn update(&mut self, op: Update, explicit: bool) -> Result<Expr, Wrong> {
-        let loc = self.atomic()?;
+        let loc = self.pointed()?;
         self.parser.sign(",")?;
         let operand = self.expression()?;
         let order = self.order(explicit)?;
@@ -109,9 +139,10 @@ impl Code<'_> {
         Ok(Expr::Reg(into))
     }
 
-    /// `(x, &r, e)`; or `(x, y, e)` if `y` points to plain memory.
+    /// `(x, &r, e)`, or `(x, y, e)`: what `y` points to is accessed plainly, whatever its type, as in herd7. C asks for
+    /// a pointer to plain memory there.
     fn exchange(&mut self, weak: bool, explicit: bool) -> Result<Expr, Wrong> {
-        let loc = self.atomic()?;
+        let loc = self.pointed()?;
         self.parser.sign(",")?;
         let (expected, plain) = self.expected_place()?;
         self.parser.sign(",")?;
@@ -146,10 +177,6 @@ impl Code<'_> {
             return Ok((reg, None));
         }
         let loc = self.pointed()?;
-        if self.kind(loc) != Kind::Plain {
-            self.parser.step_back();
-            return Err(self.parser.expected("`&` and a register, or a pointer to plain memory"));
-        }
         Ok((self.temporary(), Some(loc)))
     }
 

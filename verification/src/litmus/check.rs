@@ -31,7 +31,7 @@ impl Program {
         }
         let exists = |item: &Item| match *item {
             Item::Reg(thread, reg) => self.threads.get(thread).is_some_and(|t| reg < t.registers.len()),
-            Item::Loc(loc) => self.locations.get(loc).is_some_and(|l| matches!(l.kind, Kind::Atomic | Kind::Plain)),
+            Item::Loc(loc) => self.locations.get(loc).is_some_and(|l| l.kind.is_word()),
         };
         match self.shown.iter().find(|item| !exists(item)) {
             Some(item) => Err(format!("{}: {item:?} has no value to show", self.name)),
@@ -98,12 +98,12 @@ impl Checker<'_> {
             }
             Stmt::Update { into, loc, operand, .. } => {
                 into.map_or(Ok(()), |into| self.reg(into))?;
-                self.kind(*loc, Kind::Atomic).and(self.expr(operand))
+                self.atomic(*loc).and(self.expr(operand))
             }
             Stmt::Exchange { done, loc, expected, new, failure, .. } => {
                 loads(*failure)?;
                 done.map_or(Ok(()), |done| self.reg(done))?;
-                self.reg(*expected).and(self.expr(new)).and(self.kind(*loc, Kind::Atomic))
+                self.reg(*expected).and(self.expr(new)).and(self.atomic(*loc))
             }
             Stmt::Fence(Relaxed) => Err("a fence cannot be Relaxed".to_owned()),
             Stmt::Fence(_) => Ok(()),
@@ -115,7 +115,7 @@ impl Checker<'_> {
             Stmt::Assume(condition) => self.expr(condition),
             Stmt::Await { loc, order, then, .. } => {
                 then.map_or_else(|| loads(*order), |_| Ok(()))?;
-                self.kind(*loc, Kind::Atomic)
+                self.atomic(*loc)
             }
             Stmt::Locked(lock, body) => self.locked(*lock, body),
             Stmt::Park(parker) => {
@@ -138,7 +138,19 @@ impl Checker<'_> {
     }
 
     fn access(&self, loc: Loc, access: Access) -> Result<(), String> {
-        self.kind(loc, if access == Access::Plain { Kind::Plain } else { Kind::Atomic })
+        match access {
+            Access::Plain if self.is_mixed(loc) => Ok(()),
+            Access::Plain => self.kind(loc, Kind::Plain),
+            Access::Atomic(_) => self.atomic(loc),
+        }
+    }
+
+    fn atomic(&self, loc: Loc) -> Result<(), String> {
+        if self.is_mixed(loc) { Ok(()) } else { self.kind(loc, Kind::Atomic) }
+    }
+
+    fn is_mixed(&self, loc: Loc) -> bool {
+        self.program.locations.get(loc).is_some_and(|location| location.kind == Kind::Mixed)
     }
 
     fn kind(&self, loc: Loc, kind: Kind) -> Result<(), String> {

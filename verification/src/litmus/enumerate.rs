@@ -4,10 +4,13 @@
 //! graphs without cycles in `sb U rf`, each remembered so that it is looked at once. Then try all orders of the writes,
 //! and keep what the axioms allow (`graph.rs`).
 
-use super::graph::{Act, Event, Graph};
+use super::depend::{Depends, Follower};
+use super::graph::{Act, Event, Graph, Grounds};
+use super::model::MemoryModel;
 use super::perform::{Memory, Stop, perform};
-use super::program::{Access, Kind, Loc, Program, Update};
+use super::program::{Access, Kind, Loc, Program, Stmt, Update};
 use super::question::Item;
+use super::relation::{Relation, Set, members};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
 
@@ -27,14 +30,14 @@ pub struct Reference {
 
 /// What is decided when a thread asks: which write it reads (thread, and which of its events), or which choice it makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Answer {
+pub(super) enum Answer {
     Reads { thread: Option<usize>, event: usize, value: i64 },
     Chooses(usize),
 }
 
 /// What a thread asks.
 #[derive(Debug, Clone, Copy)]
-enum Asks {
+pub(super) enum Asks {
     /// What does it read here? If it waits, only this will do.
     Read(Loc, Option<i64>),
     /// Which of so many?
@@ -47,6 +50,8 @@ struct Played<'a> {
     answers: std::slice::Iter<'a, Answer>,
     asks: Option<Asks>,
     events: Vec<Event>,
+    depends: Vec<Depends>,
+    follower: Follower,
     /// What each read event reads: (read, thread and event of the write).
     reads: Vec<(usize, Option<usize>, usize)>,
 }
@@ -76,6 +81,8 @@ fn order_of(access: Access) -> Option<Ordering> {
 
 impl Played<'_> {
     fn add(&mut self, act: Act, loc: Option<Loc>, value: i64, order: Option<Ordering>, is_rmw: bool) {
+        let depends = self.follower.depends(act == Act::Write);
+        self.depends.push(depends);
         self.events.push(Event { thread: Some(self.thread), act, loc, value, order, is_rmw });
     }
     fn ask<T>(&mut self, asks: Asks) -> Result<T, Stop> {
@@ -89,6 +96,7 @@ impl Played<'_> {
         };
         self.reads.push((self.events.len(), thread, event));
         self.add(Act::Read, Some(loc), value, order(value), false);
+        self.follower.has_read(self.events.len() - 1, false);
         Ok(value)
     }
     fn rmw_write(&mut self, loc: Loc, value: i64, order: Ordering) {
@@ -97,8 +105,17 @@ impl Played<'_> {
 }
 
 impl Memory for Played<'_> {
+    fn begins(&mut self, stmt: &Stmt) {
+        self.follower.begins(stmt);
+    }
+    fn is_behind(&mut self, branch: &Stmt) {
+        self.follower.is_behind(branch);
+    }
+    /// An exchange that fails without a reason loads too.
     fn load(&mut self, loc: Loc, access: Access) -> Result<i64, Stop> {
-        self.read(loc, None, |_| order_of(access))
+        let value = self.read(loc, None, |_| order_of(access))?;
+        self.follower.has_read(self.events.len() - 1, true);
+        Ok(value)
     }
     fn store(&mut self, loc: Loc, value: i64, access: Access) -> Result<(), Stop> {
         self.add(Act::Write, Some(loc), value, order_of(access), false);
@@ -119,6 +136,7 @@ impl Memory for Played<'_> {
         let order = |value| Some(if value == current { read_part(success) } else { failure });
         let found = self.read(loc, None, order)?;
         if found != current {
+            self.follower.has_read(self.events.len() - 1, true);
             return Ok(Err(found));
         }
         self.rmw_write(loc, new, success);
@@ -155,21 +173,31 @@ impl Memory for Played<'_> {
 }
 
 /// How far a thread came.
-enum End {
+pub(super) enum End {
     Done(Vec<i64>),
     Cut,
     Asks(Asks),
 }
 
 /// A thread's events so far, what its reads read, and how far it came.
-struct Trace {
-    events: Vec<Event>,
-    reads: Vec<(usize, Option<usize>, usize)>,
-    end: End,
+pub(super) struct Trace {
+    pub(super) events: Vec<Event>,
+    /// What each event depends on.
+    pub(super) depends: Vec<Depends>,
+    pub(super) reads: Vec<(usize, Option<usize>, usize)>,
+    pub(super) end: End,
 }
 
-fn trace(program: &Program, thread: usize, answers: &[Answer]) -> Trace {
-    let mut played = Played { thread, answers: answers.iter(), asks: None, events: Vec::new(), reads: Vec::new() };
+pub(super) fn trace(program: &Program, thread: usize, answers: &[Answer]) -> Trace {
+    let mut played = Played {
+        thread,
+        answers: answers.iter(),
+        asks: None,
+        events: Vec::new(),
+        depends: Vec::new(),
+        follower: Follower::new(program.threads[thread].registers.len()),
+        reads: Vec::new(),
+    };
     let mut registers = program.threads[thread].start();
     let result = perform(&program.threads[thread].body, &mut registers, &mut played);
     let end = match (result, played.asks) {
@@ -177,7 +205,7 @@ fn trace(program: &Program, thread: usize, answers: &[Answer]) -> Trace {
         (Err(Stop::Undecided), Some(asks)) => End::Asks(asks),
         (Err(_), _) => End::Cut,
     };
-    Trace { events: played.events, reads: played.reads, end }
+    Trace { events: played.events, depends: played.depends, reads: played.reads, end }
 }
 
 /// Finds every consistent execution.
@@ -192,7 +220,16 @@ pub fn enumerate(program: &Program) -> Result<Reference, String> {
     let mut todo = vec![start];
     while let Some(answers) = todo.pop() {
         let traces: Vec<Trace> = answers.iter().enumerate().map(|(n, a)| trace(program, n, a)).collect();
-        let graph = graph(program, &traces)?;
+        let traces_of: Vec<&Trace> = traces.iter().collect();
+        let reads = traces.iter().enumerate().flat_map(|(n, trace)| {
+            trace.reads.iter().map(move |(read, from, write)| Read {
+                thread: n,
+                read: *read,
+                from: *from,
+                write: *write,
+            })
+        });
+        let graph = graph(program, &traces_of, &reads.collect::<Vec<_>>(), MemoryModel::Rc11)?;
         if !graph.is_viable() {
             continue;
         }
@@ -209,7 +246,7 @@ pub fn enumerate(program: &Program) -> Result<Reference, String> {
             }
         }
         if stopped {
-            judge(program, &traces, &graph, &mut found);
+            judge(program, &traces_of, &graph, &mut found);
         }
     }
     Ok(found)
@@ -231,8 +268,17 @@ fn possible(program: &Program, traces: &[Trace], asks: Asks) -> Vec<Answer> {
     writes.map(|(thread, event, value)| Answer::Reads { thread, event, value }).collect()
 }
 
+/// Which write a read reads: a thread's, by its number there; or the initial one of the location of that number.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Read {
+    pub(super) thread: usize,
+    pub(super) read: usize,
+    pub(super) from: Option<usize>,
+    pub(super) write: usize,
+}
+
 /// The graph of these traces, with the initial writes in front, in the order of the locations.
-fn graph(program: &Program, traces: &[Trace]) -> Result<Graph, String> {
+pub(super) fn graph(program: &Program, traces: &[&Trace], reads: &[Read], model: MemoryModel) -> Result<Graph, String> {
     let initial = |(loc, location): (usize, &super::program::Location)| {
         let order = (location.kind != Kind::Plain).then_some(Relaxed);
         Event { thread: None, act: Act::Write, loc: Some(loc), value: location.initial, order, is_rmw: false }
@@ -247,13 +293,36 @@ fn graph(program: &Program, traces: &[Trace]) -> Result<Graph, String> {
         return Err(format!("{}: an execution of more than 64 events is too large to enumerate", program.name));
     }
     let place = |thread: Option<usize>, event| thread.map_or(event, |thread| first[thread] + event);
-    let reads = traces.iter().enumerate().flat_map(|(n, trace)| trace.reads.iter().map(move |read| (n, *read)));
-    let rf: Vec<_> = reads.map(|(n, (read, from, write))| (place(from, write), place(Some(n), read))).collect();
-    Ok(Graph::new(events, &rf))
+    let rf: Vec<_> = reads.iter().map(|r| (place(r.from, r.write), place(Some(r.thread), r.read))).collect();
+    let dependencies = |is_imm: bool| {
+        let mut deps = Relation::empty(events.len());
+        for (trace, first) in traces.iter().zip(&first) {
+            for (n, (event, depends)) in trace.events.iter().zip(&trace.depends).enumerate() {
+                let branches = if is_imm { depends.behind } else { depends.inside };
+                members(depends.data | branches).for_each(|read| deps.add(first + read, first + n));
+                if event.is_rmw {
+                    deps.add(first + n - 1, first + n);
+                }
+            }
+        }
+        // A read that is done early is no cause of anything: only in IMM does a dependency go on through it.
+        let targets = if is_imm { !0 } else { set_of(&events, |e| e.act == Act::Write) };
+        deps.between(!0, targets)
+    };
+    let grounds = match model {
+        MemoryModel::Rc11 => Grounds::ProgramOrder,
+        MemoryModel::Imm => Grounds::Imm(dependencies(true)),
+        MemoryModel::C11Dep => Grounds::Dependencies(dependencies(false)),
+    };
+    Ok(Graph::new(events, &rf, grounds))
+}
+
+fn set_of(events: &[Event], holds: impl Fn(&Event) -> bool) -> Set {
+    events.iter().enumerate().filter(|(_, event)| holds(event)).fold(0, |set, (n, _)| set | 1 << n)
 }
 
 /// Counts the consistent graphs that these traces have, one for each order of writes.
-fn judge(program: &Program, traces: &[Trace], graph: &Graph, found: &mut Reference) {
+pub(super) fn judge(program: &Program, traces: &[&Trace], graph: &Graph, found: &mut Reference) {
     let choices: Vec<Vec<Vec<usize>>> = (0..program.locations.len()).map(|loc| graph.write_orders(loc)).collect();
     let mut orders = vec![Vec::new()];
     for choice in &choices {
@@ -262,7 +331,7 @@ fn judge(program: &Program, traces: &[Trace], graph: &Graph, found: &mut Referen
             .flat_map(|begun| choice.iter().map(move |c| [begun.as_slice(), std::slice::from_ref(c)].concat()))
             .collect();
     }
-    orders.retain(|order: &Vec<Vec<usize>>| graph.is_sc(&graph.modification_order(order)));
+    orders.retain(|order: &Vec<Vec<usize>>| graph.is_ordered(&graph.modification_order(order)));
     found.race |= !orders.is_empty() && graph.has_race();
     for order in orders {
         let last = |loc: Loc| order[loc].last().map_or(0, |write| graph.events[*write].value);
@@ -271,7 +340,7 @@ fn judge(program: &Program, traces: &[Trace], graph: &Graph, found: &mut Referen
 }
 
 /// Counts one consistent graph, of which the last value of each location is known.
-fn count(program: &Program, traces: &[Trace], last: impl Fn(Loc) -> i64, found: &mut Reference) {
+fn count(program: &Program, traces: &[&Trace], last: impl Fn(Loc) -> i64, found: &mut Reference) {
     let done = traces.iter().map(|trace| match &trace.end {
         End::Done(registers) => Some(registers),
         _ => None,

@@ -1,4 +1,5 @@
-//! Execution graphs, and what RC11 says about them: the axioms of the reference enumerator.
+//! Execution graphs, and what RC11 says about them: the axioms of the reference enumerator. And those of two models with
+//! load buffering, which are RC11 but for what forbids that.
 //!
 //! Written as plain relation algebra, to be compared line by line with the paper (Lahav, Vafeiadis, Kang, Hur, Dreyer:
 //! Repairing Sequential Consistency in C/C++11, PLDI 2017), release sequences as in C++20. Slow.
@@ -39,6 +40,17 @@ impl Event {
     }
 }
 
+/// What must be acyclic together with reads-from, so that no value comes out of thin air.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Grounds {
+    /// Program order: RC11.
+    ProgramOrder,
+    /// These dependencies, from a read to a write: C11 with no more than dependencies.
+    Dependencies(Relation),
+    /// IMM's `ar`, of which these are the dependencies.
+    Imm(Relation),
+}
+
 /// Events, their program order and who reads from whom; the order of writes is not decided yet.
 pub(super) struct Graph {
     pub(super) events: Vec<Event>,
@@ -46,11 +58,12 @@ pub(super) struct Graph {
     rf: Relation,
     rmw: Relation,
     hb: Relation,
+    grounds: Grounds,
 }
 
 impl Graph {
     /// Events are listed thread by thread, in program order; `rf` says which event each read reads from.
-    pub(super) fn new(events: Vec<Event>, rf: &[(usize, usize)]) -> Graph {
+    pub(super) fn new(events: Vec<Event>, rf: &[(usize, usize)], grounds: Grounds) -> Graph {
         let n = events.len();
         let before = |a: usize, b: usize| match (events[a].thread, events[b].thread) {
             (None, thread) => thread.is_some(),
@@ -61,7 +74,7 @@ impl Graph {
         rf.iter().for_each(|(write, read)| reads_from.add(*write, *read));
         let rmw = Relation::of(n, |a, b| a + 1 == b && events[b].is_rmw);
         let empty = Relation::empty(n);
-        let mut graph = Graph { events, sb, rf: reads_from, rmw, hb: empty };
+        let mut graph = Graph { events, sb, rf: reads_from, rmw, hb: empty, grounds };
         graph.hb = graph.sb.or(&graph.synchronises_with()).closure();
         graph
     }
@@ -84,9 +97,50 @@ impl Graph {
         from.then(&rs).then(&self.rf).between(every, reads).then(&to)
     }
 
-    /// Is `sb U rf` free of cycles, and happens-before a partial order?
+    /// Is nothing its own cause, as far as that can be said without the order of writes? And is happens-before a partial
+    /// order?
     fn is_causal(&self) -> bool {
-        self.sb.or(&self.rf).is_acyclic() && self.hb.is_irreflexive()
+        let grounded = match &self.grounds {
+            Grounds::ProgramOrder => self.sb.or(&self.rf),
+            Grounds::Dependencies(deps) => deps.or(&self.rf),
+            Grounds::Imm(deps) => self.preserved(deps).or(&self.external(&self.rf)),
+        };
+        grounded.is_acyclic() && self.hb.is_irreflexive()
+    }
+
+    /// Those pairs that are of two threads, the initial writes' included.
+    fn external(&self, relation: &Relation) -> Relation {
+        let n = self.events.len();
+        relation.and(&Relation::of(n, |a, b| self.events[a].thread != self.events[b].thread))
+    }
+
+    /// `bob U ppo U [W_ex] ; rfi ; [acq]`: what IMM keeps of program order, but for `detour`.
+    ///
+    /// `bob = sb ; [rel] U [rel] ; sb|loc ; [W] U sb ; [F] U [F] ; sb U [acq] ; sb`, `ppo = [R] ; (deps U rfi)+ ; [W]`.
+    /// IMM has also `[R_ex] ; sb` in `ppo`, the branch of a loop of exclusive accesses: an update that is one
+    /// instruction has none, so it is left out.
+    fn preserved(&self, deps: &Relation) -> Relation {
+        let every = self.set(|_| true);
+        let writes = self.set(|e| e.act == Act::Write);
+        let reads = self.set(|e| e.act == Act::Read);
+        let fences = self.set(|e| e.act == Act::Fence);
+        let releasing = self.set(|e| e.act == Act::Write && e.releases());
+        let acquiring = self.set(|e| e.act == Act::Read && e.acquires());
+        let updating = self.set(|e| e.act == Act::Write && e.is_rmw);
+        let sb = &self.sb;
+        let one_place = Relation::of(self.events.len(), |a, b| self.events[a].loc == self.events[b].loc);
+        let bob = sb.between(every, releasing).or(&sb.and(&one_place).between(releasing, writes));
+        let bob = bob.or(&sb.between(every, fences)).or(&sb.between(fences, every)).or(&sb.between(acquiring, every));
+        let internal = self.rf.without(&self.external(&self.rf));
+        let ppo = deps.or(&internal).closure().between(reads, writes);
+        bob.or(&ppo).or(&internal.between(updating, acquiring))
+    }
+
+    /// IMM: `ar = rfe U bob U ppo U detour U psc_F` is acyclic, where `detour = (moe ; rfe) & sb`.
+    fn is_imm(&self, deps: &Relation, mo: &Relation, fences: &Relation) -> bool {
+        let read = self.external(&self.rf);
+        let detour = self.external(mo).then(&read).and(&self.sb);
+        self.preserved(deps).or(&read).or(&detour).or(fences).is_acyclic()
     }
 
     /// Are two accesses of one place, one of them a write, one of them not atomic, unordered?
@@ -173,8 +227,8 @@ impl Graph {
         self.rmw.and(&self.reads_before(mo).then(mo)).is_empty()
     }
 
-    /// SC: `psc_base U psc_F` is acyclic. A fence has no location, so it is never "on one location" with anything.
-    pub(super) fn is_sc(&self, mo: &Relation) -> bool {
+    /// SC: `psc_base U psc_F` is acyclic, and IMM's own axiom, which has `psc_F` in it. A fence has no location, so it is never "on one location" with anything.
+    pub(super) fn is_ordered(&self, mo: &Relation) -> bool {
         let n = self.events.len();
         let every = self.set(|_| true);
         let sc = self.set(|e| e.order == Some(SeqCst));
@@ -190,6 +244,10 @@ impl Graph {
         let base = from.then(&scb).then(&to);
         let eco = self.extended_coherence(mo);
         let fences = hb.or(&hb.then(&eco).then(hb)).between(sc_fences, sc_fences);
-        base.or(&fences).is_acyclic()
+        let grounded = match &self.grounds {
+            Grounds::Imm(deps) => self.is_imm(deps, mo, &fences),
+            _ => true,
+        };
+        grounded && base.or(&fences).is_acyclic()
     }
 }

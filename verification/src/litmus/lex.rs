@@ -1,5 +1,6 @@
 //! The words of a litmus test.
 
+use super::model::MemoryModel;
 use super::question::Expected;
 
 /// What went wrong: a line, and what was expected there.
@@ -24,8 +25,9 @@ pub(super) struct Words {
 
 /// Longer ones before those they begin with.
 const SIGNS: &[&str] = &[
-    "/\\", "\\/", "=>", "==", "!=", "<=", ">=", "&&", "||", "->", "+=", "++", "--", "<<", ">>", "{", "}", "(", ")",
-    "[", "]", ";", ",", ":", "=", "<", ">", "+", "-", "*", "/", "%", "&", "|", "^", "!", "~", "?", ".", "@",
+    "<<=", ">>=", "/\\", "\\/", "=>", "==", "!=", "<=", ">=", "&&", "||", "->", "+=", "-=", "*=", "&=", "|=", "^=",
+    "++", "--", "<<", ">>", "{", "}", "(", ")", "[", "]", ";", ",", ":", "=", "<", ">", "+", "-", "*", "/", "%", "&",
+    "|", "^", "!", "~", "?", ".", "@",
 ];
 
 /// Splits a test into words: its name, and all from the first brace on. What herd7 writes between them is passed over.
@@ -95,7 +97,7 @@ fn nested_end(text: &str) -> Option<usize> {
     }
 }
 
-/// `Expected: Never` and the like, in comments.
+/// `Expected: Never`, `Under imm: Sometimes` and the like, in comments.
 fn expectations(comments: &[Wrong]) -> Result<Expected, Wrong> {
     let mut expected = Expected::default();
     for (first, comment) in comments {
@@ -104,6 +106,11 @@ fn expectations(comments: &[Wrong]) -> Result<Expected, Wrong> {
             let Some((key, value)) = line.split_once(':') else { continue };
             let value = value.trim().trim_end_matches(|c: char| c.is_whitespace() || ".*/)".contains(c));
             let number = || value.parse().map_err(|_| (first + n, format!("expected a number, found `{value}`")));
+            if let Some(model) = key.strip_prefix("Under ")
+                && let Some(model) = MemoryModel::ALL.into_iter().find(|other| other.name() == model)
+            {
+                expected.elsewhere.insert(model, value.parse().map_err(|what| (first + n, what))?);
+            }
             match key {
                 "Expected" => expected.verdict = Some(value.parse().map_err(|what| (first + n, what))?),
                 "Outcomes" => expected.outcomes = Some(number()?),

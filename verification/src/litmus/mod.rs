@@ -1,16 +1,18 @@
 //! Litmus tests: small concurrent programs with a known answer, in herd7's C format.
 //!
-//! [`parse`] reads them, [`enumerate`] answers them from the axioms of RC11 in the plainest way, [`play`] plays them on
-//! any [`Stage`](crate::stage::Stage), [`run`] does that on an engine, and [`report`] says what came of it. [`random`]
-//! makes up more of them.
+//! [`parse`] reads them, [`enumerate`] answers them from the axioms of RC11 in the plainest way, [`speculate`] from those
+//! of models with load buffering, [`play`] plays them on any [`Stage`](crate::stage::Stage), [`run`] does that on an
+//! engine, and [`report`] says what came of it. [`random`] makes up more of them.
 
 mod ask;
 mod calls;
 mod check;
 mod code;
+mod depend;
 pub mod enumerate;
 mod graph;
 mod lex;
+pub mod model;
 pub mod parse;
 mod perform;
 pub mod play;
@@ -20,6 +22,8 @@ pub mod random;
 mod relation;
 pub mod report;
 pub mod run;
+pub mod speculate;
+mod uses;
 
 #[cfg(test)]
 mod tests;

@@ -2,9 +2,10 @@
 //!
 //! The threads' statements are read by `code`, the question by `ask`.
 
-use super::code;
+use super::code::{self, Pointer};
 use super::lex::{Token, Wrong, lex};
 use super::program::{Kind, Loc, Location, Program, Thread};
+use super::uses;
 
 /// Reads a litmus test; `file` is named in errors.
 ///
@@ -22,8 +23,7 @@ fn read(text: &str) -> Result<Program, Wrong> {
         return Err((1, "a test of more than 5000 words is too large".to_owned()));
     }
     let program = Program { name: words.name, expected: words.expected, ..Program::default() };
-    let mut parser =
-        Parser { tokens: words.tokens, at: 0, depth: 0, program, declared: Vec::new(), preset: Vec::new() };
+    let mut parser = Parser { tokens: words.tokens, at: 0, depth: 0, program, preset: Vec::new() };
     parser.initial_values()?;
     while matches!(parser.peek(), Some(Token::Name(name)) if thread_number(name).is_some()) {
         parser.thread()?;
@@ -32,6 +32,7 @@ fn read(text: &str) -> Result<Program, Wrong> {
         return Err(parser.expected("`P0`, the first thread"));
     }
     parser.settle_registers()?;
+    uses::settle_kinds(&mut parser.program);
     parser.end()?;
     Ok(parser.program)
 }
@@ -46,8 +47,6 @@ pub(super) struct Parser {
     at: usize,
     depth: usize,
     pub(super) program: Program,
-    /// Which locations were said to be what.
-    declared: Vec<Option<Kind>>,
     /// Initial values of registers, until the registers are known.
     preset: Vec<(usize, usize, String, i64)>,
 }
@@ -74,6 +73,13 @@ impl Parser {
     }
     pub(super) fn is_sign(&self, sign: &str) -> bool {
         matches!(self.peek(), Some(Token::Sign(next)) if *next == sign)
+    }
+    fn is_sign_after(&self, sign: &str) -> bool {
+        self.is_sign_at(1, sign)
+    }
+    /// Is the word that comes so many behind the next one this sign?
+    pub(super) fn is_sign_at(&self, behind: usize, sign: &str) -> bool {
+        matches!(self.tokens.get(self.at + behind), Some((Token::Sign(next), _)) if *next == sign)
     }
     pub(super) fn take_sign(&mut self, sign: &str) -> bool {
         let found = self.is_sign(sign);
@@ -129,14 +135,23 @@ impl Parser {
         self.at -= 1;
     }
 
-    /// `volatile const atomic_int`, if a type stands here: is it atomic?
+    /// `volatile const atomic_int`, if a type stands here: is it atomic? `volatile` orders nothing between threads.
     pub(super) fn take_type(&mut self) -> Option<Kind> {
         const PLAIN: &[&str] = &["int", "long", "short", "char", "unsigned", "signed", "bool", "_Bool"];
-        const FIXED: &[&str] = &["int32_t", "uint32_t", "int64_t", "uint64_t", "intptr_t", "uintptr_t"];
+        const FIXED: &[&str] = &["int32_t", "uint32_t", "int64_t", "uint64_t", "intptr_t", "uintptr_t", "size_t"];
         let mut kind = None;
         while let Some(Token::Name(name)) = self.peek() {
             match name.as_str() {
-                "volatile" | "const" | "static" => (),
+                "volatile" | "const" | "static" | "register" => (),
+                // `_Atomic(int)`
+                "_Atomic" if self.is_sign_after("(") => {
+                    self.at += 2;
+                    while !self.take_sign(")") && self.peek().is_some() {
+                        self.at += 1;
+                    }
+                    kind = Some(Kind::Atomic);
+                    continue;
+                }
                 name if PLAIN.contains(&name) || FIXED.contains(&name) => kind = kind.or(Some(Kind::Plain)),
                 name if name == "_Atomic" || name.starts_with("atomic_") && is_atomic_type(name) => {
                     kind = Some(Kind::Atomic);
@@ -148,24 +163,13 @@ impl Parser {
         kind
     }
 
-    /// The location of this name; it exists from now on.
+    /// The location of this name; it exists from now on. What it is shows in how the threads access it.
     pub(super) fn location(&mut self, name: &str) -> Loc {
         if let Some(loc) = self.program.locations.iter().position(|l| l.name == name) {
             return loc;
         }
         self.program.locations.push(Location { name: name.to_owned(), initial: 0, kind: Kind::Atomic });
-        self.declared.push(None);
         self.program.locations.len() - 1
-    }
-
-    pub(super) fn declare(&mut self, loc: Loc, kind: Kind) -> Result<(), Wrong> {
-        if self.declared[loc].is_some_and(|other| other != kind) {
-            let name = &self.program.locations[loc].name;
-            return self.wrong(format!("{name} is atomic in one place and plain in another"));
-        }
-        self.declared[loc] = Some(kind);
-        self.program.locations[loc].kind = kind;
-        Ok(())
     }
 
     /// `{ x = 0; atomic_int y = 1; [z] = 2; 0:r0 = 3; }`
@@ -185,7 +189,7 @@ impl Parser {
 
     fn initial_value(&mut self) -> Result<(), Wrong> {
         let line = self.line();
-        let kind = self.take_type();
+        self.take_type();
         if self.is_sign("*") {
             return self.wrong("pointers as values are not supported");
         }
@@ -200,10 +204,6 @@ impl Parser {
         let loc = self.location_name()?;
         if self.is_sign("[") {
             return self.wrong("arrays are not supported");
-        }
-        // A type here is a plain word's own, if no thread says otherwise: herd7 writes `int x = 0` of atomics too.
-        if kind == Some(Kind::Atomic) {
-            self.declare(loc, Kind::Atomic)?;
         }
         if self.take_sign("=") {
             if self.is_sign("&") || matches!(self.peek(), Some(Token::Name(_))) {
@@ -240,8 +240,7 @@ impl Parser {
             while self.take_name("restrict") || self.take_name("const") {}
             let name = self.name("a pointer's name")?;
             let loc = self.location(&name);
-            self.declare(loc, kind)?;
-            pointers.push((name, loc));
+            pointers.push(Pointer { name, loc, kind });
             if !self.is_sign(")") {
                 self.sign(",")?;
             }

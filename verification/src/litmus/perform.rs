@@ -14,6 +14,10 @@ pub(super) enum Stop {
 
 /// What a thread of a program asks of the world.
 pub(super) trait Memory {
+    /// This statement is performed next. For a memory that tracks dependencies.
+    fn begins(&mut self, _stmt: &Stmt) {}
+    /// This `if` has been performed, and what comes next is behind it.
+    fn is_behind(&mut self, _branch: &Stmt) {}
     fn load(&mut self, loc: Loc, access: Access) -> Result<i64, Stop>;
     fn store(&mut self, loc: Loc, value: i64, access: Access) -> Result<(), Stop>;
     fn update(&mut self, loc: Loc, op: Update, operand: i64, order: Ordering) -> Result<i64, Stop>;
@@ -40,6 +44,7 @@ pub(super) fn perform<M: Memory>(body: &[Stmt], registers: &mut [i64], memory: &
 }
 
 fn step<M: Memory>(stmt: &Stmt, registers: &mut [i64], memory: &mut M) -> Result<(), Stop> {
+    memory.begins(stmt);
     match stmt {
         Stmt::Set(into, value) => registers[*into] = value.value(registers),
         Stmt::Load { into, loc, access } => registers[*into] = memory.load(*loc, *access)?,
@@ -55,6 +60,7 @@ fn step<M: Memory>(stmt: &Stmt, registers: &mut [i64], memory: &mut M) -> Result
         Stmt::If { condition, then, otherwise } => {
             let branch = if condition.value(registers) != 0 { then } else { otherwise };
             perform(branch, registers, memory)?;
+            memory.is_behind(stmt);
         }
         Stmt::Assume(condition) if condition.value(registers) == 0 => return Err(Stop::Cut),
         Stmt::Assume(_) => (),

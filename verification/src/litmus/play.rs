@@ -4,43 +4,37 @@
 use super::perform::{Memory, Stop, emulate_update, perform};
 use super::program::{Access, Kind, Loc, Program, Update};
 use super::question::Item;
-use crate::stage::{Cell as _, Stage};
-use spinpark::host::{Lock as _, Parker as _, Word as _};
+use crate::stage::{Cell as _, Mixes, PlainAccess as _};
+use spinpark::host::{Lock as _, Parker as _, Word};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{self, Relaxed};
 
 /// Stands for the outcome of an execution that does not count: an assumption did not hold.
 pub const CUT: &str = "cut";
 
-enum Place<H: Stage> {
+enum Place<H: Mixes> {
     Word(H::Word),
+    Mixed(H::Mixed),
     Cell(H::Cell<u64>),
     Lock(H::Lock<()>),
     Parker(H::Parker),
 }
 
 /// Memory as a stage has it. All its places are of the right kind: [`Program::check`] has looked.
-struct Live<H: Stage>(Arc<Vec<Place<H>>>);
+struct Live<H: Mixes>(Arc<Vec<Place<H>>>);
 
 const WRONG_KIND: &str = "litmus: a location is used as what it is not; was the program checked?";
 
-impl<H: Stage> Live<H> {
+impl<H: Mixes> Live<H> {
     fn new(program: &Program) -> Self {
         let places = program.locations.iter().map(|location| match location.kind {
             Kind::Atomic => Place::Word(H::Word::new(location.initial as u64)),
+            Kind::Mixed => Place::Mixed(H::Mixed::new(location.initial as u64)),
             Kind::Plain => Place::Cell(H::Cell::new(location.initial as u64)),
             Kind::Lock => Place::Lock(H::Lock::new(())),
             Kind::Parker => Place::Parker(H::Parker::new()),
         });
         Live(Arc::new(places.collect()))
-    }
-    fn word(&self, loc: Loc) -> &H::Word {
-        let Place::Word(word) = &self.0[loc] else { panic!("{WRONG_KIND}") };
-        word
-    }
-    fn cell(&self, loc: Loc) -> &H::Cell<u64> {
-        let Place::Cell(cell) = &self.0[loc] else { panic!("{WRONG_KIND}") };
-        cell
     }
     fn parker(&self, loc: Loc) -> &H::Parker {
         let Place::Parker(parker) = &self.0[loc] else { panic!("{WRONG_KIND}") };
@@ -48,26 +42,34 @@ impl<H: Stage> Live<H> {
     }
 }
 
-impl<H: Stage> Memory for Live<H> {
+impl<H: Mixes> Memory for Live<H> {
     fn load(&mut self, loc: Loc, access: Access) -> Result<i64, Stop> {
-        Ok(match access {
-            Access::Plain => self.cell(loc).get(),
-            Access::Atomic(order) => self.word(loc).load(order),
+        Ok(match (&self.0[loc], access) {
+            (Place::Word(word), Access::Atomic(order)) => word.load(order),
+            (Place::Mixed(word), Access::Atomic(order)) => word.load(order),
+            (Place::Mixed(word), Access::Plain) => word.plain_load(),
+            (Place::Cell(cell), Access::Plain) => cell.get(),
+            _ => panic!("{WRONG_KIND}"),
         } as i64)
     }
     fn store(&mut self, loc: Loc, value: i64, access: Access) -> Result<(), Stop> {
-        match access {
-            Access::Plain => self.cell(loc).set(value as u64),
-            Access::Atomic(order) => self.word(loc).store(value as u64, order),
+        match (&self.0[loc], access) {
+            (Place::Word(word), Access::Atomic(order)) => word.store(value as u64, order),
+            (Place::Mixed(word), Access::Atomic(order)) => word.store(value as u64, order),
+            (Place::Mixed(word), Access::Plain) => word.plain_store(value as u64),
+            (Place::Cell(cell), Access::Plain) => cell.set(value as u64),
+            _ => panic!("{WRONG_KIND}"),
         }
         Ok(())
     }
     fn update(&mut self, loc: Loc, op: Update, operand: i64, order: Ordering) -> Result<i64, Stop> {
-        Ok(match op {
-            Update::Swap => self.word(loc).swap(operand as u64, order),
-            Update::Add => self.word(loc).fetch_add(operand as u64, order),
-            Update::Sub => self.word(loc).fetch_add(operand.wrapping_neg() as u64, order),
-            _ => return emulate_update(self, loc, op, operand, order),
+        if !op.is_native() {
+            return emulate_update(self, loc, op, operand, order);
+        }
+        Ok(match &self.0[loc] {
+            Place::Word(word) => update(word, op, operand, order),
+            Place::Mixed(word) => update(word, op, operand, order),
+            _ => panic!("{WRONG_KIND}"),
         } as i64)
     }
     fn exchange(
@@ -77,7 +79,12 @@ impl<H: Stage> Memory for Live<H> {
         success: Ordering,
         failure: Ordering,
     ) -> Result<Result<i64, i64>, Stop> {
-        let found = self.word(loc).compare_exchange(change.0 as u64, change.1 as u64, success, failure);
+        let (current, new) = (change.0 as u64, change.1 as u64);
+        let found = match &self.0[loc] {
+            Place::Word(word) => word.compare_exchange(current, new, success, failure),
+            Place::Mixed(word) => word.compare_exchange(current, new, success, failure),
+            _ => panic!("{WRONG_KIND}"),
+        };
         Ok(found.map(|old| old as i64).map_err(|old| old as i64))
     }
     fn fence(&mut self, order: Ordering) -> Result<(), Stop> {
@@ -90,7 +97,7 @@ impl<H: Stage> Memory for Live<H> {
     /// No stage can wait for a value, but one look is enough: an execution in which it comes too early does not count.
     fn wait(&mut self, loc: Loc, value: i64, order: Ordering, then: Option<i64>) -> Result<(), Stop> {
         let seen = match then {
-            None => self.word(loc).load(order) as i64 == value,
+            None => self.load(loc, Access::Atomic(order))? == value,
             Some(then) => self.exchange(loc, (value, then), order, Relaxed)?.is_ok(),
         };
         if seen { Ok(()) } else { Err(Stop::Cut) }
@@ -110,13 +117,22 @@ impl<H: Stage> Memory for Live<H> {
     }
 }
 
+/// An update that every host's words have.
+fn update(word: &impl Word, op: Update, operand: i64, order: Ordering) -> u64 {
+    match op {
+        Update::Swap => word.swap(operand as u64, order),
+        Update::Sub => word.fetch_add(operand.wrapping_neg() as u64, order),
+        _ => word.fetch_add(operand as u64, order),
+    }
+}
+
 /// Plays one execution; its outcome, or [`CUT`].
 ///
 /// A thread that gives up leaves others waiting for its unpark: a program with both parkers and what may be cut
 /// (assumptions, awaits of words) may deadlock here where [`enumerate`](super::enumerate::enumerate) sees no deadlock.
 ///
 /// The main thread makes the locations, starts the threads and joins them, and reads only what is shown.
-pub fn play<H: Stage>(program: &Arc<Program>) -> String {
+pub fn play<H: Mixes>(program: &Arc<Program>) -> String {
     let memory: Live<H> = Live::new(program);
     let threads: Vec<_> = (0..program.threads.len())
         .map(|n| {
@@ -135,11 +151,12 @@ pub fn play<H: Stage>(program: &Arc<Program>) -> String {
     })
 }
 
-impl<H: Stage> Live<H> {
+impl<H: Mixes> Live<H> {
     /// What a location holds when all threads have been joined.
     fn last(&self, loc: Loc) -> i64 {
         match &self.0[loc] {
             Place::Word(word) => word.load(Relaxed) as i64,
+            Place::Mixed(word) => word.load(Relaxed) as i64,
             Place::Cell(cell) => cell.get() as i64,
             Place::Lock(_) | Place::Parker(_) => 0,
         }

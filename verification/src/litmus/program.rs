@@ -43,10 +43,20 @@ pub enum Kind {
     Atomic,
     /// Plain memory: two unordered accesses, one of them a write, are a data race.
     Plain,
+    /// A word that is accessed both ways: a plain access races with any other that it is not ordered with, if one of
+    /// the two writes.
+    Mixed,
     /// A lock: 0 is open. Only for [`Stmt::Locked`].
     Lock,
     /// A parker: 1 remembers an unpark. Only for [`Stmt::Park`], by one thread, and [`Stmt::Unpark`].
     Parker,
+}
+
+impl Kind {
+    /// Has it a value that a test may ask for?
+    pub const fn is_word(self) -> bool {
+        matches!(self, Kind::Atomic | Kind::Plain | Kind::Mixed)
+    }
 }
 
 /// One thread.
@@ -192,6 +202,8 @@ pub enum Binary {
     Ge,
     Both,
     Either,
+    Left,
+    Right,
 }
 
 impl Binary {
@@ -212,6 +224,8 @@ impl Binary {
             Binary::Ge => i64::from(a >= b),
             Binary::Both => i64::from(a != 0 && b != 0),
             Binary::Either => i64::from(a != 0 || b != 0),
+            Binary::Left => a.wrapping_shl(b as u32),
+            Binary::Right => a.wrapping_shr(b as u32),
         }
     }
 }

@@ -1,6 +1,8 @@
 //! What a litmus test asks, and what the answer may be.
 
+use super::model::MemoryModel;
 use super::program::{Loc, Program, Reg};
+use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 
 /// Something that has a value in the end.
@@ -50,12 +52,24 @@ pub enum Prop {
 /// What the author of a test expects, if he says so.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Expected {
-    /// What the model says to the question.
+    /// What RC11 says to the question.
     pub verdict: Option<Verdict>,
+    /// What other models say.
+    pub elsewhere: BTreeMap<MemoryModel, Verdict>,
     /// How many outcomes there are.
     pub outcomes: Option<u64>,
     /// How many consistent graphs.
     pub executions: Option<u64>,
+}
+
+impl Expected {
+    /// What is expected of this model.
+    pub fn of(&self, model: MemoryModel) -> Expected {
+        match model {
+            MemoryModel::Rc11 => self.clone(),
+            _ => Expected { verdict: self.elsewhere.get(&model).copied(), ..Expected::default() },
+        }
+    }
 }
 
 /// What the model says: in how many outcomes does the question's proposition hold?

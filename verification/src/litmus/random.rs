@@ -17,6 +17,8 @@ pub struct Size {
     pub locations: usize,
     /// A plain location too? Most programs with one have a data race.
     pub plain: bool,
+    /// Plain accesses of the atomic locations too? Most programs with them have a data race.
+    pub mixed: bool,
     /// Awaits of words too?
     pub awaits: bool,
     /// A lock and a parker too? Not together with awaits where deadlocks are compared: see [`play`](super::play::play).
@@ -25,7 +27,7 @@ pub struct Size {
 
 impl Default for Size {
     fn default() -> Self {
-        Size { threads: 3, statements: 8, locations: 2, plain: false, awaits: false, locks: false }
+        Size { threads: 3, statements: 8, locations: 2, plain: false, mixed: false, awaits: false, locks: false }
     }
 }
 
@@ -74,7 +76,7 @@ pub fn program(seed: u64, size: Size) -> Program {
     let threads = 2 + dice.below(size.threads.saturating_sub(1));
     let atomics = 1 + dice.below(size.locations);
     let layout = Layout { size, atomics, plain: atomics, lock: atomics + 1, parker: atomics + 2 };
-    let mut kinds = vec![Kind::Atomic; atomics];
+    let mut kinds = vec![if size.mixed { Kind::Mixed } else { Kind::Atomic }; atomics];
     kinds.extend([Kind::Plain, Kind::Lock, Kind::Parker]);
     let location =
         |(n, kind): (usize, &Kind)| Location { name: format!("{}", n as u8 as char), initial: 0, kind: *kind };
@@ -117,6 +119,10 @@ fn statement(dice: &mut Dice, layout: &Layout, n: usize, thread: &mut Thread) ->
     let more = [(with_plain, 2), (awaits, 2), (locks, 3)].map(|(wanted, weight)| usize::from(wanted) * weight);
     let drawn = dice.below(10 + more.iter().sum::<usize>());
     let stmt = match drawn.checked_sub(10) {
+        None if layout.size.mixed && dice.below(5) == 0 => {
+            let loc = dice.below(layout.atomics);
+            plain(dice, loc, thread)
+        }
         None => access(dice, layout.atomics, thread),
         Some(n) if n < more[0] => plain(dice, layout.plain, thread),
         Some(n) if n < more[0] + more[1] => wait(dice, layout.atomics),

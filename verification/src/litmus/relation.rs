@@ -7,7 +7,8 @@ pub(super) type Set = u64;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Relation(Vec<u64>);
 
-fn members(set: Set) -> impl Iterator<Item = usize> {
+/// The numbers of the events in a set.
+pub(super) fn members(set: Set) -> impl Iterator<Item = usize> {
     (0..64).filter(move |n| set >> n & 1 == 1)
 }
 

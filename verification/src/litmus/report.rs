@@ -1,9 +1,10 @@
 //! What a person or a program is told of litmus tests that were run.
 
+use super::model::MemoryModel;
 use super::parse::parse;
 use super::program::Program;
 use super::question::{Expected, Verdict};
-use super::run::{Found, LitmusEngine, run};
+use super::run::{Found, LitmusEngine, by_reference, run};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -16,6 +17,8 @@ pub struct Answer {
     pub file: PathBuf,
     /// Who was asked.
     pub engine: LitmusEngine,
+    /// About which model. `sc` and loom have their own, and are compared with this one.
+    pub model: MemoryModel,
     /// The answer; or why there is none: the file is broken, or not fit for this engine.
     pub result: Result<Told, String>,
     /// How long it took.
@@ -74,8 +77,16 @@ fn folder(path: &Path) -> Result<Vec<PathBuf>, String> {
 /// Asks `engine` about one file, for at most about `seconds`.
 pub fn answer(path: &Path, engine: LitmusEngine, seconds: f64) -> Answer {
     let clock = Instant::now();
-    let result = read(path).and_then(|program| ask(&program, engine, seconds));
-    Answer { file: path.to_owned(), engine, result, seconds: clock.elapsed().as_secs_f64() }
+    let result = read(path).and_then(|program| tell(&program, MemoryModel::Rc11, run(&program, engine, seconds)?));
+    Answer { file: path.to_owned(), engine, model: MemoryModel::Rc11, result, seconds: clock.elapsed().as_secs_f64() }
+}
+
+/// Asks the reference about one file under `model`.
+pub fn answer_in(path: &Path, model: MemoryModel) -> Answer {
+    let clock = Instant::now();
+    let result = read(path).and_then(|program| tell(&program, model, by_reference(&program, model)?));
+    let engine = LitmusEngine::Reference;
+    Answer { file: path.to_owned(), engine, model, result, seconds: clock.elapsed().as_secs_f64() }
 }
 
 fn read(path: &Path) -> Result<Program, String> {
@@ -84,14 +95,13 @@ fn read(path: &Path) -> Result<Program, String> {
     parse(&file, &text)
 }
 
-fn ask(program: &Program, engine: LitmusEngine, seconds: f64) -> Result<Told, String> {
-    let found = run(program, engine, seconds)?;
+fn tell(program: &Program, model: MemoryModel, found: Found) -> Result<Told, String> {
     let verdict = found.verdict(program);
     let question = program.question.as_ref().map(|question| {
         let text = format!("{} ({})", question.quantifier, program.prop_text(&question.holds));
         (text, question.quantifier.is_met_by(verdict))
     });
-    let (name, expected, countable) = (program.name.clone(), program.expected.clone(), program.is_native());
+    let (name, expected, countable) = (program.name.clone(), program.expected.of(model), program.is_native());
     Ok(Told { name, found, verdict, question, expected, countable })
 }
 
@@ -103,6 +113,14 @@ impl Answer {
     pub fn agrees(&self) -> Option<bool> {
         let Ok(told) = &self.result else { return Some(false) };
         told.agrees(self.engine)
+    }
+
+    /// The engine, and the model if it is not the usual one.
+    fn asked(&self) -> String {
+        match self.model {
+            MemoryModel::Rc11 => self.engine.name().to_owned(),
+            model => format!("{} {}", self.engine.name(), model.name()),
+        }
     }
 
     fn mark(&self) -> &'static str {
@@ -150,7 +168,7 @@ impl Told {
     }
 
     fn expected_text(&self) -> String {
-        let Expected { verdict, outcomes, executions } = &self.expected;
+        let Expected { verdict, outcomes, executions, .. } = &self.expected;
         let mut parts: Vec<String> = verdict.iter().map(Verdict::to_string).collect();
         parts.extend(outcomes.map(|n| format!("{n} outcomes")));
         parts.extend(executions.map(|n| format!("{n} executions")));
@@ -176,14 +194,15 @@ pub fn text(answers: &[Answer]) -> String {
 pub fn table(answers: &[Answer]) -> String {
     let name = |answer: &Answer| answer.file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let width = answers.iter().map(|answer| name(answer).chars().count()).max().unwrap_or(0).max(4);
+    let engines = answers.iter().map(|answer| answer.asked().len()).max().unwrap_or(0).max(10);
     let mut text = format!(
-        "{:width$}  {:10}  {:18}  {:9}  {:>8}  {:>10}  {:>8}\n",
+        "{:width$}  {:engines$}  {:18}  {:9}  {:>8}  {:>10}  {:>8}\n",
         "file", "engine", "verdict", "expected", "outcomes", "executions", "seconds"
     );
     for answer in answers {
-        let (name, engine, seconds) = (name(answer), answer.engine.name(), answer.seconds);
+        let (name, engine, seconds) = (name(answer), answer.asked(), answer.seconds);
         let _ = match &answer.result {
-            Err(_) => writeln!(text, "{name:width$}  {engine:10}  NO ANSWER"),
+            Err(_) => writeln!(text, "{name:width$}  {engine:engines$}  NO ANSWER"),
             Ok(told) => {
                 let wanted = told.expected.verdict.map_or_else(|| "-".to_owned(), |verdict| verdict.to_string());
                 let (verdict, found) = (told.verdict_text(), &told.found);
@@ -191,7 +210,7 @@ pub fn table(answers: &[Answer]) -> String {
                 let mark = if answer.agrees() == Some(false) { answer.mark() } else { "" };
                 writeln!(
                     text,
-                    "{name:width$}  {engine:10}  {verdict:18}  {wanted:9}  {outcomes:8}  {executions:10}  {seconds:8.3}  {mark}"
+                    "{name:width$}  {engine:engines$}  {verdict:18}  {wanted:9}  {outcomes:8}  {executions:10}  {seconds:8.3}  {mark}"
                 )
             }
         };
@@ -204,11 +223,11 @@ fn block(text: &mut String, answer: &Answer) {
     let told = match &answer.result {
         Ok(told) => told,
         Err(error) => {
-            let _ = writeln!(text, "NO ANSWER from {}: {error}", answer.engine.name());
+            let _ = writeln!(text, "NO ANSWER from {}: {error}", answer.asked());
             return;
         }
     };
-    let _ = writeln!(text, "Test {} on {} ({})", told.name, answer.engine.name(), answer.file.display());
+    let _ = writeln!(text, "Test {} on {} ({})", told.name, answer.asked(), answer.file.display());
     let _ = writeln!(text, "Outcomes {}", told.found.outcomes.len());
     for (outcome, count) in &told.found.outcomes {
         let _ = writeln!(text, "{count:<4} :> {outcome}");
@@ -275,6 +294,7 @@ impl Answer {
         let mut value = json!({
             "file": self.file.display().to_string(),
             "engine": self.engine.name(),
+            "model": self.model.name(),
             "seconds": self.seconds,
             "agrees": self.agrees(),
         });
@@ -292,7 +312,7 @@ impl Answer {
 impl Told {
     fn json(&self) -> Value {
         let Found { outcomes, executions, cut, race, stuck, complete } = &self.found;
-        let Expected { verdict, outcomes: wanted_outcomes, executions: wanted_executions } = &self.expected;
+        let Expected { verdict, outcomes: wanted_outcomes, executions: wanted_executions, .. } = &self.expected;
         json!({
             "name": self.name,
             "outcomes": outcomes,

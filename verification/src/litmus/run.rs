@@ -1,9 +1,11 @@
 //! Runs a litmus test on one engine.
 
-use super::enumerate::{Reference, enumerate};
+use super::enumerate::Reference;
+use super::model::MemoryModel;
 use super::play::{CUT, play};
 use super::program::Program;
 use super::question::Verdict;
+use super::speculate::enumerate_in;
 use crate::engine::sc;
 use crate::loom::Loom;
 use crate::rc11::verdict::Why;
@@ -22,7 +24,7 @@ use std::time::{Duration, Instant};
 pub enum LitmusEngine {
     /// The checker: every execution under RC11, each once, of the test as live code.
     Rc11,
-    /// The reference enumerator of RC11; no code is played.
+    /// The reference enumerator; no code is played. Of RC11, or of another model: `--model`.
     Reference,
     /// Every interleaving under sequential consistency. Sees no data race.
     Sc,
@@ -95,15 +97,21 @@ pub fn run(program: &Program, engine: LitmusEngine, seconds: f64) -> Result<Foun
     program.check()?;
     let program = Arc::new(program.clone());
     match engine {
-        LitmusEngine::Reference => {
-            let Reference { executions, outcomes, race, stuck } = enumerate(&program)?;
-            Ok(Found { outcomes, executions, race, stuck, complete: true, cut: 0 })
-        }
+        LitmusEngine::Reference => by_reference(&program, MemoryModel::Rc11),
         LitmusEngine::Rc11 => by_rc11(&program, seconds),
         LitmusEngine::Sc => by_shuttle(&program, seconds),
         LitmusEngine::Loom => by_loom(&program, seconds, play::<Loom>),
         LitmusEngine::LoomApart => by_loom(&program, seconds, play::<Apart<Loom>>),
     }
+}
+
+/// Asks the reference what `program` does under `model`.
+///
+/// # Errors
+/// If the program is not fit to be enumerated, or too large.
+pub fn by_reference(program: &Program, model: MemoryModel) -> Result<Found, String> {
+    let Reference { executions, outcomes, race, stuck } = enumerate_in(program, model)?;
+    Ok(Found { outcomes, executions, race, stuck, complete: true, cut: 0 })
 }
 
 /// What the executions ended in. Only one thread of the machine ever holds it.

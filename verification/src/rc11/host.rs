@@ -3,7 +3,7 @@
 use super::graph::{Loc, Order, Update};
 use super::machine::{self, LOCKING, PARKING, ask};
 use super::step::Ask;
-use crate::stage::{Cell, Stage};
+use crate::stage::{Cell, Mixes, PlainAccess, Stage};
 use crate::wrap::trace::name_thread;
 use spinpark::host::{self, Host, Nanos, SpawnError};
 use std::sync::atomic::Ordering;
@@ -70,6 +70,23 @@ impl host::Word for Word {
         let found = self.0.update(success.into(), update);
         if found == current || machine::is_over() { Ok(found) } else { Err(found) }
     }
+}
+
+impl PlainAccess for Word {
+    #[track_caller]
+    fn plain_load(&self) -> u64 {
+        machine::mixes();
+        ask(Ask::Load { loc: self.0.known(), init: self.0.init, order: Order::Plain })
+    }
+    #[track_caller]
+    fn plain_store(&self, value: u64) {
+        machine::mixes();
+        ask(Ask::Store { loc: self.0.known(), value, order: Order::Plain });
+    }
+}
+
+impl Mixes for Rc11 {
+    type Mixed = Word;
 }
 
 /// A lock: who comes when it is taken waits, and is no event until it is open.

@@ -87,6 +87,8 @@ struct Machine {
     mode: Mode,
     /// How many starts of threads are to be refused.
     refusals: u64,
+    /// Is a word accessed plainly? Then races are looked for at the end: an access that is atomic may be one half.
+    mixes: bool,
     stacks: Vec<DefaultStack>,
     /// Where in the source each event was asked for; only when it is played again.
     sites: Vec<Site>,
@@ -269,6 +271,11 @@ pub(super) fn refuse_spawns(n: u64) {
     with(|machine| machine.refusals = n);
 }
 
+/// A word is accessed plainly in this execution.
+pub(super) fn mixes() {
+    with(|machine| machine.mixes = true);
+}
+
 /// The calling thread's number for who writes the schedule down.
 pub(super) fn me() -> usize {
     with(|machine| machine.slots.get(usize::from(machine.current)).map_or(0, |slot| slot.number))
@@ -370,6 +377,7 @@ impl Machine {
         self.max_events = max_events;
         self.mode = mode;
         self.refusals = 0;
+        self.mixes = false;
     }
 
     /// The order of threads is the order of their paths.
@@ -579,6 +587,13 @@ impl Machine {
 
     /// Nobody can go on.
     fn end(&mut self) -> End {
+        if self.mixes
+            && let Some((a, b)) = self.graph.race()
+        {
+            self.current = self.graph.events[b].thread;
+            self.fails(Why::Race(a));
+            return End::Played;
+        }
         let waits: Vec<u8> = self.order.iter().copied().filter(|&thread| !self.slot(thread).is_done).collect();
         if waits.is_empty() {
             return End::Complete;

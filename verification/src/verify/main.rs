@@ -12,6 +12,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use spinpark_verification::engine::{self, Engine, Outcome, Script, Verdict};
 use spinpark_verification::job::{self, Event, Order};
 use spinpark_verification::litmus;
+use spinpark_verification::litmus::model::MemoryModel;
 use spinpark_verification::litmus::report::Answer;
 use spinpark_verification::litmus::run::LitmusEngine;
 use spinpark_verification::model::{self, Model, Run};
@@ -106,6 +107,9 @@ enum Command {
         /// Who answers.
         #[arg(long, value_enum, value_name = "ENGINE", default_value = "rc11")]
         engine: LitmusEngine,
+        /// Under which memory model. All but rc11 are the reference's alone, and for tests of a few dozen events.
+        #[arg(long, value_enum, value_name = "MODEL", default_value = "rc11")]
+        model: MemoryModel,
         /// No more than so many seconds a file.
         #[arg(long, value_name = "N", default_value_t = 60.0)]
         seconds: f64,
@@ -195,7 +199,9 @@ fn main() -> ExitCode {
         Some(Command::Report(asked)) => publish::run(&asked),
         Some(Command::Replay { file }) => replay(&file),
         Some(Command::Picture { file, svg }) => picture(&file, svg.as_deref()),
-        Some(Command::Litmus { files, engine, seconds, json }) => litmus(&files, engine, seconds, json.as_deref()),
+        Some(Command::Litmus { files, engine, model, seconds, json }) => {
+            litmus(&files, (engine, model), seconds, json.as_deref())
+        }
         Some(Command::Fuzz { args }) => return fuzz(&args),
         Some(Command::Worker) => job::work().map_err(Stop::BadInput),
         Some(Command::Trial) => trial::work(Switches::NONE).map_err(Stop::BadInput),
@@ -352,9 +358,19 @@ fn picture(file: &Path, svg: Option<&Path>) -> Result<(), Stop> {
     svg.map_or(Ok(()), |path| write(path, &picture.svg()))
 }
 
-fn litmus(files: &[PathBuf], engine: LitmusEngine, seconds: f64, json: Option<&Path>) -> Result<(), Stop> {
+fn litmus(
+    files: &[PathBuf],
+    (engine, model): (LitmusEngine, MemoryModel),
+    seconds: f64,
+    json: Option<&Path>,
+) -> Result<(), Stop> {
     let files = litmus::report::files(files)?;
-    let answers: Vec<Answer> = files.iter().map(|file| litmus::report::answer(file, engine, seconds)).collect();
+    let answer = |file: &PathBuf| match (engine, model) {
+        (_, MemoryModel::Rc11) => Ok(litmus::report::answer(file, engine, seconds)),
+        (LitmusEngine::Reference, _) => Ok(litmus::report::answer_in(file, model)),
+        _ => Err(format!("{} knows no model but rc11; `--engine reference` knows {}", engine.name(), model.name())),
+    };
+    let answers: Vec<Answer> = files.iter().map(answer).collect::<Result<_, String>>()?;
     print(&litmus::report::text(&answers));
     if let Some(path) = json {
         write(path, &format!("{:#}\n", litmus::report::json(&answers)))?;

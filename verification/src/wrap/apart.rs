@@ -9,7 +9,7 @@
 //! The price is a few more steps an access. It mends this gap, and no other of loom's.
 
 use super::trace;
-use crate::stage::Stage;
+use crate::stage::{Mixes, PlainAccess, Stage};
 use spinpark::host::{self, Host, Nanos, SpawnError, Word as _};
 use std::marker::PhantomData;
 use std::sync::atomic::Ordering::{self, Relaxed};
@@ -21,12 +21,12 @@ const THREADS: usize = 5;
 pub struct Apart<H>(PhantomData<fn() -> H>);
 
 /// A word of `H`'s, and the marks.
-pub struct Word<H: Host> {
-    word: H::Word,
+pub struct Word<H: Host, W = <H as Host>::Word> {
+    word: W,
     marks: [H::Word; THREADS],
 }
 
-impl<H: Stage> Word<H> {
+impl<H: Stage, W> Word<H, W> {
     fn reads(&self) {
         self.marks[H::me()].store(0, Relaxed);
     }
@@ -37,10 +37,10 @@ impl<H: Stage> Word<H> {
     }
 }
 
-impl<H: Stage> host::Word for Word<H> {
+impl<H: Stage, W: host::Word> host::Word for Word<H, W> {
     #[track_caller]
     fn new(value: u64) -> Self {
-        Word { word: H::Word::new(value), marks: std::array::from_fn(|_| H::Word::new(0)) }
+        Word { word: W::new(value), marks: std::array::from_fn(|_| H::Word::new(0)) }
     }
     #[track_caller]
     fn load(&self, order: Ordering) -> u64 {
@@ -67,6 +67,23 @@ impl<H: Stage> host::Word for Word<H> {
         self.writes();
         self.word.compare_exchange(current, new, success, failure)
     }
+}
+
+impl<H: Stage, W: PlainAccess> PlainAccess for Word<H, W> {
+    #[track_caller]
+    fn plain_load(&self) -> u64 {
+        self.reads();
+        self.word.plain_load()
+    }
+    #[track_caller]
+    fn plain_store(&self, value: u64) {
+        self.writes();
+        self.word.plain_store(value);
+    }
+}
+
+impl<H: Mixes> Mixes for Apart<H> {
+    type Mixed = Word<H, H::Mixed>;
 }
 
 impl<H: Stage> Host for Apart<H> {
