@@ -136,6 +136,10 @@ mod a_wrong_rule_is_refuted_in_a_dozen_moves {
         refuted::<{ Wrong::SpillsOnlyTheNewG as u8 }>();
     }
     #[test]
+    fn a_full_ring_spills_and_wakes_nobody() {
+        refuted::<{ Wrong::SpillsAndWakesNobody as u8 }>();
+    }
+    #[test]
     fn the_monitor_retakes_one_tick_late() {
         refuted::<{ Wrong::RetakesOneTickLate as u8 }>();
     }

@@ -73,7 +73,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
         self.detached.load(Relaxed) as usize
     }
 
-    /// An M that was detached has a P again, or its G is queued.
+    /// An M that was detached wants a P again, or its G is in a system call.
     #[cold]
     fn reattached(&self) {
         // Relaxed: counted.
@@ -105,7 +105,10 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// Back from the system call, with a G that cannot leave its M: waits for a P if there is none.
     #[inline]
     pub fn exitsyscall_bound(self: &Arc<Self>, away: Away) -> (Worker, Way) {
-        let (m, was_detached) = (away.m(), away.was_detached());
+        let m = away.m();
+        if away.was_detached() {
+            self.reattached();
+        }
         let (p, way) = match syscall::exitsyscall(away, G::bound_to(m), self) {
             Ok((p, ticket, way)) => {
                 ticket.into_raw();
@@ -113,9 +116,6 @@ impl<H: Host, O: Observer> Sched<H, O> {
             }
             Err(m) => (self.receive_p(m), Way::Queued),
         };
-        if was_detached {
-            self.reattached();
-        }
         self.observer.event(Event::Returned { m, p: p.id(), way });
         (Worker::new(m, p), way)
     }

@@ -17,7 +17,7 @@ impl Model {
     pub(super) fn enter(&mut self, m: usize, g: u64, p: usize, does_look: bool) {
         let left = Some(self.ps[p].takings);
         self.ps[p].in_call_of = Some(m);
-        self.ms[m].at = At::Away { g, p, left };
+        self.ms[m].at = At::Away { g, p, left, is_detached: !does_look };
         if self.is_wanted() && does_look {
             self.take_from_call(p);
             self.hand_on(p);

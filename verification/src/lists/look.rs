@@ -264,6 +264,9 @@ impl Model {
         let half = if self.wrong == Some(Wrong::SpillsOnlyTheNewG) { 0 } else { self.numbers.ring() / 2 };
         let spilled = ring.drain(..half).chain([item]);
         self.global.extend(spilled);
+        if self.procs > 1 && self.wrong != Some(Wrong::SpillsAndWakesNobody) {
+            self.wakep();
+        }
     }
 
     /// From the others, in an order that is drawn: half of a ring; in the last pass `runnext`, if the ring is empty.

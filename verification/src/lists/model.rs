@@ -126,6 +126,8 @@ pub(super) enum At {
         g: u64,
         p: usize,
         left: Option<u32>,
+        /// It is in none: its G was preempted.
+        is_detached: bool,
     },
     /// Has nothing to do.
     Rests,
@@ -313,6 +315,9 @@ impl Model {
             alive: self.alive,
             polling: 0,
             waiting: self.inside(),
+            bound: self.waiting.len(),
+            detached: self.ms.iter().filter(|m| matches!(m.at, At::Away { is_detached: true, .. })).count(),
+            may_start: !self.unused.is_empty(),
             in_syscall: self.ps.iter().filter(|p| p.in_call_of.is_some()).count(),
             held: self.held.len(),
             refused: self.refused,

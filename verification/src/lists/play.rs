@@ -33,7 +33,7 @@ impl Model {
             What::Resize(_, procs) => self.resize(procs),
             What::Close => self.close(),
             What::Exit(m) | What::ExitBound(m) => {
-                let At::Away { g, p, left } = self.ms[m].at else { unreachable!("M{m} is not away") };
+                let At::Away { g, p, left, .. } = self.ms[m].at else { unreachable!("M{m} is not away") };
                 if matches!(this.what, What::Exit(_)) {
                     self.exit(m, g, p, left)
                 } else {
@@ -124,7 +124,7 @@ impl Model {
             What::Interrupt(_) => self.enter(m, g, p, false),
             What::Block(_) => {
                 self.events.push(Ev::Entered { m, p, blocks: true });
-                self.ms[m].at = At::Away { g, p, left: None };
+                self.ms[m].at = At::Away { g, p, left: None, is_detached: false };
                 self.hand_on(p);
             }
             What::Park(_, wake) => self.park(m, g, p, wake),

@@ -30,6 +30,8 @@ pub enum Wrong {
     LeavesTheSourceAtTheTurn,
     /// A full ring spills only the G that did not fit.
     SpillsOnlyTheNewG,
+    /// A full ring that spills wakes nobody. (Go's, in `goyield`.)
+    SpillsAndWakesNobody,
     /// The monitor waits one tick longer.
     RetakesOneTickLate,
     /// The monitor looks only at the system call, not at the slice. (golang/go #28701.)
@@ -56,7 +58,7 @@ pub enum Wrong {
 
 impl Wrong {
     /// All of them.
-    pub const ALL: [Wrong; 24] = [
+    pub const ALL: [Wrong; 25] = [
         Wrong::StealsHalfRoundedDown,
         Wrong::RunsTheLastItStole,
         Wrong::StealsRunnextAtOnce,
@@ -70,6 +72,7 @@ impl Wrong {
         Wrong::PassesTheBatonForNothing,
         Wrong::LeavesTheSourceAtTheTurn,
         Wrong::SpillsOnlyTheNewG,
+        Wrong::SpillsAndWakesNobody,
         Wrong::RetakesOneTickLate,
         Wrong::ForgetsTheSlice,
         Wrong::TakesAnIdlePFirst,

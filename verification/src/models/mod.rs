@@ -14,6 +14,7 @@ pub mod monitor;
 pub mod netpoll;
 pub mod poll;
 pub mod poller;
+pub mod role;
 pub mod runq;
 pub mod sched;
 pub mod snapshot;
@@ -41,6 +42,7 @@ pub const MODELS: &[&[Model]] = &[
     spinning::MODELS,
     threads::MODELS,
     syscall::MODELS,
+    role::MODELS,
     handoff::MODELS,
     sysmon::MODELS,
     stw::MODELS,
@@ -69,6 +71,7 @@ pub const MUTANTS: &[&[Mutant]] = &[
     spinning::MUTANTS,
     threads::MUTANTS,
     syscall::MUTANTS,
+    role::MUTANTS,
     handoff::MUTANTS,
     stw::MUTANTS,
     locked::MUTANTS,

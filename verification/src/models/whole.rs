@@ -323,6 +323,7 @@ fn play<H: Stage>(shape: Shape) -> String {
         global_every: 3,
         inherit_at_most: 2,
         keep_alive: u64::MAX,
+        ..Config::default()
     };
     let sched = Sched::<H, World<H>>::new(config, World::new(shape), life::<H>).expect("the numbers are allowed");
     if shape.refusals > 0 {

@@ -5,6 +5,7 @@ pub mod handoff;
 pub mod locked;
 pub mod netpoll;
 pub mod queues;
+pub mod role;
 pub mod safepoint;
 pub mod spinning;
 mod stopper;

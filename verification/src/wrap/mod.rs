@@ -56,6 +56,7 @@ macro_rules! threads_as_beneath {
 
 pub mod apart;
 pub mod jitter;
+pub mod signals;
 pub mod trace;
 pub mod tso;
 pub mod weaken;

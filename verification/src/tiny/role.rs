@@ -1,0 +1,216 @@
+//! The smallest scheduler around `role`: one P, its word, and under a lock whether it is idle and whether the M wants it.
+
+use crate::models::common::g;
+use crate::stage::{Cell, Stage};
+use crate::wrap::trace::main_plays;
+use spinpark::atomic::Atomic;
+use spinpark::host::{Lock, Parker, Word};
+use spinpark::kernel::g::G;
+use spinpark::kernel::m::{M, MId, Mail};
+use spinpark::kernel::p::{OwnedP, PId};
+use spinpark::kernel::role::{Role, RoleCell};
+use spinpark::kernel::syscall::{self, Away, Custody, Neighbours};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// The M whose G is preempted.
+pub const M0: MId = MId(0);
+/// Its P.
+pub const P0: PId = PId(0);
+
+/// What the M's thread is.
+pub type Place<H> = RoleCell<H, OwnedP, Away, ()>;
+
+/// The smallest scheduler around the room.
+pub struct Tiny<H: Stage> {
+    word: Custody<H>,
+    /// Preemption is requested.
+    pub asked: Atomic<H, bool>,
+    /// How many Gs run without a P.
+    pub detached: Atomic<H, u64>,
+    /// What is done under the P; only its owner does anything.
+    used: H::Cell<u64>,
+    central: H::Lock<Central>,
+    m0: M<H>,
+    stopper: H::Parker,
+}
+
+#[derive(Default)]
+struct Central {
+    is_idle: bool,
+    /// M0's ticket is queued.
+    is_queued: bool,
+    /// M0's G waits, and what it waits for has happened.
+    waits: bool,
+    has_value: bool,
+}
+
+impl<H: Stage> Neighbours<H> for Tiny<H> {
+    fn custody(&self, _: PId) -> &Custody<H> {
+        &self.word
+    }
+    fn is_wanted(&self) -> bool {
+        false
+    }
+    fn handoffp(&self, p: OwnedP) {
+        self.release(p);
+    }
+    fn pidleget_or_queue(&self, g: G) -> Option<(OwnedP, G)> {
+        let is_idle = self.central.with(|c| {
+            c.is_queued = !c.is_idle;
+            std::mem::take(&mut c.is_idle)
+        });
+        is_idle.then(|| (OwnedP::assume(P0), g))
+    }
+}
+
+impl<H: Stage> Tiny<H> {
+    /// The P is M0's, whose thread is the main one.
+    pub fn new() -> Arc<Self> {
+        main_plays("M0");
+        Arc::new(Tiny {
+            word: Custody::new(P0),
+            asked: Atomic::new(false),
+            detached: Atomic::new(0),
+            used: Cell::new(0),
+            central: H::Lock::new(Central::default()),
+            m0: M::new(),
+            stopper: H::Parker::new(),
+        })
+    }
+
+    /// M0's thread runs a G, under its P.
+    pub fn running() -> Rc<Place<H>> {
+        let place = Rc::new(Place::new(H::Word::new(0)));
+        drop(place.replace(Role::Running(OwnedP::assume(P0))));
+        place
+    }
+
+    /// The owner of the P does something under it.
+    pub fn work(&self, p: &OwnedP) {
+        assert!(p.id() == P0, "there is one P");
+        self.used.set(self.used.get() + 1);
+    }
+
+    /// The signal's handler, on M0's thread.
+    pub fn handle(&self, place: &Place<H>) {
+        place.interrupt(|p| {
+            // Relaxed: a request, as in the kernel.
+            if !self.asked.load(Relaxed) {
+                return Err(p);
+            }
+            self.work(&p);
+            // Relaxed: counted, as in the kernel.
+            self.detached.fetch_add(1, Relaxed);
+            Ok(syscall::interrupt(M0, p, self))
+        });
+    }
+
+    fn is_counted_no_more(&self) {
+        // Relaxed: counted.
+        self.detached.fetch_sub(1, Relaxed);
+        self.stopper.unpark();
+    }
+
+    /// M0 lost its P to a signal, and wants one again.
+    pub fn reattach(&self, away: Away) -> OwnedP {
+        self.is_counted_no_more();
+        self.come_back(away)
+    }
+
+    /// M0 comes back from a system call.
+    pub fn come_back(&self, away: Away) -> OwnedP {
+        let p = match syscall::exitsyscall(away, g(1), self) {
+            Ok((p, ..)) => p,
+            Err(_) => self.receive(),
+        };
+        self.work(&p);
+        p
+    }
+
+    /// M0's preempted G enters a system call.
+    pub fn stay(&self, away: Away) -> Away {
+        self.is_counted_no_more();
+        away
+    }
+
+    /// M0 sleeps until it gets the P.
+    fn receive(&self) -> OwnedP {
+        match self.m0.receive() {
+            Mail::Run { p, .. } => p,
+            Mail::Exit => unreachable!("nobody ends M0"),
+        }
+    }
+
+    /// The P is M0's, if its ticket is queued, or idle.
+    pub fn release(&self, p: OwnedP) {
+        self.work(&p);
+        let is_wanted = self.central.with(|c| {
+            let is_wanted = std::mem::take(&mut c.is_queued);
+            c.is_idle |= !is_wanted;
+            is_wanted
+        });
+        match is_wanted {
+            true => self.m0.deliver(Mail::Run { p, seeking: None }),
+            false => drop(p.relinquish()),
+        }
+    }
+
+    /// The monitor requests preemption, and takes the P if it was left in its word; others run under it.
+    pub fn monitor(&self) -> bool {
+        // Relaxed: a request.
+        self.asked.store(true, Relaxed);
+        let taken = self.word.take_any();
+        let retook = taken.is_some();
+        taken.into_iter().for_each(|p| self.release(p));
+        retook
+    }
+
+    /// M0's G waits with its thread for the value, and hands `p` on meanwhile.
+    pub fn park_bound(&self, p: OwnedP) -> OwnedP {
+        let is_there = self.central.with(|c| {
+            c.waits = !c.has_value;
+            c.has_value
+        });
+        if is_there {
+            return p;
+        }
+        self.release(p);
+        let p = self.receive();
+        self.work(&p);
+        p
+    }
+
+    /// The value is there: M0's G gets the P, or its ticket is queued.
+    pub fn bring(&self) {
+        let is_idle = self.central.with(|c| {
+            c.has_value = true;
+            if !std::mem::take(&mut c.waits) {
+                return false;
+            }
+            c.is_queued = !c.is_idle;
+            std::mem::take(&mut c.is_idle)
+        });
+        if is_idle {
+            self.m0.deliver(Mail::Run { p: OwnedP::assume(P0), seeking: None });
+        }
+    }
+
+    /// Waits until no G runs without a P: a stopper of the world.
+    pub fn stop(&self) {
+        // Relaxed: counted; woken after each change.
+        while self.detached.load(Relaxed) > 0 {
+            self.stopper.park();
+        }
+    }
+
+    /// Everybody has come to rest: the P is idle, once.
+    pub fn judge(&self) {
+        let (is_idle, is_queued) = self.central.with(|c| (c.is_idle, c.is_queued));
+        let in_word = self.word.peek().in_syscall.is_some();
+        assert!(is_idle && !in_word && !is_queued, "the P is lost: idle {is_idle}, in its word {in_word}");
+        // Relaxed: all others have ended.
+        assert!(self.detached.load(Relaxed) == 0, "a G counts as detached, and none is");
+    }
+}
