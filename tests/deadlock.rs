@@ -3,7 +3,8 @@
 
 use spinpark::chan::{Receiver, bounded};
 use spinpark::{
-    Deadlock, Handle, JoinError, JoinHandle, LocalSet, Runtime, Wait, lock_thread, spawn, sync, syscall, time, yield_now,
+    Deadlock, Handle, JoinError, JoinHandle, LocalSet, Runtime, Wait, lock_thread, spawn, sync, syscall, time,
+    yield_now,
 };
 use std::future::pending;
 use std::process::{Command, ExitCode};
@@ -150,13 +151,7 @@ const CASES: &[Case] = &[
         || told(runtime().go(|| time::sleep(Duration::from_millis(300)).wait()).join()),
         &[],
     ),
-    (
-        "a_goroutine_is_cpu_bound",
-        || {
-            told(runtime().go(|| spin(Duration::from_millis(300))).join())
-        },
-        &[],
-    ),
+    ("a_goroutine_is_cpu_bound", || told(runtime().go(|| spin(Duration::from_millis(300))).join()), &[]),
     (
         "a_thread_that_is_no_runtimes_sends_in_the_end",
         || {

@@ -299,7 +299,11 @@ mod cpu_bound_tasks {
         let others = (ticks.is_finished(), trivial.is_finished());
         stop.store(true, SeqCst);
         all.into_iter().for_each(|hog| hog.join().expect("no panic"));
-        assert_eq!((begun, others), (count, (true, true)), "of {count} so many began; the ticker and another task ended");
+        assert_eq!(
+            (begun, others),
+            (count, (true, true)),
+            "of {count} so many began; the ticker and another task ended"
+        );
         none_is_detached(&runtime);
     }
 

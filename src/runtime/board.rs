@@ -115,7 +115,9 @@ impl Deadlock {
 impl fmt::Display for Deadlock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0.threads {
-            None if self.0.is_closed => f.write_str("the runtime is being shut down, and a task of it waits in block_on")?,
+            None if self.0.is_closed => {
+                f.write_str("the runtime is being shut down, and a task of it waits in block_on")?
+            }
             None if self.0.root.is_some() => f.write_str("deadlock: nothing can happen any more")?,
             None => f.write_str("deadlock: every task waits for another")?,
             Some(n) => write!(

@@ -22,9 +22,9 @@
 
 #![allow(unsafe_code)]
 
+use super::block_on;
 use super::home::Home;
 use super::stack::Stack;
-use super::block_on;
 use super::worker::{self, Unmet, Unwound};
 use crate::kernel::role::Waits;
 use core::cell::Cell;
@@ -359,6 +359,8 @@ fn wait_with_thread<F: Future>(waits: Waits, mut future: Pin<&mut F>) -> F::Outp
     match super::blocking(|| block_on::wait(&mut future, unwinds)) {
         Ok(value) => value,
         Err(Unmet::Closed) => worker::unwind(),
-        Err(Unmet::Deadlock(_)) => panic!("deadlock: a thread of a deterministic runtime waits for what nobody will bring"),
+        Err(Unmet::Deadlock(_)) => {
+            panic!("deadlock: a thread of a deterministic runtime waits for what nobody will bring")
+        }
     }
 }

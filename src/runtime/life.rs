@@ -2,8 +2,8 @@
 
 use super::home::Home;
 use super::join::Panic;
-use super::worker::{self, Unwound};
 use super::watch;
+use super::worker::{self, Unwound};
 use core::future::Future;
 use core::num::NonZeroU32;
 use core::panic::Location;

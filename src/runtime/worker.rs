@@ -2,6 +2,7 @@
 //!
 //! Go: `mstart`, `schedule`, `execute`, `newproc`.
 
+use super::Cores;
 use super::board::{Deadlock, WaitingTask};
 use super::entered;
 use super::goroutine;
@@ -9,7 +10,6 @@ use super::home::Home;
 use super::join::JoinHandle;
 use super::life::{Hall, guarded};
 use super::signal;
-use super::Cores;
 use super::sim;
 use super::stack::{Stack, Stacks};
 use super::staff::Present;
@@ -115,8 +115,19 @@ impl Own {
     /// Exchanges it with what the thread knows that plays it.
     pub(super) fn swap(&self) {
         self.1.set(goroutine::exchange(self.1.get()));
-        let Thread { role, number: _, home, callback, unwound, collected, locks, spawned_at, running, stopped, spare: _ } =
-            &self.0;
+        let Thread {
+            role,
+            number: _,
+            home,
+            callback,
+            unwound,
+            collected,
+            locks,
+            spawned_at,
+            running,
+            stopped,
+            spare: _,
+        } = &self.0;
         let _ = THREAD.try_with(|thread| {
             thread.role.swap(role);
             thread.home.swap(home);

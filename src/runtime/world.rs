@@ -3,8 +3,8 @@
 //! Go: `stopTheWorld`, `startTheWorld`, `GOMAXPROCS`, `forEachP`.
 
 use super::home::Home;
-use super::task::{Left, Post, Tasks};
 use super::life::guarded;
+use super::task::{Left, Post, Tasks};
 use super::worker::{self, Callback, NotInRuntime, Return};
 use crate::kernel::config::ConfigError;
 use crate::kernel::p::PId;

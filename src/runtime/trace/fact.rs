@@ -99,7 +99,9 @@ impl Fact {
             Event::Started { procs } => Fact::Started { procs },
             Event::Deadlock { m, why } => Fact::Deadlock { m, why },
             Event::Exited { m } => Fact::Exited { m },
-            Event::Idled { .. } | Event::Gone { .. } | Event::Preempt { .. } | Event::Undetachable { .. } => return None,
+            Event::Idled { .. } | Event::Gone { .. } | Event::Preempt { .. } | Event::Undetachable { .. } => {
+                return None;
+            }
         })
     }
 }

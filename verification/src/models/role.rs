@@ -6,7 +6,7 @@
 
 use super::common::party;
 use crate::engine::Engine;
-use crate::model::{Model, rc11, sc, tso};
+use crate::model::{Model, rc11, sc};
 use crate::mutant::{self, Mutant, Mutation};
 use crate::stage::Stage;
 use crate::tiny::role::{Place, Tiny};
@@ -18,11 +18,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// How often M0's G was preempted, and how its wait went.
-struct Told {
-    detached: Rc<Cell<usize>>,
-}
-
 /// Plays `act` as M0's G, beside a monitor and `others`, with up to `signals` signals.
 fn play<H: Stage, R: Send + 'static>(
     signals: usize,
@@ -32,15 +27,10 @@ fn play<H: Stage, R: Send + 'static>(
     type Of<H> = Signals<H>;
     let tiny = Tiny::<Of<H>>::new();
     let place = Tiny::<Of<H>>::running();
-    let told = Told { detached: Rc::default() };
+    let detached = Rc::new(Cell::new(0));
     let listens = Of::<H>::listen(signals, {
-        let (tiny, place, detached) = (Arc::clone(&tiny), Rc::clone(&place), Rc::clone(&told.detached));
-        move || {
-            let before = place.with(|role| matches!(role, Role::Detached(_)));
-            tiny.handle(&place);
-            let after = place.with(|role| matches!(role, Role::Detached(_)));
-            detached.set(detached.get() + usize::from(after && !before));
-        }
+        let (tiny, place, detached) = (Arc::clone(&tiny), Rc::clone(&place), Rc::clone(&detached));
+        move || detached.set(detached.get() + usize::from(tiny.handle(&place)))
     });
     let monitor = party::<Of<H>, _, _>("monitor", &tiny, Tiny::monitor);
     let others: Vec<_> = others.iter().map(|(name, act)| party::<Of<H>, _, _>(name, &tiny, *act)).collect();
@@ -53,13 +43,12 @@ fn play<H: Stage, R: Send + 'static>(
     let retook = Of::<H>::join(monitor);
     others.into_iter().for_each(|other| drop(Of::<H>::join(other)));
     tiny.judge();
-    format!("{went}; detached {}, retaken {retook}", told.detached.get())
+    format!("{went}; detached {}, retaken {retook}", detached.get())
 }
 
 /// It waits, with its thread; or leaves it, if it could.
 fn waits<H: Stage>(could_leave: bool) -> String {
-    play::<H, ()>(2, &[("who brings it", |tiny| tiny.bring())], |tiny, place| {
-        Signals::<H>::point();
+    play::<H, ()>(1, &[("who brings it", |tiny| tiny.bring())], |tiny, place| {
         match decide::<H>(place, could_leave) {
             Waits::Suspend => {
                 assert!(could_leave, "it left a thread that it could not leave");
@@ -71,7 +60,6 @@ fn waits<H: Stage>(could_leave: bool) -> String {
             }
             Waits::Block => {
                 assert!(!could_leave, "it waits with its thread, and could leave it");
-                Signals::<H>::point();
                 let p = match mutant::twin() {
                     // It waits as it is, with its P or without.
                     Some("waits-without-reattaching") => place.with(|role| match role {
@@ -116,15 +104,13 @@ fn it_suspends<H: Stage>() -> String {
 
 /// A system call, in which it waits without a P until a stopper has seen that nobody runs without one.
 fn it_enters_a_system_call<H: Stage>() -> String {
-    play::<H, ()>(2, &[("stopper", |tiny| tiny.stop())], |tiny, place| {
-        Signals::<H>::point();
+    play::<H, ()>(1, &[("stopper", |tiny| tiny.stop())], |tiny, place| {
         let stay = |away| match mutant::twin() {
             Some("a-system-call-stays-detached") => away,
             _ => tiny.stay(away),
         };
         let leave = |p| spinpark::kernel::syscall::entersyscall(crate::tiny::role::M0, p, &**tiny);
         assert!(place.enter_syscall(leave, stay), "it had a P, or had lost one");
-        Signals::<H>::point();
         assert!(place.waits(true) == Waits::WithoutP, "in a system call there is no P to hand on");
         // Nested, nothing is left, and nothing comes back.
         assert!(!place.enter_syscall(|p| panic!("{p:?} in a system call"), |away| away), "it was in one already");
@@ -144,7 +130,6 @@ fn it_works_under_its_p<H: Stage>() -> String {
     play::<H, ()>(2, &[], |tiny, place| {
         let mut under = 0;
         for _ in 0..2 {
-            Signals::<H>::point();
             let works = place.try_with_mut(|role| {
                 let Role::Running(p) = role else { return false };
                 // Relaxed: steps, between which a signal may come.
@@ -163,33 +148,32 @@ fn it_works_under_its_p<H: Stage>() -> String {
 pub const MODELS: &[Model] = &[
     crate::model!("role::whoever_waits_has_handed_its_p_on::it_blocks_beside_signals", it_blocks,
         claim: "a G that waits with its thread has its P first, hands it on, and gets one again; one that was preempted too",
-        size: "3 threads, 1 P, 2 signals",
+        size: "3 threads, 1 P, 1 signal",
         invariants: [4, 52],
         must_reach: ["blocked; detached 1, retaken true", "blocked; detached 1, retaken false", "blocked; detached 0"],
-        runs: [rc11(), sc(), tso()]),
+        runs: [rc11(), sc()]),
     crate::model!("role::nobody_waits_with_its_thread_who_could_leave_it::it_suspends_beside_signals", it_suspends,
         claim: "a G that could leave its thread does, whenever a signal comes; its M has a P when it runs the next",
-        size: "3 threads, 1 P, 2 signals",
+        size: "3 threads, 1 P, 1 signal",
         invariants: [4, 52],
         must_reach: ["left; detached 1, retaken true", "left; detached 0"],
-        runs: [rc11(), sc(), tso()]),
+        runs: [rc11(), sc()]),
     crate::model!("role::whoever_waits_without_a_p_is_known::it_enters_a_system_call_beside_signals", it_enters_a_system_call,
         claim: "a preempted G that enters a system call no longer counts as one that runs; a stopper does not wait for it",
-        size: "3 threads, 1 P, 2 signals",
+        size: "3 threads, 1 P, 1 signal",
         invariants: [4, 52],
         must_reach: ["in and out; detached 1", "in and out; detached 0"],
-        runs: [rc11(), sc(), tso()]),
+        runs: [rc11(), sc()]),
     crate::model!("role::a_p_is_taken_once::it_works_under_its_p_beside_signals", it_works_under_its_p,
         claim: "what a thread does under its P inside the scheduler is not interrupted: nobody else has the P meanwhile",
         size: "2 threads, 1 P, 2 signals",
         invariants: [4, 52],
         must_reach: ["under its P 2 times", "under its P 1 times", "under its P 0 times"],
-        runs: [rc11(), sc(), tso()]),
+        runs: [rc11(), sc()]),
 ];
 
 const BLOCKS: &str = "role::whoever_waits_has_handed_its_p_on::it_blocks_beside_signals";
-const SUSPENDS: &str =
-    "role::nobody_waits_with_its_thread_who_could_leave_it::it_suspends_beside_signals";
+const SUSPENDS: &str = "role::nobody_waits_with_its_thread_who_could_leave_it::it_suspends_beside_signals";
 const SYSCALL: &str = "role::whoever_waits_without_a_p_is_known::it_enters_a_system_call_beside_signals";
 
 /// The mutants.

@@ -93,8 +93,9 @@ impl<H: Stage> Tiny<H> {
         self.used.set(self.used.get() + 1);
     }
 
-    /// The signal's handler, on M0's thread.
-    pub fn handle(&self, place: &Place<H>) {
+    /// The signal's handler, on M0's thread. Has M0's G lost its P by it?
+    pub fn handle(&self, place: &Place<H>) -> bool {
+        let mut has_lost = false;
         place.interrupt(|p| {
             // Relaxed: a request, as in the kernel.
             if !self.asked.load(Relaxed) {
@@ -103,8 +104,10 @@ impl<H: Stage> Tiny<H> {
             self.work(&p);
             // Relaxed: counted, as in the kernel.
             self.detached.fetch_add(1, Relaxed);
+            has_lost = true;
             Ok(syscall::interrupt(M0, p, self))
         });
+        has_lost
     }
 
     fn is_counted_no_more(&self) {
