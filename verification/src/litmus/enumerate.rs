@@ -185,12 +185,23 @@ fn trace(program: &Program, thread: usize, answers: &[Answer]) -> Trace {
 /// # Errors
 /// If the program says what cannot be done, or is too large: an execution may have 64 events.
 pub fn enumerate(program: &Program) -> Result<Reference, String> {
+    enumerate_while(program, || true).map(|(found, _)| found)
+}
+
+/// What is found while `goes_on` says so, asked before each graph; and whether that is all.
+///
+/// # Errors
+/// As [`enumerate`].
+pub fn enumerate_while(program: &Program, goes_on: impl Fn() -> bool) -> Result<(Reference, bool), String> {
     program.check()?;
     let mut found = Reference::default();
     let start = vec![Vec::new(); program.threads.len()];
     let mut seen = HashSet::from([start.clone()]);
     let mut todo = vec![start];
     while let Some(answers) = todo.pop() {
+        if !goes_on() {
+            return Ok((found, false));
+        }
         let traces: Vec<Trace> = answers.iter().enumerate().map(|(n, a)| trace(program, n, a)).collect();
         let graph = graph(program, &traces)?;
         if !graph.is_viable() {
@@ -212,7 +223,7 @@ pub fn enumerate(program: &Program) -> Result<Reference, String> {
             judge(program, &traces, &graph, &mut found);
         }
     }
-    Ok(found)
+    Ok((found, true))
 }
 
 /// All answers to what is asked, of which some may turn out to be inconsistent.

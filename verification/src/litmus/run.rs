@@ -1,6 +1,6 @@
 //! Runs a litmus test on one engine.
 
-use super::enumerate::{Reference, enumerate};
+use super::enumerate::{Reference, enumerate_while};
 use super::play::{CUT, play};
 use super::program::Program;
 use super::question::Verdict;
@@ -87,7 +87,7 @@ impl Found {
 /// As many threads as loom and [`Apart`] can have beside the main one.
 const LOOM_THREADS: usize = 4;
 
-/// Runs `program` for at most `seconds`, which the reference does not heed.
+/// Runs `program` for at most `seconds`.
 ///
 /// # Errors
 /// If the program is not fit to be played on this engine, or a thread of it panics.
@@ -96,8 +96,10 @@ pub fn run(program: &Program, engine: LitmusEngine, seconds: f64) -> Result<Foun
     let program = Arc::new(program.clone());
     match engine {
         LitmusEngine::Reference => {
-            let Reference { executions, outcomes, race, stuck } = enumerate(&program)?;
-            Ok(Found { outcomes, executions, race, stuck, complete: true, cut: 0 })
+            let clock = Instant::now();
+            let goes_on = || clock.elapsed().as_secs_f64() < seconds;
+            let (Reference { executions, outcomes, race, stuck }, complete) = enumerate_while(&program, goes_on)?;
+            Ok(Found { outcomes, executions, race, stuck, complete, cut: 0 })
         }
         LitmusEngine::Rc11 => by_rc11(&program, seconds),
         LitmusEngine::Sc => by_shuttle(&program, seconds),
