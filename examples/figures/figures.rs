@@ -2,7 +2,6 @@
 
 use super::scenarios::{self, Play, SEED};
 use super::stage::Stage;
-use spinpark::Runtime;
 use spinpark::kernel::sources::SearchOrder;
 use spinpark::trace::{Record, State, What};
 
@@ -66,5 +65,5 @@ pub(crate) fn threads() -> Play {
 
 /// Figures 16 and 17.
 pub(crate) fn goroutines() -> Play {
-    scenarios::goroutines_that_play(Runtime::builder().procs(1).deterministic(SEED), 3)
+    scenarios::goroutines_that_play(scenarios::builder().procs(1).deterministic(SEED), 3)
 }

@@ -10,10 +10,11 @@ use crate::shrink::Hunt;
 use serde::{Deserialize, Serialize};
 use spinpark_verification::engine::Engine;
 use spinpark_verification::mutant::{self, Mutant};
+use spinpark_verification::worker;
 use std::collections::BTreeMap;
 use std::env;
 use std::io::{self, BufRead, BufReader, Write};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -121,7 +122,7 @@ pub fn play_bytes(bytes: &[u8]) -> Option<Regression> {
 /// # Errors
 /// If the order cannot be read or asks for what there is not.
 pub fn worker() -> Result<(), String> {
-    let order: Order = serde_json::from_reader(io::stdin()).map_err(|error| error.to_string())?;
+    let order: Order = worker::order()?;
     // What fails is reported as a program; a backtrace of the checker would only take time.
     std::panic::set_hook(Box::new(|_| ()));
     work(&order, |news| {
@@ -218,12 +219,9 @@ pub fn run(orders: &[Order], mut tell: impl FnMut(&Total)) -> Result<Total, Stri
 fn start(order: &Order) -> Result<Child, String> {
     let program = env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
     let mut command = Command::new(program);
-    command.arg("worker").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    command.arg("worker");
     for (name, _) in env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("SHUTTLE_")) {
         command.env_remove(name);
     }
-    let mut child = command.spawn().map_err(|error| format!("cannot start a process: {error}"))?;
-    let stdin = child.stdin.take().expect("it is piped");
-    serde_json::to_writer(stdin, order).map_err(|error| format!("cannot tell the process what to do: {error}"))?;
-    Ok(child)
+    worker::start(&mut command, order)
 }

@@ -4,9 +4,10 @@ use crate::rooms;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use spinpark_verification::engine::{Engine, Failure, Outcome};
+use spinpark_verification::job::Order;
 use spinpark_verification::model;
 use spinpark_verification::mutant::{self, Mutant};
-use spinpark_verification::schedule::{self, Schedule};
+use spinpark_verification::schedule::Schedule;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
@@ -117,15 +118,8 @@ impl Regression {
 
     /// As a schedule that can be drawn.
     pub fn schedule(&self, failure: &Failure) -> Schedule {
-        Schedule {
-            spinpark_schedule: schedule::FORMAT,
-            model: self.room.clone(),
-            engine: self.engine,
-            bounds: model::usual(self.engine).bounds,
-            seed: self.seed,
-            mutant: self.mutant.clone(),
-            failure: failure.clone(),
-        }
+        let bounds = model::usual(self.engine).bounds;
+        Schedule::new(&Order::new(&self.room, self.engine, bounds, self.mutant.as_deref(), self.seed), failure.clone())
     }
 
     /// The wrong twin it is played with.

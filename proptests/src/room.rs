@@ -243,7 +243,10 @@ fn model<R: Room>() -> Model {
 /// # Panics
 /// If the engine is loom.
 pub fn run<R: Room>(program: &Program<R>, trial: &Trial) -> Outcome {
-    run_on_cores(program, trial).unwrap_or_else(|| with_job(program, trial, |job| engine::run(job, &engine::silent())))
+    run_on_cores(program, trial).unwrap_or_else(|| {
+        let run = with_job(program, trial, |job| Ok(engine::run(job, &engine::silent())));
+        run.expect("a run is no script that may not fit")
+    })
 }
 
 /// Real cores have no schedules to try: the same again and again.
@@ -275,11 +278,18 @@ fn run_on_cores<R: Room>(program: &Program<R>, trial: &Trial) -> Option<Outcome>
 }
 
 /// Plays one schedule of `program` again.
-pub fn replay<R: Room>(program: &Program<R>, trial: &Trial, script: &Script) -> Outcome {
+///
+/// # Errors
+/// Why it is a schedule of another program, or of another kernel.
+pub fn replay<R: Room>(program: &Program<R>, trial: &Trial, script: &Script) -> Result<Outcome, String> {
     with_job(program, trial, |job| engine::replay(job, script))
 }
 
-fn with_job<R: Room>(program: &Program<R>, trial: &Trial, act: impl Fn(Job<'_>) -> Outcome) -> Outcome {
+fn with_job<R: Room>(
+    program: &Program<R>,
+    trial: &Trial,
+    act: impl Fn(Job<'_>) -> Result<Outcome, String>,
+) -> Result<Outcome, String> {
     let is_played = !trial.engine.is_loom() && trial.engine != Engine::Rc11;
     assert!(is_played, "generated programs are not played on {}", trial.engine);
     PROGRAM.set(Some(Rc::new(program.clone())));
@@ -296,7 +306,8 @@ fn with_job<R: Room>(program: &Program<R>, trial: &Trial, act: impl Fn(Job<'_>) 
     };
     let mut outcome = act(job);
     // PCT refuses a program in which never two threads can go on.
-    if outcome.failure.as_ref().is_some_and(|failure| failure.message.contains("did not exercise any concurrency")) {
+    let is_refused = |failure: &Failure| failure.message.contains("did not exercise any concurrency");
+    if outcome.as_ref().is_ok_and(|outcome| outcome.failure.as_ref().is_some_and(is_refused)) {
         job.engine = if trial.engine == Engine::Pct { Engine::Random } else { Engine::TsoRandom };
         outcome = act(job);
     }

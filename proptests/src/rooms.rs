@@ -128,9 +128,12 @@ fn play_again<R: Room>(regression: &Regression) -> Result<Outcome, String> {
     let program: Program<R> = serde_json::from_value(regression.program.clone())
         .map_err(|error| format!("this is no program of {}: {error}", R::NAME))?;
     let Regression { engine, seed, schedules, .. } = *regression;
+    if engine.is_loom() || engine == Engine::Rc11 {
+        return Err(format!("generated programs are not played on {engine}"));
+    }
     let trial = Trial { engine, seed, schedules, mutant: regression.mutant()? };
-    let replayed = regression.failure.script.as_ref().map(|script| room::replay(&program, &trial, script));
-    // A schedule is one of the kernel that it failed with: another takes other steps.
-    let is_followed = |outcome: &Outcome| !outcome.failure.as_ref().is_some_and(|f| f.message.starts_with("replay:"));
-    Ok(replayed.filter(is_followed).unwrap_or_else(|| room::run(&program, &trial)))
+    // A schedule is one of the kernel that it failed with: another takes other steps. The program is its own.
+    let script = regression.failure.script.as_ref();
+    let replayed = script.and_then(|script| room::replay(&program, &trial, script).ok());
+    Ok(replayed.unwrap_or_else(|| room::run(&program, &trial)))
 }

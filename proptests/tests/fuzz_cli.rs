@@ -4,6 +4,8 @@ use spinpark_proptests::regression::Regression;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
 
 fn fuzz(folder: &Path, args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_fuzz")).args(args).current_dir(folder).output().expect("it can be run")
@@ -23,7 +25,9 @@ fn folder(name: &str) -> PathBuf {
 /// Nonsense is refused with status 2, and the answer says what to do.
 #[track_caller]
 fn is_refused(args: &[&str], says: &[&str]) {
-    let output = fuzz(&folder("refused"), args);
+    // Of its own: tests run at the same time, and making a folder removes the one that was there.
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let output = fuzz(&folder(&format!("refused-{}", NEXT.fetch_add(1, Relaxed))), args);
     let text = said(&output);
     assert_eq!(output.status.code(), Some(2), "{args:?}: {text}");
     says.iter().for_each(|part| assert!(text.contains(part), "{args:?} should say {part:?}: {text}"));
@@ -52,6 +56,7 @@ mod nonsense_is_refused {
         is_refused(&["--minutes", "0"], &["give a number above 0"]);
         is_refused(&["--minutes=-1"], &["give a number above 0"]);
         is_refused(&["--minutes", "NaN"], &["give a number above 0"]);
+        is_refused(&["--minutes", "1e300"], &["not more than a year"]);
     }
 
     #[test]
@@ -67,6 +72,11 @@ mod nonsense_is_refused {
     #[test]
     fn no_jobs() {
         is_refused(&["--jobs", "0"], &["--jobs"]);
+    }
+
+    #[test]
+    fn more_jobs_than_a_machine_has_room_for() {
+        is_refused(&["--jobs", "1000000"], &["--jobs", "1 to 1024"]);
     }
 
     #[test]
@@ -160,5 +170,16 @@ fn help_teaches() {
     let text = said(&fuzz(&folder("help"), &["--help"]));
     for part in ["--minutes", "rare paths", "Exit status", "replay", "twins"] {
         assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn what_is_lost_is_an_error() {
+    for args in [&["list"][..], &["--help"], &["runq", "--minutes", "0.001", "--jobs", "1", "--regressions", "nowhere"]]
+    {
+        let full = fs::File::options().write(true).open("/dev/full").expect("Linux has it");
+        let output = Command::new(env!("CARGO_BIN_EXE_fuzz")).args(args).stdout(full).output().expect("it can be run");
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {}", said(&output));
     }
 }

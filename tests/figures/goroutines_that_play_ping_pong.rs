@@ -3,7 +3,8 @@ use super::lifelines::turns;
 use super::scenarios::{Play, SEED, goroutines_that_play};
 use super::{executions, is_start};
 use spinpark::trace::{From, State, What};
-use spinpark::{Builder, Runtime};
+use crate::scenarios::builder;
+use spinpark::Builder;
 
 const ROUNDS: usize = 1000;
 
@@ -72,7 +73,7 @@ fn assert_no_thread_stirs(play: &Play) {
 
 #[test]
 fn a_long_game_stays_on_one_m_goes_by_runnext_and_wakes_no_thread() {
-    let play = long_game(Runtime::builder().deterministic(SEED));
+    let play = long_game(builder().deterministic(SEED));
     assert_all_on_one_m(&play);
     assert_all_by_runnext(&play);
     assert_no_thread_stirs(&play);
@@ -83,7 +84,7 @@ fn a_long_game_stays_on_one_m_goes_by_runnext_and_wakes_no_thread() {
 #[test]
 fn and_so_it_does_on_a_real_core() {
     // If the machine is busy elsewhere for a slice, nobody shall take P for that.
-    let play = long_game(Runtime::builder().preemption(false));
+    let play = long_game(builder().preemption(false));
     assert_all_on_one_m(&play);
     assert_all_by_runnext(&play);
     assert_no_thread_stirs(&play);

@@ -2,7 +2,8 @@ use super::figures::network;
 use super::scenarios::{SEED, the_network_poller};
 use spinpark::net::UdpSocket;
 use spinpark::trace::{Queue, Record, Recorder, State, What};
-use spinpark::{Runtime, Wait, yield_now};
+use crate::scenarios::builder;
+use spinpark::{Wait, yield_now};
 use std::time::Duration;
 use std::{net, thread};
 
@@ -44,7 +45,7 @@ fn in_all_of_it_there_is_one_thread() {
 fn a_real_socket_goes_the_same_way() {
     let recorder = Recorder::new();
     // G2 keeps its thread for longer than a slice.
-    let builder = Runtime::builder().procs(1).global_every(0).preemption(false).record(&recorder);
+    let builder = builder().procs(1).global_every(0).preemption(false).record(&recorder);
     let runtime = builder.build().expect("a runtime");
     let address = net::SocketAddr::from((net::Ipv4Addr::LOCALHOST, 0));
     let socket = runtime.block_on(UdpSocket::bind(address)).expect("no deadlock").expect("a socket");

@@ -6,12 +6,15 @@
 use crate::engine::{self, Bounds, Engine, Failure, Job, Outcome, Script, Verdict};
 use crate::model::{self, Model};
 use crate::mutant::{self, Mutant};
+use crate::schedule;
+use crate::worker;
+use crate::wrap::trace::Step;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{BufRead, BufReader, Write};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::rc::Rc;
 use std::sync::{Mutex, mpsc};
 use std::{env, io, thread};
@@ -42,6 +45,8 @@ pub struct Order {
 enum News {
     Progress(u64, Option<f64>),
     Done(Box<Outcome>),
+    /// A script was played, and this was done; or it is of another execution.
+    Replayed(Box<Result<(Outcome, Vec<Step>), String>>),
 }
 
 /// What [`run_all`] tells while it runs.
@@ -91,16 +96,14 @@ impl Order {
 /// # Errors
 /// If the order cannot be read or the news not be written.
 pub fn work() -> Result<(), String> {
-    let order: Order = serde_json::from_reader(io::stdin()).map_err(|error| error.to_string())?;
+    let order: Order = worker::order()?;
     let job = order.job()?;
-    let outcome = match &order.script {
-        Some(script) => engine::replay(job, script),
-        None => {
-            let progress: engine::Progress = Rc::new(|n, done| say(&News::Progress(n, done)));
-            engine::run(job, &progress)
-        }
-    };
-    say(&News::Done(Box::new(outcome)));
+    if order.script.is_some() {
+        say(&News::Replayed(Box::new(schedule::here(&order))));
+        return Ok(());
+    }
+    let progress: engine::Progress = Rc::new(|n, done| say(&News::Progress(n, done)));
+    say(&News::Done(Box::new(engine::run(job, &progress))));
     Ok(())
 }
 
@@ -112,50 +115,73 @@ fn say(news: &News) {
 
 /// Does `order` in a process of its own.
 pub fn run(order: &Order, progress: impl Fn(u64, Option<f64>)) -> Outcome {
-    match try_run(order, progress) {
-        Ok(outcome) => outcome,
-        Err(message) => Outcome {
-            verdict: Verdict::Failed,
-            executions: 0,
-            redundant: 0,
-            outcomes: BTreeMap::new(),
-            seconds: 0.0,
-            failure: Some(Failure {
-                message,
-                execution: 0,
-                script: None,
-                threads: vec![],
-                steps: vec![],
-                picture: None,
-            }),
-            mutant_hits: 0,
-            peak_bytes: None,
-        },
+    match ask(order, progress) {
+        Ok(News::Done(outcome)) => *outcome,
+        Ok(_) => failed("the process did not do what it was told".to_owned()),
+        Err(message) => failed(message),
     }
 }
 
-fn try_run(order: &Order, progress: impl Fn(u64, Option<f64>)) -> Result<Outcome, String> {
+/// An outcome without an execution.
+fn failed(message: String) -> Outcome {
+    Outcome {
+        verdict: Verdict::Failed,
+        executions: 0,
+        redundant: 0,
+        outcomes: BTreeMap::new(),
+        seconds: 0.0,
+        failure: Some(Failure { message, execution: 0, script: None, threads: vec![], steps: vec![], picture: None }),
+        mutant_hits: 0,
+        peak_bytes: None,
+    }
+}
+
+/// Plays the script of `order` in a process of its own: what came of it, and what was done.
+///
+/// # Errors
+/// Why it does not fit, or what became of the process.
+pub fn replay(order: &Order) -> Result<(Outcome, Vec<Step>), String> {
+    match ask(order, |_, _| ())? {
+        News::Replayed(replayed) => *replayed,
+        _ => Err("the process did not do what it was told".to_owned()),
+    }
+}
+
+/// Has `order` done in a process of its own; the last thing it says.
+fn ask(order: &Order, progress: impl Fn(u64, Option<f64>)) -> Result<News, String> {
     let program = env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
     let mut command = Command::new(program);
-    command.arg("worker").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    command.arg("worker");
     // What the checkers would read from the environment would change what is explored.
     for (name, _) in env::vars_os().filter(|(name, _)| is_a_checkers(&name.to_string_lossy())) {
         command.env_remove(name);
     }
-    let mut child = command.spawn().map_err(|error| format!("cannot start a process: {error}"))?;
-    let stdin = child.stdin.take().expect("it is piped");
-    serde_json::to_writer(stdin, order).map_err(|error| format!("cannot tell the process what to do: {error}"))?;
+    let mut child = worker::start(&mut command, order)?;
     let stdout = child.stdout.take().expect("it is piped");
     let mut done = None;
     for line in BufReader::new(stdout).lines() {
         match line.ok().and_then(|line| serde_json::from_str(&line).ok()) {
             Some(News::Progress(n, done)) => progress(n, done),
-            Some(News::Done(outcome)) => done = Some(*outcome),
+            Some(last) => done = Some(last),
             None => (),
         }
     }
     let status = child.wait().map_err(|error| format!("lost the process: {error}"))?;
     done.ok_or_else(|| format!("the checker itself died ({status}); nothing is known about this model"))
+}
+
+/// No more jobs than this at once: each is a thread, or a process, of the machine's.
+const MOST_JOBS: usize = 1024;
+
+/// A number of jobs, as it stands on a command line.
+///
+/// # Errors
+/// If it is none, or too many.
+pub fn how_many(text: &str) -> Result<NonZeroUsize, String> {
+    match text.parse::<NonZeroUsize>() {
+        Ok(jobs) if jobs.get() <= MOST_JOBS => Ok(jobs),
+        _ => Err(format!("give a number of jobs, 1 to {MOST_JOBS}")),
+    }
 }
 
 fn is_a_checkers(variable: &str) -> bool {

@@ -1,8 +1,10 @@
 //! A failing schedule: as a file, to be replayed, and as a picture, with a column a thread.
 
-use crate::engine::{Bounds, Engine, Failure};
+use crate::engine::{self, Bounds, Engine, Failure, Job, Outcome, Script};
+use crate::job::Order;
 use crate::mutant;
 use crate::naming::name_in;
+use crate::rc11::verdict::Why;
 use crate::wrap::trace::Step;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
@@ -11,9 +13,12 @@ use std::{fs, io};
 
 /// What is in a schedule file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Schedule {
     /// The format, so that an old file is refused rather than misread.
     pub spinpark_schedule: u32,
+    /// A hash of the rest of the file: what was cut off or edited is no schedule any more.
+    pub seal: String,
     /// Which model.
     pub model: String,
     /// On which engine.
@@ -24,26 +29,114 @@ pub struct Schedule {
     pub seed: u64,
     /// With which mutant, if any.
     pub mutant: Option<String>,
+    /// From which sources it was made.
+    #[serde(flatten)]
+    pub sources: Sources,
     /// What happened.
     pub failure: Failure,
 }
 
 /// Today's format.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
+
+/// The sources of which a schedule is one, each as a hash.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sources {
+    /// The kernel's.
+    pub kernel_source: String,
+    /// The models' and the engines'.
+    pub checker_source: String,
+}
+
+impl Sources {
+    /// Those that this program was built from.
+    pub fn of_this_build() -> Sources {
+        // The models on the mutated kernel are built without `build.rs`, and write no schedules.
+        let stamp = |hash: Option<&str>| hash.unwrap_or("unknown").to_owned();
+        let (kernel, checker) = (option_env!("SPINPARK_KERNEL"), option_env!("SPINPARK_CHECKER"));
+        Sources { kernel_source: stamp(kernel), checker_source: stamp(checker) }
+    }
+
+    /// Which of them are others than those of this build, in words. `None`: none.
+    fn changed(&self) -> Option<&'static str> {
+        let now = Sources::of_this_build();
+        match (self.kernel_source == now.kernel_source, self.checker_source == now.checker_source) {
+            (true, true) => None,
+            (false, true) => Some("the kernel has changed"),
+            (true, false) => Some("the models or the engines have changed"),
+            (false, false) => Some("the kernel has changed, and so have the models or the engines"),
+        }
+    }
+}
+
+/// What came of a schedule that was played again.
+#[derive(Debug)]
+pub enum Replayed {
+    /// It fails, and says the same.
+    FailsTheSame(Failure),
+    /// It fails, and says something else.
+    FailsOtherwise(Failure),
+    /// It was played to its end, and nothing is wrong.
+    Passes,
+    /// It cannot be played, or does not do what it must: nothing is known.
+    DoesNotFit(String),
+}
+
+/// Who plays an execution: this thread, or a process of its own.
+pub type Player<'a> = &'a dyn Fn(&Order) -> Result<(Outcome, Vec<Step>), String>;
 
 impl Schedule {
+    /// The schedule of a failure that `order` led to.
+    pub fn new(order: &Order, failure: Failure) -> Schedule {
+        Schedule {
+            spinpark_schedule: FORMAT,
+            seal: String::new(),
+            model: order.model.clone(),
+            engine: order.engine,
+            bounds: order.bounds,
+            seed: order.seed,
+            mutant: order.mutant.clone(),
+            sources: Sources::of_this_build(),
+            failure,
+        }
+    }
+
     /// Reads a schedule file.
     ///
     /// # Errors
     /// A sentence that says what is wrong with it.
     pub fn read(path: &Path) -> Result<Schedule, String> {
         let text = fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-        let schedule: Schedule =
-            serde_json::from_str(&text).map_err(|error| format!("{} is no schedule file: {error}", path.display()))?;
-        match schedule.spinpark_schedule {
-            FORMAT => Ok(schedule),
-            other => Err(format!("{} has format {other}; this program reads {FORMAT}", path.display())),
+        Schedule::parse(&text).map_err(|wrong| format!("{} {wrong}", path.display()))
+    }
+
+    /// Reads what stands in a schedule file.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn parse(text: &str) -> Result<Schedule, String> {
+        #[derive(Deserialize)]
+        struct Head {
+            spinpark_schedule: u32,
         }
+        let is_none = |error| format!("is no schedule file: {error}");
+        let Head { spinpark_schedule: format } = serde_json::from_str(text).map_err(is_none)?;
+        if format != FORMAT {
+            return Err(format!("has format {format}; this program reads {FORMAT}"));
+        }
+        let schedule: Schedule = serde_json::from_str(text).map_err(is_none)?;
+        let unsealed = text.replacen(&format!("\"seal\": \"{}\"", schedule.seal), UNSEALED, 1);
+        if schedule.seal != seal_of(&unsealed) {
+            return Err("was changed after it was written: run the model again".to_owned());
+        }
+        Ok(schedule)
+    }
+
+    /// As it stands in a file.
+    pub fn text(&self) -> String {
+        let unsealed = Schedule { seal: String::new(), ..self.clone() };
+        let unsealed = serde_json::to_string_pretty(&unsealed).expect("a schedule is plain data");
+        unsealed.replacen(UNSEALED, &format!("\"seal\": \"{}\"", seal_of(&unsealed)), 1)
     }
 
     /// Writes it into `folder`, under the model's name.
@@ -54,8 +147,61 @@ impl Schedule {
         fs::create_dir_all(folder)?;
         let mutant = self.mutant.as_ref().map(|name| format!("{name}.")).unwrap_or_default();
         let path = folder.join(format!("{mutant}{}.{}.json", self.model.replace("::", "."), self.engine));
-        fs::write(&path, serde_json::to_string_pretty(self).map_err(io::Error::other)?)?;
+        fs::write(&path, self.text())?;
         Ok(path)
+    }
+
+    /// Plays it again, by `player`, and compares what happens with what happened.
+    pub fn replay(&self, player: Player<'_>) -> Replayed {
+        self.decide(player).unwrap_or_else(Replayed::DoesNotFit)
+    }
+
+    fn decide(&self, player: Player<'_>) -> Result<Replayed, String> {
+        let Schedule { model, engine, bounds, seed, mutant, failure: was, .. } = self;
+        let script = was.script.clone().ok_or("it holds no schedule, only a verdict")?;
+        let is_sane = bounds.seconds.is_finite() && bounds.spurious <= usize::from(u16::MAX);
+        if !is_sane {
+            return Err(format!("its bounds are none: {bounds:?}"));
+        }
+        let changed = self.sources.changed();
+        let because = |reason: String| match changed {
+            Some(changed) => format!("it does not fit any more, for {changed}: {reason}"),
+            None => format!("it is damaged: {reason}"),
+        };
+        let order = Order { script: Some(script), ..Order::new(model, *engine, *bounds, mutant.as_deref(), *seed) };
+        order.find().map_err(because)?;
+        let (outcome, steps) = player(&order).map_err(because)?;
+        match outcome.failure {
+            Some(now) if now.message == was.message && self.is_execution(outcome.executions) => {
+                Ok(Replayed::FailsTheSame(now))
+            }
+            Some(now) if now.message == Why::NOT_DETERMINISTIC => {
+                Err(because("the program does not ask for what its events answer".to_owned()))
+            }
+            Some(now) if changed.is_some() => Ok(Replayed::FailsOtherwise(now)),
+            None if changed.is_some() && engine.is_loom() && !begins_with(&steps, &was.steps) => {
+                let n = outcome.executions;
+                Err(because(format!(
+                    "loom's execution {n} is another one now, and nothing is wrong with those up to it"
+                )))
+            }
+            None if changed.is_some() => Ok(Replayed::Passes),
+            // The same sources do the same, or the model is none.
+            now => {
+                let now = now.map_or_else(|| "it holds".to_owned(), |now| now.message);
+                Err(format!(
+                    "it is damaged, or the model is not deterministic: of these very sources, it must fail; now: {now}"
+                ))
+            }
+        }
+    }
+
+    /// Loom says which execution failed: of the same sources, the same one.
+    fn is_execution(&self, n: u64) -> bool {
+        match &self.failure.script {
+            Some(Script::Nth(nth)) => n == *nth || self.sources.changed().is_some(),
+            _ => true,
+        }
     }
 
     /// The picture.
@@ -94,6 +240,30 @@ impl Schedule {
         }
         text
     }
+}
+
+const UNSEALED: &str = "\"seal\": \"\"";
+
+/// FNV-1a.
+fn seal_of(unsealed: &str) -> String {
+    let fold = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+    format!("{:016x}", unsealed.bytes().fold(0xcbf2_9ce4_8422_2325, fold))
+}
+
+/// Did the same threads do the same, up to the end of `first`? Lines may have moved.
+fn begins_with(steps: &[Step], first: &[Step]) -> bool {
+    let same = |(a, b): (&Step, &Step)| (a.thread, &a.what) == (b.thread, &b.what);
+    steps.len() >= first.len() && steps.iter().zip(first).all(same)
+}
+
+/// Plays it on this thread.
+///
+/// # Errors
+/// Why it does not fit.
+pub fn here(order: &Order) -> Result<(Outcome, Vec<Step>), String> {
+    let job: Job<'_> = order.job()?;
+    let script = order.script.as_ref().ok_or("there is nothing to play")?;
+    engine::replay_with_steps(job, script)
 }
 
 /// What a step did, with the word's name out of the source in place of its number, if there is one.

@@ -5,11 +5,12 @@
 use crate::engine::{self, Outcome, Verdict};
 use crate::job::Order;
 use crate::mutant::{Mutation, SOURCES};
+use crate::worker;
 use crate::wrap::weaken::{self, Access, Asked, Change, Fault, Site, Strength};
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 use std::{io, thread};
@@ -113,7 +114,7 @@ fn file_name(file: &str) -> Option<&'static str> {
 /// # Errors
 /// If it cannot be read, or names what is not there.
 pub fn work(switches: Switches) -> Result<(), String> {
-    let Trial { mistake, judges } = serde_json::from_reader(io::stdin()).map_err(|error| error.to_string())?;
+    let Trial { mistake, judges } = worker::order()?;
     let mutation = match &mistake {
         Mistake::Access { file, line, column, change } => {
             let file = file_name(file).ok_or_else(|| format!("there is no file `{file}`"))?;
@@ -169,11 +170,8 @@ pub enum End {
 /// If the process cannot be started.
 pub fn hold(program: &Path, trial: &Trial, grace: Duration) -> Result<(Vec<Word>, End), String> {
     let mut command = Command::new(program);
-    command.arg("trial").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-    command.env("RUST_BACKTRACE", "0");
-    let mut child = command.spawn().map_err(|error| format!("cannot start {}: {error}", program.display()))?;
-    let stdin = child.stdin.take().expect("it is piped");
-    serde_json::to_writer(stdin, trial).map_err(|error| format!("cannot tell the process what to do: {error}"))?;
+    command.arg("trial").env("RUST_BACKTRACE", "0");
+    let mut child = worker::start(&mut command, trial)?;
     let said = listen(&mut child);
     let mut words: Vec<Word> = Vec::new();
     while words.len() < trial.judges.len() {

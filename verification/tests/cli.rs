@@ -1,6 +1,7 @@
 //! `cargo verify`, as its users call it.
 
 use serde_json::Value;
+use spinpark_verification::schedule::Schedule;
 use std::path::Path;
 use std::process::{Command, Output};
 use std::{fs, str};
@@ -269,25 +270,75 @@ mod what_fails_is_shown {
             let output = verify(folder.path(), &["replay", &file]);
             let again = text(&output.stdout);
             assert_eq!(output.status.code(), Some(1), "{again}");
-            assert!(again.contains("It still fails"), "{again}");
+            assert!(again.contains("It still fails, in the same way"), "{again}");
             let picture = |text: &str| text.lines().filter(|line| line.contains('│')).collect::<Vec<_>>().join("\n");
             assert_eq!(picture(&said), picture(again), "{engine}: another schedule was played");
         }
     }
 
+    fn schedule_of(folder: &Path, engine: &str) -> String {
+        let mutant = "spinning-looks-before-it-leaves";
+        let output = verify(folder, &["run", ONE, "--engine", engine, "--mutant", mutant]);
+        assert_eq!(output.status.code(), Some(1));
+        format!("schedules/{mutant}.spinning.work_is_conserved.{ONE}.{engine}.json")
+    }
+
     #[test]
-    fn and_no_longer_fails_once_it_is_mended() {
+    fn but_not_if_the_file_was_changed() {
         let folder = folder();
-        let mutant = "spinning-drops-the-baton";
-        verify(folder.path(), &["run", "two_gs_one_seeker", "--engine", "sc", "--mutant", mutant]);
-        let file = format!("schedules/{mutant}.spinning.work_is_conserved.two_gs_one_seeker.sc.json");
+        for engine in ["rc11", "loom", "sc"] {
+            let file = schedule_of(folder.path(), engine);
+            let path = folder.path().join(&file);
+            let whole = fs::read_to_string(&path).expect("a schedule");
+            let changed = [
+                (whole[..whole.len() / 2].to_owned(), "no schedule file"),
+                (whole.replace("\"seed\": 1", "\"seed\": 2"), "was changed after it was written"),
+                (whole.replace("\"spinning-looks-before-it-leaves\"", "null"), "was changed after it was written"),
+                (whole.replace("\"spinpark_schedule\": 2", "\"spinpark_schedule\": 1"), "has format 1"),
+            ];
+            for (text, says) in changed {
+                fs::write(&path, text).expect("it can be written");
+                for command in ["replay", "picture"] {
+                    let output = verify(folder.path(), &[command, &file]);
+                    let said = text_of(&output);
+                    assert_eq!(output.status.code(), Some(2), "{engine}: {said}");
+                    assert!(said.contains(says), "{engine}: {said}");
+                }
+            }
+        }
+    }
+
+    fn text_of(output: &Output) -> String {
+        format!("{}{}", text(&output.stdout), text(&output.stderr))
+    }
+
+    #[test]
+    fn as_what_it_is_made_of_and_from_what() {
+        let folder = folder();
+        let file = schedule_of(folder.path(), "sc");
+        let schedule = fs::read_to_string(folder.path().join(file)).expect("a schedule");
+        for field in ["seal", "kernel_source", "checker_source", "bounds", "seed"] {
+            assert!(schedule.contains(&format!("\"{field}\"")), "{field} is missing in\n{schedule}");
+        }
+    }
+
+    #[test]
+    fn and_an_edited_kernel_is_told_from_an_edited_file() {
+        let folder = folder();
+        let file = schedule_of(folder.path(), "sc");
         let path = folder.path().join(&file);
-        let mended = fs::read_to_string(&path).expect("a schedule").replace(&format!("\"{mutant}\""), "null");
-        fs::write(&path, mended).expect("it can be written");
+        let mut schedule = Schedule::read(&path).expect("a schedule");
+        (schedule.sources.kernel_source, schedule.mutant) = ("0".repeat(16), None);
+        fs::write(&path, schedule.text()).expect("it can be written");
         let output = verify(folder.path(), &["replay", &file]);
-        // The right room asks for one thing more, so it cannot follow the wrong one's schedule to the end, or holds.
-        let said = text(&output.stdout);
-        assert!(said.contains("no longer fails") || said.contains("cannot be followed"), "{said}");
+        let said = text_of(&output);
+        match output.status.code() {
+            Some(0) => assert!(said.contains("It no longer fails"), "{said}"),
+            status => {
+                assert_eq!(status, Some(2), "{said}");
+                assert!(said.contains("it does not fit any more, for the kernel has changed"), "{said}");
+            }
+        }
     }
 
     #[test]
@@ -413,6 +464,12 @@ mod litmus_tests_are_answered {
     }
 
     #[test]
+    fn as_far_as_the_time_goes() {
+        let output = answer(&["SB.litmus", "--engine", "reference", "--seconds", "0.0000001"]);
+        assert!(text(&output.stdout).contains("then stopped: not all"), "{}", text(&output.stdout));
+    }
+
+    #[test]
     fn and_a_broken_one_is_an_error_with_its_line() {
         let output = answer(&["broken.litmus"]);
         assert_eq!(output.status.code(), Some(2));
@@ -424,14 +481,15 @@ mod litmus_tests_are_answered {
 mod every_wrong_twin_is_killed {
     use super::*;
 
+    /// Those of all rooms are killed in replay.rs.
     #[test]
     fn by_each_model_that_must() {
         let folder = folder();
-        let output = verify(folder.path(), &["mutants", "--sort", "twin", "--json", "kills.json"]);
+        let output = verify(folder.path(), &["mutants", "spinning", "--sort", "twin", "--json", "kills.json"]);
         let table = text(&output.stdout);
         assert_eq!(output.status.code(), Some(0), "{table}");
         let kills = json(&folder.path().join("kills.json"));
-        assert!(kills.len() >= 30, "{} kills", kills.len());
+        assert!(kills.len() >= 20, "{} kills", kills.len());
         assert!(kills.iter().all(|kill| kill["verdict"] == "killed"), "{table}");
     }
 
@@ -484,8 +542,39 @@ mod bad_input_is_an_error_with_status_2 {
     }
 
     #[test]
-    fn no_jobs() {
-        refused(&["run", ONE, "--jobs", "0"], &["--jobs"]);
+    fn no_jobs_or_more_than_a_machine_has_room_for() {
+        for jobs in ["0", "1000000", "many"] {
+            refused(&["run", ONE, "--jobs", jobs], &["--jobs", "1 to 1024"]);
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_none() {
+        refused(&["run", ""], &["a NAME is empty"]);
+        refused(&["run", ONE, " "], &["a NAME is empty"]);
+        refused(&["mutants", ""], &["a NAME is empty"]);
+        refused(&["museum", ""], &["a NAME is empty"]);
+    }
+
+    #[test]
+    fn a_record_is_of_everything() {
+        refused(&["run", ONE, "--record", "record.json"], &["writes no record", "cargo verify --record FILE"]);
+        refused(&["museum", "--record", "record.json"], &["writes no record"]);
+    }
+
+    #[test]
+    fn an_option_without_effect() {
+        refused(&["museum", "--engine", "sc"], &["`museum` has no `--engine`"]);
+        refused(&["mutants", "--readme", "README.md"], &["`mutants` has no `--readme`"]);
+        refused(&["--deep", "list"], &["cannot be used with"]);
+    }
+
+    #[test]
+    fn a_time_that_is_none() {
+        for seconds in ["nan", "inf", "0", "-1", "1e300", "soon"] {
+            let option = format!("--seconds={seconds}");
+            refused(&["litmus", "one.litmus", &option], &["--seconds"]);
+        }
     }
 
     #[test]
@@ -496,7 +585,7 @@ mod bad_input_is_an_error_with_status_2 {
     #[test]
     fn a_schedule_that_is_broken() {
         refused(&["replay", "broken.json"], &["broken.json", "no schedule file"]);
-        refused(&["replay", "other.json"], &["other.json", "missing field"]);
+        refused(&["replay", "other.json"], &["other.json", "has format 1"]);
     }
 
     #[test]
@@ -528,5 +617,108 @@ mod the_fuzzer_is_built_and_run {
         let output = with_cargo("no-such-cargo", &["fuzz"]);
         assert_eq!(output.status.code(), Some(2));
         assert!(text(&output.stderr).contains("cannot run cargo"), "{}", text(&output.stderr));
+    }
+}
+
+mod what_is_printed {
+    use super::*;
+
+    fn with(arguments: &[&str], variables: &[(&str, &str)]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_verify"));
+        for name in ["NO_COLOR", "CLICOLOR_FORCE"] {
+            command.env_remove(name);
+        }
+        command.args(arguments).envs(variables.iter().copied()).output().expect("the program starts")
+    }
+
+    #[test]
+    fn has_colours_where_they_are_wanted() {
+        let run = ["run", ONE, "--engine", "sc"];
+        let colours = |variables: &[(&str, &str)]| text(&with(&run, variables).stdout).contains("\u{1b}[");
+        assert!(!colours(&[]), "nobody watches a terminal");
+        assert!(colours(&[("CLICOLOR_FORCE", "1")]));
+        assert!(!colours(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
+        assert!(!colours(&[("CLICOLOR_FORCE", "0")]));
+    }
+
+    /// A device on which there is no room.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn and_is_lost_is_an_error() {
+        for arguments in [&["list"][..], &["--help"], &["run", ONE, "--engine", "sc"], &["museum", "--list"]] {
+            let full = fs::File::options().write(true).open("/dev/full").expect("Linux has it");
+            let mut command = Command::new(env!("CARGO_BIN_EXE_verify"));
+            let output = command.args(arguments).stdout(full).output().expect("the program starts");
+            assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+            let said = text(&output.stderr);
+            assert!(said.contains("cannot write to the standard output"), "{arguments:?}: {said}");
+        }
+    }
+}
+
+/// Who ends `cargo verify` ends all of it.
+#[cfg(target_os = "linux")]
+mod a_process_that_is_ended {
+    use super::*;
+    use std::thread::sleep;
+    use std::time::{Duration, Instant};
+
+    /// The processes that were started by this one, and have not ended.
+    fn children(of: u32) -> Vec<u32> {
+        let entries = fs::read_dir("/proc").expect("Linux has it").filter_map(Result::ok);
+        let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+        let is_child = |process: &u32| {
+            let status = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+            // `number (name) state parent …`
+            let rest = status.rsplit(") ").next().unwrap_or_default();
+            let mut fields = rest.split(' ');
+            fields.next() != Some("Z") && fields.next() == Some(of.to_string().as_str())
+        };
+        numbers.filter(is_child).collect()
+    }
+
+    fn eventually<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
+        let since = Instant::now();
+        while since.elapsed() < Duration::from_secs(20) {
+            if let Some(seen) = look() {
+                return Some(seen);
+            }
+            sleep(Duration::from_millis(10));
+        }
+        None
+    }
+
+    fn leaves_nobody_behind(signal: &str) {
+        let folder = folder();
+        // Hours of work for two processes.
+        let mut parent = Command::new(env!("CARGO_BIN_EXE_verify"))
+            .args(["run", "two_ps_three_ms", "--engine", "sc", "--engine", "tso", "--deep", "--jobs", "2"])
+            .current_dir(folder.path())
+            .stderr(std::process::Stdio::null())
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .expect("the program starts");
+        let workers = eventually(|| Some(children(parent.id())).filter(|workers| workers.len() == 2));
+        let workers = workers.expect("two workers");
+        let number = parent.id().to_string();
+        let status = Command::new("kill").args([signal, &number]).status().expect("there is a `kill`");
+        assert!(status.success());
+        parent.wait().expect("it ends");
+        let lives = |worker: &&u32| {
+            let status = fs::read_to_string(format!("/proc/{worker}/stat")).unwrap_or_default();
+            !status.is_empty() && !status.contains(") Z ")
+        };
+        let ended = eventually(|| (!workers.iter().any(|worker| lives(&worker))).then_some(()));
+        assert!(ended.is_some(), "{signal}: its workers go on");
+    }
+
+    #[test]
+    fn by_sigterm_leaves_nobody_behind() {
+        leaves_nobody_behind("-TERM");
+    }
+
+    #[test]
+    fn by_sigkill_leaves_nobody_behind() {
+        leaves_nobody_behind("-KILL");
     }
 }

@@ -6,12 +6,18 @@ use spinpark_proptests::fuzz::{self, Order, Total};
 use spinpark_proptests::regression::{self, Regression};
 use spinpark_proptests::rooms::{self, Entry};
 use spinpark_proptests::whole::watch::INVARIANTS;
+use spinpark_verification::{job, output};
 use std::collections::BTreeSet;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// `println`, but for a reader that has gone away.
+macro_rules! say {
+    ($($what:tt)*) => { output::print(&(format!($($what)*) + "\n")) };
+}
 
 /// Throws random concurrent programs at the rooms of spinpark's kernel, and at the whole scheduler.
 ///
@@ -42,8 +48,8 @@ struct Cli {
 
 #[derive(Args, Clone)]
 struct How {
-    /// How many jobs at once. Default: as many as there are cores.
-    #[arg(long, value_name = "N")]
+    /// How many jobs at once, up to 1024. Default: as many as there are cores.
+    #[arg(long, value_name = "N", value_parser = job::how_many)]
     jobs: Option<NonZeroUsize>,
     /// The seed; the same seed draws the same programs. Default: drawn from the clock, and printed.
     #[arg(long, value_name = "S")]
@@ -87,6 +93,9 @@ enum Act {
     Worker,
 }
 
+/// In minutes.
+const A_YEAR: f64 = 365.0 * 24.0 * 60.0;
+
 enum Stop {
     DoesNotHold,
     BadInput(String),
@@ -99,7 +108,25 @@ impl From<String> for Stop {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let status = command();
+    match output::lost() {
+        Some(error) => {
+            eprintln!("error: cannot write to the standard output: {error}");
+            ExitCode::from(2)
+        }
+        None => status,
+    }
+}
+
+fn command() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(said) => {
+            // `--help` and `--version` come this way too.
+            output::note(said.print());
+            return ExitCode::from(u8::try_from(said.exit_code()).unwrap_or(2));
+        }
+    };
     let result = match cli.command {
         None => hunt(&cli),
         Some(Act::List) => {
@@ -121,8 +148,9 @@ fn main() -> ExitCode {
 }
 
 fn hunt(cli: &Cli) -> Result<(), Stop> {
-    if !cli.minutes.is_finite() || cli.minutes <= 0.0 {
-        return Err(Stop::BadInput(format!("--minutes is {}: give a number above 0, such as 0.5", cli.minutes)));
+    if !(cli.minutes > 0.0 && cli.minutes <= A_YEAR) {
+        let most = "such as 0.5, and not more than a year's";
+        return Err(Stop::BadInput(format!("--minutes is {}: give a number above 0, {most}", cli.minutes)));
     }
     let how = &cli.how;
     check(how)?;
@@ -131,7 +159,7 @@ fn hunt(cli: &Cli) -> Result<(), Stop> {
         replay_all(&how.regressions)?;
     }
     let (seed, jobs) = (seed(how), jobs(how));
-    println!("seed {seed}, {jobs} jobs, {} rooms", rooms.len());
+    say!("seed {seed}, {jobs} jobs, {} rooms", rooms.len());
     let order = |job: usize| Order {
         // Each job begins in another room.
         rooms: (0..rooms.len()).map(|i| rooms[(i + job) % rooms.len()].name.to_owned()).collect(),
@@ -155,7 +183,7 @@ fn hunt(cli: &Cli) -> Result<(), Stop> {
         print_found(found, &how.out);
     }
     for death in &total.died {
-        println!("a job's process died ({death}); what it did last is not known");
+        say!("a job's process died ({death}); what it did last is not known");
     }
     if total.found.is_empty() && total.died.is_empty() { Ok(()) } else { Err(Stop::DoesNotHold) }
 }
@@ -204,13 +232,13 @@ fn replay_all(folder: &Path) -> Result<(), Stop> {
         match regression.is_as_it_should_be()? {
             Ok(()) => (),
             Err(wrong) => {
-                println!("{}: {wrong}", file.display());
+                say!("{}: {wrong}", file.display());
                 return Err(Stop::DoesNotHold);
             }
         }
     }
     if !files.is_empty() {
-        println!("replayed {} programs that failed once", files.len());
+        say!("replayed {} programs that failed once", files.len());
     }
     Ok(())
 }
@@ -218,15 +246,15 @@ fn replay_all(folder: &Path) -> Result<(), Stop> {
 fn replay(file: &Path) -> Result<(), Stop> {
     let regression = Regression::read(file)?;
     let outcome = regression.play()?;
-    println!("{}", regression.picture.join("\n"));
+    say!("{}", regression.picture.join("\n"));
     match outcome.failure {
         Some(failure) => {
-            println!("{}", regression.schedule(&failure).picture());
-            println!("It still fails.");
+            say!("{}", regression.schedule(&failure).picture());
+            say!("It still fails.");
             Err(Stop::DoesNotHold)
         }
         None => {
-            println!("It no longer fails.");
+            say!("It no longer fails.");
             Ok(())
         }
     }
@@ -246,8 +274,8 @@ fn twins(names: &[String], how: &How) -> Result<(), Stop> {
         )));
     }
     let (seed, jobs) = (seed(how), jobs(how));
-    println!("seed {seed}, {jobs} jobs, at most 60 s each\n");
-    println!("{:12} {:36} {:>8} {:>11}  seen", "room", "wrong twin", "seconds", "operations");
+    say!("seed {seed}, {jobs} jobs, at most 60 s each\n");
+    say!("{:12} {:36} {:>8} {:>11}  seen", "room", "wrong twin", "seconds", "operations");
     let mut is_good = true;
     for (room, mutant) in pairs {
         let clock = Instant::now();
@@ -263,16 +291,16 @@ fn twins(names: &[String], how: &How) -> Result<(), Stop> {
         let total = fuzz::run(&orders, |_| ())?;
         let seconds = clock.elapsed().as_secs_f64();
         let Some(found) = total.found.first() else {
-            println!("{:12} {mutant:36} {seconds:8.1} {:>11}  NOT FOUND", room.name, "");
+            say!("{:12} {mutant:36} {seconds:8.1} {:>11}  NOT FOUND", room.name, "");
             is_good = false;
             continue;
         };
         let line = found.failure.message.lines().next().unwrap_or_default();
-        println!("{:12} {mutant:36} {seconds:8.1} {:11}  {line}", room.name, found.operations);
+        say!("{:12} {mutant:36} {seconds:8.1} {:11}  {line}", room.name, found.operations);
         is_good &= found.operations <= 12 && found.mutant.as_deref() == Some(mutant);
         found.write(&how.out).map_err(|error| format!("cannot write to {}: {error}", how.out.display()))?;
     }
-    println!("\nthe programs are in {}", how.out.display());
+    say!("\nthe programs are in {}", how.out.display());
     if is_good { Ok(()) } else { Err(Stop::DoesNotHold) }
 }
 
@@ -284,31 +312,30 @@ fn list() {
         room.paths.iter().for_each(|path| text.push_str(&format!("  path  {path}\n")));
         room.falls.iter().for_each(|mutant| text.push_str(&format!("  finds {mutant}\n")));
     }
-    // A reader that has gone away, as `| head` does, is no error of ours.
-    let _ = std::io::stdout().write_all(text.as_bytes());
+    output::print(&text);
 }
 
 fn print_total(total: &Total, rooms: &[&Entry]) {
-    println!("\n{:12} {:>9} {:>11} {:>8}", "room", "programs", "schedules", "seconds");
+    say!("\n{:12} {:>9} {:>11} {:>8}", "room", "programs", "schedules", "seconds");
     for room in rooms {
         let slice = total.rooms.get(room.name).cloned().unwrap_or_default();
-        println!("{:12} {:9} {:11} {:8.1}", room.name, slice.programs, slice.schedules, slice.seconds);
+        say!("{:12} {:9} {:11} {:8.1}", room.name, slice.programs, slice.schedules, slice.seconds);
     }
-    println!("\n{:>11}  rare path", "times");
+    say!("\n{:>11}  rare path", "times");
     for (room, path) in rooms.iter().flat_map(|room| room.paths.iter().map(move |path| (room, path))) {
-        println!("{:11}  {}: {path}", total.reached(room.name, path), room.name);
+        say!("{:11}  {}: {path}", total.reached(room.name, path), room.name);
     }
     let checked = |says: &str| total.rooms.values().filter_map(|slice| slice.reached.get(says)).sum::<u64>();
     if rooms.iter().any(|room| matches!(room.name, "sched" | "hogs" | "cores")) {
-        println!("\n{:>11}  invariant of the whole scheduler", "looked at");
+        say!("\n{:>11}  invariant of the whole scheduler", "looked at");
         for invariant in INVARIANTS {
-            println!("{:11}  {:2} {}", checked(invariant.says), invariant.number, invariant.says);
+            say!("{:11}  {:2} {}", checked(invariant.says), invariant.number, invariant.says);
         }
     }
     let never = never_reached(total, rooms);
     match never.len() {
-        0 => println!("\nevery rare path was reached"),
-        n => println!("\n{n} rare paths were never reached:\n  {}", never.into_iter().collect::<Vec<_>>().join("\n  ")),
+        0 => say!("\nevery rare path was reached"),
+        n => say!("\n{n} rare paths were never reached:\n  {}", never.into_iter().collect::<Vec<_>>().join("\n  ")),
     }
 }
 
@@ -319,10 +346,10 @@ fn never_reached(total: &Total, rooms: &[&Entry]) -> BTreeSet<String> {
 
 fn print_found(found: &Regression, out: &Path) {
     let twin = found.mutant.as_ref().map(|name| format!(", with the wrong twin {name}")).unwrap_or_default();
-    println!("\nFOUND in {}{twin}: {} operations\n{}", found.room, found.operations, found.picture.join("\n"));
-    println!("{}", found.schedule(&found.failure).picture());
+    say!("\nFOUND in {}{twin}: {} operations\n{}", found.room, found.operations, found.picture.join("\n"));
+    say!("{}", found.schedule(&found.failure).picture());
     match found.write(out) {
-        Ok(path) => println!("play it again: cargo verify fuzz replay {}", path.display()),
+        Ok(path) => say!("play it again: cargo verify fuzz replay {}", path.display()),
         Err(error) => eprintln!("cannot write the program to {}: {error}", out.display()),
     }
 }

@@ -299,12 +299,40 @@ pub fn run(job: Job<'_>, progress: &Progress) -> Outcome {
     outcome
 }
 
-/// Plays one execution again, and writes it down.
-pub fn replay(job: Job<'_>, script: &Script) -> Outcome {
+/// Plays one execution again, and writes it down. The steps are those of the failure, if it fails.
+///
+/// # Errors
+/// Why the script does not fit: it is of another execution, or of none.
+pub fn replay(job: Job<'_>, script: &Script) -> Result<Outcome, String> {
+    replay_with_steps(job, script).map(|(outcome, _)| outcome)
+}
+
+/// The same, and what was done, also if nothing is wrong with it.
+///
+/// # Errors
+/// As [`replay`].
+pub fn replay_with_steps(job: Job<'_>, script: &Script) -> Result<(Outcome, Vec<Step>), String> {
+    let fits = match script {
+        Script::Nth(n) => job.engine.is_loom() && (1..u64::from(u32::MAX)).contains(n),
+        Script::Picks(_) => job.engine.kind() != Kind::Rc11 && !job.engine.is_loom(),
+        Script::Graph(graph) => {
+            graph.check()?;
+            job.engine == Engine::Rc11
+        }
+    };
+    if !fits {
+        return Err(format!("it is no schedule of {}", job.engine));
+    }
+    MISFIT.set(None);
     crate::mutant::set(job.mutation);
     let outcome = explore(job, Some(script), &silent());
     crate::mutant::set(None);
-    outcome
+    MISFIT.take().map_or_else(|| Ok((outcome, trace::take_steps())), Err)
+}
+
+thread_local! {
+    /// Why the script that was played does not fit.
+    static MISFIT: Cell<Option<String>> = const { Cell::new(None) };
 }
 
 /// Must this run have reached what the model must reach? A finished complete engine: always. A sample: if the model
@@ -373,7 +401,7 @@ fn explore_by_rc11(job: Job<'_>, script: Option<&Script>, progress: &Progress) -
     let Job { bounds, mutation, .. } = job;
     let body = job.model.play;
     if let Some(Script::Graph(graph)) = script {
-        let played = rc11::watch((**graph).clone(), body);
+        let played = rc11::watch((**graph).clone().reindex(), body);
         let picture = played.found.as_ref().map(|found| picture(job, found, &played).columns());
         let failure = played.found.map(|found| (rc11_message(&found), Some(Script::Graph(Box::new(found.graph)))));
         return Explored { counts: (1, 0, true), failure, picture, peak_bytes: None };
@@ -414,12 +442,16 @@ fn explore_by_rc11(job: Job<'_>, script: Option<&Script>, progress: &Progress) -
 }
 
 /// A failing execution of rc11's, drawn. `None`: it no longer fails.
-pub fn draw(job: Job<'_>, graph: &Graph) -> Option<Picture> {
+///
+/// # Errors
+/// If it is none.
+pub fn draw(job: Job<'_>, graph: &Graph) -> Result<Option<Picture>, String> {
+    graph.check()?;
     crate::mutant::set(job.mutation);
     any::choose(Kind::Rc11);
-    let played = rc11::watch(graph.clone(), job.model.play);
+    let played = rc11::watch(graph.clone().reindex(), job.model.play);
     crate::mutant::set(None);
-    played.found.as_ref().map(|found| picture(job, found, &played))
+    Ok(played.found.as_ref().map(|found| picture(job, found, &played)))
 }
 
 fn picture(job: Job<'_>, found: &rc11::Counterexample, played: &rc11::Played) -> Picture {
@@ -447,7 +479,8 @@ fn explore_by_loom(job: Job<'_>, script: Option<&Script>, clock: Instant, progre
         _ => None,
     };
     let limit = nth.or(job.bounds.executions).unwrap_or(u64::MAX - 1);
-    let seconds = job.bounds.seconds;
+    // What is played again is not cut off by the clock of a busy machine.
+    let seconds = if nth.is_some() { f64::from(u32::MAX) } else { job.bounds.seconds };
     let mut builder = loom::model::Builder::new();
     builder.max_threads = 5;
     builder.max_branches = 20_000;
@@ -472,6 +505,12 @@ fn explore_by_loom(job: Job<'_>, script: Option<&Script>, clock: Instant, progre
     let result = with_pulse(Pulse::new(progress, clock), || catch_unwind(AssertUnwindSafe(explore)));
     let executions = TALLY.with(|tally| tally.started.get());
     let finished = executions < limit && clock.elapsed().as_secs_f64() < seconds;
+    if result.is_ok()
+        && let Some(nth) = nth
+        && executions < nth
+    {
+        MISFIT.set(Some(format!("it is of execution {nth}, and there are {executions}")));
+    }
     let failure = result.err().map(|payload| (message(&*payload), Some(Script::Nth(executions))));
     Explored { counts: (executions, 0, finished), failure, ..Explored::default() }
 }
@@ -479,9 +518,13 @@ fn explore_by_loom(job: Job<'_>, script: Option<&Script>, clock: Instant, progre
 fn explore_by_shuttle(job: Job<'_>, script: Option<&Script>, clock: Instant, progress: &Progress) -> Explored {
     let Bounds { depth, executions, seconds, spurious, .. } = job.bounds;
     let limit = executions.unwrap_or(u64::MAX);
-    let mut seen = None;
+    let (mut seen, mut followed) = (None, None);
     let scheduler: Box<dyn Scheduler> = match (script, job.engine) {
-        (Some(Script::Picks(picks)), _) => Box::new(Follow::new(picks.clone())),
+        (Some(Script::Picks(picks)), _) => {
+            let (follow, how_far) = Follow::new(picks.clone());
+            followed = Some(how_far);
+            Box::new(follow)
+        }
         (_, Engine::Sc | Engine::Tso) => {
             let keep_going = move |seen: &sc::Explored| {
                 let n = seen.executions + seen.redundant;
@@ -526,6 +569,9 @@ fn explore_by_shuttle(job: Job<'_>, script: Option<&Script>, clock: Instant, pro
             (seen.executions + running, seen.redundant, seen.complete)
         }
     };
+    if let Some(followed) = followed {
+        MISFIT.set(followed.borrow().misfit(result.is_err()));
+    }
     let failure = result.err().map(|payload| (message(&*payload), Some(Script::Picks(picks.take()))));
     Explored { counts, failure, ..Explored::default() }
 }

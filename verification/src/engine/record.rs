@@ -58,15 +58,49 @@ impl Scheduler for Recorder {
     }
 }
 
-/// Decides what was written down, once; after its end, any thread that can run.
+/// Decides what was written down, once; after its end, any thread that can run. What cannot be followed ends the
+/// execution: [`Followed`] says why.
 pub(super) struct Follow {
     picks: std::vec::IntoIter<Pick>,
     played: bool,
+    followed: Rc<RefCell<Followed>>,
+}
+
+/// How far a script was followed.
+#[derive(Debug, Default)]
+pub(super) struct Followed {
+    /// How many decisions were taken.
+    taken: usize,
+    /// Of so many.
+    of: usize,
+    /// Why not the next one.
+    why_not: Option<String>,
+}
+
+impl Followed {
+    /// Why the script is of another execution, if it is: all of it must have been played, unless the execution failed before.
+    pub(super) fn misfit(&self, has_failed: bool) -> Option<String> {
+        let Followed { taken, of, why_not } = self;
+        match why_not {
+            Some(why) => Some(format!("decision {} of {of} cannot be taken: {why}", taken + 1)),
+            None if taken < of && !has_failed => Some(format!("the execution ends after {taken} of {of} decisions")),
+            None => None,
+        }
+    }
 }
 
 impl Follow {
-    pub(super) fn new(picks: Vec<Pick>) -> Self {
-        Follow { picks: picks.into_iter(), played: false }
+    pub(super) fn new(picks: Vec<Pick>) -> (Self, Rc<RefCell<Followed>>) {
+        let followed = Rc::new(RefCell::new(Followed { of: picks.len(), ..Followed::default() }));
+        (Follow { picks: picks.into_iter(), played: false, followed: Rc::clone(&followed) }, followed)
+    }
+
+    fn cannot(&self, why: String) {
+        self.followed.borrow_mut().why_not.get_or_insert(why);
+    }
+
+    fn was_taken(&self) {
+        self.followed.borrow_mut().taken += 1;
     }
 }
 
@@ -78,18 +112,37 @@ impl Scheduler for Follow {
     }
 
     fn next_task(&mut self, tasks: &[&Task], _current: Option<TaskId>, _is_yielding: bool) -> Option<TaskId> {
+        if self.followed.borrow().why_not.is_some() {
+            return None;
+        }
         match self.picks.next() {
-            Some(Pick::T(task)) if tasks.iter().any(|t| usize::from(t.id()) == task) => Some(TaskId::from(task)),
+            Some(Pick::T(task)) if tasks.iter().any(|t| usize::from(t.id()) == task) => {
+                self.was_taken();
+                Some(TaskId::from(task))
+            }
             None => tasks.iter().find(|task| !task.blocked()).map(|task| task.id()),
-            Some(_) => panic!("replay: the code has changed since the schedule was written; it cannot be followed"),
+            Some(Pick::T(task)) => {
+                self.cannot(format!("thread {task} cannot go on"));
+                None
+            }
+            Some(Pick::V(_)) => {
+                self.cannot("it draws a number, and a thread is to be chosen".to_owned());
+                None
+            }
         }
     }
 
     fn next_u64(&mut self) -> u64 {
         match self.picks.next() {
-            Some(Pick::V(value)) => value,
+            Some(Pick::V(value)) => {
+                self.was_taken();
+                value
+            }
             None => 0,
-            Some(_) => panic!("replay: the code has changed since the schedule was written; it cannot be followed"),
+            Some(Pick::T(_)) => {
+                self.cannot("it chooses a thread, and a number is to be drawn".to_owned());
+                0
+            }
         }
     }
 }

@@ -213,12 +213,23 @@ pub(super) fn trace(program: &Program, thread: usize, answers: &[Answer]) -> Tra
 /// # Errors
 /// If the program says what cannot be done, or is too large: an execution may have 64 events.
 pub fn enumerate(program: &Program) -> Result<Reference, String> {
+    enumerate_while(program, || true).map(|(found, _)| found)
+}
+
+/// What is found while `goes_on` says so, asked before each graph; and whether that is all.
+///
+/// # Errors
+/// As [`enumerate`].
+pub fn enumerate_while(program: &Program, goes_on: impl Fn() -> bool) -> Result<(Reference, bool), String> {
     program.check()?;
     let mut found = Reference::default();
     let start = vec![Vec::new(); program.threads.len()];
     let mut seen = HashSet::from([start.clone()]);
     let mut todo = vec![start];
     while let Some(answers) = todo.pop() {
+        if !goes_on() {
+            return Ok((found, false));
+        }
         let traces: Vec<Trace> = answers.iter().enumerate().map(|(n, a)| trace(program, n, a)).collect();
         let traces_of: Vec<&Trace> = traces.iter().collect();
         let reads = traces.iter().enumerate().flat_map(|(n, trace)| {
@@ -249,7 +260,7 @@ pub fn enumerate(program: &Program) -> Result<Reference, String> {
             judge(program, &traces_of, &graph, &mut found);
         }
     }
-    Ok(found)
+    Ok((found, true))
 }
 
 /// All answers to what is asked, of which some may turn out to be inconsistent.

@@ -22,6 +22,9 @@ fn read(text: &str) -> Result<Program, Wrong> {
     if words.tokens.len() > 5000 {
         return Err((1, "a test of more than 5000 words is too large".to_owned()));
     }
+    if let Some(line) = open_brace(&words.tokens) {
+        return Err((line, "expected a `}` for this `{`, found none".to_owned()));
+    }
     let program = Program { name: words.name, expected: words.expected, ..Program::default() };
     let mut parser = Parser { tokens: words.tokens, at: 0, depth: 0, program, preset: Vec::new() };
     parser.initial_values()?;
@@ -35,6 +38,19 @@ fn read(text: &str) -> Result<Program, Wrong> {
     uses::settle_kinds(&mut parser.program);
     parser.end()?;
     Ok(parser.program)
+}
+
+/// The line of the first brace that is not closed. Whatever a reader stumbles over then stands somewhere else.
+fn open_brace(tokens: &[(Token, usize)]) -> Option<usize> {
+    let mut open = Vec::new();
+    for (token, line) in tokens {
+        match token {
+            Token::Sign("{") => open.push(*line),
+            Token::Sign("}") => drop(open.pop()),
+            _ => (),
+        }
+    }
+    open.first().copied()
 }
 
 fn thread_number(name: &str) -> Option<usize> {

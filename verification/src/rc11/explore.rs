@@ -4,7 +4,7 @@ use super::graph::Graph;
 use super::machine::{self, End, Mode, Run, Site, Wait};
 use super::picture::Picture;
 use super::step::Way;
-use super::verdict::Failure;
+use super::verdict::{Failure, Why};
 use crate::wrap::trace;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -83,7 +83,11 @@ impl Counterexample {
     ///
     /// Without the lines' texts, which [`Picture::of`] can show: it knows the file and the line only.
     pub fn picture(&self, title: &str, body: impl Fn() -> String + Send + Sync + 'static) -> Picture {
-        Picture::of(title, self, &watch(self.graph.clone(), body), &|_, _| None)
+        let max_events = match self.failure.why {
+            Why::TooManyEvents(n) => n,
+            _ => usize::MAX,
+        };
+        Picture::of(title, self, &watch_within(self.graph.clone(), max_events, body), &|_, _| None)
     }
 }
 
@@ -205,10 +209,14 @@ pub struct Played {
     pub waits: Vec<Wait>,
 }
 
-/// Plays an execution again, and looks.
+/// Plays an execution again, and looks. It may have as many events as the default of [`Config::max_events`] says.
 pub fn watch(graph: Graph, body: impl Fn() -> String + Send + Sync + 'static) -> Played {
+    watch_within(graph, Config::default().max_events, body)
+}
+
+fn watch_within(graph: Graph, max_events: usize, body: impl Fn() -> String + Send + Sync + 'static) -> Played {
     trace::begin(true);
-    let run = play(graph, usize::MAX, Mode::Replay, &(Arc::new(body) as Body)).0;
+    let run = play(graph, max_events, Mode::Replay, &(Arc::new(body) as Body)).0;
     let Run { end, graph, sites, waits, numbers, .. } = run;
     let found = match end {
         End::Failed(failure) => Some(Counterexample { failure, graph }),

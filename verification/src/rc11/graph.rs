@@ -64,6 +64,12 @@ impl Loc {
         Loc(u32::from(thread) << 24 | ordinal)
     }
 
+    /// Is it a place, among so many threads' that have made so many?
+    pub(super) fn is_one(self, threads: usize, each: usize) -> bool {
+        let (thread, ordinal) = self.slot();
+        matches!(self, Loc::CLOCK | Loc::REFUSALS) || self != Loc::NONE && thread < threads && ordinal < each
+    }
+
     /// Where the index has it.
     fn slot(self) -> (usize, usize) {
         match self {
@@ -383,7 +389,7 @@ impl Graph {
     }
 
     /// Finds the events of each location: after the events have changed otherwise than by `push`.
-    pub(super) fn reindex(mut self) -> Graph {
+    pub(crate) fn reindex(mut self) -> Graph {
         self.index = Index::default();
         self.events.iter().for_each(|event| self.index.push(event.loc));
         self

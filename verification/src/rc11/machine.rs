@@ -569,10 +569,28 @@ impl Machine {
         }
         if let Some((a, _)) = self.graph.race() {
             self.fails(Why::Race(a));
-        } else if !self.order.iter().any(|&thread| self.can_go_on(thread)) {
+            return Next::End(End::Played);
+        }
+        let able: Vec<u8> = self.order.iter().copied().filter(|&thread| self.can_go_on(thread)).collect();
+        if able.is_empty() {
             return Next::End(self.end());
         }
+        if let Some((thread, why)) = able.iter().find_map(|&thread| Some((thread, self.why_not_further(thread)?))) {
+            self.current = thread;
+            self.fails(why);
+        }
         Next::End(End::Played)
+    }
+
+    /// What `thread` asks for next is no event, but the end: exploring would find the same.
+    fn why_not_further(&mut self, thread: u8) -> Option<Why> {
+        if !self.knows_what_it_must(thread) {
+            return Some(Why::Uninitialised);
+        }
+        match self.slot(thread).asks {
+            Some(Ask::Fork) if !self.graph.may_fork(thread) => Some(Why::TooManyThreads),
+            _ => (self.graph.events.len() >= self.max_events).then_some(Why::TooManyEvents(self.max_events)),
+        }
     }
 
     fn can_go_on(&self, thread: u8) -> bool {

@@ -95,6 +95,7 @@
 //! ```
 
 mod axiom;
+mod check;
 mod checkpoint;
 mod explore;
 pub mod graph;

@@ -309,8 +309,7 @@ impl Graph {
 
     /// Starts a thread; its number.
     fn fork(&mut self, thread: u8) -> Result<u64, Stop> {
-        let free = self.threads.iter().position(|thread| !thread.is_there).unwrap_or(self.threads.len());
-        let path = self.path_of_next_child(thread).filter(|_| free < MAX_THREADS).ok_or(Stop::Threads)?;
+        let (free, path) = self.next_child(thread).ok_or(Stop::Threads)?;
         let fork = self.next(thread, Loc::NONE, Order::Relaxed, Kind::Fork(free as u8), 0);
         self.push(fork);
         let child = Thread { path, len: 0, last: self.events.len() as u16 - 1, is_there: true };
@@ -320,6 +319,18 @@ impl Graph {
             self.threads[free] = child;
         }
         Ok(free as u64)
+    }
+
+    /// May `thread` start one more?
+    pub(super) fn may_fork(&self, thread: u8) -> bool {
+        self.next_child(thread).is_some()
+    }
+
+    /// The number and the path of the next thread that `parent` starts.
+    fn next_child(&self, parent: u8) -> Option<(usize, u64)> {
+        let free = self.threads.iter().position(|thread| !thread.is_there).unwrap_or(self.threads.len());
+        let path = self.path_of_next_child(parent)?;
+        (free < MAX_THREADS).then_some((free, path))
     }
 
     /// The digits of a path, in base 16 from the left: which child of which child.

@@ -34,6 +34,10 @@ pub struct Failure {
 }
 
 impl Why {
+    /// [`Why::NotDeterministic`], in a sentence.
+    pub const NOT_DETERMINISTIC: &str = "the model is not deterministic: the same reads did not lead to the same \
+        operations; time, chance and shared memory must go through the host";
+
     /// In a sentence; `name` names a thread.
     pub fn sentence(&self, graph: &Graph, name: impl Fn(u8) -> String) -> String {
         let names = |threads: &[u8]| threads.iter().map(|&thread| name(thread)).collect::<Vec<_>>().join(", ");
@@ -59,9 +63,7 @@ impl Why {
             Why::Uninitialised => {
                 "uninitialised: a location is accessed by a thread that cannot know that it was made".to_owned()
             }
-            Why::NotDeterministic => "the model is not deterministic: the same reads did not lead to the same \
-                operations; time, chance and shared memory must go through the host"
-                .to_owned(),
+            Why::NotDeterministic => Why::NOT_DETERMINISTIC.to_owned(),
         }
     }
 }

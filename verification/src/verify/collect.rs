@@ -53,7 +53,7 @@ pub(crate) fn drawn(order: &Order, outcome: &Outcome, with_graph: bool) -> Optio
     let columns = schedule(order, outcome).map(|schedule| schedule.picture()).unwrap_or_default();
     let svg = match &failure.script {
         Some(Script::Graph(graph)) if with_graph => {
-            order.job().ok().and_then(|job| engine::draw(job, graph)).map(|picture| picture.svg())
+            order.job().and_then(|job| engine::draw(job, graph)).ok().flatten().map(|picture| picture.svg())
         }
         _ => None,
     };

@@ -9,7 +9,7 @@ mod survivors;
 
 use clap::{Args, Parser, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
-use spinpark_verification::engine::{self, Engine, Outcome, Script, Verdict};
+use spinpark_verification::engine::{self, Engine, Failure, Outcome, Script, Verdict};
 use spinpark_verification::job::{self, Event, Order};
 use spinpark_verification::litmus;
 use spinpark_verification::litmus::model::MemoryModel;
@@ -17,15 +17,16 @@ use spinpark_verification::litmus::report::Answer;
 use spinpark_verification::litmus::run::LitmusEngine;
 use spinpark_verification::model::{self, Model, Run};
 use spinpark_verification::mutant::{self, Mutant};
+use spinpark_verification::output::{self, print};
 use spinpark_verification::report::{self, Kill, Row};
-use spinpark_verification::schedule::{FORMAT, Schedule};
+use spinpark_verification::schedule::{Replayed, Schedule};
 use spinpark_verification::trial::{self, Switches};
 use std::ffi::OsString;
 use std::fs;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{self, ExitCode};
 use std::time::{Duration, Instant};
 
 /// Explores the interleavings of spinpark's kernel: the very source that runs on real cores.
@@ -44,6 +45,7 @@ use std::time::{Duration, Instant};
 /// Exit status: 0 if all holds and every wrong twin was killed, 1 if not, 2 if it could not be asked that way.
 #[derive(Parser)]
 #[command(name = "cargo verify", bin_name = "cargo verify", version, verbatim_doc_comment, max_term_width = 120)]
+#[command(args_conflicts_with_subcommands = true)]
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
@@ -86,7 +88,10 @@ enum Command {
     /// A fleet splits it: `cargo verify report --deep --shard 1/4 --json 1.json` on the first machine, and so on; then
     /// `cargo verify report --from 1.json --from 2.json --from 3.json --from 4.json --html report`.
     Report(publish::Asked),
-    /// Plays a failing schedule again and prints it. Exit status 1 if it still fails, 0 if it no longer does.
+    /// Plays a failing schedule again and prints it.
+    ///
+    /// Exit status: 1 if it still fails, in the same way or in another; 0 if it no longer does; 2 if it does not fit: the
+    /// file was changed, or the kernel, the model or the engine has, and the schedule cannot be played.
     Replay {
         /// The file that a failing run has written.
         file: PathBuf,
@@ -111,7 +116,7 @@ enum Command {
         #[arg(long, value_enum, value_name = "MODEL", default_value = "rc11")]
         model: MemoryModel,
         /// No more than so many seconds a file.
-        #[arg(long, value_name = "N", default_value_t = 60.0)]
+        #[arg(long, value_name = "N", default_value_t = 60.0, value_parser = seconds)]
         seconds: f64,
         /// Also writes the answers to this file, as a JSON array with an object for each file.
         #[arg(long, value_name = "FILE")]
@@ -143,8 +148,8 @@ struct How {
     /// Wider bounds: hours instead of minutes.
     #[arg(long)]
     deep: bool,
-    /// How many jobs at once. Default: as many as there are cores.
-    #[arg(long, value_name = "N")]
+    /// How many jobs at once, up to 1024. Default: as many as there are cores.
+    #[arg(long, value_name = "N", value_parser = job::how_many)]
     jobs: Option<NonZeroUsize>,
     /// The seed of the engines that draw schedules by lot.
     #[arg(long, value_name = "S", default_value_t = 1)]
@@ -153,12 +158,12 @@ struct How {
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// Where failing schedules are written.
-    #[arg(long, value_name = "DIR", default_value = "schedules")]
+    #[arg(long, value_name = "DIR", default_value = SCHEDULES)]
     schedules: PathBuf,
     /// Also puts the table between the markers `<!-- verdicts:begin -->` and `<!-- verdicts:end -->` of this file.
     #[arg(long, value_name = "FILE")]
     readme: Option<PathBuf>,
-    /// Also writes the record of this run to this file: `verification/record.json`.
+    /// Also writes the record of this run to this file: `verification/record.json`. Only of the run of everything.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
     /// Fails if this run explored less than the record in this file says.
@@ -166,11 +171,39 @@ struct How {
     against: Option<PathBuf>,
 }
 
+/// Where failing schedules go, if nothing else is said.
+const SCHEDULES: &str = "schedules";
+
+/// A number of seconds: more than none, and less than a lifetime.
+fn seconds(text: &str) -> Result<f64, String> {
+    let n: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    if n > 0.0 && n <= 1e9 { Ok(n) } else { Err("give a number above 0, such as 0.5".to_owned()) }
+}
+
 impl How {
     /// How many jobs at once.
     fn jobs(&self) -> usize {
         let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         self.jobs.map_or_else(cores, NonZeroUsize::get)
+    }
+
+    /// What `command` does not heed is refused: an option without effect would be taken for one that has it.
+    fn refuse(&self, command: &str, unheeded: &[&str]) -> Result<(), Stop> {
+        let given = [
+            ("--engine", !self.engine.is_empty()),
+            ("--deep", self.deep),
+            ("--schedules", self.schedules != Path::new(SCHEDULES)),
+            ("--readme", self.readme.is_some()),
+            ("--record", self.record.is_some()),
+            ("--against", self.against.is_some()),
+        ];
+        match given.iter().find(|(option, is_given)| *is_given && unheeded.contains(option)) {
+            Some(("--record", _)) => Err(Stop::BadInput(format!(
+                "`{command}` writes no record, which is of every model: `cargo verify --record FILE`; `--json FILE` has the results"
+            ))),
+            Some((option, _)) => Err(Stop::BadInput(format!("`{command}` has no `{option}`"))),
+            None => Ok(()),
+        }
     }
 }
 
@@ -189,7 +222,25 @@ impl From<String> for Stop {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let status = command();
+    match output::lost() {
+        Some(error) => {
+            eprintln!("error: cannot write to the standard output: {error}");
+            ExitCode::from(2)
+        }
+        None => status,
+    }
+}
+
+fn command() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(said) => {
+            // `--help` and `--version` come this way too.
+            output::note(said.print());
+            return ExitCode::from(u8::try_from(said.exit_code()).unwrap_or(2));
+        }
+    };
     let result = match cli.command {
         None => everything(&cli.how),
         Some(Command::List { json }) => list(json.as_deref()),
@@ -259,6 +310,7 @@ fn compare(rows: &[Row], how: &How, of_all: bool) -> Result<bool, Stop> {
 }
 
 fn some(names: &[String], how: &How, mutant: Option<&str>, checkpoint: Option<PathBuf>) -> Result<(), Stop> {
+    how.refuse("run", &["--record"])?;
     check_files(how)?;
     let models = select(names)?;
     let mutant = mutant.map(|name| mutant::find(name).ok_or_else(|| unknown_mutant(name))).transpose()?;
@@ -306,9 +358,16 @@ fn list(json: Option<&Path>) -> Result<(), Stop> {
 /// The fuzzer needs this crate, so this crate cannot need it: it is built and run as another program.
 fn fuzz(args: &[OsString]) -> ExitCode {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let run = ["run", "--quiet", "--profile", "verify", "--package", "spinpark-proptests", "--bin", "fuzz", "--"];
-    match std::process::Command::new(cargo).args(run).args(args).status() {
-        Ok(status) => status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from),
+    let mut command = process::Command::new(cargo);
+    command.args(["run", "--quiet", "--package", "spinpark-proptests", "--bin", "fuzz", "--"]).args(args);
+    // In the place of this process, so that who ends this ends the fuzzer.
+    #[cfg(unix)]
+    let status = Err(std::os::unix::process::CommandExt::exec(&mut command));
+    #[cfg(not(unix))]
+    let status = command.status();
+    let code = |status: process::ExitStatus| status.code().and_then(|code| u8::try_from(code).ok());
+    match status {
+        Ok(status) => code(status).map_or(ExitCode::FAILURE, ExitCode::from),
         Err(error) => {
             eprintln!("error: cannot run cargo to build the fuzzer: {error}");
             ExitCode::from(2)
@@ -318,40 +377,38 @@ fn fuzz(args: &[OsString]) -> ExitCode {
 
 fn replay(file: &Path) -> Result<(), Stop> {
     let mut schedule = Schedule::read(file)?;
-    let Some(script) = schedule.failure.script.clone() else {
-        return Err(Stop::BadInput(format!("{} holds no schedule, only a verdict", file.display())));
+    let was = schedule.failure.message.clone();
+    let (now, said) = match schedule.replay(&job::replay) {
+        Replayed::Passes => {
+            let Schedule { model, engine, .. } = &schedule;
+            print(&format!("It no longer fails: {model} on {engine} held in this execution.\n"));
+            return Ok(());
+        }
+        Replayed::DoesNotFit(reason) => return Err(Stop::BadInput(format!("{}: {reason}", file.display()))),
+        Replayed::FailsTheSame(failure) => (failure, "It still fails, in the same way.".to_owned()),
+        Replayed::FailsOtherwise(failure) => {
+            (failure, format!("It fails, but in another way. It said before:\n  {}", was.trim_end()))
+        }
     };
-    let Schedule { model, engine, bounds, seed, mutant, .. } = schedule.clone();
-    let order = Order { script: Some(script), ..Order::new(&model, engine, bounds, mutant.as_deref(), seed) };
-    order.find().map_err(|message| format!("{}: {message}; there are\n{}", file.display(), report::all_names()))?;
-    let outcome = job::run(&order, |_, _| ());
-    match outcome.failure {
-        Some(failure) => {
-            let execution = schedule.failure.execution;
-            schedule.failure = failure;
-            schedule.failure.execution = execution;
-            print(&schedule.picture());
-            println!("\nIt still fails.");
-            Err(Stop::DoesNotHold)
-        }
-        None => {
-            println!("It no longer fails: {} on {} held in this execution.", schedule.model, schedule.engine);
-            Ok(())
-        }
-    }
+    let execution = schedule.failure.execution;
+    schedule.failure = Failure { execution, ..now };
+    print(&schedule.picture());
+    print(&format!("\n{said}\n"));
+    Err(Stop::DoesNotHold)
 }
 
 fn picture(file: &Path, svg: Option<&Path>) -> Result<(), Stop> {
     let Schedule { model, engine, bounds, seed, mutant, failure, .. } = Schedule::read(file)?;
+    let does_not_fit = |message: String| format!("{}: {message}", file.display());
     let Some(Script::Graph(graph)) = &failure.script else {
         let hint = format!("run it with `cargo verify run {model} --engine rc11`, which writes one that can");
         return Err(Stop::BadInput(format!("{} is a schedule of {engine}, not a graph; {hint}", file.display())));
     };
     let order = Order::new(&model, engine, bounds, mutant.as_deref(), seed);
-    let job = order.job().map_err(|message| format!("{}: {message}", file.display()))?;
+    let job = order.job().map_err(does_not_fit)?;
     // What the model says when it fails is in the picture.
     std::panic::set_hook(Box::new(|_| ()));
-    let Some(picture) = engine::draw(job, graph) else {
+    let Some(picture) = engine::draw(job, graph).map_err(does_not_fit)? else {
         return Err(Stop::BadInput("it no longer fails: the code has changed since it was written".to_owned()));
     };
     print(&picture.columns());
@@ -384,6 +441,7 @@ fn litmus(
 
 /// The models that `names` name, each once, in reading order.
 fn select(names: &[String]) -> Result<Vec<&'static Model>, Stop> {
+    all_named(names)?;
     let mut selected = Vec::new();
     for name in names {
         let models = model::matching(name);
@@ -393,6 +451,14 @@ fn select(names: &[String]) -> Result<Vec<&'static Model>, Stop> {
         selected.extend(models.iter().map(|model| model.name));
     }
     Ok(model::all().filter(|model| selected.contains(&model.name)).collect())
+}
+
+/// Every name has an empty one in it.
+fn all_named(names: &[String]) -> Result<(), Stop> {
+    match names.iter().any(|name| name.trim().is_empty()) {
+        true => Err(Stop::BadInput("a NAME is empty, and would name everything".to_owned())),
+        false => Ok(()),
+    }
 }
 
 fn unknown_mutant(name: &str) -> Stop {
@@ -523,7 +589,7 @@ fn short(order: &Order) -> String {
 
 /// Prints the table, and a picture of each failure. Does all hold?
 fn print_rows(rows: &[Row], how: &How) -> Result<bool, Stop> {
-    print(&report::table(rows));
+    print(&output::painted(&report::table(rows)));
     let gaps = report::gaps(rows);
     if !gaps.is_empty() {
         print("\nreached by a complete engine, but missed by loom (within its bounds)\n");
@@ -552,21 +618,13 @@ fn print_rows(rows: &[Row], how: &How) -> Result<bool, Stop> {
 
 fn print_kills(kills: &[Kill]) -> bool {
     if !kills.is_empty() {
-        print(&report::kills_table(kills));
+        print(&output::painted(&report::kills_table(kills)));
     }
     kills.iter().all(|kill| kill.verdict() == "killed")
 }
 
 fn schedule(order: &Order, outcome: &Outcome) -> Option<Schedule> {
-    Some(Schedule {
-        spinpark_schedule: FORMAT,
-        model: order.model.clone(),
-        engine: order.engine,
-        bounds: order.bounds,
-        seed: order.seed,
-        mutant: order.mutant.clone(),
-        failure: outcome.failure.clone()?,
-    })
+    Some(Schedule::new(order, outcome.failure.clone()?))
 }
 
 fn summary(rows: &[Row], kills: &[Kill], time: Duration) {
@@ -605,9 +663,4 @@ fn check_files(how: &How) -> Result<(), Stop> {
 
 fn write(path: &Path, text: &str) -> Result<(), Stop> {
     fs::write(path, text).map_err(|error| Stop::BadInput(format!("cannot write {}: {error}", path.display())))
-}
-
-fn print(text: &str) {
-    // A reader that has gone away, as `| head` does, is no error of ours.
-    let _ = std::io::stdout().write_all(text.as_bytes());
 }

@@ -1,11 +1,12 @@
 //! `cargo verify museum`.
 
-use crate::{How, Stop, check_files, collect, print, run_kills, schedule, write};
+use crate::{How, Stop, all_named, check_files, collect, run_kills, schedule, write};
 use clap::Args;
 use spinpark_verification::job::Order;
 use spinpark_verification::model;
 use spinpark_verification::museum::Exhibit;
 use spinpark_verification::mutant::Mutant;
+use spinpark_verification::output::{self, print};
 use spinpark_verification::publish::record::{ExhibitRecord, Fate};
 use spinpark_verification::report::{self, Kill};
 use std::fmt::Write as _;
@@ -28,6 +29,9 @@ pub(crate) struct Asked {
 }
 
 pub(crate) fn run(asked: &Asked) -> Result<(), Stop> {
+    let unheeded = ["--engine", "--deep", "--schedules", "--readme", "--record", "--against"];
+    asked.how.refuse("museum", &unheeded)?;
+    all_named(&asked.names)?;
     check_files(&asked.how)?;
     // What a failing execution says on its way is in its picture.
     std::panic::set_hook(Box::new(|_| ()));
@@ -54,7 +58,7 @@ pub(crate) fn run(asked: &Asked) -> Result<(), Stop> {
             print(&format!("\n{}", schedule.picture()));
         }
     }
-    print(&table(&shown.records));
+    print(&output::painted(&table(&shown.records)));
     if let Some(path) = &asked.how.json {
         let json = serde_json::to_string_pretty(&shown.records).expect("records are plain data");
         write(path, &(json + "\n"))?;

@@ -2,7 +2,9 @@
 
 use crate::matrix::{self, Accused, Patience, Step, Tried};
 use crate::survivors::{self, Survivors};
-use crate::{How, Stop, bar, check_files, kill_orders, print, print_kills, run_kills, schedule, unknown_mutant, write};
+use crate::{
+    How, Stop, all_named, bar, check_files, kill_orders, print, print_kills, run_kills, schedule, unknown_mutant, write,
+};
 use clap::{Args, ValueEnum};
 use spinpark_verification::model::{self, Model};
 use spinpark_verification::mutant::{self, Mutant};
@@ -68,6 +70,8 @@ impl Asked {
 }
 
 pub(crate) fn run(asked: &Asked) -> Result<(), Stop> {
+    asked.how.refuse("mutants", &["--engine", "--schedules", "--readme", "--record", "--against"])?;
+    all_named(&asked.names)?;
     check_files(&asked.how)?;
     let twins: Vec<&Mutant> =
         mutant::all().filter(|twin| asked.wants(Asking::Twin) && asked.names(twin.name)).collect();

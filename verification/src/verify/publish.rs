@@ -40,6 +40,7 @@ pub(crate) fn run(asked: &Asked) -> Result<(), Stop> {
     if asked.html.is_none() && asked.junit.is_none() && asked.how.json.is_none() {
         return Err(Stop::BadInput("where to? Say `--html DIR`, `--junit FILE` or `--json FILE`".to_owned()));
     }
+    asked.how.refuse("report", &["--schedules", "--readme", "--record", "--against"])?;
     let record = match asked.from.as_slice() {
         [] => everything(asked)?,
         [one] => publish::read(one)?,

@@ -17,7 +17,12 @@ const BROKEN: &[(&str, &str)] = &[
     ("C t\n{ x = 0; }\nP1 (atomic_int* x) { }\n", ":3: expected `P0`, found `P1`"),
     ("C t\n{ x = 0; }\nP0 (atomic_int x) { }\n", ":3: expected `*`, found `x`"),
     ("C t\n{}\nP0 (int* x) {\n  *x = 1\n}\n", ":5: expected `;`, found `}`"),
-    ("C t\n{}\nP0 (int* x) {\n  *x = 1;\n", ":4: expected an expression, found the end of the file"),
+    ("C t\n{ x = 0;\n", ":2: expected a `}` for this `{`, found none"),
+    ("C t\n{}\nP0 (int* x) {\n  *x = 1;\n", ":3: expected a `}` for this `{`, found none"),
+    (
+        "C t\n{}\nP0 (int* x) {\n  *x = 1;\nP1 (int* x) { }\nexists (x = 1)\n",
+        ":3: expected a `}` for this `{`, found none",
+    ),
     ("C t\n{}\nP0 (int* x) {\n  *y = 1;\n}\n", ":4: expected a parameter that points to a location, found `y`"),
     (
         "C t\n{}\nP0 (int* x) {\n  frobnicate(x);\n}\n",

@@ -22,7 +22,8 @@ impl Tasks for Spinpark {
     type Handle<T: Send + 'static> = JoinHandle<T>;
 
     fn start(workers: usize) {
-        let runtime = Runtime::builder().procs(workers).build().expect("a runtime");
+        // SAFETY: no goroutine of the rows holds anything of its thread across a wait.
+        let runtime = unsafe { Runtime::builder().procs(workers).stackful_goroutines() }.build().expect("a runtime");
         assert!(RUNTIME.set(runtime).is_ok(), "once a process");
     }
 

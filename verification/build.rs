@@ -1,0 +1,43 @@
+//! What this crate was built from, as two numbers: a schedule is of one kernel and of one checker, and says which.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs, io};
+
+/// Parts of the checker that no execution depends on.
+const NO_MATTER: [&str; 3] = ["litmus", "publish", "verify"];
+
+fn main() -> io::Result<()> {
+    let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
+    let kernel = here.join("../src");
+    let kernel = ["atomic.rs", "host.rs", "kernel"].map(|name| kernel.join(name));
+    stamp("SPINPARK_KERNEL", &kernel)?;
+    stamp("SPINPARK_CHECKER", &[here.join("src")])
+}
+
+/// The variable `name` is the hash (FNV-1a) of all sources below `roots`.
+fn stamp(name: &str, roots: &[PathBuf]) -> io::Result<()> {
+    let mut files = Vec::new();
+    for root in roots {
+        println!("cargo::rerun-if-changed={}", root.display());
+        sources(root, &mut files)?;
+    }
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for file in files {
+        for byte in fs::read(file)? {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+        }
+    }
+    println!("cargo::rustc-env={name}={hash:016x}");
+    Ok(())
+}
+
+fn sources(path: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    if !path.is_dir() {
+        files.push(path.to_owned());
+        return Ok(());
+    }
+    let mut inside: Vec<PathBuf> = fs::read_dir(path)?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
+    inside.retain(|path| !NO_MATTER.iter().any(|name| path.ends_with(name)));
+    inside.sort();
+    inside.iter().try_for_each(|path| sources(path, files))
+}
