@@ -68,10 +68,6 @@ pub(crate) fn child(patience: Duration) -> ExitCode {
             kept.remove(0);
         }
         kept.push(info.to_string().replace('\n', " "));
-        // A panic that aborts comes to no report.
-        if info.to_string().contains("abort") || info.payload().is::<&str>() && thread::panicking() {
-            let _ = write!(std::io::stderr(), "");
-        }
     }));
     println!("ready");
     let start = Instant::now();
@@ -129,7 +125,9 @@ fn report(world: &Arc<World>, panics: &Mutex<Vec<String>>) -> String {
     let asked = Arc::clone(world);
     drop(thread::spawn(move || {
         let mut text = asked.handle.schedtrace();
-        text += &format!("\n{:#?}", asked.handle.metrics());
+        let mut metrics = asked.handle.metrics();
+        metrics.per_p.truncate(metrics.procs);
+        text += &format!("\n{metrics:?}");
         let snapshot = asked.runtime.try_lock().ok().and_then(|runtime| Some(runtime.as_ref()?.snapshot()));
         text += &format!("\n{snapshot:?}");
         let _ = tell.send(text);

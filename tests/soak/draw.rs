@@ -7,11 +7,11 @@ use proptest::collection::vec;
 use proptest::option::weighted;
 use proptest::prelude::{BoxedStrategy, Just, Strategy, any, prop_oneof};
 
-/// Any program.
+/// Any program. What comes first is shrunk first: without tasks the rest is quickly tried.
 pub(crate) fn program() -> impl Strategy<Value = Program> {
     let threads = vec(vec(thread_op(), 1..4), 0..3);
-    (setup(), disturbance(), vec(task(2), 1..7), threads, end())
-        .prop_map(|(setup, disturbance, tasks, threads, end)| Program { setup, disturbance, tasks, threads, end })
+    (vec(task(2), 0..7), threads, end(), disturbance(), setup())
+        .prop_map(|(tasks, threads, end, disturbance, setup)| Program { setup, disturbance, tasks, threads, end })
 }
 
 fn setup() -> impl Strategy<Value = Setup> {

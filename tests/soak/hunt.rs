@@ -67,7 +67,7 @@ fn shrink(tree: &mut impl ValueTree<Value = Program>, found: (Program, Failure),
     let start = Instant::now();
     let mut best = found;
     // A hang costs the patience each time. What is found with less of it is asked again in the end.
-    let patience = how.patience.min(Duration::from_secs(2));
+    let patience = how.patience.min(Duration::from_millis(1_500));
     let fails = |program: &Program, best: &Failure| {
         (0..4).find_map(|_| match run(program, patience) {
             Verdict::Failed(failure) if failure.kind == best.kind => Some(failure),

@@ -2,7 +2,7 @@
 
 use crate::child::run_self;
 use crate::program::Setup;
-use spinpark::{Wait, chan};
+use spinpark::{JoinHandle, Runtime, Wait, chan};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -45,6 +45,19 @@ fn setup(procs: usize, stackful: bool) -> Setup {
         keep_alive_us: 10_000_000,
         one_core: false,
     }
+}
+
+/// Tells it, and ends the process at once: what is stuck would not end.
+fn stuck(what: &str, start: Instant, counts: &[Arc<AtomicU64>], runtime: &Runtime) -> ! {
+    let procs = runtime.procs();
+    println!("ping-pong at procs({procs}): after {:.1?} {what}", start.elapsed());
+    println!("  rounds: {:?}", counts.iter().map(|count| count.load(Relaxed)).collect::<Vec<_>>());
+    println!("  {}", runtime.schedtrace());
+    let mut metrics = runtime.metrics();
+    metrics.per_p.truncate(procs);
+    println!("  {metrics:?}");
+    // SAFETY: ends the process.
+    unsafe { libc::_exit(1) }
 }
 
 /// The child: numbers of Ps, mode, milliseconds.
@@ -92,15 +105,17 @@ pub(crate) fn child(args: &str) -> ExitCode {
             longest = longest.max(since.elapsed());
         }
         if longest > LONGEST {
-            println!("ping-pong at procs({procs}), stackful {stackful}: after {:.1?} a pair is stuck", start.elapsed());
-            println!("  rounds: {seen:?}", seen = counts.iter().map(|count| count.load(Relaxed)).collect::<Vec<_>>());
-            println!("  {}", runtime.schedtrace());
-            println!("  {:?}", runtime.metrics());
-            // SAFETY: ends the process at once: what is stuck would not end.
-            unsafe { libc::_exit(1) }
+            stuck("a pair is stuck", start, &counts, &runtime);
         }
     }
     stop.store(true, Relaxed);
+    let stopped = Instant::now();
+    while !handles.iter().all(JoinHandle::is_finished) {
+        thread::sleep(Duration::from_millis(1));
+        if stopped.elapsed() > 2 * LONGEST {
+            stuck("a pair does not end", start, &counts, &runtime);
+        }
+    }
     handles.into_iter().for_each(|handle| handle.join().expect("no panic"));
     let rounds: u64 = counts.iter().map(|count| count.load(Relaxed)).sum();
     println!(
