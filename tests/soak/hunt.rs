@@ -24,7 +24,7 @@ pub(crate) struct Total {
     pub(crate) programs: u64,
     pub(crate) operations: u64,
     pub(crate) steps: u64,
-    pub(crate) found: Vec<Regression>,
+    pub(crate) failed: u64,
 }
 
 /// Each program has a seed of its own, so that it can be made again alone.
@@ -34,12 +34,21 @@ fn runner(seed: u64) -> TestRunner {
     TestRunner::new_with_rng(Config::default(), TestRng::from_seed(RngAlgorithm::ChaCha, &bytes))
 }
 
-/// Plays programs until one fails, or, if it `goes_on`, until the time is over.
-pub(crate) fn hunt(how: &Hunt, goes_on: bool, mut each: impl FnMut(&Total)) -> Total {
+/// Plays programs until one fails, or, if it `goes_on`, until the time is over. `each` is given what was done so far, and
+/// what failed just now.
+///
+/// # Errors
+/// That of `each`.
+pub(crate) fn hunt<E>(
+    how: &Hunt,
+    goes_on: bool,
+    mut each: impl FnMut(&Total, Option<&Regression>) -> Result<(), E>,
+) -> Result<Total, E> {
     let start = Instant::now();
     let mut total = Total::default();
     let mut seed = how.seed;
     while start.elapsed() < how.time {
+        let mut found = None;
         let mut tree = draw::program().new_tree(&mut runner(seed)).expect("a strategy that rejects nothing");
         let program = tree.current();
         total.programs += 1;
@@ -49,16 +58,17 @@ pub(crate) fn hunt(how: &Hunt, goes_on: bool, mut each: impl FnMut(&Total)) -> T
             Verdict::Failed(failure) => {
                 println!("seed {seed}: {}, after {:.1?}; shrinking", failure.message, start.elapsed());
                 let (program, failure) = shrink(&mut tree, (program, failure), how);
-                total.found.push(Regression::new(seed, program, failure));
-                if !goes_on {
-                    return total;
-                }
+                total.failed += 1;
+                found = Some(Regression::new(seed, program, failure));
             }
         }
-        each(&total);
+        each(&total, found.as_ref())?;
+        if found.is_some() && !goes_on {
+            break;
+        }
         seed = seed.wrapping_add(1);
     }
-    total
+    Ok(total)
 }
 
 /// The shortest program that fails in the same way, that was found in the time there is. A shorter one may fail less often:

@@ -1,6 +1,6 @@
 //! The command line, and the cases.
 
-use crate::child::{self, PLAY, Verdict, run};
+use crate::child::{self, PLAY};
 use crate::hunt::{Hunt, hunt};
 use crate::ping_pong;
 use crate::regression::{self, Regression};
@@ -190,32 +190,33 @@ fn random_programs(cli: &Cli, patience: Duration) -> Result<bool, Stop> {
         shrinking: Duration::from_secs(cli.shrink),
     };
     let (start, mut told) = (Instant::now(), Instant::now());
-    let total = hunt(&how, cli.keep_going, |total| {
+    let total = hunt(&how, cli.keep_going, |total, found| {
         if told.elapsed() > Duration::from_secs(60) {
             told = Instant::now();
             println!("{} programs, {} steps, {:.0?}", total.programs, total.steps, start.elapsed());
         }
-    });
-    for found in &total.found {
-        println!("\nseed {}, {} operations: {}", found.seed, found.operations, found.failure.message);
-        found.picture.iter().for_each(|line| println!("  {line}"));
-        found.failure.report.iter().for_each(|line| println!("    {line}"));
-        let path = found.write(&cli.out);
-        let path = path.map_err(|error| Stop::BadInput(format!("cannot write to {}: {error}", cli.out.display())))?;
-        println!("  again: cargo test --test soak -- --replay {}", path.display());
-    }
+        found.map_or(Ok(()), |found| keep(found, &cli.out))
+    })?;
     println!(
         "{} programs, {} operations, {} steps, {:.0} s, seed {seed}: {} failed",
         total.programs,
         total.operations,
         total.steps,
         start.elapsed().as_secs_f64(),
-        total.found.len()
+        total.failed
     );
     // A run in which nothing is played says nothing.
     let tries = total.programs > 0 || cli.seconds == 0;
-    Ok(tries && total.found.is_empty())
+    Ok(tries && total.failed == 0)
 }
 
-// The two ends of a child's protocol are used.
-const _: fn(&crate::program::Program, Duration) -> Verdict = run;
+/// Prints what was found, and writes it to `folder`.
+fn keep(found: &Regression, folder: &Path) -> Result<(), Stop> {
+    println!("\nseed {}, {} operations: {}", found.seed, found.operations, found.failure.message);
+    found.picture.iter().for_each(|line| println!("  {line}"));
+    found.failure.report.iter().for_each(|line| println!("    {line}"));
+    let path = found.write(folder);
+    let path = path.map_err(|error| Stop::BadInput(format!("cannot write to {}: {error}", folder.display())))?;
+    println!("  again: cargo test --test soak -- --replay {}", path.display());
+    Ok(())
+}
