@@ -71,8 +71,8 @@ pub(crate) fn child(patience: Duration) -> ExitCode {
     }));
     println!("ready");
     let start = Instant::now();
-    let runtime = crate::api::build(&program.setup, program.max_threads());
-    let world = World::new(runtime, program.setup.clone(), program.drops_inside());
+    let runtime = crate::api::build(&program.setup, program.max_threads(), program.max_preempted());
+    let world = World::new(runtime, &program);
     let _ = WORLD.set(Arc::clone(&world));
     let (tell, told) = mpsc::channel();
     let player = {

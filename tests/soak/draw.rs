@@ -104,6 +104,7 @@ fn op(depth: u32) -> BoxedStrategy<Op> {
         4 => (1_u64..2_000, kind(), prop_oneof![3 => Just(0_u64), 1 => 1_u64..20])
             .prop_map(|(rounds, partner, compute_us)| Op::PingPong { rounds, partner, compute_us }),
         2 => (0_usize..3, any::<bool>()).prop_map(|(lock, sleeps)| Op::Lock { lock, sleeps }),
+        1 => (1_usize..20, kind()).prop_map(|(hogs, partner)| Op::Hogs { hogs, partner }),
         1 => any::<bool>().prop_map(|writes| Op::RwLock { writes }),
         1 => (1_usize..6, kind()).prop_map(|(workers, partner)| Op::WaitGroup { workers, partner }),
         1 => kind().prop_map(|partner| Op::Cond { partner }),

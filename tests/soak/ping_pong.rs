@@ -67,7 +67,7 @@ pub(crate) fn child(args: &str) -> ExitCode {
     let procs: usize = next().parse().expect("a number of Ps");
     let stackful: bool = next().parse().expect("true or false");
     let time = Duration::from_millis(next().parse().expect("milliseconds"));
-    let runtime = crate::api::build(&setup(procs, stackful), 64);
+    let runtime = crate::api::build(&setup(procs, stackful), 64, 64);
     let stop = Arc::new(AtomicBool::new(false));
     let counts: Vec<Arc<AtomicU64>> = (0..PAIRS).map(|_| Arc::default()).collect();
     let mut handles = Vec::new();

@@ -14,6 +14,7 @@ use std::future::{Future, IntoFuture};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
 use std::task::{Context, Poll, Waker};
 use std::thread;
@@ -225,6 +226,7 @@ impl Doer {
             }
             Op::PingPong { rounds, partner, compute_us } => Box::pin(self.ping_pong(rounds, partner, compute_us)),
             Op::Lock { lock, sleeps } => Box::pin(self.lock(lock, sleeps)),
+            Op::Hogs { hogs, partner } => Box::pin(self.hogs(hogs, partner)),
             Op::RwLock { writes } => Box::pin(self.rw_lock(writes)),
             Op::WaitGroup { workers, partner } => Box::pin(self.wait_group(workers, partner)),
             Op::Cond { partner } => Box::pin(self.cond(partner)),
@@ -297,11 +299,11 @@ impl Doer {
                 self.expect(done.is_ok(), || format!("set_procs: {done:?}"));
             }
             Op::ForEachP(closure) => {
-                let f = world.closure(*closure);
+                let f = world.closure(*closure, true);
                 let done = world.handle.for_each_p(move |_| f());
                 self.expect(done.is_ok(), || format!("for_each_p: {done:?}"));
             }
-            Op::WhenIdle(closure) => world.handle.when_idle(world.closure(*closure)),
+            Op::WhenIdle(closure) => world.handle.when_idle(world.closure(*closure, false)),
             // An inner task's runtime would wait for the task that waits for it.
             Op::DropRuntime if !self.is_outer => (),
             Op::DropRuntime => drop(world.take_runtime()),
@@ -311,7 +313,7 @@ impl Doer {
 
     fn inner(&self, ops: &[Op]) {
         let setup = Setup { procs: 2, ..self.world.setup.clone() };
-        let runtime = crate::api::build(&setup, 200);
+        let runtime = crate::api::build(&setup, 200, 200);
         let (doer, ops) = (Doer { is_outer: false, ..self.inside(false).alone() }, ops.to_vec());
         let done = runtime.spawn(async move { doer.all(&ops).await }).join();
         let panics = matches!(done, Err(JoinError::Panicked(_)));
@@ -392,6 +394,28 @@ impl Doer {
         drop(ping);
         drop(self.wait(task).await);
         self.expect(sum == rounds, || format!("{sum} of {rounds} rounds of ping-pong"));
+    }
+
+    async fn hogs(&self, hogs: usize, partner: Kind) {
+        let has_run = Arc::new(AtomicBool::new(false));
+        let tasks: Vec<_> = (0..hogs)
+            .map(|_| {
+                let (world, has_run) = (Arc::clone(&self.world), Arc::clone(&has_run));
+                spawn_partner(self, partner, move |_| async move {
+                    while !has_run.load(SeqCst) && !world.may_be_closing() {
+                        compute(micros(10), !world.may_hog);
+                    }
+                })
+            })
+            .collect();
+        let last = spawn_partner(self, partner, move |waits| async move {
+            wait(waits, time::sleep(micros(100))).await;
+            has_run.store(true, SeqCst);
+        });
+        drop(self.wait(last).await);
+        for task in tasks {
+            drop(self.wait(task).await);
+        }
     }
 
     async fn lock(&self, lock: usize, sleeps: bool) {
@@ -609,10 +633,10 @@ fn outside(world: &Arc<World>, n: usize, at: usize, op: &ThreadOp) -> Option<Spa
         }
         ThreadOp::SetProcs { n } => drop(world.handle.set_procs(*n)),
         ThreadOp::ForEachP(closure) => {
-            let f = world.closure(*closure);
+            let f = world.closure(*closure, true);
             check("for_each_p", world.handle.for_each_p(move |_| f()));
         }
-        ThreadOp::WhenIdle(closure) => world.handle.when_idle(world.closure(*closure)),
+        ThreadOp::WhenIdle(closure) => world.handle.when_idle(world.closure(*closure, false)),
     }
     world.step();
     None

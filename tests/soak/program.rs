@@ -91,6 +91,8 @@ pub(crate) enum Op {
     Yield,
     Checkpoint,
     Sleep { us: u64 },
+    /// So many tasks compute until another one, spawned after them, has run.
+    Hogs { hogs: usize, partner: Kind },
     Compute { us: u64, checkpoints: bool },
     Syscall { us: u64 },
     Blocking { us: u64 },
@@ -194,6 +196,7 @@ impl Op {
             Op::Checkpoint => "checkpoint",
             Op::Sleep { .. } => "sleep",
             Op::Compute { .. } => "compute",
+            Op::Hogs { .. } => "CPU-bound tasks",
             Op::Syscall { .. } => "syscall",
             Op::Blocking { .. } => "blocking",
             Op::Timeout { .. } => "timeout",
@@ -260,6 +263,7 @@ impl Op {
         let own = match self {
             Op::Channel { senders, partner, .. } => of(*partner, *senders),
             Op::WaitGroup { workers, partner } => of(*partner, *workers),
+            Op::Hogs { partner, .. } => of(*partner, 1),
             Op::PingPong { partner, .. } | Op::Cond { partner } | Op::Tcp { partner, .. } => of(*partner, 1),
             Op::Unix { partner, .. } | Op::Udp { partner } => of(*partner, 1),
             Op::Spawn { task, .. } => task.own_thread(stackful),
@@ -276,6 +280,12 @@ impl Op {
             Op::LockThread { ops, .. } => ops.iter().any(Op::panics),
             _ => false,
         }
+    }
+
+    fn hogs(&self) -> usize {
+        let (ops, times) = self.inside();
+        let own = if let Op::Hogs { hogs, .. } = self { *hogs } else { 0 };
+        own + times * ops.iter().map(Op::hogs).sum::<usize>()
     }
 
     fn count(&self) -> usize {
@@ -330,6 +340,18 @@ impl Program {
 
     pub(crate) fn operations(&self) -> usize {
         self.top().map(Op::count).sum::<usize>() + self.threads.iter().map(Vec::len).sum::<usize>()
+    }
+
+    /// So many CPU-bound tasks may be preempted at once.
+    pub(crate) fn max_preempted(&self) -> usize {
+        self.top().map(Op::hogs).sum::<usize>() + self.setup.max_preempted
+    }
+
+    /// May a task compute until others have run? Who stops the world waits for it, and then they do not.
+    pub(crate) fn may_hog(&self) -> bool {
+        let stops = |op: &Op| matches!(op, Op::StopTheWorld { .. });
+        let stops_outside = |op: &ThreadOp| matches!(op, ThreadOp::StopTheWorld { .. });
+        self.setup.preemption && !self.top().any(|op| op.any(&stops)) && !self.threads.iter().flatten().any(stops_outside)
     }
 
     /// Does each task that has begun end inside of the runtime? One that was aborted by an ordinary thread does not, nor

@@ -1,7 +1,7 @@
 //! What all tasks of a program share: the runtime, the locks, the counts, and the board on which each task writes where it
 //! is.
 
-use crate::program::{Closure, Setup};
+use crate::program::{Closure, Program, Setup};
 use spinpark::sync::{Mutex, RwLock};
 use spinpark::{Handle, Runtime};
 use std::fmt::Write as _;
@@ -19,6 +19,8 @@ pub(crate) struct World {
     closing: AtomicBool,
     /// A task that has begun ends inside of the runtime.
     pub(crate) drops_inside: bool,
+    /// Tasks may compute until others have run.
+    pub(crate) may_hog: bool,
     pub(crate) locks: [Mutex<u64>; 3],
     pub(crate) locked: [AtomicU64; 3],
     pub(crate) rw_lock: RwLock<u64>,
@@ -135,13 +137,14 @@ impl Slot {
 }
 
 impl World {
-    pub(crate) fn new(runtime: Runtime, setup: Setup, drops_inside: bool) -> Arc<World> {
+    pub(crate) fn new(runtime: Runtime, program: &Program) -> Arc<World> {
         Arc::new(World {
-            setup,
+            setup: program.setup.clone(),
             handle: runtime.handle(),
             runtime: StdMutex::new(Some(runtime)),
             closing: AtomicBool::new(false),
-            drops_inside,
+            drops_inside: program.drops_inside(),
+            may_hog: program.may_hog(),
             locks: Default::default(),
             locked: Default::default(),
             rw_lock: RwLock::new(0),
@@ -226,10 +229,10 @@ impl World {
         text
     }
 
-    /// What the runtime is to call.
-    pub(crate) fn closure(self: &Arc<Self>, closure: Closure) -> impl Fn() + Send + Sync + use<> {
+    /// What the runtime is to call. Is it dropped before the runtime is? What waits for an idle moment need not be.
+    pub(crate) fn closure(self: &Arc<Self>, closure: Closure, is_counted: bool) -> impl Fn() + Send + Sync + use<> {
         let world = Arc::clone(self);
-        let counted = Counted::closure(self);
+        let counted = is_counted.then(|| Counted::closure(self));
         move || {
             let _ = &counted;
             world.step();
