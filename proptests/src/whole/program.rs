@@ -61,6 +61,7 @@ impl Setup {
             steal_passes: self.steal_passes,
             max_ms: self.max_ms,
             keep_alive: if self.ms_end { 1_000 } else { u64::MAX },
+            ..Config::default()
         }
     }
 }
