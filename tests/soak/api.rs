@@ -22,6 +22,11 @@ pub(crate) fn build(setup: &Setup, max_threads: usize, max_preempted: usize) -> 
 }
 
 /// The mode of goroutines, and the slice.
-fn adjust(builder: Builder, _setup: &Setup, _max_preempted: usize) -> Builder {
-    builder
+fn adjust(builder: Builder, setup: &Setup, max_preempted: usize) -> Builder {
+    let builder = builder.time_slice(Duration::from_micros(setup.slice_us)).max_preempted_threads(max_preempted);
+    match setup.stackful {
+        // SAFETY: no operation of a program holds anything of its thread across a wait, but under `lock_thread`.
+        true => unsafe { builder.stackful_goroutines() },
+        false => builder,
+    }
 }
