@@ -32,25 +32,23 @@ fn good() -> impl Strategy<Value = Config> {
             prop_oneof![Just(SHORTEST), SHORTEST..=Nanos::MAX],
         ),
     )
-        .prop_map(
-            |(procs, log, order, global_every, inherit_at_most, steal_passes, max_ms, others)| {
-                let (max_procs, keep_alive, max_detached, slice) = others;
-                let ring = 1 << log;
-                Config {
-                    procs,
-                    max_procs,
-                    ring,
-                    order,
-                    global_every,
-                    inherit_at_most,
-                    steal_passes,
-                    max_ms,
-                    max_detached,
-                    slice,
-                    keep_alive,
-                }
-            },
-        )
+        .prop_map(|(procs, log, order, global_every, inherit_at_most, steal_passes, max_ms, others)| {
+            let (max_procs, keep_alive, max_detached, slice) = others;
+            let ring = 1 << log;
+            Config {
+                procs,
+                max_procs,
+                ring,
+                order,
+                global_every,
+                inherit_at_most,
+                steal_passes,
+                max_ms,
+                max_detached,
+                slice,
+                keep_alive,
+            }
+        })
 }
 
 fn out_of(max: usize) -> impl Strategy<Value = usize> {

@@ -93,8 +93,10 @@ impl<T> JoinHandle<T> {
             Waits::Block if worker::current() == Some(self.home) => (),
             Waits::Block | Waits::WithoutP => {
                 let home = self.home;
-                return blocking(|| block_on::join(home, self, at))
-                    .unwrap_or_else(|(deadlock, handle)| Err(JoinError::Deadlock(deadlock, handle)));
+                return blocking(|| block_on::join(home, self, at)).unwrap_or_else(|(unmet, handle)| match unmet {
+                    Unmet::Deadlock(deadlock) => Err(JoinError::Deadlock(deadlock, handle)),
+                    Unmet::Closed => Err(JoinError::Closed(handle)),
+                });
             }
         }
         let for_task = self.spawned_at;

@@ -623,6 +623,8 @@ impl Waiter {
 
     /// Hands the P on, and sleeps until the waker was called, and there is a P again.
     fn park(&self, wake: locked::Wake, asleep: impl FnOnce(&Waiter)) -> Woken {
+        // What is asked to yield may only have yielded: it is ready, and would find the same request for ever.
+        checkpoint();
         let Some(post) = take_post() else { unreachable!("worker: what blocks with its P has none") };
         asleep(self);
         let spawned_at = spawned_at();
@@ -671,9 +673,6 @@ pub(super) fn wait_bound<F: Future>(mut awaited: Pin<&mut F>) -> Option<F::Outpu
     loop {
         if let Poll::Ready(output) = waiter.poll(awaited.as_mut()) {
             return Some(output);
-        }
-        if sim::is_here() {
-            sim::makes_way();
         }
         if waiter.park(locked::Wake::Outside, |_| ()) == Woken::Closed {
             return None;

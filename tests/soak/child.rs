@@ -21,7 +21,9 @@ pub(crate) const PLAY: &str = "--play";
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Verdict {
     /// All ended as it should, after so many steps.
-    Passed { steps: u64 },
+    Passed {
+        steps: u64,
+    },
     Failed(Failure),
 }
 
@@ -98,7 +100,11 @@ pub(crate) fn child(patience: Duration) -> ExitCode {
             }
             Err(mpsc::RecvTimeoutError::Disconnected) => {
                 drop(player.join());
-                break Failure::new(FailureKind::Wrong, "the main thread panicked".to_owned(), &report(&world, &panics));
+                break Failure::new(
+                    FailureKind::Wrong,
+                    "the main thread panicked".to_owned(),
+                    &report(&world, &panics),
+                );
             }
             Err(mpsc::RecvTimeoutError::Timeout) => (),
         }
