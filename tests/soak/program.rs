@@ -305,12 +305,23 @@ impl Op {
 
     /// Does a task that does it wait on its thread?
     fn occupies_thread(&self) -> bool {
-        match self {
-            Op::Syscall { .. } | Op::Blocking { .. } | Op::Sync(_) | Op::SyscallWith(_) | Op::LockThread { .. } => true,
-            Op::Catch { .. } | Op::BlockOn(_) | Op::Local(_) | Op::Inner(_) | Op::StopTheWorld { .. } => true,
-            Op::SetProcs { .. } | Op::ForEachP(_) | Op::Spawn { then: Then::Join, .. } | Op::DropRuntime => true,
-            _ => false,
-        }
+        matches!(
+            self,
+            Op::Syscall { .. }
+                | Op::Blocking { .. }
+                | Op::Sync(_)
+                | Op::SyscallWith(_)
+                | Op::LockThread { .. }
+                | Op::Catch { .. }
+                | Op::BlockOn(_)
+                | Op::Local(_)
+                | Op::Inner(_)
+                | Op::StopTheWorld { .. }
+                | Op::SetProcs { .. }
+                | Op::ForEachP(_)
+                | Op::Spawn { then: Then::Join, .. }
+                | Op::DropRuntime
+        )
     }
 
     /// How many threads may be occupied at once by the tasks that it brings along.
