@@ -1,4 +1,4 @@
-//! Goroutines: closures with stacks of their own, that wait where others would await. A sieve of a goroutine for each prime
+//! Goroutines with stacks of their own, as Go has them, that wait where others would await. A sieve of a goroutine for each prime
 //! (as in the first papers on Go), a select with a timeout, and a loop that never ends beside a clock that never stops.
 //!
 //! ```text

@@ -32,7 +32,7 @@
 //! 1. [`host`]: the seam, all that the kernel asks of the world. [`atomic`]: one word with a type, and `store_load`.
 //! 2. [`kernel`]: the picture, the lock rule, and the rooms in an order of their own.
 //! 3. [`kernel::spinning`], if you read one room only: who looks for work, and who must be woken to look.
-//! 4. `runtime`: the host that is real; futures, and closures with stacks of their own, as Gs.
+//! 4. `runtime`: the host that is real; futures and closures as Gs.
 //!
 //! In words: docs/tour.md follows one G from `go` to done. docs/go.md maps Go's functions to these.
 //!
@@ -54,6 +54,7 @@
 //! | [`work_source`](kernel::work_source) | a source that gets work wakes, after it can be seen |
 //! | [`timers`](kernel::timers) | a shelf's word is the moment of its earliest timer |
 //! | [`netpoll`](kernel::netpoll) | one waits in the poller at most, and no longer than until the earliest timer; if there is one, somebody does, or is awake |
+//! | [`role`](kernel::role) | a thread that waits has handed its P on or is known to have none; a preempted G gets a P back once |
 //! | [`syscall`](kernel::syscall) | the P of an M in a system call has one owner: one exchange decides |
 //! | [`handoff`](kernel::handoff) | a P is idled only if nothing that it would find is left to find |
 //! | [`sysmon`](kernel::sysmon) | a P in a system call while work waits is retaken within two ticks |
@@ -88,9 +89,11 @@
 //!
 //! # Unsafe code
 //!
-//! In three files: src/runtime/task.rs, where a closure becomes a G's number and a number its closure; and, one call each,
-//! src/runtime/netpoll/source.rs, where the system's poller is told of a socket, and src/runtime/sim/fiber.rs, where a
-//! simulated thread is left in its middle. Elsewhere it is denied, in the kernel forbidden.
+//! In six files of the runtime: `task.rs`, where a closure becomes a G's number and a number its closure; `goroutine.rs` and
+//! `stack.rs`, the frame and the memory of a goroutine's stack; `signal.rs`, the handlers; and, one call each,
+//! `netpoll/source.rs`, where the system's poller learns of a socket, and `sim/fiber.rs`, where a simulated thread is left
+//! in its middle. Elsewhere it is denied, in the kernel forbidden. docs/unsafe.md lists every block with its argument. One
+//! public function is unsafe: `Builder::stackful_goroutines`, whose contract stands there.
 //!
 //! # Features
 //!

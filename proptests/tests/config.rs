@@ -5,6 +5,7 @@ use spinpark::host::Nanos;
 use spinpark::kernel::config::{Config, ConfigError};
 use spinpark::kernel::runq::{BadCapacity, Capacity};
 use spinpark::kernel::sources::SearchOrder;
+use spinpark::kernel::sysmon::SHORTEST;
 use spinpark_proptests::check::{Broken, Tally, check};
 
 const CASES: u32 = 2000;
@@ -24,24 +25,30 @@ fn good() -> impl Strategy<Value = Config> {
         1..=u32::MAX,
         up_to(Config::MAX_MS),
         // None at all, or fewer than there are: that is no promise to have less.
-        (0..=Config::MAX_PROCS, prop_oneof![Just(0), Just(Nanos::MAX), any::<Nanos>()]),
+        (
+            0..=Config::MAX_PROCS,
+            prop_oneof![Just(0), Just(Nanos::MAX), any::<Nanos>()],
+            prop_oneof![Just(0), up_to(Config::MAX_MS)],
+            prop_oneof![Just(SHORTEST), SHORTEST..=Nanos::MAX],
+        ),
     )
-        .prop_map(
-            |(procs, log, order, global_every, inherit_at_most, steal_passes, max_ms, (max_procs, keep_alive))| {
-                let ring = 1 << log;
-                Config {
-                    procs,
-                    max_procs,
-                    ring,
-                    order,
-                    global_every,
-                    inherit_at_most,
-                    steal_passes,
-                    max_ms,
-                    keep_alive,
-                }
-            },
-        )
+        .prop_map(|(procs, log, order, global_every, inherit_at_most, steal_passes, max_ms, others)| {
+            let (max_procs, keep_alive, max_detached, slice) = others;
+            let ring = 1 << log;
+            Config {
+                procs,
+                max_procs,
+                ring,
+                order,
+                global_every,
+                inherit_at_most,
+                steal_passes,
+                max_ms,
+                max_detached,
+                slice,
+                keep_alive,
+            }
+        })
 }
 
 fn out_of(max: usize) -> impl Strategy<Value = usize> {
@@ -93,9 +100,12 @@ mod every_bad_number_is_refused_by_name_and_range {
             prop::option::of((Config::MAX_PROCS + 1..=usize::MAX).prop_map(ConfigError::MaxProcs)),
             prop::option::of(Just(ConfigError::StealPasses)),
             prop::option::of(out_of(Config::MAX_MS).prop_map(ConfigError::MaxMs)),
+            prop::option::of((Config::MAX_MS + 1..=usize::MAX).prop_map(ConfigError::MaxDetached)),
+            prop::option::of((0..SHORTEST).prop_map(ConfigError::Slice)),
         );
-        (good(), errors).prop_map(|(mut config, (ring, procs, max_procs, passes, ms))| {
-            let errors: Vec<ConfigError> = [ring, procs, max_procs, passes, ms].into_iter().flatten().collect();
+        (good(), errors).prop_map(|(mut config, (ring, procs, max_procs, passes, ms, detached, slice))| {
+            let errors = [ring, procs, max_procs, passes, ms, detached, slice];
+            let errors: Vec<ConfigError> = errors.into_iter().flatten().collect();
             for error in &errors {
                 match *error {
                     ConfigError::Ring(BadCapacity(n)) => config.ring = n,
@@ -103,6 +113,8 @@ mod every_bad_number_is_refused_by_name_and_range {
                     ConfigError::MaxProcs(n) => config.max_procs = n,
                     ConfigError::StealPasses => config.steal_passes = 0,
                     ConfigError::MaxMs(n) => config.max_ms = n,
+                    ConfigError::MaxDetached(n) => config.max_detached = n,
+                    ConfigError::Slice(n) => config.slice = n,
                     other => unreachable!("not generated: {other:?}"),
                 }
             }
@@ -117,6 +129,8 @@ mod every_bad_number_is_refused_by_name_and_range {
             ConfigError::MaxProcs(n) => ("max_procs", n, "4096 at most"),
             ConfigError::StealPasses => ("steal_passes", 0, "1 or more"),
             ConfigError::MaxMs(n) => ("max_ms", n, "1 to 65536"),
+            ConfigError::MaxDetached(n) => ("max_detached", n, "65536 at most"),
+            ConfigError::Slice(n) => ("slice", n as usize, "20000 ns or more"),
             other => unreachable!("not generated: {other:?}"),
         };
         vec![name.to_string(), value.to_string(), range.to_string()]

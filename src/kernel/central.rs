@@ -217,7 +217,9 @@ impl<H: Host, O: Observer> Sched<H, O> {
     pub(super) fn may_start(&self, c: &Central<H>) -> bool {
         // Relaxed: a number that is too small makes the work wait until the monitor tries again.
         let detached = self.detached.load(Relaxed) as usize;
-        !c.unused.is_empty() && c.alive.saturating_sub(detached) < self.config.max_ms
+        // By numbers in use, not by who is alive: one that ends gives its number back first.
+        let used = self.ms.len() - c.unused.len();
+        !c.unused.is_empty() && used.saturating_sub(detached) < self.config.max_ms
     }
 
     /// A number for a new M, which counts as alive from now on. Go: `mReserveID`.

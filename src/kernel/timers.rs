@@ -128,6 +128,11 @@ impl<H: Host, T: Send + 'static> Timers<H, T> {
         self.shelves.iter().map(|shelf| shelf.lock.with(|queue| queue.timers.len())).sum()
     }
 
+    /// Is there any? Unlike [`is_empty`](Timers::is_empty) this looks under each shard's lock.
+    pub fn is_any(&self) -> bool {
+        self.shelves.iter().any(|shelf| shelf.lock.with(|queue| !queue.timers.is_empty()))
+    }
+
     /// Is there none?
     pub fn is_empty(&self) -> bool {
         self.deadline() == NEVER

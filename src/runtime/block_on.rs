@@ -208,7 +208,7 @@ pub(super) fn join<F: Future + Unpin>(
     home: Home,
     mut handle: F,
     at: &'static Location<'static>,
-) -> Result<F::Output, (Deadlock, F)> {
+) -> Result<F::Output, (Unmet, F)> {
     let bell = Bell::new();
     let waker = Waker::from(Arc::clone(&bell));
     if let Poll::Ready(value) = Pin::new(&mut handle).poll(&mut Context::from_waker(&waker)) {
@@ -223,10 +223,8 @@ pub(super) fn join<F: Future + Unpin>(
     };
     let guest = Guest::new(&tasks, &bell);
     loop {
-        match guest.sleep(at) {
-            Ok(()) => (),
-            Err(Unmet::Deadlock(deadlock)) => return Err((deadlock, handle)),
-            Err(Unmet::Closed) => return Err((Deadlock::of_closed(at, &tasks), handle)),
+        if let Err(unmet) = guest.sleep(at) {
+            return Err((unmet, handle));
         }
         if let Poll::Ready(value) = Pin::new(&mut handle).poll(&mut Context::from_waker(&waker)) {
             return Ok(value);

@@ -68,7 +68,7 @@ impl<T> JoinHandle<T> {
     }
 
     /// Waits until the task has finished, and returns its value. In a future `.await` the handle instead: this occupies
-    /// a thread. In a goroutine it does not: it is the same as [`wait`](crate::Wait::wait).
+    /// a thread. In a goroutine with a stack of its own it does not: it is the same as [`wait`](crate::Wait::wait).
     ///
     /// From inside a task of the same runtime the caller's P goes to another thread meanwhile, so that the awaited task
     /// can run, with one P too; the caller's thread is occupied. A task of *another* runtime waits as in
@@ -93,8 +93,10 @@ impl<T> JoinHandle<T> {
             Waits::Block if worker::current() == Some(self.home) => (),
             Waits::Block | Waits::WithoutP => {
                 let home = self.home;
-                return blocking(|| block_on::join(home, self, at))
-                    .unwrap_or_else(|(deadlock, handle)| Err(JoinError::Deadlock(deadlock, handle)));
+                return blocking(|| block_on::join(home, self, at)).unwrap_or_else(|(unmet, handle)| match unmet {
+                    Unmet::Deadlock(deadlock) => Err(JoinError::Deadlock(deadlock, handle)),
+                    Unmet::Closed => Err(JoinError::Closed(handle)),
+                });
             }
         }
         let for_task = self.spawned_at;

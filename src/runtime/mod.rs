@@ -56,8 +56,8 @@
 //! | `sim`, `deterministic` | a machine that is simulated, and what a task can ask of it |
 //! | `entered`   | being inside of a runtime without being a task                    |
 //!
-//! **What a task may do.** A future, and a closure on its own stack, is run by one thread at a time, by any of them, until it
-//! waits. While one computes, or blocks, it keeps its P for 10 ms, longer where it cannot be interrupted (see
+//! **What a task may do.** A future, and a closure with a stack of its own, is run by one thread at a time, by any of them,
+//! until it waits; a closure without one stays on its thread. While one computes, or blocks, it keeps its P for 10 ms, longer where it cannot be interrupted (see
 //! [`Builder::preemption`]), and with n Ps no more than n can do
 //! so at once; unless it blocks inside of [`syscall`] or [`blocking`], or in [`join`](JoinHandle::join): then others run.
 //! One that computes for long makes way by [`yield_now`] or [`checkpoint`]. A panic ends only the task, and is carried to

@@ -1,7 +1,7 @@
 //! A future as a G, and the scheduler as something that takes and gives tasks.
 //!
-//! The kernel knows a G as a number. Here, and nowhere else, a task becomes its number and a number its task: the only
-//! unsafe code of the crate. It is sound because no other G can get into the scheduler of a [`Tasks`], and because the
+//! The kernel knows a G as a number. Here, and nowhere else, a task becomes its number and a number its task: and the
+//! code that does so is unsafe. It is sound because no other G can get into the scheduler of a [`Tasks`], and because the
 //! kernel gives each G back exactly once, which is what its models check.
 
 #![allow(unsafe_code)]

@@ -100,7 +100,7 @@ impl TimerQueue {
 
     /// Sees to it that what sleeps is served, after [`close`](TimerQueue::close).
     pub(super) fn serve_if_any(self: &Arc<Self>) {
-        if self.timers.len() > 0 {
+        if self.timers.is_any() {
             self.serve();
         }
     }

@@ -623,6 +623,8 @@ impl Waiter {
 
     /// Hands the P on, and sleeps until the waker was called, and there is a P again.
     fn park(&self, wake: locked::Wake, asleep: impl FnOnce(&Waiter)) -> Woken {
+        // What is asked to yield may only have yielded: it is ready, and would find the same request for ever.
+        checkpoint();
         let Some(post) = take_post() else { unreachable!("worker: what blocks with its P has none") };
         asleep(self);
         let spawned_at = spawned_at();
@@ -671,9 +673,6 @@ pub(super) fn wait_bound<F: Future>(mut awaited: Pin<&mut F>) -> Option<F::Outpu
     loop {
         if let Poll::Ready(output) = waiter.poll(awaited.as_mut()) {
             return Some(output);
-        }
-        if sim::is_here() {
-            sim::makes_way();
         }
         if waiter.park(locked::Wake::Outside, |_| ()) == Woken::Closed {
             return None;
@@ -738,17 +737,15 @@ where
     Ok(JoinHandle::new(awaited, home))
 }
 
-/// Runs `f` as a goroutine, from inside a task: on a stack of its own. It is the next to run under this P. Go: `go f()`.
+/// Runs `f` as a goroutine, from inside a task. It is the next to run under this P. Go: `go f()`.
 ///
-/// In it whatever can be awaited can be [waited](crate::Wait::wait) for, and its thread runs others meanwhile.
+/// In it whatever can be awaited can be [waited](crate::Wait::wait) for. It runs on the stack of a thread, and **that thread
+/// sleeps while it waits**: its P is handed on, so others run, but each goroutine that waits costs a thread, of which there
+/// are [`max_threads`](crate::Builder::max_threads). Where many wait, use futures ([`spawn`]); or stacks of their own, as
+/// Go has them, by [`stackful_goroutines`](crate::Builder::stackful_goroutines), which takes a promise.
 ///
-/// **A goroutine changes threads** whenever it waits, with everything that is on its stack, and the compiler does not
-/// check that. So do not keep over a wait what belongs to the thread it is on: a reference into a thread local, an `Rc`
-/// of which that thread has another clone, a guard of a std mutex. [`lock_thread`](crate::lock_thread) keeps it where it
-/// is; a future ([`spawn`]) is checked.
-///
-/// If its runtime is dropped while it waits, or it is [aborted](JoinHandle::abort), it is unwound: what it owns is
-/// dropped, as by a panic. (With `panic = "abort"` it is forgotten.)
+/// If its runtime is shut down while it waits, it is unwound: what it owns is dropped, as by a panic. (With
+/// `panic = "abort"` it is forgotten.) One with a stack of its own is so too when it is [aborted](JoinHandle::abort).
 ///
 /// # Panics
 /// If the caller is no task of a [`Runtime`](crate::Runtime). Use [`Runtime::go`](crate::Runtime::go) or a

@@ -2,9 +2,9 @@ use super::figures::goroutines;
 use super::lifelines::turns;
 use super::scenarios::{Play, SEED, goroutines_that_play};
 use super::{executions, is_start};
-use spinpark::trace::{From, State, What};
 use crate::scenarios::builder;
 use spinpark::Builder;
+use spinpark::trace::{From, State, What};
 
 const ROUNDS: usize = 1000;
 

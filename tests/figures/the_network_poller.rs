@@ -1,8 +1,8 @@
 use super::figures::network;
 use super::scenarios::{SEED, the_network_poller};
+use crate::scenarios::builder;
 use spinpark::net::UdpSocket;
 use spinpark::trace::{Queue, Record, Recorder, State, What};
-use crate::scenarios::builder;
 use spinpark::{Wait, yield_now};
 use std::time::Duration;
 use std::{net, thread};

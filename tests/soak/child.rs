@@ -21,7 +21,9 @@ pub(crate) const PLAY: &str = "--play";
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Verdict {
     /// All ended as it should, after so many steps.
-    Passed { steps: u64 },
+    Passed {
+        steps: u64,
+    },
     Failed(Failure),
 }
 
@@ -45,7 +47,7 @@ pub(crate) enum FailureKind {
 }
 
 impl Failure {
-    fn new(kind: FailureKind, message: String, report: &str) -> Verdict {
+    fn failed(kind: FailureKind, message: String, report: &str) -> Verdict {
         Verdict::Failed(Failure { kind, message, report: report.lines().map(str::to_owned).collect() })
     }
 }
@@ -93,12 +95,16 @@ pub(crate) fn child(patience: Duration) -> ExitCode {
             Ok(()) => {
                 break match world.first_wrong() {
                     None => Verdict::Passed { steps: world.progress() },
-                    Some(what) => Failure::new(FailureKind::Wrong, what, &report(&world, &panics)),
+                    Some(what) => Failure::failed(FailureKind::Wrong, what, &report(&world, &panics)),
                 };
             }
             Err(mpsc::RecvTimeoutError::Disconnected) => {
                 drop(player.join());
-                break Failure::new(FailureKind::Wrong, "the main thread panicked".to_owned(), &report(&world, &panics));
+                break Failure::failed(
+                    FailureKind::Wrong,
+                    "the main thread panicked".to_owned(),
+                    &report(&world, &panics),
+                );
             }
             Err(mpsc::RecvTimeoutError::Timeout) => (),
         }
@@ -107,7 +113,7 @@ pub(crate) fn child(patience: Duration) -> ExitCode {
             (seen, since) = (now, Instant::now());
         } else if since.elapsed() > patience {
             let message = format!("no progress for {patience:?}, after {seen} steps and {:.1?}", start.elapsed());
-            break Failure::new(FailureKind::Stuck, message, &report(&world, &panics));
+            break Failure::failed(FailureKind::Stuck, message, &report(&world, &panics));
         }
     };
     println!("{}", serde_json::to_string(&verdict).expect("a verdict"));
@@ -244,7 +250,7 @@ pub(crate) fn run(program: &Program, patience: Duration) -> Verdict {
     let verdict = answer.lines().rev().find_map(|line| serde_json::from_str::<Verdict>(line).ok());
     verdict.unwrap_or_else(|| {
         let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
-        Failure::new(FailureKind::Died, format!("the process died: {status}"), &format!("{answer}{errors}"))
+        Failure::failed(FailureKind::Died, format!("the process died: {status}"), &format!("{answer}{errors}"))
     })
 }
 

@@ -68,8 +68,7 @@ fn kind() -> impl Strategy<Value = Kind> {
 }
 
 fn task(depth: u32) -> BoxedStrategy<TaskSpec> {
-    let outcome =
-        prop_oneof![8 => Just(Outcome::Value), 1 => Just(Outcome::Panic), 1 => Just(Outcome::PanicWithBomb)];
+    let outcome = prop_oneof![8 => Just(Outcome::Value), 1 => Just(Outcome::Panic), 1 => Just(Outcome::PanicWithBomb)];
     (kind(), vec(op(depth), 1..7), outcome).prop_map(|(kind, ops, outcome)| TaskSpec { kind, ops, outcome }).boxed()
 }
 

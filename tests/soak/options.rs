@@ -183,12 +183,8 @@ fn random_programs(cli: &Cli, patience: Duration) -> Result<bool, Stop> {
     let clock = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |time| time.as_nanos() as u64 / 1000);
     let seed = cli.seed.unwrap_or_else(clock);
     println!("seed {seed}, {} s", cli.seconds);
-    let how = Hunt {
-        seed,
-        time: Duration::from_secs(cli.seconds),
-        patience,
-        shrinking: Duration::from_secs(cli.shrink),
-    };
+    let how =
+        Hunt { seed, time: Duration::from_secs(cli.seconds), patience, shrinking: Duration::from_secs(cli.shrink) };
     let (start, mut told) = (Instant::now(), Instant::now());
     let total = hunt(&how, cli.keep_going, |total, found| {
         if told.elapsed() > Duration::from_secs(60) {

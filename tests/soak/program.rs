@@ -90,44 +90,102 @@ pub(crate) enum Then {
 pub(crate) enum Op {
     Yield,
     Checkpoint,
-    Sleep { us: u64 },
+    Sleep {
+        us: u64,
+    },
     /// So many tasks compute until another one, spawned after them, has run.
-    Hogs { hogs: usize, partner: Kind },
-    Compute { us: u64, checkpoints: bool },
-    Syscall { us: u64 },
-    Blocking { us: u64 },
+    Hogs {
+        hogs: usize,
+        partner: Kind,
+    },
+    Compute {
+        us: u64,
+        checkpoints: bool,
+    },
+    Syscall {
+        us: u64,
+    },
+    Blocking {
+        us: u64,
+    },
     /// A sleep under a deadline that elapses before.
-    Timeout { us: u64 },
-    Interval { us: u64, ticks: u32 },
+    Timeout {
+        us: u64,
+    },
+    Interval {
+        us: u64,
+        ticks: u32,
+    },
     /// Receives what new tasks send. No capacity: unbounded.
-    Channel { capacity: Option<usize>, senders: usize, messages: u64, partner: Kind, select: bool },
+    Channel {
+        capacity: Option<usize>,
+        senders: usize,
+        messages: u64,
+        partner: Kind,
+        select: bool,
+    },
     /// To and fro with a new task.
-    PingPong { rounds: u64, partner: Kind, compute_us: u64 },
+    PingPong {
+        rounds: u64,
+        partner: Kind,
+        compute_us: u64,
+    },
     /// One more under a lock that others want too.
-    Lock { lock: usize, sleeps: bool },
+    Lock {
+        lock: usize,
+        sleeps: bool,
+    },
     /// The same under a lock with readers.
-    RwLock { writes: bool },
-    WaitGroup { workers: usize, partner: Kind },
-    Cond { partner: Kind },
-    Tcp { bytes: usize, partner: Kind },
-    Unix { bytes: usize, partner: Kind },
-    Udp { partner: Kind },
+    RwLock {
+        writes: bool,
+    },
+    WaitGroup {
+        workers: usize,
+        partner: Kind,
+    },
+    Cond {
+        partner: Kind,
+    },
+    Tcp {
+        bytes: usize,
+        partner: Kind,
+    },
+    Unix {
+        bytes: usize,
+        partner: Kind,
+    },
+    Udp {
+        partner: Kind,
+    },
     /// `.wait()` in whatever this is.
     Sync(Vec<Op>),
     SyscallWith(Vec<Op>),
-    LockThread { ops: Vec<Op>, keeps: bool },
+    LockThread {
+        ops: Vec<Op>,
+        keeps: bool,
+    },
     /// Again and again, and each panic caught.
-    Catch { ops: Vec<Op>, times: u32 },
+    Catch {
+        ops: Vec<Op>,
+        times: u32,
+    },
     BlockOn(Vec<Op>),
     /// Twice, as two tasks of a `LocalSet` in `block_on`.
     Local(Vec<Op>),
     /// As a task of a runtime inside of this one.
     Inner(Vec<Op>),
-    Spawn { task: TaskSpec, then: Then },
+    Spawn {
+        task: TaskSpec,
+        then: Then,
+    },
     /// Has a value with this destructor from now on.
     Hold(Destructor),
-    StopTheWorld { us: u64 },
-    SetProcs { n: usize },
+    StopTheWorld {
+        us: u64,
+    },
+    SetProcs {
+        n: usize,
+    },
     ForEachP(Closure),
     WhenIdle(Closure),
     DropRuntime,
@@ -247,12 +305,23 @@ impl Op {
 
     /// Does a task that does it wait on its thread?
     fn occupies_thread(&self) -> bool {
-        match self {
-            Op::Syscall { .. } | Op::Blocking { .. } | Op::Sync(_) | Op::SyscallWith(_) | Op::LockThread { .. } => true,
-            Op::Catch { .. } | Op::BlockOn(_) | Op::Local(_) | Op::Inner(_) | Op::StopTheWorld { .. } => true,
-            Op::SetProcs { .. } | Op::ForEachP(_) | Op::Spawn { then: Then::Join, .. } | Op::DropRuntime => true,
-            _ => false,
-        }
+        matches!(
+            self,
+            Op::Syscall { .. }
+                | Op::Blocking { .. }
+                | Op::Sync(_)
+                | Op::SyscallWith(_)
+                | Op::LockThread { .. }
+                | Op::Catch { .. }
+                | Op::BlockOn(_)
+                | Op::Local(_)
+                | Op::Inner(_)
+                | Op::StopTheWorld { .. }
+                | Op::SetProcs { .. }
+                | Op::ForEachP(_)
+                | Op::Spawn { then: Then::Join, .. }
+                | Op::DropRuntime
+        )
     }
 
     /// How many threads may be occupied at once by the tasks that it brings along.
@@ -351,7 +420,9 @@ impl Program {
     pub(crate) fn may_hog(&self) -> bool {
         let stops = |op: &Op| matches!(op, Op::StopTheWorld { .. });
         let stops_outside = |op: &ThreadOp| matches!(op, ThreadOp::StopTheWorld { .. });
-        self.setup.preemption && !self.top().any(|op| op.any(&stops)) && !self.threads.iter().flatten().any(stops_outside)
+        self.setup.preemption
+            && !self.top().any(|op| op.any(&stops))
+            && !self.threads.iter().flatten().any(stops_outside)
     }
 
     /// Does each task that has begun end inside of the runtime? One that was aborted by an ordinary thread does not, nor

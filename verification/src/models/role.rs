@@ -18,10 +18,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
+/// What somebody else does, by name.
+type Other<H, R> = (&'static str, fn(&Tiny<Signals<H>>) -> R);
+
 /// Plays `act` as M0's G, beside a monitor and `others`, with up to `signals` signals.
 fn play<H: Stage, R: Send + 'static>(
     signals: usize,
-    others: &[(&'static str, fn(&Tiny<Signals<H>>) -> R)],
+    others: &[Other<H, R>],
     act: impl FnOnce(&Arc<Tiny<Signals<H>>>, &Rc<Place<Signals<H>>>) -> String,
 ) -> String {
     type Of<H> = Signals<H>;
