@@ -98,6 +98,7 @@ fn mutant(text: Text<'_>, n: usize, sort: Sort, fate: Fate) -> MutantRecord {
     MutantRecord {
         name: text(&format!("mutant {n} {fate:?}")),
         sort,
+        kind: if sort == Sort::Twin { String::new() } else { text("weakened") },
         room: text("runq"),
         file: text(if sort == Sort::Twin { "" } else { "kernel/runq.rs" }),
         line: (sort != Sort::Twin).then_some(88),

@@ -20,11 +20,9 @@ pub(crate) struct Step {
     pub(crate) id: u32,
     pub(crate) file: String,
     pub(crate) line: u32,
-    pub(crate) function: String,
     pub(crate) kind: String,
-    pub(crate) before: String,
-    pub(crate) after: String,
-    pub(crate) nth: u32,
+    pub(crate) name: String,
+    pub(crate) what: String,
 }
 
 /// How far a trial goes.
@@ -171,6 +169,7 @@ pub(crate) fn accesses(survey: &Survey) -> Vec<Accused> {
             let record = MutantRecord {
                 name: format!("{file}:{line}:{column} {what}"),
                 sort: Sort::Ordering,
+                kind: change.name().to_owned(),
                 room: room(file),
                 file: file.clone(),
                 line: Some(line),
@@ -188,22 +187,15 @@ pub(crate) fn accesses(survey: &Survey) -> Vec<Accused> {
 /// Every step of the kernel's source.
 pub(crate) fn steps(list: &[Step], survey: &Survey) -> Vec<Accused> {
     let accused = |step: &Step| {
-        let Step { id, ref file, line, ref function, ref kind, ref before, ref after, nth } = *step;
-        let what = match (kind.as_str(), after.as_str()) {
-            ("dropped", _) => format!("`{before}` is left out"),
-            ("doubled", _) => format!("`{before}` is done twice"),
-            ("swapped", _) => format!("`{before}` comes {after}"),
-            ("early", _) => format!("{function} begins with `{after}`"),
-            _ => format!("`{before}` is `{after}`"),
-        };
-        let nth = if nth == 0 { String::new() } else { format!(" #{}", nth + 1) };
+        let Step { id, line, file, kind, name, what } = step.clone();
         let record = MutantRecord {
-            name: format!("{file} {function}: {what}{nth}"),
+            name,
             sort: Sort::Step,
-            room: room(file),
-            file: file.clone(),
+            kind,
+            room: room(&file),
             line: Some(line),
-            source: source_line(file, line).unwrap_or_default().to_owned(),
+            source: source_line(&file, line).unwrap_or_default().to_owned(),
+            file,
             what,
             ..unknown()
         };
@@ -213,10 +205,12 @@ pub(crate) fn steps(list: &[Step], survey: &Survey) -> Vec<Accused> {
     list.iter().map(accused).collect()
 }
 
-fn unknown() -> MutantRecord {
+/// A mutant of which nothing is known yet.
+pub(crate) fn unknown() -> MutantRecord {
     MutantRecord {
         name: String::new(),
         sort: Sort::Step,
+        kind: String::new(),
         room: String::new(),
         file: String::new(),
         line: None,
