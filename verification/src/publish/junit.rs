@@ -121,6 +121,7 @@ fn of_exhibit(exhibit: &ExhibitRecord) -> Case {
 fn of_death(fate: Fate, model: Option<&str>, engine: Option<Engine>, executions: u64) -> Vec<(&'static str, String)> {
     let word = match fate {
         Fate::Killed => "killed",
+        Fate::KilledByProptest => "killed by proptest",
         Fate::Argued => "argued",
         Fate::Survived => "survived",
         Fate::Unreached => "unreached",
@@ -134,7 +135,7 @@ fn of_death(fate: Fate, model: Option<&str>, engine: Option<Engine>, executions:
 
 fn unless_killed(fate: Fate, about: &str) -> Option<Failed> {
     let (what, message) = match fate {
-        Fate::Killed | Fate::Argued => return None,
+        Fate::Killed | Fate::KilledByProptest | Fate::Argued => return None,
         Fate::Survived => ("survived", "no model failed, and nothing says why"),
         Fate::Unreached => ("unreached", "no model comes by the line that is wrong"),
     };

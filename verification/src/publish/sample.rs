@@ -49,7 +49,7 @@ fn with(text: Text<'_>) -> Record {
             record.runs.push(run(text, model, engine, verdict));
         }
     }
-    let fates = [Fate::Killed, Fate::Argued, Fate::Survived, Fate::Unreached];
+    let fates = [Fate::Killed, Fate::KilledByProptest, Fate::Argued, Fate::Survived, Fate::Unreached];
     for (n, sort) in [Sort::Twin, Sort::Ordering, Sort::Step].into_iter().enumerate() {
         record.mutants.extend(fates.iter().map(|&fate| mutant(text, n, sort, fate)));
     }

@@ -1,5 +1,6 @@
 //! The kill matrix: every access of the kernel weakened in every way, and every step of its source mistaken.
 
+use crate::proptest;
 use crate::survivors::{self, Survivors};
 use serde::{Deserialize, Serialize};
 use spinpark_verification::engine::{Engine, Outcome, Verdict};
@@ -36,16 +37,25 @@ pub(crate) struct Patience {
     pub(crate) all: f64,
     /// At most so many judges, those of the same room and the fastest first.
     pub(crate) judges: usize,
-    /// Are those tried too of which it is known that they live: argued, or open?
-    pub(crate) tries_known: bool,
+    /// What is done with those of which it is known that they live: argued, or open?
+    pub(crate) known: Known,
+}
+
+/// What is done with mutants of which it is known that they live.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Known {
+    /// They are believed to.
+    Believed,
+    /// They are tried like the others.
+    Tried,
 }
 
 impl Patience {
     /// For minutes.
-    pub(crate) const QUICK: Patience = Patience { glance: 0.08, look: 0.7, all: 6.0, judges: 120, tries_known: false };
+    pub(crate) const QUICK: Patience = Patience { glance: 0.08, look: 0.7, all: 6.0, judges: 120, known: Known::Believed };
     /// For hours.
     pub(crate) const DEEP: Patience =
-        Patience { glance: 0.5, look: 10.0, all: 120.0, judges: usize::MAX, tries_known: true };
+        Patience { glance: 0.5, look: 10.0, all: 120.0, judges: usize::MAX, known: Known::Tried };
 }
 
 /// One of those who may find a mistake: what it finds where there is none.
@@ -229,6 +239,7 @@ pub(crate) fn unknown() -> MutantRecord {
 /// Tries all of them, `jobs` at a time; `tell` hears of each as soon as it is known.
 pub(crate) fn try_all(
     program: &Path,
+    proptests: Option<&Path>,
     accused: Vec<Accused>,
     survey: &Survey,
     survivors: &Survivors,
@@ -243,12 +254,20 @@ pub(crate) fn try_all(
         jobs,
         |mut accused| {
             let is_open = open.contains(accused.record.name.as_str());
-            if !patience.tries_known && (is_open || survivors.reason(&accused.record).is_some()) {
+            let is_known = is_open || survivors.reason(&accused.record).is_some();
+            if patience.known == Known::Believed && is_known {
                 accused.record.fate = if accused.judges.is_empty() { Fate::Unreached } else { Fate::Survived };
                 survivors.judge(&mut accused.record);
                 return Ok(Tried { record: accused.record, noticed: false });
             }
+            let step = match accused.mistake {
+                Mistake::Step(step) => Some(step),
+                _ => None,
+            };
             let mut tried = try_one(program, accused, survey, patience)?;
+            if let (true, Some(step), Some(proptests)) = (tried.record.fate.is_unexplained(), step, proptests) {
+                proptest::ask(proptests, step, &mut tried.record)?;
+            }
             survivors.judge(&mut tried.record);
             Ok(tried)
         },
