@@ -27,11 +27,6 @@ fn costs<T>(what: &str, most: Most, act: impl FnOnce() -> T) -> T {
     let (done, counts) = Counts::of(act);
     let [loads, stores, rmws, fences, locks, wakes, spawns] = most;
     let most = Counts { loads, stores, rmws, fences, locks, wakes, spawns };
-    if std::env::var_os("SPINPARK_COSTS").is_some() {
-        let Counts { loads, stores, rmws, fences, locks, wakes, spawns } = counts;
-        println!("COST {what}: [{loads}, {stores}, {rmws}, {fences}, {locks}, {wakes}, {spawns}]");
-        return done;
-    }
     assert!(counts.is_within(most), "{what} cost {counts}; at most {most}");
     done
 }
@@ -84,39 +79,39 @@ mod with_one_p {
     #[test]
     fn a_submission_to_an_idle_runtime_asks_for_one_thread() {
         let sched = sched(1, 2);
-        costs("the first submission", [0; 7], || submit(&sched, 1));
-        costs("a second before the thread has begun", [0; 7], || submit(&sched, 2));
-        let m1 = costs("the thread begins", [0; 7], begin);
-        let m1 = costs("it finds a share of two", [0; 7], || run(&sched, m1, 1));
-        let m1 = costs("the second is under its P", [0; 7], || run(&sched, m1, 2));
+        costs("the first submission", [2, 3, 2, 1, 3, 0, 1], || submit(&sched, 1));
+        costs("a second before the thread has begun", [1, 1, 0, 1, 1, 0, 0], || submit(&sched, 2));
+        let m1 = costs("the thread begins", [0, 0, 1, 0, 0, 0, 0], begin);
+        let m1 = costs("it finds a share of two", [8, 3, 3, 1, 2, 0, 0], || run(&sched, m1, 1));
+        let m1 = costs("the second is under its P", [37, 4, 2, 1, 1, 0, 0], || run(&sched, m1, 2));
         assert!(staged::close(&sched, vec![m1]).is_empty());
     }
 
     #[test]
     fn who_readies_a_g_passes_no_fence_and_enters_no_lock() {
         let (sched, mut m1) = one_p();
-        costs("ready", [0; 7], || sched.ready(&mut m1, g(2)));
-        costs("ready, which kicks out the one before", [0; 7], || sched.ready(&mut m1, g(3)));
-        costs("goyield", [0; 7], || sched.goyield(&mut m1, g(4)));
-        let next = costs("next_local", [0; 7], || sched.next_local(&m1)).expect("there is a G");
+        costs("ready", [1, 0, 1, 0, 0, 0, 0], || sched.ready(&mut m1, g(2)));
+        costs("ready, which kicks out the one before", [3, 2, 1, 0, 0, 0, 0], || sched.ready(&mut m1, g(3)));
+        costs("goyield", [2, 2, 0, 0, 0, 0, 0], || sched.goyield(&mut m1, g(4)));
+        let next = costs("next_local", [5, 1, 1, 0, 0, 0, 0], || sched.next_local(&m1)).expect("there is a G");
         assert_eq!(next.id(), 3);
-        let m1 = costs("next", [0; 7], || run(&sched, m1, 2));
-        let m1 = costs("next, out of the ring", [0; 7], || run(&sched, m1, 4));
+        let m1 = costs("next", [8, 1, 1, 0, 0, 0, 0], || run(&sched, m1, 2));
+        let m1 = costs("next, out of the ring", [8, 1, 1, 0, 0, 0, 0], || run(&sched, m1, 4));
         assert!(staged::close(&sched, vec![m1]).is_empty());
     }
 
     #[test]
     fn who_yields_enters_the_lock_once_and_wakes_nobody() {
         let (sched, mut m1) = one_p();
-        costs("yield_now", [0; 7], || sched.yield_now(&mut m1, g(2)));
-        let m1 = costs("next, from the global queue", [0; 7], || run(&sched, m1, 2));
+        costs("yield_now", [1, 1, 0, 0, 1, 0, 0], || sched.yield_now(&mut m1, g(2)));
+        let m1 = costs("next, from the global queue", [37, 4, 2, 1, 1, 0, 0], || run(&sched, m1, 2));
         assert!(staged::close(&sched, vec![m1]).is_empty());
     }
 
     #[test]
     fn a_submission_while_the_only_p_is_busy_wakes_nobody() {
         let (sched, m1) = one_p();
-        costs("submit", [0; 7], || submit(&sched, 2));
+        costs("submit", [1, 2, 2, 1, 2, 0, 0], || submit(&sched, 2));
         let m1 = run(&sched, m1, 2);
         assert!(staged::close(&sched, vec![m1]).is_empty());
     }
@@ -124,8 +119,8 @@ mod with_one_p {
     #[test]
     fn a_system_call_wakes_nobody() {
         let (sched, m1) = one_p();
-        let away = costs("entersyscall", [0; 7], || sched.entersyscall(m1));
-        let back = costs("exitsyscall", [0; 7], || sched.exitsyscall(away, g(1)));
+        let away = costs("entersyscall", [2, 1, 0, 1, 0, 0, 0], || sched.entersyscall(m1));
+        let back = costs("exitsyscall", [0, 0, 1, 0, 0, 0, 0], || sched.exitsyscall(away, g(1)));
         let Ok((m1, ..)) = back else { panic!("its P is still there") };
         assert!(staged::close(&sched, vec![m1]).is_empty());
     }
@@ -134,8 +129,8 @@ mod with_one_p {
     fn an_m_that_falls_asleep_is_woken_once() {
         let (sched, m1) = one_p();
         let later = Arc::clone(&sched);
-        let wake = move || costs("a submission to an M that sleeps", [0; 7], || submit(&later, 2));
-        let (m1, ()) = costs("to fall asleep, and to find a G", [0; 7], || {
+        let wake = move || costs("a submission to an M that sleeps", [2, 3, 2, 1, 3, 1, 0], || submit(&later, 2));
+        let (m1, ()) = costs("to fall asleep, and to find a G", [69, 9, 6, 3, 6, 1, 0], || {
             staged::until_woken(|| run(&sched, m1, 2), wake)
         });
         assert!(staged::close(&sched, vec![m1]).is_empty());
@@ -148,14 +143,14 @@ mod with_two_ps {
     #[test]
     fn a_submission_wakes_at_most_one_m() {
         let sched = sched(2, 4);
-        costs("the first submission", [0; 7], || submit(&sched, 1));
-        costs("a second while an M is spinning", [0; 7], || submit(&sched, 2));
-        costs("a third", [0; 7], || submit(&sched, 3));
+        costs("the first submission", [2, 3, 2, 1, 3, 0, 1], || submit(&sched, 1));
+        costs("a second while an M is spinning", [1, 1, 0, 1, 1, 0, 0], || submit(&sched, 2));
+        costs("a third", [1, 1, 0, 1, 1, 0, 0], || submit(&sched, 3));
         let m1 = begin();
-        let m1 = costs("who finds one of three wakes one", [0; 7], || run(&sched, m1, 1));
+        let m1 = costs("who finds one of three wakes one", [9, 4, 3, 1, 3, 0, 1], || run(&sched, m1, 1));
         let m2 = begin();
-        let m2 = costs("who finds the last wakes nobody", [0; 7], || run(&sched, m2, 2));
-        let m1 = costs("and the one that is left", [0; 7], || run(&sched, m1, 3));
+        let m2 = costs("who finds the last wakes nobody", [8, 3, 3, 1, 2, 0, 0], || run(&sched, m2, 2));
+        let m1 = costs("and the one that is left", [58, 4, 2, 1, 1, 0, 0], || run(&sched, m1, 3));
         assert!(staged::close(&sched, vec![m1, m2]).is_empty());
     }
 
@@ -164,7 +159,7 @@ mod with_two_ps {
         let sched = sched(2, 4);
         submit(&sched, 1);
         let m1 = begin();
-        let m1 = costs("find the only G", [0; 7], || run(&sched, m1, 1));
+        let m1 = costs("find the only G", [17, 2, 1, 1, 1, 0, 0], || run(&sched, m1, 1));
         assert_eq!(Staged::in_the_wings(), 0);
         assert!(staged::close(&sched, vec![m1]).is_empty());
     }
@@ -172,12 +167,12 @@ mod with_two_ps {
     #[test]
     fn while_both_are_busy_nobody_is_woken() {
         let (sched, mut m1, m2) = two_busy(2);
-        costs("submit", [0; 7], || submit(&sched, 3));
-        costs("ready", [0; 7], || sched.ready(&mut m1, g(4)));
-        costs("yield_now", [0; 7], || sched.yield_now(&mut m1, g(5)));
-        let m1 = costs("next, what was readied", [0; 7], || run(&sched, m1, 4));
-        let m2 = costs("next, a share", [0; 7], || run(&sched, m2, 3));
-        let m2 = costs("next, the other half", [0; 7], || run(&sched, m2, 5));
+        costs("submit", [1, 2, 2, 1, 2, 0, 0], || submit(&sched, 3));
+        costs("ready", [2, 1, 3, 1, 1, 0, 0], || sched.ready(&mut m1, g(4)));
+        costs("yield_now", [2, 2, 2, 1, 2, 0, 0], || sched.yield_now(&mut m1, g(5)));
+        let m1 = costs("next, what was readied", [5, 1, 1, 0, 0, 0, 0], || run(&sched, m1, 4));
+        let m2 = costs("next, a share", [56, 6, 4, 1, 2, 0, 0], || run(&sched, m2, 3));
+        let m2 = costs("next, the other half", [8, 1, 1, 0, 0, 0, 0], || run(&sched, m2, 5));
         assert!(staged::close(&sched, vec![m1, m2]).is_empty());
     }
 
@@ -190,11 +185,11 @@ mod with_two_ps {
             let m1 = run(&sched, m1, 1);
             (sched, m1)
         };
-        costs("ready", [0; 7], || sched.ready(&mut m1, g(2)));
-        costs("ready while an M is spinning", [0; 7], || sched.ready(&mut m1, g(3)));
+        costs("ready", [3, 2, 3, 1, 2, 0, 1], || sched.ready(&mut m1, g(2)));
+        costs("ready while an M is spinning", [4, 2, 1, 1, 0, 0, 0], || sched.ready(&mut m1, g(3)));
         let m2 = begin();
-        let m2 = costs("steal the only one in the ring", [0; 7], || run(&sched, m2, 2));
-        let m1 = costs("the other is next under its P", [0; 7], || run(&sched, m1, 3));
+        let m2 = costs("steal the only one in the ring", [25, 2, 4, 1, 1, 0, 0], || run(&sched, m2, 2));
+        let m1 = costs("the other is next under its P", [5, 1, 1, 0, 0, 0, 0], || run(&sched, m1, 3));
         assert!(staged::close(&sched, vec![m1, m2]).is_empty());
     }
 }
@@ -207,10 +202,10 @@ mod with_many_ps {
         let (sched, mut m1, m2) = two_busy(8);
         (0..4).for_each(|n| sched.ready(&mut m1, g(10 + n)));
         let m3 = begin();
-        let m3 = costs("steal half of three", [0; 7], || run(&sched, m3, 10));
-        let m3 = costs("the other of the two", [0; 7], || run(&sched, m3, 11));
-        let m1 = costs("the one readied last", [0; 7], || run(&sched, m1, 13));
-        let m1 = costs("the one left", [0; 7], || run(&sched, m1, 12));
+        let m3 = costs("steal half of three", [30, 5, 4, 1, 2, 0, 1], || run(&sched, m3, 10));
+        let m3 = costs("the other of the two", [8, 1, 1, 0, 0, 0, 0], || run(&sched, m3, 11));
+        let m1 = costs("the one readied last", [5, 1, 1, 0, 0, 0, 0], || run(&sched, m1, 13));
+        let m1 = costs("the one left", [8, 1, 1, 0, 0, 0, 0], || run(&sched, m1, 12));
         // Another was asked for: work was left when M3 stopped spinning.
         assert!(Staged::in_the_wings() <= 1);
         let m4 = (Staged::in_the_wings() == 1).then(begin);
@@ -222,12 +217,13 @@ mod with_many_ps {
         let (sched, m1, m2) = two_busy(4);
         let away = sched.entersyscall(m2);
         let later = Arc::clone(&sched);
-        let stopped = costs("stop the world", [0; 7], || sched.stop_the_world(Some(m1)));
-        let back = costs("start it", [0; 7], || later.start_the_world(stopped)).expect("an M had stopped it");
-        let Ok((m1, ..)) = costs("its M is back", [0; 7], || sched.exitsyscall(back, g(1))) else {
+        let stopped = costs("stop the world", [8, 5, 1, 1, 4, 1, 0], || sched.stop_the_world(Some(m1)));
+        let back =
+            costs("start it", [23, 11, 2, 1, 3, 0, 1], || later.start_the_world(stopped)).expect("an M had stopped it");
+        let Ok((m1, ..)) = costs("its M is back", [3, 2, 0, 0, 1, 0, 0], || sched.exitsyscall(back, g(1))) else {
             panic!("Ps are idle")
         };
-        let Ok((m2, ..)) = costs("the other too", [0; 7], || sched.exitsyscall(away, g(2))) else {
+        let Ok((m2, ..)) = costs("the other too", [3, 2, 1, 0, 1, 0, 0], || sched.exitsyscall(away, g(2))) else {
             panic!("Ps are idle")
         };
         let begun: Vec<Worker> = std::iter::from_fn(Staged::begin).collect();
@@ -243,9 +239,11 @@ mod the_monitor {
         let (sched, m1) = one_p();
         let mut watch = sched.watch();
         let tick = |watch: &mut _, now: Nanos| sched.tick(watch, now);
-        costs("a first tick", [0; 7], || tick(&mut watch, 1));
-        costs("a tick at which nothing is new", [0; 7], || tick(&mut watch, 2));
-        costs("a tick when the slice is over, and nothing waits", [0; 7], || tick(&mut watch, 20_000_000));
+        costs("a first tick", [14, 0, 0, 0, 1, 0, 0], || tick(&mut watch, 1));
+        costs("a tick at which nothing is new", [14, 0, 0, 0, 1, 0, 0], || tick(&mut watch, 2));
+        costs("a tick when the slice is over, and nothing waits", [15, 1, 0, 0, 1, 0, 0], || {
+            tick(&mut watch, 20_000_000)
+        });
         assert!(staged::close(&sched, vec![m1]).is_empty());
     }
 }
@@ -256,12 +254,15 @@ mod a_timer {
     #[test]
     fn that_is_not_due_costs_a_look() {
         let timers = Timers::<Count<Solo>, u32>::new(2);
-        let (key, _) = costs("add", [0; 7], || timers.add(0, 10, 1));
-        costs("when?", [0; 7], || timers.deadline());
-        assert_eq!(costs("nothing is due", [0; 7], || timers.take_due(0, 9)), None);
-        assert_eq!(costs("nothing is due, looked at from the other", [0; 7], || timers.take_due(1, 9)), None);
-        assert_eq!(costs("one is due", [0; 7], || timers.take_due(0, 10)), Some(1));
-        assert_eq!(costs("it is gone", [0; 7], || timers.remove(key)), None);
+        let (key, _) = costs("add", [1, 1, 0, 0, 1, 0, 0], || timers.add(0, 10, 1));
+        costs("when?", [2, 0, 0, 0, 0, 0, 0], || timers.deadline());
+        assert_eq!(costs("nothing is due", [2, 0, 0, 0, 0, 0, 0], || timers.take_due(0, 9)), None);
+        assert_eq!(
+            costs("nothing is due, looked at from the other", [2, 0, 0, 0, 0, 0, 0], || timers.take_due(1, 9)),
+            None
+        );
+        assert_eq!(costs("one is due", [2, 1, 0, 0, 1, 0, 0], || timers.take_due(0, 10)), Some(1));
+        assert_eq!(costs("it is gone", [0, 0, 0, 0, 1, 0, 0], || timers.remove(key)), None);
     }
 }
 
@@ -273,15 +274,15 @@ mod a_ring {
         let ring = RunQueue::<Count<Solo>>::new(Capacity::new(4).expect("a power of two"));
         let put = |n| ring.put(g(n)).map_err(|_| "full").expect("there is room");
         let take = |got: Option<G>| got.map(|it| it.into_raw().get());
-        costs("put", [0; 7], || put(1));
-        assert_eq!(take(costs("get", [0; 7], || ring.get())), Some(1));
-        assert_eq!(take(costs("get nothing", [0; 7], || ring.get())), None);
+        costs("put", [2, 2, 0, 0, 0, 0, 0], || put(1));
+        assert_eq!(take(costs("get", [3, 0, 1, 0, 0, 0, 0], || ring.get())), Some(1));
+        assert_eq!(take(costs("get nothing", [2, 0, 0, 0, 0, 0, 0], || ring.get())), None);
         (2..6).for_each(put);
         let mine = RunQueue::new(Capacity::new(4).expect("a power of two"));
-        assert_eq!(take(costs("steal two of four", [0; 7], || ring.steal_into(&mine))), Some(2));
+        assert_eq!(take(costs("steal two of four", [7, 2, 1, 0, 0, 0, 0], || ring.steal_into(&mine))), Some(2));
         assert_eq!(take(mine.get()), Some(3));
-        assert_eq!(take(costs("steal one of two", [0; 7], || ring.steal_into(&mine))), Some(4));
+        assert_eq!(take(costs("steal one of two", [4, 0, 1, 0, 0, 0, 0], || ring.steal_into(&mine))), Some(4));
         assert_eq!(take(ring.get()), Some(5));
-        assert_eq!(take(costs("steal nothing", [0; 7], || ring.steal_into(&mine))), None);
+        assert_eq!(take(costs("steal nothing", [3, 0, 0, 0, 0, 0, 0], || ring.steal_into(&mine))), None);
     }
 }

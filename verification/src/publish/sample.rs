@@ -2,6 +2,7 @@
 
 use super::record::{ExhibitRecord, FORMAT, Fate, MutantRecord, Picture, Record, RunRecord, Sort};
 use crate::engine::{Bounds, Engine, Verdict};
+use std::collections::BTreeMap;
 
 /// What must not get out of any field: markup, quotes, entities, the end of a script, controls, and what is no
 /// character of XML.
@@ -37,6 +38,7 @@ fn with(text: Text<'_>) -> Record {
         runs: Vec::new(),
         mutants: Vec::new(),
         museum: Vec::new(),
+        matrix: BTreeMap::from([(text("kernel/runq.rs f: `a` is `b`"), text("killed by m on sc"))]),
     };
     for (model, failing) in [("runq::steal::two_thieves", false), ("runq::put::full", false), ("handoff::a_stop", true)]
     {

@@ -1,5 +1,6 @@
 //! `cargo verify`: runs the model checks and says what was proved.
 
+mod alone;
 mod collect;
 mod matrix;
 mod museum;

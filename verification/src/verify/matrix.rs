@@ -52,7 +52,8 @@ pub(crate) enum Known {
 
 impl Patience {
     /// For minutes.
-    pub(crate) const QUICK: Patience = Patience { glance: 0.08, look: 0.7, all: 6.0, judges: 120, known: Known::Believed };
+    pub(crate) const QUICK: Patience =
+        Patience { glance: 0.08, look: 0.7, all: 6.0, judges: 120, known: Known::Believed };
     /// For hours.
     pub(crate) const DEEP: Patience =
         Patience { glance: 0.5, look: 10.0, all: 120.0, judges: usize::MAX, known: Known::Tried };
@@ -163,7 +164,7 @@ impl Survey {
 }
 
 /// The room of a file: `spinning` of `kernel/spinning.rs`.
-fn room(file: &str) -> String {
+pub(crate) fn room(file: &str) -> String {
     let name = file.rsplit('/').next().unwrap_or(file);
     name.strip_suffix(".rs").unwrap_or(name).to_owned()
 }
@@ -282,7 +283,7 @@ pub(crate) fn try_all(
     failed.map_or(Ok(all), Err)
 }
 
-fn try_one(program: &Path, accused: Accused, survey: &Survey, patience: Patience) -> Result<Tried, String> {
+pub(crate) fn try_one(program: &Path, accused: Accused, survey: &Survey, patience: Patience) -> Result<Tried, String> {
     let Accused { mut record, mistake, judges } = accused;
     if judges.is_empty() {
         return Ok(Tried { record, noticed: false });

@@ -1,5 +1,6 @@
 //! `cargo verify mutants`.
 
+use crate::alone;
 use crate::matrix::{self, Accused, Known, Patience, Step, Tried};
 use crate::proptest;
 use crate::survivors::{self, Survivors};
@@ -12,8 +13,8 @@ use spinpark_verification::publish::record::{Fate, MutantRecord, Sort, lost_kill
 use spinpark_verification::report;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
-use std::num::NonZeroU64;
 use std::io::{BufRead, BufReader, IsTerminal, Write};
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
@@ -47,6 +48,9 @@ pub(crate) struct Asked {
     /// Of the argued ones, only one in so many, sampled with `--seed`: `--one-in 10` every night.
     #[arg(long, value_name = "N", requires = "argued")]
     one_in: Option<NonZeroU64>,
+    /// Tries those that no common build can have: each is built by itself, which takes some minutes the first time.
+    #[arg(long, conflicts_with_all = ["argued", "resume", "sort"])]
+    alone: bool,
     #[command(flatten)]
     how: How,
 }
@@ -89,7 +93,7 @@ impl Asked {
 
 pub(crate) fn run(asked: &Asked) -> Result<(), Stop> {
     check_files(&asked.how)?;
-    let wants_twins = asked.wants(Asking::Twin) && !asked.argued;
+    let wants_twins = asked.wants(Asking::Twin) && !asked.argued && !asked.alone;
     let twins: Vec<&Mutant> = mutant::all().filter(|twin| wants_twins && asked.names(twin.name)).collect();
     if asked.list {
         return list(asked, &twins);
@@ -108,6 +112,10 @@ pub(crate) fn run(asked: &Asked) -> Result<(), Stop> {
         (false, Some(_)) => Trying::All,
         (false, None) => Trying::New,
     };
+    if asked.alone {
+        let tried = alone::try_all(&asked.how, &|name| asked.names(name))?;
+        return if print_matrix(Asking::Step, &tried, &Survivors::read()?) { Ok(()) } else { Err(Stop::DoesNotHold) };
+    }
     let others = [Asking::Ordering, Asking::Step].into_iter().filter(|sort| asked.wants(*sort));
     for sort in others {
         let tried = try_sort(sort, &asked.how, trying, asked.resume.as_deref(), &|name| asked.names(name))?;
@@ -216,7 +224,8 @@ pub(crate) fn try_sort(
         Asking::Step => matrix::steps(&steps(&program)?, &survey),
         _ => matrix::accesses(&survey),
     };
-    let records: Vec<&MutantRecord> = accused.iter().map(|accused| &accused.record).collect();
+    let alone: Vec<MutantRecord> = alone::listed().map(|(_, record)| record).collect();
+    let records: Vec<&MutantRecord> = accused.iter().map(|accused| &accused.record).chain(&alone).collect();
     let of = if sort == Asking::Step { Sort::Step } else { Sort::Ordering };
     let untrue = survivors.untrue(of, &records);
     if !untrue.is_empty() {
@@ -270,11 +279,16 @@ impl Trying {
     }
 }
 
-/// Builds the mutated kernel with its models, and with the property tests. Their programs.
-fn build() -> Result<(PathBuf, PathBuf), Stop> {
+/// Where the mutated kernel is built.
+pub(crate) fn target() -> Result<PathBuf, Stop> {
     let here = std::env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
     let target = here.ancestors().nth(2).map(|target| target.join("mutants"));
-    let target = target.ok_or_else(|| "this program lies in no target folder".to_owned())?;
+    Ok(target.ok_or_else(|| "this program lies in no target folder".to_owned())?)
+}
+
+/// Builds the mutated kernel with its models, and with the property tests. Their programs.
+fn build() -> Result<(PathBuf, PathBuf), Stop> {
+    let target = target()?;
     let manifest = Path::new("verification/mutants/Cargo.toml");
     if !manifest.exists() {
         return Err(Stop::BadInput(format!(
@@ -390,10 +404,10 @@ impl Kept {
 }
 
 /// The sources that were looked at, in a number.
-fn fingerprint() -> u64 {
+pub(crate) fn fingerprint() -> u64 {
     fnv1a(mutant::SOURCES.iter().flat_map(|(_, text)| text.bytes()))
 }
 
-fn fnv1a(bytes: impl IntoIterator<Item = u8>) -> u64 {
+pub(crate) fn fnv1a(bytes: impl IntoIterator<Item = u8>) -> u64 {
     bytes.into_iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }

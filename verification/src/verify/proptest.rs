@@ -26,7 +26,8 @@ pub(crate) fn build(manifest: &Path, target: &Path) -> Result<PathBuf, Stop> {
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let said = said.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
     let mut programs = said.filter_map(|said| said["executable"].as_str().map(PathBuf::from));
-    let program = programs.find(|program| program.file_stem().is_some_and(|it| it.to_string_lossy().starts_with("all-")));
+    let program =
+        programs.find(|program| program.file_stem().is_some_and(|it| it.to_string_lossy().starts_with("all-")));
     program.ok_or_else(|| Stop::BadInput("the property tests do not build on the mutated kernel".to_owned()))
 }
 
