@@ -10,7 +10,7 @@ use spinpark_verification::mutant::source_line;
 use spinpark_verification::publish::record::{Fate, MutantRecord, Sort};
 use spinpark_verification::trial::{self, End, Mistake, Seen, Trial, Word};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -237,10 +237,18 @@ pub(crate) fn unknown() -> MutantRecord {
     }
 }
 
+/// What mutants are tried with.
+#[derive(Debug)]
+pub(crate) struct Programs {
+    /// The models, on the kernel or on the mutated one.
+    pub(crate) models: PathBuf,
+    /// The property tests on the mutated kernel.
+    pub(crate) proptests: Option<PathBuf>,
+}
+
 /// Tries all of them, `jobs` at a time; `tell` hears of each as soon as it is known.
 pub(crate) fn try_all(
-    program: &Path,
-    proptests: Option<&Path>,
+    programs: &Programs,
     accused: Vec<Accused>,
     survey: &Survey,
     survivors: &Survivors,
@@ -265,8 +273,9 @@ pub(crate) fn try_all(
                 Mistake::Step(step) => Some(step),
                 _ => None,
             };
-            let mut tried = try_one(program, accused, survey, patience)?;
-            if let (true, Some(step), Some(proptests)) = (tried.record.fate.is_unexplained(), step, proptests) {
+            let mut tried = try_one(&programs.models, accused, survey, patience)?;
+            let tests = programs.proptests.as_deref().filter(|_| tried.record.fate.is_unexplained());
+            if let (Some(step), Some(proptests)) = (step, tests) {
                 proptest::ask(proptests, step, &mut tried.record)?;
             }
             survivors.judge(&mut tried.record);

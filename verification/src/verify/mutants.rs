@@ -1,7 +1,7 @@
 //! `cargo verify mutants`.
 
 use crate::alone;
-use crate::matrix::{self, Accused, Known, Patience, Step, Tried};
+use crate::matrix::{self, Accused, Known, Patience, Programs, Step, Tried};
 use crate::proptest;
 use crate::survivors::{self, Survivors};
 use crate::{How, Stop, bar, check_files, kill_orders, print, print_kills, run_kills, schedule, unknown_mutant, write};
@@ -166,7 +166,7 @@ fn keep_and_compare(how: &How, matrix: &[MutantRecord]) -> Result<bool, Stop> {
 fn list(asked: &Asked, twins: &[&Mutant]) -> Result<(), Stop> {
     twins.iter().for_each(|twin| print(&format!("{:36} {}\n", twin.name, twin.what)));
     if asked.sort.contains(&Asking::Step) {
-        for step in steps(&build()?.0)?.iter().filter(|step| asked.names(&step.file)) {
+        for step in steps(&build()?.models)?.iter().filter(|step| asked.names(&step.file)) {
             let Step { file, line, kind, what, .. } = step;
             print(&format!("{file}:{line} {kind}: {what}\n"));
         }
@@ -203,25 +203,26 @@ pub(crate) fn try_sort(
     if trying != Trying::New {
         patience.known = Known::Tried;
     }
-    let (program, proptests) = match sort {
-        Asking::Step => {
-            let (program, proptests) = build()?;
-            (program, Some(proptests))
+    let programs = match sort {
+        Asking::Step => build()?,
+        _ => {
+            let this = std::env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
+            Programs { models: this, proptests: None }
         }
-        _ => (std::env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?, None),
     };
+    let program = &programs.models;
     let survivors = Survivors::read()?;
     let models: Vec<&'static Model> = model::all().collect();
     let what = if sort == Asking::Step { "steps" } else { "orderings" };
     let survey_bar = bar(models.len());
-    let survey = matrix::survey(&program, &models, how.seed, patience, jobs, |done, all, name| {
+    let survey = matrix::survey(program, &models, how.seed, patience, jobs, |done, all, name| {
         survey_bar.set_length(all as u64);
         survey_bar.set_position(done as u64);
         survey_bar.set_message(format!("who comes by which {what}: {name}"));
     })?;
     survey_bar.finish_and_clear();
     let accused = match sort {
-        Asking::Step => matrix::steps(&steps(&program)?, &survey),
+        Asking::Step => matrix::steps(&steps(program)?, &survey),
         _ => matrix::accesses(&survey),
     };
     let alone: Vec<MutantRecord> = alone::listed().map(|(_, record)| record).collect();
@@ -245,7 +246,7 @@ pub(crate) fn try_sort(
     let (clock, bar, all) = (Instant::now(), bar(left.len()), left.len());
     let mut counts: BTreeMap<Fate, usize> = BTreeMap::new();
     let mut done = 0;
-    tried.extend(matrix::try_all(&program, proptests.as_deref(), left, &survey, &survivors, patience, jobs, |one| {
+    tried.extend(matrix::try_all(&programs, left, &survey, &survivors, patience, jobs, |one| {
         done += 1;
         *counts.entry(one.record.fate).or_default() += 1;
         let so_far: Vec<String> = counts.iter().map(|(fate, n)| format!("{n} {}", word(*fate))).collect();
@@ -287,7 +288,7 @@ pub(crate) fn target() -> Result<PathBuf, Stop> {
 }
 
 /// Builds the mutated kernel with its models, and with the property tests. Their programs.
-fn build() -> Result<(PathBuf, PathBuf), Stop> {
+fn build() -> Result<Programs, Stop> {
     let target = target()?;
     let manifest = Path::new("verification/mutants/Cargo.toml");
     if !manifest.exists() {
@@ -309,7 +310,7 @@ fn build() -> Result<(PathBuf, PathBuf), Stop> {
     }
     let mut program = target.join("debug").join("mutants");
     program.set_extension(std::env::consts::EXE_EXTENSION);
-    Ok((program, proptest::build(manifest, &target)?))
+    Ok(Programs { models: program, proptests: Some(proptest::build(manifest, &target)?) })
 }
 
 fn steps(program: &Path) -> Result<Vec<Step>, Stop> {

@@ -1,7 +1,7 @@
 //! Finding what can be mistaken.
 
-use crate::{Kind, steps};
 use crate::steps::{Edit, Found, Put};
+use crate::{Kind, steps};
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use std::collections::BTreeSet;
 use std::ops::Range;

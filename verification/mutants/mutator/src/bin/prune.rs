@@ -40,7 +40,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         for key in blamed {
             // A copy that is refused was refused at its site before.
             let was_copied = placing.copied.remove(&key);
-            if was_copied { placing.stillborn.insert(key) } else { placing.copied.insert(key) };
+            if was_copied {
+                placing.stillborn.insert(key)
+            } else {
+                placing.copied.insert(key)
+            };
         }
     }
     Err(format!("it does not compile after {ROUNDS} rounds").into())
@@ -50,9 +54,16 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn by_themselves(here: &Path, mut placing: Placing, out: &Path) -> Result<(), Box<dyn Error>> {
     let keys = fs::read_to_string(out.join("src/keys.txt"))?;
     let built: BTreeSet<&str> = keys.lines().filter_map(|line| Some(line.split_once('\t')?.1)).collect();
-    for key in placing.copied.extract_if(.., |key| !built.contains(key.as_str())) {
+    let is_built = |key: &String| built.contains(key.as_str());
+    let (copied, left) = std::mem::take(&mut placing.copied).into_iter().partition::<BTreeSet<_>, _>(is_built);
+    placing.copied = copied;
+    for key in left {
         let compiles = build(here, Some(&key))?.0.is_empty();
-        if compiles { placing.alone.insert(key) } else { placing.stillborn.insert(key) };
+        if compiles {
+            placing.alone.insert(key)
+        } else {
+            placing.stillborn.insert(key)
+        };
     }
     write(here, &placing)?;
     let Placing { copied, alone, stillborn } = &placing;
