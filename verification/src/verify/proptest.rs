@@ -36,7 +36,7 @@ pub(crate) fn ask(program: &Path, step: u32, record: &mut MutantRecord) -> Resul
     let clock = Instant::now();
     let own = OF_FILES.iter().find(|(file, _)| *file == record.room).map_or(record.room.as_str(), |(_, tests)| tests);
     let mut command = Command::new(program);
-    command.args(["--test-threads", "1", &format!("{own}::")]).env(VARIABLE, step.to_string());
+    command.args(["--test-threads", "1", &format!("{own}::"), "costs::"]).env(VARIABLE, step.to_string());
     command.env("RUST_BACKTRACE", "0").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().map_err(|error| format!("cannot start {}: {error}", program.display()))?;
     let said = listen(&mut child);
