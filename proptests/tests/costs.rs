@@ -155,6 +155,16 @@ mod with_two_ps {
     }
 
     #[test]
+    fn to_start_when_every_number_is_in_use_takes_no_p() {
+        let sched = sched(2, 1);
+        submit(&sched, 1);
+        let m1 = begin();
+        let m1 = run(&sched, m1, 1);
+        costs("start", [0, 0, 0, 0, 1, 0, 0], || sched.start()).expect("there is an M");
+        assert!(staged::close(&sched, vec![m1]).is_empty());
+    }
+
+    #[test]
     fn who_finds_the_only_g_wakes_nobody() {
         let sched = sched(2, 4);
         submit(&sched, 1);
