@@ -38,10 +38,19 @@ pub(crate) fn config(cases: u32) -> Config {
     Config {
         cases: if env::var_os("PROPTEST_CASES").is_some() { from_env.cases } else { cases },
         source_file: Some(Location::caller().file()),
-        failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("regressions"))),
-        max_shrink_iters: 20_000,
+        // What fails because the kernel was mutated is no regression, and need not be short.
+        failure_persistence: match is_mutated() {
+            true => None,
+            false => Some(Box::new(FileFailurePersistence::WithSource("regressions"))),
+        },
+        max_shrink_iters: if is_mutated() { 0 } else { 20_000 },
         ..from_env
     }
+}
+
+/// Is this the mutated kernel, in which `cargo verify mutants` has switched a mutant on?
+fn is_mutated() -> bool {
+    env::var_os("SPINPARK_MUTANT").is_some()
 }
 
 /// Finds a list of operations for which `property` does not hold, and shortens it until each operation is needed.

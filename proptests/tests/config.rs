@@ -81,6 +81,18 @@ mod every_good_number_is_accepted {
         assert_eq!(Config::default().check(), Ok(Capacity::DEFAULT));
     }
 
+    /// They are stated in the documentation, so that a change of one is seen.
+    #[test]
+    fn the_defaults_are_those_that_are_documented() {
+        let Config { procs, max_procs, ring, order, .. } = Config::default();
+        let Config { global_every, inherit_at_most, steal_passes, max_ms, keep_alive, max_detached, slice, .. } =
+            Config::default();
+        assert_eq!((procs, max_procs, ring, order), (1, 1, Capacity::DEFAULT.get(), SearchOrder::default()));
+        assert_eq!((global_every, inherit_at_most, steal_passes), (61, 16, 4));
+        assert_eq!((max_ms, keep_alive), (512, 10_000_000_000));
+        assert_eq!((max_detached, slice), (0, 10_000_000));
+    }
+
     #[test]
     fn every_ring_that_is_allowed_and_no_other() {
         let allowed: Vec<usize> = (0..=1 << 18).filter(|&n| Capacity::new(n).is_ok()).collect();

@@ -5,6 +5,7 @@ use spinpark::host::Host;
 use spinpark::kernel::random_order::random_order;
 use spinpark_proptests::check::{Broken, Tally, check};
 use spinpark_proptests::solo::Solo;
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 const CASES: u32 = 256;
@@ -47,6 +48,19 @@ mod each_p_comes_once {
             // Alive: each start and each step that shares no factor with `n` was there.
             assert_eq!(orders.len(), n * steps(n), "orders of {n}");
         }
+    }
+
+    #[test]
+    fn for_one_choice_of_a_start_and_one_of_a_step() {
+        thread_local! {
+            static ASKED: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+        }
+        let choose = |n| {
+            ASKED.with_borrow_mut(|asked| asked.push(n));
+            0
+        };
+        assert!(visits_each_once(6, &random_order(6, choose).collect::<Vec<_>>()));
+        assert_eq!(ASKED.take(), [6, 5], "a start of six, a step of one to five");
     }
 
     #[test]

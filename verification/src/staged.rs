@@ -106,7 +106,7 @@ impl Staged {
 }
 
 /// An M's life, to be given to the scheduler: it steps onto the stage.
-pub fn enter<O: Observer>(_: &Arc<Sched<Staged, O>>, worker: Worker) {
+pub fn enter<H: Host, O: Observer>(_: &Arc<Sched<H, O>>, worker: Worker) {
     STAGE.set(Some(worker));
 }
 
@@ -165,7 +165,7 @@ pub fn unless_gone<R>(sleeps: impl FnOnce() -> R) -> Option<R> {
 ///
 /// # Panics
 /// If one of them is given a G.
-pub fn close<O: Observer>(sched: &Arc<Sched<Staged, O>>, workers: Vec<Worker>) -> Vec<u64> {
+pub fn close<H: Host, O: Observer>(sched: &Arc<Sched<H, O>>, workers: Vec<Worker>) -> Vec<u64> {
     close_with(sched, workers, Vec::new())
 }
 
@@ -173,8 +173,8 @@ pub fn close<O: Observer>(sched: &Arc<Sched<Staged, O>>, workers: Vec<Worker>) -
 ///
 /// # Panics
 /// If one of them is given another G.
-pub fn close_with<O: Observer>(
-    sched: &Arc<Sched<Staged, O>>,
+pub fn close_with<H: Host, O: Observer>(
+    sched: &Arc<Sched<H, O>>,
     mut workers: Vec<Worker>,
     calls: Vec<(Away, G)>,
 ) -> Vec<u64> {

@@ -1,11 +1,13 @@
 //! Copies the kernel's source, with the mistakes in it.
 
-use spinpark_mutator::{Step, mutate};
-use std::collections::BTreeSet;
+use spinpark_mutator::{Placing, Step, edited, mutate};
 use std::error::Error;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
+
+/// The key of the one mutant that this build has, as a real edit.
+const ALONE: &str = "SPINPARK_ALONE";
 
 fn main() -> Result<(), Box<dyn Error>> {
     let here = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
@@ -13,8 +15,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var("OUT_DIR")?).join("src");
     fs::create_dir_all(out.join("kernel"))?;
     println!("cargo::rerun-if-changed={}", source.display());
-    println!("cargo::rerun-if-changed=stillborn.txt");
-    let stillborn = stillborn(&here.join("stillborn.txt"))?;
+    Placing::LISTS.iter().for_each(|list| println!("cargo::rerun-if-changed={list}"));
+    println!("cargo::rerun-if-env-changed={ALONE}");
+    let alone = env::var(ALONE).ok();
+    let placing = Placing::read(&here)?;
     let mut modules = String::new();
     for file in ["atomic", "host"] {
         fs::copy(source.join(file).with_extension("rs"), out.join(file).with_extension("rs"))?;
@@ -28,7 +32,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     for path in files {
         let file = format!("kernel/{}", path.file_name().ok_or("a file has a name")?.to_string_lossy());
         let first = steps.len() as u32 + 1;
-        let mutated = mutate(&file, &fs::read_to_string(&path)?, first, &stillborn)?;
+        let text = fs::read_to_string(&path)?;
+        if let Some(key) = &alone {
+            write_if_new(&out.join(&file), &edited(&file, &text, key)?.unwrap_or(text))?;
+            continue;
+        }
+        let mutated = mutate(&file, &text, first, &placing)?;
         for (bytes, id) in mutated.inserted {
             writeln!(inserted, "{file} {} {} {id}", bytes.start, bytes.end)?;
         }
@@ -44,22 +53,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn stillborn(path: &Path) -> Result<BTreeSet<String>, std::io::Error> {
-    let text = if path.exists() { fs::read_to_string(path)? } else { String::new() };
-    Ok(text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).map(str::to_owned).collect())
-}
-
 fn write_if_new(path: &Path, text: &str) -> Result<(), std::io::Error> {
     if fs::read_to_string(path).is_ok_and(|old| old == text) { Ok(()) } else { fs::write(path, text) }
 }
 
 fn table(steps: &[Step]) -> Result<String, std::fmt::Error> {
     let mut text = String::from("/// All mistakes, in the order of their numbers.\npub const STEPS: &[Step] = &[\n");
-    for Step { id, file, line, function, kind, before, after, nth } in steps {
+    for step in steps {
+        let (Step { id, file, line, .. }, kind, name, what) = (step, step.kind.name(), step.name(), step.what());
         writeln!(
             text,
-            "    Step {{ id: {id}, file: {file:?}, line: {line}, function: {function:?}, kind: {:?}, before: {before:?}, after: {after:?}, nth: {nth} }},",
-            kind.name()
+            "    Step {{ id: {id}, file: {file:?}, line: {line}, kind: {kind:?}, name: {name:?}, what: {what:?} }},"
         )?;
     }
     text.push_str("];\n");

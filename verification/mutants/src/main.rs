@@ -6,17 +6,15 @@ use spinpark_verification::trial::{self, Switches};
 use std::io::Write;
 use std::process::ExitCode;
 
-/// A mistake, as it is told.
+/// A mutant, as it is listed.
 #[derive(Serialize)]
-struct Told {
+struct Listed {
     id: u32,
     file: &'static str,
     line: u32,
-    function: &'static str,
     kind: &'static str,
-    before: &'static str,
-    after: &'static str,
-    nth: u32,
+    name: &'static str,
+    what: &'static str,
 }
 
 fn main() -> ExitCode {
@@ -36,9 +34,9 @@ fn main() -> ExitCode {
 
 fn list() -> Result<(), String> {
     let mut out = std::io::stdout().lock();
-    for &Step { id, file, line, function, kind, before, after, nth } in STEPS {
-        let told = Told { id, file, line, function, kind, before, after, nth };
-        let line = serde_json::to_string(&told).map_err(|error| error.to_string())?;
+    for &Step { id, file, line, kind, name, what } in STEPS {
+        let listed = Listed { id, file, line, kind, name, what };
+        let line = serde_json::to_string(&listed).map_err(|error| error.to_string())?;
         writeln!(out, "{line}").map_err(|error| error.to_string())?;
     }
     Ok(())

@@ -9,6 +9,7 @@ use crate::engine::Engine;
 use crate::model::{Model, loom, loom_apart, loom_apart_bounded, loom_bounded, rc11, sc, tso};
 use crate::mutant::{self, Mutant, Mutation};
 use crate::stage::Stage;
+use crate::wrap::count::{Count, Counts};
 use crate::wrap::trace::main_plays;
 use spinpark::host::Lock;
 use spinpark::kernel::g::G;
@@ -65,6 +66,26 @@ impl<H: Stage, const BITS: u32> Ring<H, BITS> {
     fn thief(ring: &Arc<Self>, name: &'static str) -> H::Thread<Vec<u64>> {
         party::<H, _, _>(name, ring, Self::steal)
     }
+}
+
+/// The owner laps a thief that has read `head` and not yet `tail`: what lies between the two is more than there can be.
+fn an_owner_laps_a_thief<H: Stage>() -> String {
+    // A host that counts what this ring asks for, and what the models of others do not.
+    let (outcome, counts) = Counts::of(|| {
+        let ring = Ring::<Count<H>>::of(2, 3);
+        let thief = Ring::thief(&ring, "thief");
+        ring.put(1);
+        ring.put(2);
+        let mut owner = ring.get();
+        let third = ring.put(3);
+        let stolen = H::join(thief);
+        owner.extend(ring.drain());
+        each_once(if third { 3 } else { 2 }, &[&owner, &stolen]);
+        format!("owner {owner:?} thief {stolen:?}")
+    });
+    // A put is a slot and the tail. Of two Gs a thief takes one, to run: it has none to copy.
+    assert!(counts.stores <= 6, "a thief copied what it could not have: {counts}");
+    outcome
 }
 
 fn owner_and_one_thief<H: Stage>() -> String {
@@ -338,6 +359,12 @@ pub const MODELS: &[Model] = &[
         invariants: [1, 2, 7],
         must_reach: ["thief []", "thief [1]", "thief [2]", "thief [3]"],
         runs: [rc11(), loom_bounded(3), loom_apart_bounded(3), sc()]),
+    crate::model!("runq::a_thief_copies_no_more_than_it_takes::an_owner_laps_a_thief", an_owner_laps_a_thief,
+        claim: "a thief that read an old head copies nothing: of a ring of two it takes one G, and stores none",
+        size: "2 threads, ring of 2, 3 puts, 1 get, 1 steal",
+        invariants: [1, 7],
+        must_reach: ["thief [1]", "thief [2]", "thief []"],
+        runs: [rc11(), sc()]),
     crate::model!("runq::each_g_is_taken_once::a_thief_that_sleeps_long", a_thief_that_sleeps_long,
         claim: "a thief that sleeps while the ring turns round takes nothing twice, as long as the cursors do not",
         size: "2 threads, ring of 2, cursors of 4 bits, 6 puts, 5 gets, 1 steal",

@@ -121,6 +121,7 @@ fn of_exhibit(exhibit: &ExhibitRecord) -> Case {
 fn of_death(fate: Fate, model: Option<&str>, engine: Option<Engine>, executions: u64) -> Vec<(&'static str, String)> {
     let word = match fate {
         Fate::Killed => "killed",
+        Fate::KilledByProptest => "killed by proptest",
         Fate::Argued => "argued",
         Fate::Survived => "survived",
         Fate::Unreached => "unreached",
@@ -134,7 +135,7 @@ fn of_death(fate: Fate, model: Option<&str>, engine: Option<Engine>, executions:
 
 fn unless_killed(fate: Fate, about: &str) -> Option<Failed> {
     let (what, message) = match fate {
-        Fate::Killed | Fate::Argued => return None,
+        Fate::Killed | Fate::KilledByProptest | Fate::Argued => return None,
         Fate::Survived => ("survived", "no model failed, and nothing says why"),
         Fate::Unreached => ("unreached", "no model comes by the line that is wrong"),
     };
@@ -252,11 +253,11 @@ mod tests {
         for suite in [
             "<testsuite name=\"room: runq\" tests=\"8\" failures=\"0\"",
             "<testsuite name=\"room: handoff\" tests=\"4\" failures=\"1\"",
-            "<testsuite name=\"mutants: twins\" tests=\"4\" failures=\"2\"",
-            "<testsuite name=\"mutants: orderings\" tests=\"4\" failures=\"2\"",
-            "<testsuite name=\"mutants: steps\" tests=\"4\" failures=\"2\"",
+            "<testsuite name=\"mutants: twins\" tests=\"5\" failures=\"2\"",
+            "<testsuite name=\"mutants: orderings\" tests=\"5\" failures=\"2\"",
+            "<testsuite name=\"mutants: steps\" tests=\"5\" failures=\"2\"",
             "<testsuite name=\"museum\" tests=\"2\" failures=\"1\"",
-            "<testsuites name=\"spinpark 0.1.0\" tests=\"26\" failures=\"8\" errors=\"0\" time=\"9.000\">",
+            "<testsuites name=\"spinpark 0.1.0\" tests=\"29\" failures=\"8\" errors=\"0\" time=\"10.500\">",
             "timestamp=\"2026-11-22T00:00:00\"",
             "<testcase classname=\"runq\" name=\"steal::two_thieves [rc11]\" time=\"0.250\">",
             "<testcase classname=\"mutants.twins.runq\" name=\"mutant 0 Killed\" time=\"0.500\">",

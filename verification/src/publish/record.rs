@@ -29,6 +29,10 @@ pub struct Record {
     pub mutants: Vec<MutantRecord>,
     /// The museum.
     pub museum: Vec<ExhibitRecord>,
+    /// What became of each mutant of the kill matrix, orderings and steps: its name, and its verdict in a few words. Kept from
+    /// run to run, so that one can be compared with another.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub matrix: BTreeMap<String, String>,
 }
 
 /// One model on one engine.
@@ -98,6 +102,8 @@ pub enum Sort {
 pub enum Fate {
     /// A model failed, as it must.
     Killed,
+    /// No model failed, but a property test did.
+    KilledByProptest,
     /// No model failed, and `survivors.toml` says why.
     Argued,
     /// No model failed.
@@ -107,6 +113,11 @@ pub enum Fate {
 }
 
 impl Fate {
+    /// Is it dead?
+    pub fn is_killed(self) -> bool {
+        matches!(self, Fate::Killed | Fate::KilledByProptest)
+    }
+
     /// Does it live, and has nobody said why?
     pub fn is_unexplained(self) -> bool {
         matches!(self, Fate::Survived | Fate::Unreached)
@@ -120,6 +131,9 @@ pub struct MutantRecord {
     pub name: String,
     /// What sort of mistake.
     pub sort: Sort,
+    /// Which kind of its sort: `dropped`, `doubled`, `swapped`, `always`, `never`, `replaced`, `early`; `weakened`, `torn`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub kind: String,
     /// The room, or the file of the kernel, that it spoils.
     pub room: String,
     /// The file, below `src`.
@@ -132,7 +146,7 @@ pub struct MutantRecord {
     pub what: String,
     /// What came of it.
     pub fate: Fate,
-    /// The model that killed it.
+    /// The model, or the property test, that killed it.
     pub model: Option<String>,
     /// On which engine.
     pub engine: Option<Engine>,
@@ -146,6 +160,52 @@ pub struct MutantRecord {
     /// The execution that killed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Picture>,
+}
+
+impl MutantRecord {
+    /// What it is called from run to run, wherever its line may be.
+    pub fn lasting_name(&self) -> String {
+        match self.sort {
+            Sort::Ordering => format!("{} `{}`: {}", self.file, self.source.trim(), self.what),
+            _ => self.name.clone(),
+        }
+    }
+
+    /// What became of it, in a few words.
+    pub fn verdict(&self) -> String {
+        let by = self.model.as_deref().unwrap_or("a model");
+        match (self.fate, self.engine) {
+            (Fate::Killed, Some(engine)) => format!("killed by {by} on {engine}"),
+            (Fate::Killed, None) => format!("killed by {by}"),
+            (Fate::KilledByProptest, _) => format!("killed by proptest {by}"),
+            (Fate::Argued, _) => "argued".to_owned(),
+            (Fate::Survived, _) => "survived".to_owned(),
+            (Fate::Unreached, _) => "not covered".to_owned(),
+        }
+    }
+}
+
+/// The verdicts of a matrix by lasting name; of mutants that are named alike, each has its number.
+pub fn verdicts<'a>(mutants: impl IntoIterator<Item = &'a MutantRecord>) -> BTreeMap<String, String> {
+    let mut verdicts = BTreeMap::new();
+    for mutant in mutants {
+        let name = mutant.lasting_name();
+        let numbered = (2..).map(|n| format!("{name} #{n}"));
+        let mut names = std::iter::once(name.clone()).chain(numbered);
+        let free = names.find(|name| !verdicts.contains_key(name)).unwrap_or(name);
+        verdicts.insert(free, mutant.verdict());
+    }
+    verdicts
+}
+
+/// Where a matrix holds less than the one that is recorded, a line each: mutants that were killed, and are not any more.
+pub fn lost_kills(recorded: &BTreeMap<String, String>, now: &BTreeMap<String, String>) -> Vec<String> {
+    let is_kill = |verdict: &str| verdict.starts_with("killed");
+    let lost = now.iter().filter_map(|(name, verdict)| {
+        let then = recorded.get(name).filter(|then| is_kill(then) && !is_kill(verdict))?;
+        Some(format!("{name}: was {then}, is {verdict}"))
+    });
+    lost.collect()
 }
 
 /// A bug that somebody had.
@@ -180,4 +240,26 @@ pub struct ExhibitRecord {
     /// The execution that killed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Picture>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matrix(verdicts: &[(&str, &str)]) -> BTreeMap<String, String> {
+        verdicts.iter().map(|(name, verdict)| ((*name).to_owned(), (*verdict).to_owned())).collect()
+    }
+
+    #[test]
+    fn a_mutant_that_was_killed_and_lives_now_is_named() {
+        let then = matrix(&[("a", "killed by m on sc"), ("b", "argued"), ("c", "killed by proptest t")]);
+        let now = matrix(&[("a", "survived"), ("b", "survived"), ("c", "killed by m on sc"), ("d", "survived")]);
+        assert_eq!(lost_kills(&then, &now), ["a: was killed by m on sc, is survived"]);
+        assert!(lost_kills(&then, &then).is_empty());
+    }
+
+    #[test]
+    fn what_was_not_tried_is_not_lost() {
+        assert!(lost_kills(&matrix(&[("a", "killed by m on sc")]), &BTreeMap::new()).is_empty());
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::record::{ExhibitRecord, FORMAT, Fate, MutantRecord, Picture, Record, RunRecord, Sort};
 use crate::engine::{Bounds, Engine, Verdict};
+use std::collections::BTreeMap;
 
 /// What must not get out of any field: markup, quotes, entities, the end of a script, controls, and what is no
 /// character of XML.
@@ -37,6 +38,7 @@ fn with(text: Text<'_>) -> Record {
         runs: Vec::new(),
         mutants: Vec::new(),
         museum: Vec::new(),
+        matrix: BTreeMap::from([(text("kernel/runq.rs f: `a` is `b`"), text("killed by m on sc"))]),
     };
     for (model, failing) in [("runq::steal::two_thieves", false), ("runq::put::full", false), ("handoff::a_stop", true)]
     {
@@ -49,7 +51,7 @@ fn with(text: Text<'_>) -> Record {
             record.runs.push(run(text, model, engine, verdict));
         }
     }
-    let fates = [Fate::Killed, Fate::Argued, Fate::Survived, Fate::Unreached];
+    let fates = [Fate::Killed, Fate::KilledByProptest, Fate::Argued, Fate::Survived, Fate::Unreached];
     for (n, sort) in [Sort::Twin, Sort::Ordering, Sort::Step].into_iter().enumerate() {
         record.mutants.extend(fates.iter().map(|&fate| mutant(text, n, sort, fate)));
     }
@@ -98,6 +100,7 @@ fn mutant(text: Text<'_>, n: usize, sort: Sort, fate: Fate) -> MutantRecord {
     MutantRecord {
         name: text(&format!("mutant {n} {fate:?}")),
         sort,
+        kind: if sort == Sort::Twin { String::new() } else { text("weakened") },
         room: text("runq"),
         file: text(if sort == Sort::Twin { "" } else { "kernel/runq.rs" }),
         line: (sort != Sort::Twin).then_some(88),

@@ -99,6 +99,7 @@ pub(crate) fn twin(kill: &Kill, with_picture: bool) -> MutantRecord {
     MutantRecord {
         name: format!("{}, {} on {}", kill.mutant.name, kill.order.model, kill.order.engine),
         sort: Sort::Twin,
+        kind: String::new(),
         room: kill.mutant.room.to_owned(),
         file,
         line,

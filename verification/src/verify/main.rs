@@ -1,9 +1,11 @@
 //! `cargo verify`: runs the model checks and says what was proved.
 
+mod alone;
 mod collect;
 mod matrix;
 mod museum;
 mod mutants;
+mod proptest;
 mod publish;
 mod survivors;
 
@@ -249,6 +251,8 @@ fn everything(how: &How) -> Result<(), Stop> {
     summary(&rows, &kills, clock.elapsed());
     if let Some(path) = &how.record {
         let mut record = collect::empty(how.deep);
+        // The matrix is tried by `cargo verify mutants`: what it has found out stays.
+        record.matrix = spinpark_verification::publish::read(path).map(|old| old.matrix).unwrap_or_default();
         record.runs = rows.iter().filter_map(collect::run).collect();
         record.mutants = kills.iter().map(|kill| collect::twin(kill, false)).collect();
         spinpark_verification::publish::write(path, &record)?;

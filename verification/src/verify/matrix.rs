@@ -1,5 +1,6 @@
 //! The kill matrix: every access of the kernel weakened in every way, and every step of its source mistaken.
 
+use crate::proptest;
 use crate::survivors::{self, Survivors};
 use serde::{Deserialize, Serialize};
 use spinpark_verification::engine::{Engine, Outcome, Verdict};
@@ -9,7 +10,7 @@ use spinpark_verification::mutant::source_line;
 use spinpark_verification::publish::record::{Fate, MutantRecord, Sort};
 use spinpark_verification::trial::{self, End, Mistake, Seen, Trial, Word};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -20,11 +21,9 @@ pub(crate) struct Step {
     pub(crate) id: u32,
     pub(crate) file: String,
     pub(crate) line: u32,
-    pub(crate) function: String,
     pub(crate) kind: String,
-    pub(crate) before: String,
-    pub(crate) after: String,
-    pub(crate) nth: u32,
+    pub(crate) name: String,
+    pub(crate) what: String,
 }
 
 /// How far a trial goes.
@@ -38,16 +37,26 @@ pub(crate) struct Patience {
     pub(crate) all: f64,
     /// At most so many judges, those of the same room and the fastest first.
     pub(crate) judges: usize,
-    /// Are those tried too of which it is known that they live: argued, or open?
-    pub(crate) tries_known: bool,
+    /// What is done with those of which it is known that they live: argued, or open?
+    pub(crate) known: Known,
+}
+
+/// What is done with mutants of which it is known that they live.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Known {
+    /// They are believed to.
+    Believed,
+    /// They are tried like the others.
+    Tried,
 }
 
 impl Patience {
     /// For minutes.
-    pub(crate) const QUICK: Patience = Patience { glance: 0.08, look: 0.7, all: 6.0, judges: 120, tries_known: false };
+    pub(crate) const QUICK: Patience =
+        Patience { glance: 0.08, look: 0.7, all: 6.0, judges: 120, known: Known::Believed };
     /// For hours.
     pub(crate) const DEEP: Patience =
-        Patience { glance: 0.5, look: 10.0, all: 120.0, judges: usize::MAX, tries_known: true };
+        Patience { glance: 0.5, look: 10.0, all: 120.0, judges: usize::MAX, known: Known::Tried };
 }
 
 /// One of those who may find a mistake: what it finds where there is none.
@@ -155,7 +164,7 @@ impl Survey {
 }
 
 /// The room of a file: `spinning` of `kernel/spinning.rs`.
-fn room(file: &str) -> String {
+pub(crate) fn room(file: &str) -> String {
     let name = file.rsplit('/').next().unwrap_or(file);
     name.strip_suffix(".rs").unwrap_or(name).to_owned()
 }
@@ -171,6 +180,7 @@ pub(crate) fn accesses(survey: &Survey) -> Vec<Accused> {
             let record = MutantRecord {
                 name: format!("{file}:{line}:{column} {what}"),
                 sort: Sort::Ordering,
+                kind: change.name().to_owned(),
                 room: room(file),
                 file: file.clone(),
                 line: Some(line),
@@ -188,22 +198,15 @@ pub(crate) fn accesses(survey: &Survey) -> Vec<Accused> {
 /// Every step of the kernel's source.
 pub(crate) fn steps(list: &[Step], survey: &Survey) -> Vec<Accused> {
     let accused = |step: &Step| {
-        let Step { id, ref file, line, ref function, ref kind, ref before, ref after, nth } = *step;
-        let what = match (kind.as_str(), after.as_str()) {
-            ("dropped", _) => format!("`{before}` is left out"),
-            ("doubled", _) => format!("`{before}` is done twice"),
-            ("swapped", _) => format!("`{before}` comes {after}"),
-            ("early", _) => format!("{function} begins with `{after}`"),
-            _ => format!("`{before}` is `{after}`"),
-        };
-        let nth = if nth == 0 { String::new() } else { format!(" #{}", nth + 1) };
+        let Step { id, line, file, kind, name, what } = step.clone();
         let record = MutantRecord {
-            name: format!("{file} {function}: {what}{nth}"),
+            name,
             sort: Sort::Step,
-            room: room(file),
-            file: file.clone(),
+            kind,
+            room: room(&file),
             line: Some(line),
-            source: source_line(file, line).unwrap_or_default().to_owned(),
+            source: source_line(&file, line).unwrap_or_default().to_owned(),
+            file,
             what,
             ..unknown()
         };
@@ -213,10 +216,12 @@ pub(crate) fn steps(list: &[Step], survey: &Survey) -> Vec<Accused> {
     list.iter().map(accused).collect()
 }
 
-fn unknown() -> MutantRecord {
+/// A mutant of which nothing is known yet.
+pub(crate) fn unknown() -> MutantRecord {
     MutantRecord {
         name: String::new(),
         sort: Sort::Step,
+        kind: String::new(),
         room: String::new(),
         file: String::new(),
         line: None,
@@ -232,9 +237,18 @@ fn unknown() -> MutantRecord {
     }
 }
 
+/// What mutants are tried with.
+#[derive(Debug)]
+pub(crate) struct Programs {
+    /// The models, on the kernel or on the mutated one.
+    pub(crate) models: PathBuf,
+    /// The property tests on the mutated kernel.
+    pub(crate) proptests: Option<PathBuf>,
+}
+
 /// Tries all of them, `jobs` at a time; `tell` hears of each as soon as it is known.
 pub(crate) fn try_all(
-    program: &Path,
+    programs: &Programs,
     accused: Vec<Accused>,
     survey: &Survey,
     survivors: &Survivors,
@@ -249,12 +263,21 @@ pub(crate) fn try_all(
         jobs,
         |mut accused| {
             let is_open = open.contains(accused.record.name.as_str());
-            if !patience.tries_known && (is_open || survivors.reason(&accused.record).is_some()) {
+            let is_known = is_open || survivors.reason(&accused.record).is_some();
+            if patience.known == Known::Believed && is_known {
                 accused.record.fate = if accused.judges.is_empty() { Fate::Unreached } else { Fate::Survived };
                 survivors.judge(&mut accused.record);
                 return Ok(Tried { record: accused.record, noticed: false });
             }
-            let mut tried = try_one(program, accused, survey, patience)?;
+            let step = match accused.mistake {
+                Mistake::Step(step) => Some(step),
+                _ => None,
+            };
+            let mut tried = try_one(&programs.models, accused, survey, patience)?;
+            let tests = programs.proptests.as_deref().filter(|_| tried.record.fate.is_unexplained());
+            if let (Some(step), Some(proptests)) = (step, tests) {
+                proptest::ask(proptests, step, &mut tried.record)?;
+            }
             survivors.judge(&mut tried.record);
             Ok(tried)
         },
@@ -269,7 +292,7 @@ pub(crate) fn try_all(
     failed.map_or(Ok(all), Err)
 }
 
-fn try_one(program: &Path, accused: Accused, survey: &Survey, patience: Patience) -> Result<Tried, String> {
+pub(crate) fn try_one(program: &Path, accused: Accused, survey: &Survey, patience: Patience) -> Result<Tried, String> {
     let Accused { mut record, mistake, judges } = accused;
     if judges.is_empty() {
         return Ok(Tried { record, noticed: false });

@@ -1,6 +1,8 @@
 //! `cargo verify mutants`.
 
-use crate::matrix::{self, Accused, Patience, Step, Tried};
+use crate::alone;
+use crate::matrix::{self, Accused, Known, Patience, Programs, Step, Tried};
+use crate::proptest;
 use crate::survivors::{self, Survivors};
 use crate::{
     How, Stop, all_named, bar, check_files, kill_orders, print, print_kills, run_kills, schedule, unknown_mutant, write,
@@ -9,11 +11,13 @@ use clap::{Args, ValueEnum};
 use spinpark_verification::fnv;
 use spinpark_verification::model::{self, Model};
 use spinpark_verification::mutant::{self, Mutant};
-use spinpark_verification::publish::record::Fate;
+use spinpark_verification::publish;
+use spinpark_verification::publish::record::{Fate, MutantRecord, Sort, lost_kills, verdicts};
 use spinpark_verification::report;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, IsTerminal, Write};
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
@@ -41,8 +45,28 @@ pub(crate) struct Asked {
     /// to this file: `verification/open-steps.txt`.
     #[arg(long, value_name = "FILE")]
     open: Option<PathBuf>,
+    /// Tries only those that are argued or open: one that is killed has lost its argument, and is named.
+    #[arg(long, conflicts_with = "resume")]
+    argued: bool,
+    /// Of the argued ones, only one in so many, sampled with `--seed`: `--one-in 10` every night.
+    #[arg(long, value_name = "N", requires = "argued")]
+    one_in: Option<NonZeroU64>,
+    /// Tries those that no common build can have: each is built by itself, which takes some minutes the first time.
+    #[arg(long, conflicts_with_all = ["argued", "resume", "sort"])]
+    alone: bool,
     #[command(flatten)]
     how: How,
+}
+
+/// Which mutants are tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trying {
+    /// Those of which it is not known yet that they live.
+    New,
+    /// All of them.
+    All,
+    /// Those of which it is said that they live; one in so many of them, sampled with this seed.
+    Known { one_in: u64, seed: u64 },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -71,48 +95,85 @@ impl Asked {
 }
 
 pub(crate) fn run(asked: &Asked) -> Result<(), Stop> {
-    asked.how.refuse("mutants", &["--engine", "--schedules", "--readme", "--record", "--against"])?;
+    asked.how.refuse("mutants", &["--engine", "--schedules", "--readme"])?;
     all_named(&asked.names)?;
     check_files(&asked.how)?;
-    let twins: Vec<&Mutant> =
-        mutant::all().filter(|twin| asked.wants(Asking::Twin) && asked.names(twin.name)).collect();
+    let wants_twins = asked.wants(Asking::Twin) && !asked.argued && !asked.alone;
+    let twins: Vec<&Mutant> = mutant::all().filter(|twin| wants_twins && asked.names(twin.name)).collect();
     if asked.list {
         return list(asked, &twins);
     }
     let mut holds = true;
     let mut found = twins.len();
-    let mut json = Vec::new();
+    let (mut json, mut matrix) = (Vec::new(), Vec::new());
     if !twins.is_empty() {
         let (all_killed, objects) = try_twins(&twins, asked);
         holds &= all_killed;
         json.extend(objects);
     }
+    let one_in = asked.one_in.map_or(1, NonZeroU64::get);
+    let trying = match (asked.argued, &asked.open) {
+        (true, _) => Trying::Known { one_in, seed: asked.how.seed },
+        (false, Some(_)) => Trying::All,
+        (false, None) => Trying::New,
+    };
+    if asked.alone {
+        let tried = alone::try_all(&asked.how, &|name| asked.names(name))?;
+        return if print_matrix(Asking::Step, &tried, &Survivors::read()?) { Ok(()) } else { Err(Stop::DoesNotHold) };
+    }
     let others = [Asking::Ordering, Asking::Step].into_iter().filter(|sort| asked.wants(*sort));
     for sort in others {
-        let tried =
-            try_sort(sort, &asked.how, asked.open.is_some(), asked.resume.as_deref(), &|name| asked.names(name))?;
+        let tried = try_sort(sort, &asked.how, trying, asked.resume.as_deref(), &|name| asked.names(name))?;
         found += tried.len();
         holds &= print_matrix(sort, &tried, &Survivors::read()?);
+        matrix.extend(tried.iter().map(|tried| tried.record.clone()));
         if let (Some(path), Asking::Step) = (&asked.open, sort) {
             write_open(path, &tried)?;
         }
         json.extend(tried.iter().map(|tried| serde_json::to_value(tried).expect("a record is plain data")));
     }
-    if found == 0 {
+    if found == 0 && !asked.argued {
         return Err(unknown_mutant(&asked.names.join(" ")));
     }
+    holds &= keep_and_compare(&asked.how, &matrix)?;
     if let Some(path) = &asked.how.json {
         write(path, &format!("{:#}\n", serde_json::Value::from(json)))?;
     }
     if holds { Ok(()) } else { Err(Stop::DoesNotHold) }
 }
 
+/// Compares the matrix with the one that is recorded, and records it. Is every kill still one?
+fn keep_and_compare(how: &How, matrix: &[MutantRecord]) -> Result<bool, Stop> {
+    let now = verdicts(matrix);
+    let mut lost = Vec::new();
+    if let Some(path) = &how.against {
+        lost = lost_kills(&publish::read(path)?.matrix, &now);
+    }
+    if !lost.is_empty() {
+        print(&format!("\nkilled in the record, and not now:\n  {}\n", lost.join("\n  ")));
+    }
+    if let Some(path) = &how.record {
+        let mut record = publish::read(path)?;
+        // What was tried now replaces what was known of the same files, so that nothing stays of mutants that are gone.
+        let tried: BTreeSet<&str> = now.keys().filter_map(|name| name.split(' ').next()).collect();
+        let sorts: BTreeSet<bool> = matrix.iter().map(|mutant| mutant.sort == Sort::Ordering).collect();
+        let is_ordering = |name: &str| name.split(' ').nth(1).is_some_and(|word| word.starts_with('`'));
+        record.matrix.retain(|name, _| {
+            let file = name.split(' ').next().unwrap_or_default();
+            !(tried.contains(file) && sorts.contains(&is_ordering(name)))
+        });
+        record.matrix.extend(now);
+        publish::write(path, &record)?;
+    }
+    Ok(lost.is_empty())
+}
+
 fn list(asked: &Asked, twins: &[&Mutant]) -> Result<(), Stop> {
     twins.iter().for_each(|twin| print(&format!("{:36} {}\n", twin.name, twin.what)));
     if asked.sort.contains(&Asking::Step) {
-        for step in steps(&build()?)?.iter().filter(|step| asked.names(&step.file)) {
-            let Step { file, line, kind, before, after, .. } = step;
-            print(&format!("{file}:{line} {kind}: {before} => {after}\n"));
+        for step in steps(&build()?.models)?.iter().filter(|step| asked.names(&step.file)) {
+            let Step { file, line, kind, what, .. } = step;
+            print(&format!("{file}:{line} {kind}: {what}\n"));
         }
     }
     Ok(())
@@ -138,31 +199,48 @@ fn try_twins(twins: &[&'static Mutant], asked: &Asked) -> (bool, Vec<serde_json:
 pub(crate) fn try_sort(
     sort: Asking,
     how: &How,
-    with_known: bool,
+    trying: Trying,
     resume: Option<&Path>,
     is_asked: &dyn Fn(&str) -> bool,
 ) -> Result<Vec<Tried>, Stop> {
     let jobs = how.jobs();
     let mut patience = if how.deep { Patience::DEEP } else { Patience::QUICK };
-    patience.tries_known |= with_known;
-    let program = match sort {
+    if trying != Trying::New {
+        patience.known = Known::Tried;
+    }
+    let programs = match sort {
         Asking::Step => build()?,
-        _ => std::env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?,
+        _ => {
+            let this = std::env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
+            Programs { models: this, proptests: None }
+        }
     };
+    let program = &programs.models;
+    let survivors = Survivors::read()?;
     let models: Vec<&'static Model> = model::all().collect();
     let what = if sort == Asking::Step { "steps" } else { "orderings" };
     let survey_bar = bar(models.len());
-    let survey = matrix::survey(&program, &models, how.seed, patience, jobs, |done, all, name| {
+    let survey = matrix::survey(program, &models, how.seed, patience, jobs, |done, all, name| {
         survey_bar.set_length(all as u64);
         survey_bar.set_position(done as u64);
         survey_bar.set_message(format!("who comes by which {what}: {name}"));
     })?;
     survey_bar.finish_and_clear();
     let accused = match sort {
-        Asking::Step => matrix::steps(&steps(&program)?, &survey),
+        Asking::Step => matrix::steps(&steps(program)?, &survey),
         _ => matrix::accesses(&survey),
     };
-    let accused: Vec<Accused> = accused.into_iter().filter(|accused| is_asked(&accused.record.name)).collect();
+    let alone: Vec<MutantRecord> = alone::listed().map(|(_, record)| record).collect();
+    let records: Vec<&MutantRecord> = accused.iter().map(|accused| &accused.record).chain(&alone).collect();
+    let of = if sort == Asking::Step { Sort::Step } else { Sort::Ordering };
+    let untrue = survivors.untrue(of, &records);
+    if !untrue.is_empty() {
+        return Err(Stop::BadInput(format!("survivors.toml is not about this kernel:\n  {}", untrue.join("\n  "))));
+    }
+    let accused: Vec<Accused> = accused
+        .into_iter()
+        .filter(|accused| is_asked(&accused.record.name) && trying.takes(&accused.record, &survivors))
+        .collect();
     let order: BTreeMap<String, usize> =
         accused.iter().enumerate().map(|(i, accused)| (accused.record.name.clone(), i)).collect();
     let mut kept = Kept::open(resume, how.deep)?;
@@ -170,11 +248,10 @@ pub(crate) fn try_sort(
     let known: BTreeSet<&str> = tried.iter().map(|tried| tried.record.name.as_str()).collect();
     let left: Vec<Accused> =
         accused.into_iter().filter(|accused| !known.contains(accused.record.name.as_str())).collect();
-    let survivors = Survivors::read()?;
     let (clock, bar, all) = (Instant::now(), bar(left.len()), left.len());
     let mut counts: BTreeMap<Fate, usize> = BTreeMap::new();
     let mut done = 0;
-    tried.extend(matrix::try_all(&program, left, &survey, &survivors, patience, jobs, |one| {
+    tried.extend(matrix::try_all(&programs, left, &survey, &survivors, patience, jobs, |one| {
         done += 1;
         *counts.entry(one.record.fate).or_default() += 1;
         let so_far: Vec<String> = counts.iter().map(|(fate, n)| format!("{n} {}", word(*fate))).collect();
@@ -193,17 +270,31 @@ pub(crate) fn try_sort(
 fn word(fate: Fate) -> &'static str {
     match fate {
         Fate::Killed => "killed",
+        Fate::KilledByProptest => "killed by proptest",
         Fate::Argued => "argued",
         Fate::Survived => "SURVIVED",
         Fate::Unreached => "NOT REACHED",
     }
 }
 
-/// Builds the mutated kernel with its models. Its program.
-fn build() -> Result<PathBuf, Stop> {
+impl Trying {
+    fn takes(self, record: &MutantRecord, survivors: &Survivors) -> bool {
+        let Trying::Known { one_in, seed } = self else { return true };
+        let is_known = survivors.reason(record).is_some() || survivors::open().contains(record.name.as_str());
+        is_known && fnv::hash(seed.to_le_bytes().into_iter().chain(record.name.bytes())).is_multiple_of(one_in)
+    }
+}
+
+/// Where the mutated kernel is built.
+pub(crate) fn target() -> Result<PathBuf, Stop> {
     let here = std::env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
     let target = here.ancestors().nth(2).map(|target| target.join("mutants"));
-    let target = target.ok_or_else(|| "this program lies in no target folder".to_owned())?;
+    Ok(target.ok_or_else(|| "this program lies in no target folder".to_owned())?)
+}
+
+/// Builds the mutated kernel with its models, and with the property tests. Their programs.
+fn build() -> Result<Programs, Stop> {
+    let target = target()?;
     let manifest = Path::new("verification/mutants/Cargo.toml");
     if !manifest.exists() {
         return Err(Stop::BadInput(format!(
@@ -224,7 +315,7 @@ fn build() -> Result<PathBuf, Stop> {
     }
     let mut program = target.join("debug").join("mutants");
     program.set_extension(std::env::consts::EXE_EXTENSION);
-    Ok(program)
+    Ok(Programs { models: program, proptests: Some(proptest::build(manifest, &target)?) })
 }
 
 fn steps(program: &Path) -> Result<Vec<Step>, Stop> {
@@ -246,9 +337,16 @@ fn print_matrix(sort: Asking, tried: &[Tried], survivors: &Survivors) -> bool {
     let count = |fate: Fate| tried.iter().filter(|tried| tried.record.fate == fate).count();
     let name = if sort == Asking::Step { "steps" } else { "orderings" };
     print(&format!("\n{name}: {} mistakes\n", tried.len()));
-    // An argument that is too wide would hide what lives next.
-    let dies = |tried: &&Tried| tried.record.fate == Fate::Killed && survivors.reason(&tried.record).is_some();
-    tried.iter().filter(dies).for_each(|tried| print(&format!("  argued, and yet it dies: {}\n", tried.record.name)));
+    // An argument that is false would hide what lives next.
+    let refuted: Vec<&MutantRecord> = tried
+        .iter()
+        .map(|tried| &tried.record)
+        .filter(|record| record.fate.is_killed() && survivors.reason(record).is_some())
+        .collect();
+    for MutantRecord { name, model, .. } in &refuted {
+        let killer = model.as_deref().unwrap_or("a model");
+        print(&format!("  argued, and killed by {killer}: take it out of survivors.toml: {name}\n"));
+    }
     for fate in [Fate::Survived, Fate::Unreached] {
         for tried in tried.iter().filter(|tried| tried.record.fate == fate) {
             let line = tried.record.line.map(|line| format!(":{line}")).unwrap_or_default();
@@ -261,14 +359,14 @@ fn print_matrix(sort: Asking, tried: &[Tried], survivors: &Survivors) -> bool {
         }
     }
     let noticed = tried.iter().filter(|tried| tried.noticed && tried.record.fate == Fate::Survived).count();
-    let [killed, argued, survived, unreached] =
-        [Fate::Killed, Fate::Argued, Fate::Survived, Fate::Unreached].map(count);
+    let [killed, by_proptest, argued, survived, unreached] =
+        [Fate::Killed, Fate::KilledByProptest, Fate::Argued, Fate::Survived, Fate::Unreached].map(count);
     print(&format!(
-        "{name}: {killed} of {} killed, {argued} argued, {survived} survived ({noticed} of them show in the counts), {unreached} not reached\n",
+        "{name}: {killed} of {} killed by models, {by_proptest} by property tests, {argued} argued, {survived} survived ({noticed} of them show in the counts), {unreached} not reached\n",
         tried.len()
     ));
     let mut unexplained = tried.iter().filter(|tried| tried.record.fate.is_unexplained());
-    unexplained.all(|tried| open.contains(tried.record.name.as_str()))
+    refuted.is_empty() && unexplained.all(|tried| open.contains(tried.record.name.as_str()))
 }
 
 /// What was found out, kept in a file as it comes.
@@ -312,6 +410,6 @@ impl Kept {
 }
 
 /// The sources that were looked at, in a number.
-fn fingerprint() -> u64 {
+pub(crate) fn fingerprint() -> u64 {
     fnv::hash(mutant::SOURCES.iter().flat_map(|(_, text)| text.bytes()))
 }

@@ -1,7 +1,7 @@
 //! `cargo verify report`.
 
 use crate::matrix::Tried;
-use crate::mutants::{self, Asking};
+use crate::mutants::{self, Asking, Trying};
 use crate::{How, Stop, collect, kill_orders, museum, orders, print, rows, run_all, run_kills, write};
 use clap::Args;
 use spinpark_verification::engine::Verdict;
@@ -62,7 +62,7 @@ pub(crate) fn run(asked: &Asked) -> Result<(), Stop> {
 }
 
 fn holds(record: &Record) -> bool {
-    let dies = |fate: Fate| matches!(fate, Fate::Killed | Fate::Argued);
+    let dies = |fate: Fate| fate.is_killed() || fate == Fate::Argued;
     record.runs.iter().all(|run| run.verdict != Verdict::Failed)
         && record.mutants.iter().all(|mutant| dies(mutant.fate))
         && record.museum.iter().all(|exhibit| dies(exhibit.fate))
@@ -93,7 +93,7 @@ fn everything(asked: &Asked) -> Result<Record, Stop> {
         if sort == Asking::Step && asked.no_steps {
             continue;
         }
-        let tried: Vec<Tried> = mutants::try_sort(sort, how, false, None, &|name| takes(name))?;
+        let tried: Vec<Tried> = mutants::try_sort(sort, how, Trying::New, None, &|name| takes(name))?;
         record.mutants.extend(tried.into_iter().map(|tried| tried.record));
     }
     let exhibits: Vec<&'static Exhibit> =

@@ -55,6 +55,7 @@ macro_rules! threads_as_beneath {
 }
 
 pub mod apart;
+pub mod count;
 pub mod jitter;
 pub mod signals;
 pub mod trace;

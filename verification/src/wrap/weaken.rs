@@ -83,6 +83,17 @@ pub enum Change {
     Torn,
 }
 
+impl Change {
+    /// The name of its kind.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Change::To(_) => "weakened",
+            Change::FailureTo(_) => "weakened on failure",
+            Change::Torn => "torn",
+        }
+    }
+}
+
 /// One place that is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fault {

@@ -17,20 +17,20 @@ pub struct Step {
     pub file: &'static str,
     /// The line it spoils, from 1.
     pub line: u32,
-    /// The function it stands in.
-    pub function: &'static str,
-    /// What kind of mistake.
+    /// What kind of mutant.
     pub kind: &'static str,
-    /// What stands there.
-    pub before: &'static str,
-    /// What would stand there.
-    pub after: &'static str,
-    /// The how manieth like it.
-    pub nth: u32,
+    /// What it is called.
+    pub name: &'static str,
+    /// What is wrong, for a reader.
+    pub what: &'static str,
 }
 
+/// The environment's variable that says which one is on, where nobody calls [`switch_on`]: in the tests of `proptests`.
+pub const VARIABLE: &str = "SPINPARK_MUTANT";
+/// Nobody has said yet which one is on.
+const UNKNOWN: u32 = u32::MAX;
 /// The one that is on; 0: none. A process has one kernel with one mistake.
-static ON: AtomicU32 = AtomicU32::new(0);
+static ON: AtomicU32 = AtomicU32::new(UNKNOWN);
 /// How often it was come by.
 static HITS: AtomicU64 = AtomicU64::new(0);
 /// Which were come by.
@@ -40,11 +40,21 @@ static REACHED: [AtomicU8; STEPS.len() + 1] = [const { AtomicU8::new(0) }; STEPS
 #[inline]
 pub fn is(id: u32) -> bool {
     REACHED[id as usize].store(1, Relaxed);
-    let on = ON.load(Relaxed) == id;
-    if on {
+    let on = ON.load(Relaxed);
+    if on == UNKNOWN {
+        return ask_environment() == id;
+    }
+    if on == id {
         HITS.fetch_add(1, Relaxed);
     }
-    on
+    on == id
+}
+
+#[cold]
+fn ask_environment() -> u32 {
+    let id = std::env::var(VARIABLE).ok().and_then(|id| id.parse().ok()).unwrap_or(0);
+    ON.store(id, Relaxed);
+    id
 }
 
 /// From now on this mistake is made; 0: none.

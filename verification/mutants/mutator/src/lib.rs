@@ -1,7 +1,11 @@
 //! Puts every small mistake it can think of into a Rust source, each behind a switch of its own.
 //!
 //! The text stays where it is, line by line, so a mutated source is quoted and traced like the original. A mistake is
-//! text put around, or before, what it spoils: `if !crate::is(17) { self.leave(seeking); }`. One build has them all.
+//! text put around, or before, what it changes: `if !crate::is(17) { self.leave(seeking); }`. One build has them all.
+//!
+//! A switch at the site cannot express every mutant: where a statement moves a value, the two branches would move it twice. Such a
+//! mutant is an edited copy of its whole function, behind one switch at the top: `if crate::is(17) { return { … }; }`.
+//! So rustc sees the edit as somebody might have made it, and what it refuses is what it would refuse of them.
 
 mod steps;
 mod visit;
@@ -76,6 +80,57 @@ impl Step {
         let Step { file, function, kind, before, after, nth, .. } = self;
         format!("{file} | {function} | {kind} | {before} | {after} | {nth}")
     }
+
+    /// What is wrong, for a reader.
+    pub fn what(&self) -> String {
+        let Step { function, before, after, .. } = self;
+        match self.kind {
+            Kind::Dropped => format!("`{before}` is left out"),
+            Kind::Doubled => format!("`{before}` is done twice"),
+            Kind::Swapped => format!("`{before}` comes {after}"),
+            Kind::Early => format!("{function} begins with `{after}`"),
+            Kind::Always | Kind::Never | Kind::Replaced => format!("`{before}` is `{after}`"),
+        }
+    }
+
+    /// What it is called in `survivors.toml` and in records: its file, its function, what is wrong, and the how manieth
+    /// such.
+    pub fn name(&self) -> String {
+        let Step { file, function, nth, .. } = self;
+        let nth = if *nth == 0 { String::new() } else { format!(" #{}", nth + 1) };
+        format!("{file} {function}: {}{nth}", self.what())
+    }
+}
+
+/// How the mutants go into the text, by their keys. Those in no list get a switch at their site.
+#[derive(Debug, Clone, Default)]
+pub struct Placing {
+    /// An edited copy of their function, behind a switch at its top.
+    pub copied: BTreeSet<String>,
+    /// They compile, but as real edits only: each needs a build of its own.
+    pub alone: BTreeSet<String>,
+    /// rustc refuses them, as real edits too.
+    pub stillborn: BTreeSet<String>,
+}
+
+impl Placing {
+    /// The three lists, as they stand in a folder, and their names.
+    pub const LISTS: [&'static str; 3] = ["copied.txt", "alone.txt", "stillborn.txt"];
+
+    /// Reads the lists in `folder`; one that is not there is empty.
+    ///
+    /// # Errors
+    /// If one cannot be read.
+    pub fn read(folder: &std::path::Path) -> Result<Placing, std::io::Error> {
+        let list = |name: &str| {
+            let path = folder.join(name);
+            let text = if path.exists() { std::fs::read_to_string(path)? } else { String::new() };
+            let keys = text.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
+            Ok::<_, std::io::Error>(keys.map(str::to_owned).collect())
+        };
+        let [copied, alone, stillborn] = Placing::LISTS.map(list);
+        Ok(Placing { copied: copied?, alone: alone?, stillborn: stillborn? })
+    }
 }
 
 /// A source with its mistakes.
@@ -89,25 +144,34 @@ pub struct Mutated {
     pub inserted: Vec<(std::ops::Range<usize>, u32)>,
 }
 
-/// Mutates the source `text` of `file`. The first mistake gets the number `first`; those whose key is in `stillborn` are
-/// left out, because they do not compile.
+/// Mutates the source `text` of `file`. The first mutant gets the number `first`.
 ///
 /// # Errors
 /// If `text` is no Rust.
-pub fn mutate(file: &str, text: &str, first: u32, stillborn: &BTreeSet<String>) -> Result<Mutated, String> {
+pub fn mutate(file: &str, text: &str, first: u32, placing: &Placing) -> Result<Mutated, String> {
+    Ok(steps::splice(text, find(file, text)?, first, placing))
+}
+
+/// The source `text` of `file` with the one mutant `key`, as a real edit. `None`: it has none of that key.
+///
+/// # Errors
+/// If `text` is no Rust.
+pub fn edited(file: &str, text: &str, key: &str) -> Result<Option<String>, String> {
+    Ok(steps::edited(text, find(file, text)?, key))
+}
+
+fn find(file: &str, text: &str) -> Result<Vec<steps::Found>, String> {
     let syntax = syn::parse_file(text).map_err(|error| format!("{file}: {error}"))?;
-    let found = visit::find(file, text, &syntax);
-    Ok(steps::splice(text, found, first, stillborn))
+    Ok(visit::find(file, text, &syntax))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, mutate};
-    use std::collections::BTreeSet;
+    use super::{Kind, Placing, edited, mutate};
 
     fn kinds(body: &str) -> Vec<(Kind, String, String)> {
         let text = format!("fn f(a: u64, b: u64) {{\n{body}\n}}\n");
-        let mutated = mutate("f.rs", &text, 1, &BTreeSet::new()).expect("it is Rust");
+        let mutated = mutate("f.rs", &text, 1, &Placing::default()).expect("it is Rust");
         syn::parse_file(&mutated.text).unwrap_or_else(|error| panic!("{error}:\n{}", mutated.text));
         assert_eq!(mutated.text.lines().count(), text.lines().count(), "lines stay where they are");
         let early = |step: &super::Step| step.kind != Kind::Early;
@@ -162,5 +226,37 @@ mod tests {
     fn patterns_and_constants_are_left_alone() {
         let all = kinds("match a { 0 => g(b), _ => () }");
         assert!(all.iter().all(|(_, before, _)| before != "0"), "{all:?}");
+    }
+
+    const MOVES: &str = "fn f(p: P) {\n    g();\n    // Why.\n    h(p, \"a \\\n    b\");\n}\n";
+    const KEY: &str = "f.rs | f | swapped | h(p, \"a \\ b\"); | before `g();` | 0";
+
+    #[test]
+    fn what_moves_a_value_is_a_copy_of_its_function() {
+        let placing = Placing { copied: [KEY.to_owned()].into(), ..Placing::default() };
+        let mutated = mutate("f.rs", MOVES, 1, &placing).expect("it is Rust");
+        syn::parse_file(&mutated.text).unwrap_or_else(|error| panic!("{error}:\n{}", mutated.text));
+        assert_eq!(mutated.text.lines().count(), MOVES.lines().count(), "lines stay where they are");
+        let id = mutated.steps.iter().find(|step| step.key() == KEY).expect("it is listed").id;
+        let top = mutated.text.lines().next().expect("it has a line");
+        assert!(top.contains(&format!("if crate::is({id}) {{ return {{ h (p , \"a b\") ;")), "{top}");
+    }
+
+    #[test]
+    fn what_needs_a_build_of_its_own_is_an_edit_of_the_source() {
+        let real = edited("f.rs", MOVES, KEY).expect("it is Rust").expect("it has it");
+        assert!(real.find("h(p").expect("it is there") < real.find("g()").expect("it is there"), "{real}");
+        assert_eq!(real.matches("h(p").count(), 1, "{real}");
+    }
+
+    #[test]
+    fn what_is_refused_or_built_alone_is_not_there() {
+        let key = || [KEY.to_owned()].into();
+        let refused = Placing { stillborn: key(), ..Placing::default() };
+        let alone = Placing { alone: key(), ..Placing::default() };
+        for placing in [refused, alone] {
+            let mutated = mutate("f.rs", MOVES, 1, &placing).expect("it is Rust");
+            assert!(mutated.steps.iter().all(|step| step.key() != KEY), "{:?}", mutated.steps);
+        }
     }
 }

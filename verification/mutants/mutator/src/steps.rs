@@ -1,7 +1,8 @@
 //! Putting the mistakes into the text.
 
-use crate::{Kind, Mutated, Step};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::{Kind, Mutated, Placing, Step};
+use proc_macro2::TokenStream;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// A mistake that was found, before it has its number.
@@ -13,7 +14,14 @@ pub(crate) struct Found {
     pub(crate) before: String,
     pub(crate) after: String,
     pub(crate) put: Vec<Put>,
+    /// The same as a change of the source itself.
+    pub(crate) edits: Vec<Edit>,
+    /// The body of the function it stands in, braces included. `None`: it stands in none.
+    pub(crate) body: Option<Range<usize>>,
 }
+
+/// These bytes of the source become this.
+pub(crate) type Edit = (Range<usize>, String);
 
 /// Text to put in. `#` stands for the switch: `crate::is(17)`.
 pub(crate) enum Put {
@@ -28,21 +36,26 @@ pub(crate) enum Put {
 /// Where an insertion goes, and in which order with others at the same place.
 type Place = (usize, i8, i64, i64);
 
-pub(crate) fn splice(text: &str, found: Vec<Found>, first: u32, stillborn: &BTreeSet<String>) -> Mutated {
+pub(crate) fn splice(text: &str, found: Vec<Found>, first: u32, placing: &Placing) -> Mutated {
     let mut steps = Vec::new();
     let mut puts: BTreeMap<Place, (String, u32)> = BTreeMap::new();
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    for Found { file, line, function, kind, before, after, put } in found {
+    for Found { file, line, function, kind, before, after, put, edits, body } in found {
         let id = first + steps.len() as u32;
         let mut step = Step { id, file, line, function, kind, before, after, nth: 0 };
         let nth = seen.entry(step.key()).or_default();
         step.nth = *nth;
         *nth += 1;
-        if stillborn.contains(&step.key()) {
+        let key = step.key();
+        if placing.stillborn.contains(&key) || placing.alone.contains(&key) {
             continue;
         }
-        for put in put {
+        if placing.copied.contains(&key) {
+            // A function that has no copy is no place for one: `prune` finds that out.
+            let Some(put) = body.and_then(|body| copy(text, body, edits)) else { continue };
             place(&mut puts, put, id);
+        } else {
+            put.into_iter().for_each(|put| place(&mut puts, put, id));
         }
         steps.push(step);
     }
@@ -75,4 +88,55 @@ fn place(puts: &mut BTreeMap<Place, (String, u32)>, put: Put, id: u32) {
         Put::After(at, text) => insert(at, 1, 0, n, &text),
         Put::Before(at, text) => insert(at, 2, 0, n, &text),
     }
+}
+
+/// The source with the one mutant `key` in it, as a real edit. `None`: there is none of that key.
+pub(crate) fn edited(text: &str, found: Vec<Found>, key: &str) -> Option<String> {
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    for Found { file, line, function, kind, before, after, edits, .. } in found {
+        let mut step = Step { id: 0, file, line, function, kind, before, after, nth: 0 };
+        let nth = seen.entry(step.key()).or_default();
+        step.nth = *nth;
+        *nth += 1;
+        if step.key() == key {
+            return Some(edit(text, 0..text.len(), edits));
+        }
+    }
+    None
+}
+
+/// These bytes of `text`, edited.
+fn edit(text: &str, within: Range<usize>, mut edits: Vec<Edit>) -> String {
+    edits.sort_by_key(|(range, _)| range.start);
+    let (mut out, mut done) = (String::new(), within.start);
+    for (range, instead) in edits {
+        out.push_str(&text[done..range.start]);
+        out.push_str(&instead);
+        done = range.end;
+    }
+    out + &text[done..within.end]
+}
+
+/// The whole body once more, edited, in front of itself: what is moved there is not moved here. `None`: what it becomes is
+/// no Rust.
+fn copy(text: &str, body: Range<usize>, edits: Vec<Edit>) -> Option<Put> {
+    let at = body.start + 1;
+    let tokens: TokenStream = edit(text, body, edits).parse().ok()?;
+    // One line, or all lines below would have other numbers.
+    let tokens = tokens.to_string();
+    let lines = joined(tokens.lines());
+    Some(Put::Before(at, format!(" if # {{ return {lines}; }}")))
+}
+
+/// One line of these. A string that goes on in the next line is put together.
+pub(crate) fn joined<'a>(lines: impl Iterator<Item = &'a str>) -> String {
+    let mut all = String::new();
+    for line in lines {
+        match all.strip_suffix('\\') {
+            Some(begun) => all = format!("{begun}{}", line.trim_start()),
+            None if all.is_empty() => all.push_str(line),
+            None => all.extend([" ", line]),
+        }
+    }
+    all
 }

@@ -1,7 +1,7 @@
 //! Finding what can be mistaken.
 
-use crate::Kind;
-use crate::steps::{Found, Put};
+use crate::steps::{Edit, Found, Put};
+use crate::{Kind, steps};
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -13,7 +13,8 @@ use syn::{
 
 /// Every mistake that can be made in `syntax`, in the order of the text.
 pub(crate) fn find(file: &str, text: &str, syntax: &syn::File) -> Vec<Found> {
-    let mut finder = Finder { file, text, owner: String::new(), function: String::new(), found: Vec::new() };
+    let mut finder =
+        Finder { file, text, owner: String::new(), function: String::new(), body: None, found: Vec::new() };
     finder.visit_file(syntax);
     finder.found
 }
@@ -23,6 +24,8 @@ struct Finder<'a> {
     text: &'a str,
     owner: String,
     function: String,
+    /// The bytes of its body, braces included.
+    body: Option<Range<usize>>,
     found: Vec<Found>,
 }
 
@@ -36,9 +39,10 @@ fn squeeze(text: &str) -> String {
     lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// As it may be put into one line of code: without comments.
+/// As it may be put into one line of code: without comments, a string that goes on in the next line put together.
 fn one_line(text: &str) -> String {
-    squeeze(text)
+    let lines = text.lines().map(|line| line.split("//").next().unwrap_or("").trim());
+    steps::joined(lines.filter(|line| !line.is_empty()))
 }
 
 fn idents(tokens: TokenStream, into: &mut BTreeSet<String>) {
@@ -192,13 +196,14 @@ impl Finder<'_> {
         self.text[..at].matches('\n').count() + 1
     }
 
-    fn add(&mut self, kind: Kind, at: usize, before: &str, after: &str, put: Vec<Put>) {
+    fn add(&mut self, kind: Kind, at: usize, before: &str, after: &str, put: Vec<Put>, edits: Vec<Edit>) {
         let function = match self.owner.as_str() {
             "" => self.function.clone(),
             owner => format!("{owner}::{}", self.function),
         };
         let (file, line) = (self.file.to_owned(), self.line(at));
-        self.found.push(Found { file, line, function, kind, before: squeeze(before), after: squeeze(after), put });
+        let (before, after, body) = (squeeze(before), squeeze(after), self.body.clone());
+        self.found.push(Found { file, line, function, kind, before, after, put, edits, body });
     }
 
     /// `node` is `after` instead.
@@ -206,7 +211,8 @@ impl Finder<'_> {
         let range = bytes(node);
         let before = self.text[range.clone()].to_owned();
         let open = format!("(if # {{ {} }} else {{ ", one_line(after));
-        self.add(kind, range.start, &before, after, vec![Put::Around(range, open, " })".into())]);
+        let edit = (range.clone(), format!("({})", one_line(after)));
+        self.add(kind, range.start, &before, after, vec![Put::Around(range, open, " })".into())], vec![edit]);
     }
 
     /// A condition that is a value: always, never.
@@ -214,14 +220,16 @@ impl Finder<'_> {
         let range = bytes(cond);
         let before = self.text[range.clone()].to_owned();
         if has_let(cond) {
-            self.add(Kind::Never, range.start, &before, "false", vec![Put::Before(range.start, "!# && ".into())]);
+            let (at, put) = (range.start, Put::Before(range.start, "!# && ".into()));
+            self.add(Kind::Never, at, &before, "false", vec![put], vec![(at..at, "false && ".into())]);
             return;
         }
         let around = |open: &str, close: &str| vec![Put::Around(range.clone(), open.into(), close.into())];
+        let instead = |value: &str| vec![(range.clone(), value.to_owned())];
         if may_be_always {
-            self.add(Kind::Always, range.start, &before, "true", around("(# || (", "))"));
+            self.add(Kind::Always, range.start, &before, "true", around("(# || (", "))"), instead("true"));
         }
-        self.add(Kind::Never, range.start, &before, "false", around("(!# && (", "))"));
+        self.add(Kind::Never, range.start, &before, "false", around("(!# && (", "))"), instead("false"));
     }
 
     fn function(&mut self, signature: &Signature, block: &Block) {
@@ -229,9 +237,12 @@ impl Finder<'_> {
             return;
         }
         let outer = std::mem::replace(&mut self.function, signature.ident.to_string());
+        // Two bodies have two hidden types.
+        let has_a_name = !matches!(&signature.output, ReturnType::Type(_, output) if is_hidden(output));
+        let outer_body = std::mem::replace(&mut self.body, has_a_name.then(|| bytes(block)));
         self.early(&signature.output, block);
         self.visit_block(block);
-        self.function = outer;
+        (self.function, self.body) = (outer, outer_body);
     }
 
     fn early(&mut self, output: &ReturnType, block: &Block) {
@@ -252,7 +263,8 @@ impl Finder<'_> {
             let put = Put::Before(at, format!(" if # {{ return {answer}; }}"));
             let function = self.function.clone();
             let after = format!("return {answer};").replace(" ;", ";");
-            self.add(Kind::Early, at, &format!("fn {function}"), &after, vec![put]);
+            let edit = (at..at, format!(" {after}"));
+            self.add(Kind::Early, at, &format!("fn {function}"), &after, vec![put], vec![edit]);
         }
     }
 
@@ -266,11 +278,13 @@ impl Finder<'_> {
         let range = bytes(stmt);
         let raw = self.text[range.clone()].to_owned();
         let around = |open: &str, close: &str| Put::Around(range.clone(), open.into(), close.into());
-        self.add(Kind::Dropped, range.start, &raw, "", vec![around("if !# { ", " }")]);
+        let gone = vec![(range.clone(), String::new())];
+        self.add(Kind::Dropped, range.start, &raw, "", vec![around("if !# { ", " }")], gone);
         if called(expr).is_some_and(|name| !IDEMPOTENT.contains(&name.as_str())) {
             let again = one_line(&raw);
             let put = Put::After(range.end, format!(" if # {{ {again} }}"));
-            self.add(Kind::Doubled, range.start, &raw, &format!("{again} {again}"), vec![put]);
+            let edit = (range.end..range.end, format!(" {again}"));
+            self.add(Kind::Doubled, range.start, &raw, &format!("{again} {again}"), vec![put], vec![edit]);
         }
     }
 
@@ -305,7 +319,8 @@ impl Finder<'_> {
                     Put::Around(range.clone(), "if !# { ".into(), " }".into()),
                 ];
                 let after = format!("before `{}`", squeeze(self.raw(first)));
-                self.add(Kind::Swapped, range.start, &raw, &after, put);
+                let edits = vec![(at..at, format!("{} ", one_line(&raw))), (range.clone(), String::new())];
+                self.add(Kind::Swapped, range.start, &raw, &after, put, edits);
             }
             _ => (),
         }
@@ -326,7 +341,8 @@ impl Finder<'_> {
             Put::Around(range.clone(), format!("(match {name} {{ Some(it) => it, None => {{ "), " } })".into()),
         ];
         let after = format!("before `{}`", squeeze(self.raw(first)));
-        self.add(Kind::Swapped, range.start, &raw, &after, put);
+        let edits = vec![(at..at, format!("let {name} = {}; ", one_line(&raw))), (range.clone(), name)];
+        self.add(Kind::Swapped, range.start, &raw, &after, put, edits);
     }
 
     fn method(&mut self, call: &syn::ExprMethodCall) {
@@ -359,6 +375,20 @@ impl Finder<'_> {
             self.replace(Kind::Replaced, call, &after);
         }
     }
+}
+
+/// Is there an `impl Trait` in this type?
+fn is_hidden(output: &Type) -> bool {
+    #[derive(Default)]
+    struct Hidden(bool);
+    impl<'ast> Visit<'ast> for Hidden {
+        fn visit_type_impl_trait(&mut self, _: &'ast syn::TypeImplTrait) {
+            self.0 = true;
+        }
+    }
+    let mut hidden = Hidden::default();
+    hidden.visit_type(output);
+    hidden.0
 }
 
 /// What an operator is taken for.

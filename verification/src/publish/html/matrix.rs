@@ -177,7 +177,7 @@ fn killer(mutant: &MutantRecord, models: &HashSet<&str>) -> String {
     let picture = mutant.failure.is_some().then(|| format!(" <a class=\"see\" href=\"#{id}\">picture</a>"));
     let model = mutant.model.as_deref().map(|model| linked(model, models));
     let lives = Id("lives", &mutant.name);
-    let why = (mutant.fate != Fate::Killed).then(|| format!("<a class=\"see\" href=\"#{lives}\">see why</a>"));
+    let why = (!mutant.fate.is_killed()).then(|| format!("<a class=\"see\" href=\"#{lives}\">see why</a>"));
     [model, picture, why].into_iter().flatten().collect()
 }
 

@@ -53,7 +53,7 @@ fn headline(record: &Record) -> String {
         good.push(format!("{}: none refuted, {} proved under RC11.", count(claims, "claim"), number(under_rc11)));
     }
     if !record.mutants.is_empty() {
-        let killed = record.mutants.iter().filter(|mutant| mutant.fate == Fate::Killed).count();
+        let killed = record.mutants.iter().filter(|mutant| mutant.fate.is_killed()).count();
         let argued = record.mutants.len() - killed;
         let (killed, argued) = (number(killed as u64), number(argued as u64));
         good.push(format!("{}: {killed} killed, {argued} argued.", count(record.mutants.len(), "mutant")));

@@ -8,7 +8,8 @@ pub(super) const VERDICTS: [Verdict; 5] =
     [Verdict::Proved, Verdict::Explored, Verdict::Bounded, Verdict::Sampled, Verdict::Failed];
 
 /// From the best to the worst.
-pub(super) const FATES: [Fate; 4] = [Fate::Killed, Fate::Argued, Fate::Survived, Fate::Unreached];
+pub(super) const FATES: [Fate; 5] =
+    [Fate::Killed, Fate::KilledByProptest, Fate::Argued, Fate::Survived, Fate::Unreached];
 
 pub(super) const SORTS: [Sort; 3] = [Sort::Twin, Sort::Ordering, Sort::Step];
 
@@ -49,6 +50,7 @@ pub(super) const fn meaning(verdict: Verdict) -> &'static str {
 pub(super) const fn fate(fate: Fate) -> &'static str {
     match fate {
         Fate::Killed => "killed",
+        Fate::KilledByProptest => "proptest",
         Fate::Argued => "argued",
         Fate::Survived => "survived",
         Fate::Unreached => "unreached",
@@ -58,6 +60,7 @@ pub(super) const fn fate(fate: Fate) -> &'static str {
 pub(super) const fn meaning_of_fate(fate: Fate) -> &'static str {
     match fate {
         Fate::Killed => "A model failed with the mistake in it, as it must.",
+        Fate::KilledByProptest => "No model failed with the mutant in it, but a property test did.",
         Fate::Argued => "No model failed, and a written reason says why none can: judged by people, not by an engine.",
         Fate::Survived => "No model failed, and nobody has said why. A hole in the models, or a line nobody needs.",
         Fate::Unreached => "No model ever executes the line, so nothing is known about it.",

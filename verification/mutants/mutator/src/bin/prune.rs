@@ -1,52 +1,93 @@
-//! Finds the mistakes that do not compile, and writes them to `kernel/stillborn.txt`.
+//! Finds out how each mutant goes into the kernel, and writes that to `kernel/copied.txt`, `alone.txt` and `stillborn.txt`.
 //!
 //! `cargo run -p spinpark-mutator --bin prune`, in `verification/mutants`, after a change of the kernel that breaks the
-//! build of `spinpark-mutated`.
+//! build of `spinpark-mutated`. First each gets a switch at its site. What rustc refuses there becomes an edited copy of its
+//! function. What stands in no function that can be copied is tried by itself, as a real edit of the source. Only what rustc
+//! refuses then is stillborn.
 
 use serde_json::Value;
+use spinpark_mutator::Placing;
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A mistake whose removal shows another takes a round; there are never many.
-const ROUNDS: usize = 20;
+/// A mutant whose removal shows another takes a round; there are never many.
+const ROUNDS: usize = 40;
+const HEADERS: [&str; 3] = [
+    "# Mutants that a switch at their site cannot express: edited copies of their function. Made by `prune`.",
+    "# Mutants that compile only as real edits: each needs a build of its own. Made by `prune`.",
+    "# Mutants that rustc refuses, as real edits too. Made by `prune`.",
+];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let list = here.join("kernel/stillborn.txt");
-    let mut stillborn = BTreeSet::new();
+    let mut placing = Placing::default();
     for round in 0..ROUNDS {
-        fs::write(&list, text(&stillborn))?;
-        let (errors, out) = build(&here)?;
-        println!("round {round}: {} errors, {} left out", errors.len(), stillborn.len());
+        write(&here, &placing)?;
+        let (errors, out) = build(&here, None)?;
+        let Placing { copied, stillborn, .. } = &placing;
+        println!("round {round}: {} errors, {} copied, {} refused", errors.len(), copied.len(), stillborn.len());
+        let out = out.ok_or("the build script has left no folder")?;
         if errors.is_empty() {
-            return Ok(());
+            return by_themselves(&here, placing, &out);
         }
-        let blamed = blame(&errors, &out.ok_or("the build script has left no folder")?)?;
+        let blamed = blame(&errors, &out)?;
         if blamed.is_empty() {
-            return Err(format!("these are no mistake's: {errors:#?}").into());
+            return Err(format!("these are no mutant's: {errors:#?}").into());
         }
-        stillborn.extend(blamed);
+        for key in blamed {
+            // A copy that is refused was refused at its site before.
+            let was_copied = placing.copied.remove(&key);
+            if was_copied {
+                placing.stillborn.insert(key)
+            } else {
+                placing.copied.insert(key)
+            };
+        }
     }
     Err(format!("it does not compile after {ROUNDS} rounds").into())
 }
 
-fn text(stillborn: &BTreeSet<String>) -> String {
-    let mut text =
-        String::from("# Mistakes that do not compile. Made by `cargo run -p spinpark-mutator --bin prune`.\n");
-    stillborn.iter().for_each(|key| text.extend([key, "\n"]));
-    text
+/// What has no function that could be copied is tried alone. A copy that was refused was the edit itself: it needs no other try.
+fn by_themselves(here: &Path, mut placing: Placing, out: &Path) -> Result<(), Box<dyn Error>> {
+    let keys = fs::read_to_string(out.join("src/keys.txt"))?;
+    let built: BTreeSet<&str> = keys.lines().filter_map(|line| Some(line.split_once('\t')?.1)).collect();
+    let is_built = |key: &String| built.contains(key.as_str());
+    let (copied, left) = std::mem::take(&mut placing.copied).into_iter().partition::<BTreeSet<_>, _>(is_built);
+    placing.copied = copied;
+    for key in left {
+        let compiles = build(here, Some(&key))?.0.is_empty();
+        if compiles {
+            placing.alone.insert(key)
+        } else {
+            placing.stillborn.insert(key)
+        };
+    }
+    write(here, &placing)?;
+    let Placing { copied, alone, stillborn } = &placing;
+    println!("{} copied, {} alone, {} stillborn", copied.len(), alone.len(), stillborn.len());
+    Ok(())
 }
 
-/// The compiler's errors, and where the build script writes to.
-fn build(here: &Path) -> Result<(Vec<Value>, Option<PathBuf>), Box<dyn Error>> {
+fn write(here: &Path, placing: &Placing) -> Result<(), std::io::Error> {
+    let lists = [&placing.copied, &placing.alone, &placing.stillborn];
+    for ((name, header), keys) in Placing::LISTS.iter().zip(HEADERS).zip(lists) {
+        let lines = std::iter::once(header).chain(keys.iter().map(String::as_str));
+        fs::write(here.join("kernel").join(name), lines.flat_map(|line| [line, "\n"]).collect::<String>())?;
+    }
+    Ok(())
+}
+
+/// The compiler's errors, and where the build script writes to. `alone`: with this one mutant.
+fn build(here: &Path, alone: Option<&str>) -> Result<(Vec<Value>, Option<PathBuf>), Box<dyn Error>> {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
-    cargo.current_dir(here).args(["build", "--quiet", "-p", "spinpark-mutated", "--message-format=json"]);
-    let said = cargo.output()?.stdout;
+    cargo.current_dir(here).args(["check", "--quiet", "-p", "spinpark-mutated", "--message-format=json"]);
+    cargo.envs(alone.map(|key| ("SPINPARK_ALONE", key)));
+    let output = cargo.output()?;
     let (mut errors, mut out) = (Vec::new(), None);
-    for line in String::from_utf8(said)?.lines() {
+    for line in String::from_utf8(output.stdout)?.lines() {
         let Ok(said) = serde_json::from_str::<Value>(line) else { continue };
         let is_ours = said["package_id"].as_str().is_some_and(|id| id.contains("mutants/kernel"));
         match said["reason"].as_str() {
@@ -56,6 +97,9 @@ fn build(here: &Path) -> Result<(Vec<Value>, Option<PathBuf>), Box<dyn Error>> {
         }
     }
     errors.retain(|error| !error["spans"].as_array().is_none_or(Vec::is_empty));
+    if errors.is_empty() && !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
+    }
     Ok((errors, out))
 }
 

@@ -1,0 +1,101 @@
+//! The lists of mutants are about the kernel as it is: `survivors.toml`, `open-steps.txt`, and how each goes into the text.
+
+use serde::Deserialize;
+use spinpark_mutator::{Placing, Step, mutate};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Of all that compile, so many may be argued.
+const ARGUED: usize = 190;
+
+#[derive(Deserialize)]
+struct Survivors {
+    step: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+struct Entry {
+    file: String,
+    mutants: Vec<Pattern>,
+}
+
+#[derive(Deserialize)]
+struct Pattern {
+    kind: String,
+    at: String,
+    #[serde(default = "one")]
+    count: usize,
+}
+
+fn one() -> usize {
+    1
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
+}
+
+fn kernel(placing: &Placing) -> Vec<Step> {
+    let mut steps = Vec::new();
+    for entry in fs::read_dir(root().join("src/kernel")).expect("the kernel is there") {
+        let path = entry.expect("it can be read").path();
+        let file = format!("kernel/{}", path.file_name().expect("it has a name").to_string_lossy());
+        let text = fs::read_to_string(&path).expect("it is text");
+        steps.extend(mutate(&file, &text, 1, placing).expect("it is Rust").steps);
+    }
+    steps
+}
+
+fn placing() -> Placing {
+    Placing::read(&root().join("verification/mutants/kernel")).expect("the lists can be read")
+}
+
+/// Those of the common build, and those that need one of their own.
+fn all_that_compile() -> Vec<Step> {
+    kernel(&Placing { alone: BTreeSet::new(), copied: BTreeSet::new(), ..placing() })
+}
+
+#[test]
+fn a_survivors_pattern_matches_as_many_mutants_of_its_kind_as_it_states() {
+    let text = fs::read_to_string(root().join("verification/survivors.toml")).expect("it is there");
+    let survivors: Survivors = toml::from_str(&text).expect("it is well formed");
+    let all = all_that_compile();
+    let mut argued = BTreeSet::new();
+    for Entry { file, mutants } in &survivors.step {
+        for Pattern { kind, at, count } in mutants {
+            let is_about = |step: &&Step| {
+                let name = step.name();
+                let place = name.strip_prefix(&format!("{} ", step.file)).expect("it begins with its file");
+                let is_there = at.strip_suffix('$').map_or(place.starts_with(at), |all| place == all);
+                step.file == *file && step.kind.name() == kind && is_there
+            };
+            let found: Vec<String> = all.iter().filter(is_about).map(Step::name).collect();
+            assert_eq!(found.len(), *count, "{file} {kind} {at}: it states {count}, and matches {found:#?}");
+            for name in found {
+                assert!(argued.insert(name.clone()), "{name} is argued twice");
+            }
+        }
+    }
+    assert!(argued.len() <= ARGUED, "{} mutants are argued, and {ARGUED} may be", argued.len());
+}
+
+#[test]
+fn an_open_mutant_is_one_of_the_kernel() {
+    let text = fs::read_to_string(root().join("verification/open-steps.txt")).expect("it is there");
+    let names: BTreeSet<String> = all_that_compile().iter().map(Step::name).collect();
+    for name in text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
+        assert!(names.contains(name), "open-steps.txt: there is no {name}");
+    }
+}
+
+#[test]
+fn a_list_names_mutants_of_the_kernel_each_in_one_way() {
+    let keys: BTreeSet<String> = kernel(&Placing::default()).iter().map(Step::key).collect();
+    let Placing { copied, alone, stillborn } = placing();
+    let mut seen = BTreeSet::new();
+    for key in copied.iter().chain(&alone).chain(&stillborn) {
+        assert!(keys.contains(key), "there is no {key}: run `cargo run -p spinpark-mutator --bin prune` again");
+        assert!(seen.insert(key), "{key} is in two lists");
+    }
+}

@@ -1,0 +1,40 @@
+//! The property tests that need nothing but the kernel, in one program: `cargo verify mutants` puts what no model kills before
+//! those of its room.
+#![allow(unused)]
+
+#[path = "../../../../proptests/tests/config.rs"]
+mod config;
+#[path = "../../../../proptests/tests/costs.rs"]
+mod costs;
+#[path = "../../../../proptests/tests/evidence.rs"]
+mod evidence;
+#[path = "../../../../proptests/tests/globq.rs"]
+mod globq;
+#[path = "../../../../proptests/tests/idle.rs"]
+mod idle;
+#[path = "../../../../proptests/tests/local.rs"]
+mod local;
+#[path = "../../../../proptests/tests/locked.rs"]
+mod locked;
+#[path = "../../../../proptests/tests/netpoll.rs"]
+mod netpoll;
+#[path = "../../../../proptests/tests/random_order.rs"]
+mod random_order;
+#[path = "../../../../proptests/tests/refused.rs"]
+mod refused;
+#[path = "../../../../proptests/tests/resize.rs"]
+mod resize;
+#[path = "../../../../proptests/tests/runq.rs"]
+mod runq;
+#[path = "../../../../proptests/tests/syscall.rs"]
+mod syscall;
+#[path = "../../../../proptests/tests/sysmon.rs"]
+mod sysmon;
+#[path = "../../../../proptests/tests/timers.rs"]
+mod timers;
+#[path = "../../../../proptests/tests/turn.rs"]
+mod turn;
+#[path = "../../../../proptests/tests/words.rs"]
+mod words;
+#[path = "../../../../proptests/tests/work_source.rs"]
+mod work_source;
