@@ -1,6 +1,6 @@
 //! Which moment of which play each figure shows.
 
-use super::scenarios::{self, Play, SEED};
+use super::scenarios::{self, Play, SEED, THREADS};
 use super::stage::Stage;
 use spinpark::kernel::sources::SearchOrder;
 use spinpark::trace::{Record, State, What};
@@ -60,7 +60,7 @@ pub(crate) fn stealing() -> Vec<Stage> {
 
 /// Figures 14 and 15.
 pub(crate) fn threads() -> Play {
-    scenarios::threads_that_play(SEED, 3)
+    scenarios::threads_that_play(THREADS, 3)
 }
 
 /// Figures 16 and 17.

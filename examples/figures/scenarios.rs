@@ -11,6 +11,9 @@ use std::time::Duration;
 /// A seed whose temper disturbs nothing: with it the order is the one that the scheduler itself keeps.
 pub(crate) const SEED: u64 = 1;
 
+/// Figures 14 and 15's: T1 comes back under another P, as it does there.
+pub(crate) const THREADS: u64 = 4;
+
 /// Who is called what. A trace numbers Gs in the order in which they are made; the figures do not.
 #[derive(Clone, Default)]
 struct Cast(Arc<Mutex<Vec<&'static str>>>);

@@ -38,6 +38,6 @@ fn every_message_of_a_long_game_changes_the_thread() {
     for two in turns.windows(2) {
         assert_eq!(two[0].g == two[1].g, two[0].m == two[1].m, "{} {}", two[0], two[1]);
     }
-    let blocked = count(&play, |record| matches!(record.what, What::Syscall { blocks: true }));
-    assert!(blocked >= 2 * ROUNDS, "for each message received a thread has slept: {blocked}");
+    let waits = count(&play, |record| matches!(record.what, What::Waiting { .. }));
+    assert!(waits >= 2 * ROUNDS, "for each message received a thread has waited: {waits}");
 }
