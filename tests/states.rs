@@ -3,7 +3,7 @@
 use spinpark::kernel::observer::{Event, Observer};
 use spinpark::trace::State::{Created, Dead, Executing, Runnable, Syscall, Waiting};
 use spinpark::trace::{Recorder, State, Trace, What};
-use spinpark::{JoinError, Runtime, Wait, blocking, go, lock_thread, net, spawn, syscall, time, yield_now};
+use spinpark::{Builder, JoinError, Runtime, Wait, blocking, go, lock_thread, net, spawn, syscall, time, yield_now};
 use std::future::{Future, pending, poll_fn};
 use std::io::Write;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -17,8 +17,19 @@ const A_MOMENT: Duration = Duration::from_millis(20);
 
 /// What was kept of a runtime of one P in which only `run` is done, which is told that runtime.
 fn traced<T>(run: impl FnOnce(&Runtime) -> T) -> Trace {
+    traced_of(Runtime::builder(), run)
+}
+
+/// The same, if closures have stacks of their own.
+#[allow(unsafe_code)]
+fn stackful<T>(run: impl FnOnce(&Runtime) -> T) -> Trace {
+    // SAFETY: nothing that belongs to a thread is held over a wait here.
+    traced_of(unsafe { Runtime::builder().stackful_goroutines() }, run)
+}
+
+fn traced_of<T>(builder: Builder, run: impl FnOnce(&Runtime) -> T) -> Trace {
     let recorder = Recorder::new();
-    let runtime = Runtime::builder().procs(1).record(&recorder).build().expect("a runtime");
+    let runtime = builder.procs(1).record(&recorder).build().expect("a runtime");
     run(&runtime);
     drop(runtime);
     recorder.trace()
@@ -61,7 +72,7 @@ mod a_task_that_makes_way {
 
     #[test]
     fn does_not_wait_as_a_goroutine_either() {
-        let trace = traced(|runtime| runtime.go(|| yield_now().wait()).join().expect("it does not panic"));
+        let trace = stackful(|runtime| runtime.go(|| yield_now().wait()).join().expect("it does not panic"));
         assert_eq!(trace.states(1), [Created, Runnable, Executing, Runnable, Executing, Dead]);
     }
 }
@@ -107,7 +118,7 @@ mod a_task_that_waits {
 
     #[test]
     fn waits_for_another_on_a_stack_of_its_own() {
-        let trace = traced(|runtime| {
+        let trace = stackful(|runtime| {
             let two = runtime.go(|| go(|| ()).join().is_ok());
             assert_eq!(two.join().ok(), Some(true));
         });

@@ -8,6 +8,7 @@ pub mod locked;
 pub mod netpoll;
 pub mod queue;
 pub mod resize;
+pub mod role;
 pub mod spinning;
 pub mod stw;
 pub mod syscall;
@@ -38,6 +39,7 @@ pub const ALL: &[Entry] = &[
     Entry::of::<syscall::Syscall>(),
     Entry::of::<stw::Stw>(),
     Entry::of::<stw::Safepoint>(),
+    Entry::of::<role::SignalledThread>(),
     Entry::of::<locked::Locked>(),
     Entry::of::<locked::Deadlock>(),
     Entry::of::<resize::Resize>(),

@@ -89,6 +89,7 @@ rooms! {
     syscall: "syscall",
     stw: "stw",
     safepoint: "safepoint",
+    role: "role",
     locked: "locked",
     deadlock: "deadlock",
     resize: "resize",

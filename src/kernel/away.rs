@@ -67,13 +67,13 @@ impl<H: Host, O: Observer> Sched<H, O> {
         (self.detached.load(Relaxed) as usize) < self.config.max_detached
     }
 
-    /// How many Ms run a preempted G without a P.
+    /// How many Ms run a preempted G without a P, or wait with one for its turn.
     pub fn detached(&self) -> usize {
         // Relaxed: for display.
         self.detached.load(Relaxed) as usize
     }
 
-    /// An M that was detached wants a P again, or its G is in a system call.
+    /// An M that was detached has a P again, or its G is in a system call.
     #[cold]
     fn reattached(&self) {
         // Relaxed: counted.
@@ -106,9 +106,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     #[inline]
     pub fn exitsyscall_bound(self: &Arc<Self>, away: Away) -> (Worker, Way) {
         let m = away.m();
-        if away.was_detached() {
-            self.reattached();
-        }
+        let was_detached = away.was_detached();
         let (p, way) = match syscall::exitsyscall(away, G::bound_to(m), self) {
             Ok((p, ticket, way)) => {
                 ticket.into_raw();
@@ -116,6 +114,9 @@ impl<H: Host, O: Observer> Sched<H, O> {
             }
             Err(m) => (self.receive_p(m), Way::Queued),
         };
+        if was_detached {
+            self.reattached();
+        }
         self.observer.event(Event::Returned { m, p: p.id(), way });
         (Worker::new(m, p), way)
     }
@@ -184,7 +185,8 @@ impl<H: Host, O: Observer> Sched<H, O> {
     }
 
     /// The G that `worker` runs, and which cannot leave its M, makes way for others: for a stop, for a safepoint, or
-    /// for what waits; goes on when it is its turn. Go: `Gosched` of a locked G.
+    /// for what waits; goes on when it is its turn. As long as it waits for that, its M is detached, if it may be: others
+    /// may have a thread in its place. Go: `Gosched` of a locked G.
     pub fn yield_bound(self: &Arc<Self>, worker: Worker) -> Worker {
         // Relaxed: cleared by the owner; a request that comes just now is for a slice that ends here.
         self.proc(worker.p.id()).preempt.store(false, Relaxed);
@@ -196,9 +198,18 @@ impl<H: Host, O: Observer> Sched<H, O> {
         }
         let (m, p) = worker.take_apart();
         self.observer.event(Event::Left { m, p: p.id(), waits: false });
+        let detaches = self.can_detach();
+        if detaches {
+            // Relaxed: counted.
+            self.detached.fetch_add(1, Relaxed);
+        }
         self.central(|c| c.global.put(G::bound_to(m), &self.global_len));
         self.handoffp(p);
-        Worker::new(m, self.receive_p(m))
+        let p = self.receive_p(m);
+        if detaches {
+            self.reattached();
+        }
+        Worker::new(m, p)
     }
 
     /// Could an M be had now, one that sleeps or a new one? Stale as soon as it is known.

@@ -27,8 +27,8 @@ pub struct Config {
     pub steal_passes: u32,
     /// How many Ms there may be. Reaching it is no error: the work waits for an M that is done. Default 512.
     pub max_ms: usize,
-    /// How many more Ms there may be while so many Gs go on without their P, because they were preempted and are
-    /// CPU-bound: see [`Sched::interrupt`](super::sched::Sched::interrupt). Default 0.
+    /// How many more Ms there may be while so many Gs are CPU-bound: they were preempted and go on without their P (see
+    /// [`Sched::interrupt`](super::sched::Sched::interrupt)), or make way and wait for their turn with their M. Default 0.
     pub max_detached: usize,
     /// For how long a G may run while the others wait, in nanoseconds, before it is preempted. Go: `forcePreemptNS`.
     /// Default 10 ms. Needs the monitor.

@@ -49,7 +49,7 @@ pub struct Sched<H: Host, O: Observer = ()> {
     pub(super) procs: Atomic<H, u32>,
     pub(super) ps: Box<[Proc<H>]>,
     pub(super) ms: Box<[M<H>]>,
-    /// How many Ms run a preempted G without a P.
+    /// How many Ms run a preempted G without a P, or wait with one for its turn.
     pub(super) detached: Atomic<H, u64>,
     pub(super) spinning: CachePadded<Spinning<H>>,
     pub(super) idle_mask: IdleMask<H>,

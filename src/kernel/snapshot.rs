@@ -41,7 +41,7 @@ pub struct Snapshot {
     pub waiting: usize,
     /// Ms whose G waits with them, for whatever: those of [`waiting`](Snapshot::waiting) too.
     pub bound: usize,
-    /// Ms that run a preempted G without a P.
+    /// Ms that run a preempted G without a P, or wait with one for its turn.
     pub detached: usize,
     /// Could one more M be started?
     pub may_start: bool,

@@ -263,7 +263,8 @@ impl Builder {
         self
     }
 
-    /// How many threads there may be for tasks that were [preempted](Builder::preemption) and go on without a P, besides
+    /// How many threads there may be for tasks that were [preempted](Builder::preemption) and go on without a P, or that
+    /// make way on their thread ([`checkpoint`](crate::checkpoint)) and wait for their turn, besides
     /// [`max_threads`](Builder::max_threads): 65,536 at most. Default 10,000. Go: `SetMaxThreads`, where it is the bound
     /// for all, and reaching it is fatal.
     ///

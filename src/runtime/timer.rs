@@ -9,6 +9,7 @@ use crate::kernel::g::G;
 use crate::kernel::p::PId;
 use crate::kernel::timers::{Key, NEVER, Timers};
 use crate::kernel::work_source::{self, WorkSource};
+use core::iter;
 use core::sync::atomic::AtomicBool;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -115,31 +116,29 @@ impl TimerQueue {
         let (queue, known) = (Arc::clone(self), Known::new());
         let body = move || {
             let _known = known;
-            queue.serve_until_none_is_left();
+            queue.serve_the_first();
         };
         // Without a thread it sleeps until the next comes, which tries again.
         *is_served = thread::Builder::new().name("spinpark-timers".into()).spawn(body).is_ok();
     }
 
-    fn serve_until_none_is_left(&self) {
+    /// Until the first is due. A waker may drop a task, whose destructor may sleep in its turn: so the others are another
+    /// thread's before it is called.
+    fn serve_the_first(self: &Arc<Self>) {
         let mut is_served = self.is_served.lock().unwrap_or_else(PoisonError::into_inner);
-        loop {
+        let now = loop {
             let (now, deadline) = (Cores::now(), self.timers.deadline());
-            if deadline == NEVER {
-                *is_served = false;
-                return;
+            if deadline <= now || deadline == NEVER {
+                break now;
             }
-            if deadline > now {
-                let time = Duration::from_nanos(deadline - now);
-                is_served = self.earlier.wait_timeout(is_served, time).unwrap_or_else(PoisonError::into_inner).0;
-                continue;
-            }
-            drop(is_served); // who is woken may sleep again
-            while let Some(waker) = self.timers.take_due(0, now) {
-                guarded(|| waker.wake());
-            }
-            is_served = self.is_served.lock().unwrap_or_else(PoisonError::into_inner);
-        }
+            let time = Duration::from_nanos(deadline - now);
+            is_served = self.earlier.wait_timeout(is_served, time).unwrap_or_else(PoisonError::into_inner).0;
+        };
+        *is_served = false;
+        drop(is_served);
+        let due: Vec<Waker> = iter::from_fn(|| self.timers.take_due(0, now)).collect();
+        self.serve_if_any();
+        due.into_iter().for_each(|waker| guarded(|| waker.wake()));
     }
 }
 

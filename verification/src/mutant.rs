@@ -64,6 +64,7 @@ pub const SOURCES: &[(&str, &str)] = &[
     ("kernel/poll.rs", include_str!("../../src/kernel/poll.rs")),
     ("kernel/random_order.rs", include_str!("../../src/kernel/random_order.rs")),
     ("kernel/resize.rs", include_str!("../../src/kernel/resize.rs")),
+    ("kernel/role.rs", include_str!("../../src/kernel/role.rs")),
     ("kernel/runnext.rs", include_str!("../../src/kernel/runnext.rs")),
     ("kernel/runq.rs", include_str!("../../src/kernel/runq.rs")),
     ("kernel/safepoint.rs", include_str!("../../src/kernel/safepoint.rs")),

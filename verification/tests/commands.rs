@@ -26,6 +26,7 @@ use Try::{Cargo, Fails, InCi, No, Verify};
 const WHOLE: &str = "cargo verify --against verification/record.json";
 const PEERS: &str =
     "a workspace of its own, with other runtimes in it; it is built and run by hand, for docs/performance.md";
+const MUTATED: &str = "it builds the mutated kernel first, and tries each step: half an hour";
 const BENCH: &str = "a bench: minutes on a quiet machine. `cargo clippy --all-targets` compiles it";
 const FUZZERS: &str = "needs nightly Rust and libFuzzer";
 
@@ -81,6 +82,23 @@ const SHOWN: &[(&str, Try)] = &[
     ("cargo test -p spinpark-verification --test liveness", InCi("cargo test")),
     ("LITMUS=write cargo test -p spinpark-verification --test litmus_files", No("it writes the expectations anew")),
     ("PICTURES=write cargo test -p spinpark-verification --test pictures", No("it writes the expectations anew")),
+    // docs/soak.md
+    ("cargo test --test soak", InCi("cargo test")),
+    ("SPINPARK_SOAK_SECONDS=3600 cargo test --release --test soak", No("an hour; `.ci/run` has 30 seconds of it")),
+    ("cargo test --test soak -- --help", Cargo("test --quiet --test soak -- --help")),
+    (
+        "cargo test --test soak -- --seed 7 --seconds 60",
+        Cargo("test --quiet --test soak -- --seed 7 --seconds 2 --patience 5 --shrink 5 random_programs"),
+    ),
+    (
+        "cargo test --test soak -- --keep-going --seconds 600",
+        Cargo("test --quiet --test soak -- --keep-going --seconds 1 random_programs"),
+    ),
+    ("cargo test --test soak ping_pong_pairs", Cargo("test --quiet --test soak -- --seconds 1 ping_pong_pairs")),
+    (
+        "cargo test --test soak -- --replay FILE",
+        Cargo("test --quiet --test soak -- --replay tests/soak/regressions/hogs-take-every-thread.json"),
+    ),
     // The fuzzer
     (
         "cargo verify fuzz",
@@ -126,6 +144,10 @@ const SHOWN: &[(&str, Try)] = &[
         "cargo verify litmus DIR --engine loom --json answers.json",
         Verify(0, "litmus one --engine loom --json answers.json"),
     ),
+    (
+        "cargo verify litmus FILE --engine reference --model imm",
+        Verify(0, "litmus verification/litmus/SB+rlx.litmus --engine reference --model imm"),
+    ),
     ("cargo verify litmus verification/litmus", Verify(0, "litmus one")),
     (
         "cargo verify litmus verification/litmus/IRIW+scfences.litmus",
@@ -149,6 +171,10 @@ const SHOWN: &[(&str, Try)] = &[
         No("it builds the mutated kernel first: minutes; cli.rs has `--sort ordering`"),
     ),
     ("cargo verify mutants kernel/spinning.rs", No("it builds the mutated kernel first: minutes")),
+    ("cargo verify mutants --argued", No(MUTATED)),
+    ("cargo verify mutants --argued kernel/FILE.rs", No(MUTATED)),
+    ("cargo verify mutants --alone", No("each is a build of its own: minutes each")),
+    ("cargo verify mutants --record verification/record.json", No(MUTATED)),
     (
         "cargo verify mutants syscall-reads-before-it-writes --show",
         Verify(0, "mutants syscall-reads-before-it-writes --show"),
@@ -165,6 +191,9 @@ const NOT_GIVEN: &[(&str, &str)] = &[
     ("verify report --shard", "runs a part of everything: minutes; cli.rs refuses one that there is not"),
     ("verify report --no-steps", "runs everything: minutes"),
     ("verify mutants --resume", "cli.rs: `is_not_gone_on_with_from_a_strange_file`"),
+    ("verify mutants --argued", MUTATED),
+    ("verify mutants --one-in", MUTATED),
+    ("verify mutants --alone", "each is a build of its own: minutes each"),
     ("verify mutants --open", "tries each step of the source: hours"),
     ("verify fuzz --mutant", "fuzz_cli.rs: `a_wrong_twin_is_found_written_and_played_again`"),
 ];

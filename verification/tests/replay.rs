@@ -120,7 +120,7 @@ mod what_failed_fails_again {
     #[test]
     fn but_the_kernel_itself_does_not() {
         quietly();
-        let mut passed = BTreeSet::new();
+        let (mut passed, mut fails) = (BTreeSet::new(), 0);
         for mutant in mutant::all() {
             for (name, engine) in mutant.killed_by {
                 let Some(schedule) = of_mutant(mutant, name, *engine, 60.0) else { continue };
@@ -128,10 +128,15 @@ mod what_failed_fails_again {
                 match mended.replay(&here) {
                     Replayed::Passes => drop(passed.insert(*engine)),
                     Replayed::DoesNotFit(reason) => assert!(reason.contains("the kernel has changed"), "{reason}"),
-                    wrong => panic!("{name} on {engine}, without {}: {wrong:?}", mutant.name),
+                    wrong => {
+                        // Panics are not shown here.
+                        eprintln!("{name} on {engine}, without {}: {wrong:?}", mutant.name);
+                        fails += 1;
+                    }
                 }
             }
         }
+        assert_eq!(fails, 0, "schedules that the kernel fails by itself");
         assert!(passed.len() >= 3, "only on {passed:?} a mended kernel can follow the schedule");
     }
 }

@@ -7,16 +7,13 @@
 use super::common::party;
 use crate::engine::Engine;
 use crate::model::{Model, rc11, sc};
-use crate::mutant::{self, Mutant, Mutation};
+use crate::mutant::{Mutant, Mutation};
 use crate::stage::Stage;
 use crate::tiny::role::{Place, Tiny};
 use crate::wrap::signals::Signals;
-use spinpark::atomic::Atomic;
-use spinpark::kernel::role::{Role, Waits};
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 
 /// What somebody else does, by name.
 type Other<H, R> = (&'static str, fn(&Tiny<Signals<H>>) -> R);
@@ -38,9 +35,7 @@ fn play<H: Stage, R: Send + 'static>(
     let monitor = party::<Of<H>, _, _>("monitor", &tiny, Tiny::monitor);
     let others: Vec<_> = others.iter().map(|(name, act)| party::<Of<H>, _, _>(name, &tiny, *act)).collect();
     let went = act(&tiny, &place);
-    // The G has ended: its M lets go of the P, wherever a signal has put it.
-    Of::<H>::point();
-    let p = place.take(|away| tiny.reattach(away)).expect("M0's G has no P, and has lost none");
+    let p = tiny.end(&place);
     drop(listens);
     tiny.release(p);
     let retook = Of::<H>::join(monitor);
@@ -49,100 +44,34 @@ fn play<H: Stage, R: Send + 'static>(
     format!("{went}; detached {}, retaken {retook}", detached.get())
 }
 
-/// It waits, with its thread; or leaves it, if it could.
-fn waits<H: Stage>(could_leave: bool) -> String {
+/// It waits, with its thread.
+fn it_blocks<H: Stage>() -> String {
     play::<H, ()>(1, &[("who brings it", |tiny| tiny.bring())], |tiny, place| {
-        match decide::<H>(place, could_leave) {
-            Waits::Suspend => {
-                assert!(could_leave, "it left a thread that it could not leave");
-                // The M goes on with another G, under the P.
-                let p = place.take(|away| tiny.reattach(away)).expect("an M ran a G, and has no P");
-                tiny.work(&p);
-                drop(place.replace(Role::Running(p)));
-                "left".to_owned()
-            }
-            Waits::Block => {
-                assert!(!could_leave, "it waits with its thread, and could leave it");
-                let p = match mutant::twin() {
-                    // It waits as it is, with its P or without.
-                    Some("waits-without-reattaching") => place.with(|role| match role {
-                        Role::Detached(_) => panic!("it waits, has lost its P, and is not known to have none"),
-                        _ => None,
-                    }),
-                    _ => None,
-                }
-                .or_else(|| place.take(|away| tiny.reattach(away)))
-                .expect("it had a P, or had lost one");
-                let p = tiny.park_bound(p);
-                drop(place.replace(Role::Running(p)));
-                "blocked".to_owned()
-            }
-            Waits::WithoutP => panic!("it waits as if it had no P to hand on, and could suspend or block"),
-        }
+        tiny.block(place);
+        "blocked".to_owned()
     })
 }
 
-/// How it may wait. A wrong variant asks a flag beside the role first, as the runtime once did.
-fn decide<H: Stage>(place: &Place<Signals<H>>, could_leave: bool) -> Waits {
-    if mutant::twin() != Some("asks-a-flag-beside-the-role") {
-        return place.waits(could_leave);
-    }
-    let has_lost = place.with(|role| matches!(role, Role::Detached(_)));
-    Signals::<H>::point();
-    let has_p = place.with(|role| matches!(role, Role::Running(_)));
-    match has_lost || has_p {
-        true if could_leave => Waits::Suspend,
-        true => Waits::Block,
-        false => Waits::WithoutP,
-    }
-}
-
-fn it_blocks<H: Stage>() -> String {
-    waits::<H>(false)
-}
-
+/// It waits, and could leave its thread.
 fn it_suspends<H: Stage>() -> String {
-    waits::<H>(true)
+    play::<H, ()>(1, &[("who brings it", |tiny| tiny.bring())], |tiny, place| {
+        tiny.suspend(place);
+        "left".to_owned()
+    })
 }
 
 /// A system call, in which it waits without a P until a stopper has seen that nobody runs without one.
 fn it_enters_a_system_call<H: Stage>() -> String {
     play::<H, ()>(1, &[("stopper", |tiny| tiny.stop())], |tiny, place| {
-        let stay = |away| match mutant::twin() {
-            Some("a-system-call-stays-detached") => away,
-            _ => tiny.stay(away),
-        };
-        let leave = |p| spinpark::kernel::syscall::entersyscall(crate::tiny::role::M0, p, &**tiny);
-        assert!(place.enter_syscall(leave, stay), "it had a P, or had lost one");
-        assert!(place.waits(true) == Waits::WithoutP, "in a system call there is no P to hand on");
-        // Nested, nothing is left, and nothing comes back.
-        assert!(!place.enter_syscall(|p| panic!("{p:?} in a system call"), |away| away), "it was in one already");
-        if mutant::twin() == Some("a-system-call-stays-detached") {
-            // Relaxed: a count that only this thread changes.
-            assert!(tiny.detached.load(Relaxed) == 0, "a stopper waits for a G that sits in a system call");
-        }
-        let p = place.exit_syscall(|away| tiny.come_back(away)).expect("it was in a system call");
-        drop(place.replace(Role::Running(p)));
+        tiny.system_call(place);
         "in and out".to_owned()
     })
 }
 
 /// It readies others under its P, if it has one: what it does there and the handler do not meet.
 fn it_works_under_its_p<H: Stage>() -> String {
-    let flag = Atomic::<Signals<H>, u64>::new(0);
     play::<H, ()>(2, &[], |tiny, place| {
-        let mut under = 0;
-        for _ in 0..2 {
-            let works = place.try_with_mut(|role| {
-                let Role::Running(p) = role else { return false };
-                // Relaxed: steps, between which a signal may come.
-                flag.store(1, Relaxed);
-                tiny.work(p);
-                flag.store(2, Relaxed);
-                true
-            });
-            under += u32::from(works == Some(true));
-        }
+        let under = (0..2).filter(|_| tiny.readies(place)).count();
         format!("under its P {under} times")
     })
 }

@@ -1,14 +1,16 @@
 //! The smallest scheduler around `role`: one P, its word, and under a lock whether it is idle and whether the M wants it.
 
 use crate::models::common::g;
+use crate::mutant;
 use crate::stage::{Cell, Stage};
+use crate::wrap::signals::Signals;
 use crate::wrap::trace::main_plays;
 use spinpark::atomic::Atomic;
 use spinpark::host::{Lock, Parker, Word};
 use spinpark::kernel::g::G;
 use spinpark::kernel::m::{M, MId, Mail};
 use spinpark::kernel::p::{OwnedP, PId};
-use spinpark::kernel::role::{Role, RoleCell};
+use spinpark::kernel::role::{Role, RoleCell, Waits};
 use spinpark::kernel::syscall::{self, Away, Custody, Neighbours};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -215,5 +217,91 @@ impl<H: Stage> Tiny<H> {
         assert!(is_idle && !in_word && !is_queued, "the P is lost: idle {is_idle}, in its word {in_word}");
         // Relaxed: all others have ended.
         assert!(self.detached.load(Relaxed) == 0, "a G counts as detached, and none is");
+    }
+}
+
+/// What M0's G does, on a thread that hears signals: each needs a decision.
+impl<H: Stage> Tiny<Signals<H>> {
+    /// It waits for the value, with its thread.
+    pub fn block(&self, place: &Place<Signals<H>>) {
+        match decide(place, false) {
+            Waits::Suspend => panic!("it left a thread that it could not leave"),
+            Waits::WithoutP => panic!("it waits as if it had no P to hand on, and has one, or had"),
+            Waits::Block => {}
+        }
+        let p = match mutant::twin() {
+            // It waits as it is, with its P or without.
+            Some("waits-without-reattaching") => place.with(|role| match role {
+                Role::Detached(_) => panic!("it waits, has lost its P, and is not known to have none"),
+                _ => None,
+            }),
+            _ => None,
+        };
+        let p = p.or_else(|| place.take(|away| self.reattach(away))).expect("it had a P, or had lost one");
+        let p = self.park_bound(p);
+        drop(place.replace(Role::Running(p)));
+    }
+
+    /// It waits, and could leave its thread. Its M goes on with another.
+    pub fn suspend(&self, place: &Place<Signals<H>>) {
+        match decide(place, true) {
+            Waits::Suspend => {}
+            Waits::Block => panic!("it waits with its thread, and could leave it"),
+            Waits::WithoutP => panic!("it waits as if it had no P to hand on, and could leave its thread"),
+        }
+        let p = place.take(|away| self.reattach(away)).expect("an M ran a G, and has no P");
+        self.work(&p);
+        drop(place.replace(Role::Running(p)));
+    }
+
+    /// It enters a system call, and comes back.
+    pub fn system_call(&self, place: &Place<Signals<H>>) {
+        let stay = |away| match mutant::twin() {
+            Some("a-system-call-stays-detached") => away,
+            _ => self.stay(away),
+        };
+        let leave = |p| syscall::entersyscall(M0, p, self);
+        assert!(place.enter_syscall(leave, stay), "it had a P, or had lost one");
+        assert!(place.waits(true) == Waits::WithoutP, "in a system call there is no P to hand on");
+        // Nested, nothing is left, and nothing comes back.
+        assert!(!place.enter_syscall(|p| panic!("{p:?} in a system call"), |away| away), "it was in one already");
+        // Relaxed: a count that only this thread changes.
+        let is_counted = self.detached.load(Relaxed) > 0;
+        assert!(!is_counted, "a stopper waits for a G that sits in a system call");
+        let p = place.exit_syscall(|away| self.come_back(away)).expect("it was in a system call");
+        drop(place.replace(Role::Running(p)));
+    }
+
+    /// It does something under its P, if it has one, and the handler does not come between.
+    pub fn readies(&self, place: &Place<Signals<H>>) -> bool {
+        let works = place.try_with_mut(|role| {
+            let Role::Running(p) = role else { return false };
+            Signals::<H>::point();
+            self.work(p);
+            Signals::<H>::point();
+            true
+        });
+        works == Some(true)
+    }
+
+    /// It has ended: its M lets go of the P, wherever a signal has put it.
+    pub fn end(&self, place: &Place<Signals<H>>) -> OwnedP {
+        Signals::<H>::point();
+        place.take(|away| self.reattach(away)).expect("M0's G has no P, and has lost none")
+    }
+}
+
+/// How it may wait. A wrong variant asks a flag beside the role first, as the runtime once did.
+fn decide<H: Stage>(place: &Place<Signals<H>>, could_leave: bool) -> Waits {
+    if mutant::twin() != Some("asks-a-flag-beside-the-role") {
+        return place.waits(could_leave);
+    }
+    let has_lost = place.with(|role| matches!(role, Role::Detached(_)));
+    Signals::<H>::point();
+    let has_p = place.with(|role| matches!(role, Role::Running(_)));
+    match has_lost || has_p {
+        true if could_leave => Waits::Suspend,
+        true => Waits::Block,
+        false => Waits::WithoutP,
     }
 }
