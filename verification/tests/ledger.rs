@@ -204,7 +204,7 @@ mod sizes {
     fn are_within_the_budget() {
         let kernel = kernel();
         let all: usize = kernel.values().map(|text| code(text)).sum();
-        assert!(all <= 3_950, "the kernel has {all} lines of code");
+        assert!(all <= 3_960, "the kernel has {all} lines of code");
         for (name, text) in &kernel {
             let lines = code(text);
             assert!(lines <= 310, "{name}.rs has {lines} lines of code");

@@ -67,6 +67,7 @@ impl Room for SignalledThread {
         (0..setup.signals).map(|signals| Setup { signals }).collect()
     }
     fn play<H: Stage>(program: &Program<Self>) -> String {
+        Signals::<H>::begin();
         let tiny = Tiny::<Signals<H>>::new();
         let place = Tiny::<Signals<H>>::running();
         let detached = Rc::new(Cell::new(0u64));

@@ -25,6 +25,7 @@ fn play<H: Stage, R: Send + 'static>(
     act: impl FnOnce(&Arc<Tiny<Signals<H>>>, &Rc<Place<Signals<H>>>) -> String,
 ) -> String {
     type Of<H> = Signals<H>;
+    Of::<H>::begin();
     let tiny = Tiny::<Of<H>>::new();
     let place = Tiny::<Of<H>>::running();
     let detached = Rc::new(Cell::new(0));

@@ -35,16 +35,17 @@ thread_local! {
 pub struct Listens(usize);
 
 impl<H: Stage> Signals<H> {
+    /// An execution begins: nobody listens. One that was broken off may have left somebody who did.
+    pub fn begin() {
+        HANDLERS.with_borrow_mut(Vec::clear);
+    }
+
     /// From now on up to `n` signals may come on the calling thread, and are handled by `handle`.
     #[must_use = "dropped, it hears none"]
     pub fn listen(n: usize, handle: impl Fn() + 'static) -> Listens {
         let thread = H::me();
         let handler = Handler { thread, handle: Rc::new(handle), left: n };
-        HANDLERS.with_borrow_mut(|handlers| {
-            // One that an execution left, which was broken off.
-            handlers.retain(|other| other.thread != thread);
-            handlers.push(handler);
-        });
+        HANDLERS.with_borrow_mut(|handlers| handlers.push(handler));
         Listens(thread)
     }
 
