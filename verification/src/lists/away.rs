@@ -74,9 +74,10 @@ impl Model {
 
     /// `m` comes back with a G that is bound to it.
     pub(super) fn exit_bound(&mut self, m: usize, g: u64, p: usize, left: Option<u32>) {
+        let is_detached = matches!(self.ms[m].at, At::Away { is_detached: true, .. });
         match self.come_back(m, p, left, Item::Ticket(m)) {
             Some(p) => self.ms[m].at = At::Runs { g, p },
-            None => self.lie_down(m, At::Returns(g)),
+            None => self.lie_down(m, At::Returns { g, is_detached }),
         }
     }
 
@@ -92,7 +93,7 @@ impl Model {
     pub(super) fn get_up(&mut self, m: usize, p: usize) {
         self.events.push(Ev::Got { m, p });
         let g = match self.ms[m].at {
-            At::Returns(g) => {
+            At::Returns { g, .. } => {
                 self.came_back(m, p, Way::Queued);
                 g
             }
@@ -100,7 +101,7 @@ impl Model {
                 self.events.push(Ev::WaitOver(m, self.ms[m].why));
                 g
             }
-            At::Yielded(g) => g,
+            At::Yielded { g, .. } => g,
             other => unreachable!("M{m} is {other:?}"),
         };
         self.ms[m].at = At::Runs { g, p };
@@ -133,10 +134,13 @@ impl Model {
         if self.is_stopping || has_work && !self.is_wanted() {
             self.seen.note("a bound G made way");
             self.events.push(Ev::Left { m, p, waits: false });
+            let is_detached = self.detached() < self.numbers.max_detached;
+            self.seen.note_if(is_detached, "a bound G made way, and its M counts as detached");
+            let waits = At::Yielded { g, is_detached };
             self.global.push_back(Item::Ticket(m));
-            self.ms[m].at = At::Yielded(g);
+            self.ms[m].at = waits;
             self.hand_on(p);
-            self.lie_down(m, At::Yielded(g));
+            self.lie_down(m, waits);
         }
     }
 
@@ -155,6 +159,11 @@ impl Model {
                     self.seen.note("a G was asked to make way");
                     let first = !std::mem::replace(&mut self.ps[p].is_asked, true);
                     self.events.push(Ev::Preempt(p, first));
+                    let most = self.numbers.max_detached;
+                    if most > 0 && self.detached() >= most {
+                        self.events.push(Ev::Undetachable(p));
+                        self.seen.note("as many as may be were detached");
+                    }
                 }
             } else if retake || is_wanted {
                 self.seen.note("retaken");

@@ -63,7 +63,7 @@ impl Model {
             self.events.push(Ev::Woken(m));
             return self.deliver(m, Mail::Run { p, seeks });
         }
-        let m = if self.is_closed { None } else { self.unused.pop() };
+        let m = if self.is_closed || !self.may_start() { None } else { self.unused.pop() };
         let Some(m) = m else { return self.refuse(p, seeks, None) };
         self.alive += 1;
         self.events.push(Ev::Starting(m));
@@ -82,7 +82,8 @@ impl Model {
 
     /// The first M is started, by whoever made the scheduler.
     pub(super) fn begin(&mut self) {
-        let Some(m) = self.unused.pop() else { return self.events.push(Ev::Began(true)) };
+        let m = if self.may_start() { self.unused.pop() } else { None };
+        let Some(m) = m else { return self.events.push(Ev::Began(true)) };
         self.alive += 1;
         let Some(p) = self.idle_p_unless_closed() else {
             self.seen.note("every P was in use when the first M was to start");
@@ -226,7 +227,7 @@ impl Model {
         let has_work = !self.global.is_empty() || self.expects || !self.arrived.is_empty();
         let why = match has_work {
             false => Woken::Deadlock,
-            true if self.sleeping.is_empty() && self.unused.is_empty() => Woken::NoThread,
+            true if self.sleeping.is_empty() && !self.may_start() => Woken::NoThread,
             true => return,
         };
         let mut theirs = self.waiting.iter().filter(|(_, wake)| *wake == Wake::Inside).map(|(m, _)| *m);

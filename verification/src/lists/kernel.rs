@@ -37,7 +37,7 @@ pub struct Kernel {
     watch: Watch,
     asleep: BTreeMap<Who, usize>,
     next_g: u64,
-    max_ms: usize,
+    ms: usize,
 }
 
 impl Kernel {
@@ -55,7 +55,7 @@ impl Kernel {
         .expect("these numbers are allowed");
         let watch = sched.watch();
         let waker = waker.expect("a source was made");
-        Kernel { sched, stage, witness, waker, watch, asleep: BTreeMap::new(), next_g: 1, max_ms: numbers.max_ms }
+        Kernel { sched, stage, witness, waker, watch, asleep: BTreeMap::new(), next_g: 1, ms: numbers.ms() }
     }
 
     /// Makes a move that the model allows.
@@ -279,7 +279,7 @@ impl Kernel {
         let events = self.witness.book().events.clone();
         Seen {
             events,
-            ms: (0..self.max_ms).map(|m| self.bed(Who::M(m))).collect(),
+            ms: (0..self.ms).map(|m| self.bed(Who::M(m))).collect(),
             outside: outside.map(|who| self.bed(who)).collect(),
             can_start_m: self.sched.can_start_m(),
             snapshot: self.sched.snapshot(),

@@ -132,9 +132,15 @@ pub(super) enum At {
     /// Has nothing to do.
     Rests,
     /// Its G waits for a P: because it made way, because it waited, because it is back.
-    Yielded(u64),
+    Yielded {
+        g: u64,
+        is_detached: bool,
+    },
     Waits(u64),
-    Returns(u64),
+    Returns {
+        g: u64,
+        is_detached: bool,
+    },
     /// Stops the world, or waits to; or passes a safepoint.
     Stops {
         g: u64,
@@ -190,11 +196,11 @@ impl Model {
             theme: Theme::Everything,
             procs: numbers.procs,
             ps: vec![P::default(); capacity],
-            ms: vec![M { at: At::Nowhere, mail: None, why: Woken::Ready }; numbers.max_ms],
+            ms: vec![M { at: At::Nowhere, mail: None, why: Woken::Ready }; numbers.ms()],
             global: VecDeque::new(),
             idle: (0..numbers.procs).rev().collect(),
             sleeping: Vec::new(),
-            unused: (0..numbers.max_ms).rev().collect(),
+            unused: (0..numbers.ms()).rev().collect(),
             alive: 0,
             seekers: 0,
             wants_seeker: false,
@@ -273,7 +279,9 @@ impl Model {
                 Bed::Runs { g, p, should_yield: self.is_wanted() || is_preempted, is_preempted }
             }
             At::Away { g, .. } => Bed::Away(g),
-            At::Rests | At::Yielded(_) | At::Waits(_) | At::Returns(_) => Bed::Asleep(self.ms[m].mail.is_some()),
+            At::Rests | At::Yielded { .. } | At::Waits(_) | At::Returns { .. } => {
+                Bed::Asleep(self.ms[m].mail.is_some())
+            }
             At::Stops { .. } if self.has_stopped == Some(who) => Bed::HasStopped,
             At::Stops { .. } => self.bed_of(who),
         }
@@ -299,7 +307,7 @@ impl Model {
     /// Everybody that there may be.
     pub(super) fn everybody(&self) -> impl Iterator<Item = Who> + use<> {
         let outside = (0..OUTSIDERS).map(Who::Outsider).chain([Who::Closer]);
-        (0..self.numbers.max_ms).map(Who::M).chain(outside)
+        (0..self.numbers.ms()).map(Who::M).chain(outside)
     }
 
     /// What is to be seen of it after the last move.
@@ -316,16 +324,33 @@ impl Model {
             polling: 0,
             waiting: self.inside(),
             bound: self.waiting.len(),
-            detached: self.ms.iter().filter(|m| matches!(m.at, At::Away { is_detached: true, .. })).count(),
-            may_start: !self.unused.is_empty(),
+            detached: self.detached(),
+            may_start: self.may_start(),
             in_syscall: self.ps.iter().filter(|p| p.in_call_of.is_some()).count(),
             held: self.held.len(),
             refused: self.refused,
         };
         let (ms, outside): (Vec<Who>, Vec<Who>) = self.everybody().partition(|who| matches!(who, Who::M(_)));
         let beds = |all: Vec<Who>| all.into_iter().map(|who| self.where_is(who)).collect();
-        let can_start_m = !self.sleeping.is_empty() || !self.unused.is_empty();
+        let can_start_m = !self.sleeping.is_empty() || self.may_start();
         Seen { events: self.events.clone(), ms: beds(ms), outside: beds(outside), can_start_m, snapshot }
+    }
+
+    /// Ms that run a G without a P, or wait with one that made way.
+    pub(super) fn detached(&self) -> usize {
+        let is_detached = |m: &&M| match m.at {
+            At::Away { is_detached, .. } | At::Yielded { is_detached, .. } | At::Returns { is_detached, .. } => {
+                is_detached
+            }
+            _ => false,
+        };
+        self.ms.iter().filter(is_detached).count()
+    }
+
+    /// Could one more M be started?
+    pub(super) fn may_start(&self) -> bool {
+        let used = self.numbers.ms() - self.unused.len();
+        !self.unused.is_empty() && used < self.numbers.max_ms + self.detached()
     }
 
     /// Is there a reason why work waits though every M sleeps: no M could be had, or the scheduler is closed?

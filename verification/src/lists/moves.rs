@@ -27,8 +27,10 @@ pub struct Numbers {
     pub inherit_at_most: u32,
     /// So often around the other Ps.
     pub steal_passes: u32,
-    /// Ms that there may be.
+    /// Ms that there may be,
     pub max_ms: usize,
+    /// and so many more while so many are detached.
+    pub max_detached: usize,
 }
 
 impl Numbers {
@@ -42,6 +44,11 @@ impl Numbers {
         self.procs + self.spare
     }
 
+    /// For how many Ms there is a number.
+    pub fn ms(&self) -> usize {
+        self.max_ms + self.max_detached
+    }
+
     /// For the kernel.
     pub fn config(&self) -> Config {
         Config {
@@ -53,6 +60,7 @@ impl Numbers {
             inherit_at_most: self.inherit_at_most,
             steal_passes: self.steal_passes,
             max_ms: self.max_ms,
+            max_detached: self.max_detached,
             ..Config::default()
         }
     }
@@ -211,6 +219,8 @@ pub enum Ev {
     Retaken(usize),
     /// The G under this P is asked to make way. For the first time?
     Preempt(usize, bool),
+    /// It cannot be detached: as many as may be are.
+    Undetachable(usize),
     Held(usize),
     /// This P is idle.
     Listed(usize),

@@ -202,7 +202,7 @@ impl Model {
             all.extend([What::GoOn(who), What::Stir(who), What::Stop(who), What::Start(who), What::ForEachP(who)]);
             all.extend((0..=self.numbers.capacity() + 1).map(|procs| What::Resize(who, procs)));
         }
-        for m in 0..self.numbers.max_ms {
+        for m in 0..self.numbers.ms() {
             all.extend([What::Ready(m), What::Next(m), What::Yield(m), What::YieldBound(m), What::ReadyBound(m)]);
             all.extend([What::NextLocal(m), What::GoYield(m), What::Interrupt(m)]);
             all.extend([What::Enter(m), What::Block(m), What::Exit(m), What::ExitBound(m), What::End(m)]);

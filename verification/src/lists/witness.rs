@@ -73,6 +73,7 @@ impl Observer for Witness {
             Event::Returned { m, p, way } => Ev::Returned { m: m.index(), p: p.index(), way },
             Event::Retaken { p } => Ev::Retaken(p.index()),
             Event::Preempt { p, first } => Ev::Preempt(p.index(), first),
+            Event::Undetachable { p } => Ev::Undetachable(p.index()),
             Event::Listed { p } => Ev::Listed(p.index()),
             Event::Held { p } => Ev::Held(p.index()),
             Event::Stopped => Ev::Stopped,

@@ -25,6 +25,7 @@ const SMALL: Numbers = Numbers {
     inherit_at_most: 1,
     steal_passes: 2,
     max_ms: 4,
+    max_detached: 0,
 };
 
 /// Both, and the moves that were made.
@@ -154,6 +155,7 @@ fn numbers<H: Stage>() -> Numbers {
         inherit_at_most: 1 + H::choose(3) as u32,
         steal_passes: any_of::<H, _>(&[1, 2, 4]),
         max_ms: any_of::<H, _>(&[4, 5, 6, 4, 5, 6, 1, 2, 3]),
+        max_detached: any_of::<H, _>(&[0, 1, 2]),
     }
 }
 
@@ -188,7 +190,7 @@ fn moves_of_the_world<H: Stage>() -> String {
 pub const MODELS: &[Model] = &[
     crate::model!("sched::answers_as_lists_would::moves_of_queues", moves_of_queues,
         claim: "who finds which G where is what lists would say",
-        size: "one moves at a time; 10 to 69 moves; 1 to 3 Ps, up to 6 Ms, rings of 2 to 8",
+        size: "one moves at a time; 10 to 69 moves; 1 to 3 Ps, up to 6 Ms, and 2 more that are detached, rings of 2 to 8",
         invariants: [1, 2, 4, 12, 13, 25, 30, 31, 32, 33, 34],
         must_reach: ["found at the global queue's turn", "found locally", "found in the global queue",
             "found in the source", "stolen", "several were stolen", "runnext was stolen", "runnext had its turns", "a share was more than one",
@@ -197,21 +199,21 @@ pub const MODELS: &[Model] = &[
         runs: [sampled(Engine::Random, 1_000)]),
     crate::model!("sched::answers_as_lists_would::moves_of_calls", moves_of_calls,
         claim: "who comes back from a system call with which P, and what the monitor takes or asks for, is what lists would say",
-        size: "one moves at a time; 10 to 69 moves; 1 to 3 Ps, up to 6 Ms, rings of 2 to 8",
+        size: "one moves at a time; 10 to 69 moves; 1 to 3 Ps, up to 6 Ms, and 2 more that are detached, rings of 2 to 8",
         invariants: [1, 2, 4, 12, 13, 25, 30, 31, 32, 33, 34],
         must_reach: ["back, and the P was kept", "back, and the P was taken back", "back, and a P was idle", "back, and queued",
-            "retaken", "a G was asked to make way", "a P with work was handed on"],
+            "retaken", "a G was asked to make way", "a P with work was handed on", "as many as may be were detached"],
         runs: [sampled(Engine::Random, 1_000)]),
     crate::model!("sched::answers_as_lists_would::moves_of_waits", moves_of_waits,
         claim: "who waits, who is readied, and who is told of a deadlock is what lists would say",
-        size: "one moves at a time; 10 to 69 moves; 1 to 3 Ps, up to 6 Ms, rings of 2 to 8",
+        size: "one moves at a time; 10 to 69 moves; 1 to 3 Ps, up to 6 Ms, and 2 more that are detached, rings of 2 to 8",
         invariants: [1, 2, 4, 12, 13, 19, 25, 30, 31, 32, 33, 34],
-        must_reach: ["a ticket was served", "a bound G made way", "it was readied before it waited", "who waited got an idle P",
+        must_reach: ["a ticket was served", "a bound G made way", "a bound G made way, and its M counts as detached", "it was readied before it waited", "who waited got an idle P",
             "a deadlock was told", "one of several that wait was told", "closed while a G waits", "back, and a P came later"],
         runs: [sampled(Engine::Random, 1_000)]),
     crate::model!("sched::answers_as_lists_would::moves_of_the_world", moves_of_the_world,
         claim: "who stops the world, in which order, and what is under which P afterwards is what lists would say",
-        size: "one moves at a time; 10 to 69 moves; 1 to 3 Ps, up to 6 Ms, rings of 2 to 8",
+        size: "one moves at a time; 10 to 69 moves; 1 to 3 Ps, up to 6 Ms, and 2 more that are detached, rings of 2 to 8",
         invariants: [1, 2, 4, 12, 13, 16, 18, 25, 30, 31, 32, 33, 34],
         must_reach: ["stopped while a G is in a system call", "one stood in line", "a safepoint was passed", "more Ps",
             "a P that ended held Gs"],
