@@ -26,7 +26,7 @@ fn good() -> impl Strategy<Value = Config> {
         up_to(Config::MAX_MS),
         // None at all, or fewer than there are: that is no promise to have less.
         (
-            0..=Config::MAX_PROCS,
+            prop_oneof![3 => 0..=Config::MAX_PROCS, 1 => Just(Config::MAX_PROCS)],
             prop_oneof![Just(0), Just(Nanos::MAX), any::<Nanos>()],
             prop_oneof![Just(0), up_to(Config::MAX_MS)],
             prop_oneof![Just(SHORTEST), SHORTEST..=Nanos::MAX],

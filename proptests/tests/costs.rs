@@ -296,3 +296,33 @@ mod a_ring {
         assert_eq!(take(costs("steal nothing", [3, 0, 0, 0, 0, 0, 0], || ring.steal_into(&mine))), None);
     }
 }
+
+/// `work`, submitter's half: what was queued is queued before the StoreLoad, also by who spills. While an M is spinning
+/// nothing comes after that, so the last lock is the queue's.
+mod whoever_queues_passes_the_fence_afterwards {
+    use super::*;
+
+    fn does(what: &str, act: impl FnOnce()) {
+        let ((), counts) = Counts::of(act);
+        assert!(counts.fences == 1 && counts.locks == 1, "{what} cost {counts}: one lock, one fence");
+        assert_eq!(Counts::locks_since_a_fence(), 0, "{what}: the fence was passed before it was queued");
+    }
+
+    #[test]
+    fn into_the_global_queue() {
+        Staged::reset();
+        let config = Config { procs: 2, ring: 2, max_ms: 4, ..Config::default() };
+        let sched: S = Sched::new(config, (), staged::enter).expect("these numbers are allowed");
+        submit(&sched, 1);
+        let m1 = begin();
+        let mut m1 = run(&sched, m1, 1);
+        // An M is asked for, and is spinning until it begins.
+        sched.ready(&mut m1, g(2));
+        does("submit", || submit(&sched, 3));
+        does("yield_now", || sched.yield_now(&mut m1, g(4)));
+        (5..=6).for_each(|n| sched.ready(&mut m1, g(n)));
+        does("goyield into a full ring", || sched.goyield(&mut m1, g(7)));
+        let m2 = begin();
+        assert_eq!(staged::close(&sched, vec![m1, m2]).len(), 6);
+    }
+}

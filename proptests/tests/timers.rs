@@ -149,6 +149,7 @@ impl Both {
         let first = self.list.first().map_or(NEVER, |timer| timer.when);
         same("the next", &first, &self.timers.deadline())?;
         same("how many", &self.list.len(), &self.timers.len())?;
+        same("is there any", &!self.list.is_empty(), &self.timers.is_any())?;
         same("is it empty?", &self.list.is_empty(), &self.timers.is_empty())
     }
 }

@@ -85,14 +85,14 @@ pub struct Bindings {
     /// How many rest that only others of the same scheduler can ready.
     inside: usize,
     /// How many wait.
-    len: usize,
+    total: usize,
     waits: u64,
 }
 
 impl Bindings {
     /// For `max_ms` Ms.
     pub fn new(max_ms: usize) -> Self {
-        Bindings { states: (0..max_ms).map(|_| (State::Awake, Woken::Ready)).collect(), inside: 0, len: 0, waits: 0 }
+        Bindings { states: (0..max_ms).map(|_| (State::Awake, Woken::Ready)).collect(), inside: 0, total: 0, waits: 0 }
     }
 
     /// `m`'s G waits from now on. `false`: it was readied already.
@@ -103,7 +103,7 @@ impl Bindings {
         let readied = *state == State::Readied;
         *state = if readied { State::Awake } else { State::Waiting(wake) };
         *woken = Woken::Ready;
-        self.len += usize::from(!readied);
+        self.total += usize::from(!readied);
         !readied
     }
 
@@ -130,7 +130,7 @@ impl Bindings {
             State::Resting(..) | State::Waiting(_) => (),
         }
         (*state, *woken) = (State::Awake, why);
-        self.len -= 1;
+        self.total -= 1;
         true
     }
 
@@ -147,13 +147,8 @@ impl Bindings {
     }
 
     /// Ms whose G waits.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Does none wait?
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
+    pub fn total(&self) -> usize {
+        self.total
     }
 
     /// Ms that rest and that only others of the same scheduler can ready.

@@ -81,7 +81,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
             alive: c.alive,
             polling: usize::from(self.netpoll.is_blocked()),
             waiting: c.bound.inside(),
-            bound: c.bound.len(),
+            bound: c.bound.total(),
             detached: self.detached(),
             may_start: self.may_start(c),
             in_syscall: self.ps.iter().filter(|p| p.custody.peek().in_syscall.is_some()).count(),

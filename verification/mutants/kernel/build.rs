@@ -16,6 +16,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     fs::create_dir_all(out.join("kernel"))?;
     println!("cargo::rerun-if-changed={}", source.display());
     Placing::LISTS.iter().for_each(|list| println!("cargo::rerun-if-changed={list}"));
+    println!("cargo::rerun-if-changed={}", Placing::BY_HAND);
     println!("cargo::rerun-if-env-changed={ALONE}");
     let alone = env::var(ALONE).ok();
     let placing = Placing::read(&here)?;

@@ -24,6 +24,17 @@ impl Model {
         }
     }
 
+    /// The G of `m`, which goes on without a P, enters a system call.
+    pub(super) fn enter_detached(&mut self, m: usize, blocks: bool) {
+        let At::Away { g, p, left, .. } = self.ms[m].at else { unreachable!("M{m} is not away") };
+        self.ms[m].at = At::Away { g, p, left, is_detached: false };
+        if blocks && self.ps[p].in_call_of == Some(m) && left == Some(self.ps[p].takings) {
+            self.seen.note("a preempted G blocked, and its P was handed on");
+            self.take_from_call(p);
+            self.hand_on(p);
+        }
+    }
+
     /// Whoever takes a P out of a call, changes the number of takings.
     pub(super) fn take_from_call(&mut self, p: usize) {
         (self.ps[p].in_call_of, self.ps[p].takings) = (None, self.ps[p].takings + 1);

@@ -66,8 +66,21 @@ impl Kernel {
         self.witness.book().events.clear();
         self.stage.draw_by(this.lot);
         match this.what {
-            What::Submit | What::Arrive(_) | What::Expect(_) | What::ReadyBound(_) | What::Begin => {
+            What::Submit
+            | What::Arrive(_)
+            | What::Expect(_)
+            | What::ReadyBound(_)
+            | What::Begin
+            | What::LookForDeadlock => {
                 self.by_an_outsider(this.what);
+            }
+            What::EnterDetached(m, blocks) => {
+                let who = Who::M(m);
+                let Role::Away(away, own) = self.witness.take(who) else { panic!("M{m} is not away") };
+                self.act(who, move |sched| {
+                    let away = sched.enter_syscall_detached(away, blocks);
+                    sched.observer().put(who, Role::Away(away, own));
+                });
             }
             What::Refuse(threads) => self.stage.refuse(threads),
             What::Tick(pause) => {
@@ -117,6 +130,7 @@ impl Kernel {
                 self.waker.wake();
             }
             What::ReadyBound(m) => self.sched.ready_bound(MId(m as u32)),
+            What::LookForDeadlock => self.sched.look_for_deadlock(),
             What::Begin => {
                 let began = self.sched.start().is_ok();
                 self.witness.note(Ev::Began(began));

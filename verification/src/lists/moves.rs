@@ -119,6 +119,10 @@ pub enum What {
     Interrupt(usize),
     /// It enters one that is known to block.
     Block(usize),
+    /// The G of the M, which goes on without a P, enters a system call. Is that known to block?
+    EnterDetached(usize, bool),
+    /// Somebody asks whether anybody waits for ever.
+    LookForDeadlock,
     /// The M, in a system call, comes back.
     Exit(usize),
     /// The same, with a G that is bound to it.

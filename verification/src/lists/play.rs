@@ -18,7 +18,12 @@ impl Model {
         self.events.clear();
         self.lot = (this.lot, 0);
         match this.what {
-            What::Submit | What::Arrive(_) | What::Expect(_) | What::ReadyBound(_) | What::Begin => {
+            What::Submit
+            | What::Arrive(_)
+            | What::Expect(_)
+            | What::ReadyBound(_)
+            | What::Begin
+            | What::LookForDeadlock => {
                 self.by_an_outsider(this.what);
             }
             What::Refuse(threads) => self.refusals = threads,
@@ -32,6 +37,7 @@ impl Model {
             What::Start(who) => self.start_the_world(who),
             What::Resize(_, procs) => self.resize(procs),
             What::Close => self.close(),
+            What::EnterDetached(m, blocks) => self.enter_detached(m, blocks),
             What::Exit(m) | What::ExitBound(m) => {
                 let At::Away { g, p, left, .. } = self.ms[m].at else { unreachable!("M{m} is not away") };
                 if matches!(this.what, What::Exit(_)) {
@@ -84,6 +90,10 @@ impl Model {
                 }
             }
             What::Begin => self.begin(),
+            What::LookForDeadlock => {
+                self.check_dead();
+                self.unlock();
+            }
             other => unreachable!("{other:?} does not come from outside"),
         }
     }
@@ -176,6 +186,10 @@ impl Model {
             What::Stir(who) => self.where_is(who) == Bed::Asleep(false),
             What::Ready(m) => runs(m) && few,
             What::Begin => !self.is_closed,
+            What::LookForDeadlock => true,
+            What::EnterDetached(m, _) => {
+                matches!(self.ms.get(m).map(|m| m.at), Some(At::Away { is_detached: true, .. }))
+            }
             What::Next(m) | What::NextLocal(m) | What::Yield(m) | What::GoYield(m) | What::YieldBound(m) => runs(m),
             What::Enter(m) | What::Interrupt(m) | What::Block(m) | What::Park(m, _) | What::End(m) => runs(m),
             What::Exit(m) | What::ExitBound(m) => is_away(m),
@@ -193,7 +207,7 @@ impl Model {
 
     /// All that may be done now, each as often as it is worth.
     pub fn allowed(&self) -> Vec<What> {
-        let mut all = vec![What::Submit, What::Begin, What::Close];
+        let mut all = vec![What::Submit, What::Begin, What::Close, What::LookForDeadlock];
         all.extend([1, 2, 3].map(What::Arrive));
         all.extend([true, false].map(What::Expect));
         all.extend([0, 1, 2].map(What::Refuse));
@@ -207,6 +221,7 @@ impl Model {
             all.extend([What::NextLocal(m), What::GoYield(m), What::Interrupt(m)]);
             all.extend([What::Enter(m), What::Block(m), What::Exit(m), What::ExitBound(m), What::End(m)]);
             all.extend([What::Park(m, Wake::Inside), What::Park(m, Wake::Outside)]);
+            all.extend([What::EnterDetached(m, false), What::EnterDetached(m, true)]);
         }
         all.retain(|what| self.allows(*what));
         let worth = |what| std::iter::repeat_n(what, self.worth(what));
@@ -230,7 +245,8 @@ impl Model {
             What::Ready(_) => (Theme::Queues, 6),
             What::Arrive(_) | What::Yield(_) | What::GoYield(_) | What::Refuse(_) => (Theme::Queues, 1),
             What::Enter(_) => (Theme::Calls, 3),
-            What::Block(_) | What::Interrupt(_) | What::Tick(_) => (Theme::Calls, 1),
+            What::Block(_) | What::Interrupt(_) | What::Tick(_) | What::EnterDetached(..) => (Theme::Calls, 1),
+            What::LookForDeadlock => (Theme::Waits, 1),
             What::ExitBound(_) => (Theme::Waits, 2),
             What::Park(_, Wake::Inside) => (Theme::Waits, 3),
             What::Park(_, Wake::Outside) | What::ReadyBound(_) | What::YieldBound(_) | What::End(_) => {

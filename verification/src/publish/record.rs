@@ -131,7 +131,8 @@ pub struct MutantRecord {
     pub name: String,
     /// What sort of mistake.
     pub sort: Sort,
-    /// Which kind of its sort: `dropped`, `doubled`, `swapped`, `always`, `never`, `replaced`, `early`; `weakened`, `torn`.
+    /// Which kind of its sort: `dropped`, `doubled`, `swapped`, `always`, `never`, `replaced`, `early`,
+    /// `edited` (by hand); `weakened`, `torn`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub kind: String,
     /// The room, or the file of the kernel, that it spoils.

@@ -32,6 +32,8 @@ pub struct Counts {
 
 thread_local! {
     static COUNTS: Cell<Counts> = const { Cell::new(Counts::NONE) };
+    /// How many locks had been entered at the last fence.
+    static LOCKS_THEN: Cell<u64> = const { Cell::new(0) };
 }
 
 impl Counts {
@@ -43,6 +45,12 @@ impl Counts {
         let before = COUNTS.get();
         let done = act();
         (done, COUNTS.get() - before)
+    }
+
+    /// So many locks were entered since the last fence. What is queued under a lock, and has to be seen by who looks
+    /// behind a fence, needs one after it.
+    pub fn locks_since_a_fence() -> u64 {
+        COUNTS.get().locks - LOCKS_THEN.get()
     }
 
     /// Is nothing more than in `most`?
@@ -166,6 +174,7 @@ impl<H: Host> Host for Count<H> {
     #[track_caller]
     fn fence(order: Ordering) {
         count(|counts| &mut counts.fences);
+        LOCKS_THEN.set(COUNTS.get().locks);
         H::fence(order);
     }
 

@@ -10,6 +10,7 @@
 mod steps;
 mod visit;
 
+use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -26,7 +27,7 @@ pub struct Step {
     pub function: String,
     /// What kind of mistake.
     pub kind: Kind,
-    /// What stands there.
+    /// What stands there; of an edit by hand, what is mistaken.
     pub before: String,
     /// What would stand there. Empty: nothing.
     pub after: String,
@@ -51,6 +52,8 @@ pub enum Kind {
     Replaced,
     /// A function returns at once.
     Early,
+    /// What somebody wrote instead, by hand: see [`ByHand`].
+    Edited,
 }
 
 impl Kind {
@@ -64,6 +67,7 @@ impl Kind {
             Kind::Never => "never",
             Kind::Replaced => "replaced",
             Kind::Early => "early",
+            Kind::Edited => "edited",
         }
     }
 }
@@ -89,6 +93,7 @@ impl Step {
             Kind::Doubled => format!("`{before}` is done twice"),
             Kind::Swapped => format!("`{before}` comes {after}"),
             Kind::Early => format!("{function} begins with `{after}`"),
+            Kind::Edited => before.clone(),
             Kind::Always | Kind::Never | Kind::Replaced => format!("`{before}` is `{after}`"),
         }
     }
@@ -102,6 +107,28 @@ impl Step {
     }
 }
 
+/// A mistake that somebody made by hand: a text of a function that is another. It is an edited copy of the function.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ByHand {
+    /// The file's path below `src`.
+    pub file: String,
+    /// What is mistaken, in a sentence.
+    pub what: String,
+    /// What stands there, once in the file.
+    pub from: String,
+    /// What would stand there.
+    pub to: String,
+}
+
+/// What `by_hand.toml` says.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AllByHand {
+    #[serde(default)]
+    edit: Vec<ByHand>,
+}
+
 /// How the mutants go into the text, by their keys. Those in no list get a switch at their site.
 #[derive(Debug, Clone, Default)]
 pub struct Placing {
@@ -111,16 +138,21 @@ pub struct Placing {
     pub alone: BTreeSet<String>,
     /// rustc refuses them, as real edits too.
     pub stillborn: BTreeSet<String>,
+    /// Those that were made by hand, besides the others.
+    pub by_hand: Vec<ByHand>,
 }
 
 impl Placing {
     /// The three lists, as they stand in a folder, and their names.
     pub const LISTS: [&'static str; 3] = ["copied.txt", "alone.txt", "stillborn.txt"];
 
+    /// The list of mutants that were made by hand.
+    pub const BY_HAND: &'static str = "by_hand.toml";
+
     /// Reads the lists in `folder`; one that is not there is empty.
     ///
     /// # Errors
-    /// If one cannot be read.
+    /// If one cannot be read, or is broken.
     pub fn read(folder: &std::path::Path) -> Result<Placing, std::io::Error> {
         let list = |name: &str| {
             let path = folder.join(name);
@@ -129,7 +161,10 @@ impl Placing {
             Ok::<_, std::io::Error>(keys.map(str::to_owned).collect())
         };
         let [copied, alone, stillborn] = Placing::LISTS.map(list);
-        Ok(Placing { copied: copied?, alone: alone?, stillborn: stillborn? })
+        let path = folder.join(Placing::BY_HAND);
+        let by_hand = if path.exists() { std::fs::read_to_string(path)? } else { String::new() };
+        let by_hand = toml::from_str::<AllByHand>(&by_hand).map_err(std::io::Error::other)?.edit;
+        Ok(Placing { copied: copied?, alone: alone?, stillborn: stillborn?, by_hand })
     }
 }
 
@@ -147,9 +182,12 @@ pub struct Mutated {
 /// Mutates the source `text` of `file`. The first mutant gets the number `first`.
 ///
 /// # Errors
-/// If `text` is no Rust.
+/// If `text` is no Rust, or a mutant made by hand does not fit.
 pub fn mutate(file: &str, text: &str, first: u32, placing: &Placing) -> Result<Mutated, String> {
-    Ok(steps::splice(text, find(file, text)?, first, placing))
+    let mut found = find(file, text)?;
+    let syntax = syn::parse_file(text).map_err(|error| format!("{file}: {error}"))?;
+    found.extend(visit::by_hand(file, text, &syntax, &placing.by_hand)?);
+    steps::splice(text, found, first, placing)
 }
 
 /// The source `text` of `file` with the one mutant `key`, as a real edit. `None`: it has none of that key.
@@ -167,7 +205,7 @@ fn find(file: &str, text: &str) -> Result<Vec<steps::Found>, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, Placing, edited, mutate};
+    use super::{ByHand, Kind, Placing, edited, mutate};
 
     fn kinds(body: &str) -> Vec<(Kind, String, String)> {
         let text = format!("fn f(a: u64, b: u64) {{\n{body}\n}}\n");
@@ -247,6 +285,21 @@ mod tests {
         let real = edited("f.rs", MOVES, KEY).expect("it is Rust").expect("it has it");
         assert!(real.find("h(p").expect("it is there") < real.find("g()").expect("it is there"), "{real}");
         assert_eq!(real.matches("h(p").count(), 1, "{real}");
+    }
+
+    #[test]
+    fn what_was_made_by_hand_is_a_copy_of_its_function() {
+        let by_hand = |from: &str| {
+            let [file, what, from, to] = ["f.rs", "it forgets h", from, "g();"].map(str::to_owned);
+            mutate("f.rs", MOVES, 1, &Placing { by_hand: vec![ByHand { file, what, from, to }], ..Placing::default() })
+        };
+        let mutated = by_hand("h(p, \"a \\\n    b\");").expect("it fits");
+        let step = mutated.steps.iter().find(|step| step.kind == Kind::Edited).expect("it is listed");
+        assert_eq!((step.name(), step.line), ("f.rs f: it forgets h".to_owned(), 4));
+        let top = mutated.text.lines().next().expect("it has a line");
+        assert!(top.contains(&format!("if crate::is({}) {{ return {{ g () ; g () ; }}", step.id)), "{top}");
+        assert!(by_hand("i();").expect_err("it is not there").contains("stands 0 times"));
+        assert!(by_hand("fn f").expect_err("no body").contains("in no function"));
     }
 
     #[test]

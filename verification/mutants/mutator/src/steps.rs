@@ -36,7 +36,7 @@ pub(crate) enum Put {
 /// Where an insertion goes, and in which order with others at the same place.
 type Place = (usize, i8, i64, i64);
 
-pub(crate) fn splice(text: &str, found: Vec<Found>, first: u32, placing: &Placing) -> Mutated {
+pub(crate) fn splice(text: &str, found: Vec<Found>, first: u32, placing: &Placing) -> Result<Mutated, String> {
     let mut steps = Vec::new();
     let mut puts: BTreeMap<Place, (String, u32)> = BTreeMap::new();
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
@@ -50,7 +50,10 @@ pub(crate) fn splice(text: &str, found: Vec<Found>, first: u32, placing: &Placin
         if placing.stillborn.contains(&key) || placing.alone.contains(&key) {
             continue;
         }
-        if placing.copied.contains(&key) {
+        if step.kind == Kind::Edited {
+            let put = body.and_then(|body| copy(text, body, edits));
+            place(&mut puts, put.ok_or_else(|| format!("{key}: it is no Rust"))?, id);
+        } else if placing.copied.contains(&key) {
             // A function that has no copy is no place for one: `prune` finds that out.
             let Some(put) = body.and_then(|body| copy(text, body, edits)) else { continue };
             place(&mut puts, put, id);
@@ -68,7 +71,7 @@ pub(crate) fn splice(text: &str, found: Vec<Found>, first: u32, placing: &Placin
         inserted.push((from..out.len(), id));
     }
     out.push_str(&text[done..]);
-    Mutated { text: out, steps, inserted }
+    Ok(Mutated { text: out, steps, inserted })
 }
 
 fn place(puts: &mut BTreeMap<Place, (String, u32)>, put: Put, id: u32) {

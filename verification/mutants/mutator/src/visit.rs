@@ -1,7 +1,7 @@
 //! Finding what can be mistaken.
 
 use crate::steps::{Edit, Found, Put};
-use crate::{Kind, steps};
+use crate::{ByHand, Kind, steps};
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -17,6 +17,58 @@ pub(crate) fn find(file: &str, text: &str, syntax: &syn::File) -> Vec<Found> {
         Finder { file, text, owner: String::new(), function: String::new(), body: None, found: Vec::new() };
     finder.visit_file(syntax);
     finder.found
+}
+
+/// What was made by hand in this file.
+///
+/// # Errors
+/// What does not fit.
+pub(crate) fn by_hand(file: &str, text: &str, syntax: &syn::File, all: &[ByHand]) -> Result<Vec<Found>, String> {
+    let mut functions = Functions::default();
+    functions.visit_file(syntax);
+    let found = |edit: &ByHand| {
+        let times = text.matches(&edit.from).count();
+        let Some(at) = text.find(&edit.from).filter(|_| times == 1) else {
+            return Err(format!("{file}: `{}` stands {times} times in it, for: {}", edit.from, edit.what));
+        };
+        let range = at..at + edit.from.len();
+        let is_around = |(_, body): &&(String, Range<usize>)| body.start < range.start && range.end < body.end;
+        let around = functions.0.iter().filter(is_around).min_by_key(|(_, body)| body.len());
+        let Some((function, body)) = around else {
+            return Err(format!("{file}: `{}` stands in no function, for: {}", edit.from, edit.what));
+        };
+        Ok(Found {
+            file: file.to_owned(),
+            line: text[..at].matches('\n').count() + 1,
+            function: function.clone(),
+            kind: Kind::Edited,
+            before: edit.what.clone(),
+            after: String::new(),
+            put: Vec::new(),
+            edits: vec![(range, edit.to.clone())],
+            body: Some(body.clone()),
+        })
+    };
+    all.iter().filter(|edit| edit.file == file).map(found).collect()
+}
+
+/// Functions by name, and the bytes of their bodies.
+#[derive(Default)]
+struct Functions(Vec<(String, Range<usize>)>);
+
+impl<'ast> Visit<'ast> for Functions {
+    fn visit_item_fn(&mut self, item: &'ast ItemFn) {
+        self.0.push((item.sig.ident.to_string(), bytes(&item.block)));
+        visit::visit_item_fn(self, item);
+    }
+    fn visit_impl_item_fn(&mut self, item: &'ast ImplItemFn) {
+        self.0.push((item.sig.ident.to_string(), bytes(&item.block)));
+        visit::visit_impl_item_fn(self, item);
+    }
+    fn visit_trait_item_fn(&mut self, item: &'ast TraitItemFn) {
+        self.0.extend(item.default.iter().map(|block| (item.sig.ident.to_string(), bytes(block))));
+        visit::visit_trait_item_fn(self, item);
+    }
 }
 
 struct Finder<'a> {
