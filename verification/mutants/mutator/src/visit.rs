@@ -129,7 +129,8 @@ fn needs(code: &str, stmt: &Stmt) -> bool {
 }
 
 /// Calls that may be made twice: the second does nothing, or is a wake, which may come for no reason.
-const IDEMPOTENT: [&str; 13] = [
+const IDEMPOTENT: [&str; 14] = [
+    "compiler_fence",
     "store",
     "store_load",
     "set",
@@ -146,7 +147,7 @@ const IDEMPOTENT: [&str; 13] = [
 ];
 
 /// Calls that only compute.
-const PURE: [&str; 28] = [
+const PURE: [&str; 30] = [
     "Err",
     "Ok",
     "PId",
@@ -170,9 +171,11 @@ const PURE: [&str; 28] = [
     "map",
     "max",
     "min",
+    "new",
     "procs",
     "proc",
     "saturating_sub",
+    "was_detached",
     "wrapping_sub",
     "wrapping_add",
 ];
@@ -214,6 +217,9 @@ fn is_order_free(first: &Stmt, second: &Expr) -> bool {
     one.visit_stmt(first);
     other.visit_expr(second);
     let first_only_computes = !one.calls && !one.assigns;
+    if first_only_computes && !one.asks_self && matches!(first, Stmt::Local(_)) {
+        return true; // a name for what is in hand already
+    }
     !other.calls && !other.assigns && (first_only_computes || !other.asks_self)
 }
 

@@ -37,8 +37,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         if blamed.is_empty() {
             return Err(format!("these are no mutant's: {errors:#?}").into());
         }
-        if let Some(by_hand) = blamed.iter().find(|key| key.contains(" | edited | ")) {
-            return Err(format!("{}: rustc refuses {by_hand}", Placing::BY_HAND).into());
+        let by_hand: Vec<&String> = blamed.iter().filter(|key| key.contains(" | edited | ")).collect();
+        if !by_hand.is_empty() {
+            return Err(format!("{}: rustc refuses {by_hand:#?}", Placing::BY_HAND).into());
         }
         for key in blamed {
             // A copy that is refused was refused at its site before.
