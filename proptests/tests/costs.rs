@@ -258,6 +258,28 @@ mod the_monitor {
     }
 }
 
+mod after_a_thread_was_refused {
+    use super::*;
+
+    #[test]
+    fn the_monitor_tries_again_once() {
+        let sched = sched(2, 4);
+        submit(&sched, 1);
+        let m1 = run(&sched, begin(), 1);
+        let mut watch = sched.watch();
+        Staged::refuse(1);
+        submit(&sched, 2);
+        Staged::refuse(0);
+        let ((), tried) = Counts::of(|| drop(sched.tick(&mut watch, 1)));
+        assert_eq!((tried.spawns, Staged::in_the_wings()), (1, 1), "{tried}");
+        let m2 = run(&sched, begin(), 2);
+        // Nothing was refused since: one that tried again would pass the fence.
+        let ((), tried) = Counts::of(|| drop(sched.tick(&mut watch, 2)));
+        assert_eq!(tried.spawns + tried.wakes + tried.fences, 0, "{tried}");
+        assert!(staged::close(&sched, vec![m1, m2]).is_empty());
+    }
+}
+
 mod a_timer {
     use super::*;
 

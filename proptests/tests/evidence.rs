@@ -97,3 +97,17 @@ mod a_stopped_world {
         assert!(why.is_some_and(|why| why.starts_with("world: ")));
     }
 }
+
+mod an_edge_of_a_g {
+    use super::*;
+    use spinpark::kernel::g::StatusWord;
+
+    #[test]
+    fn that_is_taken_twice_is_a_panic() {
+        let status = StatusWord::<Solo>::default();
+        status.execute();
+        status.exit();
+        let why = panics_with(|| status.exit());
+        assert!(why.is_some_and(|why| why.contains("Dead")), "it is dead already");
+    }
+}

@@ -138,6 +138,8 @@ impl Snapshot {
             Some("every M sleeps, but a P is not idle")
         } else if !self.masks_agree {
             Some("the idle list and its mask differ")
+        } else if self.detached != 0 {
+            Some("every M sleeps, but a G is counted as detached")
         } else {
             None
         }

@@ -219,6 +219,7 @@ impl Model {
 
     /// Is everybody asleep, and will be? Then one of those that wait for the others is told.
     pub(super) fn check_dead(&mut self) {
+        self.is_hidden = false;
         let inside = self.inside();
         let idle = self.idle.len() == self.procs && self.alive == self.sleeping.len() + inside;
         if self.is_closed || inside == 0 || !idle {

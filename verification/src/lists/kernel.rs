@@ -69,6 +69,7 @@ impl Kernel {
             What::Submit
             | What::Arrive(_)
             | What::Expect(_)
+            | What::ExpectSilently(_)
             | What::ReadyBound(_)
             | What::Begin
             | What::LookForDeadlock => {
@@ -129,6 +130,7 @@ impl Kernel {
                 self.witness.book().expects = expects;
                 self.waker.wake();
             }
+            What::ExpectSilently(expects) => self.witness.book().expects = expects,
             What::ReadyBound(m) => self.sched.ready_bound(MId(m as u32)),
             What::LookForDeadlock => self.sched.look_for_deadlock(),
             What::Begin => {

@@ -48,6 +48,8 @@ pub struct Model {
     /// What the source gives, one list at a time, and whether it expects more.
     pub(super) arrived: VecDeque<Vec<u64>>,
     pub(super) expects: bool,
+    /// It is expected no more, and nobody has looked since whether anybody waits for it.
+    pub(super) is_hidden: bool,
     pub(super) is_closed: bool,
     pub(super) closer_is_done: bool,
     pub(super) now: Nanos,
@@ -217,6 +219,7 @@ impl Model {
             safepoint: None,
             arrived: VecDeque::new(),
             expects: false,
+            is_hidden: false,
             is_closed: false,
             closer_is_done: false,
             now: 1,

@@ -95,6 +95,8 @@ pub enum What {
     Arrive(usize),
     /// From now on a source expects Gs, or does not, and wakes.
     Expect(bool),
+    /// The same, and tells nobody.
+    ExpectSilently(bool),
     /// Who was asked for begins, who was woken goes on.
     GoOn(Who),
     /// Who sleeps wakes up for no reason.

@@ -21,6 +21,7 @@ impl Model {
             What::Submit
             | What::Arrive(_)
             | What::Expect(_)
+            | What::ExpectSilently(_)
             | What::ReadyBound(_)
             | What::Begin
             | What::LookForDeadlock => {
@@ -82,6 +83,10 @@ impl Model {
             What::Expect(expects) => {
                 self.expects = expects;
                 self.wakep();
+            }
+            What::ExpectSilently(expects) => {
+                self.expects = expects;
+                self.is_hidden = !expects;
             }
             What::ReadyBound(m) => {
                 if self.ready_m(m, Woken::Ready) {
@@ -179,7 +184,7 @@ impl Model {
         let few = self.global.len() + self.ps.iter().map(|p| p.len()).sum::<usize>() < MANY;
         match what {
             What::Submit | What::Arrive(_) => few,
-            What::Expect(expects) => expects != self.expects,
+            What::Expect(expects) | What::ExpectSilently(expects) => expects != self.expects,
             What::Refuse(threads) => threads != self.refusals,
             What::Tick(_) => true,
             What::GoOn(who) => matches!(self.where_is(who), Bed::InTheWings | Bed::Asleep(true)),
@@ -210,6 +215,7 @@ impl Model {
         let mut all = vec![What::Submit, What::Begin, What::Close, What::LookForDeadlock];
         all.extend([1, 2, 3].map(What::Arrive));
         all.extend([true, false].map(What::Expect));
+        all.extend([true, false].map(What::ExpectSilently));
         all.extend([0, 1, 2].map(What::Refuse));
         all.extend(PAUSES.map(What::Tick));
         for who in self.everybody() {
@@ -246,7 +252,7 @@ impl Model {
             What::Arrive(_) | What::Yield(_) | What::GoYield(_) | What::Refuse(_) => (Theme::Queues, 1),
             What::Enter(_) => (Theme::Calls, 3),
             What::Block(_) | What::Interrupt(_) | What::Tick(_) | What::EnterDetached(..) => (Theme::Calls, 1),
-            What::LookForDeadlock => (Theme::Waits, 1),
+            What::LookForDeadlock | What::ExpectSilently(_) => (Theme::Waits, 1),
             What::ExitBound(_) => (Theme::Waits, 2),
             What::Park(_, Wake::Inside) => (Theme::Waits, 3),
             What::Park(_, Wake::Outside) | What::ReadyBound(_) | What::YieldBound(_) | What::End(_) => {

@@ -56,7 +56,7 @@ impl Model {
         let may_arrive = self.expects || !self.arrived.is_empty() || !self.global.is_empty();
         let moves = |m: &M| m.mail.is_some() || !matches!(m.at, At::Nowhere | At::Rests | At::Waits(_));
         let is_still = !self.ms.iter().any(moves) && self.line.is_empty() && !self.is_closed;
-        if !is_still || may_arrive {
+        if !is_still || may_arrive || self.is_hidden {
             return None;
         }
         let all_inside = self.waiting.iter().all(|(_, wake)| *wake == Wake::Inside);

@@ -7,8 +7,8 @@
 use super::common::any_of;
 use crate::engine::Engine;
 use crate::lists::What::{
-    Arrive, Block, Close, Enter, ForEachP, GoOn, Next, NextLocal, Park, Ready, Refuse, Resize, Stop, Submit, Tick,
-    Yield, YieldBound,
+    Arrive, Block, Close, Enter, ExitBound, Expect, ForEachP, GoOn, Interrupt, Next, NextLocal, Park, Ready, Refuse,
+    Resize, Start, Stop, Submit, Tick, Yield, YieldBound,
 };
 use crate::lists::{self, Kernel, Model as Lists, Move, Numbers, Theme, What, Who};
 use crate::model::{Model, OnAny, sampled, sc};
@@ -27,6 +27,9 @@ const SMALL: Numbers = Numbers {
     max_ms: 4,
     max_detached: 0,
 };
+
+/// Rings in which a share has room, and an M that counts apart.
+const WIDER: Numbers = Numbers { ring_log: 2, max_detached: 1, ..SMALL };
 
 /// Both, and the moves that were made.
 struct Play {
@@ -66,9 +69,9 @@ fn differ(numbers: Numbers, made: &[Move], why: &Broken) -> ! {
 }
 
 /// After these moves any two of all there are, then the end. Searched in either order.
-fn any_two_moves_after<H: Stage>(before: &[What]) -> String {
+fn any_two_moves_after<H: Stage>(numbers: Numbers, before: &[What]) -> String {
     let global_first = H::choose(2) == 1;
-    let mut play = Play::new(Lists::new(Numbers { global_first, ..SMALL }, None));
+    let mut play = Play::new(Lists::new(Numbers { global_first, ..numbers }, None));
     before.iter().for_each(|what| play.make(*what, 0));
     for _ in 0..2 {
         let mut all = play.lists.allowed();
@@ -80,16 +83,16 @@ fn any_two_moves_after<H: Stage>(before: &[What]) -> String {
 
 /// Models that begin with these moves.
 macro_rules! beginnings {
-    ($($name:ident: $what:literal, reaches $reach:literal, invariants [$($inv:literal),*], [$($move:expr),*];)*) => {
+    ($($name:ident: $what:literal, reaches $reach:literal, invariants [$($inv:literal),*], $numbers:ident [$($move:expr),*];)*) => {
         $(fn $name<H: Stage>() -> String {
-            any_two_moves_after::<H>(&[$($move),*])
+            any_two_moves_after::<H>($numbers, &[$($move),*])
         })*
 
         /// Any two moves, after a beginning.
         pub const BEGINNINGS: &[Model] = &[$(Model {
             name: concat!("sched::answers_as_lists_would::any_two_moves_after_", stringify!($name)),
             claim: concat!($what, "; whatever is done next, twice: every event, in order, and where everybody is, is what lists would say"),
-            size: "one moves at a time; any 2 moves of all there are, then the end; 2 Ps and a spare, 4 Ms, rings of 2; both orders of search",
+            size: "one moves at a time; any 2 moves of all there are, then the end; 2 Ps and a spare, 4 Ms or 5, rings of 2 or 4; both orders of search",
             invariants: &[$($inv),*],
             must_reach: &[$reach],
             runs: const { &[sc()] },
@@ -105,43 +108,55 @@ const OUT: Who = Who::Outsider(0);
 beginnings! {
     nothing: "a scheduler that has just begun",
         reaches "a safepoint was passed", invariants [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
-        [];
+        SMALL [];
     one_runs: "one M runs a G, a P is idle",
         reaches "back, and the P was kept", invariants [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
-        [Submit, GoOn(M0)];
+        SMALL [Submit, GoOn(M0)];
     two_run: "two Ms run, both Ps hold Gs",
         reaches "found locally", invariants [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
-        [Submit, GoOn(M0), Ready(0), GoOn(M1), Ready(0), Ready(0), Ready(1)];
+        SMALL [Submit, GoOn(M0), Ready(0), GoOn(M1), Ready(0), Ready(0), Ready(1)];
     both_sleep: "both Ms sleep",
         reaches "a sleeper was woken", invariants [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
-        [Submit, GoOn(M0), Submit, GoOn(M1), Next(0), Next(1)];
+        SMALL [Submit, GoOn(M0), Submit, GoOn(M1), Next(0), Next(1)];
     one_waits: "one G waits for others of the same scheduler, the other M is in a system call",
         reaches "back, and the P was kept", invariants [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
-        [Submit, GoOn(M0), Ready(0), GoOn(M1), Park(0, Wake::Inside), Enter(1)];
+        SMALL [Submit, GoOn(M0), Ready(0), GoOn(M1), Park(0, Wake::Inside), Enter(1)];
     a_refusal: "a thread is about to be refused",
         reaches "a start was refused", invariants [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
-        [Submit, GoOn(M0), Refuse(1), Arrive(3), Ready(0)];
+        SMALL [Submit, GoOn(M0), Refuse(1), Arrive(3), Ready(0)];
     a_stop: "the world is stopped, one M is in a system call",
         reaches "back, and queued", invariants [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
-        [Submit, GoOn(M0), Ready(0), GoOn(M1), Ready(0), Enter(1), Stop(OUT), YieldBound(0)];
+        SMALL [Submit, GoOn(M0), Ready(0), GoOn(M1), Ready(0), Enter(1), Stop(OUT), YieldBound(0)];
     a_safepoint: "a safepoint is being passed",
         reaches "a safepoint was passed", invariants [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
-        [Submit, GoOn(M0), Ready(0), GoOn(M1), Block(1), ForEachP(OUT), Tick(20_000)];
+        SMALL [Submit, GoOn(M0), Ready(0), GoOn(M1), Block(1), ForEachP(OUT), Tick(20_000)];
     a_resize: "the world is stopped, and there are more Ps",
         reaches "more Ps", invariants [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
-        [Submit, GoOn(M0), Stop(OUT), Ready(0), Ready(0), Yield(0), GoOn(OUT), Resize(OUT, 3)];
+        SMALL [Submit, GoOn(M0), Stop(OUT), Ready(0), Ready(0), Yield(0), GoOn(OUT), Resize(OUT, 3)];
     a_slice: "a G has run for a slice, and is in a system call",
         reaches "retaken", invariants [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
-        [Submit, GoOn(M0), Ready(0), Tick(20_000), Tick(10_000_001), Enter(0), Tick(20_000)];
+        SMALL [Submit, GoOn(M0), Ready(0), Tick(20_000), Tick(10_000_001), Enter(0), Tick(20_000)];
     a_request: "a G is asked to make way",
         reaches "a G was asked to make way", invariants [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
-        [Submit, GoOn(M0), Tick(20_000), Tick(10_000_001)];
+        SMALL [Submit, GoOn(M0), Tick(20_000), Tick(10_000_001)];
     a_line: "two stand in line to stop the world",
         reaches "one stood in line", invariants [1, 2, 4, 12, 13, 16, 30, 31, 32, 33, 34],
-        [Submit, GoOn(M0), Stop(OUT), Stop(Who::Outsider(1)), NextLocal(0)];
+        SMALL [Submit, GoOn(M0), Stop(OUT), Stop(Who::Outsider(1)), NextLocal(0)];
     a_close: "the scheduler is closed while one G waits and one is in a system call",
         reaches "closed while a G waits", invariants [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
-        [Submit, GoOn(M0), Submit, GoOn(M1), Park(0, Wake::Outside), Enter(1), Close];
+        SMALL [Submit, GoOn(M0), Submit, GoOn(M1), Park(0, Wake::Outside), Enter(1), Close];
+    a_ticket: "a ticket lies in a ring behind the G that runs",
+        reaches "a ticket was served", invariants [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
+        WIDER [Submit, GoOn(M0), Submit, GoOn(M1), Block(0), Submit, GoOn(Who::M(2)), Submit, ExitBound(0), Next(1)];
+    a_late_start: "a ticket is queued, and a P is idle, for the world has just been started",
+        reaches "a ticket was served", invariants [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
+        SMALL [Submit, GoOn(M0), Block(0), Stop(OUT), ExitBound(0), Start(OUT)];
+    a_hog: "one G of two goes on without its P, for it was preempted",
+        reaches "a preempted G blocked, and its P was handed on", invariants [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
+        WIDER [Submit, GoOn(M0), Submit, GoOn(M1), Submit, Interrupt(0)];
+    a_last_hope: "a G waits for others of the same scheduler, and only a source may still bring one",
+        reaches "a deadlock was told", invariants [1, 2, 4, 12, 13, 19, 30, 31, 32, 33, 34],
+        SMALL [Submit, GoOn(M0), Expect(true), GoOn(M1), Park(0, Wake::Inside)];
 }
 
 /// Sizes at which something differs: one P or several, one pass or more, rings that fill at once.

@@ -29,14 +29,16 @@ const QUIET: Snapshot = Snapshot {
 fn every_small_picture<H: Stage>() -> String {
     let [one, other, global, nmspinning] = [(); 4].map(|()| H::choose(2));
     let (procs, idle_ps, held) = (1 + H::choose(2), H::choose(3), H::choose(2));
-    let masks_agree = H::choose(2) == 0;
-    let picture = Snapshot { procs, local: vec![one, other], global, idle_ps, masks_agree, nmspinning, held, ..QUIET };
+    let (masks_agree, detached) = (H::choose(2) == 0, H::choose(2));
+    let local = vec![one, other];
+    let picture = Snapshot { procs, local, global, idle_ps, masks_agree, nmspinning, held, detached, ..QUIET };
     // As the invariants say it, each by itself: a part of what is told, and whether it is so.
     let wrong = [
         ("a G waits", idle_ps > 0 && [one, other, global].contains(&1)),
         ("counted as spinning", nmspinning > 0),
         ("a P is not idle", procs != idle_ps + held),
         ("mask differ", !masks_agree),
+        ("counted as detached", detached > 0),
     ];
     let told = wrong.iter().find(|(_, is_so)| *is_so).map(|(what, _)| *what);
     let found = picture.violation();

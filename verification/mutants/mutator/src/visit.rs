@@ -129,7 +129,8 @@ fn needs(code: &str, stmt: &Stmt) -> bool {
 }
 
 /// Calls that may be made twice: the second does nothing, or is a wake, which may come for no reason.
-const IDEMPOTENT: [&str; 14] = [
+const IDEMPOTENT: [&str; 15] = [
+    "checkdead",
     "compiler_fence",
     "store",
     "store_load",
@@ -197,7 +198,9 @@ impl<'ast> Visit<'ast> for Deeds {
                     Expr::Path(path) => path.path.segments.last().map(|last| &last.ident),
                     _ => None,
                 };
-                self.calls |= !name.is_some_and(|name| is_called(name, &PURE));
+                // What begins with a capital letter makes a value.
+                let makes = |name: &Ident| name.to_string().starts_with(char::is_uppercase);
+                self.calls |= !name.is_some_and(|name| makes(name) || is_called(name, &PURE));
             }
             Expr::Macro(_) => self.calls = true,
             Expr::Assign(_) => self.assigns = true,
