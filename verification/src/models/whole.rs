@@ -436,6 +436,11 @@ fn one_hog<H: Stage>() -> String {
     play::<H>(Shape { acts: &[Interrupted, Run], max_ms: 2, ticks: 3, dwell: 3, ..SMALL })
 }
 
+/// Nobody retakes their Ps: what is left to go wrong is the count.
+fn two_hogs<H: Stage>() -> String {
+    play::<H>(Shape { procs: 2, acts: &[Interrupted, Interrupted], max_ms: 2, dwell: 1, ..SMALL })
+}
+
 fn hogs_while_the_world_is_stopped<H: Stage>() -> String {
     let acts = &[Interrupted, WaitForChild, Interrupted, Yield, Stop];
     play::<H>(Shape { procs: 2, max_procs: 3, max_ms: 8, acts, resizes: &[1, 2], ticks: 5, dwell: 4, ..SMALL })
@@ -565,6 +570,12 @@ pub const MODELS: &[Model] = &[
         invariants: [1, 2, 4, 20, 21, 30, 31, 32, 33, 34, 36],
         must_reach: ["kept", "queued", "retaken"],
         runs: [rc11_cut(), loom_bounded(1), sampled(Engine::Pct, 20_000), sampled(Engine::TsoPct, 5_000)]),
+    crate::model!("sched::each_p_has_one_owner::two_hogs", two_hogs,
+        claim: "two Gs are interrupted at once, and come back at once: when all is quiet none is counted as detached",
+        size: "2 Ps, 2 Ms, 2 Gs",
+        invariants: [1, 2, 4, 20, 30, 31, 32, 33, 34, 36, 52],
+        must_reach: ["kept"],
+        runs: [rc11_cut(), loom_bounded(1), sampled(Engine::Pct, 10_000)]),
     crate::model!("sched::each_p_has_one_owner::hogs_and_a_system_call", hogs_and_a_system_call,
         claim: "three Gs are interrupted, one makes a system call, two just run: each way back is taken, each runs once",
         size: "2 Ps, 6 Ms, 6 Gs, 6 ticks",
