@@ -39,7 +39,11 @@ fn read(text: &str) -> Result<Program, Wrong> {
     Ok(parser.program)
 }
 
-/// The line of the first brace that is not closed. Whatever a reader stumbles over then stands somewhere else.
+/// Blocks and expressions are nested no deeper.
+const DEEPEST: usize = 60;
+
+/// The line of the first brace that is not closed. Whatever a reader stumbles over then stands somewhere else; but for what
+/// is nested too deep, which the parser says itself.
 fn open_brace(tokens: &[(Token, usize)]) -> Option<usize> {
     let mut open = Vec::new();
     for (token, line) in tokens {
@@ -47,6 +51,9 @@ fn open_brace(tokens: &[(Token, usize)]) -> Option<usize> {
             Token::Sign("{") => open.push(*line),
             Token::Sign("}") => drop(open.pop()),
             _ => (),
+        }
+        if open.len() > DEEPEST {
+            return None;
         }
     }
     open.first().copied()
@@ -136,7 +143,7 @@ impl Parser {
     /// One level deeper in what may contain itself. Few enough of them never overflow the stack.
     pub(super) fn deeper(&mut self) -> Result<(), Wrong> {
         self.depth += 1;
-        if self.depth > 60 { self.wrong("this is nested too deep") } else { Ok(()) }
+        if self.depth > DEEPEST { self.wrong("this is nested too deep") } else { Ok(()) }
     }
     pub(super) fn higher(&mut self) {
         self.depth -= 1;
