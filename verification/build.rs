@@ -1,5 +1,10 @@
 //! What this crate was built from, as two numbers: a schedule is of one kernel and of one checker, and says which.
 
+// Public to the crate that shares it.
+#[allow(unreachable_pub)]
+#[path = "src/fnv.rs"]
+mod fnv;
+
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
@@ -14,20 +19,15 @@ fn main() -> io::Result<()> {
     stamp("SPINPARK_CHECKER", &[here.join("src")])
 }
 
-/// The variable `name` is the hash (FNV-1a) of all sources below `roots`.
+/// The variable `name` is the hash of all sources below `roots`.
 fn stamp(name: &str, roots: &[PathBuf]) -> io::Result<()> {
     let mut files = Vec::new();
     for root in roots {
         println!("cargo::rerun-if-changed={}", root.display());
         sources(root, &mut files)?;
     }
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    for file in files {
-        for byte in fs::read(file)? {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
-        }
-    }
-    println!("cargo::rustc-env={name}={hash:016x}");
+    let texts: Vec<Vec<u8>> = files.iter().map(fs::read).collect::<io::Result<_>>()?;
+    println!("cargo::rustc-env={name}={:016x}", fnv::hash(texts.into_iter().flatten()));
     Ok(())
 }
 

@@ -1,7 +1,9 @@
 #![doc = include_str!("../README.md")]
 
 pub mod any;
+pub mod command_line;
 pub mod engine;
+pub mod fnv;
 pub mod job;
 pub mod lists;
 pub mod litmus;

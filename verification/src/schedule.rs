@@ -1,6 +1,7 @@
 //! A failing schedule: as a file, to be replayed, and as a picture, with a column a thread.
 
 use crate::engine::{self, Bounds, Engine, Failure, Job, Outcome, Script};
+use crate::fnv;
 use crate::job::Order;
 use crate::mutant;
 use crate::naming::name_in;
@@ -244,10 +245,8 @@ impl Schedule {
 
 const UNSEALED: &str = "\"seal\": \"\"";
 
-/// FNV-1a.
 fn seal_of(unsealed: &str) -> String {
-    let fold = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
-    format!("{:016x}", unsealed.bytes().fold(0xcbf2_9ce4_8422_2325, fold))
+    format!("{:016x}", fnv::hash(unsealed.bytes()))
 }
 
 /// Did the same threads do the same, up to the end of `first`? Lines may have moved.

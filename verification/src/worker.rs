@@ -9,8 +9,8 @@ use std::io::{self, Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 
-/// Starts `command`, a worker, with its order. Its answer comes by its standard output. Do not drop its standard input
-/// before it has answered.
+/// Starts `command`, a worker, with its order. It answers on its standard output. Do not drop its standard input before it
+/// has answered.
 ///
 /// # Errors
 /// If it cannot be started, or does not take its order.

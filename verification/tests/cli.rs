@@ -465,15 +465,14 @@ mod litmus_tests_are_answered {
 mod every_wrong_twin_is_killed {
     use super::*;
 
-    /// Those of all rooms are killed in replay.rs.
     #[test]
     fn by_each_model_that_must() {
         let folder = folder();
-        let output = verify(folder.path(), &["mutants", "spinning", "--sort", "twin", "--json", "kills.json"]);
+        let output = verify(folder.path(), &["mutants", "--sort", "twin", "--json", "kills.json"]);
         let table = text(&output.stdout);
         assert_eq!(output.status.code(), Some(0), "{table}");
         let kills = json(&folder.path().join("kills.json"));
-        assert!(kills.len() >= 20, "{} kills", kills.len());
+        assert!(kills.len() >= 30, "{} kills", kills.len());
         assert!(kills.iter().all(|kill| kill["verdict"] == "killed"), "{table}");
     }
 

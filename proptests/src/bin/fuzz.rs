@@ -6,6 +6,7 @@ use spinpark_proptests::fuzz::{self, Order, Total};
 use spinpark_proptests::regression::{self, Regression};
 use spinpark_proptests::rooms::{self, Entry};
 use spinpark_proptests::whole::watch::INVARIANTS;
+use spinpark_verification::command_line::{self, Stop};
 use spinpark_verification::{job, output};
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
@@ -96,38 +97,12 @@ enum Act {
 /// In minutes.
 const A_YEAR: f64 = 365.0 * 24.0 * 60.0;
 
-enum Stop {
-    DoesNotHold,
-    BadInput(String),
-}
-
-impl From<String> for Stop {
-    fn from(message: String) -> Stop {
-        Stop::BadInput(message)
-    }
-}
-
 fn main() -> ExitCode {
-    let status = command();
-    match output::lost() {
-        Some(error) => {
-            eprintln!("error: cannot write to the standard output: {error}");
-            ExitCode::from(2)
-        }
-        None => status,
-    }
+    command_line::main(command)
 }
 
-fn command() -> ExitCode {
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(said) => {
-            // `--help` and `--version` come this way too.
-            output::note(said.print());
-            return ExitCode::from(u8::try_from(said.exit_code()).unwrap_or(2));
-        }
-    };
-    let result = match cli.command {
+fn command(cli: Cli) -> Result<ExitCode, Stop> {
+    let done = match cli.command {
         None => hunt(&cli),
         Some(Act::List) => {
             list();
@@ -137,14 +112,7 @@ fn command() -> ExitCode {
         Some(Act::Replay { file }) => replay(&file),
         Some(Act::Worker) => fuzz::worker().map_err(Stop::BadInput),
     };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(Stop::DoesNotHold) => ExitCode::from(1),
-        Err(Stop::BadInput(message)) => {
-            eprintln!("error: {message}");
-            ExitCode::from(2)
-        }
-    }
+    done.map(|()| ExitCode::SUCCESS)
 }
 
 fn hunt(cli: &Cli) -> Result<(), Stop> {

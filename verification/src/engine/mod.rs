@@ -277,12 +277,12 @@ impl Tally {
 /// Runs `job`; `progress` is told how far it is about four times a second.
 pub fn run(job: Job<'_>, progress: &Progress) -> Outcome {
     crate::mutant::set(job.mutation);
-    let mut outcome = explore(job, None, progress);
+    let (mut outcome, _) = explore(job, None, progress);
     outcome.mutant_hits = crate::mutant::hits();
     if let Some(failure) = &mut outcome.failure
         && let Some(script) = failure.script.clone()
     {
-        let again = explore(job, Some(&script), &silent());
+        let (again, _) = explore(job, Some(&script), &silent());
         if let Some(again) = again.failure {
             failure.threads = again.threads;
             failure.steps = again.steps;
@@ -323,16 +323,10 @@ pub fn replay_with_steps(job: Job<'_>, script: &Script) -> Result<(Outcome, Vec<
     if !fits {
         return Err(format!("it is no schedule of {}", job.engine));
     }
-    MISFIT.set(None);
     crate::mutant::set(job.mutation);
-    let outcome = explore(job, Some(script), &silent());
+    let (outcome, misfit) = explore(job, Some(script), &silent());
     crate::mutant::set(None);
-    MISFIT.take().map_or_else(|| Ok((outcome, trace::take_steps())), Err)
-}
-
-thread_local! {
-    /// Why the script that was played does not fit.
-    static MISFIT: Cell<Option<String>> = const { Cell::new(None) };
+    misfit.map_or_else(|| Ok((outcome, trace::take_steps())), Err)
 }
 
 /// Must this run have reached what the model must reach? A finished complete engine: always. A sample: if the model
@@ -359,7 +353,8 @@ fn never_reached(model: &Model, outcome: &Outcome) -> Option<Failure> {
     })
 }
 
-fn explore(job: Job<'_>, script: Option<&Script>, progress: &Progress) -> Outcome {
+/// And why the script does not fit, if there is one and it does not.
+fn explore(job: Job<'_>, script: Option<&Script>, progress: &Progress) -> (Outcome, Option<String>) {
     TALLY.with(Tally::reset);
     any::choose(job.engine.kind());
     let clock = Instant::now();
@@ -384,7 +379,7 @@ fn explore(job: Job<'_>, script: Option<&Script>, progress: &Progress) -> Outcom
         (None, engine) if engine.is_loom() && finished && job.bounds.preemptions.is_none() => Verdict::Explored,
         (None, _) => Verdict::Bounded,
     };
-    Outcome {
+    let outcome = Outcome {
         verdict,
         executions,
         redundant,
@@ -393,7 +388,8 @@ fn explore(job: Job<'_>, script: Option<&Script>, progress: &Progress) -> Outcom
         failure,
         mutant_hits: 0,
         peak_bytes: result.peak_bytes,
-    }
+    };
+    (outcome, result.misfit)
 }
 
 /// Explores by graphs. It counts outcomes by itself, since it may explore on several threads.
@@ -404,7 +400,7 @@ fn explore_by_rc11(job: Job<'_>, script: Option<&Script>, progress: &Progress) -
         let played = rc11::watch((**graph).clone().reindex(), body);
         let picture = played.found.as_ref().map(|found| picture(job, found, &played).columns());
         let failure = played.found.map(|found| (rc11_message(&found), Some(Script::Graph(Box::new(found.graph)))));
-        return Explored { counts: (1, 0, true), failure, picture, peak_bytes: None };
+        return Explored { counts: (1, 0, true), failure, picture, ..Explored::default() };
     }
     let config = rc11::Config {
         // Hits of a mutated line are counted on one thread.
@@ -436,8 +432,8 @@ fn explore_by_rc11(job: Job<'_>, script: Option<&Script>, progress: &Progress) -
     Explored {
         counts: (executions, plays - executions, finished),
         failure,
-        picture: None,
         peak_bytes: Some(peak_bytes),
+        ..Explored::default()
     }
 }
 
@@ -471,6 +467,8 @@ struct Explored {
     /// That, as a picture.
     picture: Option<String>,
     peak_bytes: Option<u64>,
+    /// Why the script is of another execution, if it is.
+    misfit: Option<String>,
 }
 
 fn explore_by_loom(job: Job<'_>, script: Option<&Script>, clock: Instant, progress: &Progress) -> Explored {
@@ -505,14 +503,10 @@ fn explore_by_loom(job: Job<'_>, script: Option<&Script>, clock: Instant, progre
     let result = with_pulse(Pulse::new(progress, clock), || catch_unwind(AssertUnwindSafe(explore)));
     let executions = TALLY.with(|tally| tally.started.get());
     let finished = executions < limit && clock.elapsed().as_secs_f64() < seconds;
-    if result.is_ok()
-        && let Some(nth) = nth
-        && executions < nth
-    {
-        MISFIT.set(Some(format!("it is of execution {nth}, and there are {executions}")));
-    }
+    let missed = nth.filter(|&nth| result.is_ok() && executions < nth);
+    let misfit = missed.map(|nth| format!("it is of execution {nth}, and there are {executions}"));
     let failure = result.err().map(|payload| (message(&*payload), Some(Script::Nth(executions))));
-    Explored { counts: (executions, 0, finished), failure, ..Explored::default() }
+    Explored { counts: (executions, 0, finished), failure, misfit, ..Explored::default() }
 }
 
 fn explore_by_shuttle(job: Job<'_>, script: Option<&Script>, clock: Instant, progress: &Progress) -> Explored {
@@ -569,11 +563,9 @@ fn explore_by_shuttle(job: Job<'_>, script: Option<&Script>, clock: Instant, pro
             (seen.executions + running, seen.redundant, seen.complete)
         }
     };
-    if let Some(followed) = followed {
-        MISFIT.set(followed.borrow().misfit(result.is_err()));
-    }
+    let misfit = followed.and_then(|followed| followed.borrow().misfit(result.is_err()));
     let failure = result.err().map(|payload| (message(&*payload), Some(Script::Picks(picks.take()))));
-    Explored { counts, failure, ..Explored::default() }
+    Explored { counts, failure, misfit, ..Explored::default() }
 }
 
 /// A progress function that tells nobody.

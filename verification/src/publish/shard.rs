@@ -1,7 +1,7 @@
 //! A run in parts, on several machines: who takes which job, and one record of all parts.
 
 use super::record::{FORMAT, Record};
-use crate::{model, museum, mutant};
+use crate::{fnv, model, museum, mutant};
 use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
@@ -22,10 +22,9 @@ impl Shard {
     }
 }
 
-/// FNV-1a: stable across versions and machines. Its lowest bits know only the lowest bits of each byte, so the highest
-/// are mixed in.
+/// FNV-1a's lowest bits know only the lowest bits of each byte, so the highest are mixed in.
 fn hash(key: &str) -> u64 {
-    let fnv = key.bytes().fold(0xcbf2_9ce4_8422_2325, |h: u64, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3));
+    let fnv = fnv::hash(key.bytes());
     fnv ^ (fnv >> 32)
 }
 

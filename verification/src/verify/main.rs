@@ -9,6 +9,7 @@ mod survivors;
 
 use clap::{Args, Parser, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
+use spinpark_verification::command_line::{self, Stop};
 use spinpark_verification::engine::{self, Engine, Failure, Outcome, Script, Verdict};
 use spinpark_verification::job::{self, Event, Order};
 use spinpark_verification::litmus;
@@ -203,41 +204,12 @@ impl How {
     }
 }
 
-/// What went wrong, and the exit status for it.
-enum Stop {
-    /// Something does not hold.
-    DoesNotHold,
-    /// The question cannot be asked that way.
-    BadInput(String),
-}
-
-impl From<String> for Stop {
-    fn from(message: String) -> Stop {
-        Stop::BadInput(message)
-    }
-}
-
 fn main() -> ExitCode {
-    let status = command();
-    match output::lost() {
-        Some(error) => {
-            eprintln!("error: cannot write to the standard output: {error}");
-            ExitCode::from(2)
-        }
-        None => status,
-    }
+    command_line::main(command)
 }
 
-fn command() -> ExitCode {
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(said) => {
-            // `--help` and `--version` come this way too.
-            output::note(said.print());
-            return ExitCode::from(u8::try_from(said.exit_code()).unwrap_or(2));
-        }
-    };
-    let result = match cli.command {
+fn command(cli: Cli) -> Result<ExitCode, Stop> {
+    let done = match cli.command {
         None => everything(&cli.how),
         Some(Command::List { json }) => list(json.as_deref()),
         Some(Command::Run { names, how, mutant, checkpoint }) => some(&names, &how, mutant.as_deref(), checkpoint),
@@ -247,18 +219,11 @@ fn command() -> ExitCode {
         Some(Command::Replay { file }) => replay(&file),
         Some(Command::Picture { file, svg }) => picture(&file, svg.as_deref()),
         Some(Command::Litmus { files, engine, seconds, json }) => litmus(&files, engine, seconds, json.as_deref()),
-        Some(Command::Fuzz { args }) => return fuzz(&args),
+        Some(Command::Fuzz { args }) => return Ok(fuzz(&args)),
         Some(Command::Worker) => job::work().map_err(Stop::BadInput),
         Some(Command::Trial) => trial::work(Switches::NONE).map_err(Stop::BadInput),
     };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(Stop::DoesNotHold) => ExitCode::from(1),
-        Err(Stop::BadInput(message)) => {
-            eprintln!("error: {message}");
-            ExitCode::from(2)
-        }
-    }
+    done.map(|()| ExitCode::SUCCESS)
 }
 
 fn everything(how: &How) -> Result<(), Stop> {

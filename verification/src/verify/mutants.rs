@@ -6,6 +6,7 @@ use crate::{
     How, Stop, all_named, bar, check_files, kill_orders, print, print_kills, run_kills, schedule, unknown_mutant, write,
 };
 use clap::{Args, ValueEnum};
+use spinpark_verification::fnv;
 use spinpark_verification::model::{self, Model};
 use spinpark_verification::mutant::{self, Mutant};
 use spinpark_verification::publish::record::Fate;
@@ -310,8 +311,7 @@ impl Kept {
     }
 }
 
-/// The sources that were looked at, in a number. FNV-1a.
+/// The sources that were looked at, in a number.
 fn fingerprint() -> u64 {
-    let bytes = mutant::SOURCES.iter().flat_map(|(_, text)| text.bytes());
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+    fnv::hash(mutant::SOURCES.iter().flat_map(|(_, text)| text.bytes()))
 }
