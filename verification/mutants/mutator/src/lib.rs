@@ -184,8 +184,8 @@ pub struct Mutated {
 /// # Errors
 /// If `text` is no Rust, or a mutant made by hand does not fit.
 pub fn mutate(file: &str, text: &str, first: u32, placing: &Placing) -> Result<Mutated, String> {
-    let mut found = find(file, text)?;
-    let syntax = syn::parse_file(text).map_err(|error| format!("{file}: {error}"))?;
+    let syntax = parse(file, text)?;
+    let mut found = visit::find(file, text, &syntax);
     found.extend(visit::by_hand(file, text, &syntax, &placing.by_hand)?);
     steps::splice(text, found, first, placing)
 }
@@ -195,12 +195,11 @@ pub fn mutate(file: &str, text: &str, first: u32, placing: &Placing) -> Result<M
 /// # Errors
 /// If `text` is no Rust.
 pub fn edited(file: &str, text: &str, key: &str) -> Result<Option<String>, String> {
-    Ok(steps::edited(text, find(file, text)?, key))
+    Ok(steps::edited(text, visit::find(file, text, &parse(file, text)?), key))
 }
 
-fn find(file: &str, text: &str) -> Result<Vec<steps::Found>, String> {
-    let syntax = syn::parse_file(text).map_err(|error| format!("{file}: {error}"))?;
-    Ok(visit::find(file, text, &syntax))
+fn parse(file: &str, text: &str) -> Result<syn::File, String> {
+    syn::parse_file(text).map_err(|error| format!("{file}: {error}"))
 }
 
 #[cfg(test)]
