@@ -1,17 +1,18 @@
 //! What the system refuses. Each case changes its process, so each is one of its own: this program, called with the
 //! case's name.
 #[cfg(target_os = "linux")]
+mod cases;
+#[cfg(target_os = "linux")]
 mod linux {
+    use super::cases::{self, Case};
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     use spinpark::net::{TcpListener, TcpStream};
     use spinpark::{BuildError, Runtime, spawn, syscall, time};
-    use std::process::{Command, ExitCode};
+    use std::process::ExitCode;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
     use std::thread;
     use std::time::Duration;
-
-    type Case = (&'static str, fn());
 
     const CASES: &[Case] = &[
         ("every_thread_start_fails_from_the_second_on", every_thread_start_fails),
@@ -115,22 +116,7 @@ mod linux {
     }
 
     pub(crate) fn main() -> ExitCode {
-        let name = std::env::args().nth(1).unwrap_or_default();
-        if let Some((_, play)) = CASES.iter().find(|(case, _)| *case == name) {
-            play();
-            return ExitCode::SUCCESS;
-        }
-        let mut failed = 0;
-        for (case, _) in CASES {
-            let me = std::env::current_exe().expect("this program");
-            let output = Command::new("timeout").arg("60").arg(me).arg(case).output().expect("it can be started");
-            println!("test {case} ... {}", if output.status.success() { "ok" } else { "FAILED" });
-            if !output.status.success() {
-                failed += 1;
-                println!("{}\n{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-            }
-        }
-        if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        cases::main(CASES, 60)
     }
 }
 

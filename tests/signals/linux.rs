@@ -1,16 +1,15 @@
 #![allow(unsafe_code)]
 
+use super::cases::{self, Case};
 use libc::{c_int, c_void, siginfo_t};
 use spinpark::{BuildError, Runtime, Wait, lock_thread, spawn, syscall};
 use std::collections::BTreeSet;
 use std::mem::MaybeUninit;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use std::{fs, hint, ptr, thread};
-
-type Case = (&'static str, fn());
 
 const CASES: &[Case] = &[
     ("blocked_in_the_thread_that_builds_it_is_heard_all_the_same", blocked_by_the_builder),
@@ -240,7 +239,7 @@ fn in_a_loaded_library() {
 /// Builds the library, and finds it.
 #[cfg(target_env = "gnu")]
 fn plugin() -> String {
-    let built = Command::new(env!("CARGO"))
+    let built = std::process::Command::new(env!("CARGO"))
         .args(["build", "--example", "signals_plugin", "--message-format=json"])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
@@ -252,20 +251,5 @@ fn plugin() -> String {
 }
 
 pub(crate) fn main() -> ExitCode {
-    let name = std::env::args().nth(1).unwrap_or_default();
-    if let Some((_, play)) = CASES.iter().find(|(case, _)| *case == name) {
-        play();
-        return ExitCode::SUCCESS;
-    }
-    let mut failed = 0;
-    for (case, _) in CASES {
-        let me = std::env::current_exe().expect("this program");
-        let output = Command::new("timeout").arg("300").arg(me).arg(case).output().expect("it can be started");
-        println!("test {case} ... {}", if output.status.success() { "ok" } else { "FAILED" });
-        if !output.status.success() {
-            failed += 1;
-            println!("{}\n{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        }
-    }
-    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    cases::main(CASES, 300)
 }
