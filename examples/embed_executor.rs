@@ -5,10 +5,10 @@
 //! (`live`), and what happens to what never ran (`Drop`). Nothing of `spinpark::runtime` is used but the host.
 
 use async_task::{Runnable, Task};
-use spinpark::kernel::config::{Config, ConfigError};
-use spinpark::kernel::find::Worker;
-use spinpark::kernel::g::G;
+use spinpark::kernel::protocol::find::Worker;
+use spinpark::kernel::sched::config::{Config, ConfigError};
 use spinpark::kernel::sched::{Closed, Sched};
+use spinpark::kernel::types::g::G;
 use spinpark::runtime::Cores;
 use std::cell::RefCell;
 use std::future::Future;

@@ -177,10 +177,10 @@ mod bare {
 }
 
 use bare::Bare;
-use spinpark::kernel::config::Config;
-use spinpark::kernel::find::Worker;
-use spinpark::kernel::g::G;
+use spinpark::kernel::protocol::find::Worker;
 use spinpark::kernel::sched::Sched;
+use spinpark::kernel::sched::config::Config;
+use spinpark::kernel::types::g::G;
 use std::error::Error;
 use std::num::NonZeroU64;
 use std::sync::Arc;

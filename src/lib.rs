@@ -31,7 +31,7 @@
 //!
 //! 1. [`host`]: the seam, all that the kernel asks of the world. [`atomic`]: one word with a type, and `store_load`.
 //! 2. [`kernel`]: the picture, the lock rule, and the rooms in an order of their own.
-//! 3. [`kernel::spinning`], if you read one room only: who looks for work, and who must be woken to look.
+//! 3. [`kernel::protocol::spinning`], if you read one room only: who looks for work, and who must be woken to look.
 //! 4. `runtime`: the host that is real; futures and closures as Gs.
 //!
 //! In words: docs/tour.md follows one G from `go` to done. docs/go.md maps Go's functions to these.
@@ -40,29 +40,29 @@
 //!
 //! | room | invariant |
 //! |------|-----------|
-//! | [`g`](kernel::g) | every status edge is one of the table's, taken by one compare-and-exchange |
-//! | [`p`](kernel::p) | a P has one owner at every moment; overtaking is bounded |
-//! | [`m`](kernel::m) | a woken M finds its mail |
-//! | [`runq`](kernel::runq) | each G that is put is taken exactly once; `head <= tail <= head + capacity` |
-//! | [`runnext`](kernel::runnext) | whoever empties the slot owns the G that was in it |
-//! | [`local`](kernel::local) | never empty while a G was there all the time |
-//! | [`globq`](kernel::globq) | list and length agree whenever the lock is free |
-//! | [`idle`](kernel::idle) | a P is listed exactly when its bit is set and it is counted |
-//! | [`spinning`](kernel::spinning) | **work conservation:** while a G waits and a P is idle, some M looks, or has yet to look |
-//! | [`threads`](kernel::threads) | one wake a sleep; no P is lost when no M can be had |
-//! | [`sources`](kernel::sources), [`find`](kernel::find) | what is searched is looked at again before sleep, and before a P is idled |
-//! | [`work_source`](kernel::work_source) | a source that gets work wakes, after it can be seen |
-//! | [`timers`](kernel::timers) | a shelf's word is the moment of its earliest timer |
-//! | [`netpoll`](kernel::netpoll) | one waits in the poller at most, and no longer than until the earliest timer; if there is one, somebody does, or is awake |
-//! | [`role`](kernel::role) | a thread that waits has handed its P on or is known to have none; a preempted G gets a P back once |
-//! | [`syscall`](kernel::syscall) | the P of an M in a system call has one owner: one exchange decides |
-//! | [`handoff`](kernel::handoff) | a P is idled only if nothing that it would find is left to find |
-//! | [`sysmon`](kernel::sysmon) | a P in a system call while work waits is retaken within two ticks |
-//! | [`stw`](kernel::stw) | after `stop` no P runs, and each is held once |
-//! | [`safepoint`](kernel::safepoint) | the function runs once for each P, by its owner |
-//! | [`resize`](kernel::resize) | no G is lost, and those of one P keep their order |
-//! | [`locked`](kernel::locked) | a bound G never leaves its M; a ticket is queued once a wait |
-//! | [`deadlock`](kernel::deadlock) | reported only if no M can ever run a G again, and always then |
+//! | [`g`](kernel::types::g) | every status edge is one of the table's, taken by one compare-and-exchange |
+//! | [`p`](kernel::types::p) | a P has one owner at every moment; overtaking is bounded |
+//! | [`m`](kernel::types::m) | a woken M finds its mail |
+//! | [`runq`](kernel::queues::runq) | each G that is put is taken exactly once; `head <= tail <= head + capacity` |
+//! | [`runnext`](kernel::queues::runnext) | whoever empties the slot owns the G that was in it |
+//! | [`local`](kernel::queues::local) | never empty while a G was there all the time |
+//! | [`globq`](kernel::queues::globq) | list and length agree whenever the lock is free |
+//! | [`idle`](kernel::queues::idle) | a P is listed exactly when its bit is set and it is counted |
+//! | [`spinning`](kernel::protocol::spinning) | **work conservation:** while a G waits and a P is idle, some M looks, or has yet to look |
+//! | [`threads`](kernel::protocol::threads) | one wake a sleep; no P is lost when no M can be had |
+//! | [`sources`](kernel::protocol::sources), [`find`](kernel::protocol::find) | what is searched is looked at again before sleep, and before a P is idled |
+//! | [`work_source`](kernel::protocol::work_source) | a source that gets work wakes, after it can be seen |
+//! | [`timers`](kernel::protocol::timers) | a shelf's word is the moment of its earliest timer |
+//! | [`netpoll`](kernel::protocol::netpoll) | one waits in the poller at most, and no longer than until the earliest timer; if there is one, somebody does, or is awake |
+//! | [`role`](kernel::protocol::role) | a thread that waits has handed its P on or is known to have none; a preempted G gets a P back once |
+//! | [`syscall`](kernel::protocol::syscall) | the P of an M in a system call has one owner: one exchange decides |
+//! | [`handoff`](kernel::protocol::handoff) | a P is idled only if nothing that it would find is left to find |
+//! | [`sysmon`](kernel::protocol::sysmon) | a P in a system call while work waits is retaken within two ticks |
+//! | [`stw`](kernel::protocol::stw) | after `stop` no P runs, and each is held once |
+//! | [`safepoint`](kernel::protocol::stw::safepoint) | the function runs once for each P, by its owner |
+//! | [`resize`](kernel::protocol::stw::resize) | no G is lost, and those of one P keep their order |
+//! | [`locked`](kernel::protocol::locked) | a bound G never leaves its M; a ticket is queued once a wait |
+//! | [`deadlock`](kernel::protocol::deadlock) | reported only if no M can ever run a G again, and always then |
 //!
 //! # Pairs
 //!
@@ -70,20 +70,20 @@
 //!
 //! | pair | one half | the other |
 //! |------|----------|-----------|
-//! | `publish` | the owner moves `tail` | a thief reads it ([`runq`](kernel::runq)) |
-//! | `consume` | whoever takes moves `head` | whoever reads `head` first ([`runq`](kernel::runq)) |
-//! | `slot` | whoever fills or empties `runnext` | who steals it, who tests for emptiness ([`runnext`](kernel::runnext)) |
-//! | `status` | the edge that led here | the next ([`g`](kernel::g)) |
-//! | `mailbox` | who delivers | who collects ([`m`](kernel::m)) |
+//! | `publish` | the owner moves `tail` | a thief reads it ([`runq`](kernel::queues::runq)) |
+//! | `consume` | whoever takes moves `head` | whoever reads `head` first ([`runq`](kernel::queues::runq)) |
+//! | `slot` | whoever fills or empties `runnext` | who steals it, who tests for emptiness ([`runnext`](kernel::queues::runnext)) |
+//! | `status` | the edge that led here | the next ([`g`](kernel::types::g)) |
+//! | `mailbox` | who delivers | who collects ([`m`](kernel::types::m)) |
 //! | `token` | who unparks | who returns from `park` ([`Parker`](host::Parker)) |
-//! | `work/spinning` | queue a G, StoreLoad, read `nmspinning` | leave `nmspinning`, StoreLoad, read the queues ([`spinning`](kernel::spinning)) |
-//! | `baton` | a seeker that leaves Gs in its ring | a seeker that leaves after it, and looks ([`spinning`](kernel::spinning)) |
-//! | `request` | a seeker that clears a request, and leaves | who leaves after it, and asks for a seeker ([`spinning`](kernel::spinning)) |
-//! | `share` | who takes a share into its ring, then lowers the length | who reads the length, then the rings ([`globq`](kernel::globq)) |
-//! | `timer/poll` | add a timer, StoreLoad, read who waits until when | say so, StoreLoad, read the deadline ([`timers`](kernel::timers), [`netpoll`](kernel::netpoll)) |
-//! | `poll` | who leaves the poller | who uses it next ([`netpoll`](kernel::netpoll)) |
-//! | `custody` | an M leaves its P in its word | who takes it out ([`syscall`](kernel::syscall)) |
-//! | `syscall/stop` | leave the P in its word, StoreLoad, read `wanted` | set `wanted`, StoreLoad, read the words ([`syscall`](kernel::syscall), [`stw`](kernel::stw), [`safepoint`](kernel::safepoint)) |
+//! | `work/spinning` | queue a G, StoreLoad, read `nmspinning` | leave `nmspinning`, StoreLoad, read the queues ([`spinning`](kernel::protocol::spinning)) |
+//! | `baton` | a seeker that leaves Gs in its ring | a seeker that leaves after it, and looks ([`spinning`](kernel::protocol::spinning)) |
+//! | `request` | a seeker that clears a request, and leaves | who leaves after it, and asks for a seeker ([`spinning`](kernel::protocol::spinning)) |
+//! | `share` | who takes a share into its ring, then lowers the length | who reads the length, then the rings ([`globq`](kernel::queues::globq)) |
+//! | `timer/poll` | add a timer, StoreLoad, read who waits until when | say so, StoreLoad, read the deadline ([`timers`](kernel::protocol::timers), [`netpoll`](kernel::protocol::netpoll)) |
+//! | `poll` | who leaves the poller | who uses it next ([`netpoll`](kernel::protocol::netpoll)) |
+//! | `custody` | an M leaves its P in its word | who takes it out ([`syscall`](kernel::protocol::syscall)) |
+//! | `syscall/stop` | leave the P in its word, StoreLoad, read `wanted` | set `wanted`, StoreLoad, read the words ([`syscall`](kernel::protocol::syscall), [`stw`](kernel::protocol::stw), [`safepoint`](kernel::protocol::stw::safepoint)) |
 //!
 //! Numbers, and what checks each of them: docs/invariants.md. What nothing checks: docs/caveats.md.
 //!

@@ -1,6 +1,6 @@
 //! Giving a P away, on real cores: system calls, waiting, stopping the world, more or fewer Ps, bound tasks, deadlocks.
 
-use spinpark::kernel::config::ConfigError;
+use spinpark::kernel::sched::config::ConfigError;
 use spinpark::{
     Deadlock, JoinError, JoinHandle, Runtime, SetProcsError, StopError, blocking, checkpoint, go, lock_thread,
     stop_the_world, syscall, try_blocking,

@@ -1,7 +1,7 @@
 //! The runtime on real cores. A module names the property, a function the situation.
 
-use spinpark::kernel::config::{Config, ConfigError};
-use spinpark::kernel::sources::SearchOrder;
+use spinpark::kernel::protocol::sources::SearchOrder;
+use spinpark::kernel::sched::config::{Config, ConfigError};
 use spinpark::{BuildError, Handle, JoinError, JoinHandle, NotInRuntime, Runtime, go, try_go};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, mpsc};

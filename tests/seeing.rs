@@ -1,7 +1,7 @@
 //! What can be seen of a runtime, and how it can be told to be. A module names the property, a function the situation.
 
-use spinpark::kernel::config::ConfigError;
-use spinpark::kernel::sources::SearchOrder;
+use spinpark::kernel::protocol::sources::SearchOrder;
+use spinpark::kernel::sched::config::ConfigError;
 use spinpark::{
     BuildError, Builder, Handle, JoinHandle, NotInRuntime, Runtime, ShutdownError, blocking, go, spawn, time, try_go,
     yield_now,

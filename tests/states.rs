@@ -1,6 +1,6 @@
 //! What a G does, as it is told to who watches.
 
-use spinpark::kernel::observer::{Event, Observer};
+use spinpark::kernel::sched::observer::{Event, Observer};
 use spinpark::trace::State::{Created, Dead, Executing, Runnable, Syscall, Waiting};
 use spinpark::trace::{Recorder, State, Trace, What};
 use spinpark::{Builder, JoinError, Runtime, Wait, blocking, go, lock_thread, net, spawn, syscall, time, yield_now};

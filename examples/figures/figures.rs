@@ -2,7 +2,7 @@
 
 use super::scenarios::{self, Play, SEED, THREADS};
 use super::stage::Stage;
-use spinpark::kernel::sources::SearchOrder;
+use spinpark::kernel::protocol::sources::SearchOrder;
 use spinpark::trace::{Record, State, What};
 
 /// It has this state from now on.

@@ -2,7 +2,7 @@
 //!
 //! A G that "executes for so long" pauses outside of any system call: its simulated thread does nothing, and keeps its P.
 
-use spinpark::kernel::sources::SearchOrder;
+use spinpark::kernel::protocol::sources::SearchOrder;
 use spinpark::trace::{Record, Recorder, Trace};
 use spinpark::{Builder, Runtime, Wait, blocking, chan, deterministic, lock_thread, syscall, time};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -39,7 +39,7 @@
 //!
 //! ```
 //! use proptest::collection::vec;
-//! use spinpark::kernel::runq::Capacity;
+//! use spinpark::kernel::queues::runq::Capacity;
 //! use spinpark_proptests::check::check;
 //! use spinpark_proptests::oracle::{compare, ring};
 //! use spinpark_proptests::solo::Solo as MyHost;
@@ -52,7 +52,7 @@
 //!     Ok(oracle.seen)
 //! });
 //! seen.must_have(&["a put met a full ring", "a steal took more than one"]);
-//! # Ok::<(), spinpark::kernel::runq::BadCapacity>(())
+//! # Ok::<(), spinpark::kernel::queues::runq::BadCapacity>(())
 //! ```
 //!
 //! # When a property fails

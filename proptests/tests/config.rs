@@ -2,10 +2,10 @@
 
 use proptest::prelude::*;
 use spinpark::host::Nanos;
-use spinpark::kernel::config::{Config, ConfigError};
-use spinpark::kernel::runq::{BadCapacity, Capacity};
-use spinpark::kernel::sources::SearchOrder;
-use spinpark::kernel::sysmon::SHORTEST;
+use spinpark::kernel::protocol::sources::SearchOrder;
+use spinpark::kernel::protocol::sysmon::SHORTEST;
+use spinpark::kernel::queues::runq::{BadCapacity, Capacity};
+use spinpark::kernel::sched::config::{Config, ConfigError};
 use spinpark_proptests::check::{Broken, Tally, check};
 
 const CASES: u32 = 2000;

@@ -4,12 +4,12 @@
 //! Played by hand on one thread, so that the numbers are the same each time. A smaller number is no mistake: put it in.
 
 use spinpark::host::Nanos;
-use spinpark::kernel::config::Config;
-use spinpark::kernel::find::Worker;
-use spinpark::kernel::g::G;
-use spinpark::kernel::runq::{Capacity, RunQueue};
+use spinpark::kernel::protocol::find::Worker;
+use spinpark::kernel::protocol::timers::Timers;
+use spinpark::kernel::queues::runq::{Capacity, RunQueue};
 use spinpark::kernel::sched::Sched;
-use spinpark::kernel::timers::Timers;
+use spinpark::kernel::sched::config::Config;
+use spinpark::kernel::types::g::G;
 use spinpark_proptests::oracle::g;
 use spinpark_proptests::solo::Solo;
 use spinpark_proptests::staged::{self, Staged};

@@ -1,11 +1,11 @@
 //! A duty that is forgotten is a panic, in builds with debug assertions; one that is done is none.
 #![cfg(debug_assertions)]
 
-use spinpark::kernel::config::Config;
-use spinpark::kernel::m::{MId, Seeking};
-use spinpark::kernel::p::{OwnedP, PId};
+use spinpark::kernel::protocol::syscall::Custody;
 use spinpark::kernel::sched::Sched;
-use spinpark::kernel::syscall::Custody;
+use spinpark::kernel::sched::config::Config;
+use spinpark::kernel::types::m::{MId, Seeking};
+use spinpark::kernel::types::p::{OwnedP, PId};
 use spinpark_proptests::oracle::g;
 use spinpark_proptests::solo::Solo;
 use spinpark_proptests::staged::{self, Staged};
@@ -20,7 +20,7 @@ fn panics_with(act: impl FnOnce()) -> Option<String> {
 }
 
 /// A scheduler whose first M runs G1.
-fn running() -> (Arc<Sched<Staged>>, spinpark::kernel::find::Worker) {
+fn running() -> (Arc<Sched<Staged>>, spinpark::kernel::protocol::find::Worker) {
     Staged::reset();
     let config = Config { procs: 2, max_ms: 4, ..Config::default() };
     let sched = Sched::<Staged>::new(config, (), staged::enter).expect("the numbers are good");
@@ -100,7 +100,7 @@ mod a_stopped_world {
 
 mod an_edge_of_a_g {
     use super::*;
-    use spinpark::kernel::g::StatusWord;
+    use spinpark::kernel::types::g::StatusWord;
 
     #[test]
     fn that_is_taken_twice_is_a_panic() {

@@ -3,8 +3,8 @@
 
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
-use spinpark::kernel::runnext::RunNext;
-use spinpark::kernel::runq::{Capacity, RunQueue};
+use spinpark::kernel::queues::runnext::RunNext;
+use spinpark::kernel::queues::runq::{Capacity, RunQueue};
 use spinpark_proptests::linear::{History, linearize};
 use spinpark_proptests::oracle::g;
 use spinpark_proptests::room::{Program, Room, Trial, run};
@@ -115,7 +115,7 @@ impl Room for LooksOnce {
             panic!("{wrong}");
         }
         while ring.get().is_some() {}
-        next.take().map(spinpark::kernel::g::G::into_raw);
+        next.take().map(spinpark::kernel::types::g::G::into_raw);
         String::new()
     }
 }

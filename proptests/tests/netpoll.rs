@@ -1,12 +1,12 @@
 //! Who waits in the poller, seen from what happens meanwhile: a monitor that looks, a thread that is refused, the end.
 
 use spinpark::host::{Host, Nanos};
-use spinpark::kernel::config::Config;
-use spinpark::kernel::g::G;
-use spinpark::kernel::p::PId;
+use spinpark::kernel::protocol::timers::NEVER;
+use spinpark::kernel::protocol::work_source::{Poller, Waker, WorkSource};
 use spinpark::kernel::sched::Sched;
-use spinpark::kernel::timers::NEVER;
-use spinpark::kernel::work_source::{Poller, Waker, WorkSource};
+use spinpark::kernel::sched::config::Config;
+use spinpark::kernel::types::g::G;
+use spinpark::kernel::types::p::PId;
 use spinpark_proptests::oracle::g;
 use spinpark_proptests::solo::Solo;
 use spinpark_proptests::staged::{self, Staged, close, for_ever};

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use spinpark::host::Host;
-use spinpark::kernel::random_order::random_order;
+use spinpark::kernel::protocol::random_order::random_order;
 use spinpark_proptests::check::{Broken, Tally, check};
 use spinpark_proptests::solo::Solo;
 use std::cell::RefCell;

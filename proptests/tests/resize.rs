@@ -2,13 +2,13 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use spinpark::kernel::config::{Config, ConfigError};
-use spinpark::kernel::find::Worker;
-use spinpark::kernel::g::G;
-use spinpark::kernel::p::{OwnedP, PId};
-use spinpark::kernel::resize::procresize;
+use spinpark::kernel::protocol::find::Worker;
+use spinpark::kernel::protocol::stw::resize::procresize;
+use spinpark::kernel::protocol::syscall::{Away, Way};
 use spinpark::kernel::sched::Sched;
-use spinpark::kernel::syscall::{Away, Way};
+use spinpark::kernel::sched::config::{Config, ConfigError};
+use spinpark::kernel::types::g::G;
+use spinpark::kernel::types::p::{OwnedP, PId};
 use spinpark_proptests::check::{Broken, Tally, check, refute};
 use spinpark_proptests::oracle::g;
 use spinpark_proptests::staged::{self, Staged, close, close_with, for_ever};

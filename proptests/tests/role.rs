@@ -1,7 +1,7 @@
 //! What each operation does to each role: enumerated, and compared with a table.
 
 use spinpark::host::{Host, Word};
-use spinpark::kernel::role::{Role, RoleCell, Waits};
+use spinpark::kernel::protocol::role::{Role, RoleCell, Waits};
 use spinpark_proptests::staged::Staged;
 
 type Cell = RoleCell<Staged, u32, u32, u32>;

@@ -3,7 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
-use spinpark::kernel::runq::{Capacity, RunQueue};
+use spinpark::kernel::queues::runq::{Capacity, RunQueue};
 use spinpark_proptests::check::{Broken, Tally, check, refute};
 use spinpark_proptests::oracle::ring::{Kernel, Op, Oracle, op};
 use spinpark_proptests::oracle::{Subject, compare, each_comes_out_once, g};

@@ -2,9 +2,9 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use spinpark::kernel::m::MId;
-use spinpark::kernel::p::{OwnedP, PId};
-use spinpark::kernel::syscall::{Custody, Tenure};
+use spinpark::kernel::protocol::syscall::{Custody, Tenure};
+use spinpark::kernel::types::m::MId;
+use spinpark::kernel::types::p::{OwnedP, PId};
 use spinpark_proptests::check::{Broken, Tally, check};
 use spinpark_proptests::solo::Solo;
 

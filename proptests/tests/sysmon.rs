@@ -5,8 +5,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use spinpark::host::{Host, Nanos};
-use spinpark::kernel::sysmon::Verdict::{Leave, Preempt, Retake};
-use spinpark::kernel::sysmon::{
+use spinpark::kernel::protocol::sysmon::Verdict::{Leave, Preempt, Retake};
+use spinpark::kernel::protocol::sysmon::{
     Around, CALM, LONGEST, Observed, PATIENCE, Pace, QUIET, SHORTEST, SLICE, Seen, Verdict,
 };
 use spinpark_proptests::check::{Broken, Tally, check, refute};
@@ -571,14 +571,14 @@ mod the_monitor_slows_down_while_there_is_nothing_to_do {
 /// A scheduler whose Ms the test plays. Ticks are 20 us apart, unless it says otherwise.
 mod the_tick_on_a_whole_scheduler {
     use super::*;
-    use spinpark::kernel::config::Config;
-    use spinpark::kernel::find::Worker;
-    use spinpark::kernel::g::G;
-    use spinpark::kernel::monitor::Watch;
+    use spinpark::kernel::protocol::find::Worker;
+    use spinpark::kernel::protocol::syscall::Way;
+    use spinpark::kernel::protocol::sysmon;
+    use spinpark::kernel::protocol::work_source::Wakep;
     use spinpark::kernel::sched::Sched;
-    use spinpark::kernel::syscall::Way;
-    use spinpark::kernel::sysmon;
-    use spinpark::kernel::work_source::Wakep;
+    use spinpark::kernel::sched::config::Config;
+    use spinpark::kernel::sched::sysmon::Watch;
+    use spinpark::kernel::types::g::G;
     use spinpark_proptests::oracle::g;
     use spinpark_proptests::solo::Solo;
     use spinpark_proptests::staged::{self, Staged, close, close_with, for_ever, in_each_sleep, until_woken};

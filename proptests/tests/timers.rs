@@ -3,7 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use spinpark::host::Nanos;
-use spinpark::kernel::timers::{Key, NEVER, Timers};
+use spinpark::kernel::protocol::timers::{Key, NEVER, Timers};
 use spinpark_proptests::check::{Broken, Tally, check, refute};
 use spinpark_proptests::solo::Solo;
 

@@ -3,11 +3,11 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use spinpark::kernel::globq::{GlobQueue, Len};
-use spinpark::kernel::local::LocalQueue;
-use spinpark::kernel::p::{Every, Turn};
-use spinpark::kernel::runq::{Capacity, Spilled};
-use spinpark::kernel::sources::{SearchOrder, Source};
+use spinpark::kernel::protocol::sources::{SearchOrder, Source};
+use spinpark::kernel::queues::globq::{GlobQueue, Len};
+use spinpark::kernel::queues::local::LocalQueue;
+use spinpark::kernel::queues::runq::{Capacity, Spilled};
+use spinpark::kernel::types::p::{Every, Turn};
 use spinpark_proptests::check::{Broken, Tally, check, refute};
 use spinpark_proptests::deadlines::Deadlines;
 use spinpark_proptests::oracle::g;

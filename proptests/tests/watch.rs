@@ -1,8 +1,8 @@
 //! Each invariant of the whole scheduler can fail: a short wrong story that breaks it and no other, and the same story
 //! put right.
 
-use spinpark::kernel::locked::Woken;
-use spinpark::kernel::snapshot::Snapshot;
+use spinpark::kernel::protocol::locked::Woken;
+use spinpark::kernel::sched::snapshot::Snapshot;
 use spinpark_proptests::whole::watch::*;
 
 /// All sleep, nothing waits: two Ps, one M.

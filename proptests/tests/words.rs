@@ -2,10 +2,10 @@
 
 use proptest::prelude::*;
 use spinpark::atomic::Value;
-use spinpark::kernel::g::{G, Status};
-use spinpark::kernel::m::{MId, Mail, Seeking};
-use spinpark::kernel::p::{OwnedP, PId, Turn};
-use spinpark::kernel::syscall::Tenure;
+use spinpark::kernel::protocol::syscall::Tenure;
+use spinpark::kernel::types::g::{G, Status};
+use spinpark::kernel::types::m::{MId, Mail, Seeking};
+use spinpark::kernel::types::p::{OwnedP, PId, Turn};
 use spinpark_proptests::check::{Broken, Tally, check};
 use std::fmt::Debug;
 use std::num::NonZeroU64;

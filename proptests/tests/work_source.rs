@@ -3,11 +3,11 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use spinpark::host::Nanos;
-use spinpark::kernel::config::{Config, ConfigError};
-use spinpark::kernel::g::G;
-use spinpark::kernel::p::PId;
+use spinpark::kernel::protocol::work_source::{Waker, WorkSource};
+use spinpark::kernel::sched::config::{Config, ConfigError};
 use spinpark::kernel::sched::{Sched, Sources};
-use spinpark::kernel::work_source::{Waker, WorkSource};
+use spinpark::kernel::types::g::G;
+use spinpark::kernel::types::p::PId;
 use spinpark_proptests::check::{Broken, Tally, check};
 use spinpark_proptests::oracle::g;
 use spinpark_proptests::staged::{self, Staged, close};
@@ -281,8 +281,8 @@ mod one_look_serves_every_source_that_has_work {
 /// G1 is bound to M0, and waits for another G; there is none, but a source may bring one.
 mod who_waits_inside_is_told_when_the_last_source_stops_expecting_and_wakes {
     use super::*;
-    use spinpark::kernel::find::Worker;
-    use spinpark::kernel::locked::{Wake, Woken};
+    use spinpark::kernel::protocol::find::Worker;
+    use spinpark::kernel::protocol::locked::{Wake, Woken};
     use spinpark_proptests::staged::{in_each_sleep, until_woken};
     use std::ops::ControlFlow::{Break, Continue};
 

@@ -54,42 +54,7 @@
 //! [`neighbours`] implements it with the real structures, the models with the smallest ones. Of the structures only
 //! [`local`] joins two others, because a test for emptiness and the bound on overtaking need both.
 
-mod evidence;
-
-pub mod away;
-pub mod capacity;
-mod central;
-pub mod config;
-pub mod deadlock;
-pub mod find;
-pub mod g;
-pub mod globq;
-pub mod handoff;
-pub mod idle;
-pub mod local;
-pub mod locked;
-pub mod m;
-pub mod monitor;
-pub mod neighbours;
-pub mod netpoll;
-pub mod observer;
-pub mod p;
-mod poll;
-pub mod random_order;
-pub mod resize;
-pub mod role;
-pub mod runnext;
-pub mod runq;
-pub mod safepoint;
+pub mod protocol;
+pub mod queues;
 pub mod sched;
-pub mod snapshot;
-pub mod sources;
-pub mod spinning;
-pub mod stw;
-pub mod syscall;
-pub mod sysmon;
-pub mod threads;
-pub mod timers;
-pub mod wanted;
-pub mod work_source;
-pub mod world;
+pub mod types;

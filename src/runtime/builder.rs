@@ -1,19 +1,20 @@
 //! The numbers of a runtime, and what can be wrong with them.
 
-use super::hogs::Hogs;
-use super::home::Home;
-use super::metrics::Meter;
-use super::shared::{Parts, Shared};
-use super::stack::Stacks;
-use super::staff::{Plan, Staff};
-use super::task::Tasks;
-use super::trace::Recorder;
-use super::watch::Watchers;
-use super::{Runtime, cpus, env, signal, sim};
 use crate::host::SpawnError;
-use crate::kernel::config::{Config, ConfigError};
-use crate::kernel::observer::Observer;
-use crate::kernel::sources::SearchOrder;
+use crate::kernel::protocol::sources::SearchOrder;
+use crate::kernel::sched::config::{Config, ConfigError};
+use crate::kernel::sched::observer::Observer;
+use crate::runtime::exec::goroutine::stack::Stacks;
+use crate::runtime::exec::preempt::Hogs;
+use crate::runtime::exec::registry::Home;
+use crate::runtime::exec::task::Tasks;
+use crate::runtime::host::thread_config::{Plan, Staff};
+use crate::runtime::host::{cpus, signal, sim};
+use crate::runtime::observe::metrics::Meter;
+use crate::runtime::observe::trace::Recorder;
+use crate::runtime::observe::watch::Watchers;
+use crate::runtime::shared::{Parts, Shared};
+use crate::runtime::{Runtime, env};
 use core::fmt;
 use core::time::Duration;
 use std::io;
@@ -339,7 +340,7 @@ impl Builder {
     /// has room, count, and signal or unpark a thread. If it panics, the panic hook says so, the runtime goes on, and the
     /// observer is told nothing more. A G's number is an address: it is used again after [`Event::Dead`].
     ///
-    /// [`Event::Dead`]: crate::kernel::observer::Event::Dead
+    /// [`Event::Dead`]: crate::kernel::sched::observer::Event::Dead
     pub fn observer(mut self, observer: impl Observer) -> Self {
         self.watchers.observers.push(Arc::new(observer));
         self

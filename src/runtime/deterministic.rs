@@ -52,7 +52,9 @@
 //! Files are the real ones. Thread locals are shared by all simulated threads. What
 //! [`latency_histogram`](crate::Builder::latency_histogram) measures is drawn by lot, and not the same again.
 
-use super::{cores, sim, time, worker};
+use crate::runtime::exec::worker;
+use crate::runtime::host::{cores, sim};
+use crate::runtime::time;
 use core::time::Duration;
 use std::thread;
 use std::time::Instant;

@@ -27,34 +27,15 @@
 //!        netpoll ────────┘◄────────────── poller: the last M waits here for sockets and timers
 //! ```
 //!
-//! | file        | what it is                                                        |
-//! |-------------|-------------------------------------------------------------------|
-//! | `cores`     | the host: atomics, futex, threads                                 |
-//! | `task`      | a future's task as a G's number and back                          |
-//! | `life`      | a task's panics, its end, and where it is known while it waits    |
-//! | `worker`    | an M's life; what a thread is to a runtime; `spawn`, `go`         |
-//! | `home`, `shared` | which runtimes there are, and what belongs to one            |
-//! | `join`, `waker` | waiting for an outcome, and who is woken then                 |
-//! | `block_on`, `local_set` | futures on the thread that waits for them             |
-//! | `time`, `timer` | sleeping; the queue of what becomes due                       |
-//! | `net`, `netpoll`, `poller` | sockets, who waits for which, where the last M waits |
-//! | `goroutine`, `stack`, `wait_io` | closures with stacks of their own, and `wait`     |
-//! | `hogs`, `signal`, `idle` | tasks that do not make way; what is done in an idle moment |
-//! | `chan`, `select`, `sync` | channels, waiting for several things, locks and the like |
-//! | `fs`, `hyper`, `context` | files, the traits hyper wants, what they find around them |
-//! | `block`     | `syscall`, `blocking`: the P is another's meanwhile               |
-//! | `world`     | `stop_the_world`, `set_procs`, `for_each_p`                       |
-//! | `thread_lock` | `lock_thread`                                                   |
-//! | `board`, `threads` | who waits for whom, and whether anybody else could help: deadlocks |
-//! | `builder`   | the numbers                                                       |
-//! | `env`, `cpus` | what the environment says; how many cores there are             |
-//! | `metrics`, `histogram`, `sampling` | what is counted                            |
-//! | `schedtrace` | the line of Go's `GODEBUG=schedtrace=1000`                       |
-//! | `spans`     | what is told to `tracing`                                         |
-//! | `watch`, `trace` | who watches, and what of it is kept or drawn                 |
-//! | `staff`     | names, stacks and hooks of the threads                            |
-//! | `sim`, `deterministic` | a machine that is simulated, and what a task can ask of it |
-//! | `entered`   | being inside of a runtime without being a task                    |
+//! | folder | what is in it |
+//! |--------|---------------|
+//! | `host` | the host: atomics, the futex parker, threads, signals; `sim`, a machine that is simulated |
+//! | `exec` | an M's life, tasks, joining, `block_on`, goroutines, system calls, preemption |
+//! | `io`, `time` | sockets, files, who waits for which, where the last M waits; sleeping, and what becomes due |
+//! | `sync` | channels, `select!`, locks |
+//! | `observe` | metrics, traces, spans, `schedtrace`, who watches |
+//! | `compat` | the traits hyper wants |
+//! | `builder`, `env`, `world`, `shared` | the numbers; stopping the world; what belongs to one runtime |
 //!
 //! **What a task may do.** A future, and a closure with a stack of its own, is run by one thread at a time, by any of them,
 //! until it waits; a closure without one stays on its thread. While one computes, or blocks, it keeps its P for 10 ms, longer where it cannot be interrupted (see
@@ -63,82 +44,52 @@
 //! One that computes for long makes way by [`yield_now`] or [`checkpoint`]. A panic ends only the task, and is carried to
 //! its handle; if that was dropped, the panic hook's message is all there is. (With `panic = "abort"` the process ends.)
 
-mod block;
-mod block_on;
-mod board;
 mod builder;
-pub mod chan;
-mod context;
-mod cores;
-mod cpus;
-pub mod deterministic;
-mod entered;
-mod env;
-pub mod fs;
-mod goroutine;
-mod histogram;
-mod hogs;
-mod home;
 #[cfg(feature = "hyper")]
-pub mod hyper;
-mod idle;
-mod join;
-mod life;
-mod local_set;
-mod metrics;
-pub mod net;
-mod netpoll;
-mod poller;
-mod sampling;
-mod schedtrace;
-#[doc(hidden)]
-pub mod select;
+mod compat;
+pub mod deterministic;
+mod env;
+mod exec;
+mod host;
+mod io;
+mod observe;
 mod shared;
-mod signal;
-mod sim;
-mod spans;
-mod stack;
-mod staff;
 pub mod sync;
-mod task;
-mod template;
 #[cfg(test)]
 mod testing;
-mod thread_lock;
-mod threads;
 pub mod time;
-mod timer;
-pub mod trace;
-mod wait_io;
-mod waker;
-mod watch;
-mod worker;
 mod world;
-mod yielding;
 
-pub use block::{NoThread, blocking, syscall, try_blocking};
-pub use board::{Deadlock, WaitingTask};
 pub use builder::{BuildError, Builder};
-pub use cores::{Bed, Cores};
-pub use entered::EnterGuard;
-pub use goroutine::Wait;
-pub use histogram::Histogram;
-pub use join::{JoinError, JoinHandle, Panic};
-pub use local_set::LocalSet;
-pub use metrics::{Metrics, PMetrics};
-pub use thread_lock::{ThreadLock, lock_thread};
-pub use wait_io::Blocking;
-pub use worker::{NotInRuntime, checkpoint, go, spawn, try_go, try_spawn};
+#[cfg(feature = "hyper")]
+pub use compat::hyper;
+pub use exec::blocking::{NoThread, blocking, syscall, try_blocking};
+pub use exec::entered::EnterGuard;
+pub use exec::goroutine::Wait;
+pub use exec::goroutine::wait_io::Blocking;
+pub use exec::join::{JoinError, JoinHandle, Panic};
+pub use exec::local_set::LocalSet;
+pub use exec::thread_lock::{ThreadLock, lock_thread};
+pub use exec::wait_graph::{Deadlock, WaitingTask};
+pub use exec::worker::{NotInRuntime, checkpoint, go, spawn, try_go, try_spawn};
+pub use exec::yielding::{YieldNow, yield_now};
+pub use host::cores::{Bed, Cores};
+pub use io::{fs, net};
+pub use observe::histogram::Histogram;
+pub use observe::metrics::{Metrics, PMetrics};
+pub use observe::trace;
+pub use sync::{chan, select};
 pub use world::{SetProcsError, StopError, stop_the_world};
-pub use yielding::{YieldNow, yield_now};
 
-use crate::kernel::config::Config;
-use crate::kernel::snapshot::Snapshot;
-use crate::kernel::timers::NEVER;
+use crate::kernel::protocol::timers::NEVER;
+use crate::kernel::sched::config::Config;
+use crate::kernel::sched::snapshot::Snapshot;
 use core::fmt;
 use core::future::Future;
 use core::panic::Location;
-use task::{Awaited, Task, Tasks};
+use exec::task::{Awaited, Task, Tasks};
+use exec::{block_on, worker};
+use observe::schedtrace;
 
 /// A scheduler with its threads.
 ///

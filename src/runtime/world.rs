@@ -2,13 +2,13 @@
 //!
 //! Go: `stopTheWorld`, `startTheWorld`, `GOMAXPROCS`, `forEachP`.
 
-use super::home::Home;
-use super::life::guarded;
-use super::task::{Left, Post, Tasks};
-use super::worker::{self, Callback, NotInRuntime, Return};
-use crate::kernel::config::ConfigError;
-use crate::kernel::p::PId;
-use crate::kernel::world::Stopped;
+use crate::kernel::sched::config::ConfigError;
+use crate::kernel::sched::stw::Stopped;
+use crate::kernel::types::p::PId;
+use crate::runtime::exec::owned::guarded;
+use crate::runtime::exec::registry::Home;
+use crate::runtime::exec::task::{Left, Post, Tasks};
+use crate::runtime::exec::worker::{self, Callback, NotInRuntime, Return};
 use core::fmt;
 use std::sync::Arc;
 

@@ -1,9 +1,9 @@
 //! Compiled by ../codegen.rs, never run: the kernel's ring on real cores beside the same ring written by hand.
 
 use crossbeam_utils::CachePadded;
-use spinpark::kernel::g::G;
-use spinpark::kernel::observer::{Event, Observer};
-use spinpark::kernel::runq::{Full, RunQueue};
+use spinpark::kernel::types::g::G;
+use spinpark::kernel::sched::observer::{Event, Observer};
+use spinpark::kernel::queues::runq::{Full, RunQueue};
 use spinpark::kernel::sched::{Closed, Sched};
 use spinpark::runtime::Cores;
 use std::num::NonZeroU64;

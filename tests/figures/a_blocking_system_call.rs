@@ -1,7 +1,7 @@
 use super::figures::{is, syscall};
 use super::scenarios::{SEED, a_blocking_system_call};
 use super::stage::Stage;
-use spinpark::kernel::syscall::Way;
+use spinpark::kernel::protocol::syscall::Way;
 use spinpark::trace::{State, What};
 
 #[test]

@@ -1,6 +1,6 @@
 use super::figures::stealing;
 use super::scenarios::{SEED, work_stealing};
-use spinpark::kernel::sources::SearchOrder;
+use spinpark::kernel::protocol::sources::SearchOrder;
 use spinpark::trace::{From, What};
 
 #[test]

@@ -1,7 +1,7 @@
 //! The one place that knows how a runtime is built from a program's numbers.
 
 use crate::program::Setup;
-use spinpark::kernel::sources::SearchOrder;
+use spinpark::kernel::protocol::sources::SearchOrder;
 use spinpark::{Builder, Runtime};
 use std::time::Duration;
 

@@ -7,7 +7,7 @@
 //! kernel's own order. The others sleep [for ever](for_ever).
 //!
 //! ```
-//! use spinpark::kernel::config::Config;
+//! use spinpark::kernel::sched::config::Config;
 //! use spinpark::kernel::sched::Sched;
 //! use spinpark_verification::models::common::g;
 //! use spinpark_verification::staged::{self, Staged};
@@ -23,18 +23,18 @@
 //! let (m1, g2) = woken.expect("it was not closed");
 //! assert_eq!((g1.id(), g2.id()), (1, 2));
 //! assert!(staged::close(&sched, vec![m1]).is_empty());
-//! # Ok::<(), spinpark::kernel::config::ConfigError>(())
+//! # Ok::<(), spinpark::kernel::sched::config::ConfigError>(())
 //! ```
 //!
 //! Time passes when it is [told to](crate::solo::Solo::pass), and when somebody sleeps for a time.
 
 use crate::solo::{self, Solo};
 use spinpark::host::{self, Host, Nanos, SpawnError};
-use spinpark::kernel::find::Worker;
-use spinpark::kernel::g::G;
-use spinpark::kernel::observer::Observer;
+use spinpark::kernel::protocol::find::Worker;
+use spinpark::kernel::protocol::syscall::Away;
 use spinpark::kernel::sched::Sched;
-use spinpark::kernel::syscall::Away;
+use spinpark::kernel::sched::observer::Observer;
+use spinpark::kernel::types::g::G;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::ops::ControlFlow;

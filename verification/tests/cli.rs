@@ -38,7 +38,8 @@ mod every_weaker_ordering {
     #[test]
     fn of_a_file_is_killed_or_argued() {
         let folder = folder();
-        let arguments = ["mutants", "kernel/runq.rs", "--sort", "ordering", "--resume", "kept", "--json", "all.json"];
+        let arguments =
+            ["mutants", "kernel/queues/runq.rs", "--sort", "ordering", "--resume", "kept", "--json", "all.json"];
         let output = verify(folder.path(), &arguments);
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
         let all = json(&folder.path().join("all.json"));
@@ -55,7 +56,7 @@ mod every_weaker_ordering {
     fn is_not_gone_on_with_from_a_strange_file() {
         let folder = folder();
         fs::write(folder.path().join("kept"), "something else\n").expect("it can be written");
-        let output = verify(folder.path(), &["mutants", "kernel/g.rs", "--sort", "ordering", "--resume", "kept"]);
+        let output = verify(folder.path(), &["mutants", "kernel/types/g.rs", "--sort", "ordering", "--resume", "kept"]);
         assert_eq!(output.status.code(), Some(2));
         assert!(text(&output.stderr).contains("kept"), "{}", text(&output.stderr));
     }

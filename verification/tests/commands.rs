@@ -170,7 +170,7 @@ const SHOWN: &[(&str, Try)] = &[
         "cargo verify mutants kernel/FILE.rs",
         No("it builds the mutated kernel first: minutes; cli.rs has `--sort ordering`"),
     ),
-    ("cargo verify mutants kernel/spinning.rs", No("it builds the mutated kernel first: minutes")),
+    ("cargo verify mutants kernel/protocol/spinning.rs", No("it builds the mutated kernel first: minutes")),
     ("cargo verify mutants --argued", No(MUTATED)),
     ("cargo verify mutants --argued kernel/FILE.rs", No(MUTATED)),
     ("cargo verify mutants --alone", No("each is a build of its own: minutes each")),

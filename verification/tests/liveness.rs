@@ -120,7 +120,7 @@ mod a_trace_of_the_kernel {
     use super::*;
     use crate::kernel::{Act, play};
     use crate::trace::{GS, MS, SUBMITTERS, Trace};
-    use spinpark::kernel::sources::SearchOrder::{self, GlobalFirst, StealFirst};
+    use spinpark::kernel::protocol::sources::SearchOrder::{self, GlobalFirst, StealFirst};
     use spinpark_verification::engine::{self, Engine, Job};
     use spinpark_verification::model::{Model, sampled};
     use spinpark_verification::stage::Stage;

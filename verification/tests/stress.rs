@@ -1,12 +1,12 @@
 //! The scheduler on real cores, with windows widened: what no model has is the machine itself. Sampled, not proved.
 
 use spinpark::host::{Host, Parker};
-use spinpark::kernel::config::Config;
-use spinpark::kernel::find::Worker;
-use spinpark::kernel::g::G;
-use spinpark::kernel::observer::{Event, Observer};
+use spinpark::kernel::protocol::find::Worker;
+use spinpark::kernel::protocol::sources::SearchOrder;
 use spinpark::kernel::sched::Sched;
-use spinpark::kernel::sources::SearchOrder;
+use spinpark::kernel::sched::config::Config;
+use spinpark::kernel::sched::observer::{Event, Observer};
+use spinpark::kernel::types::g::G;
 use spinpark::runtime::Cores;
 use spinpark_verification::wrap::jitter::Jitter;
 use std::num::NonZeroU64;
@@ -27,7 +27,7 @@ struct Counts {
 
 impl Observer for Counts {
     fn event(&self, event: Event<'_>) {
-        if let Event::Found { from: spinpark::kernel::sources::Source::Steal, .. } = event {
+        if let Event::Found { from: spinpark::kernel::protocol::sources::Source::Steal, .. } = event {
             self.steals.fetch_add(1, Relaxed);
         }
     }

@@ -5,10 +5,10 @@ use crate::check::Tally;
 use proptest::prelude::*;
 use proptest::sample::select;
 use spinpark::host::Host;
-use spinpark::kernel::g::G;
-use spinpark::kernel::globq::{GlobQueue, Len};
-use spinpark::kernel::m::MId;
-use spinpark::kernel::runq::{Capacity, RunQueue};
+use spinpark::kernel::queues::globq::{GlobQueue, Len};
+use spinpark::kernel::queues::runq::{Capacity, RunQueue};
+use spinpark::kernel::types::g::G;
+use spinpark::kernel::types::m::MId;
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 

@@ -4,9 +4,9 @@ use super::Subject;
 use crate::check::Tally;
 use proptest::prelude::*;
 use spinpark::host::{Host, Nanos};
-use spinpark::kernel::idle::{IdleMask, IdlePs, SleepingMs};
-use spinpark::kernel::m::MId;
-use spinpark::kernel::p::{OwnedP, PId};
+use spinpark::kernel::queues::idle::{IdleMask, IdlePs, SleepingMs};
+use spinpark::kernel::types::m::MId;
+use spinpark::kernel::types::p::{OwnedP, PId};
 use std::ops::Range;
 
 /// What can be done under the lock.

@@ -4,9 +4,9 @@ use super::{Subject, g, numbers};
 use crate::check::Tally;
 use proptest::prelude::*;
 use spinpark::host::Host;
-use spinpark::kernel::local::LocalQueue;
-use spinpark::kernel::p::{Every, Turn};
-use spinpark::kernel::runq::Capacity;
+use spinpark::kernel::queues::local::LocalQueue;
+use spinpark::kernel::queues::runq::Capacity;
+use spinpark::kernel::types::p::{Every, Turn};
 use std::collections::VecDeque;
 use std::ops::Range;
 

@@ -4,7 +4,7 @@ use super::{Subject, g, numbers};
 use crate::check::Tally;
 use proptest::prelude::*;
 use spinpark::host::Host;
-use spinpark::kernel::runq::{Capacity, Full, RunQueue};
+use spinpark::kernel::queues::runq::{Capacity, Full, RunQueue};
 use std::collections::VecDeque;
 use std::ops::Range;
 

@@ -5,7 +5,7 @@ use crate::linear::{History, Spec, linearize};
 use crate::room::{Program, Room, reached_if, together};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
-use spinpark::kernel::g::{Status, StatusWord};
+use spinpark::kernel::types::g::{Status, StatusWord};
 use spinpark_verification::engine::Engine;
 use spinpark_verification::stage::{Cell, Stage};
 use std::panic::{AssertUnwindSafe, catch_unwind};

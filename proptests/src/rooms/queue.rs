@@ -10,7 +10,7 @@ pub use ring::{Ring, RingOp};
 use crate::linear::{History, Spec, linearize};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
-use spinpark::kernel::g::G;
+use spinpark::kernel::types::g::G;
 use spinpark_verification::stage::Stage;
 use std::collections::VecDeque;
 

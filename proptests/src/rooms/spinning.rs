@@ -5,7 +5,7 @@ use crate::room::{Program, Room, reached, reached_if};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
-use spinpark::kernel::m::Seeking;
+use spinpark::kernel::types::m::Seeking;
 use spinpark_verification::engine::Engine;
 use spinpark_verification::stage::Stage;
 use spinpark_verification::tiny::queues::Rings;
@@ -304,7 +304,7 @@ impl<H: Stage, D: Dance> Party<H, D> {
         reached_if(did == Did::Asked, "wakep found no idle P");
     }
 
-    /// The loop of src/kernel/find.rs, once.
+    /// The loop of src/kernel/protocol/find.rs, once.
     fn finds_runnable(&mut self) {
         if self.searches() {
             return;

@@ -7,11 +7,11 @@ use super::watch::Fact;
 use crate::oracle::g;
 use spinpark::atomic::Atomic;
 use spinpark::host::Lock;
-use spinpark::kernel::g::G;
-use spinpark::kernel::monitor::Watch;
-use spinpark::kernel::p::PId;
-use spinpark::kernel::sysmon::SLICE;
-use spinpark::kernel::work_source::{Waker, WorkSource};
+use spinpark::kernel::protocol::sysmon::SLICE;
+use spinpark::kernel::protocol::work_source::{Waker, WorkSource};
+use spinpark::kernel::sched::sysmon::Watch;
+use spinpark::kernel::types::g::G;
+use spinpark::kernel::types::p::PId;
 use spinpark_verification::stage::Stage;
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicUsize;
@@ -164,8 +164,9 @@ fn stop<H: Stage>(sched: &This<H>, resize: Option<usize>) {
         let procs = (procs - 1) % most + 1;
         sched.procresize(&mut stopped, procs).expect("there is room");
         let after = sched.snapshot();
-        let count =
-            |snapshot: &spinpark::kernel::snapshot::Snapshot| snapshot.global + snapshot.local.iter().sum::<usize>();
+        let count = |snapshot: &spinpark::kernel::sched::snapshot::Snapshot| {
+            snapshot.global + snapshot.local.iter().sum::<usize>()
+        };
         assert!(after.procs == procs, "there should be {procs} Ps: {after:?}");
         // Somebody may submit meanwhile.
         assert!(count(&before) <= count(&after), "a resize loses a queued G: {before:?} {after:?}");
@@ -183,14 +184,14 @@ fn each_p<H: Stage>(sched: &This<H>) {
 /// Has a function run under each P, by `ask`.
 pub(super) fn safepoint<H: Stage, R>(
     sched: &This<H>,
-    ask: impl FnOnce(Arc<spinpark::kernel::safepoint::SafepointFn>) -> R,
+    ask: impl FnOnce(Arc<spinpark::kernel::protocol::stw::safepoint::SafepointFn>) -> R,
 ) -> R {
     let world = sched.observer();
     let round = world.round();
     let procs = Arc::new(AtomicUsize::new(0));
     let f = {
         let (sched, procs) = (Arc::downgrade(sched), Arc::clone(&procs));
-        move |p: spinpark::kernel::p::PId| {
+        move |p: spinpark::kernel::types::p::PId| {
             if let Some(sched) = sched.upgrade() {
                 procs.store(sched.procs(), Relaxed);
                 sched.observer().tell(Fact::Passed { round, p: p.0 });

@@ -3,8 +3,8 @@
 use crate::room::{Program, Room};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
-use spinpark::kernel::config::Config;
-use spinpark::kernel::sources::SearchOrder;
+use spinpark::kernel::protocol::sources::SearchOrder;
+use spinpark::kernel::sched::config::Config;
 use spinpark_verification::engine::Engine;
 use spinpark_verification::stage::Stage;
 

@@ -2,8 +2,8 @@
 //!
 //! A [`Watch`] is told facts and knows nothing else, so each invariant can be shown to fail by telling it a wrong story.
 
-use spinpark::kernel::locked::Woken;
-use spinpark::kernel::snapshot::Snapshot;
+use spinpark::kernel::protocol::locked::Woken;
+use spinpark::kernel::sched::snapshot::Snapshot;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 

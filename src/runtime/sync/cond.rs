@@ -1,9 +1,9 @@
 //! Waiting, under a lock, for a change of what is in it.
 
-use super::MutexGuard;
-use crate::runtime::chan::seats::{Line, Outcome, Seat, Seats};
-use crate::runtime::chan::waking::{forget, wake};
-use crate::runtime::yielding::waits_if_pending;
+use crate::runtime::exec::yielding::waits_if_pending;
+use crate::runtime::sync::MutexGuard;
+use crate::runtime::sync::chan::seats::{Line, Outcome, Seat, Seats};
+use crate::runtime::sync::chan::waking::{forget, wake};
 use async_lock::futures::Lock;
 use core::fmt;
 use core::future::Future;
@@ -12,7 +12,7 @@ use core::task::{Context, Poll, Waker, ready};
 use pin_project_lite::pin_project;
 use std::sync::PoisonError;
 
-/// Waits until what a [`Mutex`](super::Mutex) holds has changed. Go: `sync.Cond`.
+/// Waits until what a [`Mutex`](crate::runtime::sync::Mutex) holds has changed. Go: `sync.Cond`.
 ///
 /// ```
 /// use spinpark::sync::{Cond, Mutex};

@@ -1,6 +1,6 @@
 //! Futures that make way.
 
-use crate::runtime::yielding::{make_way, waits_if_pending};
+use crate::runtime::exec::yielding::{make_way, waits_if_pending};
 use core::fmt;
 use core::future::Future;
 use core::pin::Pin;

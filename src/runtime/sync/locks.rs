@@ -1,6 +1,6 @@
 //! Mutex, reader-writer lock, semaphore, and a value that is made once: async-lock's.
 
-use super::{MutexGuard, RwLockReadGuard, RwLockWriteGuard, SemaphoreGuard, Turn};
+use crate::runtime::sync::{MutexGuard, RwLockReadGuard, RwLockWriteGuard, SemaphoreGuard, Turn};
 use async_lock::futures;
 use core::fmt;
 use core::future::Future;

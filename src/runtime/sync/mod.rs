@@ -40,9 +40,12 @@
 //!
 //! All futures may be dropped at any time, and awaited in any executor. A panic under a lock poisons nothing, as in Go.
 
+pub mod chan;
 mod cond;
 mod coop;
 mod locks;
+#[doc(hidden)]
+pub mod select;
 mod wait_group;
 
 pub use async_lock::{MutexGuard, RwLockReadGuard, RwLockWriteGuard, SemaphoreGuard};

@@ -1,8 +1,8 @@
 //! Waiting until several have done.
 
-use crate::runtime::chan::seats::{Line, Outcome, Seat, Seats};
-use crate::runtime::chan::waking::{Lender, forget, wake};
-use crate::runtime::yielding::waits_if_pending;
+use crate::runtime::exec::yielding::waits_if_pending;
+use crate::runtime::sync::chan::seats::{Line, Outcome, Seat, Seats};
+use crate::runtime::sync::chan::waking::{Lender, forget, wake};
 use core::fmt;
 use core::future::Future;
 use core::pin::Pin;

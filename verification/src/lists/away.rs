@@ -5,8 +5,8 @@ use super::model::{At, Model, P, Watched};
 use super::moves::{Ev, Item};
 use super::wrong::Wrong;
 use spinpark::host::Nanos;
-use spinpark::kernel::locked::{Wake, Woken};
-use spinpark::kernel::syscall::Way;
+use spinpark::kernel::protocol::locked::{Wake, Woken};
+use spinpark::kernel::protocol::syscall::Way;
 
 /// How long a G may run, and a P sit idle in a system call.
 const SLICE: Nanos = 10_000_000;

@@ -3,7 +3,7 @@
 use super::model::{At, Mail, Model, Until};
 use super::moves::{Ev, Item, Who};
 use super::wrong::Wrong;
-use spinpark::kernel::locked::{Wake, Woken};
+use spinpark::kernel::protocol::locked::{Wake, Woken};
 
 /// What came of falling asleep.
 pub(super) enum Slept {

@@ -5,11 +5,11 @@ use super::witness::{Role, Source, Witness, item, ran};
 use crate::models::common::g;
 use crate::puppets::{Puppets, Scene, Stage};
 use spinpark::host::Host;
-use spinpark::kernel::find::Worker;
-use spinpark::kernel::m::MId;
-use spinpark::kernel::monitor::Watch;
+use spinpark::kernel::protocol::find::Worker;
+use spinpark::kernel::protocol::work_source::Waker;
 use spinpark::kernel::sched::Sched;
-use spinpark::kernel::work_source::Waker;
+use spinpark::kernel::sched::sysmon::Watch;
+use spinpark::kernel::types::m::MId;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@ use super::hands::Slept;
 use super::model::{At, Mail, Model};
 use super::moves::{Ev, Item};
 use super::wrong::Wrong;
-use spinpark::kernel::sources::Source;
+use spinpark::kernel::protocol::sources::Source;
 use std::collections::VecDeque;
 
 /// An M with a P, which looks.

@@ -5,8 +5,8 @@ use super::wrong::Wrong;
 use crate::puppets::draw;
 use crate::tally::Tally;
 use spinpark::host::Nanos;
-use spinpark::kernel::locked::{Wake, Woken};
-use spinpark::kernel::snapshot::Snapshot;
+use spinpark::kernel::protocol::locked::{Wake, Woken};
+use spinpark::kernel::sched::snapshot::Snapshot;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// A scheduler in lists. Nothing here is shared, and nobody interferes.

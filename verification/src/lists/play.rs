@@ -4,7 +4,7 @@ use super::look::Looker;
 use super::model::{At, Mail, Model, Theme};
 use super::moves::{Bed, Ev, Item, Move, What, Who};
 use spinpark::host::Nanos;
-use spinpark::kernel::locked::{Wake, Woken};
+use spinpark::kernel::protocol::locked::{Wake, Woken};
 
 /// Between two ticks of the monitor: hardly any time, its shortest pace, and more than a slice.
 const PAUSES: [Nanos; 3] = [1, 20_000, 10_000_001];

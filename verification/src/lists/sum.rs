@@ -3,7 +3,7 @@
 
 use super::model::{At, M, Mail, Model};
 use super::moves::Item;
-use spinpark::kernel::locked::Wake;
+use spinpark::kernel::protocol::locked::Wake;
 
 impl Model {
     /// What does not add up, if anything.

@@ -1,7 +1,7 @@
 //! What models share: parties, and Gs whose data one thread at a time may touch.
 
 use crate::stage::{Cell, Stage};
-use spinpark::kernel::g::G;
+use spinpark::kernel::types::g::G;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 

@@ -5,7 +5,7 @@ use crate::engine::Engine;
 use crate::model::{Model, loom, loom_apart, rc11, sc};
 use crate::mutant::{Mutant, Mutation};
 use crate::stage::{Cell, Stage};
-use spinpark::kernel::g::{Status, StatusWord};
+use spinpark::kernel::types::g::{Status, StatusWord};
 use std::sync::Arc;
 
 struct Task<H: Stage> {
@@ -48,7 +48,7 @@ pub const MUTANTS: &[Mutant] = &[Mutant {
     name: "g-status-relaxed",
     room: "g",
     what: "a status edge taken with a Relaxed exchange",
-    mutation: Mutation::Weaken { file: "kernel/g.rs", after: "fn go(", needle: "compare_exchange" },
+    mutation: Mutation::Weaken { file: "kernel/types/g.rs", after: "fn go(", needle: "compare_exchange" },
     killed_by: &[
         ("g::a_status_hands_the_task_over::parked_and_readied", Engine::Loom),
         ("g::a_status_hands_the_task_over::parked_and_readied", Engine::Rc11),

@@ -7,9 +7,9 @@ use crate::mutant::{Mutant, Mutation};
 use crate::stage::Stage;
 use spinpark::atomic::{Atomic, store_load};
 use spinpark::host::Lock;
-use spinpark::kernel::g::G;
-use spinpark::kernel::globq::{GlobQueue, Len};
-use spinpark::kernel::m::MId;
+use spinpark::kernel::queues::globq::{GlobQueue, Len};
+use spinpark::kernel::types::g::G;
+use spinpark::kernel::types::m::MId;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -264,14 +264,14 @@ pub const MUTANTS: &[Mutant] = &[
         name: "globq-length-set-relaxed",
         room: "globq",
         what: "who takes a share lowers the length Relaxed",
-        mutation: Mutation::Weaken { file: "kernel/globq.rs", after: "fn set", needle: "store" },
+        mutation: Mutation::Weaken { file: "kernel/queues/globq.rs", after: "fn set", needle: "store" },
         killed_by: &[(ON_ITS_WAY, Engine::Loom), (ON_ITS_WAY, Engine::Rc11)],
     },
     Mutant {
         name: "globq-length-peeked-at-relaxed",
         room: "globq",
         what: "a seeker peeks at the length Relaxed",
-        mutation: Mutation::Weaken { file: "kernel/globq.rs", after: "pub fn peek", needle: "load" },
+        mutation: Mutation::Weaken { file: "kernel/queues/globq.rs", after: "pub fn peek", needle: "load" },
         killed_by: &[(ON_ITS_WAY, Engine::Loom), (ON_ITS_WAY, Engine::Rc11)],
     },
 ];

@@ -13,9 +13,9 @@ use crate::tiny::handoff::Tiny;
 use crate::twins::handoff::{Handing, Scene, play};
 use crate::wrap::trace::main_plays;
 use spinpark::host::Lock;
-use spinpark::kernel::p::{OwnedP, PId};
-use spinpark::kernel::stw;
-use spinpark::kernel::wanted::Want;
+use spinpark::kernel::protocol::stw;
+use spinpark::kernel::protocol::stw::wanted::Want;
+use spinpark::kernel::types::p::{OwnedP, PId};
 use std::cell::RefCell;
 use std::sync::Arc;
 

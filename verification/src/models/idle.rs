@@ -5,9 +5,9 @@ use crate::model::{Model, loom, loom_apart, loom_bounded, rc11, sc};
 use crate::mutant::Mutant;
 use crate::stage::{Cell, Stage};
 use spinpark::host::{Lock, Nanos};
-use spinpark::kernel::idle::{IdleMask, IdlePs, SleepingMs};
-use spinpark::kernel::m::MId;
-use spinpark::kernel::p::{OwnedP, PId};
+use spinpark::kernel::queues::idle::{IdleMask, IdlePs, SleepingMs};
+use spinpark::kernel::types::m::MId;
+use spinpark::kernel::types::p::{OwnedP, PId};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

@@ -8,10 +8,10 @@ use super::diary::{Outside, S, begin, it_is, leave, numbers, one_runs, set, subm
 use crate::model::{Model, sc};
 use crate::stage::Stage;
 use crate::staged::{in_each_sleep, until_woken};
-use spinpark::kernel::config::Config;
-use spinpark::kernel::find::Worker;
-use spinpark::kernel::locked::{Wake, Woken};
-use spinpark::kernel::sources::SearchOrder;
+use spinpark::kernel::protocol::find::Worker;
+use spinpark::kernel::protocol::locked::{Wake, Woken};
+use spinpark::kernel::protocol::sources::SearchOrder;
+use spinpark::kernel::sched::config::Config;
 use std::ops::ControlFlow::Break;
 use std::sync::{Arc, Mutex};
 

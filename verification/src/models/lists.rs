@@ -14,7 +14,7 @@ use crate::lists::{self, Kernel, Model as Lists, Move, Numbers, Theme, What, Who
 use crate::model::{Model, OnAny, sampled, sc};
 use crate::stage::Stage;
 use crate::tally::Broken;
-use spinpark::kernel::locked::Wake;
+use spinpark::kernel::protocol::locked::Wake;
 
 const SMALL: Numbers = Numbers {
     procs: 2,

@@ -6,11 +6,11 @@ use crate::model::{Model, loom, loom_apart, loom_bounded, rc11, sc, tso};
 use crate::mutant::{Mutant, Mutation};
 use crate::stage::Stage;
 use crate::wrap::trace::main_plays;
-use spinpark::kernel::g::G;
-use spinpark::kernel::local::LocalQueue;
-use spinpark::kernel::p::Turn;
-use spinpark::kernel::runnext::RunNext;
-use spinpark::kernel::runq::Capacity;
+use spinpark::kernel::queues::local::LocalQueue;
+use spinpark::kernel::queues::runnext::RunNext;
+use spinpark::kernel::queues::runq::Capacity;
+use spinpark::kernel::types::g::G;
+use spinpark::kernel::types::p::Turn;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -226,28 +226,28 @@ pub const MUTANTS: &[Mutant] = &[
         name: "runnext-put-relaxed",
         room: "runnext",
         what: "the owner fills the slot Relaxed",
-        mutation: Mutation::Weaken { file: "kernel/runnext.rs", after: "pub fn put", needle: "swap" },
+        mutation: Mutation::Weaken { file: "kernel/queues/runnext.rs", after: "pub fn put", needle: "swap" },
         killed_by: &[(SLOT, Engine::Loom), (SLOT, Engine::Rc11)],
     },
     Mutant {
         name: "runnext-steal-relaxed",
         room: "runnext",
         what: "a thief empties the slot Relaxed",
-        mutation: Mutation::Weaken { file: "kernel/runnext.rs", after: "pub fn steal", needle: "swap" },
+        mutation: Mutation::Weaken { file: "kernel/queues/runnext.rs", after: "pub fn steal", needle: "swap" },
         killed_by: &[(SLOT, Engine::Loom), (SLOT, Engine::Rc11)],
     },
     Mutant {
         name: "runnext-take-relaxed",
         room: "runnext",
         what: "the owner empties the slot Relaxed, so an emptiness test may not see what it put into the ring before",
-        mutation: Mutation::Weaken { file: "kernel/runnext.rs", after: "pub fn take", needle: "swap" },
+        mutation: Mutation::Weaken { file: "kernel/queues/runnext.rs", after: "pub fn take", needle: "swap" },
         killed_by: &[(KICKED, Engine::Loom), (KICKED, Engine::Rc11)],
     },
     Mutant {
         name: "local-emptiness-relaxed",
         room: "local",
         what: "the emptiness test reads the slot Relaxed",
-        mutation: Mutation::Weaken { file: "kernel/runnext.rs", after: "fn is_set_acquire", needle: "load" },
+        mutation: Mutation::Weaken { file: "kernel/queues/runnext.rs", after: "fn is_set_acquire", needle: "load" },
         killed_by: &[(KICKED, Engine::Loom), (KICKED, Engine::Rc11)],
     },
 ];

@@ -12,11 +12,11 @@ use crate::stage::Stage;
 use crate::tiny::locked::{Central, Tiny};
 use spinpark::atomic::Atomic;
 use spinpark::host::Lock;
-use spinpark::kernel::find::Worker;
-use spinpark::kernel::locked::{Bindings, Locks, Wake, Woken};
-use spinpark::kernel::m::MId;
-use spinpark::kernel::p::{OwnedP, PId};
-use spinpark::kernel::syscall::Way;
+use spinpark::kernel::protocol::find::Worker;
+use spinpark::kernel::protocol::locked::{Bindings, Locks, Wake, Woken};
+use spinpark::kernel::protocol::syscall::Way;
+use spinpark::kernel::types::m::MId;
+use spinpark::kernel::types::p::{OwnedP, PId};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::AcqRel;
 

@@ -14,8 +14,8 @@ use crate::tiny::timers::Shelf;
 use crate::twins::netpoll::{Polling, Scene, play};
 use crate::wrap::trace::main_plays;
 use spinpark::host::Nanos;
-use spinpark::kernel::netpoll::{Neighbours, Netpoll, Poll};
-use spinpark::kernel::timers::NEVER;
+use spinpark::kernel::protocol::netpoll::{Neighbours, Netpoll, Poll};
+use spinpark::kernel::protocol::timers::NEVER;
 use std::cell::Cell;
 use std::sync::Arc;
 
@@ -450,7 +450,7 @@ const fn weaker(
     needle: &'static str,
     killed_by: &'static [(&'static str, Engine)],
 ) -> Mutant {
-    let mutation = Mutation::Weaken { file: "kernel/netpoll.rs", after, needle };
+    let mutation = Mutation::Weaken { file: "kernel/protocol/netpoll.rs", after, needle };
     Mutant { name, room: "netpoll", what, mutation, killed_by }
 }
 

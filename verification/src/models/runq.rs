@@ -12,9 +12,9 @@ use crate::stage::Stage;
 use crate::wrap::count::{Count, Counts};
 use crate::wrap::trace::main_plays;
 use spinpark::host::Lock;
-use spinpark::kernel::g::G;
-use spinpark::kernel::local::LocalQueue;
-use spinpark::kernel::runq::{Capacity, Full, RunQueue};
+use spinpark::kernel::queues::local::LocalQueue;
+use spinpark::kernel::queues::runq::{Capacity, Full, RunQueue};
+use spinpark::kernel::types::g::G;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -424,14 +424,18 @@ pub const MUTANTS: &[Mutant] = &[
         name: "runq-publish-relaxed",
         room: "runq",
         what: "put moves tail with a Relaxed store",
-        mutation: Mutation::Weaken { file: "kernel/runq.rs", after: "pub fn put(", needle: "self.tail.store" },
+        mutation: Mutation::Weaken { file: "kernel/queues/runq.rs", after: "pub fn put(", needle: "self.tail.store" },
         killed_by: &[(ONE_THIEF, Engine::Loom), (ONE_THIEF, Engine::Rc11)],
     },
     Mutant {
         name: "runq-publish-unseen",
         room: "runq",
         what: "a thief reads tail Relaxed",
-        mutation: Mutation::Weaken { file: "kernel/runq.rs", after: "pub fn steal_into", needle: "self.tail.load" },
+        mutation: Mutation::Weaken {
+            file: "kernel/queues/runq.rs",
+            after: "pub fn steal_into",
+            needle: "self.tail.load",
+        },
         killed_by: &[(ONE_THIEF, Engine::Loom), (ONE_THIEF, Engine::Rc11)],
     },
     Mutant {
@@ -439,7 +443,7 @@ pub const MUTANTS: &[Mutant] = &[
         room: "runq",
         what: "a thief moves head with a Relaxed exchange",
         mutation: Mutation::Weaken {
-            file: "kernel/runq.rs",
+            file: "kernel/queues/runq.rs",
             after: "pub fn steal_into",
             needle: "self.head.compare_exchange",
         },
@@ -449,21 +453,29 @@ pub const MUTANTS: &[Mutant] = &[
         name: "runq-consume-unseen",
         room: "runq",
         what: "a thief reads head Relaxed",
-        mutation: Mutation::Weaken { file: "kernel/runq.rs", after: "pub fn steal_into", needle: "self.head.load" },
+        mutation: Mutation::Weaken {
+            file: "kernel/queues/runq.rs",
+            after: "pub fn steal_into",
+            needle: "self.head.load",
+        },
         killed_by: &[(TWO_THIEVES, Engine::Loom), (TWO_THIEVES, Engine::Rc11)],
     },
     Mutant {
         name: "runq-get-consume-relaxed",
         room: "runq",
         what: "the owner takes with a Relaxed exchange, so a thief may see its head with an old tail",
-        mutation: Mutation::Weaken { file: "kernel/runq.rs", after: "pub fn get(", needle: "compare_exchange" },
+        mutation: Mutation::Weaken { file: "kernel/queues/runq.rs", after: "pub fn get(", needle: "compare_exchange" },
         killed_by: &[(ONE_THIEF, Engine::Loom), (ONE_THIEF, Engine::Rc11)],
     },
     Mutant {
         name: "runq-spill-consume-relaxed",
         room: "runq",
         what: "the owner spills with a Relaxed exchange, so a thief may see its head with an old tail",
-        mutation: Mutation::Weaken { file: "kernel/runq.rs", after: "pub fn spill_half", needle: "compare_exchange" },
+        mutation: Mutation::Weaken {
+            file: "kernel/queues/runq.rs",
+            after: "pub fn spill_half",
+            needle: "compare_exchange",
+        },
         killed_by: &[
             ("runq::each_g_is_taken_once::overflow_while_robbed", Engine::Loom),
             ("runq::each_g_is_taken_once::overflow_while_robbed", Engine::Rc11),
@@ -473,7 +485,11 @@ pub const MUTANTS: &[Mutant] = &[
         name: "runq-batch-publish-relaxed",
         room: "runq",
         what: "put_batch moves tail with a Relaxed store",
-        mutation: Mutation::Weaken { file: "kernel/runq.rs", after: "pub fn put_batch", needle: "self.tail.store" },
+        mutation: Mutation::Weaken {
+            file: "kernel/queues/runq.rs",
+            after: "pub fn put_batch",
+            needle: "self.tail.store",
+        },
         killed_by: &[
             ("runq::each_g_is_taken_once::a_batch_while_robbed", Engine::Loom),
             ("runq::each_g_is_taken_once::a_batch_while_robbed", Engine::Rc11),
@@ -483,7 +499,11 @@ pub const MUTANTS: &[Mutant] = &[
         name: "runq-thief-publish-relaxed",
         room: "runq",
         what: "a thief publishes what it keeps with a Relaxed store",
-        mutation: Mutation::Weaken { file: "kernel/runq.rs", after: "pub fn steal_into", needle: "mine.tail.store" },
+        mutation: Mutation::Weaken {
+            file: "kernel/queues/runq.rs",
+            after: "pub fn steal_into",
+            needle: "mine.tail.store",
+        },
         killed_by: &[
             ("runq::each_g_is_taken_once::a_thief_is_robbed", Engine::Loom),
             ("runq::each_g_is_taken_once::a_thief_is_robbed", Engine::Rc11),

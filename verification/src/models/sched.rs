@@ -12,12 +12,12 @@ use crate::mutant::{Mutant, Mutation};
 use crate::stage::{Cell, Stage};
 use spinpark::atomic::Atomic;
 use spinpark::host::Parker;
-use spinpark::kernel::config::Config;
-use spinpark::kernel::find::Worker;
-use spinpark::kernel::g::{G, Status, StatusWord};
-use spinpark::kernel::observer::{Event, Observer};
+use spinpark::kernel::protocol::find::Worker;
+use spinpark::kernel::protocol::sources::{SearchOrder, Source};
 use spinpark::kernel::sched::Sched;
-use spinpark::kernel::sources::{SearchOrder, Source};
+use spinpark::kernel::sched::config::Config;
+use spinpark::kernel::sched::observer::{Event, Observer};
+use spinpark::kernel::types::g::{G, Status, StatusWord};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Relaxed};
 
@@ -468,14 +468,22 @@ pub const MUTANTS: &[Mutant] = &[
         name: "sched-no-submitter-fence",
         room: "sched",
         what: "wakep without its StoreLoad, in the whole scheduler",
-        mutation: Mutation::Weaken { file: "kernel/spinning.rs", after: "pub fn wakep", needle: "store_load::<H>()" },
+        mutation: Mutation::Weaken {
+            file: "kernel/protocol/spinning.rs",
+            after: "pub fn wakep",
+            needle: "store_load::<H>()",
+        },
         killed_by: &[(WAITS, Engine::TsoPct), (WAITS, Engine::Loom)],
     },
     Mutant {
         name: "sched-no-seeker-fence",
         room: "sched",
         what: "retire without its StoreLoad, in the whole scheduler",
-        mutation: Mutation::Weaken { file: "kernel/spinning.rs", after: "pub fn retire", needle: "store_load::<H>()" },
+        mutation: Mutation::Weaken {
+            file: "kernel/protocol/spinning.rs",
+            after: "pub fn retire",
+            needle: "store_load::<H>()",
+        },
         killed_by: &[(WAITS, Engine::Loom)],
     },
 ];

@@ -3,8 +3,8 @@
 use super::stw::real::{On, finish, open, small, submit};
 use crate::model::{Model, rc11, sc};
 use crate::stage::Stage;
-use spinpark::kernel::find::Worker;
-use spinpark::kernel::snapshot::Snapshot;
+use spinpark::kernel::protocol::find::Worker;
+use spinpark::kernel::sched::snapshot::Snapshot;
 
 /// Nothing but one P, which is idle.
 const QUIET: Snapshot = Snapshot {

@@ -13,7 +13,7 @@ use crate::tiny::queues::{OneWord, Queues, Rings};
 use crate::tiny::spinning::{End, Idled, Tiny};
 use crate::twins::spinning::{Dance, Scene, play};
 use crate::wrap::trace::main_plays;
-use spinpark::kernel::m::Seeking;
+use spinpark::kernel::types::m::Seeking;
 use std::sync::Arc;
 
 fn with_idle<H: Stage, D: Dance>(idle_ps: u32) -> Arc<Tiny<H, D>> {
@@ -357,14 +357,22 @@ pub const MUTANTS: &[Mutant] = &[
         name: "spinning-no-submitter-fence",
         room: "spinning",
         what: "wakep without its StoreLoad",
-        mutation: Mutation::Weaken { file: "kernel/spinning.rs", after: "pub fn wakep", needle: "store_load::<H>()" },
+        mutation: Mutation::Weaken {
+            file: "kernel/protocol/spinning.rs",
+            after: "pub fn wakep",
+            needle: "store_load::<H>()",
+        },
         killed_by: &[(ONE, Engine::Loom), (ONE, Engine::Tso), (ONE, Engine::Rc11)],
     },
     Mutant {
         name: "spinning-no-seeker-fence",
         room: "spinning",
         what: "retire without its StoreLoad",
-        mutation: Mutation::Weaken { file: "kernel/spinning.rs", after: "pub fn retire", needle: "store_load::<H>()" },
+        mutation: Mutation::Weaken {
+            file: "kernel/protocol/spinning.rs",
+            after: "pub fn retire",
+            needle: "store_load::<H>()",
+        },
         killed_by: &[(ONE, Engine::Loom), (ONE, Engine::Rc11)],
     },
     Mutant {
@@ -372,7 +380,7 @@ pub const MUTANTS: &[Mutant] = &[
         room: "spinning",
         what: "found_work without its StoreLoad",
         mutation: Mutation::Weaken {
-            file: "kernel/spinning.rs",
+            file: "kernel/protocol/spinning.rs",
             after: "pub fn found_work",
             needle: "store_load::<H>()",
         },
@@ -383,7 +391,7 @@ pub const MUTANTS: &[Mutant] = &[
         room: "spinning",
         what: "turns_back without its StoreLoad",
         mutation: Mutation::Weaken {
-            file: "kernel/spinning.rs",
+            file: "kernel/protocol/spinning.rs",
             after: "pub fn turns_back",
             needle: "store_load::<H>()",
         },
@@ -406,7 +414,7 @@ pub const MUTANTS: &[Mutant] = &[
         name: "spinning-leaves-relaxed",
         room: "spinning",
         what: "a seeker leaves nmspinning Relaxed",
-        mutation: Mutation::Weaken { file: "kernel/spinning.rs", after: "fn leave", needle: "fetch_sub" },
+        mutation: Mutation::Weaken { file: "kernel/protocol/spinning.rs", after: "fn leave", needle: "fetch_sub" },
         killed_by: &[(MORE, Engine::Loom), (MORE, Engine::Rc11)],
     },
     Mutant {

@@ -6,9 +6,9 @@
 //!
 //! It makes no access that an engine sees.
 
-use spinpark::kernel::observer::Event;
-use spinpark::kernel::sources::Source;
-use spinpark::kernel::syscall::Way;
+use spinpark::kernel::protocol::sources::Source;
+use spinpark::kernel::protocol::syscall::Way;
+use spinpark::kernel::sched::observer::Event;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -285,9 +285,9 @@ impl Facts {
 #[cfg(test)]
 mod tests {
     use super::Story;
-    use spinpark::kernel::m::MId;
-    use spinpark::kernel::observer::Event;
-    use spinpark::kernel::p::PId;
+    use spinpark::kernel::sched::observer::Event;
+    use spinpark::kernel::types::m::MId;
+    use spinpark::kernel::types::p::PId;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     const M: MId = MId(0);

@@ -13,15 +13,15 @@ use crate::tiny::stw::Tiny;
 use crate::wrap::trace::main_plays;
 use spinpark::atomic::Atomic;
 use spinpark::host::Parker;
-use spinpark::kernel::config::Config;
-use spinpark::kernel::find::Worker;
-use spinpark::kernel::m::{MId, Mail};
-use spinpark::kernel::observer::Event;
-use spinpark::kernel::p::{OwnedP, PId};
-use spinpark::kernel::resize::procresize;
-use spinpark::kernel::safepoint::{Safepoint, SafepointFn};
-use spinpark::kernel::syscall::Way;
-use spinpark::kernel::wanted::{Want, Wanted};
+use spinpark::kernel::protocol::find::Worker;
+use spinpark::kernel::protocol::stw::resize::procresize;
+use spinpark::kernel::protocol::stw::safepoint::{Safepoint, SafepointFn};
+use spinpark::kernel::protocol::stw::wanted::{Want, Wanted};
+use spinpark::kernel::protocol::syscall::Way;
+use spinpark::kernel::sched::config::Config;
+use spinpark::kernel::sched::observer::Event;
+use spinpark::kernel::types::m::{MId, Mail};
+use spinpark::kernel::types::p::{OwnedP, PId};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -259,15 +259,15 @@ pub(super) mod real {
     use crate::stage::{Cell, Stage};
     use spinpark::atomic::Atomic;
     use spinpark::host::Parker;
-    use spinpark::kernel::config::Config;
-    use spinpark::kernel::find::Worker;
-    use spinpark::kernel::g::G;
-    use spinpark::kernel::locked::Woken;
-    use spinpark::kernel::observer::{Event, Observer};
-    use spinpark::kernel::p::PId;
+    use spinpark::kernel::protocol::find::Worker;
+    use spinpark::kernel::protocol::locked::Woken;
+    use spinpark::kernel::protocol::work_source::{Poller, Waker};
+    use spinpark::kernel::sched::config::Config;
+    use spinpark::kernel::sched::observer::{Event, Observer};
+    use spinpark::kernel::sched::snapshot::Snapshot;
     use spinpark::kernel::sched::{Sched, Sources};
-    use spinpark::kernel::snapshot::Snapshot;
-    use spinpark::kernel::work_source::{Poller, Waker};
+    use spinpark::kernel::types::g::G;
+    use spinpark::kernel::types::p::PId;
     use std::sync::atomic::AtomicU32;
     use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
     use std::sync::{Arc, Mutex};
@@ -919,7 +919,11 @@ pub const MUTANTS: &[Mutant] = &[
         room: "stw",
         // Not on tso: there leaving the lock drains the store to `wanted`, as a fence would.
         what: "a stopper looks at the words without a StoreLoad after it has said that it stops",
-        mutation: Mutation::Weaken { file: "kernel/stw.rs", after: "pub fn stop<", needle: "store_load::<H>()" },
+        mutation: Mutation::Weaken {
+            file: "kernel/protocol/stw/mod.rs",
+            after: "pub fn stop<",
+            needle: "store_load::<H>()",
+        },
         killed_by: &[(BLOCKS, Engine::Loom), (BLOCKS, Engine::Rc11)],
     },
     Mutant {
@@ -972,7 +976,7 @@ pub const MUTANTS: &[Mutant] = &[
         room: "safepoint",
         what: "for_each_p looks at the words without a StoreLoad after it has said what it wants",
         mutation: Mutation::Weaken {
-            file: "kernel/safepoint.rs",
+            file: "kernel/protocol/stw/safepoint.rs",
             after: "pub fn for_each_p",
             needle: "store_load::<H>()",
         },

@@ -12,10 +12,10 @@ use crate::mutant::{Mutant, Mutation};
 use crate::stage::Stage;
 use crate::tiny::syscall::{How, P0, P1, Tiny};
 use crate::twins::syscall::{Crossing, Scene, play};
-use spinpark::kernel::m::MId;
-use spinpark::kernel::p::OwnedP;
-use spinpark::kernel::stw;
-use spinpark::kernel::syscall::{Away, Neighbours, Way, entersyscallblock};
+use spinpark::kernel::protocol::stw;
+use spinpark::kernel::protocol::syscall::{Away, Neighbours, Way, entersyscallblock};
+use spinpark::kernel::types::m::MId;
+use spinpark::kernel::types::p::OwnedP;
 use std::cell::RefCell;
 use std::marker::PhantomData;
 
@@ -371,7 +371,7 @@ pub const MUTANTS: &[Mutant] = &[
         name: "syscall-put-relaxed",
         room: "syscall",
         what: "a P is put into its word Relaxed",
-        mutation: Mutation::Weaken { file: "kernel/syscall.rs", after: "pub fn put", needle: "store(tenure" },
+        mutation: Mutation::Weaken { file: "kernel/protocol/syscall.rs", after: "pub fn put", needle: "store(tenure" },
         killed_by: &[
             (RETAKER, Engine::Loom),
             (RETAKER, Engine::LoomApart),
@@ -384,7 +384,11 @@ pub const MUTANTS: &[Mutant] = &[
         name: "syscall-take-relaxed",
         room: "syscall",
         what: "a P is taken out of its word Relaxed",
-        mutation: Mutation::Weaken { file: "kernel/syscall.rs", after: "pub fn take", needle: "compare_exchange" },
+        mutation: Mutation::Weaken {
+            file: "kernel/protocol/syscall.rs",
+            after: "pub fn take",
+            needle: "compare_exchange",
+        },
         killed_by: &[
             (RETAKER, Engine::Loom),
             (RETAKER, Engine::LoomApart),
@@ -398,7 +402,7 @@ pub const MUTANTS: &[Mutant] = &[
         room: "syscall",
         what: "entersyscall without its StoreLoad",
         mutation: Mutation::Weaken {
-            file: "kernel/syscall.rs",
+            file: "kernel/protocol/syscall.rs",
             after: "pub fn entersyscall<",
             needle: "store_load::<H>()",
         },
@@ -408,7 +412,11 @@ pub const MUTANTS: &[Mutant] = &[
         name: "syscall-no-stopping-fence",
         room: "syscall",
         what: "stw::stop without its StoreLoad",
-        mutation: Mutation::Weaken { file: "kernel/stw.rs", after: "pub fn stop", needle: "store_load::<H>()" },
+        mutation: Mutation::Weaken {
+            file: "kernel/protocol/stw/mod.rs",
+            after: "pub fn stop",
+            needle: "store_load::<H>()",
+        },
         killed_by: &[(STOP, Engine::Loom), (STOP, Engine::Rc11)],
     },
     Mutant {

@@ -6,8 +6,8 @@ use super::common::any_of;
 use crate::model::{Model, sc};
 use crate::stage::Stage;
 use spinpark::host::Nanos;
-use spinpark::kernel::sysmon::Verdict::{Leave, Preempt, Retake};
-use spinpark::kernel::sysmon::{
+use spinpark::kernel::protocol::sysmon::Verdict::{Leave, Preempt, Retake};
+use spinpark::kernel::protocol::sysmon::{
     Around, CALM, LONGEST, Observed, PATIENCE, Pace, QUIET, SHORTEST, SLICE, SOON, Seen, Verdict,
 };
 use std::collections::BTreeSet;

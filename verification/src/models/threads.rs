@@ -9,9 +9,9 @@ use crate::tiny;
 use crate::tiny::threads::{Central, Tiny, mail};
 use crate::wrap::trace::main_plays;
 use spinpark::host::Lock;
-use spinpark::kernel::m::{M, MId, Mail};
-use spinpark::kernel::p::PId;
-use spinpark::kernel::threads::{Neighbours, startm, stopm};
+use spinpark::kernel::protocol::threads::{Neighbours, startm, stopm};
+use spinpark::kernel::types::m::{M, MId, Mail};
+use spinpark::kernel::types::p::PId;
 use std::sync::Arc;
 
 /// The one P, and the smallest scheduler around the room: one M that goes to sleep, one P that is given away.
@@ -146,14 +146,14 @@ pub const MUTANTS: &[Mutant] = &[
         name: "threads-mail-relaxed",
         room: "threads",
         what: "mail is put into the box Relaxed",
-        mutation: Mutation::Weaken { file: "kernel/m.rs", after: "pub fn post", needle: "swap" },
+        mutation: Mutation::Weaken { file: "kernel/types/m.rs", after: "pub fn post", needle: "swap" },
         killed_by: &[(EARLY, Engine::Loom), (EARLY, Engine::Rc11)],
     },
     Mutant {
         name: "threads-mail-unseen",
         room: "threads",
         what: "mail is taken out of the box Relaxed",
-        mutation: Mutation::Weaken { file: "kernel/m.rs", after: "pub fn collect", needle: "swap" },
+        mutation: Mutation::Weaken { file: "kernel/types/m.rs", after: "pub fn collect", needle: "swap" },
         killed_by: &[(EARLY, Engine::Loom), (EARLY, Engine::Rc11)],
     },
     Mutant {

@@ -4,7 +4,7 @@ use super::common::any_of;
 use crate::model::{Model, sc};
 use crate::stage::Stage;
 use spinpark::host::Nanos;
-use spinpark::kernel::timers::{Key, NEVER, Timers};
+use spinpark::kernel::protocol::timers::{Key, NEVER, Timers};
 
 const SOON: Nanos = 5;
 const LATE: Nanos = 7;

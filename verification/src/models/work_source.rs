@@ -10,14 +10,14 @@ use crate::model::{Model, loom_bounded, rc11, rc11_cut, sampled, sc};
 use crate::mutant::{self, Mutant, Mutation};
 use crate::stage::Stage;
 use spinpark::atomic::Atomic;
-use spinpark::kernel::config::Config;
-use spinpark::kernel::find::Worker;
-use spinpark::kernel::g::G;
-use spinpark::kernel::locked::{Wake, Woken};
-use spinpark::kernel::observer::Event;
-use spinpark::kernel::p::PId;
-use spinpark::kernel::sources::Source;
-use spinpark::kernel::work_source::{Wakep, Waker, WorkSource};
+use spinpark::kernel::protocol::find::Worker;
+use spinpark::kernel::protocol::locked::{Wake, Woken};
+use spinpark::kernel::protocol::sources::Source;
+use spinpark::kernel::protocol::work_source::{Wakep, Waker, WorkSource};
+use spinpark::kernel::sched::config::Config;
+use spinpark::kernel::sched::observer::Event;
+use spinpark::kernel::types::g::G;
+use spinpark::kernel::types::p::PId;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::sync::{Arc, OnceLock, Weak};
@@ -180,7 +180,7 @@ fn the_world_is_stopped<H: Stage>() -> String {
 /// G1 waits for the one that becomes runnable.
 fn a_g_waits_for_it<H: Stage>() -> String {
     let sched = tower::<H>(small(1, 2), 2, |sched, mut worker, n| {
-        let m = spinpark::kernel::m::MId(0);
+        let m = spinpark::kernel::types::m::MId(0);
         if n == 1 {
             assert!(worker.m() == m, "the first M there is");
             sched.observer().more.0.waits.put();
@@ -318,7 +318,11 @@ pub const MUTANTS: &[Mutant] = &[
         name: "work_source-no-wakers-fence",
         room: "work_source",
         what: "wakep, for a source, without its StoreLoad",
-        mutation: Mutation::Weaken { file: "kernel/spinning.rs", after: "pub fn wakep", needle: "store_load::<H>()" },
+        mutation: Mutation::Weaken {
+            file: "kernel/protocol/spinning.rs",
+            after: "pub fn wakep",
+            needle: "store_load::<H>()",
+        },
         killed_by: &[(GIVES_UP, Engine::Loom), (GIVES_UP, Engine::Rc11)],
     },
 ];

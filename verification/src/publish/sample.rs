@@ -38,7 +38,7 @@ fn with(text: Text<'_>) -> Record {
         runs: Vec::new(),
         mutants: Vec::new(),
         museum: Vec::new(),
-        matrix: BTreeMap::from([(text("kernel/runq.rs f: `a` is `b`"), text("killed by m on sc"))]),
+        matrix: BTreeMap::from([(text("kernel/queues/runq.rs f: `a` is `b`"), text("killed by m on sc"))]),
     };
     for (model, failing) in [("runq::steal::two_thieves", false), ("runq::put::full", false), ("handoff::a_stop", true)]
     {
@@ -102,7 +102,7 @@ fn mutant(text: Text<'_>, n: usize, sort: Sort, fate: Fate) -> MutantRecord {
         sort,
         kind: if sort == Sort::Twin { String::new() } else { text("weakened") },
         room: text("runq"),
-        file: text(if sort == Sort::Twin { "" } else { "kernel/runq.rs" }),
+        file: text(if sort == Sort::Twin { "" } else { "kernel/queues/runq.rs" }),
         line: (sort != Sort::Twin).then_some(88),
         source: text(if sort == Sort::Twin { "" } else { "self.tail.store(tail + 1, Release);" }),
         what: text("Release is Relaxed"),

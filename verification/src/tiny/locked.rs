@@ -8,10 +8,10 @@ use crate::mutant;
 use crate::stage::{Cell, Stage};
 use crate::wrap::trace::main_plays;
 use spinpark::host::Lock;
-use spinpark::kernel::deadlock::Census;
-use spinpark::kernel::locked::{Bindings, Wake, Woken};
-use spinpark::kernel::m::{M, MId, Mail};
-use spinpark::kernel::p::{OwnedP, PId};
+use spinpark::kernel::protocol::deadlock::Census;
+use spinpark::kernel::protocol::locked::{Bindings, Wake, Woken};
+use spinpark::kernel::types::m::{M, MId, Mail};
+use spinpark::kernel::types::p::{OwnedP, PId};
 use std::sync::Arc;
 
 /// The smallest scheduler around the rooms.

@@ -3,10 +3,10 @@
 use super::stw::Tiny;
 use crate::stage::{Cell, Stage};
 use spinpark::host::{Lock, Parker};
-use spinpark::kernel::p::{OwnedP, PId};
-use spinpark::kernel::safepoint::{self, Safepoint, SafepointFn};
-use spinpark::kernel::syscall::Custody;
-use spinpark::kernel::wanted::Want;
+use spinpark::kernel::protocol::stw::safepoint::{self, Safepoint, SafepointFn};
+use spinpark::kernel::protocol::stw::wanted::Want;
+use spinpark::kernel::protocol::syscall::Custody;
+use spinpark::kernel::types::p::{OwnedP, PId};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 

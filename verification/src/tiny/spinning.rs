@@ -6,8 +6,8 @@ use crate::stage::Stage;
 use crate::twins::spinning::Dance;
 use spinpark::atomic::Atomic;
 use spinpark::host::Lock;
-use spinpark::kernel::m::Seeking;
-use spinpark::kernel::spinning::{Neighbours, Spinning};
+use spinpark::kernel::protocol::spinning::{Neighbours, Spinning};
+use spinpark::kernel::types::m::Seeking;
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -247,7 +247,7 @@ impl<H: Stage, D: Dance> Tiny<H, D, Rings<H>> {
     }
 
     /// An M with a P, `seeking` or not, has found nothing: idles the P, unless there is a reason not to, and looks again
-    /// if it was seeking. As `idle` and `stop` in src/kernel/neighbours.rs.
+    /// if it was seeking. As `idle` and `stop` in src/kernel/sched/neighbours.rs.
     pub fn idle(&self, seeking: Option<Seeking>) -> Idled {
         let kept = self.idle_ps.with(|idle| {
             if self.queues.take_global() {

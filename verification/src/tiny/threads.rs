@@ -4,9 +4,9 @@
 use crate::mutant;
 use crate::stage::{Cell, Stage};
 use spinpark::host::{Lock, SpawnError};
-use spinpark::kernel::m::{M, MId, Mail, Seeking};
-use spinpark::kernel::p::{OwnedP, PId};
-use spinpark::kernel::threads::{Available, Neighbours};
+use spinpark::kernel::protocol::threads::{Available, Neighbours};
+use spinpark::kernel::types::m::{M, MId, Mail, Seeking};
+use spinpark::kernel::types::p::{OwnedP, PId};
 use std::sync::Arc;
 
 /// The smallest scheduler around the room.

@@ -3,7 +3,7 @@
 use crate::stage::Stage;
 use spinpark::atomic::Atomic;
 use spinpark::host::{Lock, Nanos};
-use spinpark::kernel::timers::{NEVER, Timers};
+use spinpark::kernel::protocol::timers::{NEVER, Timers};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 

@@ -2,11 +2,11 @@
 //! under the lock, but for one line.
 
 use spinpark::host::Host;
-use spinpark::kernel::handoff::{self, Neighbours};
-use spinpark::kernel::m::Seeking;
-use spinpark::kernel::p::OwnedP;
-use spinpark::kernel::sources::Source;
-use spinpark::kernel::spinning::Spinning;
+use spinpark::kernel::protocol::handoff::{self, Neighbours};
+use spinpark::kernel::protocol::sources::Source;
+use spinpark::kernel::protocol::spinning::Spinning;
+use spinpark::kernel::types::m::Seeking;
+use spinpark::kernel::types::p::OwnedP;
 
 /// What becomes of a P that is handed on, decided under the lock.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ pub trait Handing: Send + Sync + Sized + 'static {
     fn handoffp(p: OwnedP, sources: &[Source], others: &impl Neighbours, _elect: impl FnOnce() -> Option<Seeking>) {
         handoff::handoffp(p, sources, others);
     }
-    /// See [`settle`](Neighbours::settle), in src/kernel/neighbours.rs.
+    /// See [`settle`](Neighbours::settle), in src/kernel/sched/neighbours.rs.
     fn settle<H: Host, W: FnOnce() -> bool>(ask: Ask<'_, H, W>) -> Fate {
         if ask.is_stopping {
             return Fate::Held;

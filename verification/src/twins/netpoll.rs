@@ -1,8 +1,8 @@
 //! The room of who waits in the poller, and its wrong twins. A twin is the room, but for one function.
 
 use spinpark::host::{Host, Nanos};
-use spinpark::kernel::netpoll::{Neighbours, Netpoll, Poll};
-use spinpark::kernel::timers::NEVER;
+use spinpark::kernel::protocol::netpoll::{Neighbours, Netpoll, Poll};
+use spinpark::kernel::protocol::timers::NEVER;
 use std::cell::Cell;
 
 /// The room's functions, the right ones unless a twin says otherwise.

@@ -2,8 +2,8 @@
 
 use spinpark::atomic::store_load;
 use spinpark::host::Host;
-use spinpark::kernel::m::Seeking;
-use spinpark::kernel::spinning::{Neighbours, Spinning};
+use spinpark::kernel::protocol::spinning::{Neighbours, Spinning};
+use spinpark::kernel::types::m::Seeking;
 
 /// The room's functions, the right ones unless a twin says otherwise.
 pub trait Dance: Send + Sync + Sized + 'static {

@@ -1,10 +1,10 @@
 //! The syscall room and its wrong twins. A twin is the room, but for one function.
 
 use spinpark::host::Host;
-use spinpark::kernel::g::G;
-use spinpark::kernel::m::MId;
-use spinpark::kernel::p::{OwnedP, PId};
-use spinpark::kernel::syscall::{self, Away, Custody, Neighbours, Tenure, Way};
+use spinpark::kernel::protocol::syscall::{self, Away, Custody, Neighbours, Tenure, Way};
+use spinpark::kernel::types::g::G;
+use spinpark::kernel::types::m::MId;
+use spinpark::kernel::types::p::{OwnedP, PId};
 use std::marker::PhantomData;
 
 /// The room's functions, the right ones unless a twin says otherwise.

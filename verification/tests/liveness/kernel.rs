@@ -3,12 +3,12 @@
 use super::trace::{Log, Trace};
 use spinpark::atomic::Atomic;
 use spinpark::host::Parker;
-use spinpark::kernel::config::Config;
-use spinpark::kernel::find::Worker;
-use spinpark::kernel::g::G;
-use spinpark::kernel::observer::{Event, Observer};
+use spinpark::kernel::protocol::find::Worker;
+use spinpark::kernel::protocol::sources::SearchOrder;
 use spinpark::kernel::sched::Sched;
-use spinpark::kernel::sources::SearchOrder;
+use spinpark::kernel::sched::config::Config;
+use spinpark::kernel::sched::observer::{Event, Observer};
+use spinpark::kernel::types::g::G;
 use spinpark_verification::stage::Stage;
 use std::num::NonZeroU64;
 use std::sync::Arc;

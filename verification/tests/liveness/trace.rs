@@ -3,9 +3,9 @@
 //! Left out of what the kernel tells: who made a G and why it waits, slices and preemption, the poller, stops, safepoints
 //! and deadlocks, the end of an M. docs/liveness.md has the table.
 
-use spinpark::kernel::observer::Event;
-use spinpark::kernel::sources::Source;
-use spinpark::kernel::syscall::Way;
+use spinpark::kernel::protocol::sources::Source;
+use spinpark::kernel::protocol::syscall::Way;
+use spinpark::kernel::sched::observer::Event;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Mutex;

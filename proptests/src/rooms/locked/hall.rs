@@ -3,9 +3,9 @@
 
 use super::{MS, Op, Setup};
 use crate::room::{Program, Room, reached, reached_if};
-use spinpark::kernel::locked::{Wake, Woken};
-use spinpark::kernel::m::MId;
-use spinpark::kernel::p::{OwnedP, PId};
+use spinpark::kernel::protocol::locked::{Wake, Woken};
+use spinpark::kernel::types::m::MId;
+use spinpark::kernel::types::p::{OwnedP, PId};
 use spinpark_verification::stage::Stage;
 use spinpark_verification::tiny::bound::Truth;
 use spinpark_verification::tiny::locked::{Central, Tiny};

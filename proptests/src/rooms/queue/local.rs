@@ -6,9 +6,9 @@ use crate::oracle::g;
 use crate::room::{Program, Room, reached_if, together};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
-use spinpark::kernel::local::LocalQueue;
-use spinpark::kernel::p::Turn;
-use spinpark::kernel::runq::Capacity;
+use spinpark::kernel::queues::local::LocalQueue;
+use spinpark::kernel::queues::runq::Capacity;
+use spinpark::kernel::types::p::Turn;
 use spinpark_verification::engine::Engine;
 use spinpark_verification::stage::Stage;
 

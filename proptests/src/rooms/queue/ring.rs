@@ -6,7 +6,7 @@ use crate::oracle::g;
 use crate::room::{Program, Room, reached_if, together};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
-use spinpark::kernel::runq::{Capacity, Full, RunQueue};
+use spinpark::kernel::queues::runq::{Capacity, Full, RunQueue};
 use spinpark_verification::engine::Engine;
 use spinpark_verification::mutant;
 use spinpark_verification::stage::Stage;

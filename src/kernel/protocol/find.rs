@@ -1,0 +1,112 @@
+//! How an M with a P finds the next G: a loop of named steps.
+//!
+//! Go: `findRunnable`, `schedule`, `stealWork`.
+//!
+//! **An M that holds a P either runs a G, or has searched before it lets go of the P.** One that is seeking has looked
+//! everywhere, and looks everywhere once more after that. One that may not seek, because enough others do, has left the
+//! other Ps' rings to them; the global queue it sees under the lock.
+//!
+//! ```text
+//!   search ──► found ──► run it
+//!     │ nothing
+//!   idle: under the lock ──► a global G, or somebody asks for a seeker: go on
+//!     │ the P is idle
+//!   retire, if seeking ──► there was work after all: search
+//!     │ nothing
+//!   stop: sleep ──► mail: search           ──► exit
+//! ```
+//!
+//! Checked by: verification/src/models/sched.rs
+
+use crate::kernel::protocol::sources::Source;
+use crate::kernel::types::g::G;
+use crate::kernel::types::m::{MId, Mail, Seeking};
+use crate::kernel::types::p::{OwnedP, PId};
+
+/// An M that holds a P.
+#[must_use = "a Worker that is dropped loses its P"]
+#[derive(Debug)]
+pub struct Worker {
+    /// Which M.
+    pub(in crate::kernel) m: MId,
+    /// Its P.
+    pub(in crate::kernel) p: OwnedP,
+    /// Is it counted as looking for work?
+    pub(in crate::kernel) seeking: Option<Seeking>,
+}
+
+/// How idling a P ended.
+pub enum Idled {
+    /// Not: there was a G in the global queue.
+    Work(Worker, G),
+    /// Not: somebody asked for a seeker, and this is it.
+    CalledUpon(Worker),
+    /// The P is on the list, or was wanted by somebody.
+    Idle(MId, Option<Seeking>),
+    /// The scheduler is closed, and the P was given back.
+    Closed(MId),
+}
+
+/// What this room asks of the rest of the scheduler.
+pub trait Neighbours {
+    /// Takes a G from one source, or nothing.
+    fn take(&self, worker: &mut Worker, from: Source) -> Option<G>;
+    /// A G was found: gives up seeking, and passes the baton.
+    fn found(&self, worker: &mut Worker);
+    /// Idles the P, under the lock, unless there is a reason not to.
+    fn idle(&self, worker: Worker) -> Idled;
+    /// Looks once more, if it was seeking; else, or if there is nothing, sleeps until there is mail.
+    fn stop(&self, m: MId, seeking: Option<Seeking>) -> Mail;
+}
+
+/// The next G to run, and the M with the P to run it under; `None`: the scheduler is closed and the M has to end.
+pub fn find_runnable(mut worker: Worker, sources: &[Source], others: &impl Neighbours) -> Result<(Worker, G), MId> {
+    loop {
+        if let Some(g) = search(&mut worker, sources, others) {
+            return Ok((worker, g));
+        }
+        worker = match others.idle(worker) {
+            Idled::Work(mut worker, g) => {
+                others.found(&mut worker);
+                return Ok((worker, g));
+            }
+            Idled::CalledUpon(worker) => worker,
+            Idled::Closed(m) => return Err(m),
+            Idled::Idle(m, seeking) => match others.stop(m, seeking) {
+                Mail::Run { p, seeking } => Worker { m, p, seeking },
+                Mail::Exit => return Err(m),
+            },
+        }
+    }
+}
+
+fn search(worker: &mut Worker, sources: &[Source], others: &impl Neighbours) -> Option<G> {
+    let g = sources.iter().find_map(|&source| others.take(worker, source))?;
+    others.found(worker);
+    Some(g)
+}
+
+impl Worker {
+    pub(in crate::kernel) fn new(m: MId, p: OwnedP) -> Worker {
+        Worker { m, p, seeking: None }
+    }
+
+    /// For an M that gives its P away while it has a G.
+    pub(in crate::kernel) fn take_apart(self) -> (MId, OwnedP) {
+        debug_assert!(self.seeking.is_none(), "find: M{} has a G, and seeks", self.m.0);
+        (self.m, self.p)
+    }
+
+    /// Which M this is.
+    pub fn m(&self) -> MId {
+        self.m
+    }
+
+    /// Which P it holds.
+    pub fn p(&self) -> PId {
+        self.p.id()
+    }
+}
+
+static_assertions::assert_impl_all!(Worker: Send, Sync);
+static_assertions::assert_not_impl_any!(Worker: Copy, Clone);

@@ -1,0 +1,28 @@
+//! The protocols, one a room: each has its invariant, its race as two columns, and its orderings.
+//!
+//! ```text
+//!   spinning ── find, sources, work_source, random_order          who looks for work, and where
+//!   threads ── handoff                                            an M for a P, a P for somebody else
+//!   syscall ── role ── locked                                     an M without its P, a G that keeps its M
+//!   netpoll ── timers ── sysmon ── deadlock                       the last M that waits; time; the end
+//!   stw: stw, wanted, safepoint, resize                           everybody at once
+//! ```
+//!
+//! A room imports [`types`](super::types) and no other room: what it needs of others is a trait `Neighbours` of at most
+//! four methods. [`sched`](super::sched) implements it with the real structures, the models with the smallest ones.
+
+pub mod deadlock;
+pub mod find;
+pub mod handoff;
+pub mod locked;
+pub mod netpoll;
+pub mod random_order;
+pub mod role;
+pub mod sources;
+pub mod spinning;
+pub mod stw;
+pub mod syscall;
+pub mod sysmon;
+pub mod threads;
+pub mod timers;
+pub mod work_source;

@@ -1,0 +1,214 @@
+//! Who is looking for work, and who must be woken to look.
+//!
+//! Go: "Worker thread parking/unparking", `wakep`, `resetspinning`, `becomeSpinning`, and the delicate dance at the end
+//! of `findRunnable`.
+//!
+//! **Work conservation.** While a G waits in a queue and a P is idle, some M is spinning, or has yet to look at that
+//! queue.
+//!
+//! | a submitter, in [`wakep`](Spinning::wakep) | a seeker, in [`retire`](Spinning::retire) |
+//! |--------------------------------------------|-------------------------------------------|
+//! | 1. puts its G in a queue                   | 1. leaves `nmspinning`                    |
+//! | 2. StoreLoad                               | 2. StoreLoad                              |
+//! | 3. reads `nmspinning`                      | 3. reads every queue                      |
+//!
+//! Pair `work/spinning`. Whichever fence comes second, its reader sees the other's writer. One of them acts.
+//!
+//! Who acts may find no idle P. Then it sets `needspinning`, under the lock: an M that still holds a P sees it under
+//! the same lock before it idles that P; an M that has idled its P already would have made it the idle P to be found.
+//! The flag is cleared by an M that starts to look, outside the lock. It may so wipe out a request it has not seen; but
+//! it looks at every queue once more when it retires, behind its own fence, and the request came with a fence of its
+//! own: if that came second, the seeker had idled its P before, and the request had found it.
+//!
+//! Unless it finds a G and does not retire. Then it wakes another, if it was the last that was counted; and who asks
+//! for a seeker was counted too. Pair `request`: it lowers its count first and asks then, so who took it for one that
+//! looks has cleared its request before, and is asked again when it idles its P. (Go asks first.)
+//!
+//! An M that does not seek, because enough others do, leaves other Ps' rings to them. Before it idles its P it asks,
+//! under the lock, whether there is still somebody it can leave them to: [`turns_back`](Spinning::turns_back).
+//!
+//! Pair `baton`: a seeker that found more than it runs (a stolen half, a share) puts the rest into its ring and leaves
+//! `nmspinning`; if it is not the last, it wakes nobody and trusts those that are still counted. They see the rest
+//! because they leave later, on the same word, and then look behind their fence. (On x86 and in Go's memory model that
+//! is so without a word; in C11 it takes a Release.)
+//!
+//! Checked by: verification/src/models/spinning.rs
+
+use crate::atomic::{Atomic, store_load};
+use crate::host::Host;
+use crate::kernel::types::m::Seeking;
+use core::sync::atomic::Ordering::{AcqRel, Relaxed};
+
+/// The count of Ms that look for work, and the request for one more.
+pub struct Spinning<H: Host> {
+    /// How many Ms are counted as looking for work.
+    nmspinning: Atomic<H, u64>,
+    /// Work was seen with no P, or no M, to run it: the next M about to idle its P, or to sleep, must look again.
+    needspinning: Atomic<H, bool>,
+}
+
+/// What this room asks of the rest of the scheduler.
+pub trait Neighbours {
+    /// An idle P, taken off the list.
+    type IdleP;
+    /// Is anything queued, anywhere?
+    fn any_work(&self) -> bool;
+    /// Is there anything that one more seeker would do: is something queued, or a deadline that nobody watches?
+    fn needs_seeker(&self) -> bool {
+        self.any_work()
+    }
+    /// Takes an idle P; if there is none, runs `or_else` before the idle list can change.
+    fn pidleget(&self, or_else: impl FnOnce()) -> Option<Self::IdleP>;
+    /// Runs `p` on some M, which starts out seeking.
+    fn startm(&self, p: Self::IdleP, seeking: Seeking);
+}
+
+impl<H: Host> Spinning<H> {
+    /// Nobody looks.
+    #[track_caller]
+    pub fn new() -> Self {
+        Spinning { nmspinning: Atomic::new(0), needspinning: Atomic::new(false) }
+    }
+
+    /// Work was just queued: make sure that somebody will look for it. Go: `wakep`.
+    pub fn wakep(&self, others: &impl Neighbours) {
+        // `work/spinning`, submitter's half. The other half is in `retire`.
+        store_load::<H>();
+        self.send_seeker(others);
+    }
+
+    fn send_seeker(&self, others: &impl Neighbours) {
+        let mut elected = self.elect();
+        if elected.is_none() {
+            return;
+        }
+        let p = others.pidleget(|| {
+            // Lowered before the idle list can change: an M that idles its P after this, and retires, shows to every
+            // later submitter a count that stands for somebody.
+            elected.take().into_iter().for_each(|seeking| self.give_up(seeking));
+            // After that: one that is counted beside us, and clears requests as it begins, may take us for who looks.
+            self.ask_for_seeker();
+        });
+        if let (Some(p), Some(seeking)) = (p, elected) {
+            others.startm(p, seeking);
+        }
+    }
+
+    /// Found work. If nobody is left looking, the next G in line needs a seeker of its own. Go: `resetspinning`, which
+    /// wakes one without looking: so each wake-up of one M wakes a second, for nothing.
+    pub fn found_work(&self, seeking: Seeking, others: &impl Neighbours) {
+        if !self.leave(seeking).was_last {
+            return;
+        }
+        // `work/spinning`, seeker's half, as in `retire`: who trusted our count has queued its G before we look.
+        store_load::<H>();
+        if others.needs_seeker() {
+            self.send_seeker(others);
+        }
+    }
+
+    /// Found nothing, and has idled its P. `Some`: there was work after all; look again, with this P.
+    ///
+    /// Every seeker does this, not only the last: others that are counted may be leaving too, or be a `wakep` that
+    /// finds no P and never looks. An M that was not seeking must not: it would burn the core (golang/go #43997).
+    #[must_use]
+    pub fn retire<N: Neighbours>(&self, seeking: Seeking, others: &N) -> Option<(N::IdleP, Seeking)> {
+        self.leave(seeking);
+        // `work/spinning`, seeker's half. The other half is in `wakep`.
+        store_load::<H>();
+        if !others.any_work() {
+            return None;
+        }
+        others.pidleget(|| self.ask_for_seeker()).map(|p| (p, self.become_spinning()))
+    }
+
+    /// Asked under the scheduler's lock, by an M that is about to idle its P or to sleep. `Some`: look again instead.
+    #[must_use]
+    pub fn called_upon(&self) -> Option<Seeking> {
+        // Relaxed: written under the same lock, in `ask_for_seeker`.
+        self.needspinning.load(Relaxed).then(|| self.become_spinning())
+    }
+
+    /// Asked under the scheduler's lock, by who is about to idle a P and has not looked everywhere. `Some`: look first:
+    /// a seeker is asked for; or nobody looks and no P is idle, so nobody would notice Gs that came into another P's ring
+    /// without a wake: those that came back from system calls when no P was idle, as a share of the global queue. Whoever
+    /// it left the looking to may have found work since, or retired.
+    #[must_use]
+    pub fn turns_back(&self, is_another_idle: bool) -> Option<Seeking> {
+        let called = self.called_upon();
+        if called.is_some() || is_another_idle {
+            return called;
+        }
+        // `work/spinning`, as a submitter: what came into a ring came before us, by the lock.
+        store_load::<H>();
+        self.elect()
+    }
+
+    /// Counts one M up. It must look at every queue after this, not before.
+    pub fn become_spinning(&self) -> Seeking {
+        // Relaxed: a count. What it is compared with is ordered by `work/spinning`.
+        self.nmspinning.fetch_add(1, Relaxed);
+        // Relaxed: what it wipes out is looked for, or asked again: `request`, and the paragraph before it at the top.
+        self.needspinning.store(false, Relaxed);
+        Seeking::assume()
+    }
+
+    /// Is it worth while to start spinning? Not when half of the busy Ps have an M that spins already.
+    pub fn may_spin(&self, procs: usize, npidle: usize) -> bool {
+        2 * self.count() < procs.saturating_sub(npidle)
+    }
+
+    /// How many Ms look for work now; a hint.
+    pub fn count(&self) -> usize {
+        // Relaxed: a hint.
+        self.nmspinning.load(Relaxed) as usize
+    }
+
+    /// Is one more asked for? Under the scheduler's lock.
+    pub fn is_asked(&self) -> bool {
+        // Relaxed: written under the same lock, in `ask_for_seeker`.
+        self.needspinning.load(Relaxed)
+    }
+
+    /// Work waits and nobody can look at it now. Under the scheduler's lock.
+    pub fn ask_for_seeker(&self) {
+        // Relaxed: read under the same lock, in `called_upon`.
+        self.needspinning.store(true, Relaxed);
+    }
+
+    /// Gives up looking without a second look, where `ask_for_seeker` or a stop has taken care of what may be queued.
+    pub fn give_up(&self, seeking: Seeking) {
+        self.leave(seeking);
+    }
+
+    /// The right to look for work, if nobody does: at most one winner. A submitter calls [`wakep`](Spinning::wakep), who
+    /// is about to idle a P [`turns_back`](Spinning::turns_back).
+    pub fn elect(&self) -> Option<Seeking> {
+        // Relaxed: `work/spinning` came just before, in `wakep` and in `turns_back`.
+        if self.nmspinning.load(Relaxed) != 0 {
+            return None;
+        }
+        // Relaxed: elects. The P that goes with it travels under the lock.
+        self.nmspinning.compare_exchange(0, 1, Relaxed, Relaxed).ok().map(|_| Seeking::assume())
+    }
+
+    fn leave(&self, seeking: Seeking) -> Left {
+        seeking.relinquish();
+        // AcqRel: `baton`, and `request`. Who leaves later, and then looks, sees the Gs that we found and did not run; and
+        // a request that it makes comes after those that we have cleared.
+        let before = self.nmspinning.fetch_sub(1, AcqRel);
+        debug_assert!(before > 0, "spinning: an M left that was not counted");
+        Left { was_last: before == 1 }
+    }
+}
+
+/// The duty that leaving may bring.
+struct Left {
+    was_last: bool,
+}
+
+impl<H: Host> Default for Spinning<H> {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,194 @@
+//! What the monitor decides, and when it looks again.
+//!
+//! Go: `sysmon`, `retake`.
+//!
+//! **A P whose M sits in a system call while work waits is retaken within two ticks.** The verdict is a pure function
+//! of what was seen; the loop around it is in [`monitor`](crate::kernel::sched::sysmon).
+//!
+//! | seen of a P                                                                     | verdict  |
+//! |---------------------------------------------------------------------------------|----------|
+//! | somebody wants every P, and it is in a system call                              | retake   |
+//! | in the same system call as at the tick before, or the same slice for 10 ms; and |          |
+//! | … it has work, or nobody looks for work and no P is idle, or 10 ms have passed  | retake   |
+//! | running the same slice for 10 ms                                                | preempt  |
+//! | anything else                                                                   | leave    |
+//!
+//! (golang/go #28701: with the same-call test alone, a P that makes one short call after another is never retaken.)
+//!
+//! Checked by: verification/src/models/sysmon.rs, proptests/tests/sysmon.rs
+
+use crate::host::Nanos;
+
+/// How long a G may run if nobody says otherwise, and a P sit idle in a system call. Go: `forcePreemptNS`.
+pub const SLICE: Nanos = 10_000_000;
+
+/// The shortest time between two ticks.
+pub const SHORTEST: Nanos = 20_000;
+
+/// The longest. Go's is twice as long; a G that runs on and on is then noticed in its third slice, not its second.
+pub const LONGEST: Nanos = 5_000_000;
+
+/// A nap while there is nothing to see.
+pub const QUIET: Nanos = 10_000_000;
+
+/// The longest after a G was asked to make way: does it?
+pub const SOON: Nanos = 1_000_000;
+
+/// So many ticks without a retake, and the monitor slows down.
+pub const PATIENCE: u32 = 50;
+
+/// So many naps without anything to see, and the monitor sleeps deeply. Until then whoever takes an idle
+/// P need not wake it: a thread that is woken now and then, for a moment, does not wake a second one each time.
+pub const CALM: u32 = 8;
+
+/// A P at one tick.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Observed {
+    /// Its dispatches so far. Go: `schedtick`.
+    pub dispatches: u32,
+    /// In a system call: which. Go: `syscalltick`.
+    pub syscall: Option<u32>,
+    /// Do its queues hold a G?
+    pub has_work: bool,
+}
+
+/// The scheduler at one tick.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Around {
+    /// What time it is.
+    pub now: Nanos,
+    /// Does somebody look for work, or is a P idle, so that new work would be found?
+    pub somebody_looks: bool,
+    /// Is every P wanted, by a stop or a safepoint?
+    pub is_wanted: bool,
+    /// How long a G may run.
+    pub slice: Nanos,
+}
+
+/// What the monitor remembers of a P. Go: `sysmontick`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Seen {
+    slice: Since,
+    syscall: Since,
+    /// The slice whose G was asked to make way, and whether that was at this tick.
+    asked: Option<(u32, bool)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Since {
+    tick: u32,
+    when: Nanos,
+}
+
+impl Since {
+    /// Was it the same at an earlier tick? If not, remembers this one.
+    fn is_old(&mut self, tick: u32, now: Nanos) -> bool {
+        if self.tick == tick && self.when != 0 {
+            return true;
+        }
+        *self = Since { tick, when: now.max(1) };
+        false
+    }
+    fn is_over(&self, now: Nanos, slice: Nanos) -> bool {
+        now.saturating_sub(self.when) >= slice
+    }
+}
+
+/// What to do with a P.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Verdict {
+    /// Nothing.
+    Leave,
+    /// Take it out of its system call, and hand it on.
+    Retake,
+    /// Ask its G to make way.
+    Preempt,
+}
+
+impl Seen {
+    /// What to do with a P that looks like `p` now.
+    pub fn verdict(&mut self, p: Observed, around: Around) -> Verdict {
+        let same_slice = self.slice.is_old(p.dispatches, around.now) && self.slice.is_over(around.now, around.slice);
+        let Some(tick) = p.syscall else {
+            self.syscall = Since::default();
+            return if same_slice { self.ask(p.dispatches) } else { Verdict::Leave };
+        };
+        let same_call = self.syscall.is_old(tick, around.now);
+        let is_old = same_call || same_slice;
+        let is_needed = p.has_work || !around.somebody_looks || self.syscall.is_over(around.now, SLICE);
+        if around.is_wanted || is_old && is_needed { Verdict::Retake } else { Verdict::Leave }
+    }
+
+    fn ask(&mut self, slice: u32) -> Verdict {
+        self.asked = Some((slice, self.asked.is_none_or(|(asked, _)| asked != slice)));
+        Verdict::Preempt
+    }
+
+    /// Was its G asked at this tick to make way, and not before? Asked once a tick.
+    pub fn is_news(&mut self) -> bool {
+        self.asked.as_mut().is_some_and(|(_, news)| core::mem::take(news))
+    }
+}
+
+/// How long the monitor sleeps between two ticks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pace {
+    idle: u32,
+    calm: u32,
+    delay: Nanos,
+}
+
+impl Pace {
+    /// As short as it gets: something has just begun.
+    pub const fn new() -> Self {
+        Pace { idle: 0, calm: 0, delay: SHORTEST }
+    }
+
+    /// The time until the next tick.
+    pub const fn delay(&self) -> Nanos {
+        self.delay
+    }
+
+    /// The same, where a G may run for so long: the monitor looks twice in a slice, unless there is nothing to see.
+    pub const fn delay_for(&self, slice: Nanos) -> Nanos {
+        let half = if slice / 2 > SHORTEST { slice / 2 } else { SHORTEST };
+        if self.calm == 0 && self.delay > half { half } else { self.delay }
+    }
+
+    /// A G was asked to make way: whether it does is looked at soon. Not while there is nothing to see: then it was a P that
+    /// nobody uses.
+    pub fn hurry(&mut self) {
+        if self.calm == 0 {
+            self.delay = self.delay.min(SOON);
+        }
+    }
+
+    /// Is anything to see? `true`: there was not for so long that the monitor may sleep until it is woken.
+    pub fn may_sleep(&mut self, is_quiet: bool) -> bool {
+        match (is_quiet, self.calm) {
+            (true, CALM..) => return true,
+            (true, _) => (self.calm, self.delay) = (self.calm + 1, QUIET),
+            (false, 0) => (),
+            (false, _) => *self = Pace::new(),
+        }
+        false
+    }
+
+    /// A tick is over. Did it retake anything?
+    pub fn after(&mut self, retook: bool) {
+        if retook {
+            *self = Pace::new();
+            return;
+        }
+        self.idle = self.idle.saturating_add(1);
+        if self.idle > PATIENCE && self.calm == 0 {
+            self.delay = (self.delay * 2).min(LONGEST);
+        }
+    }
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,178 @@
+//! Timers: what becomes due, and when the next does.
+//!
+//! Go: `type timers`, `p.timers`, `timers.wakeTime`, `timers.run`, `maybeAdd`.
+//!
+//! **A shelf's `when` is the moment of its earliest timer whenever its lock is free; `NEVER`, if it is empty.** What is
+//! due is taken off under the lock, once, and fired after it is released: what fires may add timers.
+//!
+//! There are as many shelves as there were Ps at first. A P's tasks use the shelf of its number, modulo; but no P owns
+//! one, and whoever looks, looks at all of them. So a P that ends leaves nothing behind (golang/go #45716), and a busy
+//! one keeps nobody waiting who could run its timers (#38860).
+//!
+//! | who adds a timer, in [`add`](Timers::add)   | who is about to wait, in `netpoll::prepare`    |
+//! |---------------------------------------------|------------------------------------------------|
+//! | 1. sets `when`, under the lock              | 1. sets until when it will wait                |
+//! | 2. StoreLoad, in `netpoll::announce`        | 2. StoreLoad                                   |
+//! | 3. reads who waits, and until when          | 3. reads every `when`                          |
+//!
+//! Pair `timer/poll`, of which this room has two stores and a load; the rest is in [`netpoll`](crate::kernel::protocol::netpoll).
+//!
+//! Checked by: verification/src/models/{timers,netpoll}.rs, proptests/tests/timers.rs
+
+use crate::atomic::Atomic;
+use crate::host::{Host, Lock, Nanos};
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use core::sync::atomic::Ordering::Relaxed;
+use crossbeam_utils::CachePadded;
+
+/// No moment.
+pub const NEVER: Nanos = Nanos::MAX;
+
+/// What becomes due at a time. `T` is what is to be done then.
+pub struct Timers<H: Host, T: Send + 'static> {
+    shelves: Box<[CachePadded<Shelf<H, T>>]>,
+}
+
+struct Shelf<H: Host, T: Send + 'static> {
+    /// When the earliest is due. Written under the lock.
+    when: Atomic<H, u64>,
+    lock: H::Lock<Queue<T>>,
+}
+
+struct Queue<T> {
+    /// By time; of the same time, those first that were added first.
+    timers: BTreeMap<(Nanos, u64), T>,
+    /// How many were added so far.
+    added: u64,
+}
+
+/// Which timer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Key {
+    shelf: u32,
+    when: Nanos,
+    number: u64,
+}
+
+impl Key {
+    /// When it is due.
+    pub fn when(self) -> Nanos {
+        self.when
+    }
+}
+
+impl<H: Host, T: Send + 'static> Timers<H, T> {
+    /// None, on so many shelves (one at least).
+    #[track_caller]
+    pub fn new(shelves: usize) -> Self {
+        let shelf = |_| {
+            CachePadded::new(Shelf {
+                when: Atomic::new(NEVER),
+                lock: H::Lock::new(Queue { timers: BTreeMap::new(), added: 0 }),
+            })
+        };
+        Timers { shelves: (0..shelves.max(1)).map(shelf).collect() }
+    }
+
+    /// `what` is to be done at `when` or soon after. `true`: nothing on this shelf is due as early. Then whoever adds it
+    /// without a P has to announce it, see `netpoll`. Go: `maybeAdd`.
+    pub fn add(&self, shelf: usize, when: Nanos, what: T) -> (Key, bool) {
+        let index = shelf % self.shelves.len();
+        let shelf = &self.shelves[index];
+        shelf.lock.with(|queue| {
+            let key = Key { shelf: index as u32, when, number: queue.added };
+            queue.added += 1;
+            queue.timers.insert((when, key.number), what);
+            let is_first = shelf.update(queue, when);
+            (key, is_first)
+        })
+    }
+
+    /// Takes it back. `None`: it was taken already, because it was due.
+    pub fn remove(&self, key: Key) -> Option<T> {
+        let shelf = &self.shelves[key.shelf as usize];
+        shelf.lock.with(|queue| {
+            let what = queue.timers.remove(&(key.when, key.number))?;
+            shelf.update(queue, key.when);
+            Some(what)
+        })
+    }
+
+    /// What is to be done is `what` now; returns what it was.
+    ///
+    /// # Errors
+    /// `what`, if the timer was taken already.
+    pub fn replace(&self, key: Key, what: T) -> Result<T, T> {
+        self.shelves[key.shelf as usize].lock.with(|queue| match queue.timers.get_mut(&(key.when, key.number)) {
+            Some(place) => Ok(core::mem::replace(place, what)),
+            None => Err(what),
+        })
+    }
+
+    /// When the next is due; [`NEVER`]. Go: `timers.wakeTime`.
+    #[inline]
+    pub fn deadline(&self) -> Nanos {
+        // Relaxed: `timer/poll`, or a hint.
+        self.shelves.iter().map(|shelf| shelf.when.load(Relaxed)).min().unwrap_or(NEVER)
+    }
+
+    /// Takes one that is due; of `shelf` first, then of the others. Go: `timers.run`.
+    pub fn take_due(&self, shelf: usize, now: Nanos) -> Option<T> {
+        let count = self.shelves.len();
+        (0..count).find_map(|step| self.shelves[(shelf + step) % count].take_due(now))
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.shelves.iter().map(|shelf| shelf.lock.with(|queue| queue.timers.len())).sum()
+    }
+
+    /// Is there any? Unlike [`is_empty`](Timers::is_empty) this looks under each shard's lock.
+    pub fn is_any(&self) -> bool {
+        self.shelves.iter().any(|shelf| shelf.lock.with(|queue| !queue.timers.is_empty()))
+    }
+
+    /// Is there none?
+    pub fn is_empty(&self) -> bool {
+        self.deadline() == NEVER
+    }
+
+    /// Takes all of them, due or not, in no order.
+    pub fn drain(&self) -> impl Iterator<Item = T> + '_ {
+        self.shelves.iter().flat_map(|shelf| {
+            shelf.lock.with(|queue| {
+                let timers = core::mem::take(&mut queue.timers);
+                shelf.update(queue, NEVER);
+                timers.into_values()
+            })
+        })
+    }
+}
+
+impl<H: Host, T: Send + 'static> Shelf<H, T> {
+    fn take_due(&self, now: Nanos) -> Option<T> {
+        // Relaxed: a hint; who misses one that was added just now looks again, or somebody waits until then.
+        if self.when.load(Relaxed) > now {
+            return None;
+        }
+        self.lock.with(|queue| {
+            let first = queue.timers.first_entry().filter(|first| first.key().0 <= now)?;
+            let what = first.remove();
+            self.update(queue, NEVER);
+            Some(what)
+        })
+    }
+
+    /// Something at `changed` came or went: tells the earliest moment. Is it `changed`?
+    fn update(&self, queue: &Queue<T>, changed: Nanos) -> bool {
+        let first = queue.timers.first_key_value().map_or(NEVER, |(&(when, _), _)| when);
+        // Relaxed: written under this lock only.
+        if self.when.load(Relaxed) != first {
+            // Relaxed: `timer/poll`. Its StoreLoad comes after: in `announce`, or when the M that adds it goes to sleep.
+            self.when.store(first, Relaxed);
+            return first == changed;
+        }
+        false
+    }
+}

@@ -1,0 +1,352 @@
+//! What each room asks of the others, answered with the real structures. One `impl` a room; it decides nothing itself.
+//!
+//! Checked by: verification/src/models/{lists,sched,whole}.rs, verification/tests/stress.rs
+
+use crate::host::{Host, SpawnError};
+use crate::kernel::protocol::find::{self, Idled, Worker};
+use crate::kernel::protocol::handoff;
+use crate::kernel::protocol::random_order::random_order;
+use crate::kernel::protocol::sources::Source;
+use crate::kernel::protocol::spinning;
+use crate::kernel::protocol::threads::{self, Available};
+use crate::kernel::sched::Sched;
+use crate::kernel::sched::central::Central;
+use crate::kernel::sched::observer::{Event, Observer};
+use crate::kernel::types::g::G;
+use crate::kernel::types::m::{MId, Mail, Seeking};
+use crate::kernel::types::p::{OwnedP, PId, Turn};
+use alloc::format;
+use alloc::sync::Arc;
+use core::sync::atomic::Ordering::Relaxed;
+
+impl<H: Host, O: Observer> Sched<H, O> {
+    /// One from the global queue, or with `share` a fair share: the rest goes into the ring, which is empty.
+    fn take_global(&self, c: &mut Central<H>, worker: &Worker, share: bool) -> Option<G> {
+        let g = if share {
+            let local = self.queue(worker);
+            c.global.get_batch(self.procs(), self.config.ring / 2, &self.global_len, |mut gs| {
+                local.put_batch(&mut gs);
+            })?
+        } else {
+            c.global.get(&self.global_len)?
+        };
+        self.dispatch(worker.p.id(), Turn::from_global);
+        Some(g)
+    }
+
+    /// And was it in `runnext`?
+    pub(in crate::kernel) fn take_local(&self, p: PId) -> Option<(G, bool)> {
+        let proc = self.proc(p);
+        // Relaxed: written by the owner of the P, which is us.
+        let mut turn = proc.turn.load(Relaxed);
+        let g = proc.queue.get(&mut turn, self.config.inherit_at_most)?;
+        proc.begin_slice(turn);
+        Some((g, turn.has_inherited()))
+    }
+
+    /// What the embedder's sources have: one to run, the rest into the ring.
+    fn take_extra(self: &Arc<Self>, worker: &Worker) -> Option<G> {
+        let (mut first, mut more) = (None, false);
+        let mut put = |g| match first {
+            None => first = Some(g),
+            Some(_) => {
+                more = true;
+                self.observer.event(Event::Queued { p: Some(worker.p.id()), g: &g, next: false });
+                self.queue(worker).put(g, |half, g| self.spill(half, g));
+            }
+        };
+        let p = Some(worker.p.id());
+        self.sources.iter().filter(|source| source.has_work()).for_each(|source| source.take(p, &mut put));
+        if more {
+            self.spinning.wakep(self);
+        }
+        let g = first?;
+        self.dispatch(worker.p.id(), Turn::from_global);
+        Some(g)
+    }
+
+    /// Go: `stealWork`.
+    fn steal(&self, worker: &mut Worker) -> Option<G> {
+        if worker.seeking.is_none() {
+            if !self.spinning.may_spin(self.procs(), self.idle_mask.npidle()) {
+                return None;
+            }
+            self.observer.event(Event::Spinning { m: worker.m });
+            worker.seeking = Some(self.spinning.become_spinning());
+        }
+        let mine = self.queue(worker);
+        for pass in 1..=self.config.steal_passes {
+            let is_last = pass == self.config.steal_passes;
+            for victim in random_order(self.procs(), H::choose) {
+                if victim == worker.p.id().index() || self.idle_mask.is_idle(PId(victim as u32)) {
+                    continue;
+                }
+                if let Some((g, gs)) = self.ps[victim].queue.steal_some(mine, is_last, H::relax) {
+                    self.dispatch(worker.p.id(), Turn::from_ring);
+                    let (m, p, victim) = (worker.m, worker.p.id(), PId(victim as u32));
+                    self.observer.event(Event::Stole { m, p, victim, gs });
+                    return Some(g);
+                }
+            }
+        }
+        None
+    }
+
+    pub(in crate::kernel) fn is_globals_turn(&self, p: PId) -> bool {
+        // Relaxed: written by the owner of the P, which is us.
+        self.proc(p).turn.load(Relaxed).is_global(self.every)
+    }
+
+    fn dispatch(&self, p: PId, count: fn(&mut Turn)) {
+        let proc = self.proc(p);
+        // Relaxed: written by the owner of the P, which is us.
+        let mut turn = proc.turn.load(Relaxed);
+        count(&mut turn);
+        proc.begin_slice(turn);
+    }
+
+    /// `m` got a P, and is to look for work if it is counted.
+    fn tell_called(&self, m: MId, seeking: &Option<Seeking>) {
+        if seeking.is_some() {
+            self.observer.event(Event::Called { m });
+        }
+    }
+
+    /// `m`, which had none, has this P, and is to look for work if it is counted.
+    pub(in crate::kernel) fn tell_got(&self, m: MId, p: &OwnedP, seeking: &Option<Seeking>) {
+        self.observer.event(Event::Got { m, p: p.id() });
+        self.tell_called(m, seeking);
+    }
+
+    /// Is there work in `source`, for who would run `p`, or for whoever?
+    fn has_any(&self, source: Source, p: Option<PId>) -> bool {
+        match (source, p) {
+            (Source::GlobalTurn | Source::Global, _) => self.global_len.peek() > 0,
+            (Source::Local, Some(p)) => !self.proc(p).queue.is_empty(),
+            (Source::Local, None) => false,
+            (Source::Extra, _) => self.sources.iter().any(|source| source.has_work()),
+            (Source::Steal, Some(_)) => false,
+            // A number of Ps that is out of date does no harm: a P that has ended has no G, and who fills the ring of a
+            // new one had to see that it is there.
+            (Source::Steal, None) => self.ps.iter().take(self.procs()).any(|p| !p.queue.is_empty()),
+        }
+    }
+}
+
+impl<H: Host, O: Observer> spinning::Neighbours for Arc<Sched<H, O>> {
+    type IdleP = OwnedP;
+
+    fn any_work(&self) -> bool {
+        // Each order begins with the global queue: `share`.
+        self.config.order.sources().iter().any(|&source| self.has_any(source, None))
+    }
+
+    fn needs_seeker(&self) -> bool {
+        self.any_work() || self.netpoll.is_missing(self)
+    }
+
+    fn pidleget(&self, or_else: impl FnOnce()) -> Option<OwnedP> {
+        self.central(|c| {
+            let p = if c.closed { None } else { Sched::pidleget(self, c) };
+            if p.is_none() {
+                or_else();
+            }
+            p
+        })
+    }
+
+    fn startm(&self, p: OwnedP, seeking: Seeking) {
+        threads::startm(Mail::Run { p, seeking: Some(seeking) }, &self.ms, self);
+    }
+}
+
+impl<H: Host, O: Observer> threads::Neighbours<H> for Arc<Sched<H, O>> {
+    fn mget(&self) -> Available {
+        self.central(|c| match c.sleeping.get() {
+            Some(m) => {
+                self.observer.event(Event::Woken { m });
+                Available::Sleeping(m)
+            }
+            None if c.closed => Available::None,
+            None => self.reserve(c).map_or(Available::None, Available::New),
+        })
+    }
+
+    fn mput(&self, m: MId) -> Option<Mail> {
+        self.central(|c| {
+            let instead = self.instead_of_sleep(c);
+            if instead.is_some() {
+                return instead;
+            }
+            c.sleeping.put(m, H::now());
+            self.observer.event(Event::Slept { m, sleeping: c.sleeping.len(), alive: c.alive });
+            self.checkdead(c);
+            None
+        })
+    }
+
+    fn newm(&self, m: MId) -> Result<(), SpawnError> {
+        self.observer.event(Event::Starting { m });
+        let sched = Arc::clone(self);
+        H::spawn(&format!("spinpark-m{}", m.0), move || {
+            if let Some(Mail::Run { p, seeking }) = sched.ms[m.index()].collect() {
+                sched.tell_got(m, &p, &seeking);
+                (sched.life)(&sched, Worker { m, p, seeking });
+            }
+        })
+    }
+
+    fn refused(&self, mail: Mail, m: Option<MId>) -> Option<(MId, Mail)> {
+        self.central(|c| {
+            let late = c.sleeping.get();
+            let kept = match (late, mail) {
+                (Some(sleeper), mail) => {
+                    self.observer.event(Event::Woken { m: sleeper });
+                    Some((sleeper, mail))
+                }
+                (None, Mail::Exit) => None,
+                (None, Mail::Run { p, seeking }) => {
+                    self.observer.event(Event::Refused);
+                    c.refused += 1;
+                    c.must_retry = true;
+                    // An idle P has nothing to steal: what it holds goes to where the others look.
+                    c.global.put_batch(self.proc(p.id()).queue.drain(), &self.global_len);
+                    self.let_go(c, p, true);
+                    // `request`: in this order, as in `wakep`.
+                    seeking.into_iter().for_each(|seeking| self.spinning.give_up(seeking));
+                    self.spinning.ask_for_seeker();
+                    self.rouse_monitor(c);
+                    if m.is_none() && self.may_start(c) && !c.closed {
+                        // Another M has ended since we asked for one, and perhaps trusts us to look: now there is one.
+                        c.calls.wakep();
+                    }
+                    // Who waits in the poller is an M that can be had: it sees the request before it waits again.
+                    c.calls.poller();
+                    None
+                }
+            };
+            if let Some(m) = m {
+                self.free_m(c, m);
+                self.end_m(c);
+            }
+            kept
+        })
+    }
+}
+
+impl<H: Host, O: Observer> handoff::Neighbours for Arc<Sched<H, O>> {
+    fn has_work(&self, p: &OwnedP, source: Source) -> bool {
+        !self.wanted.any() && self.has_any(source, Some(p.id()))
+    }
+
+    fn settle(&self, p: OwnedP) -> Option<(OwnedP, Option<Seeking>)> {
+        self.central(|c| {
+            let queue = &self.proc(p.id()).queue;
+            if c.closed {
+                c.global.put_batch(queue.drain(), &self.global_len);
+            } else if !c.world.is_stopping() {
+                let has_any = |&source: &Source| self.has_any(source, Some(p.id()));
+                if self.config.order.sources().iter().any(has_any) {
+                    return Some((p, None));
+                }
+                if let Some(seeking) = self.spinning.turns_back(!c.idle_ps.is_empty()) {
+                    return Some((p, Some(seeking)));
+                }
+                // The caller's M does not sleep: somebody else has to wait in the poller.
+                if self.netpoll.is_missing(self) {
+                    return Some((p, None));
+                }
+            }
+            self.let_go(c, p, false);
+            None
+        })
+    }
+
+    fn startm(&self, p: OwnedP, seeking: Option<Seeking>) {
+        threads::startm(Mail::Run { p, seeking }, &self.ms, self);
+    }
+}
+
+impl<H: Host, O: Observer> find::Neighbours for Arc<Sched<H, O>> {
+    fn take(&self, worker: &mut Worker, from: Source) -> Option<G> {
+        if self.wanted.any() {
+            self.attend(&worker.p);
+            if self.wanted.is_end() {
+                return None; // `idle` looks under the lock
+            }
+        }
+        let mut next = false;
+        let g = match from {
+            Source::GlobalTurn if !self.is_globals_turn(worker.p.id()) => None,
+            Source::Global if self.global_len.peek() == 0 => None,
+            Source::GlobalTurn => {
+                self.take_turn(worker);
+                match self.global_len.peek() {
+                    0 => None,
+                    _ => self.central(|c| self.take_global(c, worker, false)),
+                }
+            }
+            Source::Global => self.central(|c| self.take_global(c, worker, true)),
+            Source::Local => self.take_local(worker.p.id()).map(|(g, is_next)| {
+                next = is_next;
+                g
+            }),
+            Source::Extra => self.take_extra(worker),
+            Source::Steal => self.steal(worker),
+        }?;
+        self.observer.event(Event::Found { m: worker.m, p: worker.p.id(), g: &g, from, next });
+        Some(g)
+    }
+
+    fn found(&self, worker: &mut Worker) {
+        if let Some(seeking) = worker.seeking.take() {
+            self.observer.event(Event::Sought { m: worker.m });
+            self.spinning.found_work(seeking, self);
+        }
+    }
+
+    fn idle(&self, mut worker: Worker) -> Idled {
+        self.central(|c| {
+            if c.closed || c.world.is_stopping() {
+                if c.closed {
+                    c.global.put_batch(self.queue(&worker).drain(), &self.global_len);
+                }
+                // No second look: who closes wants none, and who starts the world wakes somebody.
+                worker.seeking.into_iter().for_each(|seeking| self.spinning.give_up(seeking));
+                self.let_go(c, worker.p, false);
+                return if c.closed { Idled::Closed(worker.m) } else { Idled::Idle(worker.m, None) };
+            }
+            if let Some(g) = self.take_global(c, &worker, true) {
+                let (m, p, from) = (worker.m, worker.p.id(), Source::Global);
+                self.observer.event(Event::Found { m, p, g: &g, from, next: false });
+                return Idled::Work(worker, g);
+            }
+            if worker.seeking.is_none() {
+                worker.seeking = self.spinning.turns_back(!c.idle_ps.is_empty());
+                if worker.seeking.is_some() {
+                    self.tell_called(worker.m, &worker.seeking);
+                    return Idled::CalledUpon(worker);
+                }
+            }
+            let Worker { m, p, seeking } = worker;
+            debug_assert!(self.proc(p.id()).queue.is_empty(), "idle: P{} still holds Gs", p.id().0);
+            self.observer.event(Event::Idled { m, p: p.id() });
+            self.let_go(c, p, false);
+            Idled::Idle(m, seeking)
+        })
+    }
+
+    fn stop(&self, m: MId, seeking: Option<Seeking>) -> Mail {
+        if seeking.is_some() {
+            self.observer.event(Event::Sought { m });
+        }
+        let mail = match seeking.and_then(|seeking| self.spinning.retire(seeking, self)) {
+            Some((p, seeking)) => Mail::Run { p, seeking: Some(seeking) },
+            None => self.sleep(m),
+        };
+        if let Mail::Run { p, seeking } = &mail {
+            self.tell_got(m, p, seeking);
+        }
+        mail
+    }
+}

@@ -1,0 +1,201 @@
+//! The scheduler's side of waiting: the last M that has nothing to do waits in the poller, the others sleep.
+//!
+//! Go: the end of `findRunnable`, `injectglist`, `wakeNetPoller`, and the poll duty of `sysmon`.
+//!
+//! **Who comes back from the poller takes an idle P for what became runnable; if there is none, it goes to the global
+//! queue under the same hold of the lock** (so that nobody has to be woken: who idles a P looks there first), and the M
+//! sleeps without a second claim: a deadline that has passed, with no P to serve it, must not be waited for again and
+//! again (golang/go #51654).
+//!
+//! It does not look for work of others, and wakes nobody, if it has one G to run: a wake-up wakes one M.
+//!
+//! Checked by: verification/src/models/{poll,poller,netpoll}.rs
+
+use crate::host::{Host, Nanos, Parker};
+use crate::kernel::protocol::find::Worker;
+use crate::kernel::protocol::netpoll;
+use crate::kernel::protocol::sysmon::SLICE;
+use crate::kernel::protocol::threads;
+use crate::kernel::protocol::timers::NEVER;
+use crate::kernel::protocol::work_source::Poller;
+use crate::kernel::sched::Sched;
+use crate::kernel::sched::central::Central;
+use crate::kernel::sched::observer::{Event, Observer};
+use crate::kernel::types::g::G;
+use crate::kernel::types::m::{MId, Mail};
+use crate::kernel::types::p::PId;
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+impl<H: Host, O: Observer> Sched<H, O> {
+    /// `m`, which has no P and seeks nothing, waits until there is something to do.
+    pub(in crate::kernel) fn sleep(self: &Arc<Self>, m: MId) -> Mail {
+        while let Some(poll) = self.netpoll.claim(self) {
+            let until = self.netpoll.prepare(&poll, self);
+            if until == NEVER && !self.poller.is_awaited() {
+                // What there was to wait for is gone. Who waits for nothing has to sleep: else it could not be had for a P,
+                // and no deadlock would be seen.
+                self.netpoll.leave(poll, H::now());
+                continue;
+            }
+            let instead = self.central(|c| self.instead_of_sleep(c));
+            let mut ready = Vec::new();
+            if instead.is_none() {
+                self.observer.event(Event::Polling { m, until });
+                self.poller.poll(until, &mut |g| ready.push(g));
+                self.observer.event(Event::Polled { m });
+            }
+            self.netpoll.leave(poll, H::now());
+            if let Some(mail) = instead {
+                return mail;
+            }
+            if ready.is_empty() && H::now() < netpoll::Neighbours::deadline(self) {
+                continue; // interrupted: to wait less long, or not at all
+            }
+            match self.bring(ready) {
+                Some(mail) => return mail,
+                None => break,
+            }
+        }
+        threads::stopm(m, &self.ms, self)
+    }
+
+    /// What an M that is about to sleep should do instead. Under the lock.
+    pub(in crate::kernel) fn instead_of_sleep(&self, c: &mut Central<H>) -> Option<Mail> {
+        if c.closed {
+            return Some(Mail::Exit);
+        }
+        if c.idle_ps.is_empty() {
+            return None;
+        }
+        let seeking = self.spinning.called_upon()?;
+        self.pidleget(c).map(|p| Mail::Run { p, seeking: Some(seeking) })
+    }
+
+    /// An idle P for what is `ready`. Go: `injectglist`.
+    fn bring(self: &Arc<Self>, ready: Vec<G>) -> Option<Mail> {
+        let (p, ready) = self.central(|c| {
+            let p = if c.closed { None } else { self.pidleget(c) };
+            if p.is_none() {
+                self.queue_all(c, ready);
+                return None;
+            }
+            p.map(|p| (p, ready))
+        })?;
+        let is_many = ready.len() > 1;
+        for g in ready {
+            self.observer.event(Event::Queued { p: Some(p.id()), g: &g, next: false });
+            self.proc(p.id()).queue.put(g, |half, g| self.spill(half, g));
+        }
+        if is_many {
+            self.spinning.wakep(self);
+        }
+        Some(Mail::Run { p, seeking: None })
+    }
+
+    fn queue_all(&self, c: &mut Central<H>, gs: Vec<G>) {
+        let seen = gs.into_iter().inspect(|g| {
+            self.observer.event(Event::Queued { p: None, g, next: false });
+        });
+        c.global.put_batch(seen, &self.global_len);
+    }
+
+    /// Nobody waits any more for what the poller reports: who waits in it looks again whether to.
+    pub fn end_vain_poll(&self) {
+        if self.netpoll.is_blocked() {
+            self.poller.interrupt();
+        }
+    }
+
+    /// What sources have and the poller reports, without waiting.
+    fn look_around(self: &Arc<Self>, p: Option<PId>, put: &mut dyn FnMut(G)) {
+        self.sources.iter().filter(|source| source.has_work()).for_each(|source| source.take(p, put));
+        if self.poller.is_awaited() {
+            self.netpoll.peek(self, H::now, || self.poller.peek(put));
+        }
+    }
+
+    /// It is the turn of what comes from elsewhere: into the ring of `worker`, who is busy.
+    pub(in crate::kernel) fn take_turn(self: &Arc<Self>, worker: &Worker) {
+        let mut any = false;
+        self.look_around(Some(worker.p.id()), &mut |g| {
+            any = true;
+            self.observer.event(Event::Queued { p: Some(worker.p.id()), g: &g, next: false });
+            self.queue(worker).put(g, |half, g| self.spill(half, g));
+        });
+        if any {
+            self.spinning.wakep(self);
+        }
+    }
+
+    /// The monitor's duty: is somebody late, or has nobody looked for long, though somebody waits? Go: `sysmon`.
+    pub(in crate::kernel) fn mind_poller(self: &Arc<Self>, now: Nanos) {
+        let deadline = netpoll::Neighbours::deadline(self);
+        let Some(since) = self.netpoll.neglected_since() else {
+            if deadline <= now {
+                // Who waits may not know of it: it was added under a P whose M has not gone to sleep since.
+                self.netpoll.announce(deadline, self);
+            }
+            return;
+        };
+        let is_old = now.saturating_sub(since) >= SLICE && (deadline != NEVER || self.poller.is_awaited());
+        if deadline > now && !is_old {
+            return;
+        }
+        if self.idle_mask.npidle() > 0 {
+            return self.spinning.wakep(self); // somebody looks, and waits there if there is nothing
+        }
+        let mut ready = Vec::new();
+        self.look_around(None, &mut |g| ready.push(g));
+        if !ready.is_empty() {
+            self.central(|c| self.queue_all(c, ready));
+            self.spinning.wakep(self);
+        }
+    }
+}
+
+impl<H: Host, O: Observer> netpoll::Neighbours for Arc<Sched<H, O>> {
+    fn deadline(&self) -> Nanos {
+        self.sources.iter().map(|source| source.deadline()).min().unwrap_or(NEVER)
+    }
+
+    fn is_awaited(&self) -> bool {
+        self.poller.is_awaited()
+    }
+
+    fn interrupt(&self) {
+        self.poller.interrupt();
+    }
+
+    fn wakep(&self) {
+        self.spinning.wakep(self);
+    }
+}
+
+/// The poller of who has none: nothing is ever ready, but it can be waited in.
+pub(in crate::kernel) struct Nap<H: Host>(H::Parker);
+
+impl<H: Host> Nap<H> {
+    pub(in crate::kernel) fn boxed() -> Box<dyn Poller> {
+        Box::new(Nap::<H>(H::Parker::new()))
+    }
+}
+
+impl<H: Host> Poller for Nap<H> {
+    fn is_awaited(&self) -> bool {
+        false
+    }
+
+    fn poll(&self, until: Nanos, _: &mut dyn FnMut(G)) {
+        match until.saturating_sub(H::now()) {
+            0 => (),
+            _ if until == NEVER => self.0.park(),
+            nanos => self.0.park_timeout(nanos),
+        }
+    }
+
+    fn interrupt(&self) {
+        self.0.unpark();
+    }
+}

@@ -1,0 +1,245 @@
+//! Seeing what happens: every transition, reported while whoever makes it still owns the object.
+//!
+//! Go: `traceAcquire`, `traceRelease` around each transition.
+//!
+//! An observer that does nothing, such as `()`, costs nothing: the calls vanish. One that does something must not call
+//! back into the scheduler, and must neither block nor take long: some events are reported under the scheduler's lock.
+//! It may unpark a thread, or signal one.
+//!
+//! A G's states can be told from it: `Created`, then `Queued` (runnable), `Found` (executing), `Entered` and `Returned`
+//! (in a system call), `Waiting`, and `Dead`. What only the embedder knows, because it makes the Gs and runs them, it
+//! reports itself, through [`Sched::observer`](crate::kernel::sched::Sched::observer).
+
+use crate::host::Nanos;
+use crate::kernel::protocol::locked::Woken;
+use crate::kernel::protocol::sources::Source;
+use crate::kernel::protocol::syscall::Way;
+use crate::kernel::types::g::G;
+use crate::kernel::types::m::MId;
+use crate::kernel::types::p::PId;
+use core::panic::Location;
+
+/// Something that happened.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub enum Event<'a> {
+    /// A G was made. Reported by the embedder, who makes Gs.
+    Created {
+        /// Its number: [`G::id`].
+        g: u64,
+        /// Where.
+        at: &'static Location<'static>,
+    },
+    /// `g` is about to be queued; under `p`, or globally.
+    Queued {
+        /// The P whose queue it goes to; `None`: the global queue.
+        p: Option<PId>,
+        /// The G.
+        g: &'a G,
+        /// Is it to run next, before what is in the P's ring?
+        next: bool,
+    },
+    /// `g` was taken from `from`, and is about to run.
+    Found {
+        /// The M that runs it.
+        m: MId,
+        /// The P it runs under.
+        p: PId,
+        /// The G.
+        g: &'a G,
+        /// Where it was.
+        from: Source,
+        /// Was it in the P's `runnext`?
+        next: bool,
+    },
+    /// The G that an M runs is about to wait until somebody readies it. Reported by the embedder, who runs Gs.
+    Waiting {
+        /// The M.
+        m: MId,
+        /// Its P; `None`: it had lost it.
+        p: Option<PId>,
+        /// The G's number.
+        g: u64,
+        /// For what. Go: `waitReason`.
+        why: &'static str,
+    },
+    /// The G that an M ran is over. Reported by the embedder.
+    Dead {
+        /// The M.
+        m: MId,
+        /// Its P; `None`: it had lost it, and runs the G's end without one.
+        p: Option<PId>,
+        /// The G's number.
+        g: u64,
+    },
+    /// An M stole from another P: one G to run, the others are in its own ring now.
+    Stole {
+        /// The M.
+        m: MId,
+        /// Its P.
+        p: PId,
+        /// Whose they were.
+        victim: PId,
+        /// How many, the one to run included.
+        gs: usize,
+    },
+    /// An M that had no P, because it slept or its G waited for one, has this one from now on.
+    Got {
+        /// The M.
+        m: MId,
+        /// The P.
+        p: PId,
+    },
+    /// An M has handed its P on: its G, which cannot leave it, waits or makes way; or it found what another M's G is
+    /// waiting for, which gets the P.
+    Left {
+        /// The M.
+        m: MId,
+        /// The P.
+        p: PId,
+        /// Does its G wait to be readied? Else it only makes way, or there is none.
+        waits: bool,
+    },
+    /// The system call of this M is over, and it wants a P. Reported by the embedder, before it asks for one.
+    Over {
+        /// The M.
+        m: MId,
+    },
+    /// An M starts to look at other Ps, and is counted from now on.
+    Spinning {
+        /// The M.
+        m: MId,
+    },
+    /// An M that is counted already starts to look: it was woken, or asked, to do so.
+    Called {
+        /// The M.
+        m: MId,
+    },
+    /// An M that looked has found something, or gives up. (Not said when the scheduler stops or closes.)
+    Sought {
+        /// The M.
+        m: MId,
+    },
+    /// A P was put on the idle list. Under the lock.
+    Idled {
+        /// The M that let go of it.
+        m: MId,
+        /// The P.
+        p: PId,
+    },
+    /// A P was put on the idle list, by whomever. Under the lock.
+    Listed {
+        /// The P.
+        p: PId,
+    },
+    /// An M is about to sleep. Under the lock.
+    Slept {
+        /// The M.
+        m: MId,
+        /// How many sleep now, this one included.
+        sleeping: usize,
+        /// How many there are.
+        alive: usize,
+    },
+    /// An M without a P begins to wait in the poller.
+    Polling {
+        /// The M.
+        m: MId,
+        /// Until when at the most.
+        until: Nanos,
+    },
+    /// It has waited.
+    Polled {
+        /// The M.
+        m: MId,
+    },
+    /// A sleeping M was taken off the list, to be woken. Under the lock.
+    Woken {
+        /// The M.
+        m: MId,
+    },
+    /// A thread is about to be started for a new M.
+    Starting {
+        /// The M.
+        m: MId,
+    },
+    /// No M could be had; the work waits for one. Under the lock.
+    Refused,
+    /// The G of an M is about to make a system call.
+    Entered {
+        /// The M.
+        m: MId,
+        /// The P that it leaves.
+        p: PId,
+        /// Is it known to block, and the P handed on at once?
+        blocks: bool,
+    },
+    /// A G has run for a whole slice and is asked to make way: at each tick of the monitor as long as it does not.
+    Preempt {
+        /// The P under which it runs.
+        p: PId,
+        /// Is this the first time in this slice?
+        first: bool,
+    },
+    /// A G that ignores preemption keeps its P: as many Ms as may go on without one already do. At each tick of the monitor.
+    Undetachable {
+        /// The P under which it runs.
+        p: PId,
+    },
+    /// An M got a P back after a system call.
+    Returned {
+        /// The M.
+        m: MId,
+        /// The P.
+        p: PId,
+        /// How.
+        way: Way,
+    },
+    /// A P was taken out of a system call by the monitor, and is about to be handed on.
+    Retaken {
+        /// The P.
+        p: PId,
+    },
+    /// A P was let go of, and is held for who stops the world. Under the lock.
+    Held {
+        /// The P.
+        p: PId,
+    },
+    /// The world is stopped.
+    Stopped,
+    /// The world is about to run again. Under the lock.
+    Started {
+        /// With how many Ps.
+        procs: usize,
+    },
+    /// Nothing can happen any more, but Gs wait: this one is told. Under the lock.
+    Deadlock {
+        /// The M whose G is told.
+        m: MId,
+        /// What is wrong.
+        why: Woken,
+    },
+    /// An M is done; another may get its number from now on. Under the lock.
+    Exited {
+        /// The M.
+        m: MId,
+    },
+    /// An M that is done is no longer counted. Under the lock.
+    Gone {
+        /// How many sleep now.
+        sleeping: usize,
+        /// How many there are.
+        alive: usize,
+    },
+}
+
+/// Somebody who watches.
+pub trait Observer: Send + Sync + 'static {
+    /// Something happened.
+    #[inline(always)]
+    fn event(&self, event: Event<'_>) {
+        let _ = event;
+    }
+}
+
+impl Observer for () {}

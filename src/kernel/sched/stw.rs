@@ -1,0 +1,208 @@
+//! The scheduler's side of stopping the world, of the safepoint, and of changing the number of Ps.
+//!
+//! Go: `stopTheWorld`, `startTheWorld`, `forEachP`, `procresize`, `GOMAXPROCS`.
+//!
+//! **Who stops the world has no P of its own**: a G that does so gives its P first, like any other. So two that want to
+//! stop it cannot wait for each other.
+//!
+//! Checked by: verification/src/models/{stw,lists,sched,whole}.rs
+
+use crate::host::{Host, Parker};
+use crate::kernel::protocol::find::Worker;
+use crate::kernel::protocol::stw;
+use crate::kernel::protocol::stw::resize;
+use crate::kernel::protocol::stw::safepoint::{self, Safepoint, SafepointFn};
+use crate::kernel::protocol::stw::wanted::Want;
+use crate::kernel::protocol::syscall::Away;
+use crate::kernel::protocol::threads;
+use crate::kernel::sched::Sched;
+use crate::kernel::sched::central::Central;
+use crate::kernel::sched::config::ConfigError;
+use crate::kernel::sched::observer::{Event, Observer};
+use crate::kernel::types::m::{MId, Mail};
+use crate::kernel::types::p::{OwnedP, PId};
+use crate::kernel::types::token::Unspent;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::sync::atomic::Ordering::Relaxed;
+
+/// Evidence that the world is stopped: no P runs until it is given to [`Sched::start_the_world`].
+#[must_use = "a world that is stopped has to be started"]
+#[derive(Debug)]
+pub struct Stopped {
+    /// The M whose G stopped it, and the P it had.
+    away: Option<(MId, PId)>,
+    unspent: Unspent,
+}
+
+/// Somebody who stops the world, or passes a safepoint.
+struct Stopper<'a, H: Host, O: Observer> {
+    sched: &'a Arc<Sched<H, O>>,
+    bed: Arc<H::Parker>,
+    run: Option<Arc<SafepointFn>>,
+}
+
+impl<H: Host, O: Observer> Sched<H, O> {
+    /// Stops the world: returns when no G runs. From any thread; from inside a G with its `worker`. Others that want
+    /// the same come after, in order. A G that runs is waited for until it makes way, ends, or enters a system call.
+    ///
+    /// Not from inside a world that the caller has stopped: it would wait for itself.
+    pub fn stop_the_world(self: &Arc<Self>, worker: Option<Worker>) -> Stopped {
+        let (away, own) = worker.map(Worker::take_apart).map(|(m, p)| ((m, p.id()), p)).unzip();
+        let (stopper, own) = self.queue_up(own, None);
+        stw::stop::<H>(own, &stopper);
+        self.observer.event(Event::Stopped);
+        Stopped { away, unspent: Unspent::new("world: a stopped world was never started") }
+    }
+
+    /// The world goes on: Ps that have work are run, the others idle. `Some`, if it was stopped by a G: its M has to
+    /// come back as from a system call.
+    pub fn start_the_world(self: &Arc<Self>, stopped: Stopped) -> Option<Away> {
+        stopped.unspent.spend();
+        let busy = self.central(|c| {
+            let ps = c.world.resume();
+            self.observer.event(Event::Started { procs: ps.len() });
+            self.wanted.done(Want::Stop);
+            self.rouse_monitor(c);
+            let (busy, idle): (Vec<_>, Vec<_>) = ps.into_iter().partition(|p| !self.proc(p.id()).queue.is_empty());
+            // The last is the first to be used.
+            idle.into_iter().rev().for_each(|p| self.let_go(c, p, false));
+            self.leave_line(c);
+            // For what was queued meanwhile, and for what the busy ones have too much of.
+            c.calls.wakep();
+            busy
+        });
+        busy.into_iter().for_each(|p| threads::startm(Mail::Run { p, seeking: None }, &self.ms, self));
+        stopped.away.map(|(m, p)| Away::without(m, p))
+    }
+
+    /// From now on there are `procs` Ps. Returns how many there were. Go: `procresize`.
+    ///
+    /// # Errors
+    /// If there is no place for so many, or it is none.
+    pub fn procresize(self: &Arc<Self>, _stopped: &mut Stopped, procs: usize) -> Result<usize, ConfigError> {
+        let capacity = self.config.capacity();
+        if !(1..=capacity).contains(&procs) {
+            return Err(ConfigError::NoRoom { procs, capacity });
+        }
+        Ok(self.central(|c| {
+            let before = self.procs();
+            let Central { world, spare, global, .. } = c;
+            resize::procresize(world.resize(procs), spare, procs, |p| {
+                global.put_front(self.proc(p.id()).queue.drain(), &self.global_len);
+            });
+            // Relaxed: written while the world is stopped. Who gets a P after that got it under the lock, or by mail.
+            self.procs.store(procs as u32, Relaxed);
+            before
+        }))
+    }
+
+    /// Runs `f` once under each P, without stopping all of them at once; returns when it has run for all. From any
+    /// thread; from inside a G with its `worker`, whose M then has to come back as from a system call. `f` must neither
+    /// panic nor wait.
+    pub fn for_each_p(self: &Arc<Self>, worker: Option<Worker>, f: Arc<SafepointFn>) -> Option<Away> {
+        let (away, own) = worker.map(Worker::take_apart).map(|(m, p)| ((m, p.id()), p)).unzip();
+        let (stopper, own) = self.queue_up(own, Some(f));
+        safepoint::for_each_p::<H>(own, &stopper);
+        away.map(|(m, p)| Away::without(m, p))
+    }
+
+    /// Waits for the right to stop the world; `own` is given away if that takes time.
+    fn queue_up(
+        self: &Arc<Self>,
+        own: Option<OwnedP>,
+        run: Option<Arc<SafepointFn>>,
+    ) -> (Stopper<'_, H, O>, Option<OwnedP>) {
+        let bed = Arc::new(H::Parker::new());
+        let stopper = |bed| Stopper { sched: self, bed, run };
+        if self.central(|c| c.world.queue_up(&bed)) {
+            return (stopper(bed), own);
+        }
+        own.into_iter().for_each(|p| self.handoffp(p));
+        while !self.central(|c| c.world.is_first(&bed)) {
+            bed.park();
+        }
+        (stopper(bed), None)
+    }
+
+    fn leave_line(&self, c: &mut Central<H>) {
+        let next = c.world.leave_line();
+        c.calls.wake(next);
+    }
+
+    /// Takes every P that is in a system call.
+    fn take_from_syscalls(&self) -> impl Iterator<Item = OwnedP> {
+        (0..self.procs()).filter_map(|p| self.proc(PId(p as u32)).custody.take_any())
+    }
+
+    /// Runs the safepoint's function under `p`, if one is wanted.
+    pub(in crate::kernel) fn attend(self: &Arc<Self>, p: &OwnedP) {
+        if !self.wanted.is(Want::Safepoint) {
+            return;
+        }
+        if let Some(run) = self.central(|c| c.safepoint.as_mut()?.begin(p)) {
+            run(p.id());
+            self.central(|c| {
+                let caller = c.safepoint.as_mut().and_then(Safepoint::ran);
+                c.calls.wake(caller);
+            });
+        }
+    }
+}
+
+impl<H: Host, O: Observer> stw::Neighbours for Stopper<'_, H, O> {
+    fn begin(&self, own: Option<OwnedP>) {
+        self.sched.central(|c| {
+            c.world.begin_stop();
+            self.sched.wanted.ask(Want::Stop);
+            own.into_iter().for_each(|p| self.sched.let_go(c, p, false));
+            while let Some(p) = c.idle_ps.get(&self.sched.idle_mask) {
+                self.sched.let_go(c, p, false);
+            }
+        });
+    }
+
+    fn take_from_syscalls(&self) {
+        self.sched.take_from_syscalls().for_each(|p| self.sched.central(|c| self.sched.let_go(c, p, false)));
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.sched.central(|c| c.world.is_stopped())
+    }
+
+    fn sleep(&self) {
+        self.bed.park();
+    }
+}
+
+impl<H: Host, O: Observer> safepoint::Neighbours for Stopper<'_, H, O> {
+    fn begin(&self) -> Vec<OwnedP> {
+        let Some(run) = self.run.clone() else { return Vec::new() };
+        self.sched.central(|c| {
+            c.safepoint = Some(Safepoint::new(self.sched.procs(), run, Arc::clone(&self.bed)));
+            self.sched.wanted.ask(Want::Safepoint);
+            core::iter::from_fn(|| self.sched.pidleget(c)).collect()
+        })
+    }
+
+    fn take_from_syscalls(&self) -> Vec<OwnedP> {
+        self.sched.take_from_syscalls().collect()
+    }
+
+    fn pass(&self, p: OwnedP) {
+        self.sched.handoffp(p);
+    }
+
+    fn finish(&self) {
+        while !self.sched.central(|c| c.safepoint.as_ref().is_none_or(Safepoint::is_passed)) {
+            self.bed.park();
+        }
+        self.sched.central(|c| {
+            c.safepoint = None;
+            self.sched.wanted.done(Want::Safepoint);
+            self.sched.leave_line(c);
+        });
+    }
+}
+
+static_assertions::assert_not_impl_any!(Stopped: Copy, Clone);

@@ -1,0 +1,279 @@
+//! The scheduler's side of an M without a P: system calls, bound Gs, making way.
+//!
+//! Go: `entersyscall`, `exitsyscall`, `stoplockedm`, `startlockedm`, `gopark` of a locked G, `goschedImpl`.
+//!
+//! **A G that runs on its M's own stack cannot go to another M.** It is bound to it: when it has to wait for a P, a
+//! ticket for its M is queued (see `locked`), and the M sleeps until a P comes in its mail.
+//!
+//! Checked by: verification/src/models/{lists,sched,whole}.rs
+
+use crate::host::Host;
+use crate::kernel::protocol::find::Worker;
+use crate::kernel::protocol::handoff;
+use crate::kernel::protocol::locked::{Wake, Woken};
+use crate::kernel::protocol::stw::wanted::Want;
+use crate::kernel::protocol::syscall::{self, Away, Way};
+use crate::kernel::protocol::threads;
+use crate::kernel::sched::Sched;
+use crate::kernel::sched::observer::{Event, Observer};
+use crate::kernel::types::g::G;
+use crate::kernel::types::m::{MId, Mail};
+use crate::kernel::types::p::{OwnedP, PId};
+use alloc::sync::Arc;
+use core::sync::atomic::Ordering::Relaxed;
+
+impl<H: Host, O: Observer> Sched<H, O> {
+    /// The G that `worker` runs is about to make a system call, which may be short: its P stays until somebody wants
+    /// it. Go: `entersyscall`.
+    #[inline]
+    pub fn entersyscall(self: &Arc<Self>, worker: Worker) -> Away {
+        let (m, p) = worker.take_apart();
+        self.observer.event(Event::Entered { m, p: p.id(), blocks: false });
+        syscall::entersyscall(m, p, self)
+    }
+
+    /// The G that `worker` runs ignores preemption: its P is left as if in a system call, and the monitor hands it on.
+    /// May be called in a signal handler on the M's thread, while that is not inside of the scheduler (see
+    /// [`role`](crate::kernel::protocol::role)): it takes no lock and reports nothing. The G goes on without a P, and its M does not count
+    /// against [`max_ms`](crate::kernel::sched::config::Config::max_ms) meanwhile; when the G next wants something of the scheduler its M
+    /// is reattached by [`exitsyscall_bound`](Sched::exitsyscall_bound). Go: `asyncPreempt`.
+    ///
+    /// The caller asks [`can_detach`](Sched::can_detach) first.
+    #[inline]
+    pub fn interrupt(self: &Arc<Self>, worker: Worker) -> Away {
+        let (m, p) = worker.take_apart();
+        // Relaxed: counted. Who takes the P out of its word, and wants another M for it, may miss it: then the monitor
+        // tries again.
+        self.detached.fetch_add(1, Relaxed);
+        syscall::interrupt(m, p, self)
+    }
+
+    /// The preempted G of `away` enters a system call: its M has left its P already, and counts as any other in a system
+    /// call from now on. If that is known to block, and the P still is in its word, it is handed on at once.
+    pub fn enter_syscall_detached(self: &Arc<Self>, away: Away, blocks: bool) -> Away {
+        let away = away.enters_syscall();
+        self.reattached();
+        if blocks && let Some(p) = syscall::take_left(&away, self) {
+            self.handoffp(p);
+        }
+        away
+    }
+
+    /// May one more M go on without a P? As many may as [`max_detached`](crate::kernel::sched::config::Config::max_detached) says, but for
+    /// a race between two that ask at once. For a signal handler.
+    #[inline]
+    pub fn can_detach(&self) -> bool {
+        // Relaxed: a bound that two may overstep by one; there is a number for no more Ms than there are.
+        (self.detached.load(Relaxed) as usize) < self.config.max_detached
+    }
+
+    /// How many Ms run a preempted G without a P, or wait with one for its turn.
+    pub fn detached(&self) -> usize {
+        // Relaxed: for display.
+        self.detached.load(Relaxed) as usize
+    }
+
+    /// An M that was detached has a P again, or its G is in a system call.
+    #[cold]
+    fn reattached(&self) {
+        // Relaxed: counted.
+        self.detached.fetch_sub(1, Relaxed);
+    }
+
+    /// The same, for a system call that is known to block: its P is handed on at once. Go: `entersyscallblock`.
+    pub fn entersyscallblock(self: &Arc<Self>, worker: Worker) -> Away {
+        let (m, p) = worker.take_apart();
+        self.observer.event(Event::Entered { m, p: p.id(), blocks: true });
+        syscall::entersyscallblock(m, p, self)
+    }
+
+    /// Back from the system call. `Err`: there was no P for `g`, it is queued and somebody will run it; the M has to
+    /// [`rest`](Sched::rest). Go: `exitsyscall`.
+    ///
+    /// # Errors
+    /// The M.
+    pub fn exitsyscall(self: &Arc<Self>, away: Away, g: G) -> Result<(Worker, G, Way), MId> {
+        let m = away.m();
+        if away.was_detached() {
+            self.reattached();
+        }
+        let (p, g, way) = syscall::exitsyscall(away, g, self)?;
+        self.observer.event(Event::Returned { m, p: p.id(), way });
+        Ok((Worker::new(m, p), g, way))
+    }
+
+    /// Back from the system call, with a G that cannot leave its M: waits for a P if there is none.
+    #[inline]
+    pub fn exitsyscall_bound(self: &Arc<Self>, away: Away) -> (Worker, Way) {
+        let m = away.m();
+        let was_detached = away.was_detached();
+        let (p, way) = match syscall::exitsyscall(away, G::bound_to(m), self) {
+            Ok((p, ticket, way)) => {
+                ticket.into_raw();
+                (p, way)
+            }
+            Err(m) => (self.receive_p(m), Way::Queued),
+        };
+        if was_detached {
+            self.reattached();
+        }
+        self.observer.event(Event::Returned { m, p: p.id(), way });
+        (Worker::new(m, p), way)
+    }
+
+    /// An M without a P sleeps until there is work for it. `None`: the scheduler is closed, end the thread.
+    #[must_use = "the worker is in it"]
+    pub fn rest(self: &Arc<Self>, m: MId) -> Option<Worker> {
+        match threads::stopm(m, &self.ms, self) {
+            Mail::Run { p, seeking } => {
+                self.tell_got(m, &p, &seeking);
+                Some(Worker { m, p, seeking })
+            }
+            Mail::Exit => {
+                self.exited(m);
+                None
+            }
+        }
+    }
+
+    /// The G that `worker` runs, and which cannot leave its M, waits until its M is readied, or for no reason.
+    /// Meanwhile its P is another's. Go: `gopark` of a locked G, `stoplockedm`.
+    pub fn park_bound(self: &Arc<Self>, worker: Worker, wake: Wake) -> (Worker, Woken) {
+        let m = worker.m;
+        let waits = self.central(|c| match c.closed {
+            true => Err(Woken::Closed),
+            false if c.bound.wait(m, wake) => Ok(()),
+            false => Err(Woken::Ready),
+        });
+        if let Err(woken) = waits {
+            return (worker, woken);
+        }
+        let (m, p) = worker.take_apart();
+        self.observer.event(Event::Left { m, p: p.id(), waits: true });
+        self.handoffp(p);
+        self.central(|c| {
+            if c.bound.rest(m) {
+                self.checkdead(c);
+            }
+        });
+        let p = self.receive_p(m);
+        (Worker::new(m, p), self.central(|c| c.bound.woken(m)))
+    }
+
+    /// What the G bound to `m` waits for has happened; if it does not wait yet, its next wait is none. From any thread.
+    /// Go: `goready` of a locked G.
+    pub fn ready_bound(self: &Arc<Self>, m: MId) {
+        self.central(|c| {
+            if c.bound.ready(m, Woken::Ready) {
+                self.send_for(c, m);
+            }
+        });
+    }
+
+    /// Should the G that `worker` runs make way? It has run for long and others wait, or somebody wants every P. Cheap.
+    #[inline]
+    pub fn should_yield(&self, worker: &Worker) -> bool {
+        // Relaxed: a request, granted a little later.
+        self.wanted.any() || self.proc(worker.p.id()).preempt.load(Relaxed)
+    }
+
+    /// Was it asked to make way because it has run for long, by the monitor?
+    #[inline]
+    pub fn is_preempted(&self, worker: &Worker) -> bool {
+        // Relaxed: a request.
+        self.proc(worker.p.id()).preempt.load(Relaxed)
+    }
+
+    /// The G that `worker` runs, and which cannot leave its M, makes way for others: for a stop, for a safepoint, or
+    /// for what waits; goes on when it is its turn. As long as it waits for that, its M is detached, if it may be: others
+    /// may have a thread in its place. Go: `Gosched` of a locked G.
+    pub fn yield_bound(self: &Arc<Self>, worker: Worker) -> Worker {
+        // Relaxed: cleared by the owner; a request that comes just now is for a slice that ends here.
+        self.proc(worker.p.id()).preempt.store(false, Relaxed);
+        self.attend(&worker.p);
+        let is_stopping = self.wanted.is(Want::Stop);
+        let has_work = |&source: &_| handoff::Neighbours::has_work(self, &worker.p, source);
+        if !is_stopping && !self.config.order.sources().iter().any(has_work) {
+            return worker;
+        }
+        let (m, p) = worker.take_apart();
+        self.observer.event(Event::Left { m, p: p.id(), waits: false });
+        let detaches = self.can_detach();
+        if detaches {
+            // Relaxed: counted.
+            self.detached.fetch_add(1, Relaxed);
+        }
+        self.central(|c| c.global.put(G::bound_to(m), &self.global_len));
+        self.handoffp(p);
+        let p = self.receive_p(m);
+        if detaches {
+            self.reattached();
+        }
+        Worker::new(m, p)
+    }
+
+    /// Could an M be had now, one that sleeps or a new one? Stale as soon as it is known.
+    pub fn can_start_m(self: &Arc<Self>) -> bool {
+        self.central(|c| !c.sleeping.is_empty() || self.may_start(c))
+    }
+
+    /// `worker`'s thread ends, though the scheduler is open: its G ended while it was bound. Go: `mexit`.
+    pub fn end(self: &Arc<Self>, worker: Worker) {
+        let (m, p) = worker.take_apart();
+        self.handoffp(p);
+        self.exited(m);
+    }
+
+    /// Finds somebody else for `p`.
+    pub(in crate::kernel) fn handoffp(self: &Arc<Self>, p: OwnedP) {
+        self.attend(&p);
+        handoff::handoffp(p, self.config.order.sources(), self);
+    }
+
+    /// `worker` has found the ticket of M `bound`: gives it its P, and rests. Go: `startlockedm`.
+    pub(in crate::kernel) fn startlockedm(self: &Arc<Self>, worker: Worker, bound: MId) -> Option<Worker> {
+        let (m, p) = worker.take_apart();
+        self.observer.event(Event::Left { m, p: p.id(), waits: false });
+        self.ms[bound.index()].deliver(Mail::Run { p, seeking: None });
+        self.rest(m)
+    }
+
+    /// Sleeps until a P comes for the G that is bound to this M.
+    fn receive_p(&self, m: MId) -> OwnedP {
+        match self.ms[m.index()].receive() {
+            Mail::Run { p, seeking } => {
+                debug_assert!(seeking.is_none(), "away: a bound G was sent to look for work");
+                seeking.into_iter().for_each(|seeking| self.spinning.give_up(seeking));
+                self.observer.event(Event::Got { m, p: p.id() });
+                p
+            }
+            Mail::Exit => unreachable!("away: an M with a G was told to end"),
+        }
+    }
+}
+
+impl<H: Host, O: Observer> syscall::Neighbours<H> for Arc<Sched<H, O>> {
+    #[inline]
+    fn custody(&self, p: PId) -> &syscall::Custody<H> {
+        &self.proc(p).custody
+    }
+
+    #[inline]
+    fn is_wanted(&self) -> bool {
+        self.wanted.any()
+    }
+
+    fn handoffp(&self, p: OwnedP) {
+        Sched::handoffp(self, p);
+    }
+
+    fn pidleget_or_queue(&self, g: G) -> Option<(OwnedP, G)> {
+        self.central(|c| match Sched::pidleget(self, c) {
+            Some(p) => Some((p, g)),
+            None => {
+                c.global.put(g, &self.global_len);
+                None
+            }
+        })
+    }
+}

@@ -1,0 +1,176 @@
+//! The monitor's loop around its verdicts: a thread without a P.
+//!
+//! Go: `sysmon`, `retake`, `sysmonwait`, `sysmonnote`.
+//!
+//! **It sleeps deeply only while there is nothing to see: every P is idle, or the world is stopped.** Both are said
+//! under the lock, and whoever takes an idle P or starts the world sees there that it sleeps, and wakes it. Before
+//! that it takes some long naps, which nobody ends but who closes the scheduler.
+//!
+//! Without a monitor the kernel works, but a P whose M entered a system call by `entersyscall` stays there, and Ms that
+//! sleep for long never end.
+//!
+//! Checked by: verification/src/models/{monitor,lists,whole}.rs, proptests/tests/sysmon.rs
+
+use crate::host::{Host, Nanos, Parker, SpawnError};
+use crate::kernel::protocol::stw::wanted::Want;
+use crate::kernel::protocol::sysmon::{Around, Observed, Pace, Seen, Verdict};
+use crate::kernel::sched::Sched;
+use crate::kernel::sched::central::{Central, Monitor};
+use crate::kernel::sched::observer::{Event, Observer};
+use crate::kernel::types::m::Mail;
+use crate::kernel::types::p::PId;
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use core::sync::atomic::Ordering::Relaxed;
+
+/// What the monitor remembers from tick to tick.
+#[derive(Debug)]
+pub struct Watch {
+    seen: Box<[Seen]>,
+    pace: Pace,
+}
+
+/// What there is to do before the next tick.
+enum Nap {
+    /// Look, and nap.
+    None,
+    /// Nothing can be seen before somebody wakes the monitor, or so much time has passed.
+    Deep(Option<Nanos>),
+    /// The scheduler is closed, and every M has ended.
+    End,
+}
+
+impl<H: Host, O: Observer> Sched<H, O> {
+    /// Starts the monitor, once. It ends when the scheduler is closed.
+    ///
+    /// # Errors
+    /// If the host cannot start a thread.
+    pub fn start_sysmon(self: &Arc<Self>) -> Result<(), SpawnError> {
+        self.central(|c| c.monitor = Monitor::Awake);
+        let sched = Arc::clone(self);
+        let started = H::spawn("spinpark-sysmon", move || sched.sysmon());
+        if started.is_err() {
+            self.central(|c| c.monitor = Monitor::Absent);
+        }
+        started
+    }
+
+    /// What the monitor remembers at first.
+    pub fn watch(&self) -> Watch {
+        Watch { seen: (0..self.config.capacity()).map(|_| Seen::default()).collect(), pace: Pace::new() }
+    }
+
+    /// The monitor's life. Go: `sysmon`.
+    fn sysmon(self: &Arc<Self>) {
+        let mut watch = self.watch();
+        loop {
+            self.monitor.park_timeout(watch.pace.delay_for(self.config.slice));
+            loop {
+                match self.central(|c| self.doze(c, &mut watch.pace)) {
+                    Nap::None => break,
+                    Nap::Deep(None) => self.monitor.park(),
+                    Nap::Deep(Some(nanos)) => self.monitor.park_timeout(nanos),
+                    Nap::End => return,
+                }
+                watch.pace = Pace::new();
+            }
+            self.tick(&mut watch, H::now());
+        }
+    }
+
+    /// How long may the monitor sleep? Under the lock.
+    fn doze(&self, c: &mut Central<H>, pace: &mut Pace) -> Nap {
+        let now = H::now();
+        self.end_old_ms(c, now);
+        c.monitor = Monitor::Awake;
+        if c.closed && c.alive == 0 {
+            c.monitor = Monitor::Absent;
+            c.calls.closer();
+            return Nap::End;
+        }
+        let is_quiet = c.idle_ps.len() == self.procs() && !c.must_retry || c.world.is_stopped();
+        if !pace.may_sleep(is_quiet) {
+            return Nap::None;
+        }
+        c.monitor = Monitor::Asleep;
+        let ends = c.sleeping.next_to_end().and_then(|since| since.checked_add(self.config.keep_alive));
+        Nap::Deep(ends.map(|at| at.saturating_sub(now).max(1)))
+    }
+
+    /// Ms that have slept for long end. Under the lock.
+    fn end_old_ms(&self, c: &mut Central<H>, now: Nanos) {
+        let Some(before) = now.checked_sub(self.config.keep_alive) else { return };
+        while let Some(m) = c.sleeping.get_older(before) {
+            self.observer.event(Event::Woken { m });
+            c.calls.mail(m, Mail::Exit);
+        }
+    }
+
+    /// Looks at every P once, and does what is to be done. Returns whether it took a P out of a system call. Called by
+    /// the monitor; an embedder without one may call it now and then. Go: `retake`.
+    pub fn tick(self: &Arc<Self>, watch: &mut Watch, now: Nanos) -> bool {
+        self.sources.iter().for_each(|source| source.tick(now));
+        self.mind_poller(now);
+        let around = Around {
+            now,
+            somebody_looks: self.spinning.count() + self.idle_mask.npidle() > 0,
+            is_wanted: self.wanted.is(Want::Stop) || self.wanted.is(Want::Safepoint),
+            slice: self.config.slice,
+        };
+        let mut retook = false;
+        for (p, seen) in watch.seen.iter_mut().enumerate().take(self.procs()) {
+            retook |= self.look_at(PId(p as u32), seen, around);
+        }
+        watch.pace.after(retook);
+        // Each is asked, not only up to the first: what is news at this tick is none at the next.
+        if watch.seen.iter_mut().take(self.procs()).map(Seen::is_news).filter(|&news| news).count() > 0 {
+            watch.pace.hurry();
+        }
+        if self.central(|c| core::mem::take(&mut c.must_retry)) {
+            // An M was refused; perhaps one can be had now.
+            self.spinning.wakep(self);
+        }
+        retook
+    }
+
+    /// Asks the G that runs under `p` to make way. Go: `preemptone`.
+    fn preempt(&self, p: PId) {
+        let proc = self.proc(p);
+        // Relaxed: a request that is cleared meanwhile was answered.
+        let first = !proc.preempt.load(Relaxed);
+        // Relaxed: a request.
+        proc.preempt.store(true, Relaxed);
+        self.observer.event(Event::Preempt { p, first });
+        if self.config.max_detached > 0 && !self.can_detach() {
+            self.observer.event(Event::Undetachable { p });
+        }
+    }
+
+    fn look_at(self: &Arc<Self>, p: PId, seen: &mut Seen, around: Around) -> bool {
+        if self.idle_mask.is_idle(p) {
+            return false;
+        }
+        let proc = self.proc(p);
+        let tenure = proc.custody.peek();
+        let observed = Observed {
+            // Relaxed: an old number is as good; the next tick sees the new one.
+            dispatches: proc.turn.load(Relaxed).dispatches(),
+            syscall: tenure.in_syscall.map(|_| tenure.tick),
+            has_work: !proc.queue.is_empty(),
+        };
+        match seen.verdict(observed, around) {
+            Verdict::Leave => (),
+            Verdict::Preempt => self.preempt(p),
+            Verdict::Retake => {
+                let taken = proc.custody.take(tenure);
+                let retook = taken.is_some();
+                if let Some(p) = taken {
+                    self.observer.event(Event::Retaken { p: p.id() });
+                    self.handoffp(p);
+                }
+                return retook;
+            }
+        }
+        false
+    }
+}

@@ -1,0 +1,3 @@
+//! What other libraries want of a runtime.
+
+pub mod hyper;

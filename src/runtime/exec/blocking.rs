@@ -1,0 +1,89 @@
+//! Waiting for the system without holding up other tasks.
+//!
+//! Go: `entersyscall`, `entersyscallblock`, `exitsyscall`.
+
+use crate::runtime::exec::task::Tasks;
+use crate::runtime::exec::worker::{self, Return};
+use core::fmt;
+
+/// Runs `f`, which may block in the system: reads a file, waits for a lock, calls foreign code. Meanwhile other tasks
+/// can run: if `f` takes long, within some tens of microseconds the monitor gives the caller's P to another thread.
+/// Returns when `f` has, and a P is free again.
+///
+/// It costs about as much as a few uncontended atomics, so it can stand around calls that are usually short. For calls
+/// that are always long, [`blocking`] gives the P away at once. Outside of a task it just runs `f`; so it does inside
+/// another `syscall`.
+///
+/// ```
+/// # let runtime = spinpark::Runtime::builder().procs(1).build().expect("a runtime");
+/// let size = runtime.go(|| spinpark::syscall(|| std::fs::metadata(".").map(|data| data.len())));
+/// # size.join().expect("no panic").expect("a size");
+/// ```
+#[inline]
+pub fn syscall<R>(f: impl FnOnce() -> R) -> R {
+    let _back = Return::after_leaving(false);
+    f()
+}
+
+/// Runs `f`, which is known to block for long: sleeps, waits for a child process, computes for seconds in foreign code.
+/// The caller's P goes to another thread at once. Outside of a task it just runs `f`; so it does inside another
+/// `blocking`.
+///
+/// Each task that blocks occupies a thread, so at most
+/// [`max_threads`](crate::Builder::max_threads) do so at once while others run; after that, tasks wait for a thread. If
+/// you want to know, use [`try_blocking`].
+///
+/// ```
+/// # let runtime = spinpark::Runtime::builder().procs(1).build().expect("a runtime");
+/// runtime.go(|| spinpark::blocking(|| std::thread::sleep(std::time::Duration::from_millis(1))));
+/// ```
+pub fn blocking<R>(f: impl FnOnce() -> R) -> R {
+    let _back = Return::after_leaving(true);
+    f()
+}
+
+/// As [`blocking`], but only if another thread can take over. (Whether one can may change between the question and the
+/// hand-over, so this is a matter of good manners, no guarantee.)
+///
+/// # Errors
+/// [`NoThread`], with `f`, if every thread that there may be is busy.
+pub fn try_blocking<F, R>(f: F) -> Result<R, NoThread<F>>
+where
+    F: FnOnce() -> R,
+{
+    match worker::current_tasks() {
+        Some(tasks) if !tasks.can_start_m() => Err(NoThread { f, max_threads: max_threads(&tasks) }),
+        _ => Ok(blocking(f)),
+    }
+}
+
+fn max_threads(tasks: &Tasks) -> usize {
+    tasks.config().max_ms
+}
+
+/// No thread can take over: as many as there may be are busy. What was to be run comes back.
+pub struct NoThread<F> {
+    /// What was to be run.
+    pub f: F,
+    /// How many threads there may be.
+    pub max_threads: usize,
+}
+
+impl<F> fmt::Debug for NoThread<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NoThread").field("max_threads", &self.max_threads).finish_non_exhaustive()
+    }
+}
+
+impl<F> fmt::Display for NoThread<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "all {} threads are busy, so nobody could run other tasks meanwhile: raise max_threads, or block in fewer \
+             tasks at a time",
+            self.max_threads
+        )
+    }
+}
+
+impl<F> core::error::Error for NoThread<F> {}

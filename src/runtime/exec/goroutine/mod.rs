@@ -1,0 +1,372 @@
+//! A closure as a task. By default it runs on the stack of its thread, and that thread sleeps while it waits. In a runtime
+//! with [stackful goroutines](crate::Builder::stackful_goroutines) it has a stack of its own: when it has to wait, its
+//! thread leaves the stack as it is and runs something else; when it goes on, perhaps on another thread, that thread
+//! changes to the stack again.
+//!
+//! Go: `g`, `gopark`, `mcall`, `gogo`.
+//!
+//! ```text
+//!    the thread's stack                     the goroutine's stack
+//!    ──────────────────                     ─────────────────────
+//!    M: run the task
+//!      └ Goroutine::poll ── resume ───────► f()
+//!                                             └ receiver.recv().wait()
+//!                                                 └ polls the future: not ready, it has our waker
+//!                        ◄─ suspend ──────────────┘
+//!      Poll::Pending
+//!    M: run another task
+//! ```
+//!
+//! So a goroutine is a task like any other, to the scheduler and to whoever wakes, joins, aborts or counts it; and
+//! whatever can be awaited can be waited for.
+
+#![allow(unsafe_code)]
+
+pub(in crate::runtime) mod stack;
+pub(in crate::runtime) mod wait_io;
+
+use crate::kernel::protocol::role::Waits;
+use crate::runtime::exec::block_on;
+use crate::runtime::exec::goroutine::stack::Stack;
+use crate::runtime::exec::registry::Home;
+use crate::runtime::exec::worker::{self, Unmet, Unwound};
+use core::cell::Cell;
+use core::future::{Future, IntoFuture};
+use core::marker::PhantomPinned;
+use core::panic::Location;
+use core::pin::{Pin, pin};
+use core::ptr::{self, NonNull};
+use core::task::{Context, Poll, Waker};
+use corosensei::{Coroutine, CoroutineResult, Yielder};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+thread_local! {
+    /// The goroutine on whose stack this thread is. Without a destructor, so that a signal handler may read it.
+    static CURRENT: Cell<*const Frame> = const { Cell::new(ptr::null()) };
+}
+
+/// What a goroutine needs to wait; at its place as long as the goroutine lives.
+pub(in crate::runtime) struct Frame {
+    /// Wakes the task. Good while the thread is on the goroutine's stack.
+    waker: Cell<*const Waker>,
+    /// The way back. Good from the first moment on the goroutine's stack to the last.
+    yielder: Cell<Option<NonNull<Yielder<(), ()>>>>,
+    /// The lowest address of its stack's guard, and the size of the stack.
+    guard: Cell<usize>,
+    size: Cell<usize>,
+    /// It is being thrown away: it does not go on after a wait.
+    ends: Cell<bool>,
+    spawned_at: &'static Location<'static>,
+}
+
+/// A closure that is a task.
+pub(in crate::runtime) struct Goroutine<F, T> {
+    home: Home,
+    frame: Frame,
+    state: State<F, T>,
+    /// The thread that runs it, and its own stack, refer to the frame: whoever has `&mut` of this has not the frame alone.
+    _pinned: PhantomPinned,
+}
+
+enum State<F, T> {
+    New(F),
+    Live(Coroutine<(), (), T, Stack>),
+    Over,
+}
+
+// SAFETY: what is in it is `f`, which is `Send`, or afterwards the stack on which it runs, which nobody else looks at, with
+// a result that is `Send`. There is such a stack only in a runtime whose builder was promised, by `stackful_goroutines`,
+// that nothing on it belongs to the thread it was suspended on. The pointers in the frame are set anew by each thread
+// before it uses them, or point into the stack.
+unsafe impl<F: Send, T: Send> Send for Goroutine<F, T> {}
+
+impl<F, T> Goroutine<F, T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    /// Of the runtime `home`.
+    #[track_caller]
+    pub(in crate::runtime) fn new(home: Home, f: F) -> Goroutine<F, T> {
+        let frame = Frame {
+            waker: Cell::new(ptr::null()),
+            yielder: Cell::new(None),
+            guard: Cell::new(0),
+            size: Cell::new(0),
+            ends: Cell::new(false),
+            spawned_at: Location::caller(),
+        };
+        Goroutine { home, frame, state: State::New(f), _pinned: PhantomPinned }
+    }
+
+    /// Takes a stack for it. `Err`: its runtime has none, or is gone: it runs here.
+    fn begin(&mut self, f: F) -> Result<(), F> {
+        let Some(stack) = worker::take_stack(self.home) else { return Err(f) };
+        let stack = stack.unwrap_or_else(|error| panic!("no memory for the stack of a goroutine: {error}"));
+        self.frame.guard.set(stack.guard());
+        self.frame.size.set(stack.size());
+        let body = move |yielder: &Yielder<(), ()>, ()| {
+            current(|frame| frame.yielder.set(Some(NonNull::from(yielder))));
+            f()
+        };
+        self.state = State::Live(Coroutine::with_stack(stack, body));
+        Ok(())
+    }
+
+    fn resume(&mut self, waker: &Waker) -> Poll<T> {
+        let State::Live(coroutine) = &mut self.state else { panic!("goroutine: polled after its end") };
+        self.frame.waker.set(waker);
+        let on_it = OnStack::of(&self.frame);
+        let resumed = coroutine.resume(());
+        drop(on_it);
+        match resumed {
+            CoroutineResult::Yield(()) => Poll::Pending,
+            CoroutineResult::Return(value) => {
+                self.put_stack();
+                Poll::Ready(value)
+            }
+        }
+    }
+}
+
+impl<F, T> Goroutine<F, T> {
+    /// It is over: its stack is anybody's.
+    fn put_stack(&mut self) {
+        if let State::Live(coroutine) = core::mem::replace(&mut self.state, State::Over)
+            && coroutine.done()
+        {
+            worker::put_stack(self.home, coroutine.into_stack());
+        }
+    }
+}
+
+impl<F, T> Future for Goroutine<F, T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    type Output = T;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
+        // SAFETY: nothing is moved out of it but `f`, before the first poll ends, and the coroutine, after its last.
+        // The frame, to which `CURRENT` points, stays. While the coroutine runs, `this` is used for nothing else, and the
+        // frame is reached by shared references only: it is all cells, and `PhantomPinned` keeps `&mut` from being unique.
+        let this = unsafe { self.get_unchecked_mut() };
+        if matches!(this.state, State::New(_))
+            && let State::New(f) = core::mem::replace(&mut this.state, State::Over)
+            && let Err(f) = this.begin(f)
+        {
+            return Poll::Ready(f());
+        }
+        this.resume(cx.waker())
+    }
+}
+
+impl<F, T> Drop for Goroutine<F, T> {
+    /// One that waits is unwound: what it owns is dropped, on its own stack, which is this thread's meanwhile. One that
+    /// catches the unwinding and waits again, over and over, is forgotten, with its stack. So is every one where panics
+    /// cannot be unwound.
+    fn drop(&mut self) {
+        let State::Live(coroutine) = &mut self.state else { return };
+        self.frame.ends.set(true);
+        self.frame.waker.set(Waker::noop());
+        let on_it = OnStack::of(&self.frame);
+        let mut has_ended = coroutine.done();
+        let tries = if cfg!(panic = "unwind") { worker::PATIENCE } else { 0 };
+        for _ in 0..tries {
+            has_ended |= match catch_unwind(AssertUnwindSafe(|| coroutine.resume(()))) {
+                Ok(CoroutineResult::Yield(())) => false,
+                Ok(CoroutineResult::Return(_)) => true,
+                Err(payload) => {
+                    core::mem::forget(payload); // ours; or a destructor's, which the panic hook has reported
+                    true
+                }
+            };
+            if has_ended {
+                break;
+            }
+        }
+        drop(on_it);
+        match has_ended {
+            true => self.put_stack(),
+            false => core::mem::forget(core::mem::replace(&mut self.state, State::Over)),
+        }
+    }
+}
+
+/// This thread is on the stack of a goroutine, as long as this lives. Inlined: whoever resumes one is on the same thread
+/// afterwards.
+struct OnStack(*const Frame);
+
+impl OnStack {
+    #[inline(always)]
+    fn of(frame: &Frame) -> OnStack {
+        OnStack(CURRENT.replace(frame))
+    }
+}
+
+impl Drop for OnStack {
+    #[inline(always)]
+    fn drop(&mut self) {
+        CURRENT.set(self.0);
+    }
+}
+
+/// Runs `f` with the goroutine on whose stack this thread is. Not inlined: the thread may be another after each wait, and
+/// the address of a thread local must not be kept over one.
+#[inline(never)]
+fn current<R>(f: impl FnOnce(&Frame) -> R) -> Option<R> {
+    // SAFETY: set by `OnStack`, whose lender outlives it.
+    unsafe { CURRENT.get().as_ref() }.map(f)
+}
+
+/// What this thread knows of the goroutine that it runs, to be put away with it. For a thread that is several.
+pub(in crate::runtime) type Current = *const Frame;
+
+/// The goroutine that this thread runs is `other` from now on.
+pub(in crate::runtime) fn exchange(other: Current) -> Current {
+    CURRENT.replace(other)
+}
+
+/// Where this thread keeps which goroutine it runs, for its signal handlers, which touch no thread locals.
+pub(in crate::runtime) fn place() -> *const Cell<Current> {
+    CURRENT.with(ptr::from_ref)
+}
+
+/// Is this address in the guard of the stack that a thread is on? Whose it is, and how large it is, then. For a signal
+/// handler on that thread, which gives the thread's [`place`].
+pub(in crate::runtime) fn overflows(
+    current: &Cell<Current>,
+    address: usize,
+) -> Option<(&'static Location<'static>, usize)> {
+    let is_in_guard = |frame: &Frame| {
+        let guard = frame.guard.get();
+        let is_in = guard <= address && address < guard + crate::runtime::exec::goroutine::stack::GUARD;
+        is_in.then(|| (frame.spawned_at, frame.size.get()))
+    };
+    // SAFETY: set by `OnStack`, whose lender outlives it; and the thread is interrupted, or we would not be here.
+    unsafe { current.get().as_ref() }.and_then(is_in_guard)
+}
+
+impl Frame {
+    /// Runs `future` to its end on this goroutine's stack.
+    ///
+    /// All of it is inlined where the goroutine waits: the processor foresees where a function returns to by the calls
+    /// that it has seen on this thread, so each return after the stack was changed is foreseen wrongly, and so is one more
+    /// in who resumed it.
+    #[inline(always)]
+    fn wait<F: Future>(&self, mut future: Pin<&mut F>) -> F::Output {
+        loop {
+            if let Poll::Ready(value) = self.poll(future.as_mut()) {
+                return value;
+            }
+            self.suspend();
+        }
+    }
+
+    /// Not inlined: the address of a thread local that the future uses must not be kept from one poll to the next, which may
+    /// be on another thread.
+    #[inline(never)]
+    fn poll<F: Future>(&self, future: Pin<&mut F>) -> Poll<F::Output> {
+        // SAFETY: set by whoever changed to this stack, for as long as the thread is on it.
+        let waker = unsafe { &*self.waker.get() };
+        future.poll(&mut Context::from_waker(waker))
+    }
+
+    #[inline(always)]
+    fn suspend(&self) {
+        let yielder = self.yielder.get().expect("goroutine: on a stack that was never begun");
+        // SAFETY: the yielder is at the bottom of this stack, on which we are.
+        unsafe { yielder.as_ref() }.suspend(());
+        if self.ends.get() {
+            resume_unwind(Box::new(Unwound));
+        }
+    }
+}
+
+/// Waits, where there is no `await`: in a closure that is a task, or on an ordinary thread.
+///
+/// Whatever can be awaited in a task can be waited for: a sleep, a join, a channel, a lock, a socket.
+///
+/// ```
+/// use spinpark::{Wait, time};
+/// use std::time::Duration;
+///
+/// let runtime = spinpark::Runtime::builder().procs(1).build()?;
+/// let goroutine = runtime.go(|| {
+///     time::sleep(Duration::from_millis(1)).wait();
+///     spinpark::go(|| 6 * 7).wait()
+/// });
+/// assert_eq!(goroutine.wait()??, 42);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// | in                                                                       | what happens meanwhile                         |
+/// |--------------------------------------------------------------------------|------------------------------------------------|
+/// | a goroutine with [a stack of its own](crate::Builder::stackful_goroutines) | its thread runs others                       |
+/// | the same, inside of [`syscall`](crate::syscall) or bound to its thread   | the thread sleeps; others run on other threads |
+/// | a goroutine on its thread's stack (the default)                          | the same                                       |
+/// | a task, a future                                                         | the same. Better await                         |
+/// | another thread                                                           | the thread sleeps                              |
+///
+/// What needs a runtime, such as a sleep, finds it in the first four. If the runtime is shut down while one of those
+/// waits, it is unwound: what it owns is dropped, as by a panic.
+pub trait Wait: IntoFuture {
+    /// Waits for it, and returns what comes out. Go: any call that blocks.
+    fn wait(self) -> Self::Output;
+}
+
+impl<F: IntoFuture> Wait for F {
+    #[inline(always)] // as `Frame::wait`
+    fn wait(self) -> F::Output {
+        let future = pin!(self.into_future());
+        match here() {
+            // SAFETY: the goroutine's frame stays at its place while anything is on its stack, as we are.
+            (Waits::Suspend, Some(frame)) => unsafe { frame.as_ref() }.wait(future),
+            (waits, _) => wait_with_thread(waits, future),
+        }
+    }
+}
+
+/// How the caller may wait, and the goroutine on whose stack this thread is.
+///
+/// A goroutine that is thrown away waits no more: it is unwound further. But a destructor of its cannot be: it waits with
+/// the thread.
+#[inline(never)] // as `current`
+fn here() -> (Waits, Option<NonNull<Frame>>) {
+    // SAFETY: as in `current`.
+    let frame = unsafe { CURRENT.get().as_ref() };
+    let waits = match frame.map(|frame| frame.ends.get()) {
+        Some(true) if !std::thread::panicking() => Waits::Suspend,
+        Some(ends) => worker::waits(!ends),
+        None => worker::waits(false),
+    };
+    (waits, frame.map(NonNull::from))
+}
+
+/// How the caller may wait.
+pub(in crate::runtime) fn waits() -> Waits {
+    here().0
+}
+
+/// A destructor that waits while its task is unwound waits to the end: it cannot be unwound any further.
+#[cold]
+#[inline(never)]
+fn wait_with_thread<F: Future>(waits: Waits, mut future: Pin<&mut F>) -> F::Output {
+    if waits == Waits::Block {
+        if let Some(value) = worker::wait_bound(future.as_mut()) {
+            return value;
+        }
+        if !std::thread::panicking() {
+            worker::unwind();
+        }
+    }
+    let unwinds = !std::thread::panicking();
+    match crate::runtime::blocking(|| block_on::wait(&mut future, unwinds)) {
+        Ok(value) => value,
+        Err(Unmet::Closed) => worker::unwind(),
+        Err(Unmet::Deadlock(_)) => {
+            panic!("deadlock: a thread of a deterministic runtime waits for what nobody will bring")
+        }
+    }
+}

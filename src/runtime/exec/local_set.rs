@@ -1,0 +1,156 @@
+//! Tasks that cannot leave their thread.
+
+use crate::runtime::exec::join::JoinHandle;
+use crate::runtime::exec::owned::{Hall, InHall, Life, guarded};
+use crate::runtime::exec::registry::Home;
+use crate::runtime::exec::task::Meta;
+use crate::runtime::exec::worker;
+use async_task::Runnable;
+use core::fmt;
+use core::future::Future;
+use core::marker::PhantomData;
+use core::pin::{Pin, pin};
+use core::task::{Context, Poll, Waker};
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Tasks that are not `Send`. They run on the thread that runs [`run_until`](LocalSet::run_until), usually inside of
+/// [`block_on`](crate::Runtime::block_on), in turn; and only while it does. Dropped, it drops those that have not ended.
+///
+/// ```
+/// use std::rc::Rc;
+///
+/// let runtime = spinpark::Runtime::builder().procs(1).build()?;
+/// let local = spinpark::LocalSet::new();
+/// let shared = Rc::new(41);
+/// let sum = runtime.block_on(local.run_until(async {
+///     let mine = Rc::clone(&shared);
+///     local.spawn_local(async move { *mine + 1 }).await
+/// }))??;
+/// assert_eq!(sum, 42);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct LocalSet {
+    queue: Arc<Queue>,
+    hall: Arc<Hall>,
+    /// It belongs to its thread.
+    not_send: PhantomData<Rc<()>>,
+}
+
+/// What its tasks' wakers reach, from any thread.
+struct Queue(Mutex<Inside>);
+
+struct Inside {
+    ready: VecDeque<Runnable<Meta>>,
+    /// Who waits in `run_until`.
+    waker: Option<Waker>,
+    is_closed: bool,
+}
+
+impl Queue {
+    fn lock(&self) -> MutexGuard<'_, Inside> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn put(&self, task: Runnable<Meta>) {
+        let mut inside = self.lock();
+        if inside.is_closed {
+            drop(inside);
+            return drop(task);
+        }
+        inside.ready.push_back(task);
+        let waker = inside.waker.take();
+        drop(inside);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+}
+
+impl LocalSet {
+    /// No task.
+    #[must_use]
+    pub fn new() -> Self {
+        let inside = Inside { ready: VecDeque::new(), waker: None, is_closed: false };
+        LocalSet { queue: Arc::new(Queue(Mutex::new(inside))), hall: Hall::new(1), not_send: PhantomData }
+    }
+
+    /// Runs `future` as a task of this thread.
+    #[track_caller]
+    pub fn spawn_local<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future<Output: 'static> + 'static,
+    {
+        let queue = Arc::clone(&self.queue);
+        let life = Life::new(future, InHall::new(Arc::clone(&self.hall)));
+        let (runnable, awaited) = async_task::Builder::new()
+            .metadata(Meta::here(Home::NONE))
+            .spawn_local(|_| life, move |task| queue.put(task));
+        runnable.schedule();
+        JoinHandle::new(awaited, Home::NONE)
+    }
+
+    /// Runs `future` and the tasks of this set, until `future` ends. The tasks that have not ended then go on when it is
+    /// called again.
+    pub async fn run_until<F: Future>(&self, future: F) -> F::Output {
+        RunUntil { queue: &self.queue, future: pin!(future) }.await
+    }
+}
+
+impl Default for LocalSet {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Drop for LocalSet {
+    fn drop(&mut self) {
+        let ready = {
+            let mut inside = self.queue.lock();
+            inside.is_closed = true;
+            inside.waker = None;
+            core::mem::take(&mut inside.ready)
+        };
+        ready.into_iter().for_each(|task| guarded(|| drop(task)));
+        self.hall.clear();
+    }
+}
+
+impl fmt::Debug for LocalSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LocalSet").field("waiting", &self.hall.len()).finish_non_exhaustive()
+    }
+}
+
+struct RunUntil<'a, F> {
+    queue: &'a Queue,
+    future: Pin<&'a mut F>,
+}
+
+/// So many tasks in a row, and then whoever polls the set has its turn.
+const BUDGET: usize = 61;
+
+impl<F: Future> Future for RunUntil<'_, F> {
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        // Before anything is looked at: what comes later wakes us.
+        self.queue.lock().waker = Some(cx.waker().clone());
+        if let Poll::Ready(value) = self.future.as_mut().poll(cx) {
+            return Poll::Ready(value);
+        }
+        for _ in 0..BUDGET {
+            let Some(task) = self.queue.lock().ready.pop_front() else { return Poll::Pending };
+            let before = worker::set_spawned_at(Some(task.metadata().spawned_at()));
+            guarded(|| {
+                task.run();
+            });
+            worker::set_spawned_at(before);
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+}
+
+static_assertions::assert_not_impl_any!(LocalSet: Send, Sync);

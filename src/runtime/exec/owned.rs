@@ -1,0 +1,285 @@
+//! A future's life as a task: its panics, its end, and where it is known while it waits.
+
+use crate::runtime::exec::join::Panic;
+use crate::runtime::exec::registry::Home;
+use crate::runtime::exec::worker::{self, Unwound};
+use crate::runtime::observe::watch;
+use core::future::Future;
+use core::num::NonZeroU32;
+use core::panic::Location;
+use core::pin::Pin;
+use core::task::{Context, Poll, Waker};
+use pin_project_lite::pin_project;
+use slab::Slab;
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Runs `f`, which is code of the user's that nobody waits for. Its panic was reported by the panic hook, and ends here;
+/// what it panicked with may panic in its turn when it is dropped, and is not.
+pub(in crate::runtime) fn guarded(f: impl FnOnce()) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(f)) {
+        core::mem::forget(payload);
+    }
+}
+
+/// What a task ends with; `None`: it was unwound, because its runtime is shut down. If nobody takes it, a panic in its
+/// destructor ends here.
+pub(in crate::runtime) struct Outcome<T>(Option<Result<T, Panic>>);
+
+impl<T> Outcome<T> {
+    pub(in crate::runtime) fn into_result(mut self) -> Option<Result<T, Panic>> {
+        self.0.take()
+    }
+}
+
+impl<T> Drop for Outcome<T> {
+    fn drop(&mut self) {
+        if self.0.is_some() {
+            guarded(|| drop(self.0.take()));
+        }
+    }
+}
+
+pin_project! {
+    /// A future that harms nobody: not by a panic, not by its destructor's; and that can be found while it waits.
+    pub(in crate::runtime) struct Life<F: Future, W: Whereabouts> {
+        #[pin]
+        future: Option<F>,
+        // Where it is known: from the first time that it has to wait until it ends.
+        place: W,
+    }
+
+    impl<F: Future, W: Whereabouts> PinnedDrop for Life<F, W> {
+        fn drop(this: Pin<&mut Self>) {
+            let this = this.project();
+            let mut future = this.future;
+            if future.is_some() {
+                guarded(|| future.set(None));
+                this.place.is_dropped();
+            }
+        }
+    }
+}
+
+/// In which hall a task is known, and where there.
+pub(in crate::runtime) trait Whereabouts {
+    /// It waits, and is not ours any more when we return.
+    fn sit_down(&mut self, waker: &Waker);
+    /// It has ended.
+    fn stand_up(&mut self, waker: &Waker);
+    /// It has ended, because it was dropped.
+    fn is_dropped(&mut self);
+}
+
+impl<F: Future, W: Whereabouts> Life<F, W> {
+    pub(in crate::runtime) fn new(future: F, place: W) -> Self {
+        Life { future: Some(future), place }
+    }
+}
+
+impl<F: Future, W: Whereabouts> Future for Life<F, W> {
+    type Output = Outcome<F::Output>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        let mut future = this.future;
+        let mut value = None;
+        // What the future leaves broken, only it could show: it is not polled again.
+        let caught = catch_unwind(AssertUnwindSafe(|| {
+            if let Some(running) = future.as_mut().as_pin_mut()
+                && let Poll::Ready(ready) = running.poll(cx)
+            {
+                value = Some(ready);
+                // Its destructor is part of its life; if that panics, the value stands.
+                future.set(None);
+            }
+        }));
+        let result = match (value, caught) {
+            (None, Ok(())) => {
+                this.place.sit_down(cx.waker());
+                return Poll::Pending;
+            }
+            (Some(value), Ok(())) => Some(Ok(value)),
+            (Some(value), Err(payload)) => {
+                core::mem::forget(payload);
+                Some(Ok(value))
+            }
+            (None, Err(payload)) => {
+                guarded(|| future.set(None));
+                (!payload.is::<Unwound>()).then(|| Err(Panic::new(payload)))
+            }
+        };
+        this.place.stand_up(cx.waker());
+        Poll::Ready(Outcome(result))
+    }
+}
+
+/// A task of a runtime: its hall is found by the runtime's number.
+pub(in crate::runtime) struct InRuntime {
+    home: Home,
+    seat: Option<Seat>,
+}
+
+impl InRuntime {
+    pub(in crate::runtime) fn new(home: Home) -> Self {
+        InRuntime { home, seat: None }
+    }
+}
+
+impl InRuntime {
+    /// It waits: for the first time, or somebody watches.
+    #[inline(never)] // not among what is done each time
+    fn say_so(&mut self, waker: &Waker) {
+        if self.seat.is_none() {
+            self.seat = worker::with_hall(self.home, |hall, row| hall.sit_down(row, waker));
+        }
+        if watch::is_on() {
+            watch::waits(waker);
+        }
+    }
+
+    /// It is known no more. What the hall has of it, if it was known.
+    #[inline]
+    fn leave(&mut self) -> Option<Sitter> {
+        // If the runtime is gone, so is its hall.
+        self.seat.take().and_then(|seat| worker::with_hall(self.home, |hall, _| hall.stand_up(seat)).flatten())
+    }
+}
+
+impl Whereabouts for InRuntime {
+    #[inline(always)]
+    fn sit_down(&mut self, waker: &Waker) {
+        if self.seat.is_none() || watch::is_on() {
+            self.say_so(waker);
+        }
+    }
+
+    #[inline]
+    fn stand_up(&mut self, waker: &Waker) {
+        if watch::is_on() {
+            watch::ended(waker);
+        }
+        drop(self.leave()); // not while its hall is looked at: it may be the last that knew of its task
+    }
+
+    fn is_dropped(&mut self) {
+        let sitter = self.leave();
+        if watch::is_on() {
+            match &sitter {
+                Some(sitter) => watch::ended(&sitter.waker),
+                None => watch::dropped(),
+            }
+        }
+    }
+}
+
+/// A task that is known in this hall.
+pub(in crate::runtime) struct InHall {
+    hall: Arc<Hall>,
+    seat: Option<Seat>,
+}
+
+impl InHall {
+    pub(in crate::runtime) fn new(hall: Arc<Hall>) -> Self {
+        InHall { hall, seat: None }
+    }
+}
+
+impl Whereabouts for InHall {
+    fn sit_down(&mut self, waker: &Waker) {
+        if self.seat.is_none() {
+            self.seat = Some(self.hall.sit_down(0, waker));
+        }
+    }
+
+    fn stand_up(&mut self, _waker: &Waker) {
+        self.is_dropped();
+    }
+
+    fn is_dropped(&mut self) {
+        drop(self.seat.take().map(|seat| self.hall.stand_up(seat)));
+    }
+}
+
+/// The tasks of a runtime that have waited once, and have not ended: who they are, and how to find them.
+pub(in crate::runtime) struct Hall {
+    /// One for each P, so that they do not wait for each other.
+    rows: Box<[Mutex<Slab<Sitter>>]>,
+}
+
+/// One of them.
+pub(in crate::runtime) struct Sitter {
+    waker: Waker,
+    spawned_at: &'static Location<'static>,
+}
+
+/// Room for so many is kept in each row.
+const KEPT: usize = 1024;
+
+/// A place in a hall: its row and its number there, in one.
+pub(in crate::runtime) struct Seat(NonZeroU32);
+
+impl Hall {
+    pub(in crate::runtime) fn new(rows: usize) -> Arc<Hall> {
+        Arc::new(Hall { rows: (0..rows.max(1)).map(|_| Mutex::new(Slab::new())).collect() })
+    }
+
+    fn row(&self, row: usize) -> MutexGuard<'_, Slab<Sitter>> {
+        self.rows[row].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The task of this waker waits from now on.
+    fn sit_down(&self, row: usize, waker: &Waker) -> Seat {
+        let rows = self.rows.len();
+        let row = row % rows;
+        let spawned_at = worker::spawned_at().unwrap_or(Location::caller());
+        let number = self.row(row).insert(Sitter { waker: waker.clone(), spawned_at });
+        let seat = u32::try_from(number * rows + row + 1).ok().and_then(NonZeroU32::new);
+        Seat(seat.expect("there is no memory for four billion tasks"))
+    }
+
+    fn stand_up(&self, Seat(seat): Seat) -> Option<Sitter> {
+        let seat = seat.get() as usize - 1;
+        let mut row = self.row(seat % self.rows.len());
+        let sitter = row.try_remove(seat / self.rows.len());
+        // A crowd was there, and has gone: its memory goes too. Tried now and then: it takes time.
+        if row.capacity() > KEPT && row.len() * 8 < row.capacity() && (row.is_empty() || row.len().is_power_of_two()) {
+            row.shrink_to_fit();
+        }
+        sitter
+    }
+
+    /// What the wakers of its tasks carry.
+    pub(in crate::runtime) fn addresses(&self) -> BTreeSet<usize> {
+        let mut addresses = BTreeSet::new();
+        for row in 0..self.rows.len() {
+            addresses.extend(self.row(row).iter().map(|(_, sitter)| sitter.waker.data().addr()));
+        }
+        addresses
+    }
+
+    /// How many wait, or have waited and run now.
+    pub(in crate::runtime) fn len(&self) -> usize {
+        (0..self.rows.len()).map(|row| self.row(row).len()).sum()
+    }
+
+    /// Where those were spawned.
+    pub(in crate::runtime) fn spawned_at(&self) -> Vec<&'static Location<'static>> {
+        let mut places: Vec<&'static Location<'static>> = Vec::new();
+        for row in 0..self.rows.len() {
+            places.extend(self.row(row).iter().map(|(_, sitter)| sitter.spawned_at));
+        }
+        places.sort_by_key(|at| (at.file(), at.line(), at.column()));
+        places
+    }
+
+    /// Wakes all of them. Their runtime takes no task any more, so each is dropped, here.
+    pub(in crate::runtime) fn clear(&self) {
+        for row in 0..self.rows.len() {
+            // Not under the lock: who is dropped leaves its seat.
+            let sitters = core::mem::take(&mut *self.row(row));
+            sitters.into_iter().for_each(|(_, sitter)| guarded(|| sitter.waker.wake()));
+        }
+    }
+}

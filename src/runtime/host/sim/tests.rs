@@ -1,0 +1,136 @@
+//! Of the simulated machine itself; the runtime on it: tests/deterministic.rs.
+
+use crate::host::{Host, Parker};
+use crate::runtime::host::sim::*;
+use crate::runtime::{Bed, Cores};
+use std::collections::BTreeSet;
+use std::panic::catch_unwind;
+use std::sync::Arc;
+
+/// Runs `f` on a machine.
+fn on_machine<R>(seed: u64, f: impl FnOnce() -> R) -> R {
+    let number = machine_for(Some(seed)).expect("there is none yet");
+    let result = f();
+    finish(number);
+    assert!(!is_here(), "the machine is still there");
+    result
+}
+
+fn start(body: impl FnOnce() + 'static) {
+    spawn("spinpark-m0", None, body).expect("a stack");
+}
+
+mod a_bed {
+    use super::*;
+
+    #[test]
+    fn is_left_when_a_simulated_thread_unparks() {
+        for seed in 0..100 {
+            on_machine(seed, || {
+                let beds = Arc::new([Bed::new(), Bed::new()]);
+                let theirs = Arc::clone(&beds);
+                start(move || {
+                    for _ in 0..10 {
+                        theirs[0].park();
+                        theirs[1].unpark();
+                    }
+                });
+                for _ in 0..10 {
+                    beds[0].unpark();
+                    beds[1].park();
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn is_left_at_its_moment_the_earliest_first() {
+        on_machine(1, || {
+            let order = Rc::new(RefCell::new(Vec::new()));
+            for nanos in [30, 10, 20] {
+                let order = Rc::clone(&order);
+                start(move || {
+                    Bed::new().park_timeout(nanos);
+                    order.borrow_mut().push((nanos, Cores::now() - START));
+                });
+            }
+            Bed::new().park_timeout(100);
+            assert_eq!(*order.borrow(), [(10, 10), (20, 20), (30, 30)]);
+            assert_eq!(elapsed(), Some(Duration::from_nanos(100)));
+        });
+    }
+
+    #[test]
+    fn that_nobody_can_unpark_is_told() {
+        let number = machine_for(Some(0)).expect("there is none yet");
+        let caught = catch_unwind(|| Bed::new().park());
+        let payload = caught.expect_err("it was left");
+        assert!(payload.downcast_ref::<&str>().is_some_and(|text| text.contains("nobody will bring")));
+        finish(number);
+    }
+
+    #[test]
+    fn of_who_is_patient_is_left_and_that_is_told_once() {
+        on_machine(0, || {
+            let patient = Patient::new();
+            Bed::new().park();
+            assert!(is_told());
+            assert!(!is_told());
+            drop(patient);
+        });
+    }
+}
+
+mod a_thread {
+    use super::*;
+
+    #[test]
+    fn that_panics_has_ended_and_its_panic_is_that_of_who_waits() {
+        on_machine(0, || {
+            start(|| resume_unwind(Box::new("its own")));
+            let caught = catch_unwind(|| pause(Duration::from_nanos(1)));
+            assert_eq!(caught.expect_err("it panicked").downcast_ref(), Some(&"its own"));
+            assert!(pause(Duration::from_nanos(1)), "the machine does not go on");
+        });
+    }
+
+    #[test]
+    fn in_its_middle_is_forgotten_with_the_machine() {
+        on_machine(0, || {
+            start(|| Bed::new().park());
+            pause(Duration::from_nanos(1));
+        });
+    }
+
+    #[test]
+    fn has_thread_locals_of_its_own() {
+        on_machine(3, || {
+            for home in [1, 2] {
+                start(move || {
+                    let home = Some(Home::for_test(home));
+                    assert_eq!(worker::stopped(), None);
+                    worker::set_stopped(home);
+                    for _ in 0..3 {
+                        pause(Duration::from_nanos(1));
+                        assert_eq!(worker::stopped(), home);
+                    }
+                });
+            }
+            pause(Duration::from_nanos(100));
+            assert_eq!(worker::stopped(), None);
+        });
+    }
+}
+
+mod seeds {
+    use super::*;
+
+    #[test]
+    fn that_are_neighbours_draw_differently() {
+        let draws = |seed| on_machine(seed, || [(); 4].map(|()| choose(1 << 20)));
+        let seen: BTreeSet<_> = (0..1000).map(draws).collect();
+        assert_eq!(seen.len(), 1000);
+        let firsts: BTreeSet<_> = (0..1000).map(|seed| draws(seed)[0]).collect();
+        assert!(firsts.len() > 990, "{} first draws of 1000 seeds", firsts.len());
+    }
+}

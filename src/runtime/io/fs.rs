@@ -1,0 +1,242 @@
+//! Files. Go: `os`.
+//!
+//! The system has no way to wait for a file without blocking. So these functions do block, inside of a
+//! [`syscall`](crate::syscall): if it takes long, others run meanwhile, and when the future is polled once, it is ready.
+//! Each has the name, the meaning and the errors of that in [`std::fs`]. For what is not here, files that are open
+//! among it, put the same around it:
+//!
+//! ```
+//! # async fn read_a_bit() -> std::io::Result<()> {
+//! use std::io::Read;
+//!
+//! let mut file = spinpark::syscall(|| std::fs::File::open("Cargo.toml"))?;
+//! let mut buffer = [0; 16];
+//! spinpark::syscall(|| file.read_exact(&mut buffer))?;
+//! # Ok(())
+//! # }
+//! ```
+
+use crate::runtime::exec::context::blocking;
+use std::fs;
+pub use std::fs::{DirEntry, Metadata, Permissions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// All that is in a file.
+///
+/// # Errors
+/// Those of the system.
+///
+/// ```
+/// # async fn read() -> std::io::Result<()> {
+/// let bytes = spinpark::fs::read("Cargo.toml").await?;
+/// # Ok(())
+/// # }
+/// ```
+pub async fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
+    blocking(|| fs::read(path))
+}
+
+/// All that is in a file, as text.
+///
+/// # Errors
+/// Those of the system; [`InvalidData`](io::ErrorKind::InvalidData) if it is not UTF-8.
+pub async fn read_to_string(path: impl AsRef<Path>) -> io::Result<String> {
+    blocking(|| fs::read_to_string(path))
+}
+
+/// Makes a file of these bytes. What it had in it before is gone.
+///
+/// # Errors
+/// Those of the system.
+pub async fn write(path: impl AsRef<Path>, contents: impl AsRef<[u8]>) -> io::Result<()> {
+    blocking(|| fs::write(path, contents))
+}
+
+/// Copies a file, with its permissions. Returns how many bytes it has.
+///
+/// # Errors
+/// Those of the system.
+pub async fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<u64> {
+    blocking(|| fs::copy(from, to))
+}
+
+/// Gives a file or a folder another name, on the same file system.
+///
+/// # Errors
+/// Those of the system.
+pub async fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<()> {
+    blocking(|| fs::rename(from, to))
+}
+
+/// Gives a file one more name.
+///
+/// # Errors
+/// Those of the system.
+pub async fn hard_link(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
+    blocking(|| fs::hard_link(original, link))
+}
+
+/// Removes a file.
+///
+/// # Errors
+/// Those of the system.
+pub async fn remove_file(path: impl AsRef<Path>) -> io::Result<()> {
+    blocking(|| fs::remove_file(path))
+}
+
+/// Makes a folder, in one that is there.
+///
+/// # Errors
+/// Those of the system.
+pub async fn create_dir(path: impl AsRef<Path>) -> io::Result<()> {
+    blocking(|| fs::create_dir(path))
+}
+
+/// Makes a folder, and those in which it is.
+///
+/// # Errors
+/// Those of the system. Some of them may have been made.
+pub async fn create_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
+    blocking(|| fs::create_dir_all(path))
+}
+
+/// Removes a folder in which there is nothing.
+///
+/// # Errors
+/// Those of the system.
+pub async fn remove_dir(path: impl AsRef<Path>) -> io::Result<()> {
+    blocking(|| fs::remove_dir(path))
+}
+
+/// Removes a folder and all that is in it. Links are removed, not followed.
+///
+/// # Errors
+/// Those of the system. Some of it may have been removed.
+pub async fn remove_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
+    blocking(|| fs::remove_dir_all(path))
+}
+
+/// What is in a folder, all of it at once.
+///
+/// # Errors
+/// Those of the system, of the folder or of the first entry that cannot be read.
+pub async fn read_dir(path: impl AsRef<Path>) -> io::Result<Vec<DirEntry>> {
+    blocking(|| fs::read_dir(path)?.collect())
+}
+
+/// How large a file is, how old, and so on. Links are followed.
+///
+/// # Errors
+/// Those of the system.
+pub async fn metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
+    blocking(|| fs::metadata(path))
+}
+
+/// As [`metadata`]; of a link, its own.
+///
+/// # Errors
+/// Those of the system.
+pub async fn symlink_metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
+    blocking(|| fs::symlink_metadata(path))
+}
+
+/// Who may do what with a file, from now on.
+///
+/// # Errors
+/// Those of the system.
+pub async fn set_permissions(path: impl AsRef<Path>, permissions: Permissions) -> io::Result<()> {
+    blocking(|| fs::set_permissions(path, permissions))
+}
+
+/// The whole path, without links in it.
+///
+/// # Errors
+/// Those of the system: there is no such file.
+pub async fn canonicalize(path: impl AsRef<Path>) -> io::Result<PathBuf> {
+    blocking(|| fs::canonicalize(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::pin::pin;
+    use core::task::{Context, Poll, Waker};
+
+    /// It never waits.
+    fn at_once<F: Future>(future: F) -> F::Output {
+        match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(output) => output,
+            Poll::Pending => panic!("it waits"),
+        }
+    }
+
+    /// A folder of its own, removed in the end.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Folder {
+            let path = std::env::temp_dir().join(format!("spinpark-fs-{name}-{}", std::process::id()));
+            at_once(create_dir_all(path.join("inner"))).expect("a folder");
+            Folder(path)
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    mod a_file {
+        use super::*;
+
+        #[test]
+        fn is_written_read_copied_renamed_linked_and_removed() {
+            let folder = Folder::new("file");
+            let [a, b, c] = ["a", "b", "c"].map(|name| folder.0.join(name));
+            at_once(write(&a, "some text")).expect("written");
+            assert_eq!(at_once(read(&a)).expect("read"), b"some text");
+            assert_eq!(at_once(copy(&a, &b)).expect("copied"), 9);
+            at_once(rename(&b, &c)).expect("renamed");
+            at_once(hard_link(&c, &b)).expect("linked");
+            at_once(remove_file(&c)).expect("removed");
+            assert_eq!(at_once(read_to_string(&b)).expect("read"), "some text");
+            assert_eq!(at_once(read(&c)).expect_err("it is gone").kind(), io::ErrorKind::NotFound);
+        }
+
+        #[test]
+        fn tells_what_it_is() {
+            let folder = Folder::new("metadata");
+            let path = folder.0.join("inner").join("..").join("a");
+            at_once(write(&path, [7; 100])).expect("written");
+            assert_eq!(at_once(metadata(&path)).expect("there").len(), 100);
+            assert!(at_once(symlink_metadata(&path)).expect("there").is_file());
+            let whole = at_once(canonicalize(&path)).expect("there");
+            assert_eq!(whole, fs::canonicalize(&folder.0).expect("there").join("a"));
+            let mut permissions = at_once(metadata(&path)).expect("there").permissions();
+            permissions.set_readonly(true);
+            at_once(set_permissions(&path, permissions)).expect("set");
+            assert!(at_once(metadata(&path)).expect("there").permissions().readonly());
+        }
+    }
+
+    mod a_folder {
+        use super::*;
+
+        #[test]
+        fn is_listed_and_removed() {
+            let folder = Folder::new("folder");
+            at_once(write(folder.0.join("a"), "")).expect("written");
+            let mut names: Vec<_> =
+                at_once(read_dir(&folder.0)).expect("listed").into_iter().map(|entry| entry.file_name()).collect();
+            names.sort();
+            assert_eq!(names, ["a", "inner"]);
+            at_once(remove_dir(&folder.0)).expect_err("it is not empty");
+            at_once(remove_dir(folder.0.join("inner"))).expect("removed");
+            at_once(create_dir(folder.0.join("inner"))).expect("made again");
+            at_once(remove_dir_all(&folder.0)).expect("removed");
+            assert_eq!(at_once(metadata(&folder.0)).expect_err("it is gone").kind(), io::ErrorKind::NotFound);
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! Connections over TCP. Go: `net.TCPListener`, `net.TCPConn`.
+
+use crate::runtime::exec::context;
+use crate::runtime::io::net::lookup::{lookup_host, no_address};
+use crate::runtime::io::net::{Shutdown, SocketAddr, ToSocketAddrs};
+use crate::runtime::io::netpoll::{Direction, Registered};
+use core::fmt;
+use core::pin::Pin;
+use core::task::{Context, Poll, ready};
+use futures_io::{AsyncRead, AsyncWrite};
+use std::io::{self, IoSlice, IoSliceMut, Read, Write};
+use std::net;
+
+/// Takes connections from others.
+pub struct TcpListener(Registered<net::TcpListener>);
+
+impl TcpListener {
+    /// Listens at an address; of several, at the first that there is to be had. With port 0 the system chooses one,
+    /// which [`local_addr`](TcpListener::local_addr) tells. As std does it, on Unix the address can be used again at
+    /// once after a listener is gone.
+    ///
+    /// # Errors
+    /// If the caller is no task; those of the look-up; that of the last address that was tried.
+    pub async fn bind<A: ToSocketAddrs>(address: A) -> io::Result<TcpListener> {
+        // No port is taken for nothing.
+        context::netpoll()?;
+        let listener = context::blocking(|| net::TcpListener::bind(address))?;
+        #[cfg(unix)]
+        crate::runtime::io::net::lengthen_queue(&listener)?;
+        Self::from_std(listener)
+    }
+
+    /// The next connection, and whose it is.
+    ///
+    /// # Errors
+    /// Those of the system, and if the runtime was shut down. The listener goes on after them: if the process has as
+    /// many files open as it may, say, the connection waits until there are fewer. Who tries again at once in that case
+    /// should sleep a little before.
+    pub async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
+        self.welcome(self.0.io(Direction::Read, accept_one).await?)
+    }
+
+    /// As [`accept`](TcpListener::accept), for futures and streams written by hand.
+    ///
+    /// # Errors
+    /// As `accept`'s.
+    pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
+        let accepted = ready!(self.0.poll_io(Direction::Read, cx, accept_one))?;
+        Poll::Ready(self.welcome(accepted))
+    }
+
+    /// The connections, one after the other, for ever.
+    pub fn incoming(&self) -> Incoming<'_> {
+        Incoming(self)
+    }
+
+    /// Where it listens.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.0.get().local_addr()
+    }
+
+    /// How many routers a packet may pass.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn ttl(&self) -> io::Result<u32> {
+        self.0.get().ttl()
+    }
+
+    /// How many routers a packet may pass, from now on.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn set_ttl(&self, ttl: u32) -> io::Result<()> {
+        self.0.get().set_ttl(ttl)
+    }
+
+    fn welcome(&self, (stream, peer): (net::TcpStream, SocketAddr)) -> io::Result<(TcpStream, SocketAddr)> {
+        stream.set_nonblocking(true)?;
+        Ok((TcpStream(self.0.sibling(stream)?), peer))
+    }
+}
+
+/// Passes over who has gone before it was accepted, as Go does: that is no error of the listener's.
+fn accept_one(listener: &net::TcpListener) -> io::Result<(net::TcpStream, SocketAddr)> {
+    loop {
+        match listener.accept() {
+            Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
+            result => return result,
+        }
+    }
+}
+
+socket!(TcpListener, net::TcpListener);
+
+/// The connections that come to a [`TcpListener`].
+#[derive(Debug)]
+#[must_use = "connections come when they are asked for"]
+pub struct Incoming<'a>(&'a TcpListener);
+
+impl Incoming<'_> {
+    /// The next one. There is always a next one.
+    ///
+    /// # Errors
+    /// Those of [`accept`](TcpListener::accept).
+    pub async fn next(&mut self) -> io::Result<TcpStream> {
+        Ok(self.0.accept().await?.0)
+    }
+}
+
+/// A connection: bytes in order, both ways.
+pub struct TcpStream(Registered<net::TcpStream>);
+
+impl TcpStream {
+    /// Connects to an address; of several, to the first that answers. Each is waited for as long as the system does,
+    /// which may be minutes.
+    ///
+    /// # Errors
+    /// If the caller is no task; those of the look-up; that of the last address that was tried.
+    pub async fn connect<A: ToSocketAddrs>(address: A) -> io::Result<TcpStream> {
+        context::netpoll()?;
+        let mut last = None;
+        for address in lookup_host(address).await? {
+            match Self::connect_one(address).await {
+                Ok(stream) => return Ok(stream),
+                Err(error) => last = Some(error),
+            }
+        }
+        Err(last.unwrap_or_else(no_address))
+    }
+
+    #[cfg(unix)]
+    async fn connect_one(address: SocketAddr) -> io::Result<TcpStream> {
+        let stream = TcpStream(Registered::new(context::netpoll()?, begin_to_connect(address)?)?);
+        stream.0.io(Direction::Write, end_of_connecting).await?;
+        Ok(stream)
+    }
+
+    /// std cannot do it without blocking.
+    #[cfg(not(unix))]
+    async fn connect_one(address: SocketAddr) -> io::Result<TcpStream> {
+        Self::from_std(context::blocking(|| net::TcpStream::connect(address))?)
+    }
+
+    /// Reads what has come, and leaves it there to be read again; 0: the peer sends no more, or `buffer` is empty.
+    ///
+    /// # Errors
+    /// Those of the connection; and if the runtime was shut down.
+    pub async fn peek(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.io(Direction::Read, |socket| socket.peek(buffer)).await
+    }
+
+    /// Our end's address.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.0.get().local_addr()
+    }
+
+    /// The other end's address.
+    ///
+    /// # Errors
+    /// Those of the system: the connection may have ended.
+    pub fn peer_addr(&self) -> io::Result<SocketAddr> {
+        self.0.get().peer_addr()
+    }
+
+    /// Is what is written sent at once, be it ever so little? By default it may wait for more.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn nodelay(&self) -> io::Result<bool> {
+        self.0.get().nodelay()
+    }
+
+    /// Shall what is written be sent at once, be it ever so little? (In Go it is so from the beginning.)
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn set_nodelay(&self, nodelay: bool) -> io::Result<()> {
+        self.0.get().set_nodelay(nodelay)
+    }
+
+    /// How many routers a packet may pass.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn ttl(&self) -> io::Result<u32> {
+        self.0.get().ttl()
+    }
+
+    /// How many routers a packet may pass, from now on.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn set_ttl(&self, ttl: u32) -> io::Result<()> {
+        self.0.get().set_ttl(ttl)
+    }
+
+    /// The error that has come up since this was last asked, if one has.
+    ///
+    /// # Errors
+    /// Those of the system in asking.
+    pub fn take_error(&self) -> io::Result<Option<io::Error>> {
+        self.0.get().take_error()
+    }
+}
+
+socket!(TcpStream, net::TcpStream);
+stream!(TcpStream);
+
+/// A socket that connects, or has.
+#[cfg(unix)]
+fn begin_to_connect(address: SocketAddr) -> io::Result<net::TcpStream> {
+    use rustix::io::Errno;
+    use rustix::net::{AddressFamily, connect};
+    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let socket = net::TcpStream::from(new_socket(family)?);
+    match connect(&socket, &address) {
+        // A signal does not stop it either: that is POSIX's rule.
+        Ok(()) | Err(Errno::INPROGRESS | Errno::INTR) => Ok(socket),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// A stream socket that does not block, and that no child process inherits.
+#[cfg(all(unix, not(target_vendor = "apple")))]
+fn new_socket(family: rustix::net::AddressFamily) -> io::Result<std::os::fd::OwnedFd> {
+    use rustix::net::{SocketFlags, SocketType, socket_with};
+    Ok(socket_with(family, SocketType::STREAM, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC, None)?)
+}
+
+/// The same in several steps. And writing to it shall not raise a signal.
+#[cfg(target_vendor = "apple")]
+fn new_socket(family: rustix::net::AddressFamily) -> io::Result<std::os::fd::OwnedFd> {
+    use rustix::io::{FdFlags, fcntl_setfd, ioctl_fionbio};
+    use rustix::net::{SocketType, socket, sockopt};
+    let socket = socket(family, SocketType::STREAM, None)?;
+    fcntl_setfd(&socket, FdFlags::CLOEXEC)?;
+    ioctl_fionbio(&socket, true)?;
+    sockopt::set_socket_nosigpipe(&socket, true)?;
+    Ok(socket)
+}
+
+/// Is it connected? As long as it would block, neither that nor failed.
+#[cfg(unix)]
+fn end_of_connecting(socket: &net::TcpStream) -> io::Result<()> {
+    match (socket.take_error()?, socket.peer_addr()) {
+        (Some(error), _) => Err(error),
+        (None, Ok(_)) => Ok(()),
+        (None, Err(error)) if error.kind() == io::ErrorKind::NotConnected => Err(io::ErrorKind::WouldBlock.into()),
+        (None, Err(error)) => Err(error),
+    }
+}

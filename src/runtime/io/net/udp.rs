@@ -1,0 +1,176 @@
+//! Datagrams over UDP. Go: `net.UDPConn`.
+
+use crate::runtime::exec::context;
+use crate::runtime::io::net::lookup::first_of;
+use crate::runtime::io::net::{SocketAddr, ToSocketAddrs};
+use crate::runtime::io::netpoll::{Direction, Registered};
+use core::fmt;
+use std::io;
+use std::net::{self, Ipv4Addr, Ipv6Addr};
+
+/// Sends and receives datagrams: each comes whole or not at all, in any order.
+pub struct UdpSocket(Registered<net::UdpSocket>);
+
+impl UdpSocket {
+    /// A socket at an address; of several, at the first that there is to be had. With port 0 the system chooses one,
+    /// which [`local_addr`](UdpSocket::local_addr) tells.
+    ///
+    /// # Errors
+    /// If the caller is no task; those of the look-up; that of the last address that was tried.
+    pub async fn bind<A: ToSocketAddrs>(address: A) -> io::Result<UdpSocket> {
+        // No port is taken for nothing.
+        context::netpoll()?;
+        Self::from_std(context::blocking(|| net::UdpSocket::bind(address))?)
+    }
+
+    /// From now on, [`send`](UdpSocket::send) is to this address, and only what comes from there is received. Of
+    /// several, the first that the system accepts. Nothing is sent.
+    ///
+    /// # Errors
+    /// Those of the look-up; that of the last address that was tried.
+    pub async fn connect<A: ToSocketAddrs>(&self, address: A) -> io::Result<()> {
+        context::blocking(|| self.0.get().connect(address))
+    }
+
+    /// Sends one datagram to where it is [connected](UdpSocket::connect) to. Returns how many bytes it has.
+    ///
+    /// # Errors
+    /// Those of the system: it is not connected, the datagram is too long, one before was refused; and if the runtime
+    /// was shut down.
+    pub async fn send(&self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.io(Direction::Write, |socket| socket.send(bytes)).await
+    }
+
+    /// Sends one datagram to this address; if the name has several, to the first. Returns how many bytes it has.
+    ///
+    /// # Errors
+    /// Those of the look-up; those of [`send`](UdpSocket::send).
+    pub async fn send_to<A: ToSocketAddrs>(&self, bytes: &[u8], address: A) -> io::Result<usize> {
+        let address = first_of(&address)?;
+        self.0.io(Direction::Write, |socket| socket.send_to(bytes, address)).await
+    }
+
+    /// Receives one datagram from where it is [connected](UdpSocket::connect) to. Returns how many bytes it has; more
+    /// than fit `buffer` are lost.
+    ///
+    /// # Errors
+    /// Those of the system: one sent before was refused; and if the runtime was shut down.
+    pub async fn recv(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.io(Direction::Read, |socket| socket.recv(buffer)).await
+    }
+
+    /// Receives one datagram. Returns how many bytes it has and where it comes from; more than fit `buffer` are lost.
+    ///
+    /// # Errors
+    /// As [`recv`](UdpSocket::recv)'s.
+    pub async fn recv_from(&self, buffer: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
+        self.0.io(Direction::Read, |socket| socket.recv_from(buffer)).await
+    }
+
+    /// As [`recv`](UdpSocket::recv), and leaves it there to be received again.
+    ///
+    /// # Errors
+    /// As [`recv`](UdpSocket::recv)'s.
+    pub async fn peek(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.io(Direction::Read, |socket| socket.peek(buffer)).await
+    }
+
+    /// As [`recv_from`](UdpSocket::recv_from), and leaves it there to be received again.
+    ///
+    /// # Errors
+    /// As [`recv`](UdpSocket::recv)'s.
+    pub async fn peek_from(&self, buffer: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
+        self.0.io(Direction::Read, |socket| socket.peek_from(buffer)).await
+    }
+
+    /// Our own address.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.0.get().local_addr()
+    }
+
+    /// The address to which it is [connected](UdpSocket::connect).
+    ///
+    /// # Errors
+    /// Those of the system: it is not connected.
+    pub fn peer_addr(&self) -> io::Result<SocketAddr> {
+        self.0.get().peer_addr()
+    }
+
+    /// May it send to all in the network at once?
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn broadcast(&self) -> io::Result<bool> {
+        self.0.get().broadcast()
+    }
+
+    /// May it send to all in the network at once, from now on?
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn set_broadcast(&self, broadcast: bool) -> io::Result<()> {
+        self.0.get().set_broadcast(broadcast)
+    }
+
+    /// How many routers a packet may pass.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn ttl(&self) -> io::Result<u32> {
+        self.0.get().ttl()
+    }
+
+    /// How many routers a packet may pass, from now on.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn set_ttl(&self, ttl: u32) -> io::Result<()> {
+        self.0.get().set_ttl(ttl)
+    }
+
+    /// Receives also what is sent to this group, at this interface.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn join_multicast_v4(&self, group: Ipv4Addr, interface: Ipv4Addr) -> io::Result<()> {
+        self.0.get().join_multicast_v4(&group, &interface)
+    }
+
+    /// Undoes [`join_multicast_v4`](UdpSocket::join_multicast_v4).
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn leave_multicast_v4(&self, group: Ipv4Addr, interface: Ipv4Addr) -> io::Result<()> {
+        self.0.get().leave_multicast_v4(&group, &interface)
+    }
+
+    /// Receives also what is sent to this group, at the interface with this number; 0: at any.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn join_multicast_v6(&self, group: &Ipv6Addr, interface: u32) -> io::Result<()> {
+        self.0.get().join_multicast_v6(group, interface)
+    }
+
+    /// Undoes [`join_multicast_v6`](UdpSocket::join_multicast_v6).
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn leave_multicast_v6(&self, group: &Ipv6Addr, interface: u32) -> io::Result<()> {
+        self.0.get().leave_multicast_v6(group, interface)
+    }
+
+    /// The error that has come up since this was last asked, if one has.
+    ///
+    /// # Errors
+    /// Those of the system in asking.
+    pub fn take_error(&self) -> io::Result<Option<io::Error>> {
+        self.0.get().take_error()
+    }
+}
+
+socket!(UdpSocket, net::UdpSocket);
+readiness!(UdpSocket);

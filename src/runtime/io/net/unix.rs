@@ -1,0 +1,244 @@
+//! Sockets between processes of one machine, named by paths. Go: `net.UnixListener`, `net.UnixConn`.
+
+use crate::runtime::exec::context;
+use crate::runtime::io::net::Shutdown;
+use crate::runtime::io::netpoll::{Direction, Registered};
+use core::fmt;
+use core::pin::Pin;
+use core::task::{Context, Poll, ready};
+use futures_io::{AsyncRead, AsyncWrite};
+use std::io::{self, IoSlice, IoSliceMut, Read, Write};
+use std::os::unix::net;
+pub use std::os::unix::net::SocketAddr;
+use std::path::Path;
+
+/// Takes connections from others on this machine.
+pub struct UnixListener(Registered<net::UnixListener>);
+
+impl UnixListener {
+    /// Listens at a path, where there must be nothing yet. The socket's file stays when the listener is gone.
+    ///
+    /// # Errors
+    /// If the caller is no task; those of the system.
+    pub fn bind(path: impl AsRef<Path>) -> io::Result<UnixListener> {
+        Self::bind_addr(&SocketAddr::from_pathname(path)?)
+    }
+
+    /// Listens at an address, which may be one without a file.
+    ///
+    /// # Errors
+    /// If the caller is no task; those of the system.
+    pub fn bind_addr(address: &SocketAddr) -> io::Result<UnixListener> {
+        // No file is made for nothing.
+        context::netpoll()?;
+        let listener = net::UnixListener::bind_addr(address)?;
+        crate::runtime::io::net::lengthen_queue(&listener)?;
+        Self::from_std(listener)
+    }
+
+    /// The next connection, and whose it is; most have no name.
+    ///
+    /// # Errors
+    /// Those of the system, and if the runtime was shut down. The listener goes on after them: if the process has as
+    /// many files open as it may, say, the connection waits until there are fewer. Who tries again at once in that case
+    /// should sleep a little before.
+    pub async fn accept(&self) -> io::Result<(UnixStream, SocketAddr)> {
+        self.welcome(self.0.io(Direction::Read, net::UnixListener::accept).await?)
+    }
+
+    /// As [`accept`](UnixListener::accept), for futures and streams written by hand.
+    ///
+    /// # Errors
+    /// As `accept`'s.
+    pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<(UnixStream, SocketAddr)>> {
+        let accepted = ready!(self.0.poll_io(Direction::Read, cx, net::UnixListener::accept))?;
+        Poll::Ready(self.welcome(accepted))
+    }
+
+    /// Where it listens.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.0.get().local_addr()
+    }
+
+    fn welcome(&self, (stream, peer): (net::UnixStream, SocketAddr)) -> io::Result<(UnixStream, SocketAddr)> {
+        stream.set_nonblocking(true)?;
+        Ok((UnixStream(self.0.sibling(stream)?), peer))
+    }
+}
+
+socket!(UnixListener, net::UnixListener);
+
+/// A connection on this machine: bytes in order, both ways.
+pub struct UnixStream(Registered<net::UnixStream>);
+
+impl UnixStream {
+    /// Connects to who listens at a path. If the queue there is full, the system lets us wait, and other tasks run
+    /// meanwhile; but the future cannot be dropped then, its thread waits.
+    ///
+    /// # Errors
+    /// If the caller is no task; those of the system: nobody listens there.
+    pub async fn connect(path: impl AsRef<Path>) -> io::Result<UnixStream> {
+        Self::connect_addr(&SocketAddr::from_pathname(path)?).await
+    }
+
+    /// Connects to who listens at an address. As for the rest see [`connect`](UnixStream::connect).
+    ///
+    /// # Errors
+    /// As [`connect`](UnixStream::connect)'s.
+    pub async fn connect_addr(address: &SocketAddr) -> io::Result<UnixStream> {
+        context::netpoll()?;
+        // With a socket that does not block a full queue would be an error: nothing tells when there is room.
+        Self::from_std(context::blocking(|| net::UnixStream::connect_addr(address))?)
+    }
+
+    /// Two that are connected to each other.
+    ///
+    /// # Errors
+    /// If the caller is no task; those of the system.
+    pub fn pair() -> io::Result<(UnixStream, UnixStream)> {
+        let (one, other) = net::UnixStream::pair()?;
+        Ok((Self::from_std(one)?, Self::from_std(other)?))
+    }
+
+    /// Our end's address.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.0.get().local_addr()
+    }
+
+    /// The other end's address.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn peer_addr(&self) -> io::Result<SocketAddr> {
+        self.0.get().peer_addr()
+    }
+
+    /// The error that has come up since this was last asked, if one has.
+    ///
+    /// # Errors
+    /// Those of the system in asking.
+    pub fn take_error(&self) -> io::Result<Option<io::Error>> {
+        self.0.get().take_error()
+    }
+}
+
+socket!(UnixStream, net::UnixStream);
+stream!(UnixStream);
+
+/// Sends and receives datagrams on this machine: each comes whole, and in order.
+pub struct UnixDatagram(Registered<net::UnixDatagram>);
+
+impl UnixDatagram {
+    /// A socket at a path, where there must be nothing yet. The socket's file stays when this is gone.
+    ///
+    /// # Errors
+    /// If the caller is no task; those of the system.
+    pub fn bind(path: impl AsRef<Path>) -> io::Result<UnixDatagram> {
+        // No file is made for nothing.
+        context::netpoll()?;
+        Self::from_std(net::UnixDatagram::bind(path)?)
+    }
+
+    /// A socket without a name: it can send.
+    ///
+    /// # Errors
+    /// If the caller is no task; those of the system.
+    pub fn unbound() -> io::Result<UnixDatagram> {
+        Self::from_std(net::UnixDatagram::unbound()?)
+    }
+
+    /// Two that are connected to each other.
+    ///
+    /// # Errors
+    /// If the caller is no task; those of the system.
+    pub fn pair() -> io::Result<(UnixDatagram, UnixDatagram)> {
+        let (one, other) = net::UnixDatagram::pair()?;
+        Ok((Self::from_std(one)?, Self::from_std(other)?))
+    }
+
+    /// From now on, [`send`](UnixDatagram::send) is to this path, and only what comes from there is received.
+    ///
+    /// # Errors
+    /// Those of the system: nobody is there.
+    pub fn connect(&self, path: impl AsRef<Path>) -> io::Result<()> {
+        self.0.get().connect(path)
+    }
+
+    /// Sends one datagram to where it is [connected](UnixDatagram::connect) to. Waits while too many are on their way.
+    ///
+    /// # Errors
+    /// Those of the system: it is not connected, the datagram is too long, nobody is there any more; and if the runtime
+    /// was shut down.
+    pub async fn send(&self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.io(Direction::Write, |socket| socket.send(bytes)).await
+    }
+
+    /// Sends one datagram to this path. Waits while too many are on their way there.
+    ///
+    /// Linux does not tell when there is room again, unless it is [connected](UnixDatagram::connect): meanwhile this
+    /// tries over and over, and others run in between. Who sends much to one receiver should connect.
+    ///
+    /// # Errors
+    /// As [`send`](UnixDatagram::send)'s.
+    pub async fn send_to(&self, bytes: &[u8], path: impl AsRef<Path>) -> io::Result<usize> {
+        let path = path.as_ref();
+        self.0.io(Direction::Write, |socket| socket.send_to(bytes, path)).await
+    }
+
+    /// Receives one datagram. Returns how many bytes it has; more than fit `buffer` are lost.
+    ///
+    /// # Errors
+    /// Those of the system; and if the runtime was shut down.
+    pub async fn recv(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.io(Direction::Read, |socket| socket.recv(buffer)).await
+    }
+
+    /// Receives one datagram. Returns how many bytes it has and where it comes from; more than fit `buffer` are lost.
+    ///
+    /// # Errors
+    /// As [`recv`](UnixDatagram::recv)'s.
+    pub async fn recv_from(&self, buffer: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
+        self.0.io(Direction::Read, |socket| socket.recv_from(buffer)).await
+    }
+
+    /// Receives and sends no more, or one of both.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn shutdown(&self, how: Shutdown) -> io::Result<()> {
+        self.0.get().shutdown(how)
+    }
+
+    /// Our own address.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.0.get().local_addr()
+    }
+
+    /// The address to which it is [connected](UnixDatagram::connect).
+    ///
+    /// # Errors
+    /// Those of the system: it is not connected.
+    pub fn peer_addr(&self) -> io::Result<SocketAddr> {
+        self.0.get().peer_addr()
+    }
+
+    /// The error that has come up since this was last asked, if one has.
+    ///
+    /// # Errors
+    /// Those of the system in asking.
+    pub fn take_error(&self) -> io::Result<Option<io::Error>> {
+        self.0.get().take_error()
+    }
+}
+
+socket!(UnixDatagram, net::UnixDatagram);
+readiness!(UnixDatagram);

@@ -1,0 +1,189 @@
+//! A socket with its place in the poller: what tries, waits, and tries again.
+
+use crate::runtime::exec::yielding::make_way;
+use crate::runtime::io::netpoll::source::Socket;
+use crate::runtime::io::netpoll::{Direction, Entry, Netpoll};
+use crate::runtime::observe::watch;
+use core::fmt;
+use core::future::poll_fn;
+use core::task::{Context, Poll, ready};
+use std::io;
+use std::sync::Arc;
+
+/// A socket that the poller of a runtime knows, as long as this lives.
+pub(crate) struct Registered<S> {
+    // In this order: when it is dropped the poller forgets the socket, then it is closed.
+    seat: Seat,
+    socket: Arc<S>,
+}
+
+impl<S: Socket> Registered<S> {
+    /// Makes `socket`, which has to be in non-blocking mode, known to `netpoll`.
+    ///
+    /// # Errors
+    /// If the poller was closed, or the system takes no more.
+    pub(crate) fn new(netpoll: Arc<Netpoll>, socket: S) -> io::Result<Registered<S>> {
+        let socket = Arc::new(socket);
+        let entry = netpoll.register(socket.clone())?;
+        Ok(Registered { seat: Seat { netpoll, entry }, socket })
+    }
+
+    /// Makes another socket known where this one is.
+    ///
+    /// # Errors
+    /// As those of [`new`](Registered::new).
+    pub(crate) fn sibling<T: Socket>(&self, socket: T) -> io::Result<Registered<T>> {
+        Registered::new(Arc::clone(&self.seat.netpoll), socket)
+    }
+
+    /// The socket.
+    pub(crate) fn get(&self) -> &S {
+        &self.socket
+    }
+
+    /// The socket, which the poller forgets.
+    pub(crate) fn into_inner(self) -> S {
+        let Registered { seat, socket } = self;
+        drop(seat);
+        Arc::into_inner(socket).expect("netpoll: the seat had the only other share")
+    }
+
+    /// Tries `f`. If it would block, the task is woken when it may be worth another try.
+    ///
+    /// For the `poll` methods of others' traits. Which of its callers has given up they do not tell; so a waker stays
+    /// until the next event, or until the socket is dropped.
+    ///
+    /// # Errors
+    /// Those of `f`; and if it would block though the runtime was shut down, that.
+    pub(crate) fn poll_io<R>(
+        &self,
+        direction: Direction,
+        cx: &mut Context<'_>,
+        mut f: impl FnMut(&S) -> io::Result<R>,
+    ) -> Poll<io::Result<R>> {
+        ready!(make_way(cx));
+        let entry = &self.seat.entry;
+        loop {
+            let seen = entry.ticks(direction);
+            if let Some(result) = attempt(|| f(&self.socket)) {
+                return Poll::Ready(result);
+            }
+            match self.seat.netpoll.wait(entry, direction, None, cx.waker().clone(), seen) {
+                Ok(true) => return waits(),
+                Ok(false) => (),
+                Err(error) => return Poll::Ready(Err(error)),
+            }
+        }
+    }
+
+    /// Tries `f` until it would not block.
+    ///
+    /// # Errors
+    /// Those of `f`; and if it would block though the runtime was shut down, that.
+    pub(crate) async fn io<R>(&self, direction: Direction, mut f: impl FnMut(&S) -> io::Result<R>) -> io::Result<R> {
+        let mut place = Place { seat: &self.seat, direction, id: None };
+        poll_fn(|cx| {
+            ready!(make_way(cx));
+            loop {
+                let seen = self.seat.entry.ticks(direction);
+                if let Some(result) = attempt(|| f(&self.socket)) {
+                    return Poll::Ready(result);
+                }
+                match place.wait(cx, seen) {
+                    Ok(true) => return waits(),
+                    Ok(false) => (),
+                    Err(error) => return Poll::Ready(Err(error)),
+                }
+            }
+        })
+        .await
+    }
+
+    /// Waits until the socket is ready in this direction, or was since this was called.
+    ///
+    /// # Errors
+    /// If the runtime was shut down.
+    pub(crate) async fn ready(&self, direction: Direction) -> io::Result<()> {
+        let mut place = Place { seat: &self.seat, direction, id: None };
+        poll_fn(|cx| {
+            let entry = &self.seat.entry;
+            let seen = entry.ticks(direction);
+            match place.is_called() {
+                Ok(false) if entry.is_ready(direction) => Poll::Ready(Ok(())),
+                Ok(false) => match place.wait(cx, seen) {
+                    Ok(true) => waits(),
+                    Ok(false) => Poll::Ready(Ok(())),
+                    Err(error) => Poll::Ready(Err(error)),
+                },
+                Ok(true) => Poll::Ready(Ok(())),
+                Err(error) => Poll::Ready(Err(error)),
+            }
+        })
+        .await
+    }
+}
+
+impl<S: fmt::Debug> fmt::Debug for Registered<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.socket.fmt(f)
+    }
+}
+
+/// Pending, and woken when the poller reports the socket.
+fn waits<T>() -> Poll<T> {
+    watch::waits_for("IO wait");
+    Poll::Pending
+}
+
+/// `None`: it would block.
+fn attempt<R>(mut f: impl FnMut() -> io::Result<R>) -> Option<io::Result<R>> {
+    loop {
+        match f() {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return None,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            result => return Some(result),
+        }
+    }
+}
+
+/// A socket's entry. Dropped, it is struck out.
+struct Seat {
+    netpoll: Arc<Netpoll>,
+    entry: Arc<Entry>,
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.netpoll.forget(&self.entry);
+    }
+}
+
+/// One that waits, as long as it waits: if it is dropped before, its waker goes.
+struct Place<'a> {
+    seat: &'a Seat,
+    direction: Direction,
+    id: Option<u64>,
+}
+
+impl Place<'_> {
+    /// `false`: something has changed, it is worth another try.
+    fn wait(&mut self, cx: &mut Context<'_>, seen: u32) -> io::Result<bool> {
+        let entry = &self.seat.entry;
+        let id = *self.id.get_or_insert_with(|| entry.next_id());
+        self.seat.netpoll.wait(entry, self.direction, Some(id), cx.waker().clone(), seen)
+    }
+
+    /// Did it wait, and has been woken?
+    fn is_called(&self) -> io::Result<bool> {
+        let Some(id) = self.id else { return Ok(false) };
+        Ok(!self.seat.entry.is_waiting(self.direction, id)?)
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        if let Some(id) = self.id {
+            self.seat.netpoll.leave(&self.seat.entry, self.direction, id);
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! What the system tells of sockets: on Linux by epoll itself, elsewhere by `polling`.
+//!
+//! `polling` reports once and has to be armed again, because that is what all systems can do; each wait of it on Linux
+//! is six system calls, and each arming one. Here a socket is told to epoll once, reports what *changes* (edges), and a
+//! wait is one call. So on Linux a round trip of an echo makes the system calls that tokio's makes.
+//!
+//! In tests both are there, and go through the same tests.
+
+use crate::runtime::io::netpoll::source::Socket;
+use core::time::Duration;
+use std::io;
+use std::sync::Arc;
+
+/// Something may be done with a socket that could not be done before.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Change {
+    pub(super) key: usize,
+    pub(super) readable: bool,
+    pub(super) writable: bool,
+}
+
+/// Where the system leaves its reports.
+pub(super) struct Buffer {
+    #[cfg(any(test, not(target_os = "linux")))]
+    events: polling::Events,
+}
+
+impl Buffer {
+    pub(super) fn new() -> Self {
+        Buffer {
+            #[cfg(any(test, not(target_os = "linux")))]
+            events: polling::Events::new(),
+        }
+    }
+}
+
+/// A poller of the system's.
+pub(super) enum System {
+    #[cfg(target_os = "linux")]
+    Epoll(Epoll),
+    #[cfg(any(test, not(target_os = "linux")))]
+    Portable(polling::Poller),
+}
+
+impl System {
+    /// The best one here.
+    pub(super) fn new() -> io::Result<System> {
+        #[cfg(test)]
+        if std::env::var_os(tests::PORTABLE).is_some() {
+            return System::portable();
+        }
+        #[cfg(target_os = "linux")]
+        return Ok(System::Epoll(Epoll::new()?));
+        #[cfg(not(target_os = "linux"))]
+        System::portable()
+    }
+
+    #[cfg(any(test, not(target_os = "linux")))]
+    pub(super) fn portable() -> io::Result<System> {
+        Ok(System::Portable(polling::Poller::new()?))
+    }
+
+    /// Has a socket to be armed, for one report?
+    pub(super) fn is_armed_each_time(&self) -> bool {
+        match self {
+            #[cfg(target_os = "linux")]
+            System::Epoll(_) => false,
+            #[cfg(any(test, not(target_os = "linux")))]
+            System::Portable(_) => true,
+        }
+    }
+
+    /// Waits for reports, for `timeout` at most, or until it is notified.
+    pub(super) fn wait(
+        &self,
+        buffer: &mut Buffer,
+        timeout: Option<Duration>,
+        #[cfg_attr(all(target_os = "linux", not(test)), expect(unused_mut, reason = "the other one calls it"))]
+        mut each: impl FnMut(Change),
+    ) -> io::Result<()> {
+        match self {
+            #[cfg(target_os = "linux")]
+            System::Epoll(epoll) => {
+                let _ = buffer; // its reports are on the stack
+                epoll.wait(timeout, each)
+            }
+            #[cfg(any(test, not(target_os = "linux")))]
+            System::Portable(poller) => {
+                let result = poller.wait(&mut buffer.events, timeout);
+                for event in buffer.events.iter() {
+                    each(Change { key: event.key, readable: event.readable, writable: event.writable });
+                }
+                buffer.events.clear();
+                result.map(drop)
+            }
+        }
+    }
+
+    /// Ends the wait that goes on; if none does, the next.
+    pub(super) fn notify(&self) -> io::Result<()> {
+        match self {
+            #[cfg(target_os = "linux")]
+            System::Epoll(epoll) => epoll.notify(),
+            #[cfg(any(test, not(target_os = "linux")))]
+            System::Portable(poller) => poller.notify(),
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+pub(super) use linux::Epoll;
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use super::{Arc, Change, Duration, Socket, io};
+    use core::mem::MaybeUninit;
+    use rustix::event::{EventfdFlags, Timespec, epoll, eventfd};
+    use rustix::fd::OwnedFd;
+    use rustix::io::Errno;
+
+    /// The key of the bell.
+    const BELL: u64 = u64::MAX;
+
+    /// epoll, and what rings to end a wait.
+    pub(in crate::runtime::io::netpoll) struct Epoll {
+        epoll: OwnedFd,
+        /// Written to, never read: each write is an edge. Its count lasts for 2^64 of them.
+        bell: OwnedFd,
+    }
+
+    impl Epoll {
+        pub(super) fn new() -> io::Result<Epoll> {
+            let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+            let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+            let edges = epoll::EventFlags::IN | epoll::EventFlags::ET;
+            epoll::add(&epoll, &bell, epoll::EventData::new_u64(BELL), edges)?;
+            Ok(Epoll { epoll, bell })
+        }
+
+        /// From now on `socket` reports what changes; at once what it is ready for.
+        pub(in crate::runtime::io::netpoll) fn add(&self, socket: &Arc<dyn Socket>, key: usize) -> io::Result<()> {
+            use epoll::EventFlags as Flags;
+            let all = Flags::IN | Flags::OUT | Flags::RDHUP | Flags::ET;
+            Ok(epoll::add(&self.epoll, socket.as_fd(), epoll::EventData::new_u64(key as u64), all)?)
+        }
+
+        pub(in crate::runtime::io::netpoll) fn delete(&self, socket: &Arc<dyn Socket>) -> io::Result<()> {
+            Ok(epoll::delete(&self.epoll, socket.as_fd())?)
+        }
+
+        pub(super) fn notify(&self) -> io::Result<()> {
+            match rustix::io::write(&self.bell, &1_u64.to_ne_bytes()) {
+                Ok(_) => Ok(()),
+                Err(error) => Err(error.into()),
+            }
+        }
+
+        pub(super) fn wait(&self, timeout: Option<Duration>, mut each: impl FnMut(Change)) -> io::Result<()> {
+            // More than there is room for is as long as one likes.
+            let time = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
+            let mut place = [const { MaybeUninit::uninit() }; 128];
+            let edges = match epoll::wait(&self.epoll, &mut place[..], time.as_ref()) {
+                Ok((edges, _)) => edges,
+                Err(Errno::INTR) => return Ok(()),
+                // An old system (before 5.11) has no wait of nanoseconds.
+                Err(Errno::NOSYS) => {
+                    let time = timeout.map(|timeout| Duration::from_millis(in_millis(timeout)));
+                    let time = time.and_then(|time| Timespec::try_from(time).ok());
+                    epoll::wait(&self.epoll, &mut place[..], time.as_ref())?.0
+                }
+                Err(error) => return Err(error.into()),
+            };
+            for edge in edges.iter() {
+                use epoll::EventFlags as Flags;
+                let (data, flags) = (edge.data, edge.flags);
+                if data.u64() != BELL {
+                    each(Change {
+                        key: data.u64() as usize,
+                        readable: flags.intersects(Flags::IN | Flags::RDHUP | Flags::HUP | Flags::ERR),
+                        writable: flags.intersects(Flags::OUT | Flags::HUP | Flags::ERR),
+                    });
+                }
+            }
+            Ok(())
+        }
+    }
+
+    /// Rounded up: never too short.
+    fn in_millis(time: Duration) -> u64 {
+        u64::try_from(time.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    /// Set, the tests of sockets use the poller of other systems.
+    pub(super) const PORTABLE: &str = "SPINPARK_TEST_PORTABLE_POLLER";
+
+    #[test]
+    fn the_tests_of_sockets_hold_with_the_poller_of_other_systems_too() {
+        if std::env::var_os(PORTABLE).is_some() {
+            return; // this is that run
+        }
+        let me = std::env::current_exe().expect("this program");
+        let run = std::process::Command::new(me).args(["net::", "netpoll::"]).env(PORTABLE, "1").output();
+        let output = run.expect("it can be started");
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{said}");
+        assert!(said.contains("test result: ok") && !said.contains(" 0 passed"), "{said}");
+    }
+}

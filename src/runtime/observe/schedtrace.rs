@@ -1,0 +1,51 @@
+//! A line now and then about what the scheduler does. Go: `GODEBUG=schedtrace=1000`.
+
+use crate::host::SpawnError;
+use crate::runtime::exec::task::Tasks;
+use crate::runtime::host::foreign_threads::Known;
+use crate::runtime::host::thread_config;
+use core::time::Duration;
+use std::io::{self, Write};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+/// The line.
+pub(in crate::runtime) fn line(tasks: &Tasks) -> String {
+    format!("SCHED {}ms: {}", tasks.shared().meter.uptime().as_millis(), tasks.schedtrace())
+}
+
+/// A thread that prints it, if somebody asked. The scheduler's own threads are not woken for it.
+#[derive(Default)]
+pub(in crate::runtime) struct Printer(Mutex<Option<(Sender<()>, JoinHandle<()>)>>);
+
+impl Printer {
+    /// Prints a line every so often.
+    pub(in crate::runtime) fn start(&self, tasks: &Tasks, every: Duration) -> Result<(), SpawnError> {
+        let (end, is_over) = mpsc::channel();
+        let (home, known) = (tasks.home(), Known::new());
+        let body = move || {
+            let _known = known;
+            while is_over.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
+                let Some(tasks) = home.find() else { return };
+                // Without a place to write there is nobody to be told.
+                let _ = writeln!(io::stderr(), "{}", line(&tasks));
+            }
+        };
+        tasks.shared().staff.announce();
+        let thread = thread_config::Wanted::take("spinpark-schedtrace").builder().spawn(body);
+        let thread = thread.map_err(|error| SpawnError { os_error: error.raw_os_error() })?;
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((end, thread));
+        Ok(())
+    }
+
+    /// Ends the thread, and waits for that.
+    pub(in crate::runtime) fn end(&self) {
+        let running = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some((end, thread)) = running {
+            drop(end);
+            // It has no code that panics; if it did, it has been reported.
+            drop(thread.join());
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! Who watches a runtime, and what only the runtime can tell them: that a task was made, that it waits and for what, that
+//! it is over.
+//!
+//! Go: `traceGoCreate`, `traceGoPark`, `traceGoEnd`, and the `waitReason` of `gopark`.
+//!
+//! Where nobody watches all this is a test of a word now and then: of the runtime for each event, of the thread for each
+//! time that a task is run.
+
+use crate::kernel::sched::config::Config;
+use crate::kernel::sched::observer::{Event, Observer};
+use crate::kernel::types::m::MId;
+use crate::kernel::types::p::PId;
+use crate::runtime::BuildError;
+use crate::runtime::exec::owned::guarded;
+use crate::runtime::exec::registry::Home;
+use crate::runtime::exec::worker;
+use crate::runtime::observe::trace;
+use core::cell::Cell;
+use core::fmt;
+use core::panic::Location;
+use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::{AtomicBool, AtomicUsize};
+use core::task::Waker;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What a task waits for if what it waits for does not say.
+const AWAIT: &str = "await";
+
+/// What this thread knows of the task that it runs.
+struct Run {
+    /// Its runtime is watched.
+    is_on: Cell<bool>,
+    /// Which M it is, and of which runtime. Only if that is watched.
+    me: Cell<(Home, Option<MId>)>,
+    /// What is dropped is not the task.
+    drops_another: Cell<bool>,
+    /// The task has woken itself: it does not wait, it makes way.
+    has_yielded: Cell<bool>,
+    /// What it waits for.
+    why: Cell<&'static str>,
+    /// Somebody is being told something.
+    is_telling: Cell<bool>,
+}
+
+impl Run {
+    const fn new() -> Run {
+        Run {
+            is_on: Cell::new(false),
+            me: Cell::new((Home::NONE, None)),
+            drops_another: Cell::new(false),
+            has_yielded: Cell::new(false),
+            why: Cell::new(AWAIT),
+            is_telling: Cell::new(false),
+        }
+    }
+}
+
+thread_local! {
+    static RUN: Run = const { Run::new() };
+}
+
+/// What a simulated thread knows of the task that it runs, while another runs.
+pub(in crate::runtime) struct Own(Run);
+
+impl Default for Own {
+    fn default() -> Own {
+        Own(Run::new())
+    }
+}
+
+impl Own {
+    /// Exchanges it with what the thread knows that plays it.
+    pub(in crate::runtime) fn swap(&self) {
+        let Run { is_on, me, drops_another, has_yielded, why, is_telling } = &self.0;
+        RUN.with(|run| {
+            run.is_on.swap(is_on);
+            run.me.swap(me);
+            run.drops_another.swap(drops_another);
+            run.has_yielded.swap(has_yielded);
+            run.why.swap(why);
+            run.is_telling.swap(is_telling);
+        });
+    }
+}
+
+/// How many runtimes of this process are watched.
+static WATCHED: AtomicUsize = AtomicUsize::new(0);
+
+/// Those who are to watch a runtime.
+#[derive(Clone, Default)]
+pub(in crate::runtime) struct Watchers {
+    pub(in crate::runtime) observers: Vec<Arc<dyn Observer>>,
+    pub(in crate::runtime) recorders: Vec<trace::Recorder>,
+    /// Where to write a trace to.
+    pub(in crate::runtime) path: Option<PathBuf>,
+}
+
+impl fmt::Debug for Watchers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = self.observers.len();
+        f.debug_struct("Watchers").field("observers", &count).field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+impl Watchers {
+    /// From now on they watch the runtime `home`. `None`: there are none.
+    ///
+    /// # Errors
+    /// If there is no file to be had, or no thread to write it.
+    pub(in crate::runtime) fn open(self, home: Home, config: &Config) -> Result<Option<Box<Watch>>, BuildError> {
+        let mut observers = self.observers;
+        for recorder in self.recorders {
+            recorder.begin(home, config);
+            observers.push(Arc::new(recorder));
+        }
+        let Some(path) = self.path else { return Ok(Watch::new(observers, None)) };
+        let made = trace::File::create(path.clone(), home, config);
+        let (file, to) = made.map_err(|error| BuildError::Trace { path, os_error: error.raw_os_error() })?;
+        file.start(to).map_err(BuildError::Spawn)?;
+        Ok(Watch::new(observers, Some(file)))
+    }
+}
+
+/// Those who watch one runtime.
+pub(in crate::runtime) struct Watch {
+    seats: Vec<Seat>,
+    file: Option<Arc<trace::File>>,
+}
+
+/// One of them.
+struct Seat {
+    observer: Arc<dyn Observer>,
+    /// It has panicked: it is told nothing more.
+    is_empty: AtomicBool,
+}
+
+impl Watch {
+    /// `None`: nobody watches.
+    fn new(observers: Vec<Arc<dyn Observer>>, file: Option<Arc<trace::File>>) -> Option<Box<Watch>> {
+        let seat = |observer| Seat { observer, is_empty: AtomicBool::new(false) };
+        let to_file = file.clone().map(|file| file as Arc<dyn Observer>);
+        let seats: Vec<Seat> = observers.into_iter().chain(to_file).map(seat).collect();
+        if seats.is_empty() {
+            return None;
+        }
+        // Relaxed: the runtime that is being built has no task yet.
+        WATCHED.fetch_add(1, Relaxed);
+        Some(Box::new(Watch { seats, file }))
+    }
+
+    /// Something happened. What they bring about themselves while they are told something is not told.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::runtime) fn tell(&self, event: Event<'_>) {
+        if RUN.with(|run| run.is_telling.replace(true)) {
+            return;
+        }
+        self.seats.iter().for_each(|seat| seat.tell(event));
+        RUN.with(|run| run.is_telling.set(false));
+    }
+
+    /// Nothing will be told any more: the file is ended.
+    pub(in crate::runtime) fn close(&self) {
+        if let Some(file) = &self.file {
+            file.close();
+        }
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        // Relaxed: as in `new`.
+        WATCHED.fetch_sub(1, Relaxed);
+        self.close();
+    }
+}
+
+impl Seat {
+    fn tell(&self, event: Event<'_>) {
+        // Relaxed: who panics in two threads at once is heard twice.
+        if self.is_empty.load(Relaxed) {
+            return;
+        }
+        let mut is_done = false;
+        guarded(|| {
+            self.observer.event(event);
+            is_done = true;
+        });
+        if !is_done {
+            // Relaxed: as above.
+            self.is_empty.store(true, Relaxed);
+        }
+    }
+}
+
+/// This thread is an M of a runtime that is watched, as long as this lives.
+pub(in crate::runtime) struct Present(());
+
+impl Present {
+    pub(in crate::runtime) fn new(home: Home, m: MId) -> Present {
+        RUN.with(|run| {
+            run.is_on.set(true);
+            run.me.set((home, Some(m)));
+        });
+        Present(())
+    }
+}
+
+impl Drop for Present {
+    fn drop(&mut self) {
+        RUN.with(|run| {
+            run.is_on.set(false);
+            run.me.set((Home::NONE, None));
+        });
+    }
+}
+
+/// Which M of a watched runtime this thread is, and of which.
+pub(in crate::runtime) fn me() -> (Home, Option<MId>) {
+    RUN.with(|run| run.me.get())
+}
+
+/// What the task waits for that this thread runs, as far as it has said.
+pub(in crate::runtime) fn why() -> &'static str {
+    RUN.with(|run| run.why.get())
+}
+
+/// Is this thread's runtime watched?
+#[inline(always)]
+pub(in crate::runtime) fn is_on() -> bool {
+    RUN.with(|run| run.is_on.get())
+}
+
+/// To be called by a future that returns `Pending`: what the task waits for, in the words of Go's `waitReason`. If several
+/// say so in one poll, the last is believed; so who waits for several things at once says so after them.
+#[inline(never)] // a goroutine may be on another thread the next time: no address of a thread local must be kept
+pub(crate) fn waits_for(why: &'static str) {
+    RUN.with(|run| run.why.set(why));
+}
+
+/// To be called by a future that returns `Pending` and has woken the task: it does not wait, it makes way.
+///
+/// Inlined into who is not: see [`waits_for`].
+#[inline(always)]
+pub(crate) fn yields() {
+    RUN.with(|run| run.has_yielded.set(true));
+}
+
+/// This thread takes the next task.
+pub(in crate::runtime) fn begins() {
+    RUN.with(|run| {
+        run.has_yielded.set(false);
+        run.why.set(AWAIT);
+    });
+}
+
+/// Drops a task that has come too late, perhaps on the thread of another.
+pub(in crate::runtime) fn drop_another<T>(task: T) {
+    RUN.with(|run| run.drops_another.set(true));
+    guarded(|| drop(task));
+    RUN.with(|run| run.drops_another.set(false));
+}
+
+/// The task that this waker wakes was made, there.
+#[inline(always)]
+pub(in crate::runtime) fn created(home: Home, waker: impl FnOnce() -> Waker, at: &'static Location<'static>) {
+    // Relaxed: whoever can make a task of a runtime has seen it made.
+    if WATCHED.load(Relaxed) > 0 {
+        tell_created(home, number(&waker()), at);
+    }
+}
+
+#[cold]
+fn tell_created(home: Home, g: u64, at: &'static Location<'static>) {
+    worker::with_runtime(home, |tasks| tasks.shared().tell(Event::Created { g, at }));
+}
+
+/// A task is about to wait; not if it is one that somebody runs elsewhere than its runtime would.
+#[cold]
+pub(in crate::runtime) fn waits(waker: &Waker) {
+    let yields = RUN.with(|run| run.has_yielded.get());
+    if !yields && worker::is_running(waker) {
+        let why = why();
+        tell_running(|m, p, g| Event::Waiting { m, p, g, why });
+    }
+}
+
+/// A task has ended.
+#[cold]
+pub(in crate::runtime) fn ended(waker: &Waker) {
+    if worker::is_running(waker) {
+        tell_running(|m, p, g| Event::Dead { m, p, g });
+    }
+}
+
+/// A task was dropped that has never waited: the one that this thread has taken, to do that.
+#[cold]
+pub(in crate::runtime) fn dropped() {
+    if !RUN.with(|run| run.drops_another.get()) {
+        tell_running(|m, p, g| Event::Dead { m, p, g });
+    }
+}
+
+fn tell_running(event: impl FnOnce(MId, Option<PId>, u64) -> Event<'static>) {
+    worker::with_running(|tasks, m, p, g| tasks.shared().tell(event(m, p, g)));
+}
+
+/// The number of the task that this waker wakes.
+fn number(waker: &Waker) -> u64 {
+    waker.data().expose_provenance() as u64
+}

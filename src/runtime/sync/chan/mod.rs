@@ -1,0 +1,286 @@
+//! Channels: values from one task to another. Go: `chan`.
+//!
+//! ```
+//! use spinpark::{chan, spawn};
+//!
+//! # let runtime = spinpark::Runtime::builder().procs(2).build()?;
+//! let sum = runtime.block_on(async {
+//!     let (sender, receiver) = chan::bounded(2);
+//!     spawn(async move {
+//!         for n in 1..=4 {
+//!             sender.send(n).await.expect("somebody receives");
+//!         }
+//!     }); // the only sender ends with the task: the channel is closed
+//!     let mut sum = 0;
+//!     while let Ok(n) = receiver.recv().await {
+//!         sum += n;
+//!     }
+//!     sum
+//! })?;
+//! assert_eq!(sum, 10);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | Go | here |
+//! |----|------|
+//! | `make(chan T, n)`, `make(chan T)` | [`bounded(n)`](bounded), [`rendezvous()`](rendezvous); also [`unbounded()`](unbounded) |
+//! | `ch <- v` | [`send(v)`](Sender::send); on a closed channel an error with the value, not a panic |
+//! | `v, ok := <-ch` | [`recv()`](Receiver::recv): `Ok(v)`, or [`Closed`] |
+//! | `for v := range ch` | `while let Ok(v) = receiver.recv().await` |
+//! | `select` | [`select!`](crate::select) |
+//! | `close(ch)` | [`close()`](Sender::close), from either side; twice is no panic; the last [`Sender`] that is dropped closes too |
+//! | `len(ch)`, `cap(ch)` | [`len()`](Receiver::len), [`capacity()`](Receiver::capacity) |
+//! | a nil channel | `None` as a case of [`select!`](crate::select) |
+//!
+//! Whoever waits is served in the order of coming. A sender that finds a receiver waiting hands it the value, and the
+//! receiver's task is the next under the sender's P; a receiver that makes room in a full channel lets the value of the
+//! first waiting sender in.
+//!
+//! **Dropped futures.** A send or a receive can be dropped while it waits. A send that is dropped drops its value, unless
+//! that was taken already ([`Sending::into_inner`] tells, and gives it back). A value that was handed to a receive which
+//! is dropped before it looked is not lost: the next who waits gets it; if nobody does, it is the first in the channel
+//! again, in one without room (`rendezvous`) too, though its sender has gone on by then.
+//!
+//! **Who may call it.** The futures may be awaited in any executor; the methods that do not wait may be called from any
+//! thread. A lock is held for a few instructions, never while anybody waits, and none of the user's code runs under it.
+
+mod errors;
+mod futures;
+pub(in crate::runtime) mod seats;
+mod state;
+pub(in crate::runtime) mod waking;
+
+pub use errors::{Closed, SendError, TryRecvError, TrySendError};
+pub use futures::{Receiving, Sending};
+
+use core::fmt;
+use state::{Refused, Side, State};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A channel with room for `capacity` values: a send waits while it is full. With room for none it is a
+/// [`rendezvous`]. Memory is taken as values come. Go: `make(chan T, capacity)`.
+#[must_use]
+pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
+    let channel = Arc::new(Channel { state: Mutex::new(State::new(capacity)) });
+    (Sender { channel: Arc::clone(&channel) }, Receiver { channel })
+}
+
+/// A channel without room: a send waits until somebody receives, and hands the value over. Go: `make(chan T)`.
+#[must_use]
+pub fn rendezvous<T>() -> (Sender<T>, Receiver<T>) {
+    bounded(0)
+}
+
+/// A channel with room for everything: a send never waits. Nothing slows down who sends faster than others receive; Go
+/// has no such channel for that reason.
+#[must_use]
+pub fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
+    bounded(usize::MAX)
+}
+
+/// What both ends have in common.
+struct Channel<T> {
+    state: Mutex<State<T>>,
+}
+
+impl<T> Channel<T> {
+    #[inline]
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
+        // Nothing under it panics but for want of memory; who comes after need not suffer.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn try_put(&self, value: T) -> Result<(), Refused<T>> {
+        let woken = self.lock().put(value)?;
+        waking::wake(woken);
+        Ok(())
+    }
+
+    fn try_take(&self) -> Result<T, TryRecvError> {
+        let (value, woken) = self.lock().take()?;
+        waking::wake(woken);
+        Ok(value)
+    }
+
+    /// `None`: nothing is there now.
+    fn try_recv_or_closed(&self) -> Option<Result<T, Closed>> {
+        match self.try_take() {
+            Ok(value) => Some(Ok(value)),
+            Err(TryRecvError::Closed) => Some(Err(Closed)),
+            Err(TryRecvError::Empty) => None,
+        }
+    }
+
+    fn close(&self) -> bool {
+        let woken = self.lock().close();
+        let is_first = woken.is_some();
+        waking::wake(woken.into_iter().flatten());
+        is_first
+    }
+
+    fn capacity(&self) -> Option<usize> {
+        match self.lock().capacity() {
+            usize::MAX => None,
+            capacity => Some(capacity),
+        }
+    }
+
+    fn show(&self, f: &mut fmt::Formatter<'_>, name: &str) -> fmt::Result {
+        let (len, is_closed) = {
+            let state = self.lock();
+            (state.len(), state.is_closed())
+        };
+        f.debug_struct(name).field("len", &len).field("is_closed", &is_closed).finish_non_exhaustive()
+    }
+}
+
+/// What both ends can tell.
+macro_rules! both_ends {
+    () => {
+        /// Closes the channel: what is in it can still be received, after that a receive is an error; a send is one at
+        /// once. Who waits to send gets its value back, who waits to receive an error. `false`: it was closed. From any
+        /// thread. Go: `close`, which panics then.
+        pub fn close(&self) -> bool {
+            self.channel.close()
+        }
+
+        /// Is it closed? Something may be left in it.
+        #[must_use]
+        pub fn is_closed(&self) -> bool {
+            self.channel.lock().is_closed()
+        }
+
+        /// How many values are in it; without those with which senders wait. Go: `len`.
+        #[must_use]
+        pub fn len(&self) -> usize {
+            self.channel.lock().len()
+        }
+
+        /// Is nothing in it?
+        #[must_use]
+        pub fn is_empty(&self) -> bool {
+            self.len() == 0
+        }
+
+        /// How many values it has room for. `None`: for everything. Go: `cap`.
+        #[must_use]
+        pub fn capacity(&self) -> Option<usize> {
+            self.channel.capacity()
+        }
+    };
+}
+
+/// The end of a channel that values are put in at. Clones are equals. When the last is dropped, the channel is closed.
+pub struct Sender<T> {
+    channel: Arc<Channel<T>>,
+}
+
+impl<T> Sender<T> {
+    /// Sends `value`; waits while the channel has no room. Go: `ch <- value`.
+    ///
+    /// The future can be dropped at any time: then the value is dropped too, unless it was taken already. It holds its
+    /// place in the line from the first poll on.
+    ///
+    /// # Errors
+    /// When awaited: [`SendError`] with the value if the channel is closed, or gets closed while the send waits, or if no
+    /// [`Receiver`] is left.
+    #[inline]
+    pub fn send(&self, value: T) -> Sending<'_, T> {
+        Sending::new(&self.channel, value)
+    }
+
+    /// Sends `value`, if that needs no waiting. From any thread. Go: `select` with one case and `default`.
+    ///
+    /// # Errors
+    /// [`TrySendError`], with the value.
+    pub fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
+        self.channel.try_put(value).map_err(|refused| match refused {
+            Refused::Full(value) => TrySendError::Full(value),
+            Refused::Closed(value) => TrySendError::Closed(value),
+        })
+    }
+
+    both_ends!();
+}
+
+impl<T> Clone for Sender<T> {
+    fn clone(&self) -> Self {
+        self.channel.lock().count_up(Side::Senders);
+        Sender { channel: Arc::clone(&self.channel) }
+    }
+}
+
+impl<T> Drop for Sender<T> {
+    fn drop(&mut self) {
+        let was_last = self.channel.lock().count_down(Side::Senders);
+        if was_last {
+            self.channel.close();
+        }
+    }
+}
+
+impl<T> fmt::Debug for Sender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.channel.show(f, "Sender")
+    }
+}
+
+/// The end of a channel that values come out at. Clones are equals: each value goes to one of them. When the last is
+/// dropped, the channel is closed, and what is left in it is dropped.
+pub struct Receiver<T> {
+    channel: Arc<Channel<T>>,
+}
+
+impl<T> Receiver<T> {
+    /// Receives the oldest value; waits while there is none. Go: `<-ch`.
+    ///
+    /// The future can be dropped at any time: no value is lost. It holds its place in the line from the first poll on.
+    ///
+    /// # Errors
+    /// When awaited: [`Closed`], if the channel is closed and nothing is left in it.
+    #[inline]
+    pub fn recv(&self) -> Receiving<'_, T> {
+        Receiving::new(&self.channel)
+    }
+
+    /// Receives the oldest value, if there is one, or if a sender waits with one. From any thread. Go: `select` with one
+    /// case and `default`.
+    ///
+    /// # Errors
+    /// [`TryRecvError`]
+    pub fn try_recv(&self) -> Result<T, TryRecvError> {
+        self.channel.try_take()
+    }
+
+    both_ends!();
+}
+
+impl<T> Clone for Receiver<T> {
+    fn clone(&self) -> Self {
+        self.channel.lock().count_up(Side::Receivers);
+        Receiver { channel: Arc::clone(&self.channel) }
+    }
+}
+
+impl<T> Drop for Receiver<T> {
+    fn drop(&mut self) {
+        let was_last = self.channel.lock().count_down(Side::Receivers);
+        if was_last {
+            self.channel.close();
+            // Not under the lock: they are dropped by their own code.
+            let left = self.channel.lock().clear();
+            drop(left);
+        }
+    }
+}
+
+impl<T> fmt::Debug for Receiver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.channel.show(f, "Receiver")
+    }
+}
+
+static_assertions::assert_impl_all!(Sender<std::cell::Cell<u8>>: Send, Sync);
+static_assertions::assert_impl_all!(Receiver<std::cell::Cell<u8>>: Send, Sync);
+static_assertions::assert_impl_all!(Sending<'static, std::cell::Cell<u8>>: Send, Unpin);
+static_assertions::assert_impl_all!(Receiving<'static, std::cell::Cell<u8>>: Send, Unpin);

@@ -1,0 +1,144 @@
+//! Who waits, at a channel for instance: seats with numbers, and lines through them.
+//!
+//! A seat is taken when somebody has to wait. Whoever serves it takes it out of its line and leaves there what came of
+//! it; its owner comes for that, and gives the seat back. All of it happens under the lock of whose the seats are. Seats
+//! are used again, so a wait allocates nothing once there have been as many at a time.
+
+use crate::runtime::sync::select::Ticket;
+use core::task::Waker;
+use slab::Slab;
+
+/// No seat.
+const NONE: usize = usize::MAX;
+
+/// Where somebody waits, or has been served and has not come for it yet.
+pub(in crate::runtime) struct Seat<T> {
+    /// A sender's value until it is taken; a receiver's as soon as it is given.
+    pub(in crate::runtime) value: Option<T>,
+    /// What the waiting came to. `None`: it goes on.
+    pub(in crate::runtime) outcome: Option<Outcome>,
+    /// Among the values that were given to receivers, the how manieth.
+    pub(in crate::runtime) number: u64,
+    /// `None`: has been served, and is woken.
+    pub(in crate::runtime) waker: Option<Waker>,
+    /// It is a case of a select, and is served only if that has no other.
+    ticket: Option<Ticket>,
+    before: usize,
+    behind: usize,
+    is_in_line: bool,
+}
+
+/// What waiting came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::runtime) enum Outcome {
+    /// The value was handed over.
+    Done,
+    /// The channel was closed.
+    Closed,
+}
+
+impl<T> Seat<T> {
+    pub(in crate::runtime) fn new(waker: Waker, value: Option<T>, ticket: Option<Ticket>) -> Self {
+        let (before, behind, is_in_line) = (NONE, NONE, false);
+        Seat { value, outcome: None, number: 0, waker: Some(waker), ticket, before, behind, is_in_line }
+    }
+
+    /// Is it a case of a select?
+    pub(in crate::runtime) fn is_case(&self) -> bool {
+        self.ticket.is_some()
+    }
+
+    /// Says what came of it. Returns who is to be woken, as soon as the lock is free.
+    pub(in crate::runtime) fn serve(&mut self, outcome: Outcome) -> Option<Waker> {
+        self.outcome = Some(outcome);
+        self.waker.take()
+    }
+}
+
+/// The seats of one channel, or the like.
+pub(in crate::runtime) struct Seats<T>(Slab<Seat<T>>);
+
+impl<T> Seats<T> {
+    pub(in crate::runtime) const fn new() -> Self {
+        Seats(Slab::new())
+    }
+
+    pub(in crate::runtime) fn get(&mut self, key: usize) -> &mut Seat<T> {
+        &mut self.0[key]
+    }
+}
+
+/// Those that wait for the same thing, the oldest first.
+pub(in crate::runtime) struct Line {
+    first: usize,
+    last: usize,
+}
+
+impl Line {
+    pub(in crate::runtime) const fn new() -> Self {
+        Line { first: NONE, last: NONE }
+    }
+
+    /// Sits down at the end.
+    #[inline]
+    pub(in crate::runtime) fn join<T>(&mut self, seats: &mut Seats<T>, mut seat: Seat<T>) -> usize {
+        (seat.before, seat.behind, seat.is_in_line) = (self.last, NONE, true);
+        let key = seats.0.insert(seat);
+        match self.last {
+            NONE => self.first = key,
+            last => seats.0[last].behind = key,
+        }
+        self.last = key;
+        key
+    }
+
+    /// Gives the seat back, served or not.
+    #[inline]
+    pub(in crate::runtime) fn leave<T>(&mut self, seats: &mut Seats<T>, key: usize) -> Seat<T> {
+        self.unlink(seats, key);
+        seats.0.remove(key)
+    }
+
+    /// The first that may be served, taken out of the line. Those before it are cases of selects that have another: they
+    /// are taken out too, and their owners know.
+    #[inline]
+    pub(in crate::runtime) fn next<T>(&mut self, seats: &mut Seats<T>) -> Option<usize> {
+        while self.first != NONE {
+            let key = self.first;
+            self.unlink(seats, key);
+            if seats.0[key].ticket.as_ref().is_none_or(Ticket::win) {
+                return Some(key);
+            }
+        }
+        None
+    }
+
+    /// Would [`next`](Line::next) find one, other than a case of the same select as `ticket`?
+    pub(in crate::runtime) fn has_any<T>(&self, seats: &Seats<T>, ticket: &Ticket) -> bool {
+        let mut key = self.first;
+        while key != NONE {
+            let seat = &seats.0[key];
+            if seat.ticket.as_ref().is_none_or(|other| other.is_open() && !other.is_same_select(ticket)) {
+                return true;
+            }
+            key = seat.behind;
+        }
+        false
+    }
+
+    fn unlink<T>(&mut self, seats: &mut Seats<T>, key: usize) {
+        let seat = &mut seats.0[key];
+        if !core::mem::replace(&mut seat.is_in_line, false) {
+            return;
+        }
+        let (before, behind) = (seat.before, seat.behind);
+        match before {
+            NONE => self.first = behind,
+            before => seats.0[before].behind = behind,
+        }
+        match behind {
+            NONE => self.last = before,
+            behind => seats.0[behind].before = before,
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! Sleeping, and not waiting for too long.
+//!
+//! ```
+//! use core::time::Duration;
+//! use spinpark::time::{sleep, timeout};
+//!
+//! # let runtime = spinpark::Runtime::builder().procs(1).build()?;
+//! runtime.block_on(async {
+//!     sleep(Duration::from_millis(1)).await;
+//!     let late = timeout(Duration::from_millis(1), core::future::pending::<()>()).await;
+//!     assert!(late.is_err());
+//! })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A timer is due at its moment or a little later, never earlier. On an idle runtime up to a millisecond, to which a wait
+//! is rounded up (so that a thousand timers are not a thousand wake-ups; Go and tokio do the same). On a busy one: the
+//! runtime looks when a thread has nothing else to do; if all are busy, every 61 tasks, and every 10 ms. Go: `time.Sleep`,
+//! `time.Timer`, `time.Ticker`.
+
+pub(in crate::runtime) mod timer;
+
+use crate::host::{Host, Nanos};
+use crate::kernel::protocol::timers::{Key, NEVER};
+use crate::runtime::Cores;
+use crate::runtime::exec::worker::{self, NotInRuntime};
+use crate::runtime::host::sim;
+use crate::runtime::observe::watch;
+use crate::runtime::time::timer::TimerQueue;
+use core::fmt;
+use core::future::Future;
+use core::pin::Pin;
+use core::task::{Context, Poll, Waker};
+use pin_project_lite::pin_project;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Waits for so long. Zero: does not wait.
+pub fn sleep(time: Duration) -> Sleep {
+    Sleep::until(after(Cores::now(), time))
+}
+
+/// Waits until this moment. One that has passed: does not wait.
+pub fn sleep_until(moment: Instant) -> Sleep {
+    Sleep::until(nanos_of(moment))
+}
+
+/// The moment so much later; if that is too far away to be told, never.
+fn after(now: Nanos, time: Duration) -> Nanos {
+    u64::try_from(time.as_nanos()).map_or(NEVER, |nanos| now.saturating_add(nanos))
+}
+
+/// The moment that it is now, as timers see it.
+pub(super) fn instant() -> Instant {
+    sim::instant().unwrap_or_else(Instant::now)
+}
+
+fn nanos_of(moment: Instant) -> Nanos {
+    if let Some(nanos) = sim::nanos_of(moment) {
+        return nanos;
+    }
+    let (instant, now) = (Instant::now(), Cores::now());
+    match moment.checked_duration_since(instant) {
+        Some(later) => after(now, later),
+        None => now.saturating_sub(u64::try_from(instant.duration_since(moment).as_nanos()).unwrap_or(NEVER)),
+    }
+}
+
+/// What [`sleep`] returns: ready when the time is over. Dropped, its timer is taken back.
+#[must_use = "a future does nothing until it is awaited"]
+pub struct Sleep {
+    deadline: Nanos,
+    timer: Option<Timer>,
+}
+
+/// A timer that runs.
+struct Timer {
+    queue: Arc<TimerQueue>,
+    key: Key,
+    /// Which waker it has: what that carries.
+    wakes: (usize, usize),
+}
+
+/// Two wakers that live, and have the same, wake the same.
+fn identity(waker: &Waker) -> (usize, usize) {
+    (waker.data().addr(), core::ptr::from_ref(waker.vtable()).addr())
+}
+
+impl Sleep {
+    fn until(deadline: Nanos) -> Sleep {
+        Sleep { deadline, timer: None }
+    }
+
+    /// Is the time over? Not before a runtime has looked.
+    #[must_use]
+    pub fn is_elapsed(&self) -> bool {
+        Cores::now() >= self.deadline
+    }
+
+    /// Waits until another moment instead, also if the time was over.
+    pub fn reset(&mut self, moment: Instant) {
+        self.forget();
+        self.deadline = nanos_of(moment);
+    }
+
+    fn forget(&mut self) {
+        if let Some(timer) = self.timer.take() {
+            timer.queue.remove(timer.key);
+        }
+    }
+
+    #[cold]
+    fn is_nowhere() -> ! {
+        panic!("spinpark::time was {NotInRuntime}");
+    }
+
+    fn add(&mut self, waker: &Waker) {
+        let (deadline, waker) = (self.deadline, waker.clone());
+        let wakes = identity(&waker);
+        let timer = worker::with_tasks(|tasks, p| {
+            let queue = Arc::clone(&tasks.shared().timers);
+            let key = queue.add(deadline, waker, p);
+            Timer { queue, key, wakes }
+        });
+        match timer {
+            Some(timer) => self.timer = Some(timer),
+            None => Sleep::is_nowhere(),
+        }
+    }
+}
+
+impl Future for Sleep {
+    type Output = ();
+
+    /// # Panics
+    /// If it has to wait, and is polled outside of a runtime.
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        if self.is_elapsed() {
+            self.forget();
+            return Poll::Ready(());
+        }
+        watch::waits_for("sleep");
+        if self.deadline == NEVER {
+            return Poll::Pending;
+        }
+        let wakes = identity(cx.waker());
+        match &mut self.timer {
+            Some(timer) if timer.wakes == wakes => (),
+            Some(timer) if timer.queue.replace(timer.key, cx.waker().clone()) => timer.wakes = wakes,
+            _ => {
+                self.forget();
+                self.add(cx.waker());
+            }
+        }
+        Poll::Pending
+    }
+}
+
+impl Drop for Sleep {
+    fn drop(&mut self) {
+        self.forget();
+    }
+}
+
+impl fmt::Debug for Sleep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sleep").field("is_elapsed", &self.is_elapsed()).finish_non_exhaustive()
+    }
+}
+
+pin_project! {
+    /// What [`timeout`] returns.
+    #[must_use = "a future does nothing until it is awaited"]
+    #[derive(Debug)]
+    pub struct Timeout<F> {
+        #[pin]
+        future: F,
+        #[pin]
+        sleep: Sleep,
+    }
+}
+
+/// `future`'s value, if it comes within so much time; else `future` is dropped with what is returned.
+///
+/// # Errors
+/// When awaited: [`Elapsed`], if the time is over first.
+pub fn timeout<F: Future>(time: Duration, future: F) -> Timeout<F> {
+    Timeout { future, sleep: sleep(time) }
+}
+
+/// The same, until a moment.
+///
+/// # Errors
+/// When awaited: [`Elapsed`], if the moment comes first.
+pub fn timeout_at<F: Future>(moment: Instant, future: F) -> Timeout<F> {
+    Timeout { future, sleep: sleep_until(moment) }
+}
+
+impl<F> Timeout<F> {
+    /// The future, given up waiting for.
+    pub fn into_inner(self) -> F {
+        self.future
+    }
+}
+
+impl<F: Future> Future for Timeout<F> {
+    type Output = Result<F::Output, Elapsed>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        // First: what is there in time counts, also if it is looked at late.
+        if let Poll::Ready(value) = this.future.poll(cx) {
+            return Poll::Ready(Ok(value));
+        }
+        let why = watch::why();
+        let elapsed = this.sleep.poll(cx).map(|()| Err(Elapsed(())));
+        if elapsed.is_pending() {
+            watch::waits_for(why); // the time is not what it waits for
+        }
+        elapsed
+    }
+}
+
+/// The time was over first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Elapsed(());
+
+impl fmt::Display for Elapsed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the time was over before it was ready")
+    }
+}
+
+impl core::error::Error for Elapsed {}
+
+impl From<Elapsed> for std::io::Error {
+    fn from(elapsed: Elapsed) -> Self {
+        std::io::Error::new(std::io::ErrorKind::TimedOut, elapsed)
+    }
+}
+
+/// What to do if ticks were missed because nobody asked for them in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MissedTicks {
+    /// They come at once, one after the other, until the beat is met again.
+    Burst,
+    /// The next comes a period after this one: the beat moves.
+    Delay,
+    /// They are left out, and the beat stays. Go: `time.Ticker`.
+    #[default]
+    Skip,
+}
+
+/// Ticks now, and then once every `period`.
+///
+/// # Panics
+/// If `period` is zero.
+pub fn interval(period: Duration) -> Interval {
+    interval_at(instant(), period)
+}
+
+/// Ticks at `first`, and then once every `period`.
+///
+/// # Panics
+/// If `period` is zero.
+pub fn interval_at(first: Instant, period: Duration) -> Interval {
+    assert!(!period.is_zero(), "an interval of no time would tick for ever: give a period of a nanosecond or more");
+    Interval { sleep: sleep_until(first), period, missed: MissedTicks::default() }
+}
+
+/// What [`interval`] returns.
+#[derive(Debug)]
+pub struct Interval {
+    sleep: Sleep,
+    period: Duration,
+    missed: MissedTicks,
+}
+
+impl Interval {
+    /// What to do about ticks that were missed.
+    #[must_use]
+    pub fn with_missed_ticks(mut self, missed: MissedTicks) -> Self {
+        self.missed = missed;
+        self
+    }
+
+    /// Waits for the next tick. Dropped while it waits, no tick is lost.
+    pub async fn tick(&mut self) {
+        core::future::poll_fn(|cx| self.poll_tick(cx)).await;
+    }
+
+    /// The same, for futures that are written by hand.
+    pub fn poll_tick(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        core::task::ready!(Pin::new(&mut self.sleep).poll(cx));
+        let (due, now) = (self.sleep.deadline, Cores::now());
+        let next = after(due, self.period);
+        self.sleep.deadline = match self.missed {
+            _ if next > now => next,
+            MissedTicks::Burst => next,
+            MissedTicks::Delay => after(now, self.period),
+            MissedTicks::Skip => {
+                let period = after(0, self.period);
+                now.saturating_add(period - (now - due) % period)
+            }
+        };
+        Poll::Ready(())
+    }
+
+    /// The time between two ticks.
+    #[must_use]
+    pub fn period(&self) -> Duration {
+        self.period
+    }
+}
+
+static_assertions::assert_impl_all!(Sleep: Send, Sync, Unpin);
+static_assertions::assert_impl_all!(Interval: Send, Sync, Unpin);
