@@ -1,6 +1,6 @@
 //! How late a ticker of 1 ms gets beside hogs: `cargo bench --bench hogs`. (`cargo test --benches` only sees that it runs.)
 //!
-//! Two Ps, and for each a goroutine that computes and never makes way. With preemption each loses its P after a slice;
+//! Two Ps, and for each a goroutine that computes and never yields. With preemption each loses its P after a slice;
 //! without, the ticker does not run before the hogs have ended.
 
 use spinpark::{JoinHandle, Runtime, Wait, time};

@@ -97,7 +97,7 @@ impl Ball {
     }
 }
 
-/// Two that do not make way until they are over, and some that want a turn meanwhile.
+/// Two that do not yield until they are over, and some that want a turn meanwhile.
 fn hog() {
     let other = go(|| busy(Duration::from_millis(25)));
     let small: Vec<_> = (0..4).map(|_| go(|| busy(Duration::from_millis(1)))).collect();

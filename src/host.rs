@@ -39,7 +39,7 @@ pub trait Host: Sized + Send + Sync + 'static {
     /// Runs `body` on a new thread.
     ///
     /// # Errors
-    /// [`SpawnError`] if no thread can be had now. The kernel then keeps the work and tries again later.
+    /// [`SpawnError`] if thread creation failed now. The kernel then keeps the work and tries again later.
     fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), SpawnError>;
 }
 
@@ -78,11 +78,11 @@ pub trait Lock<T>: Send + Sync + 'static {
     fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R;
 }
 
-/// One thread's bed. [`unpark`](Parker::unpark) before [`park`](Parker::park) is remembered, once.
+/// Where one thread sleeps. [`unpark`](Parker::unpark) before [`park`](Parker::park) is remembered, once.
 pub trait Parker: Send + Sync + 'static {
     /// A parker that remembers nothing.
     fn new() -> Self;
-    /// Sleeps until `unpark`; may also return for no reason. Acquires, on *every* way out, what `unpark` released
+    /// Sleeps until `unpark`; may also wake spuriously. Acquires, on *every* way out, what `unpark` released
     /// (golang/go #63384 is what happens otherwise). Only ever called by one thread.
     #[track_caller]
     fn park(&self);

@@ -42,17 +42,17 @@
 //! |------|-----------|
 //! | [`g`](kernel::types::g) | every status edge is one of the table's, taken by one compare-and-exchange |
 //! | [`p`](kernel::types::p) | a P has one owner at every moment; overtaking is bounded |
-//! | [`m`](kernel::types::m) | a woken M finds its mail |
+//! | [`m`](kernel::types::m) | a woken M finds its `nextp` |
 //! | [`runq`](kernel::queues::runq) | each G that is put is taken exactly once; `head <= tail <= head + capacity` |
 //! | [`runnext`](kernel::queues::runnext) | whoever empties the slot owns the G that was in it |
 //! | [`local`](kernel::queues::local) | never empty while a G was there all the time |
 //! | [`globq`](kernel::queues::globq) | list and length agree whenever the lock is free |
 //! | [`idle`](kernel::queues::idle) | a P is listed exactly when its bit is set and it is counted |
 //! | [`spinning`](kernel::protocol::spinning) | **work conservation:** while a G waits and a P is idle, some M looks, or has yet to look |
-//! | [`threads`](kernel::protocol::threads) | one wake a sleep; no P is lost when no M can be had |
+//! | [`threads`](kernel::protocol::threads) | one wake a sleep; no P is lost when no M is available |
 //! | [`sources`](kernel::protocol::sources), [`find`](kernel::protocol::find) | what is searched is looked at again before sleep, and before a P is idled |
 //! | [`work_source`](kernel::protocol::work_source) | a source that gets work wakes, after it can be seen |
-//! | [`timers`](kernel::protocol::timers) | a shelf's word is the moment of its earliest timer |
+//! | [`timers`](kernel::protocol::timers) | a shard's word is the moment of its earliest timer |
 //! | [`netpoll`](kernel::protocol::netpoll) | one waits in the poller at most, and no longer than until the earliest timer; if there is one, somebody does, or is awake |
 //! | [`role`](kernel::protocol::role) | a thread that waits has handed its P on or is known to have none; a preempted G gets a P back once |
 //! | [`syscall`](kernel::protocol::syscall) | the P of an M in a system call has one owner: one exchange decides |
@@ -74,15 +74,15 @@
 //! | `consume` | whoever takes moves `head` | whoever reads `head` first ([`runq`](kernel::queues::runq)) |
 //! | `slot` | whoever fills or empties `runnext` | who steals it, who tests for emptiness ([`runnext`](kernel::queues::runnext)) |
 //! | `status` | the edge that led here | the next ([`g`](kernel::types::g)) |
-//! | `mailbox` | who delivers | who collects ([`m`](kernel::types::m)) |
+//! | `nextp` | who delivers | who collects ([`m`](kernel::types::m)) |
 //! | `token` | who unparks | who returns from `park` ([`Parker`](host::Parker)) |
 //! | `work/spinning` | queue a G, StoreLoad, read `nmspinning` | leave `nmspinning`, StoreLoad, read the queues ([`spinning`](kernel::protocol::spinning)) |
-//! | `baton` | a seeker that leaves Gs in its ring | a seeker that leaves after it, and looks ([`spinning`](kernel::protocol::spinning)) |
-//! | `request` | a seeker that clears a request, and leaves | who leaves after it, and asks for a seeker ([`spinning`](kernel::protocol::spinning)) |
+//! | `baton` | a spinning M that leaves Gs in its ring | a spinning M that leaves after it, and looks ([`spinning`](kernel::protocol::spinning)) |
+//! | `request` | a spinning M that clears a request, and leaves | who leaves after it, and asks for a spinning M ([`spinning`](kernel::protocol::spinning)) |
 //! | `share` | who takes a share into its ring, then lowers the length | who reads the length, then the rings ([`globq`](kernel::queues::globq)) |
 //! | `timer/poll` | add a timer, StoreLoad, read who waits until when | say so, StoreLoad, read the deadline ([`timers`](kernel::protocol::timers), [`netpoll`](kernel::protocol::netpoll)) |
 //! | `poll` | who leaves the poller | who uses it next ([`netpoll`](kernel::protocol::netpoll)) |
-//! | `custody` | an M leaves its P in its word | who takes it out ([`syscall`](kernel::protocol::syscall)) |
+//! | `syscall-word` | an M leaves its P in its word | who takes it out ([`syscall`](kernel::protocol::syscall)) |
 //! | `syscall/stop` | leave the P in its word, StoreLoad, read `wanted` | set `wanted`, StoreLoad, read the words ([`syscall`](kernel::protocol::syscall), [`stw`](kernel::protocol::stw), [`safepoint`](kernel::protocol::stw::safepoint)) |
 //!
 //! Numbers, and what checks each of them: docs/invariants.md. What nothing checks: docs/caveats.md.

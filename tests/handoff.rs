@@ -178,7 +178,7 @@ mod a_task_that_blocks {
 mod a_stopped_world {
     use super::*;
 
-    /// Tasks that count, and make way, until they are told to end.
+    /// Tasks that count, and yield, until they are told to end.
     fn counters(runtime: &Runtime, n: usize) -> (Arc<AtomicUsize>, impl FnOnce()) {
         let (count, is_over) = (Arc::new(AtomicUsize::new(0)), flag());
         let spawn = |_| {

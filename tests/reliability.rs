@@ -205,7 +205,7 @@ mod a_deadlock {
             *place.lock().expect("no panic") = Some(cx.waker().clone());
             if polls > 1 { Poll::Ready(polls) } else { Poll::Pending }
         }));
-        assert_eq!(outcome.expect("a stranger wakes it"), 2);
+        assert_eq!(outcome.expect("a foreigner wakes it"), 2);
         waker.join().expect("no panic");
     }
 

@@ -543,7 +543,7 @@ mod a_histogram {
             metrics.latency.map(|times| times.count()) == metrics.run_time.map(|times| times.count())
         });
         let latency = runtime.metrics().latency.expect("asked for");
-        // 1000 of 8008, by lot.
+        // 1000 of 8008, at random.
         assert!((500..2000).contains(&latency.count()), "{latency:?}");
         assert!(latency.quantile(0.5) <= latency.quantile(0.99));
     }

@@ -43,7 +43,7 @@ where
     traced(|runtime| runtime.spawn(future).join().map(drop).expect("it does not panic")).states(1)
 }
 
-mod a_task_that_makes_way {
+mod a_task_that_yields {
     use super::*;
 
     #[test]

@@ -75,7 +75,7 @@ mod a_mutex {
 
     #[test]
     fn is_handed_over_to_who_has_waited_long() {
-        // Threads, so that nobody asks the greedy one to make way.
+        // Threads, so that nobody asks the greedy one to yield.
         let shared = Arc::new((Mutex::new(()), AtomicBool::new(false), AtomicBool::new(false)));
         let greedy = thread::spawn({
             let shared = Arc::clone(&shared);

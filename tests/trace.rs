@@ -213,7 +213,7 @@ mod a_trace {
         // The seventh displaces the sixth from the place of the next, for which the ring has no place.
         let spilled = trace.records().iter().position(|r| matches!(r.what, What::Spilled { .. })).expect("it is full");
         assert_eq!(trace.records()[spilled].what, What::Spilled { gs: vec![2, 3, 6] }, "{trace}");
-        let scene = trace.scene(spilled + 1);
+        let scene = trace.frame(spilled + 1);
         let p = &scene.ps[0];
         assert_eq!((p.next, &p.ring[..], &scene.global[..]), (Some(7), &[4, 5][..], &[2, 3, 6][..]));
         assert_eq!(scene.ms[0].g, Some(1));

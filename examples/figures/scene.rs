@@ -20,9 +20,9 @@ pub(crate) fn draw(title: &str, stage: &Stage, with_poller: bool) -> String {
     let mut svg = Svg::new(width);
     svg.title(title);
     svg.describe(&stage.lines().join("; "));
-    shelf(&mut svg, M, "GRQ", &stage.grq);
+    shard(&mut svg, M, "GRQ", &stage.grq);
     if with_poller {
-        shelf(&mut svg, 180, "network poller", &stage.poller);
+        shard(&mut svg, 180, "network poller", &stage.poller);
     }
     let mut x = LEFT;
     for m in alone {
@@ -37,7 +37,7 @@ pub(crate) fn draw(title: &str, stage: &Stage, with_poller: bool) -> String {
 }
 
 /// A box of Gs that belong to no P.
-fn shelf(svg: &mut Svg, y: i32, name: &str, gs: &[&str]) {
+fn shard(svg: &mut Svg, y: i32, name: &str, gs: &[&str]) {
     svg.rect([20, y + 24, 140, 62], FAINT, PAPER);
     svg.text(90, y + 16, INK, name);
     match gs {

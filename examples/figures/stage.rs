@@ -1,7 +1,7 @@
 //! One moment of a play, with the names that the figures use.
 
 use super::scenarios::Play;
-use spinpark::trace::{MScene, MState, State};
+use spinpark::trace::{MFrame, MState, State};
 use std::collections::BTreeMap;
 
 /// Who stands where.
@@ -45,16 +45,16 @@ pub(crate) struct Proc {
 impl Stage {
     /// After so many records.
     pub(crate) fn after(play: &Play, records: usize) -> Stage {
-        let scene = play.trace.scene(records);
+        let scene = play.trace.frame(records);
         let states = states(play, records);
         let name = |gs: &[u64]| gs.iter().map(|&g| play.name(g)).collect::<Vec<_>>();
         let is_one = scene.ps.len() == 1;
-        let proc = |(n, p): (usize, &spinpark::trace::PScene)| Proc {
+        let proc = |(n, p): (usize, &spinpark::trace::PFrame)| Proc {
             name: if is_one { "P".into() } else { format!("P{}", n + 1) },
             lrq: p.next.iter().chain(&p.ring).map(|&g| play.name(g)).collect(),
         };
-        let is_there = |m: &MScene| !matches!(m.state, MState::Absent | MState::Waking);
-        let thread = |(n, m): (usize, &MScene)| Thread {
+        let is_there = |m: &MFrame| !matches!(m.state, MState::Absent | MState::Waking);
+        let thread = |(n, m): (usize, &MFrame)| Thread {
             name: format!("M{}", n + 1),
             does: does(m, m.g.and_then(|g| states.get(&g).copied())),
             g: m.g.map(|g| play.name(g)),
@@ -90,7 +90,7 @@ impl Stage {
     }
 }
 
-fn does(m: &MScene, g: Option<State>) -> Does {
+fn does(m: &MFrame, g: Option<State>) -> Does {
     match (m.state, g) {
         (_, Some(State::Syscall)) => Does::IsBlocked,
         (_, Some(State::Runnable)) => Does::WaitsForP,

@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 pub struct Order {
     /// In which rooms, by name, in turn.
     pub rooms: Vec<String>,
-    /// With which wrong twin, by name.
+    /// With which wrong variant, by name.
     pub mutant: Option<String>,
     /// From which seed.
     pub seed: u64,
@@ -76,7 +76,7 @@ fn hunt(room: &Entry, order: &Order, mutant: Option<&'static Mutant>, slice: u64
 /// Does `order` on this thread, and tells `tell` how it goes. The first thing that is found ends it.
 ///
 /// # Errors
-/// If there is no such room or twin.
+/// If there is no such room or variant.
 pub fn work(order: &Order, mut tell: impl FnMut(News)) -> Result<(), String> {
     let find = |name: &String| rooms::find(name).ok_or_else(|| format!("there is no room `{name}`"));
     let rooms: Vec<&Entry> = order.rooms.iter().map(find).collect::<Result<_, _>>()?;

@@ -5,13 +5,13 @@
 //!   generated operations ──┬──► the kernel, on a host for one thread ──┐
 //!                          └──► a list ────────────────────────────────┴──► the same answers?
 //!
-//!   dice ──► program ──► a room on its stage ──► schedules drawn by lot, store buffers, real cores
+//!   dice ──► program ──► a room on its stage ──► schedules sampled at random, store buffers, real cores
 //!                                                   └──► each G once? linearizable? the invariants? ──no──► made short
 //! ```
 //!
 //! A model checker tries every interleaving of a few operations that somebody thought of. Sequences find other mistakes:
 //! a slot off by one after the cursor has wrapped around, a half rounded the wrong way, a G that waits for longer than it
-//! may. Random programs find the scenes that nobody thought of.
+//! may. Random programs find the scenarios that nobody thought of.
 //!
 //! **Who it is for.** Whoever changes the kernel. Whoever writes a [`Host`](spinpark::host::Host) of their own: before a
 //! host meets other threads, it must get the sequential case right, and every type here that drives the kernel is generic

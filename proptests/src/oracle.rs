@@ -21,7 +21,7 @@ pub trait Op: Copy + Debug {
     fn fresh(self) -> usize;
 }
 
-/// Something that operations are done to: a part of the kernel, its reference model, or a wrong twin of it.
+/// Something that operations are done to: a part of the kernel, its reference model, or a wrong variant of it.
 pub trait Subject {
     /// What can be done to it.
     type Op: Op;

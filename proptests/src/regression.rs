@@ -36,7 +36,7 @@ pub struct Regression {
     pub spinpark_program: u32,
     /// In which room.
     pub room: String,
-    /// With which wrong twin, if any.
+    /// With which wrong variant, if any.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub mutant: Option<String>,
     /// On which engine.
@@ -70,7 +70,7 @@ impl Regression {
         }
     }
 
-    /// Writes it into `folder`, under the room's name and the twin's, or the seed. Of the schedule only the decisions: the
+    /// Writes it into `folder`, under the room's name and the variant's, or the seed. Of the schedule only the decisions: the
     /// steps are what comes of them.
     ///
     /// # Errors
@@ -92,13 +92,13 @@ impl Regression {
     /// Plays it again: its schedule if it has one, else its program from its seed.
     ///
     /// # Errors
-    /// If there is no such room or twin, or the program is none of that room's.
+    /// If there is no such room or variant, or the program is none of that room's.
     pub fn play(&self) -> Result<Outcome, String> {
         let room = rooms::find(&self.room).ok_or_else(|| format!("there is no room `{}`", self.room))?;
         room.play(self)
     }
 
-    /// A program that failed with a wrong twin must still do so, and hold without it; any other must hold. `Err`: it is
+    /// A program that failed with a wrong variant must still do so, and hold without it; any other must hold. `Err`: it is
     /// not so.
     ///
     /// # Errors
@@ -107,9 +107,9 @@ impl Regression {
         if let Some(name) = &self.mutant
             && self.play()?.failure.is_none()
         {
-            return Ok(Err(format!("does not find the wrong twin {name} any more")));
+            return Ok(Err(format!("does not find the wrong variant {name} any more")));
         }
-        // The schedule is the twin's: the kernel takes other steps.
+        // The schedule is the variant's: the kernel takes other steps.
         let mut right = Regression { mutant: None, ..self.clone() };
         right.failure.script = None;
         let failure = right.play()?.failure;
@@ -122,10 +122,10 @@ impl Regression {
         Schedule::new(&Order::new(&self.room, self.engine, bounds, self.mutant.as_deref(), self.seed), failure.clone())
     }
 
-    /// The wrong twin it is played with.
+    /// The wrong variant it is played with.
     ///
     /// # Errors
-    /// If there is no such twin.
+    /// If there is no such variant.
     pub fn mutant(&self) -> Result<Option<&'static Mutant>, String> {
         let Some(name) = &self.mutant else { return Ok(None) };
         mutant::find(name).map(Some).ok_or_else(|| format!("there is no mutant `{name}`"))

@@ -1,6 +1,6 @@
 //! Random concurrent programs: what several threads do with one room of the kernel, played under many schedules.
 //!
-//! A [`Room`] says what its threads can do, plays a program once on whatever [`Stage`] it is given, and panics if one of
+//! A [`Room`] says what its threads can do, plays a program once on whatever [`ModelHost`] it is given, and panics if one of
 //! its invariants does not hold. From that follow the generator, the runs under shuttle's schedulers (or every
 //! interleaving of a small program), the search for the shortest failing program, and the search for the schedule with
 //! the fewest switches.
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use spinpark_verification::engine::{self, Bounds, Engine, Failure, Job, Outcome, Script, Verdict};
 use spinpark_verification::model::{Model, OnAny};
 use spinpark_verification::mutant::Mutant;
-use spinpark_verification::stage::Stage;
+use spinpark_verification::stage::ModelHost;
 use std::any::Any;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 /// A part of the kernel, with a stage around it, on which a few threads do what a program says.
 pub trait Room: Debug + Clone + PartialEq + Sized + 'static {
-    /// Its name; the wrong twins of the kernel's room of this name are played here.
+    /// Its name; the wrong variants of the kernel's room of this name are played here.
     const NAME: &'static str;
     /// What must hold, in a sentence.
     const CLAIM: &'static str;
@@ -38,7 +38,7 @@ pub trait Room: Debug + Clone + PartialEq + Sized + 'static {
     const LONGEST: usize = usize::MAX;
     /// Who plays its programs by default. A room that has fences needs a memory that can miss them.
     const ENGINES: &'static [Engine];
-    /// The wrong twins, by name, that its programs must find.
+    /// The wrong variants, by name, that its programs must find.
     const FALLS: &'static [&'static str];
     /// Rare things that [`reached`] can tell of. A room of which one was never reached was not looked at closely.
     const PATHS: &'static [&'static str];
@@ -59,7 +59,7 @@ pub trait Room: Debug + Clone + PartialEq + Sized + 'static {
     ///
     /// # Panics
     /// If an invariant does not hold.
-    fn play<H: Stage>(program: &Program<Self>) -> String;
+    fn play<H: ModelHost>(program: &Program<Self>) -> String;
     /// If this room is played on real cores, not by an engine: plays `program` once.
     fn on_cores(_program: &Program<Self>) -> Option<Result<(), String>> {
         None
@@ -153,7 +153,7 @@ impl<R: Room> fmt::Display for Program<R> {
 
 /// Plays `program` on what its threads share: thread 0 here, as `first` does, and the others beside it, as `others` do.
 /// Gives back what they shared, and what `first` gave.
-pub fn together<H: Stage, R: Room<Op: Send>, S: Send + Sync + 'static, T>(
+pub fn together<H: ModelHost, R: Room<Op: Send>, S: Send + Sync + 'static, T>(
     program: &Program<R>,
     shared: S,
     others: fn(&S, usize, Vec<R::Op>),
@@ -179,7 +179,7 @@ pub struct Trial {
     pub schedules: u64,
     /// From which seed.
     pub seed: u64,
-    /// With which wrong twin, if any.
+    /// With which wrong variant, if any.
     pub mutant: Option<&'static Mutant>,
 }
 
@@ -221,7 +221,7 @@ pub fn take_reached() -> BTreeMap<&'static str, u64> {
     REACHED.take()
 }
 
-fn play<R: Room, H: Stage>() -> String {
+fn play<R: Room, H: ModelHost>() -> String {
     let program = PROGRAM.with_borrow(Clone::clone).expect("it is set while an engine runs");
     R::play::<H>(program.downcast_ref().expect("it is of this room"))
 }

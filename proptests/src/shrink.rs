@@ -116,7 +116,7 @@ pub fn hunt<R: Room>(how: &Hunt, mut each: impl FnMut(&Program<R>, &Outcome)) ->
     None
 }
 
-/// If what a wrong twin failed by fails without the twin too, that is worse, and is what was found.
+/// If what a wrong variant failed by fails without the variant too, that is worse, and is what was found.
 fn blame_the_kernel<R: Room>(found: &Found<R>) -> Option<Found<R>> {
     found.trial.mutant?;
     let right = Trial { mutant: None, ..found.trial };

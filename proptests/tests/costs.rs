@@ -170,7 +170,7 @@ mod with_two_ps {
         submit(&sched, 1);
         let m1 = begin();
         let m1 = costs("find the only G", [17, 2, 1, 1, 1, 0, 0], || run(&sched, m1, 1));
-        assert_eq!(Staged::in_the_wings(), 0);
+        assert_eq!(Staged::suspended(), 0);
         assert!(staged::close(&sched, vec![m1]).is_empty());
     }
 
@@ -217,8 +217,8 @@ mod with_many_ps {
         let m1 = costs("the one readied last", [5, 1, 1, 0, 0, 0, 0], || run(&sched, m1, 13));
         let m1 = costs("the one left", [8, 1, 1, 0, 0, 0, 0], || run(&sched, m1, 12));
         // Another was asked for: work was left when M3 stopped spinning.
-        assert!(Staged::in_the_wings() <= 1);
-        let m4 = (Staged::in_the_wings() == 1).then(begin);
+        assert!(Staged::suspended() <= 1);
+        let m4 = (Staged::suspended() == 1).then(begin);
         assert!(staged::close(&sched, [m1, m2, m3].into_iter().chain(m4).collect()).is_empty());
     }
 
@@ -271,7 +271,7 @@ mod after_a_thread_was_refused {
         submit(&sched, 2);
         Staged::refuse(0);
         let (_, tried) = Counts::of(|| sched.tick(&mut watch, 1));
-        assert_eq!((tried.spawns, Staged::in_the_wings()), (1, 1), "{tried}");
+        assert_eq!((tried.spawns, Staged::suspended()), (1, 1), "{tried}");
         let m2 = run(&sched, begin(), 2);
         // Nothing was refused since: one that tried again would pass the fence.
         let (_, tried) = Counts::of(|| sched.tick(&mut watch, 2));

@@ -1,10 +1,10 @@
 //! A duty that is forgotten is a panic, in builds with debug assertions; one that is done is none.
 #![cfg(debug_assertions)]
 
-use spinpark::kernel::protocol::syscall::Custody;
+use spinpark::kernel::protocol::syscall::SyscallWord;
 use spinpark::kernel::sched::Sched;
 use spinpark::kernel::sched::config::Config;
-use spinpark::kernel::types::m::{MId, Seeking};
+use spinpark::kernel::types::m::{MId, SpinningToken};
 use spinpark::kernel::types::p::{OwnedP, PId};
 use spinpark_proptests::oracle::g;
 use spinpark_proptests::solo::Solo;
@@ -46,7 +46,7 @@ mod a_p {
 
     #[test]
     fn that_is_put_in_its_word_and_taken_out_is_still_a_duty() {
-        let word = Custody::<Solo>::new(PId(3));
+        let word = SyscallWord::<Solo>::new(PId(3));
         assert_eq!(panics_with(|| _ = word.put(OwnedP::assume(PId(3)), MId(0))), None);
         let why = panics_with(|| drop(word.take_any()));
         assert!(why.is_some_and(|why| why.starts_with("p: ")));
@@ -58,13 +58,13 @@ mod a_spinning_m {
 
     #[test]
     fn that_is_forgotten_is_a_panic() {
-        let why = panics_with(|| drop(Seeking::assume()));
+        let why = panics_with(|| drop(SpinningToken::assume()));
         assert!(why.is_some_and(|why| why.starts_with("m: ")));
     }
 
     #[test]
     fn that_is_counted_down_is_none() {
-        assert_eq!(panics_with(|| Seeking::assume().relinquish()), None);
+        assert_eq!(panics_with(|| SpinningToken::assume().relinquish()), None);
     }
 }
 

@@ -85,7 +85,7 @@ mod figure_6_g1_is_about_to_call {
         let (sched, m1, g1) = figure_6();
         assert_eq!((m1.m(), m1.p(), g1), (M1, P, g(1)));
         shows(&sched, 3, 0, 0, 0);
-        assert_eq!(Staged::in_the_wings(), 0, "there is one P: nobody else is needed");
+        assert_eq!(Staged::suspended(), 0, "there is one P: nobody else is needed");
         assert_eq!(close(&sched, vec![m1]), [2, 3, 4]);
     }
 }
@@ -127,7 +127,7 @@ mod figure_8_g1_comes_back {
         let (m1, g1, way) = sched.exitsyscall(away, g1).expect("P is there");
         assert_eq!((way, m1.m(), m1.p(), g1), (Way::Kept, M1, P, g(1)));
         shows(&sched, 3, 0, 0, 0);
-        assert_eq!(Staged::in_the_wings(), 0, "M2 was not needed");
+        assert_eq!(Staged::suspended(), 0, "M2 was not needed");
         assert_eq!(close(&sched, vec![m1]), [2, 3, 4]);
     }
 
@@ -201,7 +201,7 @@ mod figure_8_g1_comes_back {
         let m1 = woken.expect("it is open");
         assert_eq!((m1.m(), m1.p()), (M1, P));
         shows(&sched, 2, 2, 0, 0);
-        assert_eq!((Staged::in_the_wings(), sched.snapshot().alive), (0, 2));
+        assert_eq!((Staged::suspended(), sched.snapshot().alive), (0, 2));
 
         // G3 and G4 come first, and G5, which waited in the global queue when G1 came.
         let m1 = [3, 4, 5, 1].into_iter().fold(m1, |m1, number| runs(&sched, m1, number).0);

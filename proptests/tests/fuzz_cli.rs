@@ -42,12 +42,12 @@ mod nonsense_is_refused {
     }
 
     #[test]
-    fn an_unknown_twin() {
+    fn an_unknown_variant() {
         is_refused(&["--mutant", "nobody"], &["`nobody`", "list"]);
     }
 
     #[test]
-    fn a_twin_that_the_room_does_not_find() {
+    fn a_variant_that_the_room_does_not_find() {
         is_refused(&["local", "--mutant", "runq-cursors-of-two-bits"], &["runq-cursors-of-two-bits"]);
     }
 
@@ -94,7 +94,7 @@ mod nonsense_is_refused {
     #[test]
     fn a_program_of_another_format_or_room() {
         let folder = folder("other");
-        let output = fuzz(&folder, &["twins", "runq", "--seed", "1", "--jobs", "1"]);
+        let output = fuzz(&folder, &["variants", "runq", "--seed", "1", "--jobs", "1"]);
         assert!(output.status.success(), "{}", said(&output));
         let file = files(&folder.join("programs")).remove(0);
         let text = fs::read_to_string(&file).expect("it was written");
@@ -134,7 +134,7 @@ fn what_was_never_reached_is_named() {
 }
 
 #[test]
-fn a_wrong_twin_is_found_written_and_played_again() {
+fn a_wrong_variant_is_found_written_and_played_again() {
     let folder = folder("found");
     let args = ["--mutant", "runq-cursors-of-two-bits", "--seed", "3", "--jobs", "1"];
     let output = fuzz(&folder, &args);
@@ -147,7 +147,7 @@ fn a_wrong_twin_is_found_written_and_played_again() {
     let again = fuzz(&folder, &["replay", &file.to_string_lossy()]);
     assert_eq!(again.status.code(), Some(1), "{}", said(&again));
     assert!(said(&again).contains("It still fails."), "{}", said(&again));
-    // The kernel is not the twin.
+    // The kernel is not the variant.
     let right = fs::read_to_string(&file).expect("it was written");
     let right = right.replace("\"mutant\": \"runq-cursors-of-two-bits\",", "");
     let mut right: Regression = serde_json::from_str(&right).expect("it is still a program");
@@ -168,7 +168,7 @@ fn the_rooms_can_be_listed() {
 #[test]
 fn help_teaches() {
     let text = said(&fuzz(&folder("help"), &["--help"]));
-    for part in ["--minutes", "rare paths", "Exit status", "replay", "twins"] {
+    for part in ["--minutes", "rare paths", "Exit status", "replay", "variants"] {
         assert!(text.contains(part), "{part}: {text}");
     }
 }

@@ -11,7 +11,7 @@ use spinpark_proptests::room::{Program, Room, Trial, run};
 use spinpark_proptests::rooms::queue::{Call, Local, Queue, Ring};
 use spinpark_proptests::shrink::{Hunt, hunt};
 use spinpark_verification::engine::{Engine, Verdict};
-use spinpark_verification::stage::Stage;
+use spinpark_verification::stage::ModelHost;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -84,7 +84,7 @@ impl Room for LooksOnce {
             _ => Just(Op::IsEmpty).boxed(),
         }
     }
-    fn play<H: Stage>(program: &Program<Self>) -> String {
+    fn play<H: ModelHost>(program: &Program<Self>) -> String {
         let capacity = Capacity::new(4).expect("a power of two");
         let both = Arc::new((RunQueue::<H, 32>::new(capacity), RunNext::<H>::new(), History::<H, _>::default()));
         let asker = {

@@ -150,16 +150,16 @@ mod overtaking_is_bounded {
 }
 
 /// Queues with one mistake each: the properties above see it, and show it in few operations.
-mod a_wrong_twin_is_caught {
+mod a_wrong_variant_is_caught {
     use super::*;
 
     /// A queue that is right, but for what `wrong` does before or instead.
-    struct Twin {
+    struct Variant {
         right: Oracle,
         wrong: fn(&mut Oracle, Op, Range<u64>) -> Option<Vec<u64>>,
     }
 
-    impl Subject for Twin {
+    impl Subject for Variant {
         type Op = Op;
         type State = <Oracle as Subject>::State;
 
@@ -176,9 +176,9 @@ mod a_wrong_twin_is_caught {
 
     fn shortest(at_most: u32, wrong: fn(&mut Oracle, Op, Range<u64>) -> Option<Vec<u64>>) -> Vec<Op> {
         let (ops, _) = refute(CASES, vec(op(6), 0..200), |ops| {
-            let mut twin = Twin { right: Oracle::new(capacity(4), at_most), wrong };
-            // The roles are exchanged: the twin says what should be, and the kernel disagrees.
-            compare(&mut Kernel::<Solo, 4>::new(capacity(4), at_most), &mut twin, ops).map(|()| Tally::default())
+            let mut variant = Variant { right: Oracle::new(capacity(4), at_most), wrong };
+            // The roles are exchanged: the variant says what should be, and the kernel disagrees.
+            compare(&mut Kernel::<Solo, 4>::new(capacity(4), at_most), &mut variant, ops).map(|()| Tally::default())
         });
         assert!(ops.len() <= 12, "{} operations are too many to read: {ops:?}", ops.len());
         ops

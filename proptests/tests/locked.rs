@@ -73,7 +73,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// The Ms whose Gs wait, or a wrong twin of them.
+/// The Ms whose Gs wait, or a wrong variant of them.
 trait Waits {
     fn wait(&mut self, m: MId, wake: Wake) -> bool;
     fn rest(&mut self, m: MId) -> bool;
@@ -192,7 +192,7 @@ mod a_ticket_is_asked_for_once_a_wait {
     }
 
     /// Right, but for one function.
-    struct Twin {
+    struct Variant {
         right: Bindings,
         wait: fn(&mut Bindings, MId, Wake) -> bool,
         rest: fn(&mut Bindings, MId) -> bool,
@@ -200,7 +200,7 @@ mod a_ticket_is_asked_for_once_a_wait {
         forget: fn(&mut Bindings, MId),
     }
 
-    impl Waits for Twin {
+    impl Waits for Variant {
         fn wait(&mut self, m: MId, wake: Wake) -> bool {
             (self.wait)(&mut self.right, m, wake)
         }
@@ -218,51 +218,51 @@ mod a_ticket_is_asked_for_once_a_wait {
         }
     }
 
-    fn right() -> Twin {
+    fn right() -> Variant {
         let right = Bindings::new(MS);
         let (wait, rest) = (Bindings::wait, Bindings::rest);
-        Twin { right, wait, rest, ready: Bindings::ready, forget: Bindings::forget }
+        Variant { right, wait, rest, ready: Bindings::ready, forget: Bindings::forget }
     }
 
-    fn is_refuted(twin: impl Fn() -> Twin, steps: usize) {
-        let (ops, _) = refute(CASES, vec(op(), 0..150), |ops| as_lists_would(twin(), ops));
+    fn is_refuted(variant: impl Fn() -> Variant, steps: usize) {
+        let (ops, _) = refute(CASES, vec(op(), 0..150), |ops| as_lists_would(variant(), ops));
         assert!(ops.len() <= steps, "{} operations, and {steps} are enough: {ops:?}", ops.len());
     }
 
     #[test]
-    fn not_by_a_twin_that_forgets_a_wake_that_comes_first() {
+    fn not_by_a_variant_that_forgets_a_wake_that_comes_first() {
         let ready: fn(&mut Bindings, MId, Woken) -> bool =
             |b, m, why| b.waiting().any(|waiting| waiting == m) && b.ready(m, why);
-        is_refuted(|| Twin { ready, ..right() }, 2);
+        is_refuted(|| Variant { ready, ..right() }, 2);
     }
 
     #[test]
-    fn not_by_a_twin_that_remembers_it_for_two_waits() {
+    fn not_by_a_variant_that_remembers_it_for_two_waits() {
         let wait: fn(&mut Bindings, MId, Wake) -> bool = |b, m, wake| {
             b.wait(m, wake) || {
                 assert!(!b.ready(m, Woken::Ready));
                 false
             }
         };
-        is_refuted(|| Twin { wait, ..right() }, 3);
+        is_refuted(|| Variant { wait, ..right() }, 3);
     }
 
     #[test]
-    fn not_by_a_twin_that_rests_though_it_was_readied() {
+    fn not_by_a_variant_that_rests_though_it_was_readied() {
         let rest: fn(&mut Bindings, MId) -> bool = |b, m| b.rest(m) || b.wait(m, Wake::Outside) && b.rest(m);
-        is_refuted(|| Twin { rest, ..right() }, 1);
+        is_refuted(|| Variant { rest, ..right() }, 1);
     }
 
     #[test]
-    fn not_by_a_twin_whose_late_wake_outlives_its_m() {
-        is_refuted(|| Twin { forget: |_, _| (), ..right() }, 3);
+    fn not_by_a_variant_whose_late_wake_outlives_its_m() {
+        is_refuted(|| Variant { forget: |_, _| (), ..right() }, 3);
     }
 
-    /// The reason is a twin's too.
+    /// The reason is a variant's too.
     #[test]
-    fn not_by_a_twin_that_says_another_reason() {
+    fn not_by_a_variant_that_says_another_reason() {
         let ready: fn(&mut Bindings, MId, Woken) -> bool = |b, m, _| b.ready(m, Woken::Ready);
-        is_refuted(|| Twin { ready, ..right() }, 2);
+        is_refuted(|| Variant { ready, ..right() }, 2);
     }
 }
 
@@ -400,7 +400,7 @@ mod why_a_wait_ends {
         sched.ready_bound(m0.m());
         sched.ready_bound(m0.m());
         let (m0, woken) = sched.park_bound(m0, Wake::Inside);
-        assert_eq!((woken, Staged::in_the_wings()), (Woken::Ready, 0), "it did not let go of its P");
+        assert_eq!((woken, Staged::suspended()), (Woken::Ready, 0), "it did not let go of its P");
         close(&sched, vec![m0]);
     }
 

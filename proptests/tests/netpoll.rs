@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::{Arc, Mutex};
 
 type S = Arc<Sched<Staged>>;
-type Scene = Box<dyn FnOnce(&S) + Send>;
+type Scenario = Box<dyn FnOnce(&S) + Send>;
 
 /// What the test sees of one source of timers and of the poller.
 #[derive(Default)]
@@ -24,7 +24,7 @@ struct Shared {
     /// When the only timer is due, for G 9.
     when: AtomicU64,
     /// What happens in each wait.
-    scenes: Mutex<Vec<Scene>>,
+    scenarios: Mutex<Vec<Scenario>>,
     /// Until when somebody waited, each time.
     waits: Mutex<Vec<Nanos>>,
     interrupts: AtomicU32,
@@ -61,17 +61,17 @@ impl Poller for Wait {
     }
     fn poll(&self, until: Nanos, _: &mut dyn FnMut(G)) {
         self.0.waits.lock().expect("one thread").push(until);
-        let scene = self.0.scenes.lock().expect("one thread").pop().expect("nobody waits again");
+        let scenario = self.0.scenarios.lock().expect("one thread").pop().expect("nobody waits again");
         let sched = self.0.sched.lock().expect("one thread").clone().expect("it was made");
-        scene(&sched);
+        scenario(&sched);
     }
     fn interrupt(&self) {
         self.0.interrupts.fetch_add(1, Relaxed);
     }
 }
 
-fn scheduler(procs: usize, max_ms: usize, when: Nanos, scenes: Vec<Scene>) -> (S, Arc<Shared>) {
-    let shared = Arc::new(Shared { scenes: Mutex::new(scenes), when: AtomicU64::new(when), ..Shared::default() });
+fn scheduler(procs: usize, max_ms: usize, when: Nanos, scenarios: Vec<Scenario>) -> (S, Arc<Shared>) {
+    let shared = Arc::new(Shared { scenarios: Mutex::new(scenarios), when: AtomicU64::new(when), ..Shared::default() });
     let config = Config { procs, max_ms, ..Config::default() };
     let sched = Sched::with_poller(config, (), staged::enter, |waker| {
         let timer: Box<dyn WorkSource> = Box::new(Timer(Arc::clone(&shared), waker.clone()));
@@ -110,7 +110,7 @@ mod who_waits_in_the_poller {
     fn is_interrupted_by_the_monitor_if_a_timer_is_due_that_it_does_not_know() {
         let shared = Arc::<Mutex<Option<Arc<Shared>>>>::default();
         let theirs = Arc::clone(&shared);
-        let meanwhile: Scene = Box::new(move |sched| {
+        let meanwhile: Scenario = Box::new(move |sched| {
             let shared = theirs.lock().expect("one thread").take().expect("it was made");
             shared.when.store(SOON, Relaxed);
             let mut watch = sched.watch();
@@ -126,7 +126,7 @@ mod who_waits_in_the_poller {
         let m1 = Staged::begin().expect("a thread was asked for");
         let (m1, g1) = sched.next(m1).expect("it is open");
         assert_eq!(g1.id(), 1);
-        assert_eq!(Staged::in_the_wings(), 1, "nobody waits for the timer: one more is to look");
+        assert_eq!(Staged::suspended(), 1, "nobody waits for the timer: one more is to look");
         let m2 = Staged::begin().expect("a thread was asked for");
         let (m2, g9) = sched.next(m2).expect("it is open");
         assert_eq!(g9.id(), 9);
@@ -138,7 +138,7 @@ mod who_waits_in_the_poller {
     /// No thread can be had but this one.
     #[test]
     fn is_brought_back_if_no_other_m_can_be_had() {
-        let meanwhile: Scene = Box::new(|sched| assert!(sched.submit(g(2)).is_ok()));
+        let meanwhile: Scenario = Box::new(|sched| assert!(sched.submit(g(2)).is_ok()));
         let (sched, shared) = scheduler(1, 1, LATE, vec![meanwhile]);
         assert!(sched.submit(g(1)).is_ok());
         let m1 = Staged::begin().expect("a thread was asked for");
@@ -152,7 +152,7 @@ mod who_waits_in_the_poller {
 
     #[test]
     fn is_seen_in_the_picture() {
-        let meanwhile: Scene = Box::new(|sched| {
+        let meanwhile: Scenario = Box::new(|sched| {
             let snapshot = sched.snapshot();
             assert_eq!((snapshot.polling, snapshot.sleeping, snapshot.alive), (1, 0, 1));
             assert!(snapshot.is_quiescent() && snapshot.violation().is_none(), "{snapshot:?}");

@@ -1,4 +1,4 @@
-//! What failed once, in `regressions/`: with the wrong twin that it found it must still fail, and hold without.
+//! What failed once, in `regressions/`: with the wrong variant that it found it must still fail, and hold without.
 
 use spinpark_proptests::regression::{Regression, files_in};
 use std::path::{Path, PathBuf};

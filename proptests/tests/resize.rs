@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 const CASES: u32 = 300;
 
-/// What makes `held` so many, or a wrong twin of it; it says of which Ps the Gs are to be taken out.
+/// What makes `held` so many, or a wrong variant of it; it says of which Ps the Gs are to be taken out.
 type Resize = fn(&mut Vec<OwnedP>, &mut Vec<OwnedP>, usize, &mut dyn FnMut(&OwnedP));
 
 fn kernels(held: &mut Vec<OwnedP>, spare: &mut Vec<OwnedP>, procs: usize, empty: &mut dyn FnMut(&OwnedP)) {
@@ -91,8 +91,8 @@ mod the_ps_that_there_are_have_the_lowest_numbers {
     }
 
     #[test]
-    fn but_not_with_a_twin_that_takes_them_as_they_come() {
-        let twin: Resize = |held, spare, procs, empty| {
+    fn but_not_with_a_variant_that_takes_them_as_they_come() {
+        let variant: Resize = |held, spare, procs, empty| {
             while held.len() < procs {
                 held.push(spare.pop().expect("enough"));
             }
@@ -102,7 +102,7 @@ mod the_ps_that_there_are_have_the_lowest_numbers {
                 spare.push(p);
             }
         };
-        let (asked, _) = refute(CASES, vec(any::<usize>(), 0..20), |asked| are_the_lowest(twin, 8, 3, asked));
+        let (asked, _) = refute(CASES, vec(any::<usize>(), 0..20), |asked| are_the_lowest(variant, 8, 3, asked));
         assert_eq!(asked.len(), 1);
     }
 
@@ -253,7 +253,7 @@ fn all_ps_run(sched: &S, procs: usize) -> Vec<Worker> {
     workers.sort_by_key(Worker::p);
     let ps: Vec<u32> = workers.iter().map(|worker| worker.p().0).collect();
     assert_eq!(ps, Vec::from_iter(0..procs as u32));
-    assert_eq!((sched.snapshot().idle_ps, Staged::in_the_wings()), (0, 0));
+    assert_eq!((sched.snapshot().idle_ps, Staged::suspended()), (0, 0));
     workers
 }
 

@@ -36,8 +36,8 @@ fn table<T>(rows: [(T, &str); 5]) -> Vec<(T, String)> {
 }
 
 /// The handler: leaves the P, if it was asked to.
-fn signal(cell: &Cell, is_asked: bool) {
-    cell.interrupt(|p| if is_asked { Ok(p + 10) } else { Err(p) });
+fn signal(cell: &Cell, is_needspinning: bool) {
+    cell.interrupt(|p| if is_needspinning { Ok(p + 10) } else { Err(p) });
 }
 
 mod an_operation_does_what_the_table_says {

@@ -1,4 +1,4 @@
-//! Random concurrent programs on each room: the kernel holds, and each wrong twin falls, by a program of at most twelve
+//! Random concurrent programs on each room: the kernel holds, and each wrong variant falls, by a program of at most twelve
 //! operations.
 //!
 //! Each room is played for two seconds, or as many programs as `PROPTEST_CASES` says.
@@ -39,7 +39,7 @@ fn holds(name: &str) {
     }
 }
 
-fn each_wrong_twin_falls(name: &str) {
+fn each_wrong_variant_falls(name: &str) {
     let room = rooms::find(name).expect("there is such a room");
     let mut survivors = Vec::new();
     for mutant in room.falls {
@@ -50,7 +50,7 @@ fn each_wrong_twin_falls(name: &str) {
         };
         let seconds = clock.elapsed().as_secs_f64();
         println!("{mutant} after {seconds:.1} s: {}\n{}", found.failure.message, found.picture.join("\n"));
-        assert_eq!(found.mutant.as_deref(), Some(*mutant), "the kernel fails by this without a wrong twin");
+        assert_eq!(found.mutant.as_deref(), Some(*mutant), "the kernel fails by this without a wrong variant");
         assert!(found.operations <= 12, "{mutant} was found by {} operations, more than 12", found.operations);
     }
     assert!(survivors.is_empty(), "not found within a minute each: {survivors:?}");
@@ -61,8 +61,8 @@ macro_rules! rooms {
         mod a_room_holds {
             $(#[test] fn $test() { super::holds($name); })*
         }
-        mod each_wrong_twin_is_found {
-            $(#[test] fn $test() { super::each_wrong_twin_falls($name); })*
+        mod each_wrong_variant_is_found {
+            $(#[test] fn $test() { super::each_wrong_variant_falls($name); })*
         }
         #[test]
         fn every_room_is_listed_here() {
@@ -99,16 +99,16 @@ rooms! {
 }
 
 #[test]
-fn every_wrong_twin_has_a_room_that_must_find_it() {
+fn every_wrong_variant_has_a_room_that_must_find_it() {
     let tso = |mutant: &mutant::Mutant| mutant.killed_by.iter().any(|(_, engine)| engine.memory_model() == "TSO");
     for mutant in mutant::all() {
-        let is_step = matches!(mutant.mutation, mutant::Mutation::Twin(_));
+        let is_step = matches!(mutant.mutation, mutant::Mutation::Variant(_));
         let is_found = rooms::ALL.iter().any(|room| room.falls.contains(&mutant.name));
         // An ordering that is seen to be too weak only below TSO is out of reach.
         assert!(is_found || !(is_step || tso(mutant)), "no room must find {}", mutant.name);
     }
     let all: Vec<&str> = mutant::all().map(|mutant| mutant.name).collect();
     for name in rooms::ALL.iter().flat_map(|room| room.falls) {
-        assert!(all.contains(name), "there is no wrong twin {name}");
+        assert!(all.contains(name), "there is no wrong variant {name}");
     }
 }

@@ -221,16 +221,16 @@ mod a_cursor_never_needs_more_bits_than_it_has {
 }
 
 /// Rings with one mistake each: the properties above see it, and show it in few operations.
-mod a_wrong_twin_is_caught {
+mod a_wrong_variant_is_caught {
     use super::*;
 
     /// A ring that is right, but for what `wrong` does instead.
-    struct Twin {
+    struct Variant {
         right: Kernel<Solo, 4>,
         wrong: fn(&mut Kernel<Solo, 4>, Op) -> Option<Vec<u64>>,
     }
 
-    impl Subject for Twin {
+    impl Subject for Variant {
         type Op = Op;
         type State = <Kernel<Solo, 4> as Subject>::State;
 
@@ -247,8 +247,8 @@ mod a_wrong_twin_is_caught {
 
     fn shortest(wrong: fn(&mut Kernel<Solo, 4>, Op) -> Option<Vec<u64>>) -> (Vec<Op>, Broken) {
         let (ops, why) = refute(CASES, vec(op(6), 0..200), |ops| {
-            let mut twin = Twin { right: Kernel::new(capacity(4)), wrong };
-            compare(&mut twin, &mut Oracle::new(capacity(4)), ops).map(|()| Tally::default())
+            let mut variant = Variant { right: Kernel::new(capacity(4)), wrong };
+            compare(&mut variant, &mut Oracle::new(capacity(4)), ops).map(|()| Tally::default())
         });
         assert!(ops.len() <= 12, "{} operations are too many to read: {ops:?}", ops.len());
         (ops, why)

@@ -27,7 +27,7 @@ fn the_scheduler_answers_as_lists_would() {
     ]);
     seen.must_have(&[
         "a sleeper was woken",
-        "an M woke up for no reason",
+        "an M woke spuriously",
         "nobody was woken, for somebody looks",
         "who was about to sleep was asked to look",
         "who was about to idle its P was asked to look",
@@ -43,14 +43,14 @@ fn the_scheduler_answers_as_lists_would() {
         "back, and queued",
         "back, and a P came later",
         "retaken",
-        "a G was asked to make way",
+        "a G was asked to yield",
         "a P with work was handed on",
-        "a P was handed on because a seeker was asked for",
+        "a P was handed on because a spinning M was asked for",
         "a P was handed on because nobody looks",
     ]);
     seen.must_have(&[
         "a ticket was served",
-        "a bound G made way",
+        "a bound G yielded",
         "it was readied before it waited",
         "who waited got an idle P",
         "a P that nobody looks for went to who waits",

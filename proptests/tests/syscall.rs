@@ -2,7 +2,7 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use spinpark::kernel::protocol::syscall::{Custody, Tenure};
+use spinpark::kernel::protocol::syscall::{SyscallStatus, SyscallWord};
 use spinpark::kernel::types::m::MId;
 use spinpark::kernel::types::p::{OwnedP, PId};
 use spinpark_proptests::check::{Broken, Tally, check};
@@ -40,10 +40,10 @@ mod a_p_is_taken_out_of_the_call_that_was_seen_and_of_no_other {
     #[test]
     fn by_any_who_look_and_take() {
         let seen = check(CASES, vec(op(), 0..60), |ops| {
-            let word = Custody::<Solo>::new(P);
+            let word = SyscallWord::<Solo>::new(P);
             let mut owned = Some(OwnedP::assume(P));
             // The call, if there is one, by its number; how many there were; what was seen, and which call it was.
-            let (mut call, mut calls, mut looks) = (None, 0, Vec::<(Tenure, Option<u32>)>::new());
+            let (mut call, mut calls, mut looks) = (None, 0, Vec::<(SyscallStatus, Option<u32>)>::new());
             let (mut seen, mut why) = (Tally::default(), Ok(()));
             for op in ops {
                 let (expected, taken) = match op {
@@ -65,11 +65,11 @@ mod a_p_is_taken_out_of_the_call_that_was_seen_and_of_no_other {
                     }
                     Op::Take(_) if looks.is_empty() => continue,
                     Op::Take(look) => {
-                        let (tenure, saw) = looks[look % looks.len()];
+                        let (status, saw) = looks[look % looks.len()];
                         let now = call.map(|(call, _)| call);
                         seen.note_if(saw.is_some() && now.is_some() && saw != now, "it was in another call by then");
                         seen.note_if(saw.is_none(), "it was seen in none");
-                        (saw.is_some() && saw == now, word.take(tenure))
+                        (saw.is_some() && saw == now, word.take(status))
                     }
                     Op::TakeAny => (call.is_some(), word.take_any()),
                 };

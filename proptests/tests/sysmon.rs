@@ -281,11 +281,11 @@ mod a_p_in_a_syscall_while_work_waits_is_retaken_within_two_ticks {
 
     /// Alive: who wants to see more than the call finds exceptions.
     #[test]
-    fn and_a_twin_that_wants_the_same_slice_too_is_refuted() {
-        let twin = ByRule::of(|looks| {
+    fn and_a_variant_that_wants_the_same_slice_too_is_refuted() {
+        let variant = ByRule::of(|looks| {
             judge(looks, same_call(looks) && shown_for(looks, |p| p.dispatches) > 0 && is_needed(looks))
         });
-        assert!(exception(twin, &mut Tally::default()).is_some());
+        assert!(exception(variant, &mut Tally::default()).is_some());
     }
 }
 
@@ -334,7 +334,7 @@ mod a_p_that_makes_one_short_call_after_another_is_retaken_when_its_slice_is_ove
 
     /// Go before the mending of #28701.
     #[test]
-    fn but_not_by_a_twin_that_waits_for_the_same_call() {
+    fn but_not_by_a_variant_that_waits_for_the_same_call() {
         let (afters, why) = refute(CASES, vec(after(), 0..60), |afters| in_time(ByRule::of(same_call_only), afters));
         assert!(afters.len() <= 12, "{} looks are too many to read: {afters:?}", afters.len());
         assert!(why.to_string().starts_with("retaken at look None, its slice was over at Some"), "{why}");
@@ -350,7 +350,7 @@ mod the_monitor_judges_as_go_does {
             obeys(Seen::default(), &looks, |looks, seen| {
                 let (p, around, verdict) = looks[looks.len() - 1];
                 let is_other_call = !same_call(looks);
-                seen.note_if(verdict == Preempt, "it was asked to make way");
+                seen.note_if(verdict == Preempt, "it was asked to yield");
                 seen.note_if(
                     verdict == Retake && !around.is_wanted && is_other_call,
                     "its slice was over in another call",
@@ -365,7 +365,7 @@ mod the_monitor_judges_as_go_does {
             })
         });
         seen.must_have(&[
-            "it was asked to make way",
+            "it was asked to yield",
             "its slice was over in another call",
             "it had been idle for long",
             "it was wanted at once",
@@ -374,15 +374,15 @@ mod the_monitor_judges_as_go_does {
     }
 }
 
-/// The other side: when a P is left alone. Each law is asked of the kernel, and of a twin that breaks it.
+/// The other side: when a P is left alone. Each law is asked of the kernel, and of a variant that breaks it.
 mod a_p_is_left_alone {
     use super::*;
 
     type Law = fn(&[Looked], &mut Tally) -> Result<(), &'static str>;
 
-    fn law(law: Law, twin: fn(&[Looked]) -> Verdict, reached: &[&str]) {
+    fn law(law: Law, variant: fn(&[Looked]) -> Verdict, reached: &[&str]) {
         check(CASES, vec(look(), 0..80), |looks| obeys(Seen::default(), &looks, law)).must_have(reached);
-        let (looks, _) = refute(CASES, vec(look(), 0..80), |looks| obeys(ByRule::of(twin), looks, law));
+        let (looks, _) = refute(CASES, vec(look(), 0..80), |looks| obeys(ByRule::of(variant), looks, law));
         assert!(looks.len() <= 12, "{} looks are too many to read: {looks:?}", looks.len());
     }
 
@@ -451,7 +451,7 @@ mod a_p_is_left_alone {
     }
 }
 
-mod a_g_that_is_asked_to_make_way {
+mod a_g_that_is_asked_to_yield {
     use super::*;
 
     #[test]
@@ -546,7 +546,7 @@ mod the_monitor_slows_down_while_there_is_nothing_to_do {
     }
 
     #[test]
-    fn and_looks_within_a_millisecond_after_it_has_asked_a_g_to_make_way() {
+    fn and_looks_within_a_millisecond_after_it_has_asked_a_g_to_yield() {
         let mut pace = Pace::new();
         (0..100).for_each(|_| pace.after(false));
         assert_eq!(pace.delay(), LONGEST);
@@ -629,7 +629,7 @@ mod the_tick_on_a_whole_scheduler {
             let away = sched.entersyscall(m1);
             let mut watch = sched.watch();
             assert_eq!(ticks(&sched, &mut watch, &[SHORTEST; 4]), [false, true, false, false], "{ring} and {global}");
-            assert_eq!((Staged::in_the_wings(), sched.snapshot().in_syscall), (1, 0), "{ring} and {global}");
+            assert_eq!((Staged::suspended(), sched.snapshot().in_syscall), (1, 0), "{ring} and {global}");
             let m2 = Staged::begin().expect("it was started");
             let m2 = if ring + global == 0 { m2 } else { sched.next(m2).expect("there is work").0 };
             close_with(&sched, vec![m2], vec![(away, g9)]);
@@ -801,7 +801,7 @@ mod the_tick_on_a_whole_scheduler {
         let mut after_each = Vec::new();
         for _ in 0..3 {
             let now = sched.snapshot();
-            after_each.push((now.refused, now.global, now.idle_ps, Staged::in_the_wings()));
+            after_each.push((now.refused, now.global, now.idle_ps, Staged::suspended()));
             assert!(now.masks_agree, "{now:?}");
             ticks(&sched, &mut watch, &[SHORTEST]);
         }
@@ -811,15 +811,15 @@ mod the_tick_on_a_whole_scheduler {
         close(&sched, vec![m1]);
     }
 
-    /// For how long the monitor of `sched` sleeps each time; `scene` is what happens in its first sleep, its second …
-    fn naps(sched: &S, looks: usize, mut scene: impl FnMut(usize) + 'static) -> Vec<Option<Nanos>> {
+    /// For how long the monitor of `sched` sleeps each time; `scenario` is what happens in its first sleep, its second …
+    fn naps(sched: &S, looks: usize, mut scenario: impl FnMut(usize) + 'static) -> Vec<Option<Nanos>> {
         sched.start_sysmon().expect("a thread");
         let naps = Rc::new(RefCell::new(Vec::new()));
         let slept = Rc::clone(&naps);
         let ended = in_each_sleep(Staged::begin, move |nanos| {
             slept.borrow_mut().push(nanos);
             let so_far = slept.borrow().len();
-            scene(so_far);
+            scenario(so_far);
             if so_far < looks { Continue(()) } else { Break(()) }
         });
         assert!(ended.is_none(), "it lives for as long as the scheduler");
@@ -868,7 +868,7 @@ mod the_tick_on_a_whole_scheduler {
         assert_eq!(naps, [ever_later(54), calm(), vec![None, SOON, SOON]].concat());
     }
 
-    /// Two are asked to make way at the same tick, and one of them does: at the next tick neither is news.
+    /// Two are asked to yield at the same tick, and one of them does: at the next tick neither is news.
     #[test]
     fn comes_soon_once_though_two_are_asked_at_once() {
         let sched = scheduler(2);
@@ -923,7 +923,7 @@ mod the_tick_on_a_whole_scheduler {
             assert_eq!(later.snapshot().refused as usize, nap.min(3));
         });
         assert_eq!(naps, [SOON; 5]);
-        assert_eq!(Staged::in_the_wings(), 1, "it could be had at last");
+        assert_eq!(Staged::suspended(), 1, "it could be had at last");
     }
 
     #[test]

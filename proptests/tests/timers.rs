@@ -13,14 +13,14 @@ const CASES: u32 = 2000;
 #[derive(Debug, Clone, Copy)]
 enum Op {
     Add {
-        shelf: usize,
+        shard: usize,
         when: Nanos,
     },
     Remove(usize),
     Replace(usize),
     /// The time moves on by so much, and one that is due is taken, if there is one.
     TakeDue {
-        shelf: usize,
+        shard: usize,
         after: Nanos,
     },
     Drain,
@@ -29,18 +29,18 @@ enum Op {
 fn op() -> impl Strategy<Value = Op> {
     let when = prop_oneof![8 => 0..40 as Nanos, 1 => Just(NEVER - 1)];
     prop_oneof![
-        8 => (0..5usize, when).prop_map(|(shelf, when)| Op::Add { shelf, when }),
+        8 => (0..5usize, when).prop_map(|(shard, when)| Op::Add { shard, when }),
         3 => (0..30usize).prop_map(Op::Remove),
         2 => (0..30usize).prop_map(Op::Replace),
-        6 => (0..5usize, 0..6 as Nanos).prop_map(|(shelf, after)| Op::TakeDue { shelf, after }),
+        6 => (0..5usize, 0..6 as Nanos).prop_map(|(shard, after)| Op::TakeDue { shard, after }),
         1 => Just(Op::Drain),
     ]
 }
 
-/// A timer as the list knows it: on which shelf, when, how many were added before it, and what is to be done.
+/// A timer as the list knows it: on which shard, when, how many were added before it, and what is to be done.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Listed {
-    shelf: usize,
+    shard: usize,
     when: Nanos,
     number: usize,
     what: u64,
@@ -51,14 +51,14 @@ struct Listed {
 enum Wrong {
     /// Of those that are due at the same time the one that was added last comes first.
     LastFirst,
-    /// The first of all shelves comes first, whoever asks.
+    /// The first of all shards comes first, whoever asks.
     FirstOfAll,
     /// One that is due just now is not due.
     OnlyLater,
 }
 
 struct Both {
-    shelves: usize,
+    shards: usize,
     timers: Timers<Solo, u64>,
     /// Sorted by time, then by number.
     list: Vec<Listed>,
@@ -69,13 +69,13 @@ struct Both {
 }
 
 impl Both {
-    fn new(shelves: usize, wrong: Option<Wrong>) -> Self {
+    fn new(shards: usize, wrong: Option<Wrong>) -> Self {
         let (list, keys) = (Vec::new(), Vec::new());
-        Both { shelves, timers: Timers::new(shelves), list, keys, now: 0, wrong, seen: Tally::default() }
+        Both { shards, timers: Timers::new(shards), list, keys, now: 0, wrong, seen: Tally::default() }
     }
 
-    fn first_on(&self, shelf: usize) -> Nanos {
-        self.list.iter().find(|timer| timer.shelf == shelf).map_or(NEVER, |timer| timer.when)
+    fn first_on(&self, shard: usize) -> Nanos {
+        self.list.iter().find(|timer| timer.shard == shard).map_or(NEVER, |timer| timer.when)
     }
 
     fn position(&self, number: usize) -> Option<usize> {
@@ -84,13 +84,13 @@ impl Both {
 
     fn does(&mut self, op: Op) -> Result<(), Broken> {
         match op {
-            Op::Add { shelf, when } => {
-                let (number, on) = (self.keys.len(), shelf % self.shelves);
+            Op::Add { shard, when } => {
+                let (number, on) = (self.keys.len(), shard % self.shards);
                 let is_first = when < self.first_on(on);
-                let (key, found) = self.timers.add(shelf, when, number as u64);
-                self.seen.note(if is_first { "it was the first of its shelf" } else { "it was not the first" });
+                let (key, found) = self.timers.add(shard, when, number as u64);
+                self.seen.note(if is_first { "it was the first of its shard" } else { "it was not the first" });
                 self.keys.push(key);
-                self.list.push(Listed { shelf: on, when, number, what: number as u64 });
+                self.list.push(Listed { shard: on, when, number, what: number as u64 });
                 let last_first = self.wrong == Some(Wrong::LastFirst);
                 let order = |timer: &Listed| (timer.when, if last_first { !timer.number } else { timer.number });
                 self.list.sort_by_key(order);
@@ -113,12 +113,12 @@ impl Both {
                 self.seen.note(if told.is_ok() { "it was replaced" } else { "it was gone when it was to be replaced" });
                 same("replaced", &told, &self.timers.replace(key, new))
             }
-            Op::TakeDue { shelf, after } => {
+            Op::TakeDue { shard, after } => {
                 self.now += after;
-                let told = self.due(shelf).map(|at| self.list.remove(at));
+                let told = self.due(shard).map(|at| self.list.remove(at));
                 self.seen.note_if(told.is_none() && !self.list.is_empty(), "none was due");
-                self.seen.note_if(told.is_some_and(|timer| timer.shelf != shelf % self.shelves), "of another shelf");
-                same("due", &told.map(|timer| timer.what), &self.timers.take_due(shelf, self.now))
+                self.seen.note_if(told.is_some_and(|timer| timer.shard != shard % self.shards), "of another shard");
+                same("due", &told.map(|timer| timer.what), &self.timers.take_due(shard, self.now))
             }
             Op::Drain => {
                 let mut told: Vec<u64> = self.list.drain(..).map(|timer| timer.what).collect();
@@ -131,16 +131,16 @@ impl Both {
         }
     }
 
-    /// The earliest of the asked shelf if that is due, else of the next shelf.
-    fn due(&self, shelf: usize) -> Option<usize> {
+    /// The earliest of the asked shard if that is due, else of the next shard.
+    fn due(&self, shard: usize) -> Option<usize> {
         let is_due = |timer: &Listed| match self.wrong {
             Some(Wrong::OnlyLater) => timer.when < self.now,
             _ => timer.when <= self.now,
         };
-        let from = if self.wrong == Some(Wrong::FirstOfAll) { 0 } else { shelf };
-        (0..self.shelves).find_map(|step| {
-            let shelf = (from + step) % self.shelves;
-            self.list.iter().position(|timer| timer.shelf == shelf && is_due(timer))
+        let from = if self.wrong == Some(Wrong::FirstOfAll) { 0 } else { shard };
+        (0..self.shards).find_map(|step| {
+            let shard = (from + step) % self.shards;
+            self.list.iter().position(|timer| timer.shard == shard && is_due(timer))
         })
     }
 
@@ -158,8 +158,8 @@ fn same<T: std::fmt::Debug + PartialEq>(what: &str, told: &T, found: &T) -> Resu
     if told == found { Ok(()) } else { Err(Broken::because(format_args!("{what}: {found:?} instead of {told:?}"))) }
 }
 
-fn play(shelves: usize, wrong: Option<Wrong>, ops: &[Op]) -> Result<Tally, Broken> {
-    let mut both = Both::new(shelves, wrong);
+fn play(shards: usize, wrong: Option<Wrong>, ops: &[Op]) -> Result<Tally, Broken> {
+    let mut both = Both::new(shards, wrong);
     for &op in ops {
         both.does(op)?;
         both.agree()?;
@@ -173,17 +173,17 @@ mod timers_answer_as_a_sorted_list_would {
     use super::*;
 
     #[test]
-    fn on_one_shelf_and_on_several() {
-        let seen = check(CASES, (1..=3usize, vec(op(), 0..80)), |(shelves, ops)| play(shelves, None, &ops));
+    fn on_one_shard_and_on_several() {
+        let seen = check(CASES, (1..=3usize, vec(op(), 0..80)), |(shards, ops)| play(shards, None, &ops));
         seen.must_have(&[
-            "it was the first of its shelf",
+            "it was the first of its shard",
             "it was not the first",
             "it was removed",
             "it was gone when it was to be removed",
             "it was replaced",
             "it was gone when it was to be replaced",
             "none was due",
-            "of another shelf",
+            "of another shard",
             "several were drained",
         ]);
     }
@@ -203,7 +203,7 @@ mod a_wrong_rule_is_refuted {
         refuted(Wrong::LastFirst);
     }
     #[test]
-    fn the_first_shelf_comes_first_whoever_asks() {
+    fn the_first_shard_comes_first_whoever_asks() {
         refuted(Wrong::FirstOfAll);
     }
     #[test]

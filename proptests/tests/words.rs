@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 use spinpark::atomic::Value;
-use spinpark::kernel::protocol::syscall::Tenure;
+use spinpark::kernel::protocol::syscall::SyscallStatus;
 use spinpark::kernel::types::g::{G, Status};
-use spinpark::kernel::types::m::{MId, Mail, Seeking};
+use spinpark::kernel::types::m::{MId, NextP, SpinningToken};
 use spinpark::kernel::types::p::{OwnedP, PId, Turn};
 use spinpark_proptests::check::{Broken, Tally, check};
 use std::fmt::Debug;
@@ -92,10 +92,10 @@ mod a_word_holds_what_was_put_in {
 
     /// The largest M cannot be in a call: 0 says that there is none. `MAX_MS` is far below.
     #[test]
-    fn a_tenure() {
+    fn a_syscall_status() {
         check(CASES, (prop::option::of(number().prop_filter("one less", |m| *m < u32::MAX)), number()), |(m, tick)| {
-            let tenure = Tenure { in_syscall: m.map(MId), tick };
-            same(tenure, Tenure::from_word(tenure.into_word())).map(|()| Tally::default())
+            let status = SyscallStatus { in_syscall: m.map(MId), tick };
+            same(status, SyscallStatus::from_word(status.into_word())).map(|()| Tally::default())
         });
     }
 
@@ -110,18 +110,18 @@ mod a_word_holds_what_was_put_in {
     }
 
     #[test]
-    fn mail() {
-        check(CASES, (number(), any::<bool>()), |(p, seeks)| {
-            let seeking = seeks.then(Seeking::assume);
-            let word = Some(Mail::Run { p: OwnedP::assume(PId(p)), seeking }).into_word();
-            let Some(Mail::Run { p: out, seeking }) = Value::from_word(word) else {
-                return Err(Broken::because(format_args!("the mail with P{p} comes out as something else")));
+    fn nextp() {
+        check(CASES, (number(), any::<bool>()), |(p, spins)| {
+            let token = spins.then(SpinningToken::assume);
+            let word = Some(NextP::Run { p: OwnedP::assume(PId(p)), token }).into_word();
+            let Some(NextP::Run { p: out, token }) = Value::from_word(word) else {
+                return Err(Broken::because(format_args!("the `nextp` with P{p} comes out as something else")));
             };
-            let still_seeks = seeking.map(Seeking::relinquish).is_some();
-            same((PId(p), seeks), (out.relinquish(), still_seeks)).map(|()| Tally::default())
+            let still_spins = token.map(SpinningToken::relinquish).is_some();
+            same((PId(p), spins), (out.relinquish(), still_spins)).map(|()| Tally::default())
         });
-        assert!(matches!(Value::from_word(Some(Mail::Exit).into_word()), Some(Mail::Exit)));
-        assert_eq!(Option::<Mail>::None.into_word(), 0);
+        assert!(matches!(Value::from_word(Some(NextP::Exit).into_word()), Some(NextP::Exit)));
+        assert_eq!(Option::<NextP>::None.into_word(), 0);
     }
 
     #[test]

@@ -95,7 +95,7 @@ mod a_source_with_another_schedulers_waker_is_refused {
                 Vec::new()
             })
         };
-        let (there, gone) = (make().expect("no source, no stranger"), make().expect("no source, no stranger"));
+        let (there, gone) = (make().expect("no source, no foreigner"), make().expect("no source, no foreigner"));
         drop(gone);
         (there, wakers.try_into().expect("two"))
     }
@@ -103,7 +103,7 @@ mod a_source_with_another_schedulers_waker_is_refused {
     #[test]
     fn wherever_it_stands_and_the_first_is_named() {
         let (_there, strangers) = strangers();
-        // 0: its own waker; 1 and 2: a stranger's.
+        // 0: its own waker; 1 and 2: a foreign.
         let own_or_not = prop_oneof![3 => Just(0usize), 1 => 1..=2usize];
         let seen = check(300, vec(own_or_not, 0..6), |kinds| {
             let made = scheduler(|waker| {
@@ -123,7 +123,7 @@ mod a_source_with_another_schedulers_waker_is_refused {
     #[test]
     fn and_the_text_says_which_and_what_to_do() {
         let (_there, strangers) = strangers();
-        let refused = scheduler(|waker| vec![list(waker), list(&strangers[0])]).err().expect("a stranger");
+        let refused = scheduler(|waker| vec![list(waker), list(&strangers[0])]).err().expect("a foreigner");
         let text = refused.to_string();
         let says =
             ["source 1", "another scheduler's waker", "keep the one it was made from", "wake it when there is work"];
@@ -147,7 +147,7 @@ mod a_source_is_served {
     fn by_who_is_started_when_it_wakes() {
         let (sched, [source], waker) = with_sources(Config::default());
         source.get([vec![1, 2, 3]]);
-        assert_eq!(Staged::in_the_wings(), 0, "nobody knows yet");
+        assert_eq!(Staged::suspended(), 0, "nobody knows yet");
         waker.wake();
         let mut worker = Staged::begin().expect("somebody was woken");
         for (number, ring) in [(1, 2), (2, 1), (3, 0)] {
@@ -173,7 +173,7 @@ mod a_source_is_served {
         let (sched, [_], waker) = with_sources(Config::default());
         drop(sched);
         waker.wake();
-        assert_eq!(Staged::in_the_wings(), 0);
+        assert_eq!(Staged::suspended(), 0);
     }
 }
 

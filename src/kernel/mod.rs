@@ -10,7 +10,7 @@
 //!     └─────────┘                      │   │ then sleep                    │
 //!          ▲ a full ring spills half ──┼───┼───────────────────────────────┘
 //!          │                           │   ▼
-//!     submit, wakep ───────────────────┼─► a sleeping or new M, with an idle P, seeking
+//!     submit, wakep ───────────────────┼─► a sleeping or new M, with an idle P, spinning
 //!          ▲                           │
 //!          │ no P for it               │ the G makes a system call
 //!     ┌────┴────────┐                  ▼
@@ -27,7 +27,7 @@
 //!
 //! | room | decides | pairs |
 //! |------|---------|-------|
-//! | [`g`], [`p`], [`m`] | what a G, a P and an M are; evidence that cannot be copied | `status`, `mailbox` |
+//! | [`g`], [`p`], [`m`] | what a G, a P and an M are; evidence that cannot be copied | `status`, `nextp` |
 //! | [`runq`] | the ring of one P | `publish`, `consume` |
 //! | [`runnext`] | the slot before it | `slot` |
 //! | [`local`] | both as one queue; bounded overtaking | |
@@ -37,7 +37,7 @@
 //! | [`threads`] | a P for a sleeping or a new M | |
 //! | [`sources`], [`work_source`], [`find`] | where work can be, and how an M finds it | |
 //! | [`timers`], [`netpoll`] | what becomes due; who waits in the poller, and until when | `timer/poll`, `poll` |
-//! | [`syscall`] | who has the P of an M that is in a system call | `syscall/stop`, `custody` |
+//! | [`syscall`] | who has the P of an M that is in a system call | `syscall/stop`, `syscall-word` |
 //! | [`role`] | what a thread is while a G's code runs on it, and how that code may wait; what a signal handler may change | |
 //! | [`handoff`] | who gets a P that its M cannot use | |
 //! | [`sysmon`] | which P the monitor takes, and when it looks again | |
@@ -48,7 +48,7 @@
 //!
 //! Beside them: [`config`] and [`capacity`] (the numbers), [`observer`] (who watches), [`snapshot`] (what quiescence
 //! means), [`random_order`] (in which order to steal), and
-//! `evidence` (what makes a forgotten `OwnedP` or `Seeking` a panic in a debug build).
+//! `evidence` (what makes a forgotten `OwnedP` or `SpinningToken` a panic in a debug build).
 //!
 //! A protocol room imports no room: it says what it needs as a `Neighbours` trait of at most four methods.
 //! [`neighbours`] implements it with the real structures, the models with the smallest ones. Of the structures only

@@ -5,10 +5,10 @@ use crate::kernel::protocol::sources::SearchOrder;
 use crate::kernel::sched::config::{Config, ConfigError};
 use crate::kernel::sched::observer::Observer;
 use crate::runtime::exec::goroutine::stack::Stacks;
-use crate::runtime::exec::preempt::Hogs;
-use crate::runtime::exec::registry::Home;
+use crate::runtime::exec::preempt::DetachedTasks;
+use crate::runtime::exec::registry::RuntimeId;
 use crate::runtime::exec::task::Tasks;
-use crate::runtime::host::thread_config::{Plan, Staff};
+use crate::runtime::host::thread_config::{Plan, ThreadConfig};
 use crate::runtime::host::{cpus, signal, sim};
 use crate::runtime::observe::metrics::Meter;
 use crate::runtime::observe::trace::Recorder;
@@ -188,7 +188,7 @@ impl Builder {
         self
     }
 
-    /// Is it measured how long tasks wait for their turn, and how long they run then? For one time in eight, by lot. See
+    /// Is it measured how long tasks wait for their turn, and how long they run then? For one time in eight, at random. See
     /// [`Metrics::latency`](crate::Metrics::latency). Default: no, as it asks for the time. (What is merely counted always
     /// is.) If there are many runtimes in the process, and one measures, the others pay for half of it.
     pub fn latency_histogram(mut self, yes: bool) -> Self {
@@ -265,7 +265,7 @@ impl Builder {
     }
 
     /// How many threads there may be for tasks that were [preempted](Builder::preemption) and go on without a P, or that
-    /// make way on their thread ([`checkpoint`](crate::checkpoint)) and wait for their turn, besides
+    /// yield on their thread ([`checkpoint`](crate::checkpoint)) and wait for their turn, besides
     /// [`max_threads`](Builder::max_threads): 65,536 at most. Default 10,000. Go: `SetMaxThreads`, where it is the bound
     /// for all, and reaching it is fatal.
     ///
@@ -394,7 +394,7 @@ impl Builder {
         trace_every: Option<Duration>,
     ) -> Result<Runtime, BuildError> {
         let is_simulated = machine.is_any();
-        let home = Home::new();
+        let runtime_id = RuntimeId::new();
         signal::listen();
         let preempts = self.preempts && !is_simulated && config.max_detached > 0;
         if preempts && !signal::is_heard() {
@@ -403,14 +403,14 @@ impl Builder {
         let stacks = self.is_stackful.then(|| Stacks::new(config.procs, self.goroutine_stack));
         let parts = Parts {
             procs: config.procs,
-            home,
+            runtime_id,
             machine,
             detects_deadlock: self.detects_deadlock,
             meter: Meter::new(config.capacity(), self.is_timed),
-            staff: Staff::new(self.plan, is_simulated),
+            thread_config: ThreadConfig::new(self.plan, is_simulated),
             stacks,
-            hogs: Hogs::new(config.capacity(), preempts),
-            watch: self.watchers.open(home, &config)?,
+            detached_tasks: DetachedTasks::new(config.capacity(), preempts),
+            watch: self.watchers.open(runtime_id, &config)?,
         };
         let shared = Shared::new(parts).map_err(|error| BuildError::Poller(error.raw_os_error()))?;
         let trace_every = trace_every.filter(|_| !is_simulated);

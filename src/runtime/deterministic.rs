@@ -5,7 +5,7 @@
 //! use std::sync::Arc;
 //! use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 //!
-//! // Two tasks read, make way, and write: an update may be lost.
+//! // Two tasks read, yield, and write: an update may be lost.
 //! let count = |seed| {
 //!     let runtime = Runtime::builder().procs(1).deterministic(seed).build().expect("a runtime");
 //!     let count = Arc::new(AtomicU32::new(0));
@@ -30,7 +30,7 @@
 //!
 //! **What the seed decides.** Which of the threads that can go on does: whenever one would sleep, and at each dispatch and
 //! each [`checkpoint`](crate::checkpoint) perhaps. Whether the task whose turn it is goes behind the others of its P
-//! instead; so one P, too, has many orders. Whether a checkpoint makes way. Everything that the kernel chooses: whom to
+//! instead; so one P, too, has many orders. Whether a checkpoint yields. Everything that the kernel chooses: whom to
 //! steal from. And how often all of that happens: some seeds keep nearly the order that a real runtime would, some keep
 //! none. Nothing is promised about which seed does what: another version of this crate may do something else.
 //!
@@ -40,7 +40,7 @@
 //!
 //! **What it does not see.** A thread is only left where it sleeps, at a dispatch and at a checkpoint: races inside of the
 //! kernel, and of atomics between two tasks, are not explored. (Those of the kernel are, by the model checkers.) A
-//! closure that never makes way, and waits for another in a loop, is never left.
+//! closure that never yields, and waits for another in a loop, is never left.
 //!
 //! **What a program must do**, to be the same again: draw by [`choose`], tell time by [`now`], and let nothing depend on
 //! addresses or on the order of a [`HashMap`](std::collections::HashMap).
@@ -50,7 +50,7 @@
 //! [`pause`]. The same for a lock: none of std's may be held while the thread can be left, in a `pause`, a `join`, a
 //! `block_on`, a `checkpoint`. There is no network: sockets fail with [`Unsupported`](std::io::ErrorKind::Unsupported).
 //! Files are the real ones. Thread locals are shared by all simulated threads. What
-//! [`latency_histogram`](crate::Builder::latency_histogram) measures is drawn by lot, and not the same again.
+//! [`latency_histogram`](crate::Builder::latency_histogram) measures is sampled at random, and not the same again.
 
 use crate::runtime::exec::worker;
 use crate::runtime::host::{cores, sim};
@@ -105,7 +105,7 @@ pub fn choose(n: usize) -> usize {
     assert!(n > 0, "there is no number below 0 to choose");
     match sim::is_here() {
         true => sim::choose(n),
-        false => cores::lot(n),
+        false => cores::random_below(n),
     }
 }
 

@@ -41,7 +41,7 @@
 //! until it waits; a closure without one stays on its thread. While one computes, or blocks, it keeps its P for 10 ms, longer where it cannot be interrupted (see
 //! [`Builder::preemption`]), and with n Ps no more than n can do
 //! so at once; unless it blocks inside of [`syscall`] or [`blocking`], or in [`join`](JoinHandle::join): then others run.
-//! One that computes for long makes way by [`yield_now`] or [`checkpoint`]. A panic ends only the task, and is carried to
+//! One that computes for long yields by [`yield_now`] or [`checkpoint`]. A panic ends only the task, and is carried to
 //! its handle; if that was dropped, the panic hook's message is all there is. (With `panic = "abort"` the process ends.)
 
 mod builder;
@@ -73,7 +73,7 @@ pub use exec::thread_lock::{ThreadLock, lock_thread};
 pub use exec::wait_graph::{Deadlock, WaitingTask};
 pub use exec::worker::{NotInRuntime, checkpoint, go, spawn, try_go, try_spawn};
 pub use exec::yielding::{YieldNow, yield_now};
-pub use host::cores::{Bed, Cores};
+pub use host::cores::{Cores, FutexParker};
 pub use io::{fs, net};
 pub use observe::histogram::Histogram;
 pub use observe::metrics::{Metrics, PMetrics};
@@ -195,7 +195,7 @@ impl Runtime {
     }
 
     /// Runs `f` once for each P, with its number, at a moment at which the thread it runs on owns that P, without
-    /// stopping the world: each P as soon as its task has ended or makes way. Returns when `f` has run for all. Go:
+    /// stopping the world: each P as soon as its task has ended or yields. Returns when `f` has run for all. Go:
     /// `forEachP`.
     ///
     /// A panic of `f` is reported and dropped. `f` must not wait.
@@ -296,7 +296,7 @@ impl Runtime {
 
     /// Is the caller one of its tasks, or runs a closure for it, or has stopped its world, so that it would wait for itself?
     fn is_own_task(&self) -> bool {
-        worker::is_part_of(self.handle.tasks.home())
+        worker::is_part_of(self.handle.tasks.runtime_id())
     }
 }
 
@@ -383,7 +383,7 @@ impl Handle {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        let (task, awaited) = Task::of_closure(self.tasks.home(), f);
+        let (task, awaited) = Task::of_closure(self.tasks.runtime_id(), f);
         self.queue(task, awaited)
     }
 
@@ -396,19 +396,19 @@ impl Handle {
     where
         F: Future<Output: Send + 'static> + Send + 'static,
     {
-        let (task, awaited) = Task::new(self.tasks.home(), future);
+        let (task, awaited) = Task::new(self.tasks.runtime_id(), future);
         self.queue(task, awaited)
     }
 
     fn queue<T>(&self, task: Task, awaited: Awaited<T>) -> JoinHandle<T> {
-        let home = self.tasks.home();
-        if worker::holds_p_of(home) {
-            worker::schedule(home, task, false);
+        let runtime_id = self.tasks.runtime_id();
+        if worker::holds_p_of(runtime_id) {
+            worker::schedule(runtime_id, task, false);
         } else {
             // Given back if closed: it is dropped, which its handle says.
             drop(self.tasks.submit(task));
         }
-        JoinHandle::new(awaited, home)
+        JoinHandle::new(awaited, runtime_id)
     }
 
     /// Runs `f` when the runtime has nothing else to do. See [`Runtime::when_idle`].
@@ -450,7 +450,7 @@ impl Handle {
     }
 
     /// Runs `f` once for each P, with its number, at a moment at which the thread it runs on owns that P, without
-    /// stopping the world: each P as soon as its task has ended or makes way. Returns when `f` has run for all. Go:
+    /// stopping the world: each P as soon as its task has ended or yields. Returns when `f` has run for all. Go:
     /// `forEachP`.
     ///
     /// A panic of `f` is reported and dropped. `f` must not wait.

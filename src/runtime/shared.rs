@@ -3,15 +3,15 @@
 use crate::kernel::protocol::work_source::{Poller, Waker};
 use crate::kernel::sched::Sources;
 use crate::kernel::sched::observer::{Event, Observer};
-use crate::runtime::exec::block_on::Guests;
+use crate::runtime::exec::block_on::BlockOnWaiters;
 use crate::runtime::exec::goroutine::stack::Stacks;
 use crate::runtime::exec::idle::IdleWork;
-use crate::runtime::exec::owned::Hall;
-use crate::runtime::exec::preempt::Hogs;
-use crate::runtime::exec::registry::Home;
-use crate::runtime::exec::wait_graph::Board;
+use crate::runtime::exec::owned::OwnedTasks;
+use crate::runtime::exec::preempt::DetachedTasks;
+use crate::runtime::exec::registry::RuntimeId;
+use crate::runtime::exec::wait_graph::WaitGraph;
 use crate::runtime::host::sim;
-use crate::runtime::host::thread_config::Staff;
+use crate::runtime::host::thread_config::ThreadConfig;
 use crate::runtime::io::reactor::Reactor;
 use crate::runtime::observe::metrics::Meter;
 use crate::runtime::observe::schedtrace::Printer;
@@ -23,30 +23,30 @@ use std::io;
 use std::sync::Arc;
 
 pub(super) struct Shared {
-    pub(super) home: Home,
+    pub(super) runtime_id: RuntimeId,
     /// The machine that it runs on, if that is simulated.
     pub(super) machine: sim::Number,
     /// Tasks that wait for others, on a thread of their own.
-    pub(super) board: Board,
+    pub(super) wait_graph: WaitGraph,
     /// Tasks that wait, without a thread.
-    pub(super) hall: Arc<Hall>,
+    pub(super) owned_tasks: Arc<OwnedTasks>,
     pub(super) timers: Arc<TimerQueue>,
     pub(super) reactor: Arc<Reactor>,
     /// Threads in `block_on`.
-    pub(super) guests: Guests,
+    pub(super) block_on_waiters: BlockOnWaiters,
     /// Is a wait without end an error, where it is certain?
     pub(super) detects_deadlock: bool,
     /// What is counted.
     pub(super) meter: Meter,
     /// How its threads are.
-    pub(super) staff: Staff,
+    pub(super) thread_config: ThreadConfig,
     /// Who prints what it looks like.
     pub(super) printer: Printer,
     /// What goroutines run on.
     /// `None`: closures run on their threads' own stacks.
     pub(super) stacks: Option<Arc<Stacks>>,
     /// Tasks that run without a P.
-    pub(super) hogs: Hogs,
+    pub(super) detached_tasks: DetachedTasks,
     /// Who watches, if anybody does.
     watch: Option<Box<Watch>>,
 }
@@ -54,13 +54,13 @@ pub(super) struct Shared {
 /// What has to be known of a runtime to make it.
 pub(super) struct Parts {
     pub(super) procs: usize,
-    pub(super) home: Home,
+    pub(super) runtime_id: RuntimeId,
     pub(super) machine: sim::Number,
     pub(super) detects_deadlock: bool,
     pub(super) meter: Meter,
-    pub(super) staff: Staff,
+    pub(super) thread_config: ThreadConfig,
     pub(super) stacks: Option<Arc<Stacks>>,
-    pub(super) hogs: Hogs,
+    pub(super) detached_tasks: DetachedTasks,
     pub(super) watch: Option<Box<Watch>>,
 }
 
@@ -68,41 +68,45 @@ impl Shared {
     /// # Errors
     /// If the system gives no poller.
     pub(super) fn new(parts: Parts) -> io::Result<Shared> {
-        let Parts { procs, home, machine, detects_deadlock, meter, staff, stacks, hogs, watch } = parts;
+        let Parts { procs, runtime_id, machine, detects_deadlock, meter, thread_config, stacks, detached_tasks, watch } =
+            parts;
         let timers = Arc::new(TimerQueue::new(procs));
-        let reactor = Arc::new(Reactor::new(home, &timers, machine.is_any(), IdleWork::new(home, stacks.clone()))?);
+        let reactor =
+            Arc::new(Reactor::new(runtime_id, &timers, machine.is_any(), IdleWork::new(runtime_id, stacks.clone()))?);
         Ok(Shared {
-            home,
+            runtime_id,
             machine,
-            board: Board::default(),
-            hall: Hall::new(procs),
+            wait_graph: WaitGraph::default(),
+            owned_tasks: OwnedTasks::new(procs),
             timers,
             reactor,
-            guests: Guests::default(),
+            block_on_waiters: BlockOnWaiters::default(),
             detects_deadlock,
             meter,
-            staff,
+            thread_config,
             printer: Printer::default(),
             stacks,
-            hogs,
+            detached_tasks,
             watch,
         })
     }
 
     /// Where Gs come from besides the queues, and where an M waits.
     pub(super) fn sources(&self) -> impl FnOnce(&Waker) -> (Sources, Box<dyn Poller>) + use<> {
-        let (home, timers, hall) = (self.home, Arc::clone(&self.timers), Arc::clone(&self.hall));
+        let (runtime_id, timers, owned_tasks) =
+            (self.runtime_id, Arc::clone(&self.timers), Arc::clone(&self.owned_tasks));
         let reactor = Arc::clone(&self.reactor);
         move |waker| {
             timers.open(waker);
-            let source = TimerSource { home, timers, hall, waker: waker.clone(), looked: AtomicU64::new(0) };
+            let source =
+                TimerSource { runtime_id, timers, owned_tasks, waker: waker.clone(), looked: AtomicU64::new(0) };
             (vec![Box::new(source)], Box::new(reactor))
         }
     }
 
     /// The scheduler is closed: whoever waits is dropped.
     pub(super) fn close(&self) {
-        self.hall.clear();
+        self.owned_tasks.clear();
         self.timers.serve_if_any();
         self.reactor.close();
         self.printer.end();
@@ -139,13 +143,13 @@ impl Observer for Shared {
         self.meter.note(&event);
         spans::tell(&event);
         match event {
-            Event::Starting { .. } => self.staff.announce(),
-            Event::Preempt { p, .. } => self.hogs.signal(p),
-            Event::Undetachable { .. } => self.hogs.reached_limit(),
+            Event::Starting { .. } => self.thread_config.announce(),
+            Event::Preempt { p, .. } => self.detached_tasks.signal(p),
+            Event::Undetachable { .. } => self.detached_tasks.reached_limit(),
             Event::Slept { sleeping, alive, .. } | Event::Gone { sleeping, alive }
                 if sleeping == alive && !self.is_expecting() =>
             {
-                spans::quietly(|| self.guests.all_is_quiet());
+                spans::quietly(|| self.block_on_waiters.all_is_quiet());
             }
             _ => (),
         }

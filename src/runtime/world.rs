@@ -6,8 +6,8 @@ use crate::kernel::sched::config::ConfigError;
 use crate::kernel::sched::stw::Stopped;
 use crate::kernel::types::p::PId;
 use crate::runtime::exec::owned::guarded;
-use crate::runtime::exec::registry::Home;
-use crate::runtime::exec::task::{Left, Post, Tasks};
+use crate::runtime::exec::registry::RuntimeId;
+use crate::runtime::exec::task::{CurrentWorker, InSyscall, Tasks};
 use crate::runtime::exec::worker::{self, Callback, NotInRuntime, Return};
 use core::fmt;
 use std::sync::Arc;
@@ -26,21 +26,21 @@ struct World {
     tasks: Tasks,
     stopped: Option<Stopped>,
     /// The world of another runtime that this thread has stopped.
-    outer: Option<Home>,
+    outer: Option<RuntimeId>,
 }
 
 impl World {
     fn stop(tasks: &Tasks) -> World {
         let stopped = match own_post(tasks) {
-            Some(post) => {
-                let stopped = post.stop();
+            Some(current) => {
+                let stopped = current.stop();
                 worker::becomes_stopper(tasks);
                 stopped
             }
             None => tasks.stop(),
         };
         let outer = worker::stopped();
-        worker::set_stopped(Some(tasks.home()));
+        worker::set_stopped(Some(tasks.runtime_id()));
         World { tasks: tasks.clone(), stopped: Some(stopped), outer }
     }
 }
@@ -50,22 +50,22 @@ impl Drop for World {
         worker::set_stopped(self.outer);
         let left = self.stopped.take().and_then(|stopped| self.tasks.start_again(stopped));
         if let Some(left) = left {
-            worker::give_post(left.come_back());
+            worker::set_current_worker(left.come_back());
         }
     }
 }
 
 /// The P of this runtime that the caller's task holds, taken.
-fn own_post(tasks: &Tasks) -> Option<Post> {
-    if worker::current() != Some(tasks.home()) {
+fn own_post(tasks: &Tasks) -> Option<CurrentWorker> {
+    if worker::current() != Some(tasks.runtime_id()) {
         return None;
     }
-    worker::take_post()
+    worker::take_current_worker()
 }
 
 pub(super) fn stop<R>(tasks: &Tasks, f: impl FnOnce() -> R) -> Result<R, StopError> {
     with_stopped(tasks, |_| {
-        tasks.shared().hogs.wait();
+        tasks.shared().detached_tasks.wait();
         f()
     })
 }
@@ -75,36 +75,36 @@ pub(super) fn set_procs(tasks: &Tasks, procs: usize) -> Result<usize, SetProcsEr
 }
 
 fn with_stopped<R>(tasks: &Tasks, f: impl FnOnce(&mut Stopped) -> R) -> Result<R, StopError> {
-    if worker::stopped() == Some(tasks.home()) {
+    if worker::stopped() == Some(tasks.runtime_id()) {
         return Err(StopError::Nested);
     }
     // A task of another runtime does not hold up that one.
-    let _back = (worker::current() != Some(tasks.home())).then(|| Return::after_leaving(true));
+    let _back = (worker::current() != Some(tasks.runtime_id())).then(|| Return::after_leaving(true));
     let mut world = World::stop(tasks);
     let stopped = world.stopped.as_mut().expect("world: it is stopped");
     Ok(f(stopped))
 }
 
 pub(super) fn for_each_p(tasks: &Tasks, f: impl Fn(usize) + Send + Sync + 'static) -> Result<(), StopError> {
-    if worker::stopped() == Some(tasks.home()) {
+    if worker::stopped() == Some(tasks.runtime_id()) {
         return Err(StopError::Nested);
     }
-    let home = tasks.home();
+    let runtime_id = tasks.runtime_id();
     // A panic would end the thread that happens to own the P.
     let f = Arc::new(move |p: PId| {
-        let _callback = Callback::of(home);
+        let _callback = Callback::of(runtime_id);
         guarded(|| f(p.index()));
     });
-    let left: Option<Left> = match own_post(tasks) {
-        Some(post) => post.for_each_p(f),
+    let left: Option<InSyscall> = match own_post(tasks) {
+        Some(current) => current.for_each_p(f),
         None => {
-            let _back = (worker::current() != Some(tasks.home())).then(|| Return::after_leaving(true));
+            let _back = (worker::current() != Some(tasks.runtime_id())).then(|| Return::after_leaving(true));
             tasks.for_each_p(f);
             None
         }
     };
     if let Some(left) = left {
-        worker::give_post(left.come_back());
+        worker::set_current_worker(left.come_back());
     }
     Ok(())
 }

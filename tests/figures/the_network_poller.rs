@@ -54,7 +54,7 @@ fn a_real_socket_goes_the_same_way() {
     let seen = recorder.clone();
     let g2 = runtime.go(move || {
         let socket = net::UdpSocket::bind("127.0.0.1:0").expect("a socket");
-        // If G1 was asked to make way before it waits, it comes first once more.
+        // If G1 was asked to yield before it waits, it comes first once more.
         while !seen.trace().states(1).iter().any(|state| matches!(state, State::Waiting(_))) {
             yield_now().wait();
         }

@@ -1,7 +1,7 @@
 /* Who looks for work, who is woken, who sleeps: the kernel's protocol as a Promela model. docs/liveness.md says what is
  * checked and what is not; README.md, beside this file, how to run it by hand.
  *
- * It follows src/kernel step by step: spinning.rs (elect, leave, wakep, found_work, retire, turns_back), threads.rs
+ * It follows src/kernel step by step: spinning.rs (elect, leave, wakep, found_work, retire, must_recheck), threads.rs
  * (startm, refused, stopm), find.rs and neighbours.rs (search, idle, stop), handoff.rs, and syscall.rs for a call that
  * blocks. A step of the model is one access to a word that others write too, or a whole hold of the scheduler's lock.
  * Where a hold could be seen half done, because the count and the request are two words that are read without the lock,
@@ -43,8 +43,8 @@ chan global = [NG] of { byte };
 /* What is under each P: runnext and the ring, in one. */
 chan ring[NP] = [NG] of { byte };
 
-/* What lies in an M's mailbox: nothing, or 2 + 2 * P + (is it counted?). */
-byte mail[NM];
+/* What lies in an M's nextp: nothing, or 2 + 2 * P + (is it counted?). */
+byte nextp[NM];
 
 /* What the kernel tells who watches (src/kernel/sched/observer.rs), as far as the model knows it. */
 #define QUEUED_FREE 1                   /* b: G.         Queued, in the global queue */
@@ -126,7 +126,7 @@ byte watched;
 #define WHOLE_HOLDS                     /* each hold of the lock is one step: else who waits for it could wait for ever */
 #endif
 bit turn[NP];                           /* is it the global queue's turn? */
-#define LAST NG                         /* G1 readies G2 and makes way, again and again; G3, if there is one, is */
+#define LAST NG                         /* G1 readies G2 and yields, again and again; G3, if there is one, is */
 #define STEP 2                          /* submitted meanwhile */
 #endif
 #ifdef CALLS
@@ -199,7 +199,7 @@ inline any_work() {
     od
 }
 
-/* threads.rs: startm, for the P in `q`. An M is looked for; it gets its mail. If there is none, the P is put back with a
+/* threads.rs: startm, for the P in `q`. An M is looked for; it gets its nextp. If there is none, the P is put back with a
  * request, unless an M fell asleep meanwhile. */
 inline startm(counted) {
     atomic {
@@ -247,12 +247,12 @@ inline startm(counted) {
     :: m != NONE
     fi;
     if
-    :: m != NONE -> atomic { mail[m] = 2 + 2 * q + counted; m = NONE; q = NONE; yes = 0 }
+    :: m != NONE -> atomic { nextp[m] = 2 + 2 * q + counted; m = NONE; q = NONE; yes = 0 }
     :: m == NONE
     fi
 }
 
-/* spinning.rs: send_seeker; with the fence before it, wakep. */
+/* spinning.rs: start_spinning_m; with the fence before it, wakep. */
 inline wakep() {
     elect();
     if
@@ -300,9 +300,9 @@ inline wakep() {
 /* spinning.rs: found_work. */
 inline found() {
     if
-    :: seeking ->
+    :: token ->
         sought();
-        atomic { seeking = 0; yes = (nmspinning == 1); nmspinning-- };
+        atomic { token = 0; yes = (nmspinning == 1); nmspinning-- };
 #ifdef THE_LAST_WAKES_NOBODY
         yes = 0;
 #endif
@@ -315,7 +315,7 @@ inline found() {
             fi
         :: !yes
         fi
-    :: !seeking
+    :: !token
     fi
 }
 
@@ -450,7 +450,7 @@ inline publish() {
 
 inline steal() {
     if
-    :: !seeking ->
+    :: !token ->
         atomic {
             if
             :: 2 * nmspinning < NP - has(idle, 0) - has(idle, 1) -> event(SPINNING, 0, 0); yes = 1
@@ -458,13 +458,13 @@ inline steal() {
             fi
         };
         if
-        :: yes -> nmspinning++; atomic { needspinning = 0; seeking = 1; yes = 0 }
+        :: yes -> nmspinning++; atomic { needspinning = 0; token = 1; yes = 0 }
         :: !yes
         fi
-    :: seeking
+    :: token
     fi;
     if
-    :: seeking ->
+    :: token ->
         do
         :: atomic {
             g == 0 && v < NP ->
@@ -488,7 +488,7 @@ inline steal() {
         :: g == 0
         fi;
         v = 0
-    :: !seeking
+    :: !token
     fi
 }
 
@@ -534,13 +534,13 @@ inline put_global(which) {
 /* An M's life. It begins without a P: asleep or not yet started, which is the same to who wants one. */
 proctype M(byte me) {
     byte p = NONE, q = NONE, m = NONE, g, x, i, v, hand;
-    bit seeking, yes;
+    bit token, yes;
 
 rest:
     atomic {
-        mail[me] != 0 -> p = (mail[me] - 2) / 2; seeking = mail[me] % 2; mail[me] = 0;
+        nextp[me] != 0 -> p = (nextp[me] - 2) / 2; token = nextp[me] % 2; nextp[me] = 0;
 #ifdef FORGETS_THAT_IT_IS_COUNTED
-        seeking = 0;
+        token = 0;
 #endif
         goto got
     };
@@ -548,8 +548,8 @@ got:
     atomic {
         event(GOT, p, 0);
         if
-        :: seeking -> event(CALLED, 0, 0)
-        :: !seeking
+        :: token -> event(CALLED, 0, 0)
+        :: !token
         fi
     };
 
@@ -582,16 +582,16 @@ search:
 #endif
 #ifndef IDLES_UNASKED
         if
-        :: !seeking && needspinning ->
-            nmspinning++; seeking = 1;
+        :: !token && needspinning ->
+            nmspinning++; token = 1;
 #ifdef WHOLE_HOLDS
             needspinning = 0; held = 0; goto search
 #else
-            goto called_upon
+            goto take_needspinning
 #endif
-        :: !seeking && !needspinning && idle == 0 && nmspinning == 0 ->
-            nmspinning = 1; seeking = 1; event(CALLED, 0, 0); held = 0; goto search
-        :: seeking || (!needspinning && (idle != 0 || nmspinning != 0))
+        :: !token && !needspinning && idle == 0 && nmspinning == 0 ->
+            nmspinning = 1; token = 1; event(CALLED, 0, 0); held = 0; goto search
+        :: token || (!needspinning && (idle != 0 || nmspinning != 0))
         fi;
 #endif
         event(IDLED, p, 0); list(p); p = NONE; held = 0
@@ -599,14 +599,14 @@ search:
 
     /* spinning.rs: retire. */
     if
-    :: seeking ->
+    :: token ->
         sought();
 #ifdef LOOKS_BEFORE_IT_LEAVES
-        seeking = 0;
+        token = 0;
         any_work();
         nmspinning--;
 #else
-        atomic { seeking = 0; nmspinning-- };
+        atomic { token = 0; nmspinning-- };
 #ifndef NO_SECOND_LOOK
         any_work();
 #endif
@@ -624,12 +624,12 @@ search:
                 fi
             };
             if
-            :: p != NONE -> nmspinning++; atomic { needspinning = 0; seeking = 1; goto got }
+            :: p != NONE -> nmspinning++; atomic { needspinning = 0; token = 1; goto got }
             :: p == NONE
             fi
         :: !yes
         fi
-    :: !seeking
+    :: !token
     fi;
 
 sleep:
@@ -641,7 +641,7 @@ sleep:
         :: idle != 0 && needspinning ->
             nmspinning++
 #ifdef WHOLE_HOLDS
-            ; needspinning = 0; take_idle(p); seeking = 1; held = 0; goto got
+            ; needspinning = 0; take_idle(p); token = 1; held = 0; goto got
 #endif
         :: idle == 0 || !needspinning ->
 #else
@@ -651,9 +651,9 @@ sleep:
         fi
     };
 #ifndef WHOLE_HOLDS
-    atomic { needspinning = 0; take_idle(p); seeking = 1; held = 0; goto got };
+    atomic { needspinning = 0; take_idle(p); token = 1; held = 0; goto got };
 
-called_upon:
+take_needspinning:
     atomic { needspinning = 0; event(CALLED, 0, 0); held = 0; goto search };
 #endif
 
@@ -715,7 +715,7 @@ found_one:
 #endif
 #ifdef FOREVER
     :: g == 1 ->
-        /* It readies G2, again and again, and makes way each time. */
+        /* It readies G2, again and again, and yields each time. */
         atomic {
             if
             :: state[2] == NEW || state[2] == DONE -> state[2] = WAITS; put(ring[p], 2); yes = 1

@@ -7,7 +7,7 @@
 use crate::loom::Loom;
 use crate::rc11::Rc11;
 use crate::shuttle::Shuttle;
-use crate::stage::{self, Stage};
+use crate::stage::{self, ModelHost};
 use crate::wrap::{apart, tso};
 use spinpark::host::{self, Host, Nanos, SpawnError};
 use std::cell::Cell;
@@ -216,8 +216,8 @@ pub struct Any;
 type WordOf<H> = <H as Host>::Word;
 type LockOf<H, V> = <H as Host>::Lock<V>;
 type ParkerOf<H> = <H as Host>::Parker;
-type CellOf<H, V> = <H as Stage>::Cell<V>;
-type ThreadOf<H, V> = <H as Stage>::Thread<V>;
+type CellOf<H, V> = <H as ModelHost>::Cell<V>;
+type ThreadOf<H, V> = <H as ModelHost>::Thread<V>;
 
 impl Host for Any {
     type Word = Five<WordOf<Rc11>, WordOf<Loom>, WordOf<Apart>, WordOf<Shuttle>, WordOf<Tso>>;
@@ -247,7 +247,7 @@ impl Host for Any {
     }
 }
 
-impl Stage for Any {
+impl ModelHost for Any {
     type Thread<V: Send + 'static> =
         Five<ThreadOf<Rc11, V>, ThreadOf<Loom, V>, ThreadOf<Apart, V>, ThreadOf<Shuttle, V>, ThreadOf<Tso, V>>;
     type Cell<V: Copy + Send + 'static> =

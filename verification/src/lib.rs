@@ -32,6 +32,6 @@ pub mod tally;
 pub mod threads;
 pub mod tiny;
 pub mod trial;
-pub mod twins;
+pub mod variants;
 pub mod worker;
 pub mod wrap;

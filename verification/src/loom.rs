@@ -4,7 +4,7 @@
 //! `choose` always answers 0 here: loom has no choices of that kind. Nor does it see the clock: where two threads'
 //! order shows in nothing but the time that one of them asks for, it tries one order.
 
-use crate::stage::{self, Cell, Mixes, PlainAccess, Stage, take_refusal};
+use crate::stage::{self, Cell, Mixes, ModelHost, PlainAccess, take_refusal};
 use loom::sync::atomic::{AtomicU64, fence};
 use loom::thread::{self, JoinHandle};
 use spinpark::host::{self, Host, Nanos, SpawnError};
@@ -201,7 +201,7 @@ impl Mixes for Loom {
     type Mixed = MixedWord;
 }
 
-impl Stage for Loom {
+impl ModelHost for Loom {
     type Thread<T: Send + 'static> = JoinHandle<T>;
     type Cell<T: Copy + Send + 'static> = RaceCell<T>;
 

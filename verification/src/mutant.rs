@@ -1,4 +1,4 @@
-//! The wrong twins: the kernel with one line weakened or one step wrong, each of which must be caught.
+//! The wrong variants: the kernel with one line weakened or one step wrong, each of which must be caught.
 
 use crate::engine::Engine;
 use crate::wrap::weaken::{self, Change, Fault, Site, Strength};
@@ -17,18 +17,18 @@ pub enum Mutation {
         /// What stands in the line.
         needle: &'static str,
     },
-    /// The room's wrong twin of this name is played instead of the room.
-    Twin(&'static str),
+    /// The room's wrong variant of this name is played instead of the room.
+    Variant(&'static str),
     /// One access is made in another way.
     Access(Fault),
 }
 
-/// A wrong twin, and who must catch it.
+/// A wrong variant, and who must catch it.
 #[derive(Debug, Clone, Copy)]
 pub struct Mutant {
     /// Its name.
     pub name: &'static str,
-    /// The room it spoils.
+    /// The room it mutates.
     pub room: &'static str,
     /// What is wrong, for a reader.
     pub what: &'static str,
@@ -142,10 +142,10 @@ pub const SOURCES: &[(&str, &str)] = &[
     ("tiny/threads.rs", include_str!("tiny/threads.rs")),
     ("tiny/timers.rs", include_str!("tiny/timers.rs")),
     ("tiny/unrest.rs", include_str!("tiny/unrest.rs")),
-    ("twins/handoff.rs", include_str!("twins/handoff.rs")),
-    ("twins/netpoll.rs", include_str!("twins/netpoll.rs")),
-    ("twins/spinning.rs", include_str!("twins/spinning.rs")),
-    ("twins/syscall.rs", include_str!("twins/syscall.rs")),
+    ("variants/handoff.rs", include_str!("variants/handoff.rs")),
+    ("variants/netpoll.rs", include_str!("variants/netpoll.rs")),
+    ("variants/spinning.rs", include_str!("variants/spinning.rs")),
+    ("variants/syscall.rs", include_str!("variants/syscall.rs")),
 ];
 
 /// The text of a line of the kernel.
@@ -158,21 +158,21 @@ thread_local! {
     static TWIN: Cell<Option<&'static str>> = const { Cell::new(None) };
 }
 
-/// Which twin to play, if any.
-pub fn twin() -> Option<&'static str> {
+/// Which variant to play, if any.
+pub fn variant() -> Option<&'static str> {
     TWIN.get()
 }
 
 /// From now on, on this thread, play this.
 pub(crate) fn set(mutation: Option<Mutation>) {
     TWIN.set(match mutation {
-        Some(Mutation::Twin(name)) => Some(name),
+        Some(Mutation::Variant(name)) => Some(name),
         _ => None,
     });
-    weaken::spoil(mutation.and_then(fault));
+    weaken::mutate(mutation.and_then(fault));
 }
 
-/// How often the mutated line was executed; a twin counts as executed.
+/// How often the mutated line was executed; a variant counts as executed.
 pub(crate) fn hits() -> u64 {
     weaken::hits() + u64::from(TWIN.get().is_some())
 }
@@ -184,7 +184,7 @@ fn fault(mutation: Mutation) -> Option<Fault> {
     }
 }
 
-/// Where a weakened line is. `None`: for a twin, or if the kernel has no such line.
+/// Where a weakened line is. `None`: for a variant, or if the kernel has no such line.
 pub fn site(mutation: Mutation) -> Option<Site> {
     let Mutation::Weaken { file, after, needle } = mutation else { return None };
     let line = line_of(file, after, needle)?;

@@ -1,12 +1,12 @@
 //! A host on which every thread is a puppet: of all of them exactly one moves at a time, and the test says which.
 //!
 //! A puppet moves until it falls asleep in [`Parker::park`](host::Parker::park), or is done. Then the test goes on, and
-//! lets another move, or the same, if it was woken, or for no reason. So, unlike on [`Staged`](crate::staged::Staged),
+//! lets another move, or the same, if it was woken, or spuriously. So, unlike on [`Staged`](crate::staged::Staged),
 //! an M can fall asleep in the middle of [`Sched::next`](spinpark::kernel::sched::Sched::next), others act, and the
 //! sleepers go on in any order. Everything else that a host decides is the test's, too: which threads are refused, what
-//! is drawn by lot, what time it is.
+//! is sampled at random, what time it is.
 //!
-//! A puppet is an operating system's thread that waits for its cue. A [`Stage`] belongs to the thread that made it, and
+//! A puppet is an operating system's thread that waits for its cue. A [`ModelHost`] belongs to the thread that made it, and
 //! to the threads that move on it: tests that run side by side do not meet. When it is dropped, every sleeper leaves by
 //! unwinding, and its thread is joined; the other threads wait for the next stage of the thread that made it, and end
 //! with that thread.
@@ -65,13 +65,13 @@ struct Props {
     now: Nanos,
     refusals: usize,
     /// The threads that were asked for and have yet to begin.
-    wings: VecDeque<(String, Body)>,
+    suspended: VecDeque<(String, Body)>,
 }
 
 thread_local! {
     static PROPS: RefCell<Option<Arc<Mutex<Props>>>> = const { RefCell::new(None) };
     static STRINGS: RefCell<Option<Strings>> = const { RefCell::new(None) };
-    /// Puppets of stages that are gone. To start a thread takes longer than most scenes.
+    /// Puppets of stages that are gone. To start a thread takes longer than most scenarios.
     static BOX: RefCell<Vec<Puppet>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -92,7 +92,7 @@ fn with_props<R>(f: impl FnOnce(&mut Props) -> R) -> R {
 }
 
 /// Where the puppets are, and who has the strings: the thread that made it.
-pub struct Stage {
+pub struct ModelHost {
     puppets: Vec<Puppet>,
     props: Arc<Mutex<Props>>,
 }
@@ -105,29 +105,29 @@ struct Puppet {
     thread: Option<JoinHandle<()>>,
 }
 
-/// How a scene ended.
+/// How a scenario ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use = "a puppet that fell asleep goes on only when it is told to"]
-pub enum Scene {
+pub enum Scenario {
     /// It is over.
     Over,
     /// The puppet of this number fell asleep in it.
     Asleep(usize),
 }
 
-impl Stage {
+impl ModelHost {
     /// An empty stage, at moment 1. The caller moves on it as long as it has no other.
-    pub fn new() -> Stage {
+    pub fn new() -> ModelHost {
         let props = Arc::new(Mutex::new(Props { now: 1, ..Props::default() }));
         PROPS.set(Some(Arc::clone(&props)));
-        Stage { puppets: Vec::new(), props }
+        ModelHost { puppets: Vec::new(), props }
     }
 
     /// A puppet does `body` until it falls asleep.
     ///
     /// # Panics
     /// As `body` does.
-    pub fn play(&mut self, body: impl FnOnce() + Send + 'static) -> Scene {
+    pub fn play(&mut self, body: impl FnOnce() + Send + 'static) -> Scenario {
         self.perform(Box::new(body))
     }
 
@@ -135,17 +135,17 @@ impl Stage {
     ///
     /// # Panics
     /// As its body does.
-    pub fn begin(&mut self, name: &str) -> Option<Scene> {
-        let at = self.wings(|wings| wings.iter().position(|(theirs, _)| theirs == name))?;
-        let (_, body) = self.wings(|wings| wings.remove(at))?;
+    pub fn begin(&mut self, name: &str) -> Option<Scenario> {
+        let at = self.suspended(|suspended| suspended.iter().position(|(theirs, _)| theirs == name))?;
+        let (_, body) = self.suspended(|suspended| suspended.remove(at))?;
         Some(self.perform(body))
     }
 
-    /// `puppet`, which sleeps, goes on: it was woken, or it wakes up for no reason.
+    /// `puppet`, which sleeps, goes on: it was woken, or it wakes spuriously.
     ///
     /// # Panics
     /// If it does not sleep, or as what it does.
-    pub fn go_on(&mut self, puppet: usize) -> Scene {
+    pub fn go_on(&mut self, puppet: usize) -> Scenario {
         assert!(self.puppets[puppet].bed.take().is_some(), "puppets: {puppet} does not sleep");
         self.cue(puppet, Cue::GoOn)
     }
@@ -156,8 +156,8 @@ impl Stage {
     }
 
     /// Was a thread of this name asked for, which has yet to begin?
-    pub fn has_in_the_wings(&self, name: &str) -> bool {
-        self.wings(|wings| wings.iter().any(|(theirs, _)| theirs == name))
+    pub fn has_suspended(&self, name: &str) -> bool {
+        self.suspended(|suspended| suspended.iter().any(|(theirs, _)| theirs == name))
     }
 
     /// From now on is drawn by this lot, from its first time on: see [`draw`].
@@ -175,11 +175,11 @@ impl Stage {
         with_props(|props| props.refusals = threads);
     }
 
-    fn wings<R>(&self, f: impl FnOnce(&mut VecDeque<(String, Body)>) -> R) -> R {
-        f(&mut self.props.lock().unwrap_or_else(PoisonError::into_inner).wings)
+    fn suspended<R>(&self, f: impl FnOnce(&mut VecDeque<(String, Body)>) -> R) -> R {
+        f(&mut self.props.lock().unwrap_or_else(PoisonError::into_inner).suspended)
     }
 
-    fn perform(&mut self, body: Body) -> Scene {
+    fn perform(&mut self, body: Body) -> Scenario {
         let free = self.puppets.iter().position(|puppet| puppet.bed.is_none());
         let puppet = free.unwrap_or_else(|| {
             self.puppets.push(BOX.with_borrow_mut(Vec::pop).unwrap_or_else(Puppet::new));
@@ -188,31 +188,31 @@ impl Stage {
         self.cue(puppet, Cue::Play(Arc::clone(&self.props), body))
     }
 
-    fn cue(&mut self, number: usize, cue: Cue) -> Scene {
+    fn cue(&mut self, number: usize, cue: Cue) -> Scenario {
         let puppet = &mut self.puppets[number];
         let sent = puppet.cues.as_ref().map(|cues| cues.send(cue));
         assert!(matches!(sent, Some(Ok(()))), "puppets: {number} waits for no cue");
         match puppet.halts.recv().expect("puppets: it says how it stopped") {
-            Halt::Done => Scene::Over,
+            Halt::Done => Scenario::Over,
             Halt::Failed(failure) => panic::resume_unwind(failure),
             Halt::Asleep(bed) => {
                 puppet.bed = Some(bed);
-                Scene::Asleep(number)
+                Scenario::Asleep(number)
             }
         }
     }
 }
 
-impl Default for Stage {
+impl Default for ModelHost {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Drop for Stage {
+impl Drop for ModelHost {
     fn drop(&mut self) {
         // Nobody sleeps in what is dropped here, or in what is put back.
-        drop(self.wings(std::mem::take));
+        drop(self.suspended(std::mem::take));
         let (asleep, idle): (Vec<_>, Vec<_>) = self.puppets.drain(..).partition(|puppet| puppet.bed.is_some());
         drop(asleep);
         BOX.with_borrow_mut(|puppets| puppets.extend(idle));
@@ -281,7 +281,7 @@ impl Host for Puppets {
                 Err(SpawnError { os_error: None })
             }
             None => {
-                props.wings.push_back((name.to_owned(), Box::new(body)));
+                props.suspended.push_back((name.to_owned(), Box::new(body)));
                 Ok(())
             }
         })

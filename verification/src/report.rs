@@ -19,9 +19,9 @@ pub struct Row {
     pub outcome: Option<Outcome>,
 }
 
-/// A wrong twin, before one of the models that must kill it.
+/// A wrong variant, before one of the models that must kill it.
 pub struct Kill {
-    /// The twin.
+    /// The variant.
     pub mutant: &'static Mutant,
     /// What was asked.
     pub order: Order,
@@ -213,9 +213,9 @@ pub fn table(rows: &[Row]) -> String {
     text
 }
 
-/// The wrong twins, for a terminal.
+/// The wrong variants, for a terminal.
 pub fn kills_table(kills: &[Kill]) -> String {
-    let mut text = String::from("\nwrong twins\n");
+    let mut text = String::from("\nwrong variants\n");
     let width = kills.iter().map(|kill| kill.mutant.name.len()).max().unwrap_or(0);
     for kill in kills {
         let model = kill.order.model.rsplit("::").next().unwrap_or(&kill.order.model);
@@ -228,8 +228,8 @@ pub fn kills_table(kills: &[Kill]) -> String {
 
 /// The table, for a README: a line a model.
 pub fn markdown(rows: &[Row]) -> String {
-    let by_lot = |row: &Row| row.order.engine.samples();
-    let mut text = String::from("| room | model: claim | size | RC11 | SC | TSO | loom (C11, part) | by lot |\n");
+    let at_random = |row: &Row| row.order.engine.samples();
+    let mut text = String::from("| room | model: claim | size | RC11 | SC | TSO | loom (C11, part) | at random |\n");
     text.push_str("|---|---|---|---|---|---|---|---|\n");
     for model in model::all().filter(|model| rows.iter().any(|row| row.model.name == model.name)) {
         let of = |wanted: &dyn Fn(&Row) -> bool| {
@@ -247,7 +247,7 @@ pub fn markdown(rows: &[Row]) -> String {
             of(&|row| row.order.engine == Engine::Sc),
             of(&|row| row.order.engine == Engine::Tso),
             of(&|row| row.order.engine.is_loom()),
-            of(&by_lot),
+            of(&at_random),
         );
     }
     text

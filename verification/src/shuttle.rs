@@ -4,7 +4,7 @@
 //! which threads' next steps commute.
 
 use crate::engine::sc::{Announced, Touch};
-use crate::stage::{self, Cell, Mixes, PlainAccess, Stage, take_refusal};
+use crate::stage::{self, Cell, Mixes, ModelHost, PlainAccess, take_refusal};
 use shuttle::rand::RngCore;
 use shuttle::sync::atomic::AtomicU64;
 use shuttle::thread::{self, JoinHandle};
@@ -77,7 +77,7 @@ impl<T: Send + 'static> host::Lock<T> for Lock<T> {
     }
 }
 
-/// A word that remembers an unpark, and the thread to wake. Shuttle's own park may return for no reason.
+/// A word that remembers an unpark, and the thread to wake. Shuttle's own park may wake spuriously.
 pub struct Parker {
     token: Word,
     /// Which thread to wake: written before the word is touched, and no part of what is checked.
@@ -184,7 +184,7 @@ impl Mixes for Shuttle {
     type Mixed = Word;
 }
 
-impl Stage for Shuttle {
+impl ModelHost for Shuttle {
     type Thread<T: Send + 'static> = JoinHandle<T>;
     type Cell<T: Copy + Send + 'static> = StepCell<T>;
 

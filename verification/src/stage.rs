@@ -3,7 +3,7 @@
 use spinpark::host::{Host, Nanos};
 
 /// A host that models can be played on.
-pub trait Stage: Host {
+pub trait ModelHost: Host {
     /// Are its threads real? Then nobody sees that all of them wait, and time passes by itself.
     const IS_REAL: bool = false;
     /// A thread that can be waited for.
@@ -38,7 +38,7 @@ pub trait Cell<T>: Send + Sync + 'static {
 }
 
 /// A stage with words that may also be accessed plainly, as C's litmus tests do. No model of the kernel needs one.
-pub trait Mixes: Stage {
+pub trait Mixes: ModelHost {
     /// Such a word.
     type Mixed: spinpark::host::Word + PlainAccess + Send + Sync + 'static;
 }

@@ -1,6 +1,6 @@
 //! A host on which a whole scheduler is played by hand: what its Ms do, the test does, in the order of its text.
 //!
-//! There is one thread. A thread that the kernel asks for waits in the wings until it is told to
+//! There is one thread. A thread that the kernel asks for is suspended until it is told to
 //! [`begin`](Staged::begin); its M then steps onto the stage with the P it was started for, and the test has the
 //! [`Worker`], to do with it what it likes. Where an M falls asleep, the play goes on [meanwhile](until_woken), inside
 //! of its sleep; so of those that are to wake up again, the last to fall asleep is the first to be woken, which is the
@@ -55,7 +55,7 @@ pub struct Parker(AtomicBool);
 type Body = Box<dyn FnOnce()>;
 
 /// What happens while somebody sleeps.
-enum Scene {
+enum Scenario {
     /// This, once.
     Meanwhile(Body),
     /// This, each time. The sleeper wants to sleep for so long; `None`: until it is woken.
@@ -69,11 +69,11 @@ struct Gone;
 
 thread_local! {
     /// The threads that were asked for and have yet to begin.
-    static WINGS: RefCell<VecDeque<Body>> = const { RefCell::new(VecDeque::new()) };
+    static SUSPENDED: RefCell<VecDeque<Body>> = const { RefCell::new(VecDeque::new()) };
     /// The M that has just begun.
     static STAGE: RefCell<Option<Worker>> = const { RefCell::new(None) };
     /// For the next that falls asleep.
-    static SCENE: RefCell<Option<Scene>> = const { RefCell::new(None) };
+    static SCENE: RefCell<Option<Scenario>> = const { RefCell::new(None) };
     static REFUSALS: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -85,17 +85,17 @@ impl Staged {
         REFUSALS.set(0);
         // It has a P, and is no more.
         std::mem::forget(STAGE.take());
-        drop(WINGS.take());
+        drop(SUSPENDED.take());
     }
 
     /// How many threads were asked for and have yet to begin.
-    pub fn in_the_wings() -> usize {
-        WINGS.with_borrow(VecDeque::len)
+    pub fn suspended() -> usize {
+        SUSPENDED.with_borrow(VecDeque::len)
     }
 
     /// The thread that was asked for first begins. `None`: there was none, or it is no M, or its M was started in vain.
     pub fn begin() -> Option<Worker> {
-        WINGS.with_borrow_mut(VecDeque::pop_front)?();
+        SUSPENDED.with_borrow_mut(VecDeque::pop_front)?();
         STAGE.take()
     }
 
@@ -118,7 +118,7 @@ pub fn enter<H: Host, O: Observer>(_: &Arc<Sched<H, O>>, worker: Worker) {
 pub fn until_woken<R, T: 'static>(sleeps: impl FnOnce() -> R, meanwhile: impl FnOnce() -> T + 'static) -> (R, T) {
     let result = Rc::new(Cell::new(None));
     let into = Rc::clone(&result);
-    SCENE.set(Some(Scene::Meanwhile(Box::new(move || into.set(Some(meanwhile()))))));
+    SCENE.set(Some(Scenario::Meanwhile(Box::new(move || into.set(Some(meanwhile()))))));
     let slept = sleeps();
     (slept, result.take().expect("staged: somebody falls asleep"))
 }
@@ -129,23 +129,23 @@ pub fn until_woken<R, T: 'static>(sleeps: impl FnOnce() -> R, meanwhile: impl Fn
 /// If nobody fell asleep.
 #[track_caller]
 pub fn for_ever<R>(sleeps: impl FnOnce() -> R) {
-    SCENE.set(Some(Scene::ForEver));
+    SCENE.set(Some(Scenario::ForEver));
     assert!(unless_gone(sleeps).is_none(), "staged: nobody fell asleep");
 }
 
-/// In a scene, instead of going on: whoever sleeps there never wakes up in this play. Caught by [`for_ever`],
+/// In a scenario, instead of going on: whoever sleeps there never wakes up in this play. Caught by [`for_ever`],
 /// [`in_each_sleep`] and [`unless_gone`].
 pub fn vanish() -> ! {
     panic::resume_unwind(Box::new(Gone))
 }
 
-/// Does `sleeps`, in which somebody sleeps again and again, a monitor for instance, and `scene` each time: it is told
+/// Does `sleeps`, in which somebody sleeps again and again, a monitor for instance, and `scenario` each time: it is told
 /// for how long, `None` being until it is woken. When it breaks off, the sleeper is left to sleep for ever.
 pub fn in_each_sleep<R>(
     sleeps: impl FnOnce() -> R,
-    scene: impl FnMut(Option<Nanos>) -> ControlFlow<()> + 'static,
+    scenario: impl FnMut(Option<Nanos>) -> ControlFlow<()> + 'static,
 ) -> Option<R> {
-    SCENE.set(Some(Scene::Each(Box::new(scene))));
+    SCENE.set(Some(Scenario::Each(Box::new(scenario))));
     let slept = unless_gone(sleeps);
     SCENE.take();
     slept
@@ -218,7 +218,7 @@ impl Host for Staged {
                 Solo::spawn(name, body)
             }
             None => {
-                WINGS.with_borrow_mut(|wings| wings.push_back(Box::new(body)));
+                SUSPENDED.with_borrow_mut(|suspended| suspended.push_back(Box::new(body)));
                 Ok(())
             }
         }
@@ -235,13 +235,13 @@ impl Parker {
 fn play(nanos: Option<Nanos>) -> bool {
     match SCENE.take() {
         None => return false,
-        Some(Scene::Meanwhile(scene)) => scene(),
-        Some(Scene::ForEver) => vanish(),
-        Some(Scene::Each(mut scene)) => {
-            if scene(nanos).is_break() {
+        Some(Scenario::Meanwhile(scenario)) => scenario(),
+        Some(Scenario::ForEver) => vanish(),
+        Some(Scenario::Each(mut scenario)) => {
+            if scenario(nanos).is_break() {
                 vanish();
             }
-            SCENE.set(Some(Scene::Each(scene)));
+            SCENE.set(Some(Scenario::Each(scenario)));
         }
     }
     true

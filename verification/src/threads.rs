@@ -3,7 +3,7 @@
 //! Refusals, the clock's jumps and what went wrong are the process's, so one program is played at a time.
 
 use crate::engine::panic_text;
-use crate::stage::{Cell, Stage};
+use crate::stage::{Cell, ModelHost};
 use spinpark::host::{Host, Nanos, SpawnError};
 use spinpark::runtime::Cores;
 use std::any::Any;
@@ -80,7 +80,7 @@ impl<T: Copy + Send + 'static> Cell<T> for LockedCell<T> {
     }
 }
 
-impl Stage for Threads {
+impl ModelHost for Threads {
     const IS_REAL: bool = true;
     type Thread<T: Send + 'static> = JoinHandle<T>;
     type Cell<T: Copy + Send + 'static> = LockedCell<T>;

@@ -19,7 +19,7 @@ use std::{io, thread};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mistake {
-    /// Nothing; what is come by is written down.
+    /// Nothing; what is covered is written down.
     Nothing,
     /// An access is made in another way.
     Access {
@@ -71,7 +71,7 @@ pub struct Word {
     pub outcome: Outcome,
     /// If nothing is wrong: which accesses were made.
     pub seen: Vec<Seen>,
-    /// If nothing is wrong: which of the mutated kernel's steps were come by.
+    /// If nothing is wrong: which of the mutated kernel's steps were covered.
     pub steps: Vec<u32>,
 }
 
@@ -80,9 +80,9 @@ pub struct Word {
 pub struct Switches {
     /// This step is wrong from now on; 0: none.
     pub switch_on: fn(u32),
-    /// How often it was come by.
+    /// How often it was covered.
     pub hits: fn() -> u64,
-    /// Which were come by since the last time this was asked.
+    /// Which were covered since the last time this was asked.
     pub take_reached: fn() -> Vec<u32>,
 }
 

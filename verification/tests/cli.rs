@@ -25,7 +25,7 @@ fn json(path: &Path) -> Vec<Value> {
     serde_json::from_str(&text).expect("it is a JSON array")
 }
 
-const ONE: &str = "one_submitter_one_seeker";
+const ONE: &str = "one_submitter_one_spinning_m";
 
 /// The project's root, where its documents and records are.
 fn root() -> std::path::PathBuf {
@@ -106,7 +106,7 @@ mod a_report {
         let output = verify(folder.path(), &arguments);
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
         let page = fs::read_to_string(folder.path().join("page/index.html")).expect("the page was written");
-        assert!(page.contains("one_submitter_one_seeker") && page.ends_with("</html>\n"), "{} bytes", page.len());
+        assert!(page.contains("one_submitter_one_spinning_m") && page.ends_with("</html>\n"), "{} bytes", page.len());
         let junit = fs::read_to_string(folder.path().join("junit.xml")).expect("it was written");
         assert!(junit.starts_with("<?xml") && junit.contains("<testcase"), "{} bytes", junit.len());
     }
@@ -194,7 +194,7 @@ mod what_holds_is_said {
         let output = verify(folder.path(), &["run", ONE, "--jobs", "2"]);
         let table = text(&output.stdout);
         assert_eq!(output.status.code(), Some(0), "{table}");
-        for word in ["spinning", ONE, "a G submitted while the last seeker", "explored", "proved", "SC", "TSO"] {
+        for word in ["spinning", ONE, "a G submitted while the last spinning M", "explored", "proved", "SC", "TSO"] {
             assert!(table.contains(word), "`{word}` is missing in\n{table}");
         }
     }
@@ -264,7 +264,7 @@ mod what_fails_is_shown {
             let output = verify(folder.path(), &["run", ONE, "--engine", engine, "--mutant", mutant]);
             let said = text(&output.stdout).to_owned();
             assert_eq!(output.status.code(), Some(1), "{said}");
-            for word in ["FAILED", "seeker", "submitter", "nmspinning 1 -> 0", "spinning.rs:", "StoreLoad"] {
+            for word in ["FAILED", "spinning_m", "submitter", "nmspinning 1 -> 0", "spinning.rs:", "StoreLoad"] {
                 assert!(said.contains(word), "`{word}` is missing in\n{said}");
             }
             let file = format!("schedules/{mutant}.spinning.work_is_conserved.{ONE}.{engine}.json");
@@ -479,13 +479,13 @@ mod litmus_tests_are_answered {
     }
 }
 
-mod every_wrong_twin_is_killed {
+mod every_wrong_variant_is_killed {
     use super::*;
 
     #[test]
     fn by_each_model_that_must() {
         let folder = folder();
-        let output = verify(folder.path(), &["mutants", "--sort", "twin", "--json", "kills.json"]);
+        let output = verify(folder.path(), &["mutants", "--sort", "variant", "--json", "kills.json"]);
         let table = text(&output.stdout);
         assert_eq!(output.status.code(), Some(0), "{table}");
         let kills = json(&folder.path().join("kills.json"));
@@ -497,7 +497,7 @@ mod every_wrong_twin_is_killed {
     fn and_one_that_is_not_is_a_failure() {
         let folder = folder();
         // Under sequential consistency a missing fence cannot be seen.
-        let arguments = ["run", ONE, "--engine", "sc", "--mutant", "spinning-no-seeker-fence"];
+        let arguments = ["run", ONE, "--engine", "sc", "--mutant", "spinning-no-spinning-m-fence"];
         let output = verify(folder.path(), &arguments);
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
     }
@@ -606,9 +606,9 @@ mod the_fuzzer_is_built_and_run {
     #[test]
     #[cfg(unix)]
     fn with_what_it_was_asked() {
-        let output = with_cargo("echo", &["fuzz", "twins", "--help", "--seed", "3"]);
+        let output = with_cargo("echo", &["fuzz", "variants", "--help", "--seed", "3"]);
         let said = text(&output.stdout);
-        assert!(said.contains("--bin fuzz -- twins --help --seed 3"), "{said}");
+        assert!(said.contains("--bin fuzz -- variants --help --seed 3"), "{said}");
         assert_eq!(output.status.code(), Some(0));
     }
 

@@ -113,7 +113,10 @@ const SHOWN: &[(&str, Try)] = &[
     ),
     ("cargo verify fuzz spinning", Cargo("verify fuzz spinning --minutes 0.02 --jobs 1 --regressions nowhere")),
     ("cargo verify fuzz syscall stw", Cargo("verify fuzz syscall stw --minutes 0.02 --jobs 1 --regressions nowhere")),
-    ("cargo verify fuzz twins", Cargo("verify fuzz twins runq-cursors --jobs 1 --seed 1 --out target/tmp/programs")),
+    (
+        "cargo verify fuzz variants",
+        Cargo("verify fuzz variants runq-cursors --jobs 1 --seed 1 --out target/tmp/programs"),
+    ),
     // Everything else
     ("cargo verify list", Verify(0, "list")),
     ("cargo verify list --json FILE", Verify(0, "list --json list.json")),
@@ -122,7 +125,7 @@ const SHOWN: &[(&str, Try)] = &[
         "cargo verify run NAME…",
         Verify(0, "run runnext kicked_out --engine sc --json runs.json --against verification/record.json"),
     ),
-    ("cargo verify run spinning --engine rc11", Verify(0, "run one_submitter_one_seeker --engine rc11 --seed 3")),
+    ("cargo verify run spinning --engine rc11", Verify(0, "run one_submitter_one_spinning_m --engine rc11 --seed 3")),
     (
         "cargo verify run two_ps_three_ms --engine rc11 --deep --jobs 2 --checkpoint state.json",
         Verify(0, "run four_gs_and_two_thieves --engine rc11 --deep --jobs 2 --checkpoint state.json"),
@@ -158,11 +161,11 @@ const SHOWN: &[(&str, Try)] = &[
     ("cargo verify museum --guide docs/museum.md", Verify(0, "museum 45867 --guide museum.md")),
     ("cargo verify museum NAME", Verify(0, "museum 45867 --seed 2 --jobs 1 --json museum.json")),
     ("cargo verify museum [NAME…]", Verify(0, "museum tokio --list")),
-    ("cargo verify mutants", Verify(0, "mutants g --sort twin")),
+    ("cargo verify mutants", Verify(0, "mutants g --sort variant")),
     ("cargo verify mutants --sort ordering", InCi("cargo verify mutants --sort ordering")),
     (
         "cargo verify mutants NAME --show",
-        Verify(0, "mutants runq --sort twin --show --seed 1 --jobs 2 --json kills.json"),
+        Verify(0, "mutants runq --sort variant --show --seed 1 --jobs 2 --json kills.json"),
     ),
     ("cargo verify mutants [NAME…]", Verify(0, "mutants runq stw --list")),
     ("cargo verify mutants handoff-ignores-the-call --show", Verify(0, "mutants handoff-ignores-the-call --show")),
@@ -195,7 +198,7 @@ const NOT_GIVEN: &[(&str, &str)] = &[
     ("verify mutants --one-in", MUTATED),
     ("verify mutants --alone", "each is a build of its own: minutes each"),
     ("verify mutants --open", "tries each step of the source: hours"),
-    ("verify fuzz --mutant", "fuzz_cli.rs: `a_wrong_twin_is_found_written_and_played_again`"),
+    ("verify fuzz --mutant", "fuzz_cli.rs: `a_wrong_variant_is_found_written_and_played_again`"),
 ];
 
 fn root() -> PathBuf {
@@ -255,7 +258,8 @@ fn folder() -> TempDir {
         fs::copy(root().join("verification").join(file), at("verification").join(file)).expect("it is there");
     }
     fs::copy(root().join("verification/litmus/SB+rlx.litmus"), at("one/SB+rlx.litmus")).expect("it is there");
-    let fails = "run one_submitter_one_seeker --engine rc11 --mutant spinning-no-submitter-fence --schedules schedules";
+    let fails =
+        "run one_submitter_one_spinning_m --engine rc11 --mutant spinning-no-submitter-fence --schedules schedules";
     assert_eq!(verify(folder.path(), fails).status.code(), Some(1));
     let written = fs::read_dir(at("schedules")).expect("schedules were written").next();
     fs::rename(written.expect("there is one").expect("it can be read").path(), at("schedules/FAILED.json"))

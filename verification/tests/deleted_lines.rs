@@ -21,16 +21,16 @@ const MISTAKES: &[Mistake] = &[
     Mistake {
         what: "the submitter's fence is deleted",
         file: "src/kernel/protocol/spinning.rs",
-        from: "        store_load::<H>();\n        self.send_seeker(others);",
-        to: "        self.send_seeker(others);",
-        models: &["one_submitter_one_seeker"],
+        from: "        store_load::<H>();\n        self.start_spinning_m(others);",
+        to: "        self.start_spinning_m(others);",
+        models: &["one_submitter_one_spinning_m"],
     },
     Mistake {
         what: "look again comes before leave nmspinning",
         file: "src/kernel/protocol/spinning.rs",
-        from: "        self.leave(seeking);\n        // `work/spinning`, seeker's half. The other half is in `wakep`.\n        store_load::<H>();\n        if !others.any_work() {",
-        to: "        let any_work = others.any_work();\n        self.leave(seeking);\n        store_load::<H>();\n        if !any_work {",
-        models: &["one_submitter_one_seeker"],
+        from: "        self.leave(token);\n        // `work/spinning`, spinning_m's half. The other half is in `wakep`.\n        store_load::<H>();\n        if !others.any_work() {",
+        to: "        let any_work = others.any_work();\n        self.leave(token);\n        store_load::<H>();\n        if !any_work {",
+        models: &["one_submitter_one_spinning_m"],
     },
     Mistake {
         what: "publish is Relaxed",
@@ -51,7 +51,7 @@ const MISTAKES: &[Mistake] = &[
 #[test]
 fn each_makes_cargo_verify_fail() {
     let copy = copy_of_the_workspace();
-    let right = verify(&copy, &["one_submitter_one_seeker", "owner_and", "one_m_enters"]);
+    let right = verify(&copy, &["one_submitter_one_spinning_m", "owner_and", "one_m_enters"]);
     assert!(right.status.success(), "the copy fails without a mistake:\n{}", text(&right));
     for mistake in MISTAKES {
         let path = copy.join(mistake.file);

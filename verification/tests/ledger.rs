@@ -254,12 +254,12 @@ mod the_record {
     }
 
     #[test]
-    fn holds_and_each_wrong_twin_is_killed() {
+    fn holds_and_each_wrong_variant_is_killed() {
         let record = record();
         assert!(record.runs.iter().all(|run| run.verdict != Verdict::Failed));
         assert!(record.mutants.iter().all(|mutant| mutant.fate == Fate::Killed));
         let expected: usize = mutant::all().map(|mutant| mutant.killed_by.len()).sum();
-        assert_eq!(record.mutants.len(), expected, "the wrong twins have changed: record them again");
+        assert_eq!(record.mutants.len(), expected, "the wrong variants have changed: record them again");
     }
 
     #[test]
@@ -387,7 +387,7 @@ mod the_museum {
     }
 
     #[test]
-    fn has_no_twin_without_an_exhibit() {
+    fn has_no_variant_without_an_exhibit() {
         let shown: BTreeSet<&str> = museum::all().map(|exhibit| exhibit.mutant).collect();
         for mutant in museum::MUTANTS.iter().copied().flatten() {
             assert!(shown.contains(mutant.name), "{} is no exhibit", mutant.name);

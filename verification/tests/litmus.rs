@@ -6,7 +6,7 @@
 use spinpark_verification::any::{self, Kind};
 use spinpark_verification::engine::{self, Bounds, Engine, Job, Verdict};
 use spinpark_verification::model::{self, Model};
-use spinpark_verification::stage::Stage;
+use spinpark_verification::stage::ModelHost;
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -16,12 +16,12 @@ use spinpark::atomic::{Atomic, store_load};
 
 type Word<H> = Atomic<H, u64>;
 
-struct Two<H: Stage> {
+struct Two<H: ModelHost> {
     x: Word<H>,
     y: Word<H>,
 }
 
-impl<H: Stage> Two<H> {
+impl<H: ModelHost> Two<H> {
     fn new() -> Arc<Self> {
         Arc::new(Two { x: Word::new(0), y: Word::new(0) })
     }
@@ -34,7 +34,7 @@ impl<H: Stage> Two<H> {
 }
 
 /// Store buffering: each writes its own word, then reads the other's.
-fn sb<H: Stage>() -> String {
+fn sb<H: ModelHost>() -> String {
     let two = Two::<H>::new();
     let other = Two::fork(&two, |two| {
         two.y.store(1, Relaxed);
@@ -46,7 +46,7 @@ fn sb<H: Stage>() -> String {
 }
 
 /// Store buffering, with a StoreLoad on both sides.
-fn sb_fenced<H: Stage>() -> String {
+fn sb_fenced<H: ModelHost>() -> String {
     let two = Two::<H>::new();
     let other = Two::fork(&two, |two| {
         two.y.store(1, Relaxed);
@@ -62,7 +62,7 @@ fn sb_fenced<H: Stage>() -> String {
 }
 
 /// Store buffering, with SeqCst accesses and no fence.
-fn sb_seqcst<H: Stage>() -> String {
+fn sb_seqcst<H: ModelHost>() -> String {
     let two = Two::<H>::new();
     let other = Two::fork(&two, |two| {
         two.y.store(1, SeqCst);
@@ -74,7 +74,7 @@ fn sb_seqcst<H: Stage>() -> String {
 }
 
 /// Message passing: data, then a flag; Relaxed.
-fn mp_relaxed<H: Stage>() -> String {
+fn mp_relaxed<H: ModelHost>() -> String {
     let two = Two::<H>::new();
     let other = Two::fork(&two, |two| {
         two.x.store(1, Relaxed);
@@ -86,7 +86,7 @@ fn mp_relaxed<H: Stage>() -> String {
 }
 
 /// Message passing, with release and acquire.
-fn mp<H: Stage>() -> String {
+fn mp<H: ModelHost>() -> String {
     let two = Two::<H>::new();
     let other = Two::fork(&two, |two| {
         two.x.store(1, Relaxed);
@@ -98,7 +98,7 @@ fn mp<H: Stage>() -> String {
 }
 
 /// Load buffering: each reads, then writes the other's word.
-fn lb<H: Stage>() -> String {
+fn lb<H: ModelHost>() -> String {
     let two = Two::<H>::new();
     let other = Two::fork(&two, |two| {
         let seen = two.x.load(Relaxed);
@@ -111,7 +111,7 @@ fn lb<H: Stage>() -> String {
 }
 
 /// A thread that reads a word and then writes it hides an earlier reader from loom (tokio-rs/loom #166, #392).
-fn read_then_write<H: Stage>() -> String {
+fn read_then_write<H: ModelHost>() -> String {
     let two = Two::<H>::new();
     let writer = Two::fork(&two, |two| {
         let n = two.x.load(Relaxed);

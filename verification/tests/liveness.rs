@@ -17,16 +17,16 @@ const FAST: &[&str] = &["-O1"];
 mod every_submitted_g_runs {
     use super::*;
 
-    /// In this scene; and all is quiet in the end, if it has one. Says what it took.
-    fn holds(scene: &[&str], options: &[&str]) {
-        let checker = Checker::new(scene, options);
+    /// In this scenario; and all is quiet in the end, if it has one. Says what it took.
+    fn holds(scenario: &[&str], options: &[&str]) {
+        let checker = Checker::new(scenario, options);
         let verdict = checker.every_g_runs();
-        println!("{}: every G runs: {} states, {:.1?}", scene.join(" "), verdict.states, verdict.time);
-        assert!(!verdict.is_violated, "{scene:?}: a G waits for ever");
-        if !scene.contains(&"FOREVER") {
+        println!("{}: every G runs: {} states, {:.1?}", scenario.join(" "), verdict.states, verdict.time);
+        assert!(!verdict.is_violated, "{scenario:?}: a G waits for ever");
+        if !scenario.contains(&"FOREVER") {
             let verdict = checker.all_is_quiet();
-            println!("{}: all is quiet: {} states, {:.1?}", scene.join(" "), verdict.states, verdict.time);
-            assert!(!verdict.is_violated, "{scene:?}: it never comes to rest");
+            println!("{}: all is quiet: {} states, {:.1?}", scenario.join(" "), verdict.states, verdict.time);
+            assert!(!verdict.is_violated, "{scenario:?}: it never comes to rest");
         }
     }
 
@@ -64,14 +64,15 @@ mod every_submitted_g_runs {
     }
 }
 
-mod each_wrong_twin_starves_somebody {
+mod each_wrong_variant_starves_somebody {
     use super::*;
 
-    fn starves(twin: &str, scene: &[&str]) {
+    fn starves(variant: &str, scenario: &[&str]) {
         if spin::is_here() {
-            let verdict = Checker::new(&[&["NM=2", "NG=3", "NS=1", "HOG", twin], scene].concat(), PLAIN).every_g_runs();
-            println!("{twin}: {} states, {:.1?}", verdict.states, verdict.time);
-            assert!(verdict.is_violated, "{twin} starves nobody");
+            let verdict =
+                Checker::new(&[&["NM=2", "NG=3", "NS=1", "HOG", variant], scenario].concat(), PLAIN).every_g_runs();
+            println!("{variant}: {} states, {:.1?}", verdict.states, verdict.time);
+            assert!(verdict.is_violated, "{variant} starves nobody");
         }
     }
 
@@ -86,12 +87,12 @@ mod each_wrong_twin_starves_somebody {
     }
 
     #[test]
-    fn a_seeker_sleeps_without_a_second_look() {
+    fn a_spinning_m_sleeps_without_a_second_look() {
         starves("NO_SECOND_LOOK", &["SPAWN"]);
     }
 
     #[test]
-    fn a_seeker_looks_again_before_it_is_counted_out() {
+    fn a_spinning_m_looks_again_before_it_is_counted_out() {
         starves("LOOKS_BEFORE_IT_LEAVES", &["SPAWN"]);
     }
 
@@ -106,12 +107,12 @@ mod each_wrong_twin_starves_somebody {
     }
 
     #[test]
-    fn an_m_sleeps_though_a_seeker_is_asked_for() {
+    fn an_m_sleeps_though_a_spinning_m_is_asked_for() {
         starves("SLEEPS_UNASKED", &["SPAWN"]);
     }
 
     #[test]
-    fn who_can_have_no_m_asks_for_no_seeker() {
+    fn who_can_have_no_m_asks_for_no_spinning_m() {
         starves("REFUSED_AND_NOBODY_ASKED", &["SPAWN"]);
     }
 }
@@ -123,7 +124,7 @@ mod a_trace_of_the_kernel {
     use spinpark::kernel::protocol::sources::SearchOrder::{self, GlobalFirst, StealFirst};
     use spinpark_verification::engine::{self, Engine, Job};
     use spinpark_verification::model::{Model, sampled};
-    use spinpark_verification::stage::Stage;
+    use spinpark_verification::stage::ModelHost;
     use spinpark_verification::threads::Threads;
     use std::collections::HashSet;
     use std::num::NonZeroUsize;
@@ -155,13 +156,13 @@ mod a_trace_of_the_kernel {
 
     static TRACES: Mutex<Vec<Trace>> = Mutex::new(Vec::new());
 
-    fn family<H: Stage>() -> String {
+    fn family<H: ModelHost>() -> String {
         let trace = play::<H>(FAMILY, 3, StealFirst);
         TRACES.lock().expect("nobody panics with it").push(trace);
         "played".to_owned()
     }
 
-    fn calls<H: Stage>() -> String {
+    fn calls<H: ModelHost>() -> String {
         let trace = play::<H>(CALLS, 3, StealFirst);
         TRACES.lock().expect("nobody panics with it").push(trace);
         "played".to_owned()
@@ -169,7 +170,7 @@ mod a_trace_of_the_kernel {
 
     const MODELS: &[Model] = &[
         spinpark_verification::model!("liveness::traces::family", family,
-            claim: "Gs ready others and make way", size: "2 Ps, 3 Ms, 4 Gs", invariants: [], must_reach: ["played"],
+            claim: "Gs ready others and yield", size: "2 Ps, 3 Ms, 4 Gs", invariants: [], must_reach: ["played"],
             runs: [sampled(Engine::Random, 30), sampled(Engine::Pct, 30)]),
         spinpark_verification::model!("liveness::traces::calls", calls,
             claim: "Gs make system calls", size: "2 Ps, 3 Ms, 4 Gs", invariants: [], must_reach: ["played"],

@@ -69,8 +69,8 @@ fn the_text_pictures_are_up_to_date() {
 /// One fence is not enough, two are: what the page says.
 #[test]
 fn it_takes_both_fences() {
-    let is_proof = |submitter: bool, seeker: bool| {
-        explore(&Config::default(), move || programs::parking(submitter, seeker), |_| ()).is_proof()
+    let is_proof = |submitter: bool, spinning_m: bool| {
+        explore(&Config::default(), move || programs::parking(submitter, spinning_m), |_| ()).is_proof()
     };
     assert!(is_proof(true, true));
     assert!(!is_proof(true, false));

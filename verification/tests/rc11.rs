@@ -16,7 +16,7 @@ mod the_host_keeps_its_contract;
 mod what_is_wrong_is_said;
 
 use spinpark_verification::rc11::{Config, Rc11, Report, Tally, explore};
-use spinpark_verification::stage::Stage;
+use spinpark_verification::stage::ModelHost;
 
 /// What is wrong, in a sentence in which threads are `T0`, `T1`...
 fn sentence(report: &Report) -> Option<String> {

@@ -11,7 +11,7 @@ use spinpark_verification::model::{self, Model, rc11};
 use spinpark_verification::mutant::{self, Mutant};
 use spinpark_verification::rc11::graph::Graph;
 use spinpark_verification::schedule::{Replayed, Schedule, here};
-use spinpark_verification::stage::{Cell, Stage};
+use spinpark_verification::stage::{Cell, ModelHost};
 use spinpark_verification::wrap::trace::Step;
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
@@ -194,7 +194,7 @@ mod each_kind_of_failure_is_told_again {
         a_location_that_is_not_known says "uninitialised": leaks,
     }
 
-    fn panics<H: Stage>() -> String {
+    fn panics<H: ModelHost>() -> String {
         let word = Arc::new(H::Word::new(0));
         let theirs = Arc::clone(&word);
         let other = H::fork("other", move || theirs.store(1, Relaxed));
@@ -203,7 +203,7 @@ mod each_kind_of_failure_is_told_again {
         String::new()
     }
 
-    fn races<H: Stage>() -> String {
+    fn races<H: ModelHost>() -> String {
         let cell = Arc::new(H::Cell::<u64>::new(0));
         let theirs = Arc::clone(&cell);
         let other = H::fork("other", move || theirs.set(1));
@@ -212,30 +212,30 @@ mod each_kind_of_failure_is_told_again {
         seen.to_string()
     }
 
-    fn sleeps<H: Stage>() -> String {
+    fn sleeps<H: ModelHost>() -> String {
         H::Parker::new().park();
         String::new()
     }
 
-    fn leaves<H: Stage>() -> String {
+    fn leaves<H: ModelHost>() -> String {
         H::fork("sleeper", || H::Parker::new().park());
         String::new()
     }
 
-    fn goes_on<H: Stage>() -> String {
+    fn goes_on<H: ModelHost>() -> String {
         let word = H::Word::new(0);
         while word.load(Relaxed) == 0 {}
         String::new()
     }
 
-    fn forks<H: Stage>() -> String {
+    fn forks<H: ModelHost>() -> String {
         let threads: Vec<_> = (0..16).map(|_| H::fork("one", || ())).collect();
         threads.into_iter().for_each(H::join);
         String::new()
     }
 
     /// A new word comes to another thread past the host; a flag of the host's says that it is there, and releases nothing.
-    fn leaks<H: Stage>() -> String {
+    fn leaks<H: ModelHost>() -> String {
         let shared = Arc::new((H::Word::new(0), Mutex::new(None::<Arc<H::Word>>)));
         let theirs = Arc::clone(&shared);
         let maker = H::fork("maker", move || {
@@ -257,7 +257,7 @@ mod what_was_changed_is_found_out {
     fn some() -> Vec<Schedule> {
         quietly();
         let mutant = mutant::find("spinning-looks-before-it-leaves").expect("there is one");
-        let name = "spinning::work_is_conserved::one_submitter_one_seeker";
+        let name = "spinning::work_is_conserved::one_submitter_one_spinning_m";
         ENGINES.iter().filter_map(|engine| of_mutant(mutant, name, *engine, 2.0)).collect()
     }
 

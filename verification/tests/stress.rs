@@ -119,7 +119,7 @@ mod a_hundred_thousand_gs_run_once_each {
     }
 }
 
-/// The hand-off path: Gs make system calls and make way, a monitor takes Ps, the world is stopped again and again, and
+/// The hand-off path: Gs make system calls and yield, a monitor takes Ps, the world is stopped again and again, and
 /// Ps come and go.
 mod thirty_thousand_gs_that_call_run_once_each {
     use super::*;

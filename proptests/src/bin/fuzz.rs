@@ -39,7 +39,7 @@ struct Cli {
     rooms: Vec<String>,
     #[command(flatten)]
     how: How,
-    /// Plays a wrong twin instead of the kernel, in the rooms that must find it.
+    /// Plays a wrong variant instead of the kernel, in the rooms that must find it.
     #[arg(long, value_name = "NAME")]
     mutant: Option<String>,
     /// For how many minutes.
@@ -74,10 +74,10 @@ struct How {
 
 #[derive(Subcommand)]
 enum Act {
-    /// Lists the rooms: what must hold, the rare paths, and the wrong twins that must be found.
+    /// Lists the rooms: what must hold, the rare paths, and the wrong variants that must be found.
     List,
-    /// Hunts each wrong twin for a minute at most, and says how long it took and how short the program is.
-    Twins {
+    /// Hunts each wrong variant for a minute at most, and says how long it took and how short the program is.
+    Variants {
         /// Only those whose names contain one of these.
         #[arg(value_name = "NAME")]
         names: Vec<String>,
@@ -108,7 +108,7 @@ fn command(cli: Cli) -> Result<ExitCode, Stop> {
             list();
             Ok(())
         }
-        Some(Act::Twins { names, how }) => twins(&names, &how),
+        Some(Act::Variants { names, how }) => variants(&names, &how),
         Some(Act::Replay { file }) => replay(&file),
         Some(Act::Worker) => fuzz::worker().map_err(Stop::BadInput),
     };
@@ -181,18 +181,18 @@ fn asked(names: &[String], mutant: Option<&str>) -> Result<Vec<&'static Entry>, 
         let all: Vec<&str> = rooms::ALL.iter().map(|room| room.name).collect();
         return Err(Stop::BadInput(format!("there is no room `{name}`; there are {}", all.join(", "))));
     }
-    let is_asked = |room: &&Entry| names.is_empty() || names.iter().any(|name| name == room.name);
+    let is_needspinning = |room: &&Entry| names.is_empty() || names.iter().any(|name| name == room.name);
     let finds = |room: &&Entry| mutant.is_none_or(|mutant| room.falls.contains(&mutant));
-    let rooms: Vec<&Entry> = rooms::ALL.iter().filter(is_asked).filter(finds).collect();
+    let rooms: Vec<&Entry> = rooms::ALL.iter().filter(is_needspinning).filter(finds).collect();
     match (rooms.is_empty(), mutant) {
         (true, Some(mutant)) => Err(Stop::BadInput(format!(
-            "no such room must find the wrong twin `{mutant}`; see `cargo verify fuzz list`"
+            "no such room must find the wrong variant `{mutant}`; see `cargo verify fuzz list`"
         ))),
         _ => Ok(rooms),
     }
 }
 
-/// What failed once must fail no more; with its wrong twin, it must still fail.
+/// What failed once must fail no more; with its wrong variant, it must still fail.
 fn replay_all(folder: &Path) -> Result<(), Stop> {
     let files = regression::files_in(folder)?;
     for file in &files {
@@ -228,22 +228,22 @@ fn replay(file: &Path) -> Result<(), Stop> {
     }
 }
 
-fn twins(names: &[String], how: &How) -> Result<(), Stop> {
+fn variants(names: &[String], how: &How) -> Result<(), Stop> {
     check(how)?;
-    let is_asked = |name: &&str| names.is_empty() || names.iter().any(|asked| name.contains(asked.as_str()));
+    let is_needspinning = |name: &&str| names.is_empty() || names.iter().any(|asked| name.contains(asked.as_str()));
     let pairs: Vec<(&Entry, &str)> = rooms::ALL
         .iter()
-        .flat_map(|room| room.falls.iter().copied().filter(is_asked).map(move |mutant| (room, mutant)))
+        .flat_map(|room| room.falls.iter().copied().filter(is_needspinning).map(move |mutant| (room, mutant)))
         .collect();
     if pairs.is_empty() {
         return Err(Stop::BadInput(format!(
-            "no wrong twin's name contains `{}`; see `fuzz list`",
+            "no wrong variant's name contains `{}`; see `fuzz list`",
             names.join("` or `")
         )));
     }
     let (seed, jobs) = (seed(how), jobs(how));
     say!("seed {seed}, {jobs} jobs, at most 60 s each\n");
-    say!("{:12} {:36} {:>8} {:>11}  seen", "room", "wrong twin", "seconds", "operations");
+    say!("{:12} {:36} {:>8} {:>11}  seen", "room", "wrong variant", "seconds", "operations");
     let mut is_good = true;
     for (room, mutant) in pairs {
         let clock = Instant::now();
@@ -313,8 +313,8 @@ fn never_reached(total: &Total, rooms: &[&Entry]) -> BTreeSet<String> {
 }
 
 fn print_found(found: &Regression, out: &Path) {
-    let twin = found.mutant.as_ref().map(|name| format!(", with the wrong twin {name}")).unwrap_or_default();
-    say!("\nFOUND in {}{twin}: {} operations\n{}", found.room, found.operations, found.picture.join("\n"));
+    let variant = found.mutant.as_ref().map(|name| format!(", with the wrong variant {name}")).unwrap_or_default();
+    say!("\nFOUND in {}{variant}: {} operations\n{}", found.room, found.operations, found.picture.join("\n"));
     say!("{}", found.schedule(&found.failure).picture());
     match found.write(out) {
         Ok(path) => say!("play it again: cargo verify fuzz replay {}", path.display()),

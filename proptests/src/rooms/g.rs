@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 use spinpark::kernel::types::g::{Status, StatusWord};
 use spinpark_verification::engine::Engine;
-use spinpark_verification::stage::{Cell, Stage};
+use spinpark_verification::stage::{Cell, ModelHost};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// What a thread does.
@@ -109,7 +109,7 @@ impl Room for Statuses {
         ]
         .boxed()
     }
-    fn play<H: Stage>(program: &Program<Self>) -> String {
+    fn play<H: ModelHost>(program: &Program<Self>) -> String {
         let task = Task::<H> { status: StatusWord::new(), data: Cell::new(usize::MAX), history: History::default() };
         let (task, ()) = together::<H, _, _, _>(program, task, Task::plays, |task, ops| task.plays(0, ops));
         match linearize(&Word(Status::Runnable), &task.history.records()) {
@@ -119,14 +119,14 @@ impl Room for Statuses {
     }
 }
 
-struct Task<H: Stage> {
+struct Task<H: ModelHost> {
     status: StatusWord<H>,
     /// Who ran it last. Only who runs it touches this.
     data: H::Cell<usize>,
     history: History<H, Call>,
 }
 
-impl<H: Stage> Task<H> {
+impl<H: ModelHost> Task<H> {
     fn plays(&self, me: usize, ops: Vec<Op>) {
         let mut runs = false;
         for op in ops {

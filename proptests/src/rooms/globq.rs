@@ -11,7 +11,7 @@ use spinpark::kernel::queues::globq::{GlobQueue, Len};
 use spinpark::kernel::types::g::G;
 use spinpark::kernel::types::m::MId;
 use spinpark_verification::engine::Engine;
-use spinpark_verification::stage::Stage;
+use spinpark_verification::stage::ModelHost;
 use std::collections::VecDeque;
 
 /// What is done to it.
@@ -129,21 +129,21 @@ impl Room for Global {
         ]
         .boxed()
     }
-    fn play<H: Stage>(program: &Program<Self>) -> String {
+    fn play<H: ModelHost>(program: &Program<Self>) -> String {
         let shared =
             Shared::<H> { queue: H::Lock::new(GlobQueue::new()), len: Len::new(), history: History::default() };
         together::<H, _, _, _>(program, shared, Shared::plays, |shared, ops| shared.plays(0, ops)).0.judge()
     }
 }
 
-struct Shared<H: Stage> {
+struct Shared<H: ModelHost> {
     queue: H::Lock<GlobQueue>,
     len: Len<H>,
     /// What was done under the lock; and what was read without it, which is `Len`.
     history: History<H, Call>,
 }
 
-impl<H: Stage> Shared<H> {
+impl<H: ModelHost> Shared<H> {
     fn plays(&self, me: usize, ops: Vec<Op>) {
         // No two threads make the same Gs.
         let mut made = 100 * me as u64;

@@ -8,9 +8,9 @@ use spinpark::host::Lock;
 use spinpark::kernel::protocol::stw::wanted::Want;
 use spinpark::kernel::types::p::PId;
 use spinpark_verification::engine::Engine;
-use spinpark_verification::stage::Stage;
+use spinpark_verification::stage::ModelHost;
 use spinpark_verification::tiny::handoff::{Step, Tiny};
-use spinpark_verification::twins::handoff::{Handing, Scene, play};
+use spinpark_verification::variants::handoff::{Handing, Scenario, play};
 use spinpark_verification::wrap::trace::main_plays;
 use std::sync::Arc;
 
@@ -57,14 +57,14 @@ impl Room for Handoff {
     const FALLS: &'static [&'static str] = &[
         "handoff-ignores-the-call",
         "handoff-idles-at-once",
-        "handoff-no-seeker",
+        "handoff-no-spinning-m",
         "handoff-elects-outside-the-lock",
         "handoff-forgets-the-stop",
     ];
     const PATHS: &'static [&'static str] = &[
         "there was work for it",
         "there was work for it, seen under the lock only",
-        "nobody looked, or a seeker was asked for: it is to look",
+        "nobody looked, or a spinning M was asked for: it is to look",
         "it was idled",
         "it was held for a stop",
         "who came back found no P",
@@ -94,12 +94,12 @@ impl Room for Handoff {
         let calm = setup.safepoint.then(|| Setup { safepoint: false, ..setup.clone() });
         fewer.into_iter().chain(calm).collect()
     }
-    fn play<H: Stage>(program: &Program<Self>) -> String {
+    fn play<H: ModelHost>(program: &Program<Self>) -> String {
         play::<H, _>(program)
     }
 }
 
-impl<H: Stage> Scene<H> for &Program<Handoff> {
+impl<H: ModelHost> Scenario<H> for &Program<Handoff> {
     fn play<D: Handing>(self) -> String {
         main_plays(NAMES[0]);
         let idle: Vec<PId> = (2..2 + self.setup.idle_ps).map(PId).collect();
@@ -124,14 +124,14 @@ impl<H: Stage> Scene<H> for &Program<Handoff> {
     }
 }
 
-struct Party<H: Stage, D: Handing> {
+struct Party<H: ModelHost, D: Handing> {
     tiny: Arc<Tiny<H, D>>,
     p: Option<PId>,
     /// How many Gs are in the ring of P1; for its owner.
     in_ring: u64,
 }
 
-impl<H: Stage, D: Handing> Party<H, D> {
+impl<H: ModelHost, D: Handing> Party<H, D> {
     fn plays(mut self, ops: Vec<Op>) {
         ops.into_iter().for_each(|op| self.does(op));
     }
@@ -173,7 +173,7 @@ fn tell(step: Step) {
     reached(match step {
         Step::SawWork => "there was work for it",
         Step::SawWorkLate => "there was work for it, seen under the lock only",
-        Step::Seeks | Step::SeeksEarly => "nobody looked, or a seeker was asked for: it is to look",
+        Step::Seeks | Step::SpinsEarly => "nobody looked, or a spinning M was asked for: it is to look",
         Step::Idled => "it was idled",
         Step::Held => "it was held for a stop",
         Step::Woken => "it was woken",

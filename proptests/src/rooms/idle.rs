@@ -10,7 +10,7 @@ use spinpark::kernel::queues::idle::{IdleMask, IdlePs, SleepingMs};
 use spinpark::kernel::types::m::MId;
 use spinpark::kernel::types::p::{OwnedP, PId};
 use spinpark_verification::engine::Engine;
-use spinpark_verification::stage::Stage;
+use spinpark_verification::stage::ModelHost;
 use std::sync::Arc;
 
 /// So many threads, each of them an M, and as many Ps.
@@ -134,7 +134,7 @@ impl Room for Idle {
     fn simpler(setup: &Setup) -> Vec<Setup> {
         if setup.first == 0 { Vec::new() } else { vec![Setup { first: 0 }] }
     }
-    fn play<H: Stage>(program: &Program<Self>) -> String {
+    fn play<H: ModelHost>(program: &Program<Self>) -> String {
         let first = program.setup.first;
         let shared = Arc::new(Shared::<H> {
             central: H::Lock::new(Central::default()),
@@ -165,14 +165,14 @@ struct Central {
     now: u64,
 }
 
-struct Shared<H: Stage> {
+struct Shared<H: ModelHost> {
     central: H::Lock<Central>,
     mask: IdleMask<H>,
     first: u32,
     history: History<H, Call>,
 }
 
-struct Played<'a, H: Stage> {
+struct Played<'a, H: ModelHost> {
     shared: &'a Shared<H>,
     me: usize,
     /// Those it has; evidence is made when one is listed.
@@ -180,7 +180,7 @@ struct Played<'a, H: Stage> {
     is_listed: bool,
 }
 
-impl<H: Stage> Played<'_, H> {
+impl<H: ModelHost> Played<'_, H> {
     fn plays(mut self, ops: Vec<Op>) {
         for op in ops {
             self.does(op);

@@ -8,7 +8,7 @@ use hall::Hall;
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 use spinpark_verification::engine::Engine;
-use spinpark_verification::stage::Stage;
+use spinpark_verification::stage::ModelHost;
 
 /// Who there is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,7 +84,7 @@ impl Room for Locked {
     fn simpler(setup: &Setup) -> Vec<Setup> {
         without_worker(setup)
     }
-    fn play<H: Stage>(program: &Program<Self>) -> String {
+    fn play<H: ModelHost>(program: &Program<Self>) -> String {
         Hall::<H>::play(program, true)
     }
 }
@@ -140,7 +140,7 @@ impl Room for Deadlock {
     fn simpler(setup: &Setup) -> Vec<Setup> {
         without_worker(setup)
     }
-    fn play<H: Stage>(program: &Program<Self>) -> String {
+    fn play<H: ModelHost>(program: &Program<Self>) -> String {
         Hall::<H>::play(program, false)
     }
 }

@@ -1,6 +1,6 @@
 //! Who waits in the poller: Ms that add timers and go to sleep, hand their Ps on, look into the poller, wait there and come
 //! back; and others that add timers from outside. At the end everybody has come to rest: there is a timer and a P is idle,
-//! but does anybody look, or wait until then? And the word that a shelf of timers shows.
+//! but does anybody look, or wait until then? And the word that a shard of timers shows.
 
 use crate::room::{Program, Room, reached, reached_if, together};
 use proptest::prelude::*;
@@ -9,10 +9,10 @@ use spinpark::host::Nanos;
 use spinpark::kernel::protocol::netpoll::Poll;
 use spinpark::kernel::protocol::timers::NEVER;
 use spinpark_verification::engine::Engine;
-use spinpark_verification::stage::Stage;
+use spinpark_verification::stage::ModelHost;
 use spinpark_verification::tiny::netpoll::{End, Tiny};
-use spinpark_verification::tiny::timers::Shelf;
-use spinpark_verification::twins::netpoll::{Polling, Scene, play};
+use spinpark_verification::tiny::timers::Shard;
+use spinpark_verification::variants::netpoll::{Polling, Scenario, play};
 use spinpark_verification::wrap::trace::main_plays;
 use std::sync::Arc;
 
@@ -102,12 +102,12 @@ impl Room for Netpoll {
         let not_waited = setup.waited.map(|_| Setup { waited: None, ..setup.clone() });
         no_timer.into_iter().chain(not_waited).collect()
     }
-    fn play<H: Stage>(program: &Program<Self>) -> String {
+    fn play<H: ModelHost>(program: &Program<Self>) -> String {
         play::<H, _>(program)
     }
 }
 
-impl<H: Stage> Scene<H> for &Program<Netpoll> {
+impl<H: ModelHost> Scenario<H> for &Program<Netpoll> {
     fn play<D: Polling>(self) -> String {
         main_plays(NAMES[0]);
         let tiny = Tiny::<H, D>::with_timers(&[NEVER, NEVER, NEVER, self.setup.waited.unwrap_or(NEVER)]);
@@ -143,7 +143,7 @@ enum Is {
     Asleep,
 }
 
-struct Party<H: Stage, D: Polling> {
+struct Party<H: ModelHost, D: Polling> {
     tiny: Arc<Tiny<H, D>>,
     me: usize,
     is: Is,
@@ -152,7 +152,7 @@ struct Party<H: Stage, D: Polling> {
     owes: bool,
 }
 
-impl<H: Stage, D: Polling> Party<H, D> {
+impl<H: ModelHost, D: Polling> Party<H, D> {
     fn plays(mut self, ops: Vec<Op>) -> End {
         for op in ops {
             if self.me == 2 { self.acts_outside(op) } else { self.does(op) }
@@ -223,7 +223,7 @@ impl<H: Stage, D: Polling> Party<H, D> {
     }
 }
 
-/// The word of a shelf of timers.
+/// The word of a shard of timers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Word;
 
@@ -236,7 +236,7 @@ pub struct Timer {
 
 impl Room for Word {
     const NAME: &'static str = "timers";
-    const CLAIM: &'static str = "the word of a shelf is the moment of its earliest timer";
+    const CLAIM: &'static str = "the word of a shard is the moment of its earliest timer";
     const THREADS: usize = 3;
     const ENGINES: &'static [Engine] = &[Engine::Pct, Engine::Random];
     const FALLS: &'static [&'static str] = &["timers-tells-when-late", "timers-forgets-to-tell-when"];
@@ -250,19 +250,19 @@ impl Room for Word {
     fn op(_: usize) -> BoxedStrategy<Timer> {
         (1..=9 as Nanos, any::<bool>()).prop_map(|(when, is_removed)| Timer { when, is_removed }).boxed()
     }
-    fn play<H: Stage>(program: &Program<Self>) -> String {
-        fn plays<H: Stage>(shelf: &Arc<Shelf<H>>, timers: Vec<Timer>) {
+    fn play<H: ModelHost>(program: &Program<Self>) -> String {
+        fn plays<H: ModelHost>(shard: &Arc<Shard<H>>, timers: Vec<Timer>) {
             for Timer { when, is_removed } in timers {
                 reached(if is_removed { "one is removed" } else { "one stays" });
-                shelf.add(when, is_removed);
+                shard.add(when, is_removed);
             }
         }
         main_plays("one");
-        let (shelf, ()) =
-            together::<H, Self, _, _>(program, Shelf::<H>::new(), |shelf, _, ops| plays(shelf, ops), plays);
+        let (shard, ()) =
+            together::<H, Self, _, _>(program, Shard::<H>::new(), |shard, _, ops| plays(shard, ops), plays);
         let stays = program.ops.iter().filter(|(_, timer)| !timer.is_removed);
-        let (told, found) = (stays.map(|(_, timer)| timer.when).min().unwrap_or(NEVER), shelf.deadline());
-        assert!(told == found, "the earliest timer is due at {told}, and the shelf says {found}");
+        let (told, found) = (stays.map(|(_, timer)| timer.when).min().unwrap_or(NEVER), shard.deadline());
+        assert!(told == found, "the earliest timer is due at {told}, and the shard says {found}");
         format!("{found}")
     }
 }

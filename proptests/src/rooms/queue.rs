@@ -11,7 +11,7 @@ use crate::linear::{History, Spec, linearize};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 use spinpark::kernel::types::g::G;
-use spinpark_verification::stage::Stage;
+use spinpark_verification::stage::ModelHost;
 use std::collections::VecDeque;
 
 /// What was called, and what was answered. Gs are numbers.
@@ -126,7 +126,7 @@ fn setups() -> BoxedStrategy<Setup> {
 }
 
 /// Gs 1 to `made` each came out once, at the latest among `refused`, and every answer has its place in an order.
-fn judge<H: Stage>(setup: Setup, history: &History<H, Call>, made: u64, refused: &[u64]) -> String {
+fn judge<H: ModelHost>(setup: Setup, history: &History<H, Call>, made: u64, refused: &[u64]) -> String {
     let records = history.records();
     let mut out: Vec<u64> = refused.to_vec();
     for record in &records {

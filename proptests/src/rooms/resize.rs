@@ -8,7 +8,7 @@ use hall::Hall;
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 use spinpark_verification::engine::Engine;
-use spinpark_verification::stage::Stage;
+use spinpark_verification::stage::ModelHost;
 
 /// Sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,7 +88,7 @@ impl Room for Resize {
     fn simpler(setup: &Setup) -> Vec<Setup> {
         (1..setup.procs).map(|procs| Setup { procs }).collect()
     }
-    fn play<H: Stage>(program: &Program<Self>) -> String {
+    fn play<H: ModelHost>(program: &Program<Self>) -> String {
         Hall::<H>::play(program)
     }
 }

@@ -5,7 +5,7 @@ use crate::room::{Program, Room, reached_if};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 use spinpark_verification::engine::Engine;
-use spinpark_verification::stage::Stage;
+use spinpark_verification::stage::ModelHost;
 use spinpark_verification::tiny::role::{Place, Tiny};
 use spinpark_verification::wrap::signals::Signals;
 use std::cell::Cell;
@@ -66,7 +66,7 @@ impl Room for SignalledThread {
     fn simpler(setup: &Setup) -> Vec<Setup> {
         (0..setup.signals).map(|signals| Setup { signals }).collect()
     }
-    fn play<H: Stage>(program: &Program<Self>) -> String {
+    fn play<H: ModelHost>(program: &Program<Self>) -> String {
         Signals::<H>::begin();
         let tiny = Tiny::<Signals<H>>::new();
         let place = Tiny::<Signals<H>>::running();
@@ -102,7 +102,7 @@ impl Room for SignalledThread {
     }
 }
 
-fn act<H: Stage>(op: Op, tiny: &Tiny<Signals<H>>, place: &Place<Signals<H>>) {
+fn act<H: ModelHost>(op: Op, tiny: &Tiny<Signals<H>>, place: &Place<Signals<H>>) {
     match op {
         Op::Block => tiny.block(place),
         Op::Suspend => tiny.suspend(place),

@@ -5,12 +5,12 @@ use crate::room::{Program, Room, reached, reached_if};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
-use spinpark::kernel::types::m::Seeking;
+use spinpark::kernel::types::m::SpinningToken;
 use spinpark_verification::engine::Engine;
-use spinpark_verification::stage::Stage;
+use spinpark_verification::stage::ModelHost;
 use spinpark_verification::tiny::queues::Rings;
 use spinpark_verification::tiny::spinning::{Did, End, Idled, Tiny};
-use spinpark_verification::twins::spinning::{Dance, Scene, play};
+use spinpark_verification::variants::spinning::{Dance, Scenario, play};
 use spinpark_verification::wrap::trace::main_plays;
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ const NAMES: [&str; PARTIES] = ["party 0", "party 1", "party 2", "party 3"];
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Begins {
     /// An M that has a P and looks for work.
-    Seeking,
+    SpinningToken,
     /// An M that has a P and does not.
     Running,
     /// No M, or one in a system call: it has no P.
@@ -36,7 +36,7 @@ pub struct Setup {
     pub parties: Vec<Begins>,
     /// How many Ps are idle.
     pub idle_ps: u32,
-    /// Is the global queue looked into before other rings, as Go does? Then an M takes a share of it that does not seek.
+    /// Is the global queue looked into before other rings, as Go does? Then an M takes a share of it that does not spin.
     #[serde(default)]
     pub global_first: bool,
 }
@@ -44,7 +44,7 @@ pub struct Setup {
 /// What a party does. An M that sleeps does it once it was started, if ever.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Op {
-    /// Its G readies another, into its ring; from outside: into the global queue. One that seeks runs no G: it looks.
+    /// Its G readies another, into its ring; from outside: into the global queue. One that spins runs no G: it looks.
     Ready,
     /// Its G calls `wakep` for nothing.
     Wakep,
@@ -65,7 +65,7 @@ impl Room for Spinning {
     const CLAIM: &'static str = "no G waits beside an idle P while nobody looks, and those are counted who look";
     const THREADS: usize = PARTIES;
     const ENGINES: &'static [Engine] = &[Engine::Pct, Engine::TsoRandom, Engine::TsoPct];
-    // Without `spinning-no-seeker-fence`: the exchange before it drains the buffer.
+    // Without `spinning-no-spinning-m-fence`: the exchange before it drains the buffer.
     const FALLS: &'static [&'static str] = &[
         "spinning-no-submitter-fence",
         "spinning-looks-before-it-leaves",
@@ -82,8 +82,8 @@ impl Room for Spinning {
         "the second look found work",
         "the second look found work, and no idle P",
         "who was about to idle its P was called upon",
-        "the last seeker found work and passed the baton",
-        "a seeker found more than it runs, and was not the last",
+        "the last spinning M found work and passed the baton",
+        "a spinning M found more than it runs, and was not the last",
         "an M that was started looked",
         "who came back found no P, and woke nobody",
     ];
@@ -91,7 +91,8 @@ impl Room for Spinning {
     type Op = Op;
 
     fn setup() -> BoxedStrategy<Setup> {
-        let begins = prop_oneof![3 => Just(Begins::Seeking), 2 => Just(Begins::Running), 3 => Just(Begins::Outside)];
+        let begins =
+            prop_oneof![3 => Just(Begins::SpinningToken), 2 => Just(Begins::Running), 3 => Just(Begins::Outside)];
         let idle_ps = prop_oneof![6 => Just(0u32), 1 => Just(1)];
         // Few meet more often.
         let parties = prop_oneof![2 => Just(2usize), 1 => Just(3), 2 => Just(PARTIES)];
@@ -117,7 +118,7 @@ impl Room for Spinning {
         });
         outside.chain(fewer_ps).collect()
     }
-    fn play<H: Stage>(program: &Program<Self>) -> String {
+    fn play<H: ModelHost>(program: &Program<Self>) -> String {
         play::<H, _>(program)
     }
 }
@@ -144,8 +145,8 @@ impl Room for Duel {
     type Op = Op;
 
     fn setup() -> BoxedStrategy<Setup> {
-        let begins = prop_oneof![1 => Just(Begins::Seeking), 1 => Just(Begins::Running)];
-        let first = prop_oneof![3 => Just(Begins::Seeking), 1 => begins.clone()];
+        let begins = prop_oneof![1 => Just(Begins::SpinningToken), 1 => Just(Begins::Running)];
+        let first = prop_oneof![3 => Just(Begins::SpinningToken), 1 => begins.clone()];
         let second = prop_oneof![3 => Just(Begins::Running), 1 => begins];
         (first, second)
             .prop_map(|(first, second)| Setup { parties: vec![first, second], idle_ps: 0, global_first: false })
@@ -155,7 +156,7 @@ impl Room for Duel {
         let [ready, find] = if thread == 0 { [1, 4] } else { [3, 1] };
         prop_oneof![ready => Just(Op::Ready), find => Just(Op::FindRunnable)].boxed()
     }
-    fn play<H: Stage>(program: &Program<Self>) -> String {
+    fn play<H: ModelHost>(program: &Program<Self>) -> String {
         play::<H, _>(&Program::<Spinning> { setup: program.setup.clone(), ops: program.ops.clone() })
     }
 }
@@ -177,7 +178,7 @@ impl Room for Idlers {
     type Op = Op;
 
     fn setup() -> BoxedStrategy<Setup> {
-        let parties = vec![Begins::Seeking, Begins::Running];
+        let parties = vec![Begins::SpinningToken, Begins::Running];
         Just(Setup { parties, idle_ps: 0, global_first: true }).boxed()
     }
     fn op(thread: usize) -> BoxedStrategy<Op> {
@@ -187,12 +188,12 @@ impl Room for Idlers {
             _ => prop_oneof![4 => find, 1 => Just(Op::Ready)].boxed(),
         }
     }
-    fn play<H: Stage>(program: &Program<Self>) -> String {
+    fn play<H: ModelHost>(program: &Program<Self>) -> String {
         play::<H, _>(&Program::<Spinning> { setup: program.setup.clone(), ops: program.ops.clone() })
     }
 }
 
-impl<H: Stage> Scene<H> for &Program<Spinning> {
+impl<H: ModelHost> Scenario<H> for &Program<Spinning> {
     fn play<D: Dance>(self) -> String {
         let setup = &self.setup;
         let tiny = Tiny::<H, D, Rings<H>>::new(setup.idle_ps, Rings::new(PARTIES));
@@ -201,7 +202,7 @@ impl<H: Stage> Scene<H> for &Program<Spinning> {
         let mut parties: Vec<Party<H, D>> = (0..setup.parties.len())
             .map(|me| {
                 let tiny = Arc::clone(&tiny);
-                if setup.parties[me] == Begins::Seeking {
+                if setup.parties[me] == Begins::SpinningToken {
                     tiny.room.become_spinning().relinquish();
                 }
                 Party { tiny, procs, me, is: setup.parties[me].into(), global_first: setup.global_first }
@@ -231,7 +232,7 @@ impl<H: Stage> Scene<H> for &Program<Spinning> {
 /// What a party is now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Is {
-    Seeking,
+    SpinningToken,
     Running,
     Outside,
     Asleep,
@@ -240,14 +241,14 @@ enum Is {
 impl From<Begins> for Is {
     fn from(begins: Begins) -> Is {
         match begins {
-            Begins::Seeking => Is::Seeking,
+            Begins::SpinningToken => Is::SpinningToken,
             Begins::Running => Is::Running,
             Begins::Outside => Is::Outside,
         }
     }
 }
 
-struct Party<H: Stage, D: Dance> {
+struct Party<H: ModelHost, D: Dance> {
     tiny: Arc<Tiny<H, D, Rings<H>>>,
     procs: usize,
     me: usize,
@@ -255,7 +256,7 @@ struct Party<H: Stage, D: Dance> {
     global_first: bool,
 }
 
-impl<H: Stage, D: Dance> Party<H, D> {
+impl<H: ModelHost, D: Dance> Party<H, D> {
     fn plays(mut self, ops: Vec<Op>) -> End {
         ops.into_iter().for_each(|op| self.does(op));
         self.end()
@@ -263,7 +264,7 @@ impl<H: Stage, D: Dance> Party<H, D> {
 
     fn end(&self) -> End {
         match self.is {
-            Is::Seeking => End::Looking,
+            Is::SpinningToken => End::Looking,
             Is::Running => End::Busy,
             Is::Outside | Is::Asleep => End::Asleep,
         }
@@ -274,17 +275,17 @@ impl<H: Stage, D: Dance> Party<H, D> {
             if !self.tiny.begin() {
                 return;
             }
-            self.is = Is::Seeking;
+            self.is = Is::SpinningToken;
             reached("an M that was started looked");
         }
         match (self.is, op) {
-            (Is::Seeking, Op::Ready) => drop(self.searches()),
+            (Is::SpinningToken, Op::Ready) => drop(self.searches()),
             (Is::Running, Op::Ready) => self.saw(self.tiny.ready(self.me)),
             (Is::Outside, Op::Ready) => self.saw(self.tiny.submit()),
             (Is::Running | Is::Outside, Op::Wakep) => {
                 reached_if(self.tiny.wakep() == Did::Asked, "wakep found no idle P");
             }
-            (Is::Seeking | Is::Running, Op::FindRunnable) => self.finds_runnable(),
+            (Is::SpinningToken | Is::Running, Op::FindRunnable) => self.finds_runnable(),
             (Is::Outside, Op::Exitsyscall) => {
                 if self.tiny.exitsyscall() {
                     self.is = Is::Running;
@@ -309,41 +310,41 @@ impl<H: Stage, D: Dance> Party<H, D> {
         if self.searches() {
             return;
         }
-        let was_seeking = self.is == Is::Seeking;
-        self.is = match self.tiny.idle(was_seeking.then(Seeking::assume)) {
+        let was_spinning = self.is == Is::SpinningToken;
+        self.is = match self.tiny.idle(was_spinning.then(SpinningToken::assume)) {
             Idled::Work => {
                 self.found(0);
                 Is::Running
             }
-            Idled::CalledUpon => {
+            Idled::NeedSpinning => {
                 reached("who was about to idle its P was called upon");
-                Is::Seeking
+                Is::SpinningToken
             }
             Idled::Idle(end, did) => {
                 reached_if(end == End::Looking, "the second look found work");
                 reached_if(did == Did::Asked, "the second look found work, and no idle P");
-                if end == End::Looking { Is::Seeking } else { Is::Asleep }
+                if end == End::Looking { Is::SpinningToken } else { Is::Asleep }
             }
         };
     }
 
-    /// Its own ring, the others' if it may seek, the global queue; or that first.
+    /// Its own ring, the others' if it may spin, the global queue; or that first.
     fn searches(&mut self) -> bool {
         let queues = &self.tiny.queues;
         if queues.take_one(self.me) {
             self.found(0);
             return true;
         }
-        // One that does not seek takes all of it, and wakes nobody.
+        // One that does not spin takes all of it, and wakes nobody.
         if self.global_first && self.is == Is::Running && self.tiny.take_batch(self.me) {
             self.found(0);
             return true;
         }
         if self.is == Is::Running && self.tiny.room.may_spin(self.procs, queues.npidle()) {
             self.tiny.room.become_spinning().relinquish();
-            self.is = Is::Seeking;
+            self.is = Is::SpinningToken;
         }
-        if self.is == Is::Seeking {
+        if self.is == Is::SpinningToken {
             let victims = (1..PARTIES).map(|i| (self.me + i) % PARTIES);
             let stolen = victims.map(|victim| queues.take_half(victim)).find(|n| *n > 0);
             if let Some(stolen) = stolen {
@@ -363,10 +364,10 @@ impl<H: Stage, D: Dance> Party<H, D> {
         if more > 0 {
             self.tiny.queues.put(self.me, more);
         }
-        if self.is == Is::Seeking {
-            let did = self.tiny.found_work(Seeking::assume());
-            reached_if(did == Did::TookP, "the last seeker found work and passed the baton");
-            reached_if(did == Did::Nothing && more > 0, "a seeker found more than it runs, and was not the last");
+        if self.is == Is::SpinningToken {
+            let did = self.tiny.found_work(SpinningToken::assume());
+            reached_if(did == Did::TookP, "the last spinning M found work and passed the baton");
+            reached_if(did == Did::Nothing && more > 0, "a spinning M found more than it runs, and was not the last");
         }
         self.is = Is::Running;
     }

@@ -9,7 +9,7 @@ use spinpark::kernel::protocol::syscall::{Away, Way};
 use spinpark::kernel::types::m::MId;
 use spinpark::kernel::types::p::{OwnedP, PId};
 use spinpark_verification::engine::Engine;
-use spinpark_verification::stage::{Cell, Stage};
+use spinpark_verification::stage::{Cell, ModelHost};
 use spinpark_verification::tiny::stw::Tiny;
 use spinpark_verification::tiny::unrest::Unrest;
 use spinpark_verification::wrap::trace::main_plays;
@@ -101,7 +101,7 @@ impl Room for Stw {
     fn simpler(setup: &Setup) -> Vec<Setup> {
         setup.simpler()
     }
-    fn play<H: Stage>(program: &Program<Self>) -> String {
+    fn play<H: ModelHost>(program: &Program<Self>) -> String {
         let tiny = Hall::<H>::play(program, MS);
         format!("{:?}", tiny.served())
     }
@@ -141,14 +141,14 @@ impl Room for Safepoint {
     fn simpler(setup: &Setup) -> Vec<Setup> {
         setup.simpler()
     }
-    fn play<H: Stage>(program: &Program<Self>) -> String {
+    fn play<H: ModelHost>(program: &Program<Self>) -> String {
         let tiny = Hall::<H>::play(program, MS + 1);
         format!("{:?}", tiny.passed.iter().map(Cell::get).collect::<Vec<_>>())
     }
 }
 
 /// The stage.
-struct Hall<H: Stage> {
+struct Hall<H: ModelHost> {
     tiny: Arc<Tiny<H>>,
     /// How often something will still be asked for.
     to_come: AtomicUsize,
@@ -166,7 +166,7 @@ enum Place {
 }
 
 /// One thread.
-struct Actor<'a, H: Stage> {
+struct Actor<'a, H: ModelHost> {
     hall: &'a Hall<H>,
     me: usize,
     place: Place,
@@ -178,7 +178,7 @@ fn asks<R: Room<Op = Op>>(program: &Program<R>) -> usize {
     (MS..R::THREADS).map(|thread| program.of(thread).iter().filter(|op| asks(op)).count()).sum()
 }
 
-impl<H: Stage> Hall<H> {
+impl<H: ModelHost> Hall<H> {
     /// The first `owners` threads have a P each, if there are so many.
     fn play<R: Room<Op = Op, Setup = Setup>>(program: &Program<R>, owners: usize) -> Arc<Tiny<H>> {
         main_plays("M0");
@@ -224,7 +224,7 @@ impl<H: Stage> Hall<H> {
     }
 }
 
-impl<H: Stage> Actor<'_, H> {
+impl<H: ModelHost> Actor<'_, H> {
     fn act(&mut self, op: Op) {
         match op {
             Op::Run => self.run(),
@@ -268,7 +268,7 @@ impl<H: Stage> Actor<'_, H> {
     fn enter(&mut self, op: Op) {
         self.run();
         let Some(p) = self.take_p() else { return };
-        let asked = self.hall.tiny.is_asked();
+        let asked = self.hall.tiny.is_needspinning();
         let away = self.hall.tiny.enter(MId(self.me as u32), p);
         self.place = away.map_or(Place::Nowhere, |away| Place::InSyscall(away, asked));
         if op == Op::EntersyscallAndBlock && self.hall.to_come.load(SeqCst) > 0 {
@@ -287,7 +287,7 @@ impl<H: Stage> Actor<'_, H> {
         let Some((p, way)) = self.hall.tiny.come_back(away) else { return reached("an M came back to no P") };
         assert!(way != Way::Kept || !asked, "a system call after the stop was asked for, and the P is kept");
         reached_if(way == Way::TookBack, "an M took its own P back");
-        reached_if(way == Way::Kept && self.hall.tiny.is_asked(), "an M kept its P, and then heard of a stop");
+        reached_if(way == Way::Kept && self.hall.tiny.is_needspinning(), "an M kept its P, and then heard of a stop");
         self.hall.tiny.run(&p);
         self.place = Place::Here(p);
     }

@@ -8,8 +8,8 @@ use hall::Hall;
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 use spinpark_verification::engine::Engine;
-use spinpark_verification::stage::Stage;
-use spinpark_verification::twins::syscall::{self as twins, Crossing, Scene};
+use spinpark_verification::stage::ModelHost;
+use spinpark_verification::variants::syscall::{self as variants, Crossing, Scenario};
 use std::cell::RefCell;
 use std::marker::PhantomData;
 
@@ -106,20 +106,20 @@ impl Room for Syscall {
     fn simpler(setup: &Setup) -> Vec<Setup> {
         (1..setup.procs).map(|procs| Setup { procs }).collect()
     }
-    fn play<H: Stage>(program: &Program<Self>) -> String {
+    fn play<H: ModelHost>(program: &Program<Self>) -> String {
         struct This;
-        impl<H: Stage> Scene<H> for This {
+        impl<H: ModelHost> Scenario<H> for This {
             fn play<C: Crossing>() -> String {
                 let program = NOW.with_borrow(Clone::clone).expect("it is set while it is played");
                 Hall::<H, C>::play(&program)
             }
         }
         NOW.set(Some(program.clone()));
-        twins::play::<H, This>(PhantomData)
+        variants::play::<H, This>(PhantomData)
     }
 }
 
 thread_local! {
-    /// What is played: a scene has no arguments.
+    /// What is played: a scenario has no arguments.
     static NOW: RefCell<Option<Program<Syscall>>> = const { RefCell::new(None) };
 }

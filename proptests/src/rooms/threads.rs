@@ -1,5 +1,5 @@
 //! Ms that hand their Ps to others, sleep, and wake others, while threads can be had or not. At the end every M sleeps or
-//! runs a G for good: each P is in one place, and none is idle although a seeker was asked for and an M could be it.
+//! runs a G for good: each P is in one place, and none is idle although a spinning M was asked for and an M could be it.
 
 use crate::room::{Program, Room, reached, reached_if};
 use proptest::collection::vec;
@@ -7,11 +7,11 @@ use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 use spinpark::host::{Lock, SpawnError};
 use spinpark::kernel::protocol::threads::{Available, Neighbours, startm, stopm};
-use spinpark::kernel::types::m::{MId, Mail};
+use spinpark::kernel::types::m::{MId, NextP};
 use spinpark::kernel::types::p::PId;
 use spinpark_verification::engine::Engine;
-use spinpark_verification::stage::{Cell, Stage};
-use spinpark_verification::tiny::threads::{Central, Tiny, mail, open};
+use spinpark_verification::stage::{Cell, ModelHost};
+use spinpark_verification::tiny::threads::{Central, Tiny, nextp, open};
 use spinpark_verification::wrap::trace::main_plays;
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ pub enum Op {
     Startm,
     /// Takes an idle P, if there is one, and gives it to another M.
     Wakep,
-    /// Idles its P, if it has one, and sleeps until there is mail.
+    /// Idles its P, if it has one, and sleeps until there is `nextp`.
     Stopm,
 }
 
@@ -85,7 +85,7 @@ impl Room for Threads {
         let threads = setup.threads.checked_sub(1).map(|threads| Setup { threads, ..setup.clone() });
         without.chain(idle_ps).chain(new_ms).chain(threads).collect()
     }
-    fn play<H: Stage>(program: &Program<Self>) -> String {
+    fn play<H: ModelHost>(program: &Program<Self>) -> String {
         main_plays(NAMES[0]);
         let mut ms = begin::<H>(program);
         let others = ms.split_off(1);
@@ -99,7 +99,7 @@ impl Room for Threads {
 }
 
 /// The Ms that are played, with their Ps.
-fn begin<H: Stage>(program: &Program<Threads>) -> Vec<Played<H>> {
+fn begin<H: ModelHost>(program: &Program<Threads>) -> Vec<Played<H>> {
     let Setup { has_p, idle_ps, new_ms, threads } = &program.setup;
     let playing = program.threads().max(1);
     let held = has_p[..playing].iter().filter(|has_p| **has_p).count();
@@ -117,12 +117,12 @@ fn begin<H: Stage>(program: &Program<Threads>) -> Vec<Played<H>> {
 }
 
 /// `ps`: those that an M still holds.
-fn judge<H: Stage>(tiny: &Tiny<H>, mut ps: Vec<PId>) -> String {
+fn judge<H: ModelHost>(tiny: &Tiny<H>, mut ps: Vec<PId>) -> String {
     let started = tiny.central.with(|c| {
         ps.extend(&c.idle);
         c.started
     });
-    let unread = tiny.ms.iter().filter_map(|m| open(m.collect()?));
+    let unread = tiny.ms.iter().filter_map(|m| open(m.take_nextp()?));
     ps.extend(unread);
     ps.sort();
     assert!(ps.iter().map(|p| p.index()).eq(0..tiny.data.len()), "of {} Ps these are left: {ps:?}", tiny.data.len());
@@ -130,14 +130,14 @@ fn judge<H: Stage>(tiny: &Tiny<H>, mut ps: Vec<PId>) -> String {
 }
 
 /// An M, played by a thread.
-struct Played<H: Stage> {
+struct Played<H: ModelHost> {
     tiny: Arc<Tiny<H>>,
     me: MId,
     p: Option<PId>,
     ops: Vec<Op>,
 }
 
-impl<H: Stage> Played<H> {
+impl<H: ModelHost> Played<H> {
     /// Returns its P.
     fn plays(mut self) -> Option<PId> {
         for op in std::mem::take(&mut self.ops) {
@@ -172,8 +172,8 @@ impl<H: Stage> Played<H> {
         let Tiny { ms, central, .. } = &*self.tiny;
         let others = Watched(&self.tiny);
         match op {
-            Op::Startm => self.p.take().into_iter().for_each(|p| startm(mail(p), ms, &others)),
-            Op::Wakep => central.with(|c| c.idle.pop()).into_iter().for_each(|p| startm(mail(p), ms, &others)),
+            Op::Startm => self.p.take().into_iter().for_each(|p| startm(nextp(p), ms, &others)),
+            Op::Wakep => central.with(|c| c.idle.pop()).into_iter().for_each(|p| startm(nextp(p), ms, &others)),
             Op::Stopm => {
                 let p = self.p.take();
                 central.with(|c| c.idle.extend(p));
@@ -189,38 +189,38 @@ impl<H: Stage> Played<H> {
         let sleepers = self.tiny.central.with(|c| {
             assert!(
                 !c.asked || c.idle.is_empty() || c.sleeping.is_empty(),
-                "a P is idle and a seeker was asked for, but an M sleeps"
+                "a P is idle and a spinning M was asked for, but an M sleeps"
             );
             std::mem::take(&mut c.sleeping)
         });
         for m in sleepers.into_iter().filter(|m| *m != self.me) {
-            self.tiny.ms[m.index()].deliver(Mail::Exit);
+            self.tiny.ms[m.index()].wake_with(NextP::Exit);
         }
     }
 }
 
 /// The tiny scheduler, and what it was asked.
-struct Watched<'a, H: Stage>(&'a Tiny<H>);
+struct Watched<'a, H: ModelHost>(&'a Tiny<H>);
 
-impl<H: Stage> Neighbours<H> for Watched<'_, H> {
+impl<H: ModelHost> Neighbours<H> for Watched<'_, H> {
     fn mget(&self) -> Available {
         let m = self.0.mget();
         reached_if(matches!(m, Available::Sleeping(_)), "a sleeping M was woken");
         reached_if(m == Available::None, "every number was taken");
         m
     }
-    fn mput(&self, m: MId) -> Option<Mail> {
-        let mail = self.0.mput(m);
-        reached_if(matches!(mail, Some(Mail::Run { .. })), "an M about to sleep was called upon");
-        mail
+    fn mput(&self, m: MId) -> Option<NextP> {
+        let nextp = self.0.mput(m);
+        reached_if(matches!(nextp, Some(NextP::Run { .. })), "an M about to sleep was called upon");
+        nextp
     }
     fn newm(&self, m: MId) -> Result<(), SpawnError> {
         let result = self.0.newm(m);
         reached(if result.is_ok() { "a new M was started" } else { "no thread could be had" });
         result
     }
-    fn refused(&self, mail: Mail, m: Option<MId>) -> Option<(MId, Mail)> {
-        let late = self.0.refused(mail, m);
+    fn refused(&self, nextp: NextP, m: Option<MId>) -> Option<(MId, NextP)> {
+        let late = self.0.refused(nextp, m);
         reached_if(late.is_some(), "a start was refused while an M fell asleep");
         late
     }

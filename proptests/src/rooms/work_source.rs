@@ -16,7 +16,7 @@ use spinpark::kernel::types::g::G;
 use spinpark::kernel::types::p::PId;
 use spinpark_verification::engine::Engine;
 use spinpark_verification::mutant;
-use spinpark_verification::stage::Stage;
+use spinpark_verification::stage::ModelHost;
 use spinpark_verification::wrap::trace::main_plays;
 use std::sync::atomic::Ordering::{AcqRel, Relaxed, Release};
 use std::sync::atomic::{AtomicU32, AtomicUsize};
@@ -54,7 +54,7 @@ pub struct WorkSources;
 
 impl Room for WorkSources {
     const NAME: &'static str = "work_source";
-    const CLAIM: &'static str = "a source that gets work while seekers give up, or sleep, is not slept on";
+    const CLAIM: &'static str = "a source that gets work while spinning Ms give up, or sleep, is not missed";
     const THREADS: usize = NAMES.len();
     const ENGINES: &'static [Engine] = &[Engine::Pct, Engine::Random, Engine::TsoPct];
     const FALLS: &'static [&'static str] =
@@ -79,7 +79,7 @@ impl Room for WorkSources {
         let usual = (!setup.steal_first).then(|| Setup { steal_first: true, ..setup.clone() });
         one.into_iter().chain(usual).collect()
     }
-    fn play<H: Stage>(program: &Program<Self>) -> String {
+    fn play<H: ModelHost>(program: &Program<Self>) -> String {
         main_plays(NAMES[0]);
         let sched = open::<H>(&program.setup);
         let outsider = |me: usize| {
@@ -94,19 +94,19 @@ impl Room for WorkSources {
 }
 
 /// The sources of all outsiders: the number of a G that is runnable, or 0.
-struct Bells<H: Stage> {
+struct Bells<H: ModelHost> {
     ready: Vec<Atomic<H, u64>>,
     waker: OnceLock<Waker>,
 }
 
 /// One of them, as the scheduler sees it.
-struct Seen<H: Stage> {
+struct Seen<H: ModelHost> {
     waker: Waker,
     bells: Arc<Bells<H>>,
     which: usize,
 }
 
-impl<H: Stage> WorkSource for Seen<H> {
+impl<H: ModelHost> WorkSource for Seen<H> {
     fn waker(&self) -> &Waker {
         &self.waker
     }
@@ -127,7 +127,7 @@ impl<H: Stage> WorkSource for Seen<H> {
 }
 
 /// The embedder. What it counts is no part of what is checked by an engine.
-struct Crew<H: Stage> {
+struct Crew<H: ModelHost> {
     bells: Arc<Bells<H>>,
     /// How often each G was made runnable less how often it ran.
     waits: Vec<AtomicU32>,
@@ -137,7 +137,7 @@ struct Crew<H: Stage> {
     alive: AtomicUsize,
 }
 
-impl<H: Stage> Observer for Crew<H> {
+impl<H: ModelHost> Observer for Crew<H> {
     fn event(&self, event: Event<'_>) {
         match event {
             Event::Found { from: Source::Extra, .. } => reached("a G was found in a source"),
@@ -154,7 +154,7 @@ impl<H: Stage> Observer for Crew<H> {
     }
 }
 
-impl<H: Stage> Crew<H> {
+impl<H: ModelHost> Crew<H> {
     fn makes(&self, n: u64) -> u64 {
         self.waits[n as usize].fetch_add(1, Relaxed);
         n
@@ -163,7 +163,7 @@ impl<H: Stage> Crew<H> {
 
 type On<H> = Arc<Sched<H, Crew<H>>>;
 
-fn open<H: Stage>(setup: &Setup) -> On<H> {
+fn open<H: ModelHost>(setup: &Setup) -> On<H> {
     let order = if setup.steal_first { SearchOrder::StealFirst } else { SearchOrder::GlobalFirst };
     let max_ms = setup.procs + 1;
     let config = Config { procs: setup.procs, max_ms, ring: 2, steal_passes: 1, order, ..Config::default() };
@@ -187,7 +187,7 @@ fn open<H: Stage>(setup: &Setup) -> On<H> {
 }
 
 /// Odd numbers have a child, the next even one.
-fn life<H: Stage>(sched: &On<H>, mut worker: Worker) {
+fn life<H: ModelHost>(sched: &On<H>, mut worker: Worker) {
     while let Some((next, found)) = sched.next(worker) {
         worker = next;
         let n = found.into_raw().get();
@@ -199,7 +199,7 @@ fn life<H: Stage>(sched: &On<H>, mut worker: Worker) {
     }
 }
 
-fn plays<H: Stage>(sched: &On<H>, me: usize, ops: Vec<Op>) {
+fn plays<H: ModelHost>(sched: &On<H>, me: usize, ops: Vec<Op>) {
     let crew = sched.observer();
     let of_me = |k: u64| 2 * (MOST * me as u64 + k + 1);
     for (op, k) in ops.into_iter().zip(0..MOST - 1) {
@@ -212,7 +212,7 @@ fn plays<H: Stage>(sched: &On<H>, me: usize, ops: Vec<Op>) {
 }
 
 /// G `n` becomes runnable in the source of `me`.
-fn ring<H: Stage>(crew: &Crew<H>, me: usize, n: u64) {
+fn ring<H: ModelHost>(crew: &Crew<H>, me: usize, n: u64) {
     let bell = &crew.bells.ready[me];
     // Relaxed: only its owner puts anything there.
     if bell.load(Relaxed) != 0 {
@@ -222,18 +222,18 @@ fn ring<H: Stage>(crew: &Crew<H>, me: usize, n: u64) {
     reached_if(alive > 0 && sleeping == alive, "a source got work while every M slept");
     reached_if(sleeping > 0 && sleeping < alive, "a source got work while some M slept");
     let wake = || crew.bells.waker.get().expect("it was made from one").wake();
-    if mutant::twin() == Some("wakes-before-it-shows") {
+    if mutant::variant() == Some("wakes-before-it-shows") {
         wake();
     }
     // Release: with what was done before.
     bell.store(crew.makes(n), Release);
-    if mutant::twin().is_none() {
+    if mutant::variant().is_none() {
         wake();
     }
 }
 
 /// Waits until every M sleeps, and sees that each G has run.
-fn finish<H: Stage>(sched: &On<H>) -> String {
+fn finish<H: ModelHost>(sched: &On<H>) -> String {
     let crew = sched.observer();
     let snapshot = loop {
         let snapshot = sched.snapshot();

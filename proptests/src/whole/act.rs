@@ -12,13 +12,13 @@ use spinpark::kernel::protocol::locked::{Wake, Woken};
 use spinpark::kernel::protocol::syscall::Away;
 use spinpark::kernel::types::g::G;
 use spinpark::kernel::types::m::MId;
-use spinpark_verification::stage::{Cell, Stage};
+use spinpark_verification::stage::{Cell, ModelHost};
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 
 /// An M's life.
-pub(super) fn life<H: Stage>(sched: &This<H>, worker: Worker) {
+pub(super) fn life<H: ModelHost>(sched: &This<H>, worker: Worker) {
     let mut worker = Some(worker);
     while let Some(mine) = worker {
         let Some((mine, g)) = sched.next(mine) else { return };
@@ -30,7 +30,7 @@ pub(super) fn life<H: Stage>(sched: &This<H>, worker: Worker) {
 type Then = ControlFlow<Option<Worker>, (Worker, G)>;
 
 /// Runs one G, or what is left of it. `None`: the M has ended.
-fn run<H: Stage>(sched: &This<H>, worker: Worker, g: G) -> Option<Worker> {
+fn run<H: ModelHost>(sched: &This<H>, worker: Worker, g: G) -> Option<Worker> {
     let world = sched.observer();
     let n = g.id();
     let task = world.task(n);
@@ -50,7 +50,7 @@ fn run<H: Stage>(sched: &This<H>, worker: Worker, g: G) -> Option<Worker> {
     Some(worker)
 }
 
-fn take_step<H: Stage>(sched: &This<H>, mut worker: Worker, g: G, step: Step) -> Then {
+fn take_step<H: ModelHost>(sched: &This<H>, mut worker: Worker, g: G, step: Step) -> Then {
     let n = g.id();
     match step {
         Step::Spawn { first, last } => {
@@ -69,7 +69,7 @@ fn take_step<H: Stage>(sched: &This<H>, mut worker: Worker, g: G, step: Step) ->
 }
 
 /// What a G does on one M from beginning to end.
-fn stay<H: Stage>(sched: &This<H>, worker: Worker, n: u64, act: Act) -> Worker {
+fn stay<H: ModelHost>(sched: &This<H>, worker: Worker, n: u64, act: Act) -> Worker {
     let world = sched.observer();
     match act {
         Act::Syscall => call(sched, worker, n, |worker| sched.entersyscall(worker), || dwell::<H>(3)),
@@ -87,8 +87,8 @@ fn stay<H: Stage>(sched: &This<H>, worker: Worker, n: u64, act: Act) -> Worker {
                 assert!(caught.is_err_and(|payload| payload.downcast_ref() == Some(&n)), "another G's panic");
             },
         ),
-        Act::MakeWay => make_way(sched, worker, n),
-        Act::Checkpoint if sched.should_yield(&worker) => make_way(sched, worker, n),
+        Act::MakeWay => yield_p(sched, worker, n),
+        Act::Checkpoint if sched.should_yield(&worker) => yield_p(sched, worker, n),
         Act::Stop => {
             let others = world.stoppers.fetch_add(1, Relaxed);
             world.reached_if(others > 0, "two stood in line to stop");
@@ -116,21 +116,21 @@ fn stay<H: Stage>(sched: &This<H>, worker: Worker, n: u64, act: Act) -> Worker {
 }
 
 /// Takes so many steps, in which something can happen.
-fn dwell<H: Stage>(steps: usize) {
+fn dwell<H: ModelHost>(steps: usize) {
     let nothing = H::Word::new(0);
     for _ in 0..steps {
         nothing.load(Relaxed);
     }
 }
 
-fn leave<H: Stage>(world: &World<H>, worker: &Worker, n: u64) {
+fn leave<H: ModelHost>(world: &World<H>, worker: &Worker, n: u64) {
     world.tell(Fact::Leaves { g: n, p: worker.p().0 });
     // Its P may go to another M, and a P has to come back.
     world.tell(Fact::Causes(2));
 }
 
 /// Leaves by `enter`, does `what`, and comes back to the same M.
-fn call<H: Stage>(
+fn call<H: ModelHost>(
     sched: &This<H>,
     worker: Worker,
     n: u64,
@@ -148,13 +148,13 @@ fn call<H: Stage>(
     back(world, worker, n, bound)
 }
 
-fn back<H: Stage>(world: &World<H>, worker: Worker, n: u64, bound: u32) -> Worker {
+fn back<H: ModelHost>(world: &World<H>, worker: Worker, n: u64, bound: u32) -> Worker {
     world.tell(Fact::Bound { g: n, bound, now: worker.m().0 });
     world.runs(n, worker.p());
     worker
 }
 
-fn make_way<H: Stage>(sched: &This<H>, worker: Worker, n: u64) -> Worker {
+fn yield_p<H: ModelHost>(sched: &This<H>, worker: Worker, n: u64) -> Worker {
     let world = sched.observer();
     let bound = worker.m().0;
     leave(world, &worker, n);
@@ -162,8 +162,8 @@ fn make_way<H: Stage>(sched: &This<H>, worker: Worker, n: u64) -> Worker {
     back(world, worker, n, bound)
 }
 
-/// Spawns G `child` and waits until it is over, or no thread can be had to run it.
-fn wait_for<H: Stage>(sched: &This<H>, mut worker: Worker, n: u64, child: u64) -> Worker {
+/// Spawns G `child` and waits until it is over, or thread creation failed to run it.
+fn wait_for<H: ModelHost>(sched: &This<H>, mut worker: Worker, n: u64, child: u64) -> Worker {
     let world = sched.observer();
     let bound = worker.m().0;
     sched.ready(&mut worker, world.make(child));
@@ -187,7 +187,7 @@ fn wait_for<H: Stage>(sched: &This<H>, mut worker: Worker, n: u64, child: u64) -
 }
 
 /// Spawns both and waits until `child` is over, with its P in hand: another P has to run it.
-fn hog<H: Stage>(sched: &This<H>, worker: &mut Worker, child: u64, other: u64) {
+fn hog<H: ModelHost>(sched: &This<H>, worker: &mut Worker, child: u64, other: u64) {
     let world = sched.observer();
     sched.ready(worker, world.make(child));
     sched.ready(worker, world.make(other));
@@ -198,7 +198,7 @@ fn hog<H: Stage>(sched: &This<H>, worker: &mut Worker, child: u64, other: u64) {
     }
 }
 
-fn syscall_any_m<H: Stage>(sched: &This<H>, worker: Worker, g: G) -> Then {
+fn syscall_any_m<H: ModelHost>(sched: &This<H>, worker: Worker, g: G) -> Then {
     let world = sched.observer();
     let n = g.id();
     let task = world.task(n);
@@ -222,7 +222,7 @@ fn syscall_any_m<H: Stage>(sched: &This<H>, worker: Worker, g: G) -> Then {
     }
 }
 
-fn gosched<H: Stage>(sched: &This<H>, mut worker: Worker, g: G) -> Then {
+fn gosched<H: ModelHost>(sched: &This<H>, mut worker: Worker, g: G) -> Then {
     let world = sched.observer();
     leave(world, &worker, g.id());
     world.task(g.id()).status.preempt();
@@ -230,7 +230,7 @@ fn gosched<H: Stage>(sched: &This<H>, mut worker: Worker, g: G) -> Then {
     Break(Some(worker))
 }
 
-fn end_locked<H: Stage>(sched: &This<H>, worker: Worker, g: G) -> Then {
+fn end_locked<H: ModelHost>(sched: &This<H>, worker: Worker, g: G) -> Then {
     finish(sched, &worker, g);
     sched.observer().reached("an M ended with its G");
     sched.observer().tell(Fact::Causes(2));
@@ -238,7 +238,7 @@ fn end_locked<H: Stage>(sched: &This<H>, worker: Worker, g: G) -> Then {
     Break(None)
 }
 
-fn finish<H: Stage>(sched: &This<H>, worker: &Worker, g: G) {
+fn finish<H: ModelHost>(sched: &This<H>, worker: &Worker, g: G) {
     let world = sched.observer();
     let n = g.into_raw().get();
     let task = world.task(n);

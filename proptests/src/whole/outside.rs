@@ -12,14 +12,14 @@ use spinpark::kernel::protocol::work_source::{Waker, WorkSource};
 use spinpark::kernel::sched::sysmon::Watch;
 use spinpark::kernel::types::g::G;
 use spinpark::kernel::types::p::PId;
-use spinpark_verification::stage::Stage;
+use spinpark_verification::stage::ModelHost;
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::{Arc, OnceLock};
 
 /// A source of work, as its own threads see it.
-pub(super) struct Bell<H: Stage> {
+pub(super) struct Bell<H: ModelHost> {
     ready: H::Lock<VecDeque<u64>>,
     /// How many are ready. Written under the lock.
     count: Atomic<H, u64>,
@@ -31,12 +31,12 @@ pub(super) struct Bell<H: Stage> {
 }
 
 /// As the scheduler sees it.
-pub(super) struct Seen<H: Stage> {
+pub(super) struct Seen<H: ModelHost> {
     waker: Waker,
     bell: Arc<Bell<H>>,
 }
 
-impl<H: Stage> Bell<H> {
+impl<H: ModelHost> Bell<H> {
     pub(super) fn new(plan: &Plan) -> Self {
         let coming = plan.outsiders.iter().flatten().filter(|does| matches!(does, Does::Ring(_))).count() as u64;
         Bell {
@@ -74,13 +74,13 @@ impl<H: Stage> Bell<H> {
     }
 }
 
-impl<H: Stage> Seen<H> {
+impl<H: ModelHost> Seen<H> {
     pub(super) fn new(waker: &Waker, bell: &Arc<Bell<H>>) -> Self {
         Seen { waker: waker.clone(), bell: Arc::clone(bell) }
     }
 }
 
-impl<H: Stage> WorkSource for Seen<H> {
+impl<H: ModelHost> WorkSource for Seen<H> {
     fn waker(&self) -> &Waker {
         &self.waker
     }
@@ -103,13 +103,13 @@ impl<H: Stage> WorkSource for Seen<H> {
 }
 
 /// Outsider `i` does what the plan says.
-pub(super) fn acts<H: Stage>(sched: &This<H>, i: usize) {
+pub(super) fn acts<H: ModelHost>(sched: &This<H>, i: usize) {
     let mut watch = sched.watch();
     let does = sched.observer().plan.outsiders.get(i).cloned().unwrap_or_default();
     does.into_iter().for_each(|does| act(sched, does, &mut watch));
 }
 
-fn act<H: Stage>(sched: &This<H>, does: Does, watch: &mut Watch) {
+fn act<H: ModelHost>(sched: &This<H>, does: Does, watch: &mut Watch) {
     let world = sched.observer();
     match does {
         Does::Submit(n) => {
@@ -143,7 +143,7 @@ fn act<H: Stage>(sched: &This<H>, does: Does, watch: &mut Watch) {
     }
 }
 
-pub(super) fn tick<H: Stage>(sched: &This<H>, watch: &mut Watch) {
+pub(super) fn tick<H: ModelHost>(sched: &This<H>, watch: &mut Watch) {
     // What was refused is tried again, and what has slept for long ends.
     sched.observer().tell(Fact::Causes(1));
     let alive = sched.snapshot().alive;
@@ -151,7 +151,7 @@ pub(super) fn tick<H: Stage>(sched: &This<H>, watch: &mut Watch) {
     sched.observer().reached_if(sched.snapshot().alive < alive, "an M ended after a long sleep");
 }
 
-fn stop<H: Stage>(sched: &This<H>, resize: Option<usize>) {
+fn stop<H: ModelHost>(sched: &This<H>, resize: Option<usize>) {
     let world = sched.observer();
     let others = world.stoppers.fetch_add(1, Relaxed);
     world.reached_if(others > 0, "two stood in line to stop");
@@ -176,13 +176,13 @@ fn stop<H: Stage>(sched: &This<H>, resize: Option<usize>) {
     assert!(sched.start_the_world(stopped).is_none(), "it was stopped from outside");
 }
 
-fn each_p<H: Stage>(sched: &This<H>) {
+fn each_p<H: ModelHost>(sched: &This<H>) {
     let away = safepoint(sched, |f| sched.for_each_p(None, f));
     assert!(away.is_none(), "it was asked for from outside");
 }
 
 /// Has a function run under each P, by `ask`.
-pub(super) fn safepoint<H: Stage, R>(
+pub(super) fn safepoint<H: ModelHost, R>(
     sched: &This<H>,
     ask: impl FnOnce(Arc<spinpark::kernel::protocol::stw::safepoint::SafepointFn>) -> R,
 ) -> R {

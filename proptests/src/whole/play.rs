@@ -17,7 +17,7 @@ use spinpark::kernel::sched::snapshot::Snapshot;
 use spinpark::kernel::types::g::{G, StatusWord};
 use spinpark::kernel::types::p::PId;
 use spinpark_verification::engine::panic_text;
-use spinpark_verification::stage::{Cell, Stage};
+use spinpark_verification::stage::{Cell, ModelHost};
 use spinpark_verification::threads::{self, Threads};
 use spinpark_verification::wrap::jitter::Jitter;
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// What all share beside the scheduler.
-pub(super) struct World<H: Stage> {
+pub(super) struct World<H: ModelHost> {
     pub(super) plan: Plan,
     pub(super) setup: Setup,
     pub(super) bell: Arc<Bell<H>>,
@@ -45,7 +45,7 @@ pub(super) struct World<H: Stage> {
 }
 
 /// A G.
-pub(super) struct Task<H: Stage> {
+pub(super) struct Task<H: ModelHost> {
     pub(super) status: StatusWord<H>,
     pub(super) data: H::Cell<u64>,
     /// Its next step. Only who runs it touches this.
@@ -63,7 +63,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl<H: Stage> World<H> {
+impl<H: ModelHost> World<H> {
     fn new(plan: Plan, setup: Setup, bell: Arc<Bell<H>>) -> Self {
         let task = |_: &_| Task {
             status: StatusWord::new(),
@@ -134,7 +134,7 @@ impl<H: Stage> World<H> {
     }
 }
 
-impl<H: Stage> Observer for World<H> {
+impl<H: ModelHost> Observer for World<H> {
     fn event(&self, event: Event<'_>) {
         match event {
             Event::Queued { g, .. } if g.bound().is_none() => self.tell(Fact::Queued(g.id())),
@@ -195,7 +195,7 @@ fn came_back(way: Way) -> &'static str {
 }
 
 /// One execution.
-pub(super) fn play<H: Stage>(setup: Setup, ops: &[(usize, Op)]) -> String {
+pub(super) fn play<H: ModelHost>(setup: Setup, ops: &[(usize, Op)]) -> String {
     let plan = Plan::of(&setup, ops);
     let bell = Arc::new(Bell::new(&plan));
     let world = World::new(plan.clone(), setup, Arc::clone(&bell));
@@ -233,7 +233,7 @@ fn checked(of: Invariant, times: u64) {
 }
 
 /// Waits until every M sleeps. There is nobody else left, so nothing happens then.
-fn quiet<H: Stage>(sched: &This<H>) -> Snapshot {
+fn quiet<H: ModelHost>(sched: &This<H>) -> Snapshot {
     let clock = Instant::now();
     let mut retried = 0;
     loop {

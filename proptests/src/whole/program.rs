@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use spinpark::kernel::protocol::sources::SearchOrder;
 use spinpark::kernel::sched::config::Config;
 use spinpark_verification::engine::Engine;
-use spinpark_verification::stage::Stage;
+use spinpark_verification::stage::ModelHost;
 
 /// The whole scheduler.
 #[derive(Debug, Clone, PartialEq)]
@@ -249,7 +249,7 @@ impl Room for Whole {
         simpler
     }
 
-    fn play<H: Stage>(program: &Program<Self>) -> String {
+    fn play<H: ModelHost>(program: &Program<Self>) -> String {
         super::play::play::<H>(program.setup, &program.ops)
     }
 }
@@ -263,7 +263,7 @@ impl Room for Hogs {
     const CLAIM: &'static str = "a G that is readied by one that keeps its P is run under another P";
     const THREADS: usize = 2;
     const ENGINES: &'static [Engine] = &[Engine::TsoPct, Engine::Pct];
-    // The seeker's fence comes after an exchange, which TSO does not let a store pass: only weaker memories miss it.
+    // The spinning M's fence comes after an exchange, which TSO does not let a store pass: only weaker memories miss it.
     const FALLS: &'static [&'static str] = &["sched-no-submitter-fence"];
     const PATHS: &'static [&'static str] =
         &["a G kept its P until its child had run", "found: stolen", "a wake found its sleeper"];
@@ -295,7 +295,7 @@ impl Room for Hogs {
         let fewer = Setup { procs: 2, max_procs: 2, ..*setup };
         [fewer, Setup { global_first: false, ..*setup }].into_iter().filter(|other| other != setup).collect()
     }
-    fn play<H: Stage>(program: &Program<Self>) -> String {
+    fn play<H: ModelHost>(program: &Program<Self>) -> String {
         super::play::play::<H>(program.setup, &program.ops)
     }
 }
@@ -323,7 +323,7 @@ impl Room for OnCores {
     fn simpler(setup: &Setup) -> Vec<Setup> {
         Whole::simpler(setup)
     }
-    fn play<H: Stage>(program: &Program<Self>) -> String {
+    fn play<H: ModelHost>(program: &Program<Self>) -> String {
         super::play::play::<H>(program.setup, &program.ops)
     }
     fn on_cores(program: &Program<Self>) -> Option<Result<(), String>> {

@@ -146,7 +146,7 @@ pub enum Fact {
     Told {
         /// What it was told.
         why: Woken,
-        /// Could it be that no thread can be had?
+        /// Could it be that thread creation failed?
         may_lack_threads: bool,
     },
     /// Every M sleeps.

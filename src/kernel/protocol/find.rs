@@ -2,25 +2,25 @@
 //!
 //! Go: `findRunnable`, `schedule`, `stealWork`.
 //!
-//! **An M that holds a P either runs a G, or has searched before it lets go of the P.** One that is seeking has looked
-//! everywhere, and looks everywhere once more after that. One that may not seek, because enough others do, has left the
+//! **An M that holds a P either runs a G, or has searched before it lets go of the P.** One that is spinning has looked
+//! everywhere, and looks everywhere once more after that. One that may not spin, because enough others do, has left the
 //! other Ps' rings to them; the global queue it sees under the lock.
 //!
 //! ```text
 //!   search ──► found ──► run it
 //!     │ nothing
-//!   idle: under the lock ──► a global G, or somebody asks for a seeker: go on
+//!   idle: under the lock ──► a global G, or somebody asks for a spinning M: go on
 //!     │ the P is idle
-//!   retire, if seeking ──► there was work after all: search
+//!   retire, if spinning ──► there was work after all: search
 //!     │ nothing
-//!   stop: sleep ──► mail: search           ──► exit
+//!   stop: sleep ──► `nextp`: search           ──► exit
 //! ```
 //!
 //! Checked by: verification/src/models/sched.rs
 
 use crate::kernel::protocol::sources::Source;
 use crate::kernel::types::g::G;
-use crate::kernel::types::m::{MId, Mail, Seeking};
+use crate::kernel::types::m::{MId, NextP, SpinningToken};
 use crate::kernel::types::p::{OwnedP, PId};
 
 /// An M that holds a P.
@@ -32,17 +32,17 @@ pub struct Worker {
     /// Its P.
     pub(in crate::kernel) p: OwnedP,
     /// Is it counted as looking for work?
-    pub(in crate::kernel) seeking: Option<Seeking>,
+    pub(in crate::kernel) token: Option<SpinningToken>,
 }
 
 /// How idling a P ended.
 pub enum Idled {
     /// Not: there was a G in the global queue.
     Work(Worker, G),
-    /// Not: somebody asked for a seeker, and this is it.
-    CalledUpon(Worker),
+    /// Not: somebody asked for a spinning M, and this is it.
+    NeedSpinning(Worker),
     /// The P is on the list, or was wanted by somebody.
-    Idle(MId, Option<Seeking>),
+    Idle(MId, Option<SpinningToken>),
     /// The scheduler is closed, and the P was given back.
     Closed(MId),
 }
@@ -51,12 +51,12 @@ pub enum Idled {
 pub trait Neighbours {
     /// Takes a G from one source, or nothing.
     fn take(&self, worker: &mut Worker, from: Source) -> Option<G>;
-    /// A G was found: gives up seeking, and passes the baton.
+    /// A G was found: gives up spinning, and passes the baton.
     fn found(&self, worker: &mut Worker);
     /// Idles the P, under the lock, unless there is a reason not to.
     fn idle(&self, worker: Worker) -> Idled;
-    /// Looks once more, if it was seeking; else, or if there is nothing, sleeps until there is mail.
-    fn stop(&self, m: MId, seeking: Option<Seeking>) -> Mail;
+    /// Looks once more, if it was spinning; else, or if there is nothing, sleeps until there is `nextp`.
+    fn stop(&self, m: MId, token: Option<SpinningToken>) -> NextP;
 }
 
 /// The next G to run, and the M with the P to run it under; `None`: the scheduler is closed and the M has to end.
@@ -70,11 +70,11 @@ pub fn find_runnable(mut worker: Worker, sources: &[Source], others: &impl Neigh
                 others.found(&mut worker);
                 return Ok((worker, g));
             }
-            Idled::CalledUpon(worker) => worker,
+            Idled::NeedSpinning(worker) => worker,
             Idled::Closed(m) => return Err(m),
-            Idled::Idle(m, seeking) => match others.stop(m, seeking) {
-                Mail::Run { p, seeking } => Worker { m, p, seeking },
-                Mail::Exit => return Err(m),
+            Idled::Idle(m, token) => match others.stop(m, token) {
+                NextP::Run { p, token } => Worker { m, p, token },
+                NextP::Exit => return Err(m),
             },
         }
     }
@@ -88,12 +88,12 @@ fn search(worker: &mut Worker, sources: &[Source], others: &impl Neighbours) -> 
 
 impl Worker {
     pub(in crate::kernel) fn new(m: MId, p: OwnedP) -> Worker {
-        Worker { m, p, seeking: None }
+        Worker { m, p, token: None }
     }
 
     /// For an M that gives its P away while it has a G.
     pub(in crate::kernel) fn take_apart(self) -> (MId, OwnedP) {
-        debug_assert!(self.seeking.is_none(), "find: M{} has a G, and seeks", self.m.0);
+        debug_assert!(self.token.is_none(), "find: M{} has a G, and spins", self.m.0);
         (self.m, self.p)
     }
 

@@ -8,10 +8,10 @@
 //! | who queues work and finds no idle P  | who hands a P on, in [`handoffp`]                    |
 //! |--------------------------------------|------------------------------------------------------|
 //! | 1. queues its G                      | 1. looks at the sources                              |
-//! | 2. no P is idle: asks for a seeker   | 2. looks again: work? was a seeker asked for? does   |
+//! | 2. no P is idle: asks for a spinning M   | 2. looks again: work? was a spinning M asked for? does   |
 //! |    (under the lock)                  |    nobody look? Else idles the P (under the lock)    |
 //!
-//! Whichever comes second under the lock sees the other: the P on the list, or the work or the request for a seeker. Go
+//! Whichever comes second under the lock sees the other: the P on the list, or the work or the request for a spinning M. Go
 //! does not look at the request here: a count that stood for nobody (a `wakep` that is about to find no P) then makes it
 //! idle a P while a G waits in another P's ring.
 //!
@@ -22,18 +22,18 @@
 //! Checked by: verification/src/models/handoff.rs
 
 use crate::kernel::protocol::sources::Source;
-use crate::kernel::types::m::Seeking;
+use crate::kernel::types::m::SpinningToken;
 use crate::kernel::types::p::OwnedP;
 
 /// What this room asks of the rest of the scheduler.
 pub trait Neighbours {
-    /// Would an M that runs `p` find a G in `source` now? A hint. Other Ps' rings count as empty: they have seekers.
+    /// Would an M that runs `p` find a G in `source` now? A hint. Other Ps' rings count as empty: they have spinning Ms.
     fn has_work(&self, p: &OwnedP, source: Source) -> bool;
-    /// Under the lock: gives `p` to a stop, or idles it; unless there is work after all, or a seeker is asked for, or
+    /// Under the lock: gives `p` to a stop, or idles it; unless there is work after all, or a spinning M is asked for, or
     /// nobody looks for work and no P is idle: then it comes back.
-    fn settle(&self, p: OwnedP) -> Option<(OwnedP, Option<Seeking>)>;
+    fn settle(&self, p: OwnedP) -> Option<(OwnedP, Option<SpinningToken>)>;
     /// Runs `p` on some M.
-    fn startm(&self, p: OwnedP, seeking: Option<Seeking>);
+    fn startm(&self, p: OwnedP, token: Option<SpinningToken>);
 }
 
 /// Finds somebody else for `p`. The caller's M has no P after that.
@@ -41,7 +41,7 @@ pub fn handoffp(p: OwnedP, sources: &[Source], others: &impl Neighbours) {
     if sources.iter().any(|&source| others.has_work(&p, source)) {
         return others.startm(p, None);
     }
-    if let Some((p, seeking)) = others.settle(p) {
-        others.startm(p, seeking);
+    if let Some((p, token)) = others.settle(p) {
+        others.startm(p, token);
     }
 }

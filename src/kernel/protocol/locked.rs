@@ -56,7 +56,7 @@ pub enum Wake {
 /// Why a wait ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Woken {
-    /// It was readied; perhaps for no reason.
+    /// It was readied; perhaps spuriously.
     Ready,
     /// The scheduler is closed.
     Closed,

@@ -4,7 +4,7 @@
 //! Go: the order of `findRunnable`, which `handoffp` must agree with.
 //!
 //! **A place that is searched is a place that is looked at again before sleep, and before a P is idled.** `find` and
-//! `handoff` walk the list, and the second look of a seeker asks for all of it.
+//! `handoff` walk the list, and the second look of a spinning M asks for all of it.
 //!
 //! Checked by: verification/src/models/sched.rs
 

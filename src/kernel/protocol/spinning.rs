@@ -6,7 +6,7 @@
 //! **Work conservation.** While a G waits in a queue and a P is idle, some M is spinning, or has yet to look at that
 //! queue.
 //!
-//! | a submitter, in [`wakep`](Spinning::wakep) | a seeker, in [`retire`](Spinning::retire) |
+//! | a submitter, in [`wakep`](Spinning::wakep) | a spinning M, in [`retire`](Spinning::retire) |
 //! |--------------------------------------------|-------------------------------------------|
 //! | 1. puts its G in a queue                   | 1. leaves `nmspinning`                    |
 //! | 2. StoreLoad                               | 2. StoreLoad                              |
@@ -18,16 +18,16 @@
 //! the same lock before it idles that P; an M that has idled its P already would have made it the idle P to be found.
 //! The flag is cleared by an M that starts to look, outside the lock. It may so wipe out a request it has not seen; but
 //! it looks at every queue once more when it retires, behind its own fence, and the request came with a fence of its
-//! own: if that came second, the seeker had idled its P before, and the request had found it.
+//! own: if that came second, the spinning M had idled its P before, and the request had found it.
 //!
 //! Unless it finds a G and does not retire. Then it wakes another, if it was the last that was counted; and who asks
-//! for a seeker was counted too. Pair `request`: it lowers its count first and asks then, so who took it for one that
+//! for a spinning M was counted too. Pair `request`: it lowers its count first and asks then, so who took it for one that
 //! looks has cleared its request before, and is asked again when it idles its P. (Go asks first.)
 //!
-//! An M that does not seek, because enough others do, leaves other Ps' rings to them. Before it idles its P it asks,
-//! under the lock, whether there is still somebody it can leave them to: [`turns_back`](Spinning::turns_back).
+//! An M that does not spin, because enough others do, leaves other Ps' rings to them. Before it idles its P it asks,
+//! under the lock, whether there is still somebody it can leave them to: [`must_recheck`](Spinning::must_recheck).
 //!
-//! Pair `baton`: a seeker that found more than it runs (a stolen half, a share) puts the rest into its ring and leaves
+//! Pair `baton`: a spinning M that found more than it runs (a stolen half, a share) puts the rest into its ring and leaves
 //! `nmspinning`; if it is not the last, it wakes nobody and trusts those that are still counted. They see the rest
 //! because they leave later, on the same word, and then look behind their fence. (On x86 and in Go's memory model that
 //! is so without a word; in C11 it takes a Release.)
@@ -36,7 +36,7 @@
 
 use crate::atomic::{Atomic, store_load};
 use crate::host::Host;
-use crate::kernel::types::m::Seeking;
+use crate::kernel::types::m::SpinningToken;
 use core::sync::atomic::Ordering::{AcqRel, Relaxed};
 
 /// The count of Ms that look for work, and the request for one more.
@@ -53,14 +53,14 @@ pub trait Neighbours {
     type IdleP;
     /// Is anything queued, anywhere?
     fn any_work(&self) -> bool;
-    /// Is there anything that one more seeker would do: is something queued, or a deadline that nobody watches?
-    fn needs_seeker(&self) -> bool {
+    /// Is there anything that one more spinning M would do: is something queued, or a deadline that nobody watches?
+    fn needs_spinning_m(&self) -> bool {
         self.any_work()
     }
     /// Takes an idle P; if there is none, runs `or_else` before the idle list can change.
     fn pidleget(&self, or_else: impl FnOnce()) -> Option<Self::IdleP>;
-    /// Runs `p` on some M, which starts out seeking.
-    fn startm(&self, p: Self::IdleP, seeking: Seeking);
+    /// Runs `p` on some M, which starts out spinning.
+    fn startm(&self, p: Self::IdleP, token: SpinningToken);
 }
 
 impl<H: Host> Spinning<H> {
@@ -74,10 +74,10 @@ impl<H: Host> Spinning<H> {
     pub fn wakep(&self, others: &impl Neighbours) {
         // `work/spinning`, submitter's half. The other half is in `retire`.
         store_load::<H>();
-        self.send_seeker(others);
+        self.start_spinning_m(others);
     }
 
-    fn send_seeker(&self, others: &impl Neighbours) {
+    fn start_spinning_m(&self, others: &impl Neighbours) {
         let mut elected = self.elect();
         if elected.is_none() {
             return;
@@ -85,57 +85,57 @@ impl<H: Host> Spinning<H> {
         let p = others.pidleget(|| {
             // Lowered before the idle list can change: an M that idles its P after this, and retires, shows to every
             // later submitter a count that stands for somebody.
-            elected.take().into_iter().for_each(|seeking| self.give_up(seeking));
+            elected.take().into_iter().for_each(|token| self.give_up(token));
             // After that: one that is counted beside us, and clears requests as it begins, may take us for who looks.
-            self.ask_for_seeker();
+            self.set_needspinning();
         });
-        if let (Some(p), Some(seeking)) = (p, elected) {
-            others.startm(p, seeking);
+        if let (Some(p), Some(token)) = (p, elected) {
+            others.startm(p, token);
         }
     }
 
-    /// Found work. If nobody is left looking, the next G in line needs a seeker of its own. Go: `resetspinning`, which
+    /// Found work. If nobody is left looking, the next G in line needs a spinning M of its own. Go: `resetspinning`, which
     /// wakes one without looking: so each wake-up of one M wakes a second, for nothing.
-    pub fn found_work(&self, seeking: Seeking, others: &impl Neighbours) {
-        if !self.leave(seeking).was_last {
+    pub fn found_work(&self, token: SpinningToken, others: &impl Neighbours) {
+        if !self.leave(token).was_last {
             return;
         }
-        // `work/spinning`, seeker's half, as in `retire`: who trusted our count has queued its G before we look.
+        // `work/spinning`, spinning M's half, as in `retire`: who trusted our count has queued its G before we look.
         store_load::<H>();
-        if others.needs_seeker() {
-            self.send_seeker(others);
+        if others.needs_spinning_m() {
+            self.start_spinning_m(others);
         }
     }
 
     /// Found nothing, and has idled its P. `Some`: there was work after all; look again, with this P.
     ///
-    /// Every seeker does this, not only the last: others that are counted may be leaving too, or be a `wakep` that
-    /// finds no P and never looks. An M that was not seeking must not: it would burn the core (golang/go #43997).
+    /// Every spinning M does this, not only the last: others that are counted may be leaving too, or be a `wakep` that
+    /// finds no P and never looks. An M that was not spinning must not: it would burn the core (golang/go #43997).
     #[must_use]
-    pub fn retire<N: Neighbours>(&self, seeking: Seeking, others: &N) -> Option<(N::IdleP, Seeking)> {
-        self.leave(seeking);
-        // `work/spinning`, seeker's half. The other half is in `wakep`.
+    pub fn retire<N: Neighbours>(&self, token: SpinningToken, others: &N) -> Option<(N::IdleP, SpinningToken)> {
+        self.leave(token);
+        // `work/spinning`, spinning M's half. The other half is in `wakep`.
         store_load::<H>();
         if !others.any_work() {
             return None;
         }
-        others.pidleget(|| self.ask_for_seeker()).map(|p| (p, self.become_spinning()))
+        others.pidleget(|| self.set_needspinning()).map(|p| (p, self.become_spinning()))
     }
 
     /// Asked under the scheduler's lock, by an M that is about to idle its P or to sleep. `Some`: look again instead.
     #[must_use]
-    pub fn called_upon(&self) -> Option<Seeking> {
-        // Relaxed: written under the same lock, in `ask_for_seeker`.
+    pub fn take_needspinning(&self) -> Option<SpinningToken> {
+        // Relaxed: written under the same lock, in `set_needspinning`.
         self.needspinning.load(Relaxed).then(|| self.become_spinning())
     }
 
     /// Asked under the scheduler's lock, by who is about to idle a P and has not looked everywhere. `Some`: look first:
-    /// a seeker is asked for; or nobody looks and no P is idle, so nobody would notice Gs that came into another P's ring
+    /// a spinning M is asked for; or nobody looks and no P is idle, so nobody would notice Gs that came into another P's ring
     /// without a wake: those that came back from system calls when no P was idle, as a share of the global queue. Whoever
     /// it left the looking to may have found work since, or retired.
     #[must_use]
-    pub fn turns_back(&self, is_another_idle: bool) -> Option<Seeking> {
-        let called = self.called_upon();
+    pub fn must_recheck(&self, is_another_idle: bool) -> Option<SpinningToken> {
+        let called = self.take_needspinning();
         if called.is_some() || is_another_idle {
             return called;
         }
@@ -145,12 +145,12 @@ impl<H: Host> Spinning<H> {
     }
 
     /// Counts one M up. It must look at every queue after this, not before.
-    pub fn become_spinning(&self) -> Seeking {
+    pub fn become_spinning(&self) -> SpinningToken {
         // Relaxed: a count. What it is compared with is ordered by `work/spinning`.
         self.nmspinning.fetch_add(1, Relaxed);
         // Relaxed: what it wipes out is looked for, or asked again: `request`, and the paragraph before it at the top.
         self.needspinning.store(false, Relaxed);
-        Seeking::assume()
+        SpinningToken::assume()
     }
 
     /// Is it worth while to start spinning? Not when half of the busy Ps have an M that spins already.
@@ -165,35 +165,35 @@ impl<H: Host> Spinning<H> {
     }
 
     /// Is one more asked for? Under the scheduler's lock.
-    pub fn is_asked(&self) -> bool {
-        // Relaxed: written under the same lock, in `ask_for_seeker`.
+    pub fn is_needspinning(&self) -> bool {
+        // Relaxed: written under the same lock, in `set_needspinning`.
         self.needspinning.load(Relaxed)
     }
 
     /// Work waits and nobody can look at it now. Under the scheduler's lock.
-    pub fn ask_for_seeker(&self) {
-        // Relaxed: read under the same lock, in `called_upon`.
+    pub fn set_needspinning(&self) {
+        // Relaxed: read under the same lock, in `take_needspinning`.
         self.needspinning.store(true, Relaxed);
     }
 
-    /// Gives up looking without a second look, where `ask_for_seeker` or a stop has taken care of what may be queued.
-    pub fn give_up(&self, seeking: Seeking) {
-        self.leave(seeking);
+    /// Gives up looking without a second look, where `set_needspinning` or a stop has taken care of what may be queued.
+    pub fn give_up(&self, token: SpinningToken) {
+        self.leave(token);
     }
 
     /// The right to look for work, if nobody does: at most one winner. A submitter calls [`wakep`](Spinning::wakep), who
-    /// is about to idle a P [`turns_back`](Spinning::turns_back).
-    pub fn elect(&self) -> Option<Seeking> {
-        // Relaxed: `work/spinning` came just before, in `wakep` and in `turns_back`.
+    /// is about to idle a P [`must_recheck`](Spinning::must_recheck).
+    pub fn elect(&self) -> Option<SpinningToken> {
+        // Relaxed: `work/spinning` came just before, in `wakep` and in `must_recheck`.
         if self.nmspinning.load(Relaxed) != 0 {
             return None;
         }
         // Relaxed: elects. The P that goes with it travels under the lock.
-        self.nmspinning.compare_exchange(0, 1, Relaxed, Relaxed).ok().map(|_| Seeking::assume())
+        self.nmspinning.compare_exchange(0, 1, Relaxed, Relaxed).ok().map(|_| SpinningToken::assume())
     }
 
-    fn leave(&self, seeking: Seeking) -> Left {
-        seeking.relinquish();
+    fn leave(&self, token: SpinningToken) -> Left {
+        token.relinquish();
         // AcqRel: `baton`, and `request`. Who leaves later, and then looks, sees the Gs that we found and did not run; and
         // a request that it makes comes after those that we have cleared.
         let before = self.nmspinning.fetch_sub(1, AcqRel);

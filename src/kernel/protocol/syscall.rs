@@ -17,7 +17,7 @@
 //! Pair `syscall/stop`. Whichever fence comes second, its reader sees the other's writer: no P sits out a stop in a
 //! system call. (Go 1.27 reads before it writes here, and a stop can then wait for a whole system call.)
 //!
-//! Pair `custody`: who takes a P out of its word sees its queues as the M that put it there left them.
+//! Pair `syscall-word`: who takes a P out of its word sees its queues as the M that put it there left them.
 //!
 //! The ways out, in order: the P is still there; the old P, out of another M's system call; an idle P; none, then the
 //! G is queued behind everything and the M has to rest.
@@ -34,55 +34,55 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// Who has a P, as its word says it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Tenure {
+pub struct SyscallStatus {
     /// The M that is in a system call and has left the P here; `None`: somebody holds the `OwnedP`.
     pub in_syscall: Option<MId>,
     /// How often the P was taken out of its word, modulo 2^32. Go: `syscalltick`.
     pub tick: u32,
 }
 
-impl Value for Tenure {
+impl Value for SyscallStatus {
     #[inline(always)]
     fn into_word(self) -> u64 {
         u64::from(self.in_syscall.map_or(0, |m| m.0 + 1)) | u64::from(self.tick) << 32
     }
     #[inline(always)]
     fn from_word(word: u64) -> Self {
-        Tenure { in_syscall: (word as u32).checked_sub(1).map(MId), tick: (word >> 32) as u32 }
+        SyscallStatus { in_syscall: (word as u32).checked_sub(1).map(MId), tick: (word >> 32) as u32 }
     }
 }
 
 /// The word of one P.
-pub struct Custody<H: Host> {
+pub struct SyscallWord<H: Host> {
     p: PId,
-    word: Atomic<H, Tenure>,
+    word: Atomic<H, SyscallStatus>,
 }
 
-impl<H: Host> Custody<H> {
+impl<H: Host> SyscallWord<H> {
     /// Of `p`, which somebody owns.
     #[track_caller]
     pub fn new(p: PId) -> Self {
-        Custody { p, word: Atomic::new(Tenure { in_syscall: None, tick: 0 }) }
+        SyscallWord { p, word: Atomic::new(SyscallStatus { in_syscall: None, tick: 0 }) }
     }
 
     /// Leaves the P here, for M `m`, which enters a system call.
     #[inline]
-    pub fn put(&self, p: OwnedP, m: MId) -> Tenure {
+    pub fn put(&self, p: OwnedP, m: MId) -> SyscallStatus {
         debug_assert!(p.id() == self.p, "syscall: P{} was put into the word of P{}", p.id().0, self.p.0);
         p.relinquish();
         // Relaxed: while the P is owned only its owner writes the word, which is us.
-        let tenure = Tenure { in_syscall: Some(m), ..self.word.load(Relaxed) };
-        // Release: `custody`, the half of who leaves it.
-        self.word.store(tenure, Release);
-        tenure
+        let status = SyscallStatus { in_syscall: Some(m), ..self.word.load(Relaxed) };
+        // Release: `syscall-word`, the half of who leaves it.
+        self.word.store(status, Release);
+        status
     }
 
     /// Takes the P, if it is still in the same system call.
     #[inline]
-    pub fn take(&self, seen: Tenure) -> Option<OwnedP> {
+    pub fn take(&self, seen: SyscallStatus) -> Option<OwnedP> {
         seen.in_syscall?;
-        let owned = Tenure { in_syscall: None, tick: seen.tick.wrapping_add(1) };
-        // Acquire: `custody`, the half of who takes it. Nothing to release: what the taker does goes on with the P.
+        let owned = SyscallStatus { in_syscall: None, tick: seen.tick.wrapping_add(1) };
+        // Acquire: `syscall-word`, the half of who takes it. Nothing to release: what the taker does goes on with the P.
         self.word.compare_exchange(seen, owned, Acquire, Relaxed).ok().map(|_| OwnedP::assume(self.p))
     }
 
@@ -93,7 +93,7 @@ impl<H: Host> Custody<H> {
 
     /// Who has it at this moment; a hint.
     #[inline]
-    pub fn peek(&self) -> Tenure {
+    pub fn peek(&self) -> SyscallStatus {
         // Relaxed: a hint, the exchange decides. For a stopper `syscall/stop` came before.
         self.word.load(Relaxed)
     }
@@ -106,14 +106,14 @@ pub struct Away {
     m: MId,
     p: PId,
     /// What was left in the word. `None`: the P was handed on at once.
-    left: Option<Tenure>,
+    left: Option<SyscallStatus>,
     /// It is in none: its G was preempted.
     was_detached: bool,
     unspent: Unspent,
 }
 
 impl Away {
-    fn new(m: MId, p: PId, left: Option<Tenure>, was_detached: bool) -> Away {
+    fn new(m: MId, p: PId, left: Option<SyscallStatus>, was_detached: bool) -> Away {
         let unspent = Unspent::new("syscall: an M entered a system call and never exited it");
         Away { m, p, left, was_detached, unspent }
     }
@@ -150,7 +150,7 @@ impl Away {
 /// What this room asks of the rest of the scheduler.
 pub trait Neighbours<H: Host> {
     /// The word of `p`.
-    fn custody(&self, p: PId) -> &Custody<H>;
+    fn syscall_word(&self, p: PId) -> &SyscallWord<H>;
     /// Does anybody want every P: a stop, a safepoint? Asked behind a StoreLoad.
     fn is_wanted(&self) -> bool;
     /// Finds somebody else for `p`.
@@ -176,12 +176,12 @@ pub enum Way {
 #[inline]
 pub fn entersyscall<H: Host>(m: MId, p: OwnedP, others: &impl Neighbours<H>) -> Away {
     let id = p.id();
-    let custody = others.custody(id);
-    let left = custody.put(p, m);
+    let syscall_word = others.syscall_word(id);
+    let left = syscall_word.put(p, m);
     // `syscall/stop`, the half of the M that enters. The other half is in `stw::stop`.
     store_load::<H>();
     if others.is_wanted()
-        && let Some(p) = custody.take(left)
+        && let Some(p) = syscall_word.take(left)
     {
         others.handoffp(p);
     }
@@ -194,13 +194,13 @@ pub fn entersyscall<H: Host>(m: MId, p: OwnedP, others: &impl Neighbours<H>) -> 
 #[inline]
 pub fn interrupt<H: Host>(m: MId, p: OwnedP, others: &impl Neighbours<H>) -> Away {
     let id = p.id();
-    let left = others.custody(id).put(p, m);
+    let left = others.syscall_word(id).put(p, m);
     Away::new(m, id, Some(left), true)
 }
 
 /// The P that the M of `away` has left, if it still is in its word.
 pub(in crate::kernel) fn take_left<H: Host>(away: &Away, others: &impl Neighbours<H>) -> Option<OwnedP> {
-    away.left.and_then(|left| others.custody(away.p).take(left))
+    away.left.and_then(|left| others.syscall_word(away.p).take(left))
 }
 
 /// M `m` enters a system call that is known to block: `p` is handed on at once. Go: `entersyscallblock`.
@@ -220,13 +220,13 @@ pub fn exitsyscall<H: Host>(away: Away, g: G, others: &impl Neighbours<H>) -> Re
     let p = away.p;
     let kept = take_left(&away, others);
     let m = away.spend();
-    let custody = others.custody(p);
+    let syscall_word = others.syscall_word(p);
     if let Some(p) = kept {
         return Ok((p, g, Way::Kept));
     }
     // Not while a stop wants it too.
     if !others.is_wanted()
-        && let Some(p) = custody.take_any()
+        && let Some(p) = syscall_word.take_any()
     {
         return Ok((p, g, Way::TookBack));
     }

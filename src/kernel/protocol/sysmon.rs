@@ -31,7 +31,7 @@ pub const LONGEST: Nanos = 5_000_000;
 /// A nap while there is nothing to see.
 pub const QUIET: Nanos = 10_000_000;
 
-/// The longest after a G was asked to make way: does it?
+/// The longest after a G was asked to yield: does it?
 pub const SOON: Nanos = 1_000_000;
 
 /// So many ticks without a retake, and the monitor slows down.
@@ -70,7 +70,7 @@ pub struct Around {
 pub struct Seen {
     slice: Since,
     syscall: Since,
-    /// The slice whose G was asked to make way, and whether that was at this tick.
+    /// The slice whose G was asked to yield, and whether that was at this tick.
     asked: Option<(u32, bool)>,
 }
 
@@ -101,7 +101,7 @@ pub enum Verdict {
     Leave,
     /// Take it out of its system call, and hand it on.
     Retake,
-    /// Ask its G to make way.
+    /// Ask its G to yield.
     Preempt,
 }
 
@@ -124,7 +124,7 @@ impl Seen {
         Verdict::Preempt
     }
 
-    /// Was its G asked at this tick to make way, and not before? Asked once a tick.
+    /// Was its G asked at this tick to yield, and not before? Asked once a tick.
     pub fn is_news(&mut self) -> bool {
         self.asked.as_mut().is_some_and(|(_, news)| core::mem::take(news))
     }
@@ -155,7 +155,7 @@ impl Pace {
         if self.calm == 0 && self.delay > half { half } else { self.delay }
     }
 
-    /// A G was asked to make way: whether it does is looked at soon. Not while there is nothing to see: then it was a P that
+    /// A G was asked to yield: whether it does is looked at soon. Not while there is nothing to see: then it was a P that
     /// nobody uses.
     pub fn hurry(&mut self) {
         if self.calm == 0 {

@@ -2,17 +2,17 @@
 //!
 //! Go: `startm`, `newm`, `stopm`.
 //!
-//! **One wake a sleep.** Whoever takes an M off the list of sleepers, under the lock, delivers its mail exactly once,
-//! and an M that is woken finds its mail (see `m`). Nobody holds a P while it waits.
+//! **One wake a sleep.** Whoever takes an M off the list of sleepers, under the lock, delivers its `nextp` exactly once,
+//! and an M that is woken finds its `nextp` (see `m`). Nobody holds a P while it waits.
 //!
-//! **No P is lost when no M can be had.** The system may refuse a thread, or the table of Ms may be full. The P is then
-//! idled again and a seeker is asked for, under one hold of the lock; an M that is about to sleep looks at that request
+//! **No P is lost when no M is available.** The system may refuse a thread, or the table of Ms may be full. The P is then
+//! idled again and a spinning M is asked for, under one hold of the lock; an M that is about to sleep looks at that request
 //! under the same lock. So as long as one M lives, the work is run, if later.
 //!
 //! Checked by: verification/src/models/threads.rs
 
 use crate::host::{Host, SpawnError};
-use crate::kernel::types::m::{M, MId, Mail};
+use crate::kernel::types::m::{M, MId, NextP};
 
 /// Where an M comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,44 +30,44 @@ pub trait Neighbours<H: Host> {
     /// Finds an M, under the lock. Go: `mget`, `mReserveID`.
     fn mget(&self) -> Available;
     /// Lists `m` as sleeping, under the lock; or returns what it should do instead. Go: `mput`.
-    fn mput(&self, m: MId) -> Option<Mail>;
+    fn mput(&self, m: MId) -> Option<NextP>;
     /// Starts the thread of a new M. Go: `newm`.
     ///
     /// # Errors
     /// If there is none to be had.
     fn newm(&self, m: MId) -> Result<(), SpawnError>;
-    /// No M could be had: under the lock, puts back what `mail` holds and asks for a seeker, and takes `m`'s number
-    /// back if there was one. Unless some M fell asleep meanwhile: then that one, to be woken with the mail.
-    fn refused(&self, mail: Mail, m: Option<MId>) -> Option<(MId, Mail)>;
+    /// No M was available: under the lock, puts back what `nextp` holds and asks for a spinning M, and takes `m`'s number
+    /// back if there was one. Unless some M fell asleep meanwhile: then that one, to be woken with the `nextp`.
+    fn refused(&self, nextp: NextP, m: Option<MId>) -> Option<(MId, NextP)>;
 }
 
-/// Runs what `mail` says on some M: a sleeping one if there is one, else a new one.
-pub fn startm<H: Host>(mail: Mail, ms: &[M<H>], others: &impl Neighbours<H>) {
+/// Runs what `nextp` says on some M: a sleeping one if there is one, else a new one.
+pub fn startm<H: Host>(nextp: NextP, ms: &[M<H>], others: &impl Neighbours<H>) {
     match others.mget() {
-        Available::Sleeping(m) => ms[m.index()].deliver(mail),
+        Available::Sleeping(m) => ms[m.index()].wake_with(nextp),
         Available::New(m) => {
-            ms[m.index()].post(mail);
+            ms[m.index()].set_nextp(nextp);
             if others.newm(m).is_err()
-                && let Some(mail) = ms[m.index()].collect()
+                && let Some(nextp) = ms[m.index()].take_nextp()
             {
-                give_back(mail, Some(m), ms, others);
+                give_back(nextp, Some(m), ms, others);
             }
         }
-        Available::None => give_back(mail, None, ms, others),
+        Available::None => give_back(nextp, None, ms, others),
     }
 }
 
-/// No M could be had for `mail`.
-pub fn give_back<H: Host>(mail: Mail, m: Option<MId>, ms: &[M<H>], others: &impl Neighbours<H>) {
-    if let Some((late, mail)) = others.refused(mail, m) {
-        ms[late.index()].deliver(mail);
+/// No M was available for `nextp`.
+pub fn give_back<H: Host>(nextp: NextP, m: Option<MId>, ms: &[M<H>], others: &impl Neighbours<H>) {
+    if let Some((late, nextp)) = others.refused(nextp, m) {
+        ms[late.index()].wake_with(nextp);
     }
 }
 
-/// Sleeps until there is mail. The caller, M `me`, has no P and seeks nothing.
-pub fn stopm<H: Host>(me: MId, ms: &[M<H>], others: &impl Neighbours<H>) -> Mail {
+/// Sleeps until there is `nextp`. The caller, M `me`, has no P and is not spinning.
+pub fn stopm<H: Host>(me: MId, ms: &[M<H>], others: &impl Neighbours<H>) -> NextP {
     match others.mput(me) {
         Some(instead) => instead,
-        None => ms[me.index()].receive(),
+        None => ms[me.index()].wait_nextp(),
     }
 }

@@ -2,10 +2,10 @@
 //!
 //! Go: `type timers`, `p.timers`, `timers.wakeTime`, `timers.run`, `maybeAdd`.
 //!
-//! **A shelf's `when` is the moment of its earliest timer whenever its lock is free; `NEVER`, if it is empty.** What is
+//! **A shard's `when` is the moment of its earliest timer whenever its lock is free; `NEVER`, if it is empty.** What is
 //! due is taken off under the lock, once, and fired after it is released: what fires may add timers.
 //!
-//! There are as many shelves as there were Ps at first. A P's tasks use the shelf of its number, modulo; but no P owns
+//! There are as many shards as there were Ps at first. A P's tasks use the shard of its number, modulo; but no P owns
 //! one, and whoever looks, looks at all of them. So a P that ends leaves nothing behind (golang/go #45716), and a busy
 //! one keeps nobody waiting who could run its timers (#38860).
 //!
@@ -31,10 +31,10 @@ pub const NEVER: Nanos = Nanos::MAX;
 
 /// What becomes due at a time. `T` is what is to be done then.
 pub struct Timers<H: Host, T: Send + 'static> {
-    shelves: Box<[CachePadded<Shelf<H, T>>]>,
+    shards: Box<[CachePadded<Shard<H, T>>]>,
 }
 
-struct Shelf<H: Host, T: Send + 'static> {
+struct Shard<H: Host, T: Send + 'static> {
     /// When the earliest is due. Written under the lock.
     when: Atomic<H, u64>,
     lock: H::Lock<Queue<T>>,
@@ -50,7 +50,7 @@ struct Queue<T> {
 /// Which timer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Key {
-    shelf: u32,
+    shard: u32,
     when: Nanos,
     number: u64,
 }
@@ -63,38 +63,38 @@ impl Key {
 }
 
 impl<H: Host, T: Send + 'static> Timers<H, T> {
-    /// None, on so many shelves (one at least).
+    /// None, on so many shards (one at least).
     #[track_caller]
-    pub fn new(shelves: usize) -> Self {
-        let shelf = |_| {
-            CachePadded::new(Shelf {
+    pub fn new(shards: usize) -> Self {
+        let shard = |_| {
+            CachePadded::new(Shard {
                 when: Atomic::new(NEVER),
                 lock: H::Lock::new(Queue { timers: BTreeMap::new(), added: 0 }),
             })
         };
-        Timers { shelves: (0..shelves.max(1)).map(shelf).collect() }
+        Timers { shards: (0..shards.max(1)).map(shard).collect() }
     }
 
-    /// `what` is to be done at `when` or soon after. `true`: nothing on this shelf is due as early. Then whoever adds it
+    /// `what` is to be done at `when` or soon after. `true`: nothing on this shard is due as early. Then whoever adds it
     /// without a P has to announce it, see `netpoll`. Go: `maybeAdd`.
-    pub fn add(&self, shelf: usize, when: Nanos, what: T) -> (Key, bool) {
-        let index = shelf % self.shelves.len();
-        let shelf = &self.shelves[index];
-        shelf.lock.with(|queue| {
-            let key = Key { shelf: index as u32, when, number: queue.added };
+    pub fn add(&self, shard: usize, when: Nanos, what: T) -> (Key, bool) {
+        let index = shard % self.shards.len();
+        let shard = &self.shards[index];
+        shard.lock.with(|queue| {
+            let key = Key { shard: index as u32, when, number: queue.added };
             queue.added += 1;
             queue.timers.insert((when, key.number), what);
-            let is_first = shelf.update(queue, when);
+            let is_first = shard.update(queue, when);
             (key, is_first)
         })
     }
 
     /// Takes it back. `None`: it was taken already, because it was due.
     pub fn remove(&self, key: Key) -> Option<T> {
-        let shelf = &self.shelves[key.shelf as usize];
-        shelf.lock.with(|queue| {
+        let shard = &self.shards[key.shard as usize];
+        shard.lock.with(|queue| {
             let what = queue.timers.remove(&(key.when, key.number))?;
-            shelf.update(queue, key.when);
+            shard.update(queue, key.when);
             Some(what)
         })
     }
@@ -104,7 +104,7 @@ impl<H: Host, T: Send + 'static> Timers<H, T> {
     /// # Errors
     /// `what`, if the timer was taken already.
     pub fn replace(&self, key: Key, what: T) -> Result<T, T> {
-        self.shelves[key.shelf as usize].lock.with(|queue| match queue.timers.get_mut(&(key.when, key.number)) {
+        self.shards[key.shard as usize].lock.with(|queue| match queue.timers.get_mut(&(key.when, key.number)) {
             Some(place) => Ok(core::mem::replace(place, what)),
             None => Err(what),
         })
@@ -114,23 +114,23 @@ impl<H: Host, T: Send + 'static> Timers<H, T> {
     #[inline]
     pub fn deadline(&self) -> Nanos {
         // Relaxed: `timer/poll`, or a hint.
-        self.shelves.iter().map(|shelf| shelf.when.load(Relaxed)).min().unwrap_or(NEVER)
+        self.shards.iter().map(|shard| shard.when.load(Relaxed)).min().unwrap_or(NEVER)
     }
 
-    /// Takes one that is due; of `shelf` first, then of the others. Go: `timers.run`.
-    pub fn take_due(&self, shelf: usize, now: Nanos) -> Option<T> {
-        let count = self.shelves.len();
-        (0..count).find_map(|step| self.shelves[(shelf + step) % count].take_due(now))
+    /// Takes one that is due; of `shard` first, then of the others. Go: `timers.run`.
+    pub fn take_due(&self, shard: usize, now: Nanos) -> Option<T> {
+        let count = self.shards.len();
+        (0..count).find_map(|step| self.shards[(shard + step) % count].take_due(now))
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.shelves.iter().map(|shelf| shelf.lock.with(|queue| queue.timers.len())).sum()
+        self.shards.iter().map(|shard| shard.lock.with(|queue| queue.timers.len())).sum()
     }
 
     /// Is there any? Unlike [`is_empty`](Timers::is_empty) this looks under each shard's lock.
     pub fn is_any(&self) -> bool {
-        self.shelves.iter().any(|shelf| shelf.lock.with(|queue| !queue.timers.is_empty()))
+        self.shards.iter().any(|shard| shard.lock.with(|queue| !queue.timers.is_empty()))
     }
 
     /// Is there none?
@@ -140,17 +140,17 @@ impl<H: Host, T: Send + 'static> Timers<H, T> {
 
     /// Takes all of them, due or not, in no order.
     pub fn drain(&self) -> impl Iterator<Item = T> + '_ {
-        self.shelves.iter().flat_map(|shelf| {
-            shelf.lock.with(|queue| {
+        self.shards.iter().flat_map(|shard| {
+            shard.lock.with(|queue| {
                 let timers = core::mem::take(&mut queue.timers);
-                shelf.update(queue, NEVER);
+                shard.update(queue, NEVER);
                 timers.into_values()
             })
         })
     }
 }
 
-impl<H: Host, T: Send + 'static> Shelf<H, T> {
+impl<H: Host, T: Send + 'static> Shard<H, T> {
     fn take_due(&self, now: Nanos) -> Option<T> {
         // Relaxed: a hint; who misses one that was added just now looks again, or somebody waits until then.
         if self.when.load(Relaxed) > now {

@@ -6,14 +6,14 @@
 //! **The contract.** A source that gets work wakes, after it can be seen: [`Waker::wake`]. Then somebody looks, as for
 //! a G in a queue: it is the third column of `work/spinning`.
 //!
-//! | a source                                | a seeker that gives up, in `spinning::retire` |
+//! | a source                                | a spinning M that gives up, in `spinning::retire` |
 //! |-----------------------------------------|-----------------------------------------------|
 //! | 1. has work: [`has_work`] is true       | 1. leaves `nmspinning`                        |
 //! | 2. StoreLoad, in [`Waker::wake`]        | 2. StoreLoad                                  |
 //! | 3. reads `nmspinning`                   | 3. asks `has_work`                            |
 //!
-//! A source without a waker would be slept on (golang/go #60693, #14179). It cannot be put in: it is made from a waker,
-//! and has to show that one. `find`, `handoff`, and the second look of a seeker ask the same sources.
+//! A source without a waker would be missed (golang/go #60693, #14179). It cannot be put in: it is made from a waker,
+//! and has to show that one. `find`, `handoff`, and the second look of a spinning M ask the same sources.
 //!
 //! [`has_work`]: WorkSource::has_work
 //!
@@ -64,7 +64,7 @@ pub trait Poller: Send + Sync + 'static {
     /// calls [`interrupt`](Poller::interrupt).
     fn is_awaited(&self) -> bool;
 
-    /// Waits until something is ready, until the moment `until`, until an interrupt, or for no reason; gives the Gs that
+    /// Waits until something is ready, until the moment `until`, until an interrupt, or spuriously; gives the Gs that
     /// are runnable so to `put`. Never called by two at once.
     fn poll(&self, until: Nanos, put: &mut dyn FnMut(G));
 

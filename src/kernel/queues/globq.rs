@@ -5,7 +5,7 @@
 //! **List and length agree whenever the lock is free.** Read without the lock, the length may be stale; whoever would
 //! sleep on what it says passes a StoreLoad of `work/spinning` first, or looks again under the lock.
 //!
-//! Pair `share`: who takes a share puts it into its ring first, and lowers the length after that. A seeker looks at the
+//! Pair `share`: who takes a share puts it into its ring first, and lowers the length after that. A spinning M looks at the
 //! length first, and then at the rings; so it meets what is on its way from here to there.
 //!
 //! Checked by: verification/src/models/globq.rs, proptests/tests/globq.rs
@@ -30,7 +30,7 @@ impl<H: Host> Len<H> {
     /// How many Gs wait; stale unless the lock is held.
     #[inline]
     pub fn peek(&self) -> usize {
-        // Acquire: `share`, seeker's half. What was put is ordered by `work/spinning`, where sleep depends on it.
+        // Acquire: `share`, spinning M's half. What was put is ordered by `work/spinning`, where sleep depends on it.
         self.0.load(Acquire) as usize
     }
 

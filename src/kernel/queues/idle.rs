@@ -3,7 +3,7 @@
 //! Go: `pidleput`, `pidleget`, `mput`, `mget`, `idlepMask`, `sched.npidle`.
 //!
 //! **A P is on the list exactly when its bit is set and it is counted, whenever the lock is free**; its queues were
-//! empty when it was put there. A sleeping M has no P and no mail.
+//! empty when it was put there. A sleeping M has no P and no `nextp`.
 //!
 //! Both lists are last in, first out: the P whose caches are warm is used again.
 //!

@@ -5,7 +5,7 @@
 //! **Never empty while a G was there all the time** (golang/go #10573): a G that is kicked out of `runnext` into the
 //! ring, while somebody looks first at the one and then at the other, is seen all the same.
 //!
-//! | the owner kicks, then takes     | a seeker looks, in [`is_empty`](LocalQueue::is_empty) |
+//! | the owner kicks, then takes     | a spinning M looks, in [`is_empty`](LocalQueue::is_empty) |
 //! |---------------------------------|-------------------------------------------------------|
 //! | 1. new G into `runnext`         | 1. reads `head`, `tail`: empty?                       |
 //! | 2. old G into the ring: `tail`  | 2. reads `runnext`: empty?                            |

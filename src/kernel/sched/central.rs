@@ -17,7 +17,7 @@ use crate::kernel::queues::idle::{IdlePs, SleepingMs};
 use crate::kernel::sched::Sched;
 use crate::kernel::sched::observer::{Event, Observer};
 use crate::kernel::types::g::G;
-use crate::kernel::types::m::{MId, Mail};
+use crate::kernel::types::m::{MId, NextP};
 use crate::kernel::types::p::OwnedP;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -39,7 +39,7 @@ pub(in crate::kernel) struct Central<H: Host> {
     pub(in crate::kernel) safepoint: Option<Safepoint<H>>,
     pub(in crate::kernel) bound: Bindings,
     pub(in crate::kernel) monitor: Monitor,
-    /// How often no M could be had, and whether the monitor should try again.
+    /// How often no M was available, and whether the monitor should try again.
     pub(in crate::kernel) refused: u64,
     pub(in crate::kernel) must_retry: bool,
     pub(in crate::kernel) calls: Calls<H>,
@@ -59,11 +59,11 @@ pub(in crate::kernel) enum Monitor {
 /// What is to be done when the lock is free.
 pub(in crate::kernel) struct Calls<H: Host> {
     /// Wake these: a stopper, or who waits for a safepoint.
-    beds: Vec<Arc<H::Parker>>,
+    parkers: Vec<Arc<H::Parker>>,
     monitor: bool,
     closer: bool,
     /// Deliver this.
-    mail: Vec<(MId, Mail)>,
+    nextp: Vec<(MId, NextP)>,
     /// Run the safepoint's function under these, and hand them on.
     pass: Vec<OwnedP>,
     wakep: bool,
@@ -74,8 +74,8 @@ pub(in crate::kernel) struct Calls<H: Host> {
 
 impl<H: Host> Calls<H> {
     pub(in crate::kernel) fn none() -> Self {
-        let (beds, mail, pass) = (Vec::new(), Vec::new(), Vec::new());
-        Calls { beds, monitor: false, closer: false, mail, pass, wakep: false, poller: false, any: false }
+        let (parkers, nextp, pass) = (Vec::new(), Vec::new(), Vec::new());
+        Calls { parkers, monitor: false, closer: false, nextp, pass, wakep: false, poller: false, any: false }
     }
 
     fn take(&mut self) -> Option<Self> {
@@ -83,9 +83,9 @@ impl<H: Host> Calls<H> {
     }
 
     /// Wake this one.
-    pub(in crate::kernel) fn wake(&mut self, bed: Option<Arc<H::Parker>>) {
-        self.any |= bed.is_some();
-        self.beds.extend(bed);
+    pub(in crate::kernel) fn wake(&mut self, parker: Option<Arc<H::Parker>>) {
+        self.any |= parker.is_some();
+        self.parkers.extend(parker);
     }
 
     /// Wake the monitor.
@@ -98,10 +98,10 @@ impl<H: Host> Calls<H> {
         (self.closer, self.any) = (true, true);
     }
 
-    /// Deliver `mail`.
-    pub(in crate::kernel) fn mail(&mut self, m: MId, mail: Mail) {
+    /// Deliver `nextp`.
+    pub(in crate::kernel) fn nextp(&mut self, m: MId, nextp: NextP) {
         self.any = true;
-        self.mail.push((m, mail));
+        self.nextp.push((m, nextp));
     }
 
     /// Run the safepoint's function under `p`, and hand it on.
@@ -137,9 +137,9 @@ impl<H: Host, O: Observer> Sched<H, O> {
 
     #[cold]
     fn make(self: &Arc<Self>, calls: Calls<H>) {
-        let Calls { beds, monitor, closer, mail, pass, wakep, poller, any: _ } = calls;
-        mail.into_iter().for_each(|(m, mail)| self.ms[m.index()].deliver(mail));
-        beds.into_iter().for_each(|bed| bed.unpark());
+        let Calls { parkers, monitor, closer, nextp, pass, wakep, poller, any: _ } = calls;
+        nextp.into_iter().for_each(|(m, nextp)| self.ms[m.index()].wake_with(nextp));
+        parkers.into_iter().for_each(|parker| parker.unpark());
         pass.into_iter().for_each(|p| self.handoffp(p));
         if wakep {
             self.spinning.wakep(self);
@@ -170,9 +170,9 @@ impl<H: Host, O: Observer> Sched<H, O> {
     }
 
     /// Lets go of `p`, whose queues are empty: for a stop or for a safepoint; else it is idle. The one place where a P
-    /// is let go of. If there is nobody to look for work, because the scheduler is closed or no M can be had, a bound G
+    /// is let go of. If there is nobody to look for work, because the scheduler is closed or no M is available, a bound G
     /// whose ticket waits gets it: its M is one that need not be looked for.
-    pub(in crate::kernel) fn let_go(&self, c: &mut Central<H>, p: OwnedP, nobody_looks: bool) {
+    pub(in crate::kernel) fn releasep(&self, c: &mut Central<H>, p: OwnedP, nobody_looks: bool) {
         if c.world.is_stopping() {
             self.observer.event(Event::Held { p: p.id() });
             let stopper = c.world.hold(p);
@@ -182,7 +182,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
         } else {
             let bound = if nobody_looks || c.closed { c.global.get_bound(&self.global_len) } else { None };
             match bound {
-                Some(m) => c.calls.mail(m, Mail::Run { p, seeking: None }),
+                Some(m) => c.calls.nextp(m, NextP::Run { p, token: None }),
                 None => {
                     self.observer.event(Event::Listed { p: p.id() });
                     c.idle_ps.put(p, &self.idle_mask);
@@ -206,7 +206,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// Gives the G that is bound to `m` an idle P, or puts its ticket into the global queue.
     pub(in crate::kernel) fn send_for(&self, c: &mut Central<H>, m: MId) {
         match self.pidleget(c) {
-            Some(p) => c.calls.mail(m, Mail::Run { p, seeking: None }),
+            Some(p) => c.calls.nextp(m, NextP::Run { p, token: None }),
             // No `wakep`: no P is idle, and who idles one looks there first, under this lock.
             None => c.global.put(G::bound_to(m), &self.global_len),
         }

@@ -28,7 +28,7 @@ pub struct Config {
     /// How many Ms there may be. Reaching it is no error: the work waits for an M that is done. Default 512.
     pub max_ms: usize,
     /// How many more Ms there may be while so many Gs are CPU-bound: they were preempted and go on without their P (see
-    /// [`Sched::interrupt`](crate::kernel::sched::Sched::interrupt)), or make way and wait for their turn with their M. Default 0.
+    /// [`Sched::interrupt`](crate::kernel::sched::Sched::interrupt)), or yield and wait for their turn with their M. Default 0.
     pub max_detached: usize,
     /// For how long a G may run while the others wait, in nanoseconds, before it is preempted. Go: `forcePreemptNS`.
     /// Default 10 ms. Needs the monitor.
@@ -138,7 +138,7 @@ impl fmt::Display for ConfigError {
             ConfigError::Waker(index) => write!(
                 f,
                 "source {index} shows another scheduler's waker: keep the one it was made from, and wake it when there \
-                 is work, or that is slept on"
+                 is work, or that is missed"
             ),
             ConfigError::StealPasses => f.write_str("steal_passes is 0: give 1 or more, or nothing is ever stolen"),
             ConfigError::MaxMs(n) => write!(f, "max_ms is {n}: give 1 to {}", Config::MAX_MS),

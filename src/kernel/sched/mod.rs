@@ -24,7 +24,7 @@ use crate::kernel::protocol::sources::Source;
 use crate::kernel::protocol::spinning::{self, Spinning};
 use crate::kernel::protocol::stw::World;
 use crate::kernel::protocol::stw::wanted::{Want, Wanted};
-use crate::kernel::protocol::syscall::Custody;
+use crate::kernel::protocol::syscall::SyscallWord;
 use crate::kernel::protocol::threads;
 use crate::kernel::protocol::work_source::{Poller, Wakep, Waker, WorkSource};
 use crate::kernel::queues::globq::{GlobQueue, Len};
@@ -36,7 +36,7 @@ use crate::kernel::sched::config::{Config, ConfigError};
 use crate::kernel::sched::netpoll::Nap;
 use crate::kernel::sched::observer::{Event, Observer};
 use crate::kernel::types::g::G;
-use crate::kernel::types::m::{M, MId, Mail};
+use crate::kernel::types::m::{M, MId, NextP};
 use crate::kernel::types::p::{Every, OwnedP, PId, Turn};
 use alloc::boxed::Box;
 use alloc::sync::{Arc, Weak};
@@ -79,10 +79,10 @@ pub struct Sched<H: Host, O: Observer = ()> {
 pub(super) struct Proc<H: Host> {
     pub(super) queue: LocalQueue<H>,
     /// Who has the P while its M is in a system call.
-    pub(super) custody: Custody<H>,
+    pub(super) syscall_word: SyscallWord<H>,
     /// Written by the owner; the monitor reads it.
     pub(super) turn: Atomic<H, Turn>,
-    /// Its G is asked to make way.
+    /// Its G is asked to yield.
     pub(super) preempt: Atomic<H, bool>,
 }
 
@@ -90,7 +90,7 @@ impl<H: Host> Proc<H> {
     fn new(p: PId, ring: Capacity) -> Self {
         Proc {
             queue: LocalQueue::new(ring),
-            custody: Custody::new(p),
+            syscall_word: SyscallWord::new(p),
             turn: Atomic::new(Turn::default()),
             preempt: Atomic::new(false),
         }
@@ -218,7 +218,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     pub fn start(self: &Arc<Self>) -> Result<(), SpawnError> {
         let Some(m) = self.central(|c| self.reserve(c)) else { return Ok(()) };
         match spinning::Neighbours::pidleget(self, || ()) {
-            Some(p) => self.ms[m.index()].post(Mail::Run { p, seeking: Some(self.spinning.become_spinning()) }),
+            Some(p) => self.ms[m.index()].set_nextp(NextP::Run { p, token: Some(self.spinning.become_spinning()) }),
             None => {
                 self.exited(m); // every P is in use: there are Ms already
                 return Ok(());
@@ -226,9 +226,9 @@ impl<H: Host, O: Observer> Sched<H, O> {
         }
         let started = threads::Neighbours::newm(self, m);
         if started.is_err()
-            && let Some(mail) = self.ms[m.index()].collect()
+            && let Some(nextp) = self.ms[m.index()].take_nextp()
         {
-            threads::give_back(mail, Some(m), &self.ms, self);
+            threads::give_back(nextp, Some(m), &self.ms, self);
         }
         started
     }
@@ -316,7 +316,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// What the search would find in its first two places, which are the same in every order, without the rest of it.
     #[inline]
     fn take_first(&self, worker: &Worker) -> Option<G> {
-        if self.wanted.any() || worker.seeking.is_some() || self.is_globals_turn(worker.p.id()) {
+        if self.wanted.any() || worker.token.is_some() || self.is_globals_turn(worker.p.id()) {
             return None;
         }
         let (g, next) = self.take_local(worker.p.id())?;
@@ -332,7 +332,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
             c.closed = true;
             self.wanted.ask(Want::Close);
             while let Some(m) = c.sleeping.get() {
-                c.calls.mail(m, Mail::Exit);
+                c.calls.nextp(m, NextP::Exit);
             }
             let waiting: Vec<MId> = c.bound.waiting().collect();
             for m in waiting {

@@ -13,7 +13,7 @@ use crate::kernel::sched::Sched;
 use crate::kernel::sched::central::Central;
 use crate::kernel::sched::observer::{Event, Observer};
 use crate::kernel::types::g::G;
-use crate::kernel::types::m::{MId, Mail, Seeking};
+use crate::kernel::types::m::{MId, NextP, SpinningToken};
 use crate::kernel::types::p::{OwnedP, PId, Turn};
 use alloc::format;
 use alloc::sync::Arc;
@@ -67,12 +67,12 @@ impl<H: Host, O: Observer> Sched<H, O> {
 
     /// Go: `stealWork`.
     fn steal(&self, worker: &mut Worker) -> Option<G> {
-        if worker.seeking.is_none() {
+        if worker.token.is_none() {
             if !self.spinning.may_spin(self.procs(), self.idle_mask.npidle()) {
                 return None;
             }
             self.observer.event(Event::Spinning { m: worker.m });
-            worker.seeking = Some(self.spinning.become_spinning());
+            worker.token = Some(self.spinning.become_spinning());
         }
         let mine = self.queue(worker);
         for pass in 1..=self.config.steal_passes {
@@ -106,16 +106,16 @@ impl<H: Host, O: Observer> Sched<H, O> {
     }
 
     /// `m` got a P, and is to look for work if it is counted.
-    fn tell_called(&self, m: MId, seeking: &Option<Seeking>) {
-        if seeking.is_some() {
+    fn notify_called(&self, m: MId, token: &Option<SpinningToken>) {
+        if token.is_some() {
             self.observer.event(Event::Called { m });
         }
     }
 
     /// `m`, which had none, has this P, and is to look for work if it is counted.
-    pub(in crate::kernel) fn tell_got(&self, m: MId, p: &OwnedP, seeking: &Option<Seeking>) {
+    pub(in crate::kernel) fn notify_got(&self, m: MId, p: &OwnedP, token: &Option<SpinningToken>) {
         self.observer.event(Event::Got { m, p: p.id() });
-        self.tell_called(m, seeking);
+        self.notify_called(m, token);
     }
 
     /// Is there work in `source`, for who would run `p`, or for whoever?
@@ -141,7 +141,7 @@ impl<H: Host, O: Observer> spinning::Neighbours for Arc<Sched<H, O>> {
         self.config.order.sources().iter().any(|&source| self.has_any(source, None))
     }
 
-    fn needs_seeker(&self) -> bool {
+    fn needs_spinning_m(&self) -> bool {
         self.any_work() || self.netpoll.is_missing(self)
     }
 
@@ -155,8 +155,8 @@ impl<H: Host, O: Observer> spinning::Neighbours for Arc<Sched<H, O>> {
         })
     }
 
-    fn startm(&self, p: OwnedP, seeking: Seeking) {
-        threads::startm(Mail::Run { p, seeking: Some(seeking) }, &self.ms, self);
+    fn startm(&self, p: OwnedP, token: SpinningToken) {
+        threads::startm(NextP::Run { p, token: Some(token) }, &self.ms, self);
     }
 }
 
@@ -172,7 +172,7 @@ impl<H: Host, O: Observer> threads::Neighbours<H> for Arc<Sched<H, O>> {
         })
     }
 
-    fn mput(&self, m: MId) -> Option<Mail> {
+    fn mput(&self, m: MId) -> Option<NextP> {
         self.central(|c| {
             let instead = self.instead_of_sleep(c);
             if instead.is_some() {
@@ -189,32 +189,32 @@ impl<H: Host, O: Observer> threads::Neighbours<H> for Arc<Sched<H, O>> {
         self.observer.event(Event::Starting { m });
         let sched = Arc::clone(self);
         H::spawn(&format!("spinpark-m{}", m.0), move || {
-            if let Some(Mail::Run { p, seeking }) = sched.ms[m.index()].collect() {
-                sched.tell_got(m, &p, &seeking);
-                (sched.life)(&sched, Worker { m, p, seeking });
+            if let Some(NextP::Run { p, token }) = sched.ms[m.index()].take_nextp() {
+                sched.notify_got(m, &p, &token);
+                (sched.life)(&sched, Worker { m, p, token });
             }
         })
     }
 
-    fn refused(&self, mail: Mail, m: Option<MId>) -> Option<(MId, Mail)> {
+    fn refused(&self, nextp: NextP, m: Option<MId>) -> Option<(MId, NextP)> {
         self.central(|c| {
             let late = c.sleeping.get();
-            let kept = match (late, mail) {
-                (Some(sleeper), mail) => {
+            let kept = match (late, nextp) {
+                (Some(sleeper), nextp) => {
                     self.observer.event(Event::Woken { m: sleeper });
-                    Some((sleeper, mail))
+                    Some((sleeper, nextp))
                 }
-                (None, Mail::Exit) => None,
-                (None, Mail::Run { p, seeking }) => {
+                (None, NextP::Exit) => None,
+                (None, NextP::Run { p, token }) => {
                     self.observer.event(Event::Refused);
                     c.refused += 1;
                     c.must_retry = true;
                     // An idle P has nothing to steal: what it holds goes to where the others look.
                     c.global.put_batch(self.proc(p.id()).queue.drain(), &self.global_len);
-                    self.let_go(c, p, true);
+                    self.releasep(c, p, true);
                     // `request`: in this order, as in `wakep`.
-                    seeking.into_iter().for_each(|seeking| self.spinning.give_up(seeking));
-                    self.spinning.ask_for_seeker();
+                    token.into_iter().for_each(|token| self.spinning.give_up(token));
+                    self.spinning.set_needspinning();
                     self.rouse_monitor(c);
                     if m.is_none() && self.may_start(c) && !c.closed {
                         // Another M has ended since we asked for one, and perhaps trusts us to look: now there is one.
@@ -239,7 +239,7 @@ impl<H: Host, O: Observer> handoff::Neighbours for Arc<Sched<H, O>> {
         !self.wanted.any() && self.has_any(source, Some(p.id()))
     }
 
-    fn settle(&self, p: OwnedP) -> Option<(OwnedP, Option<Seeking>)> {
+    fn settle(&self, p: OwnedP) -> Option<(OwnedP, Option<SpinningToken>)> {
         self.central(|c| {
             let queue = &self.proc(p.id()).queue;
             if c.closed {
@@ -249,21 +249,21 @@ impl<H: Host, O: Observer> handoff::Neighbours for Arc<Sched<H, O>> {
                 if self.config.order.sources().iter().any(has_any) {
                     return Some((p, None));
                 }
-                if let Some(seeking) = self.spinning.turns_back(!c.idle_ps.is_empty()) {
-                    return Some((p, Some(seeking)));
+                if let Some(token) = self.spinning.must_recheck(!c.idle_ps.is_empty()) {
+                    return Some((p, Some(token)));
                 }
                 // The caller's M does not sleep: somebody else has to wait in the poller.
                 if self.netpoll.is_missing(self) {
                     return Some((p, None));
                 }
             }
-            self.let_go(c, p, false);
+            self.releasep(c, p, false);
             None
         })
     }
 
-    fn startm(&self, p: OwnedP, seeking: Option<Seeking>) {
-        threads::startm(Mail::Run { p, seeking }, &self.ms, self);
+    fn startm(&self, p: OwnedP, token: Option<SpinningToken>) {
+        threads::startm(NextP::Run { p, token }, &self.ms, self);
     }
 }
 
@@ -299,9 +299,9 @@ impl<H: Host, O: Observer> find::Neighbours for Arc<Sched<H, O>> {
     }
 
     fn found(&self, worker: &mut Worker) {
-        if let Some(seeking) = worker.seeking.take() {
+        if let Some(token) = worker.token.take() {
             self.observer.event(Event::Sought { m: worker.m });
-            self.spinning.found_work(seeking, self);
+            self.spinning.found_work(token, self);
         }
     }
 
@@ -312,8 +312,8 @@ impl<H: Host, O: Observer> find::Neighbours for Arc<Sched<H, O>> {
                     c.global.put_batch(self.queue(&worker).drain(), &self.global_len);
                 }
                 // No second look: who closes wants none, and who starts the world wakes somebody.
-                worker.seeking.into_iter().for_each(|seeking| self.spinning.give_up(seeking));
-                self.let_go(c, worker.p, false);
+                worker.token.into_iter().for_each(|token| self.spinning.give_up(token));
+                self.releasep(c, worker.p, false);
                 return if c.closed { Idled::Closed(worker.m) } else { Idled::Idle(worker.m, None) };
             }
             if let Some(g) = self.take_global(c, &worker, true) {
@@ -321,32 +321,32 @@ impl<H: Host, O: Observer> find::Neighbours for Arc<Sched<H, O>> {
                 self.observer.event(Event::Found { m, p, g: &g, from, next: false });
                 return Idled::Work(worker, g);
             }
-            if worker.seeking.is_none() {
-                worker.seeking = self.spinning.turns_back(!c.idle_ps.is_empty());
-                if worker.seeking.is_some() {
-                    self.tell_called(worker.m, &worker.seeking);
-                    return Idled::CalledUpon(worker);
+            if worker.token.is_none() {
+                worker.token = self.spinning.must_recheck(!c.idle_ps.is_empty());
+                if worker.token.is_some() {
+                    self.notify_called(worker.m, &worker.token);
+                    return Idled::NeedSpinning(worker);
                 }
             }
-            let Worker { m, p, seeking } = worker;
+            let Worker { m, p, token } = worker;
             debug_assert!(self.proc(p.id()).queue.is_empty(), "idle: P{} still holds Gs", p.id().0);
             self.observer.event(Event::Idled { m, p: p.id() });
-            self.let_go(c, p, false);
-            Idled::Idle(m, seeking)
+            self.releasep(c, p, false);
+            Idled::Idle(m, token)
         })
     }
 
-    fn stop(&self, m: MId, seeking: Option<Seeking>) -> Mail {
-        if seeking.is_some() {
+    fn stop(&self, m: MId, token: Option<SpinningToken>) -> NextP {
+        if token.is_some() {
             self.observer.event(Event::Sought { m });
         }
-        let mail = match seeking.and_then(|seeking| self.spinning.retire(seeking, self)) {
-            Some((p, seeking)) => Mail::Run { p, seeking: Some(seeking) },
+        let nextp = match token.and_then(|token| self.spinning.retire(token, self)) {
+            Some((p, token)) => NextP::Run { p, token: Some(token) },
             None => self.sleep(m),
         };
-        if let Mail::Run { p, seeking } = &mail {
-            self.tell_got(m, p, seeking);
+        if let NextP::Run { p, token } = &nextp {
+            self.notify_got(m, p, token);
         }
-        mail
+        nextp
     }
 }

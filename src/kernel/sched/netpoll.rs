@@ -22,15 +22,15 @@ use crate::kernel::sched::Sched;
 use crate::kernel::sched::central::Central;
 use crate::kernel::sched::observer::{Event, Observer};
 use crate::kernel::types::g::G;
-use crate::kernel::types::m::{MId, Mail};
+use crate::kernel::types::m::{MId, NextP};
 use crate::kernel::types::p::PId;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 impl<H: Host, O: Observer> Sched<H, O> {
-    /// `m`, which has no P and seeks nothing, waits until there is something to do.
-    pub(in crate::kernel) fn sleep(self: &Arc<Self>, m: MId) -> Mail {
+    /// `m`, which has no P and is not spinning, waits until there is something to do.
+    pub(in crate::kernel) fn sleep(self: &Arc<Self>, m: MId) -> NextP {
         while let Some(poll) = self.netpoll.claim(self) {
             let until = self.netpoll.prepare(&poll, self);
             if until == NEVER && !self.poller.is_awaited() {
@@ -47,14 +47,14 @@ impl<H: Host, O: Observer> Sched<H, O> {
                 self.observer.event(Event::Polled { m });
             }
             self.netpoll.leave(poll, H::now());
-            if let Some(mail) = instead {
-                return mail;
+            if let Some(nextp) = instead {
+                return nextp;
             }
             if ready.is_empty() && H::now() < netpoll::Neighbours::deadline(self) {
                 continue; // interrupted: to wait less long, or not at all
             }
-            match self.bring(ready) {
-                Some(mail) => return mail,
+            match self.injectglist(ready) {
+                Some(nextp) => return nextp,
                 None => break,
             }
         }
@@ -62,19 +62,19 @@ impl<H: Host, O: Observer> Sched<H, O> {
     }
 
     /// What an M that is about to sleep should do instead. Under the lock.
-    pub(in crate::kernel) fn instead_of_sleep(&self, c: &mut Central<H>) -> Option<Mail> {
+    pub(in crate::kernel) fn instead_of_sleep(&self, c: &mut Central<H>) -> Option<NextP> {
         if c.closed {
-            return Some(Mail::Exit);
+            return Some(NextP::Exit);
         }
         if c.idle_ps.is_empty() {
             return None;
         }
-        let seeking = self.spinning.called_upon()?;
-        self.pidleget(c).map(|p| Mail::Run { p, seeking: Some(seeking) })
+        let token = self.spinning.take_needspinning()?;
+        self.pidleget(c).map(|p| NextP::Run { p, token: Some(token) })
     }
 
     /// An idle P for what is `ready`. Go: `injectglist`.
-    fn bring(self: &Arc<Self>, ready: Vec<G>) -> Option<Mail> {
+    fn injectglist(self: &Arc<Self>, ready: Vec<G>) -> Option<NextP> {
         let (p, ready) = self.central(|c| {
             let p = if c.closed { None } else { self.pidleget(c) };
             if p.is_none() {
@@ -91,7 +91,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
         if is_many {
             self.spinning.wakep(self);
         }
-        Some(Mail::Run { p, seeking: None })
+        Some(NextP::Run { p, token: None })
     }
 
     fn queue_all(&self, c: &mut Central<H>, gs: Vec<G>) {
@@ -102,7 +102,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     }
 
     /// Nobody waits any more for what the poller reports: who waits in it looks again whether to.
-    pub fn end_vain_poll(&self) {
+    pub fn break_idle_poll(&self) {
         if self.netpoll.is_blocked() {
             self.poller.interrupt();
         }
@@ -130,7 +130,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     }
 
     /// The monitor's duty: is somebody late, or has nobody looked for long, though somebody waits? Go: `sysmon`.
-    pub(in crate::kernel) fn mind_poller(self: &Arc<Self>, now: Nanos) {
+    pub(in crate::kernel) fn sysmon_netpoll(self: &Arc<Self>, now: Nanos) {
         let deadline = netpoll::Neighbours::deadline(self);
         let Some(since) = self.netpoll.neglected_since() else {
             if deadline <= now {

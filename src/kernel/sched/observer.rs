@@ -90,14 +90,14 @@ pub enum Event<'a> {
         /// The P.
         p: PId,
     },
-    /// An M has handed its P on: its G, which cannot leave it, waits or makes way; or it found what another M's G is
+    /// An M has handed its P on: its G, which cannot leave it, waits or yields; or it found what another M's G is
     /// waiting for, which gets the P.
     Left {
         /// The M.
         m: MId,
         /// The P.
         p: PId,
-        /// Does its G wait to be readied? Else it only makes way, or there is none.
+        /// Does its G wait to be readied? Else it only yields, or there is none.
         waits: bool,
     },
     /// The system call of this M is over, and it wants a P. Reported by the embedder, before it asks for one.
@@ -163,7 +163,7 @@ pub enum Event<'a> {
         /// The M.
         m: MId,
     },
-    /// No M could be had; the work waits for one. Under the lock.
+    /// No M was available; the work waits for one. Under the lock.
     Refused,
     /// The G of an M is about to make a system call.
     Entered {
@@ -174,7 +174,7 @@ pub enum Event<'a> {
         /// Is it known to block, and the P handed on at once?
         blocks: bool,
     },
-    /// A G has run for a whole slice and is asked to make way: at each tick of the monitor as long as it does not.
+    /// A G has run for a whole slice and is asked to yield: at each tick of the monitor as long as it does not.
     Preempt {
         /// The P under which it runs.
         p: PId,

@@ -63,7 +63,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     pub fn schedtrace(self: &Arc<Self>) -> SchedTrace {
         self.central(|c| SchedTrace {
             snapshot: self.picture(c),
-            needspinning: self.spinning.is_asked(),
+            needspinning: self.spinning.is_needspinning(),
             // Relaxed: another's, and a guess while it runs.
             schedticks: self.ps.iter().map(|p| p.turn.load(Relaxed).dispatches()).collect(),
         })
@@ -84,7 +84,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
             bound: c.bound.total(),
             detached: self.detached(),
             may_start: self.may_start(c),
-            in_syscall: self.ps.iter().filter(|p| p.custody.peek().in_syscall.is_some()).count(),
+            in_syscall: self.ps.iter().filter(|p| p.syscall_word.peek().in_syscall.is_some()).count(),
             held: c.world.held(),
             refused: c.refused,
         }

@@ -19,7 +19,7 @@ use crate::kernel::sched::Sched;
 use crate::kernel::sched::central::Central;
 use crate::kernel::sched::config::ConfigError;
 use crate::kernel::sched::observer::{Event, Observer};
-use crate::kernel::types::m::{MId, Mail};
+use crate::kernel::types::m::{MId, NextP};
 use crate::kernel::types::p::{OwnedP, PId};
 use crate::kernel::types::token::Unspent;
 use alloc::sync::Arc;
@@ -38,13 +38,13 @@ pub struct Stopped {
 /// Somebody who stops the world, or passes a safepoint.
 struct Stopper<'a, H: Host, O: Observer> {
     sched: &'a Arc<Sched<H, O>>,
-    bed: Arc<H::Parker>,
+    parker: Arc<H::Parker>,
     run: Option<Arc<SafepointFn>>,
 }
 
 impl<H: Host, O: Observer> Sched<H, O> {
     /// Stops the world: returns when no G runs. From any thread; from inside a G with its `worker`. Others that want
-    /// the same come after, in order. A G that runs is waited for until it makes way, ends, or enters a system call.
+    /// the same come after, in order. A G that runs is waited for until it yields, ends, or enters a system call.
     ///
     /// Not from inside a world that the caller has stopped: it would wait for itself.
     pub fn stop_the_world(self: &Arc<Self>, worker: Option<Worker>) -> Stopped {
@@ -66,13 +66,13 @@ impl<H: Host, O: Observer> Sched<H, O> {
             self.rouse_monitor(c);
             let (busy, idle): (Vec<_>, Vec<_>) = ps.into_iter().partition(|p| !self.proc(p.id()).queue.is_empty());
             // The last is the first to be used.
-            idle.into_iter().rev().for_each(|p| self.let_go(c, p, false));
+            idle.into_iter().rev().for_each(|p| self.releasep(c, p, false));
             self.leave_line(c);
             // For what was queued meanwhile, and for what the busy ones have too much of.
             c.calls.wakep();
             busy
         });
-        busy.into_iter().for_each(|p| threads::startm(Mail::Run { p, seeking: None }, &self.ms, self));
+        busy.into_iter().for_each(|p| threads::startm(NextP::Run { p, token: None }, &self.ms, self));
         stopped.away.map(|(m, p)| Away::without(m, p))
     }
 
@@ -91,7 +91,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
             resize::procresize(world.resize(procs), spare, procs, |p| {
                 global.put_front(self.proc(p.id()).queue.drain(), &self.global_len);
             });
-            // Relaxed: written while the world is stopped. Who gets a P after that got it under the lock, or by mail.
+            // Relaxed: written while the world is stopped. Who gets a P after that got it under the lock, or by `nextp`.
             self.procs.store(procs as u32, Relaxed);
             before
         }))
@@ -113,16 +113,16 @@ impl<H: Host, O: Observer> Sched<H, O> {
         own: Option<OwnedP>,
         run: Option<Arc<SafepointFn>>,
     ) -> (Stopper<'_, H, O>, Option<OwnedP>) {
-        let bed = Arc::new(H::Parker::new());
-        let stopper = |bed| Stopper { sched: self, bed, run };
-        if self.central(|c| c.world.queue_up(&bed)) {
-            return (stopper(bed), own);
+        let parker = Arc::new(H::Parker::new());
+        let stopper = |parker| Stopper { sched: self, parker, run };
+        if self.central(|c| c.world.queue_up(&parker)) {
+            return (stopper(parker), own);
         }
         own.into_iter().for_each(|p| self.handoffp(p));
-        while !self.central(|c| c.world.is_first(&bed)) {
-            bed.park();
+        while !self.central(|c| c.world.is_first(&parker)) {
+            parker.park();
         }
-        (stopper(bed), None)
+        (stopper(parker), None)
     }
 
     fn leave_line(&self, c: &mut Central<H>) {
@@ -132,7 +132,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
 
     /// Takes every P that is in a system call.
     fn take_from_syscalls(&self) -> impl Iterator<Item = OwnedP> {
-        (0..self.procs()).filter_map(|p| self.proc(PId(p as u32)).custody.take_any())
+        (0..self.procs()).filter_map(|p| self.proc(PId(p as u32)).syscall_word.take_any())
     }
 
     /// Runs the safepoint's function under `p`, if one is wanted.
@@ -155,15 +155,15 @@ impl<H: Host, O: Observer> stw::Neighbours for Stopper<'_, H, O> {
         self.sched.central(|c| {
             c.world.begin_stop();
             self.sched.wanted.ask(Want::Stop);
-            own.into_iter().for_each(|p| self.sched.let_go(c, p, false));
+            own.into_iter().for_each(|p| self.sched.releasep(c, p, false));
             while let Some(p) = c.idle_ps.get(&self.sched.idle_mask) {
-                self.sched.let_go(c, p, false);
+                self.sched.releasep(c, p, false);
             }
         });
     }
 
     fn take_from_syscalls(&self) {
-        self.sched.take_from_syscalls().for_each(|p| self.sched.central(|c| self.sched.let_go(c, p, false)));
+        self.sched.take_from_syscalls().for_each(|p| self.sched.central(|c| self.sched.releasep(c, p, false)));
     }
 
     fn is_stopped(&self) -> bool {
@@ -171,7 +171,7 @@ impl<H: Host, O: Observer> stw::Neighbours for Stopper<'_, H, O> {
     }
 
     fn sleep(&self) {
-        self.bed.park();
+        self.parker.park();
     }
 }
 
@@ -179,7 +179,7 @@ impl<H: Host, O: Observer> safepoint::Neighbours for Stopper<'_, H, O> {
     fn begin(&self) -> Vec<OwnedP> {
         let Some(run) = self.run.clone() else { return Vec::new() };
         self.sched.central(|c| {
-            c.safepoint = Some(Safepoint::new(self.sched.procs(), run, Arc::clone(&self.bed)));
+            c.safepoint = Some(Safepoint::new(self.sched.procs(), run, Arc::clone(&self.parker)));
             self.sched.wanted.ask(Want::Safepoint);
             core::iter::from_fn(|| self.sched.pidleget(c)).collect()
         })
@@ -195,7 +195,7 @@ impl<H: Host, O: Observer> safepoint::Neighbours for Stopper<'_, H, O> {
 
     fn finish(&self) {
         while !self.sched.central(|c| c.safepoint.as_ref().is_none_or(Safepoint::is_passed)) {
-            self.bed.park();
+            self.parker.park();
         }
         self.sched.central(|c| {
             c.safepoint = None;

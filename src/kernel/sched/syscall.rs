@@ -1,9 +1,9 @@
-//! The scheduler's side of an M without a P: system calls, bound Gs, making way.
+//! The scheduler's side of an M without a P: system calls, bound Gs, yielding.
 //!
 //! Go: `entersyscall`, `exitsyscall`, `stoplockedm`, `startlockedm`, `gopark` of a locked G, `goschedImpl`.
 //!
 //! **A G that runs on its M's own stack cannot go to another M.** It is bound to it: when it has to wait for a P, a
-//! ticket for its M is queued (see `locked`), and the M sleeps until a P comes in its mail.
+//! ticket for its M is queued (see `locked`), and the M sleeps until a P comes in its `nextp`.
 //!
 //! Checked by: verification/src/models/{lists,sched,whole}.rs
 
@@ -17,7 +17,7 @@ use crate::kernel::protocol::threads;
 use crate::kernel::sched::Sched;
 use crate::kernel::sched::observer::{Event, Observer};
 use crate::kernel::types::g::G;
-use crate::kernel::types::m::{MId, Mail};
+use crate::kernel::types::m::{MId, NextP};
 use crate::kernel::types::p::{OwnedP, PId};
 use alloc::sync::Arc;
 use core::sync::atomic::Ordering::Relaxed;
@@ -112,7 +112,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
                 ticket.into_raw();
                 (p, way)
             }
-            Err(m) => (self.receive_p(m), Way::Queued),
+            Err(m) => (self.wait_p(m), Way::Queued),
         };
         if was_detached {
             self.reattached();
@@ -125,18 +125,18 @@ impl<H: Host, O: Observer> Sched<H, O> {
     #[must_use = "the worker is in it"]
     pub fn rest(self: &Arc<Self>, m: MId) -> Option<Worker> {
         match threads::stopm(m, &self.ms, self) {
-            Mail::Run { p, seeking } => {
-                self.tell_got(m, &p, &seeking);
-                Some(Worker { m, p, seeking })
+            NextP::Run { p, token } => {
+                self.notify_got(m, &p, &token);
+                Some(Worker { m, p, token })
             }
-            Mail::Exit => {
+            NextP::Exit => {
                 self.exited(m);
                 None
             }
         }
     }
 
-    /// The G that `worker` runs, and which cannot leave its M, waits until its M is readied, or for no reason.
+    /// The G that `worker` runs, and which cannot leave its M, waits until its M is readied, or spuriously.
     /// Meanwhile its P is another's. Go: `gopark` of a locked G, `stoplockedm`.
     pub fn park_bound(self: &Arc<Self>, worker: Worker, wake: Wake) -> (Worker, Woken) {
         let m = worker.m;
@@ -156,7 +156,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
                 self.checkdead(c);
             }
         });
-        let p = self.receive_p(m);
+        let p = self.wait_p(m);
         (Worker::new(m, p), self.central(|c| c.bound.woken(m)))
     }
 
@@ -170,21 +170,21 @@ impl<H: Host, O: Observer> Sched<H, O> {
         });
     }
 
-    /// Should the G that `worker` runs make way? It has run for long and others wait, or somebody wants every P. Cheap.
+    /// Should the G that `worker` runs yield? It has run for long and others wait, or somebody wants every P. Cheap.
     #[inline]
     pub fn should_yield(&self, worker: &Worker) -> bool {
         // Relaxed: a request, granted a little later.
         self.wanted.any() || self.proc(worker.p.id()).preempt.load(Relaxed)
     }
 
-    /// Was it asked to make way because it has run for long, by the monitor?
+    /// Was it asked to yield because it has run for long, by the monitor?
     #[inline]
     pub fn is_preempted(&self, worker: &Worker) -> bool {
         // Relaxed: a request.
         self.proc(worker.p.id()).preempt.load(Relaxed)
     }
 
-    /// The G that `worker` runs, and which cannot leave its M, makes way for others: for a stop, for a safepoint, or
+    /// The G that `worker` runs, and which cannot leave its M, yields for others: for a stop, for a safepoint, or
     /// for what waits; goes on when it is its turn. As long as it waits for that, its M is detached, if it may be: others
     /// may have a thread in its place. Go: `Gosched` of a locked G.
     pub fn yield_bound(self: &Arc<Self>, worker: Worker) -> Worker {
@@ -205,7 +205,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
         }
         self.central(|c| c.global.put(G::bound_to(m), &self.global_len));
         self.handoffp(p);
-        let p = self.receive_p(m);
+        let p = self.wait_p(m);
         if detaches {
             self.reattached();
         }
@@ -234,28 +234,28 @@ impl<H: Host, O: Observer> Sched<H, O> {
     pub(in crate::kernel) fn startlockedm(self: &Arc<Self>, worker: Worker, bound: MId) -> Option<Worker> {
         let (m, p) = worker.take_apart();
         self.observer.event(Event::Left { m, p: p.id(), waits: false });
-        self.ms[bound.index()].deliver(Mail::Run { p, seeking: None });
+        self.ms[bound.index()].wake_with(NextP::Run { p, token: None });
         self.rest(m)
     }
 
     /// Sleeps until a P comes for the G that is bound to this M.
-    fn receive_p(&self, m: MId) -> OwnedP {
-        match self.ms[m.index()].receive() {
-            Mail::Run { p, seeking } => {
-                debug_assert!(seeking.is_none(), "away: a bound G was sent to look for work");
-                seeking.into_iter().for_each(|seeking| self.spinning.give_up(seeking));
+    fn wait_p(&self, m: MId) -> OwnedP {
+        match self.ms[m.index()].wait_nextp() {
+            NextP::Run { p, token } => {
+                debug_assert!(token.is_none(), "away: a bound G was sent to look for work");
+                token.into_iter().for_each(|token| self.spinning.give_up(token));
                 self.observer.event(Event::Got { m, p: p.id() });
                 p
             }
-            Mail::Exit => unreachable!("away: an M with a G was told to end"),
+            NextP::Exit => unreachable!("away: an M with a G was told to end"),
         }
     }
 }
 
 impl<H: Host, O: Observer> syscall::Neighbours<H> for Arc<Sched<H, O>> {
     #[inline]
-    fn custody(&self, p: PId) -> &syscall::Custody<H> {
-        &self.proc(p).custody
+    fn syscall_word(&self, p: PId) -> &syscall::SyscallWord<H> {
+        &self.proc(p).syscall_word
     }
 
     #[inline]

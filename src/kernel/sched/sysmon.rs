@@ -17,7 +17,7 @@ use crate::kernel::protocol::sysmon::{Around, Observed, Pace, Seen, Verdict};
 use crate::kernel::sched::Sched;
 use crate::kernel::sched::central::{Central, Monitor};
 use crate::kernel::sched::observer::{Event, Observer};
-use crate::kernel::types::m::Mail;
+use crate::kernel::types::m::NextP;
 use crate::kernel::types::p::PId;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -102,7 +102,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
         let Some(before) = now.checked_sub(self.config.keep_alive) else { return };
         while let Some(m) = c.sleeping.get_older(before) {
             self.observer.event(Event::Woken { m });
-            c.calls.mail(m, Mail::Exit);
+            c.calls.nextp(m, NextP::Exit);
         }
     }
 
@@ -110,7 +110,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// the monitor; an embedder without one may call it now and then. Go: `retake`.
     pub fn tick(self: &Arc<Self>, watch: &mut Watch, now: Nanos) -> bool {
         self.sources.iter().for_each(|source| source.tick(now));
-        self.mind_poller(now);
+        self.sysmon_netpoll(now);
         let around = Around {
             now,
             somebody_looks: self.spinning.count() + self.idle_mask.npidle() > 0,
@@ -133,7 +133,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
         retook
     }
 
-    /// Asks the G that runs under `p` to make way. Go: `preemptone`.
+    /// Asks the G that runs under `p` to yield. Go: `preemptone`.
     fn preempt(&self, p: PId) {
         let proc = self.proc(p);
         // Relaxed: a request that is cleared meanwhile was answered.
@@ -151,18 +151,18 @@ impl<H: Host, O: Observer> Sched<H, O> {
             return false;
         }
         let proc = self.proc(p);
-        let tenure = proc.custody.peek();
+        let status = proc.syscall_word.peek();
         let observed = Observed {
             // Relaxed: an old number is as good; the next tick sees the new one.
             dispatches: proc.turn.load(Relaxed).dispatches(),
-            syscall: tenure.in_syscall.map(|_| tenure.tick),
+            syscall: status.in_syscall.map(|_| status.tick),
             has_work: !proc.queue.is_empty(),
         };
         match seen.verdict(observed, around) {
             Verdict::Leave => (),
             Verdict::Preempt => self.preempt(p),
             Verdict::Retake => {
-                let taken = proc.custody.take(tenure);
+                let taken = proc.syscall_word.take(status);
                 let retook = taken.is_some();
                 if let Some(p) = taken {
                     self.observer.event(Event::Retaken { p: p.id() });

@@ -1,15 +1,15 @@
-//! M: a thread that runs Gs. Its mailbox, where the P it is woken for lies, and its parker.
+//! M: a thread that runs Gs. Its `nextp`, where the P it is woken for lies, and its parker.
 //!
 //! Go: `type m`, `m.nextp`, `m.spinning`, `m.park`, `notesleep`, `notewakeup`.
 //!
-//! **A woken M finds its mail.** Mail is delivered at most once for each time an M sleeps.
+//! **A woken M finds its `nextp`.** NextP is delivered at most once for each time an M sleeps.
 //!
-//! | who wakes, in [`M::deliver`]     | who sleeps, in [`M::receive`]          |
+//! | who wakes, in [`M::wake_with`]     | who sleeps, in [`M::wait_nextp`]          |
 //! |----------------------------------|----------------------------------------|
-//! | 1. puts the mail into the box    | 1. parks (may return for no reason)    |
-//! | 2. unparks                       | 2. takes the mail; none: parks again   |
+//! | 1. puts the `nextp` into the box    | 1. parks (may wake spuriously)    |
+//! | 2. unparks                       | 2. takes the `nextp`; none: parks again   |
 //!
-//! Pair `mailbox`: the mail itself releases and acquires, so a sleeper that looks for whatever reason sees the P's
+//! Pair `nextp`: the `nextp` itself releases and acquires, so a sleeper that looks for whatever reason sees the P's
 //! queues as the last owner left them.
 //!
 //! Checked by: verification/src/models/threads.rs
@@ -33,18 +33,18 @@ impl MId {
 }
 
 /// Evidence that one M is counted in `nmspinning`. Cannot be copied, must be spent.
-#[must_use = "a seeker must find work or retire"]
+#[must_use = "a spinning M must find work or retire"]
 #[derive(Debug)]
-pub struct Seeking(Unspent);
+pub struct SpinningToken(Unspent);
 
-impl Seeking {
-    /// For whoever has just counted one up, or takes over a count out of a mailbox.
+impl SpinningToken {
+    /// For whoever has just counted one up, or takes over a count out of a `nextp`.
     #[inline(always)]
-    pub fn assume() -> Seeking {
-        Seeking(Unspent::new("m: a Seeking was dropped; it must find work or retire"))
+    pub fn assume() -> SpinningToken {
+        SpinningToken(Unspent::new("m: a SpinningToken was dropped; it must find work or retire"))
     }
 
-    /// For whoever is about to count one down, or to put the count into a mailbox.
+    /// For whoever is about to count one down, or to put the count into a `nextp`.
     #[inline(always)]
     pub fn relinquish(self) {
         self.0.spend();
@@ -53,25 +53,25 @@ impl Seeking {
 
 /// What an M is woken for.
 #[derive(Debug)]
-pub enum Mail {
-    /// Use this P; if `seeking`, you are already counted as looking for work.
+pub enum NextP {
+    /// Use this P; if `token`, you are already counted as looking for work.
     Run {
         /// The P to use.
         p: OwnedP,
         /// The count that comes with it.
-        seeking: Option<Seeking>,
+        token: Option<SpinningToken>,
     },
     /// The scheduler is closed: end.
     Exit,
 }
 
-impl Value for Option<Mail> {
+impl Value for Option<NextP> {
     fn into_word(self) -> u64 {
         match self {
             None => 0,
-            Some(Mail::Exit) => 1,
-            Some(Mail::Run { p, seeking }) => {
-                let counted = seeking.map(Seeking::relinquish).is_some();
+            Some(NextP::Exit) => 1,
+            Some(NextP::Run { p, token }) => {
+                let counted = token.map(SpinningToken::relinquish).is_some();
                 2 | u64::from(counted) | u64::from(p.relinquish().0) << 2
             }
         }
@@ -79,10 +79,10 @@ impl Value for Option<Mail> {
     fn from_word(word: u64) -> Self {
         match word {
             0 => None,
-            1 => Some(Mail::Exit),
+            1 => Some(NextP::Exit),
             _ => {
-                let seeking = (word & 1 != 0).then(Seeking::assume);
-                Some(Mail::Run { p: OwnedP::assume(PId((word >> 2) as u32)), seeking })
+                let token = (word & 1 != 0).then(SpinningToken::assume);
+                Some(NextP::Run { p: OwnedP::assume(PId((word >> 2) as u32)), token })
             }
         }
     }
@@ -90,54 +90,54 @@ impl Value for Option<Mail> {
 
 /// What others may touch of an M.
 pub struct M<H: Host> {
-    mailbox: Atomic<H, Option<Mail>>,
+    nextp: Atomic<H, Option<NextP>>,
     parker: H::Parker,
 }
 
 impl<H: Host> M<H> {
-    /// Awake, with an empty mailbox.
+    /// Awake, with an empty `nextp`.
     #[track_caller]
     pub fn new() -> Self {
-        M { mailbox: Atomic::new(None), parker: H::Parker::new() }
+        M { nextp: Atomic::new(None), parker: H::Parker::new() }
     }
 
-    /// Puts `mail` into the box of an M that sleeps, and wakes it. At most once for each sleep.
+    /// Puts `nextp` into the box of an M that sleeps, and wakes it. At most once for each sleep.
     ///
     /// # Panics
-    /// If there was mail in the box already: two wakers took the same M.
+    /// If there was `nextp` in the box already: two wakers took the same M.
     #[inline]
-    pub fn deliver(&self, mail: Mail) {
-        self.post(mail);
+    pub fn wake_with(&self, nextp: NextP) {
+        self.set_nextp(nextp);
         self.parker.unpark();
     }
 
-    /// Puts `mail` into the box of an M that has yet to start.
+    /// Puts `nextp` into the box of an M that has yet to start.
     ///
     /// # Panics
-    /// If there was mail in the box already.
+    /// If there was `nextp` in the box already.
     #[inline]
-    pub fn post(&self, mail: Mail) {
-        // Release: `mailbox`, the waker's half. A swap rather than a store, to catch a second delivery.
-        let before = self.mailbox.swap(Some(mail), Release).into_word();
-        assert!(before == 0, "m: mail delivered twice ({before} lay there)");
+    pub fn set_nextp(&self, nextp: NextP) {
+        // Release: `nextp`, the waker's half. A swap rather than a store, to catch a second delivery.
+        let before = self.nextp.swap(Some(nextp), Release).into_word();
+        assert!(before == 0, "m: `nextp` delivered twice ({before} lay there)");
     }
 
-    /// Sleeps until there is mail. Called by the M itself.
+    /// Sleeps until there is `nextp`. Called by the M itself.
     #[inline]
-    pub fn receive(&self) -> Mail {
+    pub fn wait_nextp(&self) -> NextP {
         loop {
             self.parker.park();
-            if let Some(mail) = self.collect() {
-                return mail;
+            if let Some(nextp) = self.take_nextp() {
+                return nextp;
             }
         }
     }
 
-    /// Takes the mail, if there is any. Called by the M itself, or by who failed to start it.
+    /// Takes the `nextp`, if there is any. Called by the M itself, or by who failed to start it.
     #[inline]
-    pub fn collect(&self) -> Option<Mail> {
-        // Acquire: `mailbox`, the sleeper's half.
-        self.mailbox.swap(None, Acquire)
+    pub fn take_nextp(&self) -> Option<NextP> {
+        // Acquire: `nextp`, the sleeper's half.
+        self.nextp.swap(None, Acquire)
     }
 }
 
@@ -147,6 +147,6 @@ impl<H: Host> Default for M<H> {
     }
 }
 
-static_assertions::assert_impl_all!(Seeking: Send, Sync);
-static_assertions::assert_not_impl_any!(Seeking: Copy, Clone);
-static_assertions::assert_not_impl_any!(Mail: Copy, Clone);
+static_assertions::assert_impl_all!(SpinningToken: Send, Sync);
+static_assertions::assert_not_impl_any!(SpinningToken: Copy, Clone);
+static_assertions::assert_not_impl_any!(NextP: Copy, Clone);

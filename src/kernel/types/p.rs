@@ -10,7 +10,7 @@
 //! | in the idle list             | idle      | the list, under the scheduler's lock     |
 //! | in a `Worker`                | running   | that M                                   |
 //! | in a `wakep` or `startm`     | in flight | the M in that function                   |
-//! | in a mailbox                 | in flight | the M whose mailbox it is                |
+//! | in a `nextp`                 | in flight | the M whose `nextp` it is                |
 //! | in its own word              | in a system call | whoever takes it out: see `syscall` |
 //! | in the hands of the stopper  | stopped   | `stw`, under the scheduler's lock        |
 //! | among the spare ones         | dead      | nobody, until there shall be more Ps     |

@@ -1,4 +1,4 @@
-//! Evidence that must be spent: the drop bomb behind `OwnedP` and `Seeking`.
+//! Evidence that must be spent: the drop bomb behind `OwnedP` and `SpinningToken`.
 //!
 //! Rust forbids copying a value, not forgetting it. With debug assertions (and `std`, to see whether the thread is
 //! already panicking) a piece of evidence that is dropped instead of spent panics; in a release it has no size.

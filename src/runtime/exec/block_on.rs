@@ -1,8 +1,8 @@
 //! A future that is run by the thread that waits for it.
 
 use crate::host::Parker;
-use crate::runtime::Bed;
-use crate::runtime::exec::registry::Home;
+use crate::runtime::FutexParker;
+use crate::runtime::exec::registry::RuntimeId;
 use crate::runtime::exec::task::Tasks;
 use crate::runtime::exec::wait_graph::Deadlock;
 use crate::runtime::exec::worker::{self, Return, Unmet};
@@ -19,13 +19,13 @@ use std::task::Wake;
 
 /// What wakes a thread that waits for a future.
 pub(in crate::runtime) struct Bell {
-    bed: Bed,
+    parker: FutexParker,
     has_rung: AtomicBool,
 }
 
 impl Bell {
     pub(in crate::runtime) fn new() -> Arc<Bell> {
-        Arc::new(Bell { bed: Bed::new(), has_rung: AtomicBool::new(false) })
+        Arc::new(Bell { parker: FutexParker::new(), has_rung: AtomicBool::new(false) })
     }
 
     /// Has it rung since it was last asked?
@@ -34,11 +34,11 @@ impl Bell {
         self.has_rung.swap(false, AcqRel)
     }
 
-    /// Sleeps until it rings, or for no reason.
+    /// Sleeps until it rings, or spuriously.
     pub(in crate::runtime) fn sleep(&self) {
         let _known = Known::waiting();
         let _patient = sim::is_here().then(Patient::new);
-        self.bed.park();
+        self.parker.park();
     }
 }
 
@@ -50,14 +50,14 @@ impl Wake for Bell {
     fn wake_by_ref(self: &Arc<Self>) {
         // AcqRel: with what was done before. Rung twice, it is enough to wake once.
         if !self.has_rung.swap(true, AcqRel) {
-            self.bed.unpark();
+            self.parker.unpark();
         }
     }
 }
 
 /// The threads that wait in `block_on` of a runtime.
 #[derive(Default)]
-pub(in crate::runtime) struct Guests {
+pub(in crate::runtime) struct BlockOnWaiters {
     count: AtomicUsize,
     /// How many of them are threads that run tasks: a task waits there, without a P.
     ms: AtomicUsize,
@@ -66,7 +66,7 @@ pub(in crate::runtime) struct Guests {
     bells: Mutex<Vec<Arc<Bell>>>,
 }
 
-impl Guests {
+impl BlockOnWaiters {
     fn enter(&self, bell: &Arc<Bell>) {
         self.bells.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(bell));
         // Relaxed: a hint, it is looked at again.
@@ -90,7 +90,7 @@ impl Guests {
         // Release: `closing`, told before it rings.
         self.is_closing.store(true, Release);
         let bells = self.bells.lock().unwrap_or_else(PoisonError::into_inner);
-        bells.iter().for_each(|bell| bell.bed.unpark());
+        bells.iter().for_each(|bell| bell.parker.unpark());
     }
 
     fn is_closing(&self) -> bool {
@@ -110,7 +110,7 @@ impl Guests {
         // Relaxed: a hint. Who comes after this looks by itself before it sleeps.
         if self.count.load(Relaxed) > 0 {
             let bells = self.bells.lock().unwrap_or_else(PoisonError::into_inner);
-            bells.iter().for_each(|bell| bell.bed.unpark());
+            bells.iter().for_each(|bell| bell.parker.unpark());
         }
     }
 }
@@ -124,16 +124,16 @@ struct Guest<'a> {
 
 impl<'a> Guest<'a> {
     fn new(tasks: &'a Tasks, bell: &'a Arc<Bell>) -> Guest<'a> {
-        tasks.shared().guests.enter(bell);
-        Guest { tasks, bell, is_m: worker::is_m_of(Some(tasks.home())) }
+        tasks.shared().block_on_waiters.enter(bell);
+        Guest { tasks, bell, is_m: worker::is_m_of(Some(tasks.runtime_id())) }
     }
 
     /// Sleeps until it rings.
     fn sleep(&self, at: &'static Location<'static>) -> Result<(), Unmet> {
-        let guests = &self.tasks.shared().guests;
-        let _waits = self.is_m.then(|| Waiting::new(&guests.ms));
+        let block_on_waiters = &self.tasks.shared().block_on_waiters;
+        let _waits = self.is_m.then(|| Waiting::new(&block_on_waiters.ms));
         while !self.bell.take() {
-            if self.is_m && guests.is_closing() {
+            if self.is_m && block_on_waiters.is_closing() {
                 return Err(Unmet::Closed);
             }
             if foreign_threads::is_stuck(self.tasks) {
@@ -150,7 +150,7 @@ impl<'a> Guest<'a> {
 
 impl Drop for Guest<'_> {
     fn drop(&mut self) {
-        self.tasks.shared().guests.leave(self.bell);
+        self.tasks.shared().block_on_waiters.leave(self.bell);
     }
 }
 
@@ -194,7 +194,7 @@ pub(in crate::runtime) fn block_on<F: Future>(
             return Ok(value);
         }
         if sim::is_here() {
-            sim::make_way();
+            sim::yield_p();
         }
         guest.sleep(at).map_err(|unmet| match unmet {
             Unmet::Closed => Deadlock::of_closed(at, tasks),
@@ -203,9 +203,9 @@ pub(in crate::runtime) fn block_on<F: Future>(
     }
 }
 
-/// Waits, on a thread that holds no P of the runtime `home`, for a task of it. `Err`: it waits in vain.
+/// Waits, on a thread that holds no P of the runtime `runtime_id`, for a task of it. `Err`: it waits in vain.
 pub(in crate::runtime) fn join<F: Future + Unpin>(
-    home: Home,
+    runtime_id: RuntimeId,
     mut handle: F,
     at: &'static Location<'static>,
 ) -> Result<F::Output, (Unmet, F)> {
@@ -215,7 +215,7 @@ pub(in crate::runtime) fn join<F: Future + Unpin>(
         return Ok(value);
     }
     // Without a runtime nobody can tell.
-    let Some(tasks) = home.find() else {
+    let Some(tasks) = runtime_id.find() else {
         let ended = wait(&mut handle, false);
         return Ok(
             ended.unwrap_or_else(|_| unreachable!("block_on: a handle of a runtime that is gone was told to wait"))
@@ -237,18 +237,18 @@ pub(in crate::runtime) fn join<F: Future + Unpin>(
 pub(in crate::runtime) fn wait<F: Future + Unpin>(future: &mut F, ends_when_closed: bool) -> Result<F::Output, Unmet> {
     let bell = Bell::new();
     let waker = Waker::from(Arc::clone(&bell));
-    let own = worker::current_tasks().filter(|tasks| ends_when_closed && worker::is_m_of(Some(tasks.home())));
+    let own = worker::current_tasks().filter(|tasks| ends_when_closed && worker::is_m_of(Some(tasks.runtime_id())));
     let guest = own.as_ref().map(|tasks| Guest::new(tasks, &bell));
     loop {
         if let Poll::Ready(value) = Pin::new(&mut *future).poll(&mut Context::from_waker(&waker)) {
             return Ok(value);
         }
-        let _waits = guest.as_ref().map(|guest| Waiting::new(&guest.tasks.shared().guests.ms));
+        let _waits = guest.as_ref().map(|guest| Waiting::new(&guest.tasks.shared().block_on_waiters.ms));
         while !bell.take() {
             if sim::is_here() && sim::is_told() {
                 return Err(Unmet::Deadlock(Deadlock::of_waits(Vec::new(), None, Vec::new())));
             }
-            if guest.as_ref().is_some_and(|guest| guest.tasks.shared().guests.is_closing()) {
+            if guest.as_ref().is_some_and(|guest| guest.tasks.shared().block_on_waiters.is_closing()) {
                 return Err(Unmet::Closed);
             }
             bell.sleep();

@@ -15,9 +15,9 @@ thread_local! {
 
 /// The runtimes that a simulated thread has entered, while another runs.
 #[derive(Default)]
-pub(in crate::runtime) struct Own(RefCell<Vec<(u64, Tasks)>>);
+pub(in crate::runtime) struct SavedThreadState(RefCell<Vec<(u64, Tasks)>>);
 
-impl Own {
+impl SavedThreadState {
     /// Exchanges them with those of the thread that plays it.
     pub(in crate::runtime) fn swap(&self) {
         let _ = ENTERED.try_with(|entered| entered.swap(&self.0));

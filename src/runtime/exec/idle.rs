@@ -7,7 +7,7 @@
 
 use crate::runtime::exec::goroutine::stack::Stacks;
 use crate::runtime::exec::owned::guarded;
-use crate::runtime::exec::registry::Home;
+use crate::runtime::exec::registry::RuntimeId;
 use crate::runtime::exec::worker::Callback;
 use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::Relaxed;
@@ -18,7 +18,7 @@ type Closure = Box<dyn FnOnce() + Send>;
 
 /// The idle work of one runtime.
 pub(in crate::runtime) struct IdleWork {
-    home: Home,
+    runtime_id: RuntimeId,
     stacks: Option<Arc<Stacks>>,
     queue: Mutex<VecDeque<Closure>>,
     /// How many closures there are, or were a moment ago.
@@ -26,8 +26,8 @@ pub(in crate::runtime) struct IdleWork {
 }
 
 impl IdleWork {
-    pub(in crate::runtime) fn new(home: Home, stacks: Option<Arc<Stacks>>) -> IdleWork {
-        IdleWork { home, stacks, queue: Mutex::default(), len: AtomicUsize::new(0) }
+    pub(in crate::runtime) fn new(runtime_id: RuntimeId, stacks: Option<Arc<Stacks>>) -> IdleWork {
+        IdleWork { runtime_id, stacks, queue: Mutex::default(), len: AtomicUsize::new(0) }
     }
 
     pub(in crate::runtime) fn put(&self, closure: Closure) {
@@ -55,7 +55,7 @@ impl IdleWork {
     pub(in crate::runtime) fn do_some(&self) {
         match self.take() {
             Some(closure) => {
-                let _callback = Callback::of(self.home);
+                let _callback = Callback::of(self.runtime_id);
                 guarded(closure);
             }
             None => self.stacks.iter().for_each(|stacks| stacks.clean()),

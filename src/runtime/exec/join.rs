@@ -5,7 +5,7 @@ use crate::runtime::exec::block_on;
 use crate::runtime::exec::blocking::blocking;
 use crate::runtime::exec::goroutine::{self, Wait as _};
 use crate::runtime::exec::owned::Outcome;
-use crate::runtime::exec::registry::Home;
+use crate::runtime::exec::registry::RuntimeId;
 use crate::runtime::exec::task::{Awaited, Meta};
 use crate::runtime::exec::wait_graph::Deadlock;
 use crate::runtime::exec::waker::Gentle;
@@ -28,7 +28,7 @@ pub struct JoinHandle<T> {
     /// The mutex is for `abort`, which takes the task by a shared reference.
     state: Mutex<State<T>>,
     /// The runtime whose task it is.
-    home: Home,
+    runtime_id: RuntimeId,
     /// Where it was spawned.
     spawned_at: &'static Location<'static>,
     /// What wakes us, if it is not to be trusted.
@@ -62,9 +62,9 @@ impl<T> State<T> {
 }
 
 impl<T> JoinHandle<T> {
-    pub(in crate::runtime) fn new(task: Awaited<T>, home: Home) -> Self {
+    pub(in crate::runtime) fn new(task: Awaited<T>, runtime_id: RuntimeId) -> Self {
         let spawned_at = task.metadata().spawned_at();
-        JoinHandle { state: Mutex::new(State::Live(task.fallible())), home, spawned_at, gentle: None }
+        JoinHandle { state: Mutex::new(State::Live(task.fallible())), runtime_id, spawned_at, gentle: None }
     }
 
     /// Waits until the task has finished, and returns its value. In a future `.await` the handle instead: this occupies
@@ -85,18 +85,20 @@ impl<T> JoinHandle<T> {
     #[track_caller]
     pub fn join(mut self) -> Result<T, JoinError<T>> {
         let at = Location::caller();
-        if worker::stopped() == Some(self.home) && !self.is_finished() {
+        if worker::stopped() == Some(self.runtime_id) && !self.is_finished() {
             return Err(JoinError::WorldStopped(self));
         }
         match goroutine::waits() {
             Waits::Suspend => return self.wait(),
-            Waits::Block if worker::current() == Some(self.home) => (),
+            Waits::Block if worker::current() == Some(self.runtime_id) => (),
             Waits::Block | Waits::WithoutP => {
-                let home = self.home;
-                return blocking(|| block_on::join(home, self, at)).unwrap_or_else(|(unmet, handle)| match unmet {
-                    Unmet::Deadlock(deadlock) => Err(JoinError::Deadlock(deadlock, handle)),
-                    Unmet::Closed => Err(JoinError::Closed(handle)),
-                });
+                let runtime_id = self.runtime_id;
+                return blocking(|| block_on::join(runtime_id, self, at)).unwrap_or_else(
+                    |(unmet, handle)| match unmet {
+                        Unmet::Deadlock(deadlock) => Err(JoinError::Deadlock(deadlock, handle)),
+                        Unmet::Closed => Err(JoinError::Closed(handle)),
+                    },
+                );
             }
         }
         let for_task = self.spawned_at;

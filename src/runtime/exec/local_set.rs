@@ -1,8 +1,8 @@
 //! Tasks that cannot leave their thread.
 
 use crate::runtime::exec::join::JoinHandle;
-use crate::runtime::exec::owned::{Hall, InHall, Life, guarded};
-use crate::runtime::exec::registry::Home;
+use crate::runtime::exec::owned::{InOwnedTasks, Life, OwnedTasks, guarded};
+use crate::runtime::exec::registry::RuntimeId;
 use crate::runtime::exec::task::Meta;
 use crate::runtime::exec::worker;
 use async_task::Runnable;
@@ -33,7 +33,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// ```
 pub struct LocalSet {
     queue: Arc<Queue>,
-    hall: Arc<Hall>,
+    owned_tasks: Arc<OwnedTasks>,
     /// It belongs to its thread.
     not_send: PhantomData<Rc<()>>,
 }
@@ -73,7 +73,7 @@ impl LocalSet {
     #[must_use]
     pub fn new() -> Self {
         let inside = Inside { ready: VecDeque::new(), waker: None, is_closed: false };
-        LocalSet { queue: Arc::new(Queue(Mutex::new(inside))), hall: Hall::new(1), not_send: PhantomData }
+        LocalSet { queue: Arc::new(Queue(Mutex::new(inside))), owned_tasks: OwnedTasks::new(1), not_send: PhantomData }
     }
 
     /// Runs `future` as a task of this thread.
@@ -83,12 +83,12 @@ impl LocalSet {
         F: Future<Output: 'static> + 'static,
     {
         let queue = Arc::clone(&self.queue);
-        let life = Life::new(future, InHall::new(Arc::clone(&self.hall)));
+        let life = Life::new(future, InOwnedTasks::new(Arc::clone(&self.owned_tasks)));
         let (runnable, awaited) = async_task::Builder::new()
-            .metadata(Meta::here(Home::NONE))
+            .metadata(Meta::here(RuntimeId::NONE))
             .spawn_local(|_| life, move |task| queue.put(task));
         runnable.schedule();
-        JoinHandle::new(awaited, Home::NONE)
+        JoinHandle::new(awaited, RuntimeId::NONE)
     }
 
     /// Runs `future` and the tasks of this set, until `future` ends. The tasks that have not ended then go on when it is
@@ -113,13 +113,13 @@ impl Drop for LocalSet {
             core::mem::take(&mut inside.ready)
         };
         ready.into_iter().for_each(|task| guarded(|| drop(task)));
-        self.hall.clear();
+        self.owned_tasks.clear();
     }
 }
 
 impl fmt::Debug for LocalSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LocalSet").field("waiting", &self.hall.len()).finish_non_exhaustive()
+        f.debug_struct("LocalSet").field("waiting", &self.owned_tasks.len()).finish_non_exhaustive()
     }
 }
 

@@ -1,7 +1,7 @@
 //! A future's life as a task: its panics, its end, and where it is known while it waits.
 
 use crate::runtime::exec::join::Panic;
-use crate::runtime::exec::registry::Home;
+use crate::runtime::exec::registry::RuntimeId;
 use crate::runtime::exec::worker::{self, Unwound};
 use crate::runtime::observe::watch;
 use core::future::Future;
@@ -43,14 +43,14 @@ impl<T> Drop for Outcome<T> {
 
 pin_project! {
     /// A future that harms nobody: not by a panic, not by its destructor's; and that can be found while it waits.
-    pub(in crate::runtime) struct Life<F: Future, W: Whereabouts> {
+    pub(in crate::runtime) struct Life<F: Future, W: Registration> {
         #[pin]
         future: Option<F>,
         // Where it is known: from the first time that it has to wait until it ends.
         place: W,
     }
 
-    impl<F: Future, W: Whereabouts> PinnedDrop for Life<F, W> {
+    impl<F: Future, W: Registration> PinnedDrop for Life<F, W> {
         fn drop(this: Pin<&mut Self>) {
             let this = this.project();
             let mut future = this.future;
@@ -63,22 +63,22 @@ pin_project! {
 }
 
 /// In which hall a task is known, and where there.
-pub(in crate::runtime) trait Whereabouts {
+pub(in crate::runtime) trait Registration {
     /// It waits, and is not ours any more when we return.
-    fn sit_down(&mut self, waker: &Waker);
+    fn insert(&mut self, waker: &Waker);
     /// It has ended.
-    fn stand_up(&mut self, waker: &Waker);
+    fn remove(&mut self, waker: &Waker);
     /// It has ended, because it was dropped.
     fn is_dropped(&mut self);
 }
 
-impl<F: Future, W: Whereabouts> Life<F, W> {
+impl<F: Future, W: Registration> Life<F, W> {
     pub(in crate::runtime) fn new(future: F, place: W) -> Self {
         Life { future: Some(future), place }
     }
 }
 
-impl<F: Future, W: Whereabouts> Future for Life<F, W> {
+impl<F: Future, W: Registration> Future for Life<F, W> {
     type Output = Outcome<F::Output>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
@@ -97,7 +97,7 @@ impl<F: Future, W: Whereabouts> Future for Life<F, W> {
         }));
         let result = match (value, caught) {
             (None, Ok(())) => {
-                this.place.sit_down(cx.waker());
+                this.place.insert(cx.waker());
                 return Poll::Pending;
             }
             (Some(value), Ok(())) => Some(Ok(value)),
@@ -110,20 +110,20 @@ impl<F: Future, W: Whereabouts> Future for Life<F, W> {
                 (!payload.is::<Unwound>()).then(|| Err(Panic::new(payload)))
             }
         };
-        this.place.stand_up(cx.waker());
+        this.place.remove(cx.waker());
         Poll::Ready(Outcome(result))
     }
 }
 
 /// A task of a runtime: its hall is found by the runtime's number.
 pub(in crate::runtime) struct InRuntime {
-    home: Home,
+    runtime_id: RuntimeId,
     seat: Option<Seat>,
 }
 
 impl InRuntime {
-    pub(in crate::runtime) fn new(home: Home) -> Self {
-        InRuntime { home, seat: None }
+    pub(in crate::runtime) fn new(runtime_id: RuntimeId) -> Self {
+        InRuntime { runtime_id, seat: None }
     }
 }
 
@@ -132,31 +132,33 @@ impl InRuntime {
     #[inline(never)] // not among what is done each time
     fn say_so(&mut self, waker: &Waker) {
         if self.seat.is_none() {
-            self.seat = worker::with_hall(self.home, |hall, row| hall.sit_down(row, waker));
+            self.seat = worker::with_owned_tasks(self.runtime_id, |owned_tasks, row| owned_tasks.insert(row, waker));
         }
         if watch::is_on() {
             watch::waits(waker);
         }
     }
 
-    /// It is known no more. What the hall has of it, if it was known.
+    /// It is known no more. What the owned tasks has of it, if it was known.
     #[inline]
-    fn leave(&mut self) -> Option<Sitter> {
+    fn leave(&mut self) -> Option<OwnedTask> {
         // If the runtime is gone, so is its hall.
-        self.seat.take().and_then(|seat| worker::with_hall(self.home, |hall, _| hall.stand_up(seat)).flatten())
+        self.seat.take().and_then(|seat| {
+            worker::with_owned_tasks(self.runtime_id, |owned_tasks, _| owned_tasks.remove(seat)).flatten()
+        })
     }
 }
 
-impl Whereabouts for InRuntime {
+impl Registration for InRuntime {
     #[inline(always)]
-    fn sit_down(&mut self, waker: &Waker) {
+    fn insert(&mut self, waker: &Waker) {
         if self.seat.is_none() || watch::is_on() {
             self.say_so(waker);
         }
     }
 
     #[inline]
-    fn stand_up(&mut self, waker: &Waker) {
+    fn remove(&mut self, waker: &Waker) {
         if watch::is_on() {
             watch::ended(waker);
         }
@@ -175,41 +177,41 @@ impl Whereabouts for InRuntime {
 }
 
 /// A task that is known in this hall.
-pub(in crate::runtime) struct InHall {
-    hall: Arc<Hall>,
+pub(in crate::runtime) struct InOwnedTasks {
+    owned_tasks: Arc<OwnedTasks>,
     seat: Option<Seat>,
 }
 
-impl InHall {
-    pub(in crate::runtime) fn new(hall: Arc<Hall>) -> Self {
-        InHall { hall, seat: None }
+impl InOwnedTasks {
+    pub(in crate::runtime) fn new(owned_tasks: Arc<OwnedTasks>) -> Self {
+        InOwnedTasks { owned_tasks, seat: None }
     }
 }
 
-impl Whereabouts for InHall {
-    fn sit_down(&mut self, waker: &Waker) {
+impl Registration for InOwnedTasks {
+    fn insert(&mut self, waker: &Waker) {
         if self.seat.is_none() {
-            self.seat = Some(self.hall.sit_down(0, waker));
+            self.seat = Some(self.owned_tasks.insert(0, waker));
         }
     }
 
-    fn stand_up(&mut self, _waker: &Waker) {
+    fn remove(&mut self, _waker: &Waker) {
         self.is_dropped();
     }
 
     fn is_dropped(&mut self) {
-        drop(self.seat.take().map(|seat| self.hall.stand_up(seat)));
+        drop(self.seat.take().map(|seat| self.owned_tasks.remove(seat)));
     }
 }
 
 /// The tasks of a runtime that have waited once, and have not ended: who they are, and how to find them.
-pub(in crate::runtime) struct Hall {
+pub(in crate::runtime) struct OwnedTasks {
     /// One for each P, so that they do not wait for each other.
-    rows: Box<[Mutex<Slab<Sitter>>]>,
+    rows: Box<[Mutex<Slab<OwnedTask>>]>,
 }
 
 /// One of them.
-pub(in crate::runtime) struct Sitter {
+pub(in crate::runtime) struct OwnedTask {
     waker: Waker,
     spawned_at: &'static Location<'static>,
 }
@@ -220,26 +222,26 @@ const KEPT: usize = 1024;
 /// A place in a hall: its row and its number there, in one.
 pub(in crate::runtime) struct Seat(NonZeroU32);
 
-impl Hall {
-    pub(in crate::runtime) fn new(rows: usize) -> Arc<Hall> {
-        Arc::new(Hall { rows: (0..rows.max(1)).map(|_| Mutex::new(Slab::new())).collect() })
+impl OwnedTasks {
+    pub(in crate::runtime) fn new(rows: usize) -> Arc<OwnedTasks> {
+        Arc::new(OwnedTasks { rows: (0..rows.max(1)).map(|_| Mutex::new(Slab::new())).collect() })
     }
 
-    fn row(&self, row: usize) -> MutexGuard<'_, Slab<Sitter>> {
+    fn row(&self, row: usize) -> MutexGuard<'_, Slab<OwnedTask>> {
         self.rows[row].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The task of this waker waits from now on.
-    fn sit_down(&self, row: usize, waker: &Waker) -> Seat {
+    fn insert(&self, row: usize, waker: &Waker) -> Seat {
         let rows = self.rows.len();
         let row = row % rows;
         let spawned_at = worker::spawned_at().unwrap_or(Location::caller());
-        let number = self.row(row).insert(Sitter { waker: waker.clone(), spawned_at });
+        let number = self.row(row).insert(OwnedTask { waker: waker.clone(), spawned_at });
         let seat = u32::try_from(number * rows + row + 1).ok().and_then(NonZeroU32::new);
         Seat(seat.expect("there is no memory for four billion tasks"))
     }
 
-    fn stand_up(&self, Seat(seat): Seat) -> Option<Sitter> {
+    fn remove(&self, Seat(seat): Seat) -> Option<OwnedTask> {
         let seat = seat.get() as usize - 1;
         let mut row = self.row(seat % self.rows.len());
         let sitter = row.try_remove(seat / self.rows.len());

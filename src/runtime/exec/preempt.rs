@@ -26,7 +26,7 @@ use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize};
 use std::sync::{Condvar, Mutex, PoisonError};
 
 /// The hogs of one runtime.
-pub(in crate::runtime) struct Hogs {
+pub(in crate::runtime) struct DetachedTasks {
     /// How many run without a P.
     count: AtomicUsize,
     /// How many there have been.
@@ -43,10 +43,10 @@ pub(in crate::runtime) struct Hogs {
     come: Condvar,
 }
 
-impl Hogs {
+impl DetachedTasks {
     /// Of a runtime that has room for so many Ps.
-    pub(in crate::runtime) fn new(capacity: usize, is_on: bool) -> Hogs {
-        Hogs {
+    pub(in crate::runtime) fn new(capacity: usize, is_on: bool) -> DetachedTasks {
+        DetachedTasks {
             count: AtomicUsize::new(0),
             total: AtomicU64::new(0),
             threads: (0..capacity).map(|_| AtomicI32::new(0)).collect(),
@@ -105,7 +105,7 @@ impl Hogs {
 
     /// This thread's task is about to lose its P. In a signal handler.
     pub(in crate::runtime) fn detached(&self) {
-        // AcqRel: `hogs`, counted before the P can be taken: who took it to stop the world sees the count.
+        // AcqRel: `detached_tasks`, counted before the P can be taken: who took it to stop the world sees the count.
         self.count.fetch_add(1, AcqRel);
         // Relaxed: counted for display.
         self.total.fetch_add(1, Relaxed);
@@ -119,7 +119,7 @@ impl Hogs {
 
     /// This thread's task waits for a P from now on, or is in a system call.
     pub(in crate::runtime) fn reattached(&self) {
-        // AcqRel: `hogs`, what the task did is seen by who waited for it.
+        // AcqRel: `detached_tasks`, what the task did is seen by who waited for it.
         self.count.fetch_sub(1, AcqRel);
         let _gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
         self.come.notify_all();
@@ -128,7 +128,7 @@ impl Hogs {
     /// Waits until there are none. Only for who has stopped the world, so that there are no new ones.
     pub(in crate::runtime) fn wait(&self) {
         let gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
-        // Acquire: `hogs`, the other half.
+        // Acquire: `detached_tasks`, the other half.
         let are_some = |_: &mut ()| self.count.load(Acquire) > 0;
         drop(self.come.wait_while(gate, are_some).unwrap_or_else(PoisonError::into_inner));
     }

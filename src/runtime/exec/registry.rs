@@ -9,47 +9,47 @@ use std::sync::{PoisonError, RwLock};
 
 /// Which runtime: never 0, never used again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::runtime) struct Home(u32);
+pub(in crate::runtime) struct RuntimeId(u32);
 
-static HOMES: RwLock<BTreeMap<Home, WeakTasks>> = RwLock::new(BTreeMap::new());
+static RUNTIMES: RwLock<BTreeMap<RuntimeId, WeakTasks>> = RwLock::new(BTreeMap::new());
 
 pub(in crate::runtime) type WeakTasks = std::sync::Weak<crate::runtime::exec::task::Kernel>;
 
-impl Home {
+impl RuntimeId {
     /// That of no runtime.
-    pub(in crate::runtime) const NONE: Home = Home(0);
+    pub(in crate::runtime) const NONE: RuntimeId = RuntimeId(0);
 
     /// A number for a new runtime.
-    pub(in crate::runtime) fn new() -> Home {
+    pub(in crate::runtime) fn new() -> RuntimeId {
         static NEXT: AtomicU32 = AtomicU32::new(1);
         // Relaxed: only that no number comes twice. (After four billion runtimes one would.)
-        Home(NEXT.fetch_add(1, Relaxed))
+        RuntimeId(NEXT.fetch_add(1, Relaxed))
     }
 
     /// Any.
     #[cfg(test)]
-    pub(in crate::runtime) fn for_test(number: u32) -> Home {
-        Home(number)
+    pub(in crate::runtime) fn for_test(number: u32) -> RuntimeId {
+        RuntimeId(number)
     }
 
     /// From now on tasks find it.
     pub(in crate::runtime) fn open(self, tasks: &Tasks) {
-        HOMES.write().unwrap_or_else(PoisonError::into_inner).insert(self, tasks.downgrade());
+        RUNTIMES.write().unwrap_or_else(PoisonError::into_inner).insert(self, tasks.downgrade());
     }
 
     /// No longer.
     pub(in crate::runtime) fn close(self) {
-        HOMES.write().unwrap_or_else(PoisonError::into_inner).remove(&self);
+        RUNTIMES.write().unwrap_or_else(PoisonError::into_inner).remove(&self);
     }
 
     /// Its runtime, if it lives.
     pub(in crate::runtime) fn find(self) -> Option<Tasks> {
-        let weak = HOMES.read().unwrap_or_else(PoisonError::into_inner).get(&self).cloned();
+        let weak = RUNTIMES.read().unwrap_or_else(PoisonError::into_inner).get(&self).cloned();
         weak?.upgrade().map(Tasks::from)
     }
 }
 
 /// How many there are.
 pub(in crate::runtime) fn count() -> usize {
-    HOMES.read().unwrap_or_else(PoisonError::into_inner).len()
+    RUNTIMES.read().unwrap_or_else(PoisonError::into_inner).len()
 }

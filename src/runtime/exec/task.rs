@@ -22,7 +22,7 @@ use crate::kernel::types::p::PId;
 use crate::runtime::Cores;
 use crate::runtime::exec::goroutine::Goroutine;
 use crate::runtime::exec::owned::{InRuntime, Life, Outcome};
-use crate::runtime::exec::registry::{Home, WeakTasks};
+use crate::runtime::exec::registry::{RuntimeId, WeakTasks};
 use crate::runtime::exec::worker;
 use crate::runtime::exec::worker::Return;
 use crate::runtime::host::sim;
@@ -44,14 +44,14 @@ pub(in crate::runtime) struct Meta {
     /// Where it was spawned.
     spawned_at: &'static Location<'static>,
     /// The runtime whose task it is.
-    home: Home,
+    runtime_id: RuntimeId,
 }
 
 impl Meta {
-    /// Of a task of the runtime `home` that is spawned at the caller's place.
+    /// Of a task of the runtime `runtime_id` that is spawned at the caller's place.
     #[track_caller]
-    pub(in crate::runtime) fn here(home: Home) -> Meta {
-        Meta { spawned_at: Location::caller(), home }
+    pub(in crate::runtime) fn here(runtime_id: RuntimeId) -> Meta {
+        Meta { spawned_at: Location::caller(), runtime_id }
     }
 
     /// Where it was spawned.
@@ -64,31 +64,31 @@ impl Meta {
 pub(in crate::runtime) struct Task(Runnable<Meta>);
 
 impl Task {
-    /// A task of the runtime `home`, and the right to its outcome.
+    /// A task of the runtime `runtime_id`, and the right to its outcome.
     #[track_caller]
-    pub(in crate::runtime) fn new<F>(home: Home, future: F) -> (Task, Awaited<F::Output>)
+    pub(in crate::runtime) fn new<F>(runtime_id: RuntimeId, future: F) -> (Task, Awaited<F::Output>)
     where
         F: Future<Output: Send + 'static> + Send + 'static,
     {
         // It captures nothing: if it did, async-task would count the task up and down around each call.
         let schedule = WithInfo(|runnable: Runnable<Meta>, info: ScheduleInfo| {
-            let home = runnable.metadata().home;
-            worker::schedule(home, Task(runnable), info.woken_while_running);
+            let runtime_id = runnable.metadata().runtime_id;
+            worker::schedule(runtime_id, Task(runnable), info.woken_while_running);
         });
-        let life = Life::new(spans::task(future), InRuntime::new(home));
-        let (runnable, awaited) = async_task::Builder::new().metadata(Meta::here(home)).spawn(|_| life, schedule);
-        watch::created(home, || runnable.waker(), Location::caller());
+        let life = Life::new(spans::task(future), InRuntime::new(runtime_id));
+        let (runnable, awaited) = async_task::Builder::new().metadata(Meta::here(runtime_id)).spawn(|_| life, schedule);
+        watch::created(runtime_id, || runnable.waker(), Location::caller());
         (Task(runnable), awaited)
     }
 
-    /// A goroutine of the runtime `home`.
+    /// A goroutine of the runtime `runtime_id`.
     #[track_caller]
-    pub(in crate::runtime) fn of_closure<F, T>(home: Home, f: F) -> (Task, Awaited<T>)
+    pub(in crate::runtime) fn of_closure<F, T>(runtime_id: RuntimeId, f: F) -> (Task, Awaited<T>)
     where
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        Task::new(home, Goroutine::new(home, f))
+        Task::new(runtime_id, Goroutine::new(runtime_id, f))
     }
 
     /// Runs it, here and now, until it waits or ends.
@@ -141,13 +141,13 @@ impl Tasks {
     /// A scheduler with no M yet.
     pub(in crate::runtime) fn new(config: Config, shared: Shared) -> Result<Tasks, ConfigError> {
         let life = |sched: &Arc<Kernel>, worker| {
-            worker::live(Post { tasks: Tasks(Arc::clone(sched)), worker });
+            worker::live(CurrentWorker { tasks: Tasks(Arc::clone(sched)), worker });
         };
         let sources = shared.sources();
         let tasks = Sched::with_poller(config, shared, life, sources).map(Tasks)?;
-        tasks.home().open(&tasks);
+        tasks.runtime_id().open(&tasks);
         if tasks.shared().machine.is_any() {
-            sim::belongs_to(tasks.home());
+            sim::belongs_to(tasks.runtime_id());
         }
         Ok(tasks)
     }
@@ -159,7 +159,7 @@ impl Tasks {
     /// Starts the first M, and the monitor.
     pub(in crate::runtime) fn start(&self) -> Result<(), SpawnError> {
         self.0.start()?;
-        self.shared().staff.announce();
+        self.shared().thread_config.announce();
         self.0.start_sysmon()
     }
 
@@ -169,7 +169,7 @@ impl Tasks {
     /// If this is another.
     #[inline]
     pub(in crate::runtime) fn check_thread(&self) {
-        sim::check(self.shared().machine, self.home());
+        sim::check(self.shared().machine, self.runtime_id());
     }
 
     /// Queues `task`; closed, gives it back.
@@ -189,12 +189,12 @@ impl Tasks {
         if !self.shared().machine.is_any() {
             self.shared().timers.close();
         }
-        self.shared().guests.close();
+        self.shared().block_on_waiters.close();
         let left = self.0.close();
         // Destructors of what has not ended run inside the runtime.
         let inside = worker::enter(self);
-        // Who has waited once is known in the hall, also if it could run now.
-        let started = self.shared().hall.addresses();
+        // Who has waited once is known in the owned tasks, also if it could run now.
+        let started = self.shared().owned_tasks.addresses();
         let mut unstarted = Vec::new();
         for g in left {
             let g = g.into_raw();
@@ -208,9 +208,9 @@ impl Tasks {
         }
         self.shared().close();
         drop(inside);
-        self.home().close();
+        self.runtime_id().close();
         sim::finish(self.shared().machine);
-        self.shared().staff.wait();
+        self.shared().thread_config.wait();
         unstarted
     }
 
@@ -237,8 +237,8 @@ impl Tasks {
     }
 
     /// Nobody waits for a socket any more.
-    pub(in crate::runtime) fn end_vain_poll(&self) {
-        self.0.end_vain_poll();
+    pub(in crate::runtime) fn break_idle_poll(&self) {
+        self.0.break_idle_poll();
     }
 
     /// Stops the world, from a thread that has no P of it.
@@ -248,8 +248,8 @@ impl Tasks {
     }
 
     /// Starts it again. `Some`: one of its tasks had stopped it.
-    pub(in crate::runtime) fn start_again(&self, stopped: Stopped) -> Option<Left> {
-        self.0.start_the_world(stopped).map(|away| Left { tasks: self.clone(), away })
+    pub(in crate::runtime) fn start_again(&self, stopped: Stopped) -> Option<InSyscall> {
+        self.0.start_the_world(stopped).map(|away| InSyscall { tasks: self.clone(), away })
     }
 
     /// How many Ps there shall be.
@@ -291,18 +291,18 @@ impl Tasks {
     }
 
     /// Which runtime this is.
-    pub(in crate::runtime) fn home(&self) -> Home {
-        self.shared().home
+    pub(in crate::runtime) fn runtime_id(&self) -> RuntimeId {
+        self.shared().runtime_id
     }
 }
 
 /// An M with its P, and the scheduler whose they are; kept together, so that no P is ever used in another's.
-pub(in crate::runtime) struct Post {
+pub(in crate::runtime) struct CurrentWorker {
     tasks: Tasks,
     worker: Worker,
 }
 
-impl Post {
+impl CurrentWorker {
     /// Queues `task` to run next under this P.
     #[inline]
     pub(in crate::runtime) fn ready(&mut self, task: Task) {
@@ -320,7 +320,7 @@ impl Post {
         self.tasks.0.yield_now(&mut self.worker, task.into_g());
     }
 
-    /// The next task to run, if that is one of this P's; and what its wakers carry. `None`: ask [`next`](Post::next).
+    /// The next task to run, if that is one of this P's; and what its wakers carry. `None`: ask [`next`](CurrentWorker::next).
     #[inline]
     pub(in crate::runtime) fn next_local(&self) -> Option<(Task, usize)> {
         let g = self.tasks.0.next_local(&self.worker)?.into_raw();
@@ -331,14 +331,14 @@ impl Post {
     /// The next task to run, and what its wakers carry. (If async-task makes them otherwise one day, they are taken for
     /// strangers' then.) `None`: the scheduler is closed.
     #[inline]
-    pub(in crate::runtime) fn next(self) -> Option<(Post, Task, usize)> {
-        let Post { tasks, worker } = self;
+    pub(in crate::runtime) fn next(self) -> Option<(CurrentWorker, Task, usize)> {
+        let CurrentWorker { tasks, worker } = self;
         let (worker, g) = tasks.0.next(worker)?;
         let g = g.into_raw();
         // SAFETY: all Gs in there came from `submit` or `ready`, and the kernel gives each back once; it keeps its own
         // tickets to itself.
         let task = unsafe { Task::from_g(G::from_raw(g)) };
-        Some((Post { tasks, worker }, task, g.get() as usize))
+        Some((CurrentWorker { tasks, worker }, task, g.get() as usize))
     }
 
     /// The task at this address is about to run. `Some`: tell when it has.
@@ -355,20 +355,20 @@ impl Post {
 
     /// Leaves the P for a system call; handed on at once if it is `known_to_block`.
     #[inline]
-    pub(in crate::runtime) fn leave(self, known_to_block: bool) -> Left {
-        let Post { tasks, worker } = self;
+    pub(in crate::runtime) fn leave(self, known_to_block: bool) -> InSyscall {
+        let CurrentWorker { tasks, worker } = self;
         let away = if known_to_block { tasks.0.entersyscallblock(worker) } else { tasks.0.entersyscall(worker) };
-        Left { tasks, away }
+        InSyscall { tasks, away }
     }
 
     /// Waits, without a P, until another task readies this M.
-    pub(in crate::runtime) fn park(self, wake: Wake) -> (Post, Woken) {
-        let Post { tasks, worker } = self;
+    pub(in crate::runtime) fn park(self, wake: Wake) -> (CurrentWorker, Woken) {
+        let CurrentWorker { tasks, worker } = self;
         let (worker, woken) = tasks.0.park_bound(worker, wake);
-        (Post { tasks, worker }, woken)
+        (CurrentWorker { tasks, worker }, woken)
     }
 
-    /// Is the task asked to make way?
+    /// Is the task asked to yield?
     #[inline]
     pub(in crate::runtime) fn should_yield(&self) -> bool {
         self.tasks.0.should_yield(&self.worker)
@@ -385,30 +385,30 @@ impl Post {
     }
 
     /// Leaves the P, in a signal handler, while the task goes on.
-    pub(in crate::runtime) fn interrupt(self) -> Left {
-        let Post { tasks, worker } = self;
-        tasks.shared().hogs.detached();
+    pub(in crate::runtime) fn interrupt(self) -> InSyscall {
+        let CurrentWorker { tasks, worker } = self;
+        tasks.shared().detached_tasks.detached();
         let away = tasks.0.interrupt(worker);
-        Left { tasks, away }
+        InSyscall { tasks, away }
     }
 
     /// Makes way for others, and comes back.
-    pub(in crate::runtime) fn make_way(self) -> Post {
-        let Post { tasks, worker } = self;
+    pub(in crate::runtime) fn yield_p(self) -> CurrentWorker {
+        let CurrentWorker { tasks, worker } = self;
         let worker = tasks.0.yield_bound(worker);
-        Post { tasks, worker }
+        CurrentWorker { tasks, worker }
     }
 
     /// Stops the world.
     pub(in crate::runtime) fn stop(self) -> Stopped {
-        let Post { tasks, worker } = self;
+        let CurrentWorker { tasks, worker } = self;
         tasks.0.stop_the_world(Some(worker))
     }
 
     /// Runs `f` under each P.
-    pub(in crate::runtime) fn for_each_p(self, f: Arc<SafepointFn>) -> Option<Left> {
-        let Post { tasks, worker } = self;
-        tasks.0.for_each_p(Some(worker), f).map(|away| Left { tasks: tasks.clone(), away })
+    pub(in crate::runtime) fn for_each_p(self, f: Arc<SafepointFn>) -> Option<InSyscall> {
+        let CurrentWorker { tasks, worker } = self;
+        tasks.0.for_each_p(Some(worker), f).map(|away| InSyscall { tasks: tasks.clone(), away })
     }
 
     /// The thread ends, though the scheduler is open.
@@ -433,12 +433,12 @@ impl Post {
 }
 
 /// An M that has left its P, and the scheduler whose it is.
-pub(in crate::runtime) struct Left {
+pub(in crate::runtime) struct InSyscall {
     tasks: Tasks,
     away: Away,
 }
 
-impl Left {
+impl InSyscall {
     /// Which M this is.
     pub(in crate::runtime) fn m(&self) -> MId {
         self.away.m()
@@ -446,40 +446,40 @@ impl Left {
 
     /// Gets a P back; waits for it if need be.
     #[inline]
-    pub(in crate::runtime) fn come_back(self) -> Post {
+    pub(in crate::runtime) fn come_back(self) -> CurrentWorker {
         self.exit_syscall().0
     }
 
     #[inline]
-    fn exit_syscall(self) -> (Post, Way) {
-        let Left { tasks, away } = self;
+    fn exit_syscall(self) -> (CurrentWorker, Way) {
+        let InSyscall { tasks, away } = self;
         if tasks.shared().is_watched() {
             tasks.shared().event(Event::Over { m: away.m() });
         }
         let (worker, way) = tasks.0.exitsyscall_bound(away);
-        (Post { tasks, worker }, way)
+        (CurrentWorker { tasks, worker }, way)
     }
 
     /// Its task was preempted, and wants a P again: behind those that wait for one.
     #[cold]
-    pub(in crate::runtime) fn reattach(self) -> Post {
-        self.tasks.shared().hogs.reattached();
-        let (post, way) = self.exit_syscall();
+    pub(in crate::runtime) fn reattach(self) -> CurrentWorker {
+        self.tasks.shared().detached_tasks.reattached();
+        let (current, way) = self.exit_syscall();
         match way {
-            Way::Queued => post,
+            Way::Queued => current,
             // It was preempted to let others run.
-            Way::Kept | Way::TookBack | Way::Idle => post.make_way(),
+            Way::Kept | Way::TookBack | Way::Idle => current.yield_p(),
         }
     }
 
     /// Its task was preempted, and enters a system call: it has no P to leave, and nobody waits for it to come to a
     /// checkpoint any more.
     #[cold]
-    pub(in crate::runtime) fn enter_syscall(self, known_to_block: bool) -> Left {
-        self.tasks.shared().hogs.reattached();
-        let Left { tasks, away } = self;
+    pub(in crate::runtime) fn enter_syscall(self, known_to_block: bool) -> InSyscall {
+        self.tasks.shared().detached_tasks.reattached();
+        let InSyscall { tasks, away } = self;
         let away = tasks.0.enter_syscall_detached(away, known_to_block);
-        Left { tasks, away }
+        InSyscall { tasks, away }
     }
 
     /// The scheduler.
@@ -500,7 +500,7 @@ mod tests {
         #[test]
         fn survives_being_a_number() {
             let witness = Arc::new(());
-            let (task, awaited) = Task::new(Home::new(), {
+            let (task, awaited) = Task::new(RuntimeId::new(), {
                 let witness = Arc::clone(&witness);
                 async move { drop(witness) }
             });

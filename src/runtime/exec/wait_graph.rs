@@ -10,9 +10,9 @@ use std::sync::{Mutex, PoisonError};
 
 /// The tasks of one runtime that wait for others of it, by M.
 #[derive(Debug, Default)]
-pub(in crate::runtime) struct Board(Mutex<BTreeMap<MId, WaitingTask>>);
+pub(in crate::runtime) struct WaitGraph(Mutex<BTreeMap<MId, WaitingTask>>);
 
-impl Board {
+impl WaitGraph {
     /// The task of `m` waits from now on.
     pub(in crate::runtime) fn put(&self, m: MId, wait: WaitingTask) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(m, wait);
@@ -88,7 +88,7 @@ impl Deadlock {
     }
 
     fn at(at: &'static Location<'static>, tasks: &Tasks, threads: Option<usize>, is_closed: bool) -> Deadlock {
-        let tasks = tasks.shared().hall.spawned_at();
+        let tasks = tasks.shared().owned_tasks.spawned_at();
         Deadlock(Box::new(Waits { waits: Vec::new(), threads, root: Some(at), is_closed, tasks }))
     }
 

@@ -1,4 +1,4 @@
-//! Wakers of other people's making.
+//! Wakers of third parties.
 
 use crate::runtime::exec::owned::guarded;
 use crate::runtime::exec::worker;

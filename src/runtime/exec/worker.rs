@@ -13,9 +13,9 @@ use crate::runtime::exec::entered;
 use crate::runtime::exec::goroutine;
 use crate::runtime::exec::goroutine::stack::{Stack, Stacks};
 use crate::runtime::exec::join::JoinHandle;
-use crate::runtime::exec::owned::{Hall, guarded};
-use crate::runtime::exec::registry::Home;
-use crate::runtime::exec::task::{Left, Post, Task, Tasks};
+use crate::runtime::exec::owned::{OwnedTasks, guarded};
+use crate::runtime::exec::registry::RuntimeId;
+use crate::runtime::exec::task::{CurrentWorker, InSyscall, Task, Tasks};
 use crate::runtime::exec::wait_graph::{Deadlock, WaitingTask};
 use crate::runtime::host::signal;
 use crate::runtime::host::sim;
@@ -33,7 +33,7 @@ use std::sync::Arc;
 use std::task::Wake;
 
 /// What this thread is to a runtime.
-pub(in crate::runtime) type Role = role::Role<Post, Left, Beside>;
+pub(in crate::runtime) type Role = role::Role<CurrentWorker, InSyscall, Beside>;
 
 /// What a thread can be to a runtime besides running one of its tasks.
 pub(in crate::runtime) enum Beside {
@@ -42,14 +42,14 @@ pub(in crate::runtime) enum Beside {
     /// It runs the future of a `block_on`, or something else that is inside the runtime and no task.
     Guest(Tasks),
     /// It asks the sources of this runtime for work: what becomes runnable meanwhile is theirs.
-    Collecting(Home),
+    Collecting(RuntimeId),
 }
 
 /// Whose task, or guest, is here?
 fn tasks_of(role: &Role) -> Option<&Tasks> {
     match role {
         Role::Outside | Role::Other(Beside::Collecting(_)) => None,
-        Role::Running(post) => Some(post.tasks()),
+        Role::Running(current) => Some(current.tasks()),
         Role::Detached(left) | Role::InSyscall(left) => Some(left.tasks()),
         Role::Other(Beside::Stopper(tasks) | Beside::Guest(tasks)) => Some(tasks),
     }
@@ -57,13 +57,13 @@ fn tasks_of(role: &Role) -> Option<&Tasks> {
 
 /// What a thread knows of itself.
 pub(in crate::runtime) struct Thread {
-    role: RoleCell<Cores, Post, Left, Beside>,
+    role: RoleCell<Cores, CurrentWorker, InSyscall, Beside>,
     /// As the system calls it.
     number: Cell<i32>,
     /// The runtime whose tasks it runs: an M's thread.
-    home: Cell<Option<Home>>,
+    runtime_id: Cell<Option<RuntimeId>>,
     /// The runtime of which it runs a closure that is no task: for a P, or while there is nothing else to do.
-    callback: Cell<Option<Home>>,
+    callback: Cell<Option<RuntimeId>>,
     /// How often its task was unwound because its runtime is shut down, and went on.
     unwound: Cell<u32>,
     /// What became runnable while it asks sources for work.
@@ -75,9 +75,9 @@ pub(in crate::runtime) struct Thread {
     /// What the wakers of the task carry that it runs, or 0.
     running: Cell<usize>,
     /// The runtime whose world this thread has stopped.
-    stopped: Cell<Option<Home>>,
+    stopped: Cell<Option<RuntimeId>>,
     /// The stack of the goroutine that has ended here last, for the next.
-    spare: Cell<Option<(Home, Stack)>>,
+    spare: Cell<Option<(RuntimeId, Stack)>>,
 }
 
 impl Thread {
@@ -85,7 +85,7 @@ impl Thread {
         Thread {
             role: RoleCell::new(AtomicU64::new(0)),
             number: Cell::new(0),
-            home: Cell::new(None),
+            runtime_id: Cell::new(None),
             callback: Cell::new(None),
             unwound: Cell::new(0),
             collected: RefCell::new(Vec::new()),
@@ -103,22 +103,22 @@ thread_local! {
 }
 
 /// What a simulated thread knows of itself, while another runs.
-pub(in crate::runtime) struct Own(Thread, Cell<goroutine::Current>);
+pub(in crate::runtime) struct SavedThreadState(Thread, Cell<goroutine::Current>);
 
-impl Default for Own {
-    fn default() -> Own {
-        Own(Thread::new(), Cell::new(core::ptr::null()))
+impl Default for SavedThreadState {
+    fn default() -> SavedThreadState {
+        SavedThreadState(Thread::new(), Cell::new(core::ptr::null()))
     }
 }
 
-impl Own {
+impl SavedThreadState {
     /// Exchanges it with what the thread knows that plays it.
     pub(in crate::runtime) fn swap(&self) {
         self.1.set(goroutine::exchange(self.1.get()));
         let Thread {
             role,
             number: _,
-            home,
+            runtime_id,
             callback,
             unwound,
             collected,
@@ -130,7 +130,7 @@ impl Own {
         } = &self.0;
         let _ = THREAD.try_with(|thread| {
             thread.role.swap(role);
-            thread.home.swap(home);
+            thread.runtime_id.swap(runtime_id);
             thread.callback.swap(callback);
             thread.unwound.swap(unwound);
             thread.collected.swap(collected);
@@ -143,28 +143,29 @@ impl Own {
 }
 
 /// Runs tasks until the scheduler is closed, or a task ends that is still bound to the thread.
-pub(in crate::runtime) fn live(post: Post) {
+pub(in crate::runtime) fn live(current: CurrentWorker) {
     let _room = signal::Stack::of_this_thread();
-    let _here = Present::new(post.tasks());
-    let home = Some(post.tasks().home());
+    let _here = Present::new(current.tasks());
+    let runtime_id = Some(current.tasks().runtime_id());
     THREAD.with(|thread| {
-        thread.home.set(home);
+        thread.runtime_id.set(runtime_id);
         thread.number.set(signal::this_thread());
     });
     // Where threads are played by one, none of them is signalled.
     let _heard = (!sim::is_here()).then(|| THREAD.with(|thread| signal::Heard::new(thread, goroutine::place())));
-    let _watched = post.tasks().shared().is_watched().then(|| watch::Present::new(post.tasks().home(), post.m()));
+    let _watched =
+        current.tasks().shared().is_watched().then(|| watch::Present::new(current.tasks().runtime_id(), current.m()));
     // Once, not at each task.
-    match post.tasks().shared().is_seen() || sim::is_here() {
-        false => THREAD.with(|thread| thread.live::<false>(post)),
-        true => THREAD.with(|thread| thread.live::<true>(post)),
+    match current.tasks().shared().is_seen() || sim::is_here() {
+        false => THREAD.with(|thread| thread.live::<false>(current)),
+        true => THREAD.with(|thread| thread.live::<true>(current)),
     }
     THREAD.with(Thread::put_spare);
 }
 
 impl Thread {
-    fn live<const IS_SEEN: bool>(&self, mut post: Post) {
-        while let Some((next, task, address)) = post.next() {
+    fn live<const IS_SEEN: bool>(&self, mut current: CurrentWorker) {
+        while let Some((next, task, address)) = current.next() {
             self.takes(next);
             self.run::<IS_SEEN>(task, address);
             // As long as there are tasks of the same P, it stays where it is.
@@ -173,11 +174,12 @@ impl Thread {
             {
                 self.run::<IS_SEEN>(task, address);
             }
-            let mine = self.role.take(Left::reattach).unwrap_or_else(|| unreachable!("worker: no P after the task"));
+            let mine =
+                self.role.take(InSyscall::reattach).unwrap_or_else(|| unreachable!("worker: no P after the task"));
             if self.locks.take().is_locked() {
                 return mine.end();
             }
-            post = mine;
+            current = mine;
         }
     }
 
@@ -193,76 +195,78 @@ impl Thread {
         guarded(|| task.run());
         self.running.set(0);
         if let Some(since) = timed {
-            self.with_post(|post| post.ended(since));
+            self.with_current_worker(|current| current.ended(since));
         }
     }
 
     /// The task at this address is about to run, and somebody wants to know. `Some`: tell when it has.
     fn is_seen(&self, address: usize) -> Option<Nanos> {
         watch::begins();
-        self.with_post(|post| post.begins(address as u64))
+        self.with_current_worker(|current| current.begins(address as u64))
     }
 
     /// It has this P from now on.
     #[inline]
-    fn takes(&self, post: Post) -> Role {
-        post.tasks().shared().hogs.has(post.p(), self.number.get());
-        self.role.replace(Role::Running(post))
+    fn takes(&self, current: CurrentWorker) -> Role {
+        current.tasks().shared().detached_tasks.has(current.p(), self.number.get());
+        self.role.replace(Role::Running(current))
     }
 
     /// A seed says that others come first: those of the same P, or all.
     fn run_later(&self, task: Task) {
         self.role.try_with_mut(|role| {
-            if let Role::Running(post) = role {
+            if let Role::Running(current) = role {
                 match sim::choose(2) {
-                    0 => post.goyield(task),
-                    _ => post.gosched(task),
+                    0 => current.goyield(task),
+                    _ => current.gosched(task),
                 }
             }
         });
     }
 
-    fn with_post<R: Default>(&self, f: impl FnOnce(&Post) -> R) -> R {
+    fn with_current_worker<R: Default>(&self, f: impl FnOnce(&CurrentWorker) -> R) -> R {
         self.role.with(|role| match role {
-            Role::Running(post) => f(post),
+            Role::Running(current) => f(current),
             _ => R::default(),
         })
     }
 
     /// The thread needs it no more.
     fn put_spare(&self) {
-        if let Some((home, stack)) = self.spare.take() {
-            put_into_stacks(home, stack);
+        if let Some((runtime_id, stack)) = self.spare.take() {
+            put_into_stacks(runtime_id, stack);
         }
     }
 
     #[inline]
     fn next_local(&self) -> Option<(Task, usize)> {
         self.role.with(|role| match role {
-            Role::Running(post) => post.next_local(),
+            Role::Running(current) => current.next_local(),
             _ => None,
         })
     }
 }
 
-/// A task of `home` became runnable. Under the P that this thread holds it is the next to run, or, if it `yields`, the
+/// A task of `runtime_id` became runnable. Under the P that this thread holds it is the next to run, or, if it `yields`, the
 /// last; found by a source, it is that source's; else it goes to the global queue. After the end it is dropped.
-pub(in crate::runtime) fn schedule(home: Home, task: Task, yields: bool) {
+pub(in crate::runtime) fn schedule(runtime_id: RuntimeId, task: Task, yields: bool) {
     let mut task = Some(task);
     let here = |thread: &Thread| {
         thread.role.try_with_mut(|role| match role {
-            Role::Running(post) if post.tasks().home() == home => match task.take() {
-                Some(task) if yields => post.goyield(task),
-                Some(task) => post.ready(task),
+            Role::Running(current) if current.tasks().runtime_id() == runtime_id => match task.take() {
+                Some(task) if yields => current.goyield(task),
+                Some(task) => current.ready(task),
                 None => (),
             },
-            Role::Other(Beside::Collecting(of)) if *of == home => thread.collected.borrow_mut().extend(task.take()),
+            Role::Other(Beside::Collecting(of)) if *of == runtime_id => {
+                thread.collected.borrow_mut().extend(task.take())
+            }
             _ => (),
         })
     };
     let _ = THREAD.try_with(here);
     if let Some(task) = task {
-        let tasks = home.find();
+        let tasks = runtime_id.find();
         let submitted = match &tasks {
             Some(tasks) => tasks.submit(task),
             None => Err(task),
@@ -275,10 +279,10 @@ pub(in crate::runtime) fn schedule(home: Home, task: Task, yields: bool) {
     }
 }
 
-/// Runs `f`, which wakes tasks of `home`, and gives those to `put`. The thread runs no task meanwhile.
-pub(in crate::runtime) fn collect(home: Home, put: &mut dyn FnMut(G), f: impl FnOnce()) {
+/// Runs `f`, which wakes tasks of `runtime_id`, and gives those to `put`. The thread runs no task meanwhile.
+pub(in crate::runtime) fn collect(runtime_id: RuntimeId, put: &mut dyn FnMut(G), f: impl FnOnce()) {
     let collecting = |thread: &Thread| {
-        let before = thread.role.replace(Role::Other(Beside::Collecting(home)));
+        let before = thread.role.replace(Role::Other(Beside::Collecting(runtime_id)));
         f();
         thread.role.replace(before);
         // Not under the borrow: `put` is anybody's. The room is used again.
@@ -305,11 +309,11 @@ impl Drop for Inside {
 }
 
 /// A closure of the user's that is no task runs on this thread, on behalf of this runtime, as long as this lives.
-pub(in crate::runtime) struct Callback(Option<Home>);
+pub(in crate::runtime) struct Callback(Option<RuntimeId>);
 
 impl Callback {
-    pub(in crate::runtime) fn of(home: Home) -> Callback {
-        Callback(THREAD.try_with(|thread| thread.callback.replace(Some(home))).ok().flatten())
+    pub(in crate::runtime) fn of(runtime_id: RuntimeId) -> Callback {
+        Callback(THREAD.try_with(|thread| thread.callback.replace(Some(runtime_id))).ok().flatten())
     }
 }
 
@@ -320,46 +324,51 @@ impl Drop for Callback {
 }
 
 /// Would this runtime wait for this thread, if it were shut down here?
-pub(in crate::runtime) fn is_part_of(home: Home) -> bool {
-    let is = |thread: &Thread| thread.callback.get() == Some(home) || thread.stopped.get() == Some(home);
-    current() == Some(home) || THREAD.try_with(is) == Ok(true)
+pub(in crate::runtime) fn is_part_of(runtime_id: RuntimeId) -> bool {
+    let is = |thread: &Thread| thread.callback.get() == Some(runtime_id) || thread.stopped.get() == Some(runtime_id);
+    current() == Some(runtime_id) || THREAD.try_with(is) == Ok(true)
 }
 
 /// Does this thread run tasks: of this runtime, or of any?
-pub(in crate::runtime) fn is_m_of(home: Option<Home>) -> bool {
-    let is = |thread: &Thread| thread.home.get().is_some_and(|mine| home.is_none_or(|home| mine == home));
+pub(in crate::runtime) fn is_m_of(runtime_id: Option<RuntimeId>) -> bool {
+    let is = |thread: &Thread| {
+        thread.runtime_id.get().is_some_and(|mine| runtime_id.is_none_or(|runtime_id| mine == runtime_id))
+    };
     THREAD.try_with(is) == Ok(true)
 }
 
-/// Runs `f` with the hall of this runtime and the row that is this thread's. `None`: the runtime is gone.
+/// Runs `f` with the owned tasks of this runtime and the row that is this thread's. `None`: the runtime is gone.
 #[inline]
-pub(in crate::runtime) fn with_hall<R>(home: Home, f: impl FnOnce(&Hall, usize) -> R) -> Option<R> {
+pub(in crate::runtime) fn with_owned_tasks<R>(
+    runtime_id: RuntimeId,
+    f: impl FnOnce(&OwnedTasks, usize) -> R,
+) -> Option<R> {
     let mut f = Some(f);
     let here = with_own(|tasks, p| {
-        if tasks.home() != home {
+        if tasks.runtime_id() != runtime_id {
             return None;
         }
-        f.take().map(|f| f(&tasks.shared().hall, p.map_or(0, |p| p.0 as usize)))
+        f.take().map(|f| f(&tasks.shared().owned_tasks, p.map_or(0, |p| p.0 as usize)))
     });
     if let Some(done) = here.flatten() {
         return Some(done);
     }
-    let tasks = home.find()?;
-    f.take().map(|f| f(&tasks.shared().hall, 0))
+    let tasks = runtime_id.find()?;
+    f.take().map(|f| f(&tasks.shared().owned_tasks, 0))
 }
 
 /// Runs `f` with this runtime, if it lives.
-pub(in crate::runtime) fn with_runtime(home: Home, f: impl FnOnce(&Tasks)) {
+pub(in crate::runtime) fn with_runtime(runtime_id: RuntimeId, f: impl FnOnce(&Tasks)) {
     let mut f = Some(f);
     let mut here = |tasks: &Tasks| {
-        if tasks.home() == home
+        if tasks.runtime_id() == runtime_id
             && let Some(f) = f.take()
         {
             f(tasks);
         }
     };
     with_own(|tasks, _| here(tasks));
-    if let (Some(f), Some(tasks)) = (f, home.find()) {
+    if let (Some(f), Some(tasks)) = (f, runtime_id.find()) {
         f(&tasks);
     }
 }
@@ -370,7 +379,7 @@ pub(in crate::runtime) fn with_running(f: impl FnOnce(&Tasks, MId, Option<PId>, 
     let _ = THREAD.try_with(|thread| {
         let g = thread.running.get() as u64;
         thread.role.with(|role| match role {
-            Role::Running(post) if g != 0 => f(post.tasks(), post.m(), Some(post.p()), g),
+            Role::Running(current) if g != 0 => f(current.tasks(), current.m(), Some(current.p()), g),
             Role::Detached(left) | Role::InSyscall(left) if g != 0 => f(left.tasks(), left.m(), None, g),
             _ => (),
         });
@@ -406,14 +415,14 @@ pub(in crate::runtime) fn with_tasks<R>(f: impl FnOnce(&Tasks, Option<PId>) -> R
 fn with_own<R>(f: impl FnOnce(&Tasks, Option<PId>) -> R) -> Option<R> {
     let run = |thread: &Thread| {
         thread.role.with(|role| {
-            let p = if let Role::Running(post) = role { Some(post.p()) } else { None };
+            let p = if let Role::Running(current) = role { Some(current.p()) } else { None };
             tasks_of(role).map(|tasks| f(tasks, p))
         })
     };
     THREAD.try_with(run).ok().flatten()
 }
 
-/// Changes how often the task is bound to this thread; a stranger's binding is nobody's.
+/// Changes how often the task is bound to this thread; a foreign binding is nobody's.
 pub(in crate::runtime) fn change_locks(change: fn(&mut Locks)) {
     let _ = THREAD.try_with(|thread| {
         let mut now = thread.locks.get();
@@ -425,9 +434,9 @@ pub(in crate::runtime) fn change_locks(change: fn(&mut Locks)) {
 /// This thread's task has run for a whole slice, and ignores preemption: if it runs its own code under its P, it goes on
 /// without. In a signal handler on this thread: see [`signal`](crate::runtime::host::signal).
 pub(in crate::runtime) fn interrupt(thread: &Thread) {
-    thread.role.interrupt(|post| match post.is_preempted() && post.can_detach() {
-        true => Ok(post.interrupt()),
-        false => Err(post),
+    thread.role.interrupt(|current| match current.is_preempted() && current.can_detach() {
+        true => Ok(current.interrupt()),
+        false => Err(current),
     });
 }
 
@@ -444,58 +453,58 @@ pub(in crate::runtime) fn is_locked() -> bool {
     THREAD.try_with(|thread| thread.locks.get().is_locked()) == Ok(true)
 }
 
-/// A stack for a goroutine of the runtime `home`. `None`: that is gone, or its closures run on their threads' own.
-pub(in crate::runtime) fn take_stack(home: Home) -> Option<io::Result<Stack>> {
+/// A stack for a goroutine of the runtime `runtime_id`. `None`: that is gone, or its closures run on their threads' own.
+pub(in crate::runtime) fn take_stack(runtime_id: RuntimeId) -> Option<io::Result<Stack>> {
     match THREAD.try_with(|thread| thread.spare.take()) {
-        Ok(Some((of, stack))) if of == home => return Some(Ok(stack)),
+        Ok(Some((of, stack))) if of == runtime_id => return Some(Ok(stack)),
         Ok(Some((of, stack))) => put_into_stacks(of, stack),
         _ => (),
     }
-    with_stacks(home, Stacks::take)
+    with_stacks(runtime_id, Stacks::take)
 }
 
 /// Nobody uses it any more.
-pub(in crate::runtime) fn put_stack(home: Home, stack: Stack) {
-    let mut unused = Some((home, stack));
+pub(in crate::runtime) fn put_stack(runtime_id: RuntimeId, stack: Stack) {
+    let mut unused = Some((runtime_id, stack));
     // Who runs tasks is asked for a stack again; and gives this one back in the end.
     let _ = THREAD.try_with(|thread| {
         if thread.running.get() != 0 {
             unused = thread.spare.replace(unused.take());
         }
     });
-    if let Some((home, stack)) = unused {
-        put_into_stacks(home, stack);
+    if let Some((runtime_id, stack)) = unused {
+        put_into_stacks(runtime_id, stack);
     }
 }
 
 /// If the runtime is gone, the stack ends here.
-fn put_into_stacks(home: Home, stack: Stack) {
-    with_stacks(home, |stacks, row| stacks.put(row, stack));
+fn put_into_stacks(runtime_id: RuntimeId, stack: Stack) {
+    with_stacks(runtime_id, |stacks, row| stacks.put(row, stack));
 }
 
 /// Runs `f` with the stacks of this runtime and the row that is this thread's. `None`: the runtime is gone, or has none.
-fn with_stacks<R>(home: Home, f: impl FnOnce(&Stacks, usize) -> R) -> Option<R> {
+fn with_stacks<R>(runtime_id: RuntimeId, f: impl FnOnce(&Stacks, usize) -> R) -> Option<R> {
     let mut f = Some(f);
-    let here = with_own(|tasks, p| match tasks.home() == home {
+    let here = with_own(|tasks, p| match tasks.runtime_id() == runtime_id {
         true => f.take().and_then(|f| Some(f(tasks.shared().stacks.as_deref()?, p.map_or(0, PId::index)))),
         false => None,
     });
     match (here.flatten(), f) {
         (Some(done), _) => Some(done),
-        (None, Some(f)) => home.find().and_then(|tasks| Some(f(tasks.shared().stacks.as_deref()?, 0))),
+        (None, Some(f)) => runtime_id.find().and_then(|tasks| Some(f(tasks.shared().stacks.as_deref()?, 0))),
         (None, None) => None,
     }
 }
 
-/// The P of the task that this thread runs, taken; to be given back by [`give_post`]. If the task was preempted, and lost
+/// The P of the task that this thread runs, taken; to be given back by [`set_current_worker`]. If the task was preempted, and lost
 /// it, it waits for its turn first. `None`: there is none to take.
-pub(in crate::runtime) fn take_post() -> Option<Post> {
-    THREAD.try_with(|thread| thread.role.take(Left::reattach)).ok().flatten()
+pub(in crate::runtime) fn take_current_worker() -> Option<CurrentWorker> {
+    THREAD.try_with(|thread| thread.role.take(InSyscall::reattach)).ok().flatten()
 }
 
 /// The task that this thread runs has a P again.
-pub(in crate::runtime) fn give_post(post: Post) {
-    let _ = THREAD.try_with(|thread| drop(thread.takes(post)));
+pub(in crate::runtime) fn set_current_worker(current: CurrentWorker) {
+    let _ = THREAD.try_with(|thread| drop(thread.takes(current)));
 }
 
 /// The task that this thread runs has stopped the world, and its P is held.
@@ -506,7 +515,7 @@ pub(in crate::runtime) fn becomes_stopper(tasks: &Tasks) {
 /// The M of the task that this thread runs, and the P, if it holds one.
 pub(in crate::runtime) fn place() -> Option<(MId, Option<PId>)> {
     let place = |role: &Role| match role {
-        Role::Running(post) => Some((post.m(), Some(post.p()))),
+        Role::Running(current) => Some((current.m(), Some(current.p()))),
         Role::Detached(left) | Role::InSyscall(left) => Some((left.m(), None)),
         _ => None,
     };
@@ -514,13 +523,13 @@ pub(in crate::runtime) fn place() -> Option<(MId, Option<PId>)> {
 }
 
 /// Which runtime's task this thread runs, if any's.
-pub(in crate::runtime) fn current() -> Option<Home> {
-    THREAD.try_with(|thread| thread.role.with(|role| tasks_of(role).map(Tasks::home))).ok().flatten()
+pub(in crate::runtime) fn current() -> Option<RuntimeId> {
+    THREAD.try_with(|thread| thread.role.with(|role| tasks_of(role).map(Tasks::runtime_id))).ok().flatten()
 }
 
 /// Does this thread run a task of this runtime, and hold its P?
-pub(in crate::runtime) fn holds_p_of(home: Home) -> bool {
-    let is = |role: &Role| matches!(role, Role::Running(post) if post.tasks().home() == home);
+pub(in crate::runtime) fn holds_p_of(runtime_id: RuntimeId) -> bool {
+    let is = |role: &Role| matches!(role, Role::Running(current) if current.tasks().runtime_id() == runtime_id);
     THREAD.try_with(|thread| thread.role.with(is)) == Ok(true)
 }
 
@@ -535,13 +544,13 @@ pub(in crate::runtime) fn around() -> Option<Tasks> {
 }
 
 /// The runtime whose world this thread has stopped.
-pub(in crate::runtime) fn stopped() -> Option<Home> {
+pub(in crate::runtime) fn stopped() -> Option<RuntimeId> {
     THREAD.try_with(|thread| thread.stopped.get()).ok().flatten()
 }
 
 /// This thread has stopped this runtime's world; or no longer.
-pub(in crate::runtime) fn set_stopped(home: Option<Home>) {
-    let _ = THREAD.try_with(|thread| thread.stopped.set(home));
+pub(in crate::runtime) fn set_stopped(runtime_id: Option<RuntimeId>) {
+    let _ = THREAD.try_with(|thread| thread.stopped.set(runtime_id));
 }
 
 /// Gets the P back when it is dropped, if there was one to leave.
@@ -552,8 +561,8 @@ impl Return {
     #[inline]
     pub(in crate::runtime) fn after_leaving(known_to_block: bool) -> Option<Return> {
         let leave = |thread: &Thread| {
-            let stays = |left: Left| left.enter_syscall(known_to_block);
-            thread.role.enter_syscall(|post| post.leave(known_to_block), stays).then(|| Return)
+            let stays = |left: InSyscall| left.enter_syscall(known_to_block);
+            thread.role.enter_syscall(|current| current.leave(known_to_block), stays).then(|| Return)
         };
         THREAD.try_with(leave).ok().flatten()
     }
@@ -563,8 +572,8 @@ impl Drop for Return {
     #[inline]
     fn drop(&mut self) {
         let come_back = |thread: &Thread| {
-            if let Some(post) = thread.role.exit_syscall(Left::come_back) {
-                thread.takes(post);
+            if let Some(current) = thread.role.exit_syscall(InSyscall::come_back) {
+                thread.takes(current);
             }
         };
         let _ = THREAD.try_with(come_back);
@@ -604,7 +613,7 @@ impl Waiter {
     /// Of the task that this thread runs, which was found to wait by [`Waits::Block`].
     fn here() -> Waiter {
         let mine = |role: &Role| match role {
-            Role::Running(post) => Some((post.tasks().clone(), post.m())),
+            Role::Running(current) => Some((current.tasks().clone(), current.m())),
             Role::Detached(left) => Some((left.tasks().clone(), left.m())),
             _ => None,
         };
@@ -625,11 +634,11 @@ impl Waiter {
     fn park(&self, wake: locked::Wake, asleep: impl FnOnce(&Waiter)) -> Woken {
         // What is asked to yield may only have yielded: it is ready, and would find the same request for ever.
         checkpoint();
-        let Some(post) = take_post() else { unreachable!("worker: what blocks with its P has none") };
+        let Some(current) = take_current_worker() else { unreachable!("worker: what blocks with its P has none") };
         asleep(self);
         let spawned_at = spawned_at();
-        let (post, woken) = post.park(wake);
-        give_post(post);
+        let (current, woken) = current.park(wake);
+        set_current_worker(current);
         THREAD.with(|thread| thread.spawned_at.set(spawned_at));
         woken
     }
@@ -643,15 +652,15 @@ pub(in crate::runtime) fn wait_inside<F: Future + Unpin>(
 ) -> Result<F::Output, Unmet> {
     let waiter = Waiter::here();
     let (tasks, m) = (&waiter.tasks, waiter.m);
-    let board = &tasks.shared().board;
+    let wait_graph = &tasks.shared().wait_graph;
     loop {
         if let Poll::Ready(output) = waiter.poll(Pin::new(awaited)) {
             return Ok(output);
         }
         let task = spawned_at().unwrap_or(for_task);
-        let woken = waiter.park(locked::Wake::Inside, |_| board.put(m, WaitingTask { task, at, for_task }));
-        let waits = if woken == Woken::Ready { Vec::new() } else { board.waits() };
-        board.take(m);
+        let woken = waiter.park(locked::Wake::Inside, |_| wait_graph.put(m, WaitingTask { task, at, for_task }));
+        let waits = if woken == Woken::Ready { Vec::new() } else { wait_graph.waits() };
+        wait_graph.take(m);
         if woken == Woken::Ready {
             continue;
         }
@@ -661,7 +670,7 @@ pub(in crate::runtime) fn wait_inside<F: Future + Unpin>(
         let threads = (woken == Woken::NoThread).then_some(tasks.config().max_ms);
         return Err(match woken {
             Woken::Closed => Unmet::Closed,
-            _ => Unmet::Deadlock(Deadlock::of_waits(waits, threads, tasks.shared().hall.spawned_at())),
+            _ => Unmet::Deadlock(Deadlock::of_waits(waits, threads, tasks.shared().owned_tasks.spawned_at())),
         });
     }
 }
@@ -694,12 +703,12 @@ pub(in crate::runtime) fn unwind() -> ! {
     if cfg!(panic = "unwind") && times.is_ok_and(|times| times < PATIENCE || sim::is_here()) {
         std::panic::resume_unwind(Box::new(Unwound));
     }
-    if let Some(post) = THREAD.try_with(|thread| thread.role.exit_syscall(Left::come_back)).ok().flatten() {
-        give_post(post);
+    if let Some(current) = THREAD.try_with(|thread| thread.role.exit_syscall(InSyscall::come_back)).ok().flatten() {
+        set_current_worker(current);
     }
-    if let Some(post) = take_post() {
-        post.tasks().shared().staff.forget_one();
-        post.end();
+    if let Some(current) = take_current_worker() {
+        current.tasks().shared().thread_config.forget_one();
+        current.end();
     }
     loop {
         std::thread::park();
@@ -731,10 +740,10 @@ pub fn try_spawn<F>(future: F) -> Result<JoinHandle<F::Output>, NotInRuntime>
 where
     F: Future<Output: Send + 'static> + Send + 'static,
 {
-    let home = current().or_else(|| entered::last().map(|tasks| tasks.home())).ok_or(NotInRuntime)?;
-    let (task, awaited) = Task::new(home, future);
-    schedule(home, task, false);
-    Ok(JoinHandle::new(awaited, home))
+    let runtime_id = current().or_else(|| entered::last().map(|tasks| tasks.runtime_id())).ok_or(NotInRuntime)?;
+    let (task, awaited) = Task::new(runtime_id, future);
+    schedule(runtime_id, task, false);
+    Ok(JoinHandle::new(awaited, runtime_id))
 }
 
 /// Runs `f` as a goroutine, from inside a task. It is the next to run under this P. Go: `go f()`.
@@ -772,10 +781,10 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    let home = current().or_else(|| entered::last().map(|tasks| tasks.home())).ok_or(NotInRuntime)?;
-    let (task, awaited) = Task::of_closure(home, f);
-    schedule(home, task, false);
-    Ok(JoinHandle::new(awaited, home))
+    let runtime_id = current().or_else(|| entered::last().map(|tasks| tasks.runtime_id())).ok_or(NotInRuntime)?;
+    let (task, awaited) = Task::of_closure(runtime_id, f);
+    schedule(runtime_id, task, false);
+    Ok(JoinHandle::new(awaited, runtime_id))
 }
 
 /// Makes way, if the task has run for long while others wait, or if somebody wants to stop the world. Costs a few
@@ -787,8 +796,8 @@ where
 /// [`stop_the_world`](crate::Runtime::stop_the_world) has to wait for it.
 #[inline]
 pub fn checkpoint() {
-    if is_asked_to_yield() || sim::makes_way() {
-        make_way();
+    if is_asked_to_yield() || sim::yields() {
+        yield_p();
     }
 }
 
@@ -797,7 +806,7 @@ pub fn checkpoint() {
 #[inline(never)] // see `waits`
 pub(in crate::runtime) fn is_asked_to_yield() -> bool {
     let is_asked = |role: &Role| match role {
-        Role::Running(post) => post.should_yield(),
+        Role::Running(current) => current.should_yield(),
         Role::Detached(_) => true,
         _ => false,
     };
@@ -805,9 +814,9 @@ pub(in crate::runtime) fn is_asked_to_yield() -> bool {
 }
 
 #[cold]
-fn make_way() {
+fn yield_p() {
     let _ = THREAD.try_with(|thread| match thread.role.replace(Role::Outside) {
-        Role::Running(post) => drop(thread.takes(post.make_way())),
+        Role::Running(current) => drop(thread.takes(current.yield_p())),
         Role::Detached(left) => drop(thread.takes(left.reattach())),
         other => drop(thread.role.replace(other)),
     });

@@ -37,7 +37,7 @@ impl Future for YieldNow {
 /// Pending, and woken at once, if the task has run for long and others wait: one that always finds something ready would
 /// never wait by itself.
 #[inline(never)] // because of `yields`
-pub(in crate::runtime) fn make_way(cx: &Context<'_>) -> Poll<()> {
+pub(in crate::runtime) fn yield_p(cx: &Context<'_>) -> Poll<()> {
     if !worker::is_asked_to_yield() {
         return Poll::Ready(());
     }

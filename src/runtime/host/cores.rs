@@ -23,7 +23,7 @@ pub struct Cores;
 impl Host for Cores {
     type Word = AtomicU64;
     type Lock<T: Send + 'static> = Mutex<T>;
-    type Parker = Bed;
+    type Parker = FutexParker;
 
     #[inline(always)]
     fn fence(order: Ordering) {
@@ -46,7 +46,7 @@ impl Host for Cores {
         if sim::is_here() {
             return sim::choose(n);
         }
-        lot(n)
+        random_below(n)
     }
 
     /// Since it was first asked. 64 bits last for 584 years.
@@ -132,12 +132,12 @@ const PARKED: u32 = EMPTY.wrapping_sub(1);
 ///
 /// Pair `token`. All of them are read-modify-writes, so one that reads the second of two `unpark`s acquires both.
 #[derive(Debug)]
-pub struct Bed {
+pub struct FutexParker {
     token: AtomicU32,
 }
 
-impl Bed {
-    /// The sleeper's steps; the second, which may end for no reason, is `wait`.
+impl FutexParker {
+    /// The sleeper's steps; the second, which may end spuriously, is `wait`.
     #[inline]
     fn sleep(&self, wait: impl FnOnce(&AtomicU32)) {
         spans::tell_later();
@@ -153,10 +153,10 @@ impl Bed {
     }
 }
 
-impl Parker for Bed {
+impl Parker for FutexParker {
     #[inline]
     fn new() -> Self {
-        Bed { token: AtomicU32::new(EMPTY) }
+        FutexParker { token: AtomicU32::new(EMPTY) }
     }
 
     #[inline]
@@ -223,7 +223,7 @@ fn wait_in_slices(token: &AtomicU32, time: Duration) {
 
 /// Any number below `n`, which decides nothing that a deterministic runtime has to decide again in the same way.
 #[inline]
-pub(in crate::runtime) fn lot(n: usize) -> usize {
+pub(in crate::runtime) fn random_below(n: usize) -> usize {
     // The high half of the product: below `n`, without a division.
     ((u128::from(draw()) * n as u128) >> u64::BITS) as usize
 }
@@ -256,65 +256,66 @@ static_assertions::assert_impl_all!(crate::kernel::sched::Sched<Cores>: Send, Sy
 mod tests {
     use super::*;
 
-    mod a_bed {
+    mod a_parker {
         use super::*;
         use std::sync::Arc;
 
         #[test]
         fn remembers_one_unpark() {
-            let bed = Bed::new();
-            bed.unpark();
-            bed.unpark();
-            bed.park();
-            assert_eq!(bed.token.into_inner(), EMPTY, "the second unpark was remembered too");
+            let parker = FutexParker::new();
+            parker.unpark();
+            parker.unpark();
+            parker.park();
+            assert_eq!(parker.token.into_inner(), EMPTY, "the second unpark was remembered too");
         }
 
         #[test]
         fn is_left_when_another_thread_unparks() {
-            let bed = Arc::new(Bed::new());
+            let parker = Arc::new(FutexParker::new());
             let sleeper = thread::spawn({
-                let bed = Arc::clone(&bed);
-                move || bed.park()
+                let parker = Arc::clone(&parker);
+                move || parker.park()
             });
-            bed.unpark();
+            parker.unpark();
             sleeper.join().expect("the sleeper panicked");
         }
 
         const AN_HOUR: Nanos = 3_600_000_000_000;
 
         /// Both ways to wait for a time.
-        const WAYS: [fn(&Bed, Nanos); 2] =
-            [Bed::park_timeout, |bed, nanos| bed.sleep(|token| wait_in_slices(token, Duration::from_nanos(nanos)))];
+        const WAYS: [fn(&FutexParker, Nanos); 2] = [FutexParker::park_timeout, |parker, nanos| {
+            parker.sleep(|token| wait_in_slices(token, Duration::from_nanos(nanos)))
+        }];
 
         #[test]
         fn is_left_when_the_time_is_over() {
             for park in WAYS {
-                let bed = Bed::new();
-                // It may return for no reason, but not every time.
+                let parker = FutexParker::new();
+                // It may wake spuriously, but not every time.
                 let takes_its_time = |nanos| {
                     let before = Cores::now();
-                    park(&bed, nanos);
+                    park(&parker, nanos);
                     Cores::now() - before >= nanos
                 };
                 assert!((0..100).any(|_| takes_its_time(2_500_000)), "it never slept");
-                assert_eq!(bed.token.into_inner(), EMPTY, "somebody still sleeps");
+                assert_eq!(parker.token.into_inner(), EMPTY, "somebody still sleeps");
             }
         }
 
         #[test]
         fn is_left_before_the_time_is_over_when_another_thread_unparks() {
             for (park, round) in WAYS.into_iter().flat_map(|park| (0..20).map(move |round| (park, round))) {
-                let bed = Arc::new(Bed::new());
+                let parker = Arc::new(FutexParker::new());
                 let sleeper = thread::spawn({
-                    let bed = Arc::clone(&bed);
-                    move || park(&bed, AN_HOUR)
+                    let parker = Arc::clone(&parker);
+                    move || park(&parker, AN_HOUR)
                 });
-                while bed.token.load(Relaxed) != PARKED && !sleeper.is_finished() {
+                while parker.token.load(Relaxed) != PARKED && !sleeper.is_finished() {
                     thread::yield_now();
                 }
                 // Before it sleeps, or, more likely, after that.
                 thread::sleep(Duration::from_micros(100 * (round % 10)));
-                bed.unpark();
+                parker.unpark();
                 sleeper.join().expect("the sleeper panicked");
             }
         }
@@ -322,21 +323,21 @@ mod tests {
         #[test]
         fn remembers_one_unpark_for_a_sleep_of_some_time_too() {
             for park in WAYS {
-                let bed = Bed::new();
-                bed.unpark();
-                bed.unpark();
-                park(&bed, AN_HOUR);
-                assert_eq!(bed.token.load(Relaxed), EMPTY, "the second unpark was remembered too");
+                let parker = FutexParker::new();
+                parker.unpark();
+                parker.unpark();
+                park(&parker, AN_HOUR);
+                assert_eq!(parker.token.load(Relaxed), EMPTY, "the second unpark was remembered too");
                 // Nothing is left over for the next.
-                park(&bed, 1);
-                assert_eq!(bed.token.into_inner(), EMPTY, "somebody still sleeps");
+                park(&parker, 1);
+                assert_eq!(parker.token.into_inner(), EMPTY, "somebody still sleeps");
             }
         }
 
         #[test]
         fn is_left_at_once_if_there_is_no_time() {
             for park in WAYS {
-                park(&Bed::new(), 0);
+                park(&FutexParker::new(), 0);
             }
         }
     }

@@ -85,7 +85,7 @@ pub(in crate::runtime) fn is_stuck(tasks: &Tasks) -> bool {
 /// waits may be woken by whatever it waits for.
 pub(in crate::runtime) fn is_quiet(tasks: &Tasks) -> bool {
     let now = tasks.snapshot();
-    let at_rest = now.sleeping + now.bound + tasks.shared().guests.ms();
+    let at_rest = now.sleeping + now.bound + tasks.shared().block_on_waiters.ms();
     let nobody_runs = at_rest == now.alive && now.idle_ps == now.procs && now.detached == 0;
     nobody_runs && (now.global == 0 || now.sleeping == 0 && !now.may_start)
 }

@@ -14,7 +14,7 @@
 //! 1. *Is this a thread that runs tasks?* Its number is looked up in a table: a system call, and some atomic loads. An entry
 //!    is written by the thread that it is of, before its first task and after its last.
 //! 2. *Is the thread inside the scheduler?* Then nothing is done, and the monitor asks again at its next tick. If it is not,
-//!    the role is whole, and so is the [`Post`](crate::runtime::exec::task::Post) in it: see [`role`](crate::kernel::protocol::role).
+//!    the role is whole, and so is the [`CurrentWorker`](crate::runtime::exec::task::CurrentWorker) in it: see [`role`](crate::kernel::protocol::role).
 //! 3. *Is preemption of its P requested, and may one more task go on without?* Two atomic loads. A signal that came late, for
 //!    a P that has gone on, ends here.
 //! 4. *The counts of detached tasks*: atomic additions.

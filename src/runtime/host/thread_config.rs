@@ -54,7 +54,7 @@ thread_local! {
 }
 
 /// The threads of one runtime.
-pub(in crate::runtime) struct Staff {
+pub(in crate::runtime) struct ThreadConfig {
     wish: Option<Arc<Wish>>,
     on_start: Option<Hook>,
     on_stop: Option<Hook>,
@@ -63,12 +63,12 @@ pub(in crate::runtime) struct Staff {
     left: Condvar,
 }
 
-impl Staff {
-    pub(in crate::runtime) fn new(plan: Plan, is_simulated: bool) -> Staff {
+impl ThreadConfig {
+    pub(in crate::runtime) fn new(plan: Plan, is_simulated: bool) -> ThreadConfig {
         let Plan { name, stack, on_start, on_stop } = plan;
         let is_any = name.is_some() || stack.is_some() || is_simulated;
         let wish = is_any.then(|| Arc::new(Wish { is_simulated, name, stack }));
-        Staff { wish, on_start, on_stop, present: Mutex::new(0), left: Condvar::new() }
+        ThreadConfig { wish, on_start, on_stop, present: Mutex::new(0), left: Condvar::new() }
     }
 
     /// The next thread that this one starts is for us.
@@ -141,13 +141,13 @@ pub(in crate::runtime) struct Present(Option<Tasks>);
 
 impl Present {
     pub(in crate::runtime) fn new(tasks: &Tasks) -> Present {
-        let staff = &tasks.shared().staff;
-        if staff.on_start.is_none() && staff.on_stop.is_none() {
+        let thread_config = &tasks.shared().thread_config;
+        if thread_config.on_start.is_none() && thread_config.on_stop.is_none() {
             return Present(None);
         }
-        staff.count(|present| *present += 1);
+        thread_config.count(|present| *present += 1);
         let present = Present(Some(tasks.clone()));
-        present.run(staff.on_start.as_ref());
+        present.run(thread_config.on_start.as_ref());
         present
     }
 
@@ -162,10 +162,10 @@ impl Present {
 impl Drop for Present {
     fn drop(&mut self) {
         if let Some(tasks) = &self.0 {
-            let staff = &tasks.shared().staff;
-            self.run(staff.on_stop.as_ref());
-            staff.count(|present| *present -= 1);
-            staff.left.notify_all();
+            let thread_config = &tasks.shared().thread_config;
+            self.run(thread_config.on_stop.as_ref());
+            thread_config.count(|present| *present -= 1);
+            thread_config.left.notify_all();
         }
     }
 }

@@ -5,21 +5,21 @@ use crate::kernel::protocol::timers::NEVER;
 use crate::kernel::protocol::work_source::Poller;
 use crate::kernel::types::g::G;
 use crate::runtime::exec::idle::IdleWork;
-use crate::runtime::exec::registry::Home;
+use crate::runtime::exec::registry::RuntimeId;
 use crate::runtime::exec::worker;
 use crate::runtime::io::netpoll::Netpoll;
 use crate::runtime::time::timer::TimerQueue;
-use crate::runtime::{Bed, Cores};
+use crate::runtime::{Cores, FutexParker};
 use core::time::Duration;
 use std::io;
 use std::sync::Arc;
 
 /// The sockets of a runtime, as its scheduler sees them.
 pub(in crate::runtime) struct Reactor {
-    home: Home,
+    runtime_id: RuntimeId,
     pub(in crate::runtime) netpoll: Arc<Netpoll>,
     /// Where to wait instead, on a simulated machine: it has no network.
-    bed: Option<Bed>,
+    parker: Option<FutexParker>,
     /// What is done before anybody waits.
     pub(in crate::runtime) idle: IdleWork,
 }
@@ -28,7 +28,7 @@ impl Reactor {
     /// # Errors
     /// If the system gives no poller.
     pub(in crate::runtime) fn new(
-        home: Home,
+        runtime_id: RuntimeId,
         timers: &Arc<TimerQueue>,
         is_simulated: bool,
         idle: IdleWork,
@@ -37,16 +37,16 @@ impl Reactor {
         let timers = Arc::clone(timers);
         netpoll.set_on_first(Box::new(move || {
             // Who holds a P looks whether somebody has to wait, before it sleeps.
-            if !worker::holds_p_of(home) {
+            if !worker::holds_p_of(runtime_id) {
                 timers.announce(NEVER);
             }
         }));
         netpoll.set_on_none(Box::new(move || {
-            if let Some(tasks) = home.find() {
-                tasks.end_vain_poll();
+            if let Some(tasks) = runtime_id.find() {
+                tasks.break_idle_poll();
             }
         }));
-        Ok(Reactor { home, netpoll: Arc::new(netpoll), bed: is_simulated.then(Bed::new), idle })
+        Ok(Reactor { runtime_id, netpoll: Arc::new(netpoll), parker: is_simulated.then(FutexParker::new), idle })
     }
 
     /// The sockets.
@@ -54,7 +54,7 @@ impl Reactor {
     /// # Errors
     /// On a simulated machine there are none.
     pub(in crate::runtime) fn netpoll(&self) -> io::Result<Arc<Netpoll>> {
-        match self.bed {
+        match self.parker {
             None => Ok(Arc::clone(&self.netpoll)),
             Some(_) => Err(io::Error::new(
                 io::ErrorKind::Unsupported,
@@ -80,30 +80,30 @@ impl Poller for Arc<Reactor> {
             self.idle.do_some();
             return self.peek(put);
         }
-        if let Some(bed) = &self.bed {
+        if let Some(parker) = &self.parker {
             return match until {
-                NEVER => bed.park(),
-                until => bed.park_timeout(until.saturating_sub(Cores::now())),
+                NEVER => parker.park(),
+                until => parker.park_timeout(until.saturating_sub(Cores::now())),
             };
         }
         let timeout = (until != NEVER).then(|| Duration::from_nanos(until.saturating_sub(Cores::now())));
-        worker::collect(self.home, put, || {
+        worker::collect(self.runtime_id, put, || {
             self.netpoll.poll(timeout);
         });
     }
 
     fn peek(&self, put: &mut dyn FnMut(G)) {
-        if self.bed.is_some() {
+        if self.parker.is_some() {
             return;
         }
-        worker::collect(self.home, put, || {
+        worker::collect(self.runtime_id, put, || {
             self.netpoll.poll(Some(Duration::ZERO));
         });
     }
 
     fn interrupt(&self) {
-        match &self.bed {
-            Some(bed) => bed.unpark(),
+        match &self.parker {
+            Some(parker) => parker.unpark(),
             None => self.netpoll.interrupt(),
         }
     }

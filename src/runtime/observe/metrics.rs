@@ -53,9 +53,9 @@ thread_local! {
 
 /// Since when a simulated thread looks for work, while another runs.
 #[derive(Default)]
-pub(in crate::runtime) struct Own(Cell<Nanos>);
+pub(in crate::runtime) struct SavedThreadState(Cell<Nanos>);
 
-impl Own {
+impl SavedThreadState {
     /// Exchanges it with that of the thread that plays it.
     pub(in crate::runtime) fn swap(&self) {
         let _ = LOOKS_SINCE.try_with(|since| since.swap(&self.0));
@@ -238,7 +238,7 @@ pub struct Metrics {
     pub retakes: u64,
     /// How often a task lost its P because it ran for a whole slice and ignored preemption. Go: `asyncPreempt`.
     pub interrupts: u64,
-    /// Tasks that go on without a P now, because they were preempted and are CPU-bound, or that make way and wait for their
+    /// Tasks that go on without a P now, because they were preempted and are CPU-bound, or that yield and wait for their
     /// turn: each on a thread of its own.
     pub detached: usize,
     /// How often the monitor has found one that kept its P instead, because [`max_preempted_threads`](crate::Builder::max_preempted_threads)
@@ -260,12 +260,12 @@ pub struct Metrics {
     /// How long tasks waited for their turn, from becoming runnable to running; one time in eight is measured. `None`
     /// without [`latency_histogram`](crate::Builder::latency_histogram). Go: `/sched/latencies:seconds`.
     pub latency: Option<Histogram>,
-    /// How long a task ran until it waited, made way or ended; of the same ones. What it waited for on its thread is
+    /// How long a task ran until it waited, yielded or ended; of the same ones. What it waited for on its thread is
     /// within: a [`syscall`](crate::syscall), a [`join`](crate::JoinHandle::join).
     pub run_time: Option<Histogram>,
 }
 
-/// What was done under one P so far. A dispatch is one task that runs until it waits, makes way or ends, or one that waits
+/// What was done under one P so far. A dispatch is one task that runs until it waits, yields or ends, or one that waits
 /// on a thread of its own and gets a P again.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -337,16 +337,16 @@ impl Metrics {
             sleeps: rare.sleeps.get(),
             wakes: rare.wakes.get(),
             polls: rare.polls.get(),
-            interrupts: shared.hogs.total(),
+            interrupts: shared.detached_tasks.total(),
             detached: now.detached,
-            undetachable: shared.hogs.undetachable(),
-            preemption_lost: shared.hogs.is_lost(),
+            undetachable: shared.detached_tasks.undetachable(),
+            preemption_lost: shared.detached_tasks.is_lost(),
             stacks: shared.stacks.as_ref().map_or(0, |stacks| stacks.made()),
             spins: rare.spins.get(),
             spinning_time: Duration::from_nanos(rare.spinning_nanos.get()),
             retakes: rare.retakes.get(),
             stops: rare.stops.get(),
-            tasks_waiting: shared.hall.len(),
+            tasks_waiting: shared.owned_tasks.len(),
             timers: shared.timers.len(),
             poller_error: shared.reactor.netpoll.last_error().map(|error| error.to_string()),
             latency: meter.histogram(|times| &times.latency),

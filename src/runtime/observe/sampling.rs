@@ -46,13 +46,13 @@ impl Drop for Timed {
     }
 }
 
-/// The task at this address becomes runnable now; by lot, one in eight is measured. (In turn, the same task might come
+/// The task at this address becomes runnable now; at random, one in eight is measured. (In turn, the same task might come
 /// every time.)
 #[inline(always)]
 pub(in crate::runtime) fn readied(address: u64) {
     // Relaxed: as in `Timed::new`.
     if TIMED.load(Relaxed) > 0 {
-        place_of(address).put(address, cores::lot(8) == 0);
+        place_of(address).put(address, cores::random_below(8) == 0);
     }
 }
 

@@ -23,16 +23,16 @@ impl Printer {
     /// Prints a line every so often.
     pub(in crate::runtime) fn start(&self, tasks: &Tasks, every: Duration) -> Result<(), SpawnError> {
         let (end, is_over) = mpsc::channel();
-        let (home, known) = (tasks.home(), Known::new());
+        let (runtime_id, known) = (tasks.runtime_id(), Known::new());
         let body = move || {
             let _known = known;
             while is_over.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
-                let Some(tasks) = home.find() else { return };
+                let Some(tasks) = runtime_id.find() else { return };
                 // Without a place to write there is nobody to be told.
                 let _ = writeln!(io::stderr(), "{}", line(&tasks));
             }
         };
-        tasks.shared().staff.announce();
+        tasks.shared().thread_config.announce();
         let thread = thread_config::Wanted::take("spinpark-schedtrace").builder().spawn(body);
         let thread = thread.map_err(|error| SpawnError { os_error: error.raw_os_error() })?;
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((end, thread));

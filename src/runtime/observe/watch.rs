@@ -12,7 +12,7 @@ use crate::kernel::types::m::MId;
 use crate::kernel::types::p::PId;
 use crate::runtime::BuildError;
 use crate::runtime::exec::owned::guarded;
-use crate::runtime::exec::registry::Home;
+use crate::runtime::exec::registry::RuntimeId;
 use crate::runtime::exec::worker;
 use crate::runtime::observe::trace;
 use core::cell::Cell;
@@ -32,10 +32,10 @@ struct Run {
     /// Its runtime is watched.
     is_on: Cell<bool>,
     /// Which M it is, and of which runtime. Only if that is watched.
-    me: Cell<(Home, Option<MId>)>,
+    me: Cell<(RuntimeId, Option<MId>)>,
     /// What is dropped is not the task.
     drops_another: Cell<bool>,
-    /// The task has woken itself: it does not wait, it makes way.
+    /// The task has woken itself: it does not wait, it yields.
     has_yielded: Cell<bool>,
     /// What it waits for.
     why: Cell<&'static str>,
@@ -47,7 +47,7 @@ impl Run {
     const fn new() -> Run {
         Run {
             is_on: Cell::new(false),
-            me: Cell::new((Home::NONE, None)),
+            me: Cell::new((RuntimeId::NONE, None)),
             drops_another: Cell::new(false),
             has_yielded: Cell::new(false),
             why: Cell::new(AWAIT),
@@ -61,15 +61,15 @@ thread_local! {
 }
 
 /// What a simulated thread knows of the task that it runs, while another runs.
-pub(in crate::runtime) struct Own(Run);
+pub(in crate::runtime) struct SavedThreadState(Run);
 
-impl Default for Own {
-    fn default() -> Own {
-        Own(Run::new())
+impl Default for SavedThreadState {
+    fn default() -> SavedThreadState {
+        SavedThreadState(Run::new())
     }
 }
 
-impl Own {
+impl SavedThreadState {
     /// Exchanges it with what the thread knows that plays it.
     pub(in crate::runtime) fn swap(&self) {
         let Run { is_on, me, drops_another, has_yielded, why, is_telling } = &self.0;
@@ -104,18 +104,22 @@ impl fmt::Debug for Watchers {
 }
 
 impl Watchers {
-    /// From now on they watch the runtime `home`. `None`: there are none.
+    /// From now on they watch the runtime `runtime_id`. `None`: there are none.
     ///
     /// # Errors
     /// If there is no file to be had, or no thread to write it.
-    pub(in crate::runtime) fn open(self, home: Home, config: &Config) -> Result<Option<Box<Watch>>, BuildError> {
+    pub(in crate::runtime) fn open(
+        self,
+        runtime_id: RuntimeId,
+        config: &Config,
+    ) -> Result<Option<Box<Watch>>, BuildError> {
         let mut observers = self.observers;
         for recorder in self.recorders {
-            recorder.begin(home, config);
+            recorder.begin(runtime_id, config);
             observers.push(Arc::new(recorder));
         }
         let Some(path) = self.path else { return Ok(Watch::new(observers, None)) };
-        let made = trace::File::create(path.clone(), home, config);
+        let made = trace::File::create(path.clone(), runtime_id, config);
         let (file, to) = made.map_err(|error| BuildError::Trace { path, os_error: error.raw_os_error() })?;
         file.start(to).map_err(BuildError::Spawn)?;
         Ok(Watch::new(observers, Some(file)))
@@ -198,10 +202,10 @@ impl Seat {
 pub(in crate::runtime) struct Present(());
 
 impl Present {
-    pub(in crate::runtime) fn new(home: Home, m: MId) -> Present {
+    pub(in crate::runtime) fn new(runtime_id: RuntimeId, m: MId) -> Present {
         RUN.with(|run| {
             run.is_on.set(true);
-            run.me.set((home, Some(m)));
+            run.me.set((runtime_id, Some(m)));
         });
         Present(())
     }
@@ -211,13 +215,13 @@ impl Drop for Present {
     fn drop(&mut self) {
         RUN.with(|run| {
             run.is_on.set(false);
-            run.me.set((Home::NONE, None));
+            run.me.set((RuntimeId::NONE, None));
         });
     }
 }
 
 /// Which M of a watched runtime this thread is, and of which.
-pub(in crate::runtime) fn me() -> (Home, Option<MId>) {
+pub(in crate::runtime) fn me() -> (RuntimeId, Option<MId>) {
     RUN.with(|run| run.me.get())
 }
 
@@ -239,7 +243,7 @@ pub(crate) fn waits_for(why: &'static str) {
     RUN.with(|run| run.why.set(why));
 }
 
-/// To be called by a future that returns `Pending` and has woken the task: it does not wait, it makes way.
+/// To be called by a future that returns `Pending` and has woken the task: it does not wait, it yields.
 ///
 /// Inlined into who is not: see [`waits_for`].
 #[inline(always)]
@@ -264,16 +268,20 @@ pub(in crate::runtime) fn drop_another<T>(task: T) {
 
 /// The task that this waker wakes was made, there.
 #[inline(always)]
-pub(in crate::runtime) fn created(home: Home, waker: impl FnOnce() -> Waker, at: &'static Location<'static>) {
+pub(in crate::runtime) fn created(
+    runtime_id: RuntimeId,
+    waker: impl FnOnce() -> Waker,
+    at: &'static Location<'static>,
+) {
     // Relaxed: whoever can make a task of a runtime has seen it made.
     if WATCHED.load(Relaxed) > 0 {
-        tell_created(home, number(&waker()), at);
+        tell_created(runtime_id, number(&waker()), at);
     }
 }
 
 #[cold]
-fn tell_created(home: Home, g: u64, at: &'static Location<'static>) {
-    worker::with_runtime(home, |tasks| tasks.shared().tell(Event::Created { g, at }));
+fn tell_created(runtime_id: RuntimeId, g: u64, at: &'static Location<'static>) {
+    worker::with_runtime(runtime_id, |tasks| tasks.shared().tell(Event::Created { g, at }));
 }
 
 /// A task is about to wait; not if it is one that somebody runs elsewhere than its runtime would.

@@ -2,7 +2,7 @@
 
 use crate::runtime::exec::yielding::waits_if_pending;
 use crate::runtime::sync::MutexGuard;
-use crate::runtime::sync::chan::seats::{Line, Outcome, Seat, Seats};
+use crate::runtime::sync::chan::waitq::{Outcome, Seats, WaitQueue, Waiter};
 use crate::runtime::sync::chan::waking::{forget, wake};
 use async_lock::futures::Lock;
 use core::fmt;
@@ -41,7 +41,7 @@ pub struct Cond {
 struct State {
     /// A value in a seat: one was to be woken, and it is this.
     seats: Seats<()>,
-    line: Line,
+    line: WaitQueue,
 }
 
 impl State {
@@ -57,7 +57,7 @@ impl State {
 impl Cond {
     /// Nobody waits.
     pub const fn new() -> Self {
-        Cond { state: std::sync::Mutex::new(State { seats: Seats::new(), line: Line::new() }) }
+        Cond { state: std::sync::Mutex::new(State { seats: Seats::new(), line: WaitQueue::new() }) }
     }
 
     /// Unlocks the mutex and waits until it is notified; then locks it again and gives the guard back. It waits from the
@@ -120,7 +120,7 @@ struct Place<'a> {
 
 impl Place<'_> {
     fn sit(&mut self, waker: Waker) {
-        let seat = Seat::new(waker, None, None);
+        let seat = Waiter::new(waker, None, None);
         self.seat = Some(self.cond.with(|state| state.line.join(&mut state.seats, seat)));
     }
 

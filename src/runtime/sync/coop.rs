@@ -1,6 +1,6 @@
-//! Futures that make way.
+//! Futures that yield.
 
-use crate::runtime::exec::yielding::{make_way, waits_if_pending};
+use crate::runtime::exec::yielding::{waits_if_pending, yield_p};
 use core::fmt;
 use core::future::Future;
 use core::pin::Pin;
@@ -8,7 +8,7 @@ use core::task::{Context, Poll, ready};
 use pin_project_lite::pin_project;
 
 pin_project! {
-    /// Waiting for one's turn at a lock. If the task has run for long and others wait, it makes way first: one that always
+    /// Waiting for one's turn at a lock. If the task has run for long and others wait, it yields first: one that always
     /// finds the lock free would never wait by itself.
     #[must_use = "a future does nothing until it is awaited"]
     pub struct Turn<F> {
@@ -30,7 +30,7 @@ impl<F: Future> Future for Turn<F> {
 
     #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        ready!(make_way(cx));
+        ready!(yield_p(cx));
         let this = self.project();
         waits_if_pending(this.future.poll(cx), this.why)
     }

@@ -33,7 +33,7 @@
 //!
 //! `Mutex`, `RwLock`, `Semaphore` and `OnceCell` are those of the crate
 //! [async-lock](https://docs.rs/async-lock), in a thin coat: what blocks a thread is not offered, and a task that locks
-//! over and over makes way when it is asked to, even if it never has to wait. `WaitGroup` and `Cond` are ours.
+//! over and over yields when it is asked to, even if it never has to wait. `WaitGroup` and `Cond` are ours.
 //!
 //! A lock of the standard library is the better one where nothing is awaited under it. These are for guards that are held
 //! across an `.await`.

@@ -22,7 +22,7 @@
 
 use crate::host::Host;
 use crate::runtime::Cores;
-use crate::runtime::exec::yielding::make_way;
+use crate::runtime::exec::yielding::yield_p;
 use crate::runtime::observe::watch;
 use crate::runtime::time::Sleep;
 use core::convert::Infallible;
@@ -434,7 +434,7 @@ impl<C: Cases, O: Otherwise> Future for Select<C, O> {
     type Output = Selected<C::Output, O::Output>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        core::task::ready!(make_way(cx));
+        core::task::ready!(yield_p(cx));
         loop {
             if self.is_waiting
                 && let Some(output) = self.as_mut().settle()

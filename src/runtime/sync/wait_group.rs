@@ -1,7 +1,7 @@
 //! Waiting until several have done.
 
 use crate::runtime::exec::yielding::waits_if_pending;
-use crate::runtime::sync::chan::seats::{Line, Outcome, Seat, Seats};
+use crate::runtime::sync::chan::waitq::{Outcome, Seats, WaitQueue, Waiter};
 use crate::runtime::sync::chan::waking::{Lender, forget, wake};
 use core::fmt;
 use core::future::Future;
@@ -21,13 +21,13 @@ pub struct WaitGroup {
 struct State {
     count: usize,
     seats: Seats<()>,
-    line: Line,
+    line: WaitQueue,
 }
 
 impl WaitGroup {
     /// Waits for nobody yet.
     pub const fn new() -> Self {
-        WaitGroup { state: Mutex::new(State { count: 0, seats: Seats::new(), line: Line::new() }) }
+        WaitGroup { state: Mutex::new(State { count: 0, seats: Seats::new(), line: WaitQueue::new() }) }
     }
 
     /// `n` more are to be waited for. From any thread. Go: `Add`.
@@ -113,7 +113,7 @@ impl Waiting<'_> {
             if state.count == 0 {
                 return Some(Poll::Ready(()));
             }
-            let seat = Seat::new(lender.lend()?, None, None);
+            let seat = Waiter::new(lender.lend()?, None, None);
             self.seat = Some(state.line.join(&mut state.seats, seat));
             return Some(Poll::Pending);
         };

@@ -6,8 +6,8 @@ use crate::kernel::protocol::work_source::{self, WorkSource};
 use crate::kernel::types::g::G;
 use crate::kernel::types::p::PId;
 use crate::runtime::Cores;
-use crate::runtime::exec::owned::{Hall, guarded};
-use crate::runtime::exec::registry::Home;
+use crate::runtime::exec::owned::{OwnedTasks, guarded};
+use crate::runtime::exec::registry::RuntimeId;
 use crate::runtime::exec::worker;
 use crate::runtime::host::foreign_threads::{self, Known};
 use core::iter;
@@ -32,9 +32,9 @@ pub(in crate::runtime) struct TimerQueue {
 }
 
 impl TimerQueue {
-    pub(in crate::runtime) fn new(shelves: usize) -> Self {
+    pub(in crate::runtime) fn new(shards: usize) -> Self {
         TimerQueue {
-            timers: Timers::new(shelves),
+            timers: Timers::new(shards),
             scheduler: OnceLock::new(),
             is_closed: AtomicBool::new(false),
             is_served: Mutex::new(false),
@@ -145,9 +145,9 @@ impl TimerQueue {
 
 /// As the scheduler sees it.
 pub(in crate::runtime) struct TimerSource {
-    pub(in crate::runtime) home: Home,
+    pub(in crate::runtime) runtime_id: RuntimeId,
     pub(in crate::runtime) timers: Arc<TimerQueue>,
-    pub(in crate::runtime) hall: Arc<Hall>,
+    pub(in crate::runtime) owned_tasks: Arc<OwnedTasks>,
     pub(in crate::runtime) waker: work_source::Waker,
     /// When it was last looked at whether everything is at rest.
     pub(in crate::runtime) looked: AtomicU64,
@@ -168,9 +168,9 @@ impl WorkSource for TimerSource {
 
     fn take(&self, p: Option<PId>, put: &mut dyn FnMut(G)) {
         let now = Cores::now();
-        let shelf = p.map_or(0, |p| p.0 as usize);
-        worker::collect(self.home, put, || {
-            while let Some(waker) = self.timers.timers.take_due(shelf, now) {
+        let shard = p.map_or(0, |p| p.0 as usize);
+        worker::collect(self.runtime_id, put, || {
+            while let Some(waker) = self.timers.timers.take_due(shard, now) {
                 guarded(|| waker.wake());
             }
         });
@@ -189,16 +189,16 @@ impl WorkSource for TimerSource {
         }
         // Relaxed: as above.
         self.looked.store(now, Relaxed);
-        worker::with_runtime(self.home, |tasks| {
-            let guests = &tasks.shared().guests;
-            if guests.is_any() && foreign_threads::is_quiet(tasks) {
-                guests.all_is_quiet();
+        worker::with_runtime(self.runtime_id, |tasks| {
+            let block_on_waiters = &tasks.shared().block_on_waiters;
+            if block_on_waiters.is_any() && foreign_threads::is_quiet(tasks) {
+                block_on_waiters.all_is_quiet();
             }
         });
     }
 
     /// Also while tasks wait that a thread of somebody else's may wake.
     fn is_expecting(&self) -> bool {
-        self.timers.is_expecting() || self.hall.len() > 0 && !foreign_threads::are_all_known()
+        self.timers.is_expecting() || self.owned_tasks.len() > 0 && !foreign_threads::are_all_known()
     }
 }

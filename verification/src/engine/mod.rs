@@ -96,7 +96,7 @@ impl Engine {
         matches!(self, Engine::Rc11 | Engine::Sc | Engine::Tso)
     }
 
-    /// Does it draw schedules by lot?
+    /// Does it draw schedules at random?
     pub const fn samples(self) -> bool {
         matches!(self, Engine::Random | Engine::Pct | Engine::TsoRandom | Engine::TsoPct)
     }
@@ -154,7 +154,7 @@ pub enum Verdict {
     /// A bound was set and may have cut something off.
     #[serde(rename = "bounded")]
     Bounded,
-    /// Schedules were drawn by lot.
+    /// Schedules were sampled at random.
     #[serde(rename = "sampled")]
     Sampled,
     /// It does not hold.

@@ -76,7 +76,7 @@ impl Model {
         match self.come_back(m, p, left, Item::G(g)) {
             Some(p) => self.ms[m].at = At::Runs { g, p },
             None => match self.rest(m) {
-                Slept::Run { p, seeks } => self.look_with(m, p, seeks),
+                Slept::Run { p, spins } => self.look_with(m, p, spins),
                 Slept::Sleeps => (),
                 Slept::Exit => self.exited(m),
             },
@@ -127,7 +127,7 @@ impl Model {
             self.ms[m].why = Woken::Ready;
             self.events.push(Ev::WaitOver(m, Woken::Ready));
         } else {
-            self.ms[m] = super::model::M { at: At::Waits(g), mail: None, why: Woken::Ready };
+            self.ms[m] = super::model::M { at: At::Waits(g), nextp: None, why: Woken::Ready };
             self.events.push(Ev::Left { m, p, waits: true });
             self.hand_on(p);
             self.waiting.push((m, wake));
@@ -137,16 +137,16 @@ impl Model {
         }
     }
 
-    /// The G of `m` makes way, if there is anything to make way for.
+    /// The G of `m` yields, if there is anything to yield for.
     pub(super) fn yield_bound(&mut self, m: usize, g: u64, p: usize) {
-        self.ps[p].is_asked = false;
+        self.ps[p].is_needspinning = false;
         self.attend(p);
         let has_work = !self.global.is_empty() || !self.arrived.is_empty() || self.ps[p].len() > 0;
         if self.is_stopping || has_work && !self.is_wanted() {
-            self.seen.note("a bound G made way");
+            self.seen.note("a bound G yielded");
             self.events.push(Ev::Left { m, p, waits: false });
             let is_detached = self.detached() < self.numbers.max_detached;
-            self.seen.note_if(is_detached, "a bound G made way, and its M counts as detached");
+            self.seen.note_if(is_detached, "a bound G yielded, and its M counts as detached");
             let waits = At::Yielded { g, is_detached };
             self.global.push_back(Item::Ticket(m));
             self.ms[m].at = waits;
@@ -157,7 +157,7 @@ impl Model {
 
     /// The monitor looks at each P.
     pub(super) fn tick(&mut self) {
-        let somebody_looks = self.seekers + self.idle.len() > 0;
+        let somebody_looks = self.spinning_ms + self.idle.len() > 0;
         let is_wanted = self.is_stopping || self.safepoint.is_some();
         let mut retook = false;
         for p in (0..self.procs).collect::<Vec<_>>() {
@@ -167,8 +167,8 @@ impl Model {
             let (slice_is_old, retake) = self.judge(p, somebody_looks);
             if self.ps[p].in_call_of.is_none() {
                 if slice_is_old {
-                    self.seen.note("a G was asked to make way");
-                    let first = !std::mem::replace(&mut self.ps[p].is_asked, true);
+                    self.seen.note("a G was asked to yield");
+                    let first = !std::mem::replace(&mut self.ps[p].is_needspinning, true);
                     self.events.push(Ev::Preempt(p, first));
                     let most = self.numbers.max_detached;
                     if most > 0 && self.detached() >= most {

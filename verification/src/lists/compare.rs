@@ -62,7 +62,7 @@ pub fn both(model: &mut Model, kernel: &mut Kernel, this: Move) -> Result<(), Br
     }
 }
 
-/// When every M sleeps nothing may be wrong, unless no M could be had, or the scheduler is closed.
+/// When every M sleeps nothing may be wrong, unless no M was available, or the scheduler is closed.
 fn quiet(model: &Model, found: &Seen) -> Result<(), Broken> {
     let snapshot = &found.snapshot;
     match snapshot.violation() {

@@ -1,6 +1,6 @@
 //! Whose P is whose: who is woken with one, who sleeps without, to whom it is handed on, and when nobody can go on.
 
-use super::model::{At, Mail, Model, Until};
+use super::model::{At, Model, NextP, Until};
 use super::moves::{Ev, Item, Who};
 use super::wrong::Wrong;
 use spinpark::kernel::protocol::locked::{Wake, Woken};
@@ -9,8 +9,8 @@ use spinpark::kernel::protocol::locked::{Wake, Woken};
 pub(super) enum Slept {
     /// It sleeps.
     Sleeps,
-    /// It has mail.
-    Run { p: usize, seeks: bool },
+    /// It has `nextp`.
+    Run { p: usize, spins: bool },
     /// It has to end.
     Exit,
 }
@@ -41,41 +41,41 @@ impl Model {
 
     /// Work was queued. If nobody looks, an idle P gets somebody who does; if none is idle, word is left.
     pub(super) fn wakep(&mut self) {
-        if self.seekers > 0 && !self.is(Wrong::WakesThoughSomebodyLooks) {
+        if self.spinning_ms > 0 && !self.is(Wrong::WakesThoughSomebodyLooks) {
             self.seen.note("nobody was woken, for somebody looks");
             return;
         }
         match self.idle_p_unless_closed() {
             Some(p) => {
-                self.seekers += 1;
+                self.spinning_ms += 1;
                 self.start(p, true);
             }
-            None => self.wants_seeker = true,
+            None => self.wants_spinning_m = true,
         }
     }
 
     /// `p` is run by the M that fell asleep last, else by a new one; if there can be none, by nobody for now.
-    pub(super) fn start(&mut self, p: usize, seeks: bool) {
+    pub(super) fn start(&mut self, p: usize, spins: bool) {
         let oldest = self.is(Wrong::WakesWhoSleepsLongest) && !self.sleeping.is_empty();
         let sleeper = if oldest { Some(self.sleeping.remove(0)) } else { self.sleeping.pop() };
         if let Some(m) = sleeper {
             self.seen.note("a sleeper was woken");
             self.events.push(Ev::Woken(m));
-            return self.deliver(m, Mail::Run { p, seeks });
+            return self.wake_with(m, NextP::Run { p, spins });
         }
         let m = if self.is_closed || !self.may_start() { None } else { self.unused.pop() };
-        let Some(m) = m else { return self.refuse(p, seeks, None) };
+        let Some(m) = m else { return self.refuse(p, spins, None) };
         self.alive += 1;
         self.events.push(Ev::Starting(m));
         match self.refusals.checked_sub(1) {
             Some(left) => {
                 self.refusals = left;
                 self.seen.note("a start was refused");
-                self.refuse(p, seeks, Some(m));
+                self.refuse(p, spins, Some(m));
             }
             None => {
-                self.ms[m].at = At::InTheWings;
-                self.deliver(m, Mail::Run { p, seeks });
+                self.ms[m].at = At::Suspended;
+                self.wake_with(m, NextP::Run { p, spins });
             }
         }
     }
@@ -90,13 +90,13 @@ impl Model {
             self.exited(m);
             return self.events.push(Ev::Began(true));
         };
-        (self.seekers, self.wants_seeker) = (self.seekers + 1, false);
+        (self.spinning_ms, self.wants_spinning_m) = (self.spinning_ms + 1, false);
         self.events.push(Ev::Starting(m));
         let refused = self.refusals.checked_sub(1);
         match refused {
             None => {
-                self.ms[m].at = At::InTheWings;
-                self.deliver(m, Mail::Run { p, seeks: true });
+                self.ms[m].at = At::Suspended;
+                self.wake_with(m, NextP::Run { p, spins: true });
             }
             Some(left) => {
                 self.refusals = left;
@@ -114,16 +114,16 @@ impl Model {
         self.free_m(m);
         self.end_m();
         self.unlock();
-        self.deliver(sleeper, Mail::Run { p, seeks: true });
+        self.wake_with(sleeper, NextP::Run { p, spins: true });
     }
 
-    pub(super) fn deliver(&mut self, m: usize, mail: Mail) {
-        debug_assert!(self.ms[m].mail.is_none(), "M{m} has mail");
-        self.ms[m].mail = Some(mail);
+    pub(super) fn wake_with(&mut self, m: usize, nextp: NextP) {
+        debug_assert!(self.ms[m].nextp.is_none(), "M{m} has `nextp`");
+        self.ms[m].nextp = Some(nextp);
     }
 
-    /// No M could be had for `p`: its Gs go to where all look, it is idle, and a seeker is asked for.
-    fn refuse(&mut self, p: usize, seeks: bool, m: Option<usize>) {
+    /// No M was available for `p`: its Gs go to where all look, it is idle, and a spinning M is asked for.
+    fn refuse(&mut self, p: usize, spins: bool, m: Option<usize>) {
         self.events.push(Ev::Refused);
         self.refused += 1;
         self.seen.note_if(m.is_none() && !self.is_closed, "there could be no more Ms");
@@ -133,9 +133,9 @@ impl Model {
         let gs = self.ps[p].empty();
         self.seen.note_if(!gs.is_empty(), "a P that nobody could run held Gs");
         self.global.extend(gs);
-        self.let_go(p, true);
-        self.wants_seeker |= !self.is(Wrong::RefusedAndForgotten);
-        self.seekers -= usize::from(seeks);
+        self.releasep(p, true);
+        self.wants_spinning_m |= !self.is(Wrong::RefusedAndForgotten);
+        self.spinning_ms -= usize::from(spins);
         if let Some(m) = m {
             self.free_m(m);
             self.end_m();
@@ -144,7 +144,7 @@ impl Model {
     }
 
     /// Nobody runs `p` any more: a stop comes first, then a safepoint, then who waits, if nobody can look.
-    pub(super) fn let_go(&mut self, p: usize, nobody_looks: bool) {
+    pub(super) fn releasep(&mut self, p: usize, nobody_looks: bool) {
         if self.is_stopping {
             self.events.push(Ev::Held(p));
             self.held.push(p);
@@ -162,7 +162,7 @@ impl Model {
         match ticket {
             Some(m) => {
                 self.seen.note("a P that nobody looks for went to who waits");
-                self.deliver(m, Mail::Run { p, seeks: false });
+                self.wake_with(m, NextP::Run { p, spins: false });
             }
             None => {
                 self.events.push(Ev::Listed(p));
@@ -198,7 +198,7 @@ impl Model {
         match self.idle_p() {
             Some(p) => {
                 self.seen.note("who waited got an idle P");
-                self.deliver(m, Mail::Run { p, seeks: false });
+                self.wake_with(m, NextP::Run { p, spins: false });
             }
             None => self.global.push_back(Item::Ticket(m)),
         }
@@ -251,10 +251,10 @@ impl Model {
         if self.is_closed {
             return Slept::Exit;
         }
-        if !self.idle.is_empty() && self.wants_seeker {
-            (self.seekers, self.wants_seeker) = (self.seekers + 1, false);
+        if !self.idle.is_empty() && self.wants_spinning_m {
+            (self.spinning_ms, self.wants_spinning_m) = (self.spinning_ms + 1, false);
             self.seen.note("who was about to sleep was asked to look");
-            return self.idle_p().map_or(Slept::Sleeps, |p| Slept::Run { p, seeks: true });
+            return self.idle_p().map_or(Slept::Sleeps, |p| Slept::Run { p, spins: true });
         }
         self.sleeping.push(m);
         self.events.push(Ev::Slept { m, sleeping: self.sleeping.len(), alive: self.alive });
@@ -264,12 +264,12 @@ impl Model {
         self.collect(m)
     }
 
-    /// Is there mail for `m`, which sleeps?
+    /// Is there `nextp` for `m`, which sleeps?
     pub(super) fn collect(&mut self, m: usize) -> Slept {
-        match self.ms[m].mail.take() {
+        match self.ms[m].nextp.take() {
             None => Slept::Sleeps,
-            Some(Mail::Run { p, seeks }) => Slept::Run { p, seeks },
-            Some(Mail::Exit) => Slept::Exit,
+            Some(NextP::Run { p, spins }) => Slept::Run { p, spins },
+            Some(NextP::Exit) => Slept::Exit,
         }
     }
 
@@ -322,15 +322,15 @@ impl Model {
             if has_work {
                 return self.start(p, false);
             }
-            let nobody_looks = self.idle.is_empty() && self.seekers == 0 && !self.is(Wrong::HandsOnWithoutALook);
-            if self.wants_seeker || nobody_looks {
-                self.seen.note_if(self.wants_seeker, "a P was handed on because a seeker was asked for");
-                self.seen.note_if(!self.wants_seeker, "a P was handed on because nobody looks");
-                (self.seekers, self.wants_seeker) = (self.seekers + 1, false);
+            let nobody_looks = self.idle.is_empty() && self.spinning_ms == 0 && !self.is(Wrong::HandsOnWithoutALook);
+            if self.wants_spinning_m || nobody_looks {
+                self.seen.note_if(self.wants_spinning_m, "a P was handed on because a spinning M was asked for");
+                self.seen.note_if(!self.wants_spinning_m, "a P was handed on because nobody looks");
+                (self.spinning_ms, self.wants_spinning_m) = (self.spinning_ms + 1, false);
                 return self.start(p, true);
             }
         }
-        self.let_go(p, false);
+        self.releasep(p, false);
         self.unlock();
     }
 

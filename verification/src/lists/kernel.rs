@@ -3,7 +3,7 @@
 use super::moves::{Bed, Ev, Move, Numbers, OUTSIDERS, Seen, What, Who};
 use super::witness::{Role, Source, Witness, item, ran};
 use crate::models::common::g;
-use crate::puppets::{Puppets, Scene, Stage};
+use crate::puppets::{ModelHost, Puppets, Scenario};
 use spinpark::host::Host;
 use spinpark::kernel::protocol::find::Worker;
 use spinpark::kernel::protocol::work_source::Waker;
@@ -31,7 +31,7 @@ fn look(sched: &S, m: MId, worker: Option<Worker>) {
 /// A scheduler whose threads are puppets.
 pub struct Kernel {
     sched: S,
-    stage: Stage,
+    stage: ModelHost,
     witness: Witness,
     waker: Waker,
     watch: Watch,
@@ -46,7 +46,7 @@ impl Kernel {
     /// # Panics
     /// If they are not allowed.
     pub fn new(numbers: Numbers) -> Kernel {
-        let (stage, witness) = (Stage::new(), Witness::default());
+        let (stage, witness) = (ModelHost::new(), Witness::default());
         let (mut waker, theirs) = (None, witness.clone());
         let sched: S = Sched::with_sources(numbers.config(), witness.clone(), live, |its| {
             waker = Some(its.clone());
@@ -149,24 +149,24 @@ impl Kernel {
     /// `who` does this, until it is done or falls asleep.
     fn act(&mut self, who: Who, does: impl FnOnce(&S) + Send + 'static) {
         let sched = Arc::clone(&self.sched);
-        let scene = self.stage.play(move || does(&sched));
-        self.after(who, scene);
+        let scenario = self.stage.play(move || does(&sched));
+        self.after(who, scenario);
     }
 
-    fn after(&mut self, who: Who, scene: Scene) {
-        match scene {
-            Scene::Over => self.asleep.remove(&who),
-            Scene::Asleep(puppet) => self.asleep.insert(who, puppet),
+    fn after(&mut self, who: Who, scenario: Scenario) {
+        match scenario {
+            Scenario::Over => self.asleep.remove(&who),
+            Scenario::Asleep(puppet) => self.asleep.insert(who, puppet),
         };
     }
 
     fn go_on(&mut self, who: Who) {
-        let scene = match (self.asleep.get(&who), who) {
+        let scenario = match (self.asleep.get(&who), who) {
             (Some(&puppet), _) => self.stage.go_on(puppet),
             (None, Who::M(m)) => self.stage.begin(&name(m)).expect("a thread was asked for"),
             (None, _) => panic!("{who:?} does not sleep"),
         };
-        self.after(who, scene);
+        self.after(who, scenario);
     }
 
     fn by_a_g(&mut self, what: What, m: usize) {
@@ -269,9 +269,9 @@ impl Kernel {
 
     fn bed(&self, who: Who) -> Bed {
         if let Who::M(m) = who
-            && self.stage.has_in_the_wings(&name(m))
+            && self.stage.has_suspended(&name(m))
         {
-            return Bed::InTheWings;
+            return Bed::Suspended;
         }
         if let Some(&puppet) = self.asleep.get(&who) {
             return Bed::Asleep(self.stage.is_woken(puppet));

@@ -1,7 +1,7 @@
 //! Who looks for a G: at which places, in which order, and what it takes.
 
 use super::hands::Slept;
-use super::model::{At, Mail, Model};
+use super::model::{At, Model, NextP};
 use super::moves::{Ev, Item};
 use super::wrong::Wrong;
 use spinpark::kernel::protocol::sources::Source;
@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 pub(super) struct Looker {
     pub(super) m: usize,
     pub(super) p: usize,
-    pub(super) seeks: bool,
+    pub(super) spins: bool,
 }
 
 /// What came of giving up.
@@ -35,14 +35,14 @@ fn places(global_first: bool) -> [Source; 5] {
 
 impl Model {
     /// `m`, which had none, has this P, and looks.
-    pub(super) fn look_with(&mut self, m: usize, p: usize, seeks: bool) {
-        self.got(m, p, seeks);
-        self.look(Looker { m, p, seeks });
+    pub(super) fn look_with(&mut self, m: usize, p: usize, spins: bool) {
+        self.got(m, p, spins);
+        self.look(Looker { m, p, spins });
     }
 
-    fn got(&mut self, m: usize, p: usize, seeks: bool) {
+    fn got(&mut self, m: usize, p: usize, spins: bool) {
         self.events.push(Ev::Got { m, p });
-        if seeks {
+        if spins {
             self.events.push(Ev::Called(m));
         }
     }
@@ -58,9 +58,9 @@ impl Model {
                     GaveUp::Again => continue,
                     GaveUp::Closed => return self.exited(m),
                     GaveUp::Let { sought } => match self.look_once_more(m, sought) {
-                        Slept::Run { p, seeks } => {
-                            self.got(m, p, seeks);
-                            looker = Looker { m, p, seeks };
+                        Slept::Run { p, spins } => {
+                            self.got(m, p, spins);
+                            looker = Looker { m, p, spins };
                             continue;
                         }
                         Slept::Sleeps => return,
@@ -77,11 +77,11 @@ impl Model {
                 Item::Ticket(bound) => {
                     self.seen.note("a ticket was served");
                     self.events.push(Ev::Left { m, p: looker.p, waits: false });
-                    self.deliver(bound, Mail::Run { p: looker.p, seeks: false });
+                    self.wake_with(bound, NextP::Run { p: looker.p, spins: false });
                     match self.rest(m) {
-                        Slept::Run { p, seeks } => {
-                            self.got(m, p, seeks);
-                            looker = Looker { m, p, seeks };
+                        Slept::Run { p, spins } => {
+                            self.got(m, p, spins);
+                            looker = Looker { m, p, spins };
                         }
                         Slept::Sleeps => return,
                         Slept::Exit => return self.exited(m),
@@ -97,7 +97,7 @@ impl Model {
             && !self.is_globals_turn(p)
             && let Some((item, next)) = self.take_local(p)
         {
-            self.ps[p].is_asked = false;
+            self.ps[p].is_needspinning = false;
             self.events.push(Ev::Found { m, p, item, from: Source::Local, next });
             match item {
                 Item::G(g) => {
@@ -110,7 +110,7 @@ impl Model {
                 }
             }
         }
-        self.look(Looker { m, p, seeks: false });
+        self.look(Looker { m, p, spins: false });
     }
 
     /// To run next; what was to run next before goes behind the others.
@@ -127,10 +127,10 @@ impl Model {
 
     /// One that found something no longer looks; the last of those wakes another, if anything is left to be found.
     fn pass_the_baton(&mut self, looker: &mut Looker) {
-        if std::mem::take(&mut looker.seeks) {
+        if std::mem::take(&mut looker.spins) {
             self.events.push(Ev::Sought(looker.m));
-            self.seekers -= 1;
-            let (any, is_last) = (self.any_work(), self.seekers == 0);
+            self.spinning_ms -= 1;
+            let (any, is_last) = (self.any_work(), self.spinning_ms == 0);
             self.seen.note_if(is_last && !any, "the last to find work left nothing, and woke nobody");
             if is_last && (any && !self.is(Wrong::PassesNoBaton) || self.is(Wrong::PassesTheBatonForNothing)) {
                 self.wakep();
@@ -146,7 +146,7 @@ impl Model {
         for from in places(self.numbers.global_first) {
             let Some((item, next)) = self.take(looker, from) else { continue };
             let Looker { m, p, .. } = *looker;
-            self.ps[p].is_asked = false;
+            self.ps[p].is_needspinning = false;
             self.events.push(Ev::Found { m, p, item, from, next });
             self.seen.note(match from {
                 Source::GlobalTurn => "found at the global queue's turn",
@@ -271,13 +271,13 @@ impl Model {
 
     /// From the others, in an order that is drawn: half of a ring; in the last pass `runnext`, if the ring is empty.
     fn steal(&mut self, looker: &mut Looker) -> Option<Item> {
-        if !looker.seeks {
-            if 2 * self.seekers >= self.procs - self.idle.len() {
+        if !looker.spins {
+            if 2 * self.spinning_ms >= self.procs - self.idle.len() {
                 self.seen.note("enough look already");
                 return None;
             }
             self.events.push(Ev::Spinning(looker.m));
-            (self.seekers, self.wants_seeker, looker.seeks) = (self.seekers + 1, false, true);
+            (self.spinning_ms, self.wants_spinning_m, looker.spins) = (self.spinning_ms + 1, false, true);
         }
         for pass in 1..=self.numbers.steal_passes {
             let is_last = pass == self.numbers.steal_passes || self.is(Wrong::StealsRunnextAtOnce);
@@ -326,48 +326,48 @@ impl Model {
 
     /// Nothing was found. The P is let go of, unless something speaks against it.
     fn give_up(&mut self, looker: &mut Looker) -> GaveUp {
-        let Looker { m, p, seeks } = *looker;
+        let Looker { m, p, spins } = *looker;
         if self.is_closed || self.is_stopping {
             if self.is_closed {
                 let gs = self.ps[p].empty();
                 self.global.extend(gs);
             }
-            self.seekers -= usize::from(seeks);
-            self.let_go(p, false);
+            self.spinning_ms -= usize::from(spins);
+            self.releasep(p, false);
             self.unlock();
             return if self.is_closed { GaveUp::Closed } else { GaveUp::Let { sought: false } };
         }
         if let Some(item) = self.take_share(p) {
-            self.ps[p].is_asked = false;
+            self.ps[p].is_needspinning = false;
             self.events.push(Ev::Found { m, p, item, from: Source::Global, next: false });
             return GaveUp::Found(item);
         }
-        if !seeks && (self.wants_seeker || self.idle.is_empty() && self.seekers == 0) {
+        if !spins && (self.wants_spinning_m || self.idle.is_empty() && self.spinning_ms == 0) {
             self.seen.note("who was about to idle its P was asked to look");
-            (self.seekers, self.wants_seeker, looker.seeks) = (self.seekers + 1, false, true);
+            (self.spinning_ms, self.wants_spinning_m, looker.spins) = (self.spinning_ms + 1, false, true);
             self.events.push(Ev::Called(m));
             return GaveUp::Again;
         }
         self.events.push(Ev::Idled { m, p });
-        self.let_go(p, false);
+        self.releasep(p, false);
         self.unlock();
-        GaveUp::Let { sought: seeks }
+        GaveUp::Let { sought: spins }
     }
 
     /// One that sought looks at everything once more, without a P; then it sleeps.
     fn look_once_more(&mut self, m: usize, sought: bool) -> Slept {
         if sought {
             self.events.push(Ev::Sought(m));
-            self.seekers -= 1;
+            self.spinning_ms -= 1;
             if self.any_work() {
                 self.seen.note("the second look found something");
                 let p = if self.is_closed { None } else { self.idle_p() };
                 match p {
                     Some(p) => {
-                        (self.seekers, self.wants_seeker) = (self.seekers + 1, false);
-                        return Slept::Run { p, seeks: true };
+                        (self.spinning_ms, self.wants_spinning_m) = (self.spinning_ms + 1, false);
+                        return Slept::Run { p, spins: true };
                     }
-                    None => self.wants_seeker = true,
+                    None => self.wants_spinning_m = true,
                 }
             }
         }

@@ -2,7 +2,7 @@
 //!
 //! The kernel plays on [`Puppets`](crate::puppets::Puppets): one moves at a time, until it falls asleep. So between two
 //! moves everybody who has begun runs a G, sleeps, is in a system call, or has stopped the world; and [`Model`] can say
-//! exactly what the next move does. What is drawn by lot is part of the move.
+//! exactly what the next move does. What is sampled at random is part of the move.
 //!
 //! | file | holds |
 //! |------|-------|

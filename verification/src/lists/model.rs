@@ -27,8 +27,8 @@ pub struct Model {
     /// Ms that were started and have not ended.
     pub(super) alive: usize,
     /// How many are counted as looking for work, and whether one more is asked for.
-    pub(super) seekers: usize,
-    pub(super) wants_seeker: bool,
+    pub(super) spinning_ms: usize,
+    pub(super) wants_spinning_m: bool,
     pub(super) refused: u64,
     pub(super) must_retry: bool,
     /// So many threads will be refused.
@@ -90,7 +90,7 @@ pub(super) struct P {
     pub(super) ring: VecDeque<Item>,
     pub(super) dispatches: u32,
     pub(super) inherited: u32,
-    pub(super) is_asked: bool,
+    pub(super) is_needspinning: bool,
     /// The M that has left it in a system call; and how often it was taken out of one.
     pub(super) in_call_of: Option<usize>,
     pub(super) takings: u32,
@@ -111,14 +111,14 @@ impl P {
 #[derive(Debug, Clone)]
 pub(super) struct M {
     pub(super) at: At,
-    pub(super) mail: Option<Mail>,
+    pub(super) nextp: Option<NextP>,
     pub(super) why: Woken,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum At {
     Nowhere,
-    InTheWings,
+    Suspended,
     Runs {
         g: u64,
         p: usize,
@@ -133,7 +133,7 @@ pub(super) enum At {
     },
     /// Has nothing to do.
     Rests,
-    /// Its G waits for a P: because it made way, because it waited, because it is back.
+    /// Its G waits for a P: because it yielded, because it waited, because it is back.
     Yielded {
         g: u64,
         is_detached: bool,
@@ -151,8 +151,8 @@ pub(super) enum At {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mail {
-    Run { p: usize, seeks: bool },
+pub(super) enum NextP {
+    Run { p: usize, spins: bool },
     Exit,
 }
 
@@ -198,14 +198,14 @@ impl Model {
             theme: Theme::Everything,
             procs: numbers.procs,
             ps: vec![P::default(); capacity],
-            ms: vec![M { at: At::Nowhere, mail: None, why: Woken::Ready }; numbers.ms()],
+            ms: vec![M { at: At::Nowhere, nextp: None, why: Woken::Ready }; numbers.ms()],
             global: VecDeque::new(),
             idle: (0..numbers.procs).rev().collect(),
             sleeping: Vec::new(),
             unused: (0..numbers.ms()).rev().collect(),
             alive: 0,
-            seekers: 0,
-            wants_seeker: false,
+            spinning_ms: 0,
+            wants_spinning_m: false,
             refused: 0,
             must_retry: false,
             refusals: 0,
@@ -276,14 +276,14 @@ impl Model {
         let who = Who::M(m);
         match self.ms[m].at {
             At::Nowhere => Bed::Nowhere,
-            At::InTheWings => Bed::InTheWings,
+            At::Suspended => Bed::Suspended,
             At::Runs { g, p } => {
-                let is_preempted = self.ps[p].is_asked;
+                let is_preempted = self.ps[p].is_needspinning;
                 Bed::Runs { g, p, should_yield: self.is_wanted() || is_preempted, is_preempted }
             }
             At::Away { g, .. } => Bed::Away(g),
             At::Rests | At::Yielded { .. } | At::Waits(_) | At::Returns { .. } => {
-                Bed::Asleep(self.ms[m].mail.is_some())
+                Bed::Asleep(self.ms[m].nextp.is_some())
             }
             At::Stops { .. } if self.has_stopped == Some(who) => Bed::HasStopped,
             At::Stops { .. } => self.bed_of(who),
@@ -321,7 +321,7 @@ impl Model {
             global: self.global.len(),
             idle_ps: self.idle.len(),
             masks_agree: true,
-            nmspinning: self.seekers,
+            nmspinning: self.spinning_ms,
             sleeping: self.sleeping.len(),
             alive: self.alive,
             polling: 0,
@@ -339,7 +339,7 @@ impl Model {
         Seen { events: self.events.clone(), ms: beds(ms), outside: beds(outside), can_start_m, snapshot }
     }
 
-    /// Ms that run a G without a P, or wait with one that made way.
+    /// Ms that run a G without a P, or wait with one that yielded.
     pub(super) fn detached(&self) -> usize {
         let is_detached = |m: &&M| match m.at {
             At::Away { is_detached, .. } | At::Yielded { is_detached, .. } | At::Returns { is_detached, .. } => {
@@ -356,7 +356,7 @@ impl Model {
         !self.unused.is_empty() && used < self.numbers.max_ms + self.detached()
     }
 
-    /// Is there a reason why work waits though every M sleeps: no M could be had, or the scheduler is closed?
+    /// Is there a reason why work waits though every M sleeps: no M was available, or the scheduler is closed?
     pub(super) fn may_leave_work(&self) -> bool {
         self.must_retry || self.is_closed
     }

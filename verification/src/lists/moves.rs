@@ -82,7 +82,7 @@ pub enum Who {
 pub struct Move {
     /// What is done.
     pub what: What,
-    /// What is drawn by lot in it, see [`draw`](crate::puppets::draw).
+    /// What is sampled at random in it, see [`draw`](crate::puppets::draw).
     pub lot: u64,
 }
 
@@ -99,7 +99,7 @@ pub enum What {
     ExpectSilently(bool),
     /// Who was asked for begins, who was woken goes on.
     GoOn(Who),
-    /// Who sleeps wakes up for no reason.
+    /// Who sleeps wakes spuriously.
     Stir(Who),
     /// The G of the M readies a fresh one.
     Ready(usize),
@@ -113,7 +113,7 @@ pub enum What {
     GoYield(usize),
     /// The G of the M goes behind all others; what is next?
     Yield(usize),
-    /// The G of the M, which is bound to it, makes way if it is asked to.
+    /// The G of the M, which is bound to it, yields if it is asked to.
     YieldBound(usize),
     /// It enters a system call that may be short.
     Enter(usize),
@@ -223,7 +223,7 @@ pub enum Ev {
         way: Way,
     },
     Retaken(usize),
-    /// The G under this P is asked to make way. For the first time?
+    /// The G under this P is asked to yield. For the first time?
     Preempt(usize, bool),
     /// It cannot be detached: as many as may be are.
     Undetachable(usize),
@@ -262,10 +262,10 @@ pub enum Bed {
     /// Not there.
     Nowhere,
     /// Its thread was asked for.
-    InTheWings,
+    Suspended,
     /// It sleeps. Was it woken?
     Asleep(bool),
-    /// It runs a G under a P. Is that asked to make way: because the P is wanted, or because it has run for long?
+    /// It runs a G under a P. Is that asked to yield: because the P is wanted, or because it has run for long?
     Runs {
         /// The G.
         g: u64,

@@ -1,7 +1,7 @@
 //! Making a move, and which there are to make.
 
 use super::look::Looker;
-use super::model::{At, Mail, Model, Theme};
+use super::model::{At, Model, NextP, Theme};
 use super::moves::{Bed, Ev, Item, Move, What, Who};
 use spinpark::host::Nanos;
 use spinpark::kernel::protocol::locked::{Wake, Woken};
@@ -118,18 +118,18 @@ impl Model {
                 self.put_next(p, item);
                 self.wake_another();
             }
-            What::Next(_) => self.look(Looker { m, p, seeks: false }),
+            What::Next(_) => self.look(Looker { m, p, spins: false }),
             What::NextLocal(_) => self.next_local(m, p),
             What::GoYield(_) => {
                 self.events.push(Ev::Queued(Some(p), Item::G(g)));
                 self.put(p, Item::G(g));
-                self.look(Looker { m, p, seeks: false });
+                self.look(Looker { m, p, spins: false });
             }
             What::Yield(_) => {
                 self.events.push(Ev::Queued(None, Item::G(g)));
                 self.global.push_back(Item::G(g));
                 self.wake_another();
-                self.look(Looker { m, p, seeks: false });
+                self.look(Looker { m, p, spins: false });
             }
             What::YieldBound(_) => self.yield_bound(m, g, p),
             What::Enter(_) => {
@@ -167,11 +167,11 @@ impl Model {
             return self.sleep(who, sleeper.until);
         }
         let Who::M(m) = who else { unreachable!("{who:?} does not sleep") };
-        match self.ms[m].mail.take() {
-            None => self.seen.note("an M woke up for no reason"),
-            Some(Mail::Exit) => self.exited(m),
-            Some(Mail::Run { p, seeks }) => match self.ms[m].at {
-                At::InTheWings | At::Rests => self.look_with(m, p, seeks),
+        match self.ms[m].nextp.take() {
+            None => self.seen.note("an M woke spuriously"),
+            Some(NextP::Exit) => self.exited(m),
+            Some(NextP::Run { p, spins }) => match self.ms[m].at {
+                At::Suspended | At::Rests => self.look_with(m, p, spins),
                 _ => self.get_up(m, p),
             },
         }
@@ -187,7 +187,7 @@ impl Model {
             What::Expect(expects) | What::ExpectSilently(expects) => expects != self.expects,
             What::Refuse(threads) => threads != self.refusals,
             What::Tick(_) => true,
-            What::GoOn(who) => matches!(self.where_is(who), Bed::InTheWings | Bed::Asleep(true)),
+            What::GoOn(who) => matches!(self.where_is(who), Bed::Suspended | Bed::Asleep(true)),
             What::Stir(who) => self.where_is(who) == Bed::Asleep(false),
             What::Ready(m) => runs(m) && few,
             What::Begin => !self.is_closed,
@@ -277,7 +277,7 @@ impl Model {
             return Some(What::Close);
         }
         self.everybody().find_map(|who| match (self.where_is(who), who) {
-            (Bed::InTheWings | Bed::Asleep(true), _) => Some(What::GoOn(who)),
+            (Bed::Suspended | Bed::Asleep(true), _) => Some(What::GoOn(who)),
             (Bed::HasStopped, _) => Some(What::Start(who)),
             (Bed::Runs { .. }, Who::M(m)) => Some(What::Next(m)),
             (Bed::Away(_), Who::M(m)) => Some(What::Exit(m)),

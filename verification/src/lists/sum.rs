@@ -1,7 +1,7 @@
 //! What must hold of the lists themselves, whatever the kernel says: a model that makes the same mistake as the kernel
 //! would agree with it.
 
-use super::model::{At, M, Mail, Model};
+use super::model::{At, M, Model, NextP};
 use super::moves::Item;
 use spinpark::kernel::protocol::locked::Wake;
 
@@ -18,8 +18,8 @@ impl Model {
             return Some("a ring holds more than it can".to_owned());
         } else if self.idle.iter().any(|&p| self.ps[p].len() > 0) {
             return Some("an idle P holds Gs".to_owned());
-        } else if self.seekers != self.letters_to_seekers() {
-            return Some(format!("{} are counted as looking", self.seekers));
+        } else if self.spinning_ms != self.wakes_of_spinning_ms() {
+            return Some(format!("{} are counted as looking", self.spinning_ms));
         } else if let Some(m) = self.overdue() {
             return Some(format!("M{m} waits, though nobody can ready it"));
         }
@@ -29,7 +29,7 @@ impl Model {
     fn owners(&self, p: usize) -> usize {
         let owns = |m: &&M| {
             matches!(m.at, At::Runs { p: its, .. } if its == p)
-                || matches!(m.mail, Some(Mail::Run { p: its, .. }) if its == p)
+                || matches!(m.nextp, Some(NextP::Run { p: its, .. }) if its == p)
         };
         let listed = self.idle.iter().chain(&self.held).filter(|&&other| other == p).count();
         listed + usize::from(self.ps[p].in_call_of.is_some()) + self.ms.iter().filter(owns).count()
@@ -39,7 +39,7 @@ impl Model {
         let has = |m: &&M| match m.at {
             At::Runs { g: its, .. } | At::Away { g: its, .. } | At::Stops { g: its, .. } => its == g,
             At::Yielded { g: its, .. } | At::Waits(its) | At::Returns { g: its, .. } => its == g,
-            At::Nowhere | At::InTheWings | At::Rests => false,
+            At::Nowhere | At::Suspended | At::Rests => false,
         };
         let queues = self.ps.iter().flat_map(|p| p.next.iter().chain(&p.ring)).chain(&self.global);
         let arrived = self.arrived.iter().flatten().filter(|&&other| other == g).count();
@@ -47,14 +47,14 @@ impl Model {
     }
 
     /// Between two moves nobody looks but those who have yet to begin.
-    fn letters_to_seekers(&self) -> usize {
-        self.ms.iter().filter(|m| matches!(m.mail, Some(Mail::Run { seeks: true, .. }))).count()
+    fn wakes_of_spinning_ms(&self) -> usize {
+        self.ms.iter().filter(|m| matches!(m.nextp, Some(NextP::Run { spins: true, .. }))).count()
     }
 
     /// Somebody who waits for others of the same scheduler, when nothing at all can move any more.
     fn overdue(&self) -> Option<usize> {
         let may_arrive = self.expects || !self.arrived.is_empty() || !self.global.is_empty();
-        let moves = |m: &M| m.mail.is_some() || !matches!(m.at, At::Nowhere | At::Rests | At::Waits(_));
+        let moves = |m: &M| m.nextp.is_some() || !matches!(m.at, At::Nowhere | At::Rests | At::Waits(_));
         let is_still = !self.ms.iter().any(moves) && self.line.is_empty() && !self.is_closed;
         if !is_still || may_arrive || self.is_hidden {
             return None;

@@ -42,15 +42,15 @@ impl Model {
 
     fn stop(&mut self, who: Who, own: Option<usize>) {
         self.is_stopping = true;
-        own.into_iter().for_each(|p| self.let_go(p, false));
+        own.into_iter().for_each(|p| self.releasep(p, false));
         while let Some(p) = self.idle_p() {
-            self.let_go(p, false);
+            self.releasep(p, false);
         }
         for p in self.in_calls() {
             self.seen.note("stopped while a G is in a system call");
             if !self.is(Wrong::LeavesPsInSyscalls) {
                 self.take_from_call(p);
-                self.let_go(p, false);
+                self.releasep(p, false);
             }
         }
         self.sleep(who, Until::Stopped);
@@ -70,7 +70,7 @@ impl Model {
         if !self.is(Wrong::StartsInAnotherOrder) {
             idle.reverse();
         }
-        idle.into_iter().for_each(|p| self.let_go(p, false));
+        idle.into_iter().for_each(|p| self.releasep(p, false));
         self.leave_line();
         self.later.wakep = true;
         self.unlock();
@@ -151,7 +151,7 @@ impl Model {
     pub(super) fn close(&mut self) {
         self.is_closed = true;
         while let Some(m) = self.sleeping.pop() {
-            self.deliver(m, super::model::Mail::Exit);
+            self.wake_with(m, super::model::NextP::Exit);
         }
         let mut waiting: Vec<usize> = self.waiting.iter().map(|(m, _)| *m).collect();
         waiting.sort_unstable();

@@ -52,7 +52,7 @@ pub enum Wrong {
     ForgetsAnEarlyWake,
     /// Of those that wait for ever the youngest is told.
     TellsTheYoungest,
-    /// A refused P is idled with its Gs, and nobody asks for a seeker.
+    /// A refused P is idled with its Gs, and nobody asks for a spinning M.
     RefusedAndForgotten,
 }
 

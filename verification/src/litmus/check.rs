@@ -1,4 +1,4 @@
-//! Is a program fit to be played? A parsed one is; one that was built by hand or drawn by lot may not be.
+//! Is a program fit to be played? A parsed one is; one that was built by hand or sampled at random may not be.
 
 use super::program::{Access, Expr, Kind, Loc, Program, Stmt, Thread};
 use super::question::Item;

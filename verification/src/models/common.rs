@@ -1,12 +1,12 @@
 //! What models share: parties, and Gs whose data one thread at a time may touch.
 
-use crate::stage::{Cell, Stage};
+use crate::stage::{Cell, ModelHost};
 use spinpark::kernel::types::g::G;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-/// A party of the scene: what one thread does with what all share.
-pub(super) fn party<H: Stage, S: Send + Sync + 'static, R: Send + 'static>(
+/// A party of the scenario: what one thread does with what all share.
+pub(super) fn party<H: ModelHost, S: Send + Sync + 'static, R: Send + 'static>(
     name: &'static str,
     shared: &Arc<S>,
     act: impl FnOnce(&S) -> R + Send + 'static,
@@ -16,15 +16,15 @@ pub(super) fn party<H: Stage, S: Send + Sync + 'static, R: Send + 'static>(
 }
 
 /// One of `these`: a checker tries them all.
-pub(super) fn any_of<H: Stage, T: Copy>(these: &[T]) -> T {
+pub(super) fn any_of<H: ModelHost, T: Copy>(these: &[T]) -> T {
     these[H::choose(these.len())]
 }
 
 /// The data of Gs 1 to n. A submitter writes it before it queues the G, whoever takes the G reads it: if a queue hands
 /// a G on without what was done before, the engine sees a race, or the reader an old value.
-pub(super) struct Tasks<H: Stage>(Vec<H::Cell<u64>>);
+pub(super) struct Tasks<H: ModelHost>(Vec<H::Cell<u64>>);
 
-impl<H: Stage> Tasks<H> {
+impl<H: ModelHost> Tasks<H> {
     pub(super) fn new(n: usize) -> Self {
         Tasks((0..n).map(|_| Cell::new(0)).collect())
     }

@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 pub(super) type S = Arc<Sched<Staged, Diary>>;
 
 /// Something that happens while the scheduler waits for an answer.
-type Scene = Box<dyn FnOnce(&S) + Send>;
+type Scenario = Box<dyn FnOnce(&S) + Send>;
 
 /// What there is outside of the scheduler, and the diary.
 #[derive(Default)]
@@ -34,13 +34,13 @@ pub(super) struct Outside {
     /// The Gs that can go on as soon as somebody looks into the poller.
     ready: Mutex<Vec<u64>>,
     /// What happens in each wait, or look, in the poller.
-    scenes: Mutex<VecDeque<Scene>>,
+    scenarios: Mutex<VecDeque<Scenario>>,
     /// What happens when the first source is asked for its deadline, each time.
-    asked: Mutex<VecDeque<Option<Scene>>>,
+    asked: Mutex<VecDeque<Option<Scenario>>>,
     /// What happens when the first source is asked whether it has work, each time.
-    looked: Mutex<VecDeque<Option<Scene>>>,
+    looked: Mutex<VecDeque<Option<Scenario>>>,
     /// What happens when this is told.
-    heard: Mutex<Option<(&'static str, Scene)>>,
+    heard: Mutex<Option<(&'static str, Scenario)>>,
     waker: OnceLock<Waker>,
     sched: OnceLock<Weak<Sched<Staged, Diary>>>,
 }
@@ -86,7 +86,7 @@ impl Outside {
         told.push(what);
         assert!(told.len() < 1_000, "it never ends: {:?}", &told[990..]);
         drop(told);
-        self.play(heard.map(|(_, scene)| scene));
+        self.play(heard.map(|(_, scenario)| scenario));
     }
 
     /// What has happened since this was last asked.
@@ -120,29 +120,29 @@ impl Outside {
     }
 
     /// This happens in the next wait, or look, in the poller. Who waits there longer waits for ever.
-    pub(super) fn meanwhile(&self, scene: impl FnOnce(&S) + Send + 'static) {
-        open(&self.scenes).push_back(Box::new(scene));
+    pub(super) fn meanwhile(&self, scenario: impl FnOnce(&S) + Send + 'static) {
+        open(&self.scenarios).push_back(Box::new(scenario));
     }
 
     /// This happens when the first source is asked for its deadline for the `nth` time from now on.
-    pub(super) fn when_asked(&self, nth: usize, scene: impl FnOnce(&S) + Send + 'static) {
-        Self::set(&self.asked, nth, Box::new(scene));
+    pub(super) fn when_asked(&self, nth: usize, scenario: impl FnOnce(&S) + Send + 'static) {
+        Self::set(&self.asked, nth, Box::new(scenario));
     }
 
     /// This happens when the first source is asked whether it has work, for the `nth` time from now on.
-    pub(super) fn when_looked_for(&self, nth: usize, scene: impl FnOnce(&S) + Send + 'static) {
-        Self::set(&self.looked, nth, Box::new(scene));
+    pub(super) fn when_looked_for(&self, nth: usize, scenario: impl FnOnce(&S) + Send + 'static) {
+        Self::set(&self.looked, nth, Box::new(scenario));
     }
 
-    fn set(scenes: &Mutex<VecDeque<Option<Scene>>>, nth: usize, scene: Scene) {
-        let mut scenes = open(scenes);
-        scenes.extend((1..nth).map(|_| None));
-        scenes.push_back(Some(scene));
+    fn set(scenarios: &Mutex<VecDeque<Option<Scenario>>>, nth: usize, scenario: Scenario) {
+        let mut scenarios = open(scenarios);
+        scenarios.extend((1..nth).map(|_| None));
+        scenarios.push_back(Some(scenario));
     }
 
     /// This happens when `what` is told next. The scheduler may be asked, but not told to do anything.
-    pub(super) fn when_told(&self, what: &'static str, scene: impl FnOnce(&S) + Send + 'static) {
-        *open(&self.heard) = Some((what, Box::new(scene)));
+    pub(super) fn when_told(&self, what: &'static str, scenario: impl FnOnce(&S) + Send + 'static) {
+        *open(&self.heard) = Some((what, Box::new(scenario)));
     }
 
     /// Somebody without a P has added something earlier to a source.
@@ -150,9 +150,9 @@ impl Outside {
         self.waker.get().expect("it was made from one").announce(when);
     }
 
-    fn play(&self, scene: Option<Scene>) {
-        if let Some(scene) = scene {
-            scene(&self.sched.get().and_then(Weak::upgrade).expect("it is there while somebody plays"));
+    fn play(&self, scenario: Option<Scenario>) {
+        if let Some(scenario) = scenario {
+            scenario(&self.sched.get().and_then(Weak::upgrade).expect("it is there while somebody plays"));
         }
     }
 
@@ -168,8 +168,8 @@ impl WorkSource for Seen {
     }
     fn has_work(&self) -> bool {
         if self.1 == 0 {
-            let scene = open(&self.0.looked).pop_front();
-            self.0.play(scene.flatten());
+            let scenario = open(&self.0.looked).pop_front();
+            self.0.play(scenario.flatten());
         }
         let source = &self.0.sources[self.1];
         if source.when.load(Relaxed) <= Staged::now() {
@@ -190,8 +190,8 @@ impl WorkSource for Seen {
     }
     fn deadline(&self) -> Nanos {
         if self.1 == 0 {
-            let scene = open(&self.0.asked).pop_front();
-            self.0.play(scene.flatten());
+            let scenario = open(&self.0.asked).pop_front();
+            self.0.play(scenario.flatten());
         }
         self.0.sources[self.1].when.load(Relaxed)
     }
@@ -209,17 +209,17 @@ impl Poller for Sea {
     }
     fn poll(&self, until: Nanos, put: &mut dyn FnMut(G)) {
         self.0.tell(format!("poll until {}", at(until)));
-        let scene = open(&self.0.scenes).pop_front();
-        if scene.is_none() {
+        let scenario = open(&self.0.scenarios).pop_front();
+        if scenario.is_none() {
             staged::vanish();
         }
-        self.0.play(scene);
+        self.0.play(scenario);
         self.0.drain(put);
     }
     fn peek(&self, put: &mut dyn FnMut(G)) {
         self.0.tell("peek".to_owned());
-        let scene = open(&self.0.scenes).pop_front();
-        self.0.play(scene);
+        let scenario = open(&self.0.scenarios).pop_front();
+        self.0.play(scenario);
         self.0.drain(put);
     }
     fn interrupt(&self) {

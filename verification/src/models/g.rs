@@ -4,16 +4,16 @@ use super::common::party;
 use crate::engine::Engine;
 use crate::model::{Model, loom, loom_apart, rc11, sc};
 use crate::mutant::{Mutant, Mutation};
-use crate::stage::{Cell, Stage};
+use crate::stage::{Cell, ModelHost};
 use spinpark::kernel::types::g::{Status, StatusWord};
 use std::sync::Arc;
 
-struct Task<H: Stage> {
+struct Task<H: ModelHost> {
     status: StatusWord<H>,
     data: H::Cell<u64>,
 }
 
-fn parked_and_readied<H: Stage>() -> String {
+fn parked_and_readied<H: ModelHost>() -> String {
     let task = Arc::new(Task::<H> { status: StatusWord::new(), data: Cell::new(0) });
     let waker = party::<H, _, _>("waker", &task, |task| {
         if task.status.peek() != Status::Waiting {

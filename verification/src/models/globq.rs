@@ -4,7 +4,7 @@ use super::common::{Tasks, each_once, g, party};
 use crate::engine::Engine;
 use crate::model::{Model, loom, loom_apart, rc11, sc, tso};
 use crate::mutant::{Mutant, Mutation};
-use crate::stage::Stage;
+use crate::stage::ModelHost;
 use spinpark::atomic::{Atomic, store_load};
 use spinpark::host::Lock;
 use spinpark::kernel::queues::globq::{GlobQueue, Len};
@@ -14,21 +14,21 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-struct Global<H: Stage> {
+struct Global<H: ModelHost> {
     queue: H::Lock<GlobQueue>,
     len: Len<H>,
     tasks: Tasks<H>,
     /// Does somebody still look? As `nmspinning`.
-    seeking: Atomic<H, bool>,
+    token: Atomic<H, bool>,
 }
 
-impl<H: Stage> Global<H> {
+impl<H: ModelHost> Global<H> {
     fn new(tasks: usize) -> Arc<Self> {
         Arc::new(Global {
             queue: H::Lock::new(GlobQueue::new()),
             len: Len::new(),
             tasks: Tasks::new(tasks),
-            seeking: Atomic::new(true),
+            token: Atomic::new(true),
         })
     }
     fn put(&self, n: u64) {
@@ -47,7 +47,7 @@ impl<H: Stage> Global<H> {
     }
 }
 
-fn two_submitters_one_taker<H: Stage>() -> String {
+fn two_submitters_one_taker<H: ModelHost>() -> String {
     let global = Global::<H>::new(2);
     let one = party::<H, _, _>("submitter 1", &global, |global| global.put(1));
     let two = party::<H, _, _>("submitter 2", &global, |global| global.put(2));
@@ -59,7 +59,7 @@ fn two_submitters_one_taker<H: Stage>() -> String {
     format!("taken {taken:?}")
 }
 
-fn a_share_is_taken<H: Stage>() -> String {
+fn a_share_is_taken<H: ModelHost>() -> String {
     let global = Global::<H>::new(4);
     (1..=3).for_each(|n| global.put(n));
     let other = party::<H, _, _>("submitter", &global, |global| global.put(4));
@@ -73,25 +73,25 @@ fn a_share_is_taken<H: Stage>() -> String {
     format!("left {left:?}")
 }
 
-fn the_length_is_not_slept_on<H: Stage>() -> String {
+fn the_length_is_not_slept_on<H: ModelHost>() -> String {
     let global = Global::<H>::new(1);
     let submitter = party::<H, _, _>("submitter", &global, |global| {
         global.put(1);
         // `work/spinning`, submitter's half, as in `wakep`.
         store_load::<H>();
-        global.seeking.load(Relaxed)
+        global.token.load(Relaxed)
     });
-    global.seeking.store(false, Relaxed);
-    // `work/spinning`, seeker's half, as in `retire`.
+    global.token.store(false, Relaxed);
+    // `work/spinning`, spinning M's half, as in `retire`.
     store_load::<H>();
     let seen = global.len.peek() > 0;
     let relies = H::join(submitter);
-    assert!(seen || !relies, "the submitter relies on a seeker that has seen a length of 0");
+    assert!(seen || !relies, "the submitter relies on a spinning M that has seen a length of 0");
     each_once(1, &[&global.drain()]);
-    format!("seeker saw it: {seen}, submitter relied on it: {relies}")
+    format!("spinning M saw it: {seen}, submitter relied on it: {relies}")
 }
 
-fn a_share_is_on_its_way<H: Stage>() -> String {
+fn a_share_is_on_its_way<H: ModelHost>() -> String {
     let global = Global::<H>::new(2);
     (1..=2).for_each(|n| global.put(n));
     let ring = Arc::new(Atomic::<H, u64>::new(0));
@@ -110,7 +110,10 @@ fn a_share_is_on_its_way<H: Stage>() -> String {
     });
     let globals = global.len.peek();
     let locals = ring.load(Relaxed);
-    assert!(globals > 0 || locals > 0, "a seeker saw neither the global queue's G nor the ring's, and one was there");
+    assert!(
+        globals > 0 || locals > 0,
+        "a spinning M saw neither the global queue's G nor the ring's, and one was there"
+    );
     let taken = H::join(taker);
     each_once(2, &[&taken, &[ring.load(Relaxed)]]);
     format!("globally {globals}, in the ring {locals}")
@@ -142,7 +145,7 @@ impl Told {
 }
 
 /// The queue, beside a plain list.
-struct Both<H: Stage> {
+struct Both<H: ModelHost> {
     queue: GlobQueue,
     len: Len<H>,
     list: VecDeque<Told>,
@@ -150,7 +153,7 @@ struct Both<H: Stage> {
     put: u32,
 }
 
-impl<H: Stage> Both<H> {
+impl<H: ModelHost> Both<H> {
     /// New ones: every third is a ticket.
     fn news(&mut self, n: u32) -> Vec<Told> {
         let from = self.put + 1;
@@ -207,7 +210,7 @@ fn same<T: std::fmt::Debug + PartialEq>(what: &str, told: T, found: T) {
     assert!(told == found, "{what}: {found:?} instead of {told:?}");
 }
 
-fn four_operations<H: Stage>() -> String {
+fn four_operations<H: ModelHost>() -> String {
     let mut both = Both::<H> { queue: GlobQueue::new(), len: Len::new(), list: VecDeque::new(), put: 0 };
     same("how many at first", 0, both.len.peek());
     (0..4).for_each(|_| both.does());
@@ -270,7 +273,7 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "globq-length-peeked-at-relaxed",
         room: "globq",
-        what: "a seeker peeks at the length Relaxed",
+        what: "a spinning M peeks at the length Relaxed",
         mutation: Mutation::Weaken { file: "kernel/queues/globq.rs", after: "pub fn peek", needle: "load" },
         killed_by: &[(ON_ITS_WAY, Engine::Loom), (ON_ITS_WAY, Engine::Rc11)],
     },

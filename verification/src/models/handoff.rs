@@ -8,9 +8,9 @@ use super::common::party;
 use crate::engine::Engine;
 use crate::model::{Model, loom, loom_apart, rc11, sc, tso};
 use crate::mutant::{Mutant, Mutation};
-use crate::stage::Stage;
+use crate::stage::ModelHost;
 use crate::tiny::handoff::Tiny;
-use crate::twins::handoff::{Handing, Scene, play};
+use crate::variants::handoff::{Handing, Scenario, play};
 use crate::wrap::trace::main_plays;
 use spinpark::host::Lock;
 use spinpark::kernel::protocol::stw;
@@ -22,17 +22,17 @@ use std::sync::Arc;
 const P0: PId = PId(0);
 const P2: PId = PId(2);
 
-fn with_idle<H: Stage, D: Handing>(main: &str, procs: usize, idle: &[PId]) -> Arc<Tiny<H, D>> {
+fn with_idle<H: ModelHost, D: Handing>(main: &str, procs: usize, idle: &[PId]) -> Arc<Tiny<H, D>> {
     main_plays(main);
     Tiny::new(procs, idle)
 }
 
-macro_rules! scene {
+macro_rules! scenario {
     ($(#[$doc:meta])* $name:ident, |$h:ident, $d:ident| $play:block) => {
         $(#[$doc])*
-        fn $name<H: Stage>() -> String {
+        fn $name<H: ModelHost>() -> String {
             struct This;
-            impl<$h: Stage> Scene<$h> for This {
+            impl<$h: ModelHost> Scenario<$h> for This {
                 fn play<$d: Handing>(self) -> String $play
             }
             play::<H, This>(This)
@@ -40,7 +40,7 @@ macro_rules! scene {
     };
 }
 
-scene!(a_g_in_anothers_ring, |H, D| {
+scenario!(a_g_in_anothers_ring, |H, D| {
     let tiny = with_idle::<H, D>("handoff", 2, &[]);
     let submitter = party::<H, _, _>("submitter", &tiny, |tiny| tiny.ready(1));
     tiny.handoffp(P0);
@@ -48,7 +48,7 @@ scene!(a_g_in_anothers_ring, |H, D| {
     tiny.judge()
 });
 
-scene!(a_count_that_nobody_stands_behind, |H, D| {
+scenario!(a_count_that_nobody_stands_behind, |H, D| {
     // One M passes a baton for nothing: it raises the count and lowers it without a look.
     let tiny = with_idle::<H, D>("handoff", 3, &[]);
     let passer = party::<H, _, _>("passer", &tiny, |tiny| tiny.wakep());
@@ -59,7 +59,7 @@ scene!(a_count_that_nobody_stands_behind, |H, D| {
     tiny.judge()
 });
 
-scene!(a_g_in_the_global_queue, |H, D| {
+scenario!(a_g_in_the_global_queue, |H, D| {
     let tiny = with_idle::<H, D>("handoff", 2, &[]);
     let submitter = party::<H, _, _>("submitter", &tiny, Tiny::submit);
     tiny.handoffp(P0);
@@ -67,7 +67,7 @@ scene!(a_g_in_the_global_queue, |H, D| {
     tiny.judge()
 });
 
-scene!(two_come_back_from_system_calls, |H, D| {
+scenario!(two_come_back_from_system_calls, |H, D| {
     // P2 is idle. The first takes it, for the second there is none: its G is queued, and nobody is woken.
     let tiny = with_idle::<H, D>("handoff", 3, &[P2]);
     let returners = party::<H, _, _>("M3, M4", &tiny, |tiny| {
@@ -79,7 +79,7 @@ scene!(two_come_back_from_system_calls, |H, D| {
     tiny.judge()
 });
 
-scene!(a_batch_goes_into_anothers_ring, |H, D| {
+scenario!(a_batch_goes_into_anothers_ring, |H, D| {
     // Two Gs were queued by Ms that came back from system calls and woke nobody. P1's owner takes both.
     let tiny = with_idle::<H, D>("handoff", 2, &[]);
     tiny.exitsyscall();
@@ -90,7 +90,7 @@ scene!(a_batch_goes_into_anothers_ring, |H, D| {
     tiny.judge()
 });
 
-scene!(the_idle_p_is_taken_and_a_batch_goes_into_a_ring, |H, D| {
+scenario!(the_idle_p_is_taken_and_a_batch_goes_into_a_ring, |H, D| {
     // P2 is idle. An M that comes back takes it, and two more find none; P1's owner takes both Gs. Nobody is woken.
     let tiny = with_idle::<H, D>("handoff", 3, &[P2]);
     let others = party::<H, _, _>("M3, M4, M5, owner of P1", &tiny, |tiny| {
@@ -102,7 +102,7 @@ scene!(the_idle_p_is_taken_and_a_batch_goes_into_a_ring, |H, D| {
     tiny.judge()
 });
 
-scene!(a_safepoint_hands_it_on, |H, D| {
+scenario!(a_safepoint_hands_it_on, |H, D| {
     // The same without an idle P, while everybody is asked to attend to a safepoint.
     let tiny = with_idle::<H, D>("handoff", 2, &[]);
     tiny.wanted.ask(Want::Safepoint);
@@ -116,12 +116,12 @@ scene!(a_safepoint_hands_it_on, |H, D| {
 });
 
 /// Who stops the world while P0 is handed on. It sleeps until that is done.
-struct Stopper<'a, H: Stage, D: Handing> {
+struct Stopper<'a, H: ModelHost, D: Handing> {
     tiny: &'a Tiny<H, D>,
     handing: RefCell<Option<H::Thread<()>>>,
 }
 
-impl<H: Stage, D: Handing> stw::Neighbours for Stopper<'_, H, D> {
+impl<H: ModelHost, D: Handing> stw::Neighbours for Stopper<'_, H, D> {
     fn begin(&self, own: Option<OwnedP>) {
         self.tiny.begin_stop();
         debug_assert!(own.is_none(), "this stopper has no P");
@@ -140,7 +140,7 @@ impl<H: Stage, D: Handing> stw::Neighbours for Stopper<'_, H, D> {
     }
 }
 
-scene!(a_stop, |H, D| {
+scenario!(a_stop, |H, D| {
     let tiny = with_idle::<H, D>("stopper", 1, &[]);
     let handing = party::<H, _, _>("handoff", &tiny, |tiny| _ = tiny.handoffp(P0));
     let stopper = Stopper { tiny: &*tiny, handing: RefCell::new(Some(handing)) };
@@ -217,8 +217,8 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "handoff-ignores-the-call",
         room: "handoff",
-        what: "whether somebody looks is asked before the lock, and not whether a seeker is asked for (Go's handoffp)",
-        mutation: Mutation::Twin("ignores-the-call"),
+        what: "whether somebody looks is asked before the lock, and not whether a spinning M is asked for (Go's handoffp)",
+        mutation: Mutation::Variant("ignores-the-call"),
         killed_by: &[
             (RING, Engine::Sc),
             (RING, Engine::Loom),
@@ -231,7 +231,7 @@ pub const MUTANTS: &[Mutant] = &[
         name: "handoff-idles-at-once",
         room: "handoff",
         what: "the P is idled without a look at anything under the lock",
-        mutation: Mutation::Twin("idles-at-once"),
+        mutation: Mutation::Variant("idles-at-once"),
         killed_by: &[
             (GLOBAL, Engine::Sc),
             (GLOBAL, Engine::Loom),
@@ -241,17 +241,17 @@ pub const MUTANTS: &[Mutant] = &[
         ],
     },
     Mutant {
-        name: "handoff-no-seeker",
+        name: "handoff-no-spinning-m",
         room: "handoff",
         what: "nobody looks and no P is idle, and still the P is not sent to look",
-        mutation: Mutation::Twin("no-seeker"),
+        mutation: Mutation::Variant("no-spinning-m"),
         killed_by: &[(BATCH, Engine::Sc), (BATCH, Engine::LoomApart), (BATCH, Engine::Rc11)],
     },
     Mutant {
         name: "handoff-elects-outside-the-lock",
         room: "handoff",
         what: "whether somebody looks, or a P is idle, is asked before the lock is taken, and not again",
-        mutation: Mutation::Twin("elects-outside-the-lock"),
+        mutation: Mutation::Variant("elects-outside-the-lock"),
         killed_by: &[
             (TAKEN, Engine::Sc),
             (SAFEPOINT, Engine::Sc),
@@ -264,7 +264,7 @@ pub const MUTANTS: &[Mutant] = &[
         name: "handoff-forgets-the-stop",
         room: "handoff",
         what: "the P is idled although the world is to stop",
-        mutation: Mutation::Twin("forgets-the-stop"),
+        mutation: Mutation::Variant("forgets-the-stop"),
         killed_by: &[(STOP, Engine::Sc), (STOP, Engine::Loom), (STOP, Engine::Rc11)],
     },
 ];

@@ -3,7 +3,7 @@
 use super::common::party;
 use crate::model::{Model, loom, loom_apart, loom_bounded, rc11, sc};
 use crate::mutant::Mutant;
-use crate::stage::{Cell, Stage};
+use crate::stage::{Cell, ModelHost};
 use spinpark::host::{Lock, Nanos};
 use spinpark::kernel::queues::idle::{IdleMask, IdlePs, SleepingMs};
 use spinpark::kernel::types::m::MId;
@@ -11,14 +11,14 @@ use spinpark::kernel::types::p::{OwnedP, PId};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-struct Idle<H: Stage> {
+struct Idle<H: ModelHost> {
     list: H::Lock<IdlePs>,
     mask: IdleMask<H>,
     /// One cell a P: its owner writes it, so two owners would race.
     used: [H::Cell<u64>; 2],
 }
 
-impl<H: Stage> Idle<H> {
+impl<H: ModelHost> Idle<H> {
     fn with_two() -> Arc<Self> {
         let mask = IdleMask::new(2);
         let mut list = IdlePs::new();
@@ -49,7 +49,7 @@ impl<H: Stage> Idle<H> {
     }
 }
 
-fn two_ms_use_two_ps<H: Stage>() -> String {
+fn two_ms_use_two_ps<H: ModelHost>() -> String {
     let idle = Idle::<H>::with_two();
     let other = party::<H, _, _>("other M", &idle, |idle| idle.use_one());
     let mine = idle.use_one();
@@ -59,7 +59,7 @@ fn two_ms_use_two_ps<H: Stage>() -> String {
     format!("used {mine:?} {theirs:?}")
 }
 
-fn three_ms_want_two_ps<H: Stage>() -> String {
+fn three_ms_want_two_ps<H: ModelHost>() -> String {
     let idle = Idle::<H>::with_two();
     let take = |idle: &Idle<H>| idle.list.with(|list| list.get(&idle.mask)).map(|p| p.relinquish().0);
     let (one, two) = (party::<H, _, _>("M1", &idle, take), party::<H, _, _>("M2", &idle, take));
@@ -82,7 +82,7 @@ struct Listed {
 }
 
 impl Listed {
-    fn is_right<H: Stage>(&self, mask: &IdleMask<H>, bits: &BTreeSet<u32>, count: usize) {
+    fn is_right<H: ModelHost>(&self, mask: &IdleMask<H>, bits: &BTreeSet<u32>, count: usize) {
         let Listed { list, told } = self;
         assert!(list.len() == told.len() && list.is_empty() == told.is_empty(), "{} listed, of {told:?}", list.len());
         let agrees = bits.len() == told.len() && told.iter().all(|p| bits.contains(p)) && count == told.len();
@@ -92,7 +92,7 @@ impl Listed {
 }
 
 /// Two lists that write one mask, as nobody may: so that it can be seen when a list and the mask differ.
-fn four_operations_on_ps<H: Stage>() -> String {
+fn four_operations_on_ps<H: ModelHost>() -> String {
     let mask = IdleMask::<H>::new(65);
     let mut lists = [Listed::default(), Listed::default()];
     let (mut bits, mut count, mut differed) = (BTreeSet::new(), 0, false);
@@ -130,7 +130,7 @@ fn four_operations_on_ps<H: Stage>() -> String {
 }
 
 /// A list of sleeping Ms, beside a plain one: who sleeps, and since when.
-fn five_operations_on_ms<H: Stage>() -> String {
+fn five_operations_on_ms<H: ModelHost>() -> String {
     let (mut list, mut told) = (SleepingMs::new(), Vec::<(u32, Nanos)>::new());
     let mut ended = 0;
     for now in 1..=5 {

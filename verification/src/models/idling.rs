@@ -6,7 +6,7 @@
 use super::common::any_of;
 use super::diary::{Outside, S, begin, it_is, leave, numbers, one_runs, set, submit};
 use crate::model::{Model, sc};
-use crate::stage::Stage;
+use crate::stage::ModelHost;
 use crate::staged::{in_each_sleep, until_woken};
 use spinpark::kernel::protocol::find::Worker;
 use spinpark::kernel::protocol::locked::{Wake, Woken};
@@ -27,7 +27,7 @@ fn one_runs_and_one_is_sent(sched: &S, outside: &Outside) -> Worker {
 
 /// M0 has found nothing in the global queue, when Gs come there. Either it is the only one, and goes on to look, or it
 /// leaves that to another: then whoever submits leaves it to that one too.
-fn gs_come_behind_its_back<H: Stage>() -> String {
+fn gs_come_behind_its_back<H: ModelHost>() -> String {
     let is_alone = any_of::<H, _>(&[true, false]);
     let gs = any_of::<H, _>(&[1, 2, 3, 4, 5]);
     let procs = if is_alone { 1 } else { 2 };
@@ -55,7 +55,7 @@ fn gs_come_behind_its_back<H: Stage>() -> String {
 }
 
 /// M0 does not look at other Ps' rings, because another M does; which has found work when M0 is about to idle its P.
-fn the_other_has_found_work<H: Stage>() -> String {
+fn the_other_has_found_work<H: ModelHost>() -> String {
     let idle = any_of::<H, _>(&[0, 1]);
     let (sched, outside) = set(Config { order: SearchOrder::StealFirst, ..numbers(2 + idle) }, false);
     let m0 = one_runs_and_one_is_sent(&sched, &outside);
@@ -77,7 +77,7 @@ fn the_other_has_found_work<H: Stage>() -> String {
 }
 
 /// M0's P is handed on, because its G blocks. Meanwhile somebody begins to wait in the poller, or for a moment.
-fn somebody_begins_to_wait<H: Stage>() -> String {
+fn somebody_begins_to_wait<H: ModelHost>() -> String {
     let idle = any_of::<H, _>(&[0, 1]);
     // Before, or when it is asked for the nth time what there is to do.
     let nth = any_of::<H, _>(&[0, 1, 2]);
@@ -108,7 +108,7 @@ fn somebody_begins_to_wait<H: Stage>() -> String {
 }
 
 /// G1 waits for another of its scheduler. G2, the last that could do anything, ends with its M. Something may yet be due.
-fn the_last_that_runs_ends<H: Stage>() -> String {
+fn the_last_that_runs_ends<H: ModelHost>() -> String {
     let is_due = any_of::<H, _>(&[false, true]);
     // A third P is idle: nobody is sent to look after the Ps that are handed on.
     let (sched, outside) = set(numbers(3), false);

@@ -12,7 +12,7 @@ use crate::lists::What::{
 };
 use crate::lists::{self, Kernel, Model as Lists, Move, Numbers, Theme, What, Who};
 use crate::model::{Model, OnAny, sampled, sc};
-use crate::stage::Stage;
+use crate::stage::ModelHost;
 use crate::tally::Broken;
 use spinpark::kernel::protocol::locked::Wake;
 
@@ -69,7 +69,7 @@ fn differ(numbers: Numbers, made: &[Move], why: &Broken) -> ! {
 }
 
 /// After these moves any two of all there are, then the end. Searched in either order.
-fn any_two_moves_after<H: Stage>(numbers: Numbers, before: &[What]) -> String {
+fn any_two_moves_after<H: ModelHost>(numbers: Numbers, before: &[What]) -> String {
     let global_first = H::choose(2) == 1;
     let mut play = Play::new(Lists::new(Numbers { global_first, ..numbers }, None));
     before.iter().for_each(|what| play.make(*what, 0));
@@ -84,7 +84,7 @@ fn any_two_moves_after<H: Stage>(numbers: Numbers, before: &[What]) -> String {
 /// Models that begin with these moves.
 macro_rules! beginnings {
     ($($name:ident: $what:literal, reaches $reach:literal, invariants [$($inv:literal),*], $numbers:ident [$($move:expr),*];)*) => {
-        $(fn $name<H: Stage>() -> String {
+        $(fn $name<H: ModelHost>() -> String {
             any_two_moves_after::<H>($numbers, &[$($move),*])
         })*
 
@@ -136,8 +136,8 @@ beginnings! {
     a_slice: "a G has run for a slice, and is in a system call",
         reaches "retaken", invariants [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
         SMALL [Submit, GoOn(M0), Ready(0), Tick(20_000), Tick(10_000_001), Enter(0), Tick(20_000)];
-    a_request: "a G is asked to make way",
-        reaches "a G was asked to make way", invariants [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
+    a_request: "a G is asked to yield",
+        reaches "a G was asked to yield", invariants [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
         SMALL [Submit, GoOn(M0), Tick(20_000), Tick(10_000_001)];
     a_line: "two stand in line to stop the world",
         reaches "one stood in line", invariants [1, 2, 4, 12, 13, 16, 30, 31, 32, 33, 34],
@@ -160,7 +160,7 @@ beginnings! {
 }
 
 /// Sizes at which something differs: one P or several, one pass or more, rings that fill at once.
-fn numbers<H: Stage>() -> Numbers {
+fn numbers<H: ModelHost>() -> Numbers {
     Numbers {
         procs: 1 + H::choose(3),
         spare: H::choose(3),
@@ -174,7 +174,7 @@ fn numbers<H: Stage>() -> Numbers {
     }
 }
 
-fn drawn_moves<H: Stage>(themes: &[Theme]) -> String {
+fn drawn_moves<H: ModelHost>(themes: &[Theme]) -> String {
     let lists = Lists::new(numbers::<H>(), None).about(any_of::<H, _>(themes));
     let mut play = Play::new(lists);
     for _ in 0..10 + H::choose(60) {
@@ -185,23 +185,23 @@ fn drawn_moves<H: Stage>(themes: &[Theme]) -> String {
     play.end()
 }
 
-fn moves_of_queues<H: Stage>() -> String {
+fn moves_of_queues<H: ModelHost>() -> String {
     drawn_moves::<H>(&[Theme::Queues, Theme::Everything])
 }
 
-fn moves_of_calls<H: Stage>() -> String {
+fn moves_of_calls<H: ModelHost>() -> String {
     drawn_moves::<H>(&[Theme::Calls, Theme::Everything])
 }
 
-fn moves_of_waits<H: Stage>() -> String {
+fn moves_of_waits<H: ModelHost>() -> String {
     drawn_moves::<H>(&[Theme::Waits])
 }
 
-fn moves_of_the_world<H: Stage>() -> String {
+fn moves_of_the_world<H: ModelHost>() -> String {
     drawn_moves::<H>(&[Theme::World])
 }
 
-/// Moves that are drawn by lot.
+/// Moves that are sampled at random.
 pub const MODELS: &[Model] = &[
     crate::model!("sched::answers_as_lists_would::moves_of_queues", moves_of_queues,
         claim: "who finds which G where is what lists would say",
@@ -217,14 +217,14 @@ pub const MODELS: &[Model] = &[
         size: "one moves at a time; 10 to 69 moves; 1 to 3 Ps, up to 6 Ms, and 2 more that are detached, rings of 2 to 8",
         invariants: [1, 2, 4, 12, 13, 25, 30, 31, 32, 33, 34],
         must_reach: ["back, and the P was kept", "back, and the P was taken back", "back, and a P was idle", "back, and queued",
-            "retaken", "a G was asked to make way", "a P with work was handed on", "as many as may be were detached",
+            "retaken", "a G was asked to yield", "a P with work was handed on", "as many as may be were detached",
             "a preempted G blocked, and its P was handed on"],
         runs: [sampled(Engine::Random, 1_000)]),
     crate::model!("sched::answers_as_lists_would::moves_of_waits", moves_of_waits,
         claim: "who waits, who is readied, and who is told of a deadlock is what lists would say",
         size: "one moves at a time; 10 to 69 moves; 1 to 3 Ps, up to 6 Ms, and 2 more that are detached, rings of 2 to 8",
         invariants: [1, 2, 4, 12, 13, 19, 25, 30, 31, 32, 33, 34],
-        must_reach: ["a ticket was served", "a bound G made way", "a bound G made way, and its M counts as detached", "it was readied before it waited", "who waited got an idle P",
+        must_reach: ["a ticket was served", "a bound G yielded", "a bound G yielded, and its M counts as detached", "it was readied before it waited", "who waited got an idle P",
             "a deadlock was told", "one of several that wait was told", "closed while a G waits", "back, and a P came later"],
         runs: [sampled(Engine::Random, 1_000)]),
     crate::model!("sched::answers_as_lists_would::moves_of_the_world", moves_of_the_world,

@@ -4,7 +4,7 @@ use super::common::{Tasks, each_once, g, party};
 use crate::engine::Engine;
 use crate::model::{Model, loom, loom_apart, loom_bounded, rc11, sc, tso};
 use crate::mutant::{Mutant, Mutation};
-use crate::stage::Stage;
+use crate::stage::ModelHost;
 use crate::wrap::trace::main_plays;
 use spinpark::kernel::queues::local::LocalQueue;
 use spinpark::kernel::queues::runnext::RunNext;
@@ -14,12 +14,12 @@ use spinpark::kernel::types::p::Turn;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-struct Local<H: Stage> {
+struct Local<H: ModelHost> {
     queue: LocalQueue<H, 4>,
     tasks: Tasks<H>,
 }
 
-impl<H: Stage> Local<H> {
+impl<H: ModelHost> Local<H> {
     fn new(tasks: usize) -> Arc<Self> {
         main_plays("owner");
         Arc::new(Local { queue: LocalQueue::new(Capacity::MIN), tasks: Tasks::new(tasks) })
@@ -35,31 +35,31 @@ impl<H: Stage> Local<H> {
     }
 }
 
-fn kicked_out_of_runnext<H: Stage>() -> String {
+fn kicked_out_of_runnext<H: ModelHost>() -> String {
     let local = Local::<H>::new(2);
     local.put_next(1);
-    let seeker = party::<H, _, _>("seeker", &local, |local| local.queue.is_empty());
+    let spinning_m = party::<H, _, _>("spinning_m", &local, |local| local.queue.is_empty());
     // G1 goes from runnext to the ring, G2 comes and goes: there is a G all the time.
     local.put_next(2);
     let owner = local.get();
-    let empty = H::join(seeker);
+    let empty = H::join(spinning_m);
     assert!(!empty, "the queue looked empty, but G1 was in it all the time");
     let left = local.drain();
     each_once(2, &[&owner, &left]);
     format!("owner {owner:?} left {left:?}")
 }
 
-fn emptied_meanwhile<H: Stage>() -> String {
+fn emptied_meanwhile<H: ModelHost>() -> String {
     let local = Local::<H>::new(1);
     local.put_next(1);
-    let seeker = party::<H, _, _>("seeker", &local, |local| local.queue.is_empty());
+    let spinning_m = party::<H, _, _>("spinning_m", &local, |local| local.queue.is_empty());
     let owner = local.get();
-    let empty = H::join(seeker);
+    let empty = H::join(spinning_m);
     each_once(1, &[&owner]);
     format!("looked empty: {empty}")
 }
 
-fn owner_and_thief_share_runnext<H: Stage>() -> String {
+fn owner_and_thief_share_runnext<H: ModelHost>() -> String {
     let local = Local::<H>::new(2);
     let thief = party::<H, _, _>("thief", &local, |local| {
         let mine = LocalQueue::<H, 4>::new(Capacity::MIN);
@@ -75,8 +75,8 @@ fn owner_and_thief_share_runnext<H: Stage>() -> String {
     format!("owner {owner:?} thief {stolen:?}")
 }
 
-fn owner_and_one_thief<H: Stage>() -> String {
-    struct Slot<H: Stage> {
+fn owner_and_one_thief<H: ModelHost>() -> String {
+    struct Slot<H: ModelHost> {
         slot: RunNext<H>,
         tasks: Tasks<H>,
     }
@@ -90,7 +90,7 @@ fn owner_and_one_thief<H: Stage>() -> String {
     format!("owner {owner:?} thief {stolen:?}")
 }
 
-fn two_thieves<H: Stage>() -> String {
+fn two_thieves<H: ModelHost>() -> String {
     let slot = Arc::new(RunNext::<H>::new());
     assert!(slot.put(g(1)).is_none());
     let steal = |slot: &RunNext<H>| slot.steal().map(G::into_raw).is_some();
@@ -101,7 +101,7 @@ fn two_thieves<H: Stage>() -> String {
 }
 
 /// The queues of a P, with a ring of two, beside a slot and a plain list; and what was spilled.
-struct Both<H: Stage> {
+struct Both<H: ModelHost> {
     queue: LocalQueue<H, 4>,
     next: Option<u64>,
     ring: VecDeque<u64>,
@@ -109,7 +109,7 @@ struct Both<H: Stage> {
     put: u64,
 }
 
-impl<H: Stage> Both<H> {
+impl<H: ModelHost> Both<H> {
     fn ring_gets(&mut self, n: u64) {
         if self.ring.len() == 2 {
             let half = self.ring.pop_front();
@@ -165,7 +165,7 @@ impl<H: Stage> Both<H> {
     }
 }
 
-fn five_operations<H: Stage>() -> String {
+fn five_operations<H: ModelHost>() -> String {
     let (queue, ring) = (LocalQueue::new(Capacity::MIN), VecDeque::new());
     let mut both = Both::<H> { queue, next: None, ring, spilled: Vec::new(), put: 0 };
     (0..5).for_each(|_| both.does());

@@ -8,7 +8,7 @@ use super::stw::real::{More, On, Play, Sign, finish, open, small, submit};
 use crate::engine::Engine;
 use crate::model::{Model, loom, loom_apart, loom_bounded, rc11, rc11_cut, sampled, sc, tso};
 use crate::mutant::{Mutant, Mutation};
-use crate::stage::Stage;
+use crate::stage::ModelHost;
 use crate::tiny::locked::{Central, Tiny};
 use spinpark::atomic::Atomic;
 use spinpark::host::Lock;
@@ -24,11 +24,11 @@ const M0: MId = MId(0);
 const M1: MId = MId(1);
 
 /// Two Ms, the first of which the main thread plays.
-fn tiny<H: Stage>(central: Central) -> Arc<Tiny<H>> {
+fn tiny<H: ModelHost>(central: Central) -> Arc<Tiny<H>> {
     Tiny::new("m0", 2, central)
 }
 
-fn one_waits_and_two_ready_it<H: Stage>() -> String {
+fn one_waits_and_two_ready_it<H: ModelHost>() -> String {
     let tiny = tiny::<H>(Central { alive: 3, ..Central::new(2) });
     let one = party::<H, _, _>("readier 1", &tiny, |tiny| tiny.ready(M0));
     let two = party::<H, _, _>("readier 2", &tiny, |tiny| tiny.ready(M0));
@@ -45,11 +45,11 @@ fn one_waits_and_two_ready_it<H: Stage>() -> String {
     format!("{}, {}, left over: {left}", did[0], did[1])
 }
 
-fn two_ready_each_other<H: Stage>() -> String {
+fn two_ready_each_other<H: ModelHost>() -> String {
     // M1's G has its ticket in the queue.
     let tiny = tiny::<H>(Central { tickets: vec![M1], alive: 3, ..Central::new(2) });
     let other = party::<H, _, _>("m1", &tiny, |tiny| {
-        let p = tiny.receive_p(M1);
+        let p = tiny.wait_p(M1);
         tiny.run();
         let did = tiny.ready(M0);
         let (p, _) = tiny.wait(M1, p, Wake::Inside);
@@ -69,9 +69,9 @@ fn two_ready_each_other<H: Stage>() -> String {
 }
 
 /// Two Gs that wait for each other; `queued` Gs wait for an M that there cannot be.
-fn two_wait<H: Stage>(queued: usize) -> String {
+fn two_wait<H: ModelHost>(queued: usize) -> String {
     let tiny = tiny::<H>(Central { tickets: vec![M1], queued: vec![M0; queued], ..Central::new(2) });
-    fn waits<H: Stage>(tiny: &Tiny<H>, m: MId, other: MId, p: OwnedP) -> Woken {
+    fn waits<H: ModelHost>(tiny: &Tiny<H>, m: MId, other: MId, p: OwnedP) -> Woken {
         tiny.run();
         let (p, woken) = tiny.wait(m, p, Wake::Inside);
         tiny.run();
@@ -81,7 +81,7 @@ fn two_wait<H: Stage>(queued: usize) -> String {
         tiny.release(p);
         woken
     }
-    let other = party::<H, _, _>("m1", &tiny, |tiny| waits(tiny, M1, M0, tiny.receive_p(M1)));
+    let other = party::<H, _, _>("m1", &tiny, |tiny| waits(tiny, M1, M0, tiny.wait_p(M1)));
     let first = waits(&tiny, M0, M1, OwnedP::assume(PId(0)));
     let second = H::join(other);
     tiny.with(|c| c.queued.clear());
@@ -91,15 +91,15 @@ fn two_wait<H: Stage>(queued: usize) -> String {
     format!("m0 {first:?}, m1 {second:?}")
 }
 
-fn two_wait_for_each_other<H: Stage>() -> String {
+fn two_wait_for_each_other<H: ModelHost>() -> String {
     two_wait::<H>(0)
 }
 
-fn two_wait_and_no_third_can_be_had<H: Stage>() -> String {
+fn two_wait_and_no_third_can_be_had<H: ModelHost>() -> String {
     two_wait::<H>(1)
 }
 
-fn the_readier_is_in_a_system_call<H: Stage>() -> String {
+fn the_readier_is_in_a_system_call<H: ModelHost>() -> String {
     let tiny = tiny::<H>(Central { away: 1, ..Central::new(2) });
     let caller = party::<H, _, _>("m1", &tiny, |tiny| {
         // Back: takes the P if it is idle, else its ticket is queued.
@@ -107,7 +107,7 @@ fn the_readier_is_in_a_system_call<H: Stage>() -> String {
             c.away = 0;
             ((), c.send_for(M1))
         });
-        let p = tiny.receive_p(M1);
+        let p = tiny.wait_p(M1);
         tiny.run();
         let did = tiny.ready(M0);
         tiny.release(p);
@@ -122,7 +122,7 @@ fn the_readier_is_in_a_system_call<H: Stage>() -> String {
     format!("m0 was {did}, told {}", told.len())
 }
 
-fn the_readier_is_queued<H: Stage>() -> String {
+fn the_readier_is_queued<H: ModelHost>() -> String {
     // What an M that sleeps is woken for comes from outside. If it comes too late, there is nothing to wait for.
     let tiny = tiny::<H>(Central { sleeping: vec![M1], ..Central::new(2) });
     let worker = party::<H, _, _>("m1", &tiny, |tiny| tiny.works(M1));
@@ -143,7 +143,7 @@ fn the_readier_is_queued<H: Stage>() -> String {
     format!("woken: {woken:?}")
 }
 
-fn the_readier_is_in_a_ring_and_the_world_is_stopped<H: Stage>() -> String {
+fn the_readier_is_in_a_ring_and_the_world_is_stopped<H: ModelHost>() -> String {
     let tiny = tiny::<H>(Central { sleeping: vec![M1], local: vec![M0], ..Central::new(2) });
     let worker = party::<H, _, _>("m1", &tiny, |tiny| tiny.works(M1));
     let stopper = party::<H, _, _>("stopper", &tiny, |tiny| {
@@ -152,7 +152,7 @@ fn the_readier_is_in_a_ring_and_the_world_is_stopped<H: Stage>() -> String {
         tiny.central(|c| {
             c.stopping = false;
             let held = std::mem::take(&mut c.held);
-            (held, if held { c.let_go() } else { None })
+            (held, if held { c.releasep() } else { None })
         })
     });
     tiny.run();
@@ -167,7 +167,7 @@ fn the_readier_is_in_a_ring_and_the_world_is_stopped<H: Stage>() -> String {
 }
 
 /// What the Gs of a model know of each other.
-struct Known<H: Stage> {
+struct Known<H: ModelHost> {
     book: H::Lock<Book>,
     /// G1, or G2, is about to wait, or is in a system call.
     begins: [Sign<H>; 2],
@@ -190,9 +190,9 @@ struct Book {
     woken: Vec<(u64, Woken)>,
 }
 
-impl<H: Stage> More for Known<H> {}
+impl<H: ModelHost> More for Known<H> {}
 
-impl<H: Stage> Known<H> {
+impl<H: ModelHost> Known<H> {
     fn new() -> Self {
         Known {
             book: H::Lock::new(Book::default()),
@@ -217,12 +217,12 @@ impl<H: Stage> Known<H> {
 
 type Table<H> = On<H, Known<H>>;
 
-fn table<H: Stage>(procs: usize, max_ms: usize, n: u64, play: Play<H, Known<H>>) -> Table<H> {
+fn table<H: ModelHost>(procs: usize, max_ms: usize, n: u64, play: Play<H, Known<H>>) -> Table<H> {
     open(small(procs, max_ms), n, Known::new(), play)
 }
 
 /// G `n` waits, with a word to the main thread before.
-fn waits<H: Stage>(sched: &Table<H>, worker: Worker, n: u64, wake: Wake) -> (Worker, Woken) {
+fn waits<H: ModelHost>(sched: &Table<H>, worker: Worker, n: u64, wake: Wake) -> (Worker, Woken) {
     let known = &sched.observer().more;
     let m = worker.m();
     known.book.with(|book| book.ms[n as usize - 1] = Some(m));
@@ -234,8 +234,8 @@ fn waits<H: Stage>(sched: &Table<H>, worker: Worker, n: u64, wake: Wake) -> (Wor
     (worker, woken)
 }
 
-fn readied_from_outside<H: Stage>() -> String {
-    fn play<H: Stage>(sched: &Table<H>, mut worker: Worker, n: u64) -> Option<Worker> {
+fn readied_from_outside<H: ModelHost>() -> String {
+    fn play<H: ModelHost>(sched: &Table<H>, mut worker: Worker, n: u64) -> Option<Worker> {
         if n == 1 {
             let woken;
             (worker, woken) = waits(sched, worker, n, Wake::Outside);
@@ -253,8 +253,8 @@ fn readied_from_outside<H: Stage>() -> String {
     format!("{} Ms, {} tickets", snapshot.alive, seen.tickets)
 }
 
-fn two_wait_and_two_ready_them<H: Stage>() -> String {
-    fn play<H: Stage>(sched: &Table<H>, mut worker: Worker, n: u64) -> Option<Worker> {
+fn two_wait_and_two_ready_them<H: ModelHost>() -> String {
+    fn play<H: ModelHost>(sched: &Table<H>, mut worker: Worker, n: u64) -> Option<Worker> {
         if n <= 2 {
             let woken;
             (worker, woken) = waits(sched, worker, n, Wake::Outside);
@@ -274,8 +274,8 @@ fn two_wait_and_two_ready_them<H: Stage>() -> String {
     format!("{} tickets", sched.observer().seen().tickets)
 }
 
-fn its_ticket_is_found<H: Stage>() -> String {
-    fn play<H: Stage>(sched: &Table<H>, mut worker: Worker, n: u64) -> Option<Worker> {
+fn its_ticket_is_found<H: ModelHost>() -> String {
+    fn play<H: ModelHost>(sched: &Table<H>, mut worker: Worker, n: u64) -> Option<Worker> {
         if n == 1 {
             let woken;
             (worker, woken) = waits(sched, worker, n, Wake::Outside);
@@ -297,8 +297,8 @@ fn its_ticket_is_found<H: Stage>() -> String {
 }
 
 /// G1 ends while it is bound. Its thread ends, its P is handed on, the others are run.
-fn ends<H: Stage>(max_ms: usize) -> String {
-    fn play<H: Stage>(sched: &Table<H>, mut worker: Worker, n: u64) -> Option<Worker> {
+fn ends<H: ModelHost>(max_ms: usize) -> String {
+    fn play<H: ModelHost>(sched: &Table<H>, mut worker: Worker, n: u64) -> Option<Worker> {
         if n > 1 {
             let known = &sched.observer().more;
             if known.left.fetch_sub(1, AcqRel) == 1 {
@@ -327,16 +327,16 @@ fn ends<H: Stage>(max_ms: usize) -> String {
     format!("{} Ms left", snapshot.alive)
 }
 
-fn with_its_g<H: Stage>() -> String {
+fn with_its_g<H: ModelHost>() -> String {
     ends::<H>(2)
 }
 
-fn with_its_g_and_there_was_no_other<H: Stage>() -> String {
+fn with_its_g_and_there_was_no_other<H: ModelHost>() -> String {
     ends::<H>(1)
 }
 
-fn while_it_is_readied<H: Stage>() -> String {
-    fn play<H: Stage>(sched: &Table<H>, mut worker: Worker, n: u64) -> Option<Worker> {
+fn while_it_is_readied<H: ModelHost>() -> String {
+    fn play<H: ModelHost>(sched: &Table<H>, mut worker: Worker, n: u64) -> Option<Worker> {
         if n == 1 {
             (worker, _) = waits(sched, worker, n, Wake::Outside);
         }
@@ -364,8 +364,8 @@ fn while_it_is_readied<H: Stage>() -> String {
 }
 
 /// The only M is back from its system call while the world is stopped.
-fn the_only_m_comes_back_while_stopped<H: Stage>() -> String {
-    fn play<H: Stage>(sched: &Table<H>, worker: Worker, _: u64) -> Option<Worker> {
+fn the_only_m_comes_back_while_stopped<H: ModelHost>() -> String {
+    fn play<H: ModelHost>(sched: &Table<H>, worker: Worker, _: u64) -> Option<Worker> {
         let away = sched.entersyscall(worker);
         sched.observer().more.begins[0].put();
         let (worker, way) = sched.exitsyscall_bound(away);
@@ -380,11 +380,11 @@ fn the_only_m_comes_back_while_stopped<H: Stage>() -> String {
     assert!(sched.start_the_world(stopped).is_none(), "the stopper was no M");
     finish(&sched);
     let refused = sched.observer().seen().refused;
-    if refused > 0 { "no M could be had for its ticket" } else { "it needed none" }.to_owned()
+    if refused > 0 { "no M was available for its ticket" } else { "it needed none" }.to_owned()
 }
 
-fn the_only_m_makes_way<H: Stage>() -> String {
-    fn play<H: Stage>(sched: &Table<H>, worker: Worker, n: u64) -> Option<Worker> {
+fn the_only_m_yields<H: ModelHost>() -> String {
+    fn play<H: ModelHost>(sched: &Table<H>, worker: Worker, n: u64) -> Option<Worker> {
         if n > 1 {
             return Some(worker);
         }
@@ -401,8 +401,8 @@ fn the_only_m_makes_way<H: Stage>() -> String {
 
 /// G1 is in a system call when the world is stopped, and comes back meanwhile: its ticket is queued. Then the world is
 /// started and the scheduler is closed.
-fn its_ticket_waits_when_the_world_starts<H: Stage>() -> String {
-    fn play<H: Stage>(sched: &Table<H>, worker: Worker, _: u64) -> Option<Worker> {
+fn its_ticket_waits_when_the_world_starts<H: ModelHost>() -> String {
+    fn play<H: ModelHost>(sched: &Table<H>, worker: Worker, _: u64) -> Option<Worker> {
         let known = &sched.observer().more;
         let away = sched.entersyscall(worker);
         known.begins[0].put();
@@ -432,8 +432,8 @@ fn its_ticket_waits_when_the_world_starts<H: Stage>() -> String {
     format!("{} tickets", sched.observer().seen().tickets)
 }
 
-fn two_wait_in_the_scheduler<H: Stage>() -> String {
-    fn play<H: Stage>(sched: &Table<H>, mut worker: Worker, n: u64) -> Option<Worker> {
+fn two_wait_in_the_scheduler<H: ModelHost>() -> String {
+    fn play<H: ModelHost>(sched: &Table<H>, mut worker: Worker, n: u64) -> Option<Worker> {
         if n == 3 {
             for child in [1, 2] {
                 let child = sched.observer().make(child);
@@ -458,7 +458,7 @@ fn two_wait_in_the_scheduler<H: Stage>() -> String {
 }
 
 /// G2 spawns G1, which waits for it; does something meanwhile, and readies G1.
-fn another<H: Stage>(procs: usize, play: Play<H, Known<H>>) -> String {
+fn another<H: ModelHost>(procs: usize, play: Play<H, Known<H>>) -> String {
     let sched = table::<H>(procs, 3, 2, play);
     submit(&sched, 2, 2);
     finish(&sched);
@@ -468,26 +468,26 @@ fn another<H: Stage>(procs: usize, play: Play<H, Known<H>>) -> String {
 }
 
 /// G2, or what it does first.
-fn spawns<H: Stage>(sched: &Table<H>, worker: &mut Worker) {
+fn spawns<H: ModelHost>(sched: &Table<H>, worker: &mut Worker) {
     let child = sched.observer().make(1);
     sched.ready(worker, child);
 }
 
 /// G1: waits, and is not told that nobody will ready it.
-fn is_readied<H: Stage>(sched: &Table<H>, worker: Worker) -> Worker {
+fn is_readied<H: ModelHost>(sched: &Table<H>, worker: Worker) -> Worker {
     let (worker, woken) = waits(sched, worker, 1, Wake::Inside);
     assert!(woken == Woken::Ready, "told {woken:?}, but a G was about to ready it");
     worker
 }
 
 /// G2, when it has done what it did meanwhile.
-fn readies<H: Stage>(sched: &Table<H>, worker: &Worker) {
+fn readies<H: ModelHost>(sched: &Table<H>, worker: &Worker) {
     sched.observer().uses(worker);
     // Not before it has said which M it has: that M's next wait would be none.
     sched.ready_bound(sched.observer().more.waits(1));
 }
 
-fn another_is_in_a_system_call<H: Stage>() -> String {
+fn another_is_in_a_system_call<H: ModelHost>() -> String {
     another::<H>(1, |sched, mut worker, n| {
         if n == 1 {
             return Some(is_readied(sched, worker));
@@ -501,7 +501,7 @@ fn another_is_in_a_system_call<H: Stage>() -> String {
     })
 }
 
-fn another_runs<H: Stage>() -> String {
+fn another_runs<H: ModelHost>() -> String {
     another::<H>(2, |sched, mut worker, n| {
         if n == 1 {
             return Some(is_readied(sched, worker));
@@ -514,8 +514,8 @@ fn another_runs<H: Stage>() -> String {
 }
 
 /// G2 spawns G1, which waits, and G3 and G4, of which the last readies it: they wait in a ring.
-fn others_wait_in_a_ring<H: Stage>(max_ms: usize, stops: bool) -> Woken {
-    fn play<H: Stage>(sched: &Table<H>, mut worker: Worker, n: u64) -> Option<Worker> {
+fn others_wait_in_a_ring<H: ModelHost>(max_ms: usize, stops: bool) -> Woken {
+    fn play<H: ModelHost>(sched: &Table<H>, mut worker: Worker, n: u64) -> Option<Worker> {
         match n {
             1 => (worker, _) = waits(sched, worker, 1, Wake::Inside),
             2 => {
@@ -542,25 +542,25 @@ fn others_wait_in_a_ring<H: Stage>(max_ms: usize, stops: bool) -> Woken {
     woken[0].1
 }
 
-fn others_are_stopped<H: Stage>() -> String {
+fn others_are_stopped<H: ModelHost>() -> String {
     let woken = others_wait_in_a_ring::<H>(2, true);
     assert!(woken == Woken::Ready, "told {woken:?}, but a G waited in the ring of a P that was stopped");
     "woken".to_owned()
 }
 
-fn others_get_no_thread<H: Stage>() -> String {
+fn others_get_no_thread<H: ModelHost>() -> String {
     let woken = others_wait_in_a_ring::<H>(1, false);
     assert!(woken == Woken::NoThread, "woken {woken:?}, but there is no other M to run the rest");
     "told".to_owned()
 }
 
-fn others_get_a_thread<H: Stage>() -> String {
+fn others_get_a_thread<H: ModelHost>() -> String {
     let woken = others_wait_in_a_ring::<H>(2, false);
     assert!(woken == Woken::Ready, "told {woken:?}, but there is another M to run the rest");
     "woken".to_owned()
 }
 
-fn four_locks_and_unlocks<H: Stage>() -> String {
+fn four_locks_and_unlocks<H: ModelHost>() -> String {
     let (mut locks, mut told) = (Locks::NONE, 0);
     for _ in 0..4 {
         assert!(locks.is_locked() == (told > 0), "bound {told} times: is it? {}", locks.is_locked());
@@ -599,7 +599,7 @@ struct Both {
 
 impl Both {
     /// Whatever `m` may do, or others to it.
-    fn does<H: Stage>(&mut self, m: MId) {
+    fn does<H: ModelHost>(&mut self, m: MId) {
         let Both { bindings, told, inside } = self;
         let told = &mut told[m.index()];
         let may: &[usize] = match told {
@@ -652,7 +652,7 @@ impl Both {
     }
 }
 
-fn five_operations_on_two_ms<H: Stage>() -> String {
+fn five_operations_on_two_ms<H: ModelHost>() -> String {
     let awake = Told { is_early: false, waits: None, is_to_rest: false, woken: Woken::Ready };
     let mut both = Both { bindings: Bindings::new(2), told: [awake; 2], inside: Vec::new() };
     both.agree();
@@ -739,10 +739,10 @@ pub const MODELS: &[Model] = &[
         claim: "the world starts, no other M can be had, and a bound G waits for a P: it gets it",
         size: "1 P, 1 M, 1 G, 1 stop",
         invariants: [1, 4, 19, 30, 36, 42],
-        must_reach: ["no M could be had for its ticket", "it needed none"],
+        must_reach: ["no M was available for its ticket", "it needed none"],
         runs: [rc11(), loom_bounded(2), sampled(Engine::Random, 5_000), sampled(Engine::Pct, 5_000)]),
-    crate::model!("locked::a_bound_g_gets_a_p::the_only_m_makes_way", the_only_m_makes_way,
-        claim: "a bound G makes way for one that waits, but no other M can be had: it gets its P back",
+    crate::model!("locked::a_bound_g_gets_a_p::the_only_m_yields", the_only_m_yields,
+        claim: "a bound G yields for one that waits, but no other M can be had: it gets its P back",
         size: "1 P, 1 M, 2 Gs",
         invariants: [1, 4, 19, 30, 36],
         must_reach: ["others waited"],
@@ -862,35 +862,35 @@ pub const MUTANTS: &[Mutant] = &[
         name: "locked-forgets-an-early-wake",
         room: "locked",
         what: "a wake that comes before its wait is forgotten",
-        mutation: Mutation::Twin("forgets-an-early-wake"),
+        mutation: Mutation::Variant("forgets-an-early-wake"),
         killed_by: &[(TWO_READY, Engine::Sc), (TWO_READY, Engine::Rc11)],
     },
     Mutant {
         name: "locked-queues-a-second-ticket",
         room: "locked",
         what: "each wake queues a ticket, also for a G that goes on already",
-        mutation: Mutation::Twin("queues-a-second-ticket"),
+        mutation: Mutation::Variant("queues-a-second-ticket"),
         killed_by: &[(TWO_READY, Engine::Sc), (TWO_READY, Engine::Rc11)],
     },
     Mutant {
         name: "locked-rests-though-readied",
         room: "locked",
         what: "an M that has handed its P on rests without a look whether it was readied meanwhile",
-        mutation: Mutation::Twin("rests-though-readied"),
+        mutation: Mutation::Variant("rests-though-readied"),
         killed_by: &[(TWO_READY, Engine::Sc), (TWO_READY, Engine::Rc11)],
     },
     Mutant {
         name: "deadlock-nobody-asks",
         room: "deadlock",
         what: "an M that rests does not ask whether it was the last",
-        mutation: Mutation::Twin("rests-and-asks-nobody"),
+        mutation: Mutation::Variant("rests-and-asks-nobody"),
         killed_by: &[(EACH_OTHER, Engine::Sc), (EACH_OTHER, Engine::Rc11)],
     },
     Mutant {
         name: "deadlock-ignores-the-queue",
         room: "deadlock",
         what: "a G in the global queue does not count as one that will run",
-        mutation: Mutation::Twin("ignores-the-queue"),
+        mutation: Mutation::Variant("ignores-the-queue"),
         killed_by: &[
             ("deadlock::never_told_without_reason::the_readier_is_queued", Engine::Sc),
             ("deadlock::never_told_without_reason::the_readier_is_queued", Engine::Rc11),
@@ -900,7 +900,7 @@ pub const MUTANTS: &[Mutant] = &[
         name: "deadlock-ignores-system-calls",
         room: "deadlock",
         what: "an M in a system call does not count as one that may run",
-        mutation: Mutation::Twin("ignores-system-calls"),
+        mutation: Mutation::Variant("ignores-system-calls"),
         killed_by: &[
             ("deadlock::never_told_without_reason::the_readier_is_in_a_system_call", Engine::Sc),
             ("deadlock::never_told_without_reason::the_readier_is_in_a_system_call", Engine::Rc11),
@@ -910,7 +910,7 @@ pub const MUTANTS: &[Mutant] = &[
         name: "deadlock-ignores-ps-in-use",
         room: "deadlock",
         what: "a P that somebody has, with Gs in its ring, does not count: it may be held while the world is stopped",
-        mutation: Mutation::Twin("ignores-ps-in-use"),
+        mutation: Mutation::Variant("ignores-ps-in-use"),
         killed_by: &[(
             "deadlock::never_told_without_reason::the_readier_is_in_a_ring_and_the_world_is_stopped",
             Engine::Sc,

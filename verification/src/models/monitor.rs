@@ -9,7 +9,7 @@ use super::diary::{Outside, S, leave, numbers, one_runs, set, submit};
 use crate::model::{Model, sc};
 use crate::mutant::Mutant;
 use crate::solo::Solo;
-use crate::stage::Stage;
+use crate::stage::ModelHost;
 use crate::staged::{Staged, for_ever, in_each_sleep, unless_gone, until_woken, vanish};
 use spinpark::host::{Host, Nanos};
 use spinpark::kernel::protocol::find::Worker;
@@ -31,7 +31,7 @@ enum Look {
     Quiet,
     /// It took a P out of a call.
     Retook,
-    /// It asked a G to make way, which it had not before.
+    /// It asked a G to yield, which it had not before.
     Asked,
     /// Nothing of that.
     Nothing,
@@ -213,14 +213,14 @@ enum Nap {
     Left,
 }
 
-/// The monitor's life. What happens in its `n`th nap, from 1, is `scene`, which is told how long that would be.
-fn lives(judge: Judge, mut scene: impl FnMut(usize, Option<Nanos>) -> Nap + 'static) {
+/// The monitor's life. What happens in its `n`th nap, from 1, is `scenario`, which is told how long that would be.
+fn lives(judge: Judge, mut scenario: impl FnMut(usize, Option<Nanos>) -> Nap + 'static) {
     judge.sched.start_sysmon().expect("a thread");
     let (mut judge, mut nth) = (judge, 0);
     let ended = in_each_sleep(Staged::begin, move |nanos| {
         nth += 1;
         judge.hears(nanos);
-        match scene(nth, nanos) {
+        match scenario(nth, nanos) {
             Nap::Left => return Break(()),
             nap => judge.looks_next(nanos, nap),
         }
@@ -251,7 +251,7 @@ fn with_acts(procs: usize, runs: bool, naps: usize, acts: Vec<(usize, Act)>) {
 }
 
 /// All is idle at first, or M0 runs G1. Two things happen, in two of eleven naps.
-fn eleven_naps<H: Stage>() -> String {
+fn eleven_naps<H: ModelHost>() -> String {
     const NAPS: usize = 11;
     let (runs, first, second) = any_of::<H, _>(&[
         (false, Act::Nothing, Act::Submit),
@@ -271,9 +271,9 @@ fn eleven_naps<H: Stage>() -> String {
 }
 
 /// M0 runs G1, on and on. Then something happens.
-fn eighty_naps<H: Stage>() -> String {
+fn eighty_naps<H: ModelHost>() -> String {
     let act = any_of::<H, _>(&[Act::Nothing, Act::Call, Act::Next, Act::Rest]);
-    // It has not slowed down, or has; it has asked G1 to make way, or has asked it again.
+    // It has not slowed down, or has; it has asked G1 to yield, or has asked it again.
     let nth = any_of::<H, _>(&[40, 53, 58, 60, 63, 70]);
     // A second P is idle.
     let procs = any_of::<H, _>(&[1, 2]);
@@ -282,7 +282,7 @@ fn eighty_naps<H: Stage>() -> String {
 }
 
 /// Some Ms have fallen asleep, one after the other, and the monitor ends those that have slept for long.
-fn sleepers<H: Stage>() -> String {
+fn sleepers<H: ModelHost>() -> String {
     let keep = any_of::<H, _>(&[
         SHORTEST,
         QUIET + SHORTEST,
@@ -331,7 +331,7 @@ fn sleepers<H: Stage>() -> String {
 }
 
 /// Two Ms sleep, and the monitor deeply until the first has slept for long; the world may be stopped. A G is submitted.
-fn two_sleepers<H: Stage>() -> String {
+fn two_sleepers<H: ModelHost>() -> String {
     let is_stopped = any_of::<H, _>(&[false, true]);
     let submits = any_of::<H, _>(&[8, 9, 10, 11, 12]);
     let (sched, outside) = set(Config { keep_alive: 10 * QUIET, ..numbers(2) }, true);
@@ -367,7 +367,7 @@ fn two_sleepers<H: Stage>() -> String {
 
 /// The scheduler is closed when the monitor has yet to begin, or in one of ten naps, of which the last is deep if there is no
 /// M. If M0 runs G1, it ends a while after that.
-fn ten_naps<H: Stage>() -> String {
+fn ten_naps<H: ModelHost>() -> String {
     let runs = any_of::<H, _>(&[false, true]);
     let closes = H::choose(11);
     let ends = if runs { (closes + H::choose(3)).max(1) } else { closes };
@@ -407,18 +407,18 @@ fn ten_naps<H: Stage>() -> String {
     assert_eq!(whole.map(|(nap, _)| nap.unwrap_or_default()).sum::<Nanos>(), Staged::now(), "nobody else does");
     assert!(!outside.told().iter().any(|what| what == "interrupt"), "nobody waits in the poller");
     outside.announce(Staged::now());
-    assert_eq!((outside.told().len(), Staged::in_the_wings()), (0, 0), "nobody is sent to look any more");
+    assert_eq!((outside.told().len(), Staged::suspended()), (0, 0), "nobody is sent to look any more");
     format!("after {ends} naps")
 }
 
 /// No thread can be had for the monitor. Who closes the scheduler does not wait for it.
-fn no_thread<H: Stage>() -> String {
+fn no_thread<H: ModelHost>() -> String {
     let runs = any_of::<H, _>(&[false, true]);
     let (sched, _outside) = set(numbers(1), true);
     let worker = runs.then(|| one_runs(&sched));
     Staged::refuse(1);
     assert!(sched.start_sysmon().is_err(), "it is told so");
-    assert_eq!(Staged::in_the_wings(), 0);
+    assert_eq!(Staged::suspended(), 0);
     assert!(crate::staged::close(&sched, worker.into_iter().collect()).is_empty());
     if runs { "closed when M0 ended" } else { "closed at once" }.to_owned()
 }
@@ -517,7 +517,7 @@ impl Played {
 fn expect(sched: &S, ps: &mut [Played]) -> Vec<String> {
     let (now, around) = (Staged::now(), sched.snapshot());
     let somebody_looks = around.idle_ps + around.nmspinning > 0;
-    let (mut idle, mut seekers, mut sleeping, mut alive) =
+    let (mut idle, mut spinning_ms, mut sleeping, mut alive) =
         (around.idle_ps, around.nmspinning, around.sleeping, around.alive);
     let mut told: Vec<String> = (0..2).map(|n| format!("source {n} ticks at {now}")).collect();
     for (n, p) in ps.iter_mut().enumerate().filter(|(_, p)| p.doing != Doing::Idle) {
@@ -533,13 +533,13 @@ fn expect(sched: &S, ps: &mut [Played]) -> Vec<String> {
             Verdict::Retake => told.push(format!("P{n} is retaken")),
         }
         // It is run by another M, if there is work or nobody would look for any; else it is idle.
-        if !has_work && idle + seekers > 0 {
+        if !has_work && idle + spinning_ms > 0 {
             told.push(format!("P{n} is idle"));
             (idle, p.doing) = (idle + 1, Doing::Idle);
             continue;
         }
         // That M has yet to begin: the P looks as if a G ran for long.
-        (p.doing, p.now.call, seekers) = (Doing::Runs, None, seekers + usize::from(!has_work));
+        (p.doing, p.now.call, spinning_ms) = (Doing::Runs, None, spinning_ms + usize::from(!has_work));
         if sleeping > 0 {
             told.push(format!("M{} is woken", 1 - n));
             sleeping -= 1;
@@ -552,7 +552,7 @@ fn expect(sched: &S, ps: &mut [Played]) -> Vec<String> {
 }
 
 /// Two Ps, at which the monitor looks three times. Before the last time the first has gone on, or not.
-fn three_looks<H: Stage>() -> String {
+fn three_looks<H: ModelHost>() -> String {
     let all = [Doing::Idle, Doing::Runs, Doing::Calls { has_work: false }, Doing::Calls { has_work: true }];
     let doing = [0; 2].map(|_| any_of::<H, _>(&all));
     let gaps = [0; 2].map(|_| any_of::<H, _>(&[SHORTEST, SLICE - 1, SLICE]));
@@ -596,23 +596,24 @@ fn three_looks<H: Stage>() -> String {
     if outcome.is_empty() { "left alone".to_owned() } else { outcome.join(", ") }
 }
 
-/// G1 has run for a slice. Who hears that it is asked to make way, and signals its thread, has it see so.
-fn one_signal<H: Stage>() -> String {
+/// G1 has run for a slice. Who hears that it is asked to yield, and signals its thread, has it see so.
+fn one_signal<H: ModelHost>() -> String {
     let late = any_of::<H, _>(&[0, 1, SLICE]);
     let (sched, outside) = set(numbers(1), true);
     let m0 = Arc::new(Mutex::new(Some(one_runs(&sched))));
     let (mut watch, theirs) = (sched.watch(), Arc::clone(&m0));
-    let is_asked = |sched: &S, m0: &Mutex<Option<Worker>>| {
+    let is_needspinning = |sched: &S, m0: &Mutex<Option<Worker>>| {
         let m0 = m0.lock().expect("one thread");
         m0.as_ref().is_some_and(|m0| sched.is_preempted(m0) && sched.should_yield(m0))
     };
     sched.tick(&mut watch, 1);
-    outside
-        .when_told("P0 is asked", move |sched| assert!(is_asked(sched, &theirs), "the G that is signalled sees why"));
+    outside.when_told("P0 is asked", move |sched| {
+        assert!(is_needspinning(sched, &theirs), "the G that is signalled sees why")
+    });
     sched.tick(&mut watch, SLICE);
-    assert!(!is_asked(&sched, &m0), "its slice is not over");
+    assert!(!is_needspinning(&sched, &m0), "its slice is not over");
     sched.tick(&mut watch, 1 + SLICE + late);
-    assert!(is_asked(&sched, &m0) && outside.told().ends_with(&["P0 is asked".to_owned()]));
+    assert!(is_needspinning(&sched, &m0) && outside.told().ends_with(&["P0 is asked".to_owned()]));
     leave(m0.lock().expect("one thread").take());
     "asked".to_owned()
 }
@@ -626,7 +627,7 @@ enum Wanted {
 }
 
 /// G1 is interrupted under P0 while G2 runs under P1; then the monitor looks for the first time.
-fn one_interrupted<H: Stage>() -> String {
+fn one_interrupted<H: ModelHost>() -> String {
     let wanted = any_of::<H, _>(&[Wanted::No, Wanted::ToStop, Wanted::ForASafepoint]);
     let (sched, outside) = set(numbers(2), true);
     submit(&sched, 1);
@@ -665,7 +666,7 @@ fn one_interrupted<H: Stage>() -> String {
 }
 
 /// M0 runs G1 under the only P, or is done. For G2, which is submitted, so many threads are refused.
-fn refusals<H: Stage>() -> String {
+fn refusals<H: ModelHost>() -> String {
     let refused = 1 + H::choose(3);
     let (sched, outside) = set(numbers(1), true);
     Staged::refuse(refused);
@@ -687,7 +688,7 @@ fn refusals<H: Stage>() -> String {
         };
         assert_eq!(outside.told()[2..], *tries, "it tries again at each look until there is one");
     }
-    assert_eq!(Staged::in_the_wings(), 1);
+    assert_eq!(Staged::suspended(), 1);
     format!("{refused} refused")
 }
 
@@ -700,7 +701,7 @@ pub const MODELS: &[Model] = &[
         must_reach: ["Nothing, Submit", "Refused(2)", "Stop, Start", "Rest, Submit", "Next, Call"],
         runs: [sc()]),
     crate::model!("monitor::comes_when_go_would::eighty_naps", eighty_naps,
-        claim: "the monitor comes ever later, sooner if a G should make way, and soon again if anything happens",
+        claim: "the monitor comes ever later, sooner if a G should yield, and soon again if anything happens",
         size: "one thread plays all: the monitor, 1 M, 1 or 2 Ps; each of 4 events in each of 6 of 80 naps",
         invariants: [43],
         must_reach: ["Nothing", "Call", "Next", "Rest"],
@@ -730,13 +731,13 @@ pub const MODELS: &[Model] = &[
         must_reach: ["closed when M0 ended", "closed at once"],
         runs: [sc()]),
     crate::model!("monitor::does_with_each_p_what_go_would::three_looks", three_looks,
-        claim: "a P is taken out of a call, or its G asked to make way, when Go would; what is taken is run, or idle",
+        claim: "a P is taken out of a call, or its G asked to yield, when Go would; what is taken is run, or idle",
         size: "one thread plays all: 2 Ps, each in one of 4 states; 3 looks, each of 9 times apart; 288 plays",
         invariants: [20, 21, 43],
         must_reach: ["P0 is asked, P1 is asked, P0 is asked again, P1 is asked again", "P0 is retaken, P1 is retaken"],
         runs: [sc()]),
     crate::model!("monitor::does_with_each_p_what_go_would::one_signal", one_signal,
-        claim: "when it is said that a G is asked to make way, it can see so",
+        claim: "when it is said that a G is asked to yield, it can see so",
         size: "one thread plays all: 1 P, 1 M; 3 looks, the last of which is late, or not",
         invariants: [43],
         must_reach: ["asked"],

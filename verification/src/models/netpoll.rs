@@ -8,10 +8,10 @@ use super::common::{any_of, party};
 use crate::engine::Engine;
 use crate::model::{Model, loom, loom_apart, loom_bounded, rc11, sc, tso};
 use crate::mutant::{Mutant, Mutation};
-use crate::stage::Stage;
+use crate::stage::ModelHost;
 use crate::tiny::netpoll::{End, Tiny};
-use crate::tiny::timers::Shelf;
-use crate::twins::netpoll::{Polling, Scene, play};
+use crate::tiny::timers::Shard;
+use crate::variants::netpoll::{Polling, Scenario, play};
 use crate::wrap::trace::main_plays;
 use spinpark::host::Nanos;
 use spinpark::kernel::protocol::netpoll::{Neighbours, Netpoll, Poll};
@@ -23,13 +23,13 @@ const SOON: Nanos = 5;
 const SOON_AFTER: Nanos = 7;
 const LATE: Nanos = 100;
 
-fn with_timer<H: Stage, D: Polling>(timer: Nanos) -> Arc<Tiny<H, D>> {
+fn with_timer<H: ModelHost, D: Polling>(timer: Nanos) -> Arc<Tiny<H, D>> {
     main_plays("M0");
     Tiny::new(timer)
 }
 
 /// With one that is late. Somebody has waited before, for another that was soon: the room remembers until when.
-fn with_old_until<H: Stage, D: Polling>() -> Arc<Tiny<H, D>> {
+fn with_old_until<H: ModelHost, D: Polling>() -> Arc<Tiny<H, D>> {
     let tiny = with_timer::<H, D>(SOON);
     let poll = tiny.waits();
     tiny.room.leave(poll, 1);
@@ -37,12 +37,12 @@ fn with_old_until<H: Stage, D: Polling>() -> Arc<Tiny<H, D>> {
     tiny
 }
 
-macro_rules! scene {
+macro_rules! scenario {
     ($(#[$doc:meta])* $name:ident, |$h:ident, $d:ident| $play:block) => {
         $(#[$doc])*
-        fn $name<H: Stage>() -> String {
+        fn $name<H: ModelHost>() -> String {
             struct This;
-            impl<$h: Stage> Scene<$h> for This {
+            impl<$h: ModelHost> Scenario<$h> for This {
                 fn play<$d: Polling>(self) -> String $play
             }
             play::<H, This>(This)
@@ -50,7 +50,7 @@ macro_rules! scene {
     };
 }
 
-scene!(the_first_timer, |H, D| {
+scenario!(the_first_timer, |H, D| {
     let tiny = with_timer::<H, D>(NEVER);
     let outsider = party::<H, _, _>("outsider", &tiny, |tiny| tiny.add_from_outside(SOON));
     let end = tiny.goes_to_sleep();
@@ -58,7 +58,7 @@ scene!(the_first_timer, |H, D| {
     tiny.judge(&[end])
 });
 
-scene!(an_earlier_timer, |H, D| {
+scenario!(an_earlier_timer, |H, D| {
     let tiny = with_old_until::<H, D>();
     let outsider = party::<H, _, _>("outsider", &tiny, |tiny| tiny.add_from_outside(SOON_AFTER));
     let end = tiny.goes_to_sleep();
@@ -66,7 +66,7 @@ scene!(an_earlier_timer, |H, D| {
     tiny.judge(&[end])
 });
 
-scene!(somebody_waits_for_a_socket, |H, D| {
+scenario!(somebody_waits_for_a_socket, |H, D| {
     let tiny = with_timer::<H, D>(NEVER);
     let outsider = party::<H, _, _>("outsider", &tiny, |tiny| tiny.awaits());
     let end = tiny.goes_to_sleep();
@@ -74,7 +74,7 @@ scene!(somebody_waits_for_a_socket, |H, D| {
     tiny.judge(&[end])
 });
 
-scene!(two_go_to_sleep, |H, D| {
+scenario!(two_go_to_sleep, |H, D| {
     let tiny = with_timer::<H, D>(LATE);
     let other = party::<H, _, _>("M1", &tiny, |tiny| tiny.goes_to_sleep());
     let end = tiny.goes_to_sleep();
@@ -82,7 +82,7 @@ scene!(two_go_to_sleep, |H, D| {
     tiny.judge(&[end, other])
 });
 
-scene!(a_timer_that_is_not_announced, |H, D| {
+scenario!(a_timer_that_is_not_announced, |H, D| {
     let tiny = with_old_until::<H, D>();
     let adder = party::<H, _, _>("M1", &tiny, |tiny| {
         tiny.add(SOON_AFTER);
@@ -93,7 +93,7 @@ scene!(a_timer_that_is_not_announced, |H, D| {
     tiny.judge(&[end, adder])
 });
 
-scene!(its_p_is_handed_on, |H, D| {
+scenario!(its_p_is_handed_on, |H, D| {
     let tiny = with_old_until::<H, D>();
     let adder = party::<H, _, _>("M1", &tiny, |tiny| {
         tiny.add(SOON_AFTER);
@@ -104,7 +104,7 @@ scene!(its_p_is_handed_on, |H, D| {
     tiny.judge(&[end])
 });
 
-scene!(who_leaves_finds_no_p, |H, D| {
+scenario!(who_leaves_finds_no_p, |H, D| {
     // M0 waits until a timer is due, and comes back for it. M1, which has the only P, has taken that timer, and goes to
     // sleep. Who adds one that is later trusts who waits.
     let tiny = with_timer::<H, D>(SOON);
@@ -120,7 +120,7 @@ scene!(who_leaves_finds_no_p, |H, D| {
     tiny.judge(&[end, other])
 });
 
-scene!(who_leaves_waits_again, |H, D| {
+scenario!(who_leaves_waits_again, |H, D| {
     let tiny = with_timer::<H, D>(SOON);
     let poll = tiny.waits();
     let outsider = party::<H, _, _>("outsider", &tiny, |tiny| tiny.add_from_outside(SOON_AFTER));
@@ -135,7 +135,7 @@ scene!(who_leaves_waits_again, |H, D| {
 });
 
 /// M0 comes back from its wait, while M1 does not sleep, but hands its P on, with a timer that nobody was told of.
-fn handed_on_while_one_comes_back<H: Stage, D: Polling>(is_due: bool) -> String {
+fn handed_on_while_one_comes_back<H: ModelHost, D: Polling>(is_due: bool) -> String {
     let tiny = with_timer::<H, D>(SOON);
     let poll = tiny.waits();
     let other = party::<H, _, _>("M1", &tiny, |tiny| {
@@ -148,12 +148,12 @@ fn handed_on_while_one_comes_back<H: Stage, D: Polling>(is_due: bool) -> String 
     tiny.judge(&[end])
 }
 
-scene!(who_leaves_and_a_p_is_handed_on, |H, D| { handed_on_while_one_comes_back::<H, D>(true) });
+scenario!(who_leaves_and_a_p_is_handed_on, |H, D| { handed_on_while_one_comes_back::<H, D>(true) });
 
 // The same, and M0 was interrupted: it waits again if it knows of the timer.
-scene!(who_is_interrupted_and_a_p_is_handed_on, |H, D| { handed_on_while_one_comes_back::<H, D>(false) });
+scenario!(who_is_interrupted_and_a_p_is_handed_on, |H, D| { handed_on_while_one_comes_back::<H, D>(false) });
 
-scene!(one_peeks_and_another_goes_to_sleep, |H, D| {
+scenario!(one_peeks_and_another_goes_to_sleep, |H, D| {
     let tiny = with_timer::<H, D>(LATE);
     let peeker = party::<H, _, _>("M1", &tiny, |tiny| tiny.peeks());
     let end = tiny.goes_to_sleep();
@@ -161,7 +161,7 @@ scene!(one_peeks_and_another_goes_to_sleep, |H, D| {
     tiny.judge(&[end, End::Busy])
 });
 
-scene!(one_peeks_while_a_timer_comes, |H, D| {
+scenario!(one_peeks_while_a_timer_comes, |H, D| {
     let tiny = with_timer::<H, D>(LATE);
     let peeker = party::<H, _, _>("M1", &tiny, |tiny| tiny.peeks());
     let outsider = party::<H, _, _>("outsider", &tiny, |tiny| tiny.add_from_outside(SOON));
@@ -171,7 +171,7 @@ scene!(one_peeks_while_a_timer_comes, |H, D| {
     tiny.judge(&[end, End::Busy])
 });
 
-scene!(one_peeks_as_another_leaves, |H, D| {
+scenario!(one_peeks_as_another_leaves, |H, D| {
     let tiny = with_timer::<H, D>(LATE);
     let poll = tiny.waits();
     let peeker = party::<H, _, _>("M1", &tiny, |tiny| tiny.peeks());
@@ -185,25 +185,25 @@ scene!(one_peeks_as_another_leaves, |H, D| {
     tiny.judge(&[end, End::Busy])
 });
 
-fn two_add<H: Stage>() -> String {
-    let shelf = Shelf::<H>::new();
-    let other = party::<H, _, _>("other", &shelf, |shelf| shelf.add(SOON, false));
-    shelf.add(LATE, false);
-    let seen = shelf.deadline();
+fn two_add<H: ModelHost>() -> String {
+    let shard = Shard::<H>::new();
+    let other = party::<H, _, _>("other", &shard, |shard| shard.add(SOON, false));
+    shard.add(LATE, false);
+    let seen = shard.deadline();
     H::join(other);
-    let left = shelf.deadline();
-    assert!(left == SOON, "the earliest timer is due at {SOON}, and the shelf says {left}");
+    let left = shard.deadline();
+    assert!(left == SOON, "the earliest timer is due at {SOON}, and the shard says {left}");
     format!("first {seen}, then {left}")
 }
 
-fn one_adds_and_one_removes<H: Stage>() -> String {
-    let shelf = Shelf::<H>::new();
-    let other = party::<H, _, _>("other", &shelf, |shelf| shelf.add(SOON, true));
-    shelf.add(LATE, false);
-    let seen = shelf.deadline();
+fn one_adds_and_one_removes<H: ModelHost>() -> String {
+    let shard = Shard::<H>::new();
+    let other = party::<H, _, _>("other", &shard, |shard| shard.add(SOON, true));
+    shard.add(LATE, false);
+    let seen = shard.deadline();
     H::join(other);
-    let left = shelf.deadline();
-    assert!(left == LATE, "the earliest timer is due at {LATE}, and the shelf says {left}");
+    let left = shard.deadline();
+    assert!(left == LATE, "the earliest timer is due at {LATE}, and the shard says {left}");
     format!("first {seen}, then {left}")
 }
 
@@ -218,7 +218,7 @@ struct World {
 
 impl World {
     /// Nothing, a socket, or a timer.
-    fn any<H: Stage>() -> World {
+    fn any<H: ModelHost>() -> World {
         let (deadline, is_awaited) =
             any_of::<H, _>(&[(NEVER, false), (NEVER, true), (SOON, false), (SOON_AFTER, false)]);
         World { deadline, is_awaited, interrupts: Cell::new(0), wakes: Cell::new(0) }
@@ -244,7 +244,7 @@ impl Neighbours for World {
 }
 
 /// The room, and what is known of it.
-struct Both<H: Stage> {
+struct Both<H: ModelHost> {
     room: Netpoll<H>,
     /// Who waits, and until when.
     waits: Option<(Poll, Nanos)>,
@@ -252,7 +252,7 @@ struct Both<H: Stage> {
     looked: Option<Nanos>,
 }
 
-impl<H: Stage> Both<H> {
+impl<H: ModelHost> Both<H> {
     fn until(&self) -> Option<Nanos> {
         self.waits.as_ref().map(|(_, until)| *until)
     }
@@ -322,7 +322,7 @@ impl<H: Stage> Both<H> {
     }
 }
 
-fn three_operations<H: Stage>() -> String {
+fn three_operations<H: ModelHost>() -> String {
     let mut both = Both::<H> { room: Netpoll::new(), waits: None, looked: None };
     for step in 1..=3 {
         both.agrees();
@@ -421,7 +421,7 @@ pub const MODELS: &[Model] = &[
         must_reach: ["[Waits(100), Busy]", "Asleep, missed it"],
         runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
     crate::model!("timers::when_is_the_earliest::two_add", two_add,
-        claim: "two add timers to one shelf: its word is the earlier moment",
+        claim: "two add timers to one shard: its word is the earlier moment",
         size: "2 threads, 2 timers",
         invariants: [35, 44],
         must_reach: ["first 100, then 5", "first 5, then 5"],
@@ -456,11 +456,11 @@ const fn weaker(
 
 const fn wrong(
     name: &'static str,
-    twin: &'static str,
+    variant: &'static str,
     what: &'static str,
     killed_by: &'static [(&'static str, Engine)],
 ) -> Mutant {
-    Mutant { name, room: "netpoll", what, mutation: Mutation::Twin(twin), killed_by }
+    Mutant { name, room: "netpoll", what, mutation: Mutation::Variant(variant), killed_by }
 }
 
 const FENCE: &str = "store_load::<H>()";
@@ -568,8 +568,8 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "timers-tells-when-late",
         room: "timers",
-        what: "a shelf's word is written after its lock is released",
-        mutation: Mutation::Twin("tells-when-late"),
+        what: "a shard's word is written after its lock is released",
+        mutation: Mutation::Variant("tells-when-late"),
         killed_by: &[
             ("timers::when_is_the_earliest::two_add", Engine::Sc),
             ("timers::when_is_the_earliest::two_add", Engine::Loom),
@@ -579,8 +579,8 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "timers-forgets-to-tell-when",
         room: "timers",
-        what: "a shelf's word is not written when a timer is removed (the shape of golang/go #51654)",
-        mutation: Mutation::Twin("forgets-to-tell-when"),
+        what: "a shard's word is not written when a timer is removed (the shape of golang/go #51654)",
+        mutation: Mutation::Variant("forgets-to-tell-when"),
         killed_by: &[
             ("timers::when_is_the_earliest::one_adds_and_one_removes", Engine::Sc),
             ("timers::when_is_the_earliest::one_adds_and_one_removes", Engine::Rc11),

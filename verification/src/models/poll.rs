@@ -8,7 +8,7 @@ use super::common::any_of;
 use super::diary::{Outside, S, at, it_is, leave, numbers, one_runs, set, submit};
 use crate::model::{Model, sc};
 use crate::mutant::Mutant;
-use crate::stage::Stage;
+use crate::stage::ModelHost;
 use crate::staged::{Staged, for_ever, in_each_sleep, unless_gone, vanish};
 use spinpark::host::{Host, Nanos};
 use spinpark::kernel::protocol::netpoll::{Neighbours, Netpoll};
@@ -35,7 +35,7 @@ fn ticks(now: Nanos) -> Vec<String> {
 
 /// G1 runs, and has done so for less than a slice of the monitor's. Nobody has looked into the poller since moment 3.
 /// Then what is waited for changes, under G1's P, so that nobody is told; and the monitor looks.
-fn nobody_waits_there<H: Stage>() -> String {
+fn nobody_waits_there<H: ModelHost>() -> String {
     let age = any_of::<H, _>(&[SLICE - 1, SLICE, SLICE + 1]);
     let now = 3 + age;
     let due = any_of::<H, _>(&[NEVER, now - 1, now, now + 1]);
@@ -87,7 +87,7 @@ fn nobody_waits_there<H: Stage>() -> String {
 }
 
 /// M0 waits in the poller. Somebody who is busy changes what is waited for, and the monitor looks.
-fn one_waits_there<H: Stage>() -> String {
+fn one_waits_there<H: ModelHost>() -> String {
     // It may wait just until now, and has not got up yet.
     let until = any_of::<H, _>(&[NOW, LATE, NEVER]);
     let due = any_of::<H, _>(&[NEVER, NOW - 1, NOW, NOW + 1]);
@@ -111,7 +111,7 @@ fn one_waits_there<H: Stage>() -> String {
         let mut expected = ticks(NOW);
         expected.extend((outcome == "interrupted").then(|| "interrupt".to_owned()));
         assert_eq!(theirs.told(), expected, "somebody waits until {until}, and something is due at {due}");
-        assert_eq!(Staged::in_the_wings(), 0, "one is enough");
+        assert_eq!(Staged::suspended(), 0, "one is enough");
         vanish();
     });
     assert!(unless_gone(|| sched.next(m0)).is_none(), "it waits");
@@ -119,7 +119,7 @@ fn one_waits_there<H: Stage>() -> String {
 }
 
 /// M0, busy, looks into the poller without waiting. Meanwhile the monitor looks.
-fn one_looks_there<H: Stage>() -> String {
+fn one_looks_there<H: ModelHost>() -> String {
     let due = any_of::<H, _>(&[NEVER, NOW - 1, NOW, NOW + 1]);
     let idle = any_of::<H, _>(&[0, 1]);
 
@@ -148,7 +148,7 @@ fn one_looks_there<H: Stage>() -> String {
 }
 
 /// The monitor has looked for those who wait. It does so again when nobody has for a slice, and not before.
-fn two_ticks<H: Stage>() -> String {
+fn two_ticks<H: ModelHost>() -> String {
     let before = any_of::<H, _>(&[0, 1, SLICE]);
     let after = any_of::<H, _>(&[0, 1, SLICE - 1, SLICE, SLICE + 1]);
     let ready: &[u64] = any_of::<H, _>(&[&[], &[31]]);
@@ -178,7 +178,7 @@ fn two_ticks<H: Stage>() -> String {
 /// What happens to what M0 waits for in the poller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Meanwhile {
-    /// Nothing: it comes back for no reason.
+    /// Nothing: it comes back spuriously.
     Nothing,
     /// Its time is over, and the second source has G21.
     Over,
@@ -201,7 +201,7 @@ enum Ps {
     Taken,
     /// There is one, and the world is stopped, goes on, and has another M look.
     Stopped,
-    /// There is one, but for G2 no thread can be had.
+    /// There is one, but for G2 thread creation failed.
     Refused,
     /// The scheduler is closed.
     Closed,
@@ -247,7 +247,7 @@ fn lines(of: &[&str]) -> Vec<String> {
 }
 
 /// M0, which is on its way to sleep, takes the only P for G2, which waits for all, because it was asked to.
-fn turns_back() -> Vec<String> {
+fn must_recheck() -> Vec<String> {
     lines(&["M0 gets P0", "M0 is called", "M0 runs G2 under P0: Global", "M0 has sought"])
 }
 
@@ -275,7 +275,7 @@ fn after_the_wait(ready: &[u64], due: Nanos, is_awaited: bool, ps: Ps) -> (Vec<S
     match ps {
         Ps::Closed => ([queued(ready, "all"), lines(&["M0 ends", "0 of 0 sleep"])].concat(), "ends"),
         _ if !ready.is_empty() || Staged::now() >= due => (brings(ready, ps), "brings something"),
-        Ps::Refused => (turns_back(), "turns back"),
+        Ps::Refused => (must_recheck(), "turns back"),
         _ if !nothing_to_wait_for => (waits(due), "waits again"),
         Ps::Taken | Ps::Stopped => (lines(&["M0 sleeps, 1 of 2"]), "sleeps"),
         _ => (lines(&["M0 sleeps, 1 of 1"]), "sleeps"),
@@ -283,7 +283,7 @@ fn after_the_wait(ready: &[u64], due: Nanos, is_awaited: bool, ps: Ps) -> (Vec<S
 }
 
 /// The last M has nothing to do. Somebody waits for a socket, or something is due, or neither.
-fn one_wait<H: Stage>() -> String {
+fn one_wait<H: ModelHost>() -> String {
     use Meanwhile::{Earlier, GivenUp, Nothing, Over, Rings};
     let (until, is_awaited) = any_of::<H, _>(&[(NOW, false), (NOW, true), (NEVER, true), (NEVER, false)]);
     let happens = any_of::<H, _>(&[Nothing, Over, Earlier, GivenUp, Rings(1), Rings(2), Rings(3)]);
@@ -342,7 +342,7 @@ fn one_wait<H: Stage>() -> String {
 }
 
 /// The last M is on its way into the poller. Something happens just before it reads, for the nth time, what is due.
-fn on_the_way<H: Stage>() -> String {
+fn on_the_way<H: ModelHost>() -> String {
     use Meanwhile::{Earlier, GivenUp, Nothing};
     let nth = any_of::<H, _>(&[1, 2, 3]);
     let (happens, ps) = any_of::<H, _>(&[
@@ -377,7 +377,7 @@ fn on_the_way<H: Stage>() -> String {
     let found = in_each_sleep(|| sched.next(m0), |_| Break(()));
     let (expected, outcome) = match (happens, ps) {
         (Earlier, _) => (waits(EARLIER), "waits for shorter"),
-        (_, Ps::Refused) => (turns_back(), "turns back"),
+        (_, Ps::Refused) => (must_recheck(), "turns back"),
         // Too late to know: it is interrupted by who gives it up.
         (GivenUp, _) if nth == 3 => (waits(NOW), "waits"),
         (GivenUp, _) => (lines(&["M0 sleeps, 1 of 1"]), "sleeps"),
@@ -392,7 +392,7 @@ fn on_the_way<H: Stage>() -> String {
 }
 
 /// What M0 waited for is given up.
-fn in_vain<H: Stage>() -> String {
+fn in_vain<H: ModelHost>() -> String {
     let who = any_of::<H, _>(&["nobody", "one in its bed", "one in the poller"]);
     let (sched, outside) = set(numbers(1), true);
     let m0 = one_runs(&sched);
@@ -402,7 +402,7 @@ fn in_vain<H: Stage>() -> String {
         outside.meanwhile(move |sched| {
             theirs.told();
             theirs.awaits(false);
-            sched.end_vain_poll();
+            sched.break_idle_poll();
             assert_eq!(theirs.told(), ["interrupt"]);
         });
         assert!(in_each_sleep(|| sched.next(m0), |_| Break(())).is_none());
@@ -415,7 +415,7 @@ fn in_vain<H: Stage>() -> String {
         leave(m0);
     }
     outside.told();
-    sched.end_vain_poll();
+    sched.break_idle_poll();
     assert!(outside.told().is_empty(), "who waits there next is not to be brought back");
     who.to_owned()
 }
@@ -436,7 +436,7 @@ enum Nap {
 }
 
 /// There is no poller, but a timer, for G21.
-fn a_nap<H: Stage>() -> String {
+fn a_nap<H: ModelHost>() -> String {
     let until = any_of::<H, _>(&[EARLIER + 1, NOW]);
     let nap = any_of::<H, _>(&[Nap::Whole, Nap::None, Nap::Shorter, Nap::Same, Nap::InVain]);
     let (sched, outside) = set(numbers(1), false);
@@ -463,7 +463,7 @@ fn a_nap<H: Stage>() -> String {
                 (Nap::Same, 1) => theirs.announce(until + 1),
                 (Nap::InVain, 1) => {
                     theirs.is_due(1, NEVER);
-                    their.end_vain_poll();
+                    their.break_idle_poll();
                 }
                 (Nap::InVain, 2) => return Break(()),
                 (_, 1) | (Nap::Shorter, 2) => (),
@@ -492,7 +492,7 @@ fn a_nap<H: Stage>() -> String {
 }
 
 /// It is the turn of the global queue, and of what comes from elsewhere.
-fn a_turn<H: Stage>() -> String {
+fn a_turn<H: ModelHost>() -> String {
     let first: &[&[u64]] = any_of::<H, _>(&[&[], &[&[11, 12]], &[&[11], &[12]]]);
     let second: &[&[u64]] = any_of::<H, _>(&[&[], &[&[21]], &[&[]]]);
     let ready: &[u64] = any_of::<H, _>(&[&[], &[31], &[31, 32]]);
@@ -546,7 +546,7 @@ fn a_turn<H: Stage>() -> String {
 }
 
 /// M0 has nothing of its own to run. What sources have is taken, once.
-fn extra<H: Stage>() -> String {
+fn extra<H: ModelHost>() -> String {
     let first: &[&[u64]] = any_of::<H, _>(&[&[], &[&[11]], &[&[11, 12]], &[&[]], &[&[11], &[12]]]);
     let second: &[&[u64]] = any_of::<H, _>(&[&[], &[&[21]], &[&[21, 22]], &[&[]]]);
     let idle = any_of::<H, _>(&[0, 1]);
@@ -632,7 +632,7 @@ enum Asked {
 }
 
 /// The poller's room by itself, asked one thing.
-fn one_question<H: Stage>() -> String {
+fn one_question<H: ModelHost>() -> String {
     let who = any_of::<H, _>(&[
         Who::Nobody,
         Who::Since(7),

@@ -8,7 +8,7 @@ use super::stw::real::{More, On, Play, finish, open_polling, small, submit};
 use crate::engine::Engine;
 use crate::model::{Model, rc11, rc11_cut, sampled};
 use crate::mutant::Mutant;
-use crate::stage::Stage;
+use crate::stage::ModelHost;
 use spinpark::atomic::Atomic;
 use spinpark::host::{Nanos, Parker};
 use spinpark::kernel::protocol::find::Worker;
@@ -26,7 +26,7 @@ const SOON: Nanos = 1_000;
 const LATER: Nanos = 2_000_000;
 
 /// The timers and the socket, as their own threads see them.
-struct Outside<H: Stage> {
+struct Outside<H: ModelHost> {
     /// What is due is a G's number.
     timers: Timers<H, u64>,
     /// How many wait for the socket.
@@ -39,9 +39,9 @@ struct Outside<H: Stage> {
     polled: AtomicU32,
 }
 
-struct Clock<H: Stage>(Arc<Outside<H>>, Waker);
+struct Clock<H: ModelHost>(Arc<Outside<H>>, Waker);
 
-impl<H: Stage> WorkSource for Clock<H> {
+impl<H: ModelHost> WorkSource for Clock<H> {
     fn waker(&self) -> &Waker {
         &self.1
     }
@@ -62,9 +62,9 @@ impl<H: Stage> WorkSource for Clock<H> {
     }
 }
 
-struct Sea<H: Stage>(Arc<Outside<H>>);
+struct Sea<H: ModelHost>(Arc<Outside<H>>);
 
-impl<H: Stage> Poller for Sea<H> {
+impl<H: ModelHost> Poller for Sea<H> {
     fn is_awaited(&self) -> bool {
         self.0.waiters.load(Relaxed) > 0
     }
@@ -93,9 +93,9 @@ impl<H: Stage> Poller for Sea<H> {
 }
 
 /// The embedder's part.
-struct Shore<H: Stage>(Arc<Outside<H>>);
+struct Shore<H: ModelHost>(Arc<Outside<H>>);
 
-impl<H: Stage> More for Shore<H> {
+impl<H: ModelHost> More for Shore<H> {
     fn event(&self, event: &Event<'_>) {
         if let Event::Polling { .. } = event {
             self.0.polled.fetch_add(1, Relaxed);
@@ -105,7 +105,7 @@ impl<H: Stage> More for Shore<H> {
 
 type Coast<H> = On<H, Shore<H>>;
 
-fn coast<H: Stage>(config: Config, n: u64, play: Play<H, Shore<H>>) -> Coast<H> {
+fn coast<H: ModelHost>(config: Config, n: u64, play: Play<H, Shore<H>>) -> Coast<H> {
     let outside = Arc::new(Outside {
         timers: Timers::new(config.procs),
         waiters: Atomic::new(0),
@@ -121,14 +121,14 @@ fn coast<H: Stage>(config: Config, n: u64, play: Play<H, Shore<H>>) -> Coast<H> 
 }
 
 /// G `n` waits for a timer, which a G adds under `worker`'s P.
-fn waits_until<H: Stage>(sched: &Coast<H>, worker: &Worker, n: u64, when: Nanos) {
+fn waits_until<H: ModelHost>(sched: &Coast<H>, worker: &Worker, n: u64, when: Nanos) {
     let outside = &sched.observer().more.0;
     let n = sched.observer().make(n).into_raw().get();
     outside.timers.add(worker.p().index(), H::now() + when, n);
 }
 
 /// The same, from outside.
-fn waits_outside_until<H: Stage>(sched: &Coast<H>, n: u64, when: Nanos) {
+fn waits_outside_until<H: ModelHost>(sched: &Coast<H>, n: u64, when: Nanos) {
     let outside = &sched.observer().more.0;
     let n = sched.observer().make(n).into_raw().get();
     let when = H::now() + when;
@@ -139,28 +139,28 @@ fn waits_outside_until<H: Stage>(sched: &Coast<H>, n: u64, when: Nanos) {
 }
 
 /// The socket is ready for G `n`, which waits for it.
-fn rings<H: Stage>(sched: &Coast<H>, n: u64) {
+fn rings<H: ModelHost>(sched: &Coast<H>, n: u64) {
     let outside = &sched.observer().more.0;
     let n = sched.observer().make(n).into_raw().get();
     outside.ready.store(n, Release);
     outside.bed.unpark();
 }
 
-fn ends<H: Stage>(sched: &Coast<H>) -> String {
+fn ends<H: ModelHost>(sched: &Coast<H>) -> String {
     let snapshot = finish(sched);
     let outside = &sched.observer().more.0;
     assert!(outside.timers.is_empty() && outside.waiters.load(Relaxed) == 0, "all is quiet, but somebody waits");
     format!("{} Ms, {}", snapshot.alive, if outside.polled.load(Relaxed) > 0 { "one waited" } else { "nobody waited" })
 }
 
-fn a_timer_from_outside<H: Stage>() -> String {
+fn a_timer_from_outside<H: ModelHost>() -> String {
     let sched = coast::<H>(small(1, 2), 2, |_, worker, _| Some(worker));
     submit(&sched, 1, 1);
     waits_outside_until(&sched, 2, SOON);
     ends(&sched)
 }
 
-fn timers_of_gs_and_a_system_call<H: Stage>() -> String {
+fn timers_of_gs_and_a_system_call<H: ModelHost>() -> String {
     let sched = coast::<H>(small(2, 4), 5, |sched, mut worker, n| {
         match n {
             1 => waits_until(sched, &worker, 4, LATER),
@@ -183,7 +183,7 @@ fn timers_of_gs_and_a_system_call<H: Stage>() -> String {
     ends(&sched)
 }
 
-fn a_socket_and_timers<H: Stage>() -> String {
+fn a_socket_and_timers<H: ModelHost>() -> String {
     let sched = coast::<H>(small(2, 4), 4, |sched, worker, n| {
         if n == 1 {
             waits_until(sched, &worker, 3, LATER);
@@ -205,7 +205,7 @@ fn a_socket_and_timers<H: Stage>() -> String {
     ends(&sched)
 }
 
-fn a_socket_and_no_idle_p<H: Stage>() -> String {
+fn a_socket_and_no_idle_p<H: ModelHost>() -> String {
     let sched = coast::<H>(small(1, 2), 2, |_, worker, _| Some(worker));
     sched.observer().more.0.waiters.store(1, Release);
     sched.observer().more.0.waker.get().expect("it was made from one").announce(NEVER);
@@ -218,7 +218,7 @@ fn a_socket_and_no_idle_p<H: Stage>() -> String {
     ends(&sched)
 }
 
-fn no_thread_but_who_waits<H: Stage>() -> String {
+fn no_thread_but_who_waits<H: ModelHost>() -> String {
     let sched = coast::<H>(small(1, 1), 2, |_, worker, _| Some(worker));
     // Nobody rings before G1 has run: the only M there can be waits for a socket, and has to come back for G1.
     sched.observer().more.0.waiters.store(1, Release);
@@ -229,7 +229,7 @@ fn no_thread_but_who_waits<H: Stage>() -> String {
     ends(&sched)
 }
 
-fn a_timer_and_the_monitor<H: Stage>() -> String {
+fn a_timer_and_the_monitor<H: ModelHost>() -> String {
     let sched = coast::<H>(small(1, 1), 2, |sched, worker, n| {
         if n == 1 {
             waits_until(sched, &worker, 2, 0);

@@ -8,7 +8,7 @@ use super::common::party;
 use crate::engine::Engine;
 use crate::model::{Model, rc11, sc};
 use crate::mutant::{Mutant, Mutation};
-use crate::stage::Stage;
+use crate::stage::ModelHost;
 use crate::tiny::role::{Place, Tiny};
 use crate::wrap::signals::Signals;
 use std::cell::Cell;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 type Other<H, R> = (&'static str, fn(&Tiny<Signals<H>>) -> R);
 
 /// Plays `act` as M0's G, beside a monitor and `others`, with up to `signals` signals.
-fn play<H: Stage, R: Send + 'static>(
+fn play<H: ModelHost, R: Send + 'static>(
     signals: usize,
     others: &[Other<H, R>],
     act: impl FnOnce(&Arc<Tiny<Signals<H>>>, &Rc<Place<Signals<H>>>) -> String,
@@ -46,7 +46,7 @@ fn play<H: Stage, R: Send + 'static>(
 }
 
 /// It waits, with its thread.
-fn it_blocks<H: Stage>() -> String {
+fn it_blocks<H: ModelHost>() -> String {
     play::<H, ()>(1, &[("who brings it", |tiny| tiny.bring())], |tiny, place| {
         tiny.block(place);
         "blocked".to_owned()
@@ -54,7 +54,7 @@ fn it_blocks<H: Stage>() -> String {
 }
 
 /// It waits, and could leave its thread.
-fn it_suspends<H: Stage>() -> String {
+fn it_suspends<H: ModelHost>() -> String {
     play::<H, ()>(1, &[("who brings it", |tiny| tiny.bring())], |tiny, place| {
         tiny.suspend(place);
         "left".to_owned()
@@ -62,7 +62,7 @@ fn it_suspends<H: Stage>() -> String {
 }
 
 /// A system call, in which it waits without a P until a stopper has seen that nobody runs without one.
-fn it_enters_a_system_call<H: Stage>() -> String {
+fn it_enters_a_system_call<H: ModelHost>() -> String {
     play::<H, ()>(1, &[("stopper", |tiny| tiny.stop())], |tiny, place| {
         tiny.system_call(place);
         "in and out".to_owned()
@@ -70,7 +70,7 @@ fn it_enters_a_system_call<H: Stage>() -> String {
 }
 
 /// It readies others under its P, if it has one: what it does there and the handler do not meet.
-fn it_works_under_its_p<H: Stage>() -> String {
+fn it_works_under_its_p<H: ModelHost>() -> String {
     play::<H, ()>(2, &[], |tiny, place| {
         let under = (0..2).filter(|_| tiny.readies(place)).count();
         format!("under its P {under} times")
@@ -116,21 +116,21 @@ pub const MUTANTS: &[Mutant] = &[
         room: "role",
         what: "whether the P was lost is asked before the role, and a signal comes in between: a G that could leave its \
                thread waits with it, and is told to yield for ever",
-        mutation: Mutation::Twin("asks-a-flag-beside-the-role"),
+        mutation: Mutation::Variant("asks-a-flag-beside-the-role"),
         killed_by: &[(SUSPENDS, Engine::Sc), (SUSPENDS, Engine::Rc11), (BLOCKS, Engine::Sc), (BLOCKS, Engine::Rc11)],
     },
     Mutant {
         name: "role-waits-without-reattaching",
         room: "role",
         what: "a G that was preempted waits with its thread as it is, and never takes a P back before it waits",
-        mutation: Mutation::Twin("waits-without-reattaching"),
+        mutation: Mutation::Variant("waits-without-reattaching"),
         killed_by: &[(BLOCKS, Engine::Sc), (BLOCKS, Engine::Rc11)],
     },
     Mutant {
         name: "role-a-system-call-stays-detached",
         room: "role",
         what: "a preempted G that enters a system call still counts as one that runs: who stops the world waits for it",
-        mutation: Mutation::Twin("a-system-call-stays-detached"),
+        mutation: Mutation::Variant("a-system-call-stays-detached"),
         killed_by: &[(SYSCALL, Engine::Sc), (SYSCALL, Engine::Rc11)],
     },
 ];

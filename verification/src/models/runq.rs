@@ -8,7 +8,7 @@ use super::common::{Tasks, each_once, g, party};
 use crate::engine::Engine;
 use crate::model::{Model, loom, loom_apart, loom_apart_bounded, loom_bounded, rc11, sc, tso};
 use crate::mutant::{self, Mutant, Mutation};
-use crate::stage::Stage;
+use crate::stage::ModelHost;
 use crate::wrap::count::{Count, Counts};
 use crate::wrap::trace::main_plays;
 use spinpark::host::Lock;
@@ -19,7 +19,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// A ring of two, whose cursors wrap around at 8; with the Gs' data.
-struct Ring<H: Stage, const BITS: u32 = 3> {
+struct Ring<H: ModelHost, const BITS: u32 = 3> {
     ring: RunQueue<H, BITS>,
     tasks: Tasks<H>,
 }
@@ -28,7 +28,7 @@ fn capacity(n: usize) -> Capacity {
     Capacity::new(n).expect("a power of two")
 }
 
-impl<H: Stage, const BITS: u32> Ring<H, BITS> {
+impl<H: ModelHost, const BITS: u32> Ring<H, BITS> {
     fn of(n: usize, tasks: usize) -> Arc<Self> {
         Self::starting_at(n, 0, tasks)
     }
@@ -69,7 +69,7 @@ impl<H: Stage, const BITS: u32> Ring<H, BITS> {
 }
 
 /// The owner laps a thief that has read `head` and not yet `tail`: what lies between the two is more than there can be.
-fn an_owner_laps_a_thief<H: Stage>() -> String {
+fn an_owner_laps_a_thief<H: ModelHost>() -> String {
     // A host that counts what this ring asks for, and what the models of others do not.
     let (outcome, counts) = Counts::of(|| {
         let ring = Ring::<Count<H>>::of(2, 3);
@@ -88,7 +88,7 @@ fn an_owner_laps_a_thief<H: Stage>() -> String {
     outcome
 }
 
-fn owner_and_one_thief<H: Stage>() -> String {
+fn owner_and_one_thief<H: ModelHost>() -> String {
     let ring = Ring::<H>::of(2, 2);
     let thief = Ring::thief(&ring, "thief");
     ring.put(1);
@@ -100,7 +100,7 @@ fn owner_and_one_thief<H: Stage>() -> String {
     format!("owner {owner:?} thief {stolen:?}")
 }
 
-fn owner_and_two_thieves<H: Stage>() -> String {
+fn owner_and_two_thieves<H: ModelHost>() -> String {
     let ring = Ring::<H>::of(2, 2);
     let (one, two) = (Ring::thief(&ring, "thief 1"), Ring::thief(&ring, "thief 2"));
     ring.put(1);
@@ -113,7 +113,7 @@ fn owner_and_two_thieves<H: Stage>() -> String {
 }
 
 /// Two take half of what they see, while the owner takes two.
-fn four_gs_and_two_thieves<H: Stage>() -> String {
+fn four_gs_and_two_thieves<H: ModelHost>() -> String {
     let ring = Ring::<H, 4>::of(4, 4);
     let (one, two) = (Ring::thief(&ring, "thief 1"), Ring::thief(&ring, "thief 2"));
     (1..=4).for_each(|n| assert!(ring.put(n)));
@@ -125,7 +125,7 @@ fn four_gs_and_two_thieves<H: Stage>() -> String {
     format!("owner {} thieves {} {}", owner.len(), one.len(), two.len())
 }
 
-fn across_the_wrap<H: Stage>() -> String {
+fn across_the_wrap<H: ModelHost>() -> String {
     let ring = Ring::<H>::starting_at(2, 7, 3);
     let thief = Ring::thief(&ring, "thief");
     ring.put(1);
@@ -140,8 +140,8 @@ fn across_the_wrap<H: Stage>() -> String {
 }
 
 /// A thief may sleep through `2^BITS` rounds of the ring; with 32 bits it would have to sleep long.
-fn a_thief_that_sleeps_long<H: Stage>() -> String {
-    fn play<H: Stage, const BITS: u32>() -> String {
+fn a_thief_that_sleeps_long<H: ModelHost>() -> String {
+    fn play<H: ModelHost, const BITS: u32>() -> String {
         let ring = Ring::<H, BITS>::of(2, 6);
         let thief = Ring::thief(&ring, "thief");
         let mut owner = vec![];
@@ -155,13 +155,13 @@ fn a_thief_that_sleeps_long<H: Stage>() -> String {
         each_once(6, &[&owner, &stolen]);
         format!("owner {} thief {}", owner.len(), stolen.len())
     }
-    match mutant::twin() {
+    match mutant::variant() {
         Some("cursors-of-two-bits") => play::<H, 2>(),
         _ => play::<H, 4>(),
     }
 }
 
-fn half_of_four<H: Stage>() -> String {
+fn half_of_four<H: ModelHost>() -> String {
     let ring = Ring::<H, 4>::of(4, 4);
     (1..=3).for_each(|n| assert!(ring.put(n)));
     let thief = Ring::thief(&ring, "thief");
@@ -174,7 +174,7 @@ fn half_of_four<H: Stage>() -> String {
     format!("owner {owner:?} thief {stolen:?}")
 }
 
-fn a_batch_while_robbed<H: Stage>() -> String {
+fn a_batch_while_robbed<H: ModelHost>() -> String {
     let ring = Ring::<H>::of(2, 3);
     ring.put(1);
     let thief = party::<H, _, _>("thief", &ring, |ring| [ring.steal(), ring.steal()].concat());
@@ -188,8 +188,8 @@ fn a_batch_while_robbed<H: Stage>() -> String {
     format!("put {put} owner {owner:?} thief {stolen:?}")
 }
 
-/// The same scene, from the other side: loom reaches other outcomes when the thief is the main thread, if not all.
-fn a_batch_while_the_main_thread_robs<H: Stage>() -> String {
+/// The same scenario, from the other side: loom reaches other outcomes when the thief is the main thread, if not all.
+fn a_batch_while_the_main_thread_robs<H: ModelHost>() -> String {
     let ring = Ring::<H>::of(2, 3);
     main_plays("thief");
     ring.put(1);
@@ -207,8 +207,8 @@ fn a_batch_while_the_main_thread_robs<H: Stage>() -> String {
     format!("put {put} owner {owner:?} thief {stolen:?}")
 }
 
-fn overflow_while_robbed<H: Stage>() -> String {
-    struct Full<H: Stage> {
+fn overflow_while_robbed<H: ModelHost>() -> String {
+    struct Full<H: ModelHost> {
         local: LocalQueue<H, 3>,
         global: H::Lock<Vec<G>>,
         tasks: Tasks<H>,
@@ -235,8 +235,8 @@ fn overflow_while_robbed<H: Stage>() -> String {
     format!("owner {owner:?} thief {stolen:?} global {global:?}")
 }
 
-fn a_thief_is_robbed<H: Stage>() -> String {
-    struct Chain<H: Stage> {
+fn a_thief_is_robbed<H: ModelHost>() -> String {
+    struct Chain<H: ModelHost> {
         victim: RunQueue<H, 4>,
         middle: RunQueue<H, 4>,
         tasks: Tasks<H>,
@@ -262,7 +262,7 @@ fn a_thief_is_robbed<H: Stage>() -> String {
 }
 
 /// A thief claims, and its owner fills the slots again.
-fn a_full_ring_is_filled_again<H: Stage>() -> String {
+fn a_full_ring_is_filled_again<H: ModelHost>() -> String {
     let ring = Ring::<H, 4>::of(4, 6);
     (1..=4).for_each(|n| assert!(ring.put(n)));
     let thief = party::<H, _, _>("thief", &ring, |ring| ring.steal());
@@ -274,13 +274,13 @@ fn a_full_ring_is_filled_again<H: Stage>() -> String {
 }
 
 /// A ring of four, with cursors as narrow as they may be and about to wrap around, beside a plain list.
-struct Both<H: Stage> {
+struct Both<H: ModelHost> {
     ring: RunQueue<H, 3>,
     list: VecDeque<u64>,
     put: u64,
 }
 
-impl<H: Stage> Both<H> {
+impl<H: ModelHost> Both<H> {
     fn news(&mut self, n: u64) -> impl Iterator<Item = u64> + use<H> {
         self.put += n;
         self.put - n + 1..=self.put
@@ -327,7 +327,7 @@ impl<H: Stage> Both<H> {
     }
 }
 
-fn five_operations<H: Stage>() -> String {
+fn five_operations<H: ModelHost>() -> String {
     let mut both = Both::<H> { ring: RunQueue::starting_at(capacity(4), 5), list: VecDeque::new(), put: 0 };
     (0..5).for_each(|_| both.does());
     format!("{} left", both.list.len())
@@ -513,7 +513,7 @@ pub const MUTANTS: &[Mutant] = &[
         name: "runq-cursors-of-two-bits",
         room: "runq",
         what: "cursors so narrow that a ring turned round once looks untouched (tokio #5041)",
-        mutation: Mutation::Twin("cursors-of-two-bits"),
+        mutation: Mutation::Variant("cursors-of-two-bits"),
         killed_by: &[
             ("runq::each_g_is_taken_once::a_thief_that_sleeps_long", Engine::Sc),
             ("runq::each_g_is_taken_once::a_thief_that_sleeps_long", Engine::Rc11),

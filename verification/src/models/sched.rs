@@ -1,4 +1,4 @@
-//! Models of the whole scheduler: the rooms put together, with real threads, real mail and real sleep.
+//! Models of the whole scheduler: the rooms put together, with real threads, real `nextp` and real sleep.
 //!
 //! A few Gs come from outside, each spawns some more, some yield. The main thread waits until every M sleeps, then
 //! takes a picture under the lock and asks the invariants of quiescence; then it closes, and each G must have run
@@ -9,7 +9,7 @@ use super::story::Story;
 use crate::engine::Engine;
 use crate::model::{Model, loom_bounded, rc11, rc11_cut, sampled, sc};
 use crate::mutant::{Mutant, Mutation};
-use crate::stage::{Cell, Stage};
+use crate::stage::{Cell, ModelHost};
 use spinpark::atomic::Atomic;
 use spinpark::host::Parker;
 use spinpark::kernel::protocol::find::Worker;
@@ -59,7 +59,7 @@ const SMALL: Shape = Shape {
 const LARGE: Shape = Shape { passes: 2, counts: true, ..SMALL };
 
 /// The embedder: a table of tasks, and somebody who watches.
-struct World<H: Stage> {
+struct World<H: ModelHost> {
     shape: Shape,
     tasks: Vec<Task<H>>,
     /// Has every M fallen asleep since the main thread last looked?
@@ -70,13 +70,13 @@ struct World<H: Stage> {
     story: Story,
 }
 
-struct Task<H: Stage> {
+struct Task<H: ModelHost> {
     status: StatusWord<H>,
     data: H::Cell<u64>,
     yielded: H::Cell<bool>,
 }
 
-impl<H: Stage> Observer for World<H> {
+impl<H: ModelHost> Observer for World<H> {
     fn event(&self, event: Event<'_>) {
         self.story.hear(&event);
         match event {
@@ -89,7 +89,7 @@ impl<H: Stage> Observer for World<H> {
 
 type This<H> = Arc<Sched<H, World<H>>>;
 
-impl<H: Stage> World<H> {
+impl<H: ModelHost> World<H> {
     fn new(shape: Shape) -> Self {
         let n = shape.roots * (1 + shape.children);
         World {
@@ -126,7 +126,7 @@ impl<H: Stage> World<H> {
 }
 
 /// An M's life.
-fn life<H: Stage>(sched: &This<H>, mut worker: Worker) {
+fn life<H: ModelHost>(sched: &This<H>, mut worker: Worker) {
     while let Some((next, g)) = sched.next(worker) {
         worker = next;
         run(sched, &mut worker, g);
@@ -134,7 +134,7 @@ fn life<H: Stage>(sched: &This<H>, mut worker: Worker) {
 }
 
 /// Runs one G: numbers 1 to `roots` spawn, the rest only run.
-fn run<H: Stage>(sched: &This<H>, worker: &mut Worker, g: G) {
+fn run<H: ModelHost>(sched: &This<H>, worker: &mut Worker, g: G) {
     let world = sched.observer();
     let shape = world.shape;
     world.story.runs(worker.m().0, g.id());
@@ -159,7 +159,7 @@ fn run<H: Stage>(sched: &This<H>, worker: &mut Worker, g: G) {
     world.leave();
 }
 
-fn play<H: Stage>(shape: Shape) -> String {
+fn play<H: ModelHost>(shape: Shape) -> String {
     let config = Config {
         procs: shape.procs,
         ring: shape.ring,
@@ -210,65 +210,65 @@ fn play<H: Stage>(shape: Shape) -> String {
     format!("{ms} Ms, {}", if stolen { "stole" } else { "did not steal" })
 }
 
-fn submit_all<H: Stage>(sched: &This<H>, from: u64, to: u64) {
+fn submit_all<H: ModelHost>(sched: &This<H>, from: u64, to: u64) {
     for n in from..=to {
         let g = sched.observer().make(n);
         assert!(sched.submit(g).is_ok(), "the scheduler is open");
     }
 }
 
-fn one_p_one_g<H: Stage>() -> String {
+fn one_p_one_g<H: ModelHost>() -> String {
     play::<H>(SMALL)
 }
 
-fn two_ps_one_g<H: Stage>() -> String {
+fn two_ps_one_g<H: ModelHost>() -> String {
     play::<H>(Shape { procs: 2, max_ms: 2, ..SMALL })
 }
 
-fn one_p_two_gs<H: Stage>() -> String {
+fn one_p_two_gs<H: ModelHost>() -> String {
     play::<H>(Shape { roots: 2, max_ms: 2, ..SMALL })
 }
 
-fn two_ps_three_ms<H: Stage>() -> String {
+fn two_ps_three_ms<H: ModelHost>() -> String {
     play::<H>(Shape { procs: 2, max_ms: 3, roots: 2, ..SMALL })
 }
 
-fn two_ps_four_ms<H: Stage>() -> String {
+fn two_ps_four_ms<H: ModelHost>() -> String {
     play::<H>(Shape { procs: 2, max_ms: 4, roots: 3, children: 2, ..LARGE })
 }
 
-fn three_ps_global_first<H: Stage>() -> String {
+fn three_ps_global_first<H: ModelHost>() -> String {
     let order = SearchOrder::GlobalFirst;
     play::<H>(Shape { procs: 3, max_ms: 6, roots: 4, submitters: 2, children: 3, order, passes: 4, ..LARGE })
 }
 
-fn four_ps_eight_ms<H: Stage>() -> String {
+fn four_ps_eight_ms<H: ModelHost>() -> String {
     let shape = Shape { procs: 4, ring: 4, roots: 8, submitters: 2, children: 3, yields: true, passes: 4, ..LARGE };
     play::<H>(shape)
 }
 
-fn few_threads_can_be_had<H: Stage>() -> String {
+fn few_threads_can_be_had<H: ModelHost>() -> String {
     let ms = play::<H>(Shape { procs: 3, max_ms: 6, roots: 4, children: 2, refusals: 3, ..LARGE });
     format!("refused at first: {ms}")
 }
 
-fn more_ps_than_ms<H: Stage>() -> String {
+fn more_ps_than_ms<H: ModelHost>() -> String {
     play::<H>(Shape { procs: 4, max_ms: 2, roots: 6, submitters: 2, children: 1, ..LARGE })
 }
 
 /// The only M there can be ends with its G, just when another G comes: somebody has to see that there is room for an M again.
-fn the_only_m_ends_while_a_g_comes<H: Stage>() -> String {
-    struct Ending<H: Stage> {
+fn the_only_m_ends_while_a_g_comes<H: ModelHost>() -> String {
+    struct Ending<H: ModelHost> {
         has_run: Atomic<H, bool>,
         bed: H::Parker,
         story: Story,
     }
-    impl<H: Stage> Observer for Ending<H> {
+    impl<H: ModelHost> Observer for Ending<H> {
         fn event(&self, event: Event<'_>) {
             self.story.hear(&event);
         }
     }
-    fn life<H: Stage>(sched: &Arc<Sched<H, Ending<H>>>, worker: Worker) {
+    fn life<H: ModelHost>(sched: &Arc<Sched<H, Ending<H>>>, worker: Worker) {
         let Some((worker, g)) = sched.next(worker) else { return };
         let ending = sched.observer();
         if g.into_raw().get() == 1 {
@@ -294,28 +294,28 @@ fn the_only_m_ends_while_a_g_comes<H: Stage>() -> String {
 }
 
 /// A G that blocks its M and its P until a G it has spawned has run. If work is conserved, another P runs that one.
-fn a_g_waits_for_its_child<H: Stage>() -> String {
+fn a_g_waits_for_its_child<H: ModelHost>() -> String {
     /// The G that waits, by number.
     const ROOT: u64 = 1;
     const CHILD: u64 = 2;
     const OTHER: u64 = 3;
-    struct Family<H: Stage> {
+    struct Family<H: ModelHost> {
         child_has_run: H::Parker,
         root_has_run: H::Parker,
         runs: Atomic<H, u64>,
         story: Story,
     }
-    fn wait<H: Stage>(family: &Family<H>, g: u64, bed: &H::Parker) {
+    fn wait<H: ModelHost>(family: &Family<H>, g: u64, bed: &H::Parker) {
         while family.runs.load(Relaxed) & 1 << g == 0 {
             bed.park();
         }
     }
-    impl<H: Stage> Observer for Family<H> {
+    impl<H: ModelHost> Observer for Family<H> {
         fn event(&self, event: Event<'_>) {
             self.story.hear(&event);
         }
     }
-    fn life<H: Stage>(sched: &Arc<Sched<H, Family<H>>>, mut worker: Worker) {
+    fn life<H: ModelHost>(sched: &Arc<Sched<H, Family<H>>>, mut worker: Worker) {
         while let Some((next, g)) = sched.next(worker) {
             worker = next;
             let family = sched.observer();
@@ -347,7 +347,7 @@ fn a_g_waits_for_its_child<H: Stage>() -> String {
 }
 
 /// Closing while Gs run and wait: each was run, or is given back, never both and never neither.
-fn closed_while_busy<H: Stage>() -> String {
+fn closed_while_busy<H: ModelHost>() -> String {
     let shape = Shape { procs: 2, max_ms: 3, roots: 3, children: 1, ..LARGE };
     let config = Config { procs: 2, ring: 2, max_ms: 3, steal_passes: 2, ..Config::default() };
     let sched = Sched::<H, World<H>>::new(config, World::new(shape), life::<H>).expect("the numbers are allowed");
@@ -476,7 +476,7 @@ pub const MUTANTS: &[Mutant] = &[
         killed_by: &[(WAITS, Engine::TsoPct), (WAITS, Engine::Loom)],
     },
     Mutant {
-        name: "sched-no-seeker-fence",
+        name: "sched-no-spinning-m-fence",
         room: "sched",
         what: "retire without its StoreLoad, in the whole scheduler",
         mutation: Mutation::Weaken {

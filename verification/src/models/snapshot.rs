@@ -2,7 +2,7 @@
 
 use super::stw::real::{On, finish, open, small, submit};
 use crate::model::{Model, rc11, sc};
-use crate::stage::Stage;
+use crate::stage::ModelHost;
 use spinpark::kernel::protocol::find::Worker;
 use spinpark::kernel::sched::snapshot::Snapshot;
 
@@ -26,7 +26,7 @@ const QUIET: Snapshot = Snapshot {
     refused: 0,
 };
 
-fn every_small_picture<H: Stage>() -> String {
+fn every_small_picture<H: ModelHost>() -> String {
     let [one, other, global, nmspinning] = [(); 4].map(|()| H::choose(2));
     let (procs, idle_ps, held) = (1 + H::choose(2), H::choose(3), H::choose(2));
     let (masks_agree, detached) = (H::choose(2) == 0, H::choose(2));
@@ -50,7 +50,7 @@ fn every_small_picture<H: Stage>() -> String {
     told.unwrap_or("nothing is wrong").to_owned()
 }
 
-fn every_few_ms<H: Stage>() -> String {
+fn every_few_ms<H: ModelHost>() -> String {
     let (sleeping, waiting, polling, alive) = (H::choose(3), H::choose(3), H::choose(2), H::choose(6));
     let awake = alive as isize - [sleeping, waiting, polling].iter().sum::<usize>() as isize;
     let found = Snapshot { sleeping, waiting, polling, alive, ..QUIET }.is_quiescent();
@@ -59,8 +59,8 @@ fn every_few_ms<H: Stage>() -> String {
 }
 
 /// Nobody else looks for its P.
-fn a_g_calls<H: Stage>() -> String {
-    fn play<H: Stage>(sched: &On<H, ()>, worker: Worker, _: u64) -> Option<Worker> {
+fn a_g_calls<H: ModelHost>() -> String {
+    fn play<H: ModelHost>(sched: &On<H, ()>, worker: Worker, _: u64) -> Option<Worker> {
         let in_calls = || sched.snapshot().in_syscall;
         let before = in_calls();
         let away = sched.entersyscall(worker);

@@ -8,20 +8,20 @@ use super::common::party;
 use crate::engine::Engine;
 use crate::model::{Model, loom, loom_apart, loom_apart_bounded, loom_bounded, rc11, sc, tso};
 use crate::mutant::{Mutant, Mutation};
-use crate::stage::Stage;
+use crate::stage::ModelHost;
 use crate::tiny::queues::{OneWord, Queues, Rings};
 use crate::tiny::spinning::{End, Idled, Tiny};
-use crate::twins::spinning::{Dance, Scene, play};
+use crate::variants::spinning::{Dance, Scenario, play};
 use crate::wrap::trace::main_plays;
-use spinpark::kernel::types::m::Seeking;
+use spinpark::kernel::types::m::SpinningToken;
 use std::sync::Arc;
 
-fn with_idle<H: Stage, D: Dance>(idle_ps: u32) -> Arc<Tiny<H, D>> {
-    main_plays("seeker");
+fn with_idle<H: ModelHost, D: Dance>(idle_ps: u32) -> Arc<Tiny<H, D>> {
+    main_plays("spinning_m");
     Tiny::new(idle_ps, OneWord::new())
 }
 
-impl<H: Stage, D: Dance> Tiny<H, D, OneWord<H>> {
+impl<H: ModelHost, D: Dance> Tiny<H, D, OneWord<H>> {
     /// Queues a G, as the owner of a P does.
     fn submit(&self) {
         self.queues.put();
@@ -35,12 +35,12 @@ impl<H: Stage, D: Dance> Tiny<H, D, OneWord<H>> {
     }
 }
 
-macro_rules! scene {
+macro_rules! scenario {
     ($(#[$doc:meta])* $name:ident, |$h:ident, $d:ident| $play:block) => {
         $(#[$doc])*
-        fn $name<H: Stage>() -> String {
+        fn $name<H: ModelHost>() -> String {
             struct This;
-            impl<$h: Stage> Scene<$h> for This {
+            impl<$h: ModelHost> Scenario<$h> for This {
                 fn play<$d: Dance>(self) -> String $play
             }
             play::<H, This>(This)
@@ -48,69 +48,69 @@ macro_rules! scene {
     };
 }
 
-scene!(one_submitter_one_seeker, |H, D| {
+scenario!(one_submitter_one_spinning_m, |H, D| {
     let tiny = with_idle::<H, D>(0);
-    let seeking = tiny.room.become_spinning();
+    let token = tiny.room.become_spinning();
     let submitter = party::<H, _, _>("submitter", &tiny, |tiny| tiny.submit_the_only());
-    let (end, _) = tiny.retire(seeking);
+    let (end, _) = tiny.retire(token);
     H::join(submitter);
     tiny.judge(&[end])
 });
 
-scene!(two_submitters_one_seeker, |H, D| {
+scenario!(two_submitters_one_spinning_m, |H, D| {
     let tiny = with_idle::<H, D>(0);
-    let seeking = tiny.room.become_spinning();
+    let token = tiny.room.become_spinning();
     let one = party::<H, _, _>("submitter 1", &tiny, |tiny| tiny.submit());
     let two = party::<H, _, _>("submitter 2", &tiny, |tiny| tiny.submit());
-    let (end, _) = tiny.retire(seeking);
+    let (end, _) = tiny.retire(token);
     H::join(one);
     H::join(two);
     tiny.judge(&[end])
 });
 
-scene!(one_submitter_two_seekers, |H, D| {
+scenario!(one_submitter_two_spinning_ms, |H, D| {
     let tiny = with_idle::<H, D>(0);
     let (one, two) = (tiny.room.become_spinning(), tiny.room.become_spinning());
     let submitter = party::<H, _, _>("submitter", &tiny, |tiny| tiny.submit_the_only());
-    let first = party::<H, _, _>("seeker 1", &tiny, |tiny| tiny.retire(one).0);
+    let first = party::<H, _, _>("spinning M 1", &tiny, |tiny| tiny.retire(one).0);
     let (end, _) = tiny.retire(two);
     H::join(submitter);
     let first = H::join(first);
     tiny.judge(&[first, end])
 });
 
-scene!(two_submitters_two_seekers, |H, D| {
+scenario!(two_submitters_two_spinning_ms, |H, D| {
     let tiny = with_idle::<H, D>(0);
     let (one, two) = (tiny.room.become_spinning(), tiny.room.become_spinning());
     let submitters = ["submitter 1", "submitter 2"].map(|name| party::<H, _, _>(name, &tiny, |tiny| tiny.submit()));
-    let first = party::<H, _, _>("seeker 1", &tiny, |tiny| tiny.retire(one).0);
+    let first = party::<H, _, _>("spinning M 1", &tiny, |tiny| tiny.retire(one).0);
     let (end, _) = tiny.retire(two);
     submitters.into_iter().for_each(H::join);
     let first = H::join(first);
     tiny.judge(&[first, end])
 });
 
-scene!(two_gs_one_seeker, |H, D| {
+scenario!(two_gs_one_spinning_m, |H, D| {
     let tiny = with_idle::<H, D>(1);
-    let seeking = tiny.room.become_spinning();
+    let token = tiny.room.become_spinning();
     let submitter = party::<H, _, _>("submitter", &tiny, |tiny| {
         tiny.submit();
         tiny.submit();
     });
-    // The seeker runs what it finds; it ends busy, neither asleep nor looking.
+    // The spinning M runs what it finds; it ends busy, neither asleep nor looking.
     let ends = if tiny.queues.take() {
-        tiny.found_work(seeking);
+        tiny.found_work(token);
         vec![]
     } else {
-        vec![tiny.retire(seeking).0]
+        vec![tiny.retire(token).0]
     };
     H::join(submitter);
     tiny.judge(&ends)
 });
 
-scene!(a_seeker_finds_more_than_it_runs, |H, D| {
+scenario!(a_spinning_m_finds_more_than_it_runs, |H, D| {
     // Two seek. One found two Gs: it runs one, the other lies in its ring. If it is not the last to leave, it wakes
-    // nobody, and the other seeker is trusted to see what is left.
+    // nobody, and the other spinning M is trusted to see what is left.
     let tiny = with_idle::<H, D>(0);
     let (one, two) = (tiny.room.become_spinning(), tiny.room.become_spinning());
     let finder = party::<H, _, _>("finder", &tiny, |tiny| {
@@ -122,54 +122,54 @@ scene!(a_seeker_finds_more_than_it_runs, |H, D| {
     tiny.judge(&[end])
 });
 
-scene!(a_count_that_nobody_stands_behind, |H, D| {
+scenario!(a_count_that_nobody_stands_behind, |H, D| {
     // No P is idle. One M passes a baton for nothing: it raises the count and lowers it without a look. Meanwhile a
-    // seeker retires, and somebody submits.
+    // spinning M retires, and somebody submits.
     let tiny = with_idle::<H, D>(0);
     let passer = party::<H, _, _>("passer", &tiny, |tiny| tiny.wakep());
     let submitter = party::<H, _, _>("submitter", &tiny, |tiny| tiny.submit_the_only());
-    let seeking = tiny.room.become_spinning();
-    let (end, _) = tiny.retire(seeking);
+    let token = tiny.room.become_spinning();
+    let (end, _) = tiny.retire(token);
     H::join(passer);
     H::join(submitter);
     tiny.judge(&[end])
 });
 
-scene!(four_parties_one_p_is_taken, |H, D| {
-    // A seeker idles its P, an M back from elsewhere takes it and is busy; a submitter, or the seeker itself, finds no
-    // idle P; an M that was never seeking is about to idle its own.
+scenario!(four_parties_one_p_is_taken, |H, D| {
+    // A spinning M idles its P, an M back from elsewhere takes it and is busy; a submitter, or the spinning M itself, finds no
+    // idle P; an M that was never spinning is about to idle its own.
     let tiny = with_idle::<H, D>(0);
-    let seeking = tiny.room.become_spinning();
+    let token = tiny.room.become_spinning();
     let submitter = party::<H, _, _>("submitter", &tiny, |tiny| tiny.submit_the_only());
     let returner = party::<H, _, _>("returner", &tiny, |tiny| tiny.pidleget(|| ()).is_some());
     let idler = party::<H, _, _>("idler", &tiny, |tiny| tiny.idle_unless_called());
-    let (end, _) = tiny.retire(seeking);
+    let (end, _) = tiny.retire(token);
     H::join(submitter);
     H::join(returner);
     let idler = H::join(idler);
     tiny.judge(&[end, idler])
 });
 
-scene!(a_request_is_wiped_out, |H, D| {
-    // No P is idle. A submitter asks for a seeker; an M that just becomes one clears the request without having seen
+scenario!(a_request_is_wiped_out, |H, D| {
+    // No P is idle. A submitter asks for a spinning M; an M that just becomes one clears the request without having seen
     // it, finds nothing where it has looked already, and retires.
     let tiny = with_idle::<H, D>(0);
     let submitter = party::<H, _, _>("submitter", &tiny, |tiny| tiny.submit_the_only());
-    let seeking = tiny.room.become_spinning();
-    let (end, _) = tiny.retire(seeking);
+    let token = tiny.room.become_spinning();
+    let (end, _) = tiny.retire(token);
     H::join(submitter);
     tiny.judge(&[end])
 });
 
-scene!(a_count_that_is_about_to_go, |H, D| {
-    // Two Ps: the seeker's, and that of who submits and goes on to run.
+scenario!(a_count_that_is_about_to_go, |H, D| {
+    // Two Ps: the spinning M's, and that of who submits and goes on to run.
     let tiny = with_idle::<H, D>(0);
-    let seeking = tiny.room.become_spinning();
+    let token = tiny.room.become_spinning();
     let submitter = party::<H, _, _>("submitter", &tiny, |tiny| {
         tiny.submit();
         tiny.submit();
     });
-    let end = finds_one_and_runs_out(&tiny, seeking);
+    let end = finds_one_and_runs_out(&tiny, token);
     H::join(submitter);
     tiny.judge(&[end, End::Busy])
 });
@@ -178,19 +178,19 @@ scene!(a_count_that_is_about_to_go, |H, D| {
 fn end_of(idled: Idled) -> End {
     match idled {
         Idled::Work => End::Busy,
-        Idled::CalledUpon => End::Looking,
+        Idled::NeedSpinning => End::Looking,
         Idled::Idle(end, _) => end,
     }
 }
 
-scene!(who_it_was_left_to_finds_work, |H, D| {
+scenario!(who_it_was_left_to_finds_work, |H, D| {
     // Two Ps. One M seeks; the other has nothing to do and may not, for half of those that are busy do already. The
-    // seeker finds a G and runs it; two Gs come back from system calls; it takes both.
+    // spinning M finds a G and runs it; two Gs come back from system calls; it takes both.
     main_plays("idler");
     let tiny = Tiny::<H, D, _>::new(0, Rings::new(2));
-    let seeking = tiny.room.become_spinning();
+    let token = tiny.room.become_spinning();
     let finder = party::<H, _, _>("finder", &tiny, |tiny| {
-        tiny.found_work(seeking);
+        tiny.found_work(token);
         if !tiny.exitsyscall() && !tiny.exitsyscall() {
             tiny.take_batch(0);
         }
@@ -205,44 +205,44 @@ scene!(who_it_was_left_to_finds_work, |H, D| {
     tiny.judge(&[end, End::Busy])
 });
 
-scene!(a_share_as_the_last_seeker_finds_work, |H, D| {
-    // Three Ps. Two Gs come back from system calls, and an owner takes both; a seeker finds a G, and is the last; an M that
+scenario!(a_share_as_the_last_spinning_m_finds_work, |H, D| {
+    // Three Ps. Two Gs come back from system calls, and an owner takes both; a spinning M finds a G, and is the last; an M that
     // left the looking to it has nothing to do.
     main_plays("idler");
     let tiny = Tiny::<H, D, _>::new(0, Rings::new(3));
-    let seeking = tiny.room.become_spinning();
+    let token = tiny.room.become_spinning();
     let owner = party::<H, _, _>("owner", &tiny, |tiny| {
         if !tiny.exitsyscall() && !tiny.exitsyscall() {
             tiny.take_batch(2);
         }
     });
-    let finder = party::<H, _, _>("finder", &tiny, |tiny| _ = tiny.found_work(seeking));
+    let finder = party::<H, _, _>("finder", &tiny, |tiny| _ = tiny.found_work(token));
     let end = end_of(tiny.idle(None));
     H::join(owner);
     H::join(finder);
     tiny.judge(&[end, End::Busy, End::Busy])
 });
 
-scene!(a_second_g_as_the_last_seeker_finds_one, |H, D| {
-    // The seeker has found a G and runs it. A second is put into a ring, by a plain store, and its owner trusts the count.
+scenario!(a_second_g_as_the_last_spinning_m_finds_one, |H, D| {
+    // The spinning M has found a G and runs it. A second is put into a ring, by a plain store, and its owner trusts the count.
     main_plays("finder");
     let tiny = Tiny::<H, D, _>::new(1, Rings::new(2));
-    let seeking = tiny.room.become_spinning();
+    let token = tiny.room.become_spinning();
     let owner = party::<H, _, _>("owner", &tiny, |tiny| _ = tiny.ready(1));
-    tiny.found_work(seeking);
+    tiny.found_work(token);
     H::join(owner);
     let is_left = tiny.queues.queued();
     assert!(is_left == 1, "it waits");
     tiny.judge(&[End::Busy, End::Busy])
 });
 
-/// A seeker finds nothing, idles its P, looks again; if it then finds a G, it runs that and looks for the next.
-fn finds_one_and_runs_out<H: Stage, D: Dance>(tiny: &Tiny<H, D>, seeking: Seeking) -> End {
-    let (end, _) = tiny.retire(seeking);
+/// A spinning M finds nothing, idles its P, looks again; if it then finds a G, it runs that and looks for the next.
+fn finds_one_and_runs_out<H: ModelHost, D: Dance>(tiny: &Tiny<H, D>, token: SpinningToken) -> End {
+    let (end, _) = tiny.retire(token);
     if end == End::Asleep || !tiny.queues.take() {
         return end;
     }
-    tiny.found_work(Seeking::assume());
+    tiny.found_work(SpinningToken::assume());
     // No P is idle: both are in use.
     if tiny.room.may_spin(2, 0) {
         tiny.room.become_spinning().relinquish();
@@ -253,44 +253,44 @@ fn finds_one_and_runs_out<H: Stage, D: Dance>(tiny: &Tiny<H, D>, seeking: Seekin
 
 /// The models.
 pub const MODELS: &[Model] = &[
-    crate::model!("spinning::work_is_conserved::one_submitter_one_seeker", one_submitter_one_seeker,
-        claim: "a G submitted while the last seeker gives up is not slept on",
+    crate::model!("spinning::work_is_conserved::one_submitter_one_spinning_m", one_submitter_one_spinning_m,
+        claim: "a G submitted while the last spinning M gives up is not missed",
         size: "2 threads, 1 G, 1 P idled",
         invariants: [11, 30, 31],
         must_reach: ["looking=1 started=0 queued=1", "looking=0 started=1"],
         runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
-    crate::model!("spinning::work_is_conserved::two_submitters_one_seeker", two_submitters_one_seeker,
-        claim: "of two Gs submitted while the last seeker gives up, none is slept on",
+    crate::model!("spinning::work_is_conserved::two_submitters_one_spinning_m", two_submitters_one_spinning_m,
+        claim: "of two Gs submitted while the last spinning M gives up, none is missed",
         size: "3 threads, 2 Gs, 1 P idled",
         invariants: [11, 14, 30, 31],
         must_reach: ["looking=1 started=0 queued=2", "looking=0 started=1 queued=2"],
         runs: [rc11(), loom_bounded(3), sc(), tso()]),
-    crate::model!("spinning::work_is_conserved::one_submitter_two_seekers", one_submitter_two_seekers,
-        claim: "a G submitted while two seekers give up is not slept on",
+    crate::model!("spinning::work_is_conserved::one_submitter_two_spinning_ms", one_submitter_two_spinning_ms,
+        claim: "a G submitted while two spinning Ms give up is not missed",
         size: "3 threads, 1 G, 2 Ps idled",
         invariants: [11, 30, 31],
         must_reach: ["looking=1", "looking=2", "looking=0 started=1"],
         runs: [rc11(), loom_bounded(3), sc(), tso()]),
-    crate::model!("spinning::work_is_conserved::two_submitters_two_seekers", two_submitters_two_seekers,
-        claim: "of two Gs submitted while two seekers give up, none is slept on",
+    crate::model!("spinning::work_is_conserved::two_submitters_two_spinning_ms", two_submitters_two_spinning_ms,
+        claim: "of two Gs submitted while two spinning Ms give up, none is missed",
         size: "4 threads, 2 Gs, 2 Ps idled",
         invariants: [30, 31, 32],
         must_reach: [],
         runs: [rc11()]),
-    crate::model!("spinning::work_is_conserved::two_gs_one_seeker", two_gs_one_seeker,
-        claim: "a seeker that finds work passes the baton: the second G gets a seeker of its own",
+    crate::model!("spinning::work_is_conserved::two_gs_one_spinning_m", two_gs_one_spinning_m,
+        claim: "a spinning M that finds work passes the baton: the second G gets a spinning M of its own",
         size: "2 threads, 2 Gs, 1 idle P",
         invariants: [11, 14, 30, 31],
         must_reach: ["looking=0 started=1 queued=1"],
         runs: [rc11(), loom_bounded(3), loom_apart(), sc(), tso()]),
-    crate::model!("spinning::work_is_conserved::a_seeker_finds_more_than_it_runs", a_seeker_finds_more_than_it_runs,
-        claim: "what a seeker found and does not run is seen by the seeker that leaves after it",
+    crate::model!("spinning::work_is_conserved::a_spinning_m_finds_more_than_it_runs", a_spinning_m_finds_more_than_it_runs,
+        claim: "what a spinning M found and does not run is seen by the spinning M that leaves after it",
         size: "2 threads, 1 G left over, 1 P idled",
         invariants: [11, 30, 31],
         must_reach: ["looking=1 started=0 queued=1", "looking=0 started=1 queued=1"],
         runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
     crate::model!("spinning::work_is_conserved::a_count_that_nobody_stands_behind", a_count_that_nobody_stands_behind,
-        claim: "a seeker looks again even if others are counted, because those may not look",
+        claim: "a spinning M looks again even if others are counted, because those may not look",
         size: "3 threads, 1 G, 1 P idled",
         invariants: [11, 14, 30, 31],
         must_reach: ["looking=1 started=0 queued=1", "looking=0 started=1 queued=1"],
@@ -302,20 +302,20 @@ pub const MODELS: &[Model] = &[
         must_reach: ["looking=1 started=0 queued=1 idle=0", "looking=0 started=1"],
         runs: [rc11(), loom_bounded(3), sc()]),
     crate::model!("spinning::work_is_conserved::a_request_is_wiped_out", a_request_is_wiped_out,
-        claim: "a request for a seeker may be cleared unseen: who cleared it looks again behind its own fence",
+        claim: "a request for a spinning M may be cleared unseen: who cleared it looks again behind its own fence",
         size: "2 threads, 1 G, no P idle at first",
         invariants: [30, 31],
         must_reach: ["looking=1 started=0 queued=1", "looking=0 started=1"],
         runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
     crate::model!("spinning::work_is_conserved::a_count_that_is_about_to_go", a_count_that_is_about_to_go,
-        claim: "a seeker that found work and trusts a count that is about to go is asked for again",
+        claim: "a spinning M that found work and trusts a count that is about to go is asked for again",
         size: "2 threads, 2 Gs, 2 Ps, of which 1 is idled",
         invariants: [30, 31],
         must_reach: ["looking=0 started=1", "looking=1 started=0 queued=1"],
         runs: [rc11(), loom_bounded(4), loom_apart_bounded(3), sc(), tso()]),
-    crate::model!("spinning::work_is_conserved::a_second_g_as_the_last_seeker_finds_one",
-        a_second_g_as_the_last_seeker_finds_one,
-        claim: "a G that is queued as the last seeker finds another gets a seeker, and only if it does not find one",
+    crate::model!("spinning::work_is_conserved::a_second_g_as_the_last_spinning_m_finds_one",
+        a_second_g_as_the_last_spinning_m_finds_one,
+        claim: "a G that is queued as the last spinning M finds another gets a spinning M, and only if it does not find one",
         size: "2 threads, 1 G, 1 idle P",
         invariants: [11, 14, 30, 31],
         must_reach: ["looking=0 started=1 queued=1"],
@@ -326,8 +326,8 @@ pub const MODELS: &[Model] = &[
         invariants: [11, 14, 30, 31],
         must_reach: ["looking=1 started=0 queued=1 idle=0", "looking=0 started=0 queued=0"],
         runs: [rc11(), loom(), sc(), tso()]),
-    crate::model!("spinning::work_is_conserved::a_share_as_the_last_seeker_finds_work",
-        a_share_as_the_last_seeker_finds_work,
+    crate::model!("spinning::work_is_conserved::a_share_as_the_last_spinning_m_finds_work",
+        a_share_as_the_last_spinning_m_finds_work,
         claim: "the same while a third M takes both Gs, and no wake goes with them",
         size: "3 threads, 2 Gs that nobody was woken for, 3 Ps",
         invariants: [11, 14, 30, 31],
@@ -336,10 +336,10 @@ pub const MODELS: &[Model] = &[
 ];
 
 const LEFT_TO: &str = "spinning::work_is_conserved::who_it_was_left_to_finds_work";
-const SHARE: &str = "spinning::work_is_conserved::a_share_as_the_last_seeker_finds_work";
-const SECOND: &str = "spinning::work_is_conserved::a_second_g_as_the_last_seeker_finds_one";
-const ONE: &str = "spinning::work_is_conserved::one_submitter_one_seeker";
-const MORE: &str = "spinning::work_is_conserved::a_seeker_finds_more_than_it_runs";
+const SHARE: &str = "spinning::work_is_conserved::a_share_as_the_last_spinning_m_finds_work";
+const SECOND: &str = "spinning::work_is_conserved::a_second_g_as_the_last_spinning_m_finds_one";
+const ONE: &str = "spinning::work_is_conserved::one_submitter_one_spinning_m";
+const MORE: &str = "spinning::work_is_conserved::a_spinning_m_finds_more_than_it_runs";
 const FOUR: &str = "spinning::work_is_conserved::four_parties_one_p_is_taken";
 
 const ABOUT_TO_GO: &str = "spinning::work_is_conserved::a_count_that_is_about_to_go";
@@ -349,8 +349,8 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "spinning-asks-before-it-lowers",
         room: "spinning",
-        what: "wakep asks for a seeker, and then lowers its count (Go's order); who idles its P does not count",
-        mutation: Mutation::Twin("asks-before-it-lowers"),
+        what: "wakep asks for a spinning M, and then lowers its count (Go's order); who idles its P does not count",
+        mutation: Mutation::Variant("asks-before-it-lowers"),
         killed_by: &[(ABOUT_TO_GO, Engine::Sc), (ABOUT_TO_GO, Engine::Loom), (ABOUT_TO_GO, Engine::Rc11)],
     },
     Mutant {
@@ -365,7 +365,7 @@ pub const MUTANTS: &[Mutant] = &[
         killed_by: &[(ONE, Engine::Loom), (ONE, Engine::Tso), (ONE, Engine::Rc11)],
     },
     Mutant {
-        name: "spinning-no-seeker-fence",
+        name: "spinning-no-spinning-m-fence",
         room: "spinning",
         what: "retire without its StoreLoad",
         mutation: Mutation::Weaken {
@@ -389,10 +389,10 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "spinning-no-idlers-fence",
         room: "spinning",
-        what: "turns_back without its StoreLoad",
+        what: "must_recheck without its StoreLoad",
         mutation: Mutation::Weaken {
             file: "kernel/protocol/spinning.rs",
-            after: "pub fn turns_back",
+            after: "pub fn must_recheck",
             needle: "store_load::<H>()",
         },
         killed_by: &[(SHARE, Engine::Loom), (SHARE, Engine::Rc11)],
@@ -401,7 +401,7 @@ pub const MUTANTS: &[Mutant] = &[
         name: "spinning-leaves-it-to-nobody",
         room: "spinning",
         what: "an M idles its P without asking whether those it left the looking to still look",
-        mutation: Mutation::Twin("leaves-it-to-nobody"),
+        mutation: Mutation::Variant("leaves-it-to-nobody"),
         killed_by: &[
             (LEFT_TO, Engine::Sc),
             (LEFT_TO, Engine::Loom),
@@ -413,7 +413,7 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "spinning-leaves-relaxed",
         room: "spinning",
-        what: "a seeker leaves nmspinning Relaxed",
+        what: "a spinning M leaves nmspinning Relaxed",
         mutation: Mutation::Weaken { file: "kernel/protocol/spinning.rs", after: "fn leave", needle: "fetch_sub" },
         killed_by: &[(MORE, Engine::Loom), (MORE, Engine::Rc11)],
     },
@@ -421,34 +421,34 @@ pub const MUTANTS: &[Mutant] = &[
         name: "spinning-looks-before-it-leaves",
         room: "spinning",
         what: "retire looks at the queues, then leaves nmspinning",
-        mutation: Mutation::Twin("looks-before-it-leaves"),
+        mutation: Mutation::Variant("looks-before-it-leaves"),
         killed_by: &[(ONE, Engine::Loom), (ONE, Engine::Sc), (ONE, Engine::Rc11)],
     },
     Mutant {
         name: "spinning-drops-the-baton",
         room: "spinning",
-        what: "the last seeker finds work and wakes nobody",
-        mutation: Mutation::Twin("drops-the-baton"),
+        what: "the last spinning M finds work and wakes nobody",
+        mutation: Mutation::Variant("drops-the-baton"),
         killed_by: &[
-            ("spinning::work_is_conserved::two_gs_one_seeker", Engine::Sc),
-            ("spinning::work_is_conserved::two_gs_one_seeker", Engine::Rc11),
+            ("spinning::work_is_conserved::two_gs_one_spinning_m", Engine::Sc),
+            ("spinning::work_is_conserved::two_gs_one_spinning_m", Engine::Rc11),
         ],
     },
     Mutant {
         name: "spinning-only-the-last-looks",
         room: "spinning",
-        what: "a seeker that sees others counted does not look again",
-        mutation: Mutation::Twin("only-the-last-looks"),
+        what: "a spinning M that sees others counted does not look again",
+        mutation: Mutation::Variant("only-the-last-looks"),
         killed_by: &[
-            ("spinning::work_is_conserved::one_submitter_two_seekers", Engine::Sc),
-            ("spinning::work_is_conserved::one_submitter_two_seekers", Engine::Rc11),
+            ("spinning::work_is_conserved::one_submitter_two_spinning_ms", Engine::Sc),
+            ("spinning::work_is_conserved::one_submitter_two_spinning_ms", Engine::Rc11),
         ],
     },
     Mutant {
         name: "spinning-lowers-its-count-late",
         room: "spinning",
         what: "wakep finds no idle P and lowers its count after the lock is released",
-        mutation: Mutation::Twin("lowers-its-count-late"),
+        mutation: Mutation::Variant("lowers-its-count-late"),
         killed_by: &[
             ("spinning::work_is_conserved::a_count_that_nobody_stands_behind", Engine::Sc),
             ("spinning::work_is_conserved::a_count_that_nobody_stands_behind", Engine::Rc11),
@@ -458,21 +458,21 @@ pub const MUTANTS: &[Mutant] = &[
         name: "spinning-wakep-does-not-ask",
         room: "spinning",
         what: "wakep finds no idle P and does not set needspinning (golang/go #45867), nor does who idles its P count",
-        mutation: Mutation::Twin("wakep-does-not-ask"),
+        mutation: Mutation::Variant("wakep-does-not-ask"),
         killed_by: &[(FOUR, Engine::Sc), (FOUR, Engine::Loom), (FOUR, Engine::Rc11)],
     },
     Mutant {
         name: "spinning-retire-does-not-ask",
         room: "spinning",
         what: "retire sees work, finds no idle P and does not set needspinning (golang/go #45867), nor does who idles count",
-        mutation: Mutation::Twin("retire-does-not-ask"),
+        mutation: Mutation::Variant("retire-does-not-ask"),
         killed_by: &[(FOUR, Engine::Sc), (FOUR, Engine::Loom), (FOUR, Engine::Rc11)],
     },
     Mutant {
         name: "spinning-ignores-the-call",
         room: "spinning",
         what: "an M idles its P without a look at needspinning, or at the count",
-        mutation: Mutation::Twin("ignores-the-call"),
+        mutation: Mutation::Variant("ignores-the-call"),
         killed_by: &[(FOUR, Engine::Sc), (FOUR, Engine::Loom), (FOUR, Engine::Rc11)],
     },
 ];

@@ -122,7 +122,7 @@ impl Facts {
             }
             Event::Held { p } => {
                 self.ends_early = true;
-                self.let_go(p.0);
+                self.releasep(p.0);
                 must(self.held.insert(p.0), "the P is held already")
             }
             Event::Stopped => {
@@ -139,7 +139,7 @@ impl Facts {
             Event::Listed { p } => {
                 let is_owned = self.threads.values().any(|thread| thread.has(p.0).is_ok());
                 must(!is_owned || self.ends_early, "an M has it")?;
-                self.let_go(p.0);
+                self.releasep(p.0);
                 Ok(())
             }
             Event::Retaken { p } => {
@@ -152,7 +152,7 @@ impl Facts {
     }
 
     /// No M has this P any more.
-    fn let_go(&mut self, p: u32) {
+    fn releasep(&mut self, p: u32) {
         self.retaken.remove(&p);
         for thread in self.threads.values_mut().filter(|thread| thread.has(p).is_ok()) {
             thread.hands = Hands::Empty;
@@ -206,7 +206,7 @@ impl Facts {
             }
             Event::Stole { p, victim, gs, .. } => {
                 thread.has(p.0)?;
-                must(thread.seeks || ends_early, "it does not seek")?;
+                must(thread.seeks || ends_early, "it does not spin")?;
                 must(p != victim && gs > 0, "nobody steals from itself, or nothing")?;
                 must(!std::mem::replace(&mut thread.stole, true), "it has stolen already")
             }
@@ -237,7 +237,7 @@ impl Facts {
             Event::Spinning { .. } | Event::Called { .. } => {
                 must(!std::mem::replace(&mut thread.seeks, true) || ends_early, "it seeks already")
             }
-            Event::Sought { .. } => must(std::mem::take(&mut thread.seeks), "it did not seek"),
+            Event::Sought { .. } => must(std::mem::take(&mut thread.seeks), "it did not spin"),
             Event::Slept { .. } => {
                 thread.awake()?;
                 let seeks = std::mem::take(&mut thread.seeks);
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_sought_was_seeking() {
+    fn who_has_looked_was_spinning() {
         let start = Event::Starting { m: M };
         assert!(!ends_badly(&[start, Event::Called { m: M }, Event::Sought { m: M }]));
         assert!(ends_badly(&[start, Event::Sought { m: M }]));

@@ -8,7 +8,7 @@ use super::common::{any_of, party};
 use crate::engine::Engine;
 use crate::model::{Model, loom, loom_apart, loom_bounded, rc11, rc11_cut, sampled, sc, tso};
 use crate::mutant::{Mutant, Mutation};
-use crate::stage::{Cell, Stage};
+use crate::stage::{Cell, ModelHost};
 use crate::tiny::stw::Tiny;
 use crate::wrap::trace::main_plays;
 use spinpark::atomic::Atomic;
@@ -20,14 +20,14 @@ use spinpark::kernel::protocol::stw::wanted::{Want, Wanted};
 use spinpark::kernel::protocol::syscall::Way;
 use spinpark::kernel::sched::config::Config;
 use spinpark::kernel::sched::observer::Event;
-use spinpark::kernel::types::m::{MId, Mail};
+use spinpark::kernel::types::m::{MId, NextP};
 use spinpark::kernel::types::p::{OwnedP, PId};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// The M of `p` is about to find its next G: runs one, unless it sees that the world is to stop; then idles its P.
-fn runs_one_and_idles<H: Stage>(tiny: &Tiny<H>, p: OwnedP) -> bool {
+fn runs_one_and_idles<H: ModelHost>(tiny: &Tiny<H>, p: OwnedP) -> bool {
     let ran = !tiny.wanted.is(Want::Stop);
     if ran {
         tiny.run(&p);
@@ -36,7 +36,7 @@ fn runs_one_and_idles<H: Stage>(tiny: &Tiny<H>, p: OwnedP) -> bool {
     ran
 }
 
-fn an_m_enters_a_system_call_and_blocks<H: Stage>() -> String {
+fn an_m_enters_a_system_call_and_blocks<H: ModelHost>() -> String {
     main_plays("stopper");
     let tiny = Tiny::<H>::new(1, 0);
     let m = party::<H, _, _>("m", &tiny, |tiny| tiny.block(OwnedP::assume(PId(0))));
@@ -48,7 +48,7 @@ fn an_m_enters_a_system_call_and_blocks<H: Stage>() -> String {
     format!("{}, back: {way:?}", if tiny.gave_up.load(Relaxed) { "its M gave it up" } else { "the stopper took it" })
 }
 
-fn one_idles_and_one_enters_a_system_call<H: Stage>() -> String {
+fn one_idles_and_one_enters_a_system_call<H: ModelHost>() -> String {
     main_plays("stopper");
     let tiny = Tiny::<H>::new(2, 0);
     let caller = party::<H, _, _>("caller", &tiny, |tiny| tiny.block(OwnedP::assume(PId(0))));
@@ -62,17 +62,17 @@ fn one_idles_and_one_enters_a_system_call<H: Stage>() -> String {
     format!("ran {ran}, gave up {}, back: {way:?}", tiny.gave_up.load(Relaxed))
 }
 
-fn the_p_lies_in_a_mailbox<H: Stage>() -> String {
+fn the_p_lies_in_nextp<H: ModelHost>() -> String {
     main_plays("stopper");
     let tiny = Tiny::<H>::new(1, 0);
     let giver = party::<H, _, _>("giver", &tiny, |tiny| {
         let p = OwnedP::assume(PId(0));
         tiny.run(&p);
-        tiny.m.deliver(Mail::Run { p, seeking: None });
+        tiny.m.wake_with(NextP::Run { p, token: None });
     });
-    let taker = party::<H, _, _>("taker", &tiny, |tiny| match tiny.m.receive() {
-        Mail::Run { p, .. } => runs_one_and_idles(tiny, p),
-        Mail::Exit => unreachable!("nobody sent an exit"),
+    let taker = party::<H, _, _>("taker", &tiny, |tiny| match tiny.m.wait_nextp() {
+        NextP::Run { p, .. } => runs_one_and_idles(tiny, p),
+        NextP::Exit => unreachable!("nobody sent an exit"),
     });
     tiny.stop(0, &Tiny::<H>::bed());
     tiny.start();
@@ -83,11 +83,11 @@ fn the_p_lies_in_a_mailbox<H: Stage>() -> String {
 }
 
 /// An M whose G makes `n` system calls. Returns how many it came back from with its P.
-fn calls<H: Stage>(tiny: &Tiny<H>, n: u32) -> u32 {
+fn calls<H: ModelHost>(tiny: &Tiny<H>, n: u32) -> u32 {
     let mut p = OwnedP::assume(PId(0));
     for made in 0..n {
         tiny.run(&p);
-        let asked = tiny.is_asked();
+        let asked = tiny.is_needspinning();
         let back = tiny.enter(MId(0), p).and_then(|away| tiny.come_back(away));
         p = match back {
             Some((p, way)) => {
@@ -101,7 +101,7 @@ fn calls<H: Stage>(tiny: &Tiny<H>, n: u32) -> u32 {
     n
 }
 
-fn one_system_call_after_another<H: Stage>() -> String {
+fn one_system_call_after_another<H: ModelHost>() -> String {
     main_plays("stopper");
     let tiny = Tiny::<H>::new(1, 0);
     let m = party::<H, _, _>("m", &tiny, |tiny| calls(tiny, 3));
@@ -112,7 +112,7 @@ fn one_system_call_after_another<H: Stage>() -> String {
     format!("came back {made} times")
 }
 
-fn two_stoppers_and_an_m<H: Stage>() -> String {
+fn two_stoppers_and_an_m<H: ModelHost>() -> String {
     main_plays("stopper 1");
     let tiny = Tiny::<H>::new(1, 0);
     let m = party::<H, _, _>("m", &tiny, |tiny| calls(tiny, 1));
@@ -129,7 +129,7 @@ fn two_stoppers_and_an_m<H: Stage>() -> String {
     format!("came back {made} times, first {first}")
 }
 
-fn one_stops_again_and_again<H: Stage>() -> String {
+fn one_stops_again_and_again<H: ModelHost>() -> String {
     main_plays("stopper 1");
     let tiny = Tiny::<H>::new(0, 0);
     let two = party::<H, _, _>("stopper 2", &tiny, |tiny| tiny.stop_at_once(2));
@@ -141,7 +141,7 @@ fn one_stops_again_and_again<H: Stage>() -> String {
     format!("{:?}", tiny.served())
 }
 
-fn one_is_idle_and_one_enters_a_system_call<H: Stage>() -> String {
+fn one_is_idle_and_one_enters_a_system_call<H: ModelHost>() -> String {
     main_plays("caller");
     let tiny = Tiny::<H>::new(2, 1);
     let m = party::<H, _, _>("m", &tiny, |tiny| tiny.block(OwnedP::assume(PId(0))));
@@ -152,7 +152,7 @@ fn one_is_idle_and_one_enters_a_system_call<H: Stage>() -> String {
     format!("{}, back: {way:?}", if tiny.gave_up.load(Relaxed) { "its M gave it up" } else { "the caller took it" })
 }
 
-fn one_is_the_callers_and_one_runs<H: Stage>() -> String {
+fn one_is_the_callers_and_one_runs<H: ModelHost>() -> String {
     main_plays("caller");
     let tiny = Tiny::<H>::new(2, 0);
     let m = party::<H, _, _>("m", &tiny, |tiny| {
@@ -173,7 +173,7 @@ fn one_is_the_callers_and_one_runs<H: Stage>() -> String {
     if between == 1 { "at its scheduling point" } else { "when its P was idle, or about to be" }.to_owned()
 }
 
-fn four_operations_on_bits<H: Stage>() -> String {
+fn four_operations_on_bits<H: ModelHost>() -> String {
     const ALL: [Want; 3] = [Want::Stop, Want::Safepoint, Want::Close];
     let (wanted, mut told) = (Wanted::<H>::new(), Vec::new());
     for step in 0..=4 {
@@ -186,9 +186,9 @@ fn four_operations_on_bits<H: Stage>() -> String {
         if step == 4 {
             break;
         }
-        let (want, is_asked) = (any_of::<H, _>(&ALL), H::choose(2) == 0);
+        let (want, is_needspinning) = (any_of::<H, _>(&ALL), H::choose(2) == 0);
         told.retain(|other| *other != want);
-        if is_asked {
+        if is_needspinning {
             wanted.ask(want);
             told.push(want);
         } else {
@@ -199,7 +199,7 @@ fn four_operations_on_bits<H: Stage>() -> String {
 }
 
 /// A function that is to run under three Ps. Their owners come in any order, some of them twice.
-fn five_come<H: Stage>() -> String {
+fn five_come<H: ModelHost>() -> String {
     let run: Arc<SafepointFn> = Arc::new(|_| ());
     let mut safepoint = Safepoint::<H>::new(3, run, Arc::new(H::Parker::new()));
     let (mut begun, mut ended) = (Vec::new(), 0);
@@ -227,7 +227,7 @@ fn five_come<H: Stage>() -> String {
 }
 
 /// Four Ps, all held at first.
-fn three_resizes<H: Stage>() -> String {
+fn three_resizes<H: ModelHost>() -> String {
     let mut held: Vec<OwnedP> = (0..4).map(|p| OwnedP::assume(PId(p))).collect();
     let (mut spare, mut emptied) = (Vec::new(), 0);
     for _ in 0..3 {
@@ -256,7 +256,7 @@ fn three_resizes<H: Stage>() -> String {
 pub(super) mod real {
     use super::super::common::Tasks;
     use super::super::story::Story;
-    use crate::stage::{Cell, Stage};
+    use crate::stage::{Cell, ModelHost};
     use spinpark::atomic::Atomic;
     use spinpark::host::Parker;
     use spinpark::kernel::protocol::find::Worker;
@@ -273,12 +273,12 @@ pub(super) mod real {
     use std::sync::{Arc, Mutex};
 
     /// Something that happens once, and can be waited for.
-    pub(in crate::models) struct Sign<H: Stage> {
+    pub(in crate::models) struct Sign<H: ModelHost> {
         is_put: Atomic<H, bool>,
         bed: H::Parker,
     }
 
-    impl<H: Stage> Sign<H> {
+    impl<H: ModelHost> Sign<H> {
         pub(in crate::models) fn new() -> Self {
             Sign { is_put: Atomic::new(false), bed: H::Parker::new() }
         }
@@ -290,7 +290,7 @@ pub(super) mod real {
 
         /// By one thread.
         pub(in crate::models) fn wait(&self) {
-            // A park may return for no reason.
+            // A park may wake spuriously.
             while !self.is_put.load(Acquire) {
                 self.bed.park();
             }
@@ -314,7 +314,7 @@ pub(super) mod real {
     pub(in crate::models) type On<H, X> = Arc<Sched<H, Crew<H, X>>>;
 
     /// The embedder: what its Gs do, and who watches.
-    pub(in crate::models) struct Crew<H: Stage, X: More> {
+    pub(in crate::models) struct Crew<H: ModelHost, X: More> {
         play: Play<H, X>,
         tasks: Tasks<H>,
         /// How often each G ran. No part of what is checked, as all that is of `std` here.
@@ -343,7 +343,7 @@ pub(super) mod real {
         pub(in crate::models) stops: usize,
     }
 
-    impl<H: Stage, X: More> Observer for Crew<H, X> {
+    impl<H: ModelHost, X: More> Observer for Crew<H, X> {
         fn event(&self, event: Event<'_>) {
             self.story.hear(&event);
             let mut seen = self.seen.lock().unwrap();
@@ -369,7 +369,7 @@ pub(super) mod real {
         Config { procs, max_ms, ring: 2, steal_passes: 1, ..Config::default() }
     }
 
-    impl<H: Stage, X: More> Crew<H, X> {
+    impl<H: ModelHost, X: More> Crew<H, X> {
         /// Makes G `n`.
         pub(in crate::models) fn make(&self, n: u64) -> G {
             self.tasks.make(n)
@@ -412,7 +412,7 @@ pub(super) mod real {
         }
     }
 
-    fn life<H: Stage, X: More>(sched: &On<H, X>, mut worker: Worker) {
+    fn life<H: ModelHost, X: More>(sched: &On<H, X>, mut worker: Worker) {
         let crew = sched.observer();
         while let Some((next, g)) = sched.next(worker) {
             let n = crew.runs(g);
@@ -428,12 +428,17 @@ pub(super) mod real {
     }
 
     /// A scheduler for `n` Gs, with no M yet.
-    pub(in crate::models) fn open<H: Stage, X: More>(config: Config, n: u64, more: X, play: Play<H, X>) -> On<H, X> {
+    pub(in crate::models) fn open<H: ModelHost, X: More>(
+        config: Config,
+        n: u64,
+        more: X,
+        play: Play<H, X>,
+    ) -> On<H, X> {
         open_with(config, n, more, play, |_| Vec::new())
     }
 
     /// The same, with sources.
-    pub(in crate::models) fn open_with<H: Stage, X: More>(
+    pub(in crate::models) fn open_with<H: ModelHost, X: More>(
         config: Config,
         n: u64,
         more: X,
@@ -445,7 +450,7 @@ pub(super) mod real {
     }
 
     /// The same, with a poller.
-    pub(in crate::models) fn open_polling<H: Stage, X: More>(
+    pub(in crate::models) fn open_polling<H: ModelHost, X: More>(
         config: Config,
         n: u64,
         more: X,
@@ -456,7 +461,7 @@ pub(super) mod real {
         Sched::with_poller(config, crew, life, make).expect("the numbers are allowed")
     }
 
-    fn crew<H: Stage, X: More>(config: &Config, n: u64, more: X, play: Play<H, X>) -> Crew<H, X> {
+    fn crew<H: ModelHost, X: More>(config: &Config, n: u64, more: X, play: Play<H, X>) -> Crew<H, X> {
         Crew {
             play,
             tasks: Tasks::new(n as usize),
@@ -472,19 +477,19 @@ pub(super) mod real {
     }
 
     /// Submits Gs `from` to `to`.
-    pub(in crate::models) fn submit<H: Stage, X: More>(sched: &On<H, X>, from: u64, to: u64) {
+    pub(in crate::models) fn submit<H: ModelHost, X: More>(sched: &On<H, X>, from: u64, to: u64) {
         for n in from..=to {
             assert!(sched.submit(sched.observer().make(n)).is_ok(), "the scheduler is open");
         }
     }
 
     /// Waits until G1 runs: what comes then is more likely to come between.
-    pub(in crate::models) fn first_runs<H: Stage, X: More>(sched: &On<H, X>) {
+    pub(in crate::models) fn first_runs<H: ModelHost, X: More>(sched: &On<H, X>) {
         sched.observer().first_runs.wait();
     }
 
     /// Waits until every M sleeps, and asks the invariants of quiescence.
-    pub(in crate::models) fn quiet<H: Stage, X: More>(sched: &On<H, X>) -> Snapshot {
+    pub(in crate::models) fn quiet<H: ModelHost, X: More>(sched: &On<H, X>) -> Snapshot {
         let snapshot = loop {
             sched.observer().all_asleep.park();
             let snapshot = sched.snapshot();
@@ -501,7 +506,7 @@ pub(super) mod real {
     }
 
     /// Waits until all is quiet, sees that each G ran once, and closes.
-    pub(in crate::models) fn finish<H: Stage, X: More>(sched: &On<H, X>) -> Snapshot {
+    pub(in crate::models) fn finish<H: ModelHost, X: More>(sched: &On<H, X>) -> Snapshot {
         let snapshot = quiet(sched);
         sched.observer().each_ran_once();
         sched.observer().story.closes();
@@ -514,7 +519,7 @@ pub(super) mod real {
 use real::{More, On, Sign, finish, first_runs, open, small, submit};
 
 /// A stop from outside: no G runs meanwhile.
-fn stops<H: Stage, X: More>(sched: &On<H, X>) {
+fn stops<H: ModelHost, X: More>(sched: &On<H, X>) {
     let stopped = sched.stop_the_world(None);
     sched.observer().is_stopped(true);
     sched.observer().is_stopped(false);
@@ -522,15 +527,15 @@ fn stops<H: Stage, X: More>(sched: &On<H, X>) {
 }
 
 /// A G makes a system call.
-fn calls_once<H: Stage, X: More>(sched: &On<H, X>, worker: Worker) -> (Worker, Way) {
+fn calls_once<H: ModelHost, X: More>(sched: &On<H, X>, worker: Worker) -> (Worker, Way) {
     let away = sched.entersyscall(worker);
     let (worker, way) = sched.exitsyscall_bound(away);
     sched.observer().uses(&worker);
     (worker, way)
 }
 
-fn one_g_makes_a_system_call<H: Stage>() -> String {
-    fn play<H: Stage>(sched: &On<H, ()>, worker: Worker, _: u64) -> Option<Worker> {
+fn one_g_makes_a_system_call<H: ModelHost>() -> String {
+    fn play<H: ModelHost>(sched: &On<H, ()>, worker: Worker, _: u64) -> Option<Worker> {
         Some(calls_once(sched, worker).0)
     }
     let sched = open::<H, ()>(small(1, 2), 1, (), play::<H>);
@@ -541,8 +546,8 @@ fn one_g_makes_a_system_call<H: Stage>() -> String {
     format!("{} Ms", snapshot.alive)
 }
 
-fn gs_run_call_spawn_and_are_submitted<H: Stage>() -> String {
-    fn play<H: Stage>(sched: &On<H, ()>, mut worker: Worker, n: u64) -> Option<Worker> {
+fn gs_run_call_spawn_and_are_submitted<H: ModelHost>() -> String {
+    fn play<H: ModelHost>(sched: &On<H, ()>, mut worker: Worker, n: u64) -> Option<Worker> {
         match n {
             1 | 2 => worker = calls_once(sched, worker).0,
             3 => {
@@ -568,8 +573,8 @@ fn gs_run_call_spawn_and_are_submitted<H: Stage>() -> String {
     format!("{} Ms, {}", snapshot.alive, if tickets > 0 { "one came back too early" } else { "nobody had to wait" })
 }
 
-fn a_g_and_two_outsiders<H: Stage>() -> String {
-    fn play<H: Stage>(sched: &On<H, ()>, worker: Worker, n: u64) -> Option<Worker> {
+fn a_g_and_two_outsiders<H: ModelHost>() -> String {
+    fn play<H: ModelHost>(sched: &On<H, ()>, worker: Worker, n: u64) -> Option<Worker> {
         if n > 1 {
             return Some(worker);
         }
@@ -597,11 +602,11 @@ fn a_g_and_two_outsiders<H: Stage>() -> String {
 }
 
 /// The world is stopped, a G waits in the ring of a P that is held, and another thread closes the scheduler.
-fn the_world_is_stopped<H: Stage>() -> String {
+fn the_world_is_stopped<H: ModelHost>() -> String {
     /// The world is stopped; and the stopper, which is not joined (see `locked`), is done.
-    struct Stopped<H: Stage>(Sign<H>, Sign<H>);
-    impl<H: Stage> More for Stopped<H> {}
-    fn play<H: Stage>(sched: &On<H, Stopped<H>>, mut worker: Worker, n: u64) -> Option<Worker> {
+    struct Stopped<H: ModelHost>(Sign<H>, Sign<H>);
+    impl<H: ModelHost> More for Stopped<H> {}
+    fn play<H: ModelHost>(sched: &On<H, Stopped<H>>, mut worker: Worker, n: u64) -> Option<Worker> {
         if n == 1 {
             let child = sched.observer().make(2);
             sched.ready(&mut worker, child);
@@ -631,14 +636,14 @@ fn the_world_is_stopped<H: Stage>() -> String {
 }
 
 /// What a stop that was asked for has to do with the system calls of a G.
-struct Counts<H: Stage> {
+struct Counts<H: ModelHost> {
     /// Made in all, and since the stop was asked for.
     made: AtomicU32,
     late: AtomicU32,
     asked: Atomic<H, bool>,
 }
 
-impl<H: Stage> More for Counts<H> {
+impl<H: ModelHost> More for Counts<H> {
     fn event(&self, event: &Event<'_>) {
         match event {
             // The first P is held, so the stop was asked for. Release: who sees this sees `wanted` too.
@@ -653,9 +658,9 @@ impl<H: Stage> More for Counts<H> {
     }
 }
 
-fn a_g_makes_one_system_call_after_another<H: Stage>() -> String {
+fn a_g_makes_one_system_call_after_another<H: ModelHost>() -> String {
     const CALLS: u32 = 6;
-    fn play<H: Stage>(sched: &On<H, Counts<H>>, mut worker: Worker, _: u64) -> Option<Worker> {
+    fn play<H: ModelHost>(sched: &On<H, Counts<H>>, mut worker: Worker, _: u64) -> Option<Worker> {
         let counts = &sched.observer().more;
         for _ in 0..CALLS {
             // Acquire: then `wanted` is seen as well.
@@ -682,8 +687,8 @@ fn a_g_makes_one_system_call_after_another<H: Stage>() -> String {
     format!("stopped after {made} calls")
 }
 
-fn from_two_to_one_to_three<H: Stage>() -> String {
-    fn play<H: Stage>(sched: &On<H, ()>, mut worker: Worker, n: u64) -> Option<Worker> {
+fn from_two_to_one_to_three<H: ModelHost>() -> String {
+    fn play<H: ModelHost>(sched: &On<H, ()>, mut worker: Worker, n: u64) -> Option<Worker> {
         assert!(worker.p().index() < sched.procs(), "P{} of {}", worker.p().0, sched.procs());
         if n <= 2 {
             for child in [2 * n + 1, 2 * n + 2] {
@@ -694,7 +699,7 @@ fn from_two_to_one_to_three<H: Stage>() -> String {
         }
         Some(worker)
     }
-    fn resizes<H: Stage>(sched: &On<H, ()>, from: usize, to: usize) -> usize {
+    fn resizes<H: ModelHost>(sched: &On<H, ()>, from: usize, to: usize) -> usize {
         let mut stopped = sched.stop_the_world(None);
         sched.observer().is_stopped(true);
         let moved = sched.snapshot().local.iter().skip(to).sum();
@@ -721,7 +726,7 @@ struct Passed([AtomicU32; 2]);
 impl More for Passed {}
 
 /// A function that counts under which P it runs.
-fn function<H: Stage>(sched: &On<H, Passed>) -> Arc<SafepointFn> {
+fn function<H: ModelHost>(sched: &On<H, Passed>) -> Arc<SafepointFn> {
     let sched = Arc::clone(sched);
     Arc::new(move |p| {
         sched.observer().uses_p(p);
@@ -729,7 +734,7 @@ fn function<H: Stage>(sched: &On<H, Passed>) -> Arc<SafepointFn> {
     })
 }
 
-fn while_a_p_is_let_go_of<H: Stage>() -> String {
+fn while_a_p_is_released<H: ModelHost>() -> String {
     let sched = open::<H, Passed>(small(1, 2), 1, Passed(Default::default()), |_, worker, _| Some(worker));
     submit(&sched, 1, 1);
     first_runs(&sched);
@@ -741,8 +746,8 @@ fn while_a_p_is_let_go_of<H: Stage>() -> String {
     String::new()
 }
 
-fn while_gs_run<H: Stage>() -> String {
-    fn play<H: Stage>(sched: &On<H, Passed>, mut worker: Worker, n: u64) -> Option<Worker> {
+fn while_gs_run<H: ModelHost>() -> String {
+    fn play<H: ModelHost>(sched: &On<H, Passed>, mut worker: Worker, n: u64) -> Option<Worker> {
         match n {
             2 => worker = calls_once(sched, worker).0,
             3 => {
@@ -801,7 +806,7 @@ pub const MODELS: &[Model] = &[
             "ran false, gave up true",
         ],
         runs: [rc11(), loom_bounded(2), sc(), tso()]),
-    crate::model!("stw::every_p_is_held::the_p_lies_in_a_mailbox", the_p_lies_in_a_mailbox,
+    crate::model!("stw::every_p_is_held::the_p_lies_in_nextp", the_p_lies_in_nextp,
         claim: "a P on its way to another M is held when it gets there, after one G at most",
         size: "3 threads, 1 P, 1 stop",
         invariants: [4, 16, 17],
@@ -881,7 +886,7 @@ pub const MODELS: &[Model] = &[
         invariants: [4, 18],
         must_reach: ["at its scheduling point", "when its P was idle"],
         runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
-    crate::model!("safepoint::once_under_each_p::while_a_p_is_let_go_of", while_a_p_is_let_go_of,
+    crate::model!("safepoint::once_under_each_p::while_a_p_is_released", while_a_p_is_released,
         claim: "a P whose M has found nothing, and lets go of it just when a function is wanted under it, is not missed",
         size: "the whole scheduler: 2 threads, 1 P, 1 G, 1 safepoint",
         invariants: [18],
@@ -930,42 +935,42 @@ pub const MUTANTS: &[Mutant] = &[
         name: "stw-scans-before-it-says",
         room: "stw",
         what: "a stopper looks at the words, then says that it stops",
-        mutation: Mutation::Twin("scans-before-it-says"),
+        mutation: Mutation::Variant("scans-before-it-says"),
         killed_by: &[(BLOCKS, Engine::Sc), (BLOCKS, Engine::Loom), (BLOCKS, Engine::Rc11)],
     },
     Mutant {
         name: "stw-enters-in-gos-order",
         room: "stw",
         what: "an M that enters a system call reads `wanted`, then leaves its P in its word (as Go 1.27 does)",
-        mutation: Mutation::Twin("enters-in-gos-order"),
+        mutation: Mutation::Variant("enters-in-gos-order"),
         killed_by: &[(BLOCKS, Engine::Sc), (BLOCKS, Engine::Loom), (BLOCKS, Engine::Rc11)],
     },
     Mutant {
         name: "stw-counts-a-p-twice",
         room: "stw",
         what: "a stopper that sees a P in a system call holds it without an exchange",
-        mutation: Mutation::Twin("takes-without-an-exchange"),
+        mutation: Mutation::Variant("takes-without-an-exchange"),
         killed_by: &[(TWO_PS, Engine::Sc), (TWO_PS, Engine::Rc11)],
     },
     Mutant {
         name: "stw-wakes-nobody",
         room: "stw",
         what: "who lets go of the last P does not wake the stopper",
-        mutation: Mutation::Twin("wakes-nobody"),
+        mutation: Mutation::Variant("wakes-nobody"),
         killed_by: &[(TWO_PS, Engine::Sc), (TWO_PS, Engine::Loom), (TWO_PS, Engine::Rc11)],
     },
     Mutant {
         name: "stw-released-before-the-world-runs",
         room: "stw",
         what: "the next in line is let in before the world runs again (golang/go #10618)",
-        mutation: Mutation::Twin("released-early"),
+        mutation: Mutation::Variant("released-early"),
         killed_by: &[(TWO_STOPPERS, Engine::Sc), (TWO_STOPPERS, Engine::Rc11)],
     },
     Mutant {
         name: "stw-pushes-in",
         room: "stw",
         what: "a semaphore instead of a line: who asks just when it is free overtakes who waits (golang/go #40459)",
-        mutation: Mutation::Twin("pushes"),
+        mutation: Mutation::Variant("pushes"),
         killed_by: &[
             ("stw::first_come_first_served::one_stops_again_and_again", Engine::Sc),
             ("stw::first_come_first_served::one_stops_again_and_again", Engine::Rc11),
@@ -986,14 +991,14 @@ pub const MUTANTS: &[Mutant] = &[
         name: "safepoint-enters-blindly",
         room: "safepoint",
         what: "an M that enters a system call does not look whether a function is to run",
-        mutation: Mutation::Twin("enters-blindly"),
+        mutation: Mutation::Variant("enters-blindly"),
         killed_by: &[(PASSES, Engine::Sc), (PASSES, Engine::Rc11)],
     },
     Mutant {
         name: "safepoint-idles-what-is-wanted",
         room: "safepoint",
         what: "a P is idled without a look whether the function has run under it",
-        mutation: Mutation::Twin("idles-what-is-wanted"),
+        mutation: Mutation::Variant("idles-what-is-wanted"),
         killed_by: &[
             ("safepoint::once_under_each_p::one_is_the_callers_and_one_runs", Engine::Sc),
             ("safepoint::once_under_each_p::one_is_the_callers_and_one_runs", Engine::Rc11),
@@ -1003,7 +1008,7 @@ pub const MUTANTS: &[Mutant] = &[
         name: "safepoint-counts-before-it-ran",
         room: "safepoint",
         what: "a P counts as done before the function has run under it",
-        mutation: Mutation::Twin("counts-before-it-ran"),
+        mutation: Mutation::Variant("counts-before-it-ran"),
         killed_by: &[
             ("safepoint::once_under_each_p::one_is_the_callers_and_one_runs", Engine::Sc),
             ("safepoint::once_under_each_p::one_is_the_callers_and_one_runs", Engine::Rc11),

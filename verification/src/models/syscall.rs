@@ -9,9 +9,9 @@ use super::common::{g, party};
 use crate::engine::Engine;
 use crate::model::{Model, loom, loom_apart, loom_bounded, rc11, sc, tso};
 use crate::mutant::{Mutant, Mutation};
-use crate::stage::Stage;
+use crate::stage::ModelHost;
 use crate::tiny::syscall::{How, P0, P1, Tiny};
-use crate::twins::syscall::{Crossing, Scene, play};
+use crate::variants::syscall::{Crossing, Scenario, play};
 use spinpark::kernel::protocol::stw;
 use spinpark::kernel::protocol::syscall::{Away, Neighbours, Way, entersyscallblock};
 use spinpark::kernel::types::m::MId;
@@ -28,12 +28,12 @@ fn one_has_it(owners: &[(&str, bool)]) {
     assert!(have.len() == 1, "P0 is had by {have:?}");
 }
 
-macro_rules! scene {
+macro_rules! scenario {
     ($(#[$doc:meta])* $name:ident, |$h:ident, $c:ident| $play:block) => {
         $(#[$doc])*
-        fn $name<H: Stage>() -> String {
+        fn $name<H: ModelHost>() -> String {
             struct This;
-            impl<$h: Stage> Scene<$h> for This {
+            impl<$h: ModelHost> Scenario<$h> for This {
                 fn play<$c: Crossing>() -> String $play
             }
             play::<H, This>(PhantomData)
@@ -43,7 +43,7 @@ macro_rules! scene {
 
 // Who has a P.
 
-scene!(a_returning_m_and_a_retaker, |H, C| {
+scenario!(a_returning_m_and_a_retaker, |H, C| {
     let tiny = Tiny::<H, C>::new("M0", 1);
     let retaker = party::<H, _, _>("retaker", &tiny, |tiny| tiny.retake_for_good(P0));
     let away = tiny.enter(M0, OwnedP::assume(P0));
@@ -53,11 +53,11 @@ scene!(a_returning_m_and_a_retaker, |H, C| {
     format!("M0 {way:?}, retaken {retaken}")
 });
 
-scene!(two_returning_ms_and_a_retaker, |H, C| {
+scenario!(two_returning_ms_and_a_retaker, |H, C| {
     let tiny = Tiny::<H, C>::new("M0", 1);
     // M1 went away with P0; it was taken from it, and is M0's now. Who comes first?
     let away = tiny.enter(M1, OwnedP::assume(P0));
-    let p = tiny.custody(P0).take_any().expect("M1 has left it in its word");
+    let p = tiny.syscall_word(P0).take_any().expect("M1 has left it in its word");
     let retaker = party::<H, _, _>("retaker", &tiny, |tiny| tiny.retake_for_good(P0));
     let second = party::<H, _, _>("M1", &tiny, |tiny| tiny.exit_for_good(away, P0));
     let away = tiny.enter(M0, p);
@@ -67,7 +67,7 @@ scene!(two_returning_ms_and_a_retaker, |H, C| {
     format!("M0 {first:?}, M1 {second:?}, retaken {retaken}")
 });
 
-scene!(seen_in_one_call_taken_in_the_next, |H, C| {
+scenario!(seen_in_one_call_taken_in_the_next, |H, C| {
     let tiny = Tiny::<H, C>::new("M0", 1);
     let retaker = party::<H, _, _>("retaker", &tiny, |tiny| tiny.retake_for_good(P0));
     let (mut p, mut last) = (Some(OwnedP::assume(P0)), 0);
@@ -86,7 +86,7 @@ scene!(seen_in_one_call_taken_in_the_next, |H, C| {
     format!("taken in call {seen}")
 });
 
-scene!(an_interrupted_m_and_a_retaker, |H, C| {
+scenario!(an_interrupted_m_and_a_retaker, |H, C| {
     let tiny = Tiny::<H, C>::new("M0", 1);
     let retaker = party::<H, _, _>("retaker", &tiny, |tiny| tiny.retake_for_good(P0));
     let away = tiny.interrupt(M0, OwnedP::assume(P0));
@@ -99,7 +99,7 @@ scene!(an_interrupted_m_and_a_retaker, |H, C| {
 // A stop.
 
 /// Who stops the world. It sleeps until every M sits in its system call, or rests: after that nobody gives it a P.
-struct Stopper<'a, H: Stage, C: Crossing> {
+struct Stopper<'a, H: ModelHost, C: Crossing> {
     tiny: &'a Tiny<H, C>,
     procs: usize,
     others: RefCell<Vec<H::Thread<Ended>>>,
@@ -109,7 +109,7 @@ struct Stopper<'a, H: Stage, C: Crossing> {
 /// How an M ended: in which of its system calls; it is still in there, unless it has left without a P.
 type Ended = (u32, Option<Away>);
 
-impl<H: Stage, C: Crossing> stw::Neighbours for Stopper<'_, H, C> {
+impl<H: ModelHost, C: Crossing> stw::Neighbours for Stopper<'_, H, C> {
     fn begin(&self, own: Option<OwnedP>) {
         self.tiny.begin_stop(None);
         debug_assert!(own.is_none(), "this stopper has no P");
@@ -127,7 +127,7 @@ impl<H: Stage, C: Crossing> stw::Neighbours for Stopper<'_, H, C> {
 }
 
 /// M0 makes the first number of system calls with P0, M1 the second with P1, while the world is stopped.
-fn stopped_while<H: Stage, C: Crossing>(calls: &'static [u32], is_watched: bool) -> String {
+fn stopped_while<H: ModelHost, C: Crossing>(calls: &'static [u32], is_watched: bool) -> String {
     let tiny = Tiny::<H, C>::new("stopper", calls.len());
     let ms = calls.iter().zip([(M0, P0, "M0"), (M1, P1, "M1")]).map(|(&calls, (m, p, name))| {
         party::<H, _, _>(name, &tiny, move |tiny| {
@@ -163,13 +163,13 @@ fn stopped_while<H: Stage, C: Crossing>(calls: &'static [u32], is_watched: bool)
     ends.collect::<Vec<_>>().join(", ")
 }
 
-scene!(one_m_enters, |H, C| { stopped_while::<H, C>(&[1], false) });
-scene!(one_m_enters_twice, |H, C| { stopped_while::<H, C>(&[2], false) });
-scene!(two_ms_enter_twice, |H, C| { stopped_while::<H, C>(&[2, 2], false) });
-scene!(two_ms_enter, |H, C| { stopped_while::<H, C>(&[1, 1], false) });
-scene!(an_m_and_a_monitor, |H, C| { stopped_while::<H, C>(&[1], true) });
+scenario!(one_m_enters, |H, C| { stopped_while::<H, C>(&[1], false) });
+scenario!(one_m_enters_twice, |H, C| { stopped_while::<H, C>(&[2], false) });
+scenario!(two_ms_enter_twice, |H, C| { stopped_while::<H, C>(&[2, 2], false) });
+scenario!(two_ms_enter, |H, C| { stopped_while::<H, C>(&[1, 1], false) });
+scenario!(an_m_and_a_monitor, |H, C| { stopped_while::<H, C>(&[1], true) });
 
-scene!(an_m_is_interrupted_and_the_monitor_looks_again, |H, C| {
+scenario!(an_m_is_interrupted_and_the_monitor_looks_again, |H, C| {
     let tiny = Tiny::<H, C>::new("stopper", 1);
     // The handler asks for nothing, so the stopper may have looked before it left the P; the monitor's next tick sees it.
     let hog = party::<H, _, _>("M0", &tiny, |tiny| (1, Some(tiny.interrupt(M0, OwnedP::assume(P0)))));
@@ -186,13 +186,13 @@ scene!(an_m_is_interrupted_and_the_monitor_looks_again, |H, C| {
 });
 
 /// Who stops the world while a G is interrupted; it sleeps until that has happened, and the monitor has looked.
-struct Interrupting<'a, H: Stage, C: Crossing> {
+struct Interrupting<'a, H: ModelHost, C: Crossing> {
     tiny: &'a Tiny<H, C>,
     hog: RefCell<Option<H::Thread<Ended>>>,
     ended: RefCell<Option<Ended>>,
 }
 
-impl<H: Stage, C: Crossing> stw::Neighbours for Interrupting<'_, H, C> {
+impl<H: ModelHost, C: Crossing> stw::Neighbours for Interrupting<'_, H, C> {
     fn begin(&self, own: Option<OwnedP>) {
         self.tiny.begin_stop(None);
         debug_assert!(own.is_none(), "this stopper has no P");
@@ -210,9 +210,9 @@ impl<H: Stage, C: Crossing> stw::Neighbours for Interrupting<'_, H, C> {
     }
 }
 
-// Figures 6 to 8 of the classic description: G1 goes into a system call and comes back. One scene for each way out.
+// Figures 6 to 8 of the classic description: G1 goes into a system call and comes back. One scenario for each way out.
 
-scene!(its_p_is_still_there, |H, C| {
+scenario!(its_p_is_still_there, |H, C| {
     let tiny = Tiny::<H, C>::new("M0", 1);
     // P0 is taken and given to M1, which runs G2 under it.
     let other =
@@ -225,11 +225,11 @@ scene!(its_p_is_still_there, |H, C| {
     format!("M0 {way:?}, M1 ran {others:?}")
 });
 
-scene!(its_old_p_is_in_anothers_call, |H, C| {
+scenario!(its_old_p_is_in_anothers_call, |H, C| {
     let tiny = Tiny::<H, C>::new("M0", 1);
     // M0 went away with P0; it was taken from it and given to M1, which makes a system call of its own.
     let away = tiny.enter(M0, OwnedP::assume(P0));
-    let p = tiny.custody(P0).take_any().expect("M0 has left it in its word");
+    let p = tiny.syscall_word(P0).take_any().expect("M0 has left it in its word");
     let other = party::<H, _, _>("M1", &tiny, |tiny| {
         let away = tiny.enter(M1, p);
         tiny.exit_and_run_dry(away, P0, g(2))
@@ -240,11 +240,11 @@ scene!(its_old_p_is_in_anothers_call, |H, C| {
     format!("M0 {way:?}, M1 {others_way:?}")
 });
 
-scene!(another_p_is_idle, |H, C| {
+scenario!(another_p_is_idle, |H, C| {
     let tiny = Tiny::<H, C>::new("M0", 2);
     // P0 is taken from M0 and kept busy for good; M1 comes to the end of its work and idles P1.
     let away = tiny.enter(M0, OwnedP::assume(P0));
-    tiny.custody(P0).take_any().expect("M0 has left it in its word").relinquish();
+    tiny.syscall_word(P0).take_any().expect("M0 has left it in its word").relinquish();
     let other = party::<H, _, _>("M1", &tiny, |tiny| tiny.run_dry(OwnedP::assume(P1), g(2)));
     let (way, mine) = tiny.exit_and_run_dry(away, P0, g(1));
     let others = H::join(other);
@@ -252,7 +252,7 @@ scene!(another_p_is_idle, |H, C| {
     format!("M0 {way:?}, M1 ran {others:?}")
 });
 
-scene!(no_p_is_to_be_had, |H, C| {
+scenario!(no_p_is_to_be_had, |H, C| {
     let tiny = Tiny::<H, C>::new("M0", 1);
     // G1 is known to block: M0 gives P0 away at once, and M1 runs G2 under it.
     let p = OwnedP::assume(P0);
@@ -371,7 +371,7 @@ pub const MUTANTS: &[Mutant] = &[
         name: "syscall-put-relaxed",
         room: "syscall",
         what: "a P is put into its word Relaxed",
-        mutation: Mutation::Weaken { file: "kernel/protocol/syscall.rs", after: "pub fn put", needle: "store(tenure" },
+        mutation: Mutation::Weaken { file: "kernel/protocol/syscall.rs", after: "pub fn put", needle: "store(status" },
         killed_by: &[
             (RETAKER, Engine::Loom),
             (RETAKER, Engine::LoomApart),
@@ -423,21 +423,21 @@ pub const MUTANTS: &[Mutant] = &[
         name: "syscall-reads-before-it-writes",
         room: "syscall",
         what: "an M that enters asks whether its P is wanted, then puts it into its word (Go 1.27)",
-        mutation: Mutation::Twin("reads-before-it-writes"),
+        mutation: Mutation::Variant("reads-before-it-writes"),
         killed_by: &[(STOP, Engine::Sc), (STOP, Engine::Loom), (STOP, Engine::Rc11)],
     },
     Mutant {
         name: "syscall-take-without-tick",
         room: "syscall",
         what: "a retaker compares the M, but not the tick",
-        mutation: Mutation::Twin("take-without-tick"),
+        mutation: Mutation::Variant("take-without-tick"),
         killed_by: &[(NEXT, Engine::Sc), (NEXT, Engine::Loom), (NEXT, Engine::Rc11)],
     },
     Mutant {
         name: "syscall-retake-by-store",
         room: "syscall",
         what: "a retaker loads the word, then stores: the M that returned in between has the P too",
-        mutation: Mutation::Twin("retake-by-store"),
+        mutation: Mutation::Variant("retake-by-store"),
         killed_by: &[
             (RETAKER, Engine::Sc),
             (RETAKER, Engine::Loom),
@@ -450,7 +450,7 @@ pub const MUTANTS: &[Mutant] = &[
         name: "syscall-exit-without-its-exchange",
         room: "syscall",
         what: "an M that returns keeps its P if a load says that it is still there",
-        mutation: Mutation::Twin("exit-without-its-exchange"),
+        mutation: Mutation::Variant("exit-without-its-exchange"),
         killed_by: &[
             (RETAKER, Engine::Sc),
             (RETAKER, Engine::Loom),
@@ -463,7 +463,7 @@ pub const MUTANTS: &[Mutant] = &[
         name: "syscall-queues-outside-the-lock",
         room: "syscall",
         what: "an M that returns looks for an idle P under one hold of the lock, and queues its G under the next",
-        mutation: Mutation::Twin("queues-outside-the-lock"),
+        mutation: Mutation::Variant("queues-outside-the-lock"),
         killed_by: &[(ANOTHER, Engine::Sc), (NONE, Engine::Sc), (ANOTHER, Engine::Rc11), (NONE, Engine::Rc11)],
     },
 ];

@@ -4,7 +4,7 @@
 
 use super::common::any_of;
 use crate::model::{Model, sc};
-use crate::stage::Stage;
+use crate::stage::ModelHost;
 use spinpark::host::Nanos;
 use spinpark::kernel::protocol::sysmon::Verdict::{Leave, Preempt, Retake};
 use spinpark::kernel::protocol::sysmon::{
@@ -62,14 +62,14 @@ fn rule(looks: &[Look], flags: Flags) -> Verdict {
 }
 
 /// Any look that comes one of these times after the one before. The first is at moment 1: 0 is the room's "never".
-fn any_look<H: Stage>(before: Option<&Look>, after: &[Nanos], calls: &[Option<u32>]) -> Look {
+fn any_look<H: ModelHost>(before: Option<&Look>, after: &[Nanos], calls: &[Option<u32>]) -> Look {
     let n = H::choose(after.len() * 2 * calls.len());
     let (n, dispatches) = (n / 2, n as u32 % 2);
     let now = before.map_or(1, |look| look.now) + after[n / calls.len()];
     Look { now, dispatches, syscall: calls[n % calls.len()] }
 }
 
-fn three_looks<H: Stage>() -> String {
+fn three_looks<H: ModelHost>() -> String {
     let (mut seen, mut looks) = (Seen::default(), Vec::new());
     let mut said = BTreeSet::new();
     for _ in 0..3 {
@@ -89,18 +89,18 @@ fn three_looks<H: Stage>() -> String {
     format!("{said:?}")
 }
 
-fn four_looks<H: Stage>() -> String {
+fn four_looks<H: ModelHost>() -> String {
     let (mut seen, mut looks) = (Seen::default(), Vec::new());
     let (mut asked, mut news) = (None, Vec::new());
     for _ in 0..4 {
         looks.push(any_look::<H>(looks.last(), &[0, SLICE], &[None, Some(0)]));
         let now = looks[looks.len() - 1];
-        let is_asked = look(&mut seen, now, Flags::NONE) == Preempt;
+        let is_needspinning = look(&mut seen, now, Flags::NONE) == Preempt;
         // The one that was asked before it, if any, ran in another slice.
-        let told = is_asked && asked != Some(now.dispatches);
+        let told = is_needspinning && asked != Some(now.dispatches);
         let is_news = seen.is_news();
-        assert!(is_news == told, "asked to make way: {is_asked}, and it is news: {is_news}, after {looks:?}");
-        asked = if is_asked { Some(now.dispatches) } else { asked };
+        assert!(is_news == told, "asked to yield: {is_needspinning}, and it is news: {is_news}, after {looks:?}");
+        asked = if is_needspinning { Some(now.dispatches) } else { asked };
         news.push(u8::from(is_news));
     }
     format!("news {news:?}")
@@ -121,7 +121,7 @@ const STILL: Turn = Turn { is_quiet: true, ..BUSY };
 #[derive(Default)]
 struct Since {
     ticks: u32,
-    /// At which of these a G was asked to make way.
+    /// At which of these a G was asked to yield.
     asked: Vec<u32>,
     /// How many of these were naps, the last ones.
     naps: u32,
@@ -174,7 +174,7 @@ fn turns(pace: &mut Pace, since: &mut Since, turn: Turn) -> bool {
     false
 }
 
-fn four_stretches<H: Stage>() -> String {
+fn four_stretches<H: ModelHost>() -> String {
     let stretches = [
         (BUSY, 1),
         (BUSY, 9),
@@ -205,7 +205,7 @@ pub const MODELS: &[Model] = &[
         must_reach: [r#"{"Leave"}"#, r#"{"Preempt"}"#, r#"{"Leave", "Retake"}"#, r#"{"Retake"}"#],
         runs: [sc()]),
     crate::model!("sysmon::a_request_is_news_once::four_looks", four_looks,
-        claim: "that a G is asked to make way is news at the first tick in its slice, and at no other",
+        claim: "that a G is asked to yield is news at the first tick in its slice, and at no other",
         size: "1 thread, every 4 looks: 2 slices, in a call or not, at once or 10 ms later",
         invariants: [],
         must_reach: ["news [0, 0, 0, 0]", "news [0, 1, 0, 0]", "news [0, 1, 0, 1]"],

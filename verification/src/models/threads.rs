@@ -1,106 +1,106 @@
-//! Models of `threads` and `m`: mail, sleep, and threads that cannot be had.
+//! Models of `threads` and `m`: `nextp`, sleep, and threads that cannot be had.
 
 use super::common::party;
 use crate::engine::Engine;
 use crate::model::{Model, loom, loom_apart, loom_bounded, rc11, rc11_spurious, sc, sc_spurious};
 use crate::mutant::{Mutant, Mutation};
-use crate::stage::{Cell, Stage};
+use crate::stage::{Cell, ModelHost};
 use crate::tiny;
-use crate::tiny::threads::{Central, Tiny, mail};
+use crate::tiny::threads::{Central, Tiny, nextp};
 use crate::wrap::trace::main_plays;
 use spinpark::host::Lock;
 use spinpark::kernel::protocol::threads::{Neighbours, startm, stopm};
-use spinpark::kernel::types::m::{M, MId, Mail};
+use spinpark::kernel::types::m::{M, MId, NextP};
 use spinpark::kernel::types::p::PId;
 use std::sync::Arc;
 
 /// The one P, and the smallest scheduler around the room: one M that goes to sleep, one P that is given away.
 const P: PId = PId(0);
 
-fn with_one<H: Stage>(can_start: bool) -> Arc<Tiny<H>> {
+fn with_one<H: ModelHost>(can_start: bool) -> Arc<Tiny<H>> {
     main_plays("waker");
     // The main thread is awake, too.
     let central = Central { unused: vec![MId(1)], threads: u32::from(can_start), awake: 2, ..Central::default() };
     Tiny::new(2, 1, central)
 }
 
-fn open(mail: Mail) -> PId {
-    tiny::threads::open(mail).expect("nobody sent an exit")
+fn open(nextp: NextP) -> PId {
+    tiny::threads::open(nextp).expect("nobody sent an exit")
 }
 
 /// An M that has nothing to do: sleeps, and reads what the P's last owner did.
-fn sleeper<H: Stage>(tiny: &Tiny<H>) -> u64 {
+fn sleeper<H: ModelHost>(tiny: &Tiny<H>) -> u64 {
     let p = open(stopm(MId(0), &tiny.ms, tiny));
-    assert!(p == P, "the mail was for P0, the M got P{}", p.0);
+    assert!(p == P, "the `nextp` was for P0, the M got P{}", p.0);
     tiny.data[0].get()
 }
 
-fn the_mail_comes_first_or_last<H: Stage>() -> String {
+fn the_wake_comes_first_or_last<H: ModelHost>() -> String {
     let tiny = with_one::<H>(true);
     tiny.central.with(|c| c.sleeping.push(MId(0)));
     let sleeper = party::<H, _, _>("sleeper", &tiny, |tiny| {
-        let p = open(tiny.ms[0].receive());
+        let p = open(tiny.ms[0].wait_nextp());
         (p, tiny.data[0].get())
     });
     tiny.data[0].set(5);
-    startm(mail(P), &tiny.ms, &*tiny);
+    startm(nextp(P), &tiny.ms, &*tiny);
     let (p, data) = H::join(sleeper);
     assert!(p == P && data == 5, "woken with P{} and what was done before: {data}", p.0);
-    "woken with its mail".to_owned()
+    "woken with its `nextp`".to_owned()
 }
 
-fn asleep_or_not_yet<H: Stage>() -> String {
+fn asleep_or_not_yet<H: ModelHost>() -> String {
     let tiny = with_one::<H>(true);
     let sleeper = party::<H, _, _>("sleeper", &tiny, |tiny| {
         assert!(Neighbours::mput(tiny, MId(0)).is_none(), "nobody asked");
-        // Whoever found it on the list sends mail; nobody else does.
+        // Whoever found it on the list sends `nextp`; nobody else does.
         let woken = tiny.central.with(|c| c.started == 0);
-        woken.then(|| open(tiny.ms[0].receive()));
+        woken.then(|| open(tiny.ms[0].wait_nextp()));
         woken
     });
-    startm(mail(P), &tiny.ms, &*tiny);
+    startm(nextp(P), &tiny.ms, &*tiny);
     let started = tiny.central.with(|c| c.started);
     if started == 1 {
-        // A new M was started instead: its mail lies in its box.
-        let mail = tiny.ms[1].collect().expect("a new M finds its mail");
-        assert!(open(mail) == P, "the wrong P");
+        // A new M was started instead: its `nextp` lies in its box.
+        let nextp = tiny.ms[1].take_nextp().expect("a new M finds its `nextp`");
+        assert!(open(nextp) == P, "the wrong P");
         // The sleeper may have listed itself since.
         let late = tiny.central.with(|c| c.sleeping.pop());
-        late.into_iter().for_each(|m| tiny.ms[m.index()].deliver(self::mail(P)));
+        late.into_iter().for_each(|m| tiny.ms[m.index()].wake_with(self::nextp(P)));
     }
     let woken = H::join(sleeper);
-    // The sleeper gave up before the mail came: it lies in its box.
-    if let Some(mail) = tiny.ms[0].collect() {
-        open(mail);
+    // The sleeper gave up before the `nextp` came: it lies in its box.
+    if let Some(nextp) = tiny.ms[0].take_nextp() {
+        open(nextp);
     }
     format!("started {started} woken {woken}")
 }
 
-fn a_wake_for_no_reason<H: Stage>() -> String {
-    struct Bed<H: Stage> {
+fn a_wake_for_no_reason<H: ModelHost>() -> String {
+    struct Bed<H: ModelHost> {
         m: M<H>,
         data: H::Cell<u64>,
     }
     let bed = Arc::new(Bed::<H> { m: M::new(), data: Cell::new(0) });
     let sleeper = party::<H, _, _>("sleeper", &bed, |bed| {
-        // Its park has returned for no reason: it looks, with nothing but the mail itself to order it.
-        let at_once = bed.m.collect();
+        // Its park has returned spuriously: it looks, with nothing but the `nextp` itself to order it.
+        let at_once = bed.m.take_nextp();
         let early = at_once.is_some();
-        let p = open(at_once.unwrap_or_else(|| bed.m.receive()));
+        let p = open(at_once.unwrap_or_else(|| bed.m.wait_nextp()));
         (p, bed.data.get(), early)
     });
     bed.data.set(3);
-    bed.m.deliver(mail(P));
+    bed.m.wake_with(nextp(P));
     let (p, data, early) = H::join(sleeper);
     assert!(p == P && data == 3, "woken with P{} and what was done before: {data}", p.0);
-    if early { "found its mail at once" } else { "slept on until the mail came" }.to_owned()
+    if early { "found its `nextp` at once" } else { "slept until the `nextp` came" }.to_owned()
 }
 
-fn no_thread_can_be_had<H: Stage>() -> String {
+fn no_thread_can_be_had<H: ModelHost>() -> String {
     let tiny = with_one::<H>(false);
     let m = party::<H, _, _>("sleeper", &tiny, sleeper);
     tiny.data[0].set(5);
-    startm(mail(P), &tiny.ms, &*tiny);
+    startm(nextp(P), &tiny.ms, &*tiny);
     // The P was not lost: the M that was about to sleep, or slept, has it. If it slept for good, this would not end.
     let data = H::join(m);
     assert!(data == 5, "the M got the P, but not what its last owner did: {data}");
@@ -111,23 +111,23 @@ fn no_thread_can_be_had<H: Stage>() -> String {
 
 /// The models.
 pub const MODELS: &[Model] = &[
-    crate::model!("threads::a_woken_m_finds_its_mail::the_mail_comes_first_or_last", the_mail_comes_first_or_last,
-        claim: "mail delivered before, while or after its M parks wakes it, with all its P's last owner did",
-        size: "2 threads, 1 mail",
+    crate::model!("threads::a_woken_m_finds_its_nextp::the_wake_comes_first_or_last", the_wake_comes_first_or_last,
+        claim: "`nextp` delivered before, while or after its M parks wakes it, with all its P's last owner did",
+        size: "2 threads, 1 `nextp`",
         invariants: [12, 13],
-        must_reach: ["woken with its mail"],
+        must_reach: ["woken with its `nextp`"],
         runs: [rc11(), rc11_spurious(2), loom(), loom_apart(), sc(), sc_spurious(2)]),
-    crate::model!("threads::a_woken_m_finds_its_mail::asleep_or_not_yet", asleep_or_not_yet,
+    crate::model!("threads::a_woken_m_finds_its_nextp::asleep_or_not_yet", asleep_or_not_yet,
         claim: "an M on the list is woken, one that is not yet on it gets a new one started instead",
-        size: "2 threads, 1 mail",
+        size: "2 threads, 1 `nextp`",
         invariants: [12, 13],
         must_reach: ["started 0 woken true", "started 1"],
         runs: [rc11(), loom(), loom_apart(), sc()]),
-    crate::model!("threads::a_woken_m_finds_its_mail::a_wake_for_no_reason", a_wake_for_no_reason,
-        claim: "an M that is woken without mail parks again",
-        size: "2 threads, 1 mail, a wake without mail",
+    crate::model!("threads::a_woken_m_finds_its_nextp::a_wake_for_no_reason", a_wake_for_no_reason,
+        claim: "an M that is woken without `nextp` parks again",
+        size: "2 threads, 1 `nextp`, a wake without `nextp`",
         invariants: [13],
-        must_reach: ["found its mail at once", "slept on until the mail came"],
+        must_reach: ["found its `nextp` at once", "slept until the `nextp` came"],
         runs: [rc11(), rc11_spurious(3), loom(), loom_apart(), sc_spurious(3)]),
     crate::model!("threads::no_p_is_lost::no_thread_can_be_had", no_thread_can_be_had,
         claim: "when no thread can be started, the M about to sleep, or just asleep, gets the P",
@@ -137,37 +137,37 @@ pub const MODELS: &[Model] = &[
         runs: [rc11(), rc11_spurious(1), loom_bounded(3), loom_apart(), sc(), sc_spurious(1)]),
 ];
 
-const EARLY: &str = "threads::a_woken_m_finds_its_mail::a_wake_for_no_reason";
+const EARLY: &str = "threads::a_woken_m_finds_its_nextp::a_wake_for_no_reason";
 const REFUSED: &str = "threads::no_p_is_lost::no_thread_can_be_had";
 
 /// The mutants.
 pub const MUTANTS: &[Mutant] = &[
     Mutant {
-        name: "threads-mail-relaxed",
+        name: "threads-nextp-relaxed",
         room: "threads",
-        what: "mail is put into the box Relaxed",
-        mutation: Mutation::Weaken { file: "kernel/types/m.rs", after: "pub fn post", needle: "swap" },
+        what: "`nextp` is put into the box Relaxed",
+        mutation: Mutation::Weaken { file: "kernel/types/m.rs", after: "pub fn set_nextp", needle: "swap" },
         killed_by: &[(EARLY, Engine::Loom), (EARLY, Engine::Rc11)],
     },
     Mutant {
-        name: "threads-mail-unseen",
+        name: "threads-nextp-unseen",
         room: "threads",
-        what: "mail is taken out of the box Relaxed",
-        mutation: Mutation::Weaken { file: "kernel/types/m.rs", after: "pub fn collect", needle: "swap" },
+        what: "`nextp` is taken out of the box Relaxed",
+        mutation: Mutation::Weaken { file: "kernel/types/m.rs", after: "pub fn take_nextp", needle: "swap" },
         killed_by: &[(EARLY, Engine::Loom), (EARLY, Engine::Rc11)],
     },
     Mutant {
         name: "threads-sleeps-on-a-request",
         room: "threads",
         what: "an M goes to sleep without a look at needspinning, although a start was refused",
-        mutation: Mutation::Twin("sleeps-on-a-request"),
+        mutation: Mutation::Variant("sleeps-on-a-request"),
         killed_by: &[(REFUSED, Engine::Sc), (REFUSED, Engine::Rc11)],
     },
     Mutant {
         name: "threads-forgets-who-fell-asleep",
         room: "threads",
         what: "when a start is refused, nobody looks whether an M fell asleep meanwhile",
-        mutation: Mutation::Twin("forgets-who-fell-asleep"),
+        mutation: Mutation::Variant("forgets-who-fell-asleep"),
         killed_by: &[(REFUSED, Engine::Sc), (REFUSED, Engine::Rc11)],
     },
 ];

@@ -1,8 +1,8 @@
-//! Models of `timers`: shelves beside a plain list. Of the word that is read without the lock, see also `netpoll`.
+//! Models of `timers`: shards beside a plain list. Of the word that is read without the lock, see also `netpoll`.
 
 use super::common::any_of;
 use crate::model::{Model, sc};
-use crate::stage::Stage;
+use crate::stage::ModelHost;
 use spinpark::host::Nanos;
 use spinpark::kernel::protocol::timers::{Key, NEVER, Timers};
 
@@ -12,30 +12,30 @@ const LATE: Nanos = 7;
 /// A timer: where it is, when it is due, and which it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Told {
-    shelf: usize,
+    shard: usize,
     when: Nanos,
     number: usize,
 }
 
-struct Both<H: Stage> {
+struct Both<H: ModelHost> {
     timers: Timers<H, usize>,
-    shelves: usize,
+    shards: usize,
     /// In the order in which they came.
     list: Vec<Told>,
     keys: Vec<Key>,
     taken: usize,
 }
 
-impl<H: Stage> Both<H> {
-    /// With so many shelves; with none asked for there is one.
-    fn of(shelves: usize) -> Self {
-        let timers = Timers::new(shelves);
-        Both { timers, shelves: shelves.max(1), list: Vec::new(), keys: Vec::new(), taken: 0 }
+impl<H: ModelHost> Both<H> {
+    /// With so many shards; with none asked for there is one.
+    fn of(shards: usize) -> Self {
+        let timers = Timers::new(shards);
+        Both { timers, shards: shards.max(1), list: Vec::new(), keys: Vec::new(), taken: 0 }
     }
 
-    /// The earliest of a shelf; of those of one moment, the one that came first.
-    fn first_of(&self, shelf: usize) -> Option<Told> {
-        let of_it = self.list.iter().filter(|told| told.shelf == shelf % self.shelves);
+    /// The earliest of a shard; of those of one moment, the one that came first.
+    fn first_of(&self, shard: usize) -> Option<Told> {
+        let of_it = self.list.iter().filter(|told| told.shard == shard % self.shards);
         of_it.min_by_key(|told| told.when).copied()
     }
 
@@ -44,13 +44,13 @@ impl<H: Stage> Both<H> {
         told.map(|told| told.number)
     }
 
-    fn adds(&mut self, shelf: usize, when: Nanos) {
+    fn adds(&mut self, shard: usize, when: Nanos) {
         let number = self.keys.len();
-        let (key, is_first) = self.timers.add(shelf, when, number);
-        let before = self.first_of(shelf).map_or(NEVER, |first| first.when);
+        let (key, is_first) = self.timers.add(shard, when, number);
+        let before = self.first_of(shard).map_or(NEVER, |first| first.when);
         assert!(is_first == (when < before), "added for {when}, after {before}: is it the first? {is_first}");
         assert!(key.when() == when, "due at {}, not {when}", key.when());
-        self.list.push(Told { shelf: shelf % self.shelves, when, number });
+        self.list.push(Told { shard: shard % self.shards, when, number });
         self.keys.push(key);
     }
 
@@ -60,10 +60,10 @@ impl<H: Stage> Both<H> {
         assert!(found == told, "removed {found:?}, not {told:?}");
     }
 
-    fn takes_due(&mut self, shelf: usize, now: Nanos) {
-        let due = (shelf..shelf + self.shelves).filter_map(|shelf| self.first_of(shelf)).find(|told| told.when <= now);
-        let (found, told) = (self.timers.take_due(shelf, now), self.take(due));
-        assert!(found == told, "due at {now}, asked of shelf {shelf}: {found:?}, not {told:?}");
+    fn takes_due(&mut self, shard: usize, now: Nanos) {
+        let due = (shard..shard + self.shards).filter_map(|shard| self.first_of(shard)).find(|told| told.when <= now);
+        let (found, told) = (self.timers.take_due(shard, now), self.take(due));
+        assert!(found == told, "due at {now}, asked of shard {shard}: {found:?}, not {told:?}");
         self.taken += usize::from(told.is_some());
     }
 
@@ -82,7 +82,7 @@ impl<H: Stage> Both<H> {
     }
 }
 
-fn four_operations<H: Stage>() -> String {
+fn four_operations<H: ModelHost>() -> String {
     let mut both = Both::<H>::of(H::choose(3));
     for _ in 0..4 {
         match H::choose(9 + both.keys.len()) {
@@ -96,7 +96,7 @@ fn four_operations<H: Stage>() -> String {
     format!("{} added, {} taken, {} left", both.keys.len(), both.taken, both.list.len())
 }
 
-fn replaced_or_gone<H: Stage>() -> String {
+fn replaced_or_gone<H: ModelHost>() -> String {
     let timers = Timers::<H, u64>::new(1);
     let keys = [SOON, LATE].map(|when| timers.add(0, when, when).0);
     let (which, now) = (H::choose(2), any_of::<H, _>(&[SOON - 1, SOON, LATE]));
@@ -113,8 +113,8 @@ fn replaced_or_gone<H: Stage>() -> String {
 /// The models.
 pub const MODELS: &[Model] = &[
     crate::model!("timers::answers_as_a_list_would::four_operations", four_operations,
-        claim: "what is due comes in order, of the shelf that is asked first; the word says when the next is due",
-        size: "1 thread, 0, 1 or 2 shelves, every 4 operations: add, take what is due, remove, drain; 2 moments",
+        claim: "what is due comes in order, of the shard that is asked first; the word says when the next is due",
+        size: "1 thread, 0, 1 or 2 shards, every 4 operations: add, take what is due, remove, drain; 2 moments",
         invariants: [35, 44],
         must_reach: ["4 added, 0 taken, 4 left", "2 added, 2 taken, 0 left", "2 added, 1 taken, 0 left"],
         runs: [sc()]),

@@ -8,7 +8,7 @@ use super::story::Story;
 use crate::engine::Engine;
 use crate::model::{Model, loom_bounded, rc11, rc11_cut, sampled};
 use crate::mutant::Mutant;
-use crate::stage::{Cell, Stage};
+use crate::stage::{Cell, ModelHost};
 use spinpark::atomic::Atomic;
 use spinpark::host::Parker;
 use spinpark::kernel::protocol::find::Worker;
@@ -90,7 +90,7 @@ const SMALL: Shape = Shape {
     outcome: Outcome::Ways,
 };
 
-struct World<H: Stage> {
+struct World<H: ModelHost> {
     shape: Shape,
     tasks: Vec<Task<H>>,
     all_asleep: H::Parker,
@@ -103,7 +103,7 @@ struct World<H: Stage> {
     story: Story,
 }
 
-struct Task<H: Stage> {
+struct Task<H: ModelHost> {
     status: StatusWord<H>,
     data: H::Cell<u64>,
     /// Is its system call behind it?
@@ -113,7 +113,7 @@ struct Task<H: Stage> {
     is_done: Atomic<H, bool>,
 }
 
-impl<H: Stage> Observer for World<H> {
+impl<H: ModelHost> Observer for World<H> {
     fn event(&self, event: Event<'_>) {
         self.story.hear(&event);
         match event {
@@ -134,7 +134,7 @@ impl<H: Stage> Observer for World<H> {
 
 type This<H> = Arc<Sched<H, World<H>>>;
 
-impl<H: Stage> World<H> {
+impl<H: ModelHost> World<H> {
     fn new(shape: Shape) -> Self {
         let task = |_| Task {
             status: StatusWord::new(),
@@ -192,7 +192,7 @@ impl<H: Stage> World<H> {
 }
 
 /// An M's life.
-fn life<H: Stage>(sched: &This<H>, worker: Worker) {
+fn life<H: ModelHost>(sched: &This<H>, worker: Worker) {
     let mut worker = Some(worker);
     while let Some(mine) = worker {
         let Some((mine, g)) = sched.next(mine) else { return };
@@ -202,7 +202,7 @@ fn life<H: Stage>(sched: &This<H>, worker: Worker) {
 }
 
 /// Runs one G, or what is left of it. `None`: the M has ended.
-fn run<H: Stage>(sched: &This<H>, mut worker: Worker, g: G) -> Option<Worker> {
+fn run<H: ModelHost>(sched: &This<H>, mut worker: Worker, g: G) -> Option<Worker> {
     let world = sched.observer();
     let n = g.id();
     let task = world.task(n);
@@ -265,26 +265,26 @@ fn run<H: Stage>(sched: &This<H>, mut worker: Worker, g: G) -> Option<Worker> {
     Some(worker)
 }
 
-fn left<H: Stage>(world: &World<H>, worker: Worker) -> Worker {
+fn left<H: ModelHost>(world: &World<H>, worker: Worker) -> Worker {
     world.leave();
     worker
 }
 
 /// What a system call does: it takes some steps, so that something can happen meanwhile.
-fn dwell<H: Stage>(world: &World<H>) {
+fn dwell<H: ModelHost>(world: &World<H>) {
     for _ in 0..world.shape.dwell {
         world.running.load(Relaxed);
     }
 }
 
-fn come_back<H: Stage>(sched: &This<H>, away: Away) -> Worker {
+fn come_back<H: ModelHost>(sched: &This<H>, away: Away) -> Worker {
     dwell(sched.observer());
     let (worker, _) = sched.exitsyscall_bound(away);
     sched.observer().enter();
     worker
 }
 
-fn finish<H: Stage>(sched: &This<H>, g: G) {
+fn finish<H: ModelHost>(sched: &This<H>, g: G) {
     let world = sched.observer();
     let task = world.task(g.into_raw().get());
     task.status.exit();
@@ -296,7 +296,7 @@ fn finish<H: Stage>(sched: &This<H>, g: G) {
     }
 }
 
-fn wait_for_child<H: Stage>(sched: &This<H>, mut worker: Worker, n: u64) -> Worker {
+fn wait_for_child<H: ModelHost>(sched: &This<H>, mut worker: Worker, n: u64) -> Worker {
     let world = sched.observer();
     let child = n + world.shape.acts.len() as u64;
     sched.ready(&mut worker, world.make(child));
@@ -312,7 +312,7 @@ fn wait_for_child<H: Stage>(sched: &This<H>, mut worker: Worker, n: u64) -> Work
     worker
 }
 
-fn play<H: Stage>(shape: Shape) -> String {
+fn play<H: ModelHost>(shape: Shape) -> String {
     let config = Config {
         procs: shape.procs,
         max_procs: shape.max_procs,
@@ -396,7 +396,7 @@ fn play<H: Stage>(shape: Shape) -> String {
     }
 }
 
-impl<H: Stage> World<H> {
+impl<H: ModelHost> World<H> {
     /// Have all Gs ended that were submitted, and their children?
     fn all_done(&self) -> bool {
         let is_done = |n: u64| self.task(n).status.peek() == Status::Dead;
@@ -406,7 +406,7 @@ impl<H: Stage> World<H> {
     }
 }
 
-fn submit_all<H: Stage>(sched: &This<H>, from: u64, to: u64) {
+fn submit_all<H: ModelHost>(sched: &This<H>, from: u64, to: u64) {
     for n in from..=to {
         assert!(sched.submit(sched.observer().make(n)).is_ok(), "the scheduler is open");
     }
@@ -414,63 +414,63 @@ fn submit_all<H: Stage>(sched: &This<H>, from: u64, to: u64) {
 
 use Act::{Block, EndLocked, Interrupted, Panic, Run, Stop, Syscall, SyscallThenAnyM, WaitForChild, Yield};
 
-fn one_p_one_syscall<H: Stage>() -> String {
+fn one_p_one_syscall<H: ModelHost>() -> String {
     play::<H>(Shape { max_ms: 2, acts: &[Syscall], ticks: 2, ..SMALL })
 }
 
-fn one_p_two_syscalls<H: Stage>() -> String {
+fn one_p_two_syscalls<H: ModelHost>() -> String {
     play::<H>(Shape { acts: &[Syscall, SyscallThenAnyM], ticks: 3, dwell: 3, ..SMALL })
 }
 
-fn two_ps_all_ways_out<H: Stage>() -> String {
+fn two_ps_all_ways_out<H: ModelHost>() -> String {
     let acts = &[Syscall, SyscallThenAnyM, Syscall, Block, SyscallThenAnyM, Run];
     play::<H>(Shape { procs: 2, max_ms: 6, acts, submitters: 2, ticks: 6, dwell: 8, ..SMALL })
 }
 
-fn hogs_and_a_system_call<H: Stage>() -> String {
+fn hogs_and_a_system_call<H: ModelHost>() -> String {
     let acts = &[Interrupted, Syscall, Interrupted, Run, Interrupted, Run];
     play::<H>(Shape { procs: 2, max_ms: 6, acts, submitters: 2, ticks: 6, dwell: 8, ..SMALL })
 }
 
-fn one_hog<H: Stage>() -> String {
+fn one_hog<H: ModelHost>() -> String {
     play::<H>(Shape { acts: &[Interrupted, Run], max_ms: 2, ticks: 3, dwell: 3, ..SMALL })
 }
 
 /// Nobody retakes their Ps: what is left to go wrong is the count.
-fn two_hogs<H: Stage>() -> String {
+fn two_hogs<H: ModelHost>() -> String {
     play::<H>(Shape { procs: 2, acts: &[Interrupted, Interrupted], max_ms: 2, dwell: 1, ..SMALL })
 }
 
-fn hogs_while_the_world_is_stopped<H: Stage>() -> String {
+fn hogs_while_the_world_is_stopped<H: ModelHost>() -> String {
     let acts = &[Interrupted, WaitForChild, Interrupted, Yield, Stop];
     play::<H>(Shape { procs: 2, max_procs: 3, max_ms: 8, acts, resizes: &[1, 2], ticks: 5, dwell: 4, ..SMALL })
 }
 
-fn stops_and_resizes<H: Stage>() -> String {
+fn stops_and_resizes<H: ModelHost>() -> String {
     let acts = &[Syscall, WaitForChild, Run, Block, Yield, SyscallThenAnyM];
     play::<H>(Shape { procs: 2, max_procs: 3, max_ms: 8, acts, resizes: &[1, 3, 2], ticks: 4, ..SMALL })
 }
 
-fn everything_at_once<H: Stage>() -> String {
+fn everything_at_once<H: ModelHost>() -> String {
     let order = SearchOrder::GlobalFirst;
     let acts = &[Syscall, Stop, WaitForChild, Panic, SyscallThenAnyM, EndLocked, Block, Yield, WaitForChild, Stop];
     let shape = Shape { procs: 2, max_procs: 3, max_ms: 12, acts, submitters: 2, resizes: &[3, 1], ticks: 6, ..SMALL };
     play::<H>(Shape { order, ..shape })
 }
 
-fn threads_are_refused<H: Stage>() -> String {
+fn threads_are_refused<H: ModelHost>() -> String {
     let acts = &[Syscall, Block, Run, Panic, SyscallThenAnyM, Run];
     let outcome = Outcome::Ms;
     play::<H>(Shape { procs: 2, max_ms: 8, acts, refusals: 3, resizes: &[2], ticks: 4, outcome, ..SMALL })
 }
 
-fn bound_gs_end_with_their_ms<H: Stage>() -> String {
+fn bound_gs_end_with_their_ms<H: ModelHost>() -> String {
     play::<H>(Shape { procs: 2, max_ms: 6, acts: &[EndLocked, Run, EndLocked, Syscall], outcome: Outcome::Ms, ..SMALL })
 }
 
 /// A G sits in a system call until another has run, and there is one P: without the monitor that would be never.
-fn a_syscall_waits_for_another_g<H: Stage>() -> String {
-    struct Pair<H: Stage> {
+fn a_syscall_waits_for_another_g<H: ModelHost>() -> String {
+    struct Pair<H: ModelHost> {
         has_entered: H::Parker,
         is_in: Atomic<H, bool>,
         other_has_run: H::Parker,
@@ -479,7 +479,7 @@ fn a_syscall_waits_for_another_g<H: Stage>() -> String {
         retaken: Atomic<H, u64>,
         story: Story,
     }
-    impl<H: Stage> Observer for Pair<H> {
+    impl<H: ModelHost> Observer for Pair<H> {
         fn event(&self, event: Event<'_>) {
             self.story.hear(&event);
             if let Event::Retaken { .. } = event {
@@ -487,12 +487,12 @@ fn a_syscall_waits_for_another_g<H: Stage>() -> String {
             }
         }
     }
-    fn wait<H: Stage>(pair: &Pair<H>, runs: u64, bed: &H::Parker) {
+    fn wait<H: ModelHost>(pair: &Pair<H>, runs: u64, bed: &H::Parker) {
         while pair.runs.load(Acquire) < runs {
             bed.park();
         }
     }
-    fn life<H: Stage>(sched: &Arc<Sched<H, Pair<H>>>, mut worker: Worker) {
+    fn life<H: ModelHost>(sched: &Arc<Sched<H, Pair<H>>>, mut worker: Worker) {
         while let Some((next, g)) = sched.next(worker) {
             worker = next;
             let pair = sched.observer();
@@ -590,7 +590,7 @@ pub const MODELS: &[Model] = &[
         must_reach: ["kept", "idle"],
         runs: [rc11_cut(), sampled(Engine::Random, 4_000), sampled(Engine::Pct, 8_000), sampled(Engine::TsoPct, 4_000)]),
     crate::model!("sched::a_stopped_world_stands_still::stops_and_resizes", stops_and_resizes,
-        claim: "the world is stopped three times, and the Ps become 1, 3, 2, while Gs call, block, wait and make way",
+        claim: "the world is stopped three times, and the Ps become 1, 3, 2, while Gs call, block, wait and yield",
         size: "2 of 3 Ps, 8 Ms, 7 Gs, 3 stops, 4 ticks",
         invariants: [1, 2, 4, 16, 17, 26, 30, 31, 32, 33, 36, 41, 42],
         must_reach: ["kept", "idle"],

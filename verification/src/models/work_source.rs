@@ -8,7 +8,7 @@ use super::stw::real::{More, On, Play, Sign, finish, first_runs, open_with, smal
 use crate::engine::Engine;
 use crate::model::{Model, loom_bounded, rc11, rc11_cut, sampled, sc};
 use crate::mutant::{self, Mutant, Mutation};
-use crate::stage::Stage;
+use crate::stage::ModelHost;
 use spinpark::atomic::Atomic;
 use spinpark::kernel::protocol::find::Worker;
 use spinpark::kernel::protocol::locked::{Wake, Woken};
@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::sync::{Arc, OnceLock, Weak};
 
 /// A source, as its own threads see it.
-struct Bell<H: Stage> {
+struct Bell<H: ModelHost> {
     /// The G that is runnable; 0: none.
     ready: Atomic<H, u64>,
     /// Has it yet to become runnable, and will?
@@ -37,12 +37,12 @@ struct Bell<H: Stage> {
 }
 
 /// As the scheduler sees it.
-struct Seen<H: Stage> {
+struct Seen<H: ModelHost> {
     waker: Waker,
     bell: Arc<Bell<H>>,
 }
 
-impl<H: Stage> WorkSource for Seen<H> {
+impl<H: ModelHost> WorkSource for Seen<H> {
     fn waker(&self) -> &Waker {
         &self.waker
     }
@@ -63,9 +63,9 @@ impl<H: Stage> WorkSource for Seen<H> {
 }
 
 /// The embedder's part.
-struct Rope<H: Stage>(Arc<Bell<H>>);
+struct Rope<H: ModelHost>(Arc<Bell<H>>);
 
-impl<H: Stage> More for Rope<H> {
+impl<H: ModelHost> More for Rope<H> {
     fn event(&self, event: &Event<'_>) {
         match event {
             Event::Slept { .. } => drop(self.0.asleep.fetch_add(1, Relaxed)),
@@ -79,7 +79,7 @@ impl<H: Stage> More for Rope<H> {
 
 type Tower<H> = On<H, Rope<H>>;
 
-fn tower<H: Stage>(config: Config, n: u64, play: Play<H, Rope<H>>) -> Tower<H> {
+fn tower<H: ModelHost>(config: Config, n: u64, play: Play<H, Rope<H>>) -> Tower<H> {
     let bell = Arc::new(Bell {
         ready: Atomic::new(0),
         is_coming: Atomic::new(true),
@@ -95,25 +95,25 @@ fn tower<H: Stage>(config: Config, n: u64, play: Play<H, Rope<H>>) -> Tower<H> {
 }
 
 /// The last G becomes runnable.
-fn ring<H: Stage>(sched: &Tower<H>, n: u64) {
+fn ring<H: ModelHost>(sched: &Tower<H>, n: u64) {
     let bell = &sched.observer().more.0;
     let wake = || bell.waker.get().expect("it was made from one").wake();
     let n = sched.observer().make(n).into_raw().get();
-    if mutant::twin() == Some("wakes-before-it-shows") {
+    if mutant::variant() == Some("wakes-before-it-shows") {
         wake();
     }
     // Release: with what was done before.
     bell.ready.store(n, Release);
     // Release: who sees this sees that it is runnable.
     bell.is_coming.store(false, Release);
-    if mutant::twin().is_none() {
+    if mutant::variant().is_none() {
         wake();
     }
 }
 
 /// Gs 1 to `roots` are submitted, and a thread beside the main one rings for the last of `n`. All is quiet after that,
 /// and each has run.
-fn rings<H: Stage>(config: Config, roots: u64, n: u64, play: Play<H, Rope<H>>) -> String {
+fn rings<H: ModelHost>(config: Config, roots: u64, n: u64, play: Play<H, Rope<H>>) -> String {
     let sched = tower::<H>(config, n, play);
     submit(&sched, 1, roots);
     first_runs(&sched);
@@ -127,11 +127,11 @@ fn rings<H: Stage>(config: Config, roots: u64, n: u64, play: Play<H, Rope<H>>) -
     format!("{} Ms, {}", snapshot.alive, if was_woken { "somebody slept" } else { "nobody had slept" })
 }
 
-fn the_last_seeker_gives_up<H: Stage>() -> String {
+fn the_last_spinning_m_gives_up<H: ModelHost>() -> String {
     rings::<H>(small(1, 2), 1, 2, |_, worker, _| Some(worker))
 }
 
-fn a_p_is_handed_on<H: Stage>() -> String {
+fn a_p_is_handed_on<H: ModelHost>() -> String {
     rings::<H>(small(1, 2), 1, 2, |sched, worker, n| {
         if n > 1 {
             return Some(worker);
@@ -143,7 +143,7 @@ fn a_p_is_handed_on<H: Stage>() -> String {
     })
 }
 
-fn two_ps_and_more_gs<H: Stage>() -> String {
+fn two_ps_and_more_gs<H: ModelHost>() -> String {
     rings::<H>(small(2, 3), 3, 5, |sched, mut worker, n| {
         match n {
             1 => {
@@ -161,7 +161,7 @@ fn two_ps_and_more_gs<H: Stage>() -> String {
     })
 }
 
-fn the_world_is_stopped<H: Stage>() -> String {
+fn the_world_is_stopped<H: ModelHost>() -> String {
     let sched = tower::<H>(small(1, 2), 2, |_, worker: Worker, _| Some(worker));
     submit(&sched, 1, 1);
     let ringer = H::fork("ringer", {
@@ -178,7 +178,7 @@ fn the_world_is_stopped<H: Stage>() -> String {
 }
 
 /// G1 waits for the one that becomes runnable.
-fn a_g_waits_for_it<H: Stage>() -> String {
+fn a_g_waits_for_it<H: ModelHost>() -> String {
     let sched = tower::<H>(small(1, 2), 2, |sched, mut worker, n| {
         let m = spinpark::kernel::types::m::MId(0);
         if n == 1 {
@@ -217,7 +217,7 @@ impl Wakep for Counts {
 }
 
 /// Wakers of two schedulers, of which one may be gone, and a copy.
-fn wakers_of_two<H: Stage>() -> String {
+fn wakers_of_two<H: ModelHost>() -> String {
     let scheds = [Arc::new(Counts::default()), Arc::new(Counts::default())];
     let waker = |of: usize| Waker::new(Arc::downgrade(&scheds[of]) as Weak<dyn Wakep>);
     let (one, other) = (H::choose(2), H::choose(2));
@@ -243,14 +243,14 @@ fn wakers_of_two<H: Stage>() -> String {
 
 /// The models.
 pub const MODELS: &[Model] = &[
-    crate::model!("work_source::its_work_is_run::the_last_seeker_gives_up", the_last_seeker_gives_up,
-        claim: "a source gets work while the last seeker gives up, or sleeps: it is not slept on",
+    crate::model!("work_source::its_work_is_run::the_last_spinning_m_gives_up", the_last_spinning_m_gives_up,
+        claim: "a source gets work while the last spinning M gives up, or sleeps: it is not missed",
         size: "1 P, 2 Ms, 1 G, 1 of the source's",
         invariants: [1, 2, 30, 31, 32, 33, 34, 36],
         must_reach: ["nobody had slept", "somebody slept"],
         runs: [rc11(), loom_bounded(2), sampled(Engine::Pct, 5_000), sampled(Engine::TsoPct, 5_000)]),
     crate::model!("work_source::its_work_is_run::a_p_is_handed_on", a_p_is_handed_on,
-    claim: "a source gets work while the only P is handed on, or idled: it is not slept on",
+    claim: "a source gets work while the only P is handed on, or idled: it is not missed",
     size: "1 P, 2 Ms, 1 G, 1 of the source's, 1 system call",
     invariants: [1, 2, 30, 31, 32, 33, 34, 36],
     must_reach: ["nobody had slept", "somebody slept"],
@@ -296,7 +296,7 @@ pub const MODELS: &[Model] = &[
     ]),
 ];
 
-const GIVES_UP: &str = "work_source::its_work_is_run::the_last_seeker_gives_up";
+const GIVES_UP: &str = "work_source::its_work_is_run::the_last_spinning_m_gives_up";
 
 /// The mutants.
 pub const MUTANTS: &[Mutant] = &[
@@ -304,14 +304,14 @@ pub const MUTANTS: &[Mutant] = &[
         name: "work_source-does-not-wake",
         room: "work_source",
         what: "a source gets work and wakes nobody (golang/go #60693)",
-        mutation: Mutation::Twin("does-not-wake"),
+        mutation: Mutation::Variant("does-not-wake"),
         killed_by: &[(GIVES_UP, Engine::Pct), (GIVES_UP, Engine::Loom), (GIVES_UP, Engine::Rc11)],
     },
     Mutant {
         name: "work_source-wakes-before-it-shows",
         room: "work_source",
         what: "a source wakes, then shows its work",
-        mutation: Mutation::Twin("wakes-before-it-shows"),
+        mutation: Mutation::Variant("wakes-before-it-shows"),
         killed_by: &[(GIVES_UP, Engine::Pct), (GIVES_UP, Engine::Loom), (GIVES_UP, Engine::Rc11)],
     },
     Mutant {

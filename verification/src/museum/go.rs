@@ -1,7 +1,7 @@
 //! Bugs of Go's scheduler, each made again: in our kernel where the kernel has the line that was wrong, else in a small
-//! faithful twin of Go's code.
+//! faithful variant of Go's code.
 //!
-//! A twin says at each step which function of `runtime/proc.go` it is, or `time.go`, or `netpoll.go`. What has nothing to
+//! A variant says at each step which function of `runtime/proc.go` it is, or `time.go`, or `netpoll.go`. What has nothing to
 //! do with the bug is left out: a queue is a number if only its length matters, a G is a number, an M that sleeps for good
 //! is a thread that ends, and what all have ended with is judged.
 
@@ -21,10 +21,10 @@ use super::Exhibit;
 use crate::engine::Engine;
 use crate::model::Model;
 use crate::mutant::{self, Mutant, Mutation};
-use crate::stage::Stage;
+use crate::stage::ModelHost;
 use std::sync::Arc;
 
-/// A bug, the twin that has it, and the model that finds it there.
+/// A bug, the variant that has it, and the model that finds it there.
 struct Case {
     exhibit: Exhibit,
     mutant: Mutant,
@@ -43,18 +43,18 @@ const fn told(
     Exhibit { name, project: "Go", issue, year, people, cause, fix, source: super::Source::Read, mutant }
 }
 
-/// A twin, killed by `model` on `engines`.
-const fn twin(name: &'static str, what: &'static str, killed_by: &'static [(&'static str, Engine)]) -> Mutant {
-    Mutant { name, room: "museum", what, mutation: Mutation::Twin(name), killed_by }
+/// A variant, killed by `model` on `engines`.
+const fn variant(name: &'static str, what: &'static str, killed_by: &'static [(&'static str, Engine)]) -> Mutant {
+    Mutant { name, room: "museum", what, mutation: Mutation::Variant(name), killed_by }
 }
 
 /// Is the bug of this name to be played?
 fn is_wrong(name: &str) -> bool {
-    mutant::twin() == Some(name)
+    mutant::variant() == Some(name)
 }
 
-/// A party of the scene: what one thread does with what all share.
-fn party<H: Stage, S: Send + Sync + 'static, R: Send + 'static>(
+/// A party of the scenario: what one thread does with what all share.
+fn party<H: ModelHost, S: Send + Sync + 'static, R: Send + 'static>(
     name: &'static str,
     shared: &Arc<S>,
     act: impl FnOnce(&S) -> R + Send + 'static,
@@ -65,9 +65,9 @@ fn party<H: Stage, S: Send + Sync + 'static, R: Send + 'static>(
 
 macro_rules! cases {
     ($($case:expr),* $(,)?) => {
-        /// The twins' models.
+        /// The variants' models.
         pub const MODELS: &[Model] = &[$($case.model),*];
-        /// The twins.
+        /// The variants.
         pub const MUTANTS: &[Mutant] = &[$($case.mutant),*];
         /// What is told of them.
         const OF_TWINS: &[Exhibit] = &[$($case.exhibit),*];

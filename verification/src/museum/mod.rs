@@ -1,7 +1,7 @@
 //! The museum: bugs that real schedulers and queues had, each made again here, and caught.
 //!
-//! An exhibit is a wrong twin: one line of our kernel changed, or one line of a small faithful twin of the code that had
-//! the bug. The twin's models hold without the change, on the same engine that kills it.
+//! An exhibit is a wrong variant: one line of our kernel changed, or one line of a small faithful variant of the code that had
+//! the bug. The variant's models hold without the change, on the same engine that kills it.
 
 pub mod go;
 pub mod peers;
@@ -39,7 +39,7 @@ pub struct Exhibit {
     pub fix: &'static str,
     /// How well that is known.
     pub source: Source,
-    /// The wrong twin that has it: `mutant::find` knows it.
+    /// The wrong variant that has it: `mutant::find` knows it.
     pub mutant: &'static str,
 }
 
@@ -63,7 +63,7 @@ pub const EXHIBITS: &[&[Exhibit]] = &[
     peers::handoff::EXHIBITS,
 ];
 
-/// The twins' models, which are not the kernel's.
+/// The variants' models, which are not the kernel's.
 pub const MODELS: &[&[Model]] = &[
     go::MODELS,
     peers::dekker::MODELS,
@@ -77,7 +77,7 @@ pub const MODELS: &[&[Model]] = &[
     peers::handoff::MODELS,
 ];
 
-/// The twins that are not the kernel's.
+/// The variants that are not the kernel's.
 pub const MUTANTS: &[&[Mutant]] = &[
     go::MUTANTS,
     peers::dekker::MUTANTS,

@@ -60,7 +60,7 @@ fn suites(record: &Record) -> Vec<Suite> {
 
 const fn of_sort(sort: Sort) -> &'static str {
     match sort {
-        Sort::Twin => "twins",
+        Sort::Variant => "variants",
         Sort::Ordering => "orderings",
         Sort::Step => "steps",
     }
@@ -137,7 +137,7 @@ fn unless_killed(fate: Fate, about: &str) -> Option<Failed> {
     let (what, message) = match fate {
         Fate::Killed | Fate::KilledByProptest | Fate::Argued => return None,
         Fate::Survived => ("survived", "no model failed, and nothing says why"),
-        Fate::Unreached => ("unreached", "no model comes by the line that is wrong"),
+        Fate::Unreached => ("unreached", "no model covers the line that is wrong"),
     };
     Some(failed(what, None, || message.to_owned(), about))
 }
@@ -253,19 +253,19 @@ mod tests {
         for suite in [
             "<testsuite name=\"room: runq\" tests=\"8\" failures=\"0\"",
             "<testsuite name=\"room: handoff\" tests=\"4\" failures=\"1\"",
-            "<testsuite name=\"mutants: twins\" tests=\"5\" failures=\"2\"",
+            "<testsuite name=\"mutants: variants\" tests=\"5\" failures=\"2\"",
             "<testsuite name=\"mutants: orderings\" tests=\"5\" failures=\"2\"",
             "<testsuite name=\"mutants: steps\" tests=\"5\" failures=\"2\"",
             "<testsuite name=\"museum\" tests=\"2\" failures=\"1\"",
             "<testsuites name=\"spinpark 0.1.0\" tests=\"29\" failures=\"8\" errors=\"0\" time=\"10.500\">",
             "timestamp=\"2026-11-22T00:00:00\"",
             "<testcase classname=\"runq\" name=\"steal::two_thieves [rc11]\" time=\"0.250\">",
-            "<testcase classname=\"mutants.twins.runq\" name=\"mutant 0 Killed\" time=\"0.500\">",
+            "<testcase classname=\"mutants.variants.runq\" name=\"mutant 0 Killed\" time=\"0.500\">",
             "<property name=\"seed\" value=\"7\"/>",
             "<property name=\"bounds\" value=\"≤2 preemptions\"/>",
-            "<failure type=\"FAILED\" message=\"the G is slept on&#10;by every M\">",
+            "<failure type=\"FAILED\" message=\"the G is missed&#10;by every M\">",
             "<failure type=\"survived\" message=\"no model failed, and nothing says why\">",
-            "<failure type=\"unreached\" message=\"no model comes by the line that is wrong\">",
+            "<failure type=\"unreached\" message=\"no model covers the line that is wrong\">",
             "<system-out>load buffering&#10;is beyond RC11</system-out>",
         ] {
             assert!(text.contains(suite), "{suite} is not in\n{text}");

@@ -54,7 +54,7 @@ pub struct RunRecord {
     pub memory_model: String,
     /// Within which bounds.
     pub bounds: Bounds,
-    /// From which seed, if schedules were drawn by lot.
+    /// From which seed, if schedules were sampled at random.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
     /// Executions explored.
@@ -88,8 +88,8 @@ pub struct Picture {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sort {
-    /// A room's wrong twin, written by hand.
-    Twin,
+    /// A room's wrong variant, written by hand.
+    Variant,
     /// A weaker ordering, or a fence that is gone; or an atomic step torn in two.
     Ordering,
     /// A step of the kernel's source dropped, doubled, swapped or turned around.
@@ -135,7 +135,7 @@ pub struct MutantRecord {
     /// `edited` (by hand); `weakened`, `torn`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub kind: String,
-    /// The room, or the file of the kernel, that it spoils.
+    /// The room, or the file of the kernel, that it mutates.
     pub room: String,
     /// The file, below `src`.
     pub file: String,

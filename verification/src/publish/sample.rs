@@ -52,7 +52,7 @@ fn with(text: Text<'_>) -> Record {
         }
     }
     let fates = [Fate::Killed, Fate::KilledByProptest, Fate::Argued, Fate::Survived, Fate::Unreached];
-    for (n, sort) in [Sort::Twin, Sort::Ordering, Sort::Step].into_iter().enumerate() {
+    for (n, sort) in [Sort::Variant, Sort::Ordering, Sort::Step].into_iter().enumerate() {
         record.mutants.extend(fates.iter().map(|&fate| mutant(text, n, sort, fate)));
     }
     record.museum = vec![exhibit(text, "go-lost-wakeup", Fate::Killed), exhibit(text, "late-steal", Fate::Survived)];
@@ -61,7 +61,7 @@ fn with(text: Text<'_>) -> Record {
 
 fn picture(text: Text<'_>, svg: bool) -> Picture {
     Picture {
-        message: text("the G is slept on\nby every M"),
+        message: text("the G is missed\nby every M"),
         columns: text("  M0      │ M1\n  ────────┼───────\n ①head := 1 │"),
         svg: svg.then(|| SVG.to_owned()),
     }
@@ -100,11 +100,11 @@ fn mutant(text: Text<'_>, n: usize, sort: Sort, fate: Fate) -> MutantRecord {
     MutantRecord {
         name: text(&format!("mutant {n} {fate:?}")),
         sort,
-        kind: if sort == Sort::Twin { String::new() } else { text("weakened") },
+        kind: if sort == Sort::Variant { String::new() } else { text("weakened") },
         room: text("runq"),
-        file: text(if sort == Sort::Twin { "" } else { "kernel/queues/runq.rs" }),
-        line: (sort != Sort::Twin).then_some(88),
-        source: text(if sort == Sort::Twin { "" } else { "self.tail.store(tail + 1, Release);" }),
+        file: text(if sort == Sort::Variant { "" } else { "kernel/queues/runq.rs" }),
+        line: (sort != Sort::Variant).then_some(88),
+        source: text(if sort == Sort::Variant { "" } else { "self.tail.store(tail + 1, Release);" }),
         what: text("Release is Relaxed"),
         fate,
         model: killed.then(|| text("runq::steal::two_thieves")),

@@ -160,11 +160,11 @@ pub fn sort(record: &mut Record) {
         let (left, right) = ((place(&a.model), &a.model, a.engine), (place(&b.model), &b.model, b.engine));
         left.cmp(&right).then_with(|| of_run(&a.bounds).cmp(&of_run(&b.bounds)))
     });
-    let twins = places(mutant::all().map(|mutant| mutant.name));
-    let twin = |name: &str| twins.get(name).copied().unwrap_or(usize::MAX);
+    let variants = places(mutant::all().map(|mutant| mutant.name));
+    let variant = |name: &str| variants.get(name).copied().unwrap_or(usize::MAX);
     record.mutants.sort_by(|a, b| {
-        let left = (a.sort, twin(&a.name), &a.file, a.line, &a.name);
-        left.cmp(&(b.sort, twin(&b.name), &b.file, b.line, &b.name))
+        let left = (a.sort, variant(&a.name), &a.file, a.line, &a.name);
+        left.cmp(&(b.sort, variant(&b.name), &b.file, b.line, &b.name))
     });
     let exhibits = places(museum::all().map(|exhibit| exhibit.name));
     let exhibit = |name: &str| exhibits.get(name).copied().unwrap_or(usize::MAX);

@@ -24,7 +24,7 @@ pub struct Config {
     pub executions: Option<u64>,
     /// No more than so many seconds, about.
     pub seconds: Option<f64>,
-    /// So many times an execution `park` may return for no reason.
+    /// So many times an execution `park` may wake spuriously.
     pub spurious: u16,
     /// No more than so many events an execution; one with more is a failure.
     pub max_events: usize,

@@ -217,7 +217,7 @@ pub enum Kind {
     Join(u8),
     /// One of so many, chosen.
     Choice(u32),
-    /// Whether `park` returns for no reason: 1 if it does.
+    /// Whether `park` wakes spuriously: 1 if it does.
     Spurious,
     /// A loop that waits: nothing happens here until something is written that it has read.
     Spin,
@@ -318,7 +318,7 @@ pub struct Graph {
     pub threads: Vec<Thread>,
     /// Which part of all executions lies below this graph, as far as can be guessed.
     pub weight: f64,
-    /// How many times `park` may return for no reason.
+    /// How many times `park` may wake spuriously.
     pub spurious: u16,
     #[serde(skip)]
     index: Index,

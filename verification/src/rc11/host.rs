@@ -3,7 +3,7 @@
 use super::graph::{Loc, Order, Update};
 use super::machine::{self, LOCKING, PARKING, ask};
 use super::step::Ask;
-use crate::stage::{Cell, Mixes, PlainAccess, Stage};
+use crate::stage::{Cell, Mixes, ModelHost, PlainAccess};
 use crate::wrap::trace::name_thread;
 use spinpark::host::{self, Host, Nanos, SpawnError};
 use std::sync::atomic::Ordering;
@@ -202,7 +202,7 @@ pub struct Thread<T> {
     result: Arc<Mutex<Option<T>>>,
 }
 
-impl Stage for Rc11 {
+impl ModelHost for Rc11 {
     type Thread<T: Send + 'static> = Thread<T>;
     type Cell<T: Copy + Send + 'static> = PlainCell<T>;
 

@@ -256,7 +256,7 @@ pub(super) fn fork(number: impl FnOnce() -> usize, body: Body) -> u8 {
     child
 }
 
-/// May `park` return for no reason in this exploration?
+/// May `park` wake spuriously in this exploration?
 pub(super) fn may_wake_spuriously() -> bool {
     with(|machine| machine.graph.spurious > 0)
 }

@@ -1,7 +1,7 @@
 //! A model checker for live Rust under weak memory: it plays a closure in every way that RC11 allows, each way once.
 //!
 //! The closure is written against [`Host`](spinpark::host::Host), as the kernel is, and starts its threads by
-//! [`Stage`](crate::stage::Stage). Here the host is [`Rc11`]: its words are no memory, but questions to a graph.
+//! [`ModelHost`](crate::stage::ModelHost). Here the host is [`Rc11`]: its words are no memory, but questions to a graph.
 //!
 //! ```text
 //!          sender                 receiver
@@ -45,7 +45,7 @@
 //! ```
 //! use spinpark::host::{Host, Word};
 //! use spinpark_verification::rc11::{self, Config, PlainCell, Rc11};
-//! use spinpark_verification::stage::{Cell, Stage};
+//! use spinpark_verification::stage::{Cell, ModelHost};
 //! use std::sync::{Arc, atomic::Ordering::{self, Acquire, Relaxed, Release}};
 //!
 //! fn locked<H: Host>(lock: &H::Word, unlock: Ordering, f: impl FnOnce()) {

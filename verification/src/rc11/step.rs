@@ -295,7 +295,7 @@ impl Graph {
         0
     }
 
-    /// May one more `park` return for no reason?
+    /// May one more `park` wake spuriously?
     fn may_wake(&self) -> bool {
         let did = self.events.iter().filter(|e| e.kind == Kind::Spurious && e.value == 1).count();
         did < usize::from(self.spurious)

@@ -1,8 +1,8 @@
 //! The smallest scheduler around `handoff`: the real `Spinning`, a number for each queue, and under a lock the idle Ps.
-//! What `settle` decides under the lock is written down once more, beside its wrong twins.
+//! What `settle` decides under the lock is written down once more, beside its wrong variants.
 
-use crate::stage::Stage;
-use crate::twins::handoff::{Ask, Fate, Handing};
+use crate::stage::ModelHost;
+use crate::variants::handoff::{Ask, Fate, Handing};
 use spinpark::atomic::Atomic;
 use spinpark::host::Lock;
 use spinpark::kernel::protocol::handoff;
@@ -10,7 +10,7 @@ use spinpark::kernel::protocol::sources::Source;
 use spinpark::kernel::protocol::spinning::{self, Spinning};
 use spinpark::kernel::protocol::stw::World;
 use spinpark::kernel::protocol::stw::wanted::{Want, Wanted};
-use spinpark::kernel::types::m::Seeking;
+use spinpark::kernel::types::m::SpinningToken;
 use spinpark::kernel::types::p::{OwnedP, PId};
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -18,7 +18,7 @@ use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::sync::{Arc, Mutex};
 
 /// The smallest scheduler around the room.
-pub struct Tiny<H: Stage, D: Handing> {
+pub struct Tiny<H: ModelHost, D: Handing> {
     /// The real one.
     pub spinning: Spinning<H>,
     /// How many Gs wait in P1's ring. Only its owner adds to it.
@@ -37,7 +37,7 @@ pub struct Tiny<H: Stage, D: Handing> {
 }
 
 /// What is under the lock.
-pub struct Central<H: Stage> {
+pub struct Central<H: ModelHost> {
     /// Does it stop?
     pub world: World<H>,
     /// The idle Ps.
@@ -53,8 +53,8 @@ pub enum Step {
     SawWorkLate,
     /// Given to an M that looks for work: nobody else does, or somebody has asked for it.
     Seeks,
-    /// The same, decided before the lock was taken: by a twin.
-    SeeksEarly,
+    /// The same, decided before the lock was taken: by a variant.
+    SpinsEarly,
     /// Idle.
     Idled,
     /// Held for a stop.
@@ -66,7 +66,7 @@ pub enum Step {
 impl Step {
     /// Does its M look for work?
     pub fn seeks(self) -> bool {
-        matches!(self, Step::Seeks | Step::SeeksEarly | Step::Woken)
+        matches!(self, Step::Seeks | Step::SpinsEarly | Step::Woken)
     }
 
     /// Has an M got it?
@@ -76,23 +76,23 @@ impl Step {
 }
 
 /// The tiny scheduler as the room sees it, and what became of the P.
-struct Seen<'a, H: Stage, D: Handing> {
+struct Seen<'a, H: ModelHost, D: Handing> {
     tiny: &'a Tiny<H, D>,
     step: Cell<Option<Step>>,
 }
 
-impl<H: Stage, D: Handing> Seen<'_, H, D> {
+impl<H: ModelHost, D: Handing> Seen<'_, H, D> {
     fn tell(&self, step: Step) {
         self.step.set(Some(step));
         self.tiny.tell(step);
     }
 }
 
-impl<H: Stage, D: Handing> handoff::Neighbours for Seen<'_, H, D> {
+impl<H: ModelHost, D: Handing> handoff::Neighbours for Seen<'_, H, D> {
     fn has_work(&self, _p: &OwnedP, source: Source) -> bool {
         !self.tiny.wanted.any() && self.tiny.has_any(source)
     }
-    fn settle(&self, p: OwnedP) -> Option<(OwnedP, Option<Seeking>)> {
+    fn settle(&self, p: OwnedP) -> Option<(OwnedP, Option<SpinningToken>)> {
         let tiny = self.tiny;
         tiny.central.with(|c| {
             let fate = D::settle(Ask {
@@ -108,18 +108,18 @@ impl<H: Stage, D: Handing> handoff::Neighbours for Seen<'_, H, D> {
                 Fate::Idle => Step::Idled,
             });
             match fate {
-                Fate::Run(seeking) => return Some((p, seeking)),
+                Fate::Run(token) => return Some((p, token)),
                 Fate::Held => drop(c.world.hold(p)),
                 Fate::Idle => tiny.pidleput(c, p),
             }
             None
         })
     }
-    fn startm(&self, p: OwnedP, seeking: Option<Seeking>) {
+    fn startm(&self, p: OwnedP, token: Option<SpinningToken>) {
         p.relinquish();
-        let is_seeking = seeking.map(Seeking::relinquish).is_some();
+        let is_spinning = token.map(SpinningToken::relinquish).is_some();
         if self.step.get().is_none() {
-            self.tell(if is_seeking { Step::SeeksEarly } else { Step::SawWork });
+            self.tell(if is_spinning { Step::SpinsEarly } else { Step::SawWork });
         }
     }
 }
@@ -127,7 +127,7 @@ impl<H: Stage, D: Handing> handoff::Neighbours for Seen<'_, H, D> {
 /// In Go's order, in which an M takes a share of the global queue before it seeks.
 const SOURCES: &[Source] = &[Source::Local, Source::Global, Source::Steal];
 
-impl<H: Stage, D: Handing> spinning::Neighbours for Tiny<H, D> {
+impl<H: ModelHost, D: Handing> spinning::Neighbours for Tiny<H, D> {
     type IdleP = OwnedP;
 
     fn any_work(&self) -> bool {
@@ -143,14 +143,14 @@ impl<H: Stage, D: Handing> spinning::Neighbours for Tiny<H, D> {
             p
         })
     }
-    fn startm(&self, p: OwnedP, seeking: Seeking) {
+    fn startm(&self, p: OwnedP, token: SpinningToken) {
         p.relinquish();
-        seeking.relinquish();
+        token.relinquish();
         self.tell(Step::Woken);
     }
 }
 
-impl<H: Stage, D: Handing> Tiny<H, D> {
+impl<H: ModelHost, D: Handing> Tiny<H, D> {
     /// `idle`: the Ps that are idle at first.
     pub fn new(procs: usize, idle: &[PId]) -> Arc<Self> {
         Arc::new(Tiny {
@@ -245,7 +245,7 @@ impl<H: Stage, D: Handing> Tiny<H, D> {
     }
 
     /// The owner of P1 has nothing in its ring: takes what is in the global queue, one to run, the rest into the ring;
-    /// how many are there then. It was not seeking, so it wakes nobody.
+    /// how many are there then. It was not spinning, so it wakes nobody.
     pub fn take_batch(&self) -> u64 {
         self.central.with(|_| {
             // Relaxed: under the lock.
@@ -282,8 +282,11 @@ impl<H: Stage, D: Handing> Tiny<H, D> {
             "a G waits and a P is idle, but nobody looks and nobody was started"
         );
         let story = self.story.lock().unwrap().clone();
-        let (spinning, seekers) = (self.spinning.count(), story.iter().filter(|step| step.seeks()).count());
-        assert!(spinning == seekers, "{spinning} Ms are counted as spinning, but {seekers} were started to look");
+        let (spinning, spinning_ms) = (self.spinning.count(), story.iter().filter(|step| step.seeks()).count());
+        assert!(
+            spinning == spinning_ms,
+            "{spinning} Ms are counted as spinning, but {spinning_ms} were started to look"
+        );
         format!("{story:?}")
     }
 }

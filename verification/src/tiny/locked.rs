@@ -5,17 +5,17 @@
 
 use super::bound::Truth;
 use crate::mutant;
-use crate::stage::{Cell, Stage};
+use crate::stage::{Cell, ModelHost};
 use crate::wrap::trace::main_plays;
 use spinpark::host::Lock;
 use spinpark::kernel::protocol::deadlock::Census;
 use spinpark::kernel::protocol::locked::{Bindings, Wake, Woken};
-use spinpark::kernel::types::m::{M, MId, Mail};
+use spinpark::kernel::types::m::{M, MId, NextP};
 use spinpark::kernel::types::p::{OwnedP, PId};
 use std::sync::Arc;
 
 /// The smallest scheduler around the rooms.
-pub struct Tiny<H: Stage> {
+pub struct Tiny<H: ModelHost> {
     pub(super) lock: H::Lock<Central>,
     pub(super) ms: Vec<M<H>>,
     /// Used by the P's owner.
@@ -50,8 +50,8 @@ pub struct Central {
     pub truth: Option<Truth>,
 }
 
-fn twin(name: &str) -> bool {
-    mutant::twin() == Some(name)
+fn variant(name: &str) -> bool {
+    mutant::variant() == Some(name)
 }
 
 impl Central {
@@ -86,7 +86,7 @@ impl Central {
     }
 
     /// The P has no owner now: to whom does it go?
-    pub fn let_go(&mut self) -> Option<MId> {
+    pub fn releasep(&mut self) -> Option<MId> {
         self.held = self.stopping;
         if self.held {
             return None;
@@ -115,12 +115,12 @@ impl Central {
     /// Somebody rests, or lets go of the P: is it the last that could do anything?
     pub fn checkdead(&mut self) -> Option<MId> {
         let census = Census {
-            alive: self.alive - if twin("ignores-system-calls") { self.away } else { 0 },
+            alive: self.alive - if variant("ignores-system-calls") { self.away } else { 0 },
             sleeping: self.sleeping.len(),
             waiting: self.bound.inside(),
-            busy_ps: usize::from(!self.idle && !twin("ignores-ps-in-use")),
+            busy_ps: usize::from(!self.idle && !variant("ignores-ps-in-use")),
             may_start: false,
-            queued: if twin("ignores-the-queue") { 0 } else { self.queued.len() },
+            queued: if variant("ignores-the-queue") { 0 } else { self.queued.len() },
             is_expecting: false,
         };
         let (why, m) = census.verdict().zip(self.bound.oldest_inside())?;
@@ -133,7 +133,7 @@ impl Central {
     }
 }
 
-impl<H: Stage> Tiny<H> {
+impl<H: ModelHost> Tiny<H> {
     /// The main thread plays `main`.
     pub fn new(main: &str, ms: usize, central: Central) -> Arc<Self> {
         main_plays(main);
@@ -158,7 +158,7 @@ impl<H: Stage> Tiny<H> {
             assert!(!is_stuck, "every G waits for another, and none was told");
             (result, m)
         });
-        m.into_iter().for_each(|m| self.ms[m.index()].deliver(Mail::Run { p: OwnedP::assume(PId(0)), seeking: None }));
+        m.into_iter().for_each(|m| self.ms[m.index()].wake_with(NextP::Run { p: OwnedP::assume(PId(0)), token: None }));
         result
     }
 
@@ -170,14 +170,14 @@ impl<H: Stage> Tiny<H> {
     /// Lets go of the P.
     pub fn release(&self, p: OwnedP) {
         p.relinquish();
-        self.central(|c| ((), c.let_go()));
+        self.central(|c| ((), c.releasep()));
     }
 
-    /// `m` waits for its mail, which is the P.
-    pub fn receive_p(&self, m: MId) -> OwnedP {
-        match self.ms[m.index()].receive() {
-            Mail::Run { p, .. } => p,
-            Mail::Exit => unreachable!("nobody sent an exit"),
+    /// `m` waits for its `nextp`, which is the P.
+    pub fn wait_p(&self, m: MId) -> OwnedP {
+        match self.ms[m.index()].wait_nextp() {
+            NextP::Run { p, .. } => p,
+            NextP::Exit => unreachable!("nobody sent an exit"),
         }
     }
 
@@ -198,15 +198,15 @@ impl<H: Stage> Tiny<H> {
         }
         self.release(p);
         self.central(|c| {
-            if twin("rests-though-readied") && !c.bound.waiting().any(|waits| waits == m) {
+            if variant("rests-though-readied") && !c.bound.waiting().any(|waits| waits == m) {
                 let _ = c.bound.wait(m, wake);
             }
             let rests = c.bound.rest(m);
             c.truth.iter_mut().for_each(|truth| truth.rests(m, rests));
-            let asks = rests && !twin("rests-and-asks-nobody");
+            let asks = rests && !variant("rests-and-asks-nobody");
             ((), if asks { c.checkdead() } else { None })
         });
-        let p = self.receive_p(m);
+        let p = self.wait_p(m);
         let woken = self.lock.with(|c| {
             c.truth.iter().for_each(|truth| truth.goes_on(m, c.bound.waiting().any(|waits| waits == m)));
             c.bound.woken(m)
@@ -226,10 +226,10 @@ impl<H: Stage> Tiny<H> {
                 "waiting"
             };
             let goes_on = c.truth.as_mut().map(|truth| truth.readied(m));
-            if twin("forgets-an-early-wake") && did == "early" {
+            if variant("forgets-an-early-wake") && did == "early" {
                 return (did, None);
             }
-            let is_to_queue = c.bound.ready(m, Woken::Ready) || twin("queues-a-second-ticket");
+            let is_to_queue = c.bound.ready(m, Woken::Ready) || variant("queues-a-second-ticket");
             assert!(goes_on.is_none_or(|goes_on| goes_on == is_to_queue), "M{} is sent for, and does not wait", m.0);
             (did, if is_to_queue { c.send_for(m) } else { None })
         })
@@ -237,7 +237,7 @@ impl<H: Stage> Tiny<H> {
 
     /// M `m` sleeps until there is a G for it, and runs that one.
     pub fn works(&self, m: MId) {
-        let p = self.receive_p(m);
+        let p = self.wait_p(m);
         let readies = self.lock.with(|c| if c.local.is_empty() { c.queued.remove(0) } else { c.local.remove(0) });
         self.run();
         self.ready(readies);
@@ -246,7 +246,7 @@ impl<H: Stage> Tiny<H> {
 
     /// Everybody has come to rest, and the P is idle.
     pub fn judge(&self) -> Vec<Woken> {
-        assert!(self.ms.iter().all(|m| m.collect().is_none()), "a P lies in a mailbox and nobody comes");
+        assert!(self.ms.iter().all(|m| m.take_nextp().is_none()), "a P lies in a `nextp` and nobody comes");
         self.lock.with(|c| {
             assert!(c.idle, "everybody is done, but the P is not idle");
             assert!(!c.has_work(), "a G waits, and nobody comes");

@@ -1,8 +1,8 @@
 //! The smallest scheduler around `netpoll`: two timers that are words, somebody who waits for a socket or not, idle Ps that
 //! are a number under a lock. Nobody really waits: who has claimed the poller and said until when has come to rest.
 
-use crate::stage::{Cell, Stage};
-use crate::twins::netpoll::Polling;
+use crate::stage::{Cell, ModelHost};
+use crate::variants::netpoll::Polling;
 use spinpark::atomic::Atomic;
 use spinpark::host::{Lock, Nanos};
 use spinpark::kernel::protocol::netpoll::{Neighbours, Netpoll, Poll};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Relaxed};
 
 /// The smallest scheduler around the room.
-pub struct Tiny<H: Stage, D> {
+pub struct Tiny<H: ModelHost, D> {
     /// The room.
     pub room: Netpoll<H>,
     /// When each timer is due.
@@ -31,7 +31,7 @@ pub struct Tiny<H: Stage, D> {
 struct Central {
     /// How many Ps are idle.
     idle: u32,
-    /// Is a seeker asked for?
+    /// Is a spinning M asked for?
     asked: bool,
     /// How many Ms were given a P, to look for what there is.
     woken: u32,
@@ -50,7 +50,7 @@ pub enum End {
     Waits(Nanos),
 }
 
-impl<H: Stage, D: Polling> Neighbours for Tiny<H, D> {
+impl<H: ModelHost, D: Polling> Neighbours for Tiny<H, D> {
     fn deadline(&self) -> Nanos {
         // Relaxed: as the kernel's.
         self.timers.iter().map(|when| when.load(Relaxed)).min().unwrap_or(NEVER)
@@ -70,7 +70,7 @@ impl<H: Stage, D: Polling> Neighbours for Tiny<H, D> {
     }
 }
 
-impl<H: Stage, D: Polling> Tiny<H, D> {
+impl<H: ModelHost, D: Polling> Tiny<H, D> {
     /// With one timer, or [`NEVER`]. The parties hold the Ps.
     pub fn new(timer: Nanos) -> Arc<Self> {
         Self::with_timers(&[timer, NEVER])

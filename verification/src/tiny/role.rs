@@ -2,15 +2,15 @@
 
 use crate::models::common::g;
 use crate::mutant;
-use crate::stage::{Cell, Stage};
+use crate::stage::{Cell, ModelHost};
 use crate::wrap::signals::Signals;
 use crate::wrap::trace::main_plays;
 use spinpark::atomic::Atomic;
 use spinpark::host::{Lock, Parker, Word};
 use spinpark::kernel::protocol::role::{Role, RoleCell, Waits};
-use spinpark::kernel::protocol::syscall::{self, Away, Custody, Neighbours};
+use spinpark::kernel::protocol::syscall::{self, Away, Neighbours, SyscallWord};
 use spinpark::kernel::types::g::G;
-use spinpark::kernel::types::m::{M, MId, Mail};
+use spinpark::kernel::types::m::{M, MId, NextP};
 use spinpark::kernel::types::p::{OwnedP, PId};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -25,8 +25,8 @@ pub const P0: PId = PId(0);
 pub type Place<H> = RoleCell<H, OwnedP, Away, ()>;
 
 /// The smallest scheduler around the room.
-pub struct Tiny<H: Stage> {
-    word: Custody<H>,
+pub struct Tiny<H: ModelHost> {
+    word: SyscallWord<H>,
     /// Preemption is requested.
     pub asked: Atomic<H, bool>,
     /// How many Gs run without a P.
@@ -48,8 +48,8 @@ struct Central {
     has_value: bool,
 }
 
-impl<H: Stage> Neighbours<H> for Tiny<H> {
-    fn custody(&self, _: PId) -> &Custody<H> {
+impl<H: ModelHost> Neighbours<H> for Tiny<H> {
+    fn syscall_word(&self, _: PId) -> &SyscallWord<H> {
         &self.word
     }
     fn is_wanted(&self) -> bool {
@@ -67,12 +67,12 @@ impl<H: Stage> Neighbours<H> for Tiny<H> {
     }
 }
 
-impl<H: Stage> Tiny<H> {
+impl<H: ModelHost> Tiny<H> {
     /// The P is M0's, whose thread is the main one.
     pub fn new() -> Arc<Self> {
         main_plays("M0");
         Arc::new(Tiny {
-            word: Custody::new(P0),
+            word: SyscallWord::new(P0),
             asked: Atomic::new(false),
             detached: Atomic::new(0),
             used: Cell::new(0),
@@ -128,7 +128,7 @@ impl<H: Stage> Tiny<H> {
     pub fn come_back(&self, away: Away) -> OwnedP {
         let p = match syscall::exitsyscall(away, g(1), self) {
             Ok((p, ..)) => p,
-            Err(_) => self.receive(),
+            Err(_) => self.wait_nextp(),
         };
         self.work(&p);
         p
@@ -141,10 +141,10 @@ impl<H: Stage> Tiny<H> {
     }
 
     /// M0 sleeps until it gets the P.
-    fn receive(&self) -> OwnedP {
-        match self.m0.receive() {
-            Mail::Run { p, .. } => p,
-            Mail::Exit => unreachable!("nobody ends M0"),
+    fn wait_nextp(&self) -> OwnedP {
+        match self.m0.wait_nextp() {
+            NextP::Run { p, .. } => p,
+            NextP::Exit => unreachable!("nobody ends M0"),
         }
     }
 
@@ -157,7 +157,7 @@ impl<H: Stage> Tiny<H> {
             is_wanted
         });
         match is_wanted {
-            true => self.m0.deliver(Mail::Run { p, seeking: None }),
+            true => self.m0.wake_with(NextP::Run { p, token: None }),
             false => drop(p.relinquish()),
         }
     }
@@ -182,7 +182,7 @@ impl<H: Stage> Tiny<H> {
             return p;
         }
         self.release(p);
-        let p = self.receive();
+        let p = self.wait_nextp();
         self.work(&p);
         p
     }
@@ -198,7 +198,7 @@ impl<H: Stage> Tiny<H> {
             std::mem::take(&mut c.is_idle)
         });
         if is_idle {
-            self.m0.deliver(Mail::Run { p: OwnedP::assume(P0), seeking: None });
+            self.m0.wake_with(NextP::Run { p: OwnedP::assume(P0), token: None });
         }
     }
 
@@ -221,7 +221,7 @@ impl<H: Stage> Tiny<H> {
 }
 
 /// What M0's G does, on a thread that hears signals: each needs a decision.
-impl<H: Stage> Tiny<Signals<H>> {
+impl<H: ModelHost> Tiny<Signals<H>> {
     /// It waits for the value, with its thread.
     pub fn block(&self, place: &Place<Signals<H>>) {
         match decide(place, false) {
@@ -229,7 +229,7 @@ impl<H: Stage> Tiny<Signals<H>> {
             Waits::WithoutP => panic!("it waits as if it had no P to hand on, and has one, or had"),
             Waits::Block => {}
         }
-        let p = match mutant::twin() {
+        let p = match mutant::variant() {
             // It waits as it is, with its P or without.
             Some("waits-without-reattaching") => place.with(|role| match role {
                 Role::Detached(_) => panic!("it waits, has lost its P, and is not known to have none"),
@@ -256,7 +256,7 @@ impl<H: Stage> Tiny<Signals<H>> {
 
     /// It enters a system call, and comes back.
     pub fn system_call(&self, place: &Place<Signals<H>>) {
-        let stay = |away| match mutant::twin() {
+        let stay = |away| match mutant::variant() {
             Some("a-system-call-stays-detached") => away,
             _ => self.stay(away),
         };
@@ -292,8 +292,8 @@ impl<H: Stage> Tiny<Signals<H>> {
 }
 
 /// How it may wait. A wrong variant asks a flag beside the role first, as the runtime once did.
-fn decide<H: Stage>(place: &Place<Signals<H>>, could_leave: bool) -> Waits {
-    if mutant::twin() != Some("asks-a-flag-beside-the-role") {
+fn decide<H: ModelHost>(place: &Place<Signals<H>>, could_leave: bool) -> Waits {
+    if mutant::variant() != Some("asks-a-flag-beside-the-role") {
         return place.waits(could_leave);
     }
     let has_lost = place.with(|role| matches!(role, Role::Detached(_)));

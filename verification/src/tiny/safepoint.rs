@@ -1,23 +1,23 @@
 //! The smallest scheduler around `safepoint`: that of [`stw`](super::stw), and somebody who runs a function under each P.
 
 use super::stw::Tiny;
-use crate::stage::{Cell, Stage};
+use crate::stage::{Cell, ModelHost};
 use spinpark::host::{Lock, Parker};
 use spinpark::kernel::protocol::stw::safepoint::{self, Safepoint, SafepointFn};
 use spinpark::kernel::protocol::stw::wanted::Want;
-use spinpark::kernel::protocol::syscall::Custody;
+use spinpark::kernel::protocol::syscall::SyscallWord;
 use spinpark::kernel::types::p::{OwnedP, PId};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Somebody who passes a safepoint.
-struct Passer<'a, H: Stage> {
+struct Passer<'a, H: ModelHost> {
     tiny: &'a Tiny<H>,
     bed: Arc<H::Parker>,
     run: Arc<SafepointFn>,
 }
 
-impl<H: Stage> safepoint::Neighbours for Passer<'_, H> {
+impl<H: ModelHost> safepoint::Neighbours for Passer<'_, H> {
     fn begin(&self) -> Vec<OwnedP> {
         self.tiny.lock.with(|c| {
             self.tiny.unrest.begin();
@@ -28,7 +28,7 @@ impl<H: Stage> safepoint::Neighbours for Passer<'_, H> {
         })
     }
     fn take_from_syscalls(&self) -> Vec<OwnedP> {
-        let taken: Vec<OwnedP> = self.tiny.words.iter().filter_map(Custody::take_any).collect();
+        let taken: Vec<OwnedP> = self.tiny.words.iter().filter_map(SyscallWord::take_any).collect();
         self.tiny.taken.fetch_add(taken.len(), Relaxed);
         taken
     }
@@ -49,7 +49,7 @@ impl<H: Stage> safepoint::Neighbours for Passer<'_, H> {
     }
 }
 
-impl<H: Stage> Tiny<H> {
+impl<H: ModelHost> Tiny<H> {
     /// Runs a function under each P that counts, and that nobody else may run at the same time; sees that it has run.
     pub fn for_each_p(self: &Arc<Self>, own: Option<OwnedP>) {
         let run = Arc::new({

@@ -2,19 +2,19 @@
 //! lock, and Ms that are started by being counted.
 
 use super::queues::{OneWord, Queues, Rings};
-use crate::stage::Stage;
-use crate::twins::spinning::Dance;
+use crate::stage::ModelHost;
+use crate::variants::spinning::Dance;
 use spinpark::atomic::Atomic;
 use spinpark::host::Lock;
 use spinpark::kernel::protocol::spinning::{Neighbours, Spinning};
-use spinpark::kernel::types::m::Seeking;
+use spinpark::kernel::types::m::SpinningToken;
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Relaxed};
 
 /// The smallest scheduler around the room.
-pub struct Tiny<H: Stage, D, Q = OneWord<H>> {
+pub struct Tiny<H: ModelHost, D, Q = OneWord<H>> {
     /// The room.
     pub room: Spinning<H>,
     /// Where Gs wait.
@@ -47,17 +47,17 @@ pub enum Did {
     Nothing,
     /// Took an idle P: started an M to look, or looks with it.
     TookP,
-    /// Found no idle P, and asked for a seeker.
+    /// Found no idle P, and asked for a spinning M.
     Asked,
 }
 
 /// The tiny scheduler as the room sees it from one party, and what it asked of it.
-struct Seen<'a, H: Stage, D, Q> {
+struct Seen<'a, H: ModelHost, D, Q> {
     tiny: &'a Tiny<H, D, Q>,
     did: Cell<Did>,
 }
 
-impl<H: Stage, D: Dance, Q: Queues> Neighbours for Seen<'_, H, D, Q> {
+impl<H: ModelHost, D: Dance, Q: Queues> Neighbours for Seen<'_, H, D, Q> {
     type IdleP = IdleP;
 
     fn any_work(&self) -> bool {
@@ -68,13 +68,13 @@ impl<H: Stage, D: Dance, Q: Queues> Neighbours for Seen<'_, H, D, Q> {
         self.did.set(if p.is_some() { Did::TookP } else { Did::Asked });
         p
     }
-    fn startm(&self, IdleP: IdleP, seeking: Seeking) {
-        seeking.relinquish();
+    fn startm(&self, IdleP: IdleP, token: SpinningToken) {
+        token.relinquish();
         self.tiny.started.fetch_add(1, AcqRel);
     }
 }
 
-impl<H: Stage, D: Dance, Q: Queues> Tiny<H, D, Q> {
+impl<H: ModelHost, D: Dance, Q: Queues> Tiny<H, D, Q> {
     /// With so many idle Ps; the parties hold the others.
     pub fn new(idle_ps: u32, queues: Q) -> Arc<Self> {
         queues.idle_ps_are(idle_ps);
@@ -118,25 +118,25 @@ impl<H: Stage, D: Dance, Q: Queues> Tiny<H, D, Q> {
         seen.did.get()
     }
 
-    /// A seeker found a G, and runs it.
-    pub fn found_work(&self, seeking: Seeking) -> Did {
+    /// A spinning M found a G, and runs it.
+    pub fn found_work(&self, token: SpinningToken) -> Did {
         let seen = self.seen();
-        D::found_work(&self.room, seeking, &seen);
+        D::found_work(&self.room, token, &seen);
         seen.did.get()
     }
 
-    /// A seeker has looked everywhere and found nothing: idles its P and looks again.
-    pub fn retire(&self, seeking: Seeking) -> (End, Did) {
+    /// A spinning M has looked everywhere and found nothing: idles its P and looks again.
+    pub fn retire(&self, token: SpinningToken) -> (End, Did) {
         self.idle_ps.with(|idle| self.pidleput(idle));
-        self.look_again(seeking)
+        self.look_again(token)
     }
 
     /// The same, once its P is idle.
-    fn look_again(&self, seeking: Seeking) -> (End, Did) {
+    fn look_again(&self, token: SpinningToken) -> (End, Did) {
         let seen = self.seen();
-        let end = match D::retire(&self.room, seeking, &seen) {
-            Some((IdleP, seeking)) => {
-                seeking.relinquish();
+        let end = match D::retire(&self.room, token, &seen) {
+            Some((IdleP, token)) => {
+                token.relinquish();
                 End::Looking
             }
             None => End::Asleep,
@@ -144,18 +144,18 @@ impl<H: Stage, D: Dance, Q: Queues> Tiny<H, D, Q> {
         (end, seen.did.get())
     }
 
-    /// An M with a P that was never seeking and has nothing to do: idles its P unless it is called upon.
+    /// An M with a P that was never spinning and has nothing to do: idles its P unless it is called upon.
     pub fn idle_unless_called(&self) -> End {
         let called = self.idle_ps.with(|idle| {
-            let called = D::turns_back(&self.room, *idle > 0);
+            let called = D::must_recheck(&self.room, *idle > 0);
             if called.is_none() {
                 self.pidleput(idle);
             }
             called
         });
         match called {
-            Some(seeking) => {
-                seeking.relinquish();
+            Some(token) => {
+                token.relinquish();
                 End::Looking
             }
             None => End::Asleep,
@@ -166,7 +166,7 @@ impl<H: Stage, D: Dance, Q: Queues> Tiny<H, D, Q> {
     pub fn begin(&self) -> bool {
         let mut n = self.started.load(Relaxed);
         while n > 0 {
-            // AcqRel: as a `mailbox`.
+            // AcqRel: as a `nextp`.
             match self.started.compare_exchange(n, n - 1, AcqRel, Relaxed) {
                 Ok(_) => return true,
                 Err(found) => n = found,
@@ -202,13 +202,13 @@ impl<H: Stage, D: Dance, Q: Queues> Tiny<H, D, Q> {
 pub enum Idled {
     /// Not: there was a G in the global queue.
     Work,
-    /// Not: a seeker was asked for, and this is it.
-    CalledUpon,
+    /// Not: a spinning M was asked for, and this is it.
+    NeedSpinning,
     /// Its M sleeps, or looks again; what it did.
     Idle(End, Did),
 }
 
-impl<H: Stage, D: Dance> Tiny<H, D, Rings<H>> {
+impl<H: ModelHost, D: Dance> Tiny<H, D, Rings<H>> {
     /// Queues a G in the global queue.
     pub fn submit(&self) -> Did {
         self.idle_ps.with(|_| self.queues.put_global());
@@ -236,7 +236,7 @@ impl<H: Stage, D: Dance> Tiny<H, D, Rings<H>> {
         })
     }
 
-    /// An owner that does not seek takes all of the global queue: one to run, the rest into its ring. It wakes nobody.
+    /// An owner that does not spin takes all of the global queue: one to run, the rest into its ring. It wakes nobody.
     pub fn take_batch(&self, owner: usize) -> bool {
         self.idle_ps.with(|_| self.queues.take_batch(owner))
     }
@@ -246,30 +246,30 @@ impl<H: Stage, D: Dance> Tiny<H, D, Rings<H>> {
         self.queues.globals() > 0 && self.idle_ps.with(|_| self.queues.take_global())
     }
 
-    /// An M with a P, `seeking` or not, has found nothing: idles the P, unless there is a reason not to, and looks again
-    /// if it was seeking. As `idle` and `stop` in src/kernel/sched/neighbours.rs.
-    pub fn idle(&self, seeking: Option<Seeking>) -> Idled {
+    /// An M with a P, `token` or not, has found nothing: idles the P, unless there is a reason not to, and looks again
+    /// if it was spinning. As `idle` and `stop` in src/kernel/sched/neighbours.rs.
+    pub fn idle(&self, token: Option<SpinningToken>) -> Idled {
         let kept = self.idle_ps.with(|idle| {
             if self.queues.take_global() {
                 return Some(Idled::Work);
             }
-            if seeking.is_none()
-                && let Some(seeking) = D::turns_back(&self.room, *idle > 0)
+            if token.is_none()
+                && let Some(token) = D::must_recheck(&self.room, *idle > 0)
             {
-                seeking.relinquish();
-                return Some(Idled::CalledUpon);
+                token.relinquish();
+                return Some(Idled::NeedSpinning);
             }
             self.pidleput(idle);
             None
         });
-        match (kept, seeking) {
-            (Some(kept), seeking) => {
-                seeking.into_iter().for_each(Seeking::relinquish);
+        match (kept, token) {
+            (Some(kept), token) => {
+                token.into_iter().for_each(SpinningToken::relinquish);
                 kept
             }
             (None, None) => Idled::Idle(End::Asleep, Did::Nothing),
-            (None, Some(seeking)) => {
-                let (end, did) = self.look_again(seeking);
+            (None, Some(token)) => {
+                let (end, did) = self.look_again(token);
                 Idled::Idle(end, did)
             }
         }

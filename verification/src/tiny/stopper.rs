@@ -1,20 +1,20 @@
 //! Who stops the world, on the stage of [`stw`](super::stw): the line, the stop, the start.
 
-use super::stw::{Central, Tiny, twin};
-use crate::stage::{Cell, Stage};
+use super::stw::{Central, Tiny, variant};
+use crate::stage::{Cell, ModelHost};
 use spinpark::atomic::store_load;
 use spinpark::host::{Lock, Parker};
 use spinpark::kernel::protocol::stw;
 use spinpark::kernel::protocol::stw::wanted::Want;
-use spinpark::kernel::protocol::syscall::Custody;
+use spinpark::kernel::protocol::syscall::SyscallWord;
 use spinpark::kernel::types::p::{OwnedP, PId};
 use std::cell::Cell as Count;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
-impl<H: Stage> Tiny<H> {
+impl<H: ModelHost> Tiny<H> {
     fn stand_in_line(&self, name: u8, bed: &Arc<H::Parker>) {
-        if twin("pushes") {
+        if variant("pushes") {
             return self.push(name, bed);
         }
         let is_first = self.lock.with(|c| {
@@ -35,7 +35,7 @@ impl<H: Stage> Tiny<H> {
     pub fn stop(&self, name: u8, bed: &Arc<H::Parker>) {
         self.stand_in_line(name, bed);
         let stopper = Stopper { tiny: self, name, bed, late: Count::new(0) };
-        if twin("scans-before-it-says") {
+        if variant("scans-before-it-says") {
             self.stop_late(&stopper)
         } else {
             stw::stop::<H>(None, &stopper)
@@ -54,13 +54,13 @@ impl<H: Stage> Tiny<H> {
         self.used.iter().for_each(|used| used.set(false));
         // Relaxed: read by who holds a P, which it got under the lock.
         self.asked.store(false, Relaxed);
-        let early = if twin("released-early") { self.lock.with(|c| self.leave_line(c)) } else { None };
+        let early = if variant("released-early") { self.lock.with(|c| self.leave_line(c)) } else { None };
         early.into_iter().for_each(|bed| bed.unpark());
         let next = self.lock.with(|c| {
             let ps = c.world.resume();
             self.wanted.done(Want::Stop);
             c.idle.extend(ps);
-            if twin("released-early") { None } else { self.leave_line(c) }
+            if variant("released-early") { None } else { self.leave_line(c) }
         });
         next.into_iter().for_each(|bed| bed.unpark());
     }
@@ -79,7 +79,7 @@ impl<H: Stage> Tiny<H> {
         next.into_iter().for_each(|bed| bed.unpark());
     }
 
-    /// The twin that has a semaphore instead of a line: who comes while it is free has it (golang/go #40459).
+    /// The variant that has a semaphore instead of a line: who comes while it is free has it (golang/go #40459).
     fn push(&self, name: u8, bed: &Arc<H::Parker>) {
         self.lock.with(|c| c.stood.push(name));
         while !self.lock.with(|c| match c.taken {
@@ -96,9 +96,9 @@ impl<H: Stage> Tiny<H> {
         }
     }
 
-    /// The twin that looks at the words before it says that it stops.
+    /// The variant that looks at the words before it says that it stops.
     fn stop_late(&self, stopper: &Stopper<'_, H>) {
-        let early: Vec<_> = self.words.iter().filter_map(Custody::take_any).collect();
+        let early: Vec<_> = self.words.iter().filter_map(SyscallWord::take_any).collect();
         stw::Neighbours::begin(stopper, None);
         store_load::<H>();
         early.into_iter().for_each(|p| self.release(p));
@@ -113,7 +113,7 @@ impl<H: Stage> Tiny<H> {
     }
 }
 
-struct Stopper<'a, H: Stage> {
+struct Stopper<'a, H: ModelHost> {
     tiny: &'a Tiny<H>,
     name: u8,
     bed: &'a Arc<H::Parker>,
@@ -121,7 +121,7 @@ struct Stopper<'a, H: Stage> {
     late: Count<usize>,
 }
 
-impl<H: Stage> Stopper<'_, H> {
+impl<H: ModelHost> Stopper<'_, H> {
     /// One more step. Each of these accesses a word, the lock or the bed once.
     fn step(&self) {
         if self.tiny.unrest.is_over() {
@@ -130,7 +130,7 @@ impl<H: Stage> Stopper<'_, H> {
     }
 }
 
-impl<H: Stage> stw::Neighbours for Stopper<'_, H> {
+impl<H: ModelHost> stw::Neighbours for Stopper<'_, H> {
     fn begin(&self, own: Option<OwnedP>) {
         self.step();
         let stoppers = self.tiny.lock.with(|c| {
@@ -141,7 +141,7 @@ impl<H: Stage> stw::Neighbours for Stopper<'_, H> {
             self.tiny.asked.store(true, Release);
             let mut ps: Vec<OwnedP> = own.into_iter().collect();
             ps.append(&mut c.idle);
-            ps.into_iter().filter_map(|p| Tiny::let_go(c, p).0).collect::<Vec<_>>()
+            ps.into_iter().filter_map(|p| Tiny::releasep(c, p).0).collect::<Vec<_>>()
         });
         stoppers.into_iter().for_each(|bed| bed.unpark());
     }
@@ -149,7 +149,7 @@ impl<H: Stage> stw::Neighbours for Stopper<'_, H> {
         for (p, word) in self.tiny.words.iter().enumerate() {
             let seen = || word.peek().in_syscall.map(|_| OwnedP::assume(PId(p as u32)));
             self.step();
-            let taken = if twin("takes-without-an-exchange") { seen() } else { word.take_any() };
+            let taken = if variant("takes-without-an-exchange") { seen() } else { word.take_any() };
             taken.into_iter().for_each(|p| {
                 self.step();
                 self.tiny.taken.fetch_add(1, Relaxed);

@@ -6,14 +6,14 @@
 use super::unrest::Unrest;
 use crate::models::common::g;
 use crate::mutant;
-use crate::stage::{Cell, Stage};
+use crate::stage::{Cell, ModelHost};
 use spinpark::atomic::Atomic;
 use spinpark::host::{Host, Lock, Parker};
 use spinpark::kernel::protocol::stw::World;
 use spinpark::kernel::protocol::stw::resize;
 use spinpark::kernel::protocol::stw::safepoint::Safepoint;
 use spinpark::kernel::protocol::stw::wanted::{Want, Wanted};
-use spinpark::kernel::protocol::syscall::{self, Away, Custody, Way, entersyscall, exitsyscall};
+use spinpark::kernel::protocol::syscall::{self, Away, SyscallWord, Way, entersyscall, exitsyscall};
 use spinpark::kernel::types::g::G;
 use spinpark::kernel::types::m::{M, MId};
 use spinpark::kernel::types::p::{OwnedP, PId};
@@ -22,8 +22,8 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 /// The smallest scheduler around the rooms.
-pub struct Tiny<H: Stage> {
-    pub(super) words: Vec<Custody<H>>,
+pub struct Tiny<H: ModelHost> {
+    pub(super) words: Vec<SyscallWord<H>>,
     /// What is asked for.
     pub wanted: Wanted<H>,
     pub(super) lock: H::Lock<Central<H>>,
@@ -58,7 +58,7 @@ pub(super) struct Central<H: Host> {
     /// Who stood in line, and who stopped the world, in order.
     pub(super) stood: Vec<u8>,
     pub(super) stopped: Vec<u8>,
-    /// For the twin with a semaphore instead of a line.
+    /// For the variant with a semaphore instead of a line.
     pub(super) taken: bool,
     pub(super) pushing: Vec<Arc<H::Parker>>,
 }
@@ -71,11 +71,11 @@ impl<H: Host> Drop for Central<H> {
     }
 }
 
-pub(super) fn twin(name: &str) -> bool {
-    mutant::twin() == Some(name)
+pub(super) fn variant(name: &str) -> bool {
+    mutant::variant() == Some(name)
 }
 
-impl<H: Stage> Tiny<H> {
+impl<H: ModelHost> Tiny<H> {
     /// `procs` Ps, of which the last `idle` are idle and the others are somebody's.
     pub fn new(procs: u32, idle: u32) -> Arc<Self> {
         Self::with(procs, procs, idle, Unrest::unknown())
@@ -85,7 +85,7 @@ impl<H: Stage> Tiny<H> {
     /// when it [rests](Tiny::rest).
     pub fn with(procs: u32, capacity: u32, idle: u32, unrest: Unrest) -> Arc<Self> {
         Arc::new(Tiny {
-            words: (0..capacity).map(|p| Custody::new(PId(p))).collect(),
+            words: (0..capacity).map(|p| SyscallWord::new(PId(p))).collect(),
             wanted: Wanted::new(),
             lock: H::Lock::new(Central {
                 world: World::new(procs as usize),
@@ -119,13 +119,13 @@ impl<H: Stage> Tiny<H> {
     }
 
     /// Lets go of `p`, under the lock. What there is to do then: wake the stopper, or run the safepoint's function.
-    pub(super) fn let_go(c: &mut Central<H>, p: OwnedP) -> (Option<Arc<H::Parker>>, Option<OwnedP>) {
+    pub(super) fn releasep(c: &mut Central<H>, p: OwnedP) -> (Option<Arc<H::Parker>>, Option<OwnedP>) {
         if c.world.is_stopping() {
             let stopper = c.world.hold(p);
             c.wakes += usize::from(stopper.is_some());
-            return (stopper.filter(|_| !twin("wakes-nobody")), None);
+            return (stopper.filter(|_| !variant("wakes-nobody")), None);
         }
-        let wants = |safepoint: &Safepoint<H>| safepoint.wants(&p) && !twin("idles-what-is-wanted");
+        let wants = |safepoint: &Safepoint<H>| safepoint.wants(&p) && !variant("idles-what-is-wanted");
         if c.safepoint.as_ref().is_some_and(wants) {
             return (None, Some(p));
         }
@@ -135,7 +135,7 @@ impl<H: Stage> Tiny<H> {
 
     /// Lets go of `p`: it is held for a stop, or passes a safepoint, or is idle.
     pub fn release(&self, p: OwnedP) {
-        let (stopper, pass) = self.lock.with(|c| Self::let_go(c, p));
+        let (stopper, pass) = self.lock.with(|c| Self::releasep(c, p));
         stopper.into_iter().for_each(|bed| bed.unpark());
         pass.into_iter().for_each(|p| self.pass(p));
     }
@@ -153,10 +153,10 @@ impl<H: Stage> Tiny<H> {
         }
         let ran = |c: &mut Central<H>| c.safepoint.as_mut().and_then(Safepoint::ran);
         if let Some(run) = self.lock.with(|c| c.safepoint.as_mut()?.begin(p)) {
-            let early = if twin("counts-before-it-ran") { self.lock.with(ran) } else { None };
+            let early = if variant("counts-before-it-ran") { self.lock.with(ran) } else { None };
             early.into_iter().for_each(|caller| caller.unpark());
             run(p.id());
-            if !twin("counts-before-it-ran") {
+            if !variant("counts-before-it-ran") {
                 self.lock.with(ran).into_iter().for_each(|caller| caller.unpark());
             }
         }
@@ -164,14 +164,14 @@ impl<H: Stage> Tiny<H> {
 
     /// An M enters a system call.
     pub fn enter(&self, m: MId, p: OwnedP) -> Option<Away> {
-        if twin("enters-in-gos-order") {
+        if variant("enters-in-gos-order") {
             if self.wanted.any() {
                 self.pass(p);
                 return None;
             }
             return Some(entersyscall(m, p, &Blind(self)));
         }
-        if twin("enters-blindly") {
+        if variant("enters-blindly") {
             return Some(entersyscall(m, p, &Blind(self)));
         }
         Some(entersyscall(m, p, self))
@@ -208,14 +208,14 @@ impl<H: Stage> Tiny<H> {
     }
 }
 
-impl<H: Stage> Tiny<H> {
+impl<H: ModelHost> Tiny<H> {
     /// An idle P, if there is one.
     pub fn acquire(&self) -> Option<OwnedP> {
         self.lock.with(|c| c.idle.pop())
     }
 
     /// Was a stop asked for, that has not ended? Who owns a P and hears so sees `wanted` as well.
-    pub fn is_asked(&self) -> bool {
+    pub fn is_needspinning(&self) -> bool {
         // Acquire: then `wanted` is seen as well.
         self.asked.load(Acquire)
     }
@@ -263,8 +263,8 @@ impl<H: Stage> Tiny<H> {
     }
 }
 
-impl<H: Stage> syscall::Neighbours<H> for Tiny<H> {
-    fn custody(&self, p: PId) -> &Custody<H> {
+impl<H: ModelHost> syscall::Neighbours<H> for Tiny<H> {
+    fn syscall_word(&self, p: PId) -> &SyscallWord<H> {
         &self.words[p.index()]
     }
     fn is_wanted(&self) -> bool {
@@ -286,11 +286,11 @@ impl<H: Stage> syscall::Neighbours<H> for Tiny<H> {
 }
 
 /// Neighbours that do not know that every P is wanted.
-struct Blind<'a, H: Stage>(&'a Tiny<H>);
+struct Blind<'a, H: ModelHost>(&'a Tiny<H>);
 
-impl<H: Stage> syscall::Neighbours<H> for Blind<'_, H> {
-    fn custody(&self, p: PId) -> &Custody<H> {
-        self.0.custody(p)
+impl<H: ModelHost> syscall::Neighbours<H> for Blind<'_, H> {
+    fn syscall_word(&self, p: PId) -> &SyscallWord<H> {
+        self.0.syscall_word(p)
     }
     fn is_wanted(&self) -> bool {
         false

@@ -2,13 +2,13 @@
 
 use crate::models::common::{each_once, g};
 use crate::mutant;
-use crate::stage::{Cell, Stage};
-use crate::twins::syscall::Crossing;
+use crate::stage::{Cell, ModelHost};
+use crate::variants::syscall::Crossing;
 use crate::wrap::trace::main_plays;
 use spinpark::host::{Lock, Parker};
 use spinpark::kernel::protocol::stw::World;
 use spinpark::kernel::protocol::stw::wanted::{Want, Wanted};
-use spinpark::kernel::protocol::syscall::{self, Away, Custody, Neighbours, Tenure, Way};
+use spinpark::kernel::protocol::syscall::{self, Away, Neighbours, SyscallStatus, SyscallWord, Way};
 use spinpark::kernel::types::g::G;
 use spinpark::kernel::types::m::MId;
 use spinpark::kernel::types::p::{OwnedP, PId};
@@ -22,8 +22,8 @@ pub const P0: PId = PId(0);
 pub const P1: PId = PId(1);
 
 /// The smallest scheduler around the room.
-pub struct Tiny<H: Stage, C: Crossing> {
-    words: [Custody<H>; 2],
+pub struct Tiny<H: ModelHost, C: Crossing> {
+    words: [SyscallWord<H>; 2],
     /// What is done under each P; only its owner does anything.
     used: [H::Cell<u64>; 2],
     wanted: Wanted<H>,
@@ -32,7 +32,7 @@ pub struct Tiny<H: Stage, C: Crossing> {
 }
 
 /// Under the lock.
-pub struct Central<H: Stage> {
+pub struct Central<H: ModelHost> {
     world: World<H>,
     idle: Vec<PId>,
     queued: VecDeque<G>,
@@ -53,10 +53,10 @@ pub enum How {
     Retaken,
 }
 
-impl<H: Stage> Central<H> {
+impl<H: ModelHost> Central<H> {
     /// `p` is held for a stop, or idle. A stopper that stands in line has to be woken if it was the last.
     #[must_use = "the stopper has to be woken"]
-    fn let_go(&mut self, p: OwnedP, how: How) -> Option<Arc<H::Parker>> {
+    fn releasep(&mut self, p: OwnedP, how: How) -> Option<Arc<H::Parker>> {
         if self.world.is_stopping() {
             self.held.push((p.id(), how));
             self.world.hold(p)
@@ -70,8 +70,8 @@ impl<H: Stage> Central<H> {
     }
 }
 
-impl<H: Stage, C: Crossing> Neighbours<H> for Tiny<H, C> {
-    fn custody(&self, p: PId) -> &Custody<H> {
+impl<H: ModelHost, C: Crossing> Neighbours<H> for Tiny<H, C> {
+    fn syscall_word(&self, p: PId) -> &SyscallWord<H> {
         &self.words[p.index()]
     }
     fn is_wanted(&self) -> bool {
@@ -81,7 +81,7 @@ impl<H: Stage, C: Crossing> Neighbours<H> for Tiny<H, C> {
         self.release(p, How::GivenUp);
     }
     fn pidleget_or_queue(&self, g: G) -> Option<(OwnedP, G)> {
-        let is_early = mutant::twin() == Some("queues-outside-the-lock");
+        let is_early = mutant::variant() == Some("queues-outside-the-lock");
         let early = is_early.then(|| self.central.with(Central::pidleget));
         self.central.with(|c| match early.unwrap_or_else(|| c.pidleget()) {
             Some(p) => Some((p, g)),
@@ -93,12 +93,12 @@ impl<H: Stage, C: Crossing> Neighbours<H> for Tiny<H, C> {
     }
 }
 
-impl<H: Stage, C: Crossing> Tiny<H, C> {
+impl<H: ModelHost, C: Crossing> Tiny<H, C> {
     /// There are `procs` Ps, each of which is somebody's. The main thread plays `main`.
     pub fn new(main: &str, procs: usize) -> Arc<Self> {
         main_plays(main);
         Arc::new(Tiny {
-            words: [Custody::new(P0), Custody::new(P1)],
+            words: [SyscallWord::new(P0), SyscallWord::new(P1)],
             used: [Cell::new(0), Cell::new(0)],
             wanted: Wanted::new(),
             central: H::Lock::new(Central {
@@ -147,14 +147,14 @@ impl<H: Stage, C: Crossing> Tiny<H, C> {
     }
 
     /// Looks at the word of `p`, and takes the P if it was in a system call, and is still in the same.
-    pub fn retake(&self, p: PId) -> Option<(OwnedP, Tenure)> {
-        let seen = self.custody(p).peek();
+    pub fn retake(&self, p: PId) -> Option<(OwnedP, SyscallStatus)> {
+        let seen = self.syscall_word(p).peek();
         Some((self.retake_seen(p, seen)?, seen))
     }
 
     /// Takes `p`, if it is still in the system call in which it was `seen`.
-    pub fn retake_seen(&self, p: PId, seen: Tenure) -> Option<OwnedP> {
-        let p = C::retake(self.custody(p), p, seen)?;
+    pub fn retake_seen(&self, p: PId, seen: SyscallStatus) -> Option<OwnedP> {
+        let p = C::retake(self.syscall_word(p), p, seen)?;
         self.work(&p);
         Some(p)
     }
@@ -174,7 +174,7 @@ impl<H: Stage, C: Crossing> Tiny<H, C> {
 
     /// Lets go of `p`.
     pub fn release(&self, p: OwnedP, how: How) {
-        self.central.with(|c| c.let_go(p, how)).into_iter().for_each(|stopper| stopper.unpark());
+        self.central.with(|c| c.releasep(p, how)).into_iter().for_each(|stopper| stopper.unpark());
     }
 
     /// Some M runs what is queued under `p`, then lets go of it. Returns what it ran.
@@ -183,7 +183,7 @@ impl<H: Stage, C: Crossing> Tiny<H, C> {
         loop {
             let (g, stopper) = self.central.with(|c| match c.queued.pop_front() {
                 Some(g) => (Some(g), None),
-                None => (None, p.take().and_then(|p| c.let_go(p, how))),
+                None => (None, p.take().and_then(|p| c.releasep(p, how))),
             });
             stopper.into_iter().for_each(|stopper| stopper.unpark());
             match g {
@@ -216,14 +216,14 @@ impl<H: Stage, C: Crossing> Tiny<H, C> {
             self.wanted.ask(Want::Stop);
             while let Some(p) = c.pidleget() {
                 // If that was the last one, the stopper will see it before it sleeps.
-                let _stopper = c.let_go(p, How::Idle);
+                let _stopper = c.releasep(p, How::Idle);
             }
         });
     }
 
     /// The stopper looks at the first `procs` words.
     pub fn take_from_syscalls(&self, procs: usize) {
-        for p in self.words.iter().take(procs).filter_map(Custody::take_any) {
+        for p in self.words.iter().take(procs).filter_map(SyscallWord::take_any) {
             self.work(&p);
             self.release(p, How::Taken);
         }

@@ -1,16 +1,16 @@
 //! The smallest scheduler around `threads`: idle Ps and sleeping Ms in two lists under a lock. A new M does nothing: its
-//! mail, with the P, stays in its box.
+//! `nextp`, with the P, stays in its box.
 
 use crate::mutant;
-use crate::stage::{Cell, Stage};
+use crate::stage::{Cell, ModelHost};
 use spinpark::host::{Lock, SpawnError};
 use spinpark::kernel::protocol::threads::{Available, Neighbours};
-use spinpark::kernel::types::m::{M, MId, Mail, Seeking};
+use spinpark::kernel::types::m::{M, MId, NextP, SpinningToken};
 use spinpark::kernel::types::p::{OwnedP, PId};
 use std::sync::Arc;
 
 /// The smallest scheduler around the room.
-pub struct Tiny<H: Stage> {
+pub struct Tiny<H: ModelHost> {
     /// The Ms.
     pub ms: Box<[M<H>]>,
     /// What is under the lock.
@@ -26,7 +26,7 @@ pub struct Central {
     pub sleeping: Vec<MId>,
     /// Idle Ps.
     pub idle: Vec<PId>,
-    /// Is a seeker asked for? As `needspinning`.
+    /// Is a spinning M asked for? As `needspinning`.
     pub asked: bool,
     /// How many Ms were started.
     pub started: u32,
@@ -40,23 +40,23 @@ pub struct Central {
     pub closed: bool,
 }
 
-/// Mail with this P, and a count.
-pub fn mail(p: PId) -> Mail {
-    Mail::Run { p: OwnedP::assume(p), seeking: Some(Seeking::assume()) }
+/// NextP with this P, and a count.
+pub fn nextp(p: PId) -> NextP {
+    NextP::Run { p: OwnedP::assume(p), token: Some(SpinningToken::assume()) }
 }
 
 /// The P in it. `None`: its M is to end.
-pub fn open(mail: Mail) -> Option<PId> {
-    match mail {
-        Mail::Run { p, seeking } => {
-            seeking.into_iter().for_each(Seeking::relinquish);
+pub fn open(nextp: NextP) -> Option<PId> {
+    match nextp {
+        NextP::Run { p, token } => {
+            token.into_iter().for_each(SpinningToken::relinquish);
             Some(p.relinquish())
         }
-        Mail::Exit => None,
+        NextP::Exit => None,
     }
 }
 
-impl<H: Stage> Tiny<H> {
+impl<H: ModelHost> Tiny<H> {
     /// With so many Ms and Ps, and this under the lock.
     pub fn new(ms: usize, ps: usize, central: Central) -> Arc<Self> {
         Arc::new(Tiny {
@@ -82,22 +82,22 @@ impl Central {
     }
 }
 
-impl<H: Stage> Neighbours<H> for Tiny<H> {
+impl<H: ModelHost> Neighbours<H> for Tiny<H> {
     fn mget(&self) -> Available {
         self.central.with(|c| match c.wake() {
             Some(m) => Available::Sleeping(m),
             None => c.unused.pop().map_or(Available::None, Available::New),
         })
     }
-    fn mput(&self, m: MId) -> Option<Mail> {
+    fn mput(&self, m: MId) -> Option<NextP> {
         self.central.with(|c| {
-            if c.asked && mutant::twin() != Some("sleeps-on-a-request") && !c.idle.is_empty() {
+            if c.asked && mutant::variant() != Some("sleeps-on-a-request") && !c.idle.is_empty() {
                 c.asked = false;
-                return Some(mail(c.idle.remove(0)));
+                return Some(nextp(c.idle.remove(0)));
             }
             c.sleeping.push(m);
             c.one_less();
-            c.closed.then_some(Mail::Exit)
+            c.closed.then_some(NextP::Exit)
         })
     }
     fn newm(&self, _m: MId) -> Result<(), SpawnError> {
@@ -107,14 +107,14 @@ impl<H: Stage> Neighbours<H> for Tiny<H> {
             Ok(())
         })
     }
-    fn refused(&self, mail: Mail, m: Option<MId>) -> Option<(MId, Mail)> {
+    fn refused(&self, nextp: NextP, m: Option<MId>) -> Option<(MId, NextP)> {
         self.central.with(|c| {
             c.unused.extend(m);
-            let late = if mutant::twin() == Some("forgets-who-fell-asleep") { None } else { c.wake() };
+            let late = if mutant::variant() == Some("forgets-who-fell-asleep") { None } else { c.wake() };
             if let Some(late) = late {
-                return Some((late, mail));
+                return Some((late, nextp));
             }
-            c.idle.extend(open(mail));
+            c.idle.extend(open(nextp));
             c.asked = true;
             None
         })

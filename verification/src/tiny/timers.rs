@@ -1,14 +1,14 @@
-//! The word of a shelf of timers, and its wrong twins.
+//! The word of a shard of timers, and its wrong variants.
 
-use crate::stage::Stage;
+use crate::stage::ModelHost;
 use spinpark::atomic::Atomic;
 use spinpark::host::{Lock, Nanos};
 use spinpark::kernel::protocol::timers::{NEVER, Timers};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Timers on one shelf: the kernel's, or a wrong twin.
-pub enum Shelf<H: Stage> {
+/// Timers on one shard: the kernel's, or a wrong variant.
+pub enum Shard<H: ModelHost> {
     /// As it is.
     Right(Timers<H, u64>),
     /// `when` is told after the lock is released.
@@ -17,17 +17,17 @@ pub enum Shelf<H: Stage> {
     Stale(Timers<H, u64>, Atomic<H, u64>),
 }
 
-impl<H: Stage> Shelf<H> {
-    /// Empty; by the twin that is asked for on this thread.
+impl<H: ModelHost> Shard<H> {
+    /// Empty; by the variant that is asked for on this thread.
     ///
     /// # Panics
     /// If there is none of that name.
     pub fn new() -> Arc<Self> {
-        Arc::new(match crate::mutant::twin() {
-            None => Shelf::Right(Timers::new(1)),
-            Some("tells-when-late") => Shelf::Late(H::Lock::new(Vec::new()), Atomic::new(NEVER)),
-            Some("forgets-to-tell-when") => Shelf::Stale(Timers::new(1), Atomic::new(NEVER)),
-            Some(other) => panic!("timers has no twin `{other}`"),
+        Arc::new(match crate::mutant::variant() {
+            None => Shard::Right(Timers::new(1)),
+            Some("tells-when-late") => Shard::Late(H::Lock::new(Vec::new()), Atomic::new(NEVER)),
+            Some("forgets-to-tell-when") => Shard::Stale(Timers::new(1), Atomic::new(NEVER)),
+            Some(other) => panic!("timers has no variant `{other}`"),
         })
     }
 
@@ -37,16 +37,16 @@ impl<H: Stage> Shelf<H> {
     /// If it is not there any more.
     pub fn add(&self, when: Nanos, remove: bool) {
         match self {
-            Shelf::Right(timers) => {
+            Shard::Right(timers) => {
                 let (key, _) = timers.add(0, when, when);
                 assert!(!remove || timers.remove(key) == Some(when), "a timer that is not due was taken");
             }
-            Shelf::Stale(timers, told) => {
+            Shard::Stale(timers, told) => {
                 let (key, _) = timers.add(0, when, when);
                 told.store(timers.deadline(), Relaxed);
                 assert!(!remove || timers.remove(key) == Some(when), "a timer that is not due was taken");
             }
-            Shelf::Late(lock, told) => {
+            Shard::Late(lock, told) => {
                 let tell = |change: &mut dyn FnMut(&mut Vec<Nanos>)| {
                     let first = lock.with(|timers| {
                         change(timers);
@@ -62,11 +62,11 @@ impl<H: Stage> Shelf<H> {
         }
     }
 
-    /// What the shelf says: when the earliest is due.
+    /// What the shard says: when the earliest is due.
     pub fn deadline(&self) -> Nanos {
         match self {
-            Shelf::Right(timers) => timers.deadline(),
-            Shelf::Late(_, told) | Shelf::Stale(_, told) => told.load(Relaxed),
+            Shard::Right(timers) => timers.deadline(),
+            Shard::Late(_, told) | Shard::Stale(_, told) => told.load(Relaxed),
         }
     }
 }

@@ -41,7 +41,7 @@ fn record(key: &str) -> Option<MutantRecord> {
 }
 
 /// Builds them, one after the other, and tries each before every model.
-pub(crate) fn try_all(how: &How, is_asked: &dyn Fn(&str) -> bool) -> Result<Vec<Tried>, Stop> {
+pub(crate) fn try_all(how: &How, is_needspinning: &dyn Fn(&str) -> bool) -> Result<Vec<Tried>, Stop> {
     let this = std::env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
     let mut patience = if how.deep { Patience::DEEP } else { Patience::QUICK };
     // There are a few, and nobody knows which models cover them: all are asked.
@@ -49,7 +49,7 @@ pub(crate) fn try_all(how: &How, is_asked: &dyn Fn(&str) -> bool) -> Result<Vec<
     let models: Vec<&'static Model> = model::all().collect();
     let survey = matrix::survey(&this, &models, how.seed, patience, how.jobs(), |_, _, _| ())?;
     let survivors = Survivors::read()?;
-    let asked: Vec<_> = listed().filter(|(_, record)| is_asked(&record.name)).collect();
+    let asked: Vec<_> = listed().filter(|(_, record)| is_needspinning(&record.name)).collect();
     let (bar, mut all) = (bar(asked.len()), Vec::new());
     for (key, record) in asked {
         bar.set_message(format!("builds and tries {}", record.name));

@@ -84,8 +84,8 @@ pub(crate) fn run(row: &Row) -> Option<RunRecord> {
     })
 }
 
-/// A wrong twin: one line of the record for each model that must kill it.
-pub(crate) fn twin(kill: &Kill, with_picture: bool) -> MutantRecord {
+/// A wrong variant: one line of the record for each model that must kill it.
+pub(crate) fn variant(kill: &Kill, with_picture: bool) -> MutantRecord {
     let (file, line) = match mutant::site(kill.mutant.mutation) {
         Some(site) => (site.file.to_owned(), Some(site.line)),
         None => (String::new(), None),
@@ -98,7 +98,7 @@ pub(crate) fn twin(kill: &Kill, with_picture: bool) -> MutantRecord {
     let source = line.and_then(|line| source_line(&file, line)).unwrap_or_default().to_owned();
     MutantRecord {
         name: format!("{}, {} on {}", kill.mutant.name, kill.order.model, kill.order.engine),
-        sort: Sort::Twin,
+        sort: Sort::Variant,
         kind: String::new(),
         room: kill.mutant.room.to_owned(),
         file,
@@ -117,7 +117,7 @@ pub(crate) fn twin(kill: &Kill, with_picture: bool) -> MutantRecord {
 
 /// An exhibit of the museum, with the run that kills it.
 pub(crate) fn exhibit(exhibit: &Exhibit, kill: &Kill) -> ExhibitRecord {
-    let killed = twin(kill, false);
+    let killed = variant(kill, false);
     let source = match exhibit.source {
         Source::Read => "the issue, the fix or the code was read",
         Source::Told => "as others tell it; not verified",
@@ -159,8 +159,8 @@ pub(crate) fn exhibits(names: &[String]) -> Vec<&'static Exhibit> {
         let Exhibit { name: title, project, issue, mutant, .. } = exhibit;
         [title, project, issue, mutant].iter().any(|text| text.to_lowercase().contains(&name.to_lowercase()))
     };
-    let is_asked = |exhibit: &&Exhibit| names.is_empty() || names.iter().any(|name| is_of(exhibit, name));
-    museum::all().filter(is_asked).collect()
+    let is_needspinning = |exhibit: &&Exhibit| names.is_empty() || names.iter().any(|name| is_of(exhibit, name));
+    museum::all().filter(is_needspinning).collect()
 }
 
 /// Where this run explored less than the record says, a line each. Only what does not depend on the clock is compared.

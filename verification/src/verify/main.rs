@@ -34,18 +34,18 @@ use std::time::{Duration, Instant};
 
 /// Explores the interleavings of spinpark's kernel: the very source that runs on real cores.
 ///
-/// Without a command: every model on its engines, then every wrong twin. The table says for each model what is claimed,
+/// Without a command: every model on its engines, then every wrong variant. The table says for each model what is claimed,
 /// who explored it, within which bounds, and what may be said:
 ///
 ///   proved    a complete engine finished; the memory model is named
 ///   explored  the engine finished, but is known to miss executions (loom)
 ///   bounded   a bound was set and may have cut something off
-///   sampled   schedules were drawn by lot
+///   sampled   schedules were sampled at random
 ///   FAILED    it does not hold; the schedule is printed, and written to a file
 ///
 /// The column `reached` compares with a complete engine: 3/6 means 3 of the 6 outcomes there are.
 ///
-/// Exit status: 0 if all holds and every wrong twin was killed, 1 if not, 2 if it could not be asked that way.
+/// Exit status: 0 if all holds and every wrong variant was killed, 1 if not, 2 if it could not be asked that way.
 #[derive(Parser)]
 #[command(name = "cargo verify", bin_name = "cargo verify", version, verbatim_doc_comment, max_term_width = 120)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -71,14 +71,14 @@ enum Command {
         names: Vec<String>,
         #[command(flatten)]
         how: How,
-        /// Plays a wrong twin instead of the kernel; `cargo verify mutants --list` names them.
+        /// Plays a wrong variant instead of the kernel; `cargo verify mutants --list` names them.
         #[arg(long, value_name = "NAME")]
         mutant: Option<String>,
         /// Keeps the state of the exploration in this file, and goes on from there if it exists: for one model on rc11.
         #[arg(long, value_name = "FILE")]
         checkpoint: Option<PathBuf>,
     },
-    /// The kill matrix: every wrong twin, every access of the kernel in every weaker way, and every step of its source
+    /// The kill matrix: every wrong variant, every access of the kernel in every weaker way, and every step of its source
     /// dropped, doubled, swapped or mistaken.
     ///
     /// Each must be killed by a model. What lives on stands in `verification/survivors.toml` with its reason, or is
@@ -154,7 +154,7 @@ struct How {
     /// How many jobs at once, up to 1024. Default: as many as there are cores.
     #[arg(long, value_name = "N", value_parser = job::how_many)]
     jobs: Option<NonZeroUsize>,
-    /// The seed of the engines that draw schedules by lot.
+    /// The seed of the engines that draw schedules at random.
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
     /// Writes the results to this file, as a JSON array with an object for each model and engine.
@@ -254,7 +254,7 @@ fn everything(how: &How) -> Result<(), Stop> {
         // The matrix is tried by `cargo verify mutants`: what it has found out stays.
         record.matrix = spinpark_verification::publish::read(path).map(|old| old.matrix).unwrap_or_default();
         record.runs = rows.iter().filter_map(collect::run).collect();
-        record.mutants = kills.iter().map(|kill| collect::twin(kill, false)).collect();
+        record.mutants = kills.iter().map(|kill| collect::variant(kill, false)).collect();
         spinpark_verification::publish::write(path, &record)?;
     }
     let nothing_dropped = compare(&rows, how, true)?;
@@ -605,7 +605,7 @@ fn summary(rows: &[Row], kills: &[Kill], time: Duration) {
     let mut parts: Vec<String> = all.into_iter().filter_map(count).collect();
     let killed = kills.iter().filter(|kill| kill.verdict() == "killed").count();
     if !kills.is_empty() {
-        parts.push(format!("{killed} of {} kills of wrong twins", kills.len()));
+        parts.push(format!("{killed} of {} kills of wrong variants", kills.len()));
     }
     let outcomes = rows.iter().filter_map(|row| row.outcome.as_ref()).chain(kills.iter().map(|kill| &kill.outcome));
     let executions: u64 = outcomes.map(|outcome| outcome.executions + outcome.redundant).sum();

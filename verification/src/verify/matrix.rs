@@ -69,7 +69,7 @@ pub(crate) struct Judge {
     outcomes: BTreeSet<String>,
 }
 
-/// Who comes by what.
+/// Who covers what.
 #[derive(Debug, Default)]
 pub(crate) struct Survey {
     pub(crate) judges: Vec<Judge>,
@@ -82,7 +82,7 @@ pub(crate) struct Survey {
 pub(crate) struct Accused {
     pub(crate) record: MutantRecord,
     pub(crate) mistake: Mistake,
-    /// Which of the judges come by it.
+    /// Which of the judges covered it.
     pub(crate) judges: Vec<usize>,
 }
 
@@ -96,7 +96,7 @@ pub(crate) struct Tried {
     pub(crate) noticed: bool,
 }
 
-/// Each model's runs that may find something: a complete engine's, and what is drawn by lot, for a short time.
+/// Each model's runs that may find something: a complete engine's, and what is sampled at random, for a short time.
 fn judges_of(model: &'static Model, seed: u64, patience: Patience) -> Vec<Order> {
     let complete = if model.run_on(Engine::Rc11).is_some() { Engine::Rc11 } else { Engine::Sc };
     let runs = model.runs.iter().filter(|run| run.engine == complete || run.engine.samples());
@@ -111,7 +111,7 @@ fn judges_of(model: &'static Model, seed: u64, patience: Patience) -> Vec<Order>
     runs.map(order).collect()
 }
 
-/// Plays every model without a mistake, and writes down what it comes by.
+/// Plays every model without a mistake, and writes down what it covers.
 pub(crate) fn survey(
     program: &Path,
     models: &[&'static Model],
@@ -340,11 +340,11 @@ fn rounds(judges: &[usize], room: &str, survey: &Survey, patience: Patience) -> 
         (!is_of_room, !hears_all, (judge.seconds * 1000.0) as u64)
     };
     first.sort_by_key(cost);
-    // Whoever draws by lot sees what only large models have: some of them are asked, however many others there are.
-    let by_lot: Vec<usize> = first.iter().copied().filter(|&j| survey.judges[j].order.engine.samples()).collect();
+    // Whoever draws at random sees what only large models have: some of them are asked, however many others there are.
+    let at_random: Vec<usize> = first.iter().copied().filter(|&j| survey.judges[j].order.engine.samples()).collect();
     first.retain(|&j| !survey.judges[j].order.engine.samples());
-    first.truncate(patience.judges.saturating_sub(by_lot.len().min(patience.judges / 4)));
-    first.extend(by_lot.into_iter().take(patience.judges / 4));
+    first.truncate(patience.judges.saturating_sub(at_random.len().min(patience.judges / 4)));
+    first.extend(at_random.into_iter().take(patience.judges / 4));
     let mut second: Vec<usize> =
         first.iter().copied().filter(|&j| survey.judges[j].seconds > patience.glance).collect();
     // Half of the time for those who come first, half for those who need least.

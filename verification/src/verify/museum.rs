@@ -113,7 +113,7 @@ const PREFACE: &str = "\
 # The museum
 
 Bugs that real schedulers, queues and locks had. Each was made again here, by one line: of our kernel, or of a small
-faithful twin of the code that had it. Each is caught by a model, on the engine that is named. Without the line, the same
+faithful variant of the code that had it. Each is caught by a model, on the engine that is named. Without the line, the same
 model holds on the same engine.
 
 `cargo verify museum` plays them all, in seconds; `cargo verify museum NAME` shows one with its schedule. This page is

@@ -26,7 +26,7 @@ use std::time::Instant;
 #[derive(Args)]
 pub(crate) struct Asked {
     /// Only those whose names contain one of these. A name with a slash is a place in the kernel: `kernel/queues/runq.rs`; one
-    /// without is a wrong twin's: `stw-no-stopper-fence`.
+    /// without is a wrong variant's: `stw-no-stopper-fence`.
     #[arg(value_name = "NAME")]
     names: Vec<String>,
     /// Only of this sort; may be given several times. Default: all.
@@ -35,7 +35,7 @@ pub(crate) struct Asked {
     /// Only lists them.
     #[arg(long)]
     list: bool,
-    /// Prints the schedule that kills each wrong twin.
+    /// Prints the schedule that kills each wrong variant.
     #[arg(long)]
     show: bool,
     /// Keeps what is found out in this file, a line each, and goes on from there if it exists.
@@ -71,8 +71,8 @@ pub(crate) enum Trying {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Asking {
-    /// Wrong twins, written by hand.
-    Twin,
+    /// Wrong variants, written by hand.
+    Variant,
     /// Weaker orderings, and atomic steps that are torn.
     Ordering,
     /// Steps of the source.
@@ -83,7 +83,7 @@ impl Asked {
     fn wants(&self, sort: Asking) -> bool {
         let is_place = |name: &String| name.contains('/');
         let is_meant = match sort {
-            Asking::Twin => self.names.is_empty() || !self.names.iter().all(is_place),
+            Asking::Variant => self.names.is_empty() || !self.names.iter().all(is_place),
             _ => self.names.is_empty() || self.names.iter().any(is_place),
         };
         if self.sort.is_empty() { is_meant } else { self.sort.contains(&sort) }
@@ -98,16 +98,16 @@ pub(crate) fn run(asked: &Asked) -> Result<(), Stop> {
     asked.how.refuse("mutants", &["--engine", "--schedules", "--readme"])?;
     all_named(&asked.names)?;
     check_files(&asked.how)?;
-    let wants_twins = asked.wants(Asking::Twin) && !asked.argued && !asked.alone;
-    let twins: Vec<&Mutant> = mutant::all().filter(|twin| wants_twins && asked.names(twin.name)).collect();
+    let wants_variants = asked.wants(Asking::Variant) && !asked.argued && !asked.alone;
+    let variants: Vec<&Mutant> = mutant::all().filter(|variant| wants_variants && asked.names(variant.name)).collect();
     if asked.list {
-        return list(asked, &twins);
+        return list(asked, &variants);
     }
     let mut holds = true;
-    let mut found = twins.len();
+    let mut found = variants.len();
     let (mut json, mut matrix) = (Vec::new(), Vec::new());
-    if !twins.is_empty() {
-        let (all_killed, objects) = try_twins(&twins, asked);
+    if !variants.is_empty() {
+        let (all_killed, objects) = try_variants(&variants, asked);
         holds &= all_killed;
         json.extend(objects);
     }
@@ -168,8 +168,8 @@ fn keep_and_compare(how: &How, matrix: &[MutantRecord]) -> Result<bool, Stop> {
     Ok(lost.is_empty())
 }
 
-fn list(asked: &Asked, twins: &[&Mutant]) -> Result<(), Stop> {
-    twins.iter().for_each(|twin| print(&format!("{:36} {}\n", twin.name, twin.what)));
+fn list(asked: &Asked, variants: &[&Mutant]) -> Result<(), Stop> {
+    variants.iter().for_each(|variant| print(&format!("{:36} {}\n", variant.name, variant.what)));
     if asked.sort.contains(&Asking::Step) {
         for step in steps(&build()?.models)?.iter().filter(|step| asked.names(&step.file)) {
             let Step { file, line, kind, what, .. } = step;
@@ -179,8 +179,8 @@ fn list(asked: &Asked, twins: &[&Mutant]) -> Result<(), Stop> {
     Ok(())
 }
 
-fn try_twins(twins: &[&'static Mutant], asked: &Asked) -> (bool, Vec<serde_json::Value>) {
-    let kills = run_kills(kill_orders(twins, &asked.how), &asked.how);
+fn try_variants(variants: &[&'static Mutant], asked: &Asked) -> (bool, Vec<serde_json::Value>) {
+    let kills = run_kills(kill_orders(variants, &asked.how), &asked.how);
     if asked.show {
         for kill in &kills {
             if let Some(schedule) = schedule(&kill.order, &kill.outcome) {
@@ -201,7 +201,7 @@ pub(crate) fn try_sort(
     how: &How,
     trying: Trying,
     resume: Option<&Path>,
-    is_asked: &dyn Fn(&str) -> bool,
+    is_needspinning: &dyn Fn(&str) -> bool,
 ) -> Result<Vec<Tried>, Stop> {
     let jobs = how.jobs();
     let mut patience = if how.deep { Patience::DEEP } else { Patience::QUICK };
@@ -223,7 +223,7 @@ pub(crate) fn try_sort(
     let survey = matrix::survey(program, &models, how.seed, patience, jobs, |done, all, name| {
         survey_bar.set_length(all as u64);
         survey_bar.set_position(done as u64);
-        survey_bar.set_message(format!("who comes by which {what}: {name}"));
+        survey_bar.set_message(format!("who covers which {what}: {name}"));
     })?;
     survey_bar.finish_and_clear();
     let accused = match sort {
@@ -239,7 +239,7 @@ pub(crate) fn try_sort(
     }
     let accused: Vec<Accused> = accused
         .into_iter()
-        .filter(|accused| is_asked(&accused.record.name) && trying.takes(&accused.record, &survivors))
+        .filter(|accused| is_needspinning(&accused.record.name) && trying.takes(&accused.record, &survivors))
         .collect();
     let order: BTreeMap<String, usize> =
         accused.iter().enumerate().map(|(i, accused)| (accused.record.name.clone(), i)).collect();

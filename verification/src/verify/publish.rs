@@ -68,7 +68,7 @@ fn holds(record: &Record) -> bool {
         && record.museum.iter().all(|exhibit| dies(exhibit.fate))
 }
 
-/// Models, twins, museum, orderings and steps, as far as this shard takes them.
+/// Models, variants, museum, orderings and steps, as far as this shard takes them.
 fn everything(asked: &Asked) -> Result<Record, Stop> {
     let how = &asked.how;
     let takes = |key: &str| asked.shard.is_none_or(|shard| shard.takes(key));
@@ -82,11 +82,11 @@ fn everything(asked: &Asked) -> Result<Record, Stop> {
         runs.into_iter().filter(|order| takes(&format!("{} {} {}", order.model, order.engine, order.bounds))).collect();
     let outcomes = run_all(&runs, how);
     record.runs = rows(runs, outcomes).iter().filter_map(collect::run).collect();
-    let twins: Vec<&Mutant> = mutant::all().filter(|twin| takes(twin.name)).collect();
+    let variants: Vec<&Mutant> = mutant::all().filter(|variant| takes(variant.name)).collect();
     let mut shown = "";
-    for kill in run_kills(kill_orders(&twins, how), how) {
+    for kill in run_kills(kill_orders(&variants, how), how) {
         // One picture is enough for each.
-        record.mutants.push(collect::twin(&kill, kill.mutant.name != shown));
+        record.mutants.push(collect::variant(&kill, kill.mutant.name != shown));
         shown = kill.mutant.name;
     }
     for sort in [Asking::Ordering, Asking::Step] {

@@ -9,7 +9,7 @@
 //! The price is a few more steps an access. It mends this gap, and no other of loom's.
 
 use super::trace;
-use crate::stage::{Mixes, PlainAccess, Stage};
+use crate::stage::{Mixes, ModelHost, PlainAccess};
 use spinpark::host::{self, Host, Nanos, SpawnError, Word as _};
 use std::marker::PhantomData;
 use std::sync::atomic::Ordering::{self, Relaxed};
@@ -26,7 +26,7 @@ pub struct Word<H: Host, W = <H as Host>::Word> {
     marks: [H::Word; THREADS],
 }
 
-impl<H: Stage, W> Word<H, W> {
+impl<H: ModelHost, W> Word<H, W> {
     fn reads(&self) {
         self.marks[H::me()].store(0, Relaxed);
     }
@@ -37,7 +37,7 @@ impl<H: Stage, W> Word<H, W> {
     }
 }
 
-impl<H: Stage, W: host::Word> host::Word for Word<H, W> {
+impl<H: ModelHost, W: host::Word> host::Word for Word<H, W> {
     #[track_caller]
     fn new(value: u64) -> Self {
         Word { word: W::new(value), marks: std::array::from_fn(|_| H::Word::new(0)) }
@@ -69,7 +69,7 @@ impl<H: Stage, W: host::Word> host::Word for Word<H, W> {
     }
 }
 
-impl<H: Stage, W: PlainAccess> PlainAccess for Word<H, W> {
+impl<H: ModelHost, W: PlainAccess> PlainAccess for Word<H, W> {
     #[track_caller]
     fn plain_load(&self) -> u64 {
         self.reads();
@@ -86,7 +86,7 @@ impl<H: Mixes> Mixes for Apart<H> {
     type Mixed = Word<H, H::Mixed>;
 }
 
-impl<H: Stage> Host for Apart<H> {
+impl<H: ModelHost> Host for Apart<H> {
     type Word = Word<H>;
     type Lock<T: Send + 'static> = H::Lock<T>;
     type Parker = H::Parker;
@@ -99,7 +99,7 @@ impl<H: Stage> Host for Apart<H> {
     host_and_spawn_as_beneath!();
 }
 
-impl<H: Stage> Stage for Apart<H> {
+impl<H: ModelHost> ModelHost for Apart<H> {
     type Cell<T: Copy + Send + 'static> = H::Cell<T>;
 
     threads_as_beneath!();

@@ -3,7 +3,7 @@
 //!
 //! All threads of an execution are counted together, since they take turns on one thread of the machine.
 
-use crate::stage::Stage;
+use crate::stage::ModelHost;
 use spinpark::host::{self, Host, Nanos, SpawnError};
 use std::cell::Cell;
 use std::fmt;
@@ -187,7 +187,7 @@ impl<H: Host> Host for Count<H> {
     }
 }
 
-impl<H: Stage> Stage for Count<H> {
+impl<H: ModelHost> ModelHost for Count<H> {
     const IS_REAL: bool = H::IS_REAL;
     type Cell<T: Copy + Send + 'static> = H::Cell<T>;
 

@@ -3,7 +3,7 @@
 //!
 //! Go has one such window under `debugExtendGrunningNoP`; here it is every access.
 
-use crate::stage::Stage;
+use crate::stage::ModelHost;
 use spinpark::host::{self, Host, Nanos, SpawnError};
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -70,7 +70,7 @@ impl<H: Host> host::Word for Word<H> {
     }
 }
 
-/// A parker of `H`'s that also returns for no reason now and then.
+/// A parker of `H`'s that also wakes spuriously now and then.
 pub struct Parker<H: Host>(H::Parker);
 
 impl<H: Host> host::Parker for Parker<H> {
@@ -108,7 +108,7 @@ impl<H: Host> Host for Jitter<H> {
     host_and_spawn_as_beneath!();
 }
 
-impl<H: Stage> Stage for Jitter<H> {
+impl<H: ModelHost> ModelHost for Jitter<H> {
     const IS_REAL: bool = H::IS_REAL;
     type Cell<T: Copy + Send + 'static> = H::Cell<T>;
 

@@ -28,7 +28,7 @@ macro_rules! host_and_spawn_as_beneath {
     };
 }
 
-/// In an `impl Stage` for a host around `H`: the same threads.
+/// In an `impl ModelHost` for a host around `H`: the same threads.
 macro_rules! threads_as_beneath {
     () => {
         type Thread<T: Send + 'static> = H::Thread<T>;

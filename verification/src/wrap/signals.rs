@@ -8,7 +8,7 @@
 //!
 //! loom knows no choice, and never sends a signal.
 
-use crate::stage::Stage;
+use crate::stage::ModelHost;
 use spinpark::host::{self, Host, Nanos, SpawnError};
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -34,7 +34,7 @@ thread_local! {
 /// The calling thread of the model hears signals, as long as this lives.
 pub struct Listens(usize);
 
-impl<H: Stage> Signals<H> {
+impl<H: ModelHost> Signals<H> {
     /// An execution begins: nobody listens. One that was broken off may have left somebody who did.
     pub fn begin() {
         HANDLERS.with_borrow_mut(Vec::clear);
@@ -75,7 +75,7 @@ impl Drop for Listens {
 /// A word of `H`'s.
 pub struct Word<H: Host>(H::Word);
 
-impl<H: Stage> host::Word for Word<H> {
+impl<H: ModelHost> host::Word for Word<H> {
     #[track_caller]
     fn new(value: u64) -> Self {
         Word(H::Word::new(value))
@@ -107,7 +107,7 @@ impl<H: Stage> host::Word for Word<H> {
     }
 }
 
-impl<H: Stage> Host for Signals<H> {
+impl<H: ModelHost> Host for Signals<H> {
     type Word = Word<H>;
     type Lock<T: Send + 'static> = H::Lock<T>;
     type Parker = H::Parker;
@@ -120,7 +120,7 @@ impl<H: Stage> Host for Signals<H> {
     host_and_spawn_as_beneath!();
 }
 
-impl<H: Stage> Stage for Signals<H> {
+impl<H: ModelHost> ModelHost for Signals<H> {
     type Cell<T: Copy + Send + 'static> = H::Cell<T>;
     threads_as_beneath!();
 }

@@ -3,7 +3,7 @@
 //! Switched off it adds a test of one flag. It makes no access of its own, so it changes nothing for the engine.
 
 use super::weaken::is_weakened;
-use crate::stage::{self, Cell, Stage};
+use crate::stage::{self, Cell, ModelHost};
 use spinpark::host::{self, Host, Nanos, SpawnError};
 use std::cell::{Cell as StdCell, RefCell};
 use std::marker::PhantomData;
@@ -50,7 +50,7 @@ pub fn name_thread(name: &str) -> usize {
     })
 }
 
-/// What the main thread plays in this scene.
+/// What the main thread plays in this scenario.
 pub fn main_plays(role: &str) {
     THREADS.with_borrow_mut(|threads| threads[0] = role.to_owned());
 }
@@ -76,7 +76,7 @@ pub(super) fn is_on() -> bool {
 }
 
 /// One more step of the calling thread.
-pub(super) fn write_down<H: Stage>(mut what: String, at: &'static Location<'static>) {
+pub(super) fn write_down<H: ModelHost>(mut what: String, at: &'static Location<'static>) {
     if is_weakened(at) && !what.starts_with("no ") {
         what.push_str(" (weakened)");
     }
@@ -91,7 +91,7 @@ pub struct Trace<H>(PhantomData<fn() -> H>);
 /// A word of `H`'s, with a number to name it.
 pub struct Word<H: Host>(H::Word, u32);
 
-impl<H: Stage> host::Word for Word<H> {
+impl<H: ModelHost> host::Word for Word<H> {
     #[track_caller]
     fn new(value: u64) -> Self {
         WORDS.set(WORDS.get() + 1);
@@ -146,7 +146,7 @@ impl<H: Stage> host::Word for Word<H> {
 /// A parker of `H`'s.
 pub struct Parker<H: Host>(H::Parker);
 
-impl<H: Stage> host::Parker for Parker<H> {
+impl<H: ModelHost> host::Parker for Parker<H> {
     fn new() -> Self {
         Parker(H::Parker::new())
     }
@@ -180,9 +180,9 @@ impl<H: Stage> host::Parker for Parker<H> {
 }
 
 /// A cell of `H`'s.
-pub struct TracedCell<H: Stage, T: Copy + Send + 'static>(H::Cell<T>);
+pub struct TracedCell<H: ModelHost, T: Copy + Send + 'static>(H::Cell<T>);
 
-impl<H: Stage, T: Copy + Send + 'static> Cell<T> for TracedCell<H, T> {
+impl<H: ModelHost, T: Copy + Send + 'static> Cell<T> for TracedCell<H, T> {
     fn new(value: T) -> Self {
         TracedCell(H::Cell::new(value))
     }
@@ -202,7 +202,7 @@ impl<H: Stage, T: Copy + Send + 'static> Cell<T> for TracedCell<H, T> {
     }
 }
 
-impl<H: Stage> Host for Trace<H> {
+impl<H: ModelHost> Host for Trace<H> {
     type Word = Word<H>;
     type Lock<T: Send + 'static> = H::Lock<T>;
     type Parker = Parker<H>;
@@ -220,7 +220,7 @@ impl<H: Stage> Host for Trace<H> {
     host_and_spawn_as_beneath!();
 }
 
-impl<H: Stage> Stage for Trace<H> {
+impl<H: ModelHost> ModelHost for Trace<H> {
     type Cell<T: Copy + Send + 'static> = TracedCell<H, T>;
 
     threads_as_beneath!();

@@ -7,7 +7,7 @@
 //! to drain there hides nothing that a kernel's own fences are there for, since each follows its lock.)
 
 use super::trace;
-use crate::stage::Stage;
+use crate::stage::ModelHost;
 use spinpark::host::{self, Host, Nanos, SpawnError};
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -33,7 +33,7 @@ pub fn begin() {
     BUFFERS.with_borrow_mut(Vec::clear);
 }
 
-fn with_buffer<H: Stage, R>(f: impl FnOnce(&mut VecDeque<Pending>) -> R) -> R {
+fn with_buffer<H: ModelHost, R>(f: impl FnOnce(&mut VecDeque<Pending>) -> R) -> R {
     let me = H::me();
     BUFFERS.with_borrow_mut(|buffers| {
         if buffers.len() <= me {
@@ -43,16 +43,16 @@ fn with_buffer<H: Stage, R>(f: impl FnOnce(&mut VecDeque<Pending>) -> R) -> R {
     })
 }
 
-fn drain_one<H: Stage>() -> bool {
+fn drain_one<H: ModelHost>() -> bool {
     let oldest = with_buffer::<H, _>(VecDeque::pop_front);
     oldest.map(|store| (store.drain)()).is_some()
 }
 
-fn drain_all<H: Stage>() {
+fn drain_all<H: ModelHost>() {
     while drain_one::<H>() {}
 }
 
-fn drain_some<H: Stage>() {
+fn drain_some<H: ModelHost>() {
     while !with_buffer::<H, _>(|buffer| buffer.is_empty()) && H::choose(2) == 1 {
         drain_one::<H>();
     }
@@ -64,13 +64,13 @@ pub struct Tso<H>(PhantomData<fn() -> H>);
 /// A word of `H`'s. Shared with the buffers.
 pub struct Word<H: Host>(Arc<H::Word>);
 
-impl<H: Stage> Word<H> {
+impl<H: ModelHost> Word<H> {
     fn key(&self) -> usize {
         Arc::as_ptr(&self.0) as *const () as usize
     }
 }
 
-impl<H: Stage> host::Word for Word<H> {
+impl<H: ModelHost> host::Word for Word<H> {
     #[track_caller]
     fn new(value: u64) -> Self {
         Word(Arc::new(H::Word::new(value)))
@@ -115,7 +115,7 @@ impl<H: Stage> host::Word for Word<H> {
 /// A lock of `H`'s.
 pub struct Lock<H: Host, T: Send + 'static>(H::Lock<T>);
 
-impl<H: Stage, T: Send + 'static> host::Lock<T> for Lock<H, T> {
+impl<H: ModelHost, T: Send + 'static> host::Lock<T> for Lock<H, T> {
     fn new(value: T) -> Self {
         Lock(H::Lock::new(value))
     }
@@ -132,7 +132,7 @@ impl<H: Stage, T: Send + 'static> host::Lock<T> for Lock<H, T> {
 /// A parker of `H`'s.
 pub struct Parker<H: Host>(H::Parker);
 
-impl<H: Stage> host::Parker for Parker<H> {
+impl<H: ModelHost> host::Parker for Parker<H> {
     fn new() -> Self {
         Parker(H::Parker::new())
     }
@@ -153,7 +153,7 @@ impl<H: Stage> host::Parker for Parker<H> {
     }
 }
 
-impl<H: Stage> Host for Tso<H> {
+impl<H: ModelHost> Host for Tso<H> {
     type Word = Word<H>;
     type Lock<T: Send + 'static> = Lock<H, T>;
     type Parker = Parker<H>;
@@ -177,7 +177,7 @@ impl<H: Stage> Host for Tso<H> {
     }
 }
 
-impl<H: Stage> Stage for Tso<H> {
+impl<H: ModelHost> ModelHost for Tso<H> {
     type Thread<T: Send + 'static> = H::Thread<T>;
     /// Plain memory is buffered like any other; but a model's cells are never raced for under TSO.
     type Cell<T: Copy + Send + 'static> = H::Cell<T>;

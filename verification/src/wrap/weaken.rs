@@ -4,7 +4,7 @@
 //! The line is chosen at run time, so one build holds every such mutant and the kernel itself carries none. And it can
 //! write down which accesses are made at all, so that none is forgotten.
 
-use crate::stage::Stage;
+use crate::stage::ModelHost;
 use serde::{Deserialize, Serialize};
 use spinpark::host::{self, Host, Nanos, SpawnError, Word as _};
 use std::cell::{Cell as StdCell, RefCell};
@@ -111,12 +111,12 @@ thread_local! {
 }
 
 /// From now on, on this thread, this is wrong, and nothing else.
-pub fn spoil(fault: Option<Fault>) {
+pub fn mutate(fault: Option<Fault>) {
     FAULT.set(fault);
     HITS.set(0);
 }
 
-/// How often the spoilt place was come by. A mutant that never was is no mutant.
+/// How often the mutated place was covered. A mutant that never was is no mutant.
 pub fn hits() -> u64 {
     HITS.get()
 }
@@ -144,7 +144,7 @@ impl Site {
     }
 }
 
-/// Is this the spoilt place? For display.
+/// Is this the mutated place? For display.
 pub(super) fn is_weakened(at: &'static Location<'static>) -> bool {
     FAULT.get().is_some_and(|fault| fault.site.is_at(at))
 }
@@ -253,7 +253,7 @@ pub struct Weaken<H>(PhantomData<fn() -> H>);
 /// A word of `H`'s.
 pub struct Word<H: Host>(H::Word);
 
-impl<H: Stage> Word<H> {
+impl<H: ModelHost> Word<H> {
     /// Reads, and then writes what `next` makes of it, if anything.
     #[track_caller]
     fn torn(&self, order: Ordering, next: impl FnOnce(u64) -> Option<u64>) -> u64 {
@@ -266,7 +266,7 @@ impl<H: Stage> Word<H> {
     }
 }
 
-impl<H: Stage> host::Word for Word<H> {
+impl<H: ModelHost> host::Word for Word<H> {
     #[track_caller]
     fn new(value: u64) -> Self {
         Word(H::Word::new(value))
@@ -306,7 +306,7 @@ impl<H: Stage> host::Word for Word<H> {
     }
 }
 
-impl<H: Stage> Host for Weaken<H> {
+impl<H: ModelHost> Host for Weaken<H> {
     type Word = Word<H>;
     type Lock<T: Send + 'static> = H::Lock<T>;
     type Parker = H::Parker;
@@ -322,7 +322,7 @@ impl<H: Stage> Host for Weaken<H> {
     host_and_spawn_as_beneath!();
 }
 
-impl<H: Stage> Stage for Weaken<H> {
+impl<H: ModelHost> ModelHost for Weaken<H> {
     type Cell<T: Copy + Send + 'static> = H::Cell<T>;
 
     threads_as_beneath!();

@@ -9,7 +9,7 @@ use spinpark::kernel::sched::Sched;
 use spinpark::kernel::sched::config::Config;
 use spinpark::kernel::sched::observer::{Event, Observer};
 use spinpark::kernel::types::g::G;
-use spinpark_verification::stage::Stage;
+use spinpark_verification::stage::ModelHost;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire};
@@ -29,7 +29,7 @@ pub(crate) enum Act {
 }
 
 /// Gs 1 to n come from outside, by turns from two threads. At most `max_ms` Ms.
-pub(crate) fn play<H: Stage>(acts: &'static [Act], max_ms: usize, order: SearchOrder) -> Trace {
+pub(crate) fn play<H: ModelHost>(acts: &'static [Act], max_ms: usize, order: SearchOrder) -> Trace {
     let config = Config {
         procs: 2,
         ring: 8,
@@ -65,7 +65,7 @@ pub(crate) fn play<H: Stage>(acts: &'static [Act], max_ms: usize, order: SearchO
     trace
 }
 
-struct World<H: Stage> {
+struct World<H: ModelHost> {
     acts: &'static [Act],
     log: Log,
     all_asleep: H::Parker,
@@ -73,11 +73,11 @@ struct World<H: Stage> {
     left: Atomic<H, u64>,
     /// The number that was given last.
     fresh: Atomic<H, u64>,
-    /// A bit for each G that has made way, or its call.
+    /// A bit for each G that has yielded, or its call.
     paused: Atomic<H, u64>,
 }
 
-impl<H: Stage> Observer for World<H> {
+impl<H: ModelHost> Observer for World<H> {
     fn event(&self, event: Event<'_>) {
         self.log.tell(H::me(), event);
         if let Event::Slept { sleeping, alive, .. } = event
@@ -92,13 +92,13 @@ fn g(n: u64) -> G {
     G::from_raw(NonZeroU64::new(n).expect("numbers begin at 1"))
 }
 
-fn submit<H: Stage>(sched: &Arc<Sched<H, World<H>>>, first: u64) {
+fn submit<H: ModelHost>(sched: &Arc<Sched<H, World<H>>>, first: u64) {
     for n in (first..=sched.observer().acts.len() as u64).step_by(2) {
         assert!(sched.submit(g(n)).is_ok(), "the scheduler is open");
     }
 }
 
-fn life<H: Stage>(sched: &Arc<Sched<H, World<H>>>, mut worker: Worker) {
+fn life<H: ModelHost>(sched: &Arc<Sched<H, World<H>>>, mut worker: Worker) {
     let world = sched.observer();
     while let Some((mut mine, g)) = sched.next(worker) {
         let n = g.id();
@@ -143,7 +143,7 @@ fn life<H: Stage>(sched: &Arc<Sched<H, World<H>>>, mut worker: Worker) {
     }
 }
 
-fn over<H: Stage>(world: &World<H>, worker: &Worker, g: G) {
+fn over<H: ModelHost>(world: &World<H>, worker: &Worker, g: G) {
     let n = g.into_raw().get();
     world.event(Event::Dead { m: worker.m(), p: Some(worker.p()), g: n });
     world.left.fetch_sub(1, AcqRel);

@@ -2,7 +2,7 @@
 
 use spinpark::host::{Host, Lock as _, Parker as _, Word as _};
 use spinpark_verification::rc11::{Lock, Parker, PlainCell, Rc11, Word};
-use spinpark_verification::stage::{Cell, Stage};
+use spinpark_verification::stage::{Cell, ModelHost};
 use spinpark_verification::wrap::trace::main_plays;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
@@ -13,16 +13,16 @@ struct Parking {
     nmspinning: Word,
 }
 
-/// A submitter queues a G, and wakes somebody if nobody looks for work. A seeker says that it looks no longer, and looks
+/// A submitter queues a G, and wakes somebody if nobody looks for work. A spinning M says that it looks no longer, and looks
 /// a last time. With both fences one of them sees the other.
-pub(crate) fn parking(submitter_has_fence: bool, seeker_has_fence: bool) -> String {
+pub(crate) fn parking(submitter_has_fence: bool, spinning_m_has_fence: bool) -> String {
     main_plays("submitter");
     let kernel = Arc::new(Parking { queued: Word::new(0), nmspinning: Word::new(1) });
     let theirs = Arc::clone(&kernel);
-    let seeker = Rc11::fork("seeker", move || {
+    let spinning_m = Rc11::fork("spinning_m", move || {
         let Parking { queued, nmspinning } = &*theirs;
         nmspinning.swap(0, AcqRel);
-        if seeker_has_fence {
+        if spinning_m_has_fence {
             Rc11::fence(SeqCst);
         }
         queued.load(Relaxed) == 1
@@ -33,8 +33,8 @@ pub(crate) fn parking(submitter_has_fence: bool, seeker_has_fence: bool) -> Stri
         Rc11::fence(SeqCst);
     }
     let wakes = nmspinning.load(Relaxed) == 0;
-    let sees = Rc11::join(seeker);
-    assert!(wakes || sees, "the G is slept on");
+    let sees = Rc11::join(spinning_m);
+    assert!(wakes || sees, "the G is missed");
     String::new()
 }
 

@@ -4,7 +4,7 @@
 use super::proved;
 use spinpark::host::Word as _;
 use spinpark_verification::rc11::{Config, Rc11, Word, spin};
-use spinpark_verification::stage::Stage;
+use spinpark_verification::stage::ModelHost;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
@@ -76,7 +76,7 @@ impl Ring {
 }
 
 /// The owner pushes so many and pops so many, beside so many thieves.
-fn scene(size: u64, pushes: u64, pops: u64, thieves: usize, thief: Thief) -> String {
+fn scenario(size: u64, pushes: u64, pops: u64, thieves: usize, thief: Thief) -> String {
     let ring = Ring::new(size);
     let steal = |ring: Arc<Ring>| Rc11::fork("thief", move || ring.steal(thief));
     let thieves: Vec<_> = (0..thieves).map(|_| steal(Arc::clone(&ring))).collect();
@@ -91,24 +91,24 @@ const TAKES_HALF: Thief = Thief { takes_half: true, waits: false };
 
 /// Four are pushed and two popped beside three thieves who take half, and try again.
 pub(super) fn large_with_waiting() -> String {
-    scene(4, 4, 2, 3, Thief { waits: true, ..TAKES_HALF })
+    scenario(4, 4, 2, 3, Thief { waits: true, ..TAKES_HALF })
 }
 
 #[test]
 fn of_two_pushes_and_a_pop_beside_a_thief_who_waits() {
     let thief = Thief { waits: true, ..TAKES_ONE };
-    let tally = proved(&Config::default(), move || scene(2, 2, 1, 1, thief));
+    let tally = proved(&Config::default(), move || scenario(2, 2, 1, 1, thief));
     assert_eq!((tally.executions, tally.blocked), (7, 2));
 }
 
 #[test]
 fn of_two_pushes_and_a_pop_beside_a_thief_who_tries_once() {
-    let tally = proved(&Config::default(), || scene(2, 2, 1, 1, TAKES_ONE));
+    let tally = proved(&Config::default(), || scenario(2, 2, 1, 1, TAKES_ONE));
     assert_eq!((tally.executions, tally.blocked), (9, 0));
 }
 
 #[test]
 fn of_four_pushes_and_two_pops_beside_three_thieves_who_take_half() {
-    let tally = proved(&Config::default(), || scene(4, 4, 2, 3, TAKES_HALF));
+    let tally = proved(&Config::default(), || scenario(4, 4, 2, 3, TAKES_HALF));
     assert_eq!((tally.executions, tally.blocked), (37_450, 0));
 }

@@ -3,7 +3,7 @@
 use super::{beside, outcomes, proved, refuted};
 use spinpark::host::{Host, Parker as _, Word as _};
 use spinpark_verification::rc11::{Config, Parker, Rc11, Word};
-use spinpark_verification::stage::Stage;
+use spinpark_verification::stage::ModelHost;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 

@@ -6,7 +6,7 @@ use crate::room::{Program, Room, reached, reached_if};
 use spinpark::kernel::protocol::locked::{Wake, Woken};
 use spinpark::kernel::types::m::MId;
 use spinpark::kernel::types::p::{OwnedP, PId};
-use spinpark_verification::stage::Stage;
+use spinpark_verification::stage::ModelHost;
 use spinpark_verification::tiny::bound::Truth;
 use spinpark_verification::tiny::locked::{Central, Tiny};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
 
 /// The stage.
-pub(super) struct Hall<H: Stage> {
+pub(super) struct Hall<H: ModelHost> {
     tiny: Arc<Tiny<H>>,
     /// How many threads, beside the worker, have yet to end. No part of what is checked.
     left: AtomicUsize,
@@ -30,7 +30,7 @@ const OUTSIDE: usize = MS + 1;
 
 /// At first the P is somebody's, and each G that does anything has its ticket in the queue. `counts`: which of the Ms,
 /// and of who is outside, may do something.
-fn scene(counts: &[bool], worker: bool) -> Central {
+fn scenario(counts: &[bool], worker: bool) -> Central {
     let mut truth = Truth::new(OUTSIDE + 1);
     let parties = (0..MS).chain([OUTSIDE]).zip(counts);
     parties.filter(|(_, counts)| !**counts).for_each(|(party, _)| truth.ends(party));
@@ -48,13 +48,13 @@ fn scene(counts: &[bool], worker: bool) -> Central {
     }
 }
 
-impl<H: Stage> Hall<H> {
+impl<H: ModelHost> Hall<H> {
     pub(super) fn play<R: Room<Op = Op, Setup = Setup>>(program: &Program<R>, knows_outside: bool) -> String {
         let acts: Vec<bool> = (0..=MS).map(|thread| !program.of(thread).is_empty()).collect();
         let left = acts.iter().filter(|acts| **acts).count();
         let worker = program.setup.worker && left > 0;
         let counts: Vec<bool> = (0..=MS).map(|thread| acts[thread] && (thread < MS || knows_outside)).collect();
-        let tiny = Tiny::<H>::new("M0", MS + 1, scene(&counts, worker));
+        let tiny = Tiny::<H>::new("M0", MS + 1, scenario(&counts, worker));
         let hall = Arc::new(Hall { tiny, left: AtomicUsize::new(left), knows_outside });
         hall.tiny.release(OwnedP::assume(PId(0)));
         let sleeper = worker.then(|| {
@@ -81,12 +81,12 @@ impl<H: Stage> Hall<H> {
     }
 
     fn m(&self, m: MId, ops: Vec<Op>) {
-        let p = Some(self.tiny.receive_p(m));
+        let p = Some(self.tiny.wait_p(m));
         let mut actor = Actor { hall: self, m, p, was_told: false };
         ops.into_iter().for_each(|op| actor.act(op));
         actor.exit();
         actor.p.take().map(OwnedP::relinquish);
-        self.ends(m.index(), Central::let_go);
+        self.ends(m.index(), Central::releasep);
     }
 
     fn outside(&self, ops: Vec<Op>) {
@@ -130,7 +130,7 @@ impl<H: Stage> Hall<H> {
     fn works(&self) {
         let mut is_over = false;
         while !is_over {
-            let p = self.tiny.receive_p(WORKER);
+            let p = self.tiny.wait_p(WORKER);
             while let Some(m) = self.tiny.with(|c| {
                 let queue = if c.local.is_empty() { &mut c.queued } else { &mut c.local };
                 (!queue.is_empty()).then(|| queue.remove(0))
@@ -151,7 +151,7 @@ impl<H: Stage> Hall<H> {
                 } else {
                     c.sleeping.push(WORKER);
                 }
-                (is_over, c.let_go())
+                (is_over, c.releasep())
             });
         }
     }
@@ -177,20 +177,20 @@ impl<H: Stage> Hall<H> {
     fn start(&self) {
         self.tiny.central(|c| {
             c.stopping = false;
-            ((), if std::mem::take(&mut c.held) { c.let_go() } else { None })
+            ((), if std::mem::take(&mut c.held) { c.releasep() } else { None })
         });
     }
 }
 
 /// An M with its bound G. `p` is none while it is in a system call.
-struct Actor<'a, H: Stage> {
+struct Actor<'a, H: ModelHost> {
     hall: &'a Hall<H>,
     m: MId,
     p: Option<OwnedP>,
     was_told: bool,
 }
 
-impl<H: Stage> Actor<'_, H> {
+impl<H: ModelHost> Actor<'_, H> {
     fn act(&mut self, op: Op) {
         let tiny = &self.hall.tiny;
         self.exit();
@@ -206,7 +206,7 @@ impl<H: Stage> Actor<'_, H> {
                 self.p.take().map(OwnedP::relinquish);
                 tiny.central(|c| {
                     c.away += 1;
-                    ((), c.let_go())
+                    ((), c.releasep())
                 });
             }
             Op::Exitsyscall => (),
@@ -221,7 +221,7 @@ impl<H: Stage> Actor<'_, H> {
                 c.away -= 1;
                 ((), c.send_for(self.m))
             });
-            self.p = Some(self.hall.tiny.receive_p(self.m));
+            self.p = Some(self.hall.tiny.wait_p(self.m));
             self.hall.tiny.run();
         }
     }

@@ -10,7 +10,7 @@ use spinpark::kernel::queues::local::LocalQueue;
 use spinpark::kernel::queues::runq::Capacity;
 use spinpark::kernel::types::p::Turn;
 use spinpark_verification::engine::Engine;
-use spinpark_verification::stage::Stage;
+use spinpark_verification::stage::ModelHost;
 
 /// The ring, and `runnext` before it.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,7 +54,7 @@ impl Room for Local {
             _ => prop_oneof![2 => Just(LocalOp::IsEmpty), 1 => Just(LocalOp::StealNext)].boxed(),
         }
     }
-    fn play<H: Stage>(program: &Program<Self>) -> String {
+    fn play<H: ModelHost>(program: &Program<Self>) -> String {
         let capacity = Capacity::new(program.setup.ring).expect("a power of two");
         let queues = Queues::<H> { queue: LocalQueue::new(capacity), capacity, history: History::default() };
         let steal =
@@ -69,7 +69,7 @@ impl Room for Local {
     }
 }
 
-struct Queues<H: Stage> {
+struct Queues<H: ModelHost> {
     queue: LocalQueue<H, 32>,
     capacity: Capacity,
     history: History<H, Call>,
@@ -78,7 +78,7 @@ struct Queues<H: Stage> {
 /// At most so many from `runnext` in a row.
 const K: u32 = 2;
 
-impl<H: Stage> Queues<H> {
+impl<H: ModelHost> Queues<H> {
     fn owner(&self, op: LocalOp, made: &mut Made, turn: &mut Turn) {
         match op {
             LocalOp::Put => self.put(made),

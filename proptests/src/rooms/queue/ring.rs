@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use spinpark::kernel::queues::runq::{Capacity, Full, RunQueue};
 use spinpark_verification::engine::Engine;
 use spinpark_verification::mutant;
-use spinpark_verification::stage::Stage;
+use spinpark_verification::stage::ModelHost;
 
 /// The ring of one P.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,21 +59,21 @@ impl Room for Ring {
             _ => prop_oneof![5 => Just(RingOp::Steal), 1 => Just(RingOp::IsEmpty)].boxed(),
         }
     }
-    fn play<H: Stage>(program: &Program<Self>) -> String {
-        match mutant::twin() {
+    fn play<H: ModelHost>(program: &Program<Self>) -> String {
+        match mutant::variant() {
             Some("cursors-of-two-bits") => Rings::<H, 2>::play(program),
             _ => Rings::<H, 32>::play(program),
         }
     }
 }
 
-struct Rings<H: Stage, const BITS: u32> {
+struct Rings<H: ModelHost, const BITS: u32> {
     ring: RunQueue<H, BITS>,
     capacity: Capacity,
     history: History<H, Call>,
 }
 
-impl<H: Stage, const BITS: u32> Rings<H, BITS> {
+impl<H: ModelHost, const BITS: u32> Rings<H, BITS> {
     fn play(program: &Program<Ring>) -> String {
         let capacity = Capacity::new(program.setup.ring.min(1 << (BITS - 1))).expect("a power of two");
         let at = u32::MAX - program.setup.before_wrap;

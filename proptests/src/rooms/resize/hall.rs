@@ -13,7 +13,7 @@ use spinpark::kernel::types::g::G;
 use spinpark::kernel::types::m::MId;
 use spinpark::kernel::types::p::{OwnedP, PId, Turn};
 use spinpark_verification::models::common::each_once;
-use spinpark_verification::stage::Stage;
+use spinpark_verification::stage::ModelHost;
 use spinpark_verification::tiny::stw::Tiny;
 use spinpark_verification::tiny::unrest::Unrest;
 use spinpark_verification::wrap::trace::main_plays;
@@ -33,7 +33,7 @@ struct Book {
 }
 
 /// The stage.
-pub(super) struct Hall<H: Stage> {
+pub(super) struct Hall<H: ModelHost> {
     tiny: Arc<Tiny<H>>,
     queues: Vec<LocalQueue<H, 32>>,
     /// Under a lock of its own.
@@ -58,7 +58,7 @@ fn spare(from: usize) -> Vec<OwnedP> {
     (from..CAPACITY).map(|p| OwnedP::assume(PId(p as u32))).collect()
 }
 
-impl<H: Stage> Hall<H> {
+impl<H: ModelHost> Hall<H> {
     pub(super) fn play(program: &Program<Resize>) -> String {
         main_plays("M0");
         let procs = program.setup.procs.clamp(1, CAPACITY);
@@ -98,7 +98,7 @@ impl<H: Stage> Hall<H> {
         let place = if me < procs { Place::Here(OwnedP::assume(PId(me as u32))) } else { Place::Nowhere };
         let mut actor = Actor { hall: self, m: MId(me as u32), place };
         ops.into_iter().for_each(|op| actor.act(op));
-        actor.let_go();
+        actor.releasep();
         self.tiny.rest();
     }
 
@@ -184,17 +184,17 @@ enum Place {
     Nowhere,
 }
 
-struct Actor<'a, H: Stage> {
+struct Actor<'a, H: ModelHost> {
     hall: &'a Hall<H>,
     m: MId,
     place: Place,
 }
 
-impl<H: Stage> Actor<'_, H> {
+impl<H: ModelHost> Actor<'_, H> {
     fn act(&mut self, op: Op) {
         self.exit();
         if matches!(op, Op::Get | Op::GetGlobal) && self.hall.tiny.wanted.is(Want::Stop) {
-            self.let_go();
+            self.releasep();
         }
         if matches!(self.place, Place::Nowhere) {
             self.place = self.hall.tiny.acquire().map_or(Place::Nowhere, Place::Here);
@@ -258,7 +258,7 @@ impl<H: Stage> Actor<'_, H> {
         self.place = Place::Here(p);
     }
 
-    fn let_go(&mut self) {
+    fn releasep(&mut self) {
         self.exit();
         if let Place::Here(p) = replace(&mut self.place, Place::Nowhere) {
             self.hall.tiny.release(p);
@@ -266,7 +266,7 @@ impl<H: Stage> Actor<'_, H> {
     }
 }
 
-fn put_into<H: Stage>(queue: &LocalQueue<H, 32>, n: u64, next: bool, spill: impl FnOnce(Vec<u64>, u64)) {
+fn put_into<H: ModelHost>(queue: &LocalQueue<H, 32>, n: u64, next: bool, spill: impl FnOnce(Vec<u64>, u64)) {
     if next {
         queue.put_next(g(n), |half, last| spill(numbers(half), last.into_raw().get()));
     } else {

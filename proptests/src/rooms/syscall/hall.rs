@@ -5,20 +5,20 @@ use crate::oracle::g;
 use crate::room::{Program, reached, reached_if};
 use spinpark::host::Parker;
 use spinpark::kernel::protocol::stw;
-use spinpark::kernel::protocol::syscall::{Away, Neighbours, Tenure, Way, entersyscallblock};
+use spinpark::kernel::protocol::syscall::{Away, Neighbours, SyscallStatus, Way, entersyscallblock};
 use spinpark::kernel::types::g::G;
 use spinpark::kernel::types::m::MId;
 use spinpark::kernel::types::p::{OwnedP, PId};
-use spinpark_verification::stage::Stage;
+use spinpark_verification::stage::ModelHost;
 use spinpark_verification::tiny::syscall::{How, P0, P1, Tiny};
 use spinpark_verification::tiny::unrest::Unrest;
-use spinpark_verification::twins::syscall::Crossing;
+use spinpark_verification::variants::syscall::Crossing;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The stage.
-pub(super) struct Hall<H: Stage, C: Crossing> {
+pub(super) struct Hall<H: ModelHost, C: Crossing> {
     tiny: Arc<Tiny<H, C>>,
     procs: usize,
     /// Which thread has each P; written by it. No part of what is checked, and so no step, as all of `std`.
@@ -41,17 +41,17 @@ enum Place {
 }
 
 /// An M, or the monitor.
-struct Actor<'a, H: Stage, C: Crossing> {
+struct Actor<'a, H: ModelHost, C: Crossing> {
     hall: &'a Hall<H, C>,
     me: usize,
     place: Place,
     rests: bool,
     /// What the monitor saw.
-    seen: [Tenure; 2],
+    seen: [SyscallStatus; 2],
     ran: Vec<u64>,
 }
 
-impl<H: Stage, C: Crossing> Hall<H, C> {
+impl<H: ModelHost, C: Crossing> Hall<H, C> {
     pub(super) fn play(program: &Program<Syscall>) -> String {
         let procs = program.setup.procs.clamp(1, 2);
         let acts = |thread: &usize| !program.of(*thread).is_empty();
@@ -86,7 +86,7 @@ impl<H: Stage, C: Crossing> Hall<H, C> {
             return ops.iter().flat_map(|_| self.stop_the_world()).collect();
         }
         let place = if has_p { Place::Runs(OwnedP::assume(PId(me as u32)), self.new_g()) } else { Place::Nowhere };
-        let seen = [Tenure { in_syscall: None, tick: 0 }; 2];
+        let seen = [SyscallStatus { in_syscall: None, tick: 0 }; 2];
         let mut actor = Actor { hall: self, me, place, rests: false, seen, ran: Vec::new() };
         ops.into_iter().for_each(|op| actor.act(op));
         actor.end();
@@ -136,7 +136,7 @@ fn name(thread: usize) -> &'static str {
     ["M0", "M1", "monitor", "stopper"][thread]
 }
 
-impl<H: Stage, C: Crossing> Actor<'_, H, C> {
+impl<H: ModelHost, C: Crossing> Actor<'_, H, C> {
     fn act(&mut self, op: Op) {
         match op {
             Op::See(p) => self.see(p),
@@ -247,7 +247,7 @@ impl<H: Stage, C: Crossing> Actor<'_, H, C> {
 
     fn see(&mut self, p: usize) {
         let p = p % self.hall.procs;
-        self.seen[p] = self.hall.tiny.custody(PId(p as u32)).peek();
+        self.seen[p] = self.hall.tiny.syscall_word(PId(p as u32)).peek();
     }
 
     fn retake(&mut self, p: usize) {
@@ -257,7 +257,7 @@ impl<H: Stage, C: Crossing> Actor<'_, H, C> {
             return reached_if(seen.in_syscall.is_some(), "a retake lost to an exit");
         };
         self.hall.owns(self.me, id);
-        let (now, taken) = (self.hall.tiny.custody(id).peek(), seen.tick.wrapping_add(1));
+        let (now, taken) = (self.hall.tiny.syscall_word(id).peek(), seen.tick.wrapping_add(1));
         assert!(now.tick == taken, "{id:?} was taken out of the call after the one that was seen: {seen:?}, {now:?}");
         self.hall.disowns(self.me, id);
         self.ran.extend(self.hall.tiny.hand_on(p, How::Retaken));
@@ -265,12 +265,12 @@ impl<H: Stage, C: Crossing> Actor<'_, H, C> {
 }
 
 /// The stopper. Once it has looked at the words it relies on those who have a P.
-struct Stopper<'a, H: Stage, C: Crossing> {
+struct Stopper<'a, H: ModelHost, C: Crossing> {
     hall: &'a Hall<H, C>,
     bed: &'a Arc<H::Parker>,
 }
 
-impl<H: Stage, C: Crossing> stw::Neighbours for Stopper<'_, H, C> {
+impl<H: ModelHost, C: Crossing> stw::Neighbours for Stopper<'_, H, C> {
     fn begin(&self, own: Option<OwnedP>) {
         debug_assert!(own.is_none(), "this stopper has no P");
         self.hall.unrest.begin();

@@ -28,7 +28,7 @@ pub(in crate::runtime) mod wait_io;
 use crate::kernel::protocol::role::Waits;
 use crate::runtime::exec::block_on;
 use crate::runtime::exec::goroutine::stack::Stack;
-use crate::runtime::exec::registry::Home;
+use crate::runtime::exec::registry::RuntimeId;
 use crate::runtime::exec::worker::{self, Unmet, Unwound};
 use core::cell::Cell;
 use core::future::{Future, IntoFuture};
@@ -61,7 +61,7 @@ pub(in crate::runtime) struct Frame {
 
 /// A closure that is a task.
 pub(in crate::runtime) struct Goroutine<F, T> {
-    home: Home,
+    runtime_id: RuntimeId,
     frame: Frame,
     state: State<F, T>,
     /// The thread that runs it, and its own stack, refer to the frame: whoever has `&mut` of this has not the frame alone.
@@ -85,9 +85,9 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    /// Of the runtime `home`.
+    /// Of the runtime `runtime_id`.
     #[track_caller]
-    pub(in crate::runtime) fn new(home: Home, f: F) -> Goroutine<F, T> {
+    pub(in crate::runtime) fn new(runtime_id: RuntimeId, f: F) -> Goroutine<F, T> {
         let frame = Frame {
             waker: Cell::new(ptr::null()),
             yielder: Cell::new(None),
@@ -96,12 +96,12 @@ where
             ends: Cell::new(false),
             spawned_at: Location::caller(),
         };
-        Goroutine { home, frame, state: State::New(f), _pinned: PhantomPinned }
+        Goroutine { runtime_id, frame, state: State::New(f), _pinned: PhantomPinned }
     }
 
     /// Takes a stack for it. `Err`: its runtime has none, or is gone: it runs here.
     fn begin(&mut self, f: F) -> Result<(), F> {
-        let Some(stack) = worker::take_stack(self.home) else { return Err(f) };
+        let Some(stack) = worker::take_stack(self.runtime_id) else { return Err(f) };
         let stack = stack.unwrap_or_else(|error| panic!("no memory for the stack of a goroutine: {error}"));
         self.frame.guard.set(stack.guard());
         self.frame.size.set(stack.size());
@@ -135,7 +135,7 @@ impl<F, T> Goroutine<F, T> {
         if let State::Live(coroutine) = core::mem::replace(&mut self.state, State::Over)
             && coroutine.done()
         {
-            worker::put_stack(self.home, coroutine.into_stack());
+            worker::put_stack(self.runtime_id, coroutine.into_stack());
         }
     }
 }

@@ -22,7 +22,7 @@ mod fiber;
 
 use crate::host::{Nanos, SpawnError};
 use crate::kernel::protocol::timers::NEVER;
-use crate::runtime::exec::registry::Home;
+use crate::runtime::exec::registry::RuntimeId;
 use crate::runtime::exec::{entered, worker};
 use crate::runtime::observe::{metrics, watch};
 use core::cell::{Cell, RefCell};
@@ -81,7 +81,7 @@ struct Thread {
     state: State,
     fiber: Option<Fiber>,
     /// What stands in thread locals while it runs, and here while it does not.
-    own: Rc<Own>,
+    own: Rc<SavedThreadState>,
     is_monitor: bool,
     /// It waits for a future, and can be told that it does so in vain.
     is_patient: bool,
@@ -90,14 +90,14 @@ struct Thread {
 }
 
 #[derive(Default)]
-struct Own {
-    worker: worker::Own,
-    entered: entered::Own,
-    metrics: metrics::Own,
-    watch: watch::Own,
+struct SavedThreadState {
+    worker: worker::SavedThreadState,
+    entered: entered::SavedThreadState,
+    metrics: metrics::SavedThreadState,
+    watch: watch::SavedThreadState,
 }
 
-impl Own {
+impl SavedThreadState {
     fn swap(&self) {
         self.worker.swap();
         self.entered.swap();
@@ -134,7 +134,7 @@ struct Machine {
     /// The scheduler was asked whether it is dead, and no task has gone on since.
     has_asked: Cell<bool>,
     /// Whose it is.
-    home: Cell<Option<Home>>,
+    runtime_id: Cell<Option<RuntimeId>>,
     is_closed: Cell<bool>,
 }
 
@@ -163,7 +163,7 @@ impl Machine {
             held: Cell::new(None),
             lonely: Cell::new(0),
             has_asked: Cell::new(false),
-            home: Cell::new(None),
+            runtime_id: Cell::new(None),
             is_closed: Cell::new(false),
         };
         let temper = Temper { switch: [0, 2, 4, 16][machine.choose(4)], defer: [0, 2, 2, 3, 4, 8][machine.choose(6)] };
@@ -286,7 +286,7 @@ impl Machine {
 
     /// Has the scheduler look once more whether it is dead: when it looked last, who has the machine could still go on.
     fn ask(&self) {
-        if let Some(tasks) = self.home.get().and_then(Home::find) {
+        if let Some(tasks) = self.runtime_id.get().and_then(RuntimeId::find) {
             tasks.shared().timers.look_again();
         }
     }
@@ -485,7 +485,7 @@ pub(in crate::runtime) fn pause(time: Duration) -> bool {
 }
 
 /// Who has the machine would go on at once: others may come first.
-pub(in crate::runtime) fn make_way() {
+pub(in crate::runtime) fn yield_p() {
     with(|machine| {
         CLOCK.set(CLOCK.get() + STEP);
         machine.switch();
@@ -511,9 +511,9 @@ pub(in crate::runtime) fn dispatch(task: usize) -> bool {
     })
 }
 
-/// A task could make way. Shall it?
+/// A task could yield. Shall it?
 #[inline]
-pub(in crate::runtime) fn makes_way() -> bool {
+pub(in crate::runtime) fn yields() -> bool {
     is_here() && checkpoint()
 }
 
@@ -589,8 +589,8 @@ pub(in crate::runtime) fn machine_for(seed: Option<u64>) -> Option<Number> {
 }
 
 /// The machine is this runtime's.
-pub(in crate::runtime) fn belongs_to(home: Home) {
-    with(|machine| machine.home.set(Some(home)));
+pub(in crate::runtime) fn belongs_to(runtime_id: RuntimeId) {
+    with(|machine| machine.runtime_id.set(Some(runtime_id)));
 }
 
 /// The runtime of this machine is closed: what has yet to end does so, and the machine is no more.
@@ -631,18 +631,18 @@ fn dismantle_old() {
 /// # Panics
 /// If it is not.
 #[track_caller]
-pub(in crate::runtime) fn check(number: Number, home: Home) {
+pub(in crate::runtime) fn check(number: Number, runtime_id: RuntimeId) {
     if machine().map_or(Number::NONE, |machine| machine.number) != number {
-        check_again(number, home);
+        check_again(number, runtime_id);
     }
 }
 
 #[cold]
 #[track_caller]
-fn check_again(number: Number, home: Home) {
+fn check_again(number: Number, runtime_id: RuntimeId) {
     dismantle_old();
     // One that is closed takes nothing, and says so.
-    if home.find().is_none() || !number.is_any() && !is_here() {
+    if runtime_id.find().is_none() || !number.is_any() && !is_here() {
         return;
     }
     match number.is_any() {

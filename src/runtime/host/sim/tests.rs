@@ -2,7 +2,7 @@
 
 use crate::host::{Host, Parker};
 use crate::runtime::host::sim::*;
-use crate::runtime::{Bed, Cores};
+use crate::runtime::{Cores, FutexParker};
 use std::collections::BTreeSet;
 use std::panic::catch_unwind;
 use std::sync::Arc;
@@ -20,15 +20,15 @@ fn start(body: impl FnOnce() + 'static) {
     spawn("spinpark-m0", None, body).expect("a stack");
 }
 
-mod a_bed {
+mod a_parker {
     use super::*;
 
     #[test]
     fn is_left_when_a_simulated_thread_unparks() {
         for seed in 0..100 {
             on_machine(seed, || {
-                let beds = Arc::new([Bed::new(), Bed::new()]);
-                let theirs = Arc::clone(&beds);
+                let parkers = Arc::new([FutexParker::new(), FutexParker::new()]);
+                let theirs = Arc::clone(&parkers);
                 start(move || {
                     for _ in 0..10 {
                         theirs[0].park();
@@ -36,8 +36,8 @@ mod a_bed {
                     }
                 });
                 for _ in 0..10 {
-                    beds[0].unpark();
-                    beds[1].park();
+                    parkers[0].unpark();
+                    parkers[1].park();
                 }
             });
         }
@@ -50,11 +50,11 @@ mod a_bed {
             for nanos in [30, 10, 20] {
                 let order = Rc::clone(&order);
                 start(move || {
-                    Bed::new().park_timeout(nanos);
+                    FutexParker::new().park_timeout(nanos);
                     order.borrow_mut().push((nanos, Cores::now() - START));
                 });
             }
-            Bed::new().park_timeout(100);
+            FutexParker::new().park_timeout(100);
             assert_eq!(*order.borrow(), [(10, 10), (20, 20), (30, 30)]);
             assert_eq!(elapsed(), Some(Duration::from_nanos(100)));
         });
@@ -63,7 +63,7 @@ mod a_bed {
     #[test]
     fn that_nobody_can_unpark_is_told() {
         let number = machine_for(Some(0)).expect("there is none yet");
-        let caught = catch_unwind(|| Bed::new().park());
+        let caught = catch_unwind(|| FutexParker::new().park());
         let payload = caught.expect_err("it was left");
         assert!(payload.downcast_ref::<&str>().is_some_and(|text| text.contains("nobody will bring")));
         finish(number);
@@ -73,7 +73,7 @@ mod a_bed {
     fn of_who_is_patient_is_left_and_that_is_told_once() {
         on_machine(0, || {
             let patient = Patient::new();
-            Bed::new().park();
+            FutexParker::new().park();
             assert!(is_told());
             assert!(!is_told());
             drop(patient);
@@ -97,7 +97,7 @@ mod a_thread {
     #[test]
     fn in_its_middle_is_forgotten_with_the_machine() {
         on_machine(0, || {
-            start(|| Bed::new().park());
+            start(|| FutexParker::new().park());
             pause(Duration::from_nanos(1));
         });
     }
@@ -105,14 +105,14 @@ mod a_thread {
     #[test]
     fn has_thread_locals_of_its_own() {
         on_machine(3, || {
-            for home in [1, 2] {
+            for runtime_id in [1, 2] {
                 start(move || {
-                    let home = Some(Home::for_test(home));
+                    let runtime_id = Some(RuntimeId::for_test(runtime_id));
                     assert_eq!(worker::stopped(), None);
-                    worker::set_stopped(home);
+                    worker::set_stopped(runtime_id);
                     for _ in 0..3 {
                         pause(Duration::from_nanos(1));
-                        assert_eq!(worker::stopped(), home);
+                        assert_eq!(worker::stopped(), runtime_id);
                     }
                 });
             }

@@ -1,6 +1,6 @@
 //! A socket with its place in the poller: what tries, waits, and tries again.
 
-use crate::runtime::exec::yielding::make_way;
+use crate::runtime::exec::yielding::yield_p;
 use crate::runtime::io::netpoll::source::Socket;
 use crate::runtime::io::netpoll::{Direction, Entry, Netpoll};
 use crate::runtime::observe::watch;
@@ -61,7 +61,7 @@ impl<S: Socket> Registered<S> {
         cx: &mut Context<'_>,
         mut f: impl FnMut(&S) -> io::Result<R>,
     ) -> Poll<io::Result<R>> {
-        ready!(make_way(cx));
+        ready!(yield_p(cx));
         let entry = &self.seat.entry;
         loop {
             let seen = entry.ticks(direction);
@@ -83,7 +83,7 @@ impl<S: Socket> Registered<S> {
     pub(crate) async fn io<R>(&self, direction: Direction, mut f: impl FnMut(&S) -> io::Result<R>) -> io::Result<R> {
         let mut place = Place { seat: &self.seat, direction, id: None };
         poll_fn(|cx| {
-            ready!(make_way(cx));
+            ready!(yield_p(cx));
             loop {
                 let seen = self.seat.entry.ticks(direction);
                 if let Some(result) = attempt(|| f(&self.socket)) {

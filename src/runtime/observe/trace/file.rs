@@ -8,7 +8,7 @@ use crate::host::{Host, SpawnError};
 use crate::kernel::sched::config::Config;
 use crate::kernel::sched::observer::{Event, Observer};
 use crate::runtime::Cores;
-use crate::runtime::exec::registry::Home;
+use crate::runtime::exec::registry::RuntimeId;
 use crate::runtime::host::foreign_threads::Known;
 use crate::runtime::host::thread_config;
 use crate::runtime::observe::trace::fact::{Fact, Raw};
@@ -49,10 +49,14 @@ impl File {
     ///
     /// # Errors
     /// Those of the system.
-    pub(in crate::runtime) fn create(path: PathBuf, home: Home, config: &Config) -> io::Result<(Arc<File>, fs::File)> {
+    pub(in crate::runtime) fn create(
+        path: PathBuf,
+        runtime_id: RuntimeId,
+        config: &Config,
+    ) -> io::Result<(Arc<File>, fs::File)> {
         let to = fs::File::create(&path)?;
         let file = File {
-            begin: Begin::of(home, config),
+            begin: Begin::of(runtime_id, config),
             path,
             batch: Mutex::default(),
             come: Condvar::new(),

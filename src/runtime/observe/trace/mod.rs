@@ -32,4 +32,4 @@ mod scribe;
 pub(in crate::runtime) use file::File;
 pub use record::{From, Queue, Record, State, What};
 pub use recorder::{Recorder, Trace};
-pub use scribe::{MScene, MState, PScene, Scene};
+pub use scribe::{Frame, MFrame, MState, PFrame};

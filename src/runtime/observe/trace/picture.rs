@@ -157,7 +157,7 @@ impl<W: Write> Picture<W> {
             }
             What::Starting => self.instant(record.m.map(Track::M), "thread start"),
             What::Woken => self.instant(record.m.map(Track::M), "woken"),
-            What::Preempted => self.instant(record.p.map(Track::P), "asked to make way"),
+            What::Preempted => self.instant(record.p.map(Track::P), "asked to yield"),
             What::Spilled { .. } => self.instant(record.p.map(Track::P), "ring full: half to the global queue"),
             What::Shared { .. } => self.instant(record.p.map(Track::P), "share of the global queue"),
             What::Deadlock { .. } => self.instant(record.m.map(Track::M), "deadlock"),

@@ -91,7 +91,7 @@ pub enum What {
     Runnable {
         /// Where it waits for its turn.
         queue: Queue,
-        /// It ran until now, and makes way.
+        /// It ran until now, and yields.
         yields: bool,
     },
     /// The G runs.
@@ -160,11 +160,11 @@ pub enum What {
     Exited,
     /// The P is idle.
     Idle,
-    /// The P was taken out of the M's system call, or from a G that does not make way.
+    /// The P was taken out of the M's system call, or from a G that does not yield.
     Retaken,
     /// The P is held for who stops the world.
     Held,
-    /// The G under this P has run for a whole slice, and is asked to make way.
+    /// The G under this P has run for a whole slice, and is asked to yield.
     Preempted,
     /// The world is stopped.
     Stopped,
@@ -252,7 +252,7 @@ impl fmt::Display for What {
         match self {
             What::Created { at } => write!(f, "created at {}", place(at)),
             What::Runnable { queue, yields } => {
-                write!(f, "runnable, {queue}{}", if *yields { ", makes way" } else { "" })
+                write!(f, "runnable, {queue}{}", if *yields { ", yields" } else { "" })
             }
             What::Executing { from } => write!(f, "executing, from {from}"),
             What::Waiting { why } => write!(f, "waiting, {why}"),
@@ -277,9 +277,9 @@ impl fmt::Display for What {
             What::Idle => f.write_str("idle"),
             What::Retaken => f.write_str("retaken"),
             What::Held => f.write_str("held for a stop"),
-            What::Preempted => f.write_str("asked to make way"),
+            What::Preempted => f.write_str("asked to yield"),
             What::Stopped => f.write_str("the world is stopped"),
-            What::Started { procs } => write!(f, "the world goes on with {procs} Ps"),
+            What::Started { procs } => write!(f, "the world is started, {procs} Ps"),
             What::Ticket { of } => write!(f, "gives its P to M{of}"),
             What::Deadlock { why } => write!(f, "deadlock: {why:?}"),
         }

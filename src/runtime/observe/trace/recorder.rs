@@ -5,11 +5,11 @@ use crate::kernel::sched::config::Config;
 use crate::kernel::sched::observer::{Event, Observer};
 use crate::kernel::types::m::MId;
 use crate::runtime::Cores;
-use crate::runtime::exec::registry::Home;
+use crate::runtime::exec::registry::RuntimeId;
 use crate::runtime::observe::trace::fact::{Fact, Raw};
 use crate::runtime::observe::trace::picture::Picture;
 use crate::runtime::observe::trace::record::{Record, State};
-use crate::runtime::observe::trace::scribe::{Scene, Scribe};
+use crate::runtime::observe::trace::scribe::{Frame, Scribe};
 use crate::runtime::observe::watch;
 use core::fmt;
 use std::io::{self, Write};
@@ -21,13 +21,13 @@ pub(super) struct Begin {
     pub(super) since: Nanos,
     pub(super) procs: usize,
     pub(super) ring: usize,
-    pub(super) home: Home,
+    pub(super) runtime_id: RuntimeId,
 }
 
 impl Begin {
-    /// Now, in the runtime `home`.
-    pub(super) fn of(home: Home, config: &Config) -> Begin {
-        Begin { since: Cores::now(), procs: config.procs, ring: config.ring, home }
+    /// Now, in the runtime `runtime_id`.
+    pub(super) fn of(runtime_id: RuntimeId, config: &Config) -> Begin {
+        Begin { since: Cores::now(), procs: config.procs, ring: config.ring, runtime_id }
     }
 
     pub(super) fn scribe(&self) -> Scribe {
@@ -36,8 +36,8 @@ impl Begin {
 
     /// Which M of this runtime the thread is.
     pub(super) fn me(&self) -> Option<MId> {
-        let (home, m) = watch::me();
-        m.filter(|_| home == self.home)
+        let (runtime_id, m) = watch::me();
+        m.filter(|_| runtime_id == self.runtime_id)
     }
 }
 
@@ -75,9 +75,9 @@ impl Recorder {
     }
 
     /// From now on it watches this runtime; what it has kept of another is forgotten.
-    pub(in crate::runtime) fn begin(&self, home: Home, config: &Config) {
+    pub(in crate::runtime) fn begin(&self, runtime_id: RuntimeId, config: &Config) {
         let mut kept = self.kept();
-        kept.begin = Some(Begin::of(home, config));
+        kept.begin = Some(Begin::of(runtime_id, config));
         kept.raws.clear();
         kept.lost = 0;
     }
@@ -159,8 +159,8 @@ impl Trace {
     /// What everything looked like after the first `records` of them; or a little later, where one event made several
     /// records.
     #[must_use]
-    pub fn scene(&self, records: usize) -> Scene {
-        let Some(mut scribe) = self.begin.map(|begin| begin.scribe()) else { return Scene::default() };
+    pub fn frame(&self, records: usize) -> Frame {
+        let Some(mut scribe) = self.begin.map(|begin| begin.scribe()) else { return Frame::default() };
         let mut written = 0;
         for raw in &self.raws {
             if written >= records {
@@ -168,7 +168,7 @@ impl Trace {
             }
             written += scribe.write(raw).count();
         }
-        scribe.scene()
+        scribe.frame()
     }
 
     /// Writes it as [`Builder::trace`](crate::Builder::trace) would have.

@@ -35,7 +35,7 @@ pub enum MState {
 /// An M at one moment of a trace.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub struct MScene {
+pub struct MFrame {
     /// What it does.
     pub state: MState,
     /// The P that it has.
@@ -47,7 +47,7 @@ pub struct MScene {
 /// A P at one moment of a trace.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub struct PScene {
+pub struct PFrame {
     /// It is on the idle list.
     pub is_idle: bool,
     /// The M that has it, or has left it for a system call.
@@ -61,11 +61,11 @@ pub struct PScene {
 /// What everything looked like at one moment of a trace.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub struct Scene {
+pub struct Frame {
     /// By number.
-    pub ps: Vec<PScene>,
+    pub ps: Vec<PFrame>,
     /// By number.
-    pub ms: Vec<MScene>,
+    pub ms: Vec<MFrame>,
     /// Those in the global queue, the oldest first.
     pub global: Vec<u64>,
 }
@@ -145,15 +145,15 @@ impl Scribe {
     }
 
     /// What everything looks like now.
-    pub(super) fn scene(&self) -> Scene {
-        let m = |m: &M| MScene { state: m.state, p: m.p.map(|p| p.0), g: m.g.map(|g| self.number_of(g)) };
-        let p = |p: &P| PScene {
+    pub(super) fn frame(&self) -> Frame {
+        let m = |m: &M| MFrame { state: m.state, p: m.p.map(|p| p.0), g: m.g.map(|g| self.number_of(g)) };
+        let p = |p: &P| PFrame {
             is_idle: p.is_idle,
             m: p.m.map(|m| m.0),
             next: p.next.map(|g| self.number_of(g)),
             ring: p.ring.iter().map(|&g| self.number_of(g)).collect(),
         };
-        Scene {
+        Frame {
             ps: self.ps.iter().map(p).collect(),
             ms: self.ms.iter().map(m).collect(),
             global: self.global.iter().map(|&g| self.number_of(g)).collect(),

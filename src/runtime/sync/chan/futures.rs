@@ -1,8 +1,8 @@
 //! Sending and receiving, for who may have to wait.
 
-use crate::runtime::exec::yielding::{make_way, waits_if_pending};
-use crate::runtime::sync::chan::seats::{Outcome, Seat};
+use crate::runtime::exec::yielding::{waits_if_pending, yield_p};
 use crate::runtime::sync::chan::state::{Refused, Side};
+use crate::runtime::sync::chan::waitq::{Outcome, Waiter};
 use crate::runtime::sync::chan::waking::{Lender, forget, wake};
 use crate::runtime::sync::chan::{Channel, Closed, SendError, TryRecvError};
 use crate::runtime::sync::select::{Case, Ticket};
@@ -48,7 +48,7 @@ impl<'a, T> Receiving<'a, T> {
             Err(TryRecvError::Closed) => Some(Poll::Ready(Err(Closed))),
             Err(TryRecvError::Empty) => {
                 let waker = lender.lend()?;
-                self.seat = Some(state.sit(Side::Receivers, Seat::new(waker, None, None)));
+                self.seat = Some(state.sit(Side::Receivers, Waiter::new(waker, None, None)));
                 Some(Poll::Pending)
             }
         }
@@ -87,7 +87,7 @@ impl<T> Future for Receiving<'_, T> {
     #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         assert!(!self.is_over, "a recv was polled after it had given its value");
-        core::task::ready!(make_way(cx));
+        core::task::ready!(yield_p(cx));
         let mut lender = Lender::new(cx.waker());
         loop {
             match self.step(&mut lender) {
@@ -199,7 +199,7 @@ impl<'a, T> Sending<'a, T> {
                     self.value = Some(value);
                     return None;
                 };
-                self.seat = Some(state.sit(Side::Senders, Seat::new(waker, Some(value), None)));
+                self.seat = Some(state.sit(Side::Senders, Waiter::new(waker, Some(value), None)));
                 Some(Poll::Pending)
             }
         }
@@ -241,7 +241,7 @@ impl<T> Future for Sending<'_, T> {
     /// If it is polled after it has ended.
     #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        core::task::ready!(make_way(cx));
+        core::task::ready!(yield_p(cx));
         let mut lender = Lender::new(cx.waker());
         loop {
             match self.step(&mut lender) {
@@ -335,6 +335,6 @@ impl<T> Channel<T> {
             forget(Some(waker));
             return Err(value);
         }
-        Ok(state.sit(side, Seat::new(waker, value, Some(ticket))))
+        Ok(state.sit(side, Waiter::new(waker, value, Some(ticket))))
     }
 }

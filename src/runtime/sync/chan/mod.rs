@@ -46,8 +46,8 @@
 
 mod errors;
 mod futures;
-pub(in crate::runtime) mod seats;
 mod state;
+pub(in crate::runtime) mod waitq;
 pub(in crate::runtime) mod waking;
 
 pub use errors::{Closed, SendError, TryRecvError, TrySendError};

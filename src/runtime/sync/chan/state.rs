@@ -5,7 +5,7 @@
 //! is no room. (A seat is open unless it is a case of a select that has another.)
 
 use crate::runtime::sync::chan::TryRecvError;
-use crate::runtime::sync::chan::seats::{Line, Outcome, Seat, Seats};
+use crate::runtime::sync::chan::waitq::{Outcome, Seats, WaitQueue, Waiter};
 use crate::runtime::sync::select::Ticket;
 use core::task::Waker;
 use std::collections::VecDeque;
@@ -36,8 +36,8 @@ pub(super) struct State<T> {
     /// How many values were given to receivers that waited.
     given: u64,
     seats: Seats<T>,
-    senders: Line,
-    receivers: Line,
+    senders: WaitQueue,
+    receivers: WaitQueue,
     is_closed: bool,
     sender_count: usize,
     receiver_count: usize,
@@ -52,8 +52,8 @@ impl<T> State<T> {
             returned: VecDeque::new(),
             given: 0,
             seats: Seats::new(),
-            senders: Line::new(),
-            receivers: Line::new(),
+            senders: WaitQueue::new(),
+            receivers: WaitQueue::new(),
             is_closed: false,
             sender_count: 1,
             receiver_count: 1,
@@ -163,7 +163,7 @@ impl<T> State<T> {
 
     /// Waits.
     #[inline]
-    pub(super) fn sit(&mut self, side: Side, seat: Seat<T>) -> usize {
+    pub(super) fn sit(&mut self, side: Side, seat: Waiter<T>) -> usize {
         match side {
             Side::Senders => self.senders.join(&mut self.seats, seat),
             Side::Receivers => self.receivers.join(&mut self.seats, seat),
@@ -172,14 +172,14 @@ impl<T> State<T> {
 
     /// Waits no more.
     #[inline]
-    pub(super) fn leave(&mut self, side: Side, key: usize) -> Seat<T> {
+    pub(super) fn leave(&mut self, side: Side, key: usize) -> Waiter<T> {
         match side {
             Side::Senders => self.senders.leave(&mut self.seats, key),
             Side::Receivers => self.receivers.leave(&mut self.seats, key),
         }
     }
 
-    pub(super) fn seat(&mut self, key: usize) -> &mut Seat<T> {
+    pub(super) fn seat(&mut self, key: usize) -> &mut Waiter<T> {
         self.seats.get(key)
     }
 

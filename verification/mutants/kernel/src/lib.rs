@@ -15,7 +15,7 @@ pub struct Step {
     pub id: u32,
     /// The file's path below `src`.
     pub file: &'static str,
-    /// The line it spoils, from 1.
+    /// The line it mutates, from 1.
     pub line: u32,
     /// What kind of mutant.
     pub kind: &'static str,
@@ -31,9 +31,9 @@ pub const VARIABLE: &str = "SPINPARK_MUTANT";
 const UNKNOWN: u32 = u32::MAX;
 /// The one that is on; 0: none. A process has one kernel with one mistake.
 static ON: AtomicU32 = AtomicU32::new(UNKNOWN);
-/// How often it was come by.
+/// How often it was covered.
 static HITS: AtomicU64 = AtomicU64::new(0);
-/// Which were come by.
+/// Which were covered.
 static REACHED: [AtomicU8; STEPS.len() + 1] = [const { AtomicU8::new(0) }; STEPS.len() + 1];
 
 /// Is this mistake made?
@@ -63,12 +63,12 @@ pub fn switch_on(id: u32) {
     ON.store(id, Relaxed);
 }
 
-/// How often the mistake that is on was come by.
+/// How often the mistake that is on was covered.
 pub fn hits() -> u64 {
     HITS.load(Relaxed)
 }
 
-/// Which mistakes were come by since the last time this was asked.
+/// Which mistakes were covered since the last time this was asked.
 pub fn take_reached() -> Vec<u32> {
     (1..=STEPS.len() as u32).filter(|&id| REACHED[id as usize].swap(0, Relaxed) != 0).collect()
 }

@@ -1,7 +1,7 @@
 //! Puts every small mistake it can think of into a Rust source, each behind a switch of its own.
 //!
 //! The text stays where it is, line by line, so a mutated source is quoted and traced like the original. A mistake is
-//! text put around, or before, what it changes: `if !crate::is(17) { self.leave(seeking); }`. One build has them all.
+//! text put around, or before, what it changes: `if !crate::is(17) { self.leave(token); }`. One build has them all.
 //!
 //! A switch at the site cannot express every mutant: where a statement moves a value, the two branches would move it twice. Such a
 //! mutant is an edited copy of its whole function, behind one switch at the top: `if crate::is(17) { return { … }; }`.
@@ -21,7 +21,7 @@ pub struct Step {
     pub id: u32,
     /// The file's path below `src`.
     pub file: String,
-    /// The line it spoils, from 1.
+    /// The line it mutates, from 1.
     pub line: usize,
     /// The function it stands in.
     pub function: String,

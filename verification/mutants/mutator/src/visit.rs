@@ -128,7 +128,7 @@ fn needs(code: &str, stmt: &Stmt) -> bool {
     !bound.0.is_disjoint(&used)
 }
 
-/// Calls that may be made twice: the second does nothing, or is a wake, which may come for no reason.
+/// Calls that may be made twice: the second does nothing, or is a wake, which may come spuriously.
 const IDEMPOTENT: [&str; 15] = [
     "checkdead",
     "compiler_fence",

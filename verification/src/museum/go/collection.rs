@@ -2,10 +2,10 @@
 
 use super::super::{Exhibit, Source};
 use super::deadlock::Sched;
-use super::{Case, is_wrong, party, told, twin};
+use super::{Case, is_wrong, party, told, variant};
 use crate::engine::Engine;
 use crate::model::{rc11, sc};
-use crate::stage::Stage;
+use crate::stage::ModelHost;
 use crate::wrap::trace::main_plays;
 use spinpark::atomic::Atomic;
 use spinpark::host::Lock;
@@ -19,14 +19,14 @@ struct Sema {
     waits: bool,
 }
 
-struct Collected<H: Stage> {
+struct Collected<H: ModelHost> {
     sched: H::Lock<Sched>,
     sema: H::Lock<Sema>,
     /// `gp.preempt`, of the G that began the collection.
     preempt: Atomic<H, bool>,
 }
 
-impl<H: Stage> Collected<H> {
+impl<H: ModelHost> Collected<H> {
     /// `gcMarkTermination`, and `schedEnableUser`: the collection is over.
     fn ends(&self) {
         self.sched.with(|sched| {
@@ -44,7 +44,7 @@ impl<H: Stage> Collected<H> {
     }
 }
 
-fn preempted_before_it_releases<H: Stage>() -> String {
+fn preempted_before_it_releases<H: ModelHost>() -> String {
     main_plays("beginner");
     let sched = H::Lock::new(Sched { users_run: false, ..Sched::new(2, 0) });
     let sema = H::Lock::new(Sema { held: true, waits: false });
@@ -108,7 +108,7 @@ pub(super) const PUT_ASIDE_WITH_IT: Case = Case {
             ],
         )
     },
-    mutant: twin(
+    mutant: variant(
         "museum-go-38404",
         "who begins a collection that lets no other G run may be preempted before it releases the semaphore",
         &[(ASIDE, Engine::Rc11), (ASIDE, Engine::Sc)],

@@ -1,9 +1,9 @@
 //! Work that waits while a P is idle, and Ms that look for it in vain.
 
-use super::{Case, is_wrong, party, told, twin};
+use super::{Case, is_wrong, party, told, variant};
 use crate::engine::Engine;
 use crate::model::{rc11, sc, tso};
-use crate::stage::Stage;
+use crate::stage::ModelHost;
 use crate::wrap::trace::main_plays;
 use spinpark::atomic::{Atomic, store_load};
 use spinpark::host::Lock;
@@ -22,7 +22,7 @@ struct Sched {
 }
 
 /// A scheduler, as far as it matters here. All work that is not queued globally is one number.
-struct Small<H: Stage> {
+struct Small<H: ModelHost> {
     sched: H::Lock<Sched>,
     /// `npidle`, to be read without the lock.
     npidle: Atomic<H, u64>,
@@ -31,7 +31,7 @@ struct Small<H: Stage> {
     work: Atomic<H, u64>,
 }
 
-impl<H: Stage> Small<H> {
+impl<H: ModelHost> Small<H> {
     fn new(nmspinning: u64, work: u64) -> Arc<Self> {
         let (npidle, nmspinning, work) = (Atomic::new(0), Atomic::new(nmspinning), Atomic::new(work));
         Arc::new(Small { sched: H::Lock::new(Sched::default()), npidle, nmspinning, work })
@@ -104,10 +104,10 @@ impl<H: Stage> Small<H> {
 
 /// Four Ps. One is busy for long and has a G in its ring; two Ms look for work; the fourth, which has none, may not look,
 /// because two are enough for four.
-fn who_may_not_look_sleeps<H: Stage>() -> String {
+fn who_may_not_look_sleeps<H: ModelHost>() -> String {
     main_plays("throttled");
     let small = Small::<H>::new(2, 1);
-    let seekers = ["seeker", "other seeker"].map(|name| {
+    let spinning_ms = ["spinning_m", "other spinning M"].map(|name| {
         party::<H, _, _>(name, &small, |small| {
             // `stealWork`. Acquire: the G comes with what was done before it was queued.
             if small.work.compare_exchange(1, 0, Acquire, Relaxed).is_ok() {
@@ -141,9 +141,9 @@ fn who_may_not_look_sleeps<H: Stage>() -> String {
             break "slept";
         }
     };
-    let [one, other] = seekers.map(H::join);
+    let [one, other] = spinning_ms.map(H::join);
     small.judge(one || other);
-    format!("{end}, seekers {one} {other}")
+    format!("{end}, spinning Ms {one} {other}")
 }
 
 const MAY_NOT: &str = "museum::go_43997::who_may_not_look_sleeps";
@@ -162,25 +162,26 @@ pub(super) const SPINS_IN_VAIN: Case = Case {
             "Only an M that was spinning looks again; who was not goes to sleep.",
         ],
     ),
-    mutant: twin(
+    mutant: variant(
         "museum-go-43997",
         "an M that was not allowed to look for work looks again after it gave its P up",
         &[(MAY_NOT, Engine::Rc11), (MAY_NOT, Engine::Sc)],
     ),
     model: crate::model!("museum::go_43997::who_may_not_look_sleeps", who_may_not_look_sleeps,
         claim: "an M that may not look for work does not go round because it sees some; those that look take it",
-        size: "3 threads: 2 seekers, 1 that may not look; 4 Ps, 1 G",
+        size: "3 threads: 2 spinning Ms, 1 that may not look; 4 Ps, 1 G",
         invariants: [30, 38],
         must_reach: ["slept", "found nothing"],
         runs: [rc11(), sc()]),
 };
 
 /// The poller's M has a P, and injects two Gs, while the only other P is given up.
-fn a_p_is_idled_meanwhile<H: Stage>() -> String {
+fn a_p_is_idled_meanwhile<H: ModelHost>() -> String {
     main_plays("injector");
     let small = Small::<H>::new(1, 0);
     // Acquire: as a thief.
-    let seeker = party::<H, _, _>("seeker", &small, |small| small.gives_up(|small| small.work.load(Acquire) > 0));
+    let spinning_m =
+        party::<H, _, _>("spinning_m", &small, |small| small.gives_up(|small| small.work.load(Acquire) > 0));
     // `injectglist`. Relaxed: a snapshot that may be old; that is the point.
     let idle = small.npidle.load(Relaxed);
     if idle > 0 {
@@ -197,10 +198,10 @@ fn a_p_is_idled_meanwhile<H: Stage>() -> String {
             small.wakep();
         }
     }
-    let looks = H::join(seeker);
+    let looks = H::join(spinning_m);
     small.judge(looks);
     let started = small.sched.with(|sched| sched.started);
-    format!("idle {idle}, started {started}, the seeker looks {looks}")
+    format!("idle {idle}, started {started}, the spinning M looks {looks}")
 }
 
 const MEANWHILE: &str = "museum::go_63555::a_p_is_idled_meanwhile";
@@ -219,25 +220,25 @@ pub(super) const STALE_IDLE_COUNT: Case = Case {
             "Wake an M at the end, whatever the snapshot said.",
         ],
     ),
-    mutant: twin(
+    mutant: variant(
         "museum-go-63555",
         "who injects Gs trusts its snapshot of npidle, and wakes nobody for those in its own ring",
         &[(MEANWHILE, Engine::Rc11), (MEANWHILE, Engine::Sc)],
     ),
     model: crate::model!("museum::go_63555::a_p_is_idled_meanwhile", a_p_is_idled_meanwhile,
         claim: "Gs that are injected while a P is given up are looked for, or somebody is woken for them",
-        size: "2 threads: injector, seeker; 2 Ps, 1 G beside the one that runs",
+        size: "2 threads: injector, spinning M; 2 Ps, 1 G beside the one that runs",
         invariants: [30],
-        must_reach: ["idle 0, started 1", "the seeker looks true", "idle 1"],
+        must_reach: ["idle 0, started 1", "the spinning M looks true", "idle 1"],
         runs: [rc11(), sc(), tso()]),
 };
 
 /// A collection begins and wants a worker on the other P, whose M is about to sleep.
-fn a_collection_begins<H: Stage>() -> String {
+fn a_collection_begins<H: ModelHost>() -> String {
     main_plays("starter");
     let small = Small::<H>::new(1, 0);
     /// `findRunnable`: does the search find the worker that is wanted?
-    fn search<H: Stage>(small: &Small<H>) -> bool {
+    fn search<H: ModelHost>(small: &Small<H>) -> bool {
         if is_wrong("museum-go-44313") {
             return false;
         }
@@ -245,18 +246,19 @@ fn a_collection_begins<H: Stage>() -> String {
         small.work.swap(0, AcqRel) > 0
     }
     /// The same, without a P: is one wanted?
-    fn sees<H: Stage>(small: &Small<H>) -> bool {
+    fn sees<H: ModelHost>(small: &Small<H>) -> bool {
         // Acquire: of who wants it.
         !is_wrong("museum-go-44313") && small.work.load(Acquire) > 0
     }
-    let seeker = party::<H, _, _>("seeker", &small, |small| search(small) || small.gives_up(sees) && search(small));
+    let spinning_m =
+        party::<H, _, _>("spinning_m", &small, |small| search(small) || small.gives_up(sees) && search(small));
     // `gcStart`: a dedicated worker is wanted. Release: who becomes it knows the collection.
     small.work.store(1, Release);
     // `work/nmspinning`: who submits.
     store_load::<H>();
     // `startTheWorldWithSema` ends with this; the starter runs its own G for long after it.
     small.wakep();
-    let works = H::join(seeker);
+    let works = H::join(spinning_m);
     // What a woken M does: it searches.
     let started = small.sched.with(|sched| sched.started);
     let woken_works = started > 0 && search(&*small);
@@ -264,7 +266,7 @@ fn a_collection_begins<H: Stage>() -> String {
     let wanted = small.work.load(Relaxed) > 0;
     let idle = small.sched.with(|sched| sched.idle) + u64::from(started > 0 && !woken_works);
     assert!(!wanted || idle == 0, "a worker is wanted, a P is idle, and no search finds it");
-    format!("seeker {works}, woken {woken_works}")
+    format!("spinning M {works}, woken {woken_works}")
 }
 
 const BEGINS: &str = "museum::go_44313::a_collection_begins";
@@ -283,15 +285,15 @@ pub(super) const SEARCH_IGNORES_A_SOURCE: Case = Case {
             "The search asks for a worker first, so that both look for the same things.",
         ],
     ),
-    mutant: twin(
+    mutant: variant(
         "museum-go-44313",
         "the search does not look for the source of work for which its Ms are woken",
         &[(BEGINS, Engine::Rc11), (BEGINS, Engine::Sc)],
     ),
     model: crate::model!("museum::go_44313::a_collection_begins", a_collection_begins,
         claim: "an M that sleeps, or is about to, becomes the worker that a collection wants",
-        size: "2 threads: starter, seeker; 2 Ps, 1 worker wanted",
+        size: "2 threads: starter, spinning M; 2 Ps, 1 worker wanted",
         invariants: [30],
-        must_reach: ["seeker true", "woken true"],
+        must_reach: ["spinning M true", "woken true"],
         runs: [rc11(), sc(), tso()]),
 };

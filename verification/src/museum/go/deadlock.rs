@@ -1,9 +1,9 @@
 //! Deadlocks that were none: `checkdead` found nobody that runs, because who was about to run did not count yet.
 
-use super::{Case, is_wrong, party, told, twin};
+use super::{Case, is_wrong, party, told, variant};
 use crate::engine::Engine;
 use crate::model::{rc11, sc};
-use crate::stage::Stage;
+use crate::stage::ModelHost;
 use crate::wrap::trace::main_plays;
 use spinpark::atomic::Atomic;
 use spinpark::host::Lock;
@@ -42,7 +42,7 @@ impl Sched {
         }
     }
 
-    /// `mput`, which ends with `checkdead`. In none of these scenes is everybody really stuck.
+    /// `mput`, which ends with `checkdead`. In none of these scenarios is everybody really stuck.
     pub(super) fn mput(&mut self) {
         self.nmidle += 1;
         let run = self.mcount - self.nmidle - self.nmidlelocked;
@@ -72,7 +72,7 @@ impl Sched {
 }
 
 /// The M that has the P runs out of work. True: it found the G before it let the P go.
-fn lets_the_p_go<H: Stage>(sched: &H::Lock<Sched>) -> bool {
+fn lets_the_p_go<H: ModelHost>(sched: &H::Lock<Sched>) -> bool {
     sched.with(|sched| {
         let found = sched.global > 0;
         sched.global = 0;
@@ -81,13 +81,13 @@ fn lets_the_p_go<H: Stage>(sched: &H::Lock<Sched>) -> bool {
     })
 }
 
-struct Polled<H: Stage> {
+struct Polled<H: ModelHost> {
     sched: H::Lock<Sched>,
     /// `netpollWaiters`.
     waiters: Atomic<H, u64>,
 }
 
-fn the_monitor_polls<H: Stage>() -> String {
+fn the_monitor_polls<H: ModelHost>() -> String {
     main_plays("sysmon");
     let polled = Arc::new(Polled::<H> { sched: H::Lock::new(Sched::new(1, 0)), waiters: Atomic::new(1) });
     let m = party::<H, _, _>("m", &polled, |polled| {
@@ -148,7 +148,7 @@ pub(super) const LOWERED_TOO_EARLY: Case = Case {
             "Lower the number after the Gs are runnable.",
         ],
     ),
-    mutant: twin(
+    mutant: variant(
         "museum-go-61454",
         "the number of those that wait for the network is lowered before they are runnable",
         &[(POLLS, Engine::Rc11), (POLLS, Engine::Sc)],
@@ -163,7 +163,7 @@ pub(super) const LOWERED_TOO_EARLY: Case = Case {
 
 /// The only P is idle. `sysmon` takes it, to start an M that serves a timer, while an M comes back from the poller with a
 /// G and finds no P.
-fn the_monitor_has_the_p<H: Stage>(another_sleeps: bool) -> String {
+fn the_monitor_has_the_p<H: ModelHost>(another_sleeps: bool) -> String {
     main_plays("sysmon");
     // `sysmon` does not count. Beside the M there is one that sleeps, or there is none.
     let counted = if another_sleeps { Sched::new(2, 1) } else { Sched::new(1, 0) };
@@ -197,11 +197,11 @@ fn the_monitor_has_the_p<H: Stage>(another_sleeps: bool) -> String {
     format!("the m {end}")
 }
 
-fn one_sleeps<H: Stage>() -> String {
+fn one_sleeps<H: ModelHost>() -> String {
     the_monitor_has_the_p::<H>(true)
 }
 
-fn none_sleeps<H: Stage>() -> String {
+fn none_sleeps<H: ModelHost>() -> String {
     the_monitor_has_the_p::<H>(false)
 }
 
@@ -222,7 +222,7 @@ pub(super) const NOBODYS_P: Case = Case {
             "The lock is held from taking the P to choosing the M.",
         ],
     ),
-    mutant: twin(
+    mutant: variant(
         "museum-go-59600",
         "the lock is opened between taking an idle P and choosing its M",
         &[(REUSED, Engine::Rc11), (REUSED, Engine::Sc)],
@@ -249,7 +249,7 @@ pub(super) const UNBORN_M: Case = Case {
             "The number is reserved under the same hold of the lock under which no idle M was found.",
         ],
     ),
-    mutant: twin(
+    mutant: variant(
         "museum-go-40368",
         "a new M is counted when it is made, not when it is decided on",
         &[(NEW, Engine::Rc11), (NEW, Engine::Sc)],

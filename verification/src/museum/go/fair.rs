@@ -1,10 +1,10 @@
 //! Gs that wait for ever beside others that go on and on.
 
 use super::super::{Exhibit, Source};
-use super::{Case, is_wrong, party, told, twin};
+use super::{Case, is_wrong, party, told, variant};
 use crate::engine::Engine;
 use crate::model::{rc11, sc};
-use crate::stage::Stage;
+use crate::stage::ModelHost;
 use crate::wrap::trace::main_plays;
 use spinpark::host::Lock;
 use std::collections::VecDeque;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// The global queue is asked first at each dispatch of this many. (Go: 61.)
 const EVERY: u32 = 2;
 
-fn a_chain_of_successors<H: Stage>() -> String {
+fn a_chain_of_successors<H: ModelHost>() -> String {
     main_plays("p");
     let global = Arc::new(H::Lock::new(0_u64));
     let submitter = party::<H, _, _>("submitter", &global, |global: &H::Lock<u64>| global.with(|n| *n += 1));
@@ -55,7 +55,7 @@ pub(super) const ENDLESS_SLICE: Case = Case {
             ],
         )
     },
-    mutant: twin(
+    mutant: variant(
         "museum-go-52934",
         "a dispatch from runnext is no tick",
         &[(CHAIN, Engine::Rc11), (CHAIN, Engine::Sc)],
@@ -80,7 +80,7 @@ struct Calls {
 /// Passes of `sysmon`, each as long as a slice after the one before.
 const PASSES: u64 = 3;
 
-fn calls_and_calls<H: Stage>() -> String {
+fn calls_and_calls<H: ModelHost>() -> String {
     main_plays("sysmon");
     let p = Arc::new(H::Lock::new(Calls::default()));
     let caller = party::<H, _, _>("caller", &p, |p: &H::Lock<Calls>| {
@@ -143,7 +143,7 @@ pub(super) const NEVER_THE_SAME_TICK: Case = Case {
             "Since Go 1.27 a P whose slice is over is taken also at the first sight of a call.",
         ],
     ),
-    mutant: twin(
+    mutant: variant(
         "museum-go-28701",
         "a P is taken only if it is seen twice in the same system call",
         &[(CALLS, Engine::Rc11), (CALLS, Engine::Sc)],
@@ -161,7 +161,7 @@ const PING: u64 = 1;
 const PONG: u64 = 2;
 const TIMED: u64 = 3;
 
-fn two_that_ready_each_other<H: Stage>() -> String {
+fn two_that_ready_each_other<H: ModelHost>() -> String {
     main_plays("p");
     // There is one thread, and no monitor: nobody is ever preempted.
     let has_monitor = false;
@@ -210,7 +210,7 @@ pub(super) const SLOT_WITHOUT_A_MONITOR: Case = Case {
             ],
         )
     },
-    mutant: twin(
+    mutant: variant(
         "museum-go-65178",
         "Gs run next, out of turn, though there is no monitor that ends a slice",
         &[(TO_AND_FRO, Engine::Rc11), (TO_AND_FRO, Engine::Sc)],

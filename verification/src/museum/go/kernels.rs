@@ -1,4 +1,4 @@
-//! Bugs of Go's that are one line of our kernel: its own twins have them.
+//! Bugs of Go's that are one line of our kernel: its own variants have them.
 
 use super::super::{Exhibit, Source};
 use super::told;
@@ -72,7 +72,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
             "After Go 1.14 moved timers to the Ps, timers beside Gs that compute fired up to 10 ms and more too late.",
             "A timer was served by its own P only, however busy; and who slept in the poller until a later timer was not \
              woken for an earlier one.",
-            "Others run the timers of a busy P, and who adds an earlier timer breaks the poller. The twin is without the \
+            "Others run the timers of a busy P, and who adds an earlier timer breaks the poller. The variant is without the \
              second.",
         ],
     ),
@@ -85,7 +85,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
             "Servers became unresponsive, with their processors fully loaded by epoll_wait.",
             "A P that was idle went on saying that a timer of its was due, though there was none. Who slept in the poller \
              woke at once, found nothing, and slept again, for no time.",
-            "The earliest deadline is computed anew when timers go. The twin has its shape: the word is not written when a \
+            "The earliest deadline is computed anew when timers go. The variant has its shape: the word is not written when a \
              timer is removed.",
         ],
     ),

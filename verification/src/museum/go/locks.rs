@@ -1,9 +1,9 @@
 //! Locks in a circle. Nothing is asserted: the engine says that everybody waits for ever.
 
-use super::{Case, is_wrong, party, told, twin};
+use super::{Case, is_wrong, party, told, variant};
 use crate::engine::Engine;
 use crate::model::{rc11, sc};
-use crate::stage::Stage;
+use crate::stage::ModelHost;
 use crate::wrap::trace::main_plays;
 use spinpark::atomic::Atomic;
 use spinpark::host::{Lock, Parker};
@@ -11,14 +11,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Release};
 
 /// A G that waits for the network, while its stack is scanned.
-struct Scanned<H: Stage> {
+struct Scanned<H: ModelHost> {
     /// `_Gscan`, the bit of its status that is a lock. What it guards: was the stack scanned?
     bit: H::Lock<bool>,
     /// `sched.lock`, and the global queue.
     sched: H::Lock<u64>,
 }
 
-fn injected_while_it_is_scanned<H: Stage>() -> String {
+fn injected_while_it_is_scanned<H: ModelHost>() -> String {
     main_plays("injector");
     let g = Arc::new(Scanned::<H> { bit: H::Lock::new(false), sched: H::Lock::new(0) });
     let scanner = party::<H, _, _>("scanner", &g, |g| {
@@ -60,10 +60,10 @@ pub(super) const BIT_AND_LOCK: Case = Case {
             "A production job took 100 % of the processor and answered nobody for 328 minutes, until it was killed.",
             "Who injects a G held the scheduler's lock and waited for the G's scan bit. Who held the bit scanned the stack, \
              found much to do, and took the scheduler's lock to wake a helper.",
-            "Do not wait for the bit under the lock, and wake nobody while the bit is held. The twin mends the second.",
+            "Do not wait for the bit under the lock, and wake nobody while the bit is held. The variant mends the second.",
         ],
     ),
-    mutant: twin(
+    mutant: variant(
         "museum-go-19112",
         "who scans a stack wakes a helper while it holds the G's scan bit",
         &[(SCANNED, Engine::Rc11), (SCANNED, Engine::Sc)],
@@ -77,14 +77,14 @@ pub(super) const BIT_AND_LOCK: Case = Case {
 };
 
 /// A connection whose deadline is set anew while the old one expires.
-struct Connection<H: Stage> {
+struct Connection<H: ModelHost> {
     /// `pd.lock`, and whether the deadline has expired.
     desc: H::Lock<bool>,
     /// `timersLock`, and whether the timer is still there.
     timers: H::Lock<bool>,
 }
 
-fn set_anew_while_it_expires<H: Stage>() -> String {
+fn set_anew_while_it_expires<H: ModelHost>() -> String {
     main_plays("setter");
     let c = Arc::new(Connection::<H> { desc: H::Lock::new(false), timers: H::Lock::new(true) });
     let runner = party::<H, _, _>("runner", &c, |c| {
@@ -130,7 +130,7 @@ pub(super) const DEADLINE_AND_TIMERS: Case = Case {
             "A timer's function runs with the timers unlocked.",
         ],
     ),
-    mutant: twin(
+    mutant: variant(
         "museum-go-35532",
         "a timer's function runs with the timers locked",
         &[(ANEW, Engine::Rc11), (ANEW, Engine::Sc)],
@@ -144,7 +144,7 @@ pub(super) const DEADLINE_AND_TIMERS: Case = Case {
 };
 
 /// A thread that profiles a lock's use, and who suspends it to preempt its G.
-struct Suspended<H: Stage> {
+struct Suspended<H: ModelHost> {
     /// The lock of the profile, and its entries.
     profile: H::Lock<u64>,
     /// `SuspendThread`, until `ResumeThread`.
@@ -152,7 +152,7 @@ struct Suspended<H: Stage> {
     bed: H::Parker,
 }
 
-impl<H: Stage> Suspended<H> {
+impl<H: ModelHost> Suspended<H> {
     /// The system may suspend a thread anywhere; here it does so only here.
     fn may_be_suspended(&self) {
         // Acquire: of who suspends.
@@ -162,7 +162,7 @@ impl<H: Stage> Suspended<H> {
     }
 }
 
-fn suspended_with_the_lock<H: Stage>() -> String {
+fn suspended_with_the_lock<H: ModelHost>() -> String {
     main_plays("preemptor");
     let thread =
         Arc::new(Suspended::<H> { profile: H::Lock::new(0), suspended: Atomic::new(false), bed: H::Parker::new() });
@@ -209,7 +209,7 @@ pub(super) const LOCK_OF_THE_SUSPENDED: Case = Case {
             "Nothing is written down while a thread is suspended.",
         ],
     ),
-    mutant: twin(
+    mutant: variant(
         "museum-go-80982",
         "who has suspended a thread takes a lock that the thread may hold",
         &[(SUSPENDED, Engine::Rc11), (SUSPENDED, Engine::Sc)],

@@ -1,10 +1,10 @@
 //! The poller: entered before it was made, and a break that it swallowed.
 
 use super::super::{Exhibit, Source};
-use super::{Case, is_wrong, party, told, twin};
+use super::{Case, is_wrong, party, told, variant};
 use crate::engine::Engine;
 use crate::model::{rc11, sc, tso};
-use crate::stage::{Cell, Stage};
+use crate::stage::{Cell, ModelHost};
 use crate::wrap::trace::main_plays;
 use spinpark::atomic::{Atomic, store_load};
 use spinpark::host::{Lock, Parker};
@@ -16,13 +16,13 @@ const NO_FD: i64 = -1;
 const NOT_KNOWN: i64 = -38;
 
 /// The poller's descriptor. A plain variable, as in Go.
-struct Made<H: Stage> {
+struct Made<H: ModelHost> {
     epfd: H::Cell<i64>,
     /// `netpollInited`.
     inited: Atomic<H, bool>,
 }
 
-fn polled_while_it_is_made<H: Stage>() -> String {
+fn polled_while_it_is_made<H: ModelHost>() -> String {
     main_plays("first to dial");
     let made = Arc::new(Made::<H> { epfd: Cell::new(NO_FD), inited: Atomic::new(false) });
     let sysmon = party::<H, _, _>("sysmon", &made, |made| {
@@ -59,7 +59,7 @@ pub(super) const HALF_MADE: Case = Case {
             "Who polls asks the flag, which is set last.",
         ],
     ),
-    mutant: twin(
+    mutant: variant(
         "museum-go-22606",
         "who polls looks at the descriptor, and not whether the poller is all made",
         &[(MADE, Engine::Rc11), (MADE, Engine::Sc)],
@@ -73,7 +73,7 @@ pub(super) const HALF_MADE: Case = Case {
 };
 
 /// A poller that was broken once, and a P that adds two more timers.
-struct Breakable<H: Stage> {
+struct Breakable<H: ModelHost> {
     /// `netpollWakeSig`.
     flag: Atomic<H, u64>,
     /// The event descriptor's count.
@@ -83,7 +83,7 @@ struct Breakable<H: Stage> {
     timers: [Atomic<H, bool>; 2],
 }
 
-impl<H: Stage> Breakable<H> {
+impl<H: ModelHost> Breakable<H> {
     /// `netpollBreak`.
     fn breaks(&self) {
         // Acquire: the poller had read the event before it lowered the flag.
@@ -110,7 +110,7 @@ impl<H: Stage> Breakable<H> {
     }
 }
 
-fn broken_again_and_again<H: Stage>() -> String {
+fn broken_again_and_again<H: ModelHost>() -> String {
     main_plays("poller");
     let timers = [Atomic::new(false), Atomic::new(false)];
     let poller =
@@ -157,7 +157,7 @@ pub(super) const SWALLOWED_BREAK: Case = Case {
             ],
         )
     },
-    mutant: twin(
+    mutant: variant(
         "museum-go-break-flag",
         "the poller lowers the flag of a break before it reads the event",
         &[(AGAIN, Engine::Rc11), (AGAIN, Engine::Sc)],

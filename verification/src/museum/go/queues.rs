@@ -1,10 +1,10 @@
 //! Queues: an emptiness test that was wrong, a list without its lock, and links that were another's.
 
 use super::super::{Exhibit, Source};
-use super::{Case, is_wrong, party, told, twin};
+use super::{Case, is_wrong, party, told, variant};
 use crate::engine::Engine;
 use crate::model::{rc11, sc};
-use crate::stage::{Cell, Stage};
+use crate::stage::{Cell, ModelHost};
 use crate::wrap::trace::main_plays;
 use spinpark::atomic::Atomic;
 use spinpark::host::Lock;
@@ -15,13 +15,13 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 const NIL: u64 = 0;
 
 /// A P's queues: head, tail, the slot for the next G. The ring's slots have no part in whether it is empty.
-struct Local<H: Stage> {
+struct Local<H: ModelHost> {
     head: Atomic<H, u64>,
     tail: Atomic<H, u64>,
     runnext: Atomic<H, u64>,
 }
 
-impl<H: Stage> Local<H> {
+impl<H: ModelHost> Local<H> {
     /// `runqempty`.
     fn is_empty(&self, looks: &mut u32) -> bool {
         loop {
@@ -40,7 +40,7 @@ impl<H: Stage> Local<H> {
     }
 }
 
-fn kicked_out_between_two_reads<H: Stage>() -> String {
+fn kicked_out_between_two_reads<H: ModelHost>() -> String {
     main_plays("owner");
     let local = Arc::new(Local::<H> { head: Atomic::new(0), tail: Atomic::new(0), runnext: Atomic::new(1) });
     let asker = party::<H, _, _>("asker", &local, |local| {
@@ -79,7 +79,7 @@ pub(super) const BETWEEN_TWO_READS: Case = Case {
             ],
         )
     },
-    mutant: twin(
+    mutant: variant(
         "museum-go-10573",
         "the emptiness test does not read the tail again after the slot",
         &[(KICKED, Engine::Rc11), (KICKED, Engine::Sc)],
@@ -93,13 +93,13 @@ pub(super) const BETWEEN_TWO_READS: Case = Case {
 };
 
 /// The global queue: a list through the Gs themselves. G `n` has link `n`; link 0 is the queue's head.
-struct Global<H: Stage> {
+struct Global<H: ModelHost> {
     lock: H::Lock<()>,
     links: [H::Cell<u64>; 4],
     tail: H::Cell<u64>,
 }
 
-impl<H: Stage> Global<H> {
+impl<H: ModelHost> Global<H> {
     /// `globrunqputbatch`: the Gs from `first` to `last` are linked already.
     fn append(&self, first: u64, last: u64) {
         let tail = self.tail.get();
@@ -108,7 +108,7 @@ impl<H: Stage> Global<H> {
     }
 }
 
-fn a_batch_and_a_yield<H: Stage>() -> String {
+fn a_batch_and_a_yield<H: ModelHost>() -> String {
     main_plays("injector");
     let links = [NIL, 2, NIL, NIL].map(Cell::new);
     let global = Arc::new(Global::<H> { lock: H::Lock::new(()), links, tail: Cell::new(0) });
@@ -149,7 +149,7 @@ pub(super) const UNLOCKED_BATCH: Case = Case {
             "The caller takes the lock for what did not fit.",
         ],
     ),
-    mutant: twin(
+    mutant: variant(
         "museum-go-40457",
         "what does not fit into a ring goes to the global queue without its lock",
         &[(BATCH, Engine::Rc11), (BATCH, Engine::Sc)],
@@ -163,12 +163,12 @@ pub(super) const UNLOCKED_BATCH: Case = Case {
 };
 
 /// A ring of two Gs whose P is to be taken away. A G's link is its own: who has taken it may write it.
-struct Drained<H: Stage> {
+struct Drained<H: ModelHost> {
     head: Atomic<H, u64>,
     links: [H::Cell<u64>; 3],
 }
 
-fn drained_while_robbed<H: Stage>() -> String {
+fn drained_while_robbed<H: ModelHost>() -> String {
     main_plays("owner");
     let drained = Arc::new(Drained::<H> { head: Atomic::new(0), links: [NIL, NIL, NIL].map(Cell::new) });
     let thief = party::<H, _, _>("thief", &drained, |drained| {
@@ -231,7 +231,7 @@ pub(super) const LINKED_BEFORE_IT_IS_OURS: Case = Case {
             ],
         )
     },
-    mutant: twin(
+    mutant: variant(
         "museum-go-runqdrain",
         "who drains a ring links the Gs before it has claimed them",
         &[(ROBBED, Engine::Rc11), (ROBBED, Engine::Sc)],

@@ -1,9 +1,9 @@
 //! Stopping the world: what the stopper reads, and Ps that nobody can stop.
 
-use super::{Case, is_wrong, party, told, twin};
+use super::{Case, is_wrong, party, told, variant};
 use crate::engine::Engine;
 use crate::model::{rc11, sc};
-use crate::stage::{Cell, Stage};
+use crate::stage::{Cell, ModelHost};
 use crate::wrap::trace::main_plays;
 use spinpark::atomic::Atomic;
 use spinpark::host::{Lock, Parker};
@@ -16,14 +16,14 @@ const SLEEPER: u64 = 1;
 const TOLD: u64 = 2;
 
 /// `sched.stopwait`, plain memory, and the note by which the stopper is told that it is 0.
-struct Noted<H: Stage> {
+struct Noted<H: ModelHost> {
     lock: H::Lock<()>,
     stopwait: H::Cell<u64>,
     note: Atomic<H, u64>,
     bed: H::Parker,
 }
 
-fn told_and_stale<H: Stage>() -> String {
+fn told_and_stale<H: ModelHost>() -> String {
     main_plays("stopper");
     let (lock, stopwait) = (H::Lock::new(()), Cell::new(1));
     let noted = Arc::new(Noted::<H> { lock, stopwait, note: Atomic::new(NOBODY), bed: H::Parker::new() });
@@ -69,7 +69,7 @@ pub(super) const STALE_AFTER_THE_NOTE: Case = Case {
             "Reading the note acquires on every way out.",
         ],
     ),
-    mutant: twin("museum-go-63384", "a note that is set already is read without Acquire", &[(STALE, Engine::Rc11)]),
+    mutant: variant("museum-go-63384", "a note that is set already is read without Acquire", &[(STALE, Engine::Rc11)]),
     model: crate::model!("museum::go_63384::told_and_stale", told_and_stale,
         claim: "a stopper that is told that all have stopped reads that all have stopped",
         size: "2 threads: stopper, the last M that stops",
@@ -88,7 +88,7 @@ struct Sched {
     idle: u64,
 }
 
-struct World<H: Stage> {
+struct World<H: ModelHost> {
     sched: H::Lock<Sched>,
     /// Where the stopper sleeps: `stopnote`.
     stopper: H::Parker,
@@ -100,7 +100,7 @@ struct World<H: Stage> {
     template: H::Parker,
 }
 
-impl<H: Stage> World<H> {
+impl<H: ModelHost> World<H> {
     fn new(idle: u64) -> Arc<Self> {
         let [stopper, preempted, template] = [(); 3].map(|()| H::Parker::new());
         let sched = H::Lock::new(Sched { idle, ..Sched::default() });
@@ -159,7 +159,7 @@ impl<H: Stage> World<H> {
     }
 }
 
-fn stopped_before_it_was_made<H: Stage>() -> String {
+fn stopped_before_it_was_made<H: ModelHost>() -> String {
     main_plays("stopper");
     let world = World::<H>::new(0);
     let first = party::<H, _, _>("first", &world, |world| {
@@ -200,7 +200,7 @@ pub(super) const UNBORN_TEMPLATE: Case = Case {
             "No preemption between the flag and the thread.",
         ],
     ),
-    mutant: twin(
+    mutant: variant(
         "museum-go-38931",
         "who makes the template thread may be preempted after it said that there is one",
         &[(UNBORN, Engine::Rc11), (UNBORN, Engine::Sc)],
@@ -213,7 +213,7 @@ pub(super) const UNBORN_TEMPLATE: Case = Case {
         runs: [rc11(), sc()]),
 };
 
-fn stopped_with_a_p_in_hand<H: Stage>() -> String {
+fn stopped_with_a_p_in_hand<H: ModelHost>() -> String {
     main_plays("stopper");
     let world = World::<H>::new(1);
     let waker = party::<H, _, _>("waker", &world, |world| {
@@ -251,7 +251,7 @@ pub(super) const P_IN_HAND: Case = Case {
             "No preemption from taking the P to handing it over.",
         ],
     ),
-    mutant: twin(
+    mutant: variant(
         "museum-go-42237",
         "who wakes an M may be preempted while it has the P for it in its hand",
         &[(IN_HAND, Engine::Rc11), (IN_HAND, Engine::Sc)],
@@ -265,7 +265,7 @@ pub(super) const P_IN_HAND: Case = Case {
 };
 
 /// An M that is asleep for want of work, or in a system call that reads from a pipe.
-struct Away<H: Stage> {
+struct Away<H: ModelHost> {
     /// `m.park`.
     park: H::Parker,
     /// Where the kernel lets it sleep.
@@ -277,7 +277,7 @@ struct Away<H: Stage> {
     coordinator: H::Parker,
 }
 
-fn one_reads_from_a_pipe<H: Stage>() -> String {
+fn one_reads_from_a_pipe<H: ModelHost>() -> String {
     main_plays("coordinator");
     let [park, kernel, coordinator] = [(); 3].map(|()| H::Parker::new());
     let [in_call, asked, done] = [(); 3].map(|()| Atomic::new(false));
@@ -337,7 +337,7 @@ pub(super) const WOKEN_ON_THE_WRONG_NOTE: Case = Case {
             "Ms in system calls are reached too; since Go 1.18 by a signal to each thread.",
         ],
     ),
-    mutant: twin(
+    mutant: variant(
         "museum-go-50113",
         "who wants something of all threads wakes them on the note for idle Ms only",
         &[(PIPE, Engine::Rc11), (PIPE, Engine::Sc)],

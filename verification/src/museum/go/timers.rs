@@ -1,10 +1,10 @@
 //! Timers that fire late, fill a ring, or are waited for by who holds them.
 
 use super::super::{Exhibit, Source};
-use super::{Case, is_wrong, party, told, twin};
+use super::{Case, is_wrong, party, told, variant};
 use crate::engine::Engine;
 use crate::model::{rc11, sc, tso};
-use crate::stage::Stage;
+use crate::stage::ModelHost;
 use crate::wrap::trace::main_plays;
 use spinpark::atomic::{Atomic, store_load};
 use spinpark::host::Lock;
@@ -18,7 +18,7 @@ const NONE: u64 = 0;
 const NOBODY_POLLS: u64 = 1;
 
 /// One P adds a timer while the M of the other goes to sleep.
-struct Bed<H: Stage> {
+struct Bed<H: ModelHost> {
     /// When the earliest timer of the adder's P is due: `timer0When`.
     timer: Atomic<H, u64>,
     nmspinning: Atomic<H, u64>,
@@ -33,7 +33,7 @@ struct Bed<H: Stage> {
 }
 
 /// `wakeNetPoller`, and `wakep` in it. True: somebody will look.
-fn wake_net_poller<H: Stage>(bed: &Bed<H>, when: u64) {
+fn wake_net_poller<H: ModelHost>(bed: &Bed<H>, when: u64) {
     // Relaxed: after the StoreLoad.
     if bed.lastpoll.load(Relaxed) == 0 {
         // Relaxed: if it is old, the poller is broken once too often.
@@ -50,7 +50,7 @@ fn wake_net_poller<H: Stage>(bed: &Bed<H>, when: u64) {
     }
 }
 
-fn added_while_the_last_goes_to_sleep<H: Stage>() -> String {
+fn added_while_the_last_goes_to_sleep<H: ModelHost>() -> String {
     main_plays("adder");
     let bed = Arc::new(Bed::<H> {
         timer: Atomic::new(NONE),
@@ -60,7 +60,7 @@ fn added_while_the_last_goes_to_sleep<H: Stage>() -> String {
         sched: H::Lock::new((0, 0)),
         broken: Atomic::new(false),
     });
-    let seeker = party::<H, _, _>("seeker", &bed, |bed| {
+    let spinning_m = party::<H, _, _>("spinning_m", &bed, |bed| {
         // `stealWork`: what is the earliest deadline? Relaxed: it is read again.
         let mut until = bed.timer.load(Relaxed);
         // `pidleput`.
@@ -89,7 +89,7 @@ fn added_while_the_last_goes_to_sleep<H: Stage>() -> String {
     // `timer/nmspinning`: who adds.
     store_load::<H>();
     wake_net_poller(&*bed, 5);
-    let polls = H::join(seeker);
+    let polls = H::join(spinning_m);
     let (idle, woken) = bed.sched.with(|counts| *counts);
     let in_time = polls.is_some_and(|until| until <= 5);
     assert!(in_time || woken > 0 || idle == 0, "the timer is due at 5, a P is idle, and nobody waits for it");
@@ -113,14 +113,14 @@ pub(super) const NOBODY_LOOKS_AGAIN: Case = Case {
             "The timers are read again too, after the M is no longer counted.",
         ],
     ),
-    mutant: twin(
+    mutant: variant(
         "museum-go-44868",
         "an M that goes to sleep does not read the timers again after it is no longer counted",
         &[(ADDED, Engine::Rc11), (ADDED, Engine::Sc)],
     ),
     model: crate::model!("museum::go_44868::added_while_the_last_goes_to_sleep", added_while_the_last_goes_to_sleep,
-        claim: "a timer that is added while the last seeker goes to sleep is waited for, or an M is woken for it",
-        size: "2 threads: adder, seeker; 2 Ps, 1 timer",
+        claim: "a timer that is added while the last spinning M goes to sleep is waited for, or an M is woken for it",
+        size: "2 threads: adder, spinning M; 2 Ps, 1 timer",
         invariants: [35, 44],
         must_reach: ["polls Some(5)", "polls None, woken 1"],
         runs: [rc11(), sc(), tso()]),
@@ -137,7 +137,7 @@ struct Robbed {
     taken: u64,
 }
 
-fn a_thief_runs_timers_first<H: Stage>() -> String {
+fn a_thief_runs_timers_first<H: ModelHost>() -> String {
     main_plays("thief");
     let p = Arc::new(H::Lock::new(Robbed { ring: (1..=4).collect(), timers: vec![5, 6, 7], taken: 0 }));
     let owner = party::<H, _, _>("owner", &p, |p: &H::Lock<Robbed>| {
@@ -188,7 +188,7 @@ pub(super) const FILLED_RING: Case = Case {
             ],
         )
     },
-    mutant: twin(
+    mutant: variant(
         "museum-go-39518",
         "a thief that has run timers does not look into its own ring before it steals",
         &[(FIRST, Engine::Rc11), (FIRST, Engine::Sc)],
@@ -206,14 +206,14 @@ const DELETED: u64 = 0;
 const MODIFYING: u64 = 1;
 const WAITING: u64 = 2;
 
-struct Reset<H: Stage> {
+struct Reset<H: ModelHost> {
     /// The timer on top of this P's heap.
     timer: Atomic<H, u64>,
     /// `gp.preempt`.
     preempt: Atomic<H, bool>,
 }
 
-impl<H: Stage> Reset<H> {
+impl<H: ModelHost> Reset<H> {
     /// `schedule`, `checkTimers`, `runtimer`, on the M that ran the G.
     fn schedules(&self) {
         for _ in 0..2 {
@@ -227,7 +227,7 @@ impl<H: Stage> Reset<H> {
     }
 }
 
-fn preempted_while_it_resets<H: Stage>() -> String {
+fn preempted_while_it_resets<H: ModelHost>() -> String {
     main_plays("resetter");
     let reset = Arc::new(Reset::<H> { timer: Atomic::new(DELETED), preempt: Atomic::new(false) });
     let monitor = party::<H, _, _>("monitor", &reset, |reset| {
@@ -272,7 +272,7 @@ pub(super) const WAITS_FOR_ITSELF: Case = Case {
             "While a timer is being modified the G cannot be preempted.",
         ],
     ),
-    mutant: twin(
+    mutant: variant(
         "museum-go-38070",
         "a G may be preempted while it modifies a timer",
         &[(RESETS, Engine::Rc11), (RESETS, Engine::Sc)],

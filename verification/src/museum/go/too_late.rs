@@ -1,10 +1,10 @@
 //! What is read after it is no longer ours.
 
 use super::super::{Exhibit, Source};
-use super::{Case, is_wrong, party, told, twin};
+use super::{Case, is_wrong, party, told, variant};
 use crate::engine::Engine;
 use crate::model::{rc11, sc};
-use crate::stage::{Cell, Stage};
+use crate::stage::{Cell, ModelHost};
 use crate::wrap::trace::main_plays;
 use spinpark::atomic::Atomic;
 use spinpark::host::Lock;
@@ -15,14 +15,14 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 const NONE: u64 = 0;
 const OTHER_M: u64 = 2;
 
-struct Returned<H: Stage> {
+struct Returned<H: ModelHost> {
     /// `sched.lock`: is the G in the global queue?
     global: H::Lock<bool>,
     /// `gp.lockedm`.
     lockedm: Atomic<H, u64>,
 }
 
-fn it_locks_another_thread<H: Stage>() -> String {
+fn it_locks_another_thread<H: ModelHost>() -> String {
     main_plays("returner");
     let g = Arc::new(Returned::<H> { global: H::Lock::new(false), lockedm: Atomic::new(NONE) });
     let other = party::<H, _, _>("other m", &g, |g| {
@@ -66,7 +66,7 @@ pub(super) const NO_LONGER_OURS: Case = Case {
             ],
         )
     },
-    mutant: twin(
+    mutant: variant(
         "museum-go-46524",
         "whether a G is bound is read after the G was queued",
         &[(ANOTHER, Engine::Rc11), (ANOTHER, Engine::Sc)],
@@ -83,7 +83,7 @@ pub(super) const NO_LONGER_OURS: Case = Case {
 const REUSED: u64 = 999;
 
 /// An M that looks at all Ps once more, without one of its own, while the number of Ps changes.
-struct Resized<H: Stage> {
+struct Resized<H: ModelHost> {
     /// `sched.lock`: has the M a P? Then a stop of the world waits for it.
     m_has_p: H::Lock<bool>,
     /// The backing array of `allp`, as it was.
@@ -92,7 +92,7 @@ struct Resized<H: Stage> {
     kept: Atomic<H, bool>,
 }
 
-fn resized_and_collected<H: Stage>() -> String {
+fn resized_and_collected<H: ModelHost>() -> String {
     main_plays("collector");
     let all = Arc::new(Resized::<H> { m_has_p: H::Lock::new(true), old: Cell::new(7), kept: Atomic::new(false) });
     let looker = party::<H, _, _>("looker", &all, |all| {
@@ -138,7 +138,7 @@ pub(super) const FREED_SNAPSHOT: Case = Case {
             "The M keeps it in a field that the collector reads.",
         ],
     ),
-    mutant: twin(
+    mutant: variant(
         "museum-go-74414",
         "an M without a P looks at an array that nothing keeps alive",
         &[(COLLECTED, Engine::Rc11), (COLLECTED, Engine::Sc)],

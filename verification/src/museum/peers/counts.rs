@@ -6,7 +6,7 @@ use crate::engine::Engine;
 use crate::model::{Model, rc11, sc};
 use crate::museum::{Exhibit, Source};
 use crate::mutant::{Mutant, Mutation};
-use crate::stage::Stage;
+use crate::stage::ModelHost;
 use crate::wrap::trace::main_plays;
 use spinpark::atomic::{Atomic, store_load};
 use spinpark::host::{Lock, Parker};
@@ -25,12 +25,12 @@ struct Shared {
 }
 
 /// tokio's blocking pool, and the one thread it has.
-struct Blocking<H: Stage> {
+struct Blocking<H: ModelHost> {
     shared: H::Lock<Shared>,
     condvar: H::Parker,
 }
 
-impl<H: Stage> Blocking<H> {
+impl<H: ModelHost> Blocking<H> {
     fn new(shared: Shared) -> Arc<Self> {
         Arc::new(Blocking { shared: H::Lock::new(shared), condvar: H::Parker::new() })
     }
@@ -110,7 +110,7 @@ impl<H: Stage> Blocking<H> {
     }
 }
 
-fn a_task_is_spawned_as_the_pool_shuts_down<H: Stage>() -> String {
+fn a_task_is_spawned_as_the_pool_shuts_down<H: ModelHost>() -> String {
     main_plays("owner");
     let pool = Blocking::<H>::new(Shared::default());
     let thread = party::<H, _, _>("thread", &pool, Blocking::run);
@@ -121,7 +121,7 @@ fn a_task_is_spawned_as_the_pool_shuts_down<H: Stage>() -> String {
     format!("spawned {spawned:?} ran {ran}")
 }
 
-fn a_task_is_spawned_as_the_idle_thread_ends<H: Stage>() -> String {
+fn a_task_is_spawned_as_the_idle_thread_ends<H: ModelHost>() -> String {
     main_plays("spawner");
     let pool = Blocking::<H>::new(Shared { idle: 1, ..Shared::default() });
     let thread = party::<H, _, _>("thread", &pool, Blocking::waits_for_a_while);
@@ -141,7 +141,7 @@ struct Synced {
 }
 
 /// A worker of tokio's that somebody wants to see a dump of.
-struct Dumped<H: Stage> {
+struct Dumped<H: ModelHost> {
     synced: H::Lock<Synced>,
     /// `num_unparked`.
     unparked: Atomic<H, u64>,
@@ -149,7 +149,7 @@ struct Dumped<H: Stage> {
     bed: H::Parker,
 }
 
-impl<H: Stage> Dumped<H> {
+impl<H: ModelHost> Dumped<H> {
     /// The worker is no sleeper any more; was it?
     fn wakes_up(&self, synced: &mut Synced) -> bool {
         let slept = synced.sleepers.pop().is_some();
@@ -211,7 +211,7 @@ impl<H: Stage> Dumped<H> {
     }
 }
 
-fn a_sleeper_is_woken_for_a_dump<H: Stage>() -> String {
+fn a_sleeper_is_woken_for_a_dump<H: ModelHost>() -> String {
     main_plays("worker");
     let worker = Arc::new(Dumped::<H> {
         synced: H::Lock::new(Synced::default()),
@@ -228,7 +228,7 @@ fn a_sleeper_is_woken_for_a_dump<H: Stage>() -> String {
 }
 
 /// Java's `ForkJoinPool`: two counts side by side in one word, three bits each here, signed.
-struct ForkJoin<H: Stage> {
+struct ForkJoin<H: ModelHost> {
     /// `ctl`: above, how many are released, less those there should be; below, how many there are, the same.
     ctl: Atomic<H, u64>,
     tasks: Atomic<H, u64>,
@@ -242,7 +242,7 @@ const RC_MASK: u64 = 0b111_000;
 /// The sign of the upper count: too few are released.
 const TOO_FEW: u64 = 0b100_000;
 
-impl<H: Stage> ForkJoin<H> {
+impl<H: ModelHost> ForkJoin<H> {
     fn change(&self, to: impl Fn(u64) -> Option<u64>) -> bool {
         // Acquire: as `ctl` is read.
         let mut ctl = self.ctl.load(Acquire);
@@ -292,7 +292,7 @@ impl<H: Stage> ForkJoin<H> {
     }
 }
 
-fn a_task_is_submitted_as_a_thread_is_trimmed<H: Stage>() -> String {
+fn a_task_is_submitted_as_a_thread_is_trimmed<H: ModelHost>() -> String {
     main_plays("worker");
     // As low as the upper count can be: that many threads have been trimmed at the wrong moment before.
     let pool = Arc::new(ForkJoin::<H> { ctl: Atomic::new(TOO_FEW), tasks: Atomic::new(0), bed: H::Parker::new() });
@@ -309,7 +309,7 @@ const TIMEOUT: &str = "museum::tokio_1562::a_task_is_spawned_as_the_idle_thread_
 const DUMP: &str = "museum::tokio_8372::a_sleeper_is_woken_for_a_dump";
 const TRIM: &str = "museum::jdk_8351933::a_task_is_submitted_as_a_thread_is_trimmed";
 
-/// The twins' models.
+/// The variants' models.
 pub const MODELS: &[Model] = &[
     crate::model!("museum::tokio_7922::a_task_is_spawned_as_the_pool_shuts_down",
         a_task_is_spawned_as_the_pool_shuts_down,
@@ -340,27 +340,27 @@ pub const MODELS: &[Model] = &[
         runs: [rc11(), sc()]),
 ];
 
-/// The twins.
+/// The variants.
 pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "museum-tokio-7922",
         room: "museum",
         what: "a thread that ends counts itself out though who woke it has done so",
-        mutation: Mutation::Twin("museum-tokio-7922"),
+        mutation: Mutation::Variant("museum-tokio-7922"),
         killed_by: &[(SHUTDOWN, Engine::Rc11), (SHUTDOWN, Engine::Sc), (SHUTDOWN, Engine::Loom)],
     },
     Mutant {
         name: "museum-tokio-1562",
         room: "museum",
         what: "a thread that ends because it was idle for long stays counted as idle",
-        mutation: Mutation::Twin("museum-tokio-1562"),
+        mutation: Mutation::Variant("museum-tokio-1562"),
         killed_by: &[(TIMEOUT, Engine::Rc11), (TIMEOUT, Engine::Sc), (TIMEOUT, Engine::Loom)],
     },
     Mutant {
         name: "museum-tokio-8372",
         room: "museum",
         what: "a worker that is woken for a dump stays in the list of sleepers",
-        mutation: Mutation::Twin("museum-tokio-8372"),
+        mutation: Mutation::Variant("museum-tokio-8372"),
         // Not on loom, which fails inside of itself when a sleeper is woken twice.
         killed_by: &[(DUMP, Engine::Rc11), (DUMP, Engine::Sc)],
     },
@@ -368,7 +368,7 @@ pub const MUTANTS: &[Mutant] = &[
         name: "museum-jdk-8351933",
         room: "museum",
         what: "the lower of two counts in a word borrows from the upper",
-        mutation: Mutation::Twin("museum-jdk-8351933"),
+        mutation: Mutation::Variant("museum-jdk-8351933"),
         killed_by: &[(TRIM, Engine::Rc11), (TRIM, Engine::Sc), (TRIM, Engine::Loom)],
     },
 ];

@@ -6,7 +6,7 @@ use crate::engine::Engine;
 use crate::model::{Model, rc11, sc, tso};
 use crate::museum::{Exhibit, Source};
 use crate::mutant::{self, Mutant, Mutation};
-use crate::stage::Stage;
+use crate::stage::ModelHost;
 use crate::wrap::trace::main_plays;
 use spinpark::atomic::{Atomic, store_load};
 use spinpark::host::{Lock, Parker};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 
 /// tokio's `Idle`, for two workers: one runs a task, the other has searched everywhere.
-struct Tokio<H: Stage> {
+struct Tokio<H: ModelHost> {
     /// How many tasks wait in the first worker's ring.
     ring: Atomic<H, u64>,
     /// `Idle::state`: how many search in the lower half, how many do not sleep in the upper.
@@ -26,7 +26,7 @@ struct Tokio<H: Stage> {
 
 const AWAKE: u64 = 1 << 16;
 
-impl<H: Stage> Tokio<H> {
+impl<H: ModelHost> Tokio<H> {
     /// `Local::push_back`.
     fn push(&self) {
         // Release: publishes the task.
@@ -83,7 +83,7 @@ impl<H: Stage> Tokio<H> {
     }
 }
 
-fn a_task_is_pushed_as_the_last_searcher_parks<H: Stage>() -> String {
+fn a_task_is_pushed_as_the_last_searcher_parks<H: ModelHost>() -> String {
     main_plays("searcher");
     let tokio = Arc::new(Tokio::<H> {
         ring: Atomic::new(0),
@@ -98,7 +98,7 @@ fn a_task_is_pushed_as_the_last_searcher_parks<H: Stage>() -> String {
 }
 
 /// The sleeping thread of Julia's scheduler, and who has a task for it.
-struct Julia<H: Stage> {
+struct Julia<H: ModelHost> {
     /// The heap of tasks.
     tasks: Atomic<H, u64>,
     /// `sleep_check_state`: 1 is asleep, or about to be.
@@ -106,12 +106,12 @@ struct Julia<H: Stage> {
     bed: H::Parker,
 }
 
-impl<H: Stage> Julia<H> {
+impl<H: ModelHost> Julia<H> {
     /// `jl_wakeup_thread`, after the push.
     fn push(&self) {
         // Release: the heap's spin lock is let go of by such a store.
         self.tasks.store(1, Release);
-        let is_asleep = match mutant::twin() {
+        let is_asleep = match mutant::variant() {
             // SeqCst: on a PC a load all the same, which may overtake the store above.
             Some("museum-julia-36785") => self.sleeping.load(SeqCst) == 1 && self.sleeping.swap(0, SeqCst) == 1,
             // SeqCst: on a PC a full barrier. But the sleeper's store does not read what this writes, so nothing makes
@@ -148,7 +148,7 @@ impl<H: Stage> Julia<H> {
     }
 }
 
-fn a_task_is_pushed_as_a_thread_falls_asleep<H: Stage>() -> String {
+fn a_task_is_pushed_as_a_thread_falls_asleep<H: ModelHost>() -> String {
     main_plays("sleeper");
     let julia = Arc::new(Julia::<H> { tasks: Atomic::new(0), sleeping: Atomic::new(0), bed: H::Parker::new() });
     let pusher = party::<H, _, _>("pusher", &julia, Julia::push);
@@ -158,14 +158,14 @@ fn a_task_is_pushed_as_a_thread_falls_asleep<H: Stage>() -> String {
 }
 
 /// .NET's pool: who enqueues asks for a worker, unless one was asked for that has not come yet.
-struct DotNet<H: Stage> {
+struct DotNet<H: ModelHost> {
     queue: Atomic<H, u64>,
     /// `_hasOutstandingThreadRequest`.
     is_requested: Atomic<H, u64>,
     bed: H::Parker,
 }
 
-impl<H: Stage> DotNet<H> {
+impl<H: ModelHost> DotNet<H> {
     /// `Enqueue`, `EnsureThreadRequested`.
     fn enqueue(&self) {
         // Release: publishes the work item.
@@ -205,7 +205,7 @@ impl<H: Stage> DotNet<H> {
     }
 }
 
-fn an_item_is_enqueued_as_a_worker_finds_none<H: Stage>() -> String {
+fn an_item_is_enqueued_as_a_worker_finds_none<H: ModelHost>() -> String {
     main_plays("worker");
     let pool = Arc::new(DotNet::<H> { queue: Atomic::new(0), is_requested: Atomic::new(1), bed: H::Parker::new() });
     let enqueuer = party::<H, _, _>("enqueuer", &pool, DotNet::enqueue);
@@ -215,7 +215,7 @@ fn an_item_is_enqueued_as_a_worker_finds_none<H: Stage>() -> String {
 }
 
 /// The pool of Bun: one word says whether a worker was notified that has not noticed yet, or that one sleeps.
-struct Bun<H: Stage> {
+struct Bun<H: ModelHost> {
     /// How many tasks wait in `run_queue`.
     tasks: Atomic<H, u64>,
     sync: Atomic<H, u64>,
@@ -225,7 +225,7 @@ struct Bun<H: Stage> {
 const NOTIFIED: u64 = 1;
 const IDLE: u64 = 2;
 
-impl<H: Stage> Bun<H> {
+impl<H: ModelHost> Bun<H> {
     /// `schedule`.
     fn schedule(&self) {
         // Release: publishes the task.
@@ -270,7 +270,7 @@ impl<H: Stage> Bun<H> {
     }
 }
 
-fn a_second_task_is_scheduled_as_the_worker_takes_the_first<H: Stage>() -> String {
+fn a_second_task_is_scheduled_as_the_worker_takes_the_first<H: ModelHost>() -> String {
     main_plays("worker");
     let pool = Arc::new(Bun::<H> { tasks: Atomic::new(0), sync: Atomic::new(0), bed: H::Parker::new() });
     let scheduler = party::<H, _, _>("scheduler", &pool, |pool| {
@@ -287,7 +287,7 @@ const JULIA: &str = "museum::julia_36785::a_task_is_pushed_as_a_thread_falls_asl
 const DOTNET: &str = "museum::dotnet_121887::an_item_is_enqueued_as_a_worker_finds_none";
 const BUN: &str = "museum::bun_28907::a_second_task_is_scheduled_as_the_worker_takes_the_first";
 
-/// The twins' models.
+/// The variants' models.
 pub const MODELS: &[Model] = &[
     crate::model!("museum::tokio_1768::a_task_is_pushed_as_the_last_searcher_parks",
         a_task_is_pushed_as_the_last_searcher_parks,
@@ -319,13 +319,13 @@ pub const MODELS: &[Model] = &[
         runs: [rc11(), sc(), tso()]),
 ];
 
-/// The twins.
+/// The variants.
 pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "museum-tokio-1768",
         room: "museum",
         what: "who pushes a task reads by a SeqCst load whether anybody searches",
-        mutation: Mutation::Twin("museum-tokio-1768"),
+        mutation: Mutation::Variant("museum-tokio-1768"),
         // SC sees nothing wrong: there the load is as good as the exchange.
         killed_by: &[(TOKIO, Engine::Rc11), (TOKIO, Engine::Tso), (TOKIO, Engine::Loom)],
     },
@@ -333,14 +333,14 @@ pub const MUTANTS: &[Mutant] = &[
         name: "museum-julia-36785",
         room: "museum",
         what: "who pushes a task reads by a load whether the thread sleeps",
-        mutation: Mutation::Twin("museum-julia-36785"),
+        mutation: Mutation::Variant("museum-julia-36785"),
         killed_by: &[(JULIA, Engine::Rc11), (JULIA, Engine::Tso), (JULIA, Engine::Loom)],
     },
     Mutant {
         name: "museum-julia-43418",
         room: "museum",
         what: "who pushes a task trusts its exchange to be a barrier",
-        mutation: Mutation::Twin("museum-julia-43418"),
+        mutation: Mutation::Variant("museum-julia-43418"),
         // TSO sees nothing wrong: on a PC an exchange is a barrier.
         killed_by: &[(JULIA, Engine::Rc11), (JULIA, Engine::Loom)],
     },
@@ -348,14 +348,14 @@ pub const MUTANTS: &[Mutant] = &[
         name: "museum-dotnet-121887",
         room: "museum",
         what: "a worker answers the request for one after its last look at the queue",
-        mutation: Mutation::Twin("museum-dotnet-121887"),
+        mutation: Mutation::Variant("museum-dotnet-121887"),
         killed_by: &[(DOTNET, Engine::Rc11), (DOTNET, Engine::Sc), (DOTNET, Engine::Loom)],
     },
     Mutant {
         name: "museum-bun-28907",
         room: "museum",
         what: "who schedules a task believes an old value that says a worker is notified",
-        mutation: Mutation::Twin("museum-bun-28907"),
+        mutation: Mutation::Variant("museum-bun-28907"),
         killed_by: &[(BUN, Engine::Rc11), (BUN, Engine::Loom)],
     },
 ];

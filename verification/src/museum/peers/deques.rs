@@ -6,14 +6,14 @@ use crate::model::{Model, rc11, sc, tso};
 use crate::models::common::each_once;
 use crate::museum::{Exhibit, Source};
 use crate::mutant::{self, Mutant, Mutation};
-use crate::stage::Stage;
+use crate::stage::ModelHost;
 use crate::wrap::trace::main_plays;
 use spinpark::atomic::{Atomic, store_load};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 
 /// crossbeam's deque, which is Chase and Lev's: it has a second, smaller buffer to move to.
-struct ChaseLev<H: Stage> {
+struct ChaseLev<H: ModelHost> {
     front: Atomic<H, u64>,
     back: Atomic<H, u64>,
     /// Which buffer.
@@ -22,7 +22,7 @@ struct ChaseLev<H: Stage> {
     buffers: [[Atomic<H, u64>; 4]; 2],
 }
 
-impl<H: Stage> ChaseLev<H> {
+impl<H: ModelHost> ChaseLev<H> {
     fn of(tasks: &[u64]) -> Arc<Self> {
         main_plays("owner");
         let buffers = std::array::from_fn(|_| std::array::from_fn(|_| Atomic::new(0)));
@@ -120,7 +120,7 @@ impl<H: Stage> ChaseLev<H> {
     }
 }
 
-fn the_buffer_shrinks_as_a_batch_is_stolen<H: Stage>() -> String {
+fn the_buffer_shrinks_as_a_batch_is_stolen<H: ModelHost>() -> String {
     let deque = ChaseLev::<H>::of(&[1, 2, 3]);
     let thief = party::<H, _, _>("thief", &deque, ChaseLev::steal_batch);
     let mut mine: Vec<u64> = [deque.pop(), deque.pop()].into_iter().flatten().collect();
@@ -132,7 +132,7 @@ fn the_buffer_shrinks_as_a_batch_is_stolen<H: Stage>() -> String {
 }
 
 /// ParlayLib's deque, which is Arora, Blumofe and Plaxton's.
-struct Parlay<H: Stage> {
+struct Parlay<H: ModelHost> {
     /// `age`: the top, and a tag above it that changes when the deque begins anew.
     age: Atomic<H, u64>,
     /// `bot`.
@@ -142,7 +142,7 @@ struct Parlay<H: Stage> {
 
 const TAG: u64 = 1 << 8;
 
-impl<H: Stage> Parlay<H> {
+impl<H: ModelHost> Parlay<H> {
     /// `pop_bottom`, by the owner.
     fn pop_bottom(&self) -> Option<u64> {
         // Relaxed: only the owner writes it.
@@ -175,7 +175,7 @@ impl<H: Stage> Parlay<H> {
         // Relaxed, or Acquire: what other thieves have taken; the bottom is read after it.
         let order = if is_wrong("museum-parlaylib-54") { Relaxed } else { Acquire };
         let age = self.age.load(order);
-        if mutant::twin().is_none() {
+        if mutant::variant().is_none() {
             // `bottom/age`, the thief's half: the bottom is not older than the age.
             store_load::<H>();
         }
@@ -191,7 +191,7 @@ impl<H: Stage> Parlay<H> {
     }
 }
 
-fn two_jobs_are_stolen_and_popped<H: Stage>() -> String {
+fn two_jobs_are_stolen_and_popped<H: ModelHost>() -> String {
     main_plays("owner");
     let deque = Parlay::<H> { age: Atomic::new(0), bottom: Atomic::new(2), jobs: [Atomic::new(1), Atomic::new(2)] };
     let deque = Arc::new(deque);
@@ -208,7 +208,7 @@ fn two_jobs_are_stolen_and_popped<H: Stage>() -> String {
 const SHRINKS: &str = "museum::crossbeam_726::the_buffer_shrinks_as_a_batch_is_stolen";
 const TWO_JOBS: &str = "museum::parlaylib_54::two_jobs_are_stolen_and_popped";
 
-/// The twins' models.
+/// The variants' models.
 pub const MODELS: &[Model] = &[
     crate::model!("museum::crossbeam_726::the_buffer_shrinks_as_a_batch_is_stolen",
         the_buffer_shrinks_as_a_batch_is_stolen,
@@ -225,27 +225,27 @@ pub const MODELS: &[Model] = &[
         runs: [rc11(), sc(), tso()]),
 ];
 
-/// The twins.
+/// The variants.
 pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "museum-crossbeam-726",
         room: "museum",
         what: "a thief of a batch does not ask whether the buffer is still the same",
-        mutation: Mutation::Twin("museum-crossbeam-726"),
+        mutation: Mutation::Variant("museum-crossbeam-726"),
         killed_by: &[(SHRINKS, Engine::Rc11), (SHRINKS, Engine::Sc), (SHRINKS, Engine::Loom)],
     },
     Mutant {
         name: "museum-chase-lev-c11",
         room: "museum",
         what: "the new buffer is published Relaxed",
-        mutation: Mutation::Twin("museum-chase-lev-c11"),
+        mutation: Mutation::Variant("museum-chase-lev-c11"),
         killed_by: &[(SHRINKS, Engine::Rc11), (SHRINKS, Engine::Loom)],
     },
     Mutant {
         name: "museum-parlaylib-54",
         room: "museum",
         what: "a thief reads the age and the bottom Relaxed",
-        mutation: Mutation::Twin("museum-parlaylib-54"),
+        mutation: Mutation::Variant("museum-parlaylib-54"),
         // TSO sees nothing wrong: a PC reads in order.
         killed_by: &[(TWO_JOBS, Engine::Rc11), (TWO_JOBS, Engine::Loom)],
     },
@@ -253,7 +253,7 @@ pub const MUTANTS: &[Mutant] = &[
         name: "museum-parlaylib-acquire",
         room: "museum",
         what: "a thief reads the age and the bottom Acquire, and no barrier lies between",
-        mutation: Mutation::Twin("museum-parlaylib-acquire"),
+        mutation: Mutation::Variant("museum-parlaylib-acquire"),
         killed_by: &[(TWO_JOBS, Engine::Rc11), (TWO_JOBS, Engine::Loom)],
     },
 ];
@@ -301,11 +301,11 @@ pub const EXHIBITS: &[Exhibit] = &[
         project: "ParlayLib",
         issue: "https://github.com/cmuparlay/parlaylib/blob/5ebfbdba0c56/include/parlay/internal/work_stealing_deque.h",
         year: 2023,
-        people: "Nobody has been seen to be hurt: the twin of the repaired code showed it.",
+        people: "Nobody has been seen to be hurt: the variant of the repaired code showed it.",
         cause: "After its first steal a thief reads the bottom as it was before. Acquire does not keep it from that: its own \
                 exchange and the owner's fence order nothing between them in C++'s terms. (ARM keeps the order all the \
                 same, for there such an exchange and such loads are in one order.)",
-        fix: "None there. Chase and Lev's deque has a SeqCst fence at that place, and so has this twin.",
+        fix: "None there. Chase and Lev's deque has a SeqCst fence at that place, and so has this variant.",
         source: Source::OurReading,
         mutant: "museum-parlaylib-acquire",
     },

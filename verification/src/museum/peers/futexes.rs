@@ -6,7 +6,7 @@ use crate::engine::Engine;
 use crate::model::{Model, rc11, sc, tso};
 use crate::museum::{Exhibit, Source};
 use crate::mutant::{Mutant, Mutation};
-use crate::stage::Stage;
+use crate::stage::ModelHost;
 use crate::wrap::trace::main_plays;
 use spinpark::atomic::{Atomic, store_load};
 use spinpark::host::{Lock, Parker};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 
 /// folly's `ParkingLot`, one bucket.
-struct Folly<H: Stage> {
+struct Folly<H: ModelHost> {
     /// The user's word: there is no reason to park any more.
     flag: Atomic<H, u64>,
     /// `Bucket::count_`.
@@ -22,7 +22,7 @@ struct Folly<H: Stage> {
     bucket: Futex<H>,
 }
 
-impl<H: Stage> Folly<H> {
+impl<H: ModelHost> Folly<H> {
     /// `park`.
     fn park(&self) -> bool {
         // SeqCst: as folly has it. It is no barrier for the read below.
@@ -53,7 +53,7 @@ impl<H: Stage> Folly<H> {
     }
 }
 
-fn a_flag_is_raised_as_a_thread_parks<H: Stage>() -> String {
+fn a_flag_is_raised_as_a_thread_parks<H: ModelHost>() -> String {
     main_plays("parker");
     let lot = Arc::new(Folly::<H> { flag: Atomic::new(0), count: Atomic::new(0), bucket: Futex::new() });
     let unparker = party::<H, _, _>("unparker", &lot, Folly::unpark);
@@ -63,7 +63,7 @@ fn a_flag_is_raised_as_a_thread_parks<H: Stage>() -> String {
 }
 
 /// oneTBB's `mutex`, and the list of those that wait for it.
-struct Tbb<H: Stage> {
+struct Tbb<H: ModelHost> {
     /// `my_flag`: 1 is locked.
     flag: Atomic<H, u64>,
     /// `concurrent_monitor`: is the waiter in the list?
@@ -73,7 +73,7 @@ struct Tbb<H: Stage> {
     bed: H::Parker,
 }
 
-impl<H: Stage> Tbb<H> {
+impl<H: ModelHost> Tbb<H> {
     fn takes_out(&self) -> bool {
         self.waiters.with(|is_in| {
             // Relaxed: written under the lock, and read as a hint.
@@ -121,7 +121,7 @@ impl<H: Stage> Tbb<H> {
     }
 }
 
-fn a_mutex_is_unlocked_as_a_thread_waits<H: Stage>() -> String {
+fn a_mutex_is_unlocked_as_a_thread_waits<H: ModelHost>() -> String {
     main_plays("waiter");
     let mutex = Arc::new(Tbb::<H> {
         flag: Atomic::new(1),
@@ -136,7 +136,7 @@ fn a_mutex_is_unlocked_as_a_thread_waits<H: Stage>() -> String {
 }
 
 /// brpc's `ParkingLot`, where idle workers sleep; with the option not to signal when nobody waits.
-struct Brpc<H: Stage> {
+struct Brpc<H: ModelHost> {
     tasks: Atomic<H, u64>,
     /// `_pending_signal`.
     signals: Atomic<H, u64>,
@@ -145,7 +145,7 @@ struct Brpc<H: Stage> {
     futex: Futex<H>,
 }
 
-impl<H: Stage> Brpc<H> {
+impl<H: ModelHost> Brpc<H> {
     /// `signal`, after the push.
     fn push(&self) {
         // Release: publishes the task.
@@ -188,7 +188,7 @@ impl<H: Stage> Brpc<H> {
     }
 }
 
-fn a_signal_comes_as_a_worker_waits<H: Stage>() -> String {
+fn a_signal_comes_as_a_worker_waits<H: ModelHost>() -> String {
     main_plays("worker");
     let lot = Arc::new(Brpc::<H> {
         tasks: Atomic::new(0),
@@ -203,7 +203,7 @@ fn a_signal_comes_as_a_worker_waits<H: Stage>() -> String {
 }
 
 /// Linux: a mutex in a program, and the kernel's bucket for it.
-struct Linux<H: Stage> {
+struct Linux<H: ModelHost> {
     /// The program's word: 1 is locked.
     word: Atomic<H, u64>,
     /// `hash_bucket::waiters`.
@@ -211,7 +211,7 @@ struct Linux<H: Stage> {
     bucket: Futex<H>,
 }
 
-impl<H: Stage> Linux<H> {
+impl<H: ModelHost> Linux<H> {
     /// The program unlocks, and enters `futex_wake`.
     fn unlock(&self) {
         // Release: lets go of the lock.
@@ -242,7 +242,7 @@ impl<H: Stage> Linux<H> {
     }
 }
 
-fn a_private_futex_is_woken_as_a_thread_waits<H: Stage>() -> String {
+fn a_private_futex_is_woken_as_a_thread_waits<H: ModelHost>() -> String {
     main_plays("waiter");
     let linux = Arc::new(Linux::<H> { word: Atomic::new(1), waiters: Atomic::new(0), bucket: Futex::new() });
     let holder = party::<H, _, _>("holder", &linux, Linux::unlock);
@@ -252,7 +252,7 @@ fn a_private_futex_is_woken_as_a_thread_waits<H: Stage>() -> String {
 }
 
 /// libc++'s `atomic<T>::wait`, for a `T` that the system cannot wait on: it waits on a count beside it.
-struct Libcxx<H: Stage> {
+struct Libcxx<H: ModelHost> {
     /// The program's value.
     value: Atomic<H, u64>,
     /// `__platform_state`: one more with each notification.
@@ -262,7 +262,7 @@ struct Libcxx<H: Stage> {
     futex: Futex<H>,
 }
 
-impl<H: Stage> Libcxx<H> {
+impl<H: ModelHost> Libcxx<H> {
     /// `notify_one`, after the program's store.
     fn notify(&self) {
         // Release: the program's own.
@@ -303,7 +303,7 @@ impl<H: Stage> Libcxx<H> {
     }
 }
 
-fn a_value_is_notified_as_a_thread_waits<H: Stage>() -> String {
+fn a_value_is_notified_as_a_thread_waits<H: ModelHost>() -> String {
     main_plays("waiter");
     let atomic = Arc::new(Libcxx::<H> {
         value: Atomic::new(0),
@@ -323,7 +323,7 @@ const BRPC: &str = "museum::brpc_3539::a_signal_comes_as_a_worker_waits";
 const LINUX: &str = "museum::linux_private_futex::it_is_woken_as_a_thread_waits";
 const LIBCXX: &str = "museum::libcxx_109290::a_value_is_notified_as_a_thread_waits";
 
-/// The twins' models.
+/// The variants' models.
 pub const MODELS: &[Model] = &[
     crate::model!("museum::folly_2649::a_flag_is_raised_as_a_thread_parks", a_flag_is_raised_as_a_thread_parks,
         claim: "a flag raised as a thread parks is seen by it, or wakes it",
@@ -358,20 +358,20 @@ pub const MODELS: &[Model] = &[
         runs: [rc11(), sc(), tso()]),
 ];
 
-/// The twins.
+/// The variants.
 pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "museum-folly-ff7ab9d",
         room: "museum",
         what: "who unparks has no barrier between its store and the count of those parked",
-        mutation: Mutation::Twin("museum-folly-ff7ab9d"),
+        mutation: Mutation::Variant("museum-folly-ff7ab9d"),
         killed_by: &[(FOLLY, Engine::Rc11), (FOLLY, Engine::Tso), (FOLLY, Engine::Loom)],
     },
     Mutant {
         name: "museum-folly-2649",
         room: "museum",
         what: "who parks has no barrier between counting itself and its last look",
-        mutation: Mutation::Twin("museum-folly-2649"),
+        mutation: Mutation::Variant("museum-folly-2649"),
         // TSO sees nothing wrong: on a PC the count's exchange is a barrier.
         killed_by: &[(FOLLY, Engine::Rc11), (FOLLY, Engine::Loom)],
     },
@@ -379,28 +379,28 @@ pub const MUTANTS: &[Mutant] = &[
         name: "museum-onetbb-2136",
         room: "museum",
         what: "who unlocks a mutex by an exchange has no barrier before it looks for waiters",
-        mutation: Mutation::Twin("museum-onetbb-2136"),
+        mutation: Mutation::Variant("museum-onetbb-2136"),
         killed_by: &[(TBB, Engine::Rc11), (TBB, Engine::Loom)],
     },
     Mutant {
         name: "museum-brpc-3539",
         room: "museum",
         what: "neither who signals nor who waits has a barrier",
-        mutation: Mutation::Twin("museum-brpc-3539"),
+        mutation: Mutation::Variant("museum-brpc-3539"),
         killed_by: &[(BRPC, Engine::Rc11), (BRPC, Engine::Loom)],
     },
     Mutant {
         name: "museum-linux-private-futex",
         room: "museum",
         what: "futex_wake has no barrier before it looks whether anybody waits",
-        mutation: Mutation::Twin("museum-linux-private-futex"),
+        mutation: Mutation::Variant("museum-linux-private-futex"),
         killed_by: &[(LINUX, Engine::Rc11), (LINUX, Engine::Loom)],
     },
     Mutant {
         name: "museum-libcxx-109290",
         room: "museum",
         what: "who waits takes its count's exchange, or the system, for a barrier",
-        mutation: Mutation::Twin("museum-libcxx-109290"),
+        mutation: Mutation::Variant("museum-libcxx-109290"),
         killed_by: &[(LIBCXX, Engine::Rc11), (LIBCXX, Engine::Loom)],
     },
 ];

@@ -6,7 +6,7 @@ use crate::engine::Engine;
 use crate::model::{Model, rc11, sc};
 use crate::museum::{Exhibit, Source};
 use crate::mutant::{Mutant, Mutation};
-use crate::stage::Stage;
+use crate::stage::ModelHost;
 use crate::wrap::trace::main_plays;
 use spinpark::atomic::Atomic;
 use spinpark::host::{Lock, Parker};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 /// A worker of tokio's calls `block_in_place`: it hands its core to another thread and waits for another task's answer.
-struct Tokio<H: Stage> {
+struct Tokio<H: ModelHost> {
     /// The core, if it lies there to be taken.
     core: Atomic<H, u64>,
     /// The core's run queue; whoever has the core writes it.
@@ -24,7 +24,7 @@ struct Tokio<H: Stage> {
     other: H::Parker,
 }
 
-impl<H: Stage> Tokio<H> {
+impl<H: ModelHost> Tokio<H> {
     /// `block_in_place`. The task that is to answer has yielded, and is deferred: its waker lies with this thread.
     fn block_in_place(&self) -> &'static str {
         if !is_wrong("museum-tokio-7877") {
@@ -59,7 +59,7 @@ impl<H: Stage> Tokio<H> {
     }
 }
 
-fn a_task_blocks_while_another_is_deferred<H: Stage>() -> String {
+fn a_task_blocks_while_another_is_deferred<H: ModelHost>() -> String {
     main_plays("worker");
     let tokio = Arc::new(Tokio::<H> {
         core: Atomic::new(0),
@@ -75,7 +75,7 @@ fn a_task_blocks_while_another_is_deferred<H: Stage>() -> String {
 }
 
 /// Two workers that sleep in one place, and a task that only the first may run.
-struct Pinned<H: Stage> {
+struct Pinned<H: ModelHost> {
     books: H::Lock<Books>,
     beds: [H::Parker; 2],
 }
@@ -87,7 +87,7 @@ struct Books {
     asleep: [bool; 2],
 }
 
-impl<H: Stage> Pinned<H> {
+impl<H: ModelHost> Pinned<H> {
     /// Worker `me`, until it has run its task or all is over.
     fn work(&self, me: usize) {
         while self.books.with(|books| {
@@ -116,7 +116,7 @@ impl<H: Stage> Pinned<H> {
     }
 }
 
-fn a_task_that_only_one_may_run_is_woken<H: Stage>() -> String {
+fn a_task_that_only_one_may_run_is_woken<H: ModelHost>() -> String {
     main_plays("waker");
     let beds = [H::Parker::new(), H::Parker::new()];
     let pinned = Arc::new(Pinned::<H> { books: H::Lock::new(Books::default()), beds });
@@ -131,7 +131,7 @@ fn a_task_that_only_one_may_run_is_woken<H: Stage>() -> String {
 }
 
 /// flume's channel: messages, and receivers that wait for one.
-struct Flume<H: Stage> {
+struct Flume<H: ModelHost> {
     channel: H::Lock<Channel>,
     bed: H::Parker,
 }
@@ -143,7 +143,7 @@ struct Channel {
     waiting: Vec<usize>,
 }
 
-impl<H: Stage> Flume<H> {
+impl<H: ModelHost> Flume<H> {
     /// Wakes the oldest that waits.
     fn wake_one(&self, channel: &mut Channel) {
         if !channel.waiting.is_empty() && channel.waiting.remove(0) == 1 {
@@ -190,7 +190,7 @@ impl<H: Stage> Flume<H> {
     }
 }
 
-fn a_receiver_gives_up_as_it_is_woken<H: Stage>() -> String {
+fn a_receiver_gives_up_as_it_is_woken<H: ModelHost>() -> String {
     main_plays("sender");
     let flume = Arc::new(Flume::<H> { channel: H::Lock::new(Channel::default()), bed: H::Parker::new() });
     let gives_up = party::<H, _, _>("gives up", &flume, Flume::gives_up);
@@ -202,7 +202,7 @@ fn a_receiver_gives_up_as_it_is_woken<H: Stage>() -> String {
 }
 
 /// async-executor: one thread spawns a task while it runs the executor, the other polls it by `tick`.
-struct Smol<H: Stage> {
+struct Smol<H: ModelHost> {
     /// The queue of all.
     queue: Atomic<H, u64>,
     /// The queue of the thread that spawns.
@@ -210,7 +210,7 @@ struct Smol<H: Stage> {
     ticker: H::Parker,
 }
 
-impl<H: Stage> Smol<H> {
+impl<H: ModelHost> Smol<H> {
     /// `spawn`, on a thread that runs the executor, and is done with that right afterwards.
     fn spawn(&self) {
         let queue = if is_wrong("museum-async-executor-104") { &self.local } else { &self.queue };
@@ -231,7 +231,7 @@ impl<H: Stage> Smol<H> {
     }
 }
 
-fn a_task_is_spawned_by_a_thread_that_leaves<H: Stage>() -> String {
+fn a_task_is_spawned_by_a_thread_that_leaves<H: ModelHost>() -> String {
     main_plays("ticker");
     let smol = Arc::new(Smol::<H> { queue: Atomic::new(0), local: Atomic::new(0), ticker: H::Parker::new() });
     let spawner = party::<H, _, _>("spawner", &smol, Smol::spawn);
@@ -241,12 +241,12 @@ fn a_task_is_spawned_by_a_thread_that_leaves<H: Stage>() -> String {
 }
 
 /// ntf-core's `Async`: a queue of functors with its own lock, and a thread that waits on a condition with another.
-struct Ntf<H: Stage> {
+struct Ntf<H: ModelHost> {
     functors: H::Lock<u32>,
     run: Futex<H>,
 }
 
-impl<H: Stage> Ntf<H> {
+impl<H: ModelHost> Ntf<H> {
     /// `execute`.
     fn execute(&self) {
         self.functors.with(|functors| *functors += 1);
@@ -267,7 +267,7 @@ impl<H: Stage> Ntf<H> {
     }
 }
 
-fn a_functor_is_queued_as_the_thread_waits<H: Stage>() -> String {
+fn a_functor_is_queued_as_the_thread_waits<H: ModelHost>() -> String {
     main_plays("runner");
     let ntf = Arc::new(Ntf::<H> { functors: H::Lock::new(0), run: Futex::new() });
     let executor = party::<H, _, _>("executor", &ntf, Ntf::execute);
@@ -277,13 +277,13 @@ fn a_functor_is_queued_as_the_thread_waits<H: Stage>() -> String {
 }
 
 /// A worker of hew's: a queue, and a condition to sleep on. Its waker does not take the condition's lock.
-struct Hew<H: Stage> {
+struct Hew<H: ModelHost> {
     queue: Atomic<H, u64>,
     sleeps: H::Lock<bool>,
     bed: H::Parker,
 }
 
-impl<H: Stage> Hew<H> {
+impl<H: ModelHost> Hew<H> {
     /// `sched_try_wake`, after the push.
     fn push(&self) {
         // Release: publishes the task.
@@ -314,7 +314,7 @@ impl<H: Stage> Hew<H> {
     }
 }
 
-fn a_task_is_pushed_between_look_and_sleep<H: Stage>() -> String {
+fn a_task_is_pushed_between_look_and_sleep<H: ModelHost>() -> String {
     main_plays("worker");
     let hew = Arc::new(Hew::<H> { queue: Atomic::new(0), sleeps: H::Lock::new(false), bed: H::Parker::new() });
     let pusher = party::<H, _, _>("pusher", &hew, Hew::push);
@@ -330,7 +330,7 @@ const LEAVES: &str = "museum::async_executor_104::a_task_is_spawned_by_a_thread_
 const FUNCTOR: &str = "museum::ntf_core_395::a_functor_is_queued_as_the_thread_waits";
 const BETWEEN: &str = "museum::hew_2830::a_task_is_pushed_between_look_and_sleep";
 
-/// The twins' models.
+/// The variants' models.
 pub const MODELS: &[Model] = &[
     crate::model!("museum::tokio_7877::a_task_blocks_while_another_is_deferred",
         a_task_blocks_while_another_is_deferred,
@@ -373,20 +373,20 @@ pub const MODELS: &[Model] = &[
         runs: [rc11(), sc()]),
 ];
 
-/// The twins.
+/// The variants.
 pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "museum-tokio-7877",
         room: "museum",
         what: "a thread that gives its core away keeps the tasks that are deferred",
-        mutation: Mutation::Twin("museum-tokio-7877"),
+        mutation: Mutation::Variant("museum-tokio-7877"),
         killed_by: &[(DEFERRED, Engine::Rc11), (DEFERRED, Engine::Sc), (DEFERRED, Engine::Loom)],
     },
     Mutant {
         name: "museum-switchyard-5",
         room: "museum",
         what: "any sleeper is woken for a task that only one may run",
-        mutation: Mutation::Twin("museum-switchyard-5"),
+        mutation: Mutation::Variant("museum-switchyard-5"),
         // loom does not try both sleepers.
         killed_by: &[(PINNED, Engine::Rc11), (PINNED, Engine::Sc)],
     },
@@ -394,28 +394,28 @@ pub const MUTANTS: &[Mutant] = &[
         name: "museum-flume-cancel",
         room: "museum",
         what: "a receiver that gives up keeps the wake that it got",
-        mutation: Mutation::Twin("museum-flume-cancel"),
+        mutation: Mutation::Variant("museum-flume-cancel"),
         killed_by: &[(GIVES_UP, Engine::Rc11), (GIVES_UP, Engine::Sc), (GIVES_UP, Engine::Loom)],
     },
     Mutant {
         name: "museum-async-executor-104",
         room: "museum",
         what: "a task is put where only a thread looks that leaves",
-        mutation: Mutation::Twin("museum-async-executor-104"),
+        mutation: Mutation::Variant("museum-async-executor-104"),
         killed_by: &[(LEAVES, Engine::Rc11), (LEAVES, Engine::Sc), (LEAVES, Engine::Loom)],
     },
     Mutant {
         name: "museum-ntf-core-395",
         room: "museum",
         what: "a thread waits on a condition for what it has seen without its lock",
-        mutation: Mutation::Twin("museum-ntf-core-395"),
+        mutation: Mutation::Variant("museum-ntf-core-395"),
         killed_by: &[(FUNCTOR, Engine::Rc11), (FUNCTOR, Engine::Sc), (FUNCTOR, Engine::Loom)],
     },
     Mutant {
         name: "museum-hew-2830",
         room: "museum",
         what: "a worker that falls asleep does not look at the queue under the lock",
-        mutation: Mutation::Twin("museum-hew-2830"),
+        mutation: Mutation::Variant("museum-hew-2830"),
         killed_by: &[(BETWEEN, Engine::Rc11), (BETWEEN, Engine::Sc), (BETWEEN, Engine::Loom)],
     },
 ];

@@ -37,7 +37,7 @@ pub const EXHIBITS: &[Exhibit] = &[
         cause: "No StoreLoad between saying that it parks and its last look, nor between the push and the look at who parks.",
         fix: "SeqCst fences in parkThread and wakeThread.",
         source: Source::OurReading,
-        mutant: "sched-no-seeker-fence",
+        mutant: "sched-no-spinning-m-fence",
     },
     Exhibit {
         name: "zio-610",
@@ -49,7 +49,7 @@ pub const EXHIBITS: &[Exhibit] = &[
                 work once more, without a barrier in between.",
         fix: "Barriers, as SeqCst exchanges: Zig has no fence any more.",
         source: Source::OurReading,
-        mutant: "spinning-no-seeker-fence",
+        mutant: "spinning-no-spinning-m-fence",
     },
     Exhibit {
         name: "parlaylib-89",

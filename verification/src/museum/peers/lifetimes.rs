@@ -7,7 +7,7 @@ use crate::engine::Engine;
 use crate::model::{Model, rc11, sc};
 use crate::museum::{Exhibit, Source};
 use crate::mutant::{Mutant, Mutation};
-use crate::stage::{Cell, Stage};
+use crate::stage::{Cell, ModelHost};
 use crate::wrap::trace::main_plays;
 use spinpark::atomic::Atomic;
 use spinpark::host::Parker;
@@ -17,12 +17,12 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 /// What stands in memory that is in use.
 const ALIVE: u64 = 7;
 
-fn read<H: Stage>(memory: &H::Cell<u64>, whose: &str) {
+fn read<H: ModelHost>(memory: &H::Cell<u64>, whose: &str) {
     assert!(memory.get() == ALIVE, "{whose} is read after its owner has gone on");
 }
 
 /// A latch of rayon's on the stack of a worker of another pool, that worker, and the pool.
-struct Rayon<H: Stage> {
+struct Rayon<H: ModelHost> {
     latch: Atomic<H, u64>,
     /// The latch's other fields: whom to wake.
     fields: H::Cell<u64>,
@@ -32,7 +32,7 @@ struct Rayon<H: Stage> {
     bed: H::Parker,
 }
 
-impl<H: Stage> Rayon<H> {
+impl<H: ModelHost> Rayon<H> {
     /// `Latch::set`, by who has done the job.
     fn set(&self) {
         if !is_wrong("museum-rayon-739") {
@@ -66,7 +66,7 @@ impl<H: Stage> Rayon<H> {
     }
 }
 
-fn a_latch_is_set_as_its_owner_looks<H: Stage>() -> String {
+fn a_latch_is_set_as_its_owner_looks<H: ModelHost>() -> String {
     main_plays("owner");
     let rayon =
         Rayon::<H> { latch: Atomic::new(0), fields: Cell::new(ALIVE), worker: Cell::new(ALIVE), bed: H::Parker::new() };
@@ -78,7 +78,7 @@ fn a_latch_is_set_as_its_owner_looks<H: Stage>() -> String {
 }
 
 /// `std::thread::scope`: its data are on the stack of who waits for all threads.
-struct Scope<H: Stage> {
+struct Scope<H: ModelHost> {
     /// `num_running_threads`.
     running: Atomic<H, u64>,
     /// `main_thread`: whom to wake.
@@ -86,7 +86,7 @@ struct Scope<H: Stage> {
     bed: H::Parker,
 }
 
-impl<H: Stage> Scope<H> {
+impl<H: ModelHost> Scope<H> {
     /// `decrement_num_running_threads`.
     fn ends(&self) {
         if !is_wrong("museum-rust-98498") {
@@ -115,7 +115,7 @@ impl<H: Stage> Scope<H> {
     }
 }
 
-fn two_threads_of_a_scope_end<H: Stage>() -> String {
+fn two_threads_of_a_scope_end<H: ModelHost>() -> String {
     main_plays("main");
     let scope = Scope::<H> { running: Atomic::new(2), main_thread: Cell::new(ALIVE), bed: H::Parker::new() };
     let scope = Arc::new(scope);
@@ -126,13 +126,13 @@ fn two_threads_of_a_scope_end<H: Stage>() -> String {
 }
 
 /// `Arc<T>`: two handles, and what they hold.
-struct Shared<H: Stage> {
+struct Shared<H: ModelHost> {
     /// How many handles there are.
     strong: Atomic<H, u64>,
     data: H::Cell<u64>,
 }
 
-impl<H: Stage> Shared<H> {
+impl<H: ModelHost> Shared<H> {
     /// One handle is used, and dropped.
     fn uses_and_drops(&self) {
         self.data.set(self.data.get() + 1);
@@ -152,7 +152,7 @@ impl<H: Stage> Shared<H> {
     }
 }
 
-fn one_handle_is_dropped_as_the_other_asks<H: Stage>() -> String {
+fn one_handle_is_dropped_as_the_other_asks<H: ModelHost>() -> String {
     main_plays("asker");
     let shared = Arc::new(Shared::<H> { strong: Atomic::new(2), data: Cell::new(0) });
     let dropper = party::<H, _, _>("dropper", &shared, Shared::uses_and_drops);
@@ -162,7 +162,7 @@ fn one_handle_is_dropped_as_the_other_asks<H: Stage>() -> String {
 }
 
 /// CPython's `_PyRawMutex`, held by one, and one that waits with a semaphore on its stack.
-struct RawMutex<H: Stage> {
+struct RawMutex<H: ModelHost> {
     /// FREE or HELD; WAITED, if the waiter is in its list.
     state: Atomic<H, u64>,
     /// The waiter's memory, in which its semaphore is.
@@ -174,7 +174,7 @@ const FREE: u64 = 0;
 const HELD: u64 = 1;
 const WAITED: u64 = 2;
 
-impl<H: Stage> RawMutex<H> {
+impl<H: ModelHost> RawMutex<H> {
     /// `_PyRawMutex_UnlockSlow`: takes the waiter out of the list, and then wakes it.
     fn unlock(&self) {
         // AcqRel: lets go of the lock, and sees who waits.
@@ -206,7 +206,7 @@ impl<H: Stage> RawMutex<H> {
     }
 }
 
-fn a_waiter_is_interrupted_as_it_is_woken<H: Stage>() -> String {
+fn a_waiter_is_interrupted_as_it_is_woken<H: ModelHost>() -> String {
     main_plays("waiter");
     let mutex = RawMutex::<H> { state: Atomic::new(HELD), semaphore: Cell::new(ALIVE), bed: H::Parker::new() };
     let mutex = Arc::new(mutex);
@@ -221,7 +221,7 @@ const SCOPE: &str = "museum::rust_98498::two_threads_of_a_scope_end";
 const RAW_MUTEX: &str = "museum::cpython_148820::a_waiter_is_interrupted_as_it_is_woken";
 const SHARED: &str = "museum::rust_51780::one_handle_is_dropped_as_the_other_asks";
 
-/// The twins' models.
+/// The variants' models.
 pub const MODELS: &[Model] = &[
     crate::model!("museum::rayon_739::a_latch_is_set_as_its_owner_looks", a_latch_is_set_as_its_owner_looks,
         claim: "who sets a latch touches nothing of its owner's afterwards",
@@ -251,41 +251,41 @@ pub const MODELS: &[Model] = &[
         runs: [rc11(), sc()]),
 ];
 
-/// The twins.
+/// The variants.
 pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "museum-rayon-739",
         room: "museum",
         what: "who sets a latch reads from it afterwards whom to wake",
-        mutation: Mutation::Twin("museum-rayon-739"),
+        mutation: Mutation::Variant("museum-rayon-739"),
         killed_by: &[(RAYON, Engine::Rc11), (RAYON, Engine::Sc), (RAYON, Engine::Loom)],
     },
     Mutant {
         name: "museum-rayon-929",
         room: "museum",
         what: "who sets a latch reaches the pool by the waiting worker's own handle",
-        mutation: Mutation::Twin("museum-rayon-929"),
+        mutation: Mutation::Variant("museum-rayon-929"),
         killed_by: &[(RAYON, Engine::Rc11), (RAYON, Engine::Sc), (RAYON, Engine::Loom)],
     },
     Mutant {
         name: "museum-rust-98498",
         room: "museum",
         what: "the last thread of a scope reads from it whom to wake, when it has said that it ends",
-        mutation: Mutation::Twin("museum-rust-98498"),
+        mutation: Mutation::Variant("museum-rust-98498"),
         killed_by: &[(SCOPE, Engine::Rc11), (SCOPE, Engine::Sc), (SCOPE, Engine::Loom)],
     },
     Mutant {
         name: "museum-cpython-148820",
         room: "museum",
         what: "a waiter that is interrupted and finds the lock free leaves before it is woken",
-        mutation: Mutation::Twin("museum-cpython-148820"),
+        mutation: Mutation::Variant("museum-cpython-148820"),
         killed_by: &[(RAW_MUTEX, Engine::Rc11), (RAW_MUTEX, Engine::Sc), (RAW_MUTEX, Engine::Loom)],
     },
     Mutant {
         name: "museum-rust-51780",
         room: "museum",
         what: "Arc::get_mut reads the count of handles Relaxed",
-        mutation: Mutation::Twin("museum-rust-51780"),
+        mutation: Mutation::Variant("museum-rust-51780"),
         // SC sees nothing wrong: there the drop is seen with all that came before it.
         killed_by: &[(SHARED, Engine::Rc11), (SHARED, Engine::Loom)],
     },
@@ -324,7 +324,7 @@ pub const EXHIBITS: &[Exhibit] = &[
         year: 2022,
         people: "Miri reported a race in every program that uses scoped threads, now and then.",
         cause: "The last thread counts itself out and then wakes the main thread by a handle inside of the scope, which the \
-                main thread may have left: park may return for no reason, or was never called.",
+                main thread may have left: park may wake spuriously, or was never called.",
         fix: "The scope's data are counted, and live as long as anybody uses them (#98503).",
         source: Source::Read,
         mutant: "museum-rust-98498",

@@ -6,7 +6,7 @@ use crate::engine::Engine;
 use crate::model::{Model, rc11, sc};
 use crate::museum::{Exhibit, Source};
 use crate::mutant::{Mutant, Mutation};
-use crate::stage::Stage;
+use crate::stage::ModelHost;
 use crate::wrap::trace::main_plays;
 use spinpark::atomic::Atomic;
 use spinpark::host::{Lock, Parker};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 /// Asterinas's `RwMutex`: held by a reader that might become a writer, and wanted by a writer.
-struct Asterinas<H: Stage> {
+struct Asterinas<H: ModelHost> {
     lock: Atomic<H, u64>,
     queue: Futex<H>,
 }
@@ -22,7 +22,7 @@ struct Asterinas<H: Stage> {
 const WRITER: u64 = 1;
 const UPGRADEABLE: u64 = 2;
 
-impl<H: Stage> Asterinas<H> {
+impl<H: ModelHost> Asterinas<H> {
     /// The drop of `RwMutexUpgradeableGuard`.
     fn drop_guard(&self) {
         // Release: lets go of the lock. It returns what was there before.
@@ -46,7 +46,7 @@ impl<H: Stage> Asterinas<H> {
     }
 }
 
-fn a_guard_is_dropped_as_a_writer_waits<H: Stage>() -> String {
+fn a_guard_is_dropped_as_a_writer_waits<H: ModelHost>() -> String {
     main_plays("writer");
     let mutex = Arc::new(Asterinas::<H> { lock: Atomic::new(UPGRADEABLE), queue: Futex::new() });
     let reader = party::<H, _, _>("reader", &mutex, Asterinas::drop_guard);
@@ -56,13 +56,13 @@ fn a_guard_is_dropped_as_a_writer_waits<H: Stage>() -> String {
 }
 
 /// Unikraft's futex, and a program's mutex on it.
-struct Unikraft<H: Stage> {
+struct Unikraft<H: ModelHost> {
     /// The program's word: 1 is locked.
     word: Atomic<H, u64>,
     waiters: Futex<H>,
 }
 
-impl<H: Stage> Unikraft<H> {
+impl<H: ModelHost> Unikraft<H> {
     /// The program unlocks; `futex_wake`.
     fn unlock(&self) {
         // Release: lets go of the lock.
@@ -86,7 +86,7 @@ impl<H: Stage> Unikraft<H> {
     }
 }
 
-fn a_futex_is_woken_as_a_thread_waits<H: Stage>() -> String {
+fn a_futex_is_woken_as_a_thread_waits<H: ModelHost>() -> String {
     main_plays("waiter");
     let futex = Arc::new(Unikraft::<H> { word: Atomic::new(1), waiters: Futex::new() });
     let holder = party::<H, _, _>("holder", &futex, Unikraft::unlock);
@@ -96,7 +96,7 @@ fn a_futex_is_woken_as_a_thread_waits<H: Stage>() -> String {
 }
 
 /// FEX's `WritePriorityMutex`: a reader sleeps on one half of the word.
-struct Fex<H: Stage> {
+struct Fex<H: ModelHost> {
     word: Atomic<H, u64>,
     readers: Futex<H>,
 }
@@ -104,7 +104,7 @@ struct Fex<H: Stage> {
 const WRITE_OWNED: u64 = 1 << 31;
 const READ_WAITER: u64 = 1 << 30;
 
-impl<H: Stage> Fex<H> {
+impl<H: ModelHost> Fex<H> {
     /// `unlock`, by a writer: wakes the readers that have said that they wait.
     fn unlock(&self) {
         // Release: lets go of the lock.
@@ -143,7 +143,7 @@ impl<H: Stage> Fex<H> {
     }
 }
 
-fn a_writer_comes_back_as_a_reader_waits<H: Stage>() -> String {
+fn a_writer_comes_back_as_a_reader_waits<H: ModelHost>() -> String {
     main_plays("reader");
     let mutex = Arc::new(Fex::<H> { word: Atomic::new(WRITE_OWNED), readers: Futex::new() });
     let writer = party::<H, _, _>("writer", &mutex, Fex::write_twice);
@@ -153,7 +153,7 @@ fn a_writer_comes_back_as_a_reader_waits<H: Stage>() -> String {
 }
 
 /// parking_lot's `RwLock`: a writer has the lock but for a last reader, and waits for that one, not for ever.
-struct ParkingLot<H: Stage> {
+struct ParkingLot<H: ModelHost> {
     /// `state`: WRITER, READER, and PARKED if the writer waits.
     state: Atomic<H, u64>,
     /// The queue: is the writer in it?
@@ -164,7 +164,7 @@ struct ParkingLot<H: Stage> {
 const READER: u64 = 4;
 const PARKED: u64 = 8;
 
-impl<H: Stage> ParkingLot<H> {
+impl<H: ModelHost> ParkingLot<H> {
     /// Under the queue's lock: the writer does not wait any more.
     fn clear_parked(&self) {
         // Relaxed: the queue's lock orders it.
@@ -222,7 +222,7 @@ impl<H: Stage> ParkingLot<H> {
     }
 }
 
-fn a_writer_gives_up_as_the_last_reader_leaves<H: Stage>() -> String {
+fn a_writer_gives_up_as_the_last_reader_leaves<H: ModelHost>() -> String {
     main_plays("writer");
     let lock = Arc::new(ParkingLot::<H> {
         state: Atomic::new(WRITER | READER),
@@ -243,7 +243,7 @@ const UNIKRAFT: &str = "museum::unikraft_1763::a_futex_is_woken_as_a_thread_wait
 const FEX: &str = "museum::fex_5161::a_writer_comes_back_as_a_reader_waits";
 const PARKING_LOT: &str = "museum::parking_lot_465::a_writer_gives_up_as_the_last_reader_leaves";
 
-/// The twins' models.
+/// The variants' models.
 pub const MODELS: &[Model] = &[
     crate::model!("museum::asterinas_1303::a_guard_is_dropped_as_a_writer_waits", a_guard_is_dropped_as_a_writer_waits,
         claim: "a writer that waits is woken when the last reader leaves",
@@ -272,34 +272,34 @@ pub const MODELS: &[Model] = &[
         runs: [rc11(), sc()]),
 ];
 
-/// The twins.
+/// The variants.
 pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "museum-asterinas-1303",
         room: "museum",
         what: "who leaves the lock takes what was there before for what is there now",
-        mutation: Mutation::Twin("museum-asterinas-1303"),
+        mutation: Mutation::Variant("museum-asterinas-1303"),
         killed_by: &[(ASTERINAS, Engine::Rc11), (ASTERINAS, Engine::Sc), (ASTERINAS, Engine::Loom)],
     },
     Mutant {
         name: "museum-unikraft-1763",
         room: "museum",
         what: "futex_wait compares the word before it takes the list's lock",
-        mutation: Mutation::Twin("museum-unikraft-1763"),
+        mutation: Mutation::Variant("museum-unikraft-1763"),
         killed_by: &[(UNIKRAFT, Engine::Rc11), (UNIKRAFT, Engine::Sc), (UNIKRAFT, Engine::Loom)],
     },
     Mutant {
         name: "museum-fex-5161",
         room: "museum",
         what: "a reader does not watch the bit that says that it waits",
-        mutation: Mutation::Twin("museum-fex-5161"),
+        mutation: Mutation::Variant("museum-fex-5161"),
         killed_by: &[(FEX, Engine::Rc11), (FEX, Engine::Sc), (FEX, Engine::Loom)],
     },
     Mutant {
         name: "museum-parking-lot-465",
         room: "museum",
         what: "a writer that gives up clears its bit without the queue's lock",
-        mutation: Mutation::Twin("museum-parking-lot-465"),
+        mutation: Mutation::Variant("museum-parking-lot-465"),
         killed_by: &[(PARKING_LOT, Engine::Rc11), (PARKING_LOT, Engine::Sc), (PARKING_LOT, Engine::Loom)],
     },
 ];

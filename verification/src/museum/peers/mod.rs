@@ -1,10 +1,10 @@
 //! Bugs of other schedulers, queues and locks, a file a family.
 //!
 //! Each is made again as one wrong line. Where a mutant of the kernel has that line already, the exhibit names it. Where
-//! not, there is a twin: a small copy of the code that had the bug, as true to its protocol as it is short, which holds
+//! not, there is a variant: a small copy of the code that had the bug, as true to its protocol as it is short, which holds
 //! until the line is switched on. What each step is in the original stands beside it.
 //!
-//! Which engine kills a twin tells what kind of bug it was. If SC kills it, two steps were in the wrong order, or one was
+//! Which engine kills a variant tells what kind of bug it was. If SC kills it, two steps were in the wrong order, or one was
 //! missing: patience and a single core could have shown it. If TSO is the first to, a store waited in its buffer: any PC
 //! can show it. If only RC11 does, it takes a machine that is weaker than a PC, or a compiler that makes use of what it
 //! may do; most of those were found when people moved to ARM.
@@ -21,17 +21,17 @@ pub mod rings;
 pub mod tokens;
 
 use crate::mutant;
-use crate::stage::Stage;
+use crate::stage::ModelHost;
 use spinpark::host::{Lock, Parker};
 use std::sync::Arc;
 
 /// Is this wrong line switched on?
 fn is_wrong(name: &str) -> bool {
-    mutant::twin() == Some(name)
+    mutant::variant() == Some(name)
 }
 
-/// A party of the scene: what one thread does with what all share.
-fn party<H: Stage, S: Send + Sync + 'static, R: Send + 'static>(
+/// A party of the scenario: what one thread does with what all share.
+fn party<H: ModelHost, S: Send + Sync + 'static, R: Send + 'static>(
     name: &'static str,
     shared: &Arc<S>,
     act: impl FnOnce(&S) -> R + Send + 'static,
@@ -42,12 +42,12 @@ fn party<H: Stage, S: Send + Sync + 'static, R: Send + 'static>(
 
 /// What the system gives a lock to sleep on, for one sleeper: a bucket with a lock. Whoever is about to sleep looks once
 /// more under that lock. It is a lock and no more: nothing here is a fence.
-struct Futex<H: Stage> {
+struct Futex<H: ModelHost> {
     is_waited: H::Lock<bool>,
     bed: H::Parker,
 }
 
-impl<H: Stage> Futex<H> {
+impl<H: ModelHost> Futex<H> {
     fn new() -> Self {
         Futex { is_waited: H::Lock::new(false), bed: H::Parker::new() }
     }

@@ -6,7 +6,7 @@ use crate::model::{Model, rc11, sc};
 use crate::models::common::each_once;
 use crate::museum::{Exhibit, Source};
 use crate::mutant::{Mutant, Mutation};
-use crate::stage::{Cell, Stage};
+use crate::stage::{Cell, ModelHost};
 use crate::wrap::trace::main_plays;
 use spinpark::atomic::Atomic;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 const CAPACITY: u64 = 2;
 
 /// tokio's ring. Its head is two cursors in a word: the real one, and the one up to which a thief has finished copying.
-struct Ring<H: Stage> {
+struct Ring<H: ModelHost> {
     head: Atomic<H, u64>,
     tail: Atomic<H, u64>,
     slots: [H::Cell<u64>; CAPACITY as usize],
@@ -29,7 +29,7 @@ fn unpack(head: u64) -> (u64, u64) {
     (head >> 32, head & 0xffff_ffff)
 }
 
-impl<H: Stage> Ring<H> {
+impl<H: ModelHost> Ring<H> {
     fn of(tasks: &[u64]) -> Self {
         let ring = Ring { head: Atomic::new(0), tail: Atomic::new(0), slots: [Cell::new(0), Cell::new(0)] };
         tasks.iter().for_each(|task| assert!(ring.push(*task), "there is room"));
@@ -123,13 +123,13 @@ impl<H: Stage> Ring<H> {
 }
 
 /// Three rings: a thief is robbed itself.
-struct Rings<H: Stage> {
+struct Rings<H: ModelHost> {
     victim: Ring<H>,
     middle: Ring<H>,
     last: Ring<H>,
 }
 
-fn a_thief_is_robbed<H: Stage>() -> String {
+fn a_thief_is_robbed<H: ModelHost>() -> String {
     main_plays("middle");
     let rings = Arc::new(Rings::<H> { victim: Ring::of(&[3]), middle: Ring::of(&[1]), last: Ring::of(&[]) });
     let last = party::<H, _, _>("last", &rings, |rings| rings.middle.steal_into(&rings.last).into_iter().collect());
@@ -149,14 +149,14 @@ fn a_thief_is_robbed<H: Stage>() -> String {
 }
 
 /// oneTBB's `concurrent_queue`: its two counts.
-struct Tbb<H: Stage> {
+struct Tbb<H: ModelHost> {
     /// `head_counter`.
     head: Atomic<H, u64>,
     /// `tail_counter`.
     tail: Atomic<H, u64>,
 }
 
-impl<H: Stage> Tbb<H> {
+impl<H: ModelHost> Tbb<H> {
     fn push(&self) {
         // Release: publishes the item.
         self.tail.fetch_add(1, Release);
@@ -179,7 +179,7 @@ impl<H: Stage> Tbb<H> {
     }
 }
 
-fn two_push_and_then_pop<H: Stage>() -> String {
+fn two_push_and_then_pop<H: ModelHost>() -> String {
     main_plays("one");
     let queue = Arc::new(Tbb::<H> { head: Atomic::new(0), tail: Atomic::new(0) });
     let push_and_pop = |queue: &Tbb<H>| {
@@ -197,13 +197,13 @@ fn two_push_and_then_pop<H: Stage>() -> String {
 }
 
 /// A slot of .NET's `ConcurrentQueue`.
-struct DotNetSlot<H: Stage> {
+struct DotNetSlot<H: ModelHost> {
     /// `SequenceNumber`.
     number: Atomic<H, u64>,
     item: H::Cell<u64>,
 }
 
-impl<H: Stage> DotNetSlot<H> {
+impl<H: ModelHost> DotNetSlot<H> {
     /// `TryEnqueue`.
     fn enqueue(&self) {
         self.item.set(7);
@@ -221,7 +221,7 @@ impl<H: Stage> DotNetSlot<H> {
     }
 }
 
-fn an_item_is_enqueued_as_all_are_listed<H: Stage>() -> String {
+fn an_item_is_enqueued_as_all_are_listed<H: ModelHost>() -> String {
     main_plays("lister");
     let slot = Arc::new(DotNetSlot::<H> { number: Atomic::new(0), item: Cell::new(0) });
     let enqueuer = party::<H, _, _>("enqueuer", &slot, DotNetSlot::enqueue);
@@ -234,7 +234,7 @@ const ROBBED: &str = "museum::tokio_2382::a_thief_is_robbed";
 const POP: &str = "museum::onetbb_782::two_push_and_then_pop";
 const LIST: &str = "museum::dotnet_76501::an_item_is_enqueued_as_all_are_listed";
 
-/// The twins' models.
+/// The variants' models.
 pub const MODELS: &[Model] = &[
     crate::model!("museum::tokio_2382::a_thief_is_robbed", a_thief_is_robbed,
         claim: "a thief writes no slot of its ring that another still copies from, and leaves the ring it stole from open",
@@ -256,27 +256,27 @@ pub const MODELS: &[Model] = &[
         runs: [rc11(), sc()]),
 ];
 
-/// The twins.
+/// The variants.
 pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "museum-tokio-2382",
         room: "museum",
         what: "a thief takes for room in its own ring what another thief still copies",
-        mutation: Mutation::Twin("museum-tokio-2382"),
+        mutation: Mutation::Variant("museum-tokio-2382"),
         killed_by: &[(ROBBED, Engine::Rc11), (ROBBED, Engine::Sc), (ROBBED, Engine::Loom)],
     },
     Mutant {
         name: "museum-cats-effect-4674",
         room: "museum",
         what: "a thief leaves without a word that it is done copying",
-        mutation: Mutation::Twin("museum-cats-effect-4674"),
+        mutation: Mutation::Variant("museum-cats-effect-4674"),
         killed_by: &[(ROBBED, Engine::Rc11), (ROBBED, Engine::Sc), (ROBBED, Engine::Loom)],
     },
     Mutant {
         name: "museum-onetbb-782",
         room: "museum",
         what: "who pops reads Relaxed how many were popped",
-        mutation: Mutation::Twin("museum-onetbb-782"),
+        mutation: Mutation::Variant("museum-onetbb-782"),
         // SC sees nothing wrong: the counts are read in the right order.
         killed_by: &[(POP, Engine::Rc11), (POP, Engine::Loom)],
     },
@@ -284,7 +284,7 @@ pub const MUTANTS: &[Mutant] = &[
         name: "museum-dotnet-76501",
         room: "museum",
         what: "who lists the items reads Relaxed whether one is there",
-        mutation: Mutation::Twin("museum-dotnet-76501"),
+        mutation: Mutation::Variant("museum-dotnet-76501"),
         killed_by: &[(LIST, Engine::Rc11), (LIST, Engine::Loom)],
     },
 ];

@@ -6,7 +6,7 @@ use crate::engine::Engine;
 use crate::model::{Model, rc11, sc, tso};
 use crate::museum::{Exhibit, Source};
 use crate::mutant::{Mutant, Mutation};
-use crate::stage::Stage;
+use crate::stage::ModelHost;
 use crate::wrap::trace::main_plays;
 use spinpark::atomic::Atomic;
 use spinpark::host::Parker;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 
 /// Rust's `thread::park`, and two flags that are waited for.
-struct Park<H: Stage> {
+struct Park<H: ModelHost> {
     /// EMPTY, NOTIFIED or PARKED.
     state: Atomic<H, u64>,
     flags: [Atomic<H, u64>; 2],
@@ -25,7 +25,7 @@ const EMPTY: u64 = 0;
 const NOTIFIED: u64 = 1;
 const PARKED: u64 = 2;
 
-impl<H: Stage> Park<H> {
+impl<H: ModelHost> Park<H> {
     /// Raises a flag, and `unpark`.
     fn raise(&self, flag: usize) {
         // Relaxed: `unpark` publishes it.
@@ -63,7 +63,7 @@ impl<H: Stage> Park<H> {
     }
 }
 
-fn two_unpark_who_waits_for_both<H: Stage>() -> String {
+fn two_unpark_who_waits_for_both<H: ModelHost>() -> String {
     main_plays("waiter");
     let flags = [Atomic::new(0), Atomic::new(0)];
     let park = Arc::new(Park::<H> { state: Atomic::new(EMPTY), flags, bed: H::Parker::new() });
@@ -75,8 +75,8 @@ fn two_unpark_who_waits_for_both<H: Stage>() -> String {
     format!("parked {parked} times")
 }
 
-/// A task of tokio's, which waits for a flag. It has just been woken, for no reason.
-struct Task<H: Stage> {
+/// A task of tokio's, which waits for a flag. It has just been woken, spuriously.
+struct Task<H: ModelHost> {
     /// `State`: SCHEDULED and RUNNING, or 0.
     state: Atomic<H, u64>,
     flag: Atomic<H, u64>,
@@ -87,7 +87,7 @@ struct Task<H: Stage> {
 const SCHEDULED: u64 = 1;
 const RUNNING: u64 = 2;
 
-impl<H: Stage> Task<H> {
+impl<H: ModelHost> Task<H> {
     /// Raises the flag, and `wake_by_ref`.
     fn wake(&self) {
         // Relaxed: the wake publishes it.
@@ -132,7 +132,7 @@ impl<H: Stage> Task<H> {
     }
 }
 
-fn a_task_is_woken_that_is_scheduled_already<H: Stage>() -> String {
+fn a_task_is_woken_that_is_scheduled_already<H: ModelHost>() -> String {
     main_plays("worker");
     let task = Task::<H> { state: Atomic::new(SCHEDULED), flag: Atomic::new(0), bed: H::Parker::new() };
     let task = Arc::new(task);
@@ -145,7 +145,7 @@ fn a_task_is_woken_that_is_scheduled_already<H: Stage>() -> String {
 const PARK: &str = "museum::rust_53366::two_unpark_who_waits_for_both";
 const TASK: &str = "museum::tokio_7622::a_task_is_woken_that_is_scheduled_already";
 
-/// The twins' models.
+/// The variants' models.
 pub const MODELS: &[Model] = &[
     crate::model!("museum::rust_53366::two_unpark_who_waits_for_both", two_unpark_who_waits_for_both,
         claim: "who is unparked sees what was written before each unpark, though two leave one token",
@@ -162,13 +162,13 @@ pub const MODELS: &[Model] = &[
         runs: [rc11(), sc(), tso()]),
 ];
 
-/// The twins.
+/// The variants.
 pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "museum-rust-53366",
         room: "museum",
         what: "park uses up its token by a store",
-        mutation: Mutation::Twin("museum-rust-53366"),
+        mutation: Mutation::Variant("museum-rust-53366"),
         // SC sees nothing wrong: there what came before is seen by everybody. Nor would a PC, where such a store is an
         // exchange; TSO, which lets it wait in the buffer, is no judge of that.
         killed_by: &[(PARK, Engine::Rc11), (PARK, Engine::Loom)],
@@ -177,7 +177,7 @@ pub const MUTANTS: &[Mutant] = &[
         name: "museum-tokio-7622",
         room: "museum",
         what: "a wake that finds the task scheduled writes nothing",
-        mutation: Mutation::Twin("museum-tokio-7622"),
+        mutation: Mutation::Variant("museum-tokio-7622"),
         killed_by: &[(TASK, Engine::Rc11), (TASK, Engine::Tso), (TASK, Engine::Loom)],
     },
 ];

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 /// The mutants of a file, by line.
 type File<'a> = BTreeMap<(Option<u32>, &'a str), Vec<&'a MutantRecord>>;
 
-/// A file of the kernel; or a room, of twins that are in no file. The kernel comes first.
+/// A file of the kernel; or a room, of variants that are in no file. The kernel comes first.
 type Name<'a> = (bool, &'a str);
 
 fn files(record: &Record) -> BTreeMap<Name<'_>, File<'_>> {
@@ -49,12 +49,12 @@ fn mutants<'a>(file: &'a File<'_>) -> impl Iterator<Item = &'a MutantRecord> {
 }
 
 fn id((is_room, name): Name<'_>) -> Id<'_> {
-    Id(if is_room { "twins" } else { "file" }, name)
+    Id(if is_room { "variants" } else { "file" }, name)
 }
 
 /// In words, for a heading.
 fn heading((is_room, name): Name<'_>) -> String {
-    let of = if is_room { "twins of " } else { "" };
+    let of = if is_room { "variants of " } else { "" };
     format!("{of}<code>{}</code>", Safe(name))
 }
 

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 pub(super) fn write(out: &mut String, record: &Record, drawings: &mut Drawings) {
     out.push_str(
         "<section id=\"museum\" aria-labelledby=\"museum-h\">\n<h2 id=\"museum-h\">Museum</h2>\n\
-         <p>Bugs that real schedulers and queues had. Each is made again by one change, in our kernel or in a small twin \
+         <p>Bugs that real schedulers and queues had. Each is made again by one change, in our kernel or in a small variant \
          of the code that had it, and a model must notice. How well a story is known stands at its foot: some are told as \
          others tell them.</p>\n<div class=\"cards\">\n",
     );

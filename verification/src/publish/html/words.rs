@@ -11,7 +11,7 @@ pub(super) const VERDICTS: [Verdict; 5] =
 pub(super) const FATES: [Fate; 5] =
     [Fate::Killed, Fate::KilledByProptest, Fate::Argued, Fate::Survived, Fate::Unreached];
 
-pub(super) const SORTS: [Sort; 3] = [Sort::Twin, Sort::Ordering, Sort::Step];
+pub(super) const SORTS: [Sort; 3] = [Sort::Variant, Sort::Ordering, Sort::Step];
 
 /// As a class of the style sheet, too.
 pub(super) const fn verdict(verdict: Verdict) -> &'static str {
@@ -42,7 +42,7 @@ pub(super) const fn meaning(verdict: Verdict) -> &'static str {
             "The engine came to its end, but is known to miss executions that its memory model allows. No proof."
         }
         Verdict::Bounded => "A bound on time, executions or preemptions was set and may have cut something off.",
-        Verdict::Sampled => "Schedules were drawn by lot, from the seed that stands beside it.",
+        Verdict::Sampled => "Schedules were sampled at random, from the seed that stands beside it.",
         Verdict::Failed => "An execution breaks the claim, or one that must be there is not. It is drawn below.",
     }
 }
@@ -69,7 +69,7 @@ pub(super) const fn meaning_of_fate(fate: Fate) -> &'static str {
 
 pub(super) const fn sort(sort: Sort) -> &'static str {
     match sort {
-        Sort::Twin => "twin",
+        Sort::Variant => "variant",
         Sort::Ordering => "ordering",
         Sort::Step => "step",
     }
@@ -77,7 +77,7 @@ pub(super) const fn sort(sort: Sort) -> &'static str {
 
 pub(super) const fn meaning_of_sort(sort: Sort) -> &'static str {
     match sort {
-        Sort::Twin => "a room’s wrong twin, written by hand",
+        Sort::Variant => "a room’s wrong variant, written by hand",
         Sort::Ordering => "an ordering weakened, a fence gone, or an atomic step torn in two",
         Sort::Step => "a step of the source dropped, doubled, swapped or turned around",
     }

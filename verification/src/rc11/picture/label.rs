@@ -163,7 +163,7 @@ pub(super) fn label(event: &Event, names: &Names, threads: &[String]) -> String 
         Kind::Fork(child) => format!("starts {}", thread(child)),
         Kind::Join(child) => format!("joins {}", thread(child)),
         Kind::Choice(n) => format!("chooses {value} of {n}"),
-        Kind::Spurious if value == 1 => "wakes for no reason".to_owned(),
+        Kind::Spurious if value == 1 => "wakes spuriously".to_owned(),
         Kind::Spurious => "wakes for a reason".to_owned(),
         Kind::Spin => "spins: waits for news".to_owned(),
     }

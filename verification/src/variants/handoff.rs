@@ -1,11 +1,11 @@
-//! The handoff room and its wrong twins. A twin is the room, but for one function; or what it asks its neighbours for
+//! The handoff room and its wrong variants. A variant is the room, but for one function; or what it asks its neighbours for
 //! under the lock, but for one line.
 
 use spinpark::host::Host;
 use spinpark::kernel::protocol::handoff::{self, Neighbours};
 use spinpark::kernel::protocol::sources::Source;
 use spinpark::kernel::protocol::spinning::Spinning;
-use spinpark::kernel::types::m::Seeking;
+use spinpark::kernel::types::m::SpinningToken;
 use spinpark::kernel::types::p::OwnedP;
 
 /// What becomes of a P that is handed on, decided under the lock.
@@ -14,7 +14,7 @@ pub enum Fate {
     /// It is held, for a stop.
     Held,
     /// An M runs it.
-    Run(Option<Seeking>),
+    Run(Option<SpinningToken>),
     /// It is idle.
     Idle,
 }
@@ -31,10 +31,15 @@ pub struct Ask<'a, H: Host, W> {
     pub has_work: W,
 }
 
-/// The room's functions, the right ones unless a twin says otherwise.
+/// The room's functions, the right ones unless a variant says otherwise.
 pub trait Handing: Send + Sync + Sized + 'static {
     /// See [`handoffp`](handoff::handoffp). The right one elects under the lock only, never by `elect`.
-    fn handoffp(p: OwnedP, sources: &[Source], others: &impl Neighbours, _elect: impl FnOnce() -> Option<Seeking>) {
+    fn handoffp(
+        p: OwnedP,
+        sources: &[Source],
+        others: &impl Neighbours,
+        _elect: impl FnOnce() -> Option<SpinningToken>,
+    ) {
         handoff::handoffp(p, sources, others);
     }
     /// See [`settle`](Neighbours::settle), in src/kernel/sched/neighbours.rs.
@@ -45,7 +50,7 @@ pub trait Handing: Send + Sync + Sized + 'static {
         if (ask.has_work)() {
             return Fate::Run(None);
         }
-        ask.room.turns_back(ask.is_another_idle).map_or(Fate::Idle, |seeking| Fate::Run(Some(seeking)))
+        ask.room.must_recheck(ask.is_another_idle).map_or(Fate::Idle, |token| Fate::Run(Some(token)))
     }
 }
 
@@ -53,10 +58,15 @@ pub trait Handing: Send + Sync + Sized + 'static {
 pub struct Right;
 impl Handing for Right {}
 
-/// Go's `handoffp`: whether somebody looks is asked before the lock, and under it not whether a seeker was asked for.
+/// Go's `handoffp`: whether somebody looks is asked before the lock, and under it not whether a spinning M was asked for.
 pub struct IgnoresTheCall;
 impl Handing for IgnoresTheCall {
-    fn handoffp(p: OwnedP, sources: &[Source], others: &impl Neighbours, elect: impl FnOnce() -> Option<Seeking>) {
+    fn handoffp(
+        p: OwnedP,
+        sources: &[Source],
+        others: &impl Neighbours,
+        elect: impl FnOnce() -> Option<SpinningToken>,
+    ) {
         ElectsOutsideTheLock::handoffp(p, sources, others, elect);
     }
     fn settle<H: Host, W: FnOnce() -> bool>(ask: Ask<'_, H, W>) -> Fate {
@@ -77,8 +87,8 @@ impl Handing for IdlesAtOnce {
 }
 
 /// Nobody looks and no P is idle, and still this P is not sent to look.
-pub struct NoSeeker;
-impl Handing for NoSeeker {
+pub struct NoSpinningM;
+impl Handing for NoSpinningM {
     fn settle<H: Host, W: FnOnce() -> bool>(ask: Ask<'_, H, W>) -> Fate {
         Right::settle(Ask { is_another_idle: true, ..ask })
     }
@@ -88,17 +98,22 @@ impl Handing for NoSeeker {
 /// comes back from a system call takes that P, and looks for nothing.
 pub struct ElectsOutsideTheLock;
 impl Handing for ElectsOutsideTheLock {
-    fn handoffp(p: OwnedP, sources: &[Source], others: &impl Neighbours, elect: impl FnOnce() -> Option<Seeking>) {
+    fn handoffp(
+        p: OwnedP,
+        sources: &[Source],
+        others: &impl Neighbours,
+        elect: impl FnOnce() -> Option<SpinningToken>,
+    ) {
         if sources.iter().any(|&source| others.has_work(&p, source)) {
             return others.startm(p, None);
         }
-        if let Some(seeking) = elect() {
-            return others.startm(p, Some(seeking));
+        if let Some(token) = elect() {
+            return others.startm(p, Some(token));
         }
         handoff::handoffp(p, &[], others);
     }
     fn settle<H: Host, W: FnOnce() -> bool>(ask: Ask<'_, H, W>) -> Fate {
-        NoSeeker::settle(ask)
+        NoSpinningM::settle(ask)
     }
 }
 
@@ -110,21 +125,21 @@ impl Handing for ForgetsTheStop {
     }
 }
 
-/// A scene, to be played with the right room or with a twin.
-pub trait Scene<H> {
+/// A scenario, to be played with the right room or with a variant.
+pub trait Scenario<H> {
     /// Plays it once; returns how it ended.
     fn play<D: Handing>(self) -> String;
 }
 
-/// Plays `scene` with the twin that is asked for on this thread, or with the room as it is.
-pub fn play<H, S: Scene<H>>(scene: S) -> String {
-    match crate::mutant::twin() {
-        None => scene.play::<Right>(),
-        Some("ignores-the-call") => scene.play::<IgnoresTheCall>(),
-        Some("idles-at-once") => scene.play::<IdlesAtOnce>(),
-        Some("no-seeker") => scene.play::<NoSeeker>(),
-        Some("elects-outside-the-lock") => scene.play::<ElectsOutsideTheLock>(),
-        Some("forgets-the-stop") => scene.play::<ForgetsTheStop>(),
-        Some(other) => panic!("handoff has no twin `{other}`"),
+/// Plays `scenario` with the variant that is asked for on this thread, or with the room as it is.
+pub fn play<H, S: Scenario<H>>(scenario: S) -> String {
+    match crate::mutant::variant() {
+        None => scenario.play::<Right>(),
+        Some("ignores-the-call") => scenario.play::<IgnoresTheCall>(),
+        Some("idles-at-once") => scenario.play::<IdlesAtOnce>(),
+        Some("no-spinning-m") => scenario.play::<NoSpinningM>(),
+        Some("elects-outside-the-lock") => scenario.play::<ElectsOutsideTheLock>(),
+        Some("forgets-the-stop") => scenario.play::<ForgetsTheStop>(),
+        Some(other) => panic!("handoff has no variant `{other}`"),
     }
 }

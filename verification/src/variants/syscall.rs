@@ -1,13 +1,13 @@
-//! The syscall room and its wrong twins. A twin is the room, but for one function.
+//! The syscall room and its wrong variants. A variant is the room, but for one function.
 
 use spinpark::host::Host;
-use spinpark::kernel::protocol::syscall::{self, Away, Custody, Neighbours, Tenure, Way};
+use spinpark::kernel::protocol::syscall::{self, Away, Neighbours, SyscallStatus, SyscallWord, Way};
 use spinpark::kernel::types::g::G;
 use spinpark::kernel::types::m::MId;
 use spinpark::kernel::types::p::{OwnedP, PId};
 use std::marker::PhantomData;
 
-/// The room's functions, the right ones unless a twin says otherwise.
+/// The room's functions, the right ones unless a variant says otherwise.
 pub trait Crossing: Send + Sync + Sized + 'static {
     /// See [`entersyscall`](syscall::entersyscall).
     fn entersyscall<H: Host>(m: MId, p: OwnedP, others: &impl Neighbours<H>) -> Away {
@@ -20,9 +20,9 @@ pub trait Crossing: Send + Sync + Sized + 'static {
     fn exitsyscall<H: Host>(away: Away, _old: PId, g: G, others: &impl Neighbours<H>) -> Result<(OwnedP, G, Way), MId> {
         syscall::exitsyscall(away, g, others)
     }
-    /// Takes `p`, which was `seen` in a system call. See [`Custody::take`].
-    fn retake<H: Host>(custody: &Custody<H>, _p: PId, seen: Tenure) -> Option<OwnedP> {
-        custody.take(seen)
+    /// Takes `p`, which was `seen` in a system call. See [`SyscallWord::take`].
+    fn retake<H: Host>(syscall_word: &SyscallWord<H>, _p: PId, seen: SyscallStatus) -> Option<OwnedP> {
+        syscall_word.take(seen)
     }
 }
 
@@ -43,21 +43,21 @@ impl Crossing for ReadsBeforeItWrites {
 /// A retaker that compares the M, but not the tick: it takes the P out of the next system call as well.
 pub struct TakeWithoutTick;
 impl Crossing for TakeWithoutTick {
-    fn retake<H: Host>(custody: &Custody<H>, _p: PId, seen: Tenure) -> Option<OwnedP> {
-        let now = custody.peek();
-        if now.in_syscall == seen.in_syscall { custody.take(now) } else { None }
+    fn retake<H: Host>(syscall_word: &SyscallWord<H>, _p: PId, seen: SyscallStatus) -> Option<OwnedP> {
+        let now = syscall_word.peek();
+        if now.in_syscall == seen.in_syscall { syscall_word.take(now) } else { None }
     }
 }
 
 /// A retaker that loads the word, and then writes "owned" into it, whatever came between.
 pub struct RetakeByStore;
 impl Crossing for RetakeByStore {
-    fn retake<H: Host>(custody: &Custody<H>, p: PId, seen: Tenure) -> Option<OwnedP> {
+    fn retake<H: Host>(syscall_word: &SyscallWord<H>, p: PId, seen: SyscallStatus) -> Option<OwnedP> {
         seen.in_syscall?;
-        if custody.peek() != seen {
+        if syscall_word.peek() != seen {
             return None;
         }
-        custody.take_any().map(OwnedP::relinquish);
+        syscall_word.take_any().map(OwnedP::relinquish);
         Some(OwnedP::assume(p))
     }
 }
@@ -66,7 +66,7 @@ impl Crossing for RetakeByStore {
 pub struct ExitWithoutItsExchange;
 impl Crossing for ExitWithoutItsExchange {
     fn exitsyscall<H: Host>(away: Away, old: PId, g: G, others: &impl Neighbours<H>) -> Result<(OwnedP, G, Way), MId> {
-        let is_there = others.custody(old).peek().in_syscall == Some(away.m());
+        let is_there = others.syscall_word(old).peek().in_syscall == Some(away.m());
         if is_there {
             syscall::exitsyscall(away, g, &HasSeen { old, others })
         } else {
@@ -82,8 +82,8 @@ struct HasRead<'a, N> {
 }
 
 impl<H: Host, N: Neighbours<H>> Neighbours<H> for HasRead<'_, N> {
-    fn custody(&self, p: PId) -> &Custody<H> {
-        self.others.custody(p)
+    fn syscall_word(&self, p: PId) -> &SyscallWord<H> {
+        self.others.syscall_word(p)
     }
     fn is_wanted(&self) -> bool {
         self.is_wanted
@@ -103,8 +103,8 @@ struct HasSeen<'a, N> {
 }
 
 impl<H: Host, N: Neighbours<H>> Neighbours<H> for HasSeen<'_, N> {
-    fn custody(&self, p: PId) -> &Custody<H> {
-        self.others.custody(p)
+    fn syscall_word(&self, p: PId) -> &SyscallWord<H> {
+        self.others.syscall_word(p)
     }
     fn is_wanted(&self) -> bool {
         true
@@ -117,21 +117,21 @@ impl<H: Host, N: Neighbours<H>> Neighbours<H> for HasSeen<'_, N> {
     }
 }
 
-/// A scene, to be played with the right room or with a twin.
-pub trait Scene<H> {
+/// A scenario, to be played with the right room or with a variant.
+pub trait Scenario<H> {
     /// Plays it once; returns how it ended.
     fn play<C: Crossing>() -> String;
 }
 
-/// Plays `S` with the twin that is asked for on this thread, or with the room as it is.
-pub fn play<H, S: Scene<H>>(_: PhantomData<(H, S)>) -> String {
-    match crate::mutant::twin() {
-        // The second is a twin of what the room asks its neighbours for, and stands in the model.
+/// Plays `S` with the variant that is asked for on this thread, or with the room as it is.
+pub fn play<H, S: Scenario<H>>(_: PhantomData<(H, S)>) -> String {
+    match crate::mutant::variant() {
+        // The second is a variant of what the room asks its neighbours for, and stands in the model.
         None | Some("queues-outside-the-lock") => S::play::<Right>(),
         Some("reads-before-it-writes") => S::play::<ReadsBeforeItWrites>(),
         Some("take-without-tick") => S::play::<TakeWithoutTick>(),
         Some("retake-by-store") => S::play::<RetakeByStore>(),
         Some("exit-without-its-exchange") => S::play::<ExitWithoutItsExchange>(),
-        Some(other) => panic!("syscall has no twin `{other}`"),
+        Some(other) => panic!("syscall has no variant `{other}`"),
     }
 }

@@ -12,7 +12,7 @@ use slab::Slab;
 const NONE: usize = usize::MAX;
 
 /// Where somebody waits, or has been served and has not come for it yet.
-pub(in crate::runtime) struct Seat<T> {
+pub(in crate::runtime) struct Waiter<T> {
     /// A sender's value until it is taken; a receiver's as soon as it is given.
     pub(in crate::runtime) value: Option<T>,
     /// What the waiting came to. `None`: it goes on.
@@ -37,10 +37,10 @@ pub(in crate::runtime) enum Outcome {
     Closed,
 }
 
-impl<T> Seat<T> {
+impl<T> Waiter<T> {
     pub(in crate::runtime) fn new(waker: Waker, value: Option<T>, ticket: Option<Ticket>) -> Self {
         let (before, behind, is_in_line) = (NONE, NONE, false);
-        Seat { value, outcome: None, number: 0, waker: Some(waker), ticket, before, behind, is_in_line }
+        Waiter { value, outcome: None, number: 0, waker: Some(waker), ticket, before, behind, is_in_line }
     }
 
     /// Is it a case of a select?
@@ -56,32 +56,32 @@ impl<T> Seat<T> {
 }
 
 /// The seats of one channel, or the like.
-pub(in crate::runtime) struct Seats<T>(Slab<Seat<T>>);
+pub(in crate::runtime) struct Seats<T>(Slab<Waiter<T>>);
 
 impl<T> Seats<T> {
     pub(in crate::runtime) const fn new() -> Self {
         Seats(Slab::new())
     }
 
-    pub(in crate::runtime) fn get(&mut self, key: usize) -> &mut Seat<T> {
+    pub(in crate::runtime) fn get(&mut self, key: usize) -> &mut Waiter<T> {
         &mut self.0[key]
     }
 }
 
 /// Those that wait for the same thing, the oldest first.
-pub(in crate::runtime) struct Line {
+pub(in crate::runtime) struct WaitQueue {
     first: usize,
     last: usize,
 }
 
-impl Line {
+impl WaitQueue {
     pub(in crate::runtime) const fn new() -> Self {
-        Line { first: NONE, last: NONE }
+        WaitQueue { first: NONE, last: NONE }
     }
 
     /// Sits down at the end.
     #[inline]
-    pub(in crate::runtime) fn join<T>(&mut self, seats: &mut Seats<T>, mut seat: Seat<T>) -> usize {
+    pub(in crate::runtime) fn join<T>(&mut self, seats: &mut Seats<T>, mut seat: Waiter<T>) -> usize {
         (seat.before, seat.behind, seat.is_in_line) = (self.last, NONE, true);
         let key = seats.0.insert(seat);
         match self.last {
@@ -94,7 +94,7 @@ impl Line {
 
     /// Gives the seat back, served or not.
     #[inline]
-    pub(in crate::runtime) fn leave<T>(&mut self, seats: &mut Seats<T>, key: usize) -> Seat<T> {
+    pub(in crate::runtime) fn leave<T>(&mut self, seats: &mut Seats<T>, key: usize) -> Waiter<T> {
         self.unlink(seats, key);
         seats.0.remove(key)
     }
@@ -113,7 +113,7 @@ impl Line {
         None
     }
 
-    /// Would [`next`](Line::next) find one, other than a case of the same select as `ticket`?
+    /// Would [`next`](WaitQueue::next) find one, other than a case of the same select as `ticket`?
     pub(in crate::runtime) fn has_any<T>(&self, seats: &Seats<T>, ticket: &Ticket) -> bool {
         let mut key = self.first;
         while key != NONE {

@@ -1,11 +1,11 @@
-//! The room of who waits in the poller, and its wrong twins. A twin is the room, but for one function.
+//! The room of who waits in the poller, and its wrong variants. A variant is the room, but for one function.
 
 use spinpark::host::{Host, Nanos};
 use spinpark::kernel::protocol::netpoll::{Neighbours, Netpoll, Poll};
 use spinpark::kernel::protocol::timers::NEVER;
 use std::cell::Cell;
 
-/// The room's functions, the right ones unless a twin says otherwise.
+/// The room's functions, the right ones unless a variant says otherwise.
 pub trait Polling: Send + Sync + Sized + 'static {
     /// See [`Netpoll::claim`].
     fn claim<H: Host>(room: &Netpoll<H>, others: &impl Neighbours) -> Option<Poll> {
@@ -137,24 +137,24 @@ impl<N: Neighbours> Neighbours for But<'_, N> {
     }
 }
 
-/// A scene, to be played with the right room or with a twin.
-pub trait Scene<H> {
+/// A scenario, to be played with the right room or with a variant.
+pub trait Scenario<H> {
     /// Plays it once; returns how it ended.
     fn play<D: Polling>(self) -> String;
 }
 
-/// Plays `scene` with the twin that is asked for on this thread, or with the room as it is.
-pub fn play<H, S: Scene<H>>(scene: S) -> String {
-    match crate::mutant::twin() {
-        None => scene.play::<Right>(),
-        Some("reads-it-once") => scene.play::<ReadsItOnce>(),
-        Some("trusts-who-waits") => scene.play::<TrustsWhoWaits>(),
-        Some("peeks-and-goes") => scene.play::<PeeksAndGoes>(),
-        Some("peeks-beside-who-waits") => scene.play::<PeeksBesideWhoWaits>(),
-        Some("never-interrupts") => scene.play::<NeverInterrupts>(),
-        Some("wakes-nobody") => scene.play::<WakesNobody>(),
-        Some("ignores-until") => scene.play::<IgnoresUntil>(),
-        Some("never-missing") => scene.play::<NeverMissing>(),
-        Some(other) => panic!("netpoll has no twin `{other}`"),
+/// Plays `scenario` with the variant that is asked for on this thread, or with the room as it is.
+pub fn play<H, S: Scenario<H>>(scenario: S) -> String {
+    match crate::mutant::variant() {
+        None => scenario.play::<Right>(),
+        Some("reads-it-once") => scenario.play::<ReadsItOnce>(),
+        Some("trusts-who-waits") => scenario.play::<TrustsWhoWaits>(),
+        Some("peeks-and-goes") => scenario.play::<PeeksAndGoes>(),
+        Some("peeks-beside-who-waits") => scenario.play::<PeeksBesideWhoWaits>(),
+        Some("never-interrupts") => scenario.play::<NeverInterrupts>(),
+        Some("wakes-nobody") => scenario.play::<WakesNobody>(),
+        Some("ignores-until") => scenario.play::<IgnoresUntil>(),
+        Some("never-missing") => scenario.play::<NeverMissing>(),
+        Some(other) => panic!("netpoll has no variant `{other}`"),
     }
 }
