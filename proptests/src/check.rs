@@ -8,7 +8,7 @@ use std::fmt;
 use std::ops::Range;
 use std::panic::Location;
 
-pub use spinpark_verification::tally::{Broken, Tally};
+pub use spinpark_verification::checker::tally::{Broken, Tally};
 
 /// Tries `property` on `cases` generated inputs, or on as many as `PROPTEST_CASES` says, and returns what was reached.
 ///

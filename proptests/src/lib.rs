@@ -73,4 +73,4 @@ pub mod rooms;
 pub mod shrink;
 pub mod whole;
 
-pub use spinpark_verification::{puppets, solo, staged};
+pub use spinpark_verification::hosts::{puppets, solo, staged};

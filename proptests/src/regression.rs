@@ -3,10 +3,10 @@
 use crate::rooms;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use spinpark_verification::engine::{Engine, Failure, Outcome};
+use spinpark_verification::engines::{Engine, Failure, Outcome};
 use spinpark_verification::job::Order;
 use spinpark_verification::model;
-use spinpark_verification::mutant::{self, Mutant};
+use spinpark_verification::mutation::mutant::{self, Mutant};
 use spinpark_verification::schedule::Schedule;
 use std::path::{Path, PathBuf};
 use std::{fs, io};

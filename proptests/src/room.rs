@@ -14,10 +14,10 @@ use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use spinpark_verification::engine::{self, Bounds, Engine, Failure, Job, Outcome, Script, Verdict};
+use spinpark_verification::engines::{self, Bounds, Engine, Failure, Job, Outcome, Script, Verdict};
+use spinpark_verification::hosts::model_host::ModelHost;
 use spinpark_verification::model::{Model, OnAny};
-use spinpark_verification::mutant::Mutant;
-use spinpark_verification::stage::ModelHost;
+use spinpark_verification::mutation::mutant::Mutant;
 use std::any::Any;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -244,7 +244,7 @@ fn model<R: Room>() -> Model {
 /// If the engine is loom.
 pub fn run<R: Room>(program: &Program<R>, trial: &Trial) -> Outcome {
     run_on_cores(program, trial).unwrap_or_else(|| {
-        let run = with_job(program, trial, |job| Ok(engine::run(job, &engine::silent())));
+        let run = with_job(program, trial, |job| Ok(engines::run(job, &engines::silent())));
         run.expect("a run is no script that may not fit")
     })
 }
@@ -282,7 +282,7 @@ fn run_on_cores<R: Room>(program: &Program<R>, trial: &Trial) -> Option<Outcome>
 /// # Errors
 /// Why it is a schedule of another program, or of another kernel.
 pub fn replay<R: Room>(program: &Program<R>, trial: &Trial, script: &Script) -> Result<Outcome, String> {
-    with_job(program, trial, |job| engine::replay(job, script))
+    with_job(program, trial, |job| engines::replay(job, script))
 }
 
 fn with_job<R: Room>(

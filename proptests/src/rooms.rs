@@ -19,7 +19,7 @@ use crate::regression::{FORMAT, Regression};
 use crate::room::{self, Program, Room, Trial};
 use crate::shrink::{Found, Hunt, hunt};
 use crate::whole::{Hogs, OnCores, Whole};
-use spinpark_verification::engine::{Engine, Outcome};
+use spinpark_verification::engines::{Engine, Outcome};
 
 /// Every room, in reading order.
 pub const ALL: &[Entry] = &[

@@ -1,8 +1,8 @@
 //! The shortest failing program, and its schedule with the fewest switches.
 
 use crate::room::{Program, Room, Trial, run};
-use spinpark_verification::engine::record::Pick;
-use spinpark_verification::engine::{Engine, Failure, Outcome, Script};
+use spinpark_verification::engines::record::Pick;
+use spinpark_verification::engines::{Engine, Failure, Outcome, Script};
 use std::time::{Duration, Instant};
 
 /// A program that fails, and how.

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! The same program is played under shuttle's schedulers, over store buffers, and on real cores with
-//! [`Jitter`](spinpark_verification::wrap::jitter::Jitter).
+//! [`Jitter`](spinpark_verification::hosts::wrap::jitter::Jitter).
 
 mod act;
 mod outside;

@@ -3,7 +3,7 @@
 
 use spinpark_proptests::room::{Program, Trial, run};
 use spinpark_proptests::rooms::spinning::{Begins, Op, Setup, Spinning};
-use spinpark_verification::engine::{Engine, Verdict};
+use spinpark_verification::engines::{Engine, Verdict};
 
 /// M1 runs a G that readies two others. M0 spins; there are these two Ps.
 ///

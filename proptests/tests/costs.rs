@@ -13,7 +13,7 @@ use spinpark::kernel::types::g::G;
 use spinpark_proptests::oracle::g;
 use spinpark_proptests::solo::Solo;
 use spinpark_proptests::staged::{self, Staged};
-use spinpark_verification::wrap::count::{Count, Counts};
+use spinpark_verification::hosts::wrap::count::{Count, Counts};
 use std::sync::Arc;
 
 type S = Arc<Sched<Count<Staged>>>;

@@ -10,8 +10,8 @@ use spinpark_proptests::oracle::g;
 use spinpark_proptests::room::{Program, Room, Trial, run};
 use spinpark_proptests::rooms::queue::{Call, Local, Queue, Ring};
 use spinpark_proptests::shrink::{Hunt, hunt};
-use spinpark_verification::engine::{Engine, Verdict};
-use spinpark_verification::stage::ModelHost;
+use spinpark_verification::engines::{Engine, Verdict};
+use spinpark_verification::hosts::model_host::ModelHost;
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -6,8 +6,8 @@
 use spinpark_proptests::room::{Trial, take_reached};
 use spinpark_proptests::rooms::{self, Entry};
 use spinpark_proptests::shrink::Hunt;
-use spinpark_verification::engine::Engine;
-use spinpark_verification::mutant;
+use spinpark_verification::engines::Engine;
+use spinpark_verification::mutation::mutant;
 use std::time::{Duration, Instant};
 
 fn how(room: &Entry, mutant: Option<&str>, seconds: f64) -> Hunt {

@@ -3,12 +3,12 @@
 //! A process each, because shuttle's panic hook is process-wide, a checker that crashes must not take the others along,
 //! and loom explores on one core only.
 
-use crate::engine::{self, Bounds, Engine, Failure, Job, Outcome, Script, Verdict};
+use crate::engines::{self, Bounds, Engine, Failure, Job, Outcome, Script, Verdict};
+use crate::hosts::wrap::trace::Step;
 use crate::model::{self, Model};
-use crate::mutant::{self, Mutant};
+use crate::mutation::mutant::{self, Mutant};
 use crate::schedule;
 use crate::worker;
-use crate::wrap::trace::Step;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{BufRead, BufReader, Write};
@@ -102,8 +102,8 @@ pub fn work() -> Result<(), String> {
         say(&News::Replayed(Box::new(schedule::here(&order))));
         return Ok(());
     }
-    let progress: engine::Progress = Rc::new(|n, done| say(&News::Progress(n, done)));
-    say(&News::Done(Box::new(engine::run(job, &progress))));
+    let progress: engines::Progress = Rc::new(|n, done| say(&News::Progress(n, done)));
+    say(&News::Done(Box::new(engines::run(job, &progress))));
     Ok(())
 }
 

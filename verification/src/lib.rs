@@ -1,13 +1,13 @@
 #![doc = include_str!("../README.md")]
 
-pub mod any;
+pub mod checker;
 pub mod command_line;
-pub mod engine;
+pub mod engines;
 pub mod fnv;
+pub mod harness;
+pub mod hosts;
 pub mod job;
-pub mod lists;
 pub mod litmus;
-pub mod loom;
 pub mod model;
 #[cfg(not(test))]
 pub mod models;
@@ -15,23 +15,13 @@ pub mod models;
 #[path = "models/none.rs"]
 pub mod models;
 pub mod museum;
-pub mod mutant;
+pub mod mutation;
 mod naming;
 pub mod output;
 pub mod publish;
-pub mod puppets;
 pub mod rc11;
 pub mod report;
 pub mod schedule;
-pub mod shuttle;
-pub mod solo;
-pub mod stage;
-pub mod staged;
-pub mod tally;
-#[cfg(feature = "cores")]
-pub mod threads;
-pub mod tiny;
-pub mod trial;
-pub mod variants;
+pub mod sources;
+pub mod spec;
 pub mod worker;
-pub mod wrap;

@@ -1,8 +1,9 @@
 //! What a model is: a plain generic function, played by every engine that can, with what it claims.
 
-use crate::any::Any;
-use crate::engine::{Bounds, Engine};
-use crate::wrap::{trace::Trace, weaken::Weaken};
+use crate::engines::{Bounds, Engine};
+use crate::hosts::any::Any;
+use crate::hosts::wrap::trace::Trace;
+use crate::mutation::weaken::Weaken;
 
 /// The engine in charge, as models see it.
 pub type OnAny = Trace<Weaken<Any>>;
@@ -22,7 +23,7 @@ pub struct Model {
     pub must_reach: &'static [&'static str],
     /// On which engines it runs by default.
     pub runs: &'static [Run],
-    /// One execution, on the host that [`any::choose`](crate::any::choose) has chosen; returns how it ended.
+    /// One execution, on the host that [`any::choose`](crate::hosts::any::choose) has chosen; returns how it ended.
     pub play: fn() -> String,
 }
 

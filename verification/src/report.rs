@@ -1,9 +1,9 @@
 //! What is printed and written after a run: the table, the JSON, the README's table.
 
-use crate::engine::{Engine, Outcome, Verdict};
+use crate::engines::{Engine, Outcome, Verdict};
 use crate::job::Order;
 use crate::model::{self, Model};
-use crate::mutant::Mutant;
+use crate::mutation::mutant::Mutant;
 use crate::publish::record::{Record, RunRecord};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;

@@ -1,12 +1,12 @@
 //! A failing schedule: as a file, to be replayed, and as a picture, with a column a thread.
 
-use crate::engine::{self, Bounds, Engine, Failure, Job, Outcome, Script};
+use crate::engines::{self, Bounds, Engine, Failure, Job, Outcome, Script};
 use crate::fnv;
+use crate::hosts::wrap::trace::Step;
 use crate::job::Order;
-use crate::mutant;
+use crate::mutation::mutant;
 use crate::naming::name_in;
 use crate::rc11::verdict::Why;
-use crate::wrap::trace::Step;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -262,7 +262,7 @@ fn begins_with(steps: &[Step], first: &[Step]) -> bool {
 pub fn here(order: &Order) -> Result<(Outcome, Vec<Step>), String> {
     let job: Job<'_> = order.job()?;
     let script = order.script.as_ref().ok_or("there is nothing to play")?;
-    engine::replay_with_steps(job, script)
+    engines::replay_with_steps(job, script)
 }
 
 /// What a step did, with the word's name out of the source in place of its number, if there is one.

@@ -1,9 +1,10 @@
 //! The books are balanced: what the documents say of the kernel is what stands in its source, and what the README says was
 //! found is what the last recorded run found.
 
-use spinpark_verification::engine::Verdict;
+use spinpark_verification::engines::Verdict;
+use spinpark_verification::mutation::mutant;
 use spinpark_verification::publish::record::{Fate, Record};
-use spinpark_verification::{model, museum, mutant, publish, report};
+use spinpark_verification::{model, museum, publish, report};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -44,7 +45,9 @@ mod every_pair {
         const ORDERINGS: [&str; 4] = ["Acquire: ", "Release: ", "AcqRel: ", "SeqCst: "];
         let mut places = BTreeMap::new();
         // One that is not there any more is an error, not one less to read.
-        let hosts = ["src/runtime/host/cores.rs", "verification/src/shuttle.rs", "verification/src/loom.rs"].map(read);
+        let hosts =
+            ["src/runtime/host/cores.rs", "verification/src/hosts/shuttle.rs", "verification/src/hosts/loom.rs"]
+                .map(read);
         for text in kernel().into_values().chain(hosts) {
             let comments = text.lines().filter_map(|line| line.trim_start().strip_prefix("// "));
             for comment in comments {
@@ -274,7 +277,7 @@ mod the_record {
 /// Counts that the prose gives of recorded runs.
 mod the_weak_memory_checker {
     use super::*;
-    use spinpark_verification::engine::Engine;
+    use spinpark_verification::engines::Engine;
     use spinpark_verification::publish::record::RunRecord;
 
     fn runs() -> Vec<RunRecord> {

@@ -3,10 +3,10 @@
 //! What a complete engine must reach stands here to the last outcome; where loom differs from C11, that is written down
 //! as it is, so that a change in loom shows.
 
-use spinpark_verification::any::{self, Kind};
-use spinpark_verification::engine::{self, Bounds, Engine, Job, Verdict};
+use spinpark_verification::engines::{self, Bounds, Engine, Job, Verdict};
+use spinpark_verification::hosts::any::{self, Kind};
+use spinpark_verification::hosts::model_host::ModelHost;
 use spinpark_verification::model::{self, Model};
-use spinpark_verification::stage::ModelHost;
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -132,7 +132,7 @@ fn outcomes(program: Model, engine: Engine) -> BTreeSet<String> {
     let bounds = Bounds { preemptions: None, depth: None, executions: None, spurious: 0, seconds: 60.0 };
     let job =
         Job { model: &program, engine, bounds, mutation: None, seed: 1, jobs: NonZeroUsize::MIN, checkpoint: None };
-    let outcome = engine::run(job, &engine::silent());
+    let outcome = engines::run(job, &engines::silent());
     assert!(matches!(outcome.verdict, Verdict::Proved | Verdict::Explored), "{:?}", outcome.verdict);
     outcome.outcomes.into_keys().collect()
 }
@@ -230,7 +230,7 @@ mod marks_mend_it {
                 jobs: NonZeroUsize::MIN,
                 checkpoint: None,
             };
-            engine::run(job, &engine::silent()).outcomes.into_keys().collect::<BTreeSet<_>>()
+            engines::run(job, &engines::silent()).outcomes.into_keys().collect::<BTreeSet<_>>()
         };
         let all = reached(Engine::Sc);
         assert!(reached(Engine::Loom).len() < all.len(), "loom finds them all now: docs/caveats.md is out of date");
@@ -241,8 +241,8 @@ mod marks_mend_it {
 mod the_reduction_loses_nothing {
     use super::*;
     use shuttle::{Config, Runner};
-    use spinpark_verification::engine::sc::{Exhaustive, Explored};
-    use spinpark_verification::wrap::{trace, tso};
+    use spinpark_verification::engines::sc::{Exhaustive, Explored};
+    use spinpark_verification::hosts::wrap::{trace, tso};
     use std::sync::Mutex;
 
     /// Enough for the small models; the large are for the reduced exploration only.

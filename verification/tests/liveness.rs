@@ -122,10 +122,10 @@ mod a_trace_of_the_kernel {
     use crate::kernel::{Act, play};
     use crate::trace::{GS, MS, SUBMITTERS, Trace};
     use spinpark::kernel::protocol::sources::SearchOrder::{self, GlobalFirst, StealFirst};
-    use spinpark_verification::engine::{self, Engine, Job};
+    use spinpark_verification::engines::{self, Engine, Job};
+    use spinpark_verification::hosts::model_host::ModelHost;
+    use spinpark_verification::hosts::threads::Threads;
     use spinpark_verification::model::{Model, sampled};
-    use spinpark_verification::stage::ModelHost;
-    use spinpark_verification::threads::Threads;
     use std::collections::HashSet;
     use std::num::NonZeroUsize;
     use std::sync::{Arc, Mutex, Weak};
@@ -186,7 +186,7 @@ mod a_trace_of_the_kernel {
             for run in model.runs {
                 let (bounds, jobs) = (run.bounds, NonZeroUsize::MIN);
                 let job = Job { model, engine: run.engine, bounds, mutation: None, seed: 1, jobs, checkpoint: None };
-                let outcome = engine::run(job, &engine::silent());
+                let outcome = engines::run(job, &engines::silent());
                 assert_eq!(outcome.failure, None);
             }
         }

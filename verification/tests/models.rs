@@ -1,7 +1,7 @@
 //! Every model on every engine that it runs on by default, a test each, cut short: the long run is `cargo verify`.
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use spinpark_verification::engine::{self, Bounds, Engine, Job, Verdict};
+use spinpark_verification::engines::{self, Bounds, Engine, Job, Verdict};
 use spinpark_verification::model::{self, Model, Run};
 use std::num::NonZeroUsize;
 
@@ -26,9 +26,9 @@ fn trial(model: &'static Model, run: Run) -> Trial {
 fn holds(model: &Model, run: Run) -> Result<(), Failed> {
     let executions = run.bounds.executions.map_or(EXECUTIONS, |n| n.min(EXECUTIONS));
     let bounds = Bounds { executions: Some(executions), ..run.bounds };
-    let outcome = engine::run(
+    let outcome = engines::run(
         Job { model, engine: run.engine, bounds, mutation: None, seed: 1, jobs: NonZeroUsize::MIN, checkpoint: None },
-        &engine::silent(),
+        &engines::silent(),
     );
     if let Some(failure) = outcome.failure {
         return Err(failure.message.into());

@@ -2,7 +2,7 @@
 //! to that), or stands in `survivors.toml` with its reason.
 
 use serde::Deserialize;
-use spinpark_verification::mutant::{self, Mutation, SOURCES};
+use spinpark_verification::mutation::mutant::{self, Mutation, SOURCES};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::{env, fs};
@@ -59,11 +59,22 @@ mod every_file_of_the_kernel {
 
     #[test]
     fn is_looked_at() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../src/kernel");
-        for entry in fs::read_dir(folder).expect("the kernel is there") {
-            let name = format!("kernel/{}", entry.expect("it can be read").file_name().to_string_lossy());
-            assert!(kernel().any(|(file, _)| file == name), "{name} is missing in mutant::SOURCES");
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../src");
+        let mut looked_at = 0;
+        let mut folders = vec![source.join("kernel")];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).expect("the kernel is there") {
+                let path = entry.expect("it can be read").path();
+                if path.is_dir() {
+                    folders.push(path);
+                    continue;
+                }
+                let name = path.strip_prefix(&source).expect("it is below").to_string_lossy();
+                assert!(kernel().any(|(file, _)| file == name), "{name} is missing in sources::SOURCES");
+                looked_at += 1;
+            }
         }
+        assert_eq!(looked_at, kernel().count(), "sources::SOURCES names a file that is gone");
     }
 }
 

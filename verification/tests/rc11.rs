@@ -15,8 +15,8 @@ mod the_host_keeps_its_contract;
 #[path = "rc11/what_is_wrong_is_said.rs"]
 mod what_is_wrong_is_said;
 
+use spinpark_verification::hosts::model_host::ModelHost;
 use spinpark_verification::rc11::{Config, Rc11, Report, Tally, explore};
-use spinpark_verification::stage::ModelHost;
 
 /// What is wrong, in a sentence in which threads are `T0`, `T1`...
 fn sentence(report: &Report) -> Option<String> {

@@ -4,15 +4,15 @@
 use proptest::prelude::Rng as _;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use spinpark::host::{Parker as _, Word as _};
-use spinpark_verification::engine::record::Pick;
-use spinpark_verification::engine::{self, Bounds, Engine, Failure, Job, Outcome, Script};
+use spinpark_verification::engines::record::Pick;
+use spinpark_verification::engines::{self, Bounds, Engine, Failure, Job, Outcome, Script};
+use spinpark_verification::hosts::model_host::{Cell, ModelHost};
+use spinpark_verification::hosts::wrap::trace::Step;
 use spinpark_verification::job::Order;
 use spinpark_verification::model::{self, Model, rc11};
-use spinpark_verification::mutant::{self, Mutant};
+use spinpark_verification::mutation::mutant::{self, Mutant};
 use spinpark_verification::rc11::graph::Graph;
 use spinpark_verification::schedule::{Replayed, Schedule, here};
-use spinpark_verification::stage::{Cell, ModelHost};
-use spinpark_verification::wrap::trace::Step;
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
@@ -49,7 +49,7 @@ fn of_mutant(mutant: &Mutant, name: &str, engine: Engine, seconds: f64) -> Optio
     let model = model::find(name).expect("it is killed by a model that there is");
     let mut bounds = model.run_on(engine).unwrap_or_else(|| model::usual(engine)).bounds;
     bounds.seconds = bounds.seconds.min(seconds);
-    let failure = engine::run(job(model, engine, bounds, Some(mutant)), &engine::silent()).failure?;
+    let failure = engines::run(job(model, engine, bounds, Some(mutant)), &engines::silent()).failure?;
     let schedule = Schedule::new(&Order::new(name, engine, bounds, Some(mutant.name), 1), failure);
     schedule.failure.script.is_some().then_some(schedule)
 }
@@ -148,7 +148,7 @@ mod each_kind_of_failure_is_told_again {
     fn schedule_of(model: &'static Model) -> Schedule {
         quietly();
         let bounds = Bounds { seconds: 60.0, ..rc11().bounds };
-        let outcome = engine::run(job(model, Engine::Rc11, bounds, None), &engine::silent());
+        let outcome = engines::run(job(model, Engine::Rc11, bounds, None), &engines::silent());
         let failure = outcome.failure.expect("it is wrong");
         Schedule::new(
             &Order::new("runnext::whoever_empties_it_owns_the_g::two_thieves", Engine::Rc11, bounds, None, 1),
@@ -158,7 +158,7 @@ mod each_kind_of_failure_is_told_again {
 
     /// Plays a schedule on `model`, whatever it says.
     fn on(model: &'static Model, order: &Order) -> Result<(Outcome, Vec<Step>), String> {
-        engine::replay_with_steps(
+        engines::replay_with_steps(
             job(model, order.engine, order.bounds, None),
             order.script.as_ref().expect("a script"),
         )

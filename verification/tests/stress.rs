@@ -8,7 +8,7 @@ use spinpark::kernel::sched::config::Config;
 use spinpark::kernel::sched::observer::{Event, Observer};
 use spinpark::kernel::types::g::G;
 use spinpark::runtime::Cores;
-use spinpark_verification::wrap::jitter::Jitter;
+use spinpark_verification::hosts::wrap::jitter::Jitter;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};

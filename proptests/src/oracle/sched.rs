@@ -1,4 +1,4 @@
-//! The whole scheduler beside [its lists](spinpark_verification::lists), as a state machine for proptest: the programs are
+//! The whole scheduler beside [its lists](spinpark_verification::spec), as a state machine for proptest: the programs are
 //! drawn by it, and made short when one fails.
 
 use crate::check::{Broken, Tally};
@@ -6,9 +6,9 @@ use crate::machine::Played;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest_state_machine::ReferenceStateMachine;
-use spinpark_verification::lists::{self, Model, Move, Numbers, Theme};
+use spinpark_verification::spec::{self, Model, Move, Numbers, Theme};
 
-pub use spinpark_verification::lists::Wrong;
+pub use spinpark_verification::spec::Wrong;
 
 /// The state machine of [`Model`]. `WRONG`: the number of a [`Wrong`] rule; 0: none.
 #[derive(Debug)]
@@ -65,7 +65,7 @@ fn numbers() -> impl Strategy<Value = Numbers> {
 
 impl<const WRONG: u8> Played for Machine<WRONG> {
     fn play(start: &Model, moves: &[Move], step: impl Fn()) -> Result<Tally, Broken> {
-        lists::play(start, moves, step)
+        spec::play(start, moves, step)
     }
 
     fn setting(start: &Model) -> String {

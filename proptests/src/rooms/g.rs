@@ -6,8 +6,8 @@ use crate::room::{Program, Room, reached_if, together};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 use spinpark::kernel::types::g::{Status, StatusWord};
-use spinpark_verification::engine::Engine;
-use spinpark_verification::stage::{Cell, ModelHost};
+use spinpark_verification::engines::Engine;
+use spinpark_verification::hosts::model_host::{Cell, ModelHost};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// What a thread does.

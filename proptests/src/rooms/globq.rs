@@ -10,8 +10,8 @@ use spinpark::host::Lock;
 use spinpark::kernel::queues::globq::{GlobQueue, Len};
 use spinpark::kernel::types::g::G;
 use spinpark::kernel::types::m::MId;
-use spinpark_verification::engine::Engine;
-use spinpark_verification::stage::ModelHost;
+use spinpark_verification::engines::Engine;
+use spinpark_verification::hosts::model_host::ModelHost;
 use std::collections::VecDeque;
 
 /// What is done to it.

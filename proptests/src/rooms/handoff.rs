@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use spinpark::host::Lock;
 use spinpark::kernel::protocol::stw::wanted::Want;
 use spinpark::kernel::types::p::PId;
-use spinpark_verification::engine::Engine;
-use spinpark_verification::stage::ModelHost;
-use spinpark_verification::tiny::handoff::{Step, Tiny};
-use spinpark_verification::variants::handoff::{Handing, Scenario, play};
-use spinpark_verification::wrap::trace::main_plays;
+use spinpark_verification::engines::Engine;
+use spinpark_verification::harness::handoff::{Step, Tiny};
+use spinpark_verification::hosts::model_host::ModelHost;
+use spinpark_verification::hosts::wrap::trace::main_plays;
+use spinpark_verification::mutation::variants::handoff::{Handing, Scenario, play};
 use std::sync::Arc;
 
 /// The one that has P0, the owner of P1 with a ring of Gs, and who comes and goes.

@@ -9,8 +9,8 @@ use spinpark::host::Lock;
 use spinpark::kernel::queues::idle::{IdleMask, IdlePs, SleepingMs};
 use spinpark::kernel::types::m::MId;
 use spinpark::kernel::types::p::{OwnedP, PId};
-use spinpark_verification::engine::Engine;
-use spinpark_verification::stage::ModelHost;
+use spinpark_verification::engines::Engine;
+use spinpark_verification::hosts::model_host::ModelHost;
 use std::sync::Arc;
 
 /// So many threads, each of them an M, and as many Ps.

@@ -7,8 +7,8 @@ use crate::room::{Program, Room};
 use hall::Hall;
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
-use spinpark_verification::engine::Engine;
-use spinpark_verification::stage::ModelHost;
+use spinpark_verification::engines::Engine;
+use spinpark_verification::hosts::model_host::ModelHost;
 
 /// Who there is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

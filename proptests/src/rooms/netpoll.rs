@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 use spinpark::host::Nanos;
 use spinpark::kernel::protocol::netpoll::Poll;
 use spinpark::kernel::protocol::timers::NEVER;
-use spinpark_verification::engine::Engine;
-use spinpark_verification::stage::ModelHost;
-use spinpark_verification::tiny::netpoll::{End, Tiny};
-use spinpark_verification::tiny::timers::Shard;
-use spinpark_verification::variants::netpoll::{Polling, Scenario, play};
-use spinpark_verification::wrap::trace::main_plays;
+use spinpark_verification::engines::Engine;
+use spinpark_verification::harness::netpoll::{End, Tiny};
+use spinpark_verification::harness::timers::Shard;
+use spinpark_verification::hosts::model_host::ModelHost;
+use spinpark_verification::hosts::wrap::trace::main_plays;
+use spinpark_verification::mutation::variants::netpoll::{Polling, Scenario, play};
 use std::sync::Arc;
 
 /// Two Ms that have a P at first, and somebody who never has one.

@@ -11,7 +11,7 @@ use crate::linear::{History, Spec, linearize};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 use spinpark::kernel::types::g::G;
-use spinpark_verification::stage::ModelHost;
+use spinpark_verification::hosts::model_host::ModelHost;
 use std::collections::VecDeque;
 
 /// What was called, and what was answered. Gs are numbers.

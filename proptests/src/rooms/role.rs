@@ -4,10 +4,10 @@
 use crate::room::{Program, Room, reached_if};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
-use spinpark_verification::engine::Engine;
-use spinpark_verification::stage::ModelHost;
-use spinpark_verification::tiny::role::{Place, Tiny};
-use spinpark_verification::wrap::signals::Signals;
+use spinpark_verification::engines::Engine;
+use spinpark_verification::harness::role::{Place, Tiny};
+use spinpark_verification::hosts::model_host::ModelHost;
+use spinpark_verification::hosts::wrap::signals::Signals;
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;

@@ -6,12 +6,12 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 use spinpark::kernel::types::m::SpinningToken;
-use spinpark_verification::engine::Engine;
-use spinpark_verification::stage::ModelHost;
-use spinpark_verification::tiny::queues::Rings;
-use spinpark_verification::tiny::spinning::{Did, End, Idled, Tiny};
-use spinpark_verification::variants::spinning::{Dance, Scenario, play};
-use spinpark_verification::wrap::trace::main_plays;
+use spinpark_verification::engines::Engine;
+use spinpark_verification::harness::queues::Rings;
+use spinpark_verification::harness::spinning::{Did, End, Idled, Tiny};
+use spinpark_verification::hosts::model_host::ModelHost;
+use spinpark_verification::hosts::wrap::trace::main_plays;
+use spinpark_verification::mutation::variants::spinning::{Dance, Scenario, play};
 use std::sync::Arc;
 
 /// Each plays one party.

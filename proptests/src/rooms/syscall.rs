@@ -7,9 +7,9 @@ use crate::room::{Program, Room};
 use hall::Hall;
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
-use spinpark_verification::engine::Engine;
-use spinpark_verification::stage::ModelHost;
-use spinpark_verification::variants::syscall::{self as variants, Crossing, Scenario};
+use spinpark_verification::engines::Engine;
+use spinpark_verification::hosts::model_host::ModelHost;
+use spinpark_verification::mutation::variants::syscall::{self as variants, Crossing, Scenario};
 use std::cell::RefCell;
 use std::marker::PhantomData;
 

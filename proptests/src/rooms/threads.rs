@@ -9,10 +9,10 @@ use spinpark::host::{Lock, SpawnError};
 use spinpark::kernel::protocol::threads::{Available, Neighbours, startm, stopm};
 use spinpark::kernel::types::m::{MId, NextP};
 use spinpark::kernel::types::p::PId;
-use spinpark_verification::engine::Engine;
-use spinpark_verification::stage::{Cell, ModelHost};
-use spinpark_verification::tiny::threads::{Central, Tiny, nextp, open};
-use spinpark_verification::wrap::trace::main_plays;
+use spinpark_verification::engines::Engine;
+use spinpark_verification::harness::threads::{Central, Tiny, nextp, open};
+use spinpark_verification::hosts::model_host::{Cell, ModelHost};
+use spinpark_verification::hosts::wrap::trace::main_plays;
 use std::sync::Arc;
 
 /// Each thread plays one M.

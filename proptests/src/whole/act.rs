@@ -12,7 +12,7 @@ use spinpark::kernel::protocol::locked::{Wake, Woken};
 use spinpark::kernel::protocol::syscall::Away;
 use spinpark::kernel::types::g::G;
 use spinpark::kernel::types::m::MId;
-use spinpark_verification::stage::{Cell, ModelHost};
+use spinpark_verification::hosts::model_host::{Cell, ModelHost};
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};

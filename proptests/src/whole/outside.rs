@@ -12,7 +12,7 @@ use spinpark::kernel::protocol::work_source::{Waker, WorkSource};
 use spinpark::kernel::sched::sysmon::Watch;
 use spinpark::kernel::types::g::G;
 use spinpark::kernel::types::p::PId;
-use spinpark_verification::stage::ModelHost;
+use spinpark_verification::hosts::model_host::ModelHost;
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};

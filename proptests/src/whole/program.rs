@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 use spinpark::kernel::protocol::sources::SearchOrder;
 use spinpark::kernel::sched::config::Config;
-use spinpark_verification::engine::Engine;
-use spinpark_verification::stage::ModelHost;
+use spinpark_verification::engines::Engine;
+use spinpark_verification::hosts::model_host::ModelHost;
 
 /// The whole scheduler.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,6 +1,6 @@
 //! Copies the kernel's source, with the mistakes in it.
 
-use spinpark_mutator::{Placing, Step, edited, mutate};
+use spinpark_mutator::{Placing, Step, edited, mutate, sources};
 use std::error::Error;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -26,12 +26,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         writeln!(modules, "#[path = {:?}]\npub mod {file};", out.join(file).with_extension("rs"))?;
     }
     writeln!(modules, "#[path = {:?}]\npub mod kernel;", out.join("kernel/mod.rs"))?;
-    let mut files: Vec<PathBuf> =
-        fs::read_dir(source.join("kernel"))?.map(|it| Ok(it?.path())).collect::<Result<_, std::io::Error>>()?;
-    files.sort();
+    let files = sources(&source.join("kernel"))?;
     let (mut steps, mut inserted) = (Vec::<Step>::new(), String::new());
     for path in files {
-        let file = format!("kernel/{}", path.file_name().ok_or("a file has a name")?.to_string_lossy());
+        let file = path.strip_prefix(&source)?.to_string_lossy().replace('\\', "/");
+        fs::create_dir_all(out.join(&file).parent().ok_or("a file is in a folder")?)?;
         let first = steps.len() as u32 + 1;
         let text = fs::read_to_string(&path)?;
         if let Some(key) = &alone {

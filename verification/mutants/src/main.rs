@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use spinpark::{STEPS, Step, hits, switch_on, take_reached};
-use spinpark_verification::trial::{self, Switches};
+use spinpark_verification::mutation::trial::{self, Switches};
 use std::io::Write;
 use std::process::ExitCode;
 

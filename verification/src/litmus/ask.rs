@@ -1,8 +1,8 @@
 //! Reads the end of a litmus test: what is shown, and what is asked.
 
-use super::lex::Wrong;
-use super::parse::Parser;
-use super::question::{Item, Prop, Quantifier, Question};
+use crate::litmus::lex::Wrong;
+use crate::litmus::parse::Parser;
+use crate::litmus::question::{Item, Prop, Quantifier, Question};
 
 impl Parser {
     /// `locations [x; 0:r0;] exists (...)`

@@ -4,8 +4,8 @@
 //! Written as plain relation algebra, to be compared line by line with the paper (Lahav, Vafeiadis, Kang, Hur, Dreyer:
 //! Repairing Sequential Consistency in C/C++11, PLDI 2017), release sequences as in C++20. Slow.
 
-use super::program::Loc;
-use super::relation::{Relation, Set};
+use crate::litmus::program::Loc;
+use crate::litmus::relation::{Relation, Set};
 use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Release, SeqCst};
 
 /// What an event does.

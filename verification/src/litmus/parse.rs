@@ -2,10 +2,10 @@
 //!
 //! The threads' statements are read by `code`, the question by `ask`.
 
-use super::code::{self, Pointer};
-use super::lex::{Token, Wrong, lex};
-use super::program::{Kind, Loc, Location, Program, Thread};
-use super::uses;
+use crate::litmus::code::{self, Pointer};
+use crate::litmus::lex::{Token, Wrong, lex};
+use crate::litmus::program::{Kind, Loc, Location, Program, Thread};
+use crate::litmus::uses;
 
 /// Reads a litmus test; `file` is named in errors.
 ///

@@ -1,7 +1,7 @@
 //! What a litmus test asks, and what the answer may be.
 
-use super::model::MemoryModel;
-use super::program::{Loc, Program, Reg};
+use crate::litmus::model::MemoryModel;
+use crate::litmus::program::{Loc, Program, Reg};
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 

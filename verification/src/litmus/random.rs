@@ -2,8 +2,8 @@
 //!
 //! Every register and every location is shown, so that two engines agree only if they agree on everything.
 
-use super::program::{Access, Expr, Kind, Location, Program, Stmt, Thread, Update};
-use super::question::Item;
+use crate::litmus::program::{Access, Expr, Kind, Location, Program, Stmt, Thread, Update};
+use crate::litmus::question::Item;
 use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
 
 /// How large, and of what.
@@ -21,7 +21,7 @@ pub struct Size {
     pub mixed: bool,
     /// Awaits of words too?
     pub awaits: bool,
-    /// A lock and a parker too? Not together with awaits where deadlocks are compared: see [`play`](super::play::play).
+    /// A lock and a parker too? Not together with awaits where deadlocks are compared: see [`play`](crate::litmus::play::play).
     pub locks: bool,
 }
 

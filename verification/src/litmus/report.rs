@@ -1,10 +1,10 @@
 //! What a person or a program is told of litmus tests that were run.
 
-use super::model::MemoryModel;
-use super::parse::parse;
-use super::program::Program;
-use super::question::{Expected, Verdict};
-use super::run::{Found, LitmusEngine, by_reference, run};
+use crate::litmus::model::MemoryModel;
+use crate::litmus::parse::parse;
+use crate::litmus::program::Program;
+use crate::litmus::question::{Expected, Verdict};
+use crate::litmus::run::{Found, LitmusEngine, by_reference, run};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

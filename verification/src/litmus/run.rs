@@ -1,18 +1,18 @@
 //! Runs a litmus test on one engine.
 
-use super::enumerate::{Reference, enumerate_while};
-use super::model::MemoryModel;
-use super::play::{CUT, play};
-use super::program::Program;
-use super::question::Verdict;
-use super::speculate::enumerate_in;
-use crate::engine::sc;
-use crate::loom::Loom;
+use crate::engines::sc;
+use crate::hosts::loom::Loom;
+use crate::hosts::shuttle::Shuttle;
+use crate::hosts::wrap::apart::Apart;
+use crate::hosts::wrap::trace;
+use crate::litmus::enumerate::{Reference, enumerate_while};
+use crate::litmus::model::MemoryModel;
+use crate::litmus::play::{CUT, play};
+use crate::litmus::program::Program;
+use crate::litmus::question::Verdict;
+use crate::litmus::speculate::enumerate_in;
 use crate::rc11::verdict::Why;
 use crate::rc11::{self, Config, Counterexample, Rc11};
-use crate::shuttle::Shuttle;
-use crate::wrap::apart::Apart;
-use crate::wrap::trace;
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,13 +1,13 @@
 //! The tests in the folder against the reference, and the parser against what is wrong.
 
-use super::enumerate::enumerate;
-use super::model::MemoryModel;
-use super::parse::parse;
-use super::program::{Access, Expr, Kind, Location, Program, Stmt, Thread};
-use super::question::{Quantifier, Verdict};
-use super::random::{self, Size};
-use super::run::{LitmusEngine, run};
-use super::speculate::{enumerate_in, guess};
+use crate::litmus::enumerate::enumerate;
+use crate::litmus::model::MemoryModel;
+use crate::litmus::parse::parse;
+use crate::litmus::program::{Access, Expr, Kind, Location, Program, Stmt, Thread};
+use crate::litmus::question::{Quantifier, Verdict};
+use crate::litmus::random::{self, Size};
+use crate::litmus::run::{LitmusEngine, run};
+use crate::litmus::speculate::{enumerate_in, guess};
 use std::path::Path;
 use std::sync::atomic::Ordering::{self, Acquire, Relaxed, SeqCst};
 

@@ -1,10 +1,10 @@
 //! Models of `g`: the status word decides who holds a G.
 
-use super::common::party;
-use crate::engine::Engine;
+use crate::engines::Engine;
+use crate::harness::common::party;
+use crate::hosts::model_host::{Cell, ModelHost};
 use crate::model::{Model, loom, loom_apart, rc11, sc};
-use crate::mutant::{Mutant, Mutation};
-use crate::stage::{Cell, ModelHost};
+use crate::mutation::mutant::{Mutant, Mutation};
 use spinpark::kernel::types::g::{Status, StatusWord};
 use std::sync::Arc;
 

@@ -1,10 +1,10 @@
 //! Models of `globq`: the list under the lock, and the length that is read without it.
 
-use super::common::{Tasks, each_once, g, party};
-use crate::engine::Engine;
+use crate::engines::Engine;
+use crate::harness::common::{Tasks, each_once, g, party};
+use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, loom, loom_apart, rc11, sc, tso};
-use crate::mutant::{Mutant, Mutation};
-use crate::stage::ModelHost;
+use crate::mutation::mutant::{Mutant, Mutation};
 use spinpark::atomic::{Atomic, store_load};
 use spinpark::host::Lock;
 use spinpark::kernel::queues::globq::{GlobQueue, Len};

@@ -4,14 +4,14 @@
 //! and under a lock the idle Ps. P0 is handed on by the main thread; P1 is in use. At the end of every execution all parties have come to rest, and the
 //! question is that of `spinning`: a G waits and a P is idle, but does anybody look, or has yet to?
 
-use super::common::party;
-use crate::engine::Engine;
+use crate::engines::Engine;
+use crate::harness::common::party;
+use crate::harness::handoff::Tiny;
+use crate::hosts::model_host::ModelHost;
+use crate::hosts::wrap::trace::main_plays;
 use crate::model::{Model, loom, loom_apart, rc11, sc, tso};
-use crate::mutant::{Mutant, Mutation};
-use crate::stage::ModelHost;
-use crate::tiny::handoff::Tiny;
-use crate::variants::handoff::{Handing, Scenario, play};
-use crate::wrap::trace::main_plays;
+use crate::mutation::mutant::{Mutant, Mutation};
+use crate::mutation::variants::handoff::{Handing, Scenario, play};
 use spinpark::host::Lock;
 use spinpark::kernel::protocol::stw;
 use spinpark::kernel::protocol::stw::wanted::Want;

@@ -1,9 +1,9 @@
 //! Models of `idle`: the lists under the lock, the mask that is read without it.
 
-use super::common::party;
+use crate::harness::common::party;
+use crate::hosts::model_host::{Cell, ModelHost};
 use crate::model::{Model, loom, loom_apart, loom_bounded, rc11, sc};
-use crate::mutant::Mutant;
-use crate::stage::{Cell, ModelHost};
+use crate::mutation::mutant::Mutant;
 use spinpark::host::{Lock, Nanos};
 use spinpark::kernel::queues::idle::{IdleMask, IdlePs, SleepingMs};
 use spinpark::kernel::types::m::MId;

@@ -3,11 +3,11 @@
 //! The whole scheduler, played by one thread. Something happens while it asks a source, which is after it has looked
 //! elsewhere. The diary must say what follows, and nothing else.
 
-use super::common::any_of;
-use super::diary::{Outside, S, begin, it_is, leave, numbers, one_runs, set, submit};
+use crate::checker::diary::{Outside, S, begin, it_is, leave, numbers, one_runs, set, submit};
+use crate::harness::common::any_of;
+use crate::hosts::model_host::ModelHost;
+use crate::hosts::staged::{in_each_sleep, until_woken};
 use crate::model::{Model, sc};
-use crate::stage::ModelHost;
-use crate::staged::{in_each_sleep, until_woken};
 use spinpark::kernel::protocol::find::Worker;
 use spinpark::kernel::protocol::locked::{Wake, Woken};
 use spinpark::kernel::protocol::sources::SearchOrder;

@@ -1,19 +1,19 @@
-//! The whole scheduler beside [lists that say](crate::lists) what each move does: every event, in order, and where
+//! The whole scheduler beside [lists that say](crate::spec) what each move does: every event, in order, and where
 //! everybody is after it.
 //!
 //! One moves at a time, so nothing is asked of memory orderings, and no step is interrupted: what is checked is *which* G
 //! is found *where*, who is woken *with what*, and who is told. The other models see the races, and none of this.
 
-use super::common::any_of;
-use crate::engine::Engine;
-use crate::lists::What::{
+use crate::checker::tally::Broken;
+use crate::engines::Engine;
+use crate::harness::common::any_of;
+use crate::hosts::model_host::ModelHost;
+use crate::model::{Model, OnAny, sampled, sc};
+use crate::spec::What::{
     Arrive, Block, Close, Enter, ExitBound, Expect, ForEachP, GoOn, Interrupt, Next, NextLocal, Park, Ready, Refuse,
     Resize, Start, Stop, Submit, Tick, Yield, YieldBound,
 };
-use crate::lists::{self, Kernel, Model as Lists, Move, Numbers, Theme, What, Who};
-use crate::model::{Model, OnAny, sampled, sc};
-use crate::stage::ModelHost;
-use crate::tally::Broken;
+use crate::spec::{self, Kernel, Model as Lists, Move, Numbers, Theme, What, Who};
 use spinpark::kernel::protocol::locked::Wake;
 
 const SMALL: Numbers = Numbers {
@@ -47,7 +47,7 @@ impl Play {
         let this = Move { what, lot };
         assert!(self.lists.allows(what), "{what:?} makes no sense here");
         self.made.push(this);
-        if let Err(why) = lists::both(&mut self.lists, &mut self.kernel, this) {
+        if let Err(why) = spec::both(&mut self.lists, &mut self.kernel, this) {
             differ(self.lists.numbers(), &self.made, &why);
         }
     }
@@ -56,7 +56,7 @@ impl Play {
     fn end(self) -> String {
         let Play { lists, kernel, made } = self;
         let numbers = lists.numbers();
-        match lists::to_the_end(lists, kernel) {
+        match spec::to_the_end(lists, kernel) {
             Ok(seen) => seen.names().collect::<Vec<_>>().join("; "),
             Err(why) => differ(numbers, &made, &why),
         }

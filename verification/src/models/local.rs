@@ -1,11 +1,11 @@
 //! Models of `local` and `runnext`.
 
-use super::common::{Tasks, each_once, g, party};
-use crate::engine::Engine;
+use crate::engines::Engine;
+use crate::harness::common::{Tasks, each_once, g, party};
+use crate::hosts::model_host::ModelHost;
+use crate::hosts::wrap::trace::main_plays;
 use crate::model::{Model, loom, loom_apart, loom_bounded, rc11, sc, tso};
-use crate::mutant::{Mutant, Mutation};
-use crate::stage::ModelHost;
-use crate::wrap::trace::main_plays;
+use crate::mutation::mutant::{Mutant, Mutation};
 use spinpark::kernel::queues::local::LocalQueue;
 use spinpark::kernel::queues::runnext::RunNext;
 use spinpark::kernel::queues::runq::Capacity;

@@ -3,13 +3,13 @@
 //! The P is a cell that only its owner may touch: a G that goes on although it was never given a P, or twice for one
 //! wait, is seen.
 
-use super::common::{any_of, party};
-use super::stw::real::{More, On, Play, Sign, finish, open, small, submit};
-use crate::engine::Engine;
+use crate::engines::Engine;
+use crate::harness::common::{any_of, party};
+use crate::harness::locked::{Central, Tiny};
+use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, loom, loom_apart, loom_bounded, rc11, rc11_cut, sampled, sc, tso};
-use crate::mutant::{Mutant, Mutation};
-use crate::stage::ModelHost;
-use crate::tiny::locked::{Central, Tiny};
+use crate::models::stw::real::{More, On, Play, Sign, finish, open, small, submit};
+use crate::mutation::mutant::{Mutant, Mutation};
 use spinpark::atomic::Atomic;
 use spinpark::host::Lock;
 use spinpark::kernel::protocol::find::Worker;

@@ -1,7 +1,5 @@
 //! The models, a file a room; and what each room's mutants are killed by.
 
-pub mod common;
-mod diary;
 pub mod g;
 pub mod globq;
 pub mod handoff;
@@ -19,7 +17,6 @@ pub mod runq;
 pub mod sched;
 pub mod snapshot;
 pub mod spinning;
-mod story;
 pub mod stw;
 pub mod syscall;
 pub mod sysmon;
@@ -29,7 +26,7 @@ pub mod whole;
 pub mod work_source;
 
 use crate::model::Model;
-use crate::mutant::Mutant;
+use crate::mutation::mutant::Mutant;
 
 /// Every model, in reading order.
 pub const MODELS: &[&[Model]] = &[

@@ -4,13 +4,13 @@
 //! How long it should nap is told from the list of its looks, and what it should do with a P from the list of what it
 //! has seen of that; both as Go's monitor is described.
 
-use super::common::{any_of, g};
-use super::diary::{Outside, S, leave, numbers, one_runs, set, submit};
+use crate::checker::diary::{Outside, S, leave, numbers, one_runs, set, submit};
+use crate::harness::common::{any_of, g};
+use crate::hosts::model_host::ModelHost;
+use crate::hosts::solo::Solo;
+use crate::hosts::staged::{Staged, for_ever, in_each_sleep, unless_gone, until_woken, vanish};
 use crate::model::{Model, sc};
-use crate::mutant::Mutant;
-use crate::solo::Solo;
-use crate::stage::ModelHost;
-use crate::staged::{Staged, for_ever, in_each_sleep, unless_gone, until_woken, vanish};
+use crate::mutation::mutant::Mutant;
 use spinpark::host::{Host, Nanos};
 use spinpark::kernel::protocol::find::Worker;
 use spinpark::kernel::protocol::stw::safepoint::SafepointFn;
@@ -296,7 +296,7 @@ fn sleepers<H: ModelHost>() -> String {
     let busy: Vec<Worker> = (1..=3)
         .map(|n| {
             submit(&sched, n);
-            super::diary::begin(&sched)
+            crate::checker::diary::begin(&sched)
         })
         .collect();
     let mut busy = busy.into_iter();
@@ -337,7 +337,7 @@ fn two_sleepers<H: ModelHost>() -> String {
     let (sched, outside) = set(Config { keep_alive: 10 * QUIET, ..numbers(2) }, true);
     let ms = [1, 2].map(|n| {
         submit(&sched, n);
-        super::diary::begin(&sched)
+        crate::checker::diary::begin(&sched)
     });
     for m in ms {
         Solo::pass(1);
@@ -419,7 +419,7 @@ fn no_thread<H: ModelHost>() -> String {
     Staged::refuse(1);
     assert!(sched.start_sysmon().is_err(), "it is told so");
     assert_eq!(Staged::suspended(), 0);
-    assert!(crate::staged::close(&sched, worker.into_iter().collect()).is_empty());
+    assert!(crate::hosts::staged::close(&sched, worker.into_iter().collect()).is_empty());
     if runs { "closed when M0 ended" } else { "closed at once" }.to_owned()
 }
 
@@ -562,7 +562,7 @@ fn three_looks<H: ModelHost>() -> String {
     let now = Seen { when: 0, dispatches: 1, call: None };
     let begun = |n: u64| {
         submit(&sched, n + 1);
-        let worker = Some(super::diary::begin(&sched));
+        let worker = Some(crate::checker::diary::begin(&sched));
         Played { doing: doing[n as usize], worker, away: None, now, seen: Vec::new(), asked: None }
     };
     let mut ps = [0, 1].map(begun);
@@ -631,9 +631,9 @@ fn one_interrupted<H: ModelHost>() -> String {
     let wanted = any_of::<H, _>(&[Wanted::No, Wanted::ToStop, Wanted::ForASafepoint]);
     let (sched, outside) = set(numbers(2), true);
     submit(&sched, 1);
-    let m0 = super::diary::begin(&sched);
+    let m0 = crate::checker::diary::begin(&sched);
     submit(&sched, 2);
-    let m1 = super::diary::begin(&sched);
+    let m1 = crate::checker::diary::begin(&sched);
     outside.told();
     let (theirs, its) = (Arc::clone(&sched), Arc::clone(&outside));
     let meanwhile = move || {

@@ -4,15 +4,15 @@
 //! The rest of the scheduler is as small as it can be, see `tiny`. At the end of every execution all parties have come to
 //! rest, and the question is: there is something to wait for and a P is idle, but does anybody look, or wait until then?
 
-use super::common::{any_of, party};
-use crate::engine::Engine;
+use crate::engines::Engine;
+use crate::harness::common::{any_of, party};
+use crate::harness::netpoll::{End, Tiny};
+use crate::harness::timers::Shard;
+use crate::hosts::model_host::ModelHost;
+use crate::hosts::wrap::trace::main_plays;
 use crate::model::{Model, loom, loom_apart, loom_bounded, rc11, sc, tso};
-use crate::mutant::{Mutant, Mutation};
-use crate::stage::ModelHost;
-use crate::tiny::netpoll::{End, Tiny};
-use crate::tiny::timers::Shard;
-use crate::variants::netpoll::{Polling, Scenario, play};
-use crate::wrap::trace::main_plays;
+use crate::mutation::mutant::{Mutant, Mutation};
+use crate::mutation::variants::netpoll::{Polling, Scenario, play};
 use spinpark::host::Nanos;
 use spinpark::kernel::protocol::netpoll::{Neighbours, Netpoll, Poll};
 use spinpark::kernel::protocol::timers::NEVER;

@@ -4,12 +4,12 @@
 //!
 //! What must follow is told in each model, and the diary must say that and nothing else, in this order.
 
-use super::common::any_of;
-use super::diary::{Outside, S, at, it_is, leave, numbers, one_runs, set, submit};
+use crate::checker::diary::{Outside, S, at, it_is, leave, numbers, one_runs, set, submit};
+use crate::harness::common::any_of;
+use crate::hosts::model_host::ModelHost;
+use crate::hosts::staged::{Staged, for_ever, in_each_sleep, unless_gone, vanish};
 use crate::model::{Model, sc};
-use crate::mutant::Mutant;
-use crate::stage::ModelHost;
-use crate::staged::{Staged, for_ever, in_each_sleep, unless_gone, vanish};
+use crate::mutation::mutant::Mutant;
 use spinpark::host::{Host, Nanos};
 use spinpark::kernel::protocol::netpoll::{Neighbours, Netpoll};
 use spinpark::kernel::protocol::sysmon::SLICE;

@@ -3,12 +3,12 @@
 //!
 //! At the end all is quiet, no timer is left, nobody waits, and each G has run once.
 
-use super::common::g;
-use super::stw::real::{More, On, Play, finish, open_polling, small, submit};
-use crate::engine::Engine;
+use crate::engines::Engine;
+use crate::harness::common::g;
+use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, rc11, rc11_cut, sampled};
-use crate::mutant::Mutant;
-use crate::stage::ModelHost;
+use crate::models::stw::real::{More, On, Play, finish, open_polling, small, submit};
+use crate::mutation::mutant::Mutant;
 use spinpark::atomic::Atomic;
 use spinpark::host::{Nanos, Parker};
 use spinpark::kernel::protocol::find::Worker;
@@ -224,7 +224,7 @@ fn no_thread_but_who_waits<H: ModelHost>() -> String {
     sched.observer().more.0.waiters.store(1, Release);
     sched.observer().more.0.waker.get().expect("it was made from one").announce(NEVER);
     submit(&sched, 1, 1);
-    super::stw::real::first_runs(&sched);
+    crate::models::stw::real::first_runs(&sched);
     rings(&sched, 2);
     ends(&sched)
 }

@@ -4,13 +4,13 @@
 //! it is not due. M0's G does one thing that needs a decision: it waits, enters a system call, or wants its P. At the end of
 //! every execution M0's thread has its P back and lets go of it.
 
-use super::common::party;
-use crate::engine::Engine;
+use crate::engines::Engine;
+use crate::harness::common::party;
+use crate::harness::role::{Place, Tiny};
+use crate::hosts::model_host::ModelHost;
+use crate::hosts::wrap::signals::Signals;
 use crate::model::{Model, rc11, sc};
-use crate::mutant::{Mutant, Mutation};
-use crate::stage::ModelHost;
-use crate::tiny::role::{Place, Tiny};
-use crate::wrap::signals::Signals;
+use crate::mutation::mutant::{Mutant, Mutation};
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;

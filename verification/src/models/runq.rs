@@ -4,13 +4,13 @@
 //! then stores it hides an earlier load of a thief that started before (tokio-rs/loom #166, #392). The engines that are
 //! complete do not care.
 
-use super::common::{Tasks, each_once, g, party};
-use crate::engine::Engine;
+use crate::engines::Engine;
+use crate::harness::common::{Tasks, each_once, g, party};
+use crate::hosts::model_host::ModelHost;
+use crate::hosts::wrap::count::{Count, Counts};
+use crate::hosts::wrap::trace::main_plays;
 use crate::model::{Model, loom, loom_apart, loom_apart_bounded, loom_bounded, rc11, sc, tso};
-use crate::mutant::{self, Mutant, Mutation};
-use crate::stage::ModelHost;
-use crate::wrap::count::{Count, Counts};
-use crate::wrap::trace::main_plays;
+use crate::mutation::mutant::{self, Mutant, Mutation};
 use spinpark::host::Lock;
 use spinpark::kernel::queues::local::LocalQueue;
 use spinpark::kernel::queues::runq::{Capacity, Full, RunQueue};

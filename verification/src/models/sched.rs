@@ -4,12 +4,12 @@
 //! takes a picture under the lock and asks the invariants of quiescence; then it closes, and each G must have run
 //! exactly once, with the data that its submitter wrote before.
 
-use super::common::g;
-use super::story::Story;
-use crate::engine::Engine;
+use crate::checker::story::Story;
+use crate::engines::Engine;
+use crate::harness::common::g;
+use crate::hosts::model_host::{Cell, ModelHost};
 use crate::model::{Model, loom_bounded, rc11, rc11_cut, sampled, sc};
-use crate::mutant::{Mutant, Mutation};
-use crate::stage::{Cell, ModelHost};
+use crate::mutation::mutant::{Mutant, Mutation};
 use spinpark::atomic::Atomic;
 use spinpark::host::Parker;
 use spinpark::kernel::protocol::find::Worker;

@@ -1,8 +1,8 @@
 //! Models of `snapshot`: what is wrong at quiescence, and what is seen of a P in a system call.
 
-use super::stw::real::{On, finish, open, small, submit};
+use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, rc11, sc};
-use crate::stage::ModelHost;
+use crate::models::stw::real::{On, finish, open, small, submit};
 use spinpark::kernel::protocol::find::Worker;
 use spinpark::kernel::sched::snapshot::Snapshot;
 

@@ -4,15 +4,15 @@
 //! count of idle Ps under a lock. At the end of every execution all parties have come to rest, and the question is: a G
 //! waits and a P is idle, but does anybody look?
 
-use super::common::party;
-use crate::engine::Engine;
+use crate::engines::Engine;
+use crate::harness::common::party;
+use crate::harness::queues::{OneWord, Queues, Rings};
+use crate::harness::spinning::{End, Idled, Tiny};
+use crate::hosts::model_host::ModelHost;
+use crate::hosts::wrap::trace::main_plays;
 use crate::model::{Model, loom, loom_apart, loom_apart_bounded, loom_bounded, rc11, sc, tso};
-use crate::mutant::{Mutant, Mutation};
-use crate::stage::ModelHost;
-use crate::tiny::queues::{OneWord, Queues, Rings};
-use crate::tiny::spinning::{End, Idled, Tiny};
-use crate::variants::spinning::{Dance, Scenario, play};
-use crate::wrap::trace::main_plays;
+use crate::mutation::mutant::{Mutant, Mutation};
+use crate::mutation::variants::spinning::{Dance, Scenario, play};
 use spinpark::kernel::types::m::SpinningToken;
 use std::sync::Arc;
 

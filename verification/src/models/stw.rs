@@ -4,13 +4,13 @@
 //! A P is a cell that only its owner may touch. While the world is stopped the stopper touches all of them, so a P that
 //! was counted without being held is seen.
 
-use super::common::{any_of, party};
-use crate::engine::Engine;
+use crate::engines::Engine;
+use crate::harness::common::{any_of, party};
+use crate::harness::stw::Tiny;
+use crate::hosts::model_host::{Cell, ModelHost};
+use crate::hosts::wrap::trace::main_plays;
 use crate::model::{Model, loom, loom_apart, loom_bounded, rc11, rc11_cut, sampled, sc, tso};
-use crate::mutant::{Mutant, Mutation};
-use crate::stage::{Cell, ModelHost};
-use crate::tiny::stw::Tiny;
-use crate::wrap::trace::main_plays;
+use crate::mutation::mutant::{Mutant, Mutation};
 use spinpark::atomic::Atomic;
 use spinpark::host::Parker;
 use spinpark::kernel::protocol::find::Worker;
@@ -254,9 +254,9 @@ fn three_resizes<H: ModelHost>() -> String {
 
 /// The real scheduler, with Gs that do as a model says. The models of other rooms have it too.
 pub(super) mod real {
-    use super::super::common::Tasks;
-    use super::super::story::Story;
-    use crate::stage::{Cell, ModelHost};
+    use crate::checker::story::Story;
+    use crate::harness::common::Tasks;
+    use crate::hosts::model_host::{Cell, ModelHost};
     use spinpark::atomic::Atomic;
     use spinpark::host::Parker;
     use spinpark::kernel::protocol::find::Worker;

@@ -5,13 +5,13 @@
 //! rooms. Monitor and hand-off are one thread that takes a P out of its word, and may run Gs under it. At the end of
 //! every execution all parties have come to rest, and the question is: who has the P?
 
-use super::common::{g, party};
-use crate::engine::Engine;
+use crate::engines::Engine;
+use crate::harness::common::{g, party};
+use crate::harness::syscall::{How, P0, P1, Tiny};
+use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, loom, loom_apart, loom_bounded, rc11, sc, tso};
-use crate::mutant::{Mutant, Mutation};
-use crate::stage::ModelHost;
-use crate::tiny::syscall::{How, P0, P1, Tiny};
-use crate::variants::syscall::{Crossing, Scenario, play};
+use crate::mutation::mutant::{Mutant, Mutation};
+use crate::mutation::variants::syscall::{Crossing, Scenario, play};
 use spinpark::kernel::protocol::stw;
 use spinpark::kernel::protocol::syscall::{Away, Neighbours, Way, entersyscallblock};
 use spinpark::kernel::types::m::MId;

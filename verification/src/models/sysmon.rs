@@ -2,9 +2,9 @@
 //!
 //! One thread. The room computes from the little that it remembers, the rules here from all that there was.
 
-use super::common::any_of;
+use crate::harness::common::any_of;
+use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, sc};
-use crate::stage::ModelHost;
 use spinpark::host::Nanos;
 use spinpark::kernel::protocol::sysmon::Verdict::{Leave, Preempt, Retake};
 use spinpark::kernel::protocol::sysmon::{

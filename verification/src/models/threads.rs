@@ -1,13 +1,13 @@
 //! Models of `threads` and `m`: `nextp`, sleep, and threads that cannot be had.
 
-use super::common::party;
-use crate::engine::Engine;
+use crate::engines::Engine;
+use crate::harness;
+use crate::harness::common::party;
+use crate::harness::threads::{Central, Tiny, nextp};
+use crate::hosts::model_host::{Cell, ModelHost};
+use crate::hosts::wrap::trace::main_plays;
 use crate::model::{Model, loom, loom_apart, loom_bounded, rc11, rc11_spurious, sc, sc_spurious};
-use crate::mutant::{Mutant, Mutation};
-use crate::stage::{Cell, ModelHost};
-use crate::tiny;
-use crate::tiny::threads::{Central, Tiny, nextp};
-use crate::wrap::trace::main_plays;
+use crate::mutation::mutant::{Mutant, Mutation};
 use spinpark::host::Lock;
 use spinpark::kernel::protocol::threads::{Neighbours, startm, stopm};
 use spinpark::kernel::types::m::{M, MId, NextP};
@@ -25,7 +25,7 @@ fn with_one<H: ModelHost>(can_start: bool) -> Arc<Tiny<H>> {
 }
 
 fn open(nextp: NextP) -> PId {
-    tiny::threads::open(nextp).expect("nobody sent an exit")
+    harness::threads::open(nextp).expect("nobody sent an exit")
 }
 
 /// An M that has nothing to do: sleeps, and reads what the P's last owner did.

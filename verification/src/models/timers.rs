@@ -1,8 +1,8 @@
 //! Models of `timers`: shards beside a plain list. Of the word that is read without the lock, see also `netpoll`.
 
-use super::common::any_of;
+use crate::harness::common::any_of;
+use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, sc};
-use crate::stage::ModelHost;
 use spinpark::host::Nanos;
 use spinpark::kernel::protocol::timers::{Key, NEVER, Timers};
 

@@ -3,12 +3,12 @@
 //!
 //! At the end all is quiet, each G has run to its end exactly once, and no G ran while the world was stopped.
 
-use super::common::g;
-use super::story::Story;
-use crate::engine::Engine;
+use crate::checker::story::Story;
+use crate::engines::Engine;
+use crate::harness::common::g;
+use crate::hosts::model_host::{Cell, ModelHost};
 use crate::model::{Model, loom_bounded, rc11, rc11_cut, sampled};
-use crate::mutant::Mutant;
-use crate::stage::{Cell, ModelHost};
+use crate::mutation::mutant::Mutant;
 use spinpark::atomic::Atomic;
 use spinpark::host::Parker;
 use spinpark::kernel::protocol::find::Worker;

@@ -3,12 +3,12 @@
 //! The source is one word: the number of a G that has become runnable. Whoever makes it so writes the G's data first,
 //! then the word, then wakes.
 
-use super::common::g;
-use super::stw::real::{More, On, Play, Sign, finish, first_runs, open_with, small, submit};
-use crate::engine::Engine;
+use crate::engines::Engine;
+use crate::harness::common::g;
+use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, loom_bounded, rc11, rc11_cut, sampled, sc};
-use crate::mutant::{self, Mutant, Mutation};
-use crate::stage::ModelHost;
+use crate::models::stw::real::{More, On, Play, Sign, finish, first_runs, open_with, small, submit};
+use crate::mutation::mutant::{self, Mutant, Mutation};
 use spinpark::atomic::Atomic;
 use spinpark::kernel::protocol::find::Worker;
 use spinpark::kernel::protocol::locked::{Wake, Woken};

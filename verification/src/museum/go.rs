@@ -17,11 +17,11 @@ mod stop;
 mod timers;
 mod too_late;
 
-use super::Exhibit;
-use crate::engine::Engine;
+use crate::engines::Engine;
+use crate::hosts::model_host::ModelHost;
 use crate::model::Model;
-use crate::mutant::{self, Mutant, Mutation};
-use crate::stage::ModelHost;
+use crate::museum::Exhibit;
+use crate::mutation::mutant::{self, Mutant, Mutation};
 use std::sync::Arc;
 
 /// A bug, the variant that has it, and the model that finds it there.
@@ -40,7 +40,7 @@ const fn told(
     story: [&'static str; 3],
 ) -> Exhibit {
     let [people, cause, fix] = story;
-    Exhibit { name, project: "Go", issue, year, people, cause, fix, source: super::Source::Read, mutant }
+    Exhibit { name, project: "Go", issue, year, people, cause, fix, source: crate::museum::Source::Read, mutant }
 }
 
 /// A variant, killed by `model` on `engines`.

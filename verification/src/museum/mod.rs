@@ -7,7 +7,7 @@ pub mod go;
 pub mod peers;
 
 use crate::model::Model;
-use crate::mutant::Mutant;
+use crate::mutation::mutant::Mutant;
 
 /// How well what is told of a bug is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,8 +4,8 @@
 //! survived or that no model came by, and an exhibit that was not killed. A survivor that is argued passes, with its
 //! reason as output.
 
-use super::record::{ExhibitRecord, Fate, MutantRecord, Picture, Record, RunRecord, Sort};
-use crate::engine::{Engine, Verdict};
+use crate::engines::{Engine, Verdict};
+use crate::publish::record::{ExhibitRecord, Fate, MutantRecord, Picture, Record, RunRecord, Sort};
 use std::fmt::Write as _;
 
 /// The record as a JUnit file.
@@ -223,8 +223,8 @@ fn xml(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample;
     use super::*;
+    use crate::publish::sample;
 
     /// A text without its tags: what stands between them may have no markup, and tags must close as they open.
     fn tags(text: &str) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! The record of a run, as data.
 
-use crate::engine::{Bounds, Engine, Verdict};
+use crate::engines::{Bounds, Engine, Verdict};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! A small record with some of everything, for tests.
 
-use super::record::{ExhibitRecord, FORMAT, Fate, MutantRecord, Picture, Record, RunRecord, Sort};
-use crate::engine::{Bounds, Engine, Verdict};
+use crate::engines::{Bounds, Engine, Verdict};
+use crate::publish::record::{ExhibitRecord, FORMAT, Fate, MutantRecord, Picture, Record, RunRecord, Sort};
 use std::collections::BTreeMap;
 
 /// What must not get out of any field: markup, quotes, entities, the end of a script, controls, and what is no

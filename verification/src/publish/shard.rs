@@ -1,7 +1,8 @@
 //! A run in parts, on several machines: who takes which job, and one record of all parts.
 
-use super::record::{FORMAT, Record};
-use crate::{fnv, model, museum, mutant};
+use crate::mutation::mutant;
+use crate::publish::record::{FORMAT, Record};
+use crate::{fnv, model, museum};
 use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
@@ -155,7 +156,7 @@ fn none_overlap(parts: &[(Shard, Record)]) -> Result<(), String> {
 pub fn sort(record: &mut Record) {
     let models = places(model::all().map(|model| model.name));
     let place = |name: &str| models.get(name).copied().unwrap_or(usize::MAX);
-    let of_run = |bounds: &crate::engine::Bounds| (bounds.spurious, bounds.preemptions, bounds.depth);
+    let of_run = |bounds: &crate::engines::Bounds| (bounds.spurious, bounds.preemptions, bounds.depth);
     record.runs.sort_by(|a, b| {
         let (left, right) = ((place(&a.model), &a.model, a.engine), (place(&b.model), &b.model, b.engine));
         left.cmp(&right).then_with(|| of_run(&a.bounds).cmp(&of_run(&b.bounds)))
@@ -177,8 +178,8 @@ fn places(names: impl Iterator<Item = &'static str>) -> HashMap<&'static str, us
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample;
     use super::*;
+    use crate::publish::sample;
 
     fn parsed(text: &str) -> Result<Shard, String> {
         text.parse()

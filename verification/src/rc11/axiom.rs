@@ -2,7 +2,7 @@
 //!
 //! The other axioms hold by construction: a read is only offered what it may see, a write only places where it may stand.
 
-use super::graph::{Event, Graph, Kind, Loc, Order};
+use crate::rc11::graph::{Event, Graph, Kind, Loc, Order};
 
 /// Is there one order of all `SeqCst` events that everything agrees with?
 pub(super) fn is_sc_consistent(graph: &Graph) -> bool {

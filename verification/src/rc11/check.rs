@@ -1,6 +1,6 @@
 //! Is what a file holds a graph at all? Who plays it looks up events and threads by the numbers that stand in it.
 
-use super::graph::{Event, Graph, INIT, Kind, Loc, MAX_THREADS};
+use crate::rc11::graph::{Event, Graph, INIT, Kind, Loc, MAX_THREADS};
 use std::collections::BTreeSet;
 
 /// As many locations as a thread may make in an execution that comes from a file.

@@ -1,8 +1,8 @@
 //! A long exploration that can be broken off and gone on with.
 
-use super::explore::{Branch, Config, Report, Tally, resume};
-use super::graph::Graph;
-use super::step::Way;
+use crate::rc11::explore::{Branch, Config, Report, Tally, resume};
+use crate::rc11::graph::Graph;
+use crate::rc11::step::Way;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::Arc;
@@ -72,7 +72,7 @@ impl Checkpoint {
     }
 }
 
-/// Explores as [`explore`](super::explore()) does, and writes its state to `path` every half minute, and at the end.
+/// Explores as [`explore`](crate::rc11::explore()) does, and writes its state to `path` every half minute, and at the end.
 /// If there is such a file, it goes on where that left off; `what` tells one exploration from another.
 ///
 /// # Errors

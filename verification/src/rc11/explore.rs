@@ -1,11 +1,11 @@
 //! The exploration: a stack of graphs a worker, and what came of them.
 
-use super::graph::Graph;
-use super::machine::{self, End, Mode, Run, Site, Wait};
-use super::picture::Picture;
-use super::step::Way;
-use super::verdict::{Failure, Why};
-use crate::wrap::trace;
+use crate::hosts::wrap::trace;
+use crate::rc11::graph::Graph;
+use crate::rc11::machine::{self, End, Mode, Run, Site, Wait};
+use crate::rc11::picture::Picture;
+use crate::rc11::step::Way;
+use crate::rc11::verdict::{Failure, Why};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;

@@ -1,10 +1,10 @@
 //! Host 5: RC11. Every operation asks the machine, which asks the graph.
 
-use super::graph::{Loc, Order, Update};
-use super::machine::{self, LOCKING, PARKING, ask};
-use super::step::Ask;
-use crate::stage::{Cell, Mixes, ModelHost, PlainAccess};
-use crate::wrap::trace::name_thread;
+use crate::hosts::model_host::{Cell, Mixes, ModelHost, PlainAccess};
+use crate::hosts::wrap::trace::name_thread;
+use crate::rc11::graph::{Loc, Order, Update};
+use crate::rc11::machine::{self, LOCKING, PARKING, ask};
+use crate::rc11::step::Ask;
 use spinpark::host::{self, Host, Nanos, SpawnError};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};

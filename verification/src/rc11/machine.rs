@@ -5,10 +5,10 @@
 //! host's that only changes hands in the order of the graph: a read is answered only when the write that it reads has
 //! been.
 
-use super::graph::{Event, Graph, INIT, Kind, Loc, MAX_THREADS, Update};
-use super::step::{Ask, Stop, Way};
-use super::verdict::{Failure, Why};
-use crate::engine::panic_text;
+use crate::engines::panic_text;
+use crate::rc11::graph::{Event, Graph, INIT, Kind, Loc, MAX_THREADS, Update};
+use crate::rc11::step::{Ask, Stop, Way};
+use crate::rc11::verdict::{Failure, Why};
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::any::Any;

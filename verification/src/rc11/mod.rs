@@ -1,7 +1,7 @@
 //! A model checker for live Rust under weak memory: it plays a closure in every way that RC11 allows, each way once.
 //!
 //! The closure is written against [`Host`](spinpark::host::Host), as the kernel is, and starts its threads by
-//! [`ModelHost`](crate::stage::ModelHost). Here the host is [`Rc11`]: its words are no memory, but questions to a graph.
+//! [`ModelHost`](crate::hosts::model_host::ModelHost). Here the host is [`Rc11`]: its words are no memory, but questions to a graph.
 //!
 //! ```text
 //!          sender                 receiver

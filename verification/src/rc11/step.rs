@@ -6,8 +6,8 @@
 //! only adds events behind those that are there. So a way that was not taken is noted by how many events there were, and
 //! the graph need not be copied: what the execution ends with holds all the graphs that it went through.
 
-use super::axiom::is_sc_consistent;
-use super::graph::{Event, Graph, Kind, Loc, MAX_THREADS, New, Order, Thread, Update};
+use crate::rc11::axiom::is_sc_consistent;
+use crate::rc11::graph::{Event, Graph, Kind, Loc, MAX_THREADS, New, Order, Thread, Update};
 use serde::{Deserialize, Serialize};
 
 /// What a thread asks for.

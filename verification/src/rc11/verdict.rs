@@ -1,6 +1,6 @@
 //! What can be wrong with an execution.
 
-use super::graph::Graph;
+use crate::rc11::graph::Graph;
 
 /// Why an execution must not be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,7 +58,7 @@ impl Why {
                 "more than {n} events in one execution: is there a loop that waits? It should say so (`spin`), or the bound be raised"
             ),
             Why::TooManyThreads => {
-                format!("more than {} threads in one execution", super::graph::MAX_THREADS)
+                format!("more than {} threads in one execution", crate::rc11::graph::MAX_THREADS)
             }
             Why::Uninitialised => {
                 "uninitialised: a location is accessed by a thread that cannot know that it was made".to_owned()

@@ -9,7 +9,7 @@ use spinpark::kernel::sched::Sched;
 use spinpark::kernel::sched::config::Config;
 use spinpark::kernel::sched::observer::{Event, Observer};
 use spinpark::kernel::types::g::G;
-use spinpark_verification::stage::ModelHost;
+use spinpark_verification::hosts::model_host::ModelHost;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire};

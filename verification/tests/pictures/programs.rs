@@ -1,9 +1,9 @@
 //! What the pictures in docs/counterexample-pictures.md show. Its line numbers are in them.
 
 use spinpark::host::{Host, Lock as _, Parker as _, Word as _};
+use spinpark_verification::hosts::model_host::{Cell, ModelHost};
+use spinpark_verification::hosts::wrap::trace::main_plays;
 use spinpark_verification::rc11::{Lock, Parker, PlainCell, Rc11, Word};
-use spinpark_verification::stage::{Cell, ModelHost};
-use spinpark_verification::wrap::trace::main_plays;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
 

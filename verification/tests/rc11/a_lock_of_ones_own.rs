@@ -4,8 +4,8 @@
 use super::{proved, refuted};
 use spinpark::host::Host;
 use spinpark::host::Word;
+use spinpark_verification::hosts::model_host::{Cell, ModelHost};
 use spinpark_verification::rc11::{Config, PlainCell, Rc11, spin};
-use spinpark_verification::stage::{Cell, ModelHost};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{self, Acquire, Relaxed, Release};
 

@@ -3,8 +3,8 @@
 
 use super::proved;
 use spinpark::host::Word as _;
+use spinpark_verification::hosts::model_host::ModelHost;
 use spinpark_verification::rc11::{Config, Rc11, Word, spin};
-use spinpark_verification::stage::ModelHost;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 

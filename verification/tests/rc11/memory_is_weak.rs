@@ -2,8 +2,8 @@
 
 use super::{beside, outcomes, proved, refuted};
 use spinpark::host::{Host, Word as _};
+use spinpark_verification::hosts::model_host::{Cell, ModelHost};
 use spinpark_verification::rc11::{Config, PlainCell, Rc11, Word};
-use spinpark_verification::stage::{Cell, ModelHost};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{self, Acquire, Relaxed, Release, SeqCst};
 

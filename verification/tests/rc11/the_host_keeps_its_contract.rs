@@ -2,8 +2,8 @@
 
 use super::{beside, outcomes, proved, refuted};
 use spinpark::host::{Host, Parker as _, Word as _};
+use spinpark_verification::hosts::model_host::ModelHost;
 use spinpark_verification::rc11::{Config, Parker, Rc11, Word};
-use spinpark_verification::stage::ModelHost;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 

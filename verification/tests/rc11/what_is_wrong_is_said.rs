@@ -2,8 +2,8 @@
 
 use super::{beside, proved, refuted};
 use spinpark::host::{Lock as _, Parker as _, Word as _};
+use spinpark_verification::hosts::model_host::{Cell, ModelHost};
 use spinpark_verification::rc11::{Config, Lock, Parker, PlainCell, Rc11, Word, spin};
-use spinpark_verification::stage::{Cell, ModelHost};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{self, Acquire, Relaxed, Release};
 use std::sync::{Arc, Mutex};

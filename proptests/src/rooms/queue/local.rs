@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use spinpark::kernel::queues::local::LocalQueue;
 use spinpark::kernel::queues::runq::Capacity;
 use spinpark::kernel::types::p::Turn;
-use spinpark_verification::engine::Engine;
-use spinpark_verification::stage::ModelHost;
+use spinpark_verification::engines::Engine;
+use spinpark_verification::hosts::model_host::ModelHost;
 
 /// The ring, and `runnext` before it.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,9 +7,9 @@ use crate::room::{Program, Room, reached_if, together};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 use spinpark::kernel::queues::runq::{Capacity, Full, RunQueue};
-use spinpark_verification::engine::Engine;
-use spinpark_verification::mutant;
-use spinpark_verification::stage::ModelHost;
+use spinpark_verification::engines::Engine;
+use spinpark_verification::hosts::model_host::ModelHost;
+use spinpark_verification::mutation::mutant;
 
 /// The ring of one P.
 #[derive(Debug, Clone, PartialEq)]

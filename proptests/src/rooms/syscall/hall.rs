@@ -9,10 +9,10 @@ use spinpark::kernel::protocol::syscall::{Away, Neighbours, SyscallStatus, Way, 
 use spinpark::kernel::types::g::G;
 use spinpark::kernel::types::m::MId;
 use spinpark::kernel::types::p::{OwnedP, PId};
-use spinpark_verification::stage::ModelHost;
-use spinpark_verification::tiny::syscall::{How, P0, P1, Tiny};
-use spinpark_verification::tiny::unrest::Unrest;
-use spinpark_verification::variants::syscall::Crossing;
+use spinpark_verification::harness::syscall::{How, P0, P1, Tiny};
+use spinpark_verification::harness::unrest::Unrest;
+use spinpark_verification::hosts::model_host::ModelHost;
+use spinpark_verification::mutation::variants::syscall::Crossing;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -12,7 +12,8 @@ mod visit;
 
 use serde::Deserialize;
 use std::collections::BTreeSet;
-use std::fmt;
+use std::path::{Path, PathBuf};
+use std::{fmt, fs, io};
 
 /// A mistake that can be switched on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -311,4 +312,18 @@ mod tests {
             assert!(mutated.steps.iter().all(|step| step.key() != KEY), "{:?}", mutated.steps);
         }
     }
+}
+
+/// The sources in a folder and below it, in order.
+///
+/// # Errors
+/// If the folder cannot be read.
+pub fn sources(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut inside: Vec<PathBuf> = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
+    inside.sort();
+    let mut found = Vec::new();
+    for path in inside {
+        if path.is_dir() { found.extend(sources(&path)?) } else { found.push(path) }
+    }
+    Ok(found)
 }

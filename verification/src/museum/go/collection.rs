@@ -1,12 +1,12 @@
 //! A collection that cannot end, because who began it was put aside.
 
-use super::super::{Exhibit, Source};
-use super::deadlock::Sched;
-use super::{Case, is_wrong, party, told, variant};
-use crate::engine::Engine;
+use crate::engines::Engine;
+use crate::hosts::model_host::ModelHost;
+use crate::hosts::wrap::trace::main_plays;
 use crate::model::{rc11, sc};
-use crate::stage::ModelHost;
-use crate::wrap::trace::main_plays;
+use crate::museum::go::deadlock::Sched;
+use crate::museum::go::{Case, is_wrong, party, told, variant};
+use crate::museum::{Exhibit, Source};
 use spinpark::atomic::Atomic;
 use spinpark::host::Lock;
 use std::sync::Arc;

@@ -1,10 +1,10 @@
 //! Work that waits while a P is idle, and Ms that look for it in vain.
 
-use super::{Case, is_wrong, party, told, variant};
-use crate::engine::Engine;
+use crate::engines::Engine;
+use crate::hosts::model_host::ModelHost;
+use crate::hosts::wrap::trace::main_plays;
 use crate::model::{rc11, sc, tso};
-use crate::stage::ModelHost;
-use crate::wrap::trace::main_plays;
+use crate::museum::go::{Case, is_wrong, party, told, variant};
 use spinpark::atomic::{Atomic, store_load};
 use spinpark::host::Lock;
 use std::sync::Arc;

@@ -1,10 +1,10 @@
 //! Deadlocks that were none: `checkdead` found nobody that runs, because who was about to run did not count yet.
 
-use super::{Case, is_wrong, party, told, variant};
-use crate::engine::Engine;
+use crate::engines::Engine;
+use crate::hosts::model_host::ModelHost;
+use crate::hosts::wrap::trace::main_plays;
 use crate::model::{rc11, sc};
-use crate::stage::ModelHost;
-use crate::wrap::trace::main_plays;
+use crate::museum::go::{Case, is_wrong, party, told, variant};
 use spinpark::atomic::Atomic;
 use spinpark::host::Lock;
 use std::sync::Arc;

@@ -1,11 +1,11 @@
 //! Gs that wait for ever beside others that go on and on.
 
-use super::super::{Exhibit, Source};
-use super::{Case, is_wrong, party, told, variant};
-use crate::engine::Engine;
+use crate::engines::Engine;
+use crate::hosts::model_host::ModelHost;
+use crate::hosts::wrap::trace::main_plays;
 use crate::model::{rc11, sc};
-use crate::stage::ModelHost;
-use crate::wrap::trace::main_plays;
+use crate::museum::go::{Case, is_wrong, party, told, variant};
+use crate::museum::{Exhibit, Source};
 use spinpark::host::Lock;
 use std::collections::VecDeque;
 use std::sync::Arc;

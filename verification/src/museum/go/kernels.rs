@@ -1,7 +1,7 @@
 //! Bugs of Go's that are one line of our kernel: its own variants have them.
 
-use super::super::{Exhibit, Source};
-use super::told;
+use crate::museum::go::told;
+use crate::museum::{Exhibit, Source};
 
 /// The bugs.
 pub(super) const EXHIBITS: &[Exhibit] = &[

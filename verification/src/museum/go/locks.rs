@@ -1,10 +1,10 @@
 //! Locks in a circle. Nothing is asserted: the engine says that everybody waits for ever.
 
-use super::{Case, is_wrong, party, told, variant};
-use crate::engine::Engine;
+use crate::engines::Engine;
+use crate::hosts::model_host::ModelHost;
+use crate::hosts::wrap::trace::main_plays;
 use crate::model::{rc11, sc};
-use crate::stage::ModelHost;
-use crate::wrap::trace::main_plays;
+use crate::museum::go::{Case, is_wrong, party, told, variant};
 use spinpark::atomic::Atomic;
 use spinpark::host::{Lock, Parker};
 use std::sync::Arc;

@@ -1,11 +1,11 @@
 //! The poller: entered before it was made, and a break that it swallowed.
 
-use super::super::{Exhibit, Source};
-use super::{Case, is_wrong, party, told, variant};
-use crate::engine::Engine;
+use crate::engines::Engine;
+use crate::hosts::model_host::{Cell, ModelHost};
+use crate::hosts::wrap::trace::main_plays;
 use crate::model::{rc11, sc, tso};
-use crate::stage::{Cell, ModelHost};
-use crate::wrap::trace::main_plays;
+use crate::museum::go::{Case, is_wrong, party, told, variant};
+use crate::museum::{Exhibit, Source};
 use spinpark::atomic::{Atomic, store_load};
 use spinpark::host::{Lock, Parker};
 use std::sync::Arc;

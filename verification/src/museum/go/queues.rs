@@ -1,11 +1,11 @@
 //! Queues: an emptiness test that was wrong, a list without its lock, and links that were another's.
 
-use super::super::{Exhibit, Source};
-use super::{Case, is_wrong, party, told, variant};
-use crate::engine::Engine;
+use crate::engines::Engine;
+use crate::hosts::model_host::{Cell, ModelHost};
+use crate::hosts::wrap::trace::main_plays;
 use crate::model::{rc11, sc};
-use crate::stage::{Cell, ModelHost};
-use crate::wrap::trace::main_plays;
+use crate::museum::go::{Case, is_wrong, party, told, variant};
+use crate::museum::{Exhibit, Source};
 use spinpark::atomic::Atomic;
 use spinpark::host::Lock;
 use std::sync::Arc;

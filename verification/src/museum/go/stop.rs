@@ -1,10 +1,10 @@
 //! Stopping the world: what the stopper reads, and Ps that nobody can stop.
 
-use super::{Case, is_wrong, party, told, variant};
-use crate::engine::Engine;
+use crate::engines::Engine;
+use crate::hosts::model_host::{Cell, ModelHost};
+use crate::hosts::wrap::trace::main_plays;
 use crate::model::{rc11, sc};
-use crate::stage::{Cell, ModelHost};
-use crate::wrap::trace::main_plays;
+use crate::museum::go::{Case, is_wrong, party, told, variant};
 use spinpark::atomic::Atomic;
 use spinpark::host::{Lock, Parker};
 use std::sync::Arc;

@@ -1,11 +1,11 @@
 //! Timers that fire late, fill a ring, or are waited for by who holds them.
 
-use super::super::{Exhibit, Source};
-use super::{Case, is_wrong, party, told, variant};
-use crate::engine::Engine;
+use crate::engines::Engine;
+use crate::hosts::model_host::ModelHost;
+use crate::hosts::wrap::trace::main_plays;
 use crate::model::{rc11, sc, tso};
-use crate::stage::ModelHost;
-use crate::wrap::trace::main_plays;
+use crate::museum::go::{Case, is_wrong, party, told, variant};
+use crate::museum::{Exhibit, Source};
 use spinpark::atomic::{Atomic, store_load};
 use spinpark::host::Lock;
 use std::collections::VecDeque;

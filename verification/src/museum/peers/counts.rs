@@ -1,13 +1,13 @@
 //! How many threads are idle, or awake, or there at all: counts that decide whether anybody is woken or started. Each
 //! change has to be made once, by whoever makes it true.
 
-use super::{is_wrong, party};
-use crate::engine::Engine;
+use crate::engines::Engine;
+use crate::hosts::model_host::ModelHost;
+use crate::hosts::wrap::trace::main_plays;
 use crate::model::{Model, rc11, sc};
+use crate::museum::peers::{is_wrong, party};
 use crate::museum::{Exhibit, Source};
-use crate::mutant::{Mutant, Mutation};
-use crate::stage::ModelHost;
-use crate::wrap::trace::main_plays;
+use crate::mutation::mutant::{Mutant, Mutation};
 use spinpark::atomic::{Atomic, store_load};
 use spinpark::host::{Lock, Parker};
 use std::sync::Arc;

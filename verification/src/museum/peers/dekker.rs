@@ -1,13 +1,13 @@
 //! One writes and then reads, the other writes and then reads: a task is put and then the sleepers are counted, a sleeper
 //! counts itself and then looks for tasks. Without a StoreLoad barrier on both sides neither may see the other.
 
-use super::{is_wrong, party};
-use crate::engine::Engine;
+use crate::engines::Engine;
+use crate::hosts::model_host::ModelHost;
+use crate::hosts::wrap::trace::main_plays;
 use crate::model::{Model, rc11, sc, tso};
+use crate::museum::peers::{is_wrong, party};
 use crate::museum::{Exhibit, Source};
-use crate::mutant::{self, Mutant, Mutation};
-use crate::stage::ModelHost;
-use crate::wrap::trace::main_plays;
+use crate::mutation::mutant::{self, Mutant, Mutation};
 use spinpark::atomic::{Atomic, store_load};
 use spinpark::host::{Lock, Parker};
 use std::sync::Arc;

@@ -1,13 +1,13 @@
 //! Work-stealing deques: the owner works at one end by plain stores, thieves take from the other by an exchange.
 
-use super::{is_wrong, party};
-use crate::engine::Engine;
+use crate::engines::Engine;
+use crate::harness::common::each_once;
+use crate::hosts::model_host::ModelHost;
+use crate::hosts::wrap::trace::main_plays;
 use crate::model::{Model, rc11, sc, tso};
-use crate::models::common::each_once;
+use crate::museum::peers::{is_wrong, party};
 use crate::museum::{Exhibit, Source};
-use crate::mutant::{self, Mutant, Mutation};
-use crate::stage::ModelHost;
-use crate::wrap::trace::main_plays;
+use crate::mutation::mutant::{self, Mutant, Mutation};
 use spinpark::atomic::{Atomic, store_load};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};

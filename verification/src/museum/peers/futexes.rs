@@ -1,13 +1,13 @@
 //! Locks that sleep in the system. Who wakes wants to spare the system call, and asks a count of sleepers first; then it
 //! is the handshake of `dekker` again, with a lock or an exchange on one side that is taken for a barrier.
 
-use super::{Futex, is_wrong, party};
-use crate::engine::Engine;
+use crate::engines::Engine;
+use crate::hosts::model_host::ModelHost;
+use crate::hosts::wrap::trace::main_plays;
 use crate::model::{Model, rc11, sc, tso};
+use crate::museum::peers::{Futex, is_wrong, party};
 use crate::museum::{Exhibit, Source};
-use crate::mutant::{Mutant, Mutation};
-use crate::stage::ModelHost;
-use crate::wrap::trace::main_plays;
+use crate::mutation::mutant::{Mutant, Mutation};
 use spinpark::atomic::{Atomic, store_load};
 use spinpark::host::{Lock, Parker};
 use std::sync::Arc;

@@ -1,13 +1,13 @@
 //! The wake was sent, the task was put: to whom, and where? Each of these is a step left out or taken too early; none
 //! needs a weak machine.
 
-use super::{Futex, is_wrong, party};
-use crate::engine::Engine;
+use crate::engines::Engine;
+use crate::hosts::model_host::ModelHost;
+use crate::hosts::wrap::trace::main_plays;
 use crate::model::{Model, rc11, sc};
+use crate::museum::peers::{Futex, is_wrong, party};
 use crate::museum::{Exhibit, Source};
-use crate::mutant::{Mutant, Mutation};
-use crate::stage::ModelHost;
-use crate::wrap::trace::main_plays;
+use crate::mutation::mutant::{Mutant, Mutation};
 use spinpark::atomic::Atomic;
 use spinpark::host::{Lock, Parker};
 use std::sync::Arc;

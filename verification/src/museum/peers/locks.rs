@@ -1,13 +1,13 @@
 //! Locks that wake too few: a bit or a count in the lock's word says that somebody waits, and is read or changed at the
 //! wrong moment. All of these a patient test on any machine may find.
 
-use super::{Futex, is_wrong, party};
-use crate::engine::Engine;
+use crate::engines::Engine;
+use crate::hosts::model_host::ModelHost;
+use crate::hosts::wrap::trace::main_plays;
 use crate::model::{Model, rc11, sc};
+use crate::museum::peers::{Futex, is_wrong, party};
 use crate::museum::{Exhibit, Source};
-use crate::mutant::{Mutant, Mutation};
-use crate::stage::ModelHost;
-use crate::wrap::trace::main_plays;
+use crate::mutation::mutant::{Mutant, Mutation};
 use spinpark::atomic::Atomic;
 use spinpark::host::{Lock, Parker};
 use std::sync::Arc;

@@ -20,8 +20,8 @@ pub mod locks;
 pub mod rings;
 pub mod tokens;
 
-use crate::mutant;
-use crate::stage::ModelHost;
+use crate::hosts::model_host::ModelHost;
+use crate::mutation::mutant;
 use spinpark::host::{Lock, Parker};
 use std::sync::Arc;
 

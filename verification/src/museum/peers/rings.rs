@@ -1,13 +1,13 @@
 //! Queues: who may write where, and when.
 
-use super::{is_wrong, party};
-use crate::engine::Engine;
+use crate::engines::Engine;
+use crate::harness::common::each_once;
+use crate::hosts::model_host::{Cell, ModelHost};
+use crate::hosts::wrap::trace::main_plays;
 use crate::model::{Model, rc11, sc};
-use crate::models::common::each_once;
+use crate::museum::peers::{is_wrong, party};
 use crate::museum::{Exhibit, Source};
-use crate::mutant::{Mutant, Mutation};
-use crate::stage::{Cell, ModelHost};
-use crate::wrap::trace::main_plays;
+use crate::mutation::mutant::{Mutant, Mutation};
 use spinpark::atomic::Atomic;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};

@@ -1,13 +1,13 @@
 //! A wake that finds another wake already there does nothing. But what its caller wrote before has to be seen by whoever
 //! uses up that other wake.
 
-use super::{is_wrong, party};
-use crate::engine::Engine;
+use crate::engines::Engine;
+use crate::hosts::model_host::ModelHost;
+use crate::hosts::wrap::trace::main_plays;
 use crate::model::{Model, rc11, sc, tso};
+use crate::museum::peers::{is_wrong, party};
 use crate::museum::{Exhibit, Source};
-use crate::mutant::{Mutant, Mutation};
-use crate::stage::ModelHost;
-use crate::wrap::trace::main_plays;
+use crate::mutation::mutant::{Mutant, Mutation};
 use spinpark::atomic::Atomic;
 use spinpark::host::Parker;
 use std::sync::Arc;

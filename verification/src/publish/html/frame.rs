@@ -1,9 +1,9 @@
 //! The page around the report: its head, what it has, and how it looks.
 
-use super::super::record::{Fate, Record};
-use super::rooms::{self, Room};
-use super::text::{Id, Safe, number};
-use crate::engine::Verdict;
+use crate::engines::Verdict;
+use crate::publish::html::rooms::{self, Room};
+use crate::publish::html::text::{Id, Safe, number};
+use crate::publish::record::{Fate, Record};
 use std::fmt::Write as _;
 
 const STYLE: &str = include_str!("style.css");

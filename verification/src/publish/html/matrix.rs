@@ -1,9 +1,9 @@
 //! Every mutant at its line of the kernel, and what came of it.
 
-use super::super::record::{Fate, MutantRecord, Record};
-use super::picture::Drawings;
-use super::text::{self, Code, Id, Safe, count, duration, number};
-use super::words::{self, FATES, SORTS};
+use crate::publish::html::picture::Drawings;
+use crate::publish::html::text::{self, Code, Id, Safe, count, duration, number};
+use crate::publish::html::words::{self, FATES, SORTS};
+use crate::publish::record::{Fate, MutantRecord, Record};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt::Write as _;
 

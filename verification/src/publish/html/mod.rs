@@ -12,7 +12,7 @@ mod tests;
 mod text;
 mod words;
 
-use super::record::Record;
+use crate::publish::record::Record;
 
 /// The record as a page, for people.
 pub fn page(record: &Record) -> String {

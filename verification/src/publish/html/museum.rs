@@ -1,10 +1,10 @@
 //! Bugs that somebody had, each a card.
 
-use super::super::record::{ExhibitRecord, Record};
-use super::matrix::linked;
-use super::picture::Drawings;
-use super::text::{Code, Id, Safe, number};
-use super::words;
+use crate::publish::html::matrix::linked;
+use crate::publish::html::picture::Drawings;
+use crate::publish::html::text::{Code, Id, Safe, number};
+use crate::publish::html::words;
+use crate::publish::record::{ExhibitRecord, Record};
 use std::collections::HashSet;
 use std::fmt::Write as _;
 

@@ -1,7 +1,7 @@
 //! A counterexample, drawn.
 
-use super::super::record::Picture;
-use super::text::{Code, Safe};
+use crate::publish::html::text::{Code, Safe};
+use crate::publish::record::Picture;
 use std::fmt::Write as _;
 
 /// Numbers the drawings of a page, so that names within one are not those within another.
@@ -87,8 +87,8 @@ fn renamed(svg: &str, prefix: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::sample;
     use super::*;
+    use crate::publish::sample;
 
     #[test]
     fn names_in_a_drawing_are_its_own() {

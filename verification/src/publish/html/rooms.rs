@@ -1,10 +1,10 @@
 //! Each room's claims, and what each engine says of them.
 
-use super::super::record::{Record, RunRecord};
-use super::picture::Drawings;
-use super::text::{self, Code, Id, Safe, count, duration, number};
-use super::words::{self, VERDICTS};
-use crate::engine::Verdict;
+use crate::engines::Verdict;
+use crate::publish::html::picture::Drawings;
+use crate::publish::html::text::{self, Code, Id, Safe, count, duration, number};
+use crate::publish::html::words::{self, VERDICTS};
+use crate::publish::record::{Record, RunRecord};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 

@@ -1,10 +1,10 @@
 //! What was done, and what may be said after it.
 
-use super::super::record::{Fate, Record, RunRecord};
-use super::rooms;
-use super::text::{self, Id, Safe, count, duration, number};
-use super::words::{self, FATES, SORTS, VERDICTS};
-use crate::engine::{Engine, Verdict};
+use crate::engines::{Engine, Verdict};
+use crate::publish::html::rooms;
+use crate::publish::html::text::{self, Id, Safe, count, duration, number};
+use crate::publish::html::words::{self, FATES, SORTS, VERDICTS};
+use crate::publish::record::{Fate, Record, RunRecord};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 

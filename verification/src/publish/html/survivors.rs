@@ -1,9 +1,9 @@
 //! The mutants that no model killed: each with a reason, or as an open question.
 
-use super::super::record::{Fate, MutantRecord, Record};
-use super::matrix::place;
-use super::text::{Code, Id, Safe, count, paragraphs};
-use super::words;
+use crate::publish::html::matrix::place;
+use crate::publish::html::text::{Code, Id, Safe, count, paragraphs};
+use crate::publish::html::words;
+use crate::publish::record::{Fate, MutantRecord, Record};
 use std::fmt::Write as _;
 
 pub(super) fn write(out: &mut String, record: &Record) {

@@ -1,8 +1,8 @@
 //! The page is read as a browser would, roughly.
 
-use super::super::record::Record;
-use super::super::sample;
-use super::page;
+use crate::publish::html::page;
+use crate::publish::record::Record;
+use crate::publish::sample;
 use std::collections::HashSet;
 
 /// A tag with its attributes.
@@ -147,7 +147,7 @@ fn a_page_says_what_was_found() {
 fn a_run_without_blemish_says_so_and_no_more() {
     let mut record = sample::record();
     record.runs.retain(|run| run.failure.is_none());
-    record.mutants.retain(|mutant| matches!(super::words::fate(mutant.fate), "killed" | "argued"));
+    record.mutants.retain(|mutant| matches!(crate::publish::html::words::fate(mutant.fate), "killed" | "argued"));
     record.museum.truncate(1);
     let all = page(&record);
     assert!(all.contains("<h1>3 claims: none refuted, 2 proved under RC11. 6 mutants: 3 killed, 3 argued.</h1>"));

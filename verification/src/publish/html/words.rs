@@ -1,7 +1,7 @@
 //! What verdicts and fates are called, and what they mean.
 
-use super::super::record::{Fate, Sort};
-use crate::engine::Verdict;
+use crate::engines::Verdict;
+use crate::publish::record::{Fate, Sort};
 
 /// From the strongest to the worst.
 pub(super) const VERDICTS: [Verdict; 5] =

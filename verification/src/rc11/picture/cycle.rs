@@ -1,8 +1,8 @@
 //! What is before what in an execution, and the shortest cycle in that: if there is none, one order of everything
 //! explains what each thread saw, and the execution is sequentially consistent.
 
-use super::Node;
 use crate::rc11::graph::{Graph, INIT, Kind, Loc};
+use crate::rc11::picture::Node;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 

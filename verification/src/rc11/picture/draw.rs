@@ -1,6 +1,6 @@
 //! Lines and words of a drawing.
 
-use super::label::cut;
+use crate::rc11::picture::label::cut;
 use std::fmt::Write as _;
 
 /// A point.

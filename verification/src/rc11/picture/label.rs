@@ -1,10 +1,10 @@
 //! What the events of a picture are called.
 
-use super::Source;
+use crate::mutation::weaken::below_src;
 use crate::naming::name_at;
 use crate::rc11::graph::{Event, Graph, Kind, Loc, Order, Update};
 use crate::rc11::machine::{Site, Wait, Wants};
-use crate::wrap::weaken::below_src;
+use crate::rc11::picture::Source;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Where an event stands in the source.

@@ -1,10 +1,10 @@
 //! Where everything is in a drawing: a column a thread, and a row below all that an event depends on.
 
-use super::cycle::{Edge, Rel};
-use super::draw::{Path, Point};
-use super::label::uncircled;
-use super::{Picture, is_of_threads};
 use crate::rc11::graph::Loc;
+use crate::rc11::picture::cycle::{Edge, Rel};
+use crate::rc11::picture::draw::{Path, Point};
+use crate::rc11::picture::label::uncircled;
+use crate::rc11::picture::{Picture, is_of_threads};
 
 /// The height of a box, and of what is free below it.
 pub(super) const HEIGHT: f64 = 42.0;
@@ -155,7 +155,8 @@ impl Layout {
 
 fn width(picture: &Picture, column: usize) -> f64 {
     // The source of a start of a thread is long, and says nothing.
-    let line = |node: &super::Node| if node.loc == Loc::NONE { 0 } else { node.place.line().chars().count() };
+    let line =
+        |node: &crate::rc11::picture::Node| if node.loc == Loc::NONE { 0 } else { node.place.line().chars().count() };
     let nodes = picture.nodes.iter().filter(|node| node.column == column);
     let nodes = nodes.map(|node| (uncircled(&node.text()).chars().count(), line(node)));
     let ends = picture.ends.iter().filter(|end| end.column == column);

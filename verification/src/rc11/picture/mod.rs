@@ -17,9 +17,9 @@ mod tests;
 mod text;
 mod words;
 
-use super::explore::{Counterexample, Played};
-use super::graph::{Graph, Loc};
-use super::machine::Wait;
+use crate::rc11::explore::{Counterexample, Played};
+use crate::rc11::graph::{Graph, Loc};
+use crate::rc11::machine::Wait;
 use cycle::{Edge, Rel};
 use label::{Names, Place, Places};
 

@@ -1,11 +1,11 @@
 //! What is in a picture: the events in their order, and how those threads end that do not come to their end.
 
-use super::cycle::{self, Edge};
-use super::label::{self, Names, Place, Places};
-use super::{End, Node, Picture, named};
 use crate::rc11::explore::{Counterexample, Played};
 use crate::rc11::graph::{Graph, INIT, Kind};
 use crate::rc11::machine::{Wait, Wants};
+use crate::rc11::picture::cycle::{self, Edge};
+use crate::rc11::picture::label::{self, Names, Place, Places};
+use crate::rc11::picture::{End, Node, Picture, named};
 use crate::rc11::verdict::Why;
 
 /// The events as nodes, in the order in which they are shown, and what is before what.

@@ -1,9 +1,9 @@
 //! The parts of a drawing: what lines and boxes look like.
 
-use super::draw::{Path, Point, escaped};
-use super::label::{cut, uncircled};
-use super::layout::{HEIGHT, LETTER, Layout, NUMBER, SMALL_LETTER};
-use super::{Node, Place};
+use crate::rc11::picture::draw::{Path, Point, escaped};
+use crate::rc11::picture::label::{cut, uncircled};
+use crate::rc11::picture::layout::{HEIGHT, LETTER, Layout, NUMBER, SMALL_LETTER};
+use crate::rc11::picture::{Node, Place};
 use std::fmt::Write as _;
 
 pub(super) const INK: &str = "#24292f";

@@ -1,14 +1,14 @@
 //! A picture as a drawing that needs nothing but itself: no script, no font, its own background.
 
-use super::cycle::Rel;
-use super::draw::{Path, escaped, wrapped};
-use super::label::{cut, uncircled};
-use super::layout::{HEIGHT, Layout};
-use super::paint::{
+use crate::rc11::picture::cycle::Rel;
+use crate::rc11::picture::draw::{Path, escaped, wrapped};
+use crate::rc11::picture::label::{cut, uncircled};
+use crate::rc11::picture::layout::{HEIGHT, Layout};
+use crate::rc11::picture::paint::{
     FORK, Line, MO, NEWEST, OWN, PALE, RACE, RB, RED, RF, SB, Style, framed, write_glow, write_lines, write_node,
     write_path, write_texts, write_word, write_words,
 };
-use super::{Picture, is_of_threads};
+use crate::rc11::picture::{Picture, is_of_threads};
 use std::fmt::Write as _;
 
 impl Picture {

@@ -1,11 +1,11 @@
 //! Small programs whose pictures are known.
 
-use super::Picture;
-use super::cycle::{Edge, Rel, shortest};
+use crate::hosts::model_host::{Cell, ModelHost};
 use crate::rc11::graph::{Graph, Kind};
+use crate::rc11::picture::Picture;
+use crate::rc11::picture::cycle::{Edge, Rel, shortest};
 use crate::rc11::verdict::{Failure, Why};
 use crate::rc11::{Config, Counterexample, Lock, Parker, PlainCell, Played, Rc11, Word, explore, watch};
-use crate::stage::{Cell, ModelHost};
 use spinpark::host::{Host, Lock as _, Parker as _, Word as _};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};

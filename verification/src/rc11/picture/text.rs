@@ -1,7 +1,7 @@
 //! A picture for terminals: one column a thread.
 
-use super::label::{circled, cut};
-use super::{End, Node, Picture};
+use crate::rc11::picture::label::{circled, cut};
+use crate::rc11::picture::{End, Node, Picture};
 use std::fmt::Write as _;
 
 /// A cell is no wider than this.
@@ -75,7 +75,7 @@ impl Node {
     }
 }
 
-impl super::Place {
+impl crate::rc11::picture::Place {
     /// Where it is, and what stands there.
     pub(super) fn line(&self) -> String {
         format!("{} {}", self.at, self.text).trim().to_owned()

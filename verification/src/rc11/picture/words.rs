@@ -1,11 +1,11 @@
 //! What is wrong with an execution, in words.
 
-use super::cycle::{Edge, Rel};
-use super::label::{Names, circled};
-use super::{Missing, Picture};
 use crate::rc11::explore::{Counterexample, Played};
 use crate::rc11::graph::{Graph, INIT, Kind, Order};
 use crate::rc11::machine::{Wait, Wants};
+use crate::rc11::picture::cycle::{Edge, Rel};
+use crate::rc11::picture::label::{Names, circled};
+use crate::rc11::picture::{Missing, Picture};
 use crate::rc11::verdict::Why;
 
 /// Adds the notes, and marks what they are about.
@@ -133,7 +133,7 @@ fn stale_reads(picture: &mut Picture, graph: &Graph, names: &Names) {
     let is_in_cycle = |n: usize| picture.cycle.iter().any(|edge| edge.from == n);
     let stale = picture.nodes.iter().enumerate().filter_map(|(n, node)| node.stale.map(|newer| (n, node, newer)));
     let (told, left): (Vec<_>, Vec<_>) = stale.partition(|(n, ..)| is_in_cycle(*n));
-    let note = |(n, node, newer): (usize, &super::Node, usize)| {
+    let note = |(n, node, newer): (usize, &crate::rc11::picture::Node, usize)| {
         let name = names.get(graph.events[node.event].loc);
         let newer = number(newer);
         format!("{} reads the old value of {name}: {newer} is newer, and nothing orders it before", number(n))
@@ -163,7 +163,7 @@ fn is_weak(picture: &Picture, graph: &Graph, edge: &Edge) -> bool {
 
 fn fence_between(picture: &Picture, edge: &Edge, graph: &Graph) -> Option<usize> {
     let [from, to] = [&picture.nodes[edge.from], &picture.nodes[edge.to]];
-    let is_between = |node: &super::Node| {
+    let is_between = |node: &crate::rc11::picture::Node| {
         let event = &graph.events[node.event];
         let is_fence = event.kind == Kind::Fence && event.order == Order::SeqCst;
         is_fence && node.thread == from.thread && (from.idx..to.idx).contains(&node.idx)
@@ -215,13 +215,15 @@ fn tell_lone_fences(picture: &mut Picture, graph: &Graph, cycle: &[Edge]) {
 
 /// What a thread waits for, and what is there instead.
 fn waits(picture: &mut Picture, graph: &Graph, played: &Played, wait: &Wait, names: &Names) {
-    let who = super::named(&played.names, wait.thread);
+    let who = crate::rc11::picture::named(&played.names, wait.thread);
     if let Some(last) = picture.nodes.iter().rposition(|node| node.thread == wait.thread) {
         let event = &graph.events[picture.nodes[last].event];
         picture.nodes[last].is_marked |= event.waits() || event.kind == Kind::Spin;
     }
     let note = match wait.wants {
-        Wants::Thread(other) => format!("{who} waits for {} to come to its end", super::named(&played.names, other)),
+        Wants::Thread(other) => {
+            format!("{who} waits for {} to come to its end", crate::rc11::picture::named(&played.names, other))
+        }
         Wants::News => format!("{who} spins, and nothing newer comes of what it has read"),
         Wants::Value { loc, .. } => {
             let name = names.get(loc);
@@ -230,7 +232,7 @@ fn waits(picture: &mut Picture, graph: &Graph, played: &Played, wait: &Wait, nam
             match newest.and_then(|write| picture.node_of(usize::from(write), graph)) {
                 Some(newest) => {
                     picture.nodes[newest].is_marked = true;
-                    let by = super::named(&played.names, picture.nodes[newest].thread);
+                    let by = crate::rc11::picture::named(&played.names, picture.nodes[newest].thread);
                     format!("{who} waits for {what}: the newest write of it is {}, by {by}", number(newest))
                 }
                 None => format!("{who} waits for {what}: nobody has ever written it"),

@@ -1,0 +1,323 @@
+//! A [`Story`] hears all events of a scheduler, and knows which cannot follow which.
+//!
+//! Whoever watches a runtime believes what its observer is told. So it is checked like anything else: an M that is given
+//! a P has none, who is woken slept, what is found was queued. Each rule is about one M, one P or one G, whose events are
+//! ordered by the kernel's own synchronisation; what happens elsewhere at the same time may be told in any order.
+//!
+//! It makes no access that an engine sees.
+
+use spinpark::kernel::protocol::sources::Source;
+use spinpark::kernel::protocol::syscall::Way;
+use spinpark::kernel::sched::observer::Event;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What an M has in its hands.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Hands {
+    /// Nothing.
+    #[default]
+    Empty,
+    /// A P.
+    Has(u32),
+    /// It has left this P for a call, or to stop the world.
+    Away(u32),
+    /// It was away, and was sent this P.
+    Back(u32),
+}
+
+#[derive(Debug, Clone, Default)]
+struct Thread {
+    lives: bool,
+    sleeps: bool,
+    polls: bool,
+    seeks: bool,
+    /// It has stolen, and is about to find what.
+    stole: bool,
+    hands: Hands,
+    /// The G that it runs, or whose call it makes.
+    runs: Option<u64>,
+}
+
+#[derive(Debug, Default)]
+struct Facts {
+    threads: BTreeMap<u32, Thread>,
+    queued: BTreeSet<u64>,
+    /// Those of them that are to run next.
+    next: BTreeSet<u64>,
+    held: BTreeSet<u32>,
+    retaken: BTreeSet<u32>,
+    is_stopped: bool,
+    /// A stop or a close has begun: who seeks is not heard of any more.
+    ends_early: bool,
+}
+
+/// What was told so far.
+#[derive(Debug, Default)]
+pub(crate) struct Story(Mutex<Facts>);
+
+impl Story {
+    fn facts(&self) -> MutexGuard<'_, Facts> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// M `m` gives its P away without an event: it is interrupted, stops the world, or ends.
+    pub(crate) fn leaves(&self, m: u32) {
+        let mut facts = self.facts();
+        let thread = facts.threads.entry(m).or_default();
+        if let Hands::Has(p) | Hands::Back(p) = thread.hands {
+            thread.hands = Hands::Away(p);
+        }
+    }
+
+    /// M `m` runs G `g` now.
+    pub(crate) fn runs(&self, m: u32, g: u64) {
+        let found = self.facts().threads.get(&m).and_then(|thread| thread.runs);
+        assert!(found == Some(g), "M{m} runs G{g}, and no event told that it was found, but of G{found:?}");
+    }
+
+    /// The scheduler is about to be closed.
+    pub(crate) fn closes(&self) {
+        self.facts().ends_early = true;
+    }
+
+    /// Something happened.
+    pub(crate) fn hear(&self, event: &Event<'_>) {
+        let said = self.facts().hear(event);
+        if let Err(wrong) = said {
+            panic!("the events tell what cannot be: {event:?}, but {wrong}");
+        }
+    }
+}
+
+/// What is wrong with an event.
+type Wrong = &'static str;
+
+fn must(holds: bool, wrong: Wrong) -> Result<(), Wrong> {
+    if holds { Ok(()) } else { Err(wrong) }
+}
+
+impl Thread {
+    fn has(&self, p: u32) -> Result<(), Wrong> {
+        must(matches!(self.hands, Hands::Has(mine) | Hands::Back(mine) if mine == p), "the M has not this P")
+    }
+
+    fn awake(&self) -> Result<(), Wrong> {
+        must(self.lives, "the M does not live")?;
+        must(!self.sleeps && !self.polls, "the M sleeps")
+    }
+}
+
+impl Facts {
+    fn hear(&mut self, event: &Event<'_>) -> Result<(), Wrong> {
+        match *event {
+            Event::Queued { p, g, next } => {
+                must(p.is_some() || !next, "a G runs next under a P")?;
+                if next && g.bound().is_none() {
+                    self.next.insert(g.id());
+                }
+                let is_new = g.bound().is_some() || self.queued.insert(g.id());
+                // Who submits to a closed scheduler gets the G back, and no event tells.
+                must(is_new || self.ends_early, "the G is queued already")
+            }
+            Event::Held { p } => {
+                self.ends_early = true;
+                self.releasep(p.0);
+                must(self.held.insert(p.0), "the P is held already")
+            }
+            Event::Stopped => {
+                must(!self.is_stopped, "it was stopped already")?;
+                self.is_stopped = true;
+                must(!self.held.is_empty(), "no P is held")
+            }
+            Event::Started { .. } => {
+                must(self.is_stopped, "it was not stopped")?;
+                self.is_stopped = false;
+                self.held.clear();
+                Ok(())
+            }
+            Event::Listed { p } => {
+                let is_owned = self.threads.values().any(|thread| thread.has(p.0).is_ok());
+                must(!is_owned || self.ends_early, "an M has it")?;
+                self.releasep(p.0);
+                Ok(())
+            }
+            Event::Retaken { p } => {
+                let is_away = self.threads.values().any(|thread| thread.hands == Hands::Away(p.0));
+                must(is_away, "no M has left it for a call")?;
+                must(self.retaken.insert(p.0), "it was retaken already")
+            }
+            _ => self.of_an_m(event),
+        }
+    }
+
+    /// No M has this P any more.
+    fn releasep(&mut self, p: u32) {
+        self.retaken.remove(&p);
+        for thread in self.threads.values_mut().filter(|thread| thread.has(p).is_ok()) {
+            thread.hands = Hands::Empty;
+        }
+    }
+
+    fn of_an_m(&mut self, event: &Event<'_>) -> Result<(), Wrong> {
+        let (ends_early, is_stopped) = (self.ends_early, self.is_stopped);
+        let m = match *event {
+            Event::Found { m, .. }
+            | Event::Stole { m, .. }
+            | Event::Got { m, .. }
+            | Event::Left { m, .. }
+            | Event::Spinning { m }
+            | Event::Called { m }
+            | Event::Sought { m }
+            | Event::Idled { m, .. }
+            | Event::Slept { m, .. }
+            | Event::Polling { m, .. }
+            | Event::Polled { m }
+            | Event::Woken { m }
+            | Event::Starting { m }
+            | Event::Entered { m, .. }
+            | Event::Returned { m, .. }
+            | Event::Exited { m } => m.0,
+            _ => return Ok(()),
+        };
+        if let Event::Found { g, from, next, .. } = event
+            && g.bound().is_none()
+        {
+            self.find(m, g.id(), *from)?;
+            let was_next = self.next.remove(&g.id());
+            must(was_next || !next, "the G was not queued to run next")?;
+        }
+        if let Event::Got { p, .. } | Event::Returned { p, .. } = event {
+            self.retaken.remove(&p.0);
+        }
+        let thread = self.threads.entry(m).or_default();
+        if matches!((event, thread.hands), (Event::Slept { .. }, Hands::Away(_))) {
+            // Its call is over, and its G, which may go on elsewhere, was queued.
+            self.queued.extend(thread.runs.take());
+        }
+        match *event {
+            Event::Found { p, from, .. } => {
+                thread.awake()?;
+                thread.has(p.0)?;
+                thread.hands = Hands::Has(p.0);
+                must(!is_stopped, "the world is stopped")?;
+                let stole = std::mem::take(&mut thread.stole);
+                must(stole == (from == Source::Steal), "what is stolen is told of, and found then")
+            }
+            Event::Stole { p, victim, gs, .. } => {
+                thread.has(p.0)?;
+                must(thread.seeks || ends_early, "it does not spin")?;
+                must(p != victim && gs > 0, "nobody steals from itself, or nothing")?;
+                must(!std::mem::replace(&mut thread.stole, true), "it has stolen already")
+            }
+            Event::Got { p, .. } => {
+                thread.awake()?;
+                let back = matches!(thread.hands, Hands::Away(_));
+                must(back || thread.hands == Hands::Empty, "it has a P")?;
+                thread.hands = if back { Hands::Back(p.0) } else { Hands::Has(p.0) };
+                Ok(())
+            }
+            Event::Left { p, .. } | Event::Idled { p, .. } => {
+                thread.has(p.0)?;
+                thread.hands = Hands::Empty;
+                Ok(())
+            }
+            Event::Entered { p, .. } => {
+                thread.has(p.0)?;
+                thread.hands = Hands::Away(p.0);
+                Ok(())
+            }
+            Event::Returned { p, way, .. } => {
+                let sent = thread.hands == Hands::Back(p.0) && way == Way::Queued;
+                let took = matches!(thread.hands, Hands::Away(_)) && way != Way::Queued;
+                must(sent || took, "it was not away, or came back in another way")?;
+                thread.hands = Hands::Has(p.0);
+                Ok(())
+            }
+            Event::Spinning { .. } | Event::Called { .. } => {
+                must(!std::mem::replace(&mut thread.seeks, true) || ends_early, "it seeks already")
+            }
+            Event::Sought { .. } => must(std::mem::take(&mut thread.seeks), "it did not spin"),
+            Event::Slept { .. } => {
+                thread.awake()?;
+                let seeks = std::mem::take(&mut thread.seeks);
+                must(!seeks || ends_early, "it seeks")?;
+                must(!matches!(thread.hands, Hands::Has(_)) || ends_early, "it has a P")?;
+                (thread.hands, thread.sleeps) = (Hands::Empty, true);
+                Ok(())
+            }
+            Event::Woken { .. } => must(std::mem::take(&mut thread.sleeps), "it did not sleep"),
+            Event::Polling { .. } => {
+                thread.awake()?;
+                thread.polls = true;
+                must(thread.hands == Hands::Empty || ends_early, "it has a P")
+            }
+            Event::Polled { .. } => must(std::mem::take(&mut thread.polls), "it did not poll"),
+            Event::Starting { .. } => must(!std::mem::replace(&mut thread.lives, true), "it lives already"),
+            Event::Exited { .. } => {
+                must(thread.lives, "it does not live")?;
+                *thread = Thread::default();
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What is found was queued; or its call is over, and who made it has put it where nothing is told of; or a source had
+    /// it.
+    fn find(&mut self, m: u32, g: u64, from: Source) -> Result<(), Wrong> {
+        let was_queued = self.queued.remove(&g);
+        let finder = self.threads.entry(m).or_default();
+        if matches!(finder.hands, Hands::Back(_)) && finder.runs != Some(g) {
+            // It was away, has not come back with its G, and looks for another: its own was queued.
+            self.queued.extend(finder.runs.take());
+        }
+        let is_left = |thread: &Thread| thread.runs == Some(g) && !matches!(thread.hands, Hands::Has(_));
+        let was_left = self.threads.values().any(is_left);
+        for thread in self.threads.values_mut().filter(|thread| thread.runs == Some(g)) {
+            thread.runs = None;
+        }
+        self.threads.entry(m).or_default().runs = Some(g);
+        must(was_queued || was_left || from == Source::Extra, "the G was not queued")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Story;
+    use spinpark::kernel::sched::observer::Event;
+    use spinpark::kernel::types::m::MId;
+    use spinpark::kernel::types::p::PId;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    const M: MId = MId(0);
+    const P: PId = PId(0);
+
+    fn ends_badly(events: &[Event<'_>]) -> bool {
+        let story = Story::default();
+        catch_unwind(AssertUnwindSafe(|| events.iter().for_each(|event| story.hear(event)))).is_err()
+    }
+
+    #[test]
+    fn an_m_has_one_p() {
+        let (start, got) = (Event::Starting { m: M }, Event::Got { m: M, p: P });
+        assert!(!ends_badly(&[start, got, Event::Idled { m: M, p: P }, got]));
+        assert!(ends_badly(&[start, got, got]));
+        assert!(ends_badly(&[got]));
+    }
+
+    #[test]
+    fn who_is_woken_slept() {
+        let (start, woken) = (Event::Starting { m: M }, Event::Woken { m: M });
+        assert!(!ends_badly(&[start, Event::Slept { m: M, sleeping: 1, alive: 1 }, woken]));
+        assert!(ends_badly(&[start, woken]));
+    }
+
+    #[test]
+    fn who_has_looked_was_spinning() {
+        let start = Event::Starting { m: M };
+        assert!(!ends_badly(&[start, Event::Called { m: M }, Event::Sought { m: M }]));
+        assert!(ends_badly(&[start, Event::Sought { m: M }]));
+        assert!(ends_badly(&[start, Event::Called { m: M }, Event::Spinning { m: M }]));
+    }
+}

@@ -1,0 +1,18 @@
+//! The smallest scheduler around each room: what a model, or a generated program, is played on.
+
+pub mod bound;
+#[cfg_attr(test, allow(dead_code, reason = "it is there for models, and this crate's own tests have none"))]
+pub mod common;
+pub mod handoff;
+pub mod locked;
+pub mod netpoll;
+pub mod queues;
+pub mod role;
+pub mod safepoint;
+pub mod spinning;
+mod stopper;
+pub mod stw;
+pub mod syscall;
+pub mod threads;
+pub mod timers;
+pub mod unrest;

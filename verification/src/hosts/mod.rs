@@ -1,0 +1,20 @@
+//! Hosts: what the kernel runs on while it is checked. Each answers [`Host`](spinpark::host::Host), and
+//! [`ModelHost`](model_host::ModelHost), which adds threads that can be joined and cells whose races are seen.
+//!
+//! ```text
+//!   engines that explore:   rc11 (a package of its own)   loom   shuttle ──┐
+//!   chosen at run time:     any ◄───────────────────────────────────────────┘
+//!   played by hand:         staged, puppets, solo      real threads: threads
+//!   hosts around hosts:     wrap: Trace, Tso, Apart, Jitter, Signals, Count
+//! ```
+
+pub mod any;
+pub mod loom;
+pub mod model_host;
+pub mod puppets;
+pub mod shuttle;
+pub mod solo;
+pub mod staged;
+#[cfg(feature = "cores")]
+pub mod threads;
+pub mod wrap;

@@ -1,0 +1,221 @@
+//! The spinning room and its wrong variants. A variant is the room, but for one function.
+
+use spinpark::atomic::store_load;
+use spinpark::host::Host;
+use spinpark::kernel::protocol::spinning::{Neighbours, Spinning};
+use spinpark::kernel::types::m::SpinningToken;
+
+/// The room's functions, the right ones unless a variant says otherwise.
+pub trait Dance: Send + Sync + Sized + 'static {
+    /// See [`Spinning::wakep`].
+    fn wakep<H: Host>(room: &Spinning<H>, others: &impl Neighbours) {
+        room.wakep(others);
+    }
+    /// See [`Spinning::found_work`].
+    fn found_work<H: Host>(room: &Spinning<H>, token: SpinningToken, others: &impl Neighbours) {
+        room.found_work(token, others);
+    }
+    /// See [`Spinning::retire`].
+    fn retire<H: Host, N: Neighbours>(
+        room: &Spinning<H>,
+        token: SpinningToken,
+        others: &N,
+    ) -> Option<(N::IdleP, SpinningToken)> {
+        room.retire(token, others)
+    }
+    /// See [`Spinning::must_recheck`].
+    fn must_recheck<H: Host>(room: &Spinning<H>, is_another_idle: bool) -> Option<SpinningToken> {
+        room.must_recheck(is_another_idle)
+    }
+}
+
+/// The room as it is.
+pub struct Right;
+impl Dance for Right {}
+
+/// Looks at the queues, then leaves `nmspinning`: the classic mistake.
+pub struct LooksBeforeItLeaves;
+impl Dance for LooksBeforeItLeaves {
+    fn retire<H: Host, N: Neighbours>(
+        room: &Spinning<H>,
+        token: SpinningToken,
+        others: &N,
+    ) -> Option<(N::IdleP, SpinningToken)> {
+        let any_work = others.any_work();
+        room.give_up(token);
+        store_load::<H>();
+        if !any_work {
+            return None;
+        }
+        others.pidleget(|| room.set_needspinning()).map(|p| (p, room.become_spinning()))
+    }
+}
+
+/// The last spinning M finds work and wakes nobody (golang/go: `resetspinning` without `wakep`).
+pub struct DropsTheBaton;
+impl Dance for DropsTheBaton {
+    fn found_work<H: Host>(room: &Spinning<H>, token: SpinningToken, _others: &impl Neighbours) {
+        room.give_up(token);
+    }
+}
+
+/// A spinning M that sees others counted leaves the second look to them, and they leave it to it.
+pub struct OnlyTheLastLooks;
+impl Dance for OnlyTheLastLooks {
+    fn retire<H: Host, N: Neighbours>(
+        room: &Spinning<H>,
+        token: SpinningToken,
+        others: &N,
+    ) -> Option<(N::IdleP, SpinningToken)> {
+        if room.count() > 1 {
+            room.give_up(token);
+            return None;
+        }
+        room.retire(token, others)
+    }
+}
+
+/// A submitter that finds no idle P does not say so (golang/go #45867), and nobody else would notice.
+pub struct WakepDoesNotAsk;
+impl Dance for WakepDoesNotAsk {
+    fn wakep<H: Host>(room: &Spinning<H>, others: &impl Neighbours) {
+        store_load::<H>();
+        if room.count() > 0 {
+            return;
+        }
+        if let Some(p) = others.pidleget(|| ()) {
+            others.startm(p, room.become_spinning());
+        }
+    }
+    /// As Go's: an M that idles its P looks at requests only. (It would see for itself that nobody looks.)
+    fn must_recheck<H: Host>(room: &Spinning<H>, is_another_idle: bool) -> Option<SpinningToken> {
+        LeavesItToNobody::must_recheck(room, is_another_idle)
+    }
+}
+
+/// A spinning M that sees work but finds no idle P does not say so (golang/go #45867), and nobody else would notice.
+pub struct RetireDoesNotAsk;
+impl Dance for RetireDoesNotAsk {
+    fn retire<H: Host, N: Neighbours>(
+        room: &Spinning<H>,
+        token: SpinningToken,
+        others: &N,
+    ) -> Option<(N::IdleP, SpinningToken)> {
+        room.retire(token, &Mute(others))
+    }
+    /// As Go's: an M that idles its P looks at requests only. (It would see for itself that nobody looks.)
+    fn must_recheck<H: Host>(room: &Spinning<H>, is_another_idle: bool) -> Option<SpinningToken> {
+        LeavesItToNobody::must_recheck(room, is_another_idle)
+    }
+}
+
+/// A submitter that finds no idle P asks for a spinning M, and then lowers its count (as Go does): who is counted beside it
+/// clears the request as it begins, and takes the count for somebody that looks.
+pub struct AsksBeforeItLowers;
+impl Dance for AsksBeforeItLowers {
+    fn wakep<H: Host>(room: &Spinning<H>, others: &impl Neighbours) {
+        store_load::<H>();
+        let mut elected = room.elect();
+        if elected.is_none() {
+            return;
+        }
+        let p = others.pidleget(|| {
+            room.set_needspinning();
+            elected.take().into_iter().for_each(|token| room.give_up(token));
+        });
+        if let (Some(p), Some(token)) = (p, elected) {
+            others.startm(p, token);
+        }
+    }
+    /// As Go's: an M that idles its P looks at requests only. (It would see for itself that nobody looks.)
+    fn must_recheck<H: Host>(room: &Spinning<H>, is_another_idle: bool) -> Option<SpinningToken> {
+        LeavesItToNobody::must_recheck(room, is_another_idle)
+    }
+}
+
+/// An M about to idle its P asks nothing: neither whether a spinning M is asked for, nor whether anybody looks.
+pub struct IgnoresTheCall;
+impl Dance for IgnoresTheCall {
+    fn must_recheck<H: Host>(_room: &Spinning<H>, _is_another_idle: bool) -> Option<SpinningToken> {
+        None
+    }
+}
+
+/// An M that has left the other Ps' rings to those that looked idles its P without asking whether anybody still does.
+/// (Go's `findRunnable`.)
+pub struct LeavesItToNobody;
+impl Dance for LeavesItToNobody {
+    fn must_recheck<H: Host>(room: &Spinning<H>, _is_another_idle: bool) -> Option<SpinningToken> {
+        room.take_needspinning()
+    }
+}
+
+/// A submitter that finds no idle P lowers its count only after the lock is released: a spinning M that idles its P in
+/// between, and one more submitter that trusts the count, both sleep.
+pub struct LowersItsCountLate;
+impl Dance for LowersItsCountLate {
+    fn wakep<H: Host>(room: &Spinning<H>, others: &impl Neighbours) {
+        room.wakep(&Late(others));
+    }
+}
+
+/// Neighbours that do what is to be done when no P is idle only after the lock is released.
+struct Late<'a, N>(&'a N);
+
+impl<N: Neighbours> Neighbours for Late<'_, N> {
+    type IdleP = N::IdleP;
+
+    fn any_work(&self) -> bool {
+        self.0.any_work()
+    }
+    fn pidleget(&self, or_else: impl FnOnce()) -> Option<N::IdleP> {
+        let p = self.0.pidleget(|| ());
+        if p.is_none() {
+            or_else();
+        }
+        p
+    }
+    fn startm(&self, p: N::IdleP, token: SpinningToken) {
+        self.0.startm(p, token);
+    }
+}
+
+/// Neighbours that leave out what to do when no P is idle.
+struct Mute<'a, N>(&'a N);
+
+impl<N: Neighbours> Neighbours for Mute<'_, N> {
+    type IdleP = N::IdleP;
+
+    fn any_work(&self) -> bool {
+        self.0.any_work()
+    }
+    fn pidleget(&self, _or_else: impl FnOnce()) -> Option<N::IdleP> {
+        self.0.pidleget(|| ())
+    }
+    fn startm(&self, p: N::IdleP, token: SpinningToken) {
+        self.0.startm(p, token);
+    }
+}
+
+/// A scenario, to be played with the right room or with a variant.
+pub trait Scenario<H> {
+    /// Plays it once; returns how it ended.
+    fn play<D: Dance>(self) -> String;
+}
+
+/// Plays `scenario` with the variant that is asked for on this thread, or with the room as it is.
+pub fn play<H, S: Scenario<H>>(scenario: S) -> String {
+    match crate::mutation::mutant::variant() {
+        None => scenario.play::<Right>(),
+        Some("looks-before-it-leaves") => scenario.play::<LooksBeforeItLeaves>(),
+        Some("drops-the-baton") => scenario.play::<DropsTheBaton>(),
+        Some("only-the-last-looks") => scenario.play::<OnlyTheLastLooks>(),
+        Some("wakep-does-not-ask") => scenario.play::<WakepDoesNotAsk>(),
+        Some("retire-does-not-ask") => scenario.play::<RetireDoesNotAsk>(),
+        Some("lowers-its-count-late") => scenario.play::<LowersItsCountLate>(),
+        Some("asks-before-it-lowers") => scenario.play::<AsksBeforeItLowers>(),
+        Some("ignores-the-call") => scenario.play::<IgnoresTheCall>(),
+        Some("leaves-it-to-nobody") => scenario.play::<LeavesItToNobody>(),
+        Some(other) => panic!("spinning has no variant `{other}`"),
+    }
+}

@@ -1,0 +1,81 @@
+//! Lists and kernel side by side.
+
+use crate::checker::tally::{Broken, Tally};
+use crate::spec::kernel::Kernel;
+use crate::spec::model::Model;
+use crate::spec::moves::{Move, Seen};
+use std::fmt::Debug;
+
+/// In so many moves every scheduler that was closed has come to its end.
+const END: usize = 1000;
+
+/// Makes `moves` with both, and compares after each. After the last the scheduler is brought to its end, by moves too.
+/// `step` is called before each move.
+///
+/// # Errors
+/// The first move after which they differ.
+pub fn play(start: &Model, moves: &[Move], step: impl Fn()) -> Result<Tally, Broken> {
+    let mut model = start.clone();
+    let mut kernel = Kernel::new(model.numbers());
+    for (i, this) in moves.iter().enumerate() {
+        step();
+        both(&mut model, &mut kernel, *this)
+            .map_err(|why| Broken::because(format_args!("move {i}, {this:?}: {why}")))?;
+    }
+    to_the_end(model, kernel)
+}
+
+/// Brings both to their end.
+///
+/// # Errors
+/// The first move after which they differ; or that there is no end.
+pub fn to_the_end(mut model: Model, mut kernel: Kernel) -> Result<Tally, Broken> {
+    for _ in 0..END {
+        let Some(what) = model.to_the_end() else { break };
+        both(&mut model, &mut kernel, Move { what, lot: 0 })
+            .map_err(|why| Broken::because(format_args!("at the end, {what:?}: {why}")))?;
+    }
+    if model.is_at_its_end() {
+        Ok(model.seen)
+    } else {
+        Err(Broken::because(format_args!("nobody moves any more, but not all have ended: {:?}", model.seen_now())))
+    }
+}
+
+/// Makes a move with both.
+///
+/// # Errors
+/// What differs after it.
+pub fn both(model: &mut Model, kernel: &mut Kernel, this: Move) -> Result<(), Broken> {
+    model.make(this);
+    kernel.make(this);
+    let (told, found) = (model.seen_now(), kernel.seen_now());
+    same("what happens", &told.events, &found.events)?;
+    same("where the Ms are", &told.ms, &found.ms)?;
+    same("where the others are", &told.outside, &found.outside)?;
+    same("whether an M could be had", &told.can_start_m, &found.can_start_m)?;
+    same("the scheduler", &told.snapshot, &found.snapshot)?;
+    match model.fault() {
+        // A wrong rule need not add up; it is the kernel that has to refute it.
+        Some(why) if model.is_right() => Err(Broken::because(format_args!("in the model {why}"))),
+        _ => quiet(model, &found),
+    }
+}
+
+/// When every M sleeps nothing may be wrong, unless no M was available, or the scheduler is closed.
+fn quiet(model: &Model, found: &Seen) -> Result<(), Broken> {
+    let snapshot = &found.snapshot;
+    match snapshot.violation() {
+        Some(why) if snapshot.is_quiescent() && !model.may_leave_work() => {
+            Err(Broken::because(format_args!("{why}: {snapshot:?}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn same<T: Debug + PartialEq>(what: &str, told: &T, found: &T) -> Result<(), Broken> {
+    if told == found {
+        return Ok(());
+    }
+    Err(Broken::because(format_args!("{what}: {found:?} instead of {told:?}")))
+}

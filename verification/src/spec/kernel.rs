@@ -1,0 +1,308 @@
+//! The kernel, moved by the same moves, on [`Puppets`].
+
+use crate::harness::common::g;
+use crate::hosts::puppets::{ModelHost, Puppets, Scenario};
+use crate::spec::moves::{Bed, Ev, Move, Numbers, OUTSIDERS, Seen, What, Who};
+use crate::spec::witness::{Role, Source, Witness, item, ran};
+use spinpark::host::Host;
+use spinpark::kernel::protocol::find::Worker;
+use spinpark::kernel::protocol::work_source::Waker;
+use spinpark::kernel::sched::Sched;
+use spinpark::kernel::sched::sysmon::Watch;
+use spinpark::kernel::types::m::MId;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+type S = Arc<Sched<Puppets, Witness>>;
+
+/// An M's life: it looks for its first G. What it does with it is the test's.
+fn live(sched: &S, worker: Worker) {
+    let m = worker.m();
+    look(sched, m, Some(worker));
+}
+
+/// With a P, `m` looks for a G; without, it has ended.
+fn look(sched: &S, m: MId, worker: Option<Worker>) {
+    if let Some((worker, g)) = worker.and_then(|worker| sched.next(worker)) {
+        sched.observer().put(Who::M(m.index()), Role::Runs(worker, g));
+    }
+}
+
+/// A scheduler whose threads are puppets.
+pub struct Kernel {
+    sched: S,
+    stage: ModelHost,
+    witness: Witness,
+    waker: Waker,
+    watch: Watch,
+    asleep: BTreeMap<Who, usize>,
+    next_g: u64,
+    ms: usize,
+}
+
+impl Kernel {
+    /// One with these numbers.
+    ///
+    /// # Panics
+    /// If they are not allowed.
+    pub fn new(numbers: Numbers) -> Kernel {
+        let (stage, witness) = (ModelHost::new(), Witness::default());
+        let (mut waker, theirs) = (None, witness.clone());
+        let sched: S = Sched::with_sources(numbers.config(), witness.clone(), live, |its| {
+            waker = Some(its.clone());
+            vec![Box::new(Source(theirs, its.clone()))]
+        })
+        .expect("these numbers are allowed");
+        let watch = sched.watch();
+        let waker = waker.expect("a source was made");
+        Kernel { sched, stage, witness, waker, watch, asleep: BTreeMap::new(), next_g: 1, ms: numbers.ms() }
+    }
+
+    /// Makes a move that the model allows.
+    ///
+    /// # Panics
+    /// If the kernel does, or is not where the model is.
+    pub fn make(&mut self, this: Move) {
+        self.witness.book().events.clear();
+        self.stage.draw_by(this.lot);
+        match this.what {
+            What::Submit
+            | What::Arrive(_)
+            | What::Expect(_)
+            | What::ExpectSilently(_)
+            | What::ReadyBound(_)
+            | What::Begin
+            | What::LookForDeadlock => {
+                self.by_an_outsider(this.what);
+            }
+            What::EnterDetached(m, blocks) => {
+                let who = Who::M(m);
+                let Role::Away(away, own) = self.witness.take(who) else { panic!("M{m} is not away") };
+                self.act(who, move |sched| {
+                    let away = sched.enter_syscall_detached(away, blocks);
+                    sched.observer().put(who, Role::Away(away, own));
+                });
+            }
+            What::Refuse(threads) => self.stage.refuse(threads),
+            What::Tick(pause) => {
+                self.stage.pass(pause);
+                let retook = self.sched.tick(&mut self.watch, Puppets::now());
+                self.witness.note(Ev::Ticked(retook));
+            }
+            What::GoOn(who) | What::Stir(who) => self.go_on(who),
+            What::Close => self.act(Who::Closer, |sched| {
+                for left in sched.close() {
+                    sched.observer().note(Ev::Over(item(&left)));
+                }
+            }),
+            What::Stop(who) | What::ForEachP(who) | What::Start(who) | What::Resize(who, _) => {
+                self.with_the_world(this.what, who);
+            }
+            What::Exit(m) | What::ExitBound(m) => self.come_back(m, matches!(this.what, What::ExitBound(_))),
+            What::Ready(m)
+            | What::Next(m)
+            | What::NextLocal(m)
+            | What::GoYield(m)
+            | What::Yield(m)
+            | What::YieldBound(m)
+            | What::Enter(m)
+            | What::Interrupt(m)
+            | What::Block(m)
+            | What::Park(m, _)
+            | What::End(m) => self.by_a_g(this.what, m),
+        }
+    }
+
+    fn by_an_outsider(&mut self, what: What) {
+        match what {
+            What::Submit => {
+                let number = self.fresh(1)[0];
+                if self.sched.submit(g(number)).is_err() {
+                    self.witness.note(Ev::TurnedAway(number));
+                }
+            }
+            What::Arrive(gs) => {
+                let gs = self.fresh(gs);
+                self.witness.book().arrived.push_back(gs);
+                self.waker.wake();
+            }
+            What::Expect(expects) => {
+                self.witness.book().expects = expects;
+                self.waker.wake();
+            }
+            What::ExpectSilently(expects) => self.witness.book().expects = expects,
+            What::ReadyBound(m) => self.sched.ready_bound(MId(m as u32)),
+            What::LookForDeadlock => self.sched.look_for_deadlock(),
+            What::Begin => {
+                let began = self.sched.start().is_ok();
+                self.witness.note(Ev::Began(began));
+            }
+            other => unreachable!("{other:?} does not come from outside"),
+        }
+    }
+
+    fn fresh(&mut self, gs: usize) -> Vec<u64> {
+        self.next_g += gs as u64;
+        (self.next_g - gs as u64..self.next_g).collect()
+    }
+
+    /// `who` does this, until it is done or falls asleep.
+    fn act(&mut self, who: Who, does: impl FnOnce(&S) + Send + 'static) {
+        let sched = Arc::clone(&self.sched);
+        let scenario = self.stage.play(move || does(&sched));
+        self.after(who, scenario);
+    }
+
+    fn after(&mut self, who: Who, scenario: Scenario) {
+        match scenario {
+            Scenario::Over => self.asleep.remove(&who),
+            Scenario::Asleep(puppet) => self.asleep.insert(who, puppet),
+        };
+    }
+
+    fn go_on(&mut self, who: Who) {
+        let scenario = match (self.asleep.get(&who), who) {
+            (Some(&puppet), _) => self.stage.go_on(puppet),
+            (None, Who::M(m)) => self.stage.begin(&name(m)).expect("a thread was asked for"),
+            (None, _) => panic!("{who:?} does not sleep"),
+        };
+        self.after(who, scenario);
+    }
+
+    fn by_a_g(&mut self, what: What, m: usize) {
+        let who = Who::M(m);
+        let Role::Runs(mut worker, own) = self.witness.take(who) else { panic!("M{m} runs nothing") };
+        let fresh = if matches!(what, What::Ready(_)) { self.fresh(1)[0] } else { 0 };
+        self.act(who, move |sched| {
+            let id = worker.m();
+            let role = match what {
+                What::Ready(_) => {
+                    sched.ready(&mut worker, g(fresh));
+                    Role::Runs(worker, own)
+                }
+                What::Next(_) => return look(sched, id, Some(worker)),
+                What::NextLocal(_) => match sched.next_local(&worker) {
+                    Some(next) => Role::Runs(worker, next),
+                    None => return look(sched, id, Some(worker)),
+                },
+                What::GoYield(_) => {
+                    sched.goyield(&mut worker, own);
+                    return look(sched, id, Some(worker));
+                }
+                What::Yield(_) => {
+                    sched.yield_now(&mut worker, own);
+                    return look(sched, id, Some(worker));
+                }
+                What::YieldBound(_) => Role::Runs(sched.yield_bound(worker), own),
+                What::Enter(_) => Role::Away(sched.entersyscall(worker), own),
+                What::Interrupt(_) => Role::Away(sched.interrupt(worker), own),
+                What::Block(_) => Role::Away(sched.entersyscallblock(worker), own),
+                What::Park(_, wake) => {
+                    let (worker, woken) = sched.park_bound(worker, wake);
+                    sched.observer().note(Ev::WaitOver(m, woken));
+                    Role::Runs(worker, own)
+                }
+                What::End(_) => return sched.end(worker),
+                other => unreachable!("{other:?} is not done by a G"),
+            };
+            sched.observer().put(who, role);
+        });
+    }
+
+    fn come_back(&mut self, m: usize, is_bound: bool) {
+        let who = Who::M(m);
+        let Role::Away(away, own) = self.witness.take(who) else { panic!("M{m} is not away") };
+        self.act(who, move |sched| {
+            let id = away.m();
+            if is_bound {
+                let (worker, _) = sched.exitsyscall_bound(away);
+                return sched.observer().put(who, Role::Runs(worker, own));
+            }
+            match sched.exitsyscall(away, own) {
+                Ok((worker, own, _)) => sched.observer().put(who, Role::Runs(worker, own)),
+                Err(_) => {
+                    let worker = sched.rest(id);
+                    look(sched, id, worker);
+                }
+            }
+        });
+    }
+
+    fn with_the_world(&mut self, what: What, who: Who) {
+        let role = match (what, who) {
+            (What::Stop(_) | What::ForEachP(_), Who::Outsider(_)) => None,
+            _ => Some(self.witness.take(who)),
+        };
+        self.act(who, move |sched| {
+            let witness = sched.observer();
+            let role = match (what, role) {
+                (What::Stop(_), None) => Role::HasStopped(sched.stop_the_world(None), None),
+                (What::Stop(_), Some(Role::Runs(worker, g))) => {
+                    Role::HasStopped(sched.stop_the_world(Some(worker)), Some(g))
+                }
+                (What::Start(_), Some(Role::HasStopped(stopped, g))) => match sched.start_the_world(stopped).zip(g) {
+                    Some((away, g)) => Role::Away(away, g),
+                    None => return,
+                },
+                (What::Resize(_, procs), Some(Role::HasStopped(mut stopped, g))) => {
+                    witness.note(match sched.procresize(&mut stopped, procs) {
+                        Ok(were) => Ev::Were(were),
+                        Err(_) => Ev::NoRoom(procs),
+                    });
+                    Role::HasStopped(stopped, g)
+                }
+                (What::ForEachP(_), role) => {
+                    let (worker, g) = match role {
+                        Some(Role::Runs(worker, g)) => (Some(worker), Some(g)),
+                        _ => (None, None),
+                    };
+                    match sched.for_each_p(worker, ran(witness)).zip(g) {
+                        Some((away, g)) => Role::Away(away, g),
+                        None => return,
+                    }
+                }
+                (what, _) => unreachable!("{what:?} does not fit"),
+            };
+            witness.put(who, role);
+        });
+    }
+
+    fn bed(&self, who: Who) -> Bed {
+        if let Who::M(m) = who
+            && self.stage.has_suspended(&name(m))
+        {
+            return Bed::Suspended;
+        }
+        if let Some(&puppet) = self.asleep.get(&who) {
+            return Bed::Asleep(self.stage.is_woken(puppet));
+        }
+        match self.witness.book().roles.get(&who) {
+            None => Bed::Nowhere,
+            Some(Role::Runs(worker, g)) => Bed::Runs {
+                g: g.id(),
+                p: worker.p().index(),
+                should_yield: self.sched.should_yield(worker),
+                is_preempted: self.sched.is_preempted(worker),
+            },
+            Some(Role::Away(_, g)) => Bed::Away(g.id()),
+            Some(Role::HasStopped(..)) => Bed::HasStopped,
+        }
+    }
+
+    /// What is to be seen of it after the last move.
+    pub fn seen_now(&self) -> Seen {
+        let outside = (0..OUTSIDERS).map(Who::Outsider).chain([Who::Closer]);
+        let events = self.witness.book().events.clone();
+        Seen {
+            events,
+            ms: (0..self.ms).map(|m| self.bed(Who::M(m))).collect(),
+            outside: outside.map(|who| self.bed(who)).collect(),
+            can_start_m: self.sched.can_start_m(),
+            snapshot: self.sched.snapshot(),
+        }
+    }
+}
+
+fn name(m: usize) -> String {
+    format!("spinpark-m{m}")
+}

@@ -1,0 +1,38 @@
+//! The whole scheduler, told from plain lists: what each operation answers, and who is where after it.
+//!
+//! The kernel plays on [`Puppets`](crate::hosts::puppets::Puppets): one moves at a time, until it falls asleep. So between two
+//! moves everybody who has begun runs a G, sleeps, is in a system call, or has stopped the world; and [`Model`] can say
+//! exactly what the next move does. What is sampled at random is part of the move.
+//!
+//! | file | holds |
+//! |------|-------|
+//! | `moves` | what can be moved, what happens, what is seen |
+//! | `model` | the lists |
+//! | `look` | who looks for a G: the order of the places |
+//! | `hands` | whose P is whose: waking, sleeping, handing on, deadlock |
+//! | `away` | system calls, bound Gs, and the monitor's rule |
+//! | `world` | stopping the world, the line, the safepoint, more or fewer Ps, the end |
+//! | `play` | a move is made; which there are |
+//! | `sum` | what must hold of the lists themselves |
+//! | `kernel`, `witness` | the same moves, made with the kernel; what is seen of it |
+//! | `compare` | both, side by side |
+//! | `wrong` | rules that are wrong, to see that they are refuted |
+
+mod away;
+mod compare;
+mod hands;
+mod kernel;
+mod look;
+mod model;
+mod moves;
+mod play;
+mod sum;
+mod witness;
+mod world;
+mod wrong;
+
+pub use compare::{both, play, to_the_end};
+pub use kernel::Kernel;
+pub use model::{Model, Theme};
+pub use moves::{Bed, Ev, Item, Move, Numbers, Seen, What, Who};
+pub use wrong::Wrong;

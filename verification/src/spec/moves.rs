@@ -1,0 +1,298 @@
+//! What can be moved, what happens in a move, and what is seen after it.
+
+use spinpark::host::Nanos;
+use spinpark::kernel::protocol::locked::{Wake, Woken};
+use spinpark::kernel::protocol::sources::{SearchOrder, Source};
+use spinpark::kernel::protocol::syscall::Way;
+use spinpark::kernel::sched::config::Config;
+use spinpark::kernel::sched::snapshot::Snapshot;
+
+/// So many parties outside of the scheduler may stop its world.
+pub(super) const OUTSIDERS: usize = 2;
+
+/// The scheduler's numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Numbers {
+    /// Ps at first.
+    pub procs: usize,
+    /// More that there may be.
+    pub spare: usize,
+    /// Gs in a ring: 2 to this power.
+    pub ring_log: u32,
+    /// Is the global queue searched before the other Ps' rings?
+    pub global_first: bool,
+    /// One dispatch in so many is the global queue's.
+    pub global_every: u32,
+    /// So many in a row from `runnext`.
+    pub inherit_at_most: u32,
+    /// So often around the other Ps.
+    pub steal_passes: u32,
+    /// Ms that there may be,
+    pub max_ms: usize,
+    /// and so many more while so many are detached.
+    pub max_detached: usize,
+}
+
+impl Numbers {
+    /// How many Gs a ring holds.
+    pub fn ring(&self) -> usize {
+        1 << self.ring_log
+    }
+
+    /// For how many Ps there is a place.
+    pub fn capacity(&self) -> usize {
+        self.procs + self.spare
+    }
+
+    /// For how many Ms there is a number.
+    pub fn ms(&self) -> usize {
+        self.max_ms + self.max_detached
+    }
+
+    /// For the kernel.
+    pub fn config(&self) -> Config {
+        Config {
+            procs: self.procs,
+            max_procs: self.capacity(),
+            ring: self.ring(),
+            order: if self.global_first { SearchOrder::GlobalFirst } else { SearchOrder::StealFirst },
+            global_every: self.global_every,
+            inherit_at_most: self.inherit_at_most,
+            steal_passes: self.steal_passes,
+            max_ms: self.max_ms,
+            max_detached: self.max_detached,
+            ..Config::default()
+        }
+    }
+}
+
+/// Who moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Who {
+    /// The M of this number.
+    M(usize),
+    /// Somebody outside, who stops the world.
+    Outsider(usize),
+    /// Who closes the scheduler.
+    Closer,
+}
+
+/// A move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Move {
+    /// What is done.
+    pub what: What,
+    /// What is sampled at random in it, see [`draw`](crate::hosts::puppets::draw).
+    pub lot: u64,
+}
+
+/// What is done. An M that is named by its number runs a G, unless it is said otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum What {
+    /// A fresh G is submitted from outside.
+    Submit,
+    /// A source gets so many fresh Gs, and wakes.
+    Arrive(usize),
+    /// From now on a source expects Gs, or does not, and wakes.
+    Expect(bool),
+    /// The same, and tells nobody.
+    ExpectSilently(bool),
+    /// Who was asked for begins, who was woken goes on.
+    GoOn(Who),
+    /// Who sleeps wakes spuriously.
+    Stir(Who),
+    /// The G of the M readies a fresh one.
+    Ready(usize),
+    /// The first M is started, as whoever makes a scheduler does.
+    Begin,
+    /// The G of the M is over; what is next?
+    Next(usize),
+    /// The same, but first by the shortest way.
+    NextLocal(usize),
+    /// The G of the M goes behind what waits under the same P; what is next?
+    GoYield(usize),
+    /// The G of the M goes behind all others; what is next?
+    Yield(usize),
+    /// The G of the M, which is bound to it, yields if it is asked to.
+    YieldBound(usize),
+    /// It enters a system call that may be short.
+    Enter(usize),
+    /// It runs on, and is taken for one in a system call.
+    Interrupt(usize),
+    /// It enters one that is known to block.
+    Block(usize),
+    /// The G of the M, which goes on without a P, enters a system call. Is that known to block?
+    EnterDetached(usize, bool),
+    /// Somebody asks whether anybody waits for ever.
+    LookForDeadlock,
+    /// The M, in a system call, comes back.
+    Exit(usize),
+    /// The same, with a G that is bound to it.
+    ExitBound(usize),
+    /// The G, which is bound to its M, waits.
+    Park(usize, Wake),
+    /// Whoever is bound to the M is readied, from outside.
+    ReadyBound(usize),
+    /// The M ends with the G that is bound to it.
+    End(usize),
+    /// The monitor looks, so much later.
+    Tick(Nanos),
+    /// The world is to stop.
+    Stop(Who),
+    /// Who has stopped the world starts it.
+    Start(Who),
+    /// Who has stopped the world wants so many Ps.
+    Resize(Who, usize),
+    /// A function is run once under each P.
+    ForEachP(Who),
+    /// So many threads are refused from now on.
+    Refuse(usize),
+    /// The scheduler is closed.
+    Close,
+}
+
+/// What waits in a queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Item {
+    /// A G.
+    G(u64),
+    /// The ticket of the G that is bound to this M.
+    Ticket(usize),
+}
+
+/// What happens in a move: the kernel's events, with plain numbers, and what comes back from its functions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Ev {
+    Queued(Option<usize>, Item),
+    /// To run next under this P.
+    QueuedNext(usize, Item),
+    Found {
+        m: usize,
+        p: usize,
+        item: Item,
+        from: Source,
+        /// Was it to run next?
+        next: bool,
+    },
+    Stole {
+        m: usize,
+        p: usize,
+        victim: usize,
+        gs: usize,
+    },
+    /// The source gives what it has, to this P.
+    Gives(Option<usize>),
+    Spinning(usize),
+    /// The M no longer looks: it has found something, or gives up.
+    Sought(usize),
+    /// The M, which had none, has this P.
+    Got {
+        m: usize,
+        p: usize,
+    },
+    /// The M is to look for work.
+    Called(usize),
+    /// The M is in a system call. Is that known to block?
+    Entered {
+        m: usize,
+        p: usize,
+        blocks: bool,
+    },
+    /// The M gives its P to others. Does its G wait?
+    Left {
+        m: usize,
+        p: usize,
+        waits: bool,
+    },
+    Idled {
+        m: usize,
+        p: usize,
+    },
+    Slept {
+        m: usize,
+        sleeping: usize,
+        alive: usize,
+    },
+    Woken(usize),
+    Starting(usize),
+    Refused,
+    Returned {
+        m: usize,
+        p: usize,
+        way: Way,
+    },
+    Retaken(usize),
+    /// The G under this P is asked to yield. For the first time?
+    Preempt(usize, bool),
+    /// It cannot be detached: as many as may be are.
+    Undetachable(usize),
+    Held(usize),
+    /// This P is idle.
+    Listed(usize),
+    Stopped,
+    Started(usize),
+    Deadlock(usize, Woken),
+    Exited(usize),
+    Gone {
+        sleeping: usize,
+        alive: usize,
+    },
+    /// The safepoint's function was run under this P.
+    Ran(usize),
+    /// The wait of the M's G is over.
+    WaitOver(usize, Woken),
+    /// There were so many Ps.
+    Were(usize),
+    /// Could the first M be started?
+    Began(bool),
+    /// Did the monitor's tick retake a P?
+    Ticked(bool),
+    /// The G was not taken: the scheduler is closed.
+    TurnedAway(u64),
+    /// A G that was left when the scheduler was closed.
+    Over(Item),
+    /// There is no room for so many Ps.
+    NoRoom(usize),
+}
+
+/// Where somebody is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bed {
+    /// Not there.
+    Nowhere,
+    /// Its thread was asked for.
+    Suspended,
+    /// It sleeps. Was it woken?
+    Asleep(bool),
+    /// It runs a G under a P. Is that asked to yield: because the P is wanted, or because it has run for long?
+    Runs {
+        /// The G.
+        g: u64,
+        /// The P.
+        p: usize,
+        /// For either reason.
+        should_yield: bool,
+        /// For the second.
+        is_preempted: bool,
+    },
+    /// It is in a system call, with its G.
+    Away(u64),
+    /// It has stopped the world.
+    HasStopped,
+}
+
+/// What is seen after a move.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seen {
+    /// What happened in it.
+    pub events: Vec<Ev>,
+    /// Each M.
+    pub ms: Vec<Bed>,
+    /// Those outside, the closer last.
+    pub outside: Vec<Bed>,
+    /// Could an M be had?
+    pub can_start_m: bool,
+    /// The scheduler.
+    pub snapshot: Snapshot,
+}

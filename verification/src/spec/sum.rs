@@ -1,0 +1,65 @@
+//! What must hold of the lists themselves, whatever the kernel says: a model that makes the same mistake as the kernel
+//! would agree with it.
+
+use crate::spec::model::{At, M, Model, NextP};
+use crate::spec::moves::Item;
+use spinpark::kernel::protocol::locked::Wake;
+
+impl Model {
+    /// What does not add up, if anything.
+    pub(super) fn fault(&self) -> Option<String> {
+        let ps = (0..self.procs).map(|p| (p, self.owners(p))).find(|(_, owners)| *owners != 1);
+        let gs = (1..self.next_g).map(|g| (g, self.holders(g))).find(|(_, holders)| *holders > 1);
+        if let Some((p, owners)) = ps {
+            return Some(format!("P{p} has {owners} owners"));
+        } else if let Some((g, holders)) = gs {
+            return Some(format!("G{g} is in {holders} places"));
+        } else if self.ps.iter().any(|p| p.ring.len() > self.numbers.ring()) {
+            return Some("a ring holds more than it can".to_owned());
+        } else if self.idle.iter().any(|&p| self.ps[p].len() > 0) {
+            return Some("an idle P holds Gs".to_owned());
+        } else if self.spinning_ms != self.wakes_of_spinning_ms() {
+            return Some(format!("{} are counted as looking", self.spinning_ms));
+        } else if let Some(m) = self.overdue() {
+            return Some(format!("M{m} waits, though nobody can ready it"));
+        }
+        None
+    }
+
+    fn owners(&self, p: usize) -> usize {
+        let owns = |m: &&M| {
+            matches!(m.at, At::Runs { p: its, .. } if its == p)
+                || matches!(m.nextp, Some(NextP::Run { p: its, .. }) if its == p)
+        };
+        let listed = self.idle.iter().chain(&self.held).filter(|&&other| other == p).count();
+        listed + usize::from(self.ps[p].in_call_of.is_some()) + self.ms.iter().filter(owns).count()
+    }
+
+    fn holders(&self, g: u64) -> usize {
+        let has = |m: &&M| match m.at {
+            At::Runs { g: its, .. } | At::Away { g: its, .. } | At::Stops { g: its, .. } => its == g,
+            At::Yielded { g: its, .. } | At::Waits(its) | At::Returns { g: its, .. } => its == g,
+            At::Nowhere | At::Suspended | At::Rests => false,
+        };
+        let queues = self.ps.iter().flat_map(|p| p.next.iter().chain(&p.ring)).chain(&self.global);
+        let arrived = self.arrived.iter().flatten().filter(|&&other| other == g).count();
+        queues.filter(|&&item| item == Item::G(g)).count() + arrived + self.ms.iter().filter(has).count()
+    }
+
+    /// Between two moves nobody looks but those who have yet to begin.
+    fn wakes_of_spinning_ms(&self) -> usize {
+        self.ms.iter().filter(|m| matches!(m.nextp, Some(NextP::Run { spins: true, .. }))).count()
+    }
+
+    /// Somebody who waits for others of the same scheduler, when nothing at all can move any more.
+    fn overdue(&self) -> Option<usize> {
+        let may_arrive = self.expects || !self.arrived.is_empty() || !self.global.is_empty();
+        let moves = |m: &M| m.nextp.is_some() || !matches!(m.at, At::Nowhere | At::Rests | At::Waits(_));
+        let is_still = !self.ms.iter().any(moves) && self.line.is_empty() && !self.is_closed;
+        if !is_still || may_arrive || self.is_hidden {
+            return None;
+        }
+        let all_inside = self.waiting.iter().all(|(_, wake)| *wake == Wake::Inside);
+        self.waiting.first().filter(|_| all_inside).map(|(m, _)| *m)
+    }
+}
