@@ -10,7 +10,7 @@
 //! use spinpark::kernel::sched::config::Config;
 //! use spinpark::kernel::sched::Sched;
 //! use spinpark_verification::models::common::g;
-//! use spinpark_verification::staged::{self, Staged};
+//! use spinpark_verification::hosts::staged::{self, Staged};
 //!
 //! let sched = Sched::<Staged>::new(Config::default(), (), staged::enter)?;
 //! sched.submit(g(1)).expect("it is open");

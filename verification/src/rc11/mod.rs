@@ -45,7 +45,7 @@
 //! ```
 //! use spinpark::host::{Host, Word};
 //! use spinpark_verification::rc11::{self, Config, PlainCell, Rc11};
-//! use spinpark_verification::stage::{Cell, ModelHost};
+//! use spinpark_verification::hosts::model_host::{Cell, ModelHost};
 //! use std::sync::{Arc, atomic::Ordering::{self, Acquire, Relaxed, Release}};
 //!
 //! fn locked<H: Host>(lock: &H::Word, unlock: Ordering, f: impl FnOnce()) {

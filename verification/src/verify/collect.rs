@@ -1,10 +1,10 @@
 //! From what was run to the record of it, and back to the table.
 
 use crate::schedule;
-use spinpark_verification::engine::{self, Engine, Outcome, Script, Verdict};
+use spinpark_verification::engines::{self, Engine, Outcome, Script, Verdict};
 use spinpark_verification::job::Order;
 use spinpark_verification::museum::{self, Exhibit, Source};
-use spinpark_verification::mutant::{self, Mutation, source_line};
+use spinpark_verification::mutation::mutant::{self, Mutation, source_line};
 use spinpark_verification::publish::record::{
     ExhibitRecord, FORMAT, Fate, MutantRecord, Picture, Record, RunRecord, Sort,
 };
@@ -53,7 +53,7 @@ pub(crate) fn drawn(order: &Order, outcome: &Outcome, with_graph: bool) -> Optio
     let columns = schedule(order, outcome).map(|schedule| schedule.picture()).unwrap_or_default();
     let svg = match &failure.script {
         Some(Script::Graph(graph)) if with_graph => {
-            order.job().and_then(|job| engine::draw(job, graph)).ok().flatten().map(|picture| picture.svg())
+            order.job().and_then(|job| engines::draw(job, graph)).ok().flatten().map(|picture| picture.svg())
         }
         _ => None,
     };

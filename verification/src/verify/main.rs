@@ -12,18 +12,18 @@ mod survivors;
 use clap::{Args, Parser, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 use spinpark_verification::command_line::{self, Stop};
-use spinpark_verification::engine::{self, Engine, Failure, Outcome, Script, Verdict};
+use spinpark_verification::engines::{self, Engine, Failure, Outcome, Script, Verdict};
 use spinpark_verification::job::{self, Event, Order};
 use spinpark_verification::litmus;
 use spinpark_verification::litmus::model::MemoryModel;
 use spinpark_verification::litmus::report::Answer;
 use spinpark_verification::litmus::run::LitmusEngine;
 use spinpark_verification::model::{self, Model, Run};
-use spinpark_verification::mutant::{self, Mutant};
+use spinpark_verification::mutation::mutant::{self, Mutant};
+use spinpark_verification::mutation::trial::{self, Switches};
 use spinpark_verification::output::{self, print};
 use spinpark_verification::report::{self, Kill, Row};
 use spinpark_verification::schedule::{Replayed, Schedule};
-use spinpark_verification::trial::{self, Switches};
 use std::ffi::OsString;
 use std::fs;
 use std::io::IsTerminal;
@@ -377,7 +377,7 @@ fn picture(file: &Path, svg: Option<&Path>) -> Result<(), Stop> {
     let job = order.job().map_err(does_not_fit)?;
     // What the model says when it fails is in the picture.
     std::panic::set_hook(Box::new(|_| ()));
-    let Some(picture) = engine::draw(job, graph).map_err(does_not_fit)? else {
+    let Some(picture) = engines::draw(job, graph).map_err(does_not_fit)? else {
         return Err(Stop::BadInput("it no longer fails: the code has changed since it was written".to_owned()));
     };
     print(&picture.columns());

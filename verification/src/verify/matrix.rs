@@ -3,12 +3,12 @@
 use crate::proptest;
 use crate::survivors::{self, Survivors};
 use serde::{Deserialize, Serialize};
-use spinpark_verification::engine::{Engine, Outcome, Verdict};
+use spinpark_verification::engines::{Engine, Outcome, Verdict};
 use spinpark_verification::job::{Order, drain};
 use spinpark_verification::model::{self, Model};
-use spinpark_verification::mutant::source_line;
+use spinpark_verification::mutation::mutant::source_line;
+use spinpark_verification::mutation::trial::{self, End, Mistake, Seen, Trial, Word};
 use spinpark_verification::publish::record::{Fate, MutantRecord, Sort};
-use spinpark_verification::trial::{self, End, Mistake, Seen, Trial, Word};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, mpsc};

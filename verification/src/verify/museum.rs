@@ -5,7 +5,7 @@ use clap::Args;
 use spinpark_verification::job::Order;
 use spinpark_verification::model;
 use spinpark_verification::museum::Exhibit;
-use spinpark_verification::mutant::Mutant;
+use spinpark_verification::mutation::mutant::Mutant;
 use spinpark_verification::output::{self, print};
 use spinpark_verification::publish::record::{ExhibitRecord, Fate};
 use spinpark_verification::report::{self, Kill};

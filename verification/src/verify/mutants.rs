@@ -10,7 +10,7 @@ use crate::{
 use clap::{Args, ValueEnum};
 use spinpark_verification::fnv;
 use spinpark_verification::model::{self, Model};
-use spinpark_verification::mutant::{self, Mutant};
+use spinpark_verification::mutation::mutant::{self, Mutant};
 use spinpark_verification::publish;
 use spinpark_verification::publish::record::{Fate, MutantRecord, Sort, lost_kills, verdicts};
 use spinpark_verification::report;

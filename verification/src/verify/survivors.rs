@@ -1,7 +1,7 @@
 //! `survivors.toml`: mistakes that live, each with its reason; and `open-steps.txt`: those that nobody has explained yet.
 
 use serde::Deserialize;
-use spinpark_verification::mutant::line_of;
+use spinpark_verification::mutation::mutant::line_of;
 use spinpark_verification::publish::record::{Fate, MutantRecord, Sort};
 use std::collections::BTreeSet;
 
