@@ -34,7 +34,7 @@
 //! 3. [`kernel::protocol::spinning`], if you read one room only: who looks for work, and who must be woken to look.
 //! 4. `runtime`: the host that is real; futures and closures as Gs.
 //!
-//! In words: docs/tour.md follows one G from `go` to done. docs/go.md maps Go's functions to these.
+//! In words: docs/guide/tour.md follows one G from `go` to done. docs/guide/coming-from-go.md maps Go's functions to these.
 //!
 //! # Invariants
 //!
@@ -85,14 +85,14 @@
 //! | `syscall-word` | an M leaves its P in its word | who takes it out ([`syscall`](kernel::protocol::syscall)) |
 //! | `syscall/stop` | leave the P in its word, StoreLoad, read `wanted` | set `wanted`, StoreLoad, read the words ([`syscall`](kernel::protocol::syscall), [`stw`](kernel::protocol::stw), [`safepoint`](kernel::protocol::stw::safepoint)) |
 //!
-//! Numbers, and what checks each of them: docs/invariants.md. What nothing checks: docs/caveats.md.
+//! Numbers, and what checks each of them: docs/reference/invariants.md. What nothing checks: docs/reference/caveats.md.
 //!
 //! # Unsafe code
 //!
 //! In six files of the runtime: `task.rs`, where a closure becomes a G's number and a number its closure; `goroutine.rs` and
 //! `stack.rs`, the frame and the memory of a goroutine's stack; `signal.rs`, the handlers; and, one call each,
 //! `netpoll/source.rs`, where the system's poller learns of a socket, and `sim/fiber.rs`, where a simulated thread is left
-//! in its middle. Elsewhere it is denied, in the kernel forbidden. docs/unsafe.md lists every block with its argument. One
+//! in its middle. Elsewhere it is denied, in the kernel forbidden. docs/reference/unsafe.md lists every block with its argument. One
 //! public function is unsafe: `Builder::stackful_goroutines`, whose contract stands there.
 //!
 //! # Features
@@ -101,7 +101,7 @@
 //!   yours.
 //! * `hyper`: what hyper 1 wants of a runtime, in the module of that name.
 //! * `tracing`: a span for each task, and events for what the scheduler does, for subscribers of the crate `tracing`. See
-//!   docs/seeing.md.
+//!   docs/guide/seeing.md.
 //!
 //! Rust 1.88 or later, and a target with 64-bit atomics.
 

@@ -536,7 +536,7 @@ mod a_hog {
         let worst = ticker.join().expect("a value");
         end.store(true, SeqCst);
         hogs.into_iter().for_each(|hog| hog.join().expect("a value"));
-        // 25 ms on a machine that does nothing else; see docs/performance.md.
+        // 25 ms on a machine that does nothing else; see docs/evidence/performance.md.
         assert!(worst < Duration::from_millis(500), "a tick came {worst:?} late");
     }
 

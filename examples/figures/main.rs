@@ -1,4 +1,4 @@
-//! Draws figures 3 to 17 of docs/figures.md, each from the trace of a run.
+//! Draws figures 3 to 17 of docs/guide/figures.md, each from the trace of a run.
 //!
 //! `cargo run --example figures [DIR]`; without a directory into docs/pictures/figures.
 

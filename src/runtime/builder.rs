@@ -359,7 +359,7 @@ impl Builder {
     /// The file is written by a thread of its own, a tenth of a second behind at most, and is complete when the runtime was
     /// [shut down](Runtime::shutdown) or dropped; without its end it can be looked at too. If the disk is slower than the
     /// runtime, the runtime waits. If it is full, a line on standard error says so, and the runtime goes on. What it
-    /// costs: docs/seeing.md.
+    /// costs: docs/guide/seeing.md.
     pub fn trace(mut self, path: impl Into<PathBuf>) -> Self {
         self.watchers.path = Some(path.into());
         self

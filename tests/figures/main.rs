@@ -1,5 +1,5 @@
 //! Figures 3 to 17 of the document this project began with (a text on Go's scheduler), played on the runtime and told by
-//! its trace. docs/figures.md shows them.
+//! its trace. docs/guide/figures.md shows them.
 //!
 //! Where the figures and the runtime part, the comment says so. Ms and Ps have the figures' numbers: M1 is the trace's M0.
 

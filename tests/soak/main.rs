@@ -1,5 +1,5 @@
 //! Random programs over the public API, on real cores, in processes of their own; what fails is shrunk, and kept. What it
-//! plays and what it has found: docs/soak.md.
+//! plays and what it has found: docs/evidence/soak.md.
 
 #[cfg(target_os = "linux")]
 mod api;

@@ -25,7 +25,7 @@ use Try::{Cargo, Fails, InCi, No, Verify};
 
 const WHOLE: &str = "cargo verify --against verification/record.json";
 const PEERS: &str =
-    "a workspace of its own, with other runtimes in it; it is built and run by hand, for docs/performance.md";
+    "a workspace of its own, with other runtimes in it; it is built and run by hand, for docs/evidence/performance.md";
 const MUTATED: &str = "it builds the mutated kernel first, and tries each step: half an hour";
 const BENCH: &str = "a bench: minutes on a quiet machine. `cargo clippy --all-targets` compiles it";
 const FUZZERS: &str = "needs nightly Rust and libFuzzer";
@@ -63,10 +63,10 @@ const SHOWN: &[(&str, Try)] = &[
     ("cargo peers --help", No(PEERS)),
     ("cargo peers --quick", No(PEERS)),
     ("cargo peers --json FILE", No(PEERS)),
-    ("cargo peers --markdown=docs/performance.md", No(PEERS)),
+    ("cargo peers --markdown=docs/evidence/performance.md", No(PEERS)),
     ("cargo peers --once ROW CONTENDER", No(PEERS)),
-    ("cargo peers echo sparse pread yield_one --calls --markdown=docs/performance.md", No(PEERS)),
-    ("cargo peers queue yield spawn_ --instructions --markdown=docs/performance.md", No(PEERS)),
+    ("cargo peers echo sparse pread yield_one --calls --markdown=docs/evidence/performance.md", No(PEERS)),
+    ("cargo peers queue yield spawn_ --instructions --markdown=docs/evidence/performance.md", No(PEERS)),
     ("cargo peers yield spawn --rounds 31", No(PEERS)),
     ("cargo build --release --manifest-path benches/peers/Cargo.toml", No(PEERS)),
     ("cargo bench --manifest-path benches/peers/Cargo.toml --", No(PEERS)),
@@ -82,7 +82,7 @@ const SHOWN: &[(&str, Try)] = &[
     ("cargo test -p spinpark-verification --test liveness", InCi("cargo test")),
     ("LITMUS=write cargo test -p spinpark-verification --test litmus_files", No("it writes the expectations anew")),
     ("PICTURES=write cargo test -p spinpark-verification --test pictures", No("it writes the expectations anew")),
-    // docs/soak.md
+    // docs/evidence/soak.md
     ("cargo test --test soak", InCi("cargo test")),
     ("SPINPARK_SOAK_SECONDS=3600 cargo test --release --test soak", No("an hour; `.ci/run` has 30 seconds of it")),
     ("cargo test --test soak -- --help", Cargo("test --quiet --test soak -- --help")),
@@ -158,7 +158,7 @@ const SHOWN: &[(&str, Try)] = &[
     ),
     ("cargo verify litmus verification/litmus/SB+rlx.litmus", Verify(0, "litmus verification/litmus/SB+rlx.litmus")),
     ("cargo verify museum", InCi("cargo verify museum")),
-    ("cargo verify museum --guide docs/museum.md", Verify(0, "museum 45867 --guide museum.md")),
+    ("cargo verify museum --guide docs/evidence/museum.md", Verify(0, "museum 45867 --guide museum.md")),
     ("cargo verify museum NAME", Verify(0, "museum 45867 --seed 2 --jobs 1 --json museum.json")),
     ("cargo verify museum [NAME…]", Verify(0, "museum tokio --list")),
     ("cargo verify mutants", Verify(0, "mutants g --sort variant")),
@@ -236,8 +236,10 @@ fn documents() -> Vec<PathBuf> {
         .collect::<Vec<_>>();
     files.push(root().join("proptests/fuzz/README.md"));
     files.push(root().join("verification/spin/README.md"));
-    let docs = fs::read_dir(root().join("docs")).expect("there are documents");
-    files.extend(docs.map(|entry| entry.expect("it can be read").path()));
+    for folder in ["docs", "docs/guide", "docs/reference", "docs/evidence"] {
+        let docs = fs::read_dir(root().join(folder)).expect("there are documents");
+        files.extend(docs.map(|entry| entry.expect("it can be read").path()));
+    }
     files.retain(|file| file.extension().is_some_and(|extension| extension == "md"));
     files
 }

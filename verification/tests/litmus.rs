@@ -195,7 +195,7 @@ mod loom_is_what_we_say_it_is {
 
     #[test]
     fn incomplete_when_a_thread_reads_and_then_writes() {
-        // `0` or `1` may be read; if loom finds both now, docs/caveats.md and this test are out of date.
+        // `0` or `1` may be read; if loom finds both now, docs/reference/caveats.md and this test are out of date.
         assert_eq!(outcomes(program!(read_then_write), Engine::Loom).len(), 1);
     }
 }
@@ -233,7 +233,10 @@ mod marks_mend_it {
             engines::run(job, &engines::silent()).outcomes.into_keys().collect::<BTreeSet<_>>()
         };
         let all = reached(Engine::Sc);
-        assert!(reached(Engine::Loom).len() < all.len(), "loom finds them all now: docs/caveats.md is out of date");
+        assert!(
+            reached(Engine::Loom).len() < all.len(),
+            "loom finds them all now: docs/reference/caveats.md is out of date"
+        );
         assert_eq!(reached(Engine::LoomApart), all);
     }
 }

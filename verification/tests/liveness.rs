@@ -1,5 +1,5 @@
 //! That every submitted G runs, checked by Spin on an abstract model of who looks, wakes and sleeps; and that the model
-//! is one of this kernel: what the kernel tells its observer, the model can do. See docs/liveness.md.
+//! is one of this kernel: what the kernel tells its observer, the model can do. See docs/evidence/liveness.md.
 
 #[path = "liveness/kernel.rs"]
 mod kernel;

@@ -1,4 +1,4 @@
-//! The pictures in docs/counterexample-pictures.md are what the checker finds today.
+//! The pictures in docs/evidence/counterexample-pictures.md are what the checker finds today.
 //!
 //! After a change that is meant: `PICTURES=write cargo test -p spinpark-verification --test pictures`.
 

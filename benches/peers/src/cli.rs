@@ -43,7 +43,7 @@ One worker thread, but for the rows that end in _2: they have two.
   cargo peers                                     all rows: some minutes
   cargo peers --quick                             only to see that all of them run
   cargo peers yield spawn --contender tokio --contender spinpark
-  cargo peers --markdown=docs/performance.md      writes the tables into the page
+  cargo peers --markdown=docs/evidence/performance.md      writes the tables into the page
   cargo peers queue yield spawn --instructions    by callgrind: the same number every time, or nearly
   cargo peers sparse echo --calls                 by strace: futex, epoll_wait, ...
   cargo peers --once yield_one tokio              one round, no statistics; under a tool: the program `contender`

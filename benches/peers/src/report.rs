@@ -336,7 +336,7 @@ mod tests {
 
         #[test]
         fn in_the_docs_has_marks_for_every_row() {
-            let page = include_str!("../../../docs/performance.md");
+            let page = include_str!("../../../docs/evidence/performance.md");
             let names = ROWS.iter().map(|row| row.name).chain(["machine", "instructions", "calls"]);
             for name in names {
                 put_between_marks(page, name, "").unwrap_or_else(|error| panic!("{error}"));

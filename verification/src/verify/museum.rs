@@ -21,7 +21,7 @@ pub(crate) struct Asked {
     /// Only lists them.
     #[arg(long)]
     list: bool,
-    /// Also writes the guide through the museum to this file, in Markdown: `docs/museum.md`.
+    /// Also writes the guide through the museum to this file, in Markdown: `docs/evidence/museum.md`.
     #[arg(long, value_name = "FILE")]
     guide: Option<PathBuf>,
     #[command(flatten)]
@@ -117,7 +117,7 @@ faithful variant of the code that had it. Each is caught by a model, on the engi
 model holds on the same engine.
 
 `cargo verify museum` plays them all, in seconds; `cargo verify museum NAME` shows one with its schedule. This page is
-written by `cargo verify museum --guide docs/museum.md`.
+written by `cargo verify museum --guide docs/evidence/museum.md`.
 
 What is told of a bug is marked: *read* where we have read the issue, the fix or the code; *told* where we only have it
 from others; *our reading* where what happened is known, and the mechanism is what we make of it.

@@ -14,7 +14,7 @@ use std::{fs, thread};
 const SOON: f64 = 1.5;
 
 /// The page with the table, from where the tests are.
-const PAGE: &str = "../../docs/litmus.md";
+const PAGE: &str = "../../docs/evidence/litmus.md";
 
 const ENGINES: [LitmusEngine; 2] = [LitmusEngine::Loom, LitmusEngine::LoomApart];
 
@@ -199,7 +199,10 @@ fn page() -> (String, String) {
 #[test]
 fn the_page_has_the_table() {
     let (page, wanted) = page();
-    assert!(is_wish_to_write() || page == wanted, "docs/litmus.md is out of date: LITMUS=write makes its table anew");
+    assert!(
+        is_wish_to_write() || page == wanted,
+        "docs/evidence/litmus.md is out of date: LITMUS=write makes its table anew"
+    );
 }
 
 #[test]

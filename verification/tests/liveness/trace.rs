@@ -1,7 +1,7 @@
 //! What of a trace the model knows, and writing it down for the model.
 //!
 //! Left out of what the kernel tells: who made a G and why it waits, slices and preemption, the poller, stops, safepoints
-//! and deadlocks, the end of an M. docs/liveness.md has the table.
+//! and deadlocks, the end of an M. docs/evidence/liveness.md has the table.
 
 use spinpark::kernel::protocol::sources::Source;
 use spinpark::kernel::protocol::syscall::Way;

@@ -1,4 +1,4 @@
-//! What the pictures in docs/counterexample-pictures.md show. Its line numbers are in them.
+//! What the pictures in docs/evidence/counterexample-pictures.md show. Its line numbers are in them.
 
 use spinpark::host::{Host, Lock as _, Parker as _, Word as _};
 use spinpark_verification::hosts::model_host::{Cell, ModelHost};

@@ -1,0 +1,126 @@
+//! Who imports whom: the picture in docs/reference/architecture.md, and no circles.
+
+use super::{kernel, sources};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a file of the kernel may import besides `types`, of what is not glue. A room imports no other room.
+const DRAWN: &[(&str, &[&str])] = &[
+    // The reason for a deadlock is said in the words of who waits.
+    ("protocol/deadlock", &["protocol/locked"]),
+    // The places where work can be, and their order.
+    ("protocol/find", &["protocol/sources"]),
+    ("protocol/handoff", &["protocol/sources"]),
+    // What `NEVER` is.
+    ("protocol/netpoll", &["protocol/timers"]),
+    ("protocol/work_source", &["protocol/timers"]),
+    // The test for emptiness, and the bound on overtaking, need both.
+    ("queues/local", &["queues/runnext", "queues/runq"]),
+    ("queues/runq", &["queues/capacity"]),
+];
+
+/// The modules that a text imports below `crate::FOLDER`, as paths of files: the longest that is one.
+fn imported(text: &str, folder: &str, is_file: impl Fn(&str) -> bool) -> BTreeSet<String> {
+    let path = format!("crate::{folder}::");
+    let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let paths = code.flat_map(|line| line.split(path.as_str()).skip(1).map(str::to_owned).collect::<Vec<_>>());
+    let mut found = BTreeSet::new();
+    for path in paths {
+        let end = path.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':')).unwrap_or(path.len());
+        let mut parts: Vec<&str> = path[..end].split("::").filter(|part| !part.is_empty()).collect();
+        while !parts.is_empty() && !is_file(&parts.join("/")) {
+            parts.pop();
+        }
+        if !parts.is_empty() {
+            found.insert(parts.join("/"));
+        }
+    }
+    found
+}
+
+#[test]
+fn are_those_that_are_drawn() {
+    let kernel = kernel();
+    let drawn: BTreeMap<&str, &[&str]> = DRAWN.iter().copied().collect();
+    for (name, text) in kernel.iter().filter(|(name, _)| !name.starts_with("sched")) {
+        let imported = imported(text, "kernel", |path| kernel.contains_key(path));
+        let of_others = |path: &&String| !path.starts_with("types/") && *path != name;
+        let others: BTreeSet<&str> = imported.iter().filter(of_others).map(String::as_str).collect();
+        let allowed: BTreeSet<&str> = drawn.get(name.as_str()).into_iter().copied().flatten().copied().collect();
+        assert!(others == allowed, "{name} imports {others:?} besides `types`, and {allowed:?} is drawn");
+    }
+    for (name, _) in DRAWN {
+        assert!(kernel.contains_key(*name), "{name} is drawn, and is not there");
+    }
+}
+
+#[test]
+fn of_the_kernel_reach_no_std_and_no_runtime() {
+    for (name, text) in &kernel() {
+        let code = text.lines().map(str::trim_start).filter(|line| !line.starts_with("//"));
+        for line in code {
+            let strays = ["use std::", "crate::runtime", "use tokio", "use loom"];
+            assert!(!strays.iter().any(|stray| line.contains(stray)), "{name}.rs: {line}");
+        }
+    }
+}
+
+/// Files that can reach each other by imports, in groups of two or more.
+fn circles(imports: &BTreeMap<String, BTreeSet<String>>) -> Vec<BTreeSet<String>> {
+    let reached = |from: &String| {
+        let (mut seen, mut next) = (BTreeSet::new(), vec![from.clone()]);
+        while let Some(file) = next.pop() {
+            for to in imports.get(&file).into_iter().flatten() {
+                if seen.insert(to.clone()) {
+                    next.push(to.clone());
+                }
+            }
+        }
+        seen
+    };
+    let reach: BTreeMap<&String, BTreeSet<String>> = imports.keys().map(|file| (file, reached(file))).collect();
+    let mut found: BTreeSet<BTreeSet<String>> = BTreeSet::new();
+    for (file, to) in &reach {
+        let back = |other: &&String| reach.get(other).is_some_and(|reach| reach.contains(*file));
+        let mut circle: BTreeSet<String> = to.iter().filter(back).cloned().collect();
+        circle.insert((*file).clone());
+        if circle.len() > 1 {
+            found.insert(circle);
+        }
+    }
+    found.into_iter().collect()
+}
+
+/// Who imports whom, among the files of a folder.
+fn among(folder: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let name = |path: &str| {
+        let below = path.trim_start_matches(&format!("src/{folder}/")).trim_end_matches(".rs").to_owned();
+        below.strip_suffix("/mod").map_or(below.clone(), str::to_owned)
+    };
+    let sources = sources(&format!("src/{folder}"));
+    let tests = |path: &str| path.ends_with("/tests.rs") || path.ends_with("/testing.rs");
+    let files: BTreeMap<String, String> =
+        sources.into_iter().filter(|(path, _)| !tests(path)).map(|(path, text)| (name(&path), text)).collect();
+    let imports = |(file, text): (&String, &String)| {
+        let code = text.split("\n#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        let mut to = imported(code, folder, |path| files.contains_key(path));
+        to.remove(file);
+        (file.clone(), to)
+    };
+    files.iter().map(imports).collect()
+}
+
+#[test]
+fn of_the_kernel_make_no_circle() {
+    // The glue is one type, `Sched`, in several files: that is what a circle within `sched` is.
+    let is_glue = |circle: &BTreeSet<String>| circle.iter().all(|file| file.starts_with("sched"));
+    let circles: Vec<_> = circles(&among("kernel")).into_iter().filter(|circle| !is_glue(circle)).collect();
+    assert!(circles.is_empty(), "{circles:?}");
+}
+
+#[test]
+fn that_go_round_are_seen() {
+    let to = |files: &[&str]| files.iter().map(|&file| file.to_owned()).collect::<BTreeSet<_>>();
+    let imports = [("a", to(&["b"])), ("b", to(&["c"])), ("c", to(&["a"])), ("d", to(&["a"]))];
+    let imports = imports.into_iter().map(|(file, to)| (file.to_owned(), to)).collect();
+    assert_eq!(circles(&imports), [to(&["a", "b", "c"])]);
+}

@@ -1,0 +1,61 @@
+//! The books are balanced: what the documents say of the sources is what stands there, who imports whom is what is drawn,
+//! and what the README says was found is what the last recorded run found. A file that is missing fails.
+
+mod every_pair;
+mod every_room;
+mod imports;
+mod sizes;
+mod the_documents;
+mod the_map_to_go;
+mod the_museum;
+mod the_record;
+mod the_weak_memory_checker;
+mod unsafe_code;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn read(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// The files in a folder of the project and below it: their paths below `root`, in order.
+fn files(folder: &str) -> Vec<String> {
+    let entries = fs::read_dir(root().join(folder)).unwrap_or_else(|error| panic!("{folder}: {error}"));
+    let mut found = Vec::new();
+    for entry in entries {
+        let entry = entry.expect("it can be read");
+        let path = format!("{folder}/{}", entry.file_name().to_string_lossy());
+        match entry.path().is_dir() {
+            true if path.ends_with("/target") => (),
+            true => found.extend(files(&path)),
+            false => found.push(path),
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The files of Rust in a folder and below it: their paths below `root`, and their texts.
+fn sources(folder: &str) -> BTreeMap<String, String> {
+    files(folder).into_iter().filter(|path| path.ends_with(".rs")).map(|path| (path.clone(), read(&path))).collect()
+}
+
+/// The kernel's files, by the paths of their modules below `kernel`: `protocol/stw` is `protocol/stw/mod.rs`.
+fn kernel() -> BTreeMap<String, String> {
+    let name = |path: &str| {
+        let below = path.trim_start_matches("src/kernel/").trim_end_matches(".rs");
+        below.strip_suffix("/mod").unwrap_or(below).to_owned()
+    };
+    sources("src/kernel").into_iter().map(|(path, text)| (name(&path), text)).collect()
+}
+
+/// Words in backticks.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}

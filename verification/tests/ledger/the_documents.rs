@@ -1,0 +1,198 @@
+//! What the documents name is there: links, paths of files, identifiers.
+
+use super::{files, quoted, read, root};
+use std::collections::BTreeSet;
+
+/// Folders of the project's own text.
+const FOLDERS: [&str; 8] = ["src", "verification", "proptests", "docs", "tests", "examples", "benches", ".ci"];
+
+/// What others call theirs: Go's functions, C's, the system's.
+const OF_OTHERS: &[&str] = &[
+    // Go.
+    "LockOSThread",
+    "SetMaxThreads",
+    "UnlockOSThread",
+    "adjustCgroupGOMAXPROCS",
+    "asyncPreempt",
+    "becomeSpinning",
+    "checkRunqsNoP",
+    "exitsyscallNoP",
+    "exitsyscallTryGetP",
+    "findRunnable",
+    "forcePreemptNS",
+    "gTrackingPeriod",
+    "gcBgMarkWorker",
+    "idlepMask",
+    "mReserveID",
+    "maybeAdd",
+    "netpollBreak",
+    "pidlegetSpinning",
+    "preemptM",
+    "randomEnum",
+    "randomOrder",
+    "runSafePointFn",
+    "selectDone",
+    "startTheWorld",
+    "stealWork",
+    "traceAcquire",
+    "traceRelease",
+    "waitReason",
+    "wakeNetPoller",
+    "wakeTime",
+    // C, Linux, other crates.
+    "__int128",
+    "_exchange",
+    "_store",
+    "_weak",
+    "atomic_compare_exchange",
+    "atomic_flag_clear",
+    "atomic_xchg",
+    "rseq_weak",
+    "rseq_weak2",
+    "smp_mb",
+    "epoll_ctl",
+    "EINTR",
+    "scoped_tls",
+];
+
+/// The documents: their paths, and their texts. The changelog tells of what was.
+fn documents() -> Vec<(String, String)> {
+    let top = ["README.md", "CONTRIBUTING.md"].map(str::to_owned);
+    let below = FOLDERS.iter().flat_map(|folder| files(folder)).filter(|path| path.ends_with(".md"));
+    top.into_iter().chain(below).map(|path| (path.clone(), read(&path))).collect()
+}
+
+/// A text without its blocks of code.
+fn prose(text: &str) -> String {
+    text.split("\n```").step_by(2).collect::<Vec<_>>().join("\n")
+}
+
+/// Is there such a file or folder, seen from the folder of the document `from`?
+fn is_there(from: &str, path: &str) -> bool {
+    let folder = from.rsplit_once('/').map_or("", |(folder, _)| folder);
+    root().join(folder).join(path).exists()
+}
+
+#[test]
+fn link_to_what_is_there() {
+    let mut found = 0;
+    for (path, text) in documents() {
+        for link in prose(&text).split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let target = link.split('#').next().unwrap_or_default();
+            if target.is_empty() || target.contains("://") || target.contains(' ') {
+                continue;
+            }
+            assert!(is_there(&path, target), "{path}: there is no {link}");
+            found += 1;
+        }
+    }
+    assert!(found > 100, "only {found} links");
+}
+
+/// Paths of files as they are written in prose and in comments: `src/kernel/protocol/{spinning,find}.rs`.
+fn paths(text: &str) -> Vec<String> {
+    let ends = |c: char| !(c.is_alphanumeric() || "_-./{},".contains(c));
+    let words = text.split(ends).map(|word| word.trim_end_matches(['.', ',']));
+    let is_path = |word: &&str| {
+        let folder = word.split('/').next().unwrap_or_default();
+        let kinds = [".rs", ".md", ".toml", ".txt", ".json", ".pml", ".litmus"];
+        FOLDERS.contains(&folder) && word.contains('/') && kinds.iter().any(|kind| word.ends_with(kind))
+    };
+    words.filter(is_path).flat_map(spread).collect()
+}
+
+/// `models/{sched,whole}.rs` as two paths.
+pub(super) fn spread(path: &str) -> Vec<String> {
+    let Some((before, (inner, after))) =
+        path.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?)))
+    else {
+        return vec![path.to_owned()];
+    };
+    inner.split(',').map(|part| format!("{before}{part}{after}")).collect()
+}
+
+/// Stands for a name in an explanation.
+const PLACEHOLDERS: [&str; 2] = ["verification/litmus/NAME.litmus", "src/name.rs"];
+
+#[test]
+fn and_comments_name_files_that_are_there() {
+    let sources = FOLDERS.iter().flat_map(|folder| files(folder)).filter(|path| path.ends_with(".rs"));
+    let comments = sources.map(|path| {
+        let text = read(&path);
+        let lines = text.lines().map(str::trim_start).filter(|line| line.starts_with("//"));
+        (path, lines.collect::<Vec<_>>().join("\n"))
+    });
+    let mut found = 0;
+    for (path, text) in documents().into_iter().chain(comments) {
+        for named in paths(&text).into_iter().filter(|named| !PLACEHOLDERS.contains(&named.as_str())) {
+            // A package's own documents name its files from its own folder, too.
+            let package = path.split('/').next().unwrap_or_default();
+            let is_there = root().join(&named).exists() || root().join(package).join(&named).exists();
+            assert!(is_there, "{path}: there is no {named}");
+            found += 1;
+        }
+    }
+    assert!(found > 150, "only {found} paths");
+}
+
+/// Words of the code, comments left out.
+fn words() -> BTreeSet<String> {
+    let is_source = |path: &String| [".rs", ".toml", ".pml", ".litmus", ".css"].iter().any(|end| path.ends_with(end));
+    let sources = FOLDERS.iter().flat_map(|folder| files(folder)).filter(is_source);
+    let mut words = BTreeSet::new();
+    for path in sources.chain(["Cargo.toml".to_owned()]) {
+        // This list is no evidence.
+        if path.ends_with("ledger/the_documents.rs") {
+            continue;
+        }
+        for line in read(&path).lines().filter(|line| !line.trim_start().starts_with("//")) {
+            words.extend(line.split(|c: char| !(c.is_alphanumeric() || c == '_')).map(str::to_owned));
+        }
+    }
+    words
+}
+
+/// Does it look like the name of something in the code: a path, a type, a name of several words?
+fn is_name(text: &str) -> bool {
+    let text = text.trim_end_matches('!').trim_end_matches("()");
+    let parts: Vec<&str> = text.split("::").collect();
+    let is_word = |part: &&str| {
+        part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
+    let has_hump = text.as_bytes().windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
+    let is_type = text.starts_with(|c: char| c.is_ascii_uppercase());
+    parts.iter().all(is_word) && (parts.len() > 1 || text.contains('_') || has_hump || is_type)
+}
+
+#[test]
+fn name_what_is_in_the_sources() {
+    let (words, mut found) = (words(), 0);
+    // Its stories are those of others.
+    for (path, text) in documents().into_iter().filter(|(path, _)| !path.ends_with("museum.md")) {
+        for name in prose(&text).lines().flat_map(|line| quoted(line).map(str::to_owned).collect::<Vec<_>>()) {
+            if !is_name(&name) {
+                continue;
+            }
+            for part in name.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|part| !part.is_empty()) {
+                let is_known = words.contains(part) || OF_OTHERS.contains(&part) || is_made(part);
+                assert!(is_known, "{path}: there is no `{part}` in the sources (`{name}`)");
+                found += 1;
+            }
+        }
+    }
+    assert!(found > 500, "only {found} names");
+}
+
+/// Names that a macro puts together.
+fn is_made(part: &str) -> bool {
+    part.starts_with("any_two_moves_after_")
+}
+
+#[test]
+fn are_read_with_sharp_eyes() {
+    assert!(is_name("RunQueue::put") && is_name("store_load") && is_name("findRunnable") && !is_name("put it"));
+    assert_eq!(paths("see src/kernel/{a,b}.rs, and no/such.rs"), ["src/kernel/a.rs", "src/kernel/b.rs"]);
+    assert!(!words().contains("no_such_word_stands_in_any_source"));
+    assert!(!is_there("docs/README.md", "guide/no-such-page.md"));
+}

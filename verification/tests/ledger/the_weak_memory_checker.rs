@@ -1,0 +1,39 @@
+//! Counts that the prose gives of recorded runs.
+
+use super::{quoted, read, root};
+use spinpark_verification::engines::{Engine, Verdict};
+use spinpark_verification::publish::record::RunRecord;
+use spinpark_verification::{publish, report};
+use std::collections::BTreeSet;
+
+fn runs() -> Vec<RunRecord> {
+    let record = publish::read(&root().join("verification/record.json")).expect("there is a record");
+    record.runs.into_iter().filter(|run| run.engine == Engine::Rc11).collect()
+}
+
+#[test]
+fn proves_as_many_models_as_its_page_says() {
+    let runs = runs();
+    let models: BTreeSet<&str> = runs.iter().map(|run| run.model.as_str()).collect();
+    let is_cut = |model: &&&str| runs.iter().any(|run| run.model == **model && run.verdict == Verdict::Bounded);
+    let cut = models.iter().filter(is_cut).count();
+    let says = format!("Of the {} models, {} are proved on RC11", models.len(), models.len() - cut);
+    let text = read("docs/evidence/weak-memory.md").replace('\n', " ");
+    assert!(text.contains(&format!("{says} within the default run; {cut}, ")), "not so: {says}; {cut}, …");
+}
+
+#[test]
+fn explores_as_many_executions_as_its_page_says() {
+    let (runs, text) = (runs(), read("docs/evidence/weak-memory.md"));
+    let mut compared = 0;
+    for row in text.lines().filter(|line| line.starts_with("| ") && line.ends_with("| proved |")) {
+        let (Some(name), Some(count)) = (quoted(row).next(), row.split('|').nth(2)) else { continue };
+        let name = format!("::{name}");
+        let run = runs.iter().find(|run| run.model.ends_with(&name) && run.verdict == Verdict::Proved);
+        if let Some(run) = run {
+            assert_eq!(count.trim(), report::thousands(run.executions), "{row}");
+            compared += 1;
+        }
+    }
+    assert!(compared >= 4, "only {compared} rows are of models that are recorded as proved");
+}
