@@ -176,7 +176,8 @@ impl Thread {
             }
             let mine =
                 self.role.take(InSyscall::reattach).unwrap_or_else(|| unreachable!("worker: no P after the task"));
-            if self.locks.take().is_locked() {
+            if self.locks.get().is_locked() {
+                // Stays locked to its end: the thread that takes its P over is started from a clean one.
                 return mine.end();
             }
             current = mine;
