@@ -24,9 +24,13 @@ struct Cli {
     /// Only the cases whose names contain one of these.
     #[arg(value_name = "CASE")]
     cases: Vec<String>,
-    /// For how many seconds random programs are played; half of it, with each number of Ps, for ping-pong, 60 at most.
+    /// For how many seconds random programs are played.
     #[arg(long, value_name = "N", env = "SPINPARK_SOAK_SECONDS", default_value_t = 22)]
     seconds: u64,
+    /// For how many seconds eight pairs play ping-pong, with each number of Ps and each kind of goroutine: eight times in
+    /// all. Default: half of `--seconds`, and at most 60; 2 if `--seconds` is at most 30.
+    #[arg(long, value_name = "N", env = "SPINPARK_SOAK_PING_PONG_SECONDS")]
+    ping_pong_seconds: Option<u64>,
     /// The seed; the same seed draws the same programs. Default: from the clock, and printed.
     #[arg(long, value_name = "S", env = "SPINPARK_SOAK_SEED")]
     seed: Option<u64>,
@@ -175,8 +179,8 @@ fn regressions(patience: Duration) -> Result<bool, Stop> {
 
 fn pairs(cli: &Cli) -> bool {
     // Two seconds where the whole may take half a minute.
-    let seconds = if cli.seconds <= 30 { 2.min(cli.seconds) } else { (cli.seconds / 2).min(60) };
-    ping_pong::all(Duration::from_secs(seconds))
+    let default = if cli.seconds <= 30 { 2.min(cli.seconds) } else { (cli.seconds / 2).min(60) };
+    ping_pong::all(Duration::from_secs(cli.ping_pong_seconds.unwrap_or(default)))
 }
 
 fn random_programs(cli: &Cli, patience: Duration) -> Result<bool, Stop> {
