@@ -174,7 +174,8 @@ impl Thread {
                 self.run::<IS_SEEN>(task, address);
             }
             let mine = self.role.take(Left::reattach).unwrap_or_else(|| unreachable!("worker: no P after the task"));
-            if self.locks.take().is_locked() {
+            if self.locks.get().is_locked() {
+                // Stays locked to its end: the thread that takes its P over is started from a clean one.
                 return mine.end();
             }
             post = mine;

@@ -17,6 +17,7 @@ const CASES: &[Case] = &[
     ("a_later_handler_that_calls_ours_is_no_error", replaced_with_a_call),
     ("a_later_handler_that_does_not_call_ours_is_an_error_of_build_and_counted", replaced),
     ("threads_started_by_a_locked_task_are_as_the_first_was", started_by_a_changed_thread),
+    ("threads_started_by_one_that_ends_with_its_task_are_as_the_first_was", started_by_a_changed_thread_that_ends),
     #[cfg(target_env = "gnu")]
     ("in_a_loaded_library_the_handler_asks_for_no_memory", in_a_loaded_library),
 ];
@@ -185,6 +186,21 @@ fn started_by_a_changed_thread() {
         runtime.block_on(task).expect("no deadlock").expect("a value");
         let masks = masks.lock().expect("no panic");
         assert!(masks.iter().all(|mask| mask & bit(libc::SIGUSR1) == 0), "{masks:x?}");
+    }
+}
+
+/// A task bound to its thread blocks a signal there, and ends: its thread ends with it, and starts one for the next task.
+fn started_by_a_changed_thread_that_ends() {
+    for _ in 0..20 {
+        let runtime = runtime();
+        let task = runtime.go(|| {
+            lock_thread().expect("in a task").keep();
+            block(libc::SIGUSR1);
+            spawn(async { blocked() })
+        });
+        let next = runtime.block_on(task).expect("no deadlock").expect("a value");
+        let mask = runtime.block_on(next).expect("no deadlock").expect("a value");
+        assert_eq!(mask & bit(libc::SIGUSR1), 0, "the thread that ended has handed on what it blocked: {mask:x}");
     }
 }
 
