@@ -499,6 +499,49 @@ mod a_system_call {
     }
 }
 
+mod a_stop_of_the_world {
+    use super::*;
+
+    /// The clock says whom it waited for: a dispatch takes a microsecond, and the monitor, which is slow by then, looks every
+    /// five milliseconds.
+    #[test]
+    fn among_threads_that_end_and_system_calls_waits_for_no_look_of_the_monitor() {
+        let stop = || {
+            let before = elapsed().expect("a machine");
+            stop_the_world(|| elapsed().expect("a machine") - before).expect("not nested")
+        };
+        for (n, max_threads) in (0..300).flat_map(|n| [(n, 6), (n, 64)]) {
+            let builder = Runtime::builder().procs(1 + n as usize % 4).max_threads(max_threads);
+            let runtime = builder.preemption(false).deterministic(seed(n)).build().expect("a runtime");
+            // The monitor has looked for long, and slows down.
+            runtime.go(|| pause(50 * MS)).join().expect("no panic");
+            let ends = |n: u32| {
+                runtime.go(move || {
+                    let inner = go(|| lock_thread().expect("in a task").keep());
+                    if n % 3 == 0 {
+                        syscall(|| pause(20 * MS));
+                    }
+                    checkpoint();
+                    lock_thread().expect("in a task").keep();
+                    drop(inner);
+                })
+            };
+            let mut stops = Vec::new();
+            let mut tasks = Vec::new();
+            for n in 0..4 {
+                tasks.extend((0..3).map(|k| ends(3 * n + k)));
+                stops.push(runtime.go(stop));
+            }
+            let before = elapsed().expect("a machine");
+            let outside = runtime.stop_the_world(|| elapsed().expect("a machine") - before).expect("not nested");
+            let took = stops.into_iter().map(|stop| stop.join().expect("no panic")).chain([outside]);
+            let longest = took.max().expect("there are five");
+            assert!(longest < MS, "seed {n}, {max_threads} threads: a stop took {longest:?}");
+            tasks.into_iter().for_each(|task| task.join().expect("no panic"));
+        }
+    }
+}
+
 mod a_wait_without_end {
     use super::*;
 
