@@ -4,7 +4,7 @@
 #![cfg(target_os = "linux")]
 
 use spinpark::chan::bounded;
-use spinpark::{Builder, Handle, JoinError, Runtime, Wait, blocking, go, lock_thread, spawn, syscall, time};
+use spinpark::{Builder, Handle, JoinError, LocalSet, Runtime, Wait, blocking, go, lock_thread, spawn, syscall, time};
 use std::cell::{Cell, RefCell};
 use std::future::pending;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -124,23 +124,59 @@ mod on_its_threads_stack {
         assert_eq!(drawn.len(), count, "a number was drawn twice");
     }
 
+    /// Tasks that are not `Send`, driven by a wait.
+    #[test]
+    fn tasks_of_a_local_set_stay_where_they_were_made() {
+        let runtime = Runtime::builder().procs(4).build().expect("a runtime");
+        let drives = || {
+            let (local, here) = (LocalSet::new(), std::thread::current().id());
+            let moved = Rc::new(Cell::new(0));
+            let tasks: Vec<_> = (0..4)
+                .map(|_| {
+                    let moved = Rc::clone(&moved);
+                    local.spawn_local(async move {
+                        for _ in 0..20 {
+                            time::sleep(Duration::from_micros(50)).await;
+                            moved.set(moved.get() + u32::from(std::thread::current().id() != here));
+                        }
+                    })
+                })
+                .collect();
+            let all = async {
+                for task in tasks {
+                    task.await.expect("no panic");
+                }
+            };
+            local.run_until(all).wait();
+            moved.get()
+        };
+        let all: Vec<_> = (0..16).map(|_| runtime.go(drives)).collect();
+        let moved: u32 = all.into_iter().map(|one| one.join().expect("no panic")).sum();
+        assert_eq!(moved, 0, "so often a task went on on another thread");
+    }
+
     #[test]
     fn a_scope_of_threads_ends_though_its_closure_waits() {
         let sum = ends("thread::scope", || {
-            let runtime = Runtime::builder().procs(1).build().expect("a runtime");
-            let goroutine = runtime.go(|| {
+            let runtime = Runtime::builder().procs(4).build().expect("a runtime");
+            let scope = || {
                 let count = AtomicUsize::new(0);
                 std::thread::scope(|scope| {
                     for _ in 0..4 {
-                        scope.spawn(|| count.fetch_add(1, SeqCst));
-                        time::sleep(Duration::from_millis(1)).wait();
+                        scope.spawn(|| {
+                            // The scope has to wait for the last of them.
+                            std::thread::sleep(Duration::from_millis(5));
+                            count.fetch_add(1, SeqCst)
+                        });
+                        time::sleep(Duration::from_micros(100)).wait();
                     }
                 });
                 count.into_inner()
-            });
-            goroutine.join().expect("no panic")
+            };
+            let all: Vec<_> = (0..8).map(|_| runtime.go(scope)).collect();
+            all.into_iter().map(|one| one.join().expect("no panic")).sum::<usize>()
         });
-        assert_eq!(sum, 4);
+        assert_eq!(sum, 8 * 4);
     }
 
     #[test]

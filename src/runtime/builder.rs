@@ -250,6 +250,13 @@ impl Builder {
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    ///
+    /// A program without `unsafe` cannot have it:
+    ///
+    /// ```compile_fail,E0133
+    /// let runtime = spinpark::Runtime::builder().procs(1).stackful_goroutines().build()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[allow(unsafe_code)]
     pub unsafe fn stackful_goroutines(mut self) -> Self {
         self.is_stackful = true;

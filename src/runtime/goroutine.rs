@@ -77,6 +77,9 @@ enum State<F, T> {
 // before it uses them, or point into the stack.
 unsafe impl<F: Send, T: Send> Send for Goroutine<F, T> {}
 
+// Else `&mut` of it would be unique, while the stack that it owns refers to its frame.
+static_assertions::assert_not_impl_any!(Goroutine<fn(), ()>: Unpin);
+
 impl<F, T> Goroutine<F, T>
 where
     F: FnOnce() -> T + Send + 'static,

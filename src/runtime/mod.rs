@@ -169,8 +169,33 @@ impl Runtime {
         Runtime { handle: Handle { tasks }, is_open: true }
     }
 
-    /// Runs `f` as a goroutine: on a stack of its own, so that it can [`wait`](Wait::wait). From any thread; inside one of this runtime's own tasks it is the same as [`go`].
-    /// Go: `go f()`.
+    /// Runs `f` as a goroutine: in it whatever can be awaited can be [waited](Wait::wait) for; [`go`] says on whose stack. From
+    /// any thread; inside one of this runtime's own tasks it is the same as [`go`]. Go: `go f()`.
+    ///
+    /// What `f` captures goes to another thread, so it has to be `Send`. What it makes for itself need not be, and may be
+    /// held across a wait: the closure stays on its thread (but for
+    /// [`stackful_goroutines`](Builder::stackful_goroutines)).
+    ///
+    /// ```
+    /// # use spinpark::{Runtime, Wait, time};
+    /// # let runtime = Runtime::builder().procs(1).build()?;
+    /// let shared = std::sync::Arc::new(41);
+    /// let task = runtime.go(move || {
+    ///     let own = std::rc::Rc::new(*shared);
+    ///     time::sleep(std::time::Duration::from_millis(1)).wait();
+    ///     *own + 1
+    /// });
+    /// assert_eq!(task.join()?, 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// ```compile_fail,E0277
+    /// # use spinpark::{Runtime, Wait, time};
+    /// # let runtime = Runtime::builder().procs(1).build()?;
+    /// let shared = std::rc::Rc::new(41); // not `Send`
+    /// let task = runtime.go(move || *shared + 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn go<F, T>(&self, f: F) -> JoinHandle<T>
     where
@@ -181,6 +206,19 @@ impl Runtime {
     }
 
     /// Runs `future` as a task. From any thread; inside one of this runtime's own tasks it is the same as [`spawn`].
+    ///
+    /// It goes from thread to thread, so what it holds across an `await` has to be `Send`:
+    ///
+    /// ```compile_fail,E0277
+    /// # use spinpark::{Runtime, time};
+    /// # let runtime = Runtime::builder().procs(1).build()?;
+    /// let task = runtime.spawn(async {
+    ///     let own = std::rc::Rc::new(41); // not `Send`
+    ///     time::sleep(std::time::Duration::from_millis(1)).await;
+    ///     *own + 1
+    /// });
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where
