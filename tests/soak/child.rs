@@ -162,7 +162,7 @@ fn report(world: &Arc<World>, panics: &Mutex<Vec<String>>) -> String {
 }
 
 /// As the system calls them.
-fn threads_of(process: &str) -> Vec<i32> {
+pub(crate) fn threads_of(process: &str) -> Vec<i32> {
     let entries = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }

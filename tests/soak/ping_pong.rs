@@ -1,14 +1,15 @@
 //! Eight pairs that play ping-pong over channels: none is ever stuck for a second.
 
-use crate::child::run_self;
+use crate::child::{run_self, threads_of};
 use crate::program::Setup;
 use spinpark::{JoinHandle, Runtime, Wait, chan};
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 const PAIRS: usize = 8;
 const LONGEST: Duration = Duration::from_secs(1);
@@ -47,6 +48,31 @@ fn setup(procs: usize, stackful: bool) -> Setup {
     }
 }
 
+/// For how long each thread has been ready to run, and had no core.
+fn without_a_core() -> BTreeMap<i32, Duration> {
+    let of = |thread: i32| {
+        let text = fs::read_to_string(format!("/proc/self/task/{thread}/schedstat")).ok()?;
+        Some((thread, Duration::from_nanos(text.split_whitespace().nth(1)?.parse().ok()?)))
+    };
+    threads_of("self").into_iter().filter_map(of).collect()
+}
+
+/// Is it stuck, or late? Ten seconds tell.
+fn goes_on(counts: &[Arc<AtomicU64>]) -> String {
+    let (since, before) = (Instant::now(), without_a_core());
+    let seen: Vec<u64> = counts.iter().map(|count| count.load(Relaxed)).collect();
+    let stands = || (0..PAIRS).filter(|&pair| counts[pair].load(Relaxed) == seen[pair]).collect::<Vec<_>>();
+    while !stands().is_empty() && since.elapsed() < 10 * LONGEST {
+        thread::sleep(Duration::from_millis(5));
+    }
+    let (took, stands) = (since.elapsed(), stands());
+    let waited = |(thread, now): (i32, Duration)| now.saturating_sub(before.get(&thread).copied().unwrap_or_default());
+    let longest = without_a_core().into_iter().map(waited).max().unwrap_or_default();
+    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let does = if stands.is_empty() { "all go on".to_owned() } else { format!("pairs {stands:?} do not go on") };
+    format!("{does} after {took:.1?} more; a thread was ready and had no core for {longest:.1?} of that; load {load}")
+}
+
 /// Tells it, and ends the process at once: what is stuck would not end.
 fn stuck(what: &str, start: Instant, counts: &[Arc<AtomicU64>], runtime: &Runtime) -> ! {
     let procs = runtime.procs();
@@ -56,6 +82,7 @@ fn stuck(what: &str, start: Instant, counts: &[Arc<AtomicU64>], runtime: &Runtim
     let mut metrics = runtime.metrics();
     metrics.per_p.truncate(procs);
     println!("  {metrics:?}");
+    println!("  {}", goes_on(counts));
     // SAFETY: ends the process.
     unsafe { libc::_exit(1) }
 }
