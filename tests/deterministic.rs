@@ -518,7 +518,7 @@ mod a_stop_of_the_world {
             let ends = |n: u32| {
                 runtime.go(move || {
                     let inner = go(|| lock_thread().expect("in a task").keep());
-                    if n % 3 == 0 {
+                    if n.is_multiple_of(3) {
                         syscall(|| pause(20 * MS));
                     }
                     checkpoint();
