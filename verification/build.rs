@@ -16,7 +16,7 @@ fn main() -> io::Result<()> {
     let kernel = here.join("../src");
     let kernel = ["atomic.rs", "host.rs", "kernel"].map(|name| kernel.join(name));
     stamp("SPINPARK_KERNEL", &kernel)?;
-    stamp("SPINPARK_CHECKER", &[here.join("src")])
+    stamp("SPINPARK_CHECKER", &["src", "rc11/src"].map(|name| here.join(name)))
 }
 
 /// The variable `name` is the hash of all sources below `roots`.
