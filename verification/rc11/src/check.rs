@@ -1,4 +1,4 @@
-//! Is what a file holds a graph at all? Who plays it looks up events and threads by the numbers that stand in it.
+//! Is what a file holds a graph at all? The machine looks up events and threads by the numbers that stand in it.
 
 use crate::graph::{Event, Graph, INIT, Kind, Loc, MAX_THREADS};
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! A long exploration that can be broken off and gone on with.
+//! A long exploration with checkpoints: stopped at any moment, it resumes at the last one.
 
 use crate::explore::{Branch, Config, Report, Tally, resume};
 use crate::graph::Graph;
@@ -73,7 +73,7 @@ impl Checkpoint {
 }
 
 /// Explores as [`explore`](crate::explore()) does, and writes its state to `path` every half minute, and at the end.
-/// If there is such a file, it goes on where that left off; `what` tells one exploration from another.
+/// If there is such a file, it goes on where that left off; `what` distinguishes one exploration from another.
 ///
 /// # Errors
 /// If the file cannot be read or written, or is of another exploration. What was explored by then is lost, but for what

@@ -146,7 +146,7 @@ impl Report {
     }
 }
 
-/// Explores every execution of `body` under RC11, each once; `progress` is told now and then how far it is: executions
+/// Explores every execution of `body` under RC11, each once; `progress` is called now and then with how far it is: executions
 /// and `done`, no more.
 ///
 /// What `body` returns is its outcome. It is played many times, on several threads if `config` says so, and must do the
@@ -204,7 +204,7 @@ pub struct Played {
     pub sites: Vec<Site>,
     /// What its threads are called.
     pub names: Vec<String>,
-    /// Who waits in the end, and what for.
+    /// Which threads wait in the end, and what for.
     pub waits: Vec<Wait>,
 }
 
@@ -363,7 +363,7 @@ impl Pool<'_> {
         stack.extend(run.ways.into_iter().map(|way| Branch { of: Arc::clone(&of), way: Some(way) }));
     }
 
-    /// Tells the others what was done since `told`, and hears whether it is enough.
+    /// Reports to the other workers what was done since `told`, and asks whether it is enough.
     fn tell(&self, stack: &[Branch], tally: &mut Tally, told: &mut (u64, f64), beat: &mut impl FnMut(u64)) {
         tally.peak_bytes = tally.peak_bytes.max(bytes(stack));
         let (executions, done) = (tally.executions - told.0, tally.done - told.1);

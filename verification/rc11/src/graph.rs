@@ -297,7 +297,7 @@ pub struct Clocks {
 /// One thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Thread {
-    /// Where it stands in the tree of forks, so that the order of threads does not depend on who forked first.
+    /// Where it stands in the tree of forks, so that the order of threads does not depend on which forked first.
     pub path: u64,
     /// How many events it has.
     pub len: u16,
@@ -411,7 +411,7 @@ impl Graph {
         if write == INIT { init } else { self.events[usize::from(write)].value }
     }
 
-    /// The oldest write of `loc` that who knows `hb` may still see, as a rank: it knows of no newer one.
+    /// The oldest write of `loc` that a thread that knows `hb` may still see, as a rank: it knows of no newer one.
     fn oldest(&self, hb: &Clock, loc: Loc) -> u16 {
         let known = self.of(loc).filter(|(_, e)| hb.has_event(e));
         known.map(|(_, e)| if e.is_write() { e.mo } else { self.rank(e.rf) }).max().unwrap_or(0)
@@ -583,7 +583,7 @@ impl Graph {
     /// Was event `n` added maximally, seen from an event that knows `porf` and would be read by `read`? (TruSt:
     /// Kokologiannakis, Marmanis, Gladstein, Vafeiadis, POPL 2022.)
     ///
-    /// A lock that was opened for one who waited is an exception: he counts as if he still waited.
+    /// A lock that was opened for a waiting thread is an exception: the thread counts as if it still waited.
     fn is_maximal(&self, n: usize, read: usize, porf: &Clock) -> bool {
         let event = &self.events[n];
         match event.kind {
@@ -605,7 +605,7 @@ impl Graph {
         })
     }
 
-    /// What event `n` reads; or would, if what leaves had left: who was given a lock then waits again, for who had it.
+    /// What event `n` reads; or would, if what leaves had left: a thread that was given a lock then waits again, for the one that had it.
     fn would_read(&self, n: usize, read: usize, porf: &Clock) -> u16 {
         let rf = self.events[n].rf;
         let leaves = usize::from(rf) > read && rf != INIT && !porf.has_event(&self.events[usize::from(rf)]);
@@ -657,7 +657,7 @@ impl Graph {
         graph
     }
 
-    /// The events were renumbered. Who reads what is no longer there waits for a lock again.
+    /// The events were renumbered. A thread that reads what is no longer there waits for a lock again.
     fn renumber(&mut self, from: &Graph, now: &[u16]) {
         for n in 0..self.events.len() {
             let rf = self.events[n].rf;

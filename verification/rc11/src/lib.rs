@@ -24,7 +24,7 @@
 //!
 //! If [`Report::is_proof`] says so, there is no execution of the closure under RC11 (Lahav, Vafeiadis, Kang, Hur, Dreyer,
 //! PLDI 2017, with the release sequences of C++20) in which an assertion fails, two accesses race, threads wait for each
-//! other for ever, or a location is used by who cannot know of it: see [`Why`](verdict::Why). The outcomes in the
+//! other for ever, or a location is used by a thread that cannot know of it: see [`Why`](verdict::Why). The outcomes in the
 //! [`Tally`] are all there are. This goes for the closure as it is: so many threads, so many rounds; and for as many
 //! spurious wake-ups of `park` as [`Config::spurious`] allows.
 //!
@@ -77,15 +77,15 @@
 //!
 //!      main       │ one              │ two              │
 //!      ───────────┼──────────────────┼──────────────────┤
-//!    ① starts one │                  │                  │ spin_lock.rs:17
-//!    ② starts two │                  │                  │ spin_lock.rs:17
-//!    ③            │ a: 0 → 1 acq ←⓪  │                  │ spin_lock.rs:7
-//!    ④            │ reads b plain ←⓪ │                  │ spin_lock.rs:17
-//!   *⑤            │ writes b plain   │                  │ spin_lock.rs:17
-//!    ⑥            │ a := 0 rlx       │                  │ spin_lock.rs:11
-//!    ⑦ joins one  │                  │                  │ spin_lock.rs:19
-//!    ⑧            │                  │ a: 0 → 1 acq ←⑥  │ spin_lock.rs:7
-//!   *⑨            │                  │ reads b plain ←⑤ │ spin_lock.rs:17
+//!    ① starts one │                  │                  │ spin_lock.rs:15
+//!    ② starts two │                  │                  │ spin_lock.rs:15
+//!    ③            │ a: 0 → 1 acq ←⓪  │                  │ spin_lock.rs:5
+//!    ④            │ reads b plain ←⓪ │                  │ spin_lock.rs:15
+//!   *⑤            │ writes b plain   │                  │ spin_lock.rs:15
+//!    ⑥            │ a := 0 rlx       │                  │ spin_lock.rs:9
+//!    ⑦ joins one  │                  │                  │ spin_lock.rs:17
+//!    ⑧            │                  │ a: 0 → 1 acq ←⑥  │ spin_lock.rs:5
+//!   *⑨            │                  │ reads b plain ←⑤ │ spin_lock.rs:15
 //!      ←⓪: what it was made with
 //!
 //! ⑤ and ⑨ touch b, not both are atomic, and no path of happens-before leads from one to the other

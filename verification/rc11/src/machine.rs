@@ -25,7 +25,7 @@ struct Slot {
     asks: Option<Ask>,
     /// Its events, by number.
     events: Vec<u16>,
-    /// How many of them it has been told.
+    /// How many of them it has had the answers to.
     told: u16,
     /// How many locks it holds.
     holds: u16,
@@ -34,10 +34,10 @@ struct Slot {
     is_done: bool,
     /// Is it in the middle of a panic?
     is_unwinding: bool,
-    /// Was another when it last went on? Then nobody can tell whether it is: the machine's thread counts for all.
+    /// Was another thread, when this one last went on? Then it cannot be known whether this one is: the machine's thread counts for all.
     others_unwind: bool,
     asked_in_vain: u32,
-    /// Who made the location that it asks for, if another did, and after how many events of his.
+    /// Which thread made the location that it asks for, if another did, and after how many of its events.
     must_know: Option<(u8, u16)>,
     /// Which one it is, in the order in which threads were started in this play.
     number: usize,
@@ -148,7 +148,7 @@ pub(super) struct Run {
 /// A thread that has come to rest, and what for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wait {
-    /// Who waits.
+    /// The thread that waits.
     pub thread: u8,
     /// What for.
     pub wants: Wants,
@@ -285,7 +285,7 @@ pub(super) fn me() -> usize {
     with(|machine| machine.slots.get(usize::from(machine.current)).map_or(0, |slot| slot.number))
 }
 
-/// What the calling thread is called, for who looks.
+/// What the calling thread is called in pictures.
 pub(super) fn name_thread(name: &str) {
     with(|machine| {
         let (thread, mode) = (usize::from(machine.current), machine.mode);
@@ -373,7 +373,7 @@ fn unwind_all() {
     }
 }
 
-/// Who goes on.
+/// Which thread goes on.
 enum Next {
     Thread(u8),
     End(End),
@@ -432,7 +432,7 @@ impl Machine {
             return None;
         }
         let answer = self.goes_on(thread, ask);
-        // Who spins is not answered.
+        // A thread that spins is not answered.
         if *ask == Ask::Spin && answer.is_ok() { None } else { Some(answer) }
     }
 
@@ -518,14 +518,14 @@ impl Machine {
         }
     }
 
-    /// Does `thread` know of an event, or of the end, of who made the location that comes after it was made?
+    /// Does `thread` know of an event, or of the end, of the location's maker that comes after its making?
     fn knows_what_it_must(&mut self, thread: u8) -> bool {
         let must_know = self.slots[usize::from(thread)].must_know.take();
         must_know.is_none_or(|(maker, told)| self.graph.state(thread).hb.of(maker) > told)
     }
 
     /// Events from number `first` on are new. Another's than `thread`'s are those of one that waited for a lock: it is
-    /// told of the reading half, which it was stuck at, and of the writing half.
+    /// answered the reading half, which it was stuck at, and the writing half.
     fn note_events(&mut self, thread: u8, first: usize) {
         for n in first..self.graph.events.len() {
             let owner = self.graph.events[n].thread;
@@ -547,7 +547,7 @@ impl Machine {
         }
     }
 
-    /// Always the same rule, and one that does not depend on how the graph came about: who holds a lock goes on first,
+    /// Always the same rule, and one that does not depend on how the graph came about: a thread that holds a lock goes on first,
     /// so that nothing else happens while it does; else the first in the order of paths.
     fn who_is_next(&mut self) -> Next {
         if self.is_over || self.failure.is_some() {
@@ -646,7 +646,7 @@ impl Machine {
         End::Played
     }
 
-    /// Who waits for what. Nobody looks at it but when an execution is played again.
+    /// Which thread waits for what. Nobody looks at it but when an execution is played again.
     fn waits(&self) -> Vec<Wait> {
         let wait = |&thread: &u8| {
             let wants = match self.slot(thread).asks? {

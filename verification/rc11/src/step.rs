@@ -76,7 +76,7 @@ impl Graph {
         }
     }
 
-    /// Adds what `thread` asks for. Returns what was read or chosen, or who was started.
+    /// Adds what `thread` asks for. Returns what was read or chosen, or which thread was started.
     pub(super) fn step(&mut self, thread: u8, ask: &Ask, ways: Ways<'_>) -> Result<u64, Stop> {
         let before = ways.len();
         let result = match *ask {
@@ -278,7 +278,7 @@ impl Graph {
         half.event.value
     }
 
-    /// Opens a lock. Who was displaced by this holder, and waits, has it now: nothing depended on his waiting, so that
+    /// Opens a lock. A thread that was displaced by this holder, and waits, has it now: nothing depended on its waiting, so that
     /// nothing has to be undone.
     fn open(&mut self, thread: u8, ask: &Ask, loc: Loc) -> u64 {
         let new = self.writing(thread, ask);

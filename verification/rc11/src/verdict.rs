@@ -18,7 +18,7 @@ pub enum Why {
     TooManyEvents(usize),
     /// More threads than an execution may have.
     TooManyThreads,
-    /// A location is accessed by who cannot know that it was made.
+    /// A location is accessed by a thread that cannot know that it was made.
     Uninitialised,
     /// The same graph did not lead to the same operations: time, addresses or chance came in past the checker.
     NotDeterministic,

@@ -1,5 +1,5 @@
 //! The checker, checked: that it explores every execution once and no other, and says what is wrong. It is compared
-//! with a reference that enumerates all graphs where litmus tests are read: `verification/tests/rc11.rs`.
+//! with a reference that enumerates all graphs where litmus tests are read: `verification/tests/reference.rs`.
 
 #[path = "checker/a_lock_of_ones_own.rs"]
 mod a_lock_of_ones_own;

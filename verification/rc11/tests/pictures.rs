@@ -55,7 +55,7 @@ fn the_drawings_are_up_to_date() {
 
 #[test]
 fn the_text_pictures_are_up_to_date() {
-    let path = docs().join("counterexample-pictures.md");
+    let path = docs().join("evidence/counterexample-pictures.md");
     let mut page = fs::read_to_string(&path).expect("the page");
     for (name, title, program) in ALL {
         let begins = format!("<!-- {name} -->\n```text\n");

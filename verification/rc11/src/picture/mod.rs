@@ -23,7 +23,7 @@ use crate::machine::Wait;
 use cycle::{Edge, Rel};
 use label::{Names, Place, Places};
 
-/// Tells the text of a line of a file, whose path is the one below `src`.
+/// Finds the text of a line of a file, whose path is the one below `src`.
 pub type Source<'a> = &'a dyn Fn(&str, u32) -> Option<&'static str>;
 
 /// A counterexample, ready to be shown.

@@ -68,7 +68,7 @@ fn note_reads(graph: &Graph, nodes: &mut [Node], node_of: impl Fn(usize) -> usiz
     }
 }
 
-/// Who waits, and who panics.
+/// The threads that wait, and the one that panics.
 pub(super) fn ends(
     found: &Counterexample,
     played: &Played,
@@ -98,7 +98,7 @@ pub(super) fn ends(
     };
     match &failure.why {
         Why::Deadlock(threads) | Why::Unjoined(threads) => {
-            // Who is an event already is shown as that.
+            // A wait that is an event already is shown as that.
             let is_event = |thread: u8| {
                 graph.last(thread).is_some_and(|n| graph.events[n].waits() || graph.events[n].kind == Kind::Spin)
             };
