@@ -28,6 +28,19 @@ pub fn lost() -> Option<&'static io::Error> {
     LOST.get()
 }
 
+/// `1234567` as `1,234,567`.
+pub fn thousands(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// Is there somebody who wants colours? <https://no-color.org>, <https://bixense.com/clicolors>.
 fn has_colours() -> bool {
     let is_set = |name: &str| env::var_os(name).filter(|value| !value.is_empty());

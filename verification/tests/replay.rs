@@ -3,6 +3,7 @@
 
 use proptest::prelude::Rng as _;
 use proptest::test_runner::{RngAlgorithm, TestRng};
+use rc11::graph::Graph;
 use spinpark::host::{Parker as _, Word as _};
 use spinpark_verification::engines::record::Pick;
 use spinpark_verification::engines::{self, Bounds, Engine, Failure, Job, Outcome, Script};
@@ -11,7 +12,6 @@ use spinpark_verification::hosts::wrap::trace::Step;
 use spinpark_verification::job::Order;
 use spinpark_verification::model::{self, Model, rc11};
 use spinpark_verification::mutation::mutant::{self, Mutant};
-use spinpark_verification::rc11::graph::Graph;
 use spinpark_verification::schedule::{Replayed, Schedule, here};
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;

@@ -8,9 +8,9 @@ use crate::hosts::wrap::trace::{self, Step};
 use crate::hosts::wrap::tso;
 use crate::model::Model;
 use crate::mutation::mutant::Mutation;
-use crate::rc11;
-use crate::rc11::graph::Graph;
-use crate::rc11::picture::Picture;
+use rc11::graph::Graph;
+pub use rc11::panic_text;
+use rc11::picture::Picture;
 use record::{Follow, Pick, Recorder};
 use serde::{Deserialize, Serialize};
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
@@ -395,9 +395,9 @@ fn explore(job: Job<'_>, script: Option<&Script>, progress: &Progress) -> (Outco
 /// Explores by graphs. It counts outcomes by itself, since it may explore on several threads.
 fn explore_by_rc11(job: Job<'_>, script: Option<&Script>, progress: &Progress) -> Explored {
     let Job { bounds, mutation, .. } = job;
-    let body = job.model.play;
+    let play = job.model.play;
     if let Some(Script::Graph(graph)) = script {
-        let played = rc11::watch((**graph).clone().reindex(), body);
+        let played = rc11::watch((**graph).clone(), begun(play, true));
         let picture = played.found.as_ref().map(|found| picture(job, found, &played).columns());
         let failure = played.found.map(|found| (rc11_message(&found), Some(Script::Graph(Box::new(found.graph)))));
         return Explored { counts: (1, 0, true), failure, picture, ..Explored::default() };
@@ -414,6 +414,7 @@ fn explore_by_rc11(job: Job<'_>, script: Option<&Script>, progress: &Progress) -
         })),
         ..rc11::Config::default()
     };
+    let body = begun(play, false);
     let tell = |tally: &rc11::Tally| progress(tally.executions, Some(tally.done));
     let report = match job.checkpoint {
         None => rc11::explore(&config, body, tell),
@@ -437,6 +438,14 @@ fn explore_by_rc11(job: Job<'_>, script: Option<&Script>, progress: &Progress) -
     }
 }
 
+/// `play`, of which each execution has a trace of its own, which is written down if it `is_traced`.
+fn begun(play: fn() -> String, is_traced: bool) -> impl Fn() -> String + Send + Sync + 'static {
+    move || {
+        trace::begin(is_traced);
+        play()
+    }
+}
+
 /// A failing execution of rc11's, drawn. `None`: it no longer fails.
 ///
 /// # Errors
@@ -445,7 +454,7 @@ pub fn draw(job: Job<'_>, graph: &Graph) -> Result<Option<Picture>, String> {
     graph.check()?;
     crate::mutation::mutant::set(job.mutation);
     any::choose(Kind::Rc11);
-    let played = rc11::watch(graph.clone().reindex(), job.model.play);
+    let played = rc11::watch(graph.clone(), begun(job.model.play, false));
     crate::mutation::mutant::set(None);
     Ok(played.found.as_ref().map(|found| picture(job, found, &played)))
 }
@@ -620,11 +629,4 @@ fn message_of(text: String) -> String {
         }
         text => text,
     }
-}
-
-/// What a panic said.
-pub fn panic_text(payload: &(dyn Any + Send)) -> String {
-    let text = payload.downcast_ref::<String>().cloned();
-    let text = text.or_else(|| payload.downcast_ref::<&str>().map(|text| (*text).to_owned()));
-    text.unwrap_or_else(|| "a panic without a message".to_owned())
 }

@@ -6,9 +6,9 @@
 
 use crate::hosts::loom::Loom;
 use crate::hosts::model_host::{self, ModelHost};
+use crate::hosts::rc11::Rc11;
 use crate::hosts::shuttle::Shuttle;
 use crate::hosts::wrap::{apart, tso};
-use crate::rc11::Rc11;
 use spinpark::host::{self, Host, Nanos, SpawnError};
 use std::cell::Cell;
 use std::sync::atomic::Ordering;

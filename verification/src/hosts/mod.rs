@@ -2,7 +2,7 @@
 //! [`ModelHost`](model_host::ModelHost), which adds threads that can be joined and cells whose races are seen.
 //!
 //! ```text
-//!   engines that explore:   rc11 (a package of its own)   loom   shuttle ──┐
+//!   engines that explore:   rc11 (its package's words)   loom   shuttle ────┐
 //!   chosen at run time:     any ◄───────────────────────────────────────────┘
 //!   played by hand:         staged, puppets, solo      real threads: threads
 //!   hosts around hosts:     wrap: Trace, Tso, Apart, Jitter, Signals, Count
@@ -12,6 +12,7 @@ pub mod any;
 pub mod loom;
 pub mod model_host;
 pub mod puppets;
+pub mod rc11;
 pub mod shuttle;
 pub mod solo;
 pub mod staged;

@@ -2,8 +2,8 @@
 //!
 //! Refusals, the clock's jumps and what went wrong are the process's, so one program is played at a time.
 
-use crate::engines::panic_text;
 use crate::hosts::model_host::{Cell, ModelHost};
+use rc11::panic_text;
 use spinpark::host::{Host, Nanos, SpawnError};
 use spinpark::runtime::Cores;
 use std::any::Any;

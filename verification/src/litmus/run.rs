@@ -2,6 +2,7 @@
 
 use crate::engines::sc;
 use crate::hosts::loom::Loom;
+use crate::hosts::rc11::Rc11;
 use crate::hosts::shuttle::Shuttle;
 use crate::hosts::wrap::apart::Apart;
 use crate::hosts::wrap::trace;
@@ -11,8 +12,8 @@ use crate::litmus::play::{CUT, play};
 use crate::litmus::program::Program;
 use crate::litmus::question::Verdict;
 use crate::litmus::speculate::enumerate_in;
-use crate::rc11::verdict::Why;
-use crate::rc11::{self, Config, Counterexample, Rc11};
+use rc11::verdict::Why;
+use rc11::{Config, Counterexample};
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -6,6 +6,7 @@
 
 use crate::hosts::model_host::ModelHost;
 use crate::hosts::wrap::{host_and_spawn_as_beneath, host_as_beneath, threads_as_beneath};
+use rc11::naming::below_src;
 use serde::{Deserialize, Serialize};
 use spinpark::host::{self, Host, Nanos, SpawnError, Word as _};
 use std::cell::{Cell as StdCell, RefCell};
@@ -132,11 +133,6 @@ pub fn watch() {
 pub fn take_seen() -> BTreeSet<Asked> {
     IS_WATCHED.set(false);
     SEEN.take()
-}
-
-/// A source file's path below its crate's `src`.
-pub(crate) fn below_src(path: &str) -> &str {
-    path.rsplit_once("src/").map_or(path, |(_, below)| below)
 }
 
 impl Site {

@@ -2,13 +2,13 @@
 
 use super::{read, root};
 use spinpark_verification::engines::Verdict;
+use spinpark_verification::model;
 use spinpark_verification::mutation::mutant;
-use spinpark_verification::publish::record::{Fate, Record};
-use spinpark_verification::{model, publish, report};
+use spinpark_verification::record::{self, Fate, Record};
 use std::collections::BTreeSet;
 
 fn record() -> Record {
-    publish::read(&root().join("verification/record.json")).expect("there is a record")
+    record::read(&root().join("verification/record.json")).expect("there is a record")
 }
 
 #[test]
@@ -31,12 +31,4 @@ fn holds_and_each_wrong_variant_is_killed() {
     assert!(record.mutants.iter().all(|mutant| mutant.fate == Fate::Killed));
     let expected: usize = mutant::all().map(|mutant| mutant.killed_by.len()).sum();
     assert_eq!(record.mutants.len(), expected, "the wrong variants have changed: record them again");
-}
-
-#[test]
-fn is_what_the_readme_shows() {
-    let readme = read("README.md");
-    let table = report::markdown(&report::recorded(&record()));
-    let again = report::between_markers(&readme, &table).expect("the README has a table");
-    assert!(again == readme, "the README's table is not the record's");
 }

@@ -2,12 +2,12 @@
 
 use super::{quoted, read, root};
 use spinpark_verification::engines::{Engine, Verdict};
-use spinpark_verification::publish::record::RunRecord;
-use spinpark_verification::{publish, report};
+use spinpark_verification::output;
+use spinpark_verification::record::{self, RunRecord};
 use std::collections::BTreeSet;
 
 fn runs() -> Vec<RunRecord> {
-    let record = publish::read(&root().join("verification/record.json")).expect("there is a record");
+    let record = record::read(&root().join("verification/record.json")).expect("there is a record");
     record.runs.into_iter().filter(|run| run.engine == Engine::Rc11).collect()
 }
 
@@ -31,7 +31,7 @@ fn explores_as_many_executions_as_its_page_says() {
         let name = format!("::{name}");
         let run = runs.iter().find(|run| run.model.ends_with(&name) && run.verdict == Verdict::Proved);
         if let Some(run) = run {
-            assert_eq!(count.trim(), report::thousands(run.executions), "{row}");
+            assert_eq!(count.trim(), output::thousands(run.executions), "{row}");
             compared += 1;
         }
     }

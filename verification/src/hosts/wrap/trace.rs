@@ -50,9 +50,14 @@ pub fn name_thread(name: &str) -> usize {
     })
 }
 
-/// What the main thread plays in this scenario.
+/// What the main thread plays in this scenario. rc11's pictures, which know no other trace, call it so too.
 pub fn main_plays(role: &str) {
-    THREADS.with_borrow_mut(|threads| threads[0] = role.to_owned());
+    THREADS.with_borrow_mut(|threads| {
+        if let Some(main) = threads.first_mut() {
+            role.clone_into(main);
+        }
+    });
+    rc11::name_thread(role);
 }
 
 /// How many threads this execution has had so far.
@@ -80,7 +85,7 @@ pub(crate) fn write_down<H: ModelHost>(mut what: String, at: &'static Location<'
     if is_weakened(at) && !what.starts_with("no ") {
         what.push_str(" (weakened)");
     }
-    let file = crate::mutation::weaken::below_src(at.file()).to_owned();
+    let file = rc11::naming::below_src(at.file()).to_owned();
     let step = Step { thread: H::me(), what, file, line: at.line() };
     STEPS.with_borrow_mut(|steps| steps.push(step));
 }

@@ -1,0 +1,190 @@
+//! From what was run to the record of it, and back to the table.
+
+use crate::schedule;
+use crate::table::{Kill, Row};
+use spinpark_verification::engines::{self, Engine, Outcome, Script, Verdict};
+use spinpark_verification::job::Order;
+use spinpark_verification::museum::{self, Exhibit, Source};
+use spinpark_verification::mutation::mutant::{self, Mutation, source_line};
+use spinpark_verification::record::{ExhibitRecord, FORMAT, Fate, MutantRecord, Picture, Record, RunRecord, Sort};
+use std::collections::BTreeMap;
+use std::process::Command;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// A record without results.
+pub(crate) fn empty(deep: bool) -> Record {
+    Record {
+        format: FORMAT,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        machine: machine(),
+        date: date(),
+        deep,
+        ..Record::default()
+    }
+}
+
+fn machine() -> String {
+    let compiler = Command::new("rustc").arg("--version").output().ok();
+    let compiler = compiler.and_then(|output| String::from_utf8(output.stdout).ok()).unwrap_or_default();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let parts = [std::env::consts::OS, std::env::consts::ARCH, &format!("{cores} cores"), compiler.trim()];
+    parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join(", ")
+}
+
+/// Today, in UTC. The days of the civil calendar are counted as Howard Hinnant does in `civil_from_days`.
+fn date() -> String {
+    let days = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() / 86_400) as i64;
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02}")
+}
+
+/// A failing execution, drawn.
+pub(crate) fn drawn(order: &Order, outcome: &Outcome, with_graph: bool) -> Option<Picture> {
+    let failure = outcome.failure.as_ref()?;
+    let columns = schedule(order, outcome).map(|schedule| schedule.picture()).unwrap_or_default();
+    let svg = match &failure.script {
+        Some(Script::Graph(graph)) if with_graph => {
+            order.job().and_then(|job| engines::draw(job, graph)).ok().flatten().map(|picture| picture.svg())
+        }
+        _ => None,
+    };
+    Some(Picture { message: failure.message.clone(), columns, svg })
+}
+
+/// A model on an engine.
+pub(crate) fn run(row: &Row) -> Option<RunRecord> {
+    let outcome = row.outcome.as_ref()?;
+    let Order { engine, bounds, seed, .. } = row.order;
+    Some(RunRecord {
+        room: row.model.room().to_owned(),
+        model: row.model.name.to_owned(),
+        claim: row.model.claim.to_owned(),
+        size: row.model.size.to_owned(),
+        invariants: row.model.invariants.to_vec(),
+        engine,
+        memory_model: engine.memory_model().to_owned(),
+        bounds,
+        seed: engine.samples().then_some(seed),
+        executions: outcome.executions,
+        redundant: outcome.redundant,
+        outcomes: outcome.outcomes.clone(),
+        // What the clock says is no part of what is recorded to be compared: two digits do.
+        seconds: (outcome.seconds * 100.0).round() / 100.0,
+        verdict: outcome.verdict,
+        failure: drawn(&row.order, outcome, true),
+    })
+}
+
+/// A wrong variant: one line of the record for each model that must kill it.
+pub(crate) fn variant(kill: &Kill, with_picture: bool) -> MutantRecord {
+    let (file, line) = match mutant::site(kill.mutant.mutation) {
+        Some(site) => (site.file.to_owned(), Some(site.line)),
+        None => (String::new(), None),
+    };
+    let fate = match kill.verdict() {
+        "killed" => Fate::Killed,
+        "NO MUTANT" => Fate::Unreached,
+        _ => Fate::Survived,
+    };
+    let source = line.and_then(|line| source_line(&file, line)).unwrap_or_default().to_owned();
+    MutantRecord {
+        name: format!("{}, {} on {}", kill.mutant.name, kill.order.model, kill.order.engine),
+        sort: Sort::Variant,
+        kind: String::new(),
+        room: kill.mutant.room.to_owned(),
+        file,
+        line,
+        source,
+        what: kill.mutant.what.to_owned(),
+        fate,
+        model: Some(kill.order.model.clone()),
+        engine: Some(kill.order.engine),
+        executions: kill.outcome.executions,
+        seconds: kill.outcome.seconds,
+        reason: None,
+        failure: with_picture.then(|| drawn(&kill.order, &kill.outcome, true)).flatten(),
+    }
+}
+
+/// An exhibit of the museum, with the run that kills it.
+pub(crate) fn exhibit(exhibit: &Exhibit, kill: &Kill) -> ExhibitRecord {
+    let killed = variant(kill, false);
+    let source = match exhibit.source {
+        Source::Read => "the issue, the fix or the code was read",
+        Source::Told => "as others tell it; not verified",
+        Source::OurReading => "what happened is known; the mechanism is our reading of it",
+    };
+    let change = match kill.mutant.mutation {
+        Mutation::Weaken { .. } => format!("{} (`{}`)", kill.mutant.what, killed.source),
+        _ => kill.mutant.what.to_owned(),
+    };
+    ExhibitRecord {
+        name: exhibit.name.to_owned(),
+        project: exhibit.project.to_owned(),
+        issue: exhibit.issue.to_owned(),
+        year: exhibit.year,
+        people: exhibit.people.to_owned(),
+        cause: exhibit.cause.to_owned(),
+        fix: exhibit.fix.to_owned(),
+        source: source.to_owned(),
+        change,
+        fate: killed.fate,
+        model: killed.model,
+        engine: killed.engine,
+        executions: killed.executions,
+        failure: drawn(&kill.order, &kill.outcome, true),
+    }
+}
+
+/// Which of a mutant's judges shows an exhibit: the first, and rc11 before others, whose picture says most.
+pub(crate) fn best_judge(exhibit: &Exhibit) -> Option<(&'static mutant::Mutant, &'static str, Engine)> {
+    let mutant = mutant::find(exhibit.mutant)?;
+    let judges = || mutant.killed_by.iter();
+    let (model, engine) = judges().find(|(_, engine)| *engine == Engine::Rc11).or_else(|| judges().next())?;
+    Some((mutant, model, *engine))
+}
+
+/// All exhibits whose names contain one of these; all, if there are none.
+pub(crate) fn exhibits(names: &[String]) -> Vec<&'static Exhibit> {
+    let is_of = |exhibit: &Exhibit, name: &str| {
+        let Exhibit { name: title, project, issue, mutant, .. } = exhibit;
+        [title, project, issue, mutant].iter().any(|text| text.to_lowercase().contains(&name.to_lowercase()))
+    };
+    let is_needspinning = |exhibit: &&Exhibit| names.is_empty() || names.iter().any(|name| is_of(exhibit, name));
+    museum::all().filter(is_needspinning).collect()
+}
+
+/// Where this run explored less than the record says, a line each. Only what does not depend on the clock is compared.
+pub(crate) fn dropped(record: &Record, rows: &[Row]) -> Vec<String> {
+    let key = |run: &RunRecord| (run.model.clone(), run.engine, run.bounds.to_string());
+    let now: BTreeMap<_, RunRecord> = rows.iter().filter_map(run).map(|run| (key(&run), run)).collect();
+    let is_firm = |run: &&RunRecord| matches!(run.verdict, Verdict::Proved | Verdict::Explored);
+    let mut lines = Vec::new();
+    for then in record.runs.iter().filter(is_firm) {
+        let name = format!("{} on {}", then.model, then.engine);
+        match now.get(&key(then)) {
+            None => lines.push(format!("{name}: was {}, and is not run any more", then.verdict)),
+            // A slower machine: what was not reached in time is no loss of the models'.
+            Some(now) if now.verdict == Verdict::Bounded && now.seconds >= 0.95 * now.bounds.seconds => (),
+            Some(now) if !is_firm(&now) => lines.push(format!("{name}: was {}, is {}", then.verdict, now.verdict)),
+            Some(now) => {
+                if now.executions < then.executions {
+                    lines.push(format!("{name}: {} executions, were {}", now.executions, then.executions));
+                }
+                let lost: Vec<&str> =
+                    then.outcomes.keys().filter(|o| !now.outcomes.contains_key(*o)).map(String::as_str).collect();
+                if !lost.is_empty() {
+                    lines.push(format!("{name}: no execution ends any more in {}", lost.join("; ")));
+                }
+            }
+        }
+    }
+    lines
+}

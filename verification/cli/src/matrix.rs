@@ -1,0 +1,380 @@
+//! The kill matrix: every access of the kernel weakened in every way, and every step of its source mistaken.
+
+use crate::proptest;
+use crate::survivors::{self, Survivors};
+use serde::{Deserialize, Serialize};
+use spinpark_verification::engines::{Engine, Outcome, Verdict};
+use spinpark_verification::job::{Order, drain};
+use spinpark_verification::model::{self, Model};
+use spinpark_verification::mutation::mutant::source_line;
+use spinpark_verification::mutation::trial::{self, End, Mistake, Seen, Trial, Word};
+use spinpark_verification::record::{Fate, MutantRecord, Sort};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// A mistake of the mutated kernel's, as `mutants list` tells it.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct Step {
+    pub(crate) id: u32,
+    pub(crate) file: String,
+    pub(crate) line: u32,
+    pub(crate) kind: String,
+    pub(crate) name: String,
+    pub(crate) what: String,
+}
+
+/// How far a trial goes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Patience {
+    /// At first each judge gets so many seconds.
+    pub(crate) glance: f64,
+    /// Then those that had not finished get so many.
+    pub(crate) look: f64,
+    /// But not more than so many together.
+    pub(crate) all: f64,
+    /// At most so many judges, those of the same room and the fastest first.
+    pub(crate) judges: usize,
+    /// What is done with those of which it is known that they live: argued, or open?
+    pub(crate) known: Known,
+}
+
+/// What is done with mutants of which it is known that they live.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Known {
+    /// They are believed to.
+    Believed,
+    /// They are tried like the others.
+    Tried,
+}
+
+impl Patience {
+    /// For minutes.
+    pub(crate) const QUICK: Patience =
+        Patience { glance: 0.08, look: 0.7, all: 6.0, judges: 120, known: Known::Believed };
+    /// For hours.
+    pub(crate) const DEEP: Patience =
+        Patience { glance: 0.5, look: 10.0, all: 120.0, judges: usize::MAX, known: Known::Tried };
+}
+
+/// One of those who may find a mistake: what it finds where there is none.
+#[derive(Debug, Clone)]
+pub(crate) struct Judge {
+    order: Order,
+    seconds: f64,
+    verdict: Verdict,
+    executions: u64,
+    outcomes: BTreeSet<String>,
+}
+
+/// Who covers what.
+#[derive(Debug, Default)]
+pub(crate) struct Survey {
+    pub(crate) judges: Vec<Judge>,
+    pub(crate) accesses: BTreeMap<Seen, Vec<usize>>,
+    pub(crate) steps: BTreeMap<u32, Vec<usize>>,
+}
+
+/// A mistake that is to be tried.
+#[derive(Debug, Clone)]
+pub(crate) struct Accused {
+    pub(crate) record: MutantRecord,
+    pub(crate) mistake: Mistake,
+    /// Which of the judges covered it.
+    pub(crate) judges: Vec<usize>,
+}
+
+/// What was found out about one mistake, as it is kept.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Tried {
+    #[serde(flatten)]
+    pub(crate) record: MutantRecord,
+    /// Nobody failed, but the outcomes that a complete engine reached were others than without the mistake.
+    #[serde(default)]
+    pub(crate) noticed: bool,
+}
+
+/// Each model's runs that may find something: a complete engine's, and what is sampled at random, for a short time.
+fn judges_of(model: &'static Model, seed: u64, patience: Patience) -> Vec<Order> {
+    let complete = if model.run_on(Engine::Rc11).is_some() { Engine::Rc11 } else { Engine::Sc };
+    let runs = model.runs.iter().filter(|run| run.engine == complete || run.engine.samples());
+    let order = |run: &model::Run| {
+        let mut bounds = run.bounds;
+        bounds.seconds = bounds.seconds.min(patience.look);
+        if run.engine.samples() {
+            bounds.executions = bounds.executions.map(|n| (n / 4).max(200));
+        }
+        Order::new(model.name, run.engine, bounds, None, seed)
+    };
+    runs.map(order).collect()
+}
+
+/// Plays every model without a mistake, and writes down what it covers.
+pub(crate) fn survey(
+    program: &Path,
+    models: &[&'static Model],
+    seed: u64,
+    patience: Patience,
+    jobs: usize,
+    mut tell: impl FnMut(usize, usize, &str),
+) -> Result<Survey, String> {
+    let orders: Vec<Order> = models.iter().flat_map(|model| judges_of(model, seed, patience)).collect();
+    let mut survey = Survey::default();
+    let (mut done, mut failed) = (0, None);
+    let all = orders.len();
+    each(
+        orders,
+        jobs,
+        |order| {
+            let trial = Trial { mistake: Mistake::Nothing, judges: vec![order.clone()] };
+            (order, trial::hold(program, &trial, Duration::from_secs(60)))
+        },
+        |(order, held)| {
+            done += 1;
+            tell(done, all, &order.model);
+            match held {
+                Ok((mut words, End::Heard)) if words.len() == 1 => survey.add(order, words.remove(0)),
+                Ok((_, End::Silent { why, .. })) => failed = Some(format!("{}: {why}", order.model)),
+                Ok(_) => failed = Some(format!("{}: nothing was said", order.model)),
+                Err(why) => failed = Some(why),
+            }
+        },
+    );
+    if let Some(judge) = survey.judges.iter().find(|judge| judge.verdict == Verdict::Failed) {
+        return Err(format!("{} fails without a mistake: run `cargo verify run` first", judge.order.model));
+    }
+    failed.map_or(Ok(survey), Err)
+}
+
+impl Survey {
+    fn add(&mut self, order: Order, word: Word) {
+        let index = self.judges.len();
+        let Word { outcome, seen, steps, .. } = word;
+        let Outcome { verdict, executions, seconds, outcomes, .. } = outcome;
+        self.judges.push(Judge { order, seconds, verdict, executions, outcomes: outcomes.into_keys().collect() });
+        for seen in seen {
+            self.accesses.entry(seen).or_default().push(index);
+        }
+        for step in steps {
+            self.steps.entry(step).or_default().push(index);
+        }
+    }
+}
+
+/// The room of a file: `spinning` of `kernel/protocol/spinning.rs`.
+pub(crate) fn room(file: &str) -> String {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    name.strip_suffix(".rs").unwrap_or(name).to_owned()
+}
+
+/// Every access of the kernel, in every weaker way.
+pub(crate) fn accesses(survey: &Survey) -> Vec<Accused> {
+    let mut accused = Vec::new();
+    for (seen, judges) in survey.accesses.iter().filter(|(seen, _)| seen.file.starts_with("kernel/")) {
+        let Some(asked) = seen.asked() else { continue };
+        for change in asked.changes() {
+            let Seen { ref file, line, column, .. } = *seen;
+            let what = asked.describe(change);
+            let record = MutantRecord {
+                name: format!("{file}:{line}:{column} {what}"),
+                sort: Sort::Ordering,
+                kind: change.name().to_owned(),
+                room: room(file),
+                file: file.clone(),
+                line: Some(line),
+                source: source_line(file, line).unwrap_or_default().to_owned(),
+                what,
+                ..unknown()
+            };
+            let mistake = Mistake::Access { file: file.clone(), line, column, change };
+            accused.push(Accused { record, mistake, judges: judges.clone() });
+        }
+    }
+    accused
+}
+
+/// Every step of the kernel's source.
+pub(crate) fn steps(list: &[Step], survey: &Survey) -> Vec<Accused> {
+    let accused = |step: &Step| {
+        let Step { id, line, file, kind, name, what } = step.clone();
+        let record = MutantRecord {
+            name,
+            sort: Sort::Step,
+            kind,
+            room: room(&file),
+            line: Some(line),
+            source: source_line(&file, line).unwrap_or_default().to_owned(),
+            file,
+            what,
+            ..unknown()
+        };
+        let judges = survey.steps.get(&id).cloned().unwrap_or_default();
+        Accused { record, mistake: Mistake::Step(id), judges }
+    };
+    list.iter().map(accused).collect()
+}
+
+/// A mutant of which nothing is known yet.
+pub(crate) fn unknown() -> MutantRecord {
+    MutantRecord {
+        name: String::new(),
+        sort: Sort::Step,
+        kind: String::new(),
+        room: String::new(),
+        file: String::new(),
+        line: None,
+        source: String::new(),
+        what: String::new(),
+        fate: Fate::Unreached,
+        model: None,
+        engine: None,
+        executions: 0,
+        seconds: 0.0,
+        reason: None,
+        failure: None,
+    }
+}
+
+/// What mutants are tried with.
+#[derive(Debug)]
+pub(crate) struct Programs {
+    /// The models, on the kernel or on the mutated one.
+    pub(crate) models: PathBuf,
+    /// The property tests on the mutated kernel.
+    pub(crate) proptests: Option<PathBuf>,
+}
+
+/// Tries all of them, `jobs` at a time; `tell` hears of each as soon as it is known.
+pub(crate) fn try_all(
+    programs: &Programs,
+    accused: Vec<Accused>,
+    survey: &Survey,
+    survivors: &Survivors,
+    patience: Patience,
+    jobs: usize,
+    mut tell: impl FnMut(&Tried),
+) -> Result<Vec<Tried>, String> {
+    let open = survivors::open();
+    let (mut all, mut failed) = (Vec::new(), None);
+    each(
+        accused,
+        jobs,
+        |mut accused| {
+            let is_open = open.contains(accused.record.name.as_str());
+            let is_known = is_open || survivors.reason(&accused.record).is_some();
+            if patience.known == Known::Believed && is_known {
+                accused.record.fate = if accused.judges.is_empty() { Fate::Unreached } else { Fate::Survived };
+                survivors.judge(&mut accused.record);
+                return Ok(Tried { record: accused.record, noticed: false });
+            }
+            let step = match accused.mistake {
+                Mistake::Step(step) => Some(step),
+                _ => None,
+            };
+            let mut tried = try_one(&programs.models, accused, survey, patience)?;
+            let tests = programs.proptests.as_deref().filter(|_| tried.record.fate.is_unexplained());
+            if let (Some(step), Some(proptests)) = (step, tests) {
+                proptest::ask(proptests, step, &mut tried.record)?;
+            }
+            survivors.judge(&mut tried.record);
+            Ok(tried)
+        },
+        |tried| match tried {
+            Ok(tried) => {
+                tell(&tried);
+                all.push(tried);
+            }
+            Err(why) => failed = Some(why),
+        },
+    );
+    failed.map_or(Ok(all), Err)
+}
+
+pub(crate) fn try_one(program: &Path, accused: Accused, survey: &Survey, patience: Patience) -> Result<Tried, String> {
+    let Accused { mut record, mistake, judges } = accused;
+    if judges.is_empty() {
+        return Ok(Tried { record, noticed: false });
+    }
+    let (clock, mut noticed) = (Instant::now(), false);
+    record.fate = Fate::Survived;
+    for (judges, bound) in rounds(&judges, &record.room, survey, patience) {
+        let orders = judges.iter().map(|&judge| bounded(&survey.judges[judge].order, bound)).collect();
+        let trial = Trial { mistake: mistake.clone(), judges: orders };
+        let (words, end) = trial::hold(program, &trial, Duration::from_secs(4))?;
+        record.executions += words.iter().map(|word| word.outcome.executions).sum::<u64>();
+        noticed |= words.iter().any(|word| survey.judges[judges[word.judge]].notices(&word.outcome));
+        let killer = match end {
+            End::Silent { judge, .. } => Some(judge),
+            End::Heard => words.last().filter(|word| word.outcome.verdict == Verdict::Failed).map(|word| word.judge),
+        };
+        if let Some(killer) = killer {
+            let order = &trial.judges[killer];
+            record.fate = Fate::Killed;
+            (record.model, record.engine) = (Some(order.model.clone()), Some(order.engine));
+            record.executions = words.get(killer).map_or(0, |word| word.outcome.executions);
+            break;
+        }
+    }
+    record.seconds = clock.elapsed().as_secs_f64();
+    Ok(Tried { record, noticed })
+}
+
+fn bounded(order: &Order, seconds: f64) -> Order {
+    let mut order = order.clone();
+    order.bounds.seconds = order.bounds.seconds.min(seconds);
+    order
+}
+
+/// They hear every event of the whole scheduler, so they are asked before others.
+const HEAR_ALL: &str = "sched::answers_as_lists_would::";
+
+/// Who is asked, and for how long: all of them for a moment, those of the same room first; then those that need longer.
+fn rounds(judges: &[usize], room: &str, survey: &Survey, patience: Patience) -> Vec<(Vec<usize>, f64)> {
+    let mut first = judges.to_vec();
+    let cost = |judge: &usize| {
+        let judge = &survey.judges[*judge];
+        let is_of_room = judge.order.model.starts_with(&format!("{room}::"));
+        let hears_all = judge.order.model.starts_with(HEAR_ALL);
+        (!is_of_room, !hears_all, (judge.seconds * 1000.0) as u64)
+    };
+    first.sort_by_key(cost);
+    // Whoever draws at random sees what only large models have: some of them are asked, however many others there are.
+    let at_random: Vec<usize> = first.iter().copied().filter(|&j| survey.judges[j].order.engine.samples()).collect();
+    first.retain(|&j| !survey.judges[j].order.engine.samples());
+    first.truncate(patience.judges.saturating_sub(at_random.len().min(patience.judges / 4)));
+    first.extend(at_random.into_iter().take(patience.judges / 4));
+    let mut second: Vec<usize> =
+        first.iter().copied().filter(|&j| survey.judges[j].seconds > patience.glance).collect();
+    // Half of the time for those who come first, half for those who need least.
+    let fit = ((patience.all / patience.look / 2.0) as usize).max(1).min(second.len());
+    second[fit..].sort_by(|a, b| survey.judges[*a].seconds.total_cmp(&survey.judges[*b].seconds));
+    second.truncate(2 * fit);
+    vec![(first, patience.glance), (second, patience.look)]
+}
+
+impl Judge {
+    /// Both came to their end, and saw different things.
+    fn notices(&self, outcome: &Outcome) -> bool {
+        let both = self.verdict == Verdict::Proved && outcome.verdict == Verdict::Proved;
+        both && (self.executions != outcome.executions || !outcome.outcomes.keys().eq(self.outcomes.iter()))
+    }
+}
+
+/// Does `act` on each, `jobs` at a time, and hands what comes of it to `take`.
+fn each<T: Send, U: Send>(all: Vec<T>, jobs: usize, act: impl Fn(T) -> U + Sync, mut take: impl FnMut(U)) {
+    let queue = Mutex::new(VecDeque::from(all));
+    let (send, receive) = mpsc::channel();
+    thread::scope(|scope| {
+        for _ in 0..jobs {
+            let (send, queue, act) = (send.clone(), &queue, &act);
+            scope.spawn(move || {
+                // The receiver outlives this scope.
+                drain(queue, |one| drop(send.send(act(one))));
+            });
+        }
+        drop(send);
+        receive.into_iter().for_each(&mut take);
+    });
+}

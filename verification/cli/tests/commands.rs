@@ -1,0 +1,414 @@
+//! Every command that the documents show, and every option that `--help` shows, is run: as it stands if that is cheap, else
+//! in a cheap form. One that is not run at all has its reason here.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::{fs, str};
+use tempfile::TempDir;
+
+/// What becomes of a command that a document shows.
+#[derive(Debug, Clone, Copy)]
+enum Try {
+    /// This command stands for it: `verify …`, run in a folder that looks like the project's. It ends with this status.
+    Verify(i32, &'static str),
+    /// This command stands for it, run at the project's root: `cargo …`. It ends well.
+    Cargo(&'static str),
+    /// The same, of something that fails.
+    Fails(&'static str),
+    /// `.ci/run` has this line.
+    InCi(&'static str),
+    /// It is not run.
+    No(&'static str),
+}
+use Try::{Cargo, Fails, InCi, No, Verify};
+
+const WHOLE: &str = "cargo verify --against verification/record.json";
+const PEERS: &str =
+    "a workspace of its own, with other runtimes in it; it is built and run by hand, for docs/evidence/performance.md";
+const MUTATED: &str = "it builds the mutated kernel first, and tries each step: half an hour";
+const BENCH: &str = "a bench: minutes on a quiet machine. `cargo clippy --all-targets` compiles it";
+const FUZZERS: &str = "needs nightly Rust and libFuzzer";
+
+/// The commands, as they stand in the documents, and what becomes of each.
+const SHOWN: &[(&str, Try)] = &[
+    // README.md, CONTRIBUTING.md
+    ("cargo test", InCi("cargo test")),
+    ("cargo verify", InCi(WHOLE)),
+    ("cargo verify --against verification/record.json", InCi(WHOLE)),
+    ("cargo verify --readme README.md", Verify(0, "run g --engine sc --readme README.md")),
+    (
+        "cargo verify --readme README.md --record verification/record.json",
+        No("a record is of everything, and takes minutes; `a_record_is_of_everything` in cli.rs asks for less"),
+    ),
+    ("cargo fmt --all && cargo clippy --workspace --all-targets", InCi("cargo clippy --workspace --all-targets")),
+    ("cargo run --release --example blocking_io", Cargo("run --quiet --example blocking_io")),
+    ("cargo run --release --example deterministic", Cargo("run --quiet --example deterministic")),
+    ("cargo run --release --example embed_executor", Cargo("run --quiet --example embed_executor")),
+    (
+        "cargo run --release --example embed_host --no-default-features",
+        No("tests/embedding.rs runs the example; `.ci/run` builds the kernel without features"),
+    ),
+    ("cargo run --release --example goroutines", Cargo("run --quiet --example goroutines")),
+    ("cargo run --release --example stop_the_world", Cargo("run --quiet --example stop_the_world")),
+    ("cargo run --release --example trace", Cargo("run --quiet --example trace -- target/tmp/trace.json")),
+    ("cargo run --release --example word_count -- DIR", Cargo("run --quiet --example word_count -- docs")),
+    (
+        "cargo run --release --features hyper --example http_server -- 127.0.0.1:8080",
+        No("it serves for ever: tests/http_server.rs starts it, asks it, and ends it"),
+    ),
+    ("cargo run --example deterministic", Cargo("run --quiet --example deterministic")),
+    ("cargo run --example figures", Cargo("run --quiet --example figures -- target/tmp/figures")),
+    ("cargo peers", No(PEERS)),
+    ("cargo peers --help", No(PEERS)),
+    ("cargo peers --quick", No(PEERS)),
+    ("cargo peers --json FILE", No(PEERS)),
+    ("cargo peers --markdown=docs/evidence/performance.md", No(PEERS)),
+    ("cargo peers --once ROW CONTENDER", No(PEERS)),
+    ("cargo peers echo sparse pread yield_one --calls --markdown=docs/evidence/performance.md", No(PEERS)),
+    ("cargo peers queue yield spawn_ --instructions --markdown=docs/evidence/performance.md", No(PEERS)),
+    ("cargo peers yield spawn --rounds 31", No(PEERS)),
+    ("cargo build --release --manifest-path benches/peers/Cargo.toml", No(PEERS)),
+    ("cargo bench --manifest-path benches/peers/Cargo.toml --", No(PEERS)),
+    ("cargo bench --bench hogs", No(BENCH)),
+    ("cargo bench --bench seeing", No(BENCH)),
+    ("cargo install cargo-fuzz", No(FUZZERS)),
+    ("cargo +nightly fuzz run rooms --sanitizer none -- -max_len=512 -max_total_time=600", No(FUZZERS)),
+    ("cargo +nightly fuzz run rooms artifacts/rooms/crash-…", No(FUZZERS)),
+    ("cargo run -p spinpark-mutator --bin prune", No("it compiles the mutated kernel until it does: many minutes")),
+    ("cargo test --test stress", InCi("cargo test")),
+    ("cargo test -p spinpark-proptests", InCi("cargo test")),
+    ("cargo test -p spinpark-verification --test litmus_files", InCi("cargo test")),
+    ("cargo test -p spinpark-verification --test liveness", InCi("cargo test")),
+    ("LITMUS=write cargo test -p spinpark-verification --test litmus_files", No("it writes the expectations anew")),
+    ("PICTURES=write cargo test -p rc11 --test pictures", No("it writes the expectations anew")),
+    // docs/evidence/soak.md
+    ("cargo test --test soak", InCi("cargo test")),
+    ("SPINPARK_SOAK_SECONDS=3600 cargo test --release --test soak", No("an hour; `.ci/run` has 30 seconds of it")),
+    ("cargo test --test soak -- --help", Cargo("test --quiet --test soak -- --help")),
+    (
+        "cargo test --test soak -- --seed 7 --seconds 60",
+        Cargo("test --quiet --test soak -- --seed 7 --seconds 2 --patience 5 --shrink 5 random_programs"),
+    ),
+    (
+        "cargo test --test soak -- --keep-going --seconds 600",
+        Cargo("test --quiet --test soak -- --keep-going --seconds 1 random_programs"),
+    ),
+    ("cargo test --test soak ping_pong_pairs", Cargo("test --quiet --test soak -- --seconds 1 ping_pong_pairs")),
+    (
+        "cargo test --test soak -- --replay FILE",
+        Cargo("test --quiet --test soak -- --replay tests/soak/regressions/hogs-take-every-thread.json"),
+    ),
+    // The fuzzer
+    (
+        "cargo verify fuzz",
+        Cargo("verify fuzz --minutes 0.02 --seed 1 --out target/tmp/programs --json target/tmp/fuzz.json"),
+    ),
+    ("cargo verify fuzz --minutes 5", InCi("cargo verify fuzz --minutes 1")),
+    ("cargo verify fuzz --minutes 60", Cargo("verify fuzz --minutes 0.02 --longest 8 --schedules 10 --jobs 1")),
+    ("cargo verify fuzz list", Cargo("verify fuzz list")),
+    (
+        "cargo verify fuzz replay FILE",
+        Fails("verify fuzz replay proptests/regressions/deadlock.deadlock-ignores-the-queue.json"),
+    ),
+    ("cargo verify fuzz spinning", Cargo("verify fuzz spinning --minutes 0.02 --jobs 1 --regressions nowhere")),
+    ("cargo verify fuzz syscall stw", Cargo("verify fuzz syscall stw --minutes 0.02 --jobs 1 --regressions nowhere")),
+    (
+        "cargo verify fuzz variants",
+        Cargo("verify fuzz variants runq-cursors --jobs 1 --seed 1 --out target/tmp/programs"),
+    ),
+    // Everything else
+    ("cargo verify list", Verify(0, "list")),
+    ("cargo verify list --json FILE", Verify(0, "list --json list.json")),
+    ("cargo verify run NAME", Verify(0, "run two_thieves --engine sc")),
+    (
+        "cargo verify run NAME…",
+        Verify(0, "run runnext kicked_out --engine sc --json runs.json --against verification/record.json"),
+    ),
+    ("cargo verify run spinning --engine rc11", Verify(0, "run one_submitter_one_spinning_m --engine rc11 --seed 3")),
+    (
+        "cargo verify run two_ps_three_ms --engine rc11 --deep --jobs 2 --checkpoint state.json",
+        Verify(0, "run four_gs_and_two_thieves --engine rc11 --deep --jobs 2 --checkpoint state.json"),
+    ),
+    ("cargo verify replay FILE", Verify(1, "replay schedules/FAILED.json")),
+    ("cargo verify picture FILE", Verify(0, "picture schedules/FAILED.json")),
+    ("cargo verify picture FILE --svg OUT", Verify(0, "picture schedules/FAILED.json --svg it.svg")),
+    (
+        "cargo verify picture schedules/FAILED.json --svg it.svg",
+        Verify(0, "picture schedules/FAILED.json --svg it.svg"),
+    ),
+    (
+        "cargo verify litmus FILE",
+        Verify(0, "litmus verification/litmus/SB+rlx.litmus --seconds 10 --json answers.json"),
+    ),
+    ("cargo verify litmus FILE… DIR…", Verify(1, "litmus verification/litmus/SB+rlx.litmus one --engine sc")),
+    ("cargo verify litmus --engine reference", Verify(0, "litmus one --engine reference")),
+    (
+        "cargo verify litmus DIR --engine loom --json answers.json",
+        Verify(0, "litmus one --engine loom --json answers.json"),
+    ),
+    (
+        "cargo verify litmus FILE --engine reference --model imm",
+        Verify(0, "litmus verification/litmus/SB+rlx.litmus --engine reference --model imm"),
+    ),
+    ("cargo verify litmus verification/litmus", Verify(0, "litmus one")),
+    (
+        "cargo verify litmus verification/litmus/IRIW+scfences.litmus",
+        Verify(0, "litmus verification/litmus/IRIW+scfences.litmus"),
+    ),
+    ("cargo verify litmus verification/litmus/SB+rlx.litmus", Verify(0, "litmus verification/litmus/SB+rlx.litmus")),
+    ("cargo verify museum", InCi("cargo verify museum")),
+    ("cargo verify museum --guide docs/evidence/museum.md", Verify(0, "museum 45867 --guide museum.md")),
+    ("cargo verify museum NAME", Verify(0, "museum 45867 --seed 2 --jobs 1 --json museum.json")),
+    ("cargo verify museum [NAME…]", Verify(0, "museum tokio --list")),
+    ("cargo verify mutants", Verify(0, "mutants g --sort variant")),
+    ("cargo verify mutants --sort ordering", InCi("cargo verify mutants --sort ordering")),
+    (
+        "cargo verify mutants NAME --show",
+        Verify(0, "mutants runq --sort variant --show --seed 1 --jobs 2 --json kills.json"),
+    ),
+    ("cargo verify mutants [NAME…]", Verify(0, "mutants runq stw --list")),
+    ("cargo verify mutants handoff-ignores-the-call --show", Verify(0, "mutants handoff-ignores-the-call --show")),
+    (
+        "cargo verify mutants kernel/FILE.rs",
+        No("it builds the mutated kernel first: minutes; cli.rs has `--sort ordering`"),
+    ),
+    ("cargo verify mutants kernel/protocol/spinning.rs", No("it builds the mutated kernel first: minutes")),
+    ("cargo verify mutants --argued", No(MUTATED)),
+    ("cargo verify mutants --argued kernel/FILE.rs", No(MUTATED)),
+    ("cargo verify mutants --alone", No("each is a build of its own: minutes each")),
+    ("cargo verify mutants --record verification/record.json", No(MUTATED)),
+    (
+        "cargo verify mutants syscall-reads-before-it-writes --show",
+        Verify(0, "mutants syscall-reads-before-it-writes --show"),
+    ),
+    (
+        "cargo verify report --html DIR",
+        Verify(0, "report --from verification/record.json --html page --junit junit.xml --json copy.json"),
+    ),
+];
+
+/// Options that `--help` shows and no command above has, and why not.
+const NOT_GIVEN: &[(&str, &str)] = &[
+    ("verify --record", "a record is of everything"),
+    ("verify report --shard", "runs a part of everything: minutes; cli.rs refuses one that there is not"),
+    ("verify report --no-steps", "runs everything: minutes"),
+    ("verify mutants --resume", "cli.rs: `is_not_gone_on_with_from_a_strange_file`"),
+    ("verify mutants --argued", MUTATED),
+    ("verify mutants --one-in", MUTATED),
+    ("verify mutants --alone", "each is a build of its own: minutes each"),
+    ("verify mutants --open", "tries each step of the source: hours"),
+    ("verify fuzz --mutant", "fuzz_cli.rs: `a_wrong_variant_is_found_written_and_played_again`"),
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn text(bytes: &[u8]) -> &str {
+    str::from_utf8(bytes).expect("it prints UTF-8")
+}
+
+/// The commands in a document: lines of code that begin with `cargo`, and `cargo …` in a sentence.
+fn commands(document: &str) -> Vec<String> {
+    let is_one = |text: &str| {
+        let command = text.split(' ').find(|word| !word.contains('=')).unwrap_or_default();
+        command == "cargo" && text.contains(' ')
+    };
+    let (mut found, mut is_code) = (Vec::new(), false);
+    for line in document.lines().map(str::trim) {
+        if line.starts_with("```") {
+            is_code = !is_code;
+        } else if is_code {
+            // What it does stands behind it, some blanks apart.
+            found.push(line.split("   ").next().unwrap_or_default().split("  ").next().unwrap_or_default().trim());
+        } else {
+            found.extend(line.split('`').skip(1).step_by(2));
+        }
+    }
+    found.into_iter().filter(|text| is_one(text)).map(str::to_owned).collect()
+}
+
+fn documents() -> Vec<PathBuf> {
+    let mut files = vec![
+        "README.md",
+        "CONTRIBUTING.md",
+        "verification/README.md",
+        "verification/rc11/README.md",
+        "verification/cli/README.md",
+        "proptests/README.md",
+    ]
+    .into_iter()
+    .map(|name| root().join(name))
+    .collect::<Vec<_>>();
+    files.push(root().join("proptests/fuzz/README.md"));
+    files.push(root().join("verification/spin/README.md"));
+    for folder in ["docs", "docs/guide", "docs/reference", "docs/evidence"] {
+        let docs = fs::read_dir(root().join(folder)).expect("there are documents");
+        files.extend(docs.map(|entry| entry.expect("it can be read").path()));
+    }
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "md"));
+    files
+}
+
+fn in_the_documents() -> BTreeSet<String> {
+    let read = |path: PathBuf| fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    documents().into_iter().flat_map(|path| commands(&read(path))).collect()
+}
+
+/// A folder that looks like the project's, as far as the commands look at it, and in which they may write.
+fn folder() -> TempDir {
+    let folder = TempDir::new().expect("a temporary folder");
+    let at = |name: &str| folder.path().join(name);
+    fs::create_dir_all(at("verification/litmus")).expect("a folder");
+    fs::create_dir_all(at("one")).expect("a folder");
+    fs::copy(root().join("README.md"), at("README.md")).expect("it is there");
+    for file in ["record.json", "litmus/SB+rlx.litmus", "litmus/IRIW+scfences.litmus"] {
+        fs::copy(root().join("verification").join(file), at("verification").join(file)).expect("it is there");
+    }
+    fs::copy(root().join("verification/litmus/SB+rlx.litmus"), at("one/SB+rlx.litmus")).expect("it is there");
+    let fails =
+        "run one_submitter_one_spinning_m --engine rc11 --mutant spinning-no-submitter-fence --schedules schedules";
+    assert_eq!(verify(folder.path(), fails).status.code(), Some(1));
+    let written = fs::read_dir(at("schedules")).expect("schedules were written").next();
+    fs::rename(written.expect("there is one").expect("it can be read").path(), at("schedules/FAILED.json"))
+        .expect("room");
+    folder
+}
+
+fn verify(folder: &Path, arguments: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_verify"));
+    command.args(arguments.split(' ')).current_dir(folder).output().expect("the program starts")
+}
+
+/// The very cargo that runs this test.
+fn cargo(arguments: &str) -> Output {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    Command::new(cargo).args(arguments.split(' ')).current_dir(root()).output().expect("cargo starts")
+}
+
+#[track_caller]
+fn ends_with(output: &Output, status: i32, command: &str) {
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(status), "{command}\n{out}\n{err}");
+}
+
+#[test]
+fn every_command_that_a_document_shows_is_listed_here_and_no_other() {
+    let shown = in_the_documents();
+    assert!(shown.len() > 50, "only {shown:?}");
+    let listed: BTreeSet<String> = SHOWN.iter().map(|(command, _)| (*command).to_owned()).collect();
+    let unlisted: Vec<_> = shown.difference(&listed).collect();
+    let unshown: Vec<_> = listed.difference(&shown).collect();
+    assert!(unlisted.is_empty() && unshown.is_empty(), "not listed: {unlisted:#?}; shown nowhere: {unshown:#?}");
+}
+
+#[test]
+fn verify_does_what_is_shown() {
+    let folder = folder();
+    for (shown, how) in SHOWN {
+        if let Verify(status, arguments) = how {
+            ends_with(&verify(folder.path(), arguments), *status, shown);
+        }
+    }
+}
+
+/// `cargo verify fuzz` as its readers type it, the examples, and the rest that cargo runs.
+#[test]
+fn cargo_does_what_is_shown() {
+    fs::create_dir_all(root().join("target/tmp")).expect("a folder");
+    let mut done = BTreeSet::new();
+    for (shown, how) in SHOWN {
+        match how {
+            Cargo(arguments) if done.insert(arguments) => ends_with(&cargo(arguments), 0, shown),
+            Fails(arguments) => ends_with(&cargo(arguments), 1, shown),
+            _ => (),
+        }
+    }
+}
+
+#[test]
+fn what_is_left_to_ci_is_done_there() {
+    let script = fs::read_to_string(root().join(".ci/run")).expect("there is a script");
+    let steps: Vec<&str> = script.lines().filter(|line| line.starts_with("step ")).collect();
+    for (shown, how) in SHOWN {
+        if let InCi(line) = how {
+            assert!(steps.iter().any(|step| step.contains(line)), "{shown}: `.ci/run` has no step `{line}`");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_run_has_a_reason() {
+    for (shown, how) in SHOWN {
+        if let No(reason) = how {
+            assert!(reason.len() > 20, "{shown}: `{reason}` is no reason");
+        }
+    }
+}
+
+/// What `--help` shows: options with a long name.
+fn options(help: &str) -> impl Iterator<Item = &str> {
+    let lines = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
+    lines.filter_map(|line| line.split([' ', ',']).find(|word| word.starts_with("--")))
+}
+
+#[test]
+fn every_option_that_help_shows_is_given_somewhere() {
+    let here = std::env::temp_dir();
+    let mut given: Vec<Vec<&str>> = Vec::new();
+    for (_, how) in SHOWN {
+        match how {
+            Verify(_, arguments) => given.push(arguments.split(' ').collect()),
+            Cargo(arguments) | Fails(arguments) | InCi(arguments) => {
+                let words: Vec<&str> = arguments.split(' ').collect();
+                let from = words.iter().position(|word| *word == "verify");
+                given.extend(from.map(|from| words[from + 1..].to_vec()));
+            }
+            No(_) => (),
+        }
+    }
+    // The folder of failing schedules is given where one is made; a mutant too.
+    given.push(["run", "--mutant", "--schedules"].to_vec());
+    let commands = ["", "list", "run", "mutants", "museum", "report", "replay", "picture", "litmus", "fuzz"];
+    let mut missing = Vec::new();
+    for command in commands {
+        let help = match command {
+            "" => verify(&here, "--help"),
+            "fuzz" => cargo("verify fuzz --help"),
+            command => verify(&here, &format!("{command} --help")),
+        };
+        ends_with(&help, 0, command);
+        for option in options(text(&help.stdout)).filter(|option| !["--help", "--version"].contains(option)) {
+            // What all commands share is one thing: given to one of them, it is tried.
+            let is_of = |words: &&Vec<&str>| command == "fuzz" || words.first() != Some(&"fuzz");
+            let is_given = given.iter().filter(is_of).any(|words| words.contains(&option));
+            let is_excused = |(what, _): &&(&str, &str)| {
+                let mut words = what.split(' ').skip(1).collect::<Vec<_>>();
+                let name = words.pop();
+                name == Some(option) && (words.is_empty() || words == [command])
+            };
+            if !is_given && !NOT_GIVEN.iter().any(|excused| is_excused(&excused)) {
+                missing.push(format!("verify {command} {option}"));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "never tried: {missing:#?}");
+}
+
+/// Else `cargo verify` and `cargo test` would each build everything: minutes.
+#[test]
+fn cargo_verify_and_cargo_test_share_what_they_build() {
+    let features = |arguments: &str| -> BTreeSet<String> {
+        let output = cargo(&format!("tree --offline --prefix none --format {{p}}={{f}} {arguments}"));
+        ends_with(&output, 0, "cargo tree");
+        let lines = text(&output.stdout).lines().map(|line| line.trim_end_matches(" (*)").to_owned());
+        lines.filter(|line| !line.is_empty()).collect()
+    };
+    let tests = features("--edges normal,build,dev --workspace");
+    for package in ["spinpark-verify", "spinpark-proptests"] {
+        let own = features(&format!("--edges normal,build --package {package}"));
+        let other: Vec<_> = own.difference(&tests).collect();
+        assert!(other.is_empty(), "{package} is built with other features than its tests: {other:#?}");
+    }
+}

@@ -1,0 +1,391 @@
+//! The exploration: a stack of graphs a worker, and what came of them.
+
+use crate::graph::Graph;
+use crate::machine::{self, End, Mode, Run, Site, Wait};
+use crate::picture::Picture;
+use crate::step::Way;
+use crate::verdict::{Failure, Why};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How to explore.
+#[derive(Clone)]
+pub struct Config {
+    /// How many threads of the machine explore. The counts do not depend on it.
+    pub jobs: NonZeroUsize,
+    /// No more than so many executions, about.
+    pub executions: Option<u64>,
+    /// No more than so many seconds, about.
+    pub seconds: Option<f64>,
+    /// So many times an execution `park` may wake spuriously.
+    pub spurious: u16,
+    /// No more than so many events an execution; one with more is a failure.
+    pub max_events: usize,
+    /// Done once on each thread that explores, before it does.
+    pub on_thread: Option<Arc<dyn Fn() + Send + Sync>>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        let (executions, seconds, on_thread) = (None, None, None);
+        Config { jobs: NonZeroUsize::MIN, executions, seconds, spurious: 0, max_events: 3_000, on_thread }
+    }
+}
+
+/// What was found so far.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Tally {
+    /// Executions: consistent graphs in which all threads have come to their end.
+    pub executions: u64,
+    /// Graphs in which a thread spins on what was overwritten. They stand for nothing.
+    pub blocked: u64,
+    /// How many times the program was played.
+    pub plays: u64,
+    /// How each execution ended, and how often.
+    pub outcomes: BTreeMap<String, u64>,
+    /// Which part of the whole is done, as a guess between 0 and 1.
+    pub done: f64,
+    /// The most memory that graphs that waited took at once, in bytes: the sum of the workers' own peaks.
+    pub peak_bytes: u64,
+}
+
+impl Tally {
+    fn add(&mut self, other: Tally) {
+        self.executions += other.executions;
+        self.blocked += other.blocked;
+        self.plays += other.plays;
+        self.done += other.done;
+        self.peak_bytes += other.peak_bytes;
+        for (outcome, n) in other.outcomes {
+            *self.outcomes.entry(outcome).or_default() += n;
+        }
+    }
+}
+
+/// An execution that must not be.
+#[derive(Debug, Clone)]
+pub struct Counterexample {
+    /// What is wrong.
+    pub failure: Failure,
+    /// The execution.
+    pub graph: Graph,
+}
+
+impl Counterexample {
+    /// Its picture. `body`, of which it is an execution, is played once more, to see where each event comes from.
+    ///
+    /// Without the lines' texts, which [`Picture::of`] can show: it knows the file and the line only.
+    pub fn picture(&self, title: &str, body: impl Fn() -> String + Send + Sync + 'static) -> Picture {
+        let max_events = match self.failure.why {
+            Why::TooManyEvents(n) => n,
+            _ => usize::MAX,
+        };
+        Picture::of(title, self, &watch_within(self.graph.clone(), max_events, body), &|_, _| None)
+    }
+}
+
+/// A graph that waits to be explored: where an execution might have gone another way.
+#[derive(Debug, Clone)]
+pub struct Branch {
+    /// The execution, shared by all its branches.
+    pub(super) of: Arc<Graph>,
+    /// `None`: it is that graph itself.
+    pub(super) way: Option<Way>,
+}
+
+impl Branch {
+    pub(super) fn whole(graph: Graph) -> Branch {
+        Branch { of: Arc::new(graph), way: None }
+    }
+
+    fn graphs(self) -> Vec<Graph> {
+        match self.way {
+            Some(way) => self.of.go(&way),
+            None => vec![Arc::unwrap_or_clone(self.of)],
+        }
+    }
+
+    fn weight(&self) -> f64 {
+        self.way.map_or(self.of.weight, |way| way.weight)
+    }
+}
+
+/// What came of an exploration, and what is left to do.
+#[derive(Debug, Clone, Default)]
+pub struct Report {
+    /// What was found.
+    pub tally: Tally,
+    /// The first failure. The exploration ends with it.
+    pub failure: Option<Counterexample>,
+    /// What is still to be explored: nothing if all was.
+    pub left: Vec<Branch>,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+impl Report {
+    /// Was everything explored, and nothing found?
+    pub fn is_proof(&self) -> bool {
+        self.left.is_empty() && self.failure.is_none()
+    }
+
+    /// What was found later, by going on with what was left.
+    pub(super) fn add(&mut self, later: Report) {
+        let peak_bytes = self.tally.peak_bytes.max(later.tally.peak_bytes);
+        self.tally.add(later.tally);
+        self.tally.peak_bytes = peak_bytes;
+        self.failure = later.failure;
+        self.left = later.left;
+        self.seconds += later.seconds;
+    }
+}
+
+/// Explores every execution of `body` under RC11, each once; `progress` is called now and then with how far it is: executions
+/// and `done`, no more.
+///
+/// What `body` returns is its outcome. It is played many times, on several threads if `config` says so, and must do the
+/// same whenever it is answered the same. A panic in it is not passed on, but a failure of the execution, though the
+/// panic hook may print it.
+///
+/// # Panics
+/// If `progress` or [`Config::on_thread`] does.
+pub fn explore(
+    config: &Config,
+    body: impl Fn() -> String + Send + Sync + 'static,
+    progress: impl FnMut(&Tally),
+) -> Report {
+    resume(config, vec![Branch::whole(Graph::new(config.spurious))], body, progress)
+}
+
+/// Explores what an exploration of the same `body` has left: [`Report::left`]. The report is of this part alone, but for
+/// `done`, which is a part of the whole. [`Config::spurious`] stays as it was.
+pub fn resume(
+    config: &Config,
+    left: Vec<Branch>,
+    body: impl Fn() -> String + Send + Sync + 'static,
+    mut progress: impl FnMut(&Tally),
+) -> Report {
+    let clock = Instant::now();
+    let pool = Pool::new(config, left, Arc::new(body));
+    thread::scope(|scope| {
+        for _ in 1..config.jobs.get() {
+            scope.spawn(|| pool.work(|_| ()));
+        }
+        let mut last = Instant::now();
+        pool.work(|executions| {
+            let now = Instant::now();
+            if now - last > Duration::from_millis(250) {
+                last = now;
+                let done = f64::from_bits(pool.done.load(Relaxed));
+                progress(&Tally { executions, done, ..Tally::default() });
+            }
+            if config.seconds.is_some_and(|seconds| clock.elapsed().as_secs_f64() > seconds) {
+                pool.stop.store(true, Relaxed);
+            }
+        });
+    });
+    let mut report = pool.shared.into_inner().unwrap_or_else(PoisonError::into_inner).report;
+    report.seconds = clock.elapsed().as_secs_f64();
+    report
+}
+
+/// What is seen of an execution that is played again.
+#[derive(Debug, Clone, Default)]
+pub struct Played {
+    /// What goes wrong in it, if anything still does.
+    pub found: Option<Counterexample>,
+    /// Where in the source its events are.
+    pub sites: Vec<Site>,
+    /// What its threads are called.
+    pub names: Vec<String>,
+    /// Which threads wait in the end, and what for.
+    pub waits: Vec<Wait>,
+}
+
+/// Plays an execution again, and looks. A graph that comes from a file must have passed [`Graph::check`]. It may have as many events as the default of [`Config::max_events`] says.
+pub fn watch(graph: Graph, body: impl Fn() -> String + Send + Sync + 'static) -> Played {
+    watch_within(graph, Config::default().max_events, body)
+}
+
+fn watch_within(graph: Graph, max_events: usize, body: impl Fn() -> String + Send + Sync + 'static) -> Played {
+    let run = play(graph.reindex(), max_events, Mode::Replay, &(Arc::new(body) as Body)).0;
+    let Run { end, graph, sites, waits, names, .. } = run;
+    let found = match end {
+        End::Failed(failure) => Some(Counterexample { failure, graph }),
+        _ => None,
+    };
+    Played { found, sites, names, waits }
+}
+
+type Body = Arc<dyn Fn() -> String + Send + Sync>;
+
+fn play(graph: Graph, max_events: usize, mode: Mode, body: &Body) -> (Run, Option<String>) {
+    let outcome = Arc::new(Mutex::new(None));
+    let (body, place) = (Arc::clone(body), Arc::clone(&outcome));
+    let main = move || {
+        let outcome = body();
+        *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
+    };
+    let run = machine::run(graph, max_events, mode, Box::new(main));
+    let outcome = outcome.lock().unwrap_or_else(PoisonError::into_inner).take();
+    (run, outcome)
+}
+
+/// What the workers share.
+struct Pool<'a> {
+    config: &'a Config,
+    body: Body,
+    stop: AtomicBool,
+    executions: AtomicU64,
+    /// A part of all, as the bits of a float.
+    done: AtomicU64,
+    /// How many workers have nothing to do.
+    idle: AtomicUsize,
+    shared: Mutex<Shared>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Shared {
+    branches: Vec<Branch>,
+    /// Workers that explore.
+    busy: usize,
+    report: Report,
+}
+
+impl Pool<'_> {
+    fn new(config: &Config, branches: Vec<Branch>, body: Body) -> Pool<'_> {
+        Pool {
+            config,
+            body,
+            stop: AtomicBool::new(false),
+            executions: AtomicU64::new(0),
+            done: AtomicU64::new(0),
+            idle: AtomicUsize::new(0),
+            shared: Mutex::new(Shared { branches, ..Shared::default() }),
+            changed: Condvar::new(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A worker's life.
+    fn work(&self, mut beat: impl FnMut(u64)) {
+        if let Some(prepare) = &self.config.on_thread {
+            prepare();
+        }
+        let mut tally = Tally::default();
+        while let Some(mut stack) = self.take() {
+            self.explore(&mut stack, &mut tally, &mut beat);
+            let mut shared = self.lock();
+            shared.report.left.append(&mut stack);
+            shared.busy -= 1;
+            self.changed.notify_all();
+        }
+        self.lock().report.tally.add(tally);
+    }
+
+    /// Something to explore, as soon as there is something. `None`: there will not be.
+    fn take(&self) -> Option<Vec<Branch>> {
+        let mut shared = self.lock();
+        self.idle.fetch_add(1, Relaxed);
+        let found = loop {
+            if self.stop.load(Relaxed) {
+                let mut left = std::mem::take(&mut shared.branches);
+                shared.report.left.append(&mut left);
+                break None;
+            }
+            if let Some(branch) = shared.branches.pop() {
+                shared.busy += 1;
+                break Some(vec![branch]);
+            }
+            if shared.busy == 0 {
+                break None;
+            }
+            shared = self.changed.wait(shared).unwrap_or_else(PoisonError::into_inner);
+        };
+        self.idle.fetch_sub(1, Relaxed);
+        found
+    }
+
+    fn explore(&self, stack: &mut Vec<Branch>, tally: &mut Tally, beat: &mut impl FnMut(u64)) {
+        let mut told = (tally.executions, tally.done);
+        while let Some(branch) = stack.pop() {
+            let weight = branch.weight();
+            let mut graphs = branch.graphs();
+            match graphs.pop() {
+                Some(graph) => {
+                    stack.extend(graphs.into_iter().map(Branch::whole));
+                    self.play_one(graph, stack, tally);
+                }
+                None => tally.done += weight,
+            }
+            if tally.plays.is_multiple_of(64) {
+                self.tell(stack, tally, &mut told, beat);
+            }
+            if self.idle.load(Relaxed) > 0 && stack.len() > 1 {
+                self.give_away(stack);
+            }
+            if self.stop.load(Relaxed) {
+                break;
+            }
+        }
+        self.tell(stack, tally, &mut told, beat);
+    }
+
+    fn play_one(&self, graph: Graph, stack: &mut Vec<Branch>, tally: &mut Tally) {
+        tally.plays += 1;
+        let (run, outcome) = play(graph, self.config.max_events, Mode::Explore, &self.body);
+        tally.done += run.graph.weight;
+        match run.end {
+            End::Complete => {
+                tally.executions += 1;
+                *tally.outcomes.entry(outcome.unwrap_or_default()).or_default() += 1;
+            }
+            End::Blocked => tally.blocked += 1,
+            End::Played => (),
+            End::Failed(failure) => {
+                tally.executions += 1;
+                self.stop.store(true, Relaxed);
+                let graph = run.graph.clone();
+                self.lock().report.failure.get_or_insert(Counterexample { failure, graph });
+            }
+        }
+        let of = Arc::new(run.graph);
+        stack.extend(run.ways.into_iter().map(|way| Branch { of: Arc::clone(&of), way: Some(way) }));
+    }
+
+    /// Reports to the other workers what was done since `told`, and asks whether it is enough.
+    fn tell(&self, stack: &[Branch], tally: &mut Tally, told: &mut (u64, f64), beat: &mut impl FnMut(u64)) {
+        tally.peak_bytes = tally.peak_bytes.max(bytes(stack));
+        let (executions, done) = (tally.executions - told.0, tally.done - told.1);
+        *told = (tally.executions, tally.done);
+        // Relaxed, here and above: numbers for people, and a wish to stop that may be heard late.
+        let _ = self.done.fetch_update(Relaxed, Relaxed, |bits| Some((f64::from_bits(bits) + done).to_bits()));
+        beat(self.executions.fetch_add(executions, Relaxed) + executions);
+        if self.config.executions.is_some_and(|limit| self.executions.load(Relaxed) >= limit) {
+            self.stop.store(true, Relaxed);
+        }
+    }
+
+    /// The oldest half, below which lies the most.
+    fn give_away(&self, stack: &mut Vec<Branch>) {
+        let half = stack.len() / 2;
+        self.lock().branches.extend(stack.drain(..half));
+        self.changed.notify_all();
+    }
+}
+
+/// What they take in memory. Branches of one execution lie side by side.
+fn bytes(stack: &[Branch]) -> u64 {
+    let executions = stack.chunk_by(|a, b| Arc::ptr_eq(&a.of, &b.of));
+    executions.map(|of_one| of_one[0].of.bytes() + size_of_val(of_one) as u64).sum()
+}

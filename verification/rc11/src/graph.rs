@@ -1,0 +1,741 @@
+//! An execution as a graph: events in the order in which they were added, where each read takes its value from, in which
+//! order the writes of a location stand, and the clocks that say what happens before what.
+//!
+//! `hb` and `(sb ∪ rf)+` never change for an event that stays: they depend only on what is before it. So each is a
+//! clock, computed once, when the event is added. (RC11: Lahav, Vafeiadis, Kang, Hur, Dreyer, PLDI 2017.)
+
+use serde::{Deserialize, Serialize};
+use std::sync::atomic::Ordering;
+
+/// At most so many threads in an execution, those that have ended included.
+pub const MAX_THREADS: usize = 16;
+
+/// `rf` of a read that found what the location was made with.
+pub const INIT: u16 = u16::MAX;
+
+/// Of each thread, how many of its events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Clock([u16; MAX_THREADS]);
+
+impl Clock {
+    #[inline]
+    fn join(&mut self, other: &Clock) {
+        for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
+            *mine = (*mine).max(*theirs);
+        }
+    }
+
+    /// Is event number `idx` of `thread` among them?
+    #[inline]
+    pub fn has(&self, thread: u8, idx: u16) -> bool {
+        self.0[usize::from(thread)] > idx
+    }
+
+    #[inline]
+    fn has_event(&self, event: &Event) -> bool {
+        self.has(event.thread, event.idx)
+    }
+
+    /// Of `thread`, how many.
+    #[inline]
+    pub fn of(&self, thread: u8) -> u16 {
+        self.0[usize::from(thread)]
+    }
+
+    /// The clock of a thread of which `len` events, the last one and all that is before it, and no other are known.
+    #[inline]
+    fn count(&mut self, thread: u8, len: u16) {
+        self.0[usize::from(thread)] = len;
+    }
+}
+
+/// A place in memory: the thread that made it, and how many it had made before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Loc(u32);
+
+impl Loc {
+    pub(super) const NONE: Loc = Loc(u32::MAX);
+    /// The virtual clock.
+    pub const CLOCK: Loc = Loc(u32::MAX - 1);
+    /// How many starts of threads are still refused.
+    pub const REFUSALS: Loc = Loc(u32::MAX - 2);
+
+    pub(super) fn new(thread: u8, ordinal: u32) -> Loc {
+        Loc(u32::from(thread) << 24 | ordinal)
+    }
+
+    /// Is it a place, among so many threads' that have made so many?
+    pub(super) fn is_one(self, threads: usize, each: usize) -> bool {
+        let (thread, ordinal) = self.slot();
+        matches!(self, Loc::CLOCK | Loc::REFUSALS) || self != Loc::NONE && thread < threads && ordinal < each
+    }
+
+    /// Where the index has it.
+    fn slot(self) -> (usize, usize) {
+        match self {
+            Loc::CLOCK => (MAX_THREADS, 0),
+            Loc::REFUSALS => (MAX_THREADS, 1),
+            Loc(loc) => ((loc >> 24) as usize, (loc & 0xff_ffff) as usize),
+        }
+    }
+}
+
+/// Which events are of one location: the last one, and of each the one before. Not part of what a graph is.
+#[derive(Debug, Clone, Default)]
+struct Index {
+    last: Vec<Vec<u16>>,
+    before: Vec<u16>,
+}
+
+impl PartialEq for Index {
+    fn eq(&self, _: &Index) -> bool {
+        true
+    }
+}
+
+impl Index {
+    fn last_of(&self, loc: Loc) -> u16 {
+        let (thread, ordinal) = loc.slot();
+        self.last.get(thread).and_then(|of_thread| of_thread.get(ordinal)).copied().unwrap_or(INIT)
+    }
+
+    /// The next event is of `loc`.
+    fn push(&mut self, loc: Loc) {
+        if loc == Loc::NONE {
+            self.before.push(INIT);
+            return;
+        }
+        let (thread, ordinal) = loc.slot();
+        if self.last.len() <= thread {
+            self.last.resize_with(thread + 1, Vec::new);
+        }
+        let of_thread = &mut self.last[thread];
+        if of_thread.len() <= ordinal {
+            of_thread.resize(ordinal + 1, INIT);
+        }
+        let last = std::mem::replace(&mut of_thread[ordinal], self.before.len() as u16);
+        self.before.push(last);
+    }
+}
+
+/// How strong an access or a fence is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Order {
+    /// Not atomic: must be ordered with every other access.
+    Plain,
+    /// Atomic, and no more.
+    Relaxed,
+    /// Acquires.
+    Acquire,
+    /// Releases.
+    Release,
+    /// Both.
+    AcqRel,
+    /// Both, and in one order with all other such.
+    SeqCst,
+}
+
+impl Order {
+    pub(super) fn acquires(self) -> bool {
+        matches!(self, Order::Acquire | Order::AcqRel | Order::SeqCst)
+    }
+    pub(super) fn releases(self) -> bool {
+        matches!(self, Order::Release | Order::AcqRel | Order::SeqCst)
+    }
+}
+
+impl From<Ordering> for Order {
+    fn from(order: Ordering) -> Order {
+        match order {
+            Ordering::Acquire => Order::Acquire,
+            Ordering::Release => Order::Release,
+            Ordering::AcqRel => Order::AcqRel,
+            Ordering::SeqCst => Order::SeqCst,
+            _ => Order::Relaxed,
+        }
+    }
+}
+
+/// What an update makes of the value that it reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Update {
+    /// Puts this in its place.
+    Swap(u64),
+    /// Adds this.
+    Add(u64),
+    /// Takes one away, if there is one.
+    Take,
+    /// Writes `new` if it is `current`; else it only reads, with `failure`.
+    Exchange {
+        /// What must be there.
+        current: u64,
+        /// What then comes in its place.
+        new: u64,
+        /// How strong a read it is otherwise.
+        failure: Order,
+    },
+    /// Waits until it is `wanted`, then writes `new`. Every write of such a location is an update, or a [`Kind::Open`].
+    Await {
+        /// What it waits for.
+        wanted: u64,
+        /// What then comes in its place.
+        new: u64,
+    },
+}
+
+impl Update {
+    /// What is written over `value`. `None`: nothing.
+    pub fn over(self, value: u64) -> Option<u64> {
+        match self {
+            Update::Swap(new) => Some(new),
+            Update::Add(more) => Some(value.wrapping_add(more)),
+            Update::Take => Some(value.saturating_sub(1)),
+            Update::Exchange { current, new, .. } => (value == current).then_some(new),
+            Update::Await { wanted, new } => (value == wanted).then_some(new),
+        }
+    }
+}
+
+/// What an event is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Kind {
+    /// Reads.
+    Load,
+    /// Writes.
+    Store,
+    /// Opens a lock: a write after everything.
+    Open,
+    /// The reading half of an update; its writing half, if it writes, is its thread's next event.
+    Updating(Update),
+    /// The writing half of an update.
+    Updated,
+    /// A fence.
+    Fence,
+    /// A thread is started.
+    Fork(u8),
+    /// A thread has come to its end.
+    Join(u8),
+    /// One of so many, chosen.
+    Choice(u32),
+    /// Whether `park` wakes spuriously: 1 if it does.
+    Spurious,
+    /// A loop that waits: nothing happens here until something is written that it has read.
+    Spin,
+}
+
+/// One event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// Whose.
+    pub thread: u8,
+    /// Which of its thread's, from 0.
+    pub idx: u16,
+    /// Of a read: the number of the write that it reads, or [`INIT`].
+    pub rf: u16,
+    /// Of a write: its rank in its location's order. The first value has rank 0.
+    pub mo: u16,
+    /// Where.
+    pub loc: Loc,
+    /// How strong.
+    pub order: Order,
+    /// What.
+    pub kind: Kind,
+    /// What was read, written or chosen.
+    pub value: u64,
+}
+
+impl Event {
+    /// Does it write?
+    #[inline]
+    pub fn is_write(&self) -> bool {
+        matches!(self.kind, Kind::Store | Kind::Updated | Kind::Open)
+    }
+
+    /// Does it read?
+    #[inline]
+    pub fn is_read(&self) -> bool {
+        matches!(self.kind, Kind::Load | Kind::Updating(_))
+    }
+
+    /// What it writes next, if it is the reading half of an update that writes.
+    pub fn will_write(&self) -> Option<u64> {
+        match self.kind {
+            Kind::Updating(update) => update.over(self.value),
+            _ => None,
+        }
+    }
+
+    /// Does it wait for a value that is not there?
+    pub fn waits(&self) -> bool {
+        matches!(self.kind, Kind::Updating(Update::Await { wanted, .. }) if self.value != wanted)
+    }
+
+    /// How strong it is: an exchange that fails is a read of its own.
+    pub fn strength(&self) -> Order {
+        match self.kind {
+            Kind::Updating(Update::Exchange { current, failure, .. }) if self.value != current => failure,
+            _ => self.order,
+        }
+    }
+}
+
+/// What is known at an event.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Clocks {
+    /// What happens before it, and itself.
+    pub hb: Clock,
+    /// What is before it in `(sb ∪ rf)+`, and itself.
+    pub porf: Clock,
+    /// What an acquire fence after it would acquire.
+    pending: Clock,
+    /// What the last release fence before it released.
+    fenced: Clock,
+    /// Of a write: what an acquiring read of it acquires.
+    released: Clock,
+}
+
+/// One thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Thread {
+    /// Where it stands in the tree of forks, so that the order of threads does not depend on which forked first.
+    pub path: u64,
+    /// How many events it has.
+    pub len: u16,
+    /// The number of its last event, or of the one that forked it.
+    pub(super) last: u16,
+    /// Has it been forked in this graph?
+    pub is_there: bool,
+}
+
+/// The graph.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Graph {
+    /// In the order in which they were added.
+    pub events: Vec<Event>,
+    /// Of each event.
+    pub clocks: Vec<Clocks>,
+    /// The threads; the main one is the first.
+    pub threads: Vec<Thread>,
+    /// Which part of all executions lies below this graph, as far as can be guessed.
+    pub weight: f64,
+    /// How many times `park` may wake spuriously.
+    pub spurious: u16,
+    #[serde(skip)]
+    index: Index,
+}
+
+/// An event that is about to be added, with its clocks.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct New {
+    pub event: Event,
+    pub clocks: Clocks,
+}
+
+impl Graph {
+    /// A graph of the main thread, which has done nothing yet.
+    pub fn new(spurious: u16) -> Graph {
+        let main = Thread { path: 0, len: 0, last: INIT, is_there: true };
+        Graph { threads: vec![main], weight: 1.0, spurious, ..Graph::default() }
+    }
+
+    /// How much memory it takes.
+    pub fn bytes(&self) -> u64 {
+        let of_each = size_of::<Event>() + size_of::<Clocks>();
+        (size_of::<Graph>() + self.events.capacity() * of_each + self.threads.capacity() * size_of::<Thread>()) as u64
+    }
+
+    /// What `thread` knows now.
+    pub fn state(&self, thread: u8) -> Clocks {
+        let Thread { last, len, .. } = self.threads[usize::from(thread)];
+        match (last, len) {
+            (INIT, _) => Clocks::default(),
+            (last, 0) => Self::inherited(&self.clocks[usize::from(last)]),
+            (last, _) => self.clocks[usize::from(last)],
+        }
+    }
+
+    /// What a new thread knows.
+    fn inherited(fork: &Clocks) -> Clocks {
+        Clocks { hb: fork.hb, porf: fork.porf, ..Clocks::default() }
+    }
+
+    /// The number of the last event of `thread`.
+    pub fn last(&self, thread: u8) -> Option<usize> {
+        let Thread { last, len, .. } = self.threads[usize::from(thread)];
+        (len > 0).then_some(usize::from(last))
+    }
+
+    /// Its rank in its location's order; of what the location was made with, 0.
+    #[inline]
+    pub fn rank(&self, write: u16) -> u16 {
+        if write == INIT { 0 } else { self.events[usize::from(write)].mo }
+    }
+
+    /// The events of `loc`, the last one first, with their numbers.
+    pub(super) fn of(&self, loc: Loc) -> impl Iterator<Item = (usize, &Event)> + '_ {
+        let mut next = if loc == Loc::NONE { INIT } else { self.index.last_of(loc) };
+        std::iter::from_fn(move || {
+            let n = usize::from(next);
+            let event = self.events.get(n)?;
+            next = self.index.before[n];
+            Some((n, event))
+        })
+    }
+
+    /// The locations that were accessed.
+    pub(super) fn locations(&self) -> impl Iterator<Item = Loc> + '_ {
+        let last = self.index.last.iter().flatten().filter(|last| **last != INIT);
+        last.map(|last| self.events[usize::from(*last)].loc)
+    }
+
+    /// Finds the events of each location: after the events have changed otherwise than by `push`.
+    pub(crate) fn reindex(mut self) -> Graph {
+        self.index = Index::default();
+        self.events.iter().for_each(|event| self.index.push(event.loc));
+        self
+    }
+
+    /// The writes of `loc`, the first value among them, with their ranks.
+    fn writes(&self, loc: Loc) -> impl Iterator<Item = (u16, u16)> + '_ {
+        let made = self.of(loc).filter(|(_, e)| e.is_write());
+        made.map(|(n, e)| (e.mo, n as u16)).chain([(0, INIT)])
+    }
+
+    /// The last write of `loc`.
+    pub fn newest(&self, loc: Loc) -> u16 {
+        self.writes(loc).max().map_or(INIT, |(_, write)| write)
+    }
+
+    /// What a write wrote, of a location made with `init`.
+    pub fn value_of(&self, write: u16, init: u64) -> u64 {
+        if write == INIT { init } else { self.events[usize::from(write)].value }
+    }
+
+    /// The oldest write of `loc` that a thread that knows `hb` may still see, as a rank: it knows of no newer one.
+    fn oldest(&self, hb: &Clock, loc: Loc) -> u16 {
+        let known = self.of(loc).filter(|(_, e)| hb.has_event(e));
+        known.map(|(_, e)| if e.is_write() { e.mo } else { self.rank(e.rf) }).max().unwrap_or(0)
+    }
+
+    /// The writes that `thread` may read, the newest first.
+    pub(super) fn readable(&self, thread: u8, loc: Loc) -> Vec<u16> {
+        let oldest = self.oldest(&self.state(thread).hb, loc);
+        self.newest_first(loc, oldest).into_iter().map(|(_, write)| write).collect()
+    }
+
+    /// The writes of `loc` from that rank on, the newest first, with their ranks.
+    fn newest_first(&self, loc: Loc, oldest: u16) -> Vec<(u16, u16)> {
+        let mut writes: Vec<(u16, u16)> = self.writes(loc).filter(|(rank, _)| *rank >= oldest).collect();
+        writes.sort_unstable_by(|a, b| b.cmp(a));
+        writes
+    }
+
+    /// Another update than `but` that has read `write`, and writes.
+    fn updater(&self, loc: Loc, write: u16, but: usize) -> Option<usize> {
+        let reads = |e: &Event| e.rf == write && e.will_write().is_some();
+        self.of(loc).find(|(n, e)| *n != but && reads(e)).map(|(n, _)| n)
+    }
+
+    /// The next event of `thread`.
+    pub(super) fn next(&self, thread: u8, loc: Loc, order: Order, kind: Kind, value: u64) -> New {
+        let idx = self.threads[usize::from(thread)].len;
+        let event = Event { thread, idx, rf: INIT, mo: 0, loc, order, kind, value };
+        let mut clocks = self.state(thread);
+        clocks.hb.count(thread, idx + 1);
+        clocks.porf.count(thread, idx + 1);
+        New { event, clocks }
+    }
+
+    /// The same for a read, which takes its value from `write`.
+    pub(super) fn next_read(&self, thread: u8, loc: Loc, init: u64, order: Order, kind: Kind, write: u16) -> New {
+        let mut new = self.next(thread, loc, order, kind, self.value_of(write, init));
+        new.event.rf = write;
+        if write != INIT {
+            let read = self.clocks[usize::from(write)];
+            new.clocks.reads(&read, new.event.strength());
+        }
+        new
+    }
+
+    /// The same for a write; its rank is still to be found.
+    pub(super) fn next_write(&self, thread: u8, loc: Loc, order: Order, kind: Kind, value: u64) -> New {
+        let mut new = self.next(thread, loc, order, kind, value);
+        let Clocks { hb, fenced, .. } = new.clocks;
+        new.clocks.released = match order {
+            Order::Plain => Clock::default(),
+            order if order.releases() => hb,
+            _ => fenced,
+        };
+        new
+    }
+
+    /// The writing half of the update whose reading half is the last event of `thread`.
+    pub(super) fn next_updated(&self, thread: u8) -> New {
+        let read = self.events[self.last(thread).expect("its reading half")];
+        let value = read.will_write().expect("only of an update that writes");
+        let mut new = self.next_write(thread, read.loc, read.order, Kind::Updated, value);
+        if read.rf != INIT {
+            // C++20: a release sequence goes on through updates.
+            new.clocks.released.join(&self.clocks[usize::from(read.rf)].released);
+        }
+        new
+    }
+
+    pub(super) fn next_fence(&self, thread: u8, order: Order) -> New {
+        let mut new = self.next(thread, Loc::NONE, order, Kind::Fence, 0);
+        let clocks = &mut new.clocks;
+        if order.acquires() {
+            clocks.hb.join(&clocks.pending.clone());
+        }
+        if order.releases() {
+            clocks.fenced = clocks.hb;
+        }
+        new
+    }
+
+    /// `child` has come to its end.
+    pub(super) fn next_join(&self, thread: u8, child: u8) -> New {
+        let mut new = self.next(thread, Loc::NONE, Order::Relaxed, Kind::Join(child), 0);
+        let known = self.state(child);
+        new.clocks.hb.join(&known.hb);
+        new.clocks.porf.join(&known.porf);
+        // Its end is no event, but counts as one: what it made after its last event is known too.
+        new.clocks.hb.count(child, self.threads[usize::from(child)].len + 1);
+        new
+    }
+
+    /// Adds it.
+    pub(super) fn push(&mut self, new: New) {
+        let thread = &mut self.threads[usize::from(new.event.thread)];
+        thread.len += 1;
+        thread.last = self.events.len() as u16;
+        self.events.push(new.event);
+        self.clocks.push(new.clocks);
+        self.index.push(new.event.loc);
+    }
+
+    /// Adds a write, with `rank`; those behind it move back.
+    pub(super) fn push_write(&mut self, mut new: New, rank: u16) {
+        let mut next = self.index.last_of(new.event.loc);
+        while let Some(event) = self.events.get_mut(usize::from(next)) {
+            event.mo += u16::from(event.is_write() && event.mo >= rank);
+            next = self.index.before[usize::from(next)];
+        }
+        new.event.mo = rank;
+        self.push(new);
+    }
+
+    /// Where a store may stand in its location's order, the last place first: behind all it knows of, not between the
+    /// halves of an update.
+    pub(super) fn places(&self, new: &New, also_behind: u16) -> Vec<u16> {
+        let loc = new.event.loc;
+        let behind = self.oldest(&new.clocks.hb, loc).max(also_behind);
+        let mut after = self.newest_first(loc, behind);
+        after.retain(|(_, write)| self.updater(loc, *write, usize::MAX).is_none());
+        after.into_iter().map(|(rank, _)| rank + 1).collect()
+    }
+
+    /// Where the writing half of an update must stand, if it may: right behind what it read, which no other update has.
+    pub(super) fn place_updated(&self, new: &New, also_behind: u16) -> Option<u16> {
+        let read = self.last(new.event.thread).expect("its reading half");
+        let from = self.events[read].rf;
+        let rank = self.rank(from);
+        let alone = self.updater(new.event.loc, from, read).is_none();
+        (alone && rank >= also_behind).then_some(rank + 1)
+    }
+
+    /// The reads that might read `new` instead of what they read: those that it does not depend on.
+    pub(super) fn revisitable(&self, new: &New) -> impl Iterator<Item = usize> + use<> {
+        let free = |e: &Event| e.is_read() && !new.clocks.porf.has_event(e);
+        let found: Vec<usize> = self.of(new.event.loc).filter(|(_, e)| free(e)).map(|(n, _)| n).collect();
+        found.into_iter()
+    }
+
+    /// Was all that was added after `read` and does not lead to `new`, and `read` itself, added maximally? Of the many
+    /// ways to the same graph, this is true for one.
+    pub(super) fn may_revisit(&self, read: usize, new: &New) -> bool {
+        let porf = &new.clocks.porf;
+        let goes = |n: &usize| !porf.has_event(&self.events[*n]);
+        let mut leaving = (read..self.events.len()).filter(goes);
+        leaving.all(|n| self.is_maximal(n, read, porf))
+    }
+
+    /// This graph without what was added after `read` and does not lead to `new`. `read` now reads `new`, which is to
+    /// be added next.
+    pub(super) fn revisit(&self, read: usize, new: &New) -> Graph {
+        let mut graph = self.without(read, &new.clocks.porf);
+        graph.reread(read, new);
+        graph
+    }
+
+    /// The first `len` events: the graph as it was when it had no more.
+    pub(super) fn first(&self, len: usize) -> Graph {
+        self.only(|n, _| n < len)
+    }
+
+    /// `write` opens a lock: the write by which it was taken.
+    fn taken_before(&self, write: u16) -> usize {
+        let opened = &self.events[usize::from(write)];
+        let taken = self.of(opened.loc).find(|(_, e)| e.is_write() && e.mo + 1 == opened.mo);
+        taken.expect("who opens a lock has taken it").0
+    }
+
+    /// Was event `n` added maximally, seen from an event that knows `porf` and would be read by `read`? (TruSt:
+    /// Kokologiannakis, Marmanis, Gladstein, Vafeiadis, POPL 2022.)
+    ///
+    /// A lock that was opened for a waiting thread is an exception: the thread counts as if it still waited.
+    fn is_maximal(&self, n: usize, read: usize, porf: &Clock) -> bool {
+        let event = &self.events[n];
+        match event.kind {
+            Kind::Choice(_) | Kind::Spurious => return event.value == 0,
+            Kind::Fence | Kind::Fork(_) | Kind::Join(_) | Kind::Spin => return true,
+            _ => (),
+        }
+        let before = |m: usize, e: &Event| m <= n || porf.has_event(e);
+        let is_write = event.is_write();
+        let write = if is_write { n as u16 } else { self.would_read(n, read, porf) };
+        if write != INIT && !before(usize::from(write), &self.events[usize::from(write)]) {
+            return false;
+        }
+        let rank = self.rank(write);
+        let mut of_it = self.of(event.loc).filter(|(m, e)| before(*m, e));
+        of_it.all(|(m, e)| {
+            let is_read_from = is_write && e.is_read() && self.would_read(m, read, porf) == write;
+            !is_read_from && (!e.is_write() || e.mo <= rank)
+        })
+    }
+
+    /// What event `n` reads; or would, if what leaves had left: a thread that was given a lock then waits again, for the one that had it.
+    fn would_read(&self, n: usize, read: usize, porf: &Clock) -> u16 {
+        let rf = self.events[n].rf;
+        let leaves = usize::from(rf) > read && rf != INIT && !porf.has_event(&self.events[usize::from(rf)]);
+        if leaves && self.has_waited(n) { self.taken_before(rf) as u16 } else { rf }
+    }
+
+    /// Has it waited for a lock, which was then opened for it? It reads what was added after it.
+    fn has_waited(&self, n: usize) -> bool {
+        let event = &self.events[n];
+        let takes = matches!(event.kind, Kind::Updating(Update::Await { wanted: 0, .. }));
+        takes && event.rf != INIT && usize::from(event.rf) > n && self.events[usize::from(event.rf)].kind == Kind::Open
+    }
+
+    /// The events up to `read`, and those in `porf`.
+    fn without(&self, read: usize, porf: &Clock) -> Graph {
+        self.only(|n, e| n <= read || porf.has_event(e))
+    }
+
+    /// Only the events that stay. Each thread's are its first ones.
+    fn only(&self, stays: impl Fn(usize, &Event) -> bool) -> Graph {
+        let room = self.events.len() + 4;
+        let mut graph = Graph {
+            events: Vec::with_capacity(room),
+            clocks: Vec::with_capacity(room),
+            threads: self.threads.clone(),
+            weight: self.weight,
+            spurious: self.spurious,
+            index: Index::default(),
+        };
+        for (n, thread) in graph.threads.iter_mut().enumerate() {
+            *thread = Thread { len: 0, last: INIT, is_there: n == 0, ..*thread };
+        }
+        let mut now = vec![INIT; self.events.len()];
+        for (n, (event, clocks)) in self.events.iter().zip(&self.clocks).enumerate() {
+            if !stays(n, event) {
+                continue;
+            }
+            now[n] = graph.events.len() as u16;
+            if let Kind::Fork(child) = event.kind {
+                let child = &mut graph.threads[usize::from(child)];
+                (child.is_there, child.last) = (true, now[n]);
+            }
+            graph.push(New { event: *event, clocks: *clocks });
+        }
+        graph.renumber(self, &now);
+        while graph.threads.last().is_some_and(|thread| !thread.is_there) {
+            graph.threads.pop();
+        }
+        graph
+    }
+
+    /// The events were renumbered. A thread that reads what is no longer there waits for a lock again.
+    fn renumber(&mut self, from: &Graph, now: &[u16]) {
+        for n in 0..self.events.len() {
+            let rf = self.events[n].rf;
+            if rf == INIT {
+                continue;
+            }
+            self.events[n].rf = now[usize::from(rf)];
+            if now[usize::from(rf)] == INIT {
+                let taken = now[from.taken_before(rf)];
+                let clocks = self.clocks[usize::from(taken)];
+                self.reads(n, taken, self.events[usize::from(taken)].value, &clocks);
+            }
+        }
+    }
+
+    /// `read`, the last event of its thread, now reads `new`, whose number will be the next.
+    pub(super) fn reread(&mut self, read: usize, new: &New) {
+        self.reads(read, self.events.len() as u16, new.event.value, &new.clocks);
+    }
+
+    /// `read`, the last event of its thread, now reads that.
+    fn reads(&mut self, read: usize, write: u16, value: u64, written: &Clocks) {
+        let mut clocks = self.before(read);
+        let event = &mut self.events[read];
+        (event.rf, event.value) = (write, value);
+        clocks.hb.count(event.thread, event.idx + 1);
+        clocks.porf.count(event.thread, event.idx + 1);
+        clocks.reads(written, event.strength());
+        self.clocks[read] = clocks;
+    }
+
+    /// What its thread knew before event `n`.
+    fn before(&self, n: usize) -> Clocks {
+        let Event { thread, idx, .. } = self.events[n];
+        let previous = |e: &Event| e.thread == thread && e.idx + 1 == idx;
+        if idx > 0 {
+            let m = self.events[..n].iter().rposition(previous).expect("a thread's events are in its order");
+            return self.clocks[m];
+        }
+        let fork = self.events.iter().position(|e| e.kind == Kind::Fork(thread));
+        fork.map_or_else(Clocks::default, |m| Self::inherited(&self.clocks[m]))
+    }
+
+    /// The rank that whatever event `read` reads must at least have.
+    pub(super) fn oldest_for(&self, read: usize) -> u16 {
+        self.oldest(&self.before(read).hb, self.events[read].loc)
+    }
+
+    /// Two accesses that race.
+    pub fn race(&self) -> Option<(usize, usize)> {
+        let races = |a: usize, b: usize| {
+            let (first, second) = (&self.events[a], &self.events[b]);
+            let is_plain = first.order == Order::Plain || second.order == Order::Plain;
+            let touch = first.loc == second.loc && first.loc != Loc::NONE && (first.is_write() || second.is_write());
+            is_plain && touch && first.thread != second.thread && !self.are_hb_ordered(a, b)
+        };
+        (0..self.events.len()).find_map(|b| (0..b).find(|&a| races(a, b)).map(|a| (a, b)))
+    }
+
+    fn are_hb_ordered(&self, a: usize, b: usize) -> bool {
+        self.happens_before(a, b) || self.happens_before(b, a)
+    }
+
+    /// Another thread's access that is not ordered with `new`, and races with it.
+    pub(super) fn racing(&self, new: &New) -> Option<usize> {
+        let races = |e: &Event| (e.is_write() || new.event.is_write()) && !new.clocks.hb.has_event(e);
+        self.of(new.event.loc).find(|(_, e)| races(e)).map(|(n, _)| n)
+    }
+}
+
+impl Clocks {
+    /// A read of that strength, of a write that has those clocks.
+    fn reads(&mut self, write: &Clocks, order: Order) {
+        self.porf.join(&write.porf);
+        if order.acquires() {
+            self.hb.join(&write.released);
+        } else if order != Order::Plain {
+            self.pending.join(&write.released);
+        }
+    }
+}

@@ -1,0 +1,709 @@
+//! Threads as coroutines on one thread of the machine: they are played again up to the graph that is to be extended,
+//! each operation answered out of the graph, and then go on, one step at a time.
+//!
+//! What a thread does between two operations is its own. What it shares goes through the graph, or through memory
+//! that only changes hands in the graph's order: a read is answered only when the write that it reads has been.
+
+use crate::graph::{Event, Graph, INIT, Kind, Loc, MAX_THREADS, Update};
+use crate::step::{Ask, Stop, Way};
+use crate::text::panic_text;
+use crate::verdict::{Failure, Why};
+use corosensei::stack::DefaultStack;
+use corosensei::{Coroutine, CoroutineResult, Yielder};
+use std::any::Any;
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+
+type Body = Box<dyn FnOnce() + Send>;
+type Thread = Coroutine<(), (), (), DefaultStack>;
+
+/// A thread of the execution, as far as it has come.
+struct Slot {
+    thread: Option<Thread>,
+    yielder: *const Yielder<(), ()>,
+    /// What it waits to be answered. `None`: it has yet to come so far.
+    asks: Option<Ask>,
+    /// Its events, by number.
+    events: Vec<u16>,
+    /// How many of them it has had the answers to.
+    told: u16,
+    /// How many locks it holds.
+    holds: u16,
+    /// How many locations it has made.
+    locs: u32,
+    is_done: bool,
+    /// Is it in the middle of a panic?
+    is_unwinding: bool,
+    /// Was another thread, when this one last went on? Then it cannot be known whether this one is: the machine's thread counts for all.
+    others_unwind: bool,
+    asked_in_vain: u32,
+    /// Which thread made the location that it asks for, if another did, and after how many of its events.
+    must_know: Option<(u8, u16)>,
+    /// Which one it is, in the order in which threads were started in this play.
+    number: usize,
+    /// What it is called; only when it is played again.
+    name: String,
+}
+
+impl Slot {
+    fn new() -> Slot {
+        Slot {
+            thread: None,
+            yielder: std::ptr::null(),
+            asks: None,
+            events: Vec::new(),
+            told: 0,
+            holds: 0,
+            locs: 0,
+            is_done: false,
+            is_unwinding: false,
+            others_unwind: false,
+            asked_in_vain: 0,
+            must_know: None,
+            number: 0,
+            name: String::new(),
+        }
+    }
+}
+
+/// How a lock is taken.
+pub(super) const LOCKING: Update = Update::Await { wanted: 0, new: 1 };
+/// How a parked thread is woken.
+pub(super) const PARKING: Update = Update::Await { wanted: 1, new: 0 };
+
+/// One execution.
+#[derive(Default)]
+struct Machine {
+    graph: Graph,
+    slots: Vec<Slot>,
+    /// The threads that there are, in the order of their paths.
+    order: Vec<u8>,
+    /// How many threads were started in this play.
+    started: usize,
+    /// Events that are still to be played again.
+    left: usize,
+    current: u8,
+    ways: Vec<Way>,
+    failure: Option<Failure>,
+    /// The rest is not to be played: every thread unwinds.
+    is_over: bool,
+    max_events: usize,
+    mode: Mode,
+    /// How many starts of threads are to be refused.
+    refusals: u64,
+    /// Is a word accessed plainly? Then races are looked for at the end: an access that is atomic may be one half.
+    mixes: bool,
+    stacks: Vec<DefaultStack>,
+    /// Where in the source each event was asked for; only when it is played again.
+    sites: Vec<Site>,
+}
+
+/// Whose event, which of its thread's, and where in the source it was asked for.
+pub type Site = (u8, u16, &'static Location<'static>);
+
+/// What is to be done with a graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Mode {
+    /// It is extended until all threads have ended.
+    #[default]
+    Explore,
+    /// It is only played again, and looked at.
+    Replay,
+}
+
+thread_local! {
+    static MACHINE: RefCell<Machine> = RefCell::new(Machine::default());
+}
+
+fn with<R>(f: impl FnOnce(&mut Machine) -> R) -> R {
+    MACHINE.with_borrow_mut(f)
+}
+
+/// Thrown through threads whose execution is over.
+struct Over;
+
+/// How an execution ended.
+pub(super) enum End {
+    /// All threads have come to their end.
+    Complete,
+    /// A thread spins on what was overwritten: no execution of its own.
+    Blocked,
+    /// It was only played again.
+    Played,
+    /// It must not be.
+    Failed(Failure),
+}
+
+/// What came of one run.
+pub(super) struct Run {
+    pub end: End,
+    pub graph: Graph,
+    pub ways: Vec<Way>,
+    pub sites: Vec<Site>,
+    /// What each thread waits for, and what they are called; only when it is played again.
+    pub waits: Vec<Wait>,
+    pub names: Vec<String>,
+}
+
+/// A thread that has come to rest, and what for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wait {
+    /// The thread that waits.
+    pub thread: u8,
+    /// What for.
+    pub wants: Wants,
+}
+
+/// What a thread may wait for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wants {
+    /// Until `value` is at `loc`.
+    Value {
+        /// Where.
+        loc: Loc,
+        /// What.
+        value: u64,
+    },
+    /// Until that thread has come to its end.
+    Thread(u8),
+    /// Until something is written that its loop has read.
+    News,
+}
+
+/// Plays `body` from `graph` on.
+pub(super) fn run(graph: Graph, max_events: usize, mode: Mode, body: Body) -> Run {
+    with(|machine| machine.begin(graph, max_events, mode));
+    start(0, "main", body);
+    let end = drive();
+    let (waits, names) = with(|machine| (machine.waits(), machine.names()));
+    unwind_all();
+    with(|machine| Run {
+        waits,
+        names,
+        end: machine.failure.take().map_or(end, End::Failed),
+        graph: std::mem::take(&mut machine.graph),
+        ways: std::mem::take(&mut machine.ways),
+        sites: std::mem::take(&mut machine.sites),
+    })
+}
+
+/// Asks, and waits for the answer.
+#[track_caller]
+pub(super) fn ask(ask: Ask) -> u64 {
+    let at = Location::caller();
+    loop {
+        let answer = with(|machine| machine.answer(&ask, at));
+        match answer {
+            Some(Ok(value)) => return value,
+            Some(Err(Over)) => return over(),
+            None => suspend(),
+        }
+    }
+}
+
+/// The execution is over: the thread unwinds. What its destructors ask has no meaning, and is answered at once.
+fn over() -> u64 {
+    let (is_unwinding, asked) = with(|machine| {
+        let slot = &mut machine.slots[usize::from(machine.current)];
+        slot.asked_in_vain += 1;
+        (slot.is_unwinding, slot.asked_in_vain)
+    });
+    if asked > 10_000 {
+        rest_in_peace();
+    }
+    if is_unwinding && std::thread::panicking() {
+        return 0;
+    }
+    with(|machine| machine.slots[usize::from(machine.current)].is_unwinding = true);
+    resume_unwind(Box::new(Over));
+}
+
+fn suspend() {
+    let (yielder, others_unwind) = with(|machine| {
+        let slot = &mut machine.slots[usize::from(machine.current)];
+        (slot.yielder, slot.others_unwind)
+    });
+    assert!(!yielder.is_null(), "rc11: asked from outside of a model");
+    if !others_unwind {
+        let unwinds = std::thread::panicking();
+        with(|machine| machine.slots[usize::from(machine.current)].is_unwinding = unwinds);
+    }
+    // SAFETY: set by this very coroutine when it began, and it has not ended: it is running this.
+    unsafe { &*yielder }.suspend(());
+}
+
+/// A new location of the calling thread's, and how many events the thread has had before: the maker's mark.
+pub(super) fn make_location() -> (Loc, u8, u16) {
+    with(|machine| {
+        let thread = machine.current;
+        let slot = &mut machine.slots[usize::from(thread)];
+        slot.locs += 1;
+        (Loc::new(thread, slot.locs - 1), thread, slot.told)
+    })
+}
+
+/// What the calling thread asks next is of a location that `maker` made after `told` events: it must know of that.
+pub(super) fn must_know(maker: u8, told: u16) {
+    with(|machine| {
+        let me = machine.current;
+        machine.slots[usize::from(me)].must_know = (maker != me).then_some((maker, told));
+    });
+}
+
+/// Starts a thread; the number by which to join it.
+#[track_caller]
+pub(super) fn fork(name: &str, body: Body) -> u8 {
+    let child = ask(Ask::Fork) as u8;
+    if !with(|machine| machine.is_over) {
+        start(child, name, body);
+    }
+    child
+}
+
+/// May `park` wake spuriously in this exploration?
+pub(super) fn may_wake_spuriously() -> bool {
+    with(|machine| machine.graph.spurious > 0)
+}
+
+/// How many starts of threads are to be refused in this execution.
+pub(super) fn refusals() -> u64 {
+    with(|machine| machine.refusals)
+}
+
+/// So many are. Before the first thread starts.
+pub(super) fn refuse_spawns(n: u64) {
+    with(|machine| machine.refusals = n);
+}
+
+/// A word is accessed plainly in this execution.
+pub(super) fn mixes() {
+    with(|machine| machine.mixes = true);
+}
+
+/// Which one the calling thread is, in the order in which threads were started in this play.
+pub(super) fn me() -> usize {
+    with(|machine| machine.slots.get(usize::from(machine.current)).map_or(0, |slot| slot.number))
+}
+
+/// What the calling thread is called in pictures.
+pub(super) fn name_thread(name: &str) {
+    with(|machine| {
+        let (thread, mode) = (usize::from(machine.current), machine.mode);
+        if let Some(slot) = machine.slots.get_mut(thread).filter(|_| mode == Mode::Replay) {
+            name.clone_into(&mut slot.name);
+        }
+    });
+}
+
+/// Is the execution over, so that nothing that is asked has a meaning?
+pub(super) fn is_over() -> bool {
+    with(|machine| machine.is_over)
+}
+
+/// The calling thread can neither go on nor unwind: it is left as it is, for ever.
+pub(super) fn rest_in_peace() -> ! {
+    loop {
+        suspend();
+    }
+}
+
+fn start(thread: u8, name: &str, body: Body) {
+    let stack = with(|machine| machine.stacks.pop());
+    let stack = stack.unwrap_or_else(|| DefaultStack::new(STACK).expect("memory for a stack"));
+    let coroutine = Coroutine::with_stack(stack, move |yielder, ()| {
+        with(|machine| machine.slots[usize::from(thread)].yielder = yielder);
+        let result = catch_unwind(AssertUnwindSafe(|| if is_over() { never(body) } else { body() }));
+        with(|machine| machine.ends(thread, result));
+    });
+    with(|machine| {
+        let slot = &mut machine.slots[usize::from(thread)];
+        slot.thread = Some(coroutine);
+        slot.number = machine.started;
+        machine.started += 1;
+        if machine.mode == Mode::Replay {
+            name.clone_into(&mut slot.name);
+        }
+    });
+}
+
+/// It has not begun, and never will. What it was given may mind to be dropped, unless the thread unwinds.
+fn never(body: Body) {
+    let _body = body;
+    resume_unwind(Box::new(Over));
+}
+
+/// As much as shuttle gives its threads.
+const STACK: usize = 0x2_0000;
+
+fn drive() -> End {
+    loop {
+        match with(Machine::who_is_next) {
+            Next::Thread(thread) => resume(thread),
+            Next::End(end) => return end,
+        }
+    }
+}
+
+fn resume(thread: u8) {
+    let coroutine = with(|machine| {
+        machine.current = thread;
+        let slot = &mut machine.slots[usize::from(thread)];
+        slot.others_unwind = std::thread::panicking() && !slot.is_unwinding;
+        slot.thread.take()
+    });
+    let mut coroutine = coroutine.expect("a thread that can go on");
+    let result = coroutine.resume(());
+    with(|machine| match result {
+        CoroutineResult::Yield(()) => machine.slots[usize::from(thread)].thread = Some(coroutine),
+        CoroutineResult::Return(()) => machine.stacks.push(coroutine.into_stack()),
+    });
+}
+
+/// Ends every thread that has not come to its end.
+fn unwind_all() {
+    let left: Vec<u8> = with(|machine| {
+        machine.is_over = true;
+        let left = (0..machine.slots.len()).filter(|&n| machine.slots[n].thread.is_some());
+        left.map(|n| n as u8).collect()
+    });
+    for thread in left {
+        resume(thread);
+        // One that cannot unwind is left alone, with its stack.
+        std::mem::forget(with(|machine| machine.slots[usize::from(thread)].thread.take()));
+    }
+}
+
+/// Which thread goes on.
+enum Next {
+    Thread(u8),
+    End(End),
+}
+
+impl Machine {
+    fn begin(&mut self, graph: Graph, max_events: usize, mode: Mode) {
+        self.slots.clear();
+        self.slots.resize_with(MAX_THREADS, Slot::new);
+        for (n, event) in graph.events.iter().enumerate() {
+            self.slots[usize::from(event.thread)].events.push(n as u16);
+        }
+        self.left = graph.events.len();
+        self.graph = graph;
+        self.sort_threads();
+        self.current = 0;
+        self.started = 0;
+        self.failure = None;
+        self.is_over = false;
+        self.max_events = max_events;
+        self.mode = mode;
+        self.refusals = 0;
+        self.mixes = false;
+    }
+
+    /// The order of threads is the order of their paths.
+    fn sort_threads(&mut self) {
+        let there = (0..self.graph.threads.len()).filter(|&n| self.graph.threads[n].is_there);
+        self.order = there.map(|n| n as u8).collect();
+        let threads = &self.graph.threads;
+        self.order.sort_unstable_by_key(|&n| threads[usize::from(n)].path);
+    }
+
+    fn slot(&self, thread: u8) -> &Slot {
+        &self.slots[usize::from(thread)]
+    }
+
+    /// Answers what the current thread asks. `None`: not now.
+    fn answer(&mut self, ask: &Ask, at: &'static Location<'static>) -> Option<Result<u64, Over>> {
+        if self.is_over {
+            return Some(Err(Over));
+        }
+        let thread = self.current;
+        let slot = &mut self.slots[usize::from(thread)];
+        slot.asks = Some(*ask);
+        if self.mode == Mode::Replay {
+            self.sites.push((thread, slot.told, at));
+        }
+        if usize::from(slot.told) < slot.events.len() {
+            return self.again(thread, ask);
+        }
+        if self.left > 0
+            || self.mode == Mode::Replay
+            || !matches!(self.who_is_next(), Next::Thread(next) if next == thread)
+        {
+            return None;
+        }
+        let answer = self.goes_on(thread, ask);
+        // A thread that spins is not answered.
+        if *ask == Ask::Spin && answer.is_ok() { None } else { Some(answer) }
+    }
+
+    /// Plays again what `thread` did.
+    fn again(&mut self, thread: u8, ask: &Ask) -> Option<Result<u64, Over>> {
+        if !self.can_be_told(thread) {
+            return None;
+        }
+        let slot = &self.slots[usize::from(thread)];
+        let event = self.graph.events[usize::from(slot.events[usize::from(slot.told)])];
+        if !is_answer_to(&event, ask) {
+            self.fails(Why::NotDeterministic);
+            return Some(Err(Over));
+        }
+        if event.waits() || event.kind == Kind::Spin {
+            // It stays where it is.
+            self.told(thread, 1);
+            self.slots[usize::from(thread)].asks = Some(*ask);
+            return None;
+        }
+        self.told(thread, 1 + u16::from(event.will_write().is_some()));
+        self.note_lock(thread, ask);
+        Some(Ok(match event.kind {
+            Kind::Fork(child) => u64::from(child),
+            _ => event.value,
+        }))
+    }
+
+    fn told(&mut self, thread: u8, events: u16) {
+        let slot = &mut self.slots[usize::from(thread)];
+        slot.told += events;
+        (slot.asks, slot.must_know) = (None, None);
+        self.left -= usize::from(events);
+    }
+
+    /// Has what its next event depends on been played?
+    fn can_be_told(&self, thread: u8) -> bool {
+        let slot = self.slot(thread);
+        let Some(&number) = slot.events.get(usize::from(slot.told)) else { return false };
+        let event = &self.graph.events[usize::from(number)];
+        match event.kind {
+            Kind::Join(child) => self.slot(child).is_done,
+            _ if event.is_read() && event.rf != INIT => {
+                let Event { thread: writer, idx, .. } = self.graph.events[usize::from(event.rf)];
+                self.slot(writer).told > idx
+            }
+            _ => true,
+        }
+    }
+
+    /// A new event of `thread`.
+    fn goes_on(&mut self, thread: u8, ask: &Ask) -> Result<u64, Over> {
+        if self.graph.events.len() >= self.max_events {
+            self.fails(Why::TooManyEvents(self.max_events));
+            return Err(Over);
+        }
+        if !self.knows_what_it_must(thread) {
+            self.fails(Why::Uninitialised);
+            return Err(Over);
+        }
+        let before = self.graph.events.len();
+        let answer = self.graph.step(thread, ask, &mut self.ways);
+        self.note_events(thread, before);
+        let slot = &mut self.slots[usize::from(thread)];
+        slot.told = slot.events.len() as u16;
+        slot.asks = (*ask == Ask::Spin).then_some(Ask::Spin);
+        match answer {
+            Ok(value) => {
+                self.note_lock(thread, ask);
+                if *ask == Ask::Fork {
+                    self.sort_threads();
+                    self.slots[value as usize] = Slot::new();
+                }
+                Ok(value)
+            }
+            Err(stop) => {
+                match stop {
+                    Stop::Race(other) => self.fails(Why::Race(other)),
+                    Stop::Threads => self.fails(Why::TooManyThreads),
+                }
+                Err(Over)
+            }
+        }
+    }
+
+    /// Does `thread` know of an event, or of the end, of the location's maker that comes after its making?
+    fn knows_what_it_must(&mut self, thread: u8) -> bool {
+        let must_know = self.slots[usize::from(thread)].must_know.take();
+        must_know.is_none_or(|(maker, told)| self.graph.state(thread).hb.of(maker) > told)
+    }
+
+    /// Events from number `first` on are new. Another's than `thread`'s are those of one that waited for a lock: it is
+    /// answered the reading half, which it was stuck at, and the writing half.
+    fn note_events(&mut self, thread: u8, first: usize) {
+        for n in first..self.graph.events.len() {
+            let owner = self.graph.events[n].thread;
+            let slot = &mut self.slots[usize::from(owner)];
+            slot.events.push(n as u16);
+            if owner != thread {
+                slot.told -= 1;
+                self.left += 2;
+            }
+        }
+    }
+
+    fn note_lock(&mut self, thread: u8, ask: &Ask) {
+        let holds = &mut self.slots[usize::from(thread)].holds;
+        match ask {
+            Ask::Update { update: LOCKING, .. } => *holds += 1,
+            Ask::Open { .. } => *holds -= 1,
+            _ => (),
+        }
+    }
+
+    /// Always the same rule, and one that does not depend on how the graph came about: a thread that holds a lock goes on first,
+    /// so that nothing else happens while it does; else the first in the order of paths.
+    fn who_is_next(&mut self) -> Next {
+        if self.is_over || self.failure.is_some() {
+            return Next::End(End::Played);
+        }
+        if self.left > 0 {
+            return self.who_is_played_next();
+        }
+        if self.mode == Mode::Replay {
+            return self.who_comes_to_rest_next();
+        }
+        let holders = self.order.iter().filter(|&&n| self.slot(n).holds > 0);
+        let next = holders.chain(&self.order).copied().find(|&thread| self.can_go_on(thread));
+        next.map_or_else(|| Next::End(self.end()), Next::Thread)
+    }
+
+    fn who_is_played_next(&mut self) -> Next {
+        let can_be_played = |&&thread: &&u8| {
+            let slot = self.slot(thread);
+            let has_more = usize::from(slot.told) < slot.events.len();
+            let is_known = slot.thread.is_some() && !slot.is_done;
+            is_known && if has_more { slot.asks.is_none() || self.can_be_told(thread) } else { slot.asks.is_none() }
+        };
+        match self.order.iter().find(can_be_played).copied() {
+            Some(thread) => Next::Thread(thread),
+            None => {
+                self.fails(Why::NotDeterministic);
+                Next::End(End::Played)
+            }
+        }
+    }
+
+    /// All has been played: each thread goes on up to what it would ask next.
+    fn who_comes_to_rest_next(&mut self) -> Next {
+        let runs = |&&thread: &&u8| self.slot(thread).asks.is_none() && !self.slot(thread).is_done;
+        if let Some(&thread) = self.order.iter().find(runs) {
+            return Next::Thread(thread);
+        }
+        if let Some((a, _)) = self.graph.race() {
+            self.fails(Why::Race(a));
+            return Next::End(End::Played);
+        }
+        let able: Vec<u8> = self.order.iter().copied().filter(|&thread| self.can_go_on(thread)).collect();
+        if able.is_empty() {
+            return Next::End(self.end());
+        }
+        if let Some((thread, why)) = able.iter().find_map(|&thread| Some((thread, self.why_not_further(thread)?))) {
+            self.current = thread;
+            self.fails(why);
+        }
+        Next::End(End::Played)
+    }
+
+    /// What `thread` asks for next is no event, but the end: exploring would find the same.
+    fn why_not_further(&mut self, thread: u8) -> Option<Why> {
+        if !self.knows_what_it_must(thread) {
+            return Some(Why::Uninitialised);
+        }
+        match self.slot(thread).asks {
+            Some(Ask::Fork) if !self.graph.may_fork(thread) => Some(Why::TooManyThreads),
+            _ => (self.graph.events.len() >= self.max_events).then_some(Why::TooManyEvents(self.max_events)),
+        }
+    }
+
+    fn can_go_on(&self, thread: u8) -> bool {
+        let slot = self.slot(thread);
+        match slot.asks {
+            _ if slot.is_done => false,
+            None => true,
+            Some(Ask::Join(child)) => self.slot(child).is_done && self.graph.is_enabled(thread, &Ask::Join(child)),
+            Some(ask) => self.graph.is_enabled(thread, &ask),
+        }
+    }
+
+    /// Nobody can go on.
+    fn end(&mut self) -> End {
+        if self.mixes
+            && let Some((a, b)) = self.graph.race()
+        {
+            self.current = self.graph.events[b].thread;
+            self.fails(Why::Race(a));
+            return End::Played;
+        }
+        let waits: Vec<u8> = self.order.iter().copied().filter(|&thread| !self.slot(thread).is_done).collect();
+        if waits.is_empty() {
+            return End::Complete;
+        }
+        let spins = |&&thread: &&u8| {
+            let last = self.graph.last(thread).map(|n| self.graph.events[n].kind);
+            last == Some(Kind::Spin) && !self.graph.spins_for_ever(thread)
+        };
+        if waits.iter().find(spins).is_some() {
+            return End::Blocked;
+        }
+        self.fails(if self.slots[0].is_done { Why::Unjoined(waits) } else { Why::Deadlock(waits) });
+        End::Played
+    }
+
+    /// Which thread waits for what. Nobody looks at it but when an execution is played again.
+    fn waits(&self) -> Vec<Wait> {
+        let wait = |&thread: &u8| {
+            let wants = match self.slot(thread).asks? {
+                Ask::Update { loc, update: Update::Await { wanted: value, .. }, .. } => Wants::Value { loc, value },
+                Ask::Join(child) => Wants::Thread(child),
+                Ask::Spin => Wants::News,
+                _ => return None,
+            };
+            Some(Wait { thread, wants })
+        };
+        let order = if self.mode == Mode::Replay { self.order.as_slice() } else { &[] };
+        order.iter().filter(|&&thread| !self.slot(thread).is_done && !self.can_go_on(thread)).filter_map(wait).collect()
+    }
+
+    fn names(&self) -> Vec<String> {
+        let threads = if self.mode == Mode::Replay { self.graph.threads.len() } else { 0 };
+        let name = |(n, slot): (usize, &Slot)| match slot.name.as_str() {
+            // It was never started.
+            "" => format!("thread {n}"),
+            name => name.to_owned(),
+        };
+        self.slots[..threads].iter().enumerate().map(name).collect()
+    }
+
+    fn fails(&mut self, why: Why) {
+        self.is_over = true;
+        let thread = self.current;
+        self.failure.get_or_insert(Failure { why, thread });
+    }
+
+    /// `thread` has come to its end.
+    fn ends(&mut self, thread: u8, result: Result<(), Box<dyn Any + Send>>) {
+        self.slots[usize::from(thread)].is_done = true;
+        if let Err(payload) = result
+            && !payload.is::<Over>()
+        {
+            self.fails(Why::Panic(panic_text(&*payload)));
+        }
+    }
+}
+
+/// Is `event` what `ask` asks for?
+fn is_answer_to(event: &Event, ask: &Ask) -> bool {
+    match (*ask, event.kind) {
+        (Ask::Load { loc, order, .. }, Kind::Load) => event.loc == loc && event.order == order,
+        (Ask::Store { loc, value, order }, Kind::Store) => {
+            event.loc == loc && event.value == value && event.order == order
+        }
+        (Ask::Update { loc, order, update, .. }, Kind::Updating(was)) => {
+            event.loc == loc && update == was && event.order == order
+        }
+        (Ask::Open { loc }, Kind::Open) => event.loc == loc,
+        (Ask::Fence(order), Kind::Fence) => event.order == order,
+        (Ask::Fork, Kind::Fork(_)) | (Ask::Spin, Kind::Spin) => true,
+        (Ask::Join(child), Kind::Join(was)) => child == was,
+        (Ask::Choose(n), Kind::Choice(was)) => n == was,
+        (Ask::Spurious, Kind::Spurious) => true,
+        _ => false,
+    }
+}

@@ -1,0 +1,243 @@
+//! What is wrong with an execution, in words.
+
+use crate::explore::{Counterexample, Played};
+use crate::graph::{Graph, INIT, Kind, Order};
+use crate::machine::{Wait, Wants};
+use crate::picture::cycle::{Edge, Rel};
+use crate::picture::label::{Names, circled};
+use crate::picture::{Missing, Picture};
+use crate::verdict::Why;
+
+/// Adds the notes, and marks what they are about.
+pub(super) fn explain(picture: &mut Picture, found: &Counterexample, played: &Played, names: &Names) {
+    let Counterexample { failure, graph } = found;
+    match &failure.why {
+        Why::Race(other) => race(picture, graph, *other, names),
+        Why::Panic(_) => tell_the_cycle(picture, graph, names),
+        Why::Deadlock(threads) | Why::Unjoined(threads) => {
+            for wait in played.waits.iter().filter(|wait| threads.contains(&wait.thread)) {
+                waits(picture, graph, played, wait, names);
+            }
+            tell_the_cycle(picture, graph, names);
+        }
+        _ => {
+            if let Some(last) = graph.events.len().checked_sub(1).and_then(|last| picture.node_of(last, graph)) {
+                picture.nodes[last].is_marked = true;
+                picture.notes.push(format!("{} is the last event", number(last)));
+            }
+        }
+    }
+}
+
+fn number(node: usize) -> String {
+    circled(node + 1)
+}
+
+/// Two accesses that no path joins, and the reads on the way that could have joined them.
+fn race(picture: &mut Picture, graph: &Graph, other: usize, names: &Names) {
+    let (a, b) = graph.race().unwrap_or((other, graph.events.len().saturating_sub(1)));
+    let (Some(first), Some(second)) = (picture.node_of(a, graph), picture.node_of(b, graph)) else { return };
+    let (first, second) = (first.min(second), first.max(second));
+    for node in [first, second] {
+        picture.nodes[node].is_marked = true;
+    }
+    picture.missing.push(Missing { from: first, to: second, what: "race" });
+    picture.notes.push(format!(
+        "{} and {} touch {}, not both are atomic, and no path of happens-before leads from one to the other",
+        number(first),
+        number(second),
+        names.get(graph.events[a].loc)
+    ));
+    let (a, b) = (picture.nodes[first].event, picture.nodes[second].event);
+    let joins = |edge: &&Edge| {
+        let (write, read) = (picture.nodes[edge.from].event, picture.nodes[edge.to].event);
+        let is_race = (edge.from, edge.to) == (first, second);
+        edge.rel == Rel::Rf
+            && !is_race
+            && leads(graph, a, write)
+            && leads(graph, read, b)
+            && !synchronises(picture, graph, edge)
+    };
+    let joining: Vec<Edge> = picture.edges.iter().filter(joins).copied().collect();
+    for edge in joining {
+        tell_unsynchronised(picture, graph, &edge);
+    }
+}
+
+/// Is `a` before `b` in `(sb ∪ rf)+`, or `b`?
+fn leads(graph: &Graph, a: usize, b: usize) -> bool {
+    graph.clocks[b].porf.has(graph.events[a].thread, graph.events[a].idx)
+}
+
+/// Does what is read happen before the read?
+fn synchronises(picture: &Picture, graph: &Graph, edge: &Edge) -> bool {
+    let (write, read) = (picture.nodes[edge.from].event, picture.nodes[edge.to].event);
+    graph.happens_before(write, read)
+}
+
+fn tell_unsynchronised(picture: &mut Picture, graph: &Graph, edge: &Edge) {
+    let (write, read) = (&graph.events[picture.nodes[edge.from].event], &graph.events[picture.nodes[edge.to].event]);
+    let fence = |thread: u8, is_there: &dyn Fn(u16, Order) -> bool| {
+        graph.events.iter().any(|e| e.thread == thread && e.kind == Kind::Fence && is_there(e.idx, e.order))
+    };
+    let releases = write.order.releases() || fence(write.thread, &|idx, order| idx < write.idx && order.releases());
+    let acquires = read.strength().acquires() || fence(read.thread, &|idx, order| idx > read.idx && order.acquires());
+    let why = match (releases, acquires) {
+        (false, false) => "the write does not release, nor does the read acquire",
+        (false, true) => "the write does not release",
+        (true, false) => "the read does not acquire",
+        (true, true) => "the fence comes too late, or another write stands between",
+    };
+    let note = format!("{} reads {}, but that gives no order: {why}", number(edge.to), number(edge.from));
+    picture.notes.push(note);
+    picture.missing.push(Missing { from: edge.from, to: edge.to, what: "no sync" });
+}
+
+/// Why no order of all events explains it; or that one does.
+fn tell_the_cycle(picture: &mut Picture, graph: &Graph, names: &Names) {
+    if picture.cycle.is_empty() {
+        if picture.nodes.is_empty() {
+            return;
+        }
+        picture.notes.push(
+            "sb ∪ rf ∪ mo ∪ rb has no cycle: sequential consistency has this execution too, read from top to bottom. \
+             No fence helps; it is a mistake of the logic"
+                .to_owned(),
+        );
+        return;
+    }
+    stale_reads(picture, graph, names);
+    let cycle = picture.cycle.clone();
+    let step = |edge: &Edge| format!("{} {} ", number(edge.from), edge.rel.short());
+    let steps: String = cycle.iter().map(step).collect();
+    picture
+        .notes
+        .push(format!("{steps}{}: a cycle, so no order of all events explains what was read", number(cycle[0].from)));
+    let before = picture.missing.len();
+    for edge in &cycle {
+        picture.nodes[edge.from].is_marked = true;
+        match edge.rel {
+            Rel::Sb if is_store_load(picture, graph, edge) => tell_store_load(picture, graph, edge, names),
+            Rel::Rf if !synchronises(picture, graph, edge) => tell_unsynchronised(picture, graph, edge),
+            _ => (),
+        }
+    }
+    if picture.missing.len() == before {
+        tell_weak_steps(picture, graph, &cycle);
+    }
+    tell_lone_fences(picture, graph, &cycle);
+}
+
+/// Reads of what a write further up has overwritten: those of the cycle, and how many more there are.
+fn stale_reads(picture: &mut Picture, graph: &Graph, names: &Names) {
+    let is_in_cycle = |n: usize| picture.cycle.iter().any(|edge| edge.from == n);
+    let stale = picture.nodes.iter().enumerate().filter_map(|(n, node)| node.stale.map(|newer| (n, node, newer)));
+    let (told, left): (Vec<_>, Vec<_>) = stale.partition(|(n, ..)| is_in_cycle(*n));
+    let note = |(n, node, newer): (usize, &crate::picture::Node, usize)| {
+        let name = names.get(graph.events[node.event].loc);
+        let newer = number(newer);
+        format!("{} reads the old value of {name}: {newer} is newer, and nothing orders it before", number(n))
+    };
+    let notes: Vec<String> = told.into_iter().map(note).collect();
+    picture.notes.extend(notes);
+    match left.len() {
+        0 => (),
+        1 => picture.notes.push("another read of an old value, outside the cycle, is marked stale".to_owned()),
+        n => picture.notes.push(format!("{n} more reads of old values, outside the cycle, are marked stale")),
+    }
+}
+
+/// From a write to a later read of another location, with no `SeqCst` fence between.
+fn is_store_load(picture: &Picture, graph: &Graph, edge: &Edge) -> bool {
+    let [from, to] = [edge.from, edge.to].map(|n| &graph.events[picture.nodes[n].event]);
+    let writes = from.is_write() || from.will_write().is_some();
+    writes && to.is_read() && from.loc != to.loc && is_weak(picture, graph, edge)
+}
+
+/// Is there no `SeqCst` fence between the ends, and are not both `SeqCst` themselves?
+fn is_weak(picture: &Picture, graph: &Graph, edge: &Edge) -> bool {
+    let [from, to] = [edge.from, edge.to].map(|n| &graph.events[picture.nodes[n].event]);
+    let are_strong = [from, to].iter().all(|e| e.strength() == Order::SeqCst);
+    !are_strong && fence_between(picture, edge, graph).is_none()
+}
+
+fn fence_between(picture: &Picture, edge: &Edge, graph: &Graph) -> Option<usize> {
+    let [from, to] = [&picture.nodes[edge.from], &picture.nodes[edge.to]];
+    let is_between = |node: &crate::picture::Node| {
+        let event = &graph.events[node.event];
+        let is_fence = event.kind == Kind::Fence && event.order == Order::SeqCst;
+        is_fence && node.thread == from.thread && (from.idx..to.idx).contains(&node.idx)
+    };
+    picture.nodes.iter().position(is_between)
+}
+
+fn tell_store_load(picture: &mut Picture, graph: &Graph, edge: &Edge, names: &Names) {
+    let [write, read] = [edge.from, edge.to].map(|n| names.get(graph.events[picture.nodes[n].event].loc).to_owned());
+    picture.notes.push(format!(
+        "{} writes {write}, and then {} reads {read}, with no SeqCst fence between: the read may be done before anybody \
+         sees the write (StoreLoad)",
+        number(edge.from),
+        number(edge.to)
+    ));
+    picture.missing.push(Missing { from: edge.from, to: edge.to, what: "no SeqCst fence" });
+}
+
+/// All that is read synchronises: then it takes `SeqCst` fences in each thread of the cycle.
+fn tell_weak_steps(picture: &mut Picture, graph: &Graph, cycle: &[Edge]) {
+    for edge in cycle.iter().filter(|edge| edge.rel == Rel::Sb) {
+        if is_weak(picture, graph, edge) {
+            picture.notes.push(format!(
+                "between {} and {} there is no SeqCst fence: one at each such step of the cycle would forbid it",
+                number(edge.from),
+                number(edge.to)
+            ));
+            picture.missing.push(Missing { from: edge.from, to: edge.to, what: "no SeqCst fence" });
+        }
+    }
+}
+
+/// Fences that are there, but not enough.
+fn tell_lone_fences(picture: &mut Picture, graph: &Graph, cycle: &[Edge]) {
+    if picture.missing.iter().all(|missing| !missing.what.contains("fence")) {
+        return;
+    }
+    for edge in cycle.iter().filter(|edge| edge.rel == Rel::Sb) {
+        if let Some(fence) = fence_between(picture, edge, graph) {
+            picture.notes.push(format!(
+                "between {} and {} there is one, {}: alone it forbids nothing, it takes one at each such step",
+                number(edge.from),
+                number(edge.to),
+                number(fence)
+            ));
+        }
+    }
+}
+
+/// What a thread waits for, and what is there instead.
+fn waits(picture: &mut Picture, graph: &Graph, played: &Played, wait: &Wait, names: &Names) {
+    let who = crate::picture::named(&played.names, wait.thread);
+    if let Some(last) = picture.nodes.iter().rposition(|node| node.thread == wait.thread) {
+        let event = &graph.events[picture.nodes[last].event];
+        picture.nodes[last].is_marked |= event.waits() || event.kind == Kind::Spin;
+    }
+    let note = match wait.wants {
+        Wants::Thread(other) => {
+            format!("{who} waits for {} to come to its end", crate::picture::named(&played.names, other))
+        }
+        Wants::News => format!("{who} spins, and nothing newer comes of what it has read"),
+        Wants::Value { loc, .. } => {
+            let name = names.get(loc);
+            let what = if names.is_lock(loc) { format!("the lock {name}") } else { format!("an unpark of {name}") };
+            let newest = Some(graph.newest(loc)).filter(|&write| write != INIT);
+            match newest.and_then(|write| picture.node_of(usize::from(write), graph)) {
+                Some(newest) => {
+                    picture.nodes[newest].is_marked = true;
+                    let by = crate::picture::named(&played.names, picture.nodes[newest].thread);
+                    format!("{who} waits for {what}: the newest write of it is {}, by {by}", number(newest))
+                }
+                None => format!("{who} waits for {what}: nobody has ever written it"),
+            }
+        }
+    };
+    picture.notes.push(note);
+}

@@ -1,0 +1,304 @@
+//! What a closure under test shares, and how it starts threads. Every operation asks the machine, which asks the graph.
+//!
+//! They have no backing memory that a thread could see ahead of time, and are only there inside of a closure that is
+//! explored or watched. Each is `#[track_caller]`: an event stands where the caller's line is.
+
+use crate::graph::{Loc, Order, Update};
+use crate::machine::{self, LOCKING, PARKING, ask};
+use crate::step::Ask;
+use std::error::Error;
+use std::fmt;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+
+/// Where a location is, what it was made with, and how far its maker had come.
+struct Place {
+    loc: Loc,
+    init: u64,
+    maker: u8,
+    told: u16,
+}
+
+impl Place {
+    fn new(init: u64) -> Place {
+        let (loc, maker, told) = machine::make_location();
+        Place { loc, init, maker, told }
+    }
+
+    /// It must be known to the thread that accesses it next.
+    #[inline]
+    fn known(&self) -> Loc {
+        machine::must_know(self.maker, self.told);
+        self.loc
+    }
+
+    #[track_caller]
+    fn update(&self, order: Order, update: Update) -> u64 {
+        ask(Ask::Update { loc: self.known(), init: self.init, order, update })
+    }
+}
+
+/// An atomic word of 64 bits. Its orderings mean what they mean in C++20 and Rust, but for load buffering.
+pub struct Word(Place);
+
+impl Word {
+    /// A word that holds `value`. A thread may only use it if its making happens before that use.
+    ///
+    /// # Panics
+    /// Outside of a closure that is explored, as all that is here.
+    pub fn new(value: u64) -> Word {
+        Word(Place::new(value))
+    }
+
+    /// Reads. Every value that the memory model lets this thread see is tried.
+    #[track_caller]
+    pub fn load(&self, order: Ordering) -> u64 {
+        ask(Ask::Load { loc: self.0.known(), init: self.0.init, order: order.into() })
+    }
+
+    /// Writes.
+    #[track_caller]
+    pub fn store(&self, value: u64, order: Ordering) {
+        ask(Ask::Store { loc: self.0.known(), value, order: order.into() });
+    }
+
+    /// Writes, and returns what was there.
+    #[track_caller]
+    pub fn swap(&self, value: u64, order: Ordering) -> u64 {
+        self.0.update(order.into(), Update::Swap(value))
+    }
+
+    /// Adds, wrapping around, and returns what was there.
+    #[track_caller]
+    pub fn fetch_add(&self, value: u64, order: Ordering) -> u64 {
+        self.0.update(order.into(), Update::Add(value))
+    }
+
+    /// Writes `new` if `current` is there. It never fails spuriously.
+    ///
+    /// # Errors
+    /// What was there, if it was not `current`.
+    #[track_caller]
+    pub fn compare_exchange(&self, current: u64, new: u64, success: Ordering, failure: Ordering) -> Result<u64, u64> {
+        let update = Update::Exchange { current, new, failure: failure.into() };
+        let found = self.0.update(success.into(), update);
+        if found == current || machine::is_over() { Ok(found) } else { Err(found) }
+    }
+
+    /// Reads, not atomically: a race with every write that it is not ordered with, as C's mixed accesses are.
+    #[track_caller]
+    pub fn plain_load(&self) -> u64 {
+        machine::mixes();
+        ask(Ask::Load { loc: self.0.known(), init: self.0.init, order: Order::Plain })
+    }
+
+    /// Writes, not atomically: a race with every access that it is not ordered with.
+    #[track_caller]
+    pub fn plain_store(&self, value: u64) {
+        machine::mixes();
+        ask(Ask::Store { loc: self.0.known(), value, order: Order::Plain });
+    }
+}
+
+/// A value that one thread at a time may touch. A thread that finds it taken waits, and is no event until it is open.
+pub struct Lock<T> {
+    place: Place,
+    value: Mutex<T>,
+}
+
+impl<T> Lock<T> {
+    /// An open lock around `value`.
+    pub fn new(value: T) -> Lock<T> {
+        Lock { place: Place::new(0), value: Mutex::new(value) }
+    }
+
+    /// Runs `f` alone. Entering acquires what leaving released. Entered again from inside of `f`, it is a deadlock.
+    #[track_caller]
+    pub fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
+        self.place.update(Order::Acquire, LOCKING);
+        let result = match self.value.try_lock() {
+            Ok(mut value) => f(&mut value),
+            Err(TryLockError::Poisoned(value)) => f(&mut value.into_inner()),
+            // Only when the execution is over: the thread that has it will never go on.
+            Err(TryLockError::WouldBlock) => machine::rest_in_peace(),
+        };
+        ask(Ask::Open { loc: self.place.loc });
+        result
+    }
+}
+
+/// Where one thread sleeps until another wakes it. An [`unpark`](Parker::unpark) before the [`park`](Parker::park) is
+/// remembered, once.
+pub struct Parker(Place);
+
+impl Parker {
+    /// A parker that remembers nothing.
+    #[expect(clippy::new_without_default, reason = "a location is made here and now, in an execution")]
+    pub fn new() -> Parker {
+        Parker(Place::new(0))
+    }
+
+    /// Sleeps until `unpark`, and acquires what that released. May wake spuriously, as often in an execution as
+    /// [`Config::spurious`](crate::Config::spurious) says, and then acquires too.
+    #[track_caller]
+    pub fn park(&self) {
+        let is_spurious = machine::may_wake_spuriously() && ask(Ask::Spurious) == 1;
+        self.0.update(Order::Acquire, if is_spurious { Update::Swap(0) } else { PARKING });
+    }
+
+    /// As `park`, but does not wait: without an `unpark` before it, `nanos` pass.
+    #[track_caller]
+    pub fn park_timeout(&self, nanos: u64) {
+        if self.0.update(Order::Acquire, Update::Swap(0)) == 0 {
+            advance(nanos);
+        }
+    }
+
+    /// Wakes the thread in `park`, or lets the next `park` return at once. Releases.
+    #[track_caller]
+    pub fn unpark(&self) {
+        self.0.update(Order::Release, Update::Swap(1));
+    }
+}
+
+/// Memory that is not atomic: two accesses that are not ordered, one of them a write, are a race.
+pub struct PlainCell<T> {
+    place: Place,
+    value: Mutex<T>,
+}
+
+impl<T: Copy> PlainCell<T> {
+    /// A cell that holds `value`.
+    pub fn new(value: T) -> PlainCell<T> {
+        PlainCell { place: Place::new(0), value: Mutex::new(value) }
+    }
+
+    /// Reads.
+    #[track_caller]
+    pub fn get(&self) -> T {
+        ask(Ask::Load { loc: self.place.known(), init: 0, order: Order::Plain });
+        *self.value.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes.
+    #[track_caller]
+    pub fn set(&self, value: T) {
+        ask(Ask::Store { loc: self.place.known(), value: 0, order: Order::Plain });
+        *self.value.lock().unwrap_or_else(PoisonError::into_inner) = value;
+    }
+}
+
+/// A fence of that ordering. `SeqCst` ones have one order for all threads.
+#[track_caller]
+pub fn fence(order: Ordering) {
+    ask(Ask::Fence(order.into()));
+}
+
+/// Any number below `n`: every one of them is tried. 0 if there is no choice.
+///
+/// # Panics
+/// If there are more choices than a `u32` can count.
+#[track_caller]
+pub fn choose(n: usize) -> usize {
+    if n <= 1 {
+        return 0;
+    }
+    ask(Ask::Choose(u32::try_from(n).expect("a number of choices that can be tried"))) as usize
+}
+
+/// What time it is, in nanoseconds, from 0. It passes by [`advance`] and [`Parker::park_timeout`] alone.
+///
+/// Time is a word that everybody reads `Relaxed`: it never runs backwards for a thread that knows of a later time, and
+/// gives no other order.
+#[track_caller]
+pub fn now() -> u64 {
+    ask(Ask::Load { loc: Loc::CLOCK, init: 0, order: Order::Relaxed })
+}
+
+/// So much time passes, for all threads.
+#[track_caller]
+pub fn advance(nanos: u64) {
+    ask(Ask::Update { loc: Loc::CLOCK, init: 0, order: Order::Relaxed, update: Update::Add(nanos) });
+}
+
+/// The calling thread's loop will look again, and nothing comes of it until something is written that it has read since
+/// it last said so.
+///
+/// A spin lock's loop says this in its body. It is not spun: the graph in which the loop goes round without news is no
+/// execution. If nothing newer can come, the thread waits for ever, which is a deadlock.
+#[track_caller]
+pub fn spin() {
+    ask(Ask::Spin);
+}
+
+/// A thread, and what it will have returned. One that is dropped goes on by itself, and must come to its end.
+pub struct Thread<T> {
+    number: u8,
+    result: Arc<Mutex<Option<T>>>,
+}
+
+impl<T> Thread<T> {
+    /// Waits for it. All that it did happens before what comes next.
+    #[track_caller]
+    pub fn join(self) -> T {
+        ask(Ask::Join(self.number));
+        let result = self.result.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // Without a result the execution is over.
+        result.unwrap_or_else(|| machine::rest_in_peace())
+    }
+}
+
+/// Starts a thread, which knows all that its parent knows. `name` is what pictures call it.
+#[track_caller]
+pub fn fork<T: Send + 'static>(name: &str, body: impl FnOnce() -> T + Send + 'static) -> Thread<T> {
+    let result = Arc::new(Mutex::new(None));
+    let place = Arc::clone(&result);
+    let body = move || {
+        let result = body();
+        *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+    };
+    Thread { number: machine::fork(name, Box::new(body)), result }
+}
+
+/// Starts a thread that nobody joins, unless that is to be refused: see [`refuse_spawns`].
+///
+/// # Errors
+/// It was refused.
+#[track_caller]
+pub fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), Refused> {
+    if machine::refusals() > 0 {
+        let (init, order) = (machine::refusals(), Order::Relaxed);
+        if ask(Ask::Update { loc: Loc::REFUSALS, init, order, update: Update::Take }) > 0 {
+            return Err(Refused);
+        }
+    }
+    drop(fork(name, body));
+    Ok(())
+}
+
+/// The next `n` calls of [`spawn`] in this execution are refused, by whatever threads. To be said before a thread starts.
+pub fn refuse_spawns(n: u64) {
+    machine::refuse_spawns(n);
+}
+
+/// A thread was not to be started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Refused;
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("thread creation failed, as the model asked for")
+    }
+}
+
+impl Error for Refused {}
+
+/// The calling thread's number: 0 for the closure's own, and then in the order in which they were started in this play.
+pub fn me() -> usize {
+    machine::me()
+}
+
+/// What pictures call the calling thread from now on. The closure's own is `main` until it says so.
+pub fn name_thread(name: &str) {
+    machine::name_thread(name);
+}

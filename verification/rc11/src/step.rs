@@ -1,0 +1,351 @@
+//! One step of TruSt: what a thread asks for is added to the graph in one way, and every other way is noted.
+//! (Kokologiannakis, Marmanis, Gladstein, Vafeiadis: Truly Stateless, Optimal Dynamic Partial Order Reduction, POPL
+//! 2022.)
+//!
+//! The one way is the maximal one, which reads the newest and writes behind all others: it is always consistent, and it
+//! only adds events behind those that are there. So a way that was not taken is noted by how many events there were, and
+//! the graph need not be copied: what the execution ends with holds all the graphs that it went through.
+
+use crate::axiom::is_sc_consistent;
+use crate::graph::{Event, Graph, Kind, Loc, MAX_THREADS, New, Order, Thread, Update};
+use serde::{Deserialize, Serialize};
+
+/// What a thread asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Ask {
+    Load { loc: Loc, init: u64, order: Order },
+    Store { loc: Loc, value: u64, order: Order },
+    Update { loc: Loc, init: u64, order: Order, update: Update },
+    Open { loc: Loc },
+    Fence(Order),
+    Fork,
+    Join(u8),
+    Choose(u32),
+    Spurious,
+    Spin,
+}
+
+/// Why an execution cannot go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// It races with this event.
+    Race(usize),
+    /// Too many threads, or too deep a tree of them.
+    Threads,
+}
+
+/// A way that was not taken: when there were `len` events, `thread` asked for `ask`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(super) struct Way {
+    len: usize,
+    thread: u8,
+    ask: Ask,
+    other: Other,
+    /// Which part of all executions lies there, as far as can be guessed.
+    pub(super) weight: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+enum Other {
+    /// It reads this write.
+    Reads(u16),
+    /// It stands at this rank.
+    Stands(u16),
+    /// This event reads it.
+    IsReadBy(usize),
+    /// This event reads its writing half, and the reading half is the last event.
+    IsReadWhenUpdated(usize),
+    /// It is this one.
+    Is(u64),
+}
+
+/// Takes ways that were not taken.
+type Ways<'a> = &'a mut Vec<Way>;
+
+impl Graph {
+    /// Can what `thread` asks for be done now? Joins are not known here.
+    pub(super) fn is_enabled(&self, thread: u8, ask: &Ask) -> bool {
+        if self.last(thread).is_some_and(|n| self.events[n].waits() || self.events[n].kind == Kind::Spin) {
+            return false;
+        }
+        match *ask {
+            Ask::Update { loc, init, update: Update::Await { wanted, .. }, .. } => {
+                self.value_of(self.newest(loc), init) == wanted
+            }
+            _ => true,
+        }
+    }
+
+    /// Adds what `thread` asks for. Returns what was read or chosen, or which thread was started.
+    pub(super) fn step(&mut self, thread: u8, ask: &Ask, ways: Ways<'_>) -> Result<u64, Stop> {
+        let before = ways.len();
+        let result = match *ask {
+            Ask::Load { loc, .. } => self.load(thread, ask, loc, ways),
+            Ask::Store { .. } => self.store(thread, ask, ways),
+            Ask::Update { loc, init, update, .. } => Ok(self.update(thread, ask, (loc, init, update), ways)),
+            Ask::Open { loc } => Ok(self.open(thread, ask, loc)),
+            Ask::Choose(n) => Ok(self.choose(thread, ask, u64::from(n), ways)),
+            Ask::Spurious => Ok(self.choose(thread, ask, 1 + u64::from(self.may_wake()), ways)),
+            Ask::Fork => self.fork(thread),
+            Ask::Join(child) => Ok(self.simply(self.next_join(thread, child))),
+            Ask::Fence(order) => Ok(self.simply(self.next_fence(thread, order))),
+            Ask::Spin => Ok(self.simply(self.next(thread, Loc::NONE, Order::Relaxed, Kind::Spin, 0))),
+        };
+        self.share_weight(&mut ways[before..]);
+        result
+    }
+
+    fn simply(&mut self, new: New) -> u64 {
+        self.push(new);
+        0
+    }
+
+    /// Nobody knows how much lies below each way: as much as below any other.
+    fn share_weight(&mut self, others: &mut [Way]) {
+        self.weight /= (others.len() + 1) as f64;
+        others.iter_mut().for_each(|other| other.weight = self.weight);
+    }
+
+    /// A way not taken, from here.
+    fn note(&self, thread: u8, ask: &Ask, other: Other, ways: Ways<'_>) {
+        ways.push(Way { len: self.events.len(), thread, ask: *ask, other, weight: 0.0 });
+    }
+
+    /// Goes a way that was not taken by the execution that ended with this graph: the graphs that it leads to. None, if
+    /// it turns out not to be consistent; several, if a write may stand in several places.
+    pub(super) fn go(&self, way: &Way) -> Vec<Graph> {
+        let mut out = Vec::new();
+        let mut graph = self.first(way.len);
+        graph.weight = way.weight;
+        let Way { thread, ref ask, .. } = *way;
+        match way.other {
+            Other::Reads(write) => {
+                graph.push(graph.reading(thread, ask, write));
+                let read = graph.events.len() - 1;
+                graph.has_read(read, &mut out);
+            }
+            Other::Stands(place) => {
+                graph.push_write(graph.writing(thread, ask), place);
+                graph.hand_on(&mut out);
+            }
+            Other::IsReadBy(read) => graph.revisit_by(read, &graph.writing(thread, ask), &mut out),
+            Other::IsReadWhenUpdated(read) => graph.revisit_by(read, &graph.next_updated(thread), &mut out),
+            Other::Is(value) => {
+                graph.push(graph.choosing(thread, ask, value));
+                out.push(graph);
+            }
+        }
+        let n = out.len().max(1) as f64;
+        out.iter_mut().for_each(|graph| graph.weight = way.weight / n);
+        out
+    }
+
+    /// The event that reads `write`, as was asked.
+    fn reading(&self, thread: u8, ask: &Ask, write: u16) -> New {
+        match *ask {
+            Ask::Load { loc, init, order } => self.next_read(thread, loc, init, order, Kind::Load, write),
+            Ask::Update { loc, init, order, update } => {
+                self.next_read(thread, loc, init, order, Kind::Updating(update), write)
+            }
+            _ => unreachable!("only these read"),
+        }
+    }
+
+    /// The event that writes what was asked.
+    fn writing(&self, thread: u8, ask: &Ask) -> New {
+        match *ask {
+            Ask::Store { loc, value, order } => self.next_write(thread, loc, order, Kind::Store, value),
+            Ask::Open { loc } => self.next_write(thread, loc, Order::Release, Kind::Open, 0),
+            _ => unreachable!("only these write"),
+        }
+    }
+
+    fn choosing(&self, thread: u8, ask: &Ask, value: u64) -> New {
+        let kind = match *ask {
+            Ask::Choose(n) => Kind::Choice(n),
+            _ => Kind::Spurious,
+        };
+        self.next(thread, Loc::NONE, Order::Relaxed, kind, value)
+    }
+
+    fn hand_on(self, out: &mut Vec<Graph>) {
+        if is_sc_consistent(&self) {
+            out.push(self);
+        }
+    }
+
+    fn load(&mut self, thread: u8, ask: &Ask, loc: Loc, ways: Ways<'_>) -> Result<u64, Stop> {
+        let new = self.reading(thread, ask, self.newest(loc));
+        if new.event.order == Order::Plain {
+            return self.plain(new);
+        }
+        let writes = self.readable(thread, loc);
+        writes[1..].iter().for_each(|&write| self.note(thread, ask, Other::Reads(write), ways));
+        self.push(new);
+        Ok(new.event.value)
+    }
+
+    /// An access that is not atomic: of what it may read there is one at most, and it comes behind all others.
+    fn plain(&mut self, new: New) -> Result<u64, Stop> {
+        let racing = self.racing(&new);
+        let value = new.event.value;
+        match new.event.is_write() {
+            true => self.push_write(new, self.rank(self.newest(new.event.loc)) + 1),
+            false => self.push(new),
+        }
+        racing.map_or(Ok(value), |n| Err(Stop::Race(n)))
+    }
+
+    fn store(&mut self, thread: u8, ask: &Ask, ways: Ways<'_>) -> Result<u64, Stop> {
+        let new = self.writing(thread, ask);
+        if new.event.order == Order::Plain {
+            return self.plain(new);
+        }
+        for read in self.revisitable(&new).filter(|&read| self.may_revisit(read, &new)) {
+            self.note(thread, ask, Other::IsReadBy(read), ways);
+        }
+        let places = self.places(&new, 0);
+        places[1..].iter().for_each(|&place| self.note(thread, ask, Other::Stands(place), ways));
+        self.push_write(new, places[0]);
+        Ok(0)
+    }
+
+    /// Hands on the graphs in which `read` reads `new`, in each place that `new` may have.
+    fn revisit_by(&self, read: usize, new: &New, out: &mut Vec<Graph>) {
+        let graph = self.revisit(read, new);
+        let behind = graph.oldest_for(read);
+        let places = match new.event.kind {
+            Kind::Updated => graph.place_updated(new, behind).into_iter().collect(),
+            _ => graph.places(new, behind),
+        };
+        for place in places {
+            let mut other = graph.clone();
+            other.push_write(*new, place);
+            other.has_read(read, out);
+        }
+    }
+
+    /// Event `read` has just been given its value: if it is half of an update, the other half comes at once.
+    fn has_read(mut self, read: usize, out: &mut Vec<Graph>) {
+        let event = self.events[read];
+        if event.will_write().is_none() || self.complete(event.thread, out) {
+            self.hand_on(out);
+        }
+    }
+
+    /// Adds the writing half of an update; `false` if another update has read the same, so that there is no place.
+    fn complete(&mut self, thread: u8, out: &mut Vec<Graph>) -> bool {
+        let new = self.next_updated(thread);
+        for read in self.revisitable_by_update(&new) {
+            self.revisit_by(read, &new, out);
+        }
+        let place = self.place_updated(&new, 0);
+        place.map(|place| self.push_write(new, place)).is_some()
+    }
+
+    /// The reads that may read the writing half of an update instead. One that waits may only if it does not have to, or
+    /// if the update has taken what it read.
+    fn revisitable_by_update(&self, new: &New) -> Vec<usize> {
+        let half = self.events[self.last(new.event.thread).expect("its reading half")];
+        let may = |&read: &usize| {
+            let event = &self.events[read];
+            let goes_on = match event.kind {
+                Kind::Updating(update @ Update::Await { .. }) => update.over(new.event.value).is_some(),
+                _ => true,
+            };
+            (goes_on || event.rf == half.rf) && self.may_revisit(read, new)
+        };
+        self.revisitable(new).filter(may).collect()
+    }
+
+    fn update(&mut self, thread: u8, ask: &Ask, what: (Loc, u64, Update), ways: Ways<'_>) -> u64 {
+        let (loc, init, update) = what;
+        let mut writes = self.readable(thread, loc);
+        if let Update::Await { wanted, .. } = update {
+            writes.retain(|write| self.value_of(*write, init) == wanted);
+        }
+        writes[1..].iter().for_each(|&write| self.note(thread, ask, Other::Reads(write), ways));
+        let half = self.reading(thread, ask, writes[0]);
+        self.push(half);
+        if half.event.will_write().is_some() {
+            let new = self.next_updated(thread);
+            for read in self.revisitable_by_update(&new) {
+                self.note(thread, ask, Other::IsReadWhenUpdated(read), ways);
+            }
+            // Nobody has read the newest.
+            self.push_write(new, self.rank(writes[0]) + 1);
+        }
+        half.event.value
+    }
+
+    /// Opens a lock. A thread that was displaced by this holder, and waits, has it now: nothing depended on its waiting, so that
+    /// nothing has to be undone.
+    fn open(&mut self, thread: u8, ask: &Ask, loc: Loc) -> u64 {
+        let new = self.writing(thread, ask);
+        let newest = self.newest(loc);
+        let waits = self.of(loc).find(|(_, e)| e.rf == newest && e.waits()).map(|(n, _)| n);
+        let rank = self.rank(newest) + 1;
+        if let Some(read) = waits {
+            self.reread(read, &new);
+        }
+        self.push_write(new, rank);
+        if let Some(read) = waits {
+            self.push_write(self.next_updated(self.events[read].thread), rank + 1);
+        }
+        0
+    }
+
+    /// May one more `park` wake spuriously?
+    fn may_wake(&self) -> bool {
+        let did = self.events.iter().filter(|e| e.kind == Kind::Spurious && e.value == 1).count();
+        did < usize::from(self.spurious)
+    }
+
+    fn choose(&mut self, thread: u8, ask: &Ask, n: u64, ways: Ways<'_>) -> u64 {
+        (1..n).for_each(|value| self.note(thread, ask, Other::Is(value), ways));
+        self.push(self.choosing(thread, ask, 0));
+        0
+    }
+
+    /// Starts a thread; its number.
+    fn fork(&mut self, thread: u8) -> Result<u64, Stop> {
+        let (free, path) = self.next_child(thread).ok_or(Stop::Threads)?;
+        let fork = self.next(thread, Loc::NONE, Order::Relaxed, Kind::Fork(free as u8), 0);
+        self.push(fork);
+        let child = Thread { path, len: 0, last: self.events.len() as u16 - 1, is_there: true };
+        if free == self.threads.len() {
+            self.threads.push(child);
+        } else {
+            self.threads[free] = child;
+        }
+        Ok(free as u64)
+    }
+
+    /// May `thread` start one more?
+    pub(super) fn may_fork(&self, thread: u8) -> bool {
+        self.next_child(thread).is_some()
+    }
+
+    /// The number and the path of the next thread that `parent` starts.
+    fn next_child(&self, parent: u8) -> Option<(usize, u64)> {
+        let free = self.threads.iter().position(|thread| !thread.is_there).unwrap_or(self.threads.len());
+        let path = self.path_of_next_child(parent)?;
+        (free < MAX_THREADS).then_some((free, path))
+    }
+
+    /// The digits of a path, in base 16 from the left: which child of which child.
+    fn path_of_next_child(&self, parent: u8) -> Option<u64> {
+        let path = self.threads[usize::from(parent)].path;
+        let depth = 16 - path.trailing_zeros() / 4;
+        let is_child = |e: &&Event| e.thread == parent && matches!(e.kind, Kind::Fork(_));
+        let children = self.events.iter().filter(is_child).count() as u64;
+        (depth < 15 && children < 15).then(|| path | (children + 1) << (60 - 4 * depth))
+    }
+
+    /// Does a thread that spins have nothing newer to read? Then it waits for ever.
+    pub(super) fn spins_for_ever(&self, thread: u8) -> bool {
+        let round = self.events.iter().rev().filter(|e| e.thread == thread);
+        let round = round.skip(1).take_while(|e| e.kind != Kind::Spin);
+        round.filter(|e| e.is_read()).all(|e| e.rf == self.newest(e.loc))
+    }
+}

@@ -1,0 +1,69 @@
+//! What can be wrong with an execution.
+
+use crate::graph::Graph;
+
+/// Why an execution must not be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Why {
+    /// A thread panicked: a model's own assertion, or the code under test.
+    Panic(String),
+    /// Two accesses of one location, one a write, one not atomic, and neither happens before the other: the last event
+    /// and this one.
+    Race(usize),
+    /// These threads wait, and nothing that could wake them can come.
+    Deadlock(Vec<u8>),
+    /// The main thread has come to its end, and these never do.
+    Unjoined(Vec<u8>),
+    /// An execution has more events than this: a loop without an end, or a bound to be raised.
+    TooManyEvents(usize),
+    /// More threads than an execution may have.
+    TooManyThreads,
+    /// A location is accessed by a thread that cannot know that it was made.
+    Uninitialised,
+    /// The same graph did not lead to the same operations: time, addresses or chance came in past the checker.
+    NotDeterministic,
+}
+
+/// What is wrong, and in whose step it showed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// Why.
+    pub why: Why,
+    /// The thread that went last.
+    pub thread: u8,
+}
+
+impl Why {
+    /// [`Why::NotDeterministic`], in a sentence.
+    pub const NOT_DETERMINISTIC: &str = "the model is not deterministic: the same reads did not lead to the same \
+        operations; time, chance and shared memory must go through the checker";
+
+    /// In a sentence; `name` names a thread.
+    pub fn sentence(&self, graph: &Graph, name: impl Fn(u8) -> String) -> String {
+        let names = |threads: &[u8]| threads.iter().map(|&thread| name(thread)).collect::<Vec<_>>().join(", ");
+        match self {
+            Why::Panic(text) => text.clone(),
+            Why::Race(other) => {
+                let other = graph.events.get(*other).map_or(String::new(), |event| name(event.thread));
+                let last = graph.events.last().map_or(String::new(), |event| name(event.thread));
+                format!("data race: {last} and {other} touch the same memory, and neither happens before the other")
+            }
+            Why::Deadlock(threads) => {
+                format!("deadlock: {} wait, and nothing that could wake them can come any more", names(threads))
+            }
+            Why::Unjoined(threads) => {
+                format!("the main thread has ended, but {} wait for ever: nobody joins or wakes them", names(threads))
+            }
+            Why::TooManyEvents(n) => format!(
+                "more than {n} events in one execution: is there a loop that waits? It should say so (`spin`), or the bound be raised"
+            ),
+            Why::TooManyThreads => {
+                format!("more than {} threads in one execution", crate::graph::MAX_THREADS)
+            }
+            Why::Uninitialised => {
+                "uninitialised: a location is accessed by a thread that cannot know that it was made".to_owned()
+            }
+            Why::NotDeterministic => Why::NOT_DETERMINISTIC.to_owned(),
+        }
+    }
+}

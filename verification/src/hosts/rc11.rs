@@ -1,0 +1,166 @@
+//! RC11: the checker [`rc11`](::rc11), as a host. Each call is passed on; what it is, stands there.
+
+use crate::hosts::model_host::{Cell, Mixes, ModelHost, PlainAccess};
+use crate::hosts::wrap::trace;
+use spinpark::host::{self, Host, Nanos, SpawnError};
+use std::sync::atomic::Ordering;
+
+/// The host: memory is RC11's, and every execution that it allows is explored once.
+///
+/// It is only there inside of a closure that is explored, or watched. Elsewhere all that it has panics.
+pub struct Rc11;
+
+/// One word.
+pub struct Word(rc11::Word);
+
+impl host::Word for Word {
+    fn new(value: u64) -> Self {
+        Word(rc11::Word::new(value))
+    }
+    #[track_caller]
+    fn load(&self, order: Ordering) -> u64 {
+        self.0.load(order)
+    }
+    #[track_caller]
+    fn store(&self, value: u64, order: Ordering) {
+        self.0.store(value, order);
+    }
+    #[track_caller]
+    fn swap(&self, value: u64, order: Ordering) -> u64 {
+        self.0.swap(value, order)
+    }
+    #[track_caller]
+    fn fetch_add(&self, value: u64, order: Ordering) -> u64 {
+        self.0.fetch_add(value, order)
+    }
+    #[track_caller]
+    fn compare_exchange(&self, current: u64, new: u64, success: Ordering, failure: Ordering) -> Result<u64, u64> {
+        self.0.compare_exchange(current, new, success, failure)
+    }
+}
+
+impl PlainAccess for Word {
+    #[track_caller]
+    fn plain_load(&self) -> u64 {
+        self.0.plain_load()
+    }
+    #[track_caller]
+    fn plain_store(&self, value: u64) {
+        self.0.plain_store(value);
+    }
+}
+
+impl Mixes for Rc11 {
+    type Mixed = Word;
+}
+
+/// A lock.
+pub struct Lock<T>(rc11::Lock<T>);
+
+impl<T: Send + 'static> host::Lock<T> for Lock<T> {
+    fn new(value: T) -> Self {
+        Lock(rc11::Lock::new(value))
+    }
+    #[track_caller]
+    fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
+        self.0.with(f)
+    }
+}
+
+/// A word that remembers an unpark, and a thread that waits for it.
+pub struct Parker(rc11::Parker);
+
+impl host::Parker for Parker {
+    fn new() -> Self {
+        Parker(rc11::Parker::new())
+    }
+    #[track_caller]
+    fn park(&self) {
+        self.0.park();
+    }
+    #[track_caller]
+    fn park_timeout(&self, nanos: Nanos) {
+        self.0.park_timeout(nanos);
+    }
+    #[track_caller]
+    fn unpark(&self) {
+        self.0.unpark();
+    }
+}
+
+impl Host for Rc11 {
+    type Word = Word;
+    type Lock<T: Send + 'static> = Lock<T>;
+    type Parker = Parker;
+
+    #[track_caller]
+    fn fence(order: Ordering) {
+        rc11::fence(order);
+    }
+    fn relax() {}
+    #[track_caller]
+    fn choose(n: usize) -> usize {
+        rc11::choose(n)
+    }
+    #[track_caller]
+    fn now() -> Nanos {
+        rc11::now()
+    }
+    #[track_caller]
+    fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), SpawnError> {
+        let name = name.trim_start_matches("spinpark-");
+        rc11::spawn(name, body).map_err(|rc11::Refused| SpawnError { os_error: None })?;
+        started(name);
+        Ok(())
+    }
+}
+
+/// A thread was started: for the trace, which numbers them as the checker does. The checker knows their names itself.
+fn started(name: &str) {
+    if trace::is_on() {
+        trace::name_thread(name);
+    }
+}
+
+/// Memory that is not atomic: two accesses that are not ordered are a race.
+pub struct PlainCell<T>(rc11::PlainCell<T>);
+
+impl<T: Copy + Send + 'static> Cell<T> for PlainCell<T> {
+    fn new(value: T) -> Self {
+        PlainCell(rc11::PlainCell::new(value))
+    }
+    #[track_caller]
+    fn get(&self) -> T {
+        self.0.get()
+    }
+    #[track_caller]
+    fn set(&self, value: T) {
+        self.0.set(value);
+    }
+}
+
+impl ModelHost for Rc11 {
+    type Thread<T: Send + 'static> = rc11::Thread<T>;
+    type Cell<T: Copy + Send + 'static> = PlainCell<T>;
+
+    #[track_caller]
+    fn fork<T: Send + 'static>(name: &str, body: impl FnOnce() -> T + Send + 'static) -> rc11::Thread<T> {
+        let thread = rc11::fork(name, body);
+        started(name);
+        thread
+    }
+    #[track_caller]
+    fn join<T: Send + 'static>(thread: rc11::Thread<T>) -> T {
+        thread.join()
+    }
+    fn me() -> usize {
+        rc11::me()
+    }
+    fn refuse_spawns(n: usize) {
+        rc11::refuse_spawns(n as u64);
+    }
+    #[track_caller]
+    fn pass(nanos: Nanos) {
+        rc11::advance(nanos);
+    }
+}
