@@ -12,6 +12,9 @@ use core::sync::atomic::Ordering;
 /// Nanoseconds since some moment that never changes while the program runs.
 pub type Nanos = u64;
 
+/// No moment: later than all.
+pub const NEVER: Nanos = Nanos::MAX;
+
 /// The world the kernel runs in. Everything that is not determined by the kernel's own text goes through here.
 pub trait Host: Sized + Send + Sync + 'static {
     /// The only memory that the kernel shares without a lock.

@@ -40,7 +40,7 @@
 //!
 //! | room | invariant |
 //! |------|-----------|
-//! | [`g`](kernel::types::g) | every status edge is one of the table's, taken by one compare-and-exchange |
+//! | [`g`](kernel::types::g) | a G is in one place at every moment |
 //! | [`p`](kernel::types::p) | a P has one owner at every moment; overtaking is bounded |
 //! | [`m`](kernel::types::m) | a woken M finds its `nextp` |
 //! | [`runq`](kernel::queues::runq) | each G that is put is taken exactly once; `head <= tail <= head + capacity` |
@@ -52,7 +52,7 @@
 //! | [`threads`](kernel::protocol::threads) | one wake a sleep; no P is lost when no M is available |
 //! | [`sources`](kernel::protocol::sources), [`find`](kernel::protocol::find) | what is searched is looked at again before sleep, and before a P is idled |
 //! | [`work_source`](kernel::protocol::work_source) | a source that gets work wakes, after it can be seen |
-//! | [`timers`](kernel::protocol::timers) | a shard's word is the moment of its earliest timer |
+//! | [`timers`](kernel::queues::timers) | a shard's word is the moment of its earliest timer |
 //! | [`netpoll`](kernel::protocol::netpoll) | one waits in the poller at most, and no longer than until the earliest timer; if there is one, somebody does, or is awake |
 //! | [`role`](kernel::protocol::role) | a thread that waits has handed its P on or is known to have none; a preempted G gets a P back once |
 //! | [`syscall`](kernel::protocol::syscall) | the P of an M in a system call has one owner: one exchange decides |
@@ -73,14 +73,13 @@
 //! | `publish` | the owner moves `tail` | a thief reads it ([`runq`](kernel::queues::runq)) |
 //! | `consume` | whoever takes moves `head` | whoever reads `head` first ([`runq`](kernel::queues::runq)) |
 //! | `slot` | whoever fills or empties `runnext` | who steals it, who tests for emptiness ([`runnext`](kernel::queues::runnext)) |
-//! | `status` | the edge that led here | the next ([`g`](kernel::types::g)) |
 //! | `nextp` | who delivers | who collects ([`m`](kernel::types::m)) |
 //! | `token` | who unparks | who returns from `park` ([`Parker`](host::Parker)) |
 //! | `work/spinning` | queue a G, StoreLoad, read `nmspinning` | leave `nmspinning`, StoreLoad, read the queues ([`spinning`](kernel::protocol::spinning)) |
 //! | `baton` | a spinning M that leaves Gs in its ring | a spinning M that leaves after it, and looks ([`spinning`](kernel::protocol::spinning)) |
 //! | `request` | a spinning M that clears a request, and leaves | who leaves after it, and asks for a spinning M ([`spinning`](kernel::protocol::spinning)) |
 //! | `share` | who takes a share into its ring, then lowers the length | who reads the length, then the rings ([`globq`](kernel::queues::globq)) |
-//! | `timer/poll` | add a timer, StoreLoad, read who waits until when | say so, StoreLoad, read the deadline ([`timers`](kernel::protocol::timers), [`netpoll`](kernel::protocol::netpoll)) |
+//! | `timer/poll` | add a timer, StoreLoad, read who waits until when | say so, StoreLoad, read the deadline ([`timers`](kernel::queues::timers), [`netpoll`](kernel::protocol::netpoll)) |
 //! | `poll` | who leaves the poller | who uses it next ([`netpoll`](kernel::protocol::netpoll)) |
 //! | `syscall-word` | an M leaves its P in its word | who takes it out ([`syscall`](kernel::protocol::syscall)) |
 //! | `syscall/stop` | leave the P in its word, StoreLoad, read `wanted` | set `wanted`, StoreLoad, read the words ([`syscall`](kernel::protocol::syscall), [`stw`](kernel::protocol::stw), [`safepoint`](kernel::protocol::stw::safepoint)) |
@@ -102,6 +101,8 @@
 //! * `hyper`: what hyper 1 wants of a runtime, in the module of that name.
 //! * `tracing`: a span for each task, and events for what the scheduler does, for subscribers of the crate `tracing`. See
 //!   docs/guide/seeing.md.
+//! * `model`: for checkers of the kernel only. It makes evidence out of nothing (the ownership of a P, the count of a
+//!   spinning M), so a program that switches it on can break every invariant above in safe code.
 //!
 //! Rust 1.88 or later, and a target with 64-bit atomics.
 
@@ -135,3 +136,26 @@ pub use runtime::{chan, deterministic, fs, net, sync};
 #[cfg(all(doctest, feature = "std"))]
 #[doc = include_str!("../README.md")]
 struct ReadmeIsTested;
+
+/// A build without the feature `model` makes no evidence out of nothing.
+///
+/// ```compile_fail,E0599
+/// let _ = spinpark::kernel::types::p::OwnedP::forge(spinpark::kernel::types::p::PId(0));
+/// ```
+/// ```compile_fail,E0599
+/// let _ = spinpark::kernel::types::m::SpinningToken::forge();
+/// ```
+/// ```compile_fail,E0624
+/// let _ = spinpark::kernel::types::p::OwnedP::assume(spinpark::kernel::types::p::PId(0));
+/// ```
+/// ```compile_fail,E0624
+/// let _ = spinpark::kernel::types::m::SpinningToken::assume();
+/// ```
+/// ```compile_fail,E0624
+/// let _ = spinpark::kernel::types::g::G::bound_to(spinpark::kernel::types::m::MId(0));
+/// ```
+/// ```compile_fail,E0277
+/// let _ = <Option<spinpark::kernel::types::m::NextP> as spinpark::atomic::Value>::from_word(2);
+/// ```
+#[cfg(all(doctest, not(feature = "model")))]
+struct EvidenceIsNotForged;

@@ -1,6 +1,7 @@
 //! What a G does, as it is told to who watches.
 
-use spinpark::kernel::sched::observer::{Event, Observer};
+use spinpark::kernel::sched::observer;
+use spinpark::runtime::{Event, Observer};
 use spinpark::trace::State::{Created, Dead, Executing, Runnable, Syscall, Waiting};
 use spinpark::trace::{Recorder, State, Trace, What};
 use spinpark::{Builder, JoinError, Runtime, Wait, blocking, go, lock_thread, net, spawn, syscall, time, yield_now};
@@ -270,7 +271,7 @@ mod an_observer {
     impl Observer for Touchy {
         fn event(&self, event: Event<'_>) {
             self.told.fetch_add(1, SeqCst);
-            if let Event::Found { .. } = event {
+            if let Event::Sched(observer::Event::Found { .. }) = event {
                 assert!(self.found.fetch_add(1, SeqCst) < 2, "as it should");
             }
         }
@@ -304,8 +305,8 @@ mod an_observer {
         fn event(&self, event: Event<'_>) {
             let entry = match event {
                 Event::Created { g, at } => (g, at.file().rsplit(['/', '\\']).next().unwrap_or_default()),
-                Event::Queued { g, .. } => (g.id(), "queued"),
-                Event::Found { g, .. } => (g.id(), "found"),
+                Event::Sched(observer::Event::Queued { g, .. }) => (g.id(), "queued"),
+                Event::Sched(observer::Event::Found { g, .. }) => (g.id(), "found"),
                 Event::Waiting { g, why, .. } => (g, why),
                 Event::Dead { g, .. } => (g, "dead"),
                 _ => return,

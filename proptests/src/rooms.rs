@@ -1,6 +1,5 @@
 //! The rooms of the kernel, each on a stage of its own on which random programs are played.
 
-pub mod g;
 pub mod globq;
 pub mod handoff;
 pub mod idle;
@@ -23,7 +22,6 @@ use spinpark_verification::engines::{Engine, Outcome};
 
 /// Every room, in reading order.
 pub const ALL: &[Entry] = &[
-    Entry::of::<g::Statuses>(),
     Entry::of::<queue::Ring>(),
     Entry::of::<queue::Local>(),
     Entry::of::<globq::Global>(),

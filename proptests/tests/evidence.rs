@@ -35,19 +35,19 @@ mod a_p {
 
     #[test]
     fn that_is_dropped_is_a_panic() {
-        let why = panics_with(|| drop(OwnedP::assume(PId(3))));
+        let why = panics_with(|| drop(OwnedP::forge(PId(3))));
         assert!(why.is_some_and(|why| why.starts_with("p: ")));
     }
 
     #[test]
     fn that_is_given_up_is_none() {
-        assert_eq!(OwnedP::assume(PId(3)).relinquish(), PId(3));
+        assert_eq!(OwnedP::forge(PId(3)).discard(), PId(3));
     }
 
     #[test]
     fn that_is_put_in_its_word_and_taken_out_is_still_a_duty() {
         let word = SyscallWord::<Solo>::new(PId(3));
-        assert_eq!(panics_with(|| _ = word.put(OwnedP::assume(PId(3)), MId(0))), None);
+        assert_eq!(panics_with(|| _ = word.put(OwnedP::forge(PId(3)), MId(0))), None);
         let why = panics_with(|| drop(word.take_any()));
         assert!(why.is_some_and(|why| why.starts_with("p: ")));
     }
@@ -58,13 +58,13 @@ mod a_spinning_m {
 
     #[test]
     fn that_is_forgotten_is_a_panic() {
-        let why = panics_with(|| drop(SpinningToken::assume()));
+        let why = panics_with(|| drop(SpinningToken::forge()));
         assert!(why.is_some_and(|why| why.starts_with("m: ")));
     }
 
     #[test]
     fn that_is_counted_down_is_none() {
-        assert_eq!(panics_with(|| SpinningToken::assume().relinquish()), None);
+        assert_eq!(panics_with(|| SpinningToken::forge().discard()), None);
     }
 }
 
@@ -95,19 +95,5 @@ mod a_stopped_world {
         let (sched, m1) = running();
         let why = panics_with(|| drop(sched.stop_the_world(Some(m1))));
         assert!(why.is_some_and(|why| why.starts_with("world: ")));
-    }
-}
-
-mod an_edge_of_a_g {
-    use super::*;
-    use spinpark::kernel::types::g::StatusWord;
-
-    #[test]
-    fn that_is_taken_twice_is_a_panic() {
-        let status = StatusWord::<Solo>::default();
-        status.execute();
-        status.exit();
-        let why = panics_with(|| status.exit());
-        assert!(why.is_some_and(|why| why.contains("Dead")), "it is dead already");
     }
 }

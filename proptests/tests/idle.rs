@@ -54,7 +54,7 @@ mod a_list_agrees_only_with_its_own_mask {
     fn and_with_no_other() {
         check(CASES, (1..130usize, any::<prop::sample::Index>()), |(procs, p)| {
             let (mut ps, mask, other) = (IdlePs::new(), IdleMask::<Solo>::new(procs), IdleMask::<Solo>::new(procs));
-            ps.put(OwnedP::assume(PId(p.index(procs) as u32)), &mask);
+            ps.put(OwnedP::forge(PId(p.index(procs) as u32)), &mask);
             match (ps.agrees_with(&mask), ps.agrees_with(&other), IdlePs::new().agrees_with(&mask)) {
                 (true, false, false) => Ok(Tally::default()),
                 agreed => Err(Broken::because(format_args!("own, other, empty list: {agreed:?}"))),

@@ -1,53 +1,17 @@
-//! Bound Gs: how often a G is bound; the waits of all Ms, compared with lists; and when those that wait are told that
+//! Bound Gs: the waits of all Ms, compared with lists; and when those that wait are told that
 //! they wait for ever.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use spinpark::kernel::protocol::deadlock::Census;
-use spinpark::kernel::protocol::locked::{Bindings, Locks, Wake, Woken};
+use spinpark::kernel::protocol::locked::{Bindings, Wake, Woken};
 use spinpark::kernel::types::m::MId;
 use spinpark_proptests::check::{Broken, Tally, check, refute};
 use std::collections::{BTreeMap, BTreeSet};
 
 const CASES: u32 = 1000;
 const MS: usize = 4;
-
-mod a_g_is_free_again_when_each_binding_is_undone {
-    use super::*;
-
-    #[test]
-    fn in_any_order_of_both() {
-        let seen = check(CASES, vec(any::<bool>(), 0..40), |locks| {
-            let (mut word, mut bound, mut seen) = (Locks::default(), 0, Tally::default());
-            for locks in locks {
-                if locks {
-                    word.lock();
-                    bound += 1;
-                } else if bound > 0 {
-                    word.unlock();
-                    bound -= 1;
-                }
-                seen.note_if(bound == 0 && !locks, "it was free again");
-                seen.note_if(bound > 1, "it was bound twice");
-                if word.is_locked() != (bound > 0) {
-                    return Err(Broken::because(format_args!("bound {bound} times, and it is {word:?}")));
-                }
-            }
-            Ok(seen)
-        });
-        seen.must_have(&["it was free again", "it was bound twice"]);
-    }
-
-    #[test]
-    #[should_panic(expected = "locked: unlocked more often than locked")]
-    fn and_not_once_more() {
-        let mut word = Locks::default();
-        word.lock();
-        word.unlock();
-        word.unlock();
-    }
-}
 
 /// What can happen to the G of one M.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

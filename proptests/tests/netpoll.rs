@@ -1,7 +1,6 @@
 //! Who waits in the poller, seen from what happens meanwhile: a monitor that looks, a thread that is refused, the end.
 
-use spinpark::host::{Host, Nanos};
-use spinpark::kernel::protocol::timers::NEVER;
+use spinpark::host::{Host, NEVER, Nanos};
 use spinpark::kernel::protocol::work_source::{Poller, Waker, WorkSource};
 use spinpark::kernel::sched::Sched;
 use spinpark::kernel::sched::config::Config;

@@ -31,7 +31,7 @@ fn numbers(ps: &[OwnedP]) -> Vec<u32> {
 
 /// `0..capacity`, `procs` of them held, in no order.
 fn lists(capacity: usize, procs: usize, turned: usize) -> (Vec<OwnedP>, Vec<OwnedP>) {
-    let ps = |from, to| (from..to).map(|p| OwnedP::assume(PId(p as u32))).collect::<Vec<_>>();
+    let ps = |from, to| (from..to).map(|p| OwnedP::forge(PId(p as u32))).collect::<Vec<_>>();
     let (mut held, mut spare) = (ps(0, procs), ps(procs, capacity));
     held.rotate_left(turned % procs);
     spare.rotate_left(turned % (capacity - procs).max(1));
@@ -40,7 +40,7 @@ fn lists(capacity: usize, procs: usize, turned: usize) -> (Vec<OwnedP>, Vec<Owne
 
 fn spend(ps: Vec<OwnedP>) {
     ps.into_iter().for_each(|p| {
-        p.relinquish();
+        p.discard();
     });
 }
 

@@ -112,7 +112,7 @@ mod a_steal_takes_the_older_half_rounded_up {
                 assert_eq!(rings.owner.get(), Some(g(i + 1)));
             }
             assert_eq!(rings.owner.put_batch(&mut (100..100 + held).map(g)) as u64, held);
-            let first = rings.owner.steal_into(&rings.thief).map(|g| g.id());
+            let first = rings.owner.steal_some(&rings.thief).map(|(g, _)| g.id());
             assert_eq!(first, (held > 0).then_some(100), "the thief runs the oldest of {held}");
             assert_eq!(rings.owner.len() as u64, held / 2, "the owner keeps the newer half of {held}");
             for i in 1..held.div_ceil(2) {
@@ -210,9 +210,9 @@ mod a_cursor_never_needs_more_bits_than_it_has {
             // Both cursors go round in each of their functions, by steps of 1, 2 and 4.
             assert_eq!(rings.owner.put_batch(&mut (1..=5).map(g)), 4);
             assert_eq!(rings.owner.spill_half().map(Iterator::count), Some(2));
-            assert_eq!(rings.owner.steal_into(&rings.thief), Some(g(3)));
+            assert_eq!(rings.owner.steal_some(&rings.thief), Some((g(3), 1)));
             assert!(rings.owner.put(g(5)).is_ok() && rings.owner.put(g(6)).is_ok());
-            assert_eq!(rings.owner.steal_into(&rings.thief), Some(g(4)));
+            assert_eq!(rings.owner.steal_some(&rings.thief), Some((g(4), 2)));
             assert_eq!((rings.thief.get(), rings.thief.get()), (Some(g(5)), None));
             assert_eq!((rings.owner.get(), rings.owner.get()), (Some(g(6)), None));
         }

@@ -41,7 +41,7 @@ mod a_p_is_taken_out_of_the_call_that_was_seen_and_of_no_other {
     fn by_any_who_look_and_take() {
         let seen = check(CASES, vec(op(), 0..60), |ops| {
             let word = SyscallWord::<Solo>::new(P);
-            let mut owned = Some(OwnedP::assume(P));
+            let mut owned = Some(OwnedP::forge(P));
             // The call, if there is one, by its number; how many there were; what was seen, and which call it was.
             let (mut call, mut calls, mut looks) = (None, 0, Vec::<(SyscallStatus, Option<u32>)>::new());
             let (mut seen, mut why) = (Tally::default(), Ok(()));
@@ -76,14 +76,14 @@ mod a_p_is_taken_out_of_the_call_that_was_seen_and_of_no_other {
                 seen.note_if(taken.is_some(), "it was taken");
                 if taken.is_some() != expected {
                     why = Err(format!("{op:?} in {call:?}, with {looks:?} seen, gives {taken:?}"));
-                    taken.map(OwnedP::relinquish);
+                    taken.map(OwnedP::discard);
                     break;
                 }
                 if taken.is_some() {
                     (owned, call) = (taken, None);
                 }
             }
-            owned.map(OwnedP::relinquish);
+            owned.map(OwnedP::discard);
             why.map(|()| seen).map_err(Broken::because)
         });
         seen.must_have(&["it was taken", "it was in another call by then", "it was seen in none"]);

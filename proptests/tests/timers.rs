@@ -2,8 +2,8 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use spinpark::host::Nanos;
-use spinpark::kernel::protocol::timers::{Key, NEVER, Timers};
+use spinpark::host::{NEVER, Nanos};
+use spinpark::kernel::queues::timers::{Key, Timers};
 use spinpark_proptests::check::{Broken, Tally, check, refute};
 use spinpark_proptests::solo::Solo;
 

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use spinpark::atomic::Value;
 use spinpark::kernel::protocol::syscall::SyscallStatus;
-use spinpark::kernel::types::g::{G, Status};
+use spinpark::kernel::types::g::G;
 use spinpark::kernel::types::m::{MId, NextP, SpinningToken};
 use spinpark::kernel::types::p::{OwnedP, PId, Turn};
 use spinpark_proptests::check::{Broken, Tally, check};
@@ -27,8 +27,8 @@ mod a_ticket_says_for_which_m_it_is {
     #[test]
     fn for_every_m() {
         check(CASES, number(), |m| {
-            let ticket = G::bound_to(MId(m));
-            let word = Some(G::bound_to(MId(m))).into_word();
+            let ticket = G::forge_ticket(MId(m));
+            let word = Some(G::forge_ticket(MId(m))).into_word();
             same(Some(MId(m)), ticket.bound())?;
             same(Some(ticket), Value::from_word(word)).map(|()| Tally::default())
         });
@@ -37,13 +37,13 @@ mod a_ticket_says_for_which_m_it_is {
     #[test]
     fn for_the_first_and_for_the_last() {
         let ms = [0, 1, u32::MAX - 1, u32::MAX].map(MId);
-        assert_eq!(ms.map(|m| G::bound_to(m).bound()), ms.map(Some));
+        assert_eq!(ms.map(|m| G::forge_ticket(m).bound()), ms.map(Some));
     }
 
     #[test]
     fn and_two_ms_have_two_tickets() {
         check(CASES, (number(), number()), |(one, other)| {
-            same(one == other, G::bound_to(MId(one)) == G::bound_to(MId(other))).map(|()| Tally::default())
+            same(one == other, G::forge_ticket(MId(one)) == G::forge_ticket(MId(other))).map(|()| Tally::default())
         });
     }
 }
@@ -83,7 +83,7 @@ mod a_g_is_no_ticket {
     #[test]
     #[should_panic(expected = "g: a number of 2^63 or more cannot be a G")]
     fn so_a_ticket_is_refused() {
-        let _ = G::from_raw(G::bound_to(MId(0)).into_raw());
+        let _ = G::from_raw(G::forge_ticket(MId(0)).into_raw());
     }
 }
 
@@ -112,21 +112,15 @@ mod a_word_holds_what_was_put_in {
     #[test]
     fn nextp() {
         check(CASES, (number(), any::<bool>()), |(p, spins)| {
-            let token = spins.then(SpinningToken::assume);
-            let word = Some(NextP::Run { p: OwnedP::assume(PId(p)), token }).into_word();
-            let Some(NextP::Run { p: out, token }) = Value::from_word(word) else {
+            let token = spins.then(SpinningToken::forge);
+            let word = NextP::into_word(Some(NextP::Run { p: OwnedP::forge(PId(p)), token }));
+            let Some(NextP::Run { p: out, token }) = NextP::from_word(word) else {
                 return Err(Broken::because(format_args!("the `nextp` with P{p} comes out as something else")));
             };
-            let still_spins = token.map(SpinningToken::relinquish).is_some();
-            same((PId(p), spins), (out.relinquish(), still_spins)).map(|()| Tally::default())
+            let still_spins = token.map(SpinningToken::discard).is_some();
+            same((PId(p), spins), (out.discard(), still_spins)).map(|()| Tally::default())
         });
-        assert!(matches!(Value::from_word(Some(NextP::Exit).into_word()), Some(NextP::Exit)));
-        assert_eq!(Option::<NextP>::None.into_word(), 0);
-    }
-
-    #[test]
-    fn a_status() {
-        let all = [Status::Runnable, Status::Running, Status::Waiting, Status::Dead];
-        assert_eq!(all.map(|status| Status::from_word(status.into_word())), all);
+        assert!(matches!(NextP::from_word(NextP::into_word(Some(NextP::Exit))), Some(NextP::Exit)));
+        assert_eq!(NextP::into_word(None), 0);
     }
 }

@@ -27,7 +27,7 @@
 //!
 //! | room | decides | pairs |
 //! |------|---------|-------|
-//! | [`g`], [`p`], [`m`] | what a G, a P and an M are; evidence that cannot be copied | `status`, `nextp` |
+//! | [`g`], [`p`], [`m`] | what a G, a P and an M are; evidence that cannot be copied | `nextp` |
 //! | [`runq`] | the ring of one P | `publish`, `consume` |
 //! | [`runnext`] | the slot before it | `slot` |
 //! | [`local`] | both as one queue; bounded overtaking | |
@@ -54,6 +54,7 @@
 //! [`neighbours`] implements it with the real structures, the models with the smallest ones. Of the structures only
 //! [`local`] joins two others, because a test for emptiness and the bound on overtaking need both.
 
+pub mod model;
 pub mod protocol;
 pub mod queues;
 pub mod sched;

@@ -3,13 +3,13 @@
 use crate::host::SpawnError;
 use crate::kernel::protocol::sources::SearchOrder;
 use crate::kernel::sched::config::{Config, ConfigError};
-use crate::kernel::sched::observer::Observer;
 use crate::runtime::exec::goroutine::stack::Stacks;
 use crate::runtime::exec::preempt::DetachedTasks;
 use crate::runtime::exec::registry::RuntimeId;
 use crate::runtime::exec::task::Tasks;
 use crate::runtime::host::thread_config::{Plan, ThreadConfig};
 use crate::runtime::host::{cpus, signal, sim};
+use crate::runtime::observe::event::Observer;
 use crate::runtime::observe::metrics::Meter;
 use crate::runtime::observe::trace::Recorder;
 use crate::runtime::observe::watch::Watchers;
@@ -347,7 +347,7 @@ impl Builder {
     /// has room, count, and signal or unpark a thread. If it panics, the panic hook says so, the runtime goes on, and the
     /// observer is told nothing more. A G's number is an address: it is used again after [`Event::Dead`].
     ///
-    /// [`Event::Dead`]: crate::kernel::sched::observer::Event::Dead
+    /// [`Event::Dead`]: crate::runtime::Event::Dead
     pub fn observer(mut self, observer: impl Observer) -> Self {
         self.watchers.observers.push(Arc::new(observer));
         self

@@ -75,13 +75,14 @@ pub use exec::worker::{NotInRuntime, checkpoint, go, spawn, try_go, try_spawn};
 pub use exec::yielding::{YieldNow, yield_now};
 pub use host::cores::{Cores, FutexParker};
 pub use io::{fs, net};
+pub use observe::event::{Event, Observer};
 pub use observe::histogram::Histogram;
 pub use observe::metrics::{Metrics, PMetrics};
 pub use observe::trace;
 pub use sync::{chan, select};
 pub use world::{SetProcsError, StopError, stop_the_world};
 
-use crate::kernel::protocol::timers::NEVER;
+use crate::host::NEVER;
 use crate::kernel::sched::config::Config;
 use crate::kernel::sched::snapshot::Snapshot;
 use core::fmt;

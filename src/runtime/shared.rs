@@ -2,7 +2,7 @@
 
 use crate::kernel::protocol::work_source::{Poller, Waker};
 use crate::kernel::sched::Sources;
-use crate::kernel::sched::observer::{Event, Observer};
+use crate::kernel::sched::observer::{self, Observer};
 use crate::runtime::exec::block_on::BlockOnWaiters;
 use crate::runtime::exec::goroutine::stack::Stacks;
 use crate::runtime::exec::idle::IdleWork;
@@ -13,6 +13,7 @@ use crate::runtime::exec::wait_graph::WaitGraph;
 use crate::runtime::host::sim;
 use crate::runtime::host::thread_config::ThreadConfig;
 use crate::runtime::io::reactor::Reactor;
+use crate::runtime::observe::event::Event;
 use crate::runtime::observe::metrics::Meter;
 use crate::runtime::observe::schedtrace::Printer;
 use crate::runtime::observe::spans;
@@ -136,17 +137,17 @@ impl Shared {
 
 impl Observer for Shared {
     #[inline(always)]
-    fn event(&self, event: Event<'_>) {
+    fn event(&self, event: observer::Event<'_>) {
         if let Some(watch) = &self.watch {
-            watch.tell(event);
+            watch.tell(Event::Sched(event));
         }
         self.meter.note(&event);
         spans::tell(&event);
         match event {
-            Event::Starting { .. } => self.thread_config.announce(),
-            Event::Preempt { p, .. } => self.detached_tasks.signal(p),
-            Event::Undetachable { .. } => self.detached_tasks.reached_limit(),
-            Event::Slept { sleeping, alive, .. } | Event::Gone { sleeping, alive }
+            observer::Event::Starting { .. } => self.thread_config.announce(),
+            observer::Event::Preempt { p, .. } => self.detached_tasks.signal(p),
+            observer::Event::Undetachable { .. } => self.detached_tasks.reached_limit(),
+            observer::Event::Slept { sleeping, alive, .. } | observer::Event::Gone { sleeping, alive }
                 if sleeping == alive && !self.is_expecting() =>
             {
                 spans::quietly(|| self.block_on_waiters.all_is_quiet());

@@ -21,4 +21,5 @@ pub mod record;
 pub mod schedule;
 pub mod sources;
 pub mod spec;
+pub mod status;
 pub mod worker;

@@ -98,7 +98,7 @@ impl<H: Host> Subject for Kernel<H> {
             Op::Put => self.queue.put(g(gs.start), &self.len),
             Op::PutBatch(_) => self.queue.put_batch(gs.by_ref().map(g), &self.len),
             Op::PutFront(_) => self.queue.put_front(gs.by_ref().map(g), &self.len),
-            Op::PutTicket => self.queue.put(G::bound_to(MId(gs.start as u32)), &self.len),
+            Op::PutTicket => self.queue.put(G::forge_ticket(MId(gs.start as u32)), &self.len),
             Op::Get => return numbers(self.queue.get(&self.len)),
             Op::GetBound => return self.queue.get_bound(&self.len).map(|m| u64::from(m.0)).into_iter().collect(),
             Op::GetBatch { procs, ring } => {

@@ -77,7 +77,7 @@ impl<H: Host> Kernel<H> {
             idle: IdlePs::new(),
             mask: IdleMask::new(procs),
             sleeping: SleepingMs::new(),
-            in_use: (0..procs).map(|p| OwnedP::assume(PId(p as u32))).collect(),
+            in_use: (0..procs).map(|p| OwnedP::forge(PId(p as u32))).collect(),
             awake: (0..procs).map(|m| MId(m as u32)).collect(),
             now: 0,
             procs,
@@ -128,7 +128,7 @@ impl<H: Host> Subject for Kernel<H> {
     }
 
     fn drain(&mut self) -> Vec<u64> {
-        let ps = std::iter::from_fn(|| Some(u64::from(self.idle.get(&self.mask)?.relinquish().0)));
+        let ps = std::iter::from_fn(|| Some(u64::from(self.idle.get(&self.mask)?.discard().0)));
         ps.chain(std::iter::from_fn(|| Some(u64::from(self.sleeping.get()?.0)))).collect()
     }
 }
@@ -137,7 +137,7 @@ impl<H: Host> Drop for Kernel<H> {
     /// A P must not be dropped; its world ends here.
     fn drop(&mut self) {
         for p in self.in_use.drain(..) {
-            p.relinquish();
+            p.discard();
         }
     }
 }

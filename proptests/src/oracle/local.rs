@@ -113,7 +113,9 @@ impl<H: Host, const BITS: u32> Subject for Kernel<H, BITS> {
             Op::Get => out = numbers(self.owner.get(&mut self.turn, self.at_most)),
             Op::Steal { and_next } => {
                 out = numbers(self.thief.drain());
-                out.extend(numbers(self.owner.steal_into(&self.thief, and_next, || self.back_offs += 1)));
+                out.extend(numbers(
+                    self.owner.steal_some(&self.thief, and_next, || self.back_offs += 1).map(|(first, _)| first),
+                ));
             }
             Op::ThiefGet => out = numbers(self.thief.get(&mut self.thieves_turn, self.at_most)),
             Op::Drain => out = numbers(self.owner.drain()),

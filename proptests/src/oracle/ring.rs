@@ -91,7 +91,7 @@ impl<H: Host, const BITS: u32> Subject for Kernel<H, BITS> {
             Op::SpillHalf => numbers(self.owner.spill_half().into_iter().flatten()),
             Op::Steal => {
                 let mut out = numbers(std::iter::from_fn(|| self.thief.get()));
-                out.extend(numbers(self.owner.steal_into(&self.thief)));
+                out.extend(numbers(self.owner.steal_some(&self.thief).map(|(first, _)| first)));
                 out
             }
             Op::ThiefGet => numbers(self.thief.get()),

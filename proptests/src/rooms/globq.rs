@@ -61,7 +61,7 @@ pub struct List(VecDeque<u64>);
 
 /// The number of the ticket for `m`.
 fn ticket(m: u32) -> u64 {
-    G::bound_to(MId(m)).into_raw().get()
+    G::forge_ticket(MId(m)).into_raw().get()
 }
 
 impl Spec for List {
@@ -235,5 +235,5 @@ impl<H: ModelHost> Shared<H> {
 
 /// The G of this number, or the ticket.
 fn made(n: u64) -> G {
-    if n < ticket(0) { g(n) } else { (0..).map(|m| G::bound_to(MId(m))).find(|t| t.id() == n).expect("a ticket") }
+    if n < ticket(0) { g(n) } else { (0..).map(|m| G::forge_ticket(MId(m))).find(|t| t.id() == n).expect("a ticket") }
 }

@@ -227,7 +227,7 @@ impl<H: ModelHost> Played<'_, H> {
 
     fn puts(&self, p: PId) {
         self.under_lock(|c| {
-            c.ps.put(OwnedP::assume(p), &self.shared.mask);
+            c.ps.put(OwnedP::forge(p), &self.shared.mask);
             reached_if(c.ps.len() == MS, "all Ps were idle");
             ((), Call::PutP(p.0))
         });
@@ -236,7 +236,7 @@ impl<H: ModelHost> Played<'_, H> {
     fn gets(&mut self) {
         let seemed = self.npidle();
         let p = self.under_lock(|c| {
-            let p = c.ps.get(&self.shared.mask).map(OwnedP::relinquish);
+            let p = c.ps.get(&self.shared.mask).map(OwnedP::discard);
             (p, Call::GetP(p.map(|p| p.0)))
         });
         reached_if(p.is_none(), "there was no idle P");

@@ -203,7 +203,7 @@ impl<H: ModelHost> Scenario<H> for &Program<Spinning> {
             .map(|me| {
                 let tiny = Arc::clone(&tiny);
                 if setup.parties[me] == Begins::SpinningToken {
-                    tiny.room.become_spinning().relinquish();
+                    tiny.room.become_spinning().discard();
                 }
                 Party { tiny, procs, me, is: setup.parties[me].into(), global_first: setup.global_first }
             })
@@ -311,7 +311,7 @@ impl<H: ModelHost, D: Dance> Party<H, D> {
             return;
         }
         let was_spinning = self.is == Is::SpinningToken;
-        self.is = match self.tiny.idle(was_spinning.then(SpinningToken::assume)) {
+        self.is = match self.tiny.idle(was_spinning.then(SpinningToken::forge)) {
             Idled::Work => {
                 self.found(0);
                 Is::Running
@@ -341,7 +341,7 @@ impl<H: ModelHost, D: Dance> Party<H, D> {
             return true;
         }
         if self.is == Is::Running && self.tiny.room.may_spin(self.procs, queues.npidle()) {
-            self.tiny.room.become_spinning().relinquish();
+            self.tiny.room.become_spinning().discard();
             self.is = Is::SpinningToken;
         }
         if self.is == Is::SpinningToken {
@@ -365,7 +365,7 @@ impl<H: ModelHost, D: Dance> Party<H, D> {
             self.tiny.queues.put(self.me, more);
         }
         if self.is == Is::SpinningToken {
-            let did = self.tiny.found_work(SpinningToken::assume());
+            let did = self.tiny.found_work(SpinningToken::forge());
             reached_if(did == Did::TookP, "the last spinning M found work and passed the baton");
             reached_if(did == Did::Nothing && more > 0, "a spinning M found more than it runs, and was not the last");
         }

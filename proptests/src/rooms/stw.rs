@@ -190,7 +190,7 @@ impl<H: ModelHost> Hall<H> {
             to_come: AtomicUsize::new(asks(program)),
             io: [H::Parker::new(), H::Parker::new()],
         });
-        (0..procs).filter(|p| !acts[*p]).for_each(|p| hall.tiny.release(OwnedP::assume(PId(p as u32))));
+        (0..procs).filter(|p| !acts[*p]).for_each(|p| hall.tiny.release(OwnedP::forge(PId(p as u32))));
         let others: Vec<_> = (1..R::THREADS)
             .filter(|thread| acts[*thread])
             .map(|thread| {
@@ -209,7 +209,7 @@ impl<H: ModelHost> Hall<H> {
     }
 
     fn thread(&self, me: usize, has_p: bool, ops: Vec<Op>) {
-        let place = if has_p { Place::Here(OwnedP::assume(PId(me as u32))) } else { Place::Nowhere };
+        let place = if has_p { Place::Here(OwnedP::forge(PId(me as u32))) } else { Place::Nowhere };
         let mut actor = Actor { hall: self, me, place, rests: false };
         ops.into_iter().for_each(|op| actor.act(op));
         actor.idle();

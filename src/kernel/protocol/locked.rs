@@ -1,6 +1,6 @@
 //! A G bound to its M: it runs on no other thread, and its M runs nothing else.
 //!
-//! Go: `LockOSThread`, `UnlockOSThread`, `stoplockedm`, `startlockedm`, `m.lockedExt`, `m.lockedInt`.
+//! Go: `stoplockedm`, `startlockedm`, `m.lockedg`.
 //!
 //! **A bound G never leaves its M.** What stands in a queue for it is a ticket, [`G::bound_to`](crate::kernel::types::g::G::bound_to)
 //! the M: whoever finds the ticket gives its P to that M, and sleeps. A ticket is queued once for each wait, and a wake
@@ -16,33 +16,6 @@
 
 use crate::kernel::types::m::MId;
 use alloc::boxed::Box;
-
-/// How often a G is bound to its M; it is free again when each binding is undone. Go: `m.lockedExt`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Locks(u32);
-
-impl Locks {
-    /// Not bound.
-    pub const NONE: Locks = Locks(0);
-
-    /// Binds once more.
-    pub fn lock(&mut self) {
-        self.0 += 1;
-    }
-
-    /// Undoes one binding.
-    ///
-    /// # Panics
-    /// If there is none.
-    pub fn unlock(&mut self) {
-        self.0 = self.0.checked_sub(1).expect("locked: unlocked more often than locked");
-    }
-
-    /// Is it bound? A thread whose G ends so ends with it.
-    pub fn is_locked(self) -> bool {
-        self.0 > 0
-    }
-}
 
 /// Who can end a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -4,7 +4,7 @@
 //!   spinning ── find, sources, work_source, random_order          who looks for work, and where
 //!   threads ── handoff                                            an M for a P, a P for somebody else
 //!   syscall ── role ── locked                                     an M without its P, a G that keeps its M
-//!   netpoll ── timers ── sysmon ── deadlock                       the last M that waits; time; the end
+//!   netpoll ── sysmon ── deadlock                                 the last M that waits; time; the end
 //!   stw: stw, wanted, safepoint, resize                           everybody at once
 //! ```
 //!
@@ -24,5 +24,4 @@ pub mod stw;
 pub mod syscall;
 pub mod sysmon;
 pub mod threads;
-pub mod timers;
 pub mod work_source;

@@ -31,8 +31,7 @@
 //! Checked by: verification/src/models/netpoll.rs, verification/src/models/whole.rs
 
 use crate::atomic::{Atomic, store_load};
-use crate::host::{Host, Nanos};
-use crate::kernel::protocol::timers::NEVER;
+use crate::host::{Host, NEVER, Nanos};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// Somebody waits in the poller. (Go: `lastpoll == 0`.)

@@ -19,8 +19,7 @@
 //!
 //! Checked by: verification/src/models/work_source.rs, proptests/tests/work_source.rs
 
-use crate::host::Nanos;
-use crate::kernel::protocol::timers::NEVER;
+use crate::host::{NEVER, Nanos};
 use crate::kernel::types::g::G;
 use crate::kernel::types::p::PId;
 use alloc::sync::{Arc, Weak};

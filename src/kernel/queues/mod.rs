@@ -1,7 +1,8 @@
-//! Where runnable Gs wait, and where idle Ps and sleeping Ms do.
+//! Where runnable Gs wait, and where idle Ps, sleeping Ms and timers do.
 //!
 //! ```text
 //!   one P's own:  local = runnext ▣ + runq ■ ■ ■ ▢          everybody's, under the lock:  globq, idle
+//!   timers: shards of what becomes due, each under a lock of its own
 //! ```
 //!
 //! Imports [`types`](super::types) only; [`local`] joins two of the others, because a test for emptiness and the bound on
@@ -13,3 +14,4 @@ pub mod idle;
 pub mod local;
 pub mod runnext;
 pub mod runq;
+pub mod timers;

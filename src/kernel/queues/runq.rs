@@ -4,7 +4,7 @@
 //!
 //! **Each G that is put is taken exactly once**, and `head <= tail <= head + capacity` for whoever reads `head` first.
 //!
-//! | the owner puts, in [`put`](RunQueue::put) | a thief takes, in [`steal_into`](RunQueue::steal_into) |
+//! | the owner puts, in [`put`](RunQueue::put) | a thief takes, in [`steal_some`](RunQueue::steal_some) |
 //! |-------------------------------------------|--------------------------------------------------------|
 //! | 1. reads `head`: is there room?           | 1. reads `head`, then `tail`: is there a G?            |
 //! | 2. writes the slot                        | 2. reads the slots                                     |
@@ -154,15 +154,10 @@ impl<H: Host, const BITS: u32> RunQueue<H, BITS> {
     }
 
     /// Takes the older half, rounded up. The oldest is for the thief to run; the rest goes into `mine`, which must be
-    /// the caller's own, and empty. `None`: there was nothing.
+    /// the caller's own, and empty. Returns the oldest, and how many it took with it. `None`: there was nothing.
     ///
     /// # Panics
     /// If `mine` was not empty and overflows.
-    pub fn steal_into(&self, mine: &Self) -> Option<G> {
-        self.steal_some(mine).map(|(first, _)| first)
-    }
-
-    /// The same, and says how many it took.
     pub fn steal_some(&self, mine: &Self) -> Option<(G, usize)> {
         // Relaxed: `mine` is ours to fill.
         let my_tail = mine.tail.load(Relaxed);

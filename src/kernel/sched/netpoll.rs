@@ -11,12 +11,11 @@
 //!
 //! Checked by: verification/src/models/{poll,poller,netpoll}.rs
 
-use crate::host::{Host, Nanos, Parker};
+use crate::host::{Host, NEVER, Nanos, Parker};
 use crate::kernel::protocol::find::Worker;
 use crate::kernel::protocol::netpoll;
 use crate::kernel::protocol::sysmon::SLICE;
 use crate::kernel::protocol::threads;
-use crate::kernel::protocol::timers::NEVER;
 use crate::kernel::protocol::work_source::Poller;
 use crate::kernel::sched::Sched;
 use crate::kernel::sched::central::Central;

@@ -6,9 +6,8 @@
 //! back into the scheduler, and must neither block nor take long: some events are reported under the scheduler's lock.
 //! It may unpark a thread, or signal one.
 //!
-//! A G's states can be told from it: `Created`, then `Queued` (runnable), `Found` (executing), `Entered` and `Returned`
-//! (in a system call), `Waiting`, and `Dead`. What only the embedder knows, because it makes the Gs and runs them, it
-//! reports itself, through [`Sched::observer`](crate::kernel::sched::Sched::observer).
+//! A G is runnable after `Queued`, runs after `Found`, is in a system call from `Entered` to `Returned`. That it was made,
+//! waits, or is over, only the embedder knows, which makes the Gs and runs them: it has events of its own for that.
 
 use crate::host::Nanos;
 use crate::kernel::protocol::locked::Woken;
@@ -17,19 +16,11 @@ use crate::kernel::protocol::syscall::Way;
 use crate::kernel::types::g::G;
 use crate::kernel::types::m::MId;
 use crate::kernel::types::p::PId;
-use core::panic::Location;
 
 /// Something that happened.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Event<'a> {
-    /// A G was made. Reported by the embedder, who makes Gs.
-    Created {
-        /// Its number: [`G::id`].
-        g: u64,
-        /// Where.
-        at: &'static Location<'static>,
-    },
     /// `g` is about to be queued; under `p`, or globally.
     Queued {
         /// The P whose queue it goes to; `None`: the global queue.
@@ -51,26 +42,6 @@ pub enum Event<'a> {
         from: Source,
         /// Was it in the P's `runnext`?
         next: bool,
-    },
-    /// The G that an M runs is about to wait until somebody readies it. Reported by the embedder, who runs Gs.
-    Waiting {
-        /// The M.
-        m: MId,
-        /// Its P; `None`: it had lost it.
-        p: Option<PId>,
-        /// The G's number.
-        g: u64,
-        /// For what. Go: `waitReason`.
-        why: &'static str,
-    },
-    /// The G that an M ran is over. Reported by the embedder.
-    Dead {
-        /// The M.
-        m: MId,
-        /// Its P; `None`: it had lost it, and runs the G's end without one.
-        p: Option<PId>,
-        /// The G's number.
-        g: u64,
     },
     /// An M stole from another P: one G to run, the others are in its own ring now.
     Stole {
@@ -99,11 +70,6 @@ pub enum Event<'a> {
         p: PId,
         /// Does its G wait to be readied? Else it only yields, or there is none.
         waits: bool,
-    },
-    /// The system call of this M is over, and it wants a P. Reported by the embedder, before it asks for one.
-    Over {
-        /// The M.
-        m: MId,
     },
     /// An M starts to look at other Ps, and is counted from now on.
     Spinning {

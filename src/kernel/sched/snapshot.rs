@@ -13,7 +13,6 @@ use crate::kernel::sched::central::Central;
 use crate::kernel::sched::observer::Observer;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::fmt;
 use core::sync::atomic::Ordering::Relaxed;
 
 /// A scheduler at one moment, taken under its lock. What others own is a guess while they run.
@@ -59,9 +58,9 @@ impl<H: Host, O: Observer> Sched<H, O> {
         self.central(|c| self.picture(c))
     }
 
-    /// The same, and what Go's `schedtrace` tells besides.
-    pub fn schedtrace(self: &Arc<Self>) -> SchedTrace {
-        self.central(|c| SchedTrace {
+    /// The same, and what Go's `schedtrace` prints besides.
+    pub fn detailed_snapshot(self: &Arc<Self>) -> DetailedSnapshot {
+        self.central(|c| DetailedSnapshot {
             snapshot: self.picture(c),
             needspinning: self.spinning.is_needspinning(),
             // Relaxed: another's, and a guess while it runs.
@@ -91,34 +90,16 @@ impl<H: Host, O: Observer> Sched<H, O> {
     }
 }
 
-/// A scheduler at one moment, as Go traces it. Shown, it is the line of Go's `GODEBUG=schedtrace=1000`, without the time
-/// that opens it: the same names in the same order. Lengths of queues are with `runnext`, and each dispatch is a tick
-/// (in Go, not those from `runnext`, and the length is without it).
+/// A scheduler at one moment, with what Go's `schedtrace` prints besides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct SchedTrace {
-    /// What a snapshot tells.
+pub struct DetailedSnapshot {
+    /// The snapshot.
     pub snapshot: Snapshot,
-    /// Was work seen that nobody could look at: shall the next M that wants to idle its P look again?
+    /// Is one more spinning M asked for, because work was seen that no M could look for?
     pub needspinning: bool,
-    /// How many Gs were dispatched under each P, modulo 2^32. Go: `schedtick`.
+    /// How many Gs were dispatched under each P, modulo 2^32, those from `runnext` too. Go: `schedtick`.
     pub schedticks: Vec<u32>,
-}
-
-impl fmt::Display for SchedTrace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Snapshot { procs, local, global, idle_ps, nmspinning, sleeping, alive, .. } = &self.snapshot;
-        write!(
-            f,
-            "gomaxprocs={procs} idleprocs={idle_ps} threads={alive} spinningthreads={nmspinning} needspinning={} \
-             idlethreads={sleeping} runqueue={global} [",
-            u8::from(self.needspinning),
-        )?;
-        local.iter().take(*procs).try_for_each(|length| write!(f, " {length}"))?;
-        f.write_str(" ] schedticks=[")?;
-        self.schedticks.iter().take(*procs).try_for_each(|ticks| write!(f, " {ticks}"))?;
-        f.write_str(" ]")
-    }
 }
 
 impl Snapshot {

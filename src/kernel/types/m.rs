@@ -40,13 +40,13 @@ pub struct SpinningToken(Unspent);
 impl SpinningToken {
     /// For whoever has just counted one up, or takes over a count out of a `nextp`.
     #[inline(always)]
-    pub fn assume() -> SpinningToken {
+    pub(in crate::kernel) fn assume() -> SpinningToken {
         SpinningToken(Unspent::new("m: a SpinningToken was dropped; it must find work or retire"))
     }
 
     /// For whoever is about to count one down, or to put the count into a `nextp`.
     #[inline(always)]
-    pub fn relinquish(self) {
+    pub(in crate::kernel) fn relinquish(self) {
         self.0.spend();
     }
 }
@@ -65,9 +65,12 @@ pub enum NextP {
     Exit,
 }
 
-impl Value for Option<NextP> {
+/// A `nextp`, or none, as one word. No public type: whoever can read a word as a `nextp` can forge one.
+pub(in crate::kernel) struct NextPWord(pub(in crate::kernel) Option<NextP>);
+
+impl Value for NextPWord {
     fn into_word(self) -> u64 {
-        match self {
+        match self.0 {
             None => 0,
             Some(NextP::Exit) => 1,
             Some(NextP::Run { p, token }) => {
@@ -77,20 +80,20 @@ impl Value for Option<NextP> {
         }
     }
     fn from_word(word: u64) -> Self {
-        match word {
+        NextPWord(match word {
             0 => None,
             1 => Some(NextP::Exit),
             _ => {
                 let token = (word & 1 != 0).then(SpinningToken::assume);
                 Some(NextP::Run { p: OwnedP::assume(PId((word >> 2) as u32)), token })
             }
-        }
+        })
     }
 }
 
 /// What others may touch of an M.
 pub struct M<H: Host> {
-    nextp: Atomic<H, Option<NextP>>,
+    nextp: Atomic<H, NextPWord>,
     parker: H::Parker,
 }
 
@@ -98,7 +101,7 @@ impl<H: Host> M<H> {
     /// Awake, with an empty `nextp`.
     #[track_caller]
     pub fn new() -> Self {
-        M { nextp: Atomic::new(None), parker: H::Parker::new() }
+        M { nextp: Atomic::new(NextPWord(None)), parker: H::Parker::new() }
     }
 
     /// Puts `nextp` into the box of an M that sleeps, and wakes it. At most once for each sleep.
@@ -118,7 +121,7 @@ impl<H: Host> M<H> {
     #[inline]
     pub fn set_nextp(&self, nextp: NextP) {
         // Release: `nextp`, the waker's half. A swap rather than a store, to catch a second delivery.
-        let before = self.nextp.swap(Some(nextp), Release).into_word();
+        let before = self.nextp.swap(NextPWord(Some(nextp)), Release).into_word();
         assert!(before == 0, "m: `nextp` delivered twice ({before} lay there)");
     }
 
@@ -137,7 +140,7 @@ impl<H: Host> M<H> {
     #[inline]
     pub fn take_nextp(&self) -> Option<NextP> {
         // Acquire: `nextp`, the sleeper's half.
-        self.nextp.swap(None, Acquire)
+        self.nextp.swap(NextPWord(None), Acquire).0
     }
 }
 

@@ -44,8 +44,8 @@ pub struct OwnedP {
 }
 
 impl OwnedP {
-    /// For the constructor of a scheduler (or of a model), once for each P; and for a word that took one apart.
-    pub fn assume(id: PId) -> OwnedP {
+    /// For the constructor of a scheduler, once for each P; and for a word that took one apart.
+    pub(in crate::kernel) fn assume(id: PId) -> OwnedP {
         OwnedP { id, unspent: Unspent::new("p: an OwnedP was dropped; it must be handed on") }
     }
 
@@ -55,8 +55,8 @@ impl OwnedP {
         self.id
     }
 
-    /// Gives the ownership up, for someone who will [`assume`](OwnedP::assume) it: a word, or the end of the world.
-    pub fn relinquish(self) -> PId {
+    /// Gives the ownership up, for a word from which it is assumed again, or at the end of the scheduler.
+    pub(in crate::kernel) fn relinquish(self) -> PId {
         self.unspent.spend();
         self.id
     }

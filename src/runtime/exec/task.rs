@@ -12,8 +12,7 @@ use crate::kernel::protocol::locked::{Wake, Woken};
 use crate::kernel::protocol::stw::safepoint::SafepointFn;
 use crate::kernel::protocol::syscall::{Away, Way};
 use crate::kernel::sched::config::{Config, ConfigError};
-use crate::kernel::sched::observer::{Event, Observer as _};
-use crate::kernel::sched::snapshot::{SchedTrace, Snapshot};
+use crate::kernel::sched::snapshot::{DetailedSnapshot, Snapshot};
 use crate::kernel::sched::stw::Stopped;
 use crate::kernel::sched::{Closed, Sched};
 use crate::kernel::types::g::G;
@@ -26,6 +25,7 @@ use crate::runtime::exec::registry::{RuntimeId, WeakTasks};
 use crate::runtime::exec::worker;
 use crate::runtime::exec::worker::Return;
 use crate::runtime::host::sim;
+use crate::runtime::observe::event::Event;
 use crate::runtime::observe::{sampling, spans, watch};
 use crate::runtime::shared::Shared;
 use async_task::{Runnable, ScheduleInfo, WithInfo};
@@ -273,8 +273,8 @@ impl Tasks {
         self.0.snapshot()
     }
 
-    pub(in crate::runtime) fn schedtrace(&self) -> SchedTrace {
-        self.0.schedtrace()
+    pub(in crate::runtime) fn detailed_snapshot(&self) -> DetailedSnapshot {
+        self.0.detailed_snapshot()
     }
 
     pub(in crate::runtime) fn config(&self) -> &Config {
@@ -454,7 +454,7 @@ impl InSyscall {
     fn exit_syscall(self) -> (CurrentWorker, Way) {
         let InSyscall { tasks, away } = self;
         if tasks.shared().is_watched() {
-            tasks.shared().event(Event::Over { m: away.m() });
+            tasks.shared().tell(Event::SyscallOver { m: away.m() });
         }
         let (worker, way) = tasks.0.exitsyscall_bound(away);
         (CurrentWorker { tasks, worker }, way)

@@ -3,7 +3,7 @@
 //! Go: `mstart`, `schedule`, `execute`, `newproc`.
 
 use crate::host::Nanos;
-use crate::kernel::protocol::locked::{self, Locks, Woken};
+use crate::kernel::protocol::locked::{self, Woken};
 use crate::kernel::protocol::role::{self, RoleCell, Waits};
 use crate::kernel::types::g::G;
 use crate::kernel::types::m::MId;
@@ -16,6 +16,7 @@ use crate::runtime::exec::join::JoinHandle;
 use crate::runtime::exec::owned::{OwnedTasks, guarded};
 use crate::runtime::exec::registry::RuntimeId;
 use crate::runtime::exec::task::{CurrentWorker, InSyscall, Task, Tasks};
+use crate::runtime::exec::thread_lock::Locks;
 use crate::runtime::exec::wait_graph::{Deadlock, WaitingTask};
 use crate::runtime::host::signal;
 use crate::runtime::host::sim;

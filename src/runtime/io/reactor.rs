@@ -1,7 +1,6 @@
 //! Where the last M waits that has nothing to do: in the poller of the sockets.
 
-use crate::host::{Host, Nanos, Parker};
-use crate::kernel::protocol::timers::NEVER;
+use crate::host::{Host, NEVER, Nanos, Parker};
 use crate::kernel::protocol::work_source::Poller;
 use crate::kernel::types::g::G;
 use crate::runtime::exec::idle::IdleWork;

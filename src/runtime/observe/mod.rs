@@ -1,5 +1,6 @@
 //! Seeing what happens: numbers, traces, spans, one line. Nothing here decides anything.
 
+pub(super) mod event;
 pub(super) mod histogram;
 pub(super) mod metrics;
 pub(super) mod sampling;

@@ -1,9 +1,11 @@
 //! A line now and then about what the scheduler does. Go: `GODEBUG=schedtrace=1000`.
 
 use crate::host::SpawnError;
+use crate::kernel::sched::snapshot::{DetailedSnapshot, Snapshot};
 use crate::runtime::exec::task::Tasks;
 use crate::runtime::host::foreign_threads::Known;
 use crate::runtime::host::thread_config;
+use core::fmt;
 use core::time::Duration;
 use std::io::{self, Write};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -12,7 +14,28 @@ use std::thread::JoinHandle;
 
 /// The line.
 pub(in crate::runtime) fn line(tasks: &Tasks) -> String {
-    format!("SCHED {}ms: {}", tasks.shared().meter.uptime().as_millis(), tasks.schedtrace())
+    format!("SCHED {}ms: {}", tasks.shared().meter.uptime().as_millis(), Line(tasks.detailed_snapshot()))
+}
+
+/// What stands in it after the time: the names of Go's, in Go's order. Lengths of queues are with `runnext`, and each
+/// dispatch is a tick (in Go, not those from `runnext`, and the length is without it).
+struct Line(DetailedSnapshot);
+
+impl fmt::Display for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let DetailedSnapshot { snapshot, needspinning, schedticks, .. } = &self.0;
+        let Snapshot { procs, local, global, idle_ps, nmspinning, sleeping, alive, .. } = snapshot;
+        write!(
+            f,
+            "gomaxprocs={procs} idleprocs={idle_ps} threads={alive} spinningthreads={nmspinning} needspinning={} \
+             idlethreads={sleeping} runqueue={global} [",
+            u8::from(*needspinning),
+        )?;
+        local.iter().take(*procs).try_for_each(|length| write!(f, " {length}"))?;
+        f.write_str(" ] schedticks=[")?;
+        schedticks.iter().take(*procs).try_for_each(|ticks| write!(f, " {ticks}"))?;
+        f.write_str(" ]")
+    }
 }
 
 /// A thread that prints it, if somebody asked. The scheduler's own threads are not woken for it.

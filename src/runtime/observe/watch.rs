@@ -7,13 +7,13 @@
 //! time that a task is run.
 
 use crate::kernel::sched::config::Config;
-use crate::kernel::sched::observer::{Event, Observer};
 use crate::kernel::types::m::MId;
 use crate::kernel::types::p::PId;
 use crate::runtime::BuildError;
 use crate::runtime::exec::owned::guarded;
 use crate::runtime::exec::registry::RuntimeId;
 use crate::runtime::exec::worker;
+use crate::runtime::observe::event::{Event, Observer};
 use crate::runtime::observe::trace;
 use core::cell::Cell;
 use core::fmt;

@@ -20,8 +20,8 @@
 
 pub(in crate::runtime) mod timer;
 
-use crate::host::{Host, Nanos};
-use crate::kernel::protocol::timers::{Key, NEVER};
+use crate::host::{Host, NEVER, Nanos};
+use crate::kernel::queues::timers::Key;
 use crate::runtime::Cores;
 use crate::runtime::exec::worker::{self, NotInRuntime};
 use crate::runtime::host::sim;

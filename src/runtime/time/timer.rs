@@ -1,8 +1,8 @@
 //! The timers of a runtime: wakers that become due.
 
-use crate::host::{Host, Nanos};
-use crate::kernel::protocol::timers::{Key, NEVER, Timers};
+use crate::host::{Host, NEVER, Nanos};
 use crate::kernel::protocol::work_source::{self, WorkSource};
+use crate::kernel::queues::timers::{Key, Timers};
 use crate::kernel::types::g::G;
 use crate::kernel::types::p::PId;
 use crate::runtime::Cores;

@@ -56,7 +56,7 @@ mod every_weaker_ordering {
     fn is_not_gone_on_with_from_a_strange_file() {
         let folder = folder();
         fs::write(folder.path().join("kept"), "something else\n").expect("it can be written");
-        let output = verify(folder.path(), &["mutants", "kernel/types/g.rs", "--sort", "ordering", "--resume", "kept"]);
+        let output = verify(folder.path(), &["mutants", "kernel/types/m.rs", "--sort", "ordering", "--resume", "kept"]);
         assert_eq!(output.status.code(), Some(2));
         assert!(text(&output.stderr).contains("kept"), "{}", text(&output.stderr));
     }

@@ -3,10 +3,9 @@
 
 use crate::harness::common::g;
 use crate::hosts::staged::{self, Staged};
-use spinpark::host::{Host, Nanos};
+use spinpark::host::{Host, NEVER, Nanos};
 use spinpark::kernel::protocol::find::Worker;
 use spinpark::kernel::protocol::sources::SearchOrder;
-use spinpark::kernel::protocol::timers::NEVER;
 use spinpark::kernel::protocol::work_source::{Poller, Waker, WorkSource};
 use spinpark::kernel::sched::Sched;
 use spinpark::kernel::sched::config::Config;

@@ -116,8 +116,8 @@ impl<H: ModelHost, D: Handing> handoff::Neighbours for Seen<'_, H, D> {
         })
     }
     fn startm(&self, p: OwnedP, token: Option<SpinningToken>) {
-        p.relinquish();
-        let is_spinning = token.map(SpinningToken::relinquish).is_some();
+        p.discard();
+        let is_spinning = token.map(SpinningToken::discard).is_some();
         if self.step.get().is_none() {
             self.tell(if is_spinning { Step::SpinsEarly } else { Step::SawWork });
         }
@@ -144,8 +144,8 @@ impl<H: ModelHost, D: Handing> spinning::Neighbours for Tiny<H, D> {
         })
     }
     fn startm(&self, p: OwnedP, token: SpinningToken) {
-        p.relinquish();
-        token.relinquish();
+        p.discard();
+        token.discard();
         self.tell(Step::Woken);
     }
 }
@@ -184,13 +184,13 @@ impl<H: ModelHost, D: Handing> Tiny<H, D> {
     }
 
     fn pidleput(&self, c: &mut Central<H>, p: OwnedP) {
-        c.idle.push(p.relinquish());
+        c.idle.push(p.discard());
         // Relaxed: written under the lock only.
         self.npidle.store(c.idle.len() as u64, Relaxed);
     }
 
     fn take_idle(&self, c: &mut Central<H>) -> Option<OwnedP> {
-        let p = c.idle.pop().map(OwnedP::assume)?;
+        let p = c.idle.pop().map(OwnedP::forge)?;
         // Relaxed: written under the lock only.
         self.npidle.store(c.idle.len() as u64, Relaxed);
         Some(p)
@@ -207,7 +207,7 @@ impl<H: ModelHost, D: Handing> Tiny<H, D> {
     /// Hands `p` on; what became of it.
     pub fn handoffp(&self, p: PId) -> Step {
         let seen = Seen { tiny: self, step: Cell::new(None) };
-        D::handoffp(OwnedP::assume(p), SOURCES, &seen, || {
+        D::handoffp(OwnedP::forge(p), SOURCES, &seen, || {
             // Relaxed: a hint.
             let is_of_no_use = self.wanted.any() || self.npidle.load(Relaxed) > 0;
             if is_of_no_use { None } else { self.spinning.elect() }
@@ -236,7 +236,7 @@ impl<H: ModelHost, D: Handing> Tiny<H, D> {
     /// An M comes back from a system call: takes an idle P, or queues its G. It wakes nobody: see `exitsyscall`.
     pub fn exitsyscall(&self) -> Option<PId> {
         self.central.with(|c| {
-            let p = self.take_idle(c).map(OwnedP::relinquish);
+            let p = self.take_idle(c).map(OwnedP::discard);
             if p.is_none() {
                 self.queue();
             }

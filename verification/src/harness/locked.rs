@@ -158,7 +158,7 @@ impl<H: ModelHost> Tiny<H> {
             assert!(!is_stuck, "every G waits for another, and none was told");
             (result, m)
         });
-        m.into_iter().for_each(|m| self.ms[m.index()].wake_with(NextP::Run { p: OwnedP::assume(PId(0)), token: None }));
+        m.into_iter().for_each(|m| self.ms[m.index()].wake_with(NextP::Run { p: OwnedP::forge(PId(0)), token: None }));
         result
     }
 
@@ -169,7 +169,7 @@ impl<H: ModelHost> Tiny<H> {
 
     /// Lets go of the P.
     pub fn release(&self, p: OwnedP) {
-        p.relinquish();
+        p.discard();
         self.central(|c| ((), c.releasep()));
     }
 

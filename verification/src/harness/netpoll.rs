@@ -4,9 +4,8 @@
 use crate::hosts::model_host::{Cell, ModelHost};
 use crate::mutation::variants::netpoll::Polling;
 use spinpark::atomic::Atomic;
-use spinpark::host::{Lock, Nanos};
+use spinpark::host::{Lock, NEVER, Nanos};
 use spinpark::kernel::protocol::netpoll::{Neighbours, Netpoll, Poll};
-use spinpark::kernel::protocol::timers::NEVER;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Relaxed};

@@ -63,7 +63,7 @@ impl<H: ModelHost> Neighbours<H> for Tiny<H> {
             c.is_queued = !c.is_idle;
             std::mem::take(&mut c.is_idle)
         });
-        is_idle.then(|| (OwnedP::assume(P0), g))
+        is_idle.then(|| (OwnedP::forge(P0), g))
     }
 }
 
@@ -85,7 +85,7 @@ impl<H: ModelHost> Tiny<H> {
     /// M0's thread runs a G, under its P.
     pub fn running() -> Rc<Place<H>> {
         let place = Rc::new(Place::new(H::Word::new(0)));
-        drop(place.replace(Role::Running(OwnedP::assume(P0))));
+        drop(place.replace(Role::Running(OwnedP::forge(P0))));
         place
     }
 
@@ -158,7 +158,7 @@ impl<H: ModelHost> Tiny<H> {
         });
         match is_wanted {
             true => self.m0.wake_with(NextP::Run { p, token: None }),
-            false => drop(p.relinquish()),
+            false => drop(p.discard()),
         }
     }
 
@@ -198,7 +198,7 @@ impl<H: ModelHost> Tiny<H> {
             std::mem::take(&mut c.is_idle)
         });
         if is_idle {
-            self.m0.wake_with(NextP::Run { p: OwnedP::assume(P0), token: None });
+            self.m0.wake_with(NextP::Run { p: OwnedP::forge(P0), token: None });
         }
     }
 

@@ -69,7 +69,7 @@ impl<H: ModelHost, D: Dance, Q: Queues> Neighbours for Seen<'_, H, D, Q> {
         p
     }
     fn startm(&self, IdleP: IdleP, token: SpinningToken) {
-        token.relinquish();
+        token.discard();
         self.tiny.started.fetch_add(1, AcqRel);
     }
 }
@@ -136,7 +136,7 @@ impl<H: ModelHost, D: Dance, Q: Queues> Tiny<H, D, Q> {
         let seen = self.seen();
         let end = match D::retire(&self.room, token, &seen) {
             Some((IdleP, token)) => {
-                token.relinquish();
+                token.discard();
                 End::Looking
             }
             None => End::Asleep,
@@ -155,7 +155,7 @@ impl<H: ModelHost, D: Dance, Q: Queues> Tiny<H, D, Q> {
         });
         match called {
             Some(token) => {
-                token.relinquish();
+                token.discard();
                 End::Looking
             }
             None => End::Asleep,
@@ -256,7 +256,7 @@ impl<H: ModelHost, D: Dance> Tiny<H, D, Rings<H>> {
             if token.is_none()
                 && let Some(token) = D::must_recheck(&self.room, *idle > 0)
             {
-                token.relinquish();
+                token.discard();
                 return Some(Idled::NeedSpinning);
             }
             self.pidleput(idle);
@@ -264,7 +264,7 @@ impl<H: ModelHost, D: Dance> Tiny<H, D, Rings<H>> {
         });
         match (kept, token) {
             (Some(kept), token) => {
-                token.into_iter().for_each(SpinningToken::relinquish);
+                token.into_iter().for_each(SpinningToken::discard);
                 kept
             }
             (None, None) => Idled::Idle(End::Asleep, Did::Nothing),

@@ -147,7 +147,7 @@ impl<H: ModelHost> stw::Neighbours for Stopper<'_, H> {
     }
     fn take_from_syscalls(&self) {
         for (p, word) in self.tiny.words.iter().enumerate() {
-            let seen = || word.peek().in_syscall.map(|_| OwnedP::assume(PId(p as u32)));
+            let seen = || word.peek().in_syscall.map(|_| OwnedP::forge(PId(p as u32)));
             self.step();
             let taken = if variant("takes-without-an-exchange") { seen() } else { word.take_any() };
             taken.into_iter().for_each(|p| {

@@ -66,7 +66,7 @@ pub(super) struct Central<H: Host> {
 impl<H: Host> Drop for Central<H> {
     fn drop(&mut self) {
         for p in self.idle.drain(..) {
-            p.relinquish();
+            p.discard();
         }
     }
 }
@@ -90,7 +90,7 @@ impl<H: ModelHost> Tiny<H> {
             lock: H::Lock::new(Central {
                 world: World::new(procs as usize),
                 safepoint: None,
-                idle: (procs - idle..procs).map(|p| OwnedP::assume(PId(p))).collect(),
+                idle: (procs - idle..procs).map(|p| OwnedP::forge(PId(p))).collect(),
                 wakes: 0,
                 stood: Vec::new(),
                 stopped: Vec::new(),

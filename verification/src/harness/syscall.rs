@@ -61,12 +61,12 @@ impl<H: ModelHost> Central<H> {
             self.held.push((p.id(), how));
             self.world.hold(p)
         } else {
-            self.idle.push(p.relinquish());
+            self.idle.push(p.discard());
             None
         }
     }
     fn pidleget(&mut self) -> Option<OwnedP> {
-        self.idle.pop().map(OwnedP::assume)
+        self.idle.pop().map(OwnedP::forge)
     }
 }
 
@@ -140,7 +140,7 @@ impl<H: ModelHost, C: Crossing> Tiny<H, C> {
         self.exit(away, old, g(1)).map_or_else(
             |queued| queued,
             |(p, _, way)| {
-                p.relinquish();
+                p.discard();
                 way
             },
         )
@@ -162,7 +162,7 @@ impl<H: ModelHost, C: Crossing> Tiny<H, C> {
     /// The same, for a retaker that keeps the P for good. Which system call did it take it out of?
     pub fn retake_for_good(&self, p: PId) -> Option<u32> {
         self.retake(p).map(|(p, seen)| {
-            p.relinquish();
+            p.discard();
             seen.tick
         })
     }

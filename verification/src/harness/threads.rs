@@ -42,15 +42,15 @@ pub struct Central {
 
 /// NextP with this P, and a count.
 pub fn nextp(p: PId) -> NextP {
-    NextP::Run { p: OwnedP::assume(p), token: Some(SpinningToken::assume()) }
+    NextP::Run { p: OwnedP::forge(p), token: Some(SpinningToken::forge()) }
 }
 
 /// The P in it. `None`: its M is to end.
 pub fn open(nextp: NextP) -> Option<PId> {
     match nextp {
         NextP::Run { p, token } => {
-            token.into_iter().for_each(SpinningToken::relinquish);
-            Some(p.relinquish())
+            token.into_iter().for_each(SpinningToken::discard);
+            Some(p.discard())
         }
         NextP::Exit => None,
     }

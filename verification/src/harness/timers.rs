@@ -2,8 +2,8 @@
 
 use crate::hosts::model_host::ModelHost;
 use spinpark::atomic::Atomic;
-use spinpark::host::{Lock, Nanos};
-use spinpark::kernel::protocol::timers::{NEVER, Timers};
+use spinpark::host::{Lock, NEVER, Nanos};
+use spinpark::kernel::queues::timers::Timers;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 

@@ -139,7 +139,7 @@ impl Told {
     fn make(self) -> G {
         match self {
             Told::G(n) => g(n),
-            Told::Ticket(m) => G::bound_to(MId(m)),
+            Told::Ticket(m) => G::forge_ticket(MId(m)),
         }
     }
 }

@@ -134,7 +134,7 @@ impl<H: ModelHost, D: Handing> stw::Neighbours for Stopper<'_, H, D> {
         self.handing.borrow_mut().take().into_iter().for_each(H::join);
         // An M that was started has seen the stop before it found a G.
         if self.tiny.has_started() {
-            self.tiny.central.with(|c| drop(c.world.hold(OwnedP::assume(P0))));
+            self.tiny.central.with(|c| drop(c.world.hold(OwnedP::forge(P0))));
         }
         assert!(stw::Neighbours::is_stopped(self), "P0 was handed on, but the stop does not get it");
     }

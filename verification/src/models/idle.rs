@@ -22,8 +22,8 @@ impl<H: ModelHost> Idle<H> {
     fn with_two() -> Arc<Self> {
         let mask = IdleMask::new(2);
         let mut list = IdlePs::new();
-        list.put(OwnedP::assume(PId(0)), &mask);
-        list.put(OwnedP::assume(PId(1)), &mask);
+        list.put(OwnedP::forge(PId(0)), &mask);
+        list.put(OwnedP::forge(PId(1)), &mask);
         Arc::new(Idle { list: H::Lock::new(list), mask, used: [Cell::new(0), Cell::new(0)] })
     }
 
@@ -61,7 +61,7 @@ fn two_ms_use_two_ps<H: ModelHost>() -> String {
 
 fn three_ms_want_two_ps<H: ModelHost>() -> String {
     let idle = Idle::<H>::with_two();
-    let take = |idle: &Idle<H>| idle.list.with(|list| list.get(&idle.mask)).map(|p| p.relinquish().0);
+    let take = |idle: &Idle<H>| idle.list.with(|list| list.get(&idle.mask)).map(|p| p.discard().0);
     let (one, two) = (party::<H, _, _>("M1", &idle, take), party::<H, _, _>("M2", &idle, take));
     let mut taken = vec![take(&idle), H::join(one), H::join(two)];
     let who_got_none = taken.iter().position(Option::is_none);
@@ -111,13 +111,13 @@ fn four_operations_on_ps<H: ModelHost>() -> String {
         let Listed { list, told } = &mut lists[H::choose(2)];
         match free.get(H::choose(free.len() + 1)) {
             Some(&p) => {
-                list.put(OwnedP::assume(PId(p)), &mask);
+                list.put(OwnedP::forge(PId(p)), &mask);
                 told.push(p);
                 bits.insert(p);
                 count = told.len();
             }
             None => {
-                let (taken, last) = (list.get(&mask).map(OwnedP::relinquish), told.pop());
+                let (taken, last) = (list.get(&mask).map(OwnedP::discard), told.pop());
                 assert!(taken == last.map(PId), "taken {taken:?}, listed last was {last:?}");
                 if let Some(p) = last {
                     bits.remove(&p);

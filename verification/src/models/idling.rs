@@ -46,7 +46,7 @@ fn gs_come_behind_its_back<H: ModelHost>() -> String {
     assert_eq!(outside.told(), expected);
     // Its fair share, and not more than half a ring.
     let share = (gs / procs + 1).min(gs).min(4);
-    let trace = sched.schedtrace();
+    let trace = sched.detailed_snapshot();
     assert_eq!((trace.snapshot.local[0], trace.snapshot.global), (share - 1, gs - share), "{gs} Gs, {procs} Ps");
     assert_eq!(trace.snapshot.idle_ps, 0, "it has kept its P");
     assert_eq!(trace.needspinning, is_alone && gs > 1, "one more is asked for, if there is more");

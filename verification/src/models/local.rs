@@ -63,7 +63,7 @@ fn owner_and_thief_share_runnext<H: ModelHost>() -> String {
     let local = Local::<H>::new(2);
     let thief = party::<H, _, _>("thief", &local, |local| {
         let mine = LocalQueue::<H, 4>::new(Capacity::MIN);
-        let first = local.queue.steal_into(&mine, true, || ());
+        let first = local.queue.steal_some(&mine, true, || ()).map(|(first, _)| first);
         local.tasks.run_all(first.into_iter().chain(mine.drain()))
     });
     local.put_next(1);

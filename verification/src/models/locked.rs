@@ -13,7 +13,7 @@ use crate::mutation::mutant::{Mutant, Mutation};
 use spinpark::atomic::Atomic;
 use spinpark::host::Lock;
 use spinpark::kernel::protocol::find::Worker;
-use spinpark::kernel::protocol::locked::{Bindings, Locks, Wake, Woken};
+use spinpark::kernel::protocol::locked::{Bindings, Wake, Woken};
 use spinpark::kernel::protocol::syscall::Way;
 use spinpark::kernel::types::m::MId;
 use spinpark::kernel::types::p::{OwnedP, PId};
@@ -32,7 +32,7 @@ fn one_waits_and_two_ready_it<H: ModelHost>() -> String {
     let tiny = tiny::<H>(Central { alive: 3, ..Central::new(2) });
     let one = party::<H, _, _>("readier 1", &tiny, |tiny| tiny.ready(M0));
     let two = party::<H, _, _>("readier 2", &tiny, |tiny| tiny.ready(M0));
-    let (p, woken) = tiny.wait(M0, OwnedP::assume(PId(0)), Wake::Inside);
+    let (p, woken) = tiny.wait(M0, OwnedP::forge(PId(0)), Wake::Inside);
     assert!(woken == Woken::Ready, "{woken:?}");
     tiny.run();
     tiny.release(p);
@@ -57,7 +57,7 @@ fn two_ready_each_other<H: ModelHost>() -> String {
         tiny.release(p);
         did
     });
-    let p = OwnedP::assume(PId(0));
+    let p = OwnedP::forge(PId(0));
     tiny.run();
     let (p, _) = tiny.wait(M0, p, Wake::Inside);
     tiny.run();
@@ -82,7 +82,7 @@ fn two_wait<H: ModelHost>(queued: usize) -> String {
         woken
     }
     let other = party::<H, _, _>("m1", &tiny, |tiny| waits(tiny, M1, M0, tiny.wait_p(M1)));
-    let first = waits(&tiny, M0, M1, OwnedP::assume(PId(0)));
+    let first = waits(&tiny, M0, M1, OwnedP::forge(PId(0)));
     let second = H::join(other);
     tiny.with(|c| c.queued.clear());
     let told = tiny.judge();
@@ -114,7 +114,7 @@ fn the_readier_is_in_a_system_call<H: ModelHost>() -> String {
         did
     });
     tiny.run();
-    let (p, woken) = tiny.wait(M0, OwnedP::assume(PId(0)), Wake::Inside);
+    let (p, woken) = tiny.wait(M0, OwnedP::forge(PId(0)), Wake::Inside);
     assert!(woken == Woken::Ready, "told {woken:?}, but an M was in a system call");
     tiny.release(p);
     let did = H::join(caller);
@@ -135,7 +135,7 @@ fn the_readier_is_queued<H: ModelHost>() -> String {
         });
     });
     tiny.run();
-    let (p, woken) = tiny.wait(M0, OwnedP::assume(PId(0)), Wake::Inside);
+    let (p, woken) = tiny.wait(M0, OwnedP::forge(PId(0)), Wake::Inside);
     tiny.release(p);
     H::join(submitter);
     H::join(worker);
@@ -156,7 +156,7 @@ fn the_readier_is_in_a_ring_and_the_world_is_stopped<H: ModelHost>() -> String {
         })
     });
     tiny.run();
-    let (p, woken) = tiny.wait(M0, OwnedP::assume(PId(0)), Wake::Inside);
+    let (p, woken) = tiny.wait(M0, OwnedP::forge(PId(0)), Wake::Inside);
     assert!(woken == Woken::Ready, "told {woken:?}, but a G was in the ring of its P");
     tiny.release(p);
     H::join(worker);
@@ -306,18 +306,11 @@ fn ends<H: ModelHost>(max_ms: usize) -> String {
             }
             return Some(worker);
         }
-        let mut locks = Locks::default();
-        locks.lock();
-        locks.lock();
         let child = sched.observer().make(3);
         sched.ready(&mut worker, child);
-        locks.unlock();
-        if locks.is_locked() {
-            sched.observer().story.leaves(worker.m().0);
-            sched.end(worker);
-            return None;
-        }
-        Some(worker)
+        sched.observer().story.leaves(worker.m().0);
+        sched.end(worker);
+        None
     }
     let sched = table::<H>(1, max_ms, 3, play);
     submit(&sched, 1, 2);
@@ -560,23 +553,6 @@ fn others_get_a_thread<H: ModelHost>() -> String {
     "woken".to_owned()
 }
 
-fn four_locks_and_unlocks<H: ModelHost>() -> String {
-    let (mut locks, mut told) = (Locks::NONE, 0);
-    for _ in 0..4 {
-        assert!(locks.is_locked() == (told > 0), "bound {told} times: is it? {}", locks.is_locked());
-        if H::choose(2) == 0 {
-            locks.lock();
-            told += 1;
-        } else if told > 0 {
-            locks.unlock();
-            told -= 1;
-        }
-    }
-    assert!(locks.is_locked() == (told > 0), "bound {told} times: is it? {}", locks.is_locked());
-    assert!((locks == Locks::NONE) == (told == 0), "bound {told} times: {locks:?}");
-    format!("bound {told} times")
-}
-
 /// What is known of one M's G.
 #[derive(Debug, Clone, Copy)]
 struct Told {
@@ -682,12 +658,6 @@ pub const MODELS: &[Model] = &[
         invariants: [4, 13, 19],
         must_reach: ["m0 was waiting", "m0 was resting"],
         runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
-    crate::model!("locked::bound_until_each_is_undone::four_locks_and_unlocks", four_locks_and_unlocks,
-        claim: "a G is bound as long as it was bound more often than unbound",
-        size: "1 thread, every 4 of lock and unlock",
-        invariants: [19],
-        must_reach: ["bound 0 times", "bound 4 times"],
-        runs: [sc()]),
     crate::model!("locked::answers_as_a_list_would::five_operations_on_two_ms", five_operations_on_two_ms,
         claim: "a wake before a wait is kept, once; one for each wait queues a ticket; who rests longest is told",
         size: "1 thread, 2 Ms, every 5 operations: wait for one inside or outside, rest, ready for 2 reasons, forget",

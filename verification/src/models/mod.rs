@@ -1,6 +1,5 @@
 //! The models, a file a room; and what each room's mutants are killed by.
 
-pub mod g;
 pub mod globq;
 pub mod handoff;
 pub mod idle;
@@ -30,7 +29,6 @@ use crate::mutation::mutant::Mutant;
 
 /// Every model, in reading order.
 pub const MODELS: &[&[Model]] = &[
-    g::MODELS,
     runq::MODELS,
     local::RUNNEXT,
     local::LOCAL,
@@ -60,7 +58,6 @@ pub const MODELS: &[&[Model]] = &[
 
 /// Every mutant, in reading order.
 pub const MUTANTS: &[&[Mutant]] = &[
-    g::MUTANTS,
     runq::MUTANTS,
     local::MUTANTS,
     globq::MUTANTS,

@@ -13,9 +13,8 @@ use crate::hosts::wrap::trace::main_plays;
 use crate::model::{Model, loom, loom_apart, loom_bounded, rc11, sc, tso};
 use crate::mutation::mutant::{Mutant, Mutation};
 use crate::mutation::variants::netpoll::{Polling, Scenario, play};
-use spinpark::host::Nanos;
+use spinpark::host::{NEVER, Nanos};
 use spinpark::kernel::protocol::netpoll::{Neighbours, Netpoll, Poll};
-use spinpark::kernel::protocol::timers::NEVER;
 use std::cell::Cell;
 use std::sync::Arc;
 

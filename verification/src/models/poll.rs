@@ -10,10 +10,9 @@ use crate::hosts::model_host::ModelHost;
 use crate::hosts::staged::{Staged, for_ever, in_each_sleep, unless_gone, vanish};
 use crate::model::{Model, sc};
 use crate::mutation::mutant::Mutant;
-use spinpark::host::{Host, Nanos};
+use spinpark::host::{Host, NEVER, Nanos};
 use spinpark::kernel::protocol::netpoll::{Neighbours, Netpoll};
 use spinpark::kernel::protocol::sysmon::SLICE;
-use spinpark::kernel::protocol::timers::NEVER;
 use spinpark::kernel::sched::config::Config;
 use std::cell::Cell;
 use std::ops::ControlFlow::{Break, Continue};
@@ -73,7 +72,7 @@ fn nobody_waits_there<H: ModelHost>() -> String {
         expected.extend(queued(&found, "all"));
     }
     assert_eq!(outside.told(), expected, "{age} ns after the last look");
-    let trace = sched.schedtrace();
+    let trace = sched.detailed_snapshot();
     assert!(!retook, "nobody is in a call");
     assert_eq!(trace.snapshot.global, found.len(), "what was found is there for all");
     assert_eq!(trace.needspinning, !found.is_empty(), "one that is about to idle its P is asked to look for it");
@@ -140,7 +139,7 @@ fn one_looks_there<H: ModelHost>() -> String {
         let mut expected = ticks(NOW);
         expected.extend((outcome == "one is sent").then(|| "M1 starts".to_owned()));
         assert_eq!(theirs.told(), expected, "something is due at {due}");
-        assert_eq!(sched.schedtrace().needspinning, outcome == "one more is asked for");
+        assert_eq!(sched.detailed_snapshot().needspinning, outcome == "one more is asked for");
         vanish();
     });
     assert!(unless_gone(|| sched.next(m0)).is_none(), "nobody goes on");
@@ -336,7 +335,7 @@ fn one_wait<H: ModelHost>() -> String {
         "turns back" => due != NEVER || is_awaited,
         _ => false,
     };
-    assert_eq!(sched.schedtrace().needspinning, asks, "one more is asked for: {happens:?}, {ps:?}");
+    assert_eq!(sched.detailed_snapshot().needspinning, asks, "one more is asked for: {happens:?}, {ps:?}");
     leave(found);
     outcome.to_owned()
 }
@@ -537,7 +536,7 @@ fn a_turn<H: ModelHost>() -> String {
     }
     assert_eq!(told, expected);
     if let Some(Some((m0, _))) = found {
-        let trace = sched.schedtrace();
+        let trace = sched.detailed_snapshot();
         assert_eq!(trace.needspinning, idle == 0, "one more is asked for, if none can be sent");
         assert_eq!(trace.snapshot.local[0], gs.len() - usize::from(!is_global));
         leave(m0);
@@ -573,7 +572,7 @@ fn extra<H: ModelHost>() -> String {
         told.truncate(expected.len()); // and more
     }
     assert_eq!(told, expected);
-    let trace = sched.schedtrace();
+    let trace = sched.detailed_snapshot();
     assert_eq!(trace.schedticks[0], 1 + u32::from(!gs.is_empty()), "a look in vain is no dispatch");
     if let Some(Some((m0, _))) = found {
         assert_eq!(trace.needspinning, gs.len() > 1 && idle == 0, "one more is asked for, if there is more");

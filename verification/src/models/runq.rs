@@ -55,7 +55,7 @@ impl<H: ModelHost, const BITS: u32> Ring<H, BITS> {
     /// One steal, as a thief does: it runs the first and drains the rest out of its own ring.
     fn steal(&self) -> Vec<u64> {
         let mine = RunQueue::<H, BITS>::new(capacity(self.ring.capacity()));
-        let first = self.ring.steal_into(&mine);
+        let first = self.ring.steal_some(&mine).map(|(first, _)| first);
         self.tasks.run_all(first.into_iter().chain(std::iter::from_fn(|| mine.get())))
     }
 
@@ -220,7 +220,7 @@ fn overflow_while_robbed<H: ModelHost>() -> String {
     });
     let thief = party::<H, _, _>("thief", &shared, |shared| {
         let mine = LocalQueue::<H, 3>::new(capacity(2));
-        let first = shared.local.steal_into(&mine, false, || ());
+        let first = shared.local.steal_some(&mine, false, || ()).map(|(first, _)| first);
         shared.tasks.run_all(first.into_iter().chain(mine.drain()))
     });
     for n in 1..=3 {
@@ -251,9 +251,9 @@ fn a_thief_is_robbed<H: ModelHost>() -> String {
     }
     let last = party::<H, _, _>("last thief", &chain, |chain| {
         let mine = RunQueue::<H, 4>::new(capacity(4));
-        chain.tasks.run_all(chain.middle.steal_into(&mine))
+        chain.tasks.run_all(chain.middle.steal_some(&mine).map(|(first, _)| first))
     });
-    let first = chain.tasks.run_all(chain.victim.steal_into(&chain.middle));
+    let first = chain.tasks.run_all(chain.victim.steal_some(&chain.middle).map(|(first, _)| first));
     let last = H::join(last);
     let middle = chain.tasks.run_all(std::iter::from_fn(|| chain.middle.get()));
     let left = chain.tasks.run_all(std::iter::from_fn(|| chain.victim.get()));
@@ -433,7 +433,7 @@ pub const MUTANTS: &[Mutant] = &[
         what: "a thief reads tail Relaxed",
         mutation: Mutation::Weaken {
             file: "kernel/queues/runq.rs",
-            after: "pub fn steal_into",
+            after: "pub fn steal_some",
             needle: "self.tail.load",
         },
         killed_by: &[(ONE_THIEF, Engine::Loom), (ONE_THIEF, Engine::Rc11)],
@@ -444,7 +444,7 @@ pub const MUTANTS: &[Mutant] = &[
         what: "a thief moves head with a Relaxed exchange",
         mutation: Mutation::Weaken {
             file: "kernel/queues/runq.rs",
-            after: "pub fn steal_into",
+            after: "pub fn steal_some",
             needle: "self.head.compare_exchange",
         },
         killed_by: &[(TWO_THIEVES, Engine::Loom), (TWO_THIEVES, Engine::Rc11)],
@@ -455,7 +455,7 @@ pub const MUTANTS: &[Mutant] = &[
         what: "a thief reads head Relaxed",
         mutation: Mutation::Weaken {
             file: "kernel/queues/runq.rs",
-            after: "pub fn steal_into",
+            after: "pub fn steal_some",
             needle: "self.head.load",
         },
         killed_by: &[(TWO_THIEVES, Engine::Loom), (TWO_THIEVES, Engine::Rc11)],
@@ -501,7 +501,7 @@ pub const MUTANTS: &[Mutant] = &[
         what: "a thief publishes what it keeps with a Relaxed store",
         mutation: Mutation::Weaken {
             file: "kernel/queues/runq.rs",
-            after: "pub fn steal_into",
+            after: "pub fn steal_some",
             needle: "mine.tail.store",
         },
         killed_by: &[

@@ -10,6 +10,7 @@ use crate::harness::common::g;
 use crate::hosts::model_host::{Cell, ModelHost};
 use crate::model::{Model, loom_bounded, rc11, rc11_cut, sampled, sc};
 use crate::mutation::mutant::{Mutant, Mutation};
+use crate::status::{Status, StatusWord};
 use spinpark::atomic::Atomic;
 use spinpark::host::Parker;
 use spinpark::kernel::protocol::find::Worker;
@@ -17,7 +18,7 @@ use spinpark::kernel::protocol::sources::{SearchOrder, Source};
 use spinpark::kernel::sched::Sched;
 use spinpark::kernel::sched::config::Config;
 use spinpark::kernel::sched::observer::{Event, Observer};
-use spinpark::kernel::types::g::{G, Status, StatusWord};
+use spinpark::kernel::types::g::G;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Relaxed};
 

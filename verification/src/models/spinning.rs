@@ -196,7 +196,7 @@ scenario!(who_it_was_left_to_finds_work, |H, D| {
         }
     });
     let end = if tiny.room.may_spin(2, tiny.queues.npidle()) {
-        tiny.room.become_spinning().relinquish();
+        tiny.room.become_spinning().discard();
         End::Looking
     } else {
         end_of(tiny.idle(None))
@@ -242,10 +242,10 @@ fn finds_one_and_runs_out<H: ModelHost, D: Dance>(tiny: &Tiny<H, D>, token: Spin
     if end == End::Asleep || !tiny.queues.take() {
         return end;
     }
-    tiny.found_work(SpinningToken::assume());
+    tiny.found_work(SpinningToken::forge());
     // No P is idle: both are in use.
     if tiny.room.may_spin(2, 0) {
-        tiny.room.become_spinning().relinquish();
+        tiny.room.become_spinning().discard();
         return End::Looking;
     }
     tiny.idle_unless_called()

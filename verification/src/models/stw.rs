@@ -39,7 +39,7 @@ fn runs_one_and_idles<H: ModelHost>(tiny: &Tiny<H>, p: OwnedP) -> bool {
 fn an_m_enters_a_system_call_and_blocks<H: ModelHost>() -> String {
     main_plays("stopper");
     let tiny = Tiny::<H>::new(1, 0);
-    let m = party::<H, _, _>("m", &tiny, |tiny| tiny.block(OwnedP::assume(PId(0))));
+    let m = party::<H, _, _>("m", &tiny, |tiny| tiny.block(OwnedP::forge(PId(0))));
     tiny.stop(0, &Tiny::<H>::bed());
     tiny.start();
     tiny.io.unpark();
@@ -51,8 +51,8 @@ fn an_m_enters_a_system_call_and_blocks<H: ModelHost>() -> String {
 fn one_idles_and_one_enters_a_system_call<H: ModelHost>() -> String {
     main_plays("stopper");
     let tiny = Tiny::<H>::new(2, 0);
-    let caller = party::<H, _, _>("caller", &tiny, |tiny| tiny.block(OwnedP::assume(PId(0))));
-    let idler = party::<H, _, _>("idler", &tiny, |tiny| runs_one_and_idles(tiny, OwnedP::assume(PId(1))));
+    let caller = party::<H, _, _>("caller", &tiny, |tiny| tiny.block(OwnedP::forge(PId(0))));
+    let idler = party::<H, _, _>("idler", &tiny, |tiny| runs_one_and_idles(tiny, OwnedP::forge(PId(1))));
     tiny.stop(0, &Tiny::<H>::bed());
     tiny.start();
     tiny.io.unpark();
@@ -66,7 +66,7 @@ fn the_p_lies_in_nextp<H: ModelHost>() -> String {
     main_plays("stopper");
     let tiny = Tiny::<H>::new(1, 0);
     let giver = party::<H, _, _>("giver", &tiny, |tiny| {
-        let p = OwnedP::assume(PId(0));
+        let p = OwnedP::forge(PId(0));
         tiny.run(&p);
         tiny.m.wake_with(NextP::Run { p, token: None });
     });
@@ -84,7 +84,7 @@ fn the_p_lies_in_nextp<H: ModelHost>() -> String {
 
 /// An M whose G makes `n` system calls. Returns how many it came back from with its P.
 fn calls<H: ModelHost>(tiny: &Tiny<H>, n: u32) -> u32 {
-    let mut p = OwnedP::assume(PId(0));
+    let mut p = OwnedP::forge(PId(0));
     for made in 0..n {
         tiny.run(&p);
         let asked = tiny.is_needspinning();
@@ -144,7 +144,7 @@ fn one_stops_again_and_again<H: ModelHost>() -> String {
 fn one_is_idle_and_one_enters_a_system_call<H: ModelHost>() -> String {
     main_plays("caller");
     let tiny = Tiny::<H>::new(2, 1);
-    let m = party::<H, _, _>("m", &tiny, |tiny| tiny.block(OwnedP::assume(PId(0))));
+    let m = party::<H, _, _>("m", &tiny, |tiny| tiny.block(OwnedP::forge(PId(0))));
     tiny.for_each_p(None);
     tiny.io.unpark();
     let way = H::join(m);
@@ -156,7 +156,7 @@ fn one_is_the_callers_and_one_runs<H: ModelHost>() -> String {
     main_plays("caller");
     let tiny = Tiny::<H>::new(2, 0);
     let m = party::<H, _, _>("m", &tiny, |tiny| {
-        let p = OwnedP::assume(PId(1));
+        let p = OwnedP::forge(PId(1));
         let before = tiny.passed[1].get();
         tiny.run(&p);
         // Its next scheduling point, and then there is nothing to run.
@@ -166,7 +166,7 @@ fn one_is_the_callers_and_one_runs<H: ModelHost>() -> String {
         tiny.release(p);
         (before, between)
     });
-    tiny.for_each_p(Some(OwnedP::assume(PId(0))));
+    tiny.for_each_p(Some(OwnedP::forge(PId(0))));
     let (before, between) = H::join(m);
     assert!(before == 0, "it ran under a P that was somebody's");
     tiny.judge();
@@ -213,13 +213,13 @@ fn five_come<H: ModelHost>() -> String {
                 assert!(last == (ended == 3), "it has run under {ended} of 3 Ps: is the caller woken? {last}");
             }
         } else {
-            let p = OwnedP::assume(PId(n as u32));
+            let p = OwnedP::forge(PId(n as u32));
             let is_wanted = n < 3 && !begun.contains(&n);
             assert!(safepoint.wants(&p) == is_wanted, "begun under {begun:?}: has it yet to run under P{n}?");
             let begins = safepoint.begin(&p).is_some();
             assert!(begins == is_wanted, "begun under {begun:?}: does it begin under P{n}? {begins}");
             begun.extend(begins.then_some(n));
-            p.relinquish();
+            p.discard();
         }
         assert!(safepoint.is_passed() == (ended == 3), "it has run under {ended} of 3 Ps");
     }
@@ -228,7 +228,7 @@ fn five_come<H: ModelHost>() -> String {
 
 /// Four Ps, all held at first.
 fn three_resizes<H: ModelHost>() -> String {
-    let mut held: Vec<OwnedP> = (0..4).map(|p| OwnedP::assume(PId(p))).collect();
+    let mut held: Vec<OwnedP> = (0..4).map(|p| OwnedP::forge(PId(p))).collect();
     let (mut spare, mut emptied) = (Vec::new(), 0);
     for _ in 0..3 {
         // Ps come to the stopper in any order.
@@ -247,7 +247,7 @@ fn three_resizes<H: ModelHost>() -> String {
     }
     let left = held.len();
     held.into_iter().chain(spare).for_each(|p| {
-        p.relinquish();
+        p.discard();
     });
     format!("{left} left, emptied {emptied}")
 }

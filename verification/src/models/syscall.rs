@@ -46,7 +46,7 @@ macro_rules! scenario {
 scenario!(a_returning_m_and_a_retaker, |H, C| {
     let tiny = Tiny::<H, C>::new("M0", 1);
     let retaker = party::<H, _, _>("retaker", &tiny, |tiny| tiny.retake_for_good(P0));
-    let away = tiny.enter(M0, OwnedP::assume(P0));
+    let away = tiny.enter(M0, OwnedP::forge(P0));
     let way = tiny.exit_for_good(away, P0);
     let retaken = H::join(retaker).is_some();
     one_has_it(&[("M0", way != Way::Queued), ("the retaker", retaken)]);
@@ -56,7 +56,7 @@ scenario!(a_returning_m_and_a_retaker, |H, C| {
 scenario!(two_returning_ms_and_a_retaker, |H, C| {
     let tiny = Tiny::<H, C>::new("M0", 1);
     // M1 went away with P0; it was taken from it, and is M0's now. Who comes first?
-    let away = tiny.enter(M1, OwnedP::assume(P0));
+    let away = tiny.enter(M1, OwnedP::forge(P0));
     let p = tiny.syscall_word(P0).take_any().expect("M1 has left it in its word");
     let retaker = party::<H, _, _>("retaker", &tiny, |tiny| tiny.retake_for_good(P0));
     let second = party::<H, _, _>("M1", &tiny, |tiny| tiny.exit_for_good(away, P0));
@@ -70,7 +70,7 @@ scenario!(two_returning_ms_and_a_retaker, |H, C| {
 scenario!(seen_in_one_call_taken_in_the_next, |H, C| {
     let tiny = Tiny::<H, C>::new("M0", 1);
     let retaker = party::<H, _, _>("retaker", &tiny, |tiny| tiny.retake_for_good(P0));
-    let (mut p, mut last) = (Some(OwnedP::assume(P0)), 0);
+    let (mut p, mut last) = (Some(OwnedP::forge(P0)), 0);
     for call in 1..=2 {
         let Some(mine) = p.take() else { break };
         last = call;
@@ -80,7 +80,7 @@ scenario!(seen_in_one_call_taken_in_the_next, |H, C| {
     // Each taking counts the tick up: the first call has tick 0, the second tick 1.
     let seen = H::join(retaker).map(|tick| tick + 1);
     one_has_it(&[("M0", p.is_some()), ("the retaker", seen.is_some())]);
-    p.map(OwnedP::relinquish);
+    p.map(OwnedP::discard);
     let Some(seen) = seen else { return "not taken".to_owned() };
     assert!(seen == last, "a retaker that looked at system call {seen} took the P out of system call {last}");
     format!("taken in call {seen}")
@@ -89,7 +89,7 @@ scenario!(seen_in_one_call_taken_in_the_next, |H, C| {
 scenario!(an_interrupted_m_and_a_retaker, |H, C| {
     let tiny = Tiny::<H, C>::new("M0", 1);
     let retaker = party::<H, _, _>("retaker", &tiny, |tiny| tiny.retake_for_good(P0));
-    let away = tiny.interrupt(M0, OwnedP::assume(P0));
+    let away = tiny.interrupt(M0, OwnedP::forge(P0));
     let way = tiny.exit_for_good(away, P0);
     let retaken = H::join(retaker).is_some();
     one_has_it(&[("M0", way != Way::Queued), ("the retaker", retaken)]);
@@ -131,7 +131,7 @@ fn stopped_while<H: ModelHost, C: Crossing>(calls: &'static [u32], is_watched: b
     let tiny = Tiny::<H, C>::new("stopper", calls.len());
     let ms = calls.iter().zip([(M0, P0, "M0"), (M1, P1, "M1")]).map(|(&calls, (m, p, name))| {
         party::<H, _, _>(name, &tiny, move |tiny| {
-            let mut away = tiny.enter(m, OwnedP::assume(p));
+            let mut away = tiny.enter(m, OwnedP::forge(p));
             for call in 1..calls {
                 match tiny.exit(away, p, g(1)) {
                     Ok((mine, ..)) => away = tiny.enter(m, mine),
@@ -172,7 +172,7 @@ scenario!(an_m_and_a_monitor, |H, C| { stopped_while::<H, C>(&[1], true) });
 scenario!(an_m_is_interrupted_and_the_monitor_looks_again, |H, C| {
     let tiny = Tiny::<H, C>::new("stopper", 1);
     // The handler asks for nothing, so the stopper may have looked before it left the P; the monitor's next tick sees it.
-    let hog = party::<H, _, _>("M0", &tiny, |tiny| (1, Some(tiny.interrupt(M0, OwnedP::assume(P0)))));
+    let hog = party::<H, _, _>("M0", &tiny, |tiny| (1, Some(tiny.interrupt(M0, OwnedP::forge(P0)))));
     let stopper = Interrupting { tiny: &*tiny, hog: RefCell::new(Some(hog)), ended: RefCell::default() };
     stw::stop::<H>(None, &stopper);
     let Interrupting { hog, ended, .. } = stopper;
@@ -217,7 +217,7 @@ scenario!(its_p_is_still_there, |H, C| {
     // P0 is taken and given to M1, which runs G2 under it.
     let other =
         party::<H, _, _>("retaker, M1", &tiny, |tiny| tiny.retake(P0).map_or(vec![], |(p, _)| tiny.run_dry(p, g(2))));
-    let away = tiny.enter(M0, OwnedP::assume(P0));
+    let away = tiny.enter(M0, OwnedP::forge(P0));
     let (way, mine) = tiny.exit_and_run_dry(away, P0, g(1));
     let others = H::join(other);
     let n = if others.is_empty() { 1 } else { 2 };
@@ -228,7 +228,7 @@ scenario!(its_p_is_still_there, |H, C| {
 scenario!(its_old_p_is_in_anothers_call, |H, C| {
     let tiny = Tiny::<H, C>::new("M0", 1);
     // M0 went away with P0; it was taken from it and given to M1, which makes a system call of its own.
-    let away = tiny.enter(M0, OwnedP::assume(P0));
+    let away = tiny.enter(M0, OwnedP::forge(P0));
     let p = tiny.syscall_word(P0).take_any().expect("M0 has left it in its word");
     let other = party::<H, _, _>("M1", &tiny, |tiny| {
         let away = tiny.enter(M1, p);
@@ -243,9 +243,9 @@ scenario!(its_old_p_is_in_anothers_call, |H, C| {
 scenario!(another_p_is_idle, |H, C| {
     let tiny = Tiny::<H, C>::new("M0", 2);
     // P0 is taken from M0 and kept busy for good; M1 comes to the end of its work and idles P1.
-    let away = tiny.enter(M0, OwnedP::assume(P0));
-    tiny.syscall_word(P0).take_any().expect("M0 has left it in its word").relinquish();
-    let other = party::<H, _, _>("M1", &tiny, |tiny| tiny.run_dry(OwnedP::assume(P1), g(2)));
+    let away = tiny.enter(M0, OwnedP::forge(P0));
+    tiny.syscall_word(P0).take_any().expect("M0 has left it in its word").discard();
+    let other = party::<H, _, _>("M1", &tiny, |tiny| tiny.run_dry(OwnedP::forge(P1), g(2)));
     let (way, mine) = tiny.exit_and_run_dry(away, P0, g(1));
     let others = H::join(other);
     tiny.judge(2, &[&mine, &others], &[P1]);
@@ -255,7 +255,7 @@ scenario!(another_p_is_idle, |H, C| {
 scenario!(no_p_is_to_be_had, |H, C| {
     let tiny = Tiny::<H, C>::new("M0", 1);
     // G1 is known to block: M0 gives P0 away at once, and M1 runs G2 under it.
-    let p = OwnedP::assume(P0);
+    let p = OwnedP::forge(P0);
     tiny.work(&p);
     let away = entersyscallblock(M0, p, &*tiny);
     let p = tiny.acquire().expect("M0 has handed it on");

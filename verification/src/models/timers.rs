@@ -3,8 +3,8 @@
 use crate::harness::common::any_of;
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, sc};
-use spinpark::host::Nanos;
-use spinpark::kernel::protocol::timers::{Key, NEVER, Timers};
+use spinpark::host::{NEVER, Nanos};
+use spinpark::kernel::queues::timers::{Key, Timers};
 
 const SOON: Nanos = 5;
 const LATE: Nanos = 7;

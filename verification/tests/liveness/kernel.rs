@@ -121,7 +121,7 @@ fn life<H: ModelHost>(sched: &Arc<Sched<H, World<H>>>, mut worker: Worker) {
             }
             Act::Call if !is_again => match sched.exitsyscall(sched.entersyscallblock(mine), g) {
                 Ok((back, g, _)) => {
-                    over(world, &back, g);
+                    over(world, g);
                     worker = back;
                 }
                 Err(m) => match sched.rest(m) {
@@ -136,15 +136,15 @@ fn life<H: ModelHost>(sched: &Arc<Sched<H, World<H>>>, mut worker: Worker) {
                         sched.ready(&mut mine, self::g(child));
                     }
                 }
-                over(world, &mine, g);
+                over(world, g);
                 worker = mine;
             }
         }
     }
 }
 
-fn over<H: ModelHost>(world: &World<H>, worker: &Worker, g: G) {
+fn over<H: ModelHost>(world: &World<H>, g: G) {
     let n = g.into_raw().get();
-    world.event(Event::Dead { m: worker.m(), p: Some(worker.p()), g: n });
+    world.log.over(H::me(), n);
     world.left.fetch_sub(1, AcqRel);
 }

@@ -58,7 +58,6 @@ pub(crate) fn project(event: Event<'_>) -> Option<Told> {
         Event::Refused => plain(18),
         Event::Entered { p, blocks: true, .. } => told(19, p.0, What::Nothing),
         Event::Returned { p, way: Way::Idle, .. } => told(20, p.0, What::Nothing),
-        Event::Dead { g, .. } | Event::Waiting { g, .. } => told(21, 0, What::G(g)),
         _ => None,
     }
 }
@@ -73,7 +72,16 @@ impl Log {
     }
 
     pub(crate) fn tell(&self, thread: usize, event: Event<'_>) {
-        if let (Some(told), Some(log)) = (project(event), &mut *self.0.lock().expect("nobody panics with it")) {
+        project(event).into_iter().for_each(|told| self.push(thread, told));
+    }
+
+    /// The G of this number is over: the kernel does not know.
+    pub(crate) fn over(&self, thread: usize, g: u64) {
+        self.push(thread, Told { kind: 21, a: 0, b: What::G(g), m: None });
+    }
+
+    fn push(&self, thread: usize, told: Told) {
+        if let Some(log) = &mut *self.0.lock().expect("nobody panics with it") {
             log.push((thread, told));
         }
     }

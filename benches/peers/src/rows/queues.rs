@@ -317,7 +317,7 @@ impl Queue for Runq {
 impl Thief<Runq> for Runq {
     #[inline]
     fn steal(&self, mine: &mut Runq) -> Option<u64> {
-        self.0.steal_into(&mine.0).map(|g| g.into_raw().get())
+        self.0.steal_some(&mine.0).map(|(g, _)| g.into_raw().get())
     }
 }
 
@@ -362,6 +362,6 @@ impl Queue for Local {
 impl Thief<Local> for Arc<LocalQueue<Cores>> {
     #[inline]
     fn steal(&self, mine: &mut Local) -> Option<u64> {
-        self.steal_into(&mine.queue, true, || ()).map(|g| g.into_raw().get())
+        self.steal_some(&mine.queue, true, || ()).map(|(g, _)| g.into_raw().get())
     }
 }

@@ -56,7 +56,7 @@ impl<H: ModelHost> Hall<H> {
         let counts: Vec<bool> = (0..=MS).map(|thread| acts[thread] && (thread < MS || knows_outside)).collect();
         let tiny = Tiny::<H>::new("M0", MS + 1, scenario(&counts, worker));
         let hall = Arc::new(Hall { tiny, left: AtomicUsize::new(left), knows_outside });
-        hall.tiny.release(OwnedP::assume(PId(0)));
+        hall.tiny.release(OwnedP::forge(PId(0)));
         let sleeper = worker.then(|| {
             let hall = Arc::clone(&hall);
             H::fork("worker", move || hall.works())
@@ -85,7 +85,7 @@ impl<H: ModelHost> Hall<H> {
         let mut actor = Actor { hall: self, m, p, was_told: false };
         ops.into_iter().for_each(|op| actor.act(op));
         actor.exit();
-        actor.p.take().map(OwnedP::relinquish);
+        actor.p.take().map(OwnedP::discard);
         self.ends(m.index(), Central::releasep);
     }
 
@@ -138,7 +138,7 @@ impl<H: ModelHost> Hall<H> {
                 self.tiny.run();
                 self.ready(m);
             }
-            p.relinquish();
+            p.discard();
             is_over = self.tiny.central(|c| {
                 let is_over = self.left.load(SeqCst) == 0 && !c.has_work();
                 match &mut c.truth {
@@ -203,7 +203,7 @@ impl<H: ModelHost> Actor<'_, H> {
             }
             Op::Go(m) | Op::Submit(m) => tiny.with(|c| c.local.push(MId(m))),
             Op::Entersyscallblock => {
-                self.p.take().map(OwnedP::relinquish);
+                self.p.take().map(OwnedP::discard);
                 tiny.central(|c| {
                     c.away += 1;
                     ((), c.releasep())

@@ -132,7 +132,7 @@ impl<H: ModelHost> Queues<H> {
         let mine = LocalQueue::<H, 32>::new(self.capacity);
         let mut tried_next = false;
         self.history.calls(thread, || {
-            let first = self.queue.steal_into(&mine, and_next, || tried_next = true);
+            let first = self.queue.steal_some(&mine, and_next, || tried_next = true).map(|(first, _)| first);
             let all = numbers(first.into_iter().chain(mine.drain()));
             reached_if(tried_next && !all.is_empty(), "runnext was stolen");
             reached_if(tried_next && all.is_empty(), "runnext was gone when a thief came");

@@ -142,7 +142,7 @@ impl<H: ModelHost, const BITS: u32> Rings<H, BITS> {
     fn steal(&self, thread: usize) -> usize {
         let mine = RunQueue::<H, BITS>::new(self.capacity);
         self.history.call(thread, || {
-            let first = self.ring.steal_into(&mine);
+            let first = self.ring.steal_some(&mine).map(|(first, _)| first);
             let all = numbers(first.into_iter().chain(std::iter::from_fn(|| mine.get())));
             (all.len(), Call::Steal(all))
         })

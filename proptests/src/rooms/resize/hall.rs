@@ -55,7 +55,7 @@ fn numbers(gs: impl Iterator<Item = G>) -> Vec<u64> {
 }
 
 fn spare(from: usize) -> Vec<OwnedP> {
-    (from..CAPACITY).map(|p| OwnedP::assume(PId(p as u32))).collect()
+    (from..CAPACITY).map(|p| OwnedP::forge(PId(p as u32))).collect()
 }
 
 impl<H: ModelHost> Hall<H> {
@@ -75,7 +75,7 @@ impl<H: ModelHost> Hall<H> {
             got: Mutex::default(),
         });
         let has_m = |p: usize| p < MS && acts(p);
-        (0..procs).filter(|p| !has_m(*p)).for_each(|p| hall.tiny.release(OwnedP::assume(PId(p as u32))));
+        (0..procs).filter(|p| !has_m(*p)).for_each(|p| hall.tiny.release(OwnedP::forge(PId(p as u32))));
         let others: Vec<_> = (1..Resize::THREADS)
             .filter(|thread| acts(*thread))
             .map(|thread| {
@@ -95,7 +95,7 @@ impl<H: ModelHost> Hall<H> {
             let to = ops.into_iter().filter_map(|op| if let Op::Procresize(procs) = op { Some(procs) } else { None });
             return to.for_each(|procs| self.resize(me, procs));
         }
-        let place = if me < procs { Place::Here(OwnedP::assume(PId(me as u32))) } else { Place::Nowhere };
+        let place = if me < procs { Place::Here(OwnedP::forge(PId(me as u32))) } else { Place::Nowhere };
         let mut actor = Actor { hall: self, m: MId(me as u32), place };
         ops.into_iter().for_each(|op| actor.act(op));
         actor.releasep();
@@ -107,7 +107,7 @@ impl<H: ModelHost> Hall<H> {
         self.tiny.judge();
         lock(&self.spare).drain(..).for_each(|p| {
             assert!(self.queues[p.id().index()].is_empty(), "P{} has ended, and holds Gs", p.id().0);
-            p.relinquish();
+            p.discard();
         });
         let mut got = lock(&self.got).clone();
         for (p, queue) in self.queues.iter().enumerate() {

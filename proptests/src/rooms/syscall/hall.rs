@@ -66,7 +66,7 @@ impl<H: ModelHost, C: Crossing> Hall<H, C> {
             io: [H::Parker::new(), H::Parker::new()],
             gs_made: AtomicUsize::new(0),
         });
-        (0..procs).filter(|p| !has_p[*p]).for_each(|p| hall.tiny.release(OwnedP::assume(PId(p as u32)), How::Idle));
+        (0..procs).filter(|p| !has_p[*p]).for_each(|p| hall.tiny.release(OwnedP::forge(PId(p as u32)), How::Idle));
         let others: Vec<_> = (1..=STOPPER)
             .filter(acts)
             .map(|thread| {
@@ -85,7 +85,7 @@ impl<H: ModelHost, C: Crossing> Hall<H, C> {
         if me == STOPPER {
             return ops.iter().flat_map(|_| self.stop_the_world()).collect();
         }
-        let place = if has_p { Place::Runs(OwnedP::assume(PId(me as u32)), self.new_g()) } else { Place::Nowhere };
+        let place = if has_p { Place::Runs(OwnedP::forge(PId(me as u32)), self.new_g()) } else { Place::Nowhere };
         let seen = [SyscallStatus { in_syscall: None, tick: 0 }; 2];
         let mut actor = Actor { hall: self, me, place, rests: false, seen, ran: Vec::new() };
         ops.into_iter().for_each(|op| actor.act(op));

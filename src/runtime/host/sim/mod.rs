@@ -20,8 +20,7 @@
 
 mod fiber;
 
-use crate::host::{Nanos, SpawnError};
-use crate::kernel::protocol::timers::NEVER;
+use crate::host::{NEVER, Nanos, SpawnError};
 use crate::runtime::exec::registry::RuntimeId;
 use crate::runtime::exec::{entered, worker};
 use crate::runtime::observe::{metrics, watch};

@@ -4,10 +4,11 @@ use crate::host::Nanos;
 use crate::kernel::protocol::locked::Woken;
 use crate::kernel::protocol::sources::Source;
 use crate::kernel::protocol::syscall::Way;
-use crate::kernel::sched::observer::Event;
+use crate::kernel::sched::observer;
 use crate::kernel::types::g::G;
 use crate::kernel::types::m::MId;
 use crate::kernel::types::p::PId;
+use crate::runtime::observe::event::Event;
 use crate::runtime::observe::watch;
 use core::panic::Location;
 
@@ -72,11 +73,19 @@ impl Fact {
     /// `None`: it is of no interest.
     pub(super) fn of(event: &Event<'_>) -> Option<Fact> {
         Some(match *event {
+            Event::Sched(ref event) => return Fact::of_the_scheduler(event),
             Event::Created { g, at } => Fact::Created { g, at },
-            Event::Queued { p, g, next } => Fact::Queued { p, item: Item::of(g), next },
-            Event::Found { m, p, g, from, next } => Fact::Found { m, p, item: Item::of(g), from, next },
             Event::Waiting { m, g, why, .. } => Fact::Waiting { m, g, why },
             Event::Dead { m, g, .. } => Fact::Dead { m, g },
+            Event::SyscallOver { m } => Fact::Over { m },
+        })
+    }
+
+    fn of_the_scheduler(event: &observer::Event<'_>) -> Option<Fact> {
+        use observer::Event;
+        Some(match *event {
+            Event::Queued { p, g, next } => Fact::Queued { p, item: Item::of(g), next },
+            Event::Found { m, p, g, from, next } => Fact::Found { m, p, item: Item::of(g), from, next },
             Event::Stole { m, victim, gs, .. } => Fact::Stole { m, victim, gs },
             Event::Got { m, p } => Fact::Got { m, p },
             Event::Left { m, p, waits } => Fact::Left { m, p, waits: waits.then(watch::why) },
@@ -91,7 +100,6 @@ impl Fact {
             Event::Refused => Fact::Refused,
             Event::Entered { m, p, blocks } => Fact::Entered { m, p, blocks },
             Event::Preempt { p, first: true } => Fact::Preempt { p },
-            Event::Over { m } => Fact::Over { m },
             Event::Returned { m, p, way } => Fact::Returned { m, p, way },
             Event::Retaken { p } => Fact::Retaken { p },
             Event::Held { p } => Fact::Held { p },

@@ -6,11 +6,11 @@
 
 use crate::host::{Host, SpawnError};
 use crate::kernel::sched::config::Config;
-use crate::kernel::sched::observer::{Event, Observer};
 use crate::runtime::Cores;
 use crate::runtime::exec::registry::RuntimeId;
 use crate::runtime::host::foreign_threads::Known;
 use crate::runtime::host::thread_config;
+use crate::runtime::observe::event::{Event, Observer};
 use crate::runtime::observe::trace::fact::{Fact, Raw};
 use crate::runtime::observe::trace::picture::Picture;
 use crate::runtime::observe::trace::recorder::Begin;

@@ -2,10 +2,10 @@
 
 use crate::host::{Host, Nanos};
 use crate::kernel::sched::config::Config;
-use crate::kernel::sched::observer::{Event, Observer};
 use crate::kernel::types::m::MId;
 use crate::runtime::Cores;
 use crate::runtime::exec::registry::RuntimeId;
+use crate::runtime::observe::event::{Event, Observer};
 use crate::runtime::observe::trace::fact::{Fact, Raw};
 use crate::runtime::observe::trace::picture::Picture;
 use crate::runtime::observe::trace::record::{Record, State};

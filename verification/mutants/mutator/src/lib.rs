@@ -303,6 +303,13 @@ mod tests {
     }
 
     #[test]
+    fn what_only_checkers_build_is_not_mutated() {
+        let count = |text: &str| mutate("f.rs", text, 1, &Placing::default()).expect("it is Rust").steps.len();
+        assert!(count(MOVES) > 0);
+        assert_eq!(count(&format!("#![cfg(feature = \"model\")]\n{MOVES}")), 0);
+    }
+
+    #[test]
     fn what_is_refused_or_built_alone_is_not_there() {
         let key = || [KEY.to_owned()].into();
         let refused = Placing { stillborn: key(), ..Placing::default() };

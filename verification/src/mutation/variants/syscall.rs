@@ -57,8 +57,8 @@ impl Crossing for RetakeByStore {
         if syscall_word.peek() != seen {
             return None;
         }
-        syscall_word.take_any().map(OwnedP::relinquish);
-        Some(OwnedP::assume(p))
+        syscall_word.take_any().map(OwnedP::discard);
+        Some(OwnedP::forge(p))
     }
 }
 
@@ -113,7 +113,7 @@ impl<H: Host, N: Neighbours<H>> Neighbours<H> for HasSeen<'_, N> {
         self.others.handoffp(p);
     }
     fn pidleget_or_queue(&self, g: G) -> Option<(OwnedP, G)> {
-        Some((OwnedP::assume(self.old), g))
+        Some((OwnedP::forge(self.old), g))
     }
 }
 

@@ -20,14 +20,11 @@
 //! Checked by: verification/src/models/{timers,netpoll}.rs, proptests/tests/timers.rs
 
 use crate::atomic::Atomic;
-use crate::host::{Host, Lock, Nanos};
+use crate::host::{Host, Lock, NEVER, Nanos};
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use core::sync::atomic::Ordering::Relaxed;
 use crossbeam_utils::CachePadded;
-
-/// No moment.
-pub const NEVER: Nanos = Nanos::MAX;
 
 /// What becomes due at a time. `T` is what is to be done then.
 pub struct Timers<H: Host, T: Send + 'static> {

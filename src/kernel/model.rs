@@ -1,0 +1,59 @@
+//! Evidence for checkers: what a release build cannot make out of nothing.
+//!
+//! An `OwnedP` says that one M may use a P, a `SpinningToken` that one M is counted, a ticket that an M waits for its P. The
+//! kernel makes each where that becomes true, and nobody else can. A model of one room has no kernel around it, so it forges
+//! what the rest of the kernel would have handed it, and discards what it would have handed on.
+//!
+//! Behind the feature `model`, which `verification` and `proptests` switch on, and no default.
+//!
+//! Checked by: proptests/tests/evidence.rs, verification/tests/evidence.rs
+
+#![cfg(feature = "model")]
+
+use crate::atomic::Value;
+use crate::kernel::types::g::G;
+use crate::kernel::types::m::{MId, NextP, NextPWord, SpinningToken};
+use crate::kernel::types::p::{OwnedP, PId};
+
+impl G {
+    /// What stands in a queue for the G that is bound to `m`.
+    pub fn forge_ticket(m: MId) -> G {
+        G::bound_to(m)
+    }
+}
+
+impl OwnedP {
+    /// The right to use `id`, out of nothing.
+    pub fn forge(id: PId) -> OwnedP {
+        OwnedP::assume(id)
+    }
+
+    /// Gives the right up, for nobody.
+    pub fn discard(self) -> PId {
+        self.relinquish()
+    }
+}
+
+impl SpinningToken {
+    /// The evidence of being counted, of an M that is not.
+    pub fn forge() -> SpinningToken {
+        SpinningToken::assume()
+    }
+
+    /// Gives the evidence up; the count stays.
+    pub fn discard(self) {
+        self.relinquish()
+    }
+}
+
+impl NextP {
+    /// As it is held in the M's word.
+    pub fn into_word(nextp: Option<NextP>) -> u64 {
+        NextPWord(nextp).into_word()
+    }
+
+    /// Back from such a word.
+    pub fn from_word(word: u64) -> Option<NextP> {
+        NextPWord::from_word(word).0
+    }
+}
