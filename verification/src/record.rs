@@ -31,8 +31,8 @@ pub struct Record {
     pub mutants: Vec<MutantRecord>,
     /// The museum.
     pub museum: Vec<ExhibitRecord>,
-    /// What became of each mutant of the kill matrix, orderings and steps: its name, and its verdict in a few words. Kept from
-    /// run to run, so that one can be compared with another.
+    /// What became of each mutant of the kill matrix, orderings and steps: its name, and its verdict in a few words.
+    /// Kept from run to run, so that one can be compared with another.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub matrix: BTreeMap<String, String>,
 }
@@ -201,7 +201,8 @@ pub fn verdicts<'a>(mutants: impl IntoIterator<Item = &'a MutantRecord>) -> BTre
     verdicts
 }
 
-/// Where a matrix holds less than the one that is recorded, a line each: mutants that were killed, and are not any more.
+/// Where a matrix holds less than the one that is recorded, a line each: mutants that were killed, and are not any
+/// more.
 pub fn lost_kills(recorded: &BTreeMap<String, String>, now: &BTreeMap<String, String>) -> Vec<String> {
     let is_kill = |verdict: &str| verdict.starts_with("killed");
     let lost = now.iter().filter_map(|(name, verdict)| {

@@ -1,5 +1,5 @@
-//! Each ordering of the kernel stronger than `Relaxed` is held by a mutant that some model kills (`tests/cli.rs` sees
-//! to that), or stands in `survivors.toml` with its reason.
+//! Each ordering of the kernel stronger than `Relaxed` is held by a mutant that some model kills
+//! (`verification/cli/tests/cli.rs` sees to that), or stands in `survivors.toml` with its reason.
 
 use serde::Deserialize;
 use spinpark_verification::mutation::mutant::{self, Mutation, SOURCES};

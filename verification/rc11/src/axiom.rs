@@ -1,6 +1,7 @@
 //! The axiom of sequentially consistent fences and accesses: `psc_base ∪ psc_F` is acyclic.
 //!
-//! The other axioms hold by construction: a read is only offered what it may see, a write only places where it may stand.
+//! The other axioms hold by construction: a read is only offered what it may see, a write only places where it may
+//! stand.
 
 use crate::graph::{Event, Graph, Kind, Loc, Order};
 

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 const MAX_LOCATIONS: usize = 1 << 16;
 
 impl Graph {
-    /// Is each event its thread's next, each read of a write that is there, each write at a rank of its own, each update
-    /// whole, and each thread started once?
+    /// Is each event its thread's next, each read of a write that is there, each write at a rank of its own, each
+    /// update whole, and each thread started once?
     ///
     /// # Errors
     /// What is wrong with it.

@@ -146,8 +146,8 @@ impl Report {
     }
 }
 
-/// Explores every execution of `body` under RC11, each once; `progress` is called now and then with how far it is: executions
-/// and `done`, no more.
+/// Explores every execution of `body` under RC11, each once; `progress` is called now and then with how far it is:
+/// executions and `done`, no more.
 ///
 /// What `body` returns is its outcome. It is played many times, on several threads if `config` says so, and must do the
 /// same whenever it is answered the same. A panic in it is not passed on, but a failure of the execution, though the
@@ -163,8 +163,8 @@ pub fn explore(
     resume(config, vec![Branch::whole(Graph::new(config.spurious))], body, progress)
 }
 
-/// Explores what an exploration of the same `body` has left: [`Report::left`]. The report is of this part alone, but for
-/// `done`, which is a part of the whole. [`Config::spurious`] stays as it was.
+/// Explores what an exploration of the same `body` has left: [`Report::left`]. The report is of this part alone, but
+/// for `done`, which is a part of the whole. [`Config::spurious`] stays as it was.
 pub fn resume(
     config: &Config,
     left: Vec<Branch>,
@@ -208,7 +208,8 @@ pub struct Played {
     pub waits: Vec<Wait>,
 }
 
-/// Plays an execution again, and looks. A graph that comes from a file must have passed [`Graph::check`]. It may have as many events as the default of [`Config::max_events`] says.
+/// Plays an execution again, and looks. A graph that comes from a file must have passed [`Graph::check`]. It may have
+/// as many events as the default of [`Config::max_events`] says.
 pub fn watch(graph: Graph, body: impl Fn() -> String + Send + Sync + 'static) -> Played {
     watch_within(graph, Config::default().max_events, body)
 }

@@ -1,5 +1,5 @@
-//! An execution as a graph: events in the order in which they were added, where each read takes its value from, in which
-//! order the writes of a location stand, and the clocks that say what happens before what.
+//! An execution as a graph: events in the order in which they were added, where each read takes its value from, in
+//! which order the writes of a location stand, and the clocks that say what happens before what.
 //!
 //! `hb` and `(sb ∪ rf)+` never change for an event that stays: they depend only on what is before it. So each is a
 //! clock, computed once, when the event is added. (RC11: Lahav, Vafeiadis, Kang, Hur, Dreyer, PLDI 2017.)
@@ -605,7 +605,8 @@ impl Graph {
         })
     }
 
-    /// What event `n` reads; or would, if what leaves had left: a thread that was given a lock then waits again, for the one that had it.
+    /// What event `n` reads; or would, if what leaves had left: a thread that was given a lock then waits again, for
+    /// the one that had it.
     fn would_read(&self, n: usize, read: usize, porf: &Clock) -> u16 {
         let rf = self.events[n].rf;
         let leaves = usize::from(rf) > read && rf != INIT && !porf.has_event(&self.events[usize::from(rf)]);

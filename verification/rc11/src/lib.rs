@@ -22,11 +22,11 @@
 //!
 //! # What is proved
 //!
-//! If [`Report::is_proof`] says so, there is no execution of the closure under RC11 (Lahav, Vafeiadis, Kang, Hur, Dreyer,
-//! PLDI 2017, with the release sequences of C++20) in which an assertion fails, two accesses race, threads wait for each
-//! other for ever, or a location is used by a thread that cannot know of it: see [`Why`](verdict::Why). The outcomes in the
-//! [`Tally`] are all there are. This goes for the closure as it is: so many threads, so many rounds; and for as many
-//! spurious wake-ups of `park` as [`Config::spurious`] allows.
+//! If [`Report::is_proof`] says so, there is no execution of the closure under RC11 (Lahav, Vafeiadis, Kang, Hur,
+//! Dreyer, PLDI 2017, with the release sequences of C++20) in which an assertion fails, two accesses race, threads
+//! wait for each other for ever, or a location is used by a thread that cannot know of it: see [`Why`](verdict::Why).
+//! The outcomes in the [`Tally`] are all there are. This goes for the closure as it is: so many threads, so many
+//! rounds; and for as many spurious wake-ups of `park` as [`Config::spurious`] allows.
 //!
 //! # What is not
 //!

@@ -34,7 +34,8 @@ struct Slot {
     is_done: bool,
     /// Is it in the middle of a panic?
     is_unwinding: bool,
-    /// Was another thread, when this one last went on? Then it cannot be known whether this one is: the machine's thread counts for all.
+    /// Was another thread, when this one last went on? Then it cannot be known whether this one is: the machine's
+    /// thread counts for all.
     others_unwind: bool,
     asked_in_vain: u32,
     /// Which thread made the location that it asks for, if another did, and after how many of its events.
@@ -547,8 +548,8 @@ impl Machine {
         }
     }
 
-    /// Always the same rule, and one that does not depend on how the graph came about: a thread that holds a lock goes on first,
-    /// so that nothing else happens while it does; else the first in the order of paths.
+    /// Always the same rule, and one that does not depend on how the graph came about: a thread that holds a lock goes
+    /// on first, so that nothing else happens while it does; else the first in the order of paths.
     fn who_is_next(&mut self) -> Next {
         if self.is_over || self.failure.is_some() {
             return Next::End(End::Played);

@@ -276,7 +276,8 @@ pub fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), Ref
     Ok(())
 }
 
-/// The next `n` calls of [`spawn`] in this execution are refused, by whatever threads. To be said before a thread starts.
+/// The next `n` calls of [`spawn`] in this execution are refused, by whatever threads. To be said before a thread
+/// starts.
 pub fn refuse_spawns(n: u64) {
     machine::refuse_spawns(n);
 }

@@ -2,9 +2,9 @@
 //! (Kokologiannakis, Marmanis, Gladstein, Vafeiadis: Truly Stateless, Optimal Dynamic Partial Order Reduction, POPL
 //! 2022.)
 //!
-//! The one way is the maximal one, which reads the newest and writes behind all others: it is always consistent, and it
-//! only adds events behind those that are there. So a way that was not taken is noted by how many events there were, and
-//! the graph need not be copied: what the execution ends with holds all the graphs that it went through.
+//! The one way is the maximal one, which reads the newest and writes behind all others: it is always consistent, and
+//! it only adds events behind those that are there. So a way that was not taken is noted by how many events there
+//! were, and the graph need not be copied: what the execution ends with holds all the graphs that it went through.
 
 use crate::axiom::is_sc_consistent;
 use crate::graph::{Event, Graph, Kind, Loc, MAX_THREADS, New, Order, Thread, Update};
@@ -243,8 +243,8 @@ impl Graph {
         place.map(|place| self.push_write(new, place)).is_some()
     }
 
-    /// The reads that may read the writing half of an update instead. One that waits may only if it does not have to, or
-    /// if the update has taken what it read.
+    /// The reads that may read the writing half of an update instead. One that waits may only if it does not have to,
+    /// or if the update has taken what it read.
     fn revisitable_by_update(&self, new: &New) -> Vec<usize> {
         let half = self.events[self.last(new.event.thread).expect("its reading half")];
         let may = |&read: &usize| {
@@ -278,8 +278,8 @@ impl Graph {
         half.event.value
     }
 
-    /// Opens a lock. A thread that was displaced by this holder, and waits, has it now: nothing depended on its waiting, so that
-    /// nothing has to be undone.
+    /// Opens a lock. A thread that was displaced by this holder, and waits, has it now: nothing depended on its
+    /// waiting, so that nothing has to be undone.
     fn open(&mut self, thread: u8, ask: &Ask, loc: Loc) -> u64 {
         let new = self.writing(thread, ask);
         let newest = self.newest(loc);

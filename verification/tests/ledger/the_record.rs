@@ -1,6 +1,6 @@
 //! The record of the last run is that of the models that there are.
 
-use super::{read, root};
+use super::root;
 use spinpark_verification::engines::Verdict;
 use spinpark_verification::model;
 use spinpark_verification::mutation::mutant;

@@ -3,7 +3,8 @@
 //!
 //! The explanation is a cycle. If program order, reads-from, coherence and from-read together have none, there is an
 //! order of all events in which each read finds the newest value: no fence would help. If they have one, what the
-//! threads saw cannot be told as one story, and the steps of the cycle that nothing enforces are where order is missing.
+//! threads saw cannot be told as one story, and the steps of the cycle that nothing enforces are where order is
+//! missing.
 
 mod cycle;
 mod draw;
