@@ -7,7 +7,7 @@ use proptest::sample::select;
 use spinpark::host::{Host, Nanos};
 use spinpark::kernel::protocol::sysmon::Verdict::{Leave, Preempt, Retake};
 use spinpark::kernel::protocol::sysmon::{
-    Around, CALM, LONGEST, Observed, PATIENCE, Pace, QUIET, SHORTEST, SLICE, Seen, Verdict,
+    Around, CALM, LONGEST, Observed, PATIENCE, Pace, QUIET, SHORTEST, SLICE, SysmonTick, Verdict,
 };
 use spinpark_proptests::check::{Broken, Tally, check, refute};
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +20,7 @@ trait Judge: Clone + Debug {
     fn look(&mut self, p: Observed, around: Around) -> Verdict;
 }
 
-impl Judge for Seen {
+impl Judge for SysmonTick {
     fn look(&mut self, p: Observed, around: Around) -> Verdict {
         self.verdict(p, around)
     }
@@ -164,7 +164,7 @@ fn obeys(
 /// questions: did the last look show as many dispatches; if so, is the first look of those that did a slice ago; did
 /// the last look show the same call; if so, is the first of those that did a slice ago. Numbers are compared only for
 /// being equal, times only with `SLICE`: two numbers, and times on both sides of `SLICE`, stand for all. (0 is among
-/// both, for a `Seen` that has seen nothing has 0 in it.) That three looks lead to every state there is, is checked
+/// both, for a `SysmonTick` that has seen nothing has 0 in it.) That three looks lead to every state there is, is checked
 /// too, for the kernel as it is: a fourth leads to nothing that one more look could tell from what three have led to.
 mod a_p_in_a_syscall_while_work_waits_is_retaken_within_two_ticks {
     use super::*;
@@ -237,14 +237,14 @@ mod a_p_in_a_syscall_while_work_waits_is_retaken_within_two_ticks {
     #[test]
     fn whatever_was_seen_before() {
         let mut seen = Tally::default();
-        assert_eq!(exception(Seen::default(), &mut seen), None);
+        assert_eq!(exception(SysmonTick::default(), &mut seen), None);
         seen.must_have(&["the first look was enough", "the first was not enough", "the second was"]);
     }
 
     /// What is remembered does not depend on the flags, so that the states above, reached without any, are all.
     #[test]
     fn and_what_is_remembered_does_not_depend_on_the_flags() {
-        for (state, before) in (0..=2).flat_map(|looks| states(Seen::default(), looks)) {
+        for (state, before) in (0..=2).flat_map(|looks| states(SysmonTick::default(), looks)) {
             for look in every_look() {
                 let remembered = every_flag(look).map(|look| {
                     let mut seen = state;
@@ -252,7 +252,7 @@ mod a_p_in_a_syscall_while_work_waits_is_retaken_within_two_ticks {
                     seen.look(p, around);
                     seen
                 });
-                let remembered: Vec<Seen> = remembered.collect();
+                let remembered: Vec<SysmonTick> = remembered.collect();
                 assert!(remembered.windows(2).all(|two| two[0] == two[1]), "{state:?}, {look:?}: {remembered:?}");
             }
         }
@@ -260,7 +260,7 @@ mod a_p_in_a_syscall_while_work_waits_is_retaken_within_two_ticks {
 
     /// What one more look says. Of the flags two settings, neither of them wanted, tell whatever can be told: with
     /// work, whether the P was old; without, whether its call was long.
-    fn tells(state: Seen, before: Nanos) -> Vec<u8> {
+    fn tells(state: SysmonTick, before: Nanos) -> Vec<u8> {
         let flags = |look: Look| BOTH.map(|has_work| Look { has_work, somebody_looks: true, ..look });
         let says = |look: Look| {
             let (p, around) = look.at(before + look.after);
@@ -272,7 +272,7 @@ mod a_p_in_a_syscall_while_work_waits_is_retaken_within_two_ticks {
     #[test]
     fn and_a_fourth_look_leads_nowhere_that_three_do_not() {
         let [two, three, four] = [2, 3, 4].map(|looks| -> BTreeSet<Vec<u8>> {
-            let all = (0..=looks).flat_map(|looks| states(Seen::default(), looks));
+            let all = (0..=looks).flat_map(|looks| states(SysmonTick::default(), looks));
             all.map(|(state, before)| tells(state, before)).collect()
         });
         assert!(two.len() < three.len(), "{} states after two looks, {} after three", two.len(), three.len());
@@ -316,7 +316,7 @@ mod a_p_that_makes_one_short_call_after_another_is_retaken_when_its_slice_is_ove
 
     #[test]
     fn whenever_it_is_looked_at() {
-        let seen = check(CASES, vec(after(), 0..60), |afters| in_time(Seen::default(), &afters));
+        let seen = check(CASES, vec(after(), 0..60), |afters| in_time(SysmonTick::default(), &afters));
         seen.must_have(&["the slice was over", "it was not"]);
     }
 
@@ -329,7 +329,7 @@ mod a_p_that_makes_one_short_call_after_another_is_retaken_when_its_slice_is_ove
             afters.push(pace.delay());
             pace.after(false);
         }
-        in_time(Seen::default(), &afters).expect("in time").must_have(&["the slice was over"]);
+        in_time(SysmonTick::default(), &afters).expect("in time").must_have(&["the slice was over"]);
     }
 
     /// Go before the mending of #28701.
@@ -347,7 +347,7 @@ mod the_monitor_judges_as_go_does {
     #[test]
     fn a_p_of_which_anything_may_be_seen() {
         let seen = check(CASES, vec(look(), 0..80), |looks| {
-            obeys(Seen::default(), &looks, |looks, seen| {
+            obeys(SysmonTick::default(), &looks, |looks, seen| {
                 let (p, around, verdict) = looks[looks.len() - 1];
                 let is_other_call = !same_call(looks);
                 seen.note_if(verdict == Preempt, "it was asked to yield");
@@ -381,7 +381,7 @@ mod a_p_is_left_alone {
     type Law = fn(&[Looked], &mut Tally) -> Result<(), &'static str>;
 
     fn law(law: Law, variant: fn(&[Looked]) -> Verdict, reached: &[&str]) {
-        check(CASES, vec(look(), 0..80), |looks| obeys(Seen::default(), &looks, law)).must_have(reached);
+        check(CASES, vec(look(), 0..80), |looks| obeys(SysmonTick::default(), &looks, law)).must_have(reached);
         let (looks, _) = refute(CASES, vec(look(), 0..80), |looks| obeys(ByRule::of(variant), looks, law));
         assert!(looks.len() <= 12, "{} looks are too many to read: {looks:?}", looks.len());
     }
@@ -458,7 +458,7 @@ mod a_g_that_is_asked_to_yield {
     fn is_news_once_a_slice() {
         let running = |dispatches| Observed { dispatches, syscall: None, has_work: false };
         let at = |now| Around { now, somebody_looks: true, is_wanted: false, slice: SLICE };
-        let mut seen = Seen::default();
+        let mut seen = SysmonTick::default();
         let mut news = Vec::new();
         for (dispatches, now) in [(1, 1), (1, SLICE), (1, 1 + SLICE), (1, 2 * SLICE), (2, 3 * SLICE), (2, 4 * SLICE)] {
             let verdict = seen.verdict(running(dispatches), at(now));
@@ -577,7 +577,7 @@ mod the_tick_on_a_whole_scheduler {
     use spinpark::kernel::protocol::work_source::Wakep;
     use spinpark::kernel::sched::Sched;
     use spinpark::kernel::sched::config::Config;
-    use spinpark::kernel::sched::sysmon::Watch;
+    use spinpark::kernel::sched::sysmon::SysmonTicks;
     use spinpark::kernel::types::g::G;
     use spinpark_proptests::oracle::g;
     use spinpark_proptests::solo::Solo;
@@ -603,7 +603,7 @@ mod the_tick_on_a_whole_scheduler {
     }
 
     /// After each of these times a tick: did it take a P out of a call?
-    fn ticks(sched: &S, watch: &mut Watch, afters: &[Nanos]) -> Vec<bool> {
+    fn ticks(sched: &S, watch: &mut SysmonTicks, afters: &[Nanos]) -> Vec<bool> {
         let ticks = afters.iter().map(|&after| {
             Solo::pass(after);
             sched.tick(watch, Solo::now())

@@ -3,7 +3,7 @@
 //! Go: `stopTheWorld`, `startTheWorld`, `GOMAXPROCS`, `forEachP`.
 
 use crate::kernel::sched::config::ConfigError;
-use crate::kernel::sched::stw::Stopped;
+use crate::kernel::sched::stw::StoppedWorld;
 use crate::kernel::types::p::PId;
 use crate::runtime::exec::owned::guarded;
 use crate::runtime::exec::registry::RuntimeId;
@@ -24,7 +24,7 @@ pub fn stop_the_world<R>(f: impl FnOnce() -> R) -> Result<R, StopError> {
 /// A stopped world. Dropped, it goes on, whatever happened meanwhile.
 struct World {
     tasks: Tasks,
-    stopped: Option<Stopped>,
+    stopped: Option<StoppedWorld>,
     /// The world of another runtime that this thread has stopped.
     outer: Option<RuntimeId>,
 }
@@ -74,7 +74,7 @@ pub(super) fn set_procs(tasks: &Tasks, procs: usize) -> Result<usize, SetProcsEr
     with_stopped(tasks, |stopped| tasks.set_procs(stopped, procs))?.map_err(SetProcsError::Config)
 }
 
-fn with_stopped<R>(tasks: &Tasks, f: impl FnOnce(&mut Stopped) -> R) -> Result<R, StopError> {
+fn with_stopped<R>(tasks: &Tasks, f: impl FnOnce(&mut StoppedWorld) -> R) -> Result<R, StopError> {
     if worker::stopped() == Some(tasks.runtime_id()) {
         return Err(StopError::Nested);
     }

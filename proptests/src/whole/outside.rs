@@ -9,7 +9,7 @@ use spinpark::atomic::Atomic;
 use spinpark::host::Lock;
 use spinpark::kernel::protocol::sysmon::SLICE;
 use spinpark::kernel::protocol::work_source::{Waker, WorkSource};
-use spinpark::kernel::sched::sysmon::Watch;
+use spinpark::kernel::sched::sysmon::SysmonTicks;
 use spinpark::kernel::types::g::G;
 use spinpark::kernel::types::p::PId;
 use spinpark_verification::hosts::model_host::ModelHost;
@@ -109,7 +109,7 @@ pub(super) fn acts<H: ModelHost>(sched: &This<H>, i: usize) {
     does.into_iter().for_each(|does| act(sched, does, &mut watch));
 }
 
-fn act<H: ModelHost>(sched: &This<H>, does: Does, watch: &mut Watch) {
+fn act<H: ModelHost>(sched: &This<H>, does: Does, watch: &mut SysmonTicks) {
     let world = sched.observer();
     match does {
         Does::Submit(n) => {
@@ -143,7 +143,7 @@ fn act<H: ModelHost>(sched: &This<H>, does: Does, watch: &mut Watch) {
     }
 }
 
-pub(super) fn tick<H: ModelHost>(sched: &This<H>, watch: &mut Watch) {
+pub(super) fn tick<H: ModelHost>(sched: &This<H>, watch: &mut SysmonTicks) {
     // What was refused is tried again, and what has slept for long ends.
     sched.observer().tell(Fact::Causes(1));
     let alive = sched.snapshot().alive;

@@ -192,18 +192,18 @@ impl<H: Host> Spinning<H> {
         self.nmspinning.compare_exchange(0, 1, Relaxed, Relaxed).ok().map(|_| SpinningToken::assume())
     }
 
-    fn leave(&self, token: SpinningToken) -> Left {
+    fn leave(&self, token: SpinningToken) -> Departure {
         token.relinquish();
         // AcqRel: `baton`, and `request`. Who leaves later, and then looks, sees the Gs that we found and did not run; and
         // a request that it makes comes after those that we have cleared.
         let before = self.nmspinning.fetch_sub(1, AcqRel);
         debug_assert!(before > 0, "spinning: an M left that was not counted");
-        Left { was_last: before == 1 }
+        Departure { was_last: before == 1 }
     }
 }
 
 /// The duty that leaving may bring.
-struct Left {
+struct Departure {
     was_last: bool,
 }
 

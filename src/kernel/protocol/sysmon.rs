@@ -67,7 +67,7 @@ pub struct Around {
 
 /// What the monitor remembers of a P. Go: `sysmontick`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Seen {
+pub struct SysmonTick {
     slice: Since,
     syscall: Since,
     /// The slice whose G was asked to yield, and whether that was at this tick.
@@ -105,7 +105,7 @@ pub enum Verdict {
     Preempt,
 }
 
-impl Seen {
+impl SysmonTick {
     /// What to do with a P that looks like `p` now.
     pub fn verdict(&mut self, p: Observed, around: Around) -> Verdict {
         let same_slice = self.slice.is_old(p.dispatches, around.now) && self.slice.is_over(around.now, around.slice);

@@ -10,7 +10,7 @@
 use crate::host::{Host, Lock, Parker};
 use crate::kernel::protocol::deadlock::Census;
 use crate::kernel::protocol::locked::Bindings;
-use crate::kernel::protocol::stw::World;
+use crate::kernel::protocol::stw::WorldState;
 use crate::kernel::protocol::stw::safepoint::Safepoint;
 use crate::kernel::queues::globq::GlobQueue;
 use crate::kernel::queues::idle::{IdlePs, SleepingMs};
@@ -35,7 +35,7 @@ pub(in crate::kernel) struct Central<H: Host> {
     /// Ms that were started and have not ended.
     pub(in crate::kernel) alive: usize,
     pub(in crate::kernel) closed: bool,
-    pub(in crate::kernel) world: World<H>,
+    pub(in crate::kernel) world: WorldState<H>,
     pub(in crate::kernel) safepoint: Option<Safepoint<H>>,
     pub(in crate::kernel) bound: Bindings,
     pub(in crate::kernel) monitor: Monitor,
@@ -98,8 +98,8 @@ impl<H: Host> Calls<H> {
         (self.closer, self.any) = (true, true);
     }
 
-    /// Deliver `nextp`.
-    pub(in crate::kernel) fn nextp(&mut self, m: MId, nextp: NextP) {
+    /// Wake `m` with `nextp`.
+    pub(in crate::kernel) fn wake_with(&mut self, m: MId, nextp: NextP) {
         self.any = true;
         self.nextp.push((m, nextp));
     }
@@ -182,7 +182,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
         } else {
             let bound = if nobody_looks || c.closed { c.global.get_bound(&self.global_len) } else { None };
             match bound {
-                Some(m) => c.calls.nextp(m, NextP::Run { p, token: None }),
+                Some(m) => c.calls.wake_with(m, NextP::Run { p, token: None }),
                 None => {
                     self.observer.event(Event::Listed { p: p.id() });
                     c.idle_ps.put(p, &self.idle_mask);
@@ -206,7 +206,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// Gives the G that is bound to `m` an idle P, or puts its ticket into the global queue.
     pub(in crate::kernel) fn send_for(&self, c: &mut Central<H>, m: MId) {
         match self.pidleget(c) {
-            Some(p) => c.calls.nextp(m, NextP::Run { p, token: None }),
+            Some(p) => c.calls.wake_with(m, NextP::Run { p, token: None }),
             // No `wakep`: no P is idle, and who idles one looks there first, under this lock.
             None => c.global.put(G::bound_to(m), &self.global_len),
         }

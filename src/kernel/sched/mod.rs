@@ -1,19 +1,23 @@
 //! The rooms put together.
 //!
 //! A [`Sched`] owns the tables of Ps and Ms (type-stable: nothing in them is freed while it lives), the one lock, and
-//! what is read without it. What the rooms ask of each other stands in [`neighbours`](crate::kernel::sched::neighbours).
+//! what is read without it. What each protocol asks of the others stands in the file of its name: one `impl Neighbours`, and
+//! what that needs. It decides nothing itself.
 //!
 //! Checked by: verification/src/models/{lists,sched,whole}.rs, verification/tests/stress.rs
 
 mod central;
 pub mod config;
-pub mod neighbours;
+mod find;
+mod handoff;
 mod netpoll;
 pub mod observer;
 pub mod snapshot;
+mod spinning;
 pub mod stw;
 pub mod syscall;
 pub mod sysmon;
+mod threads;
 
 use crate::atomic::Atomic;
 use crate::host::{Host, Lock, Nanos, Parker, SpawnError};
@@ -22,7 +26,7 @@ use crate::kernel::protocol::locked::{Bindings, Woken};
 use crate::kernel::protocol::netpoll::Netpoll;
 use crate::kernel::protocol::sources::Source;
 use crate::kernel::protocol::spinning::{self, Spinning};
-use crate::kernel::protocol::stw::World;
+use crate::kernel::protocol::stw::WorldState;
 use crate::kernel::protocol::stw::wanted::{Want, Wanted};
 use crate::kernel::protocol::syscall::SyscallWord;
 use crate::kernel::protocol::threads;
@@ -33,7 +37,7 @@ use crate::kernel::queues::local::LocalQueue;
 use crate::kernel::queues::runq::{Capacity, Spilled};
 use crate::kernel::sched::central::{Calls, Central, Monitor};
 use crate::kernel::sched::config::{Config, ConfigError};
-use crate::kernel::sched::netpoll::Nap;
+use crate::kernel::sched::netpoll::ParkerPoller;
 use crate::kernel::sched::observer::{Event, Observer};
 use crate::kernel::types::g::G;
 use crate::kernel::types::m::{M, MId, NextP};
@@ -133,7 +137,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
         life: Life<H, O>,
         make: impl FnOnce(&Waker) -> Sources,
     ) -> Result<Arc<Self>, ConfigError> {
-        Self::with_poller(config, observer, life, |waker| (make(waker), Nap::<H>::boxed()))
+        Self::with_poller(config, observer, life, |waker| (make(waker), ParkerPoller::<H>::boxed()))
     }
 
     /// The same, with a place to wait in for what becomes ready outside: sockets. Without one, an M waits for timers in
@@ -181,7 +185,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
             unused: (0..table as u32).rev().map(MId).collect(),
             alive: 0,
             closed: false,
-            world: World::new(config.procs),
+            world: WorldState::new(config.procs),
             safepoint: None,
             bound: Bindings::new(table),
             monitor: Monitor::Absent,
@@ -332,7 +336,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
             c.closed = true;
             self.wanted.ask(Want::Close);
             while let Some(m) = c.sleeping.get() {
-                c.calls.nextp(m, NextP::Exit);
+                c.calls.wake_with(m, NextP::Exit);
             }
             let waiting: Vec<MId> = c.bound.waiting().collect();
             for m in waiting {

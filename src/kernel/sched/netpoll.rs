@@ -173,15 +173,15 @@ impl<H: Host, O: Observer> netpoll::Neighbours for Arc<Sched<H, O>> {
 }
 
 /// The poller of who has none: nothing is ever ready, but it can be waited in.
-pub(in crate::kernel) struct Nap<H: Host>(H::Parker);
+pub(in crate::kernel) struct ParkerPoller<H: Host>(H::Parker);
 
-impl<H: Host> Nap<H> {
+impl<H: Host> ParkerPoller<H> {
     pub(in crate::kernel) fn boxed() -> Box<dyn Poller> {
-        Box::new(Nap::<H>(H::Parker::new()))
+        Box::new(ParkerPoller::<H>(H::Parker::new()))
     }
 }
 
-impl<H: Host> Poller for Nap<H> {
+impl<H: Host> Poller for ParkerPoller<H> {
     fn is_awaited(&self) -> bool {
         false
     }

@@ -29,7 +29,7 @@ use core::sync::atomic::Ordering::Relaxed;
 /// Evidence that the world is stopped: no P runs until it is given to [`Sched::start_the_world`].
 #[must_use = "a world that is stopped has to be started"]
 #[derive(Debug)]
-pub struct Stopped {
+pub struct StoppedWorld {
     /// The M whose G stopped it, and the P it had.
     away: Option<(MId, PId)>,
     unspent: Unspent,
@@ -47,17 +47,17 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// the same come after, in order. A G that runs is waited for until it yields, ends, or enters a system call.
     ///
     /// Not from inside a world that the caller has stopped: it would wait for itself.
-    pub fn stop_the_world(self: &Arc<Self>, worker: Option<Worker>) -> Stopped {
+    pub fn stop_the_world(self: &Arc<Self>, worker: Option<Worker>) -> StoppedWorld {
         let (away, own) = worker.map(Worker::take_apart).map(|(m, p)| ((m, p.id()), p)).unzip();
         let (stopper, own) = self.queue_up(own, None);
         stw::stop::<H>(own, &stopper);
         self.observer.event(Event::Stopped);
-        Stopped { away, unspent: Unspent::new("world: a stopped world was never started") }
+        StoppedWorld { away, unspent: Unspent::new("world: a stopped world was never started") }
     }
 
     /// The world goes on: Ps that have work are run, the others idle. `Some`, if it was stopped by a G: its M has to
     /// come back as from a system call.
-    pub fn start_the_world(self: &Arc<Self>, stopped: Stopped) -> Option<Away> {
+    pub fn start_the_world(self: &Arc<Self>, stopped: StoppedWorld) -> Option<Away> {
         stopped.unspent.spend();
         let busy = self.central(|c| {
             let ps = c.world.resume();
@@ -80,7 +80,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     ///
     /// # Errors
     /// If there is no place for so many, or it is none.
-    pub fn procresize(self: &Arc<Self>, _stopped: &mut Stopped, procs: usize) -> Result<usize, ConfigError> {
+    pub fn procresize(self: &Arc<Self>, _stopped: &mut StoppedWorld, procs: usize) -> Result<usize, ConfigError> {
         let capacity = self.config.capacity();
         if !(1..=capacity).contains(&procs) {
             return Err(ConfigError::NoRoom { procs, capacity });
@@ -205,4 +205,4 @@ impl<H: Host, O: Observer> safepoint::Neighbours for Stopper<'_, H, O> {
     }
 }
 
-static_assertions::assert_not_impl_any!(Stopped: Copy, Clone);
+static_assertions::assert_not_impl_any!(StoppedWorld: Copy, Clone);

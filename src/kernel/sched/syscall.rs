@@ -224,12 +224,6 @@ impl<H: Host, O: Observer> Sched<H, O> {
         self.exited(m);
     }
 
-    /// Finds somebody else for `p`.
-    pub(in crate::kernel) fn handoffp(self: &Arc<Self>, p: OwnedP) {
-        self.attend(&p);
-        handoff::handoffp(p, self.config.order.sources(), self);
-    }
-
     /// `worker` has found the ticket of M `bound`: gives it its P, and rests. Go: `startlockedm`.
     pub(in crate::kernel) fn startlockedm(self: &Arc<Self>, worker: Worker, bound: MId) -> Option<Worker> {
         let (m, p) = worker.take_apart();

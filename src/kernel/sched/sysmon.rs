@@ -13,7 +13,7 @@
 
 use crate::host::{Host, Nanos, Parker, SpawnError};
 use crate::kernel::protocol::stw::wanted::Want;
-use crate::kernel::protocol::sysmon::{Around, Observed, Pace, Seen, Verdict};
+use crate::kernel::protocol::sysmon::{Around, Observed, Pace, SysmonTick, Verdict};
 use crate::kernel::sched::Sched;
 use crate::kernel::sched::central::{Central, Monitor};
 use crate::kernel::sched::observer::{Event, Observer};
@@ -25,13 +25,13 @@ use core::sync::atomic::Ordering::Relaxed;
 
 /// What the monitor remembers from tick to tick.
 #[derive(Debug)]
-pub struct Watch {
-    seen: Box<[Seen]>,
+pub struct SysmonTicks {
+    seen: Box<[SysmonTick]>,
     pace: Pace,
 }
 
 /// What there is to do before the next tick.
-enum Nap {
+enum Doze {
     /// Look, and nap.
     None,
     /// Nothing can be seen before somebody wakes the monitor, or so much time has passed.
@@ -56,8 +56,8 @@ impl<H: Host, O: Observer> Sched<H, O> {
     }
 
     /// What the monitor remembers at first.
-    pub fn watch(&self) -> Watch {
-        Watch { seen: (0..self.config.capacity()).map(|_| Seen::default()).collect(), pace: Pace::new() }
+    pub fn watch(&self) -> SysmonTicks {
+        SysmonTicks { seen: (0..self.config.capacity()).map(|_| SysmonTick::default()).collect(), pace: Pace::new() }
     }
 
     /// The monitor's life. Go: `sysmon`.
@@ -67,10 +67,10 @@ impl<H: Host, O: Observer> Sched<H, O> {
             self.monitor.park_timeout(watch.pace.delay_for(self.config.slice));
             loop {
                 match self.central(|c| self.doze(c, &mut watch.pace)) {
-                    Nap::None => break,
-                    Nap::Deep(None) => self.monitor.park(),
-                    Nap::Deep(Some(nanos)) => self.monitor.park_timeout(nanos),
-                    Nap::End => return,
+                    Doze::None => break,
+                    Doze::Deep(None) => self.monitor.park(),
+                    Doze::Deep(Some(nanos)) => self.monitor.park_timeout(nanos),
+                    Doze::End => return,
                 }
                 watch.pace = Pace::new();
             }
@@ -79,22 +79,22 @@ impl<H: Host, O: Observer> Sched<H, O> {
     }
 
     /// How long may the monitor sleep? Under the lock.
-    fn doze(&self, c: &mut Central<H>, pace: &mut Pace) -> Nap {
+    fn doze(&self, c: &mut Central<H>, pace: &mut Pace) -> Doze {
         let now = H::now();
         self.end_old_ms(c, now);
         c.monitor = Monitor::Awake;
         if c.closed && c.alive == 0 {
             c.monitor = Monitor::Absent;
             c.calls.closer();
-            return Nap::End;
+            return Doze::End;
         }
         let is_quiet = c.idle_ps.len() == self.procs() && !c.must_retry || c.world.is_stopped();
         if !pace.may_sleep(is_quiet) {
-            return Nap::None;
+            return Doze::None;
         }
         c.monitor = Monitor::Asleep;
         let ends = c.sleeping.next_to_end().and_then(|since| since.checked_add(self.config.keep_alive));
-        Nap::Deep(ends.map(|at| at.saturating_sub(now).max(1)))
+        Doze::Deep(ends.map(|at| at.saturating_sub(now).max(1)))
     }
 
     /// Ms that have slept for long end. Under the lock.
@@ -102,13 +102,13 @@ impl<H: Host, O: Observer> Sched<H, O> {
         let Some(before) = now.checked_sub(self.config.keep_alive) else { return };
         while let Some(m) = c.sleeping.get_older(before) {
             self.observer.event(Event::Woken { m });
-            c.calls.nextp(m, NextP::Exit);
+            c.calls.wake_with(m, NextP::Exit);
         }
     }
 
     /// Looks at every P once, and does what is to be done. Returns whether it took a P out of a system call. Called by
     /// the monitor; an embedder without one may call it now and then. Go: `retake`.
-    pub fn tick(self: &Arc<Self>, watch: &mut Watch, now: Nanos) -> bool {
+    pub fn tick(self: &Arc<Self>, watch: &mut SysmonTicks, now: Nanos) -> bool {
         self.sources.iter().for_each(|source| source.tick(now));
         self.sysmon_netpoll(now);
         let around = Around {
@@ -123,7 +123,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
         }
         watch.pace.after(retook);
         // Each is asked, not only up to the first: what is news at this tick is none at the next.
-        if watch.seen.iter_mut().take(self.procs()).map(Seen::is_news).filter(|&news| news).count() > 0 {
+        if watch.seen.iter_mut().take(self.procs()).map(SysmonTick::is_news).filter(|&news| news).count() > 0 {
             watch.pace.hurry();
         }
         if self.central(|c| core::mem::take(&mut c.must_retry)) {
@@ -146,7 +146,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
         }
     }
 
-    fn look_at(self: &Arc<Self>, p: PId, seen: &mut Seen, around: Around) -> bool {
+    fn look_at(self: &Arc<Self>, p: PId, seen: &mut SysmonTick, around: Around) -> bool {
         if self.idle_mask.is_idle(p) {
             return false;
         }

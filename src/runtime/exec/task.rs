@@ -13,7 +13,7 @@ use crate::kernel::protocol::stw::safepoint::SafepointFn;
 use crate::kernel::protocol::syscall::{Away, Way};
 use crate::kernel::sched::config::{Config, ConfigError};
 use crate::kernel::sched::snapshot::{DetailedSnapshot, Snapshot};
-use crate::kernel::sched::stw::Stopped;
+use crate::kernel::sched::stw::StoppedWorld;
 use crate::kernel::sched::{Closed, Sched};
 use crate::kernel::types::g::G;
 use crate::kernel::types::m::MId;
@@ -242,18 +242,18 @@ impl Tasks {
     }
 
     /// Stops the world, from a thread that has no P of it.
-    pub(in crate::runtime) fn stop(&self) -> Stopped {
+    pub(in crate::runtime) fn stop(&self) -> StoppedWorld {
         self.check_thread();
         self.0.stop_the_world(None)
     }
 
     /// Starts it again. `Some`: one of its tasks had stopped it.
-    pub(in crate::runtime) fn start_again(&self, stopped: Stopped) -> Option<InSyscall> {
+    pub(in crate::runtime) fn start_again(&self, stopped: StoppedWorld) -> Option<InSyscall> {
         self.0.start_the_world(stopped).map(|away| InSyscall { tasks: self.clone(), away })
     }
 
     /// How many Ps there shall be.
-    pub(in crate::runtime) fn set_procs(&self, stopped: &mut Stopped, procs: usize) -> Result<usize, ConfigError> {
+    pub(in crate::runtime) fn set_procs(&self, stopped: &mut StoppedWorld, procs: usize) -> Result<usize, ConfigError> {
         self.0.procresize(stopped, procs)
     }
 
@@ -400,7 +400,7 @@ impl CurrentWorker {
     }
 
     /// Stops the world.
-    pub(in crate::runtime) fn stop(self) -> Stopped {
+    pub(in crate::runtime) fn stop(self) -> StoppedWorld {
         let CurrentWorker { tasks, worker } = self;
         tasks.0.stop_the_world(Some(worker))
     }

@@ -8,7 +8,7 @@ use spinpark::host::Lock;
 use spinpark::kernel::protocol::handoff;
 use spinpark::kernel::protocol::sources::Source;
 use spinpark::kernel::protocol::spinning::{self, Spinning};
-use spinpark::kernel::protocol::stw::World;
+use spinpark::kernel::protocol::stw::WorldState;
 use spinpark::kernel::protocol::stw::wanted::{Want, Wanted};
 use spinpark::kernel::types::m::SpinningToken;
 use spinpark::kernel::types::p::{OwnedP, PId};
@@ -39,7 +39,7 @@ pub struct Tiny<H: ModelHost, D: Handing> {
 /// What is under the lock.
 pub struct Central<H: ModelHost> {
     /// Does it stop?
-    pub world: World<H>,
+    pub world: WorldState<H>,
     /// The idle Ps.
     pub idle: Vec<PId>,
 }
@@ -159,7 +159,7 @@ impl<H: ModelHost, D: Handing> Tiny<H, D> {
             global: Atomic::new(0),
             npidle: Atomic::new(idle.len() as u64),
             wanted: Wanted::new(),
-            central: H::Lock::new(Central { world: World::new(procs), idle: idle.to_vec() }),
+            central: H::Lock::new(Central { world: WorldState::new(procs), idle: idle.to_vec() }),
             story: Mutex::default(),
             handing: PhantomData,
         })

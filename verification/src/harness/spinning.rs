@@ -247,7 +247,7 @@ impl<H: ModelHost, D: Dance> Tiny<H, D, Rings<H>> {
     }
 
     /// An M with a P, `token` or not, has found nothing: idles the P, unless there is a reason not to, and looks again
-    /// if it was spinning. As `idle` and `stop` in src/kernel/sched/neighbours.rs.
+    /// if it was spinning. As `idle` and `stop` in src/kernel/sched/find.rs.
     pub fn idle(&self, token: Option<SpinningToken>) -> Idled {
         let kept = self.idle_ps.with(|idle| {
             if self.queues.take_global() {

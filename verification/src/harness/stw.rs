@@ -9,7 +9,7 @@ use crate::hosts::model_host::{Cell, ModelHost};
 use crate::mutation::mutant;
 use spinpark::atomic::Atomic;
 use spinpark::host::{Host, Lock, Parker};
-use spinpark::kernel::protocol::stw::World;
+use spinpark::kernel::protocol::stw::WorldState;
 use spinpark::kernel::protocol::stw::resize;
 use spinpark::kernel::protocol::stw::safepoint::Safepoint;
 use spinpark::kernel::protocol::stw::wanted::{Want, Wanted};
@@ -50,7 +50,7 @@ pub struct Tiny<H: ModelHost> {
 
 /// Under the lock.
 pub(super) struct Central<H: Host> {
-    pub(super) world: World<H>,
+    pub(super) world: WorldState<H>,
     pub(super) safepoint: Option<Safepoint<H>>,
     pub(super) idle: Vec<OwnedP>,
     /// How often a stopper was woken.
@@ -88,7 +88,7 @@ impl<H: ModelHost> Tiny<H> {
             words: (0..capacity).map(|p| SyscallWord::new(PId(p))).collect(),
             wanted: Wanted::new(),
             lock: H::Lock::new(Central {
-                world: World::new(procs as usize),
+                world: WorldState::new(procs as usize),
                 safepoint: None,
                 idle: (procs - idle..procs).map(|p| OwnedP::forge(PId(p))).collect(),
                 wakes: 0,

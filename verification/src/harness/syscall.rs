@@ -6,7 +6,7 @@ use crate::hosts::wrap::trace::main_plays;
 use crate::mutation::mutant;
 use crate::mutation::variants::syscall::Crossing;
 use spinpark::host::{Lock, Parker};
-use spinpark::kernel::protocol::stw::World;
+use spinpark::kernel::protocol::stw::WorldState;
 use spinpark::kernel::protocol::stw::wanted::{Want, Wanted};
 use spinpark::kernel::protocol::syscall::{self, Away, Neighbours, SyscallStatus, SyscallWord, Way};
 use spinpark::kernel::types::g::G;
@@ -33,7 +33,7 @@ pub struct Tiny<H: ModelHost, C: Crossing> {
 
 /// Under the lock.
 pub struct Central<H: ModelHost> {
-    world: World<H>,
+    world: WorldState<H>,
     idle: Vec<PId>,
     queued: VecDeque<G>,
     /// How each P that is held for a stop came there.
@@ -102,7 +102,7 @@ impl<H: ModelHost, C: Crossing> Tiny<H, C> {
             used: [Cell::new(0), Cell::new(0)],
             wanted: Wanted::new(),
             central: H::Lock::new(Central {
-                world: World::new(procs),
+                world: WorldState::new(procs),
                 idle: Vec::new(),
                 queued: VecDeque::new(),
                 held: Vec::new(),

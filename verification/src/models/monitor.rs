@@ -17,7 +17,7 @@ use spinpark::kernel::protocol::stw::safepoint::SafepointFn;
 use spinpark::kernel::protocol::syscall::Away;
 use spinpark::kernel::protocol::sysmon::{CALM, LONGEST, PATIENCE, QUIET, SHORTEST, SLICE, SOON};
 use spinpark::kernel::sched::config::Config;
-use spinpark::kernel::sched::stw::Stopped;
+use spinpark::kernel::sched::stw::StoppedWorld;
 use spinpark::kernel::types::p::PId;
 use std::cell::RefCell;
 use std::ops::ControlFlow::{Break, Continue};
@@ -167,7 +167,7 @@ struct Cast {
     sched: S,
     runs: Option<Worker>,
     away: Option<Away>,
-    stopped: Option<Stopped>,
+    stopped: Option<StoppedWorld>,
 }
 
 impl Cast {

@@ -8,7 +8,7 @@ use crate::model::{Model, sc};
 use spinpark::host::Nanos;
 use spinpark::kernel::protocol::sysmon::Verdict::{Leave, Preempt, Retake};
 use spinpark::kernel::protocol::sysmon::{
-    Around, CALM, LONGEST, Observed, PATIENCE, Pace, QUIET, SHORTEST, SLICE, SOON, Seen, Verdict,
+    Around, CALM, LONGEST, Observed, PATIENCE, Pace, QUIET, SHORTEST, SLICE, SOON, SysmonTick, Verdict,
 };
 use std::collections::BTreeSet;
 
@@ -36,7 +36,7 @@ impl Flags {
     }
 }
 
-fn look(seen: &mut Seen, look: Look, flags: Flags) -> Verdict {
+fn look(seen: &mut SysmonTick, look: Look, flags: Flags) -> Verdict {
     let Look { now, dispatches, syscall } = look;
     let Flags { has_work, somebody_looks, is_wanted } = flags;
     seen.verdict(Observed { dispatches, syscall, has_work }, Around { now, somebody_looks, is_wanted, slice: SLICE })
@@ -70,7 +70,7 @@ fn any_look<H: ModelHost>(before: Option<&Look>, after: &[Nanos], calls: &[Optio
 }
 
 fn three_looks<H: ModelHost>() -> String {
-    let (mut seen, mut looks) = (Seen::default(), Vec::new());
+    let (mut seen, mut looks) = (SysmonTick::default(), Vec::new());
     let mut said = BTreeSet::new();
     for _ in 0..3 {
         looks.push(any_look::<H>(looks.last(), &[0, 1, SLICE - 1, SLICE], &[None, Some(0), Some(1)]));
@@ -90,7 +90,7 @@ fn three_looks<H: ModelHost>() -> String {
 }
 
 fn four_looks<H: ModelHost>() -> String {
-    let (mut seen, mut looks) = (Seen::default(), Vec::new());
+    let (mut seen, mut looks) = (SysmonTick::default(), Vec::new());
     let (mut asked, mut news) = (None, Vec::new());
     for _ in 0..4 {
         looks.push(any_look::<H>(looks.last(), &[0, SLICE], &[None, Some(0)]));

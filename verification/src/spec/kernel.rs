@@ -8,7 +8,7 @@ use spinpark::host::Host;
 use spinpark::kernel::protocol::find::Worker;
 use spinpark::kernel::protocol::work_source::Waker;
 use spinpark::kernel::sched::Sched;
-use spinpark::kernel::sched::sysmon::Watch;
+use spinpark::kernel::sched::sysmon::SysmonTicks;
 use spinpark::kernel::types::m::MId;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub struct Kernel {
     stage: ModelHost,
     witness: Witness,
     waker: Waker,
-    watch: Watch,
+    watch: SysmonTicks,
     asleep: BTreeMap<Who, usize>,
     next_g: u64,
     ms: usize,

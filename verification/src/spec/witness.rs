@@ -8,7 +8,7 @@ use spinpark::kernel::protocol::stw::safepoint::SafepointFn;
 use spinpark::kernel::protocol::syscall::Away;
 use spinpark::kernel::protocol::work_source::{Waker, WorkSource};
 use spinpark::kernel::sched::observer::{Event, Observer};
-use spinpark::kernel::sched::stw::Stopped;
+use spinpark::kernel::sched::stw::StoppedWorld;
 use spinpark::kernel::types::g::G;
 use spinpark::kernel::types::p::PId;
 use std::collections::{BTreeMap, VecDeque};
@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(super) enum Role {
     Runs(Worker, G),
     Away(Away, G),
-    HasStopped(Stopped, Option<G>),
+    HasStopped(StoppedWorld, Option<G>),
 }
 
 /// What happens, and who has what in hand. Uncontended: one moves at a time.

@@ -3,7 +3,7 @@
 //! Go: `stopTheWorld`, `stopTheWorldWithSema`, `startTheWorldWithSema`, `worldsema`, `gcstopm`.
 //!
 //! **After [`stop`] returns, no P runs: the stopper holds every one, each counted once**, because each is a value in
-//! one list. Until [`World::resume`] nobody else gets one.
+//! one list. Until [`WorldState::resume`] nobody else gets one.
 //!
 //! | a stopper, in [`stop`]                          | an M with a P                                          |
 //! |-------------------------------------------------|--------------------------------------------------------|
@@ -32,7 +32,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// The state of the world. Lives inside the scheduler's lock.
-pub struct World<H: Host> {
+pub struct WorldState<H: Host> {
     procs: usize,
     held: Vec<OwnedP>,
     is_stopping: bool,
@@ -40,10 +40,10 @@ pub struct World<H: Host> {
     line: VecDeque<Arc<H::Parker>>,
 }
 
-impl<H: Host> World<H> {
+impl<H: Host> WorldState<H> {
     /// It runs, with `procs` Ps.
     pub fn new(procs: usize) -> Self {
-        World { procs, held: Vec::new(), is_stopping: false, line: VecDeque::new() }
+        WorldState { procs, held: Vec::new(), is_stopping: false, line: VecDeque::new() }
     }
 
     /// Stands in line. May the caller stop the world at once?
@@ -110,7 +110,7 @@ impl<H: Host> World<H> {
     }
 }
 
-impl<H: Host> Drop for World<H> {
+impl<H: Host> Drop for WorldState<H> {
     /// The end of the scheduler: the Ps end with it.
     fn drop(&mut self) {
         for p in self.held.drain(..) {

@@ -42,7 +42,7 @@ pub trait Handing: Send + Sync + Sized + 'static {
     ) {
         handoff::handoffp(p, sources, others);
     }
-    /// See [`settle`](Neighbours::settle), in src/kernel/sched/neighbours.rs.
+    /// See [`settle`](Neighbours::settle), in src/kernel/sched/handoff.rs.
     fn settle<H: Host, W: FnOnce() -> bool>(ask: Ask<'_, H, W>) -> Fate {
         if ask.is_stopping {
             return Fate::Held;

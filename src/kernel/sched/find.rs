@@ -1,21 +1,21 @@
-//! What each room asks of the others, answered with the real structures. One `impl` a room; it decides nothing itself.
+//! The scheduler's side of finding work: what each source gives, theft, and idling a P.
+//!
+//! Go: `findRunnable`, `stealWork`, `globrunqget`, `execute`, `pidleput`.
+//!
+//! **A G that is found is dispatched once**: counted in its P's `turn`, and reported, before it runs.
 //!
 //! Checked by: verification/src/models/{lists,sched,whole}.rs, verification/tests/stress.rs
 
-use crate::host::{Host, SpawnError};
+use crate::host::Host;
 use crate::kernel::protocol::find::{self, Idled, Worker};
-use crate::kernel::protocol::handoff;
 use crate::kernel::protocol::random_order::random_order;
 use crate::kernel::protocol::sources::Source;
-use crate::kernel::protocol::spinning;
-use crate::kernel::protocol::threads::{self, Available};
 use crate::kernel::sched::Sched;
 use crate::kernel::sched::central::Central;
 use crate::kernel::sched::observer::{Event, Observer};
 use crate::kernel::types::g::G;
 use crate::kernel::types::m::{MId, NextP, SpinningToken};
-use crate::kernel::types::p::{OwnedP, PId, Turn};
-use alloc::format;
+use crate::kernel::types::p::{PId, Turn};
 use alloc::sync::Arc;
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -103,167 +103,6 @@ impl<H: Host, O: Observer> Sched<H, O> {
         let mut turn = proc.turn.load(Relaxed);
         count(&mut turn);
         proc.begin_slice(turn);
-    }
-
-    /// `m` got a P, and is to look for work if it is counted.
-    fn notify_called(&self, m: MId, token: &Option<SpinningToken>) {
-        if token.is_some() {
-            self.observer.event(Event::Called { m });
-        }
-    }
-
-    /// `m`, which had none, has this P, and is to look for work if it is counted.
-    pub(in crate::kernel) fn notify_got(&self, m: MId, p: &OwnedP, token: &Option<SpinningToken>) {
-        self.observer.event(Event::Got { m, p: p.id() });
-        self.notify_called(m, token);
-    }
-
-    /// Is there work in `source`, for who would run `p`, or for whoever?
-    fn has_any(&self, source: Source, p: Option<PId>) -> bool {
-        match (source, p) {
-            (Source::GlobalTurn | Source::Global, _) => self.global_len.peek() > 0,
-            (Source::Local, Some(p)) => !self.proc(p).queue.is_empty(),
-            (Source::Local, None) => false,
-            (Source::Extra, _) => self.sources.iter().any(|source| source.has_work()),
-            (Source::Steal, Some(_)) => false,
-            // A number of Ps that is out of date does no harm: a P that has ended has no G, and who fills the ring of a
-            // new one had to see that it is there.
-            (Source::Steal, None) => self.ps.iter().take(self.procs()).any(|p| !p.queue.is_empty()),
-        }
-    }
-}
-
-impl<H: Host, O: Observer> spinning::Neighbours for Arc<Sched<H, O>> {
-    type IdleP = OwnedP;
-
-    fn any_work(&self) -> bool {
-        // Each order begins with the global queue: `share`.
-        self.config.order.sources().iter().any(|&source| self.has_any(source, None))
-    }
-
-    fn needs_spinning_m(&self) -> bool {
-        self.any_work() || self.netpoll.is_missing(self)
-    }
-
-    fn pidleget(&self, or_else: impl FnOnce()) -> Option<OwnedP> {
-        self.central(|c| {
-            let p = if c.closed { None } else { Sched::pidleget(self, c) };
-            if p.is_none() {
-                or_else();
-            }
-            p
-        })
-    }
-
-    fn startm(&self, p: OwnedP, token: SpinningToken) {
-        threads::startm(NextP::Run { p, token: Some(token) }, &self.ms, self);
-    }
-}
-
-impl<H: Host, O: Observer> threads::Neighbours<H> for Arc<Sched<H, O>> {
-    fn mget(&self) -> Available {
-        self.central(|c| match c.sleeping.get() {
-            Some(m) => {
-                self.observer.event(Event::Woken { m });
-                Available::Sleeping(m)
-            }
-            None if c.closed => Available::None,
-            None => self.reserve(c).map_or(Available::None, Available::New),
-        })
-    }
-
-    fn mput(&self, m: MId) -> Option<NextP> {
-        self.central(|c| {
-            let instead = self.instead_of_sleep(c);
-            if instead.is_some() {
-                return instead;
-            }
-            c.sleeping.put(m, H::now());
-            self.observer.event(Event::Slept { m, sleeping: c.sleeping.len(), alive: c.alive });
-            self.checkdead(c);
-            None
-        })
-    }
-
-    fn newm(&self, m: MId) -> Result<(), SpawnError> {
-        self.observer.event(Event::Starting { m });
-        let sched = Arc::clone(self);
-        H::spawn(&format!("spinpark-m{}", m.0), move || {
-            if let Some(NextP::Run { p, token }) = sched.ms[m.index()].take_nextp() {
-                sched.notify_got(m, &p, &token);
-                (sched.life)(&sched, Worker { m, p, token });
-            }
-        })
-    }
-
-    fn refused(&self, nextp: NextP, m: Option<MId>) -> Option<(MId, NextP)> {
-        self.central(|c| {
-            let late = c.sleeping.get();
-            let kept = match (late, nextp) {
-                (Some(sleeper), nextp) => {
-                    self.observer.event(Event::Woken { m: sleeper });
-                    Some((sleeper, nextp))
-                }
-                (None, NextP::Exit) => None,
-                (None, NextP::Run { p, token }) => {
-                    self.observer.event(Event::Refused);
-                    c.refused += 1;
-                    c.must_retry = true;
-                    // An idle P has nothing to steal: what it holds goes to where the others look.
-                    c.global.put_batch(self.proc(p.id()).queue.drain(), &self.global_len);
-                    self.releasep(c, p, true);
-                    // `request`: in this order, as in `wakep`.
-                    token.into_iter().for_each(|token| self.spinning.give_up(token));
-                    self.spinning.set_needspinning();
-                    self.rouse_monitor(c);
-                    if m.is_none() && self.may_start(c) && !c.closed {
-                        // Another M has ended since we asked for one, and perhaps trusts us to look: now there is one.
-                        c.calls.wakep();
-                    }
-                    // Who waits in the poller is an M that can be had: it sees the request before it waits again.
-                    c.calls.poller();
-                    None
-                }
-            };
-            if let Some(m) = m {
-                self.free_m(c, m);
-                self.end_m(c);
-            }
-            kept
-        })
-    }
-}
-
-impl<H: Host, O: Observer> handoff::Neighbours for Arc<Sched<H, O>> {
-    fn has_work(&self, p: &OwnedP, source: Source) -> bool {
-        !self.wanted.any() && self.has_any(source, Some(p.id()))
-    }
-
-    fn settle(&self, p: OwnedP) -> Option<(OwnedP, Option<SpinningToken>)> {
-        self.central(|c| {
-            let queue = &self.proc(p.id()).queue;
-            if c.closed {
-                c.global.put_batch(queue.drain(), &self.global_len);
-            } else if !c.world.is_stopping() {
-                let has_any = |&source: &Source| self.has_any(source, Some(p.id()));
-                if self.config.order.sources().iter().any(has_any) {
-                    return Some((p, None));
-                }
-                if let Some(token) = self.spinning.must_recheck(!c.idle_ps.is_empty()) {
-                    return Some((p, Some(token)));
-                }
-                // The caller's M does not sleep: somebody else has to wait in the poller.
-                if self.netpoll.is_missing(self) {
-                    return Some((p, None));
-                }
-            }
-            self.releasep(c, p, false);
-            None
-        })
-    }
-
-    fn startm(&self, p: OwnedP, token: Option<SpinningToken>) {
-        threads::startm(NextP::Run { p, token }, &self.ms, self);
     }
 }
 
