@@ -5,12 +5,18 @@ use crate::kernel::protocol::sources::SearchOrder;
 use crate::kernel::sched::config::{Config, ConfigError};
 use crate::kernel::sched::observer::Observer;
 use crate::runtime::exec::goroutine::stack::Stacks;
+use crate::runtime::exec::mloop::mstart;
+use crate::runtime::exec::platform::Platform;
 use crate::runtime::exec::preempt::DetachedTasks;
-use crate::runtime::exec::registry::RuntimeId;
-use crate::runtime::exec::task::Tasks;
+use crate::runtime::exec::saved::new_thread_state;
+use crate::runtime::exec::sources::sources;
+use crate::runtime::exec::task::Scheduler;
+use crate::runtime::host::cores::Cores;
+use crate::runtime::host::sim::{self, Sim};
 use crate::runtime::host::thread_config::{Plan, ThreadConfig};
-use crate::runtime::host::{cpus, signal, sim};
-use crate::runtime::observe::metrics::Meter;
+use crate::runtime::host::{cpus, signal};
+use crate::runtime::id::RuntimeId;
+use crate::runtime::observe::meter::Meter;
 use crate::runtime::observe::trace::Recorder;
 use crate::runtime::observe::watch::Watchers;
 use crate::runtime::shared::{Parts, Shared};
@@ -379,24 +385,22 @@ impl Builder {
         }
         // Checked before anything is made from it.
         config.check().map_err(BuildError::Config)?;
-        let machine = sim::machine_for(self.seed).ok_or(BuildError::Nested)?;
-        let built = self.build_on(machine, config, trace_every);
-        if built.is_err() && machine.is_any() {
-            sim::abandon();
+        let machine = sim::machine_for(self.seed, new_thread_state).ok_or(BuildError::Nested)?;
+        match machine.is_any() {
+            false => self.build_on::<Cores>(machine, config, trace_every),
+            true => self.build_on::<Sim>(machine, config, None).inspect_err(|_| sim::abandon()),
         }
-        built
     }
 
-    fn build_on(
+    fn build_on<H: Platform>(
         self,
         machine: sim::Number,
         config: Config,
         trace_every: Option<Duration>,
     ) -> Result<Runtime, BuildError> {
-        let is_simulated = machine.is_any();
         let runtime_id = RuntimeId::new();
         signal::listen();
-        let preempts = self.preempts && !is_simulated && config.max_detached > 0;
+        let preempts = self.preempts && !H::IS_SIMULATED && config.max_detached > 0;
         if preempts && !signal::is_heard() {
             return Err(BuildError::SignalReplaced);
         }
@@ -406,16 +410,27 @@ impl Builder {
             runtime_id,
             machine,
             detects_deadlock: self.detects_deadlock,
-            meter: Meter::new(config.capacity(), self.is_timed),
-            thread_config: ThreadConfig::new(self.plan, is_simulated),
+            meter: Meter::new(config.capacity(), self.is_timed, H::now),
+            thread_config: ThreadConfig::new(self.plan),
             stacks,
             detached_tasks: DetachedTasks::new(config.capacity(), preempts),
             watch: self.watchers.open(runtime_id, &config)?,
         };
         let shared = Shared::new(parts).map_err(|error| BuildError::Poller(error.raw_os_error()))?;
-        let trace_every = trace_every.filter(|_| !is_simulated);
-        let tasks = Tasks::new(config, shared).map_err(BuildError::Config)?;
-        let start_trace = |every| tasks.shared().printer.start(&tasks, every);
+        let sources = sources::<H>(&shared);
+        let tasks = H::tasks(Scheduler::new(config, shared, mstart::<H>, sources).map_err(BuildError::Config)?);
+        runtime_id.open(&tasks);
+        if H::IS_SIMULATED {
+            sim::belongs_to(move || {
+                if let Some(tasks) = runtime_id.find() {
+                    tasks.shared().timers.look_again();
+                }
+            });
+        }
+        let start_trace = |every| {
+            tasks.shared().thread_config.announce();
+            tasks.shared().printer.start(every, move || runtime_id.find().map(|tasks| tasks.schedtrace()))
+        };
         if let Err(error) = tasks.start().and_then(|()| trace_every.map_or(Ok(()), start_trace)) {
             drop(tasks.close());
             return Err(BuildError::Spawn(error));

@@ -49,8 +49,11 @@ mod builder;
 mod compat;
 pub mod deterministic;
 mod env;
+mod events;
 mod exec;
+mod guarded;
 mod host;
+mod id;
 mod io;
 mod observe;
 mod shared;
@@ -64,16 +67,20 @@ pub use builder::{BuildError, Builder};
 #[cfg(feature = "hyper")]
 pub use compat::hyper;
 pub use exec::blocking::{NoThread, blocking, syscall, try_blocking};
+pub use exec::checkpoint::checkpoint;
 pub use exec::entered::EnterGuard;
 pub use exec::goroutine::Wait;
 pub use exec::goroutine::wait_io::Blocking;
-pub use exec::join::{JoinError, JoinHandle, Panic};
+pub use exec::join::{JoinError, JoinHandle};
 pub use exec::local_set::LocalSet;
+pub use exec::not_in_runtime::NotInRuntime;
+pub use exec::outcome::Panic;
+pub use exec::spawn::{go, spawn, try_go, try_spawn};
 pub use exec::thread_lock::{ThreadLock, lock_thread};
 pub use exec::wait_graph::{Deadlock, WaitingTask};
-pub use exec::worker::{NotInRuntime, checkpoint, go, spawn, try_go, try_spawn};
 pub use exec::yielding::{YieldNow, yield_now};
-pub use host::cores::{Cores, FutexParker};
+pub use host::cores::Cores;
+pub use host::futex::FutexParker;
 pub use io::{fs, net};
 pub use observe::histogram::Histogram;
 pub use observe::metrics::{Metrics, PMetrics};
@@ -87,9 +94,11 @@ use crate::kernel::sched::snapshot::Snapshot;
 use core::fmt;
 use core::future::Future;
 use core::panic::Location;
-use exec::task::{Awaited, Task, Tasks};
-use exec::{block_on, worker};
-use observe::schedtrace;
+use exec::block_on;
+use exec::context::Context;
+use exec::spawn::ready;
+use exec::task::{Awaited, Task};
+use exec::tasks::Tasks;
 
 /// A scheduler with its threads.
 ///
@@ -296,7 +305,7 @@ impl Runtime {
 
     /// Is the caller one of its tasks, or runs a closure for it, or has stopped its world, so that it would wait for itself?
     fn is_own_task(&self) -> bool {
-        worker::is_part_of(self.handle.tasks.runtime_id())
+        Context::is_part_of(self.handle.tasks.runtime_id())
     }
 }
 
@@ -353,7 +362,7 @@ impl Handle {
     /// # Errors
     /// [`NotInRuntime`] if it is inside of none.
     pub fn try_current() -> Result<Handle, NotInRuntime> {
-        worker::around().map(|tasks| Handle { tasks }).ok_or(NotInRuntime)
+        Context::around().map(|tasks| Handle { tasks }).ok_or(NotInRuntime)
     }
 
     /// Until the guard is dropped, the code of this thread is inside of this runtime. See [`Runtime::enter`].
@@ -370,7 +379,7 @@ impl Handle {
     /// What the runtime looks like now, in one line. See [`Runtime::schedtrace`].
     #[must_use]
     pub fn schedtrace(&self) -> String {
-        schedtrace::line(&self.tasks)
+        self.tasks.schedtrace()
     }
 
     /// Runs `f` as a goroutine; see [`go`]. From any thread. Go: `go f()`.
@@ -402,8 +411,8 @@ impl Handle {
 
     fn queue<T>(&self, task: Task, awaited: Awaited<T>) -> JoinHandle<T> {
         let runtime_id = self.tasks.runtime_id();
-        if worker::holds_p_of(runtime_id) {
-            worker::schedule(runtime_id, task, false);
+        if Context::holds_p_of(runtime_id) {
+            ready(runtime_id, task, false);
         } else {
             // Given back if closed: it is dropped, which its handle says.
             drop(self.tasks.submit(task));

@@ -5,9 +5,12 @@
 //!                  └─► sim: one thread plays all, by a seed; time is a number
 //! ```
 
+pub(super) mod cheaprand;
+pub(super) mod clock;
 pub(super) mod cores;
 pub(super) mod cpus;
 pub(super) mod foreign_threads;
+pub(super) mod futex;
 pub(super) mod signal;
 pub(super) mod sim;
 pub(super) mod template;

@@ -4,6 +4,7 @@
 //!   net ── registered ──► netpoll ── driver: epoll, or the crate polling ──► reactor: the last M waits here
 //! ```
 
+mod around;
 pub mod fs;
 pub mod net;
 pub(super) mod netpoll;

@@ -1,6 +1,7 @@
 //! Seeing what happens: numbers, traces, spans, one line. Nothing here decides anything.
 
 pub(super) mod histogram;
+pub(super) mod meter;
 pub(super) mod metrics;
 pub(super) mod sampling;
 pub(super) mod schedtrace;

@@ -1,7 +1,6 @@
 //! A line now and then about what the scheduler does. Go: `GODEBUG=schedtrace=1000`.
 
 use crate::host::SpawnError;
-use crate::runtime::exec::task::Tasks;
 use crate::runtime::host::foreign_threads::Known;
 use crate::runtime::host::thread_config;
 use core::time::Duration;
@@ -10,29 +9,27 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-/// The line.
-pub(in crate::runtime) fn line(tasks: &Tasks) -> String {
-    format!("SCHED {}ms: {}", tasks.shared().meter.uptime().as_millis(), tasks.schedtrace())
-}
-
 /// A thread that prints it, if somebody asked. The scheduler's own threads are not woken for it.
 #[derive(Default)]
 pub(in crate::runtime) struct Printer(Mutex<Option<(Sender<()>, JoinHandle<()>)>>);
 
 impl Printer {
-    /// Prints a line every so often.
-    pub(in crate::runtime) fn start(&self, tasks: &Tasks, every: Duration) -> Result<(), SpawnError> {
+    /// Prints what `line` gives every so often. `None`: the runtime is gone.
+    pub(in crate::runtime) fn start(
+        &self,
+        every: Duration,
+        line: impl Fn() -> Option<String> + Send + 'static,
+    ) -> Result<(), SpawnError> {
         let (end, is_over) = mpsc::channel();
-        let (runtime_id, known) = (tasks.runtime_id(), Known::new());
+        let known = Known::new();
         let body = move || {
             let _known = known;
             while is_over.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
-                let Some(tasks) = runtime_id.find() else { return };
-                // Without a place to write there is nobody to be told.
-                let _ = writeln!(io::stderr(), "{}", line(&tasks));
+                let Some(line) = line() else { return };
+                // Without a place to write there is nobody who could read of it.
+                let _ = writeln!(io::stderr(), "{line}");
             }
         };
-        tasks.shared().thread_config.announce();
         let thread = thread_config::Wanted::take("spinpark-schedtrace").builder().spawn(body);
         let thread = thread.map_err(|error| SpawnError { os_error: error.raw_os_error() })?;
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((end, thread));

@@ -9,18 +9,14 @@
 use crate::kernel::sched::config::Config;
 use crate::kernel::sched::observer::{Event, Observer};
 use crate::kernel::types::m::MId;
-use crate::kernel::types::p::PId;
 use crate::runtime::BuildError;
-use crate::runtime::exec::owned::guarded;
-use crate::runtime::exec::registry::RuntimeId;
-use crate::runtime::exec::worker;
+use crate::runtime::guarded::guarded;
+use crate::runtime::id::RuntimeId;
 use crate::runtime::observe::trace;
 use core::cell::Cell;
 use core::fmt;
-use core::panic::Location;
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicBool, AtomicUsize};
-use core::task::Waker;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -40,7 +36,7 @@ struct Run {
     /// What it waits for.
     why: Cell<&'static str>,
     /// Somebody is being told something.
-    is_telling: Cell<bool>,
+    is_reporting: Cell<bool>,
 }
 
 impl Run {
@@ -51,7 +47,7 @@ impl Run {
             drops_another: Cell::new(false),
             has_yielded: Cell::new(false),
             why: Cell::new(AWAIT),
-            is_telling: Cell::new(false),
+            is_reporting: Cell::new(false),
         }
     }
 }
@@ -72,14 +68,14 @@ impl Default for SavedThreadState {
 impl SavedThreadState {
     /// Exchanges it with what the thread knows that plays it.
     pub(in crate::runtime) fn swap(&self) {
-        let Run { is_on, me, drops_another, has_yielded, why, is_telling } = &self.0;
+        let Run { is_on, me, drops_another, has_yielded, why, is_reporting } = &self.0;
         RUN.with(|run| {
             run.is_on.swap(is_on);
             run.me.swap(me);
             run.drops_another.swap(drops_another);
             run.has_yielded.swap(has_yielded);
             run.why.swap(why);
-            run.is_telling.swap(is_telling);
+            run.is_reporting.swap(is_reporting);
         });
     }
 }
@@ -128,40 +124,40 @@ impl Watchers {
 
 /// Those who watch one runtime.
 pub(in crate::runtime) struct Watch {
-    seats: Vec<Seat>,
+    watchers: Vec<Watcher>,
     file: Option<Arc<trace::File>>,
 }
 
 /// One of them.
-struct Seat {
+struct Watcher {
     observer: Arc<dyn Observer>,
     /// It has panicked: it is told nothing more.
-    is_empty: AtomicBool,
+    has_panicked: AtomicBool,
 }
 
 impl Watch {
     /// `None`: nobody watches.
     fn new(observers: Vec<Arc<dyn Observer>>, file: Option<Arc<trace::File>>) -> Option<Box<Watch>> {
-        let seat = |observer| Seat { observer, is_empty: AtomicBool::new(false) };
+        let watcher = |observer| Watcher { observer, has_panicked: AtomicBool::new(false) };
         let to_file = file.clone().map(|file| file as Arc<dyn Observer>);
-        let seats: Vec<Seat> = observers.into_iter().chain(to_file).map(seat).collect();
-        if seats.is_empty() {
+        let watchers: Vec<Watcher> = observers.into_iter().chain(to_file).map(watcher).collect();
+        if watchers.is_empty() {
             return None;
         }
         // Relaxed: the runtime that is being built has no task yet.
         WATCHED.fetch_add(1, Relaxed);
-        Some(Box::new(Watch { seats, file }))
+        Some(Box::new(Watch { watchers, file }))
     }
 
     /// Something happened. What they bring about themselves while they are told something is not told.
     #[cold]
     #[inline(never)]
-    pub(in crate::runtime) fn tell(&self, event: Event<'_>) {
-        if RUN.with(|run| run.is_telling.replace(true)) {
+    pub(in crate::runtime) fn report(&self, event: Event<'_>) {
+        if RUN.with(|run| run.is_reporting.replace(true)) {
             return;
         }
-        self.seats.iter().for_each(|seat| seat.tell(event));
-        RUN.with(|run| run.is_telling.set(false));
+        self.watchers.iter().for_each(|watcher| watcher.report(event));
+        RUN.with(|run| run.is_reporting.set(false));
     }
 
     /// Nothing will be told any more: the file is ended.
@@ -180,10 +176,10 @@ impl Drop for Watch {
     }
 }
 
-impl Seat {
-    fn tell(&self, event: Event<'_>) {
+impl Watcher {
+    fn report(&self, event: Event<'_>) {
         // Relaxed: who panics in two threads at once is heard twice.
-        if self.is_empty.load(Relaxed) {
+        if self.has_panicked.load(Relaxed) {
             return;
         }
         let mut is_done = false;
@@ -193,7 +189,7 @@ impl Seat {
         });
         if !is_done {
             // Relaxed: as above.
-            self.is_empty.store(true, Relaxed);
+            self.has_panicked.store(true, Relaxed);
         }
     }
 }
@@ -266,55 +262,19 @@ pub(in crate::runtime) fn drop_another<T>(task: T) {
     RUN.with(|run| run.drops_another.set(false));
 }
 
-/// The task that this waker wakes was made, there.
+/// Has the task woken itself?
+pub(in crate::runtime) fn has_yielded() -> bool {
+    RUN.with(|run| run.has_yielded.get())
+}
+
+/// Is what is dropped another task than the one that this thread runs?
+pub(in crate::runtime) fn drops_another() -> bool {
+    RUN.with(|run| run.drops_another.get())
+}
+
+/// Is any runtime of this process watched?
 #[inline(always)]
-pub(in crate::runtime) fn created(
-    runtime_id: RuntimeId,
-    waker: impl FnOnce() -> Waker,
-    at: &'static Location<'static>,
-) {
+pub(in crate::runtime) fn is_any() -> bool {
     // Relaxed: whoever can make a task of a runtime has seen it made.
-    if WATCHED.load(Relaxed) > 0 {
-        tell_created(runtime_id, number(&waker()), at);
-    }
-}
-
-#[cold]
-fn tell_created(runtime_id: RuntimeId, g: u64, at: &'static Location<'static>) {
-    worker::with_runtime(runtime_id, |tasks| tasks.shared().tell(Event::Created { g, at }));
-}
-
-/// A task is about to wait; not if it is one that somebody runs elsewhere than its runtime would.
-#[cold]
-pub(in crate::runtime) fn waits(waker: &Waker) {
-    let yields = RUN.with(|run| run.has_yielded.get());
-    if !yields && worker::is_running(waker) {
-        let why = why();
-        tell_running(|m, p, g| Event::Waiting { m, p, g, why });
-    }
-}
-
-/// A task has ended.
-#[cold]
-pub(in crate::runtime) fn ended(waker: &Waker) {
-    if worker::is_running(waker) {
-        tell_running(|m, p, g| Event::Dead { m, p, g });
-    }
-}
-
-/// A task was dropped that has never waited: the one that this thread has taken, to do that.
-#[cold]
-pub(in crate::runtime) fn dropped() {
-    if !RUN.with(|run| run.drops_another.get()) {
-        tell_running(|m, p, g| Event::Dead { m, p, g });
-    }
-}
-
-fn tell_running(event: impl FnOnce(MId, Option<PId>, u64) -> Event<'static>) {
-    worker::with_running(|tasks, m, p, g| tasks.shared().tell(event(m, p, g)));
-}
-
-/// The number of the task that this waker wakes.
-fn number(waker: &Waker) -> u64 {
-    waker.data().expose_provenance() as u64
+    WATCHED.load(Relaxed) > 0
 }

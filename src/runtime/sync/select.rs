@@ -20,9 +20,8 @@
 //!
 //! Public for the macro [`select!`](crate::select); not for others.
 
-use crate::host::Host;
-use crate::runtime::Cores;
 use crate::runtime::exec::yielding::yield_p;
+use crate::runtime::host::clock;
 use crate::runtime::observe::watch;
 use crate::runtime::time::Sleep;
 use core::convert::Infallible;
@@ -469,7 +468,7 @@ impl Order {
         let mut cases = [0; Order::MOST];
         for n in 0..C::LEN {
             // The `n`th comes to one of the places up to its own; who was there comes to its own.
-            let at = if n == 0 { 0 } else { Cores::choose(n + 1) };
+            let at = if n == 0 { 0 } else { clock::choose(n + 1) };
             cases[n] = cases[at];
             cases[at] = n as u8;
         }

@@ -31,7 +31,7 @@ mod tests;
 pub(crate) use registered::Registered;
 pub(crate) use source::Socket;
 
-use crate::runtime::exec::owned::guarded;
+use crate::runtime::guarded::guarded;
 use core::fmt;
 use core::mem;
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
