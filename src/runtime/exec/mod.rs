@@ -27,6 +27,7 @@ pub(super) mod not_in_runtime;
 pub(super) mod outcome;
 pub(super) mod owned;
 pub(super) mod platform;
+pub(super) mod pollers;
 pub(super) mod preempt;
 pub(super) mod registry;
 pub(super) mod report;

@@ -9,8 +9,8 @@
 
 use crate::kernel::protocol::work_source::Poller;
 use crate::runtime::exec::context::OnHost;
+use crate::runtime::exec::pollers::{IdlePoller, SocketPoller};
 use crate::runtime::exec::registry;
-use crate::runtime::exec::sources::{IdlePoller, SocketPoller};
 use crate::runtime::host::cores::Cores;
 use crate::runtime::host::foreign_threads;
 use crate::runtime::host::sim::{self, Patient, Sim};

@@ -2,7 +2,7 @@
 
 use crate::runtime::exec::context::Context;
 use crate::runtime::exec::not_in_runtime::NotInRuntime;
-use crate::runtime::io::netpoll::Netpoll;
+use crate::runtime::io::netpoll::poller::Netpoll;
 use std::io;
 use std::sync::Arc;
 

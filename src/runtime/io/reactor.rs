@@ -2,7 +2,7 @@
 
 use crate::runtime::exec::idle::IdleWork;
 use crate::runtime::id::RuntimeId;
-use crate::runtime::io::netpoll::Netpoll;
+use crate::runtime::io::netpoll::poller::Netpoll;
 use std::io;
 use std::sync::Arc;
 

@@ -6,18 +6,13 @@
 //! Where nobody watches all this is a test of a word now and then: of the runtime for each event, of the thread for each
 //! time that a task is run.
 
-use crate::kernel::sched::config::Config;
 use crate::kernel::sched::observer::{Event, Observer};
 use crate::kernel::types::m::MId;
-use crate::runtime::BuildError;
 use crate::runtime::guarded::guarded;
 use crate::runtime::id::RuntimeId;
-use crate::runtime::observe::trace;
 use core::cell::Cell;
-use core::fmt;
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicBool, AtomicUsize};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// What a task waits for if what it waits for does not say.
@@ -83,49 +78,14 @@ impl SavedThreadState {
 /// How many runtimes of this process are watched.
 static WATCHED: AtomicUsize = AtomicUsize::new(0);
 
-/// Those who are to watch a runtime.
-#[derive(Clone, Default)]
-pub(in crate::runtime) struct Watchers {
-    pub(in crate::runtime) observers: Vec<Arc<dyn Observer>>,
-    pub(in crate::runtime) recorders: Vec<trace::Recorder>,
-    /// Where to write a trace to.
-    pub(in crate::runtime) path: Option<PathBuf>,
-}
-
-impl fmt::Debug for Watchers {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let count = self.observers.len();
-        f.debug_struct("Watchers").field("observers", &count).field("path", &self.path).finish_non_exhaustive()
-    }
-}
-
-impl Watchers {
-    /// From now on they watch the runtime `runtime_id`. `None`: there are none.
-    ///
-    /// # Errors
-    /// If there is no file to be had, or no thread to write it.
-    pub(in crate::runtime) fn open(
-        self,
-        runtime_id: RuntimeId,
-        config: &Config,
-    ) -> Result<Option<Box<Watch>>, BuildError> {
-        let mut observers = self.observers;
-        for recorder in self.recorders {
-            recorder.begin(runtime_id, config);
-            observers.push(Arc::new(recorder));
-        }
-        let Some(path) = self.path else { return Ok(Watch::new(observers, None)) };
-        let made = trace::File::create(path.clone(), runtime_id, config);
-        let (file, to) = made.map_err(|error| BuildError::Trace { path, os_error: error.raw_os_error() })?;
-        file.start(to).map_err(BuildError::Spawn)?;
-        Ok(Watch::new(observers, Some(file)))
-    }
-}
+/// What is to be done when nothing will be reported any more.
+pub(in crate::runtime) type Close = Box<dyn Fn() + Send + Sync>;
 
 /// Those who watch one runtime.
 pub(in crate::runtime) struct Watch {
     watchers: Vec<Watcher>,
-    file: Option<Arc<trace::File>>,
+    /// What is to be done when nothing will be reported any more.
+    close: Option<Close>,
 }
 
 /// One of them.
@@ -137,16 +97,15 @@ struct Watcher {
 
 impl Watch {
     /// `None`: nobody watches.
-    fn new(observers: Vec<Arc<dyn Observer>>, file: Option<Arc<trace::File>>) -> Option<Box<Watch>> {
+    pub(in crate::runtime) fn new(observers: Vec<Arc<dyn Observer>>, close: Option<Close>) -> Option<Box<Watch>> {
         let watcher = |observer| Watcher { observer, has_panicked: AtomicBool::new(false) };
-        let to_file = file.clone().map(|file| file as Arc<dyn Observer>);
-        let watchers: Vec<Watcher> = observers.into_iter().chain(to_file).map(watcher).collect();
+        let watchers: Vec<Watcher> = observers.into_iter().map(watcher).collect();
         if watchers.is_empty() {
             return None;
         }
         // Relaxed: the runtime that is being built has no task yet.
         WATCHED.fetch_add(1, Relaxed);
-        Some(Box::new(Watch { watchers, file }))
+        Some(Box::new(Watch { watchers, close }))
     }
 
     /// Something happened. What they bring about themselves while they are told something is not told.
@@ -160,10 +119,10 @@ impl Watch {
         RUN.with(|run| run.is_reporting.set(false));
     }
 
-    /// Nothing will be told any more: the file is ended.
+    /// Nothing will be reported any more: a file is ended.
     pub(in crate::runtime) fn close(&self) {
-        if let Some(file) = &self.file {
-            file.close();
+        if let Some(close) = &self.close {
+            close();
         }
     }
 }

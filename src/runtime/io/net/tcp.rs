@@ -3,7 +3,6 @@
 use crate::runtime::exec::blocking::syscall;
 use crate::runtime::io::around;
 use crate::runtime::io::net::lookup::{lookup_host, no_address};
-use crate::runtime::io::net::{Shutdown, SocketAddr, ToSocketAddrs};
 use crate::runtime::io::netpoll::{Direction, Registered};
 use core::fmt;
 use core::pin::Pin;
@@ -11,6 +10,7 @@ use core::task::{Context, Poll, ready};
 use futures_io::{AsyncRead, AsyncWrite};
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::net;
+use std::net::{Shutdown, SocketAddr, ToSocketAddrs};
 
 /// Takes connections from others.
 pub struct TcpListener(Registered<net::TcpListener>);
@@ -27,7 +27,7 @@ impl TcpListener {
         around::netpoll()?;
         let listener = syscall(|| net::TcpListener::bind(address))?;
         #[cfg(unix)]
-        crate::runtime::io::net::lengthen_queue(&listener)?;
+        crate::runtime::io::net::backlog::lengthen_queue(&listener)?;
         Self::from_std(listener)
     }
 

@@ -3,11 +3,11 @@
 use crate::runtime::exec::blocking::syscall;
 use crate::runtime::io::around;
 use crate::runtime::io::net::lookup::first_of;
-use crate::runtime::io::net::{SocketAddr, ToSocketAddrs};
 use crate::runtime::io::netpoll::{Direction, Registered};
 use core::fmt;
 use std::io;
 use std::net::{self, Ipv4Addr, Ipv6Addr};
+use std::net::{SocketAddr, ToSocketAddrs};
 
 /// Sends and receives datagrams: each comes whole or not at all, in any order.
 pub struct UdpSocket(Registered<net::UdpSocket>);

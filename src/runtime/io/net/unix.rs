@@ -2,13 +2,13 @@
 
 use crate::runtime::exec::blocking::syscall;
 use crate::runtime::io::around;
-use crate::runtime::io::net::Shutdown;
 use crate::runtime::io::netpoll::{Direction, Registered};
 use core::fmt;
 use core::pin::Pin;
 use core::task::{Context, Poll, ready};
 use futures_io::{AsyncRead, AsyncWrite};
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
+use std::net::Shutdown;
 use std::os::unix::net;
 pub use std::os::unix::net::SocketAddr;
 use std::path::Path;
@@ -33,7 +33,7 @@ impl UnixListener {
         // No file is made for nothing.
         around::netpoll()?;
         let listener = net::UnixListener::bind_addr(address)?;
-        crate::runtime::io::net::lengthen_queue(&listener)?;
+        crate::runtime::io::net::backlog::lengthen_queue(&listener)?;
         Self::from_std(listener)
     }
 
