@@ -1,4 +1,4 @@
-//! The runtime on real cores: futures and closures as Gs.
+//! The runtime: futures and closures as Gs, on real cores or on a machine that is simulated.
 //!
 //! ```
 //! use spinpark::{Runtime, go, spawn, time};
@@ -20,8 +20,8 @@
 //! ```text
 //!   spawn(future) ──► Task: one allocation, whose address is the G ──► the kernel's queues
 //!                        ▲                                                 │
-//!      a waker: `schedule`: the next under this P, or of a source,         ▼
-//!      or into the global queue                               worker: next ─ run ─ next ─ …
+//!      a waker: `ready`: the next under this P, or of a source,            ▼
+//!      or into the global queue                                mloop: next ─ execute ─ …
 //!                        ▲                                                 │ nothing to do
 //!        timers ─────────┤                                                 ▼
 //!        netpoll ────────┘◄────────────── poller: the last M waits here for sockets and timers
@@ -29,13 +29,19 @@
 //!
 //! | folder | what is in it |
 //! |--------|---------------|
-//! | `host` | the host: atomics, the futex parker, threads, signals; `sim`, a machine that is simulated |
-//! | `exec` | an M's life, tasks, joining, `block_on`, goroutines, system calls, preemption |
-//! | `io`, `time` | sockets, files, who waits for which, where the last M waits; sleeping, and what becomes due |
+//! | `host` | real cores: atomics, the futex parker, threads, signals; `sim`, a host that is simulated |
+//! | `observe` | metrics, traces, spans, `schedtrace`, observers |
+//! | `io`, `time` | sockets, files, which tasks wait for which, where the last M waits; sleeping, and what becomes due |
 //! | `sync` | channels, `select!`, locks |
-//! | `observe` | metrics, traces, spans, `schedtrace`, who watches |
+//! | `shared`, `events` | the state of one runtime; what is done about what its scheduler reports |
+//! | `exec` | an M's life, tasks, joining, `block_on`, goroutines, system calls, preemption |
+//! | `env`, `builder`, `build`, `build_error` | the numbers, and a runtime made of them |
+//! | `world`, `handle`, `runtime` | stopping the world; what a user has of a runtime |
 //! | `compat` | the traits hyper wants |
-//! | `builder`, `env`, `world`, `shared` | the numbers; stopping the world; what belongs to one runtime |
+//!
+//! **Imports** run one way, `host < observe < state of io, time, exec < shared < events < exec < world, handle, build,
+//! runtime < compat`, and the futures of `io`, `time` and `sync` stand above `exec`; tests/seam.rs checks that no files
+//! import each other in a circle, but for the simulated host and its module.
 //!
 //! **What a task may do.** A future, and a closure with a stack of its own, is run by one thread at a time, by any of them,
 //! until it waits; a closure without one stays on its thread. While one computes, or blocks, it keeps its P for 10 ms, longer where it cannot be interrupted (see

@@ -18,6 +18,7 @@
 //! runtime looks when a thread has nothing else to do; if all are busy, every 61 tasks, and every 10 ms. Go: `time.Sleep`,
 //! `time.Timer`, `time.Ticker`.
 
+// `timer` is state, below `shared`; the rest is above `exec`.
 pub(in crate::runtime) mod timer;
 
 use crate::host::Nanos;
