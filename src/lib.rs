@@ -32,7 +32,7 @@
 //! 1. [`host`]: the seam, all that the kernel asks of the world. [`atomic`]: one word with a type, and `store_load`.
 //! 2. [`kernel`]: the picture, the lock rule, and the rooms in an order of their own.
 //! 3. [`kernel::protocol::spinning`], if you read one room only: who looks for work, and who must be woken to look.
-//! 4. `runtime`: the host that is real; futures and closures as Gs.
+//! 4. `runtime`: the hosts, one real and one simulated; futures and closures as Gs.
 //!
 //! In words: docs/guide/tour.md follows one G from `go` to done. docs/guide/coming-from-go.md maps Go's functions to these.
 //!
@@ -88,11 +88,9 @@
 //!
 //! # Unsafe code
 //!
-//! In six files of the runtime: `task.rs`, where a closure becomes a G's number and a number its closure; `goroutine.rs` and
-//! `stack.rs`, the frame and the memory of a goroutine's stack; `signal.rs`, the handlers; and, one call each,
-//! `netpoll/source.rs`, where the system's poller learns of a socket, and `sim/fiber.rs`, where a simulated thread is left
-//! in its middle. Elsewhere it is denied, in the kernel forbidden. docs/reference/unsafe.md lists every block with its argument. One
-//! public function is unsafe: `Builder::stackful_goroutines`, whose contract stands there.
+//! In a few files of the runtime, which docs/reference/unsafe.md lists with what each rests on: where a task becomes a G's
+//! number and a number its task, stacks, signal handlers, and one call each for sockets and simulated threads. Elsewhere it is
+//! denied, in the kernel forbidden. One public function is unsafe: `Builder::stackful_goroutines`, whose contract stands there.
 //!
 //! # Features
 //!

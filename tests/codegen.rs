@@ -3,6 +3,7 @@
 //! * The seam: `put` and `get` of a `RunQueue<Cores>` against the same ring written by hand (codegen/twins.rs).
 //! * The observer: the scheduler, watched by `()`, against a copy of its source out of which every report is cut
 //!   (codegen/observed.rs is compiled with both).
+//! * The simulated host: the functions of the real one name no symbol of it.
 //!
 //! `cargo test --test codegen -- --nocapture` prints the counts.
 #![cfg(target_arch = "x86_64")]
@@ -70,6 +71,48 @@ mod an_observer_that_does_nothing_costs_nothing {
 
     fn count(listing: &Listing) -> usize {
         listing.values().map(Vec::len).sum()
+    }
+}
+
+mod a_host_that_is_simulated_costs_nothing {
+    use super::*;
+
+    /// What names the simulated host in a symbol, whichever way it is mangled.
+    const SIMULATED: &str = "4host3sim";
+
+    /// Each function that `is_wanted`, with the lines that name the simulated host.
+    fn naming(name: &str, is_wanted: impl Fn(&str) -> bool) -> BTreeMap<String, Vec<String>> {
+        assert!(LISTINGS.len() == 3, "what was built");
+        let deps = Path::new(env!("CARGO_TARGET_TMPDIR")).join("codegen/target/release/deps");
+        let (mut functions, mut function) = (BTreeMap::new(), String::new());
+        for line in text(&deps, name).lines() {
+            let label = line.strip_suffix(':').filter(|label| !label.starts_with(['.', ' ', '\t']));
+            if let Some(label) = label {
+                function = label.to_owned();
+            } else if is_wanted(&function) {
+                let lines: &mut Vec<String> = functions.entry(function.clone()).or_default();
+                lines.extend(line.contains(SIMULATED).then(|| line.trim().to_owned()));
+            }
+        }
+        functions
+    }
+
+    #[test]
+    fn in_the_functions_of_the_real_one() {
+        let asked = naming("twins", |function| function.starts_with("cores_"));
+        assert_eq!(asked.len(), 5, "{asked:?}");
+        let own = naming("spinpark", |function| {
+            ["4host5cores", "4host5futex", "4host10cheaprand"].iter().any(|file| function.contains(file))
+        });
+        for (function, lines) in asked.into_iter().chain(own) {
+            assert!(lines.is_empty(), "{function}: {lines:?}");
+        }
+    }
+
+    #[test]
+    fn and_the_simulated_one_is_seen() {
+        let sim = naming("spinpark", |function| function.contains(SIMULATED));
+        assert!(sim.values().any(|lines| !lines.is_empty()), "{sim:?}");
     }
 }
 
@@ -181,6 +224,11 @@ fn copy_without_reports(from: &Path, to: &Path, cut: &mut usize) {
 
 /// Reads the listing of one crate.
 fn read(directory: &Path, name: &str) -> Listing {
+    parse(&text(directory, name))
+}
+
+/// The listing of this package, as the compiler has written it.
+fn text(directory: &Path, name: &str) -> String {
     let is_listing = |path: &PathBuf| {
         let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         file.starts_with(&format!("{name}-")) && file.ends_with(".s")
@@ -188,7 +236,7 @@ fn read(directory: &Path, name: &str) -> Listing {
     let paths = fs::read_dir(directory).expect("what was built").filter_map(|entry| Some(entry.ok()?.path()));
     let found: Vec<_> = paths.filter(is_listing).collect();
     let [path] = &found[..] else { panic!("one listing of {name} was expected: {found:?}") };
-    parse(&fs::read_to_string(path).expect("a listing"))
+    fs::read_to_string(path).expect("a listing")
 }
 
 fn parse(text: &str) -> Listing {

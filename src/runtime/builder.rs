@@ -1,40 +1,27 @@
-//! The numbers of a runtime, and what can be wrong with them.
+//! The numbers of a runtime.
 
-use crate::host::SpawnError;
 use crate::kernel::protocol::sources::SearchOrder;
-use crate::kernel::sched::config::{Config, ConfigError};
+use crate::kernel::sched::config::Config;
 use crate::runtime::exec::goroutine::stack::Stacks;
-use crate::runtime::exec::preempt::DetachedTasks;
-use crate::runtime::exec::registry::RuntimeId;
-use crate::runtime::exec::task::Tasks;
-use crate::runtime::host::thread_config::{Plan, ThreadConfig};
-use crate::runtime::host::{cpus, signal, sim};
+use crate::runtime::host::thread_config::Plan;
 use crate::runtime::observe::event::Observer;
-use crate::runtime::observe::metrics::Meter;
 use crate::runtime::observe::trace::Recorder;
-use crate::runtime::observe::watch::Watchers;
-use crate::runtime::shared::{Parts, Shared};
-use crate::runtime::{Runtime, env};
-use core::fmt;
+use crate::runtime::observe::watchers::Watchers;
 use core::time::Duration;
-use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 /// How many threads there may be for preempted tasks, if nobody says. Go: 10,000 threads in all.
 const PREEMPTED_THREADS: usize = 10_000;
 
-/// How many Ps a deterministic runtime has, if nobody says.
-const SIMULATED_PROCS: usize = 4;
-
-/// How a [`Runtime`] shall be. Every number has a default.
+/// How a [`Runtime`](crate::Runtime) shall be. Every number has a default.
 ///
 /// Two variables of the environment are read in [`build`](Builder::build), and not later; empty, they are as not set.
 ///
 /// | variable | meaning |
 /// |----------|---------|
 /// | `SPINPARK_PROCS=N` | the default of [`procs`](Builder::procs), 1 to 4096. Go: `GOMAXPROCS` |
-/// | `SPINPARK_DEBUG=schedtrace=N` | print a line of [`schedtrace`](Runtime::schedtrace) to standard error every N milliseconds. Go: `GODEBUG` |
+/// | `SPINPARK_DEBUG=schedtrace=N` | print a line of [`schedtrace`](crate::Runtime::schedtrace) to standard error every N milliseconds. Go: `GODEBUG` |
 ///
 /// ```
 /// use std::time::Duration;
@@ -52,20 +39,20 @@ const SIMULATED_PROCS: usize = 4;
 #[derive(Debug, Clone)]
 #[must_use = "a builder does nothing until `build`"]
 pub struct Builder {
-    config: Config,
+    pub(super) config: Config,
     /// `None`: as many as the environment says, or as there are.
-    procs: Option<usize>,
+    pub(super) procs: Option<usize>,
     /// `None`: the default, or as many as there are Ps if that is more.
-    max_threads: Option<usize>,
-    detects_deadlock: bool,
-    is_timed: bool,
-    preempts: bool,
+    pub(super) max_threads: Option<usize>,
+    pub(super) detects_deadlock: bool,
+    pub(super) is_timed: bool,
+    pub(super) preempts: bool,
     /// Have closures stacks of their own?
-    is_stackful: bool,
-    goroutine_stack: usize,
-    seed: Option<u64>,
-    plan: Plan,
-    watchers: Watchers,
+    pub(super) is_stackful: bool,
+    pub(super) goroutine_stack: usize,
+    pub(super) seed: Option<u64>,
+    pub(super) plan: Plan,
+    pub(super) watchers: Watchers,
 }
 
 impl Builder {
@@ -97,7 +84,7 @@ impl Builder {
         self
     }
 
-    /// How many Ps [`set_procs`](Runtime::set_procs) may ask for later. Default 64, or `procs` if that is more. Some
+    /// How many Ps [`set_procs`](crate::Runtime::set_procs) may ask for later. Default 64, or `procs` if that is more. Some
     /// two kilobytes for each are taken at once.
     pub fn max_procs(mut self, n: usize) -> Self {
         self.config.max_procs = n;
@@ -197,7 +184,7 @@ impl Builder {
     }
 
     /// Is a wait without end an error, where it is certain that it has none? Default: yes. See
-    /// [`block_on`](Runtime::block_on).
+    /// [`block_on`](crate::Runtime::block_on).
     pub fn detect_deadlock(mut self, yes: bool) -> Self {
         self.detects_deadlock = yes;
         self
@@ -317,7 +304,7 @@ impl Builder {
     /// chosen and what is not.
     ///
     /// Only the thread that builds the runtime may use it; tasks run while that thread waits in
-    /// [`block_on`](Runtime::block_on), [`join`](crate::JoinHandle::join), or for the world to stop. One such runtime may
+    /// [`block_on`](crate::Runtime::block_on), [`join`](crate::JoinHandle::join), or for the world to stop. One such runtime may
     /// live on a thread, and no other be built or used there meanwhile. [`procs`](Builder::procs) is then 4 if nobody says,
     /// whatever the machine and the environment are; stacks are of 1 MiB if nobody says; no line of `schedtrace` is printed;
     /// [`detect_deadlock`](Builder::detect_deadlock) is always on.
@@ -343,7 +330,7 @@ impl Builder {
     ///
     /// It is told on the thread on which it happens, and while it lasts nothing else happens there; some events are told
     /// under the scheduler's lock (their documentation says which). So it must neither block nor take long, and must not
-    /// call the runtime: no spawning, no waking of a task, no [`metrics`](Runtime::metrics). It may send to a channel that
+    /// call the runtime: no spawning, no waking of a task, no [`metrics`](crate::Runtime::metrics). It may send to a channel that
     /// has room, count, and signal or unpark a thread. If it panics, the panic hook says so, the runtime goes on, and the
     /// observer is told nothing more. A G's number is an address: it is used again after [`Event::Dead`].
     ///
@@ -364,186 +351,11 @@ impl Builder {
     /// `chrome://tracing`. Go: `trace.Start`.
     ///
     /// The file is written by a thread of its own, a tenth of a second behind at most, and is complete when the runtime was
-    /// [shut down](Runtime::shutdown) or dropped; without its end it can be looked at too. If the disk is slower than the
+    /// [shut down](crate::Runtime::shutdown) or dropped; without its end it can be looked at too. If the disk is slower than the
     /// runtime, the runtime waits. If it is full, a line on standard error says so, and the runtime goes on. What it
     /// costs: docs/guide/seeing.md.
     pub fn trace(mut self, path: impl Into<PathBuf>) -> Self {
         self.watchers.path = Some(path.into());
         self
     }
-
-    /// Makes the runtime and starts its first thread and its monitor; others are started when there is work for them.
-    ///
-    /// # Errors
-    /// If a number or a name is not allowed, here or in the environment, or the system does not give a thread, or not the
-    /// file to [`trace`](Builder::trace) to.
-    pub fn build(self) -> Result<Runtime, BuildError> {
-        let trace_every = env::schedtrace()?;
-        let config = self.numbers()?;
-        self.plan.check()?;
-        if !(Stacks::SMALLEST..=Stacks::LARGEST).contains(&self.goroutine_stack) {
-            return Err(BuildError::GoroutineStack(self.goroutine_stack));
-        }
-        // Checked before anything is made from it.
-        config.check().map_err(BuildError::Config)?;
-        let machine = sim::machine_for(self.seed).ok_or(BuildError::Nested)?;
-        let built = self.build_on(machine, config, trace_every);
-        if built.is_err() && machine.is_any() {
-            sim::abandon();
-        }
-        built
-    }
-
-    fn build_on(
-        self,
-        machine: sim::Number,
-        config: Config,
-        trace_every: Option<Duration>,
-    ) -> Result<Runtime, BuildError> {
-        let is_simulated = machine.is_any();
-        let runtime_id = RuntimeId::new();
-        signal::listen();
-        let preempts = self.preempts && !is_simulated && config.max_detached > 0;
-        if preempts && !signal::is_heard() {
-            return Err(BuildError::SignalReplaced);
-        }
-        let stacks = self.is_stackful.then(|| Stacks::new(config.procs, self.goroutine_stack));
-        let parts = Parts {
-            procs: config.procs,
-            runtime_id,
-            machine,
-            detects_deadlock: self.detects_deadlock,
-            meter: Meter::new(config.capacity(), self.is_timed),
-            thread_config: ThreadConfig::new(self.plan, is_simulated),
-            stacks,
-            detached_tasks: DetachedTasks::new(config.capacity(), preempts),
-            watch: self.watchers.open(runtime_id, &config)?,
-        };
-        let shared = Shared::new(parts).map_err(|error| BuildError::Poller(error.raw_os_error()))?;
-        let trace_every = trace_every.filter(|_| !is_simulated);
-        let tasks = Tasks::new(config, shared).map_err(BuildError::Config)?;
-        let start_trace = |every| tasks.shared().printer.start(&tasks, every);
-        if let Err(error) = tasks.start().and_then(|()| trace_every.map_or(Ok(()), start_trace)) {
-            drop(tasks.close());
-            return Err(BuildError::Spawn(error));
-        }
-        Ok(Runtime::from_tasks(tasks))
-    }
-
-    /// With what is there if nobody says.
-    fn numbers(&self) -> Result<Config, BuildError> {
-        let procs = match self.procs {
-            Some(procs) => procs,
-            // Not what differs from machine to machine.
-            None if self.seed.is_some() => SIMULATED_PROCS,
-            None => env::procs()?.unwrap_or_else(cpus::default_procs),
-        };
-        let max_ms = self.max_threads.unwrap_or(self.config.max_ms.max(procs).min(Config::MAX_MS));
-        Ok(Config { procs, max_ms, ..self.config.clone() })
-    }
 }
-
-impl Plan {
-    fn check(&self) -> Result<(), BuildError> {
-        if let Some(name) = &self.name
-            && (name.is_empty() || name.contains('\0'))
-        {
-            return Err(BuildError::ThreadName(name.clone()));
-        }
-        match self.stack {
-            Some(bytes) if !(Plan::SMALLEST_STACK..=Plan::LARGEST_STACK).contains(&bytes) => {
-                Err(BuildError::ThreadStack(bytes))
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
-/// A runtime could not be made.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum BuildError {
-    /// A number is not allowed.
-    Config(ConfigError),
-    /// A variable of the environment is not allowed as it is.
-    Env {
-        /// Its name.
-        variable: &'static str,
-        /// What it is.
-        value: String,
-        /// What it could be.
-        allowed: String,
-    },
-    /// Threads cannot have such a name.
-    ThreadName(String),
-    /// Threads cannot have a stack of so many bytes.
-    ThreadStack(usize),
-    /// Goroutines cannot have a stack of so many bytes.
-    GoroutineStack(usize),
-    /// A deterministic runtime lives on this thread.
-    Nested,
-    /// Somebody has replaced the handler of the signal by which tasks are preempted.
-    SignalReplaced,
-    /// Thread creation failed: there is not even one.
-    Spawn(SpawnError),
-    /// The file to trace to could not be made.
-    Trace {
-        /// Where it should have been.
-        path: PathBuf,
-        /// The system's error code, where there is one.
-        os_error: Option<i32>,
-    },
-    /// The system gave no poller for sockets; its error code, where there is one.
-    Poller(Option<i32>),
-}
-
-impl fmt::Display for BuildError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            // The kernel calls it by Go's name.
-            BuildError::Config(ConfigError::MaxDetached(n)) => {
-                write!(f, "max_preempted_threads is {n}: give {} at most", Config::MAX_MS)
-            }
-            BuildError::Config(ConfigError::Slice(nanos)) => {
-                write!(f, "time_slice is {:?}: give 20 us or more", Duration::from_nanos(*nanos))
-            }
-            BuildError::Config(ConfigError::MaxMs(n)) => {
-                write!(f, "max_threads is {n}: give 1 to {}", Config::MAX_MS)
-            }
-            BuildError::Config(error) => error.fmt(f),
-            BuildError::Env { variable, value, allowed } => write!(f, "{variable} is {value:?}: give {allowed}"),
-            BuildError::ThreadName(name) => {
-                write!(f, "thread_name is {name:?}: give one byte or more, and none that is zero")
-            }
-            BuildError::ThreadStack(bytes) => write!(
-                f,
-                "thread_stack_size is {bytes}: give {} to {} bytes",
-                Plan::SMALLEST_STACK,
-                Plan::LARGEST_STACK
-            ),
-            BuildError::GoroutineStack(bytes) => {
-                write!(f, "goroutine_stack_size is {bytes}: give {} to {} bytes", Stacks::SMALLEST, Stacks::LARGEST)
-            }
-            BuildError::Nested => f.write_str(
-                "a deterministic runtime lives on this thread: drop it first, or build the other on another thread",
-            ),
-            BuildError::SignalReplaced => f.write_str(
-                "the handler of SIGURG was replaced since the first runtime was built: install the other one before that, \
-                 let it call the one before it, or build with preemption(false)",
-            ),
-            BuildError::Spawn(error) => error.fmt(f),
-            BuildError::Trace { path, os_error } => {
-                write!(f, "the file to trace to, {}, cannot be made", path.display())?;
-                os_error.map_or(Ok(()), |code| write!(f, ": {}", io::Error::from_raw_os_error(code)))
-            }
-            BuildError::Poller(code) => {
-                f.write_str("the system gave no poller for sockets")?;
-                code.map_or(Ok(()), |code| write!(f, ": {}", io::Error::from_raw_os_error(code)))?;
-                f.write_str("; are too many files open?")
-            }
-        }
-    }
-}
-
-// No `source`: the whole of it is in the text.
-impl core::error::Error for BuildError {}

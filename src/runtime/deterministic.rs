@@ -52,9 +52,8 @@
 //! Files are the real ones. Thread locals are shared by all simulated threads. What
 //! [`latency_histogram`](crate::Builder::latency_histogram) measures is sampled at random, and not the same again.
 
-use crate::runtime::exec::worker;
-use crate::runtime::host::{cores, sim};
-use crate::runtime::time;
+use crate::runtime::exec::context::Context;
+use crate::runtime::host::{clock, sim};
 use core::time::Duration;
 use std::thread;
 use std::time::Instant;
@@ -87,7 +86,7 @@ pub fn pause(time: Duration) {
 /// [`interval_at`](crate::time::interval_at), and to measure.
 #[must_use]
 pub fn now() -> Instant {
-    time::instant()
+    clock::instant()
 }
 
 /// How much simulated time has gone by since the deterministic runtime of this thread was built. `None`: it has none.
@@ -103,10 +102,7 @@ pub fn elapsed() -> Option<Duration> {
 #[must_use]
 pub fn choose(n: usize) -> usize {
     assert!(n > 0, "there is no number below 0 to choose");
-    match sim::is_here() {
-        true => sim::choose(n),
-        false => cores::random_below(n),
-    }
+    clock::choose(n)
 }
 
 /// The seed of this thread's deterministic runtime. `None`: it has none.
@@ -136,5 +132,5 @@ pub struct Place {
 /// Where the calling task runs, in any runtime: for traces. `None`: the caller is no task.
 #[must_use]
 pub fn place() -> Option<Place> {
-    worker::place().map(|(m, p)| Place { m: m.index(), p: p.map(|p| p.index()) })
+    Context::place().map(|(m, p)| Place { m: m.index(), p: p.map(|p| p.index()) })
 }

@@ -1,7 +1,7 @@
 //! What the environment says about a runtime. Read when one is built, never later.
 
 use crate::kernel::sched::config::Config;
-use crate::runtime::builder::BuildError;
+use crate::runtime::build_error::BuildError;
 use core::time::Duration;
 use std::env;
 use std::ffi::OsString;

@@ -1,25 +1,20 @@
 //! What belongs to a runtime besides its scheduler: who waits, for what, and until when.
 
-use crate::kernel::protocol::work_source::{Poller, Waker};
-use crate::kernel::sched::Sources;
-use crate::kernel::sched::observer::{self, Observer};
-use crate::runtime::exec::block_on::BlockOnWaiters;
+use crate::runtime::exec::block_on_waiters::BlockOnWaiters;
 use crate::runtime::exec::goroutine::stack::Stacks;
 use crate::runtime::exec::idle::IdleWork;
 use crate::runtime::exec::owned::OwnedTasks;
 use crate::runtime::exec::preempt::DetachedTasks;
-use crate::runtime::exec::registry::RuntimeId;
 use crate::runtime::exec::wait_graph::WaitGraph;
 use crate::runtime::host::sim;
 use crate::runtime::host::thread_config::ThreadConfig;
+use crate::runtime::id::RuntimeId;
 use crate::runtime::io::reactor::Reactor;
 use crate::runtime::observe::event::Event;
-use crate::runtime::observe::metrics::Meter;
+use crate::runtime::observe::meter::Meter;
 use crate::runtime::observe::schedtrace::Printer;
-use crate::runtime::observe::spans;
 use crate::runtime::observe::watch::Watch;
-use crate::runtime::time::timer::{TimerQueue, TimerSource};
-use core::sync::atomic::AtomicU64;
+use crate::runtime::time::timer::TimerQueue;
 use std::io;
 use std::sync::Arc;
 
@@ -72,8 +67,7 @@ impl Shared {
         let Parts { procs, runtime_id, machine, detects_deadlock, meter, thread_config, stacks, detached_tasks, watch } =
             parts;
         let timers = Arc::new(TimerQueue::new(procs));
-        let reactor =
-            Arc::new(Reactor::new(runtime_id, &timers, machine.is_any(), IdleWork::new(runtime_id, stacks.clone()))?);
+        let reactor = Arc::new(Reactor::new(runtime_id, !machine.is_any(), IdleWork::new(stacks.clone()))?);
         Ok(Shared {
             runtime_id,
             machine,
@@ -90,19 +84,6 @@ impl Shared {
             detached_tasks,
             watch,
         })
-    }
-
-    /// Where Gs come from besides the queues, and where an M waits.
-    pub(super) fn sources(&self) -> impl FnOnce(&Waker) -> (Sources, Box<dyn Poller>) + use<> {
-        let (runtime_id, timers, owned_tasks) =
-            (self.runtime_id, Arc::clone(&self.timers), Arc::clone(&self.owned_tasks));
-        let reactor = Arc::clone(&self.reactor);
-        move |waker| {
-            timers.open(waker);
-            let source =
-                TimerSource { runtime_id, timers, owned_tasks, waker: waker.clone(), looked: AtomicU64::new(0) };
-            (vec![Box::new(source)], Box::new(reactor))
-        }
     }
 
     /// The scheduler is closed: whoever waits is dropped.
@@ -124,35 +105,16 @@ impl Shared {
         self.watch.is_some()
     }
 
-    /// Something happened that the kernel does not know of.
-    pub(super) fn tell(&self, event: Event<'_>) {
-        self.watch.iter().for_each(|watch| watch.tell(event));
+    /// Something happened: it is reported to the watchers.
+    #[inline(always)]
+    pub(super) fn report(&self, event: Event<'_>) {
+        if let Some(watch) = &self.watch {
+            watch.report(event);
+        }
     }
 
     /// Can something still arrive: from a timer, from a socket?
     pub(super) fn is_expecting(&self) -> bool {
         self.timers.is_expecting() || self.reactor.is_awaited()
-    }
-}
-
-impl Observer for Shared {
-    #[inline(always)]
-    fn event(&self, event: observer::Event<'_>) {
-        if let Some(watch) = &self.watch {
-            watch.tell(Event::Sched(event));
-        }
-        self.meter.note(&event);
-        spans::tell(&event);
-        match event {
-            observer::Event::Starting { .. } => self.thread_config.announce(),
-            observer::Event::Preempt { p, .. } => self.detached_tasks.signal(p),
-            observer::Event::Undetachable { .. } => self.detached_tasks.reached_limit(),
-            observer::Event::Slept { sleeping, alive, .. } | observer::Event::Gone { sleeping, alive }
-                if sleeping == alive && !self.is_expecting() =>
-            {
-                spans::quietly(|| self.block_on_waiters.all_is_quiet());
-            }
-            _ => (),
-        }
     }
 }

@@ -2,91 +2,108 @@
 //!
 //! Go: `stopTheWorld`, `startTheWorld`, `GOMAXPROCS`, `forEachP`.
 
+use crate::kernel::protocol::stw::safepoint::SafepointFn;
 use crate::kernel::sched::config::ConfigError;
 use crate::kernel::sched::stw::StoppedWorld;
 use crate::kernel::types::p::PId;
-use crate::runtime::exec::owned::guarded;
-use crate::runtime::exec::registry::RuntimeId;
-use crate::runtime::exec::task::{CurrentWorker, InSyscall, Tasks};
-use crate::runtime::exec::worker::{self, Callback, NotInRuntime, Return};
+use crate::runtime::exec::context::{Context, OnHost};
+use crate::runtime::exec::current_worker::{CurrentWorker, InSyscall};
+use crate::runtime::exec::inside::Callback;
+use crate::runtime::exec::leaving::Return;
+use crate::runtime::exec::not_in_runtime::NotInRuntime;
+use crate::runtime::exec::preempt::DetachedTasks;
+use crate::runtime::exec::task::Scheduler;
+use crate::runtime::exec::tasks::{Tasks, on_host};
+use crate::runtime::guarded::guarded;
+use crate::runtime::id::RuntimeId;
 use core::fmt;
 use std::sync::Arc;
 
-/// Runs `f` while no task of the caller's runtime runs: [`Runtime::stop_the_world`](crate::Runtime::stop_the_world) for
-/// who is inside of a task.
+/// Runs `f` while no task of the caller's runtime runs: [`Runtime::stop_the_world`](crate::Runtime::stop_the_world) from
+/// inside of a task.
 ///
 /// # Errors
 /// [`StopError`] if the caller is no task, or has stopped this world already.
 pub fn stop_the_world<R>(f: impl FnOnce() -> R) -> Result<R, StopError> {
-    stop(&worker::current_tasks().ok_or(StopError::NotInRuntime)?, f)
+    stop(&Context::current_tasks().ok_or(StopError::NotInRuntime)?, f)
 }
 
-/// A stopped world. Dropped, it goes on, whatever happened meanwhile.
-struct World {
-    tasks: Tasks,
+/// A stopped world. Dropped, it is started again, whatever happened meanwhile.
+struct Restart<H: OnHost> {
+    sched: Scheduler<H>,
     stopped: Option<StoppedWorld>,
     /// The world of another runtime that this thread has stopped.
     outer: Option<RuntimeId>,
 }
 
-impl World {
-    fn stop(tasks: &Tasks) -> World {
-        let stopped = match own_post(tasks) {
+impl<H: OnHost> Restart<H> {
+    fn stop(sched: &Scheduler<H>) -> Self {
+        let stopped = match own_worker(sched) {
             Some(current) => {
                 let stopped = current.stop();
-                worker::becomes_stopper(tasks);
+                Context::becomes_stopper(sched);
                 stopped
             }
-            None => tasks.stop(),
+            None => sched.kernel().stop_the_world(None),
         };
-        let outer = worker::stopped();
-        worker::set_stopped(Some(tasks.runtime_id()));
-        World { tasks: tasks.clone(), stopped: Some(stopped), outer }
+        let outer = Context::stopped();
+        Context::set_stopped(Some(sched.runtime_id()));
+        Restart { sched: sched.clone(), stopped: Some(stopped), outer }
     }
 }
 
-impl Drop for World {
+impl<H: OnHost> Drop for Restart<H> {
     fn drop(&mut self) {
-        worker::set_stopped(self.outer);
-        let left = self.stopped.take().and_then(|stopped| self.tasks.start_again(stopped));
-        if let Some(left) = left {
-            worker::set_current_worker(left.come_back());
+        Context::set_stopped(self.outer);
+        let away = self.stopped.take().and_then(|stopped| self.sched.kernel().start_the_world(stopped));
+        if let Some(away) = away {
+            // One of its tasks had stopped it.
+            Context::set_current_worker(InSyscall::new(self.sched.clone(), away).come_back());
         }
     }
 }
 
 /// The P of this runtime that the caller's task holds, taken.
-fn own_post(tasks: &Tasks) -> Option<CurrentWorker> {
-    if worker::current() != Some(tasks.runtime_id()) {
+fn own_worker<H: OnHost>(sched: &Scheduler<H>) -> Option<CurrentWorker<H>> {
+    if Context::current() != Some(sched.runtime_id()) {
         return None;
     }
-    worker::take_current_worker()
+    Context::take_current_worker()
 }
 
 pub(super) fn stop<R>(tasks: &Tasks, f: impl FnOnce() -> R) -> Result<R, StopError> {
-    with_stopped(tasks, |_| {
-        tasks.shared().detached_tasks.wait();
+    let f = |detached_tasks: &DetachedTasks| {
+        detached_tasks.wait();
         f()
-    })
+    };
+    on_host!(tasks, sched => with_stopped(tasks, sched, |_| f(&sched.shared().detached_tasks)))
 }
 
 pub(super) fn set_procs(tasks: &Tasks, procs: usize) -> Result<usize, SetProcsError> {
-    with_stopped(tasks, |stopped| tasks.set_procs(stopped, procs))?.map_err(SetProcsError::Config)
+    let set = on_host!(tasks, sched => {
+        with_stopped(tasks, sched, |stopped| sched.kernel().procresize(stopped, procs))
+    });
+    set?.map_err(SetProcsError::Config)
 }
 
-fn with_stopped<R>(tasks: &Tasks, f: impl FnOnce(&mut StoppedWorld) -> R) -> Result<R, StopError> {
-    if worker::stopped() == Some(tasks.runtime_id()) {
+fn with_stopped<H: OnHost, R>(
+    tasks: &Tasks,
+    sched: &Scheduler<H>,
+    f: impl FnOnce(&mut StoppedWorld) -> R,
+) -> Result<R, StopError> {
+    if Context::stopped() == Some(sched.runtime_id()) {
         return Err(StopError::Nested);
     }
+    tasks.check_thread();
     // A task of another runtime does not hold up that one.
-    let _back = (worker::current() != Some(tasks.runtime_id())).then(|| Return::after_leaving(true));
-    let mut world = World::stop(tasks);
+    let _back = (Context::current() != Some(sched.runtime_id())).then(|| Return::after_leaving(true));
+    let mut world = Restart::stop(sched);
     let stopped = world.stopped.as_mut().expect("world: it is stopped");
     Ok(f(stopped))
 }
 
 pub(super) fn for_each_p(tasks: &Tasks, f: impl Fn(usize) + Send + Sync + 'static) -> Result<(), StopError> {
-    if worker::stopped() == Some(tasks.runtime_id()) {
+    if Context::stopped() == Some(tasks.runtime_id()) {
         return Err(StopError::Nested);
     }
     let runtime_id = tasks.runtime_id();
@@ -95,18 +112,22 @@ pub(super) fn for_each_p(tasks: &Tasks, f: impl Fn(usize) + Send + Sync + 'stati
         let _callback = Callback::of(runtime_id);
         guarded(|| f(p.index()));
     });
-    let left: Option<InSyscall> = match own_post(tasks) {
+    on_host!(tasks, sched => for_each_p_on(tasks, sched, f));
+    Ok(())
+}
+
+fn for_each_p_on<H: OnHost>(tasks: &Tasks, sched: &Scheduler<H>, f: Arc<SafepointFn>) {
+    let left: Option<InSyscall<H>> = match own_worker(sched) {
         Some(current) => current.for_each_p(f),
         None => {
-            let _back = (worker::current() != Some(tasks.runtime_id())).then(|| Return::after_leaving(true));
+            let _back = (Context::current() != Some(sched.runtime_id())).then(|| Return::after_leaving(true));
             tasks.for_each_p(f);
             None
         }
     };
     if let Some(left) = left {
-        worker::set_current_worker(left.come_back());
+        Context::set_current_worker(left.come_back());
     }
-    Ok(())
 }
 
 /// The world was not stopped.

@@ -5,7 +5,8 @@ use spinpark::kernel::types::g::G;
 use spinpark::kernel::sched::observer::{Event, Observer};
 use spinpark::kernel::queues::runq::{Full, RunQueue};
 use spinpark::kernel::sched::{Closed, Sched};
-use spinpark::runtime::Cores;
+use spinpark::host::{Host, Parker};
+use spinpark::runtime::{Cores, FutexParker};
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -79,4 +80,34 @@ pub fn submit_watched(sched: &Arc<Sched<Cores, Count>>, g: G) -> Result<(), Clos
 #[unsafe(no_mangle)]
 pub fn submit_unwatched(sched: &Arc<Sched<Cores>>, g: G) -> Result<(), Closed> {
     sched.submit(g)
+}
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+pub fn cores_now() -> u64 {
+    Cores::now()
+}
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+pub fn cores_choose(n: usize) -> usize {
+    Cores::choose(n)
+}
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+pub fn cores_relax() {
+    Cores::relax();
+}
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+pub fn cores_park(parker: &FutexParker) {
+    parker.park();
+}
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+pub fn cores_unpark(parker: &FutexParker) {
+    parker.unpark();
 }

@@ -21,15 +21,15 @@ mod threads;
 
 use crate::atomic::Atomic;
 use crate::host::{Host, Lock, Nanos, Parker, SpawnError};
-use crate::kernel::protocol::find::{self, Worker};
+use crate::kernel::protocol;
+use crate::kernel::protocol::find::Worker;
 use crate::kernel::protocol::locked::{Bindings, Woken};
 use crate::kernel::protocol::netpoll::Netpoll;
 use crate::kernel::protocol::sources::Source;
-use crate::kernel::protocol::spinning::{self, Spinning};
+use crate::kernel::protocol::spinning::Spinning;
 use crate::kernel::protocol::stw::WorldState;
 use crate::kernel::protocol::stw::wanted::{Want, Wanted};
 use crate::kernel::protocol::syscall::SyscallWord;
-use crate::kernel::protocol::threads;
 use crate::kernel::protocol::work_source::{Poller, Wakep, Waker, WorkSource};
 use crate::kernel::queues::globq::{GlobQueue, Len};
 use crate::kernel::queues::idle::{IdleMask, IdlePs, SleepingMs};
@@ -221,18 +221,18 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// If the host cannot start a thread.
     pub fn start(self: &Arc<Self>) -> Result<(), SpawnError> {
         let Some(m) = self.central(|c| self.reserve(c)) else { return Ok(()) };
-        match spinning::Neighbours::pidleget(self, || ()) {
+        match protocol::spinning::Neighbours::pidleget(self, || ()) {
             Some(p) => self.ms[m.index()].set_nextp(NextP::Run { p, token: Some(self.spinning.become_spinning()) }),
             None => {
                 self.exited(m); // every P is in use: there are Ms already
                 return Ok(());
             }
         }
-        let started = threads::Neighbours::newm(self, m);
+        let started = protocol::threads::Neighbours::newm(self, m);
         if started.is_err()
             && let Some(nextp) = self.ms[m.index()].take_nextp()
         {
-            threads::give_back(nextp, Some(m), &self.ms, self);
+            protocol::threads::give_back(nextp, Some(m), &self.ms, self);
         }
         started
     }
@@ -293,7 +293,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
             let (found, g) = match self.take_first(&worker) {
                 Some(g) => (worker, g),
                 None => {
-                    let found = find::find_runnable(worker, self.config.order.sources(), self);
+                    let found = protocol::find::find_runnable(worker, self.config.order.sources(), self);
                     found.map_err(|m| self.exited(m)).ok()?
                 }
             };

@@ -20,7 +20,7 @@ use alloc::sync::Arc;
 
 impl<H: Host, O: Observer> Sched<H, O> {
     /// `m` got a P, and is to look for work if it is counted.
-    fn notify_called(&self, m: MId, token: &Option<SpinningToken>) {
+    pub(super) fn notify_called(&self, m: MId, token: &Option<SpinningToken>) {
         if token.is_some() {
             self.observer.event(Event::Called { m });
         }

@@ -16,7 +16,8 @@
 //! # }
 //! ```
 
-use crate::runtime::exec::context;
+use crate::runtime::exec::spawn;
+use crate::runtime::host::clock;
 use crate::runtime::time;
 use ::hyper::rt;
 use core::cell::Cell;
@@ -153,7 +154,7 @@ where
     F::Output: Send + 'static,
 {
     fn execute(&self, future: F) {
-        context::spawn_detached(async move { drop(future.await) });
+        drop(spawn::spawn(async move { drop(future.await) }));
     }
 }
 
@@ -163,7 +164,7 @@ pub struct Timer;
 
 impl rt::Timer for Timer {
     fn sleep(&self, duration: Duration) -> Pin<Box<dyn rt::Sleep>> {
-        let now = time::instant();
+        let now = clock::instant();
         // What the clock cannot show is for ever: a lifetime at least.
         let far = || now + Duration::from_secs(100 * 365 * 24 * 60 * 60);
         self.sleep_until(now.checked_add(duration).unwrap_or_else(far))

@@ -1,3 +1,5 @@
 //! What other libraries want of a runtime.
+//!
+//! **Imports** anything; nothing imports it.
 
 pub mod hyper;

@@ -1,48 +1,59 @@
 //! A future that is run by the thread that waits for it.
 
-use crate::host::Parker;
-use crate::runtime::FutexParker;
-use crate::runtime::exec::registry::RuntimeId;
-use crate::runtime::exec::task::Tasks;
+use crate::host::{Host, Parker};
+use crate::runtime::exec::block_on_waiters::{Waiting, Wakes};
+use crate::runtime::exec::checkdead;
+use crate::runtime::exec::context::Context;
+use crate::runtime::exec::inside::Inside;
+use crate::runtime::exec::leaving::Return;
+use crate::runtime::exec::platform::Platform;
+use crate::runtime::exec::tasks::Tasks;
 use crate::runtime::exec::wait_graph::Deadlock;
-use crate::runtime::exec::worker::{self, Return, Unmet};
-use crate::runtime::host::foreign_threads::{self, Known};
-use crate::runtime::host::sim::{self, Patient};
+use crate::runtime::exec::waits::Unmet;
+use crate::runtime::host::cores::Cores;
+use crate::runtime::host::sim::{self, Sim};
+use crate::runtime::id::RuntimeId;
 use core::future::Future;
 use core::panic::Location;
 use core::pin::{Pin, pin};
-use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-use core::sync::atomic::{AtomicBool, AtomicUsize};
-use core::task::{Context, Poll, Waker};
-use std::sync::{Arc, Mutex, PoisonError};
+use core::sync::atomic::AtomicBool;
+use core::sync::atomic::Ordering::AcqRel;
+use core::task::{self, Poll, Waker};
+use std::sync::Arc;
 use std::task::Wake;
 
 /// What wakes a thread that waits for a future.
-pub(in crate::runtime) struct Bell {
-    parker: FutexParker,
+struct Bell<H: Host> {
+    parker: H::Parker,
     has_rung: AtomicBool,
 }
 
-impl Bell {
-    pub(in crate::runtime) fn new() -> Arc<Bell> {
-        Arc::new(Bell { parker: FutexParker::new(), has_rung: AtomicBool::new(false) })
+impl<H: Platform> Bell<H> {
+    fn new() -> Arc<Bell<H>> {
+        Arc::new(Bell { parker: H::Parker::new(), has_rung: AtomicBool::new(false) })
     }
 
     /// Has it rung since it was last asked?
-    pub(in crate::runtime) fn take(&self) -> bool {
+    fn take(&self) -> bool {
         // AcqRel: what was done before it rang is seen; a later ring is not lost.
         self.has_rung.swap(false, AcqRel)
     }
 
     /// Sleeps until it rings, or spuriously.
-    pub(in crate::runtime) fn sleep(&self) {
-        let _known = Known::waiting();
-        let _patient = sim::is_here().then(Patient::new);
+    fn sleep(&self) {
+        let _known = checkdead::this_thread_waits();
+        let _awaiting = H::awaiting();
         self.parker.park();
     }
 }
 
-impl Wake for Bell {
+impl<H: Host> Wakes for Bell<H> {
+    fn wake_up(&self) {
+        self.parker.unpark();
+    }
+}
+
+impl<H: Host> Wake for Bell<H> {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
@@ -55,120 +66,49 @@ impl Wake for Bell {
     }
 }
 
-/// The threads that wait in `block_on` of a runtime.
-#[derive(Default)]
-pub(in crate::runtime) struct BlockOnWaiters {
-    count: AtomicUsize,
-    /// How many of them are threads that run tasks: a task waits there, without a P.
-    ms: AtomicUsize,
-    /// The runtime is being shut down.
-    is_closing: AtomicBool,
-    bells: Mutex<Vec<Arc<Bell>>>,
-}
-
-impl BlockOnWaiters {
-    fn enter(&self, bell: &Arc<Bell>) {
-        self.bells.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(bell));
-        // Relaxed: a hint, it is looked at again.
-        self.count.fetch_add(1, Relaxed);
-    }
-
-    /// Does anybody wait?
-    pub(in crate::runtime) fn is_any(&self) -> bool {
-        // Relaxed: a hint.
-        self.count.load(Relaxed) > 0
-    }
-
-    /// How many threads that run tasks sleep here now.
-    pub(in crate::runtime) fn ms(&self) -> usize {
-        // Relaxed: believed only when everything is at rest.
-        self.ms.load(Relaxed)
-    }
-
-    /// The runtime is being shut down: a task that waits here has to end.
-    pub(in crate::runtime) fn close(&self) {
-        // Release: `closing`, told before it rings.
-        self.is_closing.store(true, Release);
-        let bells = self.bells.lock().unwrap_or_else(PoisonError::into_inner);
-        bells.iter().for_each(|bell| bell.parker.unpark());
-    }
-
-    fn is_closing(&self) -> bool {
-        // Acquire: `closing`, the other half.
-        self.is_closing.load(Acquire)
-    }
-
-    fn leave(&self, bell: &Arc<Bell>) {
-        let mut bells = self.bells.lock().unwrap_or_else(PoisonError::into_inner);
-        bells.retain(|other| !Arc::ptr_eq(other, bell));
-        // Relaxed: a hint.
-        self.count.fetch_sub(1, Relaxed);
-    }
-
-    /// No thread of the runtime does anything, and nothing is expected: who waits looks whether it waits in vain.
-    pub(in crate::runtime) fn all_is_quiet(&self) {
-        // Relaxed: a hint. Who comes after this looks by itself before it sleeps.
-        if self.count.load(Relaxed) > 0 {
-            let bells = self.bells.lock().unwrap_or_else(PoisonError::into_inner);
-            bells.iter().for_each(|bell| bell.parker.unpark());
-        }
-    }
-}
-
-struct Guest<'a> {
+/// A thread in the `block_on` of a runtime on the host `H`.
+struct Guest<'a, H: Host> {
     tasks: &'a Tasks,
-    bell: &'a Arc<Bell>,
+    bell: &'a Arc<Bell<H>>,
     /// The thread runs tasks of this runtime: one of them waits.
     is_m: bool,
 }
 
-impl<'a> Guest<'a> {
-    fn new(tasks: &'a Tasks, bell: &'a Arc<Bell>) -> Guest<'a> {
-        tasks.shared().block_on_waiters.enter(bell);
-        Guest { tasks, bell, is_m: worker::is_m_of(Some(tasks.runtime_id())) }
+impl<'a, H: Platform> Guest<'a, H> {
+    fn new(tasks: &'a Tasks, bell: &'a Arc<Bell<H>>) -> Self {
+        tasks.shared().block_on_waiters.enter(Arc::clone(bell) as Arc<dyn Wakes>);
+        Guest { tasks, bell, is_m: Context::is_m_of(Some(tasks.runtime_id())) }
     }
 
     /// Sleeps until it rings.
     fn sleep(&self, at: &'static Location<'static>) -> Result<(), Unmet> {
-        let block_on_waiters = &self.tasks.shared().block_on_waiters;
-        let _waits = self.is_m.then(|| Waiting::new(&block_on_waiters.ms));
+        let waiters = &self.tasks.shared().block_on_waiters;
+        let _waits = self.is_m.then(|| Waiting::new(waiters));
         while !self.bell.take() {
-            if self.is_m && block_on_waiters.is_closing() {
+            if self.is_m && waiters.is_closing() {
                 return Err(Unmet::Closed);
             }
-            if foreign_threads::is_stuck(self.tasks) {
+            if checkdead::is_stuck::<H>(self.tasks) {
                 if self.bell.take() {
                     break; // it rang while we looked
                 }
-                return Err(Unmet::Deadlock(Deadlock::of_root(at, self.tasks)));
+                return Err(Unmet::Deadlock(self.deadlock(at)));
             }
             self.bell.sleep();
         }
         Ok(())
     }
-}
 
-impl Drop for Guest<'_> {
-    fn drop(&mut self) {
-        self.tasks.shared().block_on_waiters.leave(self.bell);
+    fn deadlock(&self, at: &'static Location<'static>) -> Deadlock {
+        let threads = checkdead::are_exhausted(self.tasks).then_some(self.tasks.config().max_ms);
+        Deadlock::of_root(at, threads, self.tasks.shared().owned_tasks.spawned_at())
     }
 }
 
-/// One more is counted, as long as this lives.
-struct Waiting<'a>(&'a AtomicUsize);
-
-impl<'a> Waiting<'a> {
-    fn new(count: &'a AtomicUsize) -> Waiting<'a> {
-        // Relaxed: counted.
-        count.fetch_add(1, Relaxed);
-        Waiting(count)
-    }
-}
-
-impl Drop for Waiting<'_> {
+impl<H: Host> Drop for Guest<'_, H> {
     fn drop(&mut self) {
-        // Relaxed: counted.
-        self.0.fetch_sub(1, Relaxed);
+        let bell: Arc<dyn Wakes> = self.bell.clone();
+        self.tasks.shared().block_on_waiters.leave(&bell);
     }
 }
 
@@ -179,54 +119,73 @@ pub(in crate::runtime) fn block_on<F: Future>(
     at: &'static Location<'static>,
 ) -> Result<F::Output, Deadlock> {
     tasks.check_thread();
+    match tasks {
+        Tasks::Cores(_) => block_on_host::<Cores, F>(tasks, future, at),
+        Tasks::Sim(_) => block_on_host::<Sim, F>(tasks, future, at),
+    }
+}
+
+fn block_on_host<H: Platform, F: Future>(
+    tasks: &Tasks,
+    future: F,
+    at: &'static Location<'static>,
+) -> Result<F::Output, Deadlock> {
     let mut future = pin!(future);
     // In a task: others run meanwhile.
     let _back = Return::after_leaving(true);
-    let bell = Bell::new();
+    let bell = Bell::<H>::new();
     let waker = Waker::from(Arc::clone(&bell));
     let guest = Guest::new(tasks, &bell);
     loop {
         let polled = {
-            let _inside = worker::enter(tasks);
-            future.as_mut().poll(&mut Context::from_waker(&waker))
+            let _inside = Inside::of(tasks);
+            future.as_mut().poll(&mut task::Context::from_waker(&waker))
         };
         if let Poll::Ready(value) = polled {
             return Ok(value);
         }
-        if sim::is_here() {
-            sim::yield_p();
-        }
+        H::step();
         guest.sleep(at).map_err(|unmet| match unmet {
-            Unmet::Closed => Deadlock::of_closed(at, tasks),
+            Unmet::Closed => Deadlock::of_closed(at, tasks.shared().owned_tasks.spawned_at()),
             Unmet::Deadlock(deadlock) => deadlock,
         })?;
     }
 }
 
-/// Waits, on a thread that holds no P of the runtime `runtime_id`, for a task of it. `Err`: it waits in vain.
+/// Waits, on a thread that holds no P of the runtime `runtime_id`, for a task of it. `Err`: it will not come.
 pub(in crate::runtime) fn join<F: Future + Unpin>(
     runtime_id: RuntimeId,
     mut handle: F,
     at: &'static Location<'static>,
 ) -> Result<F::Output, (Unmet, F)> {
-    let bell = Bell::new();
+    match runtime_id.find() {
+        Some(tasks @ Tasks::Cores(_)) => join_on::<Cores, F>(&tasks, handle, at),
+        Some(tasks @ Tasks::Sim(_)) => join_on::<Sim, F>(&tasks, handle, at),
+        // Without a runtime nobody can say so.
+        None => match wait(&mut handle, false) {
+            Ok(ended) => Ok(ended),
+            Err(_) => unreachable!("block_on: a handle of a runtime that is gone is deadlocked"),
+        },
+    }
+}
+
+fn join_on<H: Platform, F: Future + Unpin>(
+    tasks: &Tasks,
+    mut handle: F,
+    at: &'static Location<'static>,
+) -> Result<F::Output, (Unmet, F)> {
+    let bell = Bell::<H>::new();
     let waker = Waker::from(Arc::clone(&bell));
-    if let Poll::Ready(value) = Pin::new(&mut handle).poll(&mut Context::from_waker(&waker)) {
+    let poll = |handle: &mut F| Pin::new(handle).poll(&mut task::Context::from_waker(&waker));
+    if let Poll::Ready(value) = poll(&mut handle) {
         return Ok(value);
     }
-    // Without a runtime nobody can tell.
-    let Some(tasks) = runtime_id.find() else {
-        let ended = wait(&mut handle, false);
-        return Ok(
-            ended.unwrap_or_else(|_| unreachable!("block_on: a handle of a runtime that is gone was told to wait"))
-        );
-    };
-    let guest = Guest::new(&tasks, &bell);
+    let guest = Guest::new(tasks, &bell);
     loop {
         if let Err(unmet) = guest.sleep(at) {
             return Err((unmet, handle));
         }
-        if let Poll::Ready(value) = Pin::new(&mut handle).poll(&mut Context::from_waker(&waker)) {
+        if let Poll::Ready(value) = poll(&mut handle) {
             return Ok(value);
         }
     }
@@ -235,20 +194,29 @@ pub(in crate::runtime) fn join<F: Future + Unpin>(
 /// Runs `future`, which no runtime has to know of, to its end, on a thread that holds no P. `Err`: it will never come to
 /// it, which is only known of a deterministic runtime; or, if it `ends_when_closed`, the task that waits here has to end.
 pub(in crate::runtime) fn wait<F: Future + Unpin>(future: &mut F, ends_when_closed: bool) -> Result<F::Output, Unmet> {
-    let bell = Bell::new();
+    match sim::is_here() {
+        false => wait_on::<Cores, F>(future, ends_when_closed),
+        true => wait_on::<Sim, F>(future, ends_when_closed),
+    }
+}
+
+fn wait_on<H: Platform, F: Future + Unpin>(future: &mut F, ends_when_closed: bool) -> Result<F::Output, Unmet> {
+    let bell = Bell::<H>::new();
     let waker = Waker::from(Arc::clone(&bell));
-    let own = worker::current_tasks().filter(|tasks| ends_when_closed && worker::is_m_of(Some(tasks.runtime_id())));
+    let own = Context::current_tasks();
+    let own = own.filter(|tasks| ends_when_closed && Context::is_m_of(Some(tasks.runtime_id())));
     let guest = own.as_ref().map(|tasks| Guest::new(tasks, &bell));
+    let waiters = guest.as_ref().map(|guest| &guest.tasks.shared().block_on_waiters);
     loop {
-        if let Poll::Ready(value) = Pin::new(&mut *future).poll(&mut Context::from_waker(&waker)) {
+        if let Poll::Ready(value) = Pin::new(&mut *future).poll(&mut task::Context::from_waker(&waker)) {
             return Ok(value);
         }
-        let _waits = guest.as_ref().map(|guest| Waiting::new(&guest.tasks.shared().block_on_waiters.ms));
+        let _waits = waiters.map(Waiting::new);
         while !bell.take() {
-            if sim::is_here() && sim::is_told() {
+            if H::take_deadlock() {
                 return Err(Unmet::Deadlock(Deadlock::of_waits(Vec::new(), None, Vec::new())));
             }
-            if guest.as_ref().is_some_and(|guest| guest.tasks.shared().block_on_waiters.is_closing()) {
+            if waiters.is_some_and(|waiters| waiters.is_closing()) {
                 return Err(Unmet::Closed);
             }
             bell.sleep();
@@ -256,4 +224,4 @@ pub(in crate::runtime) fn wait<F: Future + Unpin>(future: &mut F, ends_when_clos
     }
 }
 
-static_assertions::assert_impl_all!(Bell: Send, Sync);
+static_assertions::assert_impl_all!(Bell<Cores>: Send, Sync);

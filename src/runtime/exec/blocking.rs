@@ -2,8 +2,9 @@
 //!
 //! Go: `entersyscall`, `entersyscallblock`, `exitsyscall`.
 
-use crate::runtime::exec::task::Tasks;
-use crate::runtime::exec::worker::{self, Return};
+use crate::runtime::exec::context::Context;
+use crate::runtime::exec::leaving::Return;
+use crate::runtime::exec::tasks::Tasks;
 use core::fmt;
 
 /// Runs `f`, which may block in the system: reads a file, waits for a lock, calls foreign code. Meanwhile other tasks
@@ -51,7 +52,7 @@ pub fn try_blocking<F, R>(f: F) -> Result<R, NoThread<F>>
 where
     F: FnOnce() -> R,
 {
-    match worker::current_tasks() {
+    match Context::current_tasks() {
         Some(tasks) if !tasks.can_start_m() => Err(NoThread { f, max_threads: max_threads(&tasks) }),
         _ => Ok(blocking(f)),
     }

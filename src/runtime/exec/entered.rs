@@ -1,7 +1,6 @@
 //! Being inside of a runtime without being a task.
 
-use crate::runtime::Handle;
-use crate::runtime::exec::task::Tasks;
+use crate::runtime::exec::tasks::Tasks;
 use core::cell::{Cell, RefCell};
 use core::fmt;
 use core::marker::PhantomData;
@@ -31,7 +30,7 @@ impl SavedThreadState {
 pub struct EnterGuard<'a> {
     number: u64,
     /// Of a runtime that somebody keeps; and only for this thread.
-    runtime: PhantomData<(&'a Handle, *const ())>,
+    runtime: PhantomData<(&'a Tasks, *const ())>,
 }
 
 impl EnterGuard<'_> {

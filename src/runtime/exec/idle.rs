@@ -6,9 +6,7 @@
 //! pieces it looks for tasks again.
 
 use crate::runtime::exec::goroutine::stack::Stacks;
-use crate::runtime::exec::owned::guarded;
-use crate::runtime::exec::registry::RuntimeId;
-use crate::runtime::exec::worker::Callback;
+use crate::runtime::guarded::guarded;
 use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::Relaxed;
 use std::collections::VecDeque;
@@ -18,7 +16,6 @@ type Closure = Box<dyn FnOnce() + Send>;
 
 /// The idle work of one runtime.
 pub(in crate::runtime) struct IdleWork {
-    runtime_id: RuntimeId,
     stacks: Option<Arc<Stacks>>,
     queue: Mutex<VecDeque<Closure>>,
     /// How many closures there are, or were a moment ago.
@@ -26,8 +23,8 @@ pub(in crate::runtime) struct IdleWork {
 }
 
 impl IdleWork {
-    pub(in crate::runtime) fn new(runtime_id: RuntimeId, stacks: Option<Arc<Stacks>>) -> IdleWork {
-        IdleWork { runtime_id, stacks, queue: Mutex::default(), len: AtomicUsize::new(0) }
+    pub(in crate::runtime) fn new(stacks: Option<Arc<Stacks>>) -> IdleWork {
+        IdleWork { stacks, queue: Mutex::default(), len: AtomicUsize::new(0) }
     }
 
     pub(in crate::runtime) fn put(&self, closure: Closure) {
@@ -54,10 +51,7 @@ impl IdleWork {
     /// Does a piece of it.
     pub(in crate::runtime) fn do_some(&self) {
         match self.take() {
-            Some(closure) => {
-                let _callback = Callback::of(self.runtime_id);
-                guarded(closure);
-            }
+            Some(closure) => guarded(closure),
             None => self.stacks.iter().for_each(|stacks| stacks.clean()),
         }
     }

@@ -3,21 +3,21 @@
 use crate::kernel::protocol::role::Waits;
 use crate::runtime::exec::block_on;
 use crate::runtime::exec::blocking::blocking;
+use crate::runtime::exec::context::Context;
 use crate::runtime::exec::goroutine::{self, Wait as _};
-use crate::runtime::exec::owned::Outcome;
-use crate::runtime::exec::registry::RuntimeId;
+use crate::runtime::exec::outcome::{Outcome, Panic};
 use crate::runtime::exec::task::{Awaited, Meta};
 use crate::runtime::exec::wait_graph::Deadlock;
+use crate::runtime::exec::waits::{self, Unmet};
 use crate::runtime::exec::waker::Gentle;
-use crate::runtime::exec::worker::{self, Unmet};
+use crate::runtime::id::RuntimeId;
 use crate::runtime::observe::watch;
 use async_task::FallibleTask;
-use core::any::Any;
 use core::fmt;
 use core::future::Future;
 use core::panic::Location;
 use core::pin::Pin;
-use core::task::{Context, Poll, Waker};
+use core::task::{self, Poll, Waker};
 use std::sync::{Mutex, PoisonError};
 
 /// The right to a task's value: `.await` it, or [`join`](JoinHandle::join) it on a thread that may wait. Dropping it does
@@ -38,16 +38,16 @@ pub struct JoinHandle<T> {
 enum State<T> {
     /// The task goes on.
     Live(FallibleTask<Outcome<T>, Meta>),
-    /// It was told to stop.
+    /// It was aborted.
     Aborting(Pin<Box<dyn Future<Output = Option<Outcome<T>>> + Send>>),
-    /// It was told to stop, and has ended; `None`: without an outcome.
+    /// It was aborted, and has ended; `None`: without an outcome.
     Ended(Option<Box<Outcome<T>>>),
     /// Its outcome was taken.
     Taken,
 }
 
 impl<T> State<T> {
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Outcome<T>>> {
+    fn poll(&mut self, cx: &mut task::Context<'_>) -> Poll<Option<Outcome<T>>> {
         let ended = match self {
             State::Live(task) => Pin::new(task).poll(cx),
             State::Aborting(task) => task.as_mut().poll(cx),
@@ -76,21 +76,21 @@ impl<T> JoinHandle<T> {
     /// its [`Unstarted`](crate::Unstarted) is run or dropped.
     ///
     /// # Errors
-    /// [`JoinError::Panicked`] if the task panicked; [`JoinError::Aborted`] if it was told to stop;
+    /// [`JoinError::Panicked`] if the task panicked; [`JoinError::Aborted`] if it was [aborted](JoinHandle::abort);
     /// [`JoinError::ShutDown`] if its runtime was shut down before it ended. With the handle, because waiting would never
-    /// end: [`JoinError::Deadlock`] if no task of the runtime can go on, to a task or an ordinary thread that waits.
+    /// end: [`JoinError::Deadlock`] if no task of the runtime can go on.
     /// And from inside a task of the same runtime:
     /// [`JoinError::Closed`] if the runtime is being shut down; [`JoinError::WorldStopped`] if the caller has stopped
     /// the world. From outside, [`JoinError::Deadlock`] comes from a deterministic runtime only.
     #[track_caller]
     pub fn join(mut self) -> Result<T, JoinError<T>> {
         let at = Location::caller();
-        if worker::stopped() == Some(self.runtime_id) && !self.is_finished() {
+        if Context::stopped() == Some(self.runtime_id) && !self.is_finished() {
             return Err(JoinError::WorldStopped(self));
         }
         match goroutine::waits() {
             Waits::Suspend => return self.wait(),
-            Waits::Block if worker::current() == Some(self.runtime_id) => (),
+            Waits::Block if Context::current() == Some(self.runtime_id) => (),
             Waits::Block | Waits::WithoutP => {
                 let runtime_id = self.runtime_id;
                 return blocking(|| block_on::join(runtime_id, self, at)).unwrap_or_else(
@@ -102,7 +102,7 @@ impl<T> JoinHandle<T> {
             }
         }
         let for_task = self.spawned_at;
-        match worker::wait_inside(&mut self, at, for_task) {
+        match waits::wait_inside(&mut self, at, for_task) {
             Ok(result) => result,
             Err(Unmet::Closed) => Err(JoinError::Closed(self)),
             Err(Unmet::Deadlock(deadlock)) => Err(JoinError::Deadlock(deadlock, self)),
@@ -131,7 +131,7 @@ impl<T> JoinHandle<T> {
             State::Live(task) if !task.is_finished() => {
                 let mut stopped: Pin<Box<dyn Future<Output = _> + Send>> = Box::pin(task.cancel());
                 // Polled once, it has said so; who awaits us polls it on.
-                match stopped.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+                match stopped.as_mut().poll(&mut task::Context::from_waker(Waker::noop())) {
                     Poll::Ready(outcome) => State::Ended(outcome.map(Box::new)),
                     Poll::Pending => State::Aborting(stopped),
                 }
@@ -147,12 +147,12 @@ impl<T> Unpin for JoinHandle<T> {}
 impl<T> Future for JoinHandle<T> {
     type Output = Result<T, JoinError<T>>;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
         let state = this.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         let was_aborted = matches!(state, State::Aborting(_) | State::Ended(None));
         let polled = match Gentle::around(&mut this.gentle, cx.waker()) {
-            Some(gentle) => state.poll(&mut Context::from_waker(&gentle)),
+            Some(gentle) => state.poll(&mut task::Context::from_waker(&gentle)),
             None => state.poll(cx),
         };
         if polled.is_pending() {
@@ -232,62 +232,6 @@ impl<T> fmt::Display for JoinError<T> {
 }
 
 impl<T> core::error::Error for JoinError<T> {}
-
-/// What a task panicked with.
-pub struct Panic(Box<Inside>); // one word, because every task's outcome has a place for it
-
-struct Inside {
-    message: Option<String>,
-    /// The mutex is for the compiler: a payload may be sent but not shared, errors want to be both.
-    payload: Mutex<Box<dyn Any + Send>>,
-}
-
-impl Panic {
-    pub(in crate::runtime) fn new(payload: Box<dyn Any + Send>) -> Self {
-        let message = match payload.downcast_ref::<&'static str>() {
-            Some(message) => Some((*message).to_owned()),
-            None => payload.downcast_ref::<String>().cloned(),
-        };
-        Panic(Box::new(Inside { message, payload: Mutex::new(payload) }))
-    }
-
-    /// The text that was given to `panic!`. `None` if it was given something else than text.
-    #[must_use]
-    pub fn message(&self) -> Option<&str> {
-        self.0.message.as_deref()
-    }
-
-    /// The value that was given to `panic!` or [`panic_any`](std::panic::panic_any).
-    #[must_use]
-    pub fn into_payload(self) -> Box<dyn Any + Send> {
-        self.0.payload.into_inner().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Goes on panicking, here. The panic hook is not called again.
-    ///
-    /// # Panics
-    /// Always.
-    pub fn resume_unwind(self) -> ! {
-        std::panic::resume_unwind(self.into_payload())
-    }
-}
-
-impl fmt::Debug for Panic {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Panic").field(&self.0.message).finish()
-    }
-}
-
-impl fmt::Display for Panic {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.message() {
-            Some(message) => write!(f, "the task panicked: {message}"),
-            None => f.write_str("the task panicked, with a value that is no text"),
-        }
-    }
-}
-
-impl core::error::Error for Panic {}
 
 static_assertions::assert_impl_all!(JoinError<u8>: Send, Sync);
 static_assertions::assert_impl_all!(JoinHandle<u8>: Send, Sync);

@@ -1,16 +1,18 @@
 //! Tasks that cannot leave their thread.
 
+use crate::runtime::exec::context::Context;
 use crate::runtime::exec::join::JoinHandle;
-use crate::runtime::exec::owned::{InOwnedTasks, Life, OwnedTasks, guarded};
-use crate::runtime::exec::registry::RuntimeId;
+use crate::runtime::exec::life::{InOwnedTasks, Life};
+use crate::runtime::exec::owned::OwnedTasks;
 use crate::runtime::exec::task::Meta;
-use crate::runtime::exec::worker;
+use crate::runtime::guarded::guarded;
+use crate::runtime::id::RuntimeId;
 use async_task::Runnable;
 use core::fmt;
 use core::future::Future;
 use core::marker::PhantomData;
 use core::pin::{Pin, pin};
-use core::task::{Context, Poll, Waker};
+use core::task::{self, Poll, Waker};
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -134,7 +136,7 @@ const BUDGET: usize = 61;
 impl<F: Future> Future for RunUntil<'_, F> {
     type Output = F::Output;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<F::Output> {
         // Before anything is looked at: what comes later wakes us.
         self.queue.lock().waker = Some(cx.waker().clone());
         if let Poll::Ready(value) = self.future.as_mut().poll(cx) {
@@ -142,11 +144,11 @@ impl<F: Future> Future for RunUntil<'_, F> {
         }
         for _ in 0..BUDGET {
             let Some(task) = self.queue.lock().ready.pop_front() else { return Poll::Pending };
-            let before = worker::set_spawned_at(Some(task.metadata().spawned_at()));
+            let before = Context::set_spawned_at(Some(task.metadata().spawned_at()));
             guarded(|| {
                 task.run();
             });
-            worker::set_spawned_at(before);
+            Context::set_spawned_at(before);
         }
         cx.waker().wake_by_ref();
         Poll::Pending

@@ -2,8 +2,10 @@
 //!
 //! Go: `LockOSThread`, `UnlockOSThread`, `m.lockedExt`.
 
-use crate::runtime::exec::worker::{self, NotInRuntime};
-use crate::runtime::host::{sim, template};
+use crate::runtime::exec::context::Context;
+use crate::runtime::exec::not_in_runtime::NotInRuntime;
+use crate::runtime::host::sim::Sim;
+use crate::runtime::host::template;
 use core::fmt;
 use core::marker::PhantomData;
 use core::mem;
@@ -55,11 +57,11 @@ impl Locks {
 /// });
 /// ```
 pub fn lock_thread() -> Result<ThreadLock, NotInRuntime> {
-    worker::current().ok_or(NotInRuntime)?;
-    if !sim::is_here() {
-        template::prepare();
+    Context::current().ok_or(NotInRuntime)?;
+    if !Context::runs_on::<Sim>() {
+        template::prepare(Context::is_locked);
     }
-    worker::change_locks(Locks::lock);
+    Context::change_locks(Locks::lock);
     Ok(ThreadLock { not_send: PhantomData })
 }
 
@@ -79,7 +81,7 @@ impl ThreadLock {
 
 impl Drop for ThreadLock {
     fn drop(&mut self) {
-        worker::change_locks(|locks| {
+        Context::change_locks(|locks| {
             // One that outlives its task, in a thread local, finds nothing to undo.
             if locks.is_locked() {
                 locks.unlock();

@@ -1,8 +1,6 @@
-//! Who waits for whom: what a deadlock is reported with.
+//! Which task waits for which: what a deadlock is reported with.
 
 use crate::kernel::types::m::MId;
-use crate::runtime::exec::task::Tasks;
-use crate::runtime::host::foreign_threads;
 use core::fmt;
 use core::panic::Location;
 use std::collections::BTreeMap;
@@ -51,8 +49,8 @@ impl fmt::Display for WaitingTask {
     }
 }
 
-/// No task of the runtime can go on: each waits for another that waits. The one that has waited longest is told, and
-/// can go on with this error; the others may then be able to go on too.
+/// No task of the runtime can go on: each waits for another that waits. The one that has waited longest gets
+/// this error, and can go on with it; the others may then be able to go on too.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Deadlock(Box<Waits>); // one word, because every `Result` of a handle has a place for it
 
@@ -60,7 +58,7 @@ pub struct Deadlock(Box<Waits>); // one word, because every `Result` of a handle
 struct Waits {
     waits: Vec<WaitingTask>,
     threads: Option<usize>,
-    /// Where `block_on` was called that waits in vain, and where the tasks were spawned that wait without a thread.
+    /// Where the `block_on` was called that is deadlocked, and where the tasks were spawned that wait without a thread.
     root: Option<&'static Location<'static>>,
     /// It is a task's, and the runtime is being shut down.
     is_closed: bool,
@@ -77,19 +75,21 @@ impl Deadlock {
         Deadlock(Box::new(Waits { waits, threads, root: None, is_closed: false, tasks }))
     }
 
-    /// Of a thread in `block_on`.
-    pub(in crate::runtime) fn of_root(at: &'static Location<'static>, tasks: &Tasks) -> Deadlock {
-        Self::at(at, tasks, foreign_threads::are_exhausted(tasks).then_some(tasks.config().max_ms), false)
+    /// Of a thread in `block_on`; `threads`: as many as there may be are the reason.
+    pub(in crate::runtime) fn of_root(
+        at: &'static Location<'static>,
+        threads: Option<usize>,
+        tasks: Vec<&'static Location<'static>>,
+    ) -> Deadlock {
+        Deadlock(Box::new(Waits { waits: Vec::new(), threads, root: Some(at), is_closed: false, tasks }))
     }
 
     /// Of a task in `block_on`, whose runtime is being shut down.
-    pub(in crate::runtime) fn of_closed(at: &'static Location<'static>, tasks: &Tasks) -> Deadlock {
-        Self::at(at, tasks, None, true)
-    }
-
-    fn at(at: &'static Location<'static>, tasks: &Tasks, threads: Option<usize>, is_closed: bool) -> Deadlock {
-        let tasks = tasks.shared().owned_tasks.spawned_at();
-        Deadlock(Box::new(Waits { waits: Vec::new(), threads, root: Some(at), is_closed, tasks }))
+    pub(in crate::runtime) fn of_closed(
+        at: &'static Location<'static>,
+        tasks: Vec<&'static Location<'static>>,
+    ) -> Deadlock {
+        Deadlock(Box::new(Waits { waits: Vec::new(), threads: None, root: Some(at), is_closed: true, tasks }))
     }
 
     /// Where the tasks were spawned that wait without a thread, for something that nobody will bring.

@@ -1,7 +1,7 @@
 //! Wakers of third parties.
 
-use crate::runtime::exec::owned::guarded;
-use crate::runtime::exec::worker;
+use crate::runtime::exec::context::Context;
+use crate::runtime::guarded::guarded;
 use core::task::Waker;
 use std::sync::Arc;
 use std::task::Wake;
@@ -36,7 +36,7 @@ impl Gentle {
     /// What wakes `theirs`, and does not panic. `None`: it is the waker of the task that runs on this thread, which does
     /// not.
     pub(in crate::runtime) fn around(place: &mut Option<Box<Gentle>>, theirs: &Waker) -> Option<Waker> {
-        if worker::is_running(theirs) {
+        if Context::is_running(theirs) {
             return None;
         }
         match place {

@@ -1,10 +1,10 @@
 //! Making way for other tasks.
 
-use crate::runtime::exec::worker;
+use crate::runtime::exec::context::Context;
 use crate::runtime::observe::watch;
 use core::future::Future;
 use core::pin::Pin;
-use core::task::{Context, Poll};
+use core::task::{self, Poll};
 
 /// Lets the other tasks run that wait under the same P, and goes on after them. Go: `Gosched`, which goes behind
 /// everybody.
@@ -23,7 +23,7 @@ impl Future for YieldNow {
     type Output = ();
 
     #[inline(never)] // because of `yields`
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<()> {
         if self.has_yielded {
             return Poll::Ready(());
         }
@@ -37,8 +37,8 @@ impl Future for YieldNow {
 /// Pending, and woken at once, if the task has run for long and others wait: one that always finds something ready would
 /// never wait by itself.
 #[inline(never)] // because of `yields`
-pub(in crate::runtime) fn yield_p(cx: &Context<'_>) -> Poll<()> {
-    if !worker::is_asked_to_yield() {
+pub(in crate::runtime) fn yield_p(cx: &task::Context<'_>) -> Poll<()> {
+    if !Context::is_asked_to_yield() {
         return Poll::Ready(());
     }
     cx.waker().wake_by_ref();

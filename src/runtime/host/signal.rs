@@ -14,12 +14,12 @@
 //! 1. *Is this a thread that runs tasks?* Its number is looked up in a table: a system call, and some atomic loads. An entry
 //!    is written by the thread that it is of, before its first task and after its last.
 //! 2. *Is the thread inside the scheduler?* Then nothing is done, and the monitor asks again at its next tick. If it is not,
-//!    the role is whole, and so is the [`CurrentWorker`](crate::runtime::exec::task::CurrentWorker) in it: see [`role`](crate::kernel::protocol::role).
+//!    the role is whole, and so is the [`CurrentWorker`](crate::runtime::exec::current_worker::CurrentWorker) in it: see [`role`](crate::kernel::protocol::role).
 //! 3. *Is preemption of its P requested, and may one more task go on without?* Two atomic loads. A signal that came late, for
 //!    a P that has gone on, ends here.
 //! 4. *The counts of detached tasks*: atomic additions.
 //! 5. *The P's word*: `interrupt` in the kernel, one load and one store. From then on the monitor may retake the P.
-//! 6. *The role is `Detached` now*: the post's parts are moved, nothing is dropped, no count of references changes.
+//! 6. *The role is `Detached` now*: the worker's parts are moved, nothing is dropped, no count of references changes.
 //!
 //! # Who else may want the signal
 //!
@@ -34,6 +34,18 @@
 
 #![allow(unsafe_code)]
 
+use core::panic::Location;
+
+/// A thread that runs tasks, as its signal handlers see it. What they call obeys the rules above.
+pub(in crate::runtime) trait Interrupted {
+    /// Preemption is wanted of the task that runs here, if it is requested and may be granted.
+    fn preempt(&self);
+
+    /// Is this address in the guard of the stack that the thread is on? Where its goroutine was spawned, and how large the
+    /// stack is, then.
+    fn overflows(&self, address: usize) -> Option<(&'static Location<'static>, usize)>;
+}
+
 #[cfg(target_os = "linux")]
 pub(in crate::runtime) use linux::{Heard, Stack, interrupt, is_heard, listen, this_thread};
 
@@ -44,10 +56,9 @@ pub(in crate::runtime) const CAN_INTERRUPT: bool = false;
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use crate::runtime::exec::goroutine::{self, Current};
-    use crate::runtime::exec::worker::{self, Thread};
-    use core::cell::Cell;
+    use super::Interrupted;
     use core::fmt::{self, Write};
+    use core::marker::PhantomData;
     use core::mem::MaybeUninit;
     use core::ptr;
     use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
@@ -96,8 +107,8 @@ mod linux {
         let me = this_thread();
         // Relaxed: it is this thread that asks, in `is_heard`.
         let _ = ASKS.compare_exchange(me, 0, Relaxed, Relaxed);
-        if let Some((thread, _)) = find(me) {
-            worker::interrupt(thread);
+        if let Some(thread) = find(me) {
+            thread.preempt();
         }
         // SAFETY: as above.
         unsafe { *errno = before };
@@ -107,8 +118,8 @@ mod linux {
     extern "C" fn on_fault(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
         // SAFETY: the system gives this signal its information.
         let address = unsafe { (*info).si_addr() } as usize;
-        if let Some((_, current)) = find(this_thread())
-            && let Some((spawned_at, size)) = goroutine::overflows(current, address)
+        if let Some(thread) = find(this_thread())
+            && let Some((spawned_at, size)) = thread.overflows(address)
         {
             let mut text = Text { bytes: [0; 512], len: 0 };
             let _ = write!(
@@ -130,8 +141,7 @@ mod linux {
     struct Entry {
         /// As the system calls it; 0: of none.
         number: AtomicI32,
-        thread: AtomicPtr<Thread>,
-        goroutine: AtomicPtr<Cell<Current>>,
+        thread: AtomicPtr<&'static dyn Interrupted>,
         next: *const Entry,
     }
 
@@ -150,31 +160,29 @@ mod linux {
     }
 
     /// What the thread of this number is, which is the caller's, if it runs tasks. For a handler.
-    fn find<'a>(me: i32) -> Option<(&'a Thread, &'a Cell<Current>)> {
+    fn find<'a>(me: i32) -> Option<&'a dyn Interrupted> {
         // Relaxed: only this thread writes or clears an entry of its own number.
         let mine = entries(me).find(|entry| entry.number.load(Relaxed) == me)?;
         // Relaxed: as above.
-        let (thread, goroutine) = (mine.thread.load(Relaxed), mine.goroutine.load(Relaxed));
-        // SAFETY: `Heard` has put them there, on this thread, and takes them away before they end.
-        Some(unsafe { (&*thread, &*goroutine) })
+        let thread = mine.thread.load(Relaxed);
+        // SAFETY: `Heard` has put it there, on this thread, and takes it away before it ends.
+        Some(unsafe { *thread })
     }
 
     /// This thread runs tasks, and hears the signals, as long as this lives.
-    pub(in crate::runtime) struct Heard(&'static Entry);
+    pub(in crate::runtime) struct Heard<'a>(&'static Entry, PhantomData<(&'a (), *const ())>);
 
-    impl Heard {
-        /// `thread` and `goroutine` are thread locals of this thread, and outlive this.
-        pub(in crate::runtime) fn new(thread: &Thread, goroutine: *const Cell<Current>) -> Heard {
+    impl<'a> Heard<'a> {
+        /// `thread` is what the handlers ask on this thread.
+        pub(in crate::runtime) fn new(thread: &'a &'a dyn Interrupted) -> Heard<'a> {
             let me = this_thread();
             let entry = Self::entry(me);
             // Relaxed: read on this thread only.
-            entry.thread.store(ptr::from_ref(thread).cast_mut(), Relaxed);
-            // Relaxed: as above.
-            entry.goroutine.store(goroutine.cast_mut(), Relaxed);
+            entry.thread.store(ptr::from_ref(thread).cast_mut().cast(), Relaxed);
             // Release: for the compiler: a handler that finds the number finds the rest.
             entry.number.store(me, Release);
             unblock();
-            Heard(entry)
+            Heard(entry, PhantomData)
         }
 
         /// One that is nobody's, or a new one.
@@ -193,7 +201,6 @@ mod linux {
             let entry = Box::leak(Box::new(Entry {
                 number: AtomicI32::new(-1),
                 thread: AtomicPtr::new(ptr::null_mut()),
-                goroutine: AtomicPtr::new(ptr::null_mut()),
                 // Relaxed: written under the mutex only.
                 next: head.load(Relaxed),
             }));
@@ -203,7 +210,7 @@ mod linux {
         }
     }
 
-    impl Drop for Heard {
+    impl Drop for Heard<'_> {
         fn drop(&mut self) {
             // Release: we are done with it.
             self.0.number.store(0, Release);
@@ -359,13 +366,10 @@ mod elsewhere {
     pub(in crate::runtime) fn is_heard() -> bool {
         true
     }
-    pub(in crate::runtime) struct Heard;
-    impl Heard {
-        pub(in crate::runtime) fn new(
-            _thread: &crate::runtime::exec::worker::Thread,
-            _goroutine: *const core::cell::Cell<crate::runtime::exec::goroutine::Current>,
-        ) -> Heard {
-            Heard
+    pub(in crate::runtime) struct Heard<'a>(core::marker::PhantomData<&'a ()>);
+    impl<'a> Heard<'a> {
+        pub(in crate::runtime) fn new(_thread: &'a &'a dyn super::Interrupted) -> Heard<'a> {
+            Heard(core::marker::PhantomData)
         }
     }
     pub(in crate::runtime) struct Stack;

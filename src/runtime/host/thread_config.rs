@@ -1,11 +1,8 @@
 //! How the threads of a runtime are: their names and stacks, and what is run in each when it begins and ends.
 //!
-//! A host starts threads without knowing for whom. So who is about to ask for one leaves word on the thread that asks:
+//! A host starts threads without knowing for whom. So the runtime that is about to ask for one sets a thread local, `NEXT`:
 //! the kernel reports [`Starting`](crate::kernel::sched::observer::Event::Starting) just before.
 
-use crate::runtime::exec::owned::guarded;
-use crate::runtime::exec::task::Tasks;
-use crate::runtime::exec::worker;
 use core::cell::Cell;
 use core::fmt;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -43,8 +40,6 @@ impl fmt::Debug for Plan {
 /// What a thread has to be that is started next.
 #[derive(Default)]
 struct Wish {
-    /// A thread of a simulated machine.
-    is_simulated: bool,
     name: Option<String>,
     stack: Option<usize>,
 }
@@ -56,18 +51,18 @@ thread_local! {
 /// The threads of one runtime.
 pub(in crate::runtime) struct ThreadConfig {
     wish: Option<Arc<Wish>>,
-    on_start: Option<Hook>,
-    on_stop: Option<Hook>,
+    pub(in crate::runtime) on_start: Option<Hook>,
+    pub(in crate::runtime) on_stop: Option<Hook>,
     /// Those that have a hook to run yet.
     present: Mutex<usize>,
     left: Condvar,
 }
 
 impl ThreadConfig {
-    pub(in crate::runtime) fn new(plan: Plan, is_simulated: bool) -> ThreadConfig {
+    pub(in crate::runtime) fn new(plan: Plan) -> ThreadConfig {
         let Plan { name, stack, on_start, on_stop } = plan;
-        let is_any = name.is_some() || stack.is_some() || is_simulated;
-        let wish = is_any.then(|| Arc::new(Wish { is_simulated, name, stack }));
+        let is_any = name.is_some() || stack.is_some();
+        let wish = is_any.then(|| Arc::new(Wish { name, stack }));
         ThreadConfig { wish, on_start, on_stop, present: Mutex::new(0), left: Condvar::new() }
     }
 
@@ -84,9 +79,19 @@ impl ThreadConfig {
         drop(self.left.wait_while(present, |present| *present > 0).unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// One of its threads, which the caller is, never runs its hook: it is left where it is.
+    /// Is there a hook to run in each thread?
+    pub(in crate::runtime) fn has_hooks(&self) -> bool {
+        self.on_start.is_some() || self.on_stop.is_some()
+    }
+
+    /// One of its threads, which the caller is, has begun, and has a hook to run.
+    pub(in crate::runtime) fn count_one(&self) {
+        self.count(|present| *present += 1);
+    }
+
+    /// One of its threads, which the caller is, has run its last hook; or never will: it is left where it is.
     pub(in crate::runtime) fn forget_one(&self) {
-        if self.on_start.is_some() || self.on_stop.is_some() {
+        if self.has_hooks() {
             self.count(|present| *present -= 1);
             self.left.notify_all();
         }
@@ -115,11 +120,6 @@ impl Wanted {
         Wanted { name, wish }
     }
 
-    /// Is it one of a simulated machine?
-    pub(in crate::runtime) fn is_simulated(&self) -> bool {
-        self.wish.as_ref().is_some_and(|wish| wish.is_simulated)
-    }
-
     /// How large its stack is to be, if somebody says.
     pub(in crate::runtime) fn stack(&self) -> Option<usize> {
         self.wish.as_ref().and_then(|wish| wish.stack)
@@ -132,40 +132,6 @@ impl Wanted {
         match stack {
             Some(stack) => thread.stack_size(stack),
             None => thread,
-        }
-    }
-}
-
-/// This thread runs tasks, as long as this lives.
-pub(in crate::runtime) struct Present(Option<Tasks>);
-
-impl Present {
-    pub(in crate::runtime) fn new(tasks: &Tasks) -> Present {
-        let thread_config = &tasks.shared().thread_config;
-        if thread_config.on_start.is_none() && thread_config.on_stop.is_none() {
-            return Present(None);
-        }
-        thread_config.count(|present| *present += 1);
-        let present = Present(Some(tasks.clone()));
-        present.run(thread_config.on_start.as_ref());
-        present
-    }
-
-    fn run(&self, hook: Option<&Hook>) {
-        if let (Some(hook), Some(tasks)) = (hook, &self.0) {
-            let _inside = worker::enter(tasks);
-            guarded(|| hook());
-        }
-    }
-}
-
-impl Drop for Present {
-    fn drop(&mut self) {
-        if let Some(tasks) = &self.0 {
-            let thread_config = &tasks.shared().thread_config;
-            self.run(thread_config.on_stop.as_ref());
-            thread_config.count(|present| *present -= 1);
-            thread_config.left.notify_all();
         }
     }
 }

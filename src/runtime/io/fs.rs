@@ -16,7 +16,7 @@
 //! # }
 //! ```
 
-use crate::runtime::exec::context::blocking;
+use crate::runtime::exec::blocking::syscall;
 use std::fs;
 pub use std::fs::{DirEntry, Metadata, Permissions};
 use std::io;
@@ -34,7 +34,7 @@ use std::path::{Path, PathBuf};
 /// # }
 /// ```
 pub async fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
-    blocking(|| fs::read(path))
+    syscall(|| fs::read(path))
 }
 
 /// All that is in a file, as text.
@@ -42,7 +42,7 @@ pub async fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
 /// # Errors
 /// Those of the system; [`InvalidData`](io::ErrorKind::InvalidData) if it is not UTF-8.
 pub async fn read_to_string(path: impl AsRef<Path>) -> io::Result<String> {
-    blocking(|| fs::read_to_string(path))
+    syscall(|| fs::read_to_string(path))
 }
 
 /// Makes a file of these bytes. What it had in it before is gone.
@@ -50,7 +50,7 @@ pub async fn read_to_string(path: impl AsRef<Path>) -> io::Result<String> {
 /// # Errors
 /// Those of the system.
 pub async fn write(path: impl AsRef<Path>, contents: impl AsRef<[u8]>) -> io::Result<()> {
-    blocking(|| fs::write(path, contents))
+    syscall(|| fs::write(path, contents))
 }
 
 /// Copies a file, with its permissions. Returns how many bytes it has.
@@ -58,7 +58,7 @@ pub async fn write(path: impl AsRef<Path>, contents: impl AsRef<[u8]>) -> io::Re
 /// # Errors
 /// Those of the system.
 pub async fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<u64> {
-    blocking(|| fs::copy(from, to))
+    syscall(|| fs::copy(from, to))
 }
 
 /// Gives a file or a folder another name, on the same file system.
@@ -66,7 +66,7 @@ pub async fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<u6
 /// # Errors
 /// Those of the system.
 pub async fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<()> {
-    blocking(|| fs::rename(from, to))
+    syscall(|| fs::rename(from, to))
 }
 
 /// Gives a file one more name.
@@ -74,7 +74,7 @@ pub async fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<
 /// # Errors
 /// Those of the system.
 pub async fn hard_link(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
-    blocking(|| fs::hard_link(original, link))
+    syscall(|| fs::hard_link(original, link))
 }
 
 /// Removes a file.
@@ -82,7 +82,7 @@ pub async fn hard_link(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io
 /// # Errors
 /// Those of the system.
 pub async fn remove_file(path: impl AsRef<Path>) -> io::Result<()> {
-    blocking(|| fs::remove_file(path))
+    syscall(|| fs::remove_file(path))
 }
 
 /// Makes a folder, in one that is there.
@@ -90,7 +90,7 @@ pub async fn remove_file(path: impl AsRef<Path>) -> io::Result<()> {
 /// # Errors
 /// Those of the system.
 pub async fn create_dir(path: impl AsRef<Path>) -> io::Result<()> {
-    blocking(|| fs::create_dir(path))
+    syscall(|| fs::create_dir(path))
 }
 
 /// Makes a folder, and those in which it is.
@@ -98,7 +98,7 @@ pub async fn create_dir(path: impl AsRef<Path>) -> io::Result<()> {
 /// # Errors
 /// Those of the system. Some of them may have been made.
 pub async fn create_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
-    blocking(|| fs::create_dir_all(path))
+    syscall(|| fs::create_dir_all(path))
 }
 
 /// Removes a folder in which there is nothing.
@@ -106,7 +106,7 @@ pub async fn create_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
 /// # Errors
 /// Those of the system.
 pub async fn remove_dir(path: impl AsRef<Path>) -> io::Result<()> {
-    blocking(|| fs::remove_dir(path))
+    syscall(|| fs::remove_dir(path))
 }
 
 /// Removes a folder and all that is in it. Links are removed, not followed.
@@ -114,7 +114,7 @@ pub async fn remove_dir(path: impl AsRef<Path>) -> io::Result<()> {
 /// # Errors
 /// Those of the system. Some of it may have been removed.
 pub async fn remove_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
-    blocking(|| fs::remove_dir_all(path))
+    syscall(|| fs::remove_dir_all(path))
 }
 
 /// What is in a folder, all of it at once.
@@ -122,7 +122,7 @@ pub async fn remove_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
 /// # Errors
 /// Those of the system, of the folder or of the first entry that cannot be read.
 pub async fn read_dir(path: impl AsRef<Path>) -> io::Result<Vec<DirEntry>> {
-    blocking(|| fs::read_dir(path)?.collect())
+    syscall(|| fs::read_dir(path)?.collect())
 }
 
 /// How large a file is, how old, and so on. Links are followed.
@@ -130,7 +130,7 @@ pub async fn read_dir(path: impl AsRef<Path>) -> io::Result<Vec<DirEntry>> {
 /// # Errors
 /// Those of the system.
 pub async fn metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
-    blocking(|| fs::metadata(path))
+    syscall(|| fs::metadata(path))
 }
 
 /// As [`metadata`]; of a link, its own.
@@ -138,7 +138,7 @@ pub async fn metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
 /// # Errors
 /// Those of the system.
 pub async fn symlink_metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
-    blocking(|| fs::symlink_metadata(path))
+    syscall(|| fs::symlink_metadata(path))
 }
 
 /// Who may do what with a file, from now on.
@@ -146,7 +146,7 @@ pub async fn symlink_metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
 /// # Errors
 /// Those of the system.
 pub async fn set_permissions(path: impl AsRef<Path>, permissions: Permissions) -> io::Result<()> {
-    blocking(|| fs::set_permissions(path, permissions))
+    syscall(|| fs::set_permissions(path, permissions))
 }
 
 /// The whole path, without links in it.
@@ -154,7 +154,7 @@ pub async fn set_permissions(path: impl AsRef<Path>, permissions: Permissions) -
 /// # Errors
 /// Those of the system: there is no such file.
 pub async fn canonicalize(path: impl AsRef<Path>) -> io::Result<PathBuf> {
-    blocking(|| fs::canonicalize(path))
+    syscall(|| fs::canonicalize(path))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! How long something took, many times.
 
-use crate::runtime::observe::metrics::Count;
+use crate::runtime::observe::count::Count;
 use core::fmt;
 use core::ops::Range;
 use core::time::Duration;

@@ -1,10 +1,22 @@
 //! Seeing what happens: numbers, traces, spans, one line. Nothing here decides anything.
+//!
+//! ```text
+//!   events ──┬─► meter ◄── sampling ─────► metrics, histogram: for the user
+//!            ├─► watch ──► observers ────► trace: in memory, in a file
+//!            └─► spans                     schedtrace: a line now and then
+//! ```
+//!
+//! **Imports** `host`, `id`, `guarded`; `watchers` the error of the builder, whose they are; `metrics` alone is above `exec`,
+//! and asks a scheduler. Imported by everything but `host` (which has `spans`).
 
+pub(super) mod count;
 pub(super) mod event;
 pub(super) mod histogram;
+pub(super) mod meter;
 pub(super) mod metrics;
 pub(super) mod sampling;
 pub(super) mod schedtrace;
 pub(super) mod spans;
 pub mod trace;
 pub(super) mod watch;
+pub(super) mod watchers;

@@ -6,9 +6,8 @@
 //! Whoever queues or runs a task has it alone, and what was written for it travels with it through the queues. So of two
 //! that meet at a place, each finds its own address there or another's, and never believes the other's.
 
-use crate::host::{Host, Nanos};
-use crate::runtime::Cores;
-use crate::runtime::host::cores;
+use crate::host::Nanos;
+use crate::runtime::host::cheaprand::random_below;
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicU64, AtomicUsize};
 
@@ -46,13 +45,13 @@ impl Drop for Timed {
     }
 }
 
-/// The task at this address becomes runnable now; at random, one in eight is measured. (In turn, the same task might come
+/// The task at this address becomes runnable now, by `clock`; at random, one in eight is measured. (In turn, the same task might come
 /// every time.)
 #[inline(always)]
-pub(in crate::runtime) fn readied(address: u64) {
+pub(in crate::runtime) fn readied(address: u64, clock: fn() -> Nanos) {
     // Relaxed: as in `Timed::new`.
     if TIMED.load(Relaxed) > 0 {
-        place_of(address).put(address, cores::random_below(8) == 0);
+        place_of(address).put(address, (random_below(8) == 0).then(clock));
     }
 }
 
@@ -71,13 +70,10 @@ fn place_of(address: u64) -> &'static Place {
 
 impl Place {
     #[cold]
-    fn put(&self, address: u64, is_wanted: bool) {
+    fn put(&self, address: u64, now: Option<Nanos>) {
         // One that was here before, at the same address, and never ran.
         self.take(address);
-        if !is_wanted {
-            return;
-        }
-        let now = Cores::now();
+        let Some(now) = now else { return };
         // Relaxed: whoever is there, the exchange decides.
         let before = self.address.load(Relaxed);
         // Relaxed: a guess of how long somebody has been there.
@@ -107,6 +103,8 @@ impl Place {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::Host;
+    use crate::runtime::host::cores::Cores;
 
     fn place() -> Place {
         Place { address: AtomicU64::new(0), since: AtomicU64::new(0) }
@@ -119,20 +117,20 @@ mod tests {
         fn keeps_one_moment_until_it_is_taken() {
             let place = place();
             let before = Cores::now();
-            place.put(8, true);
-            place.put(16, true); // there is no room
+            place.put(8, Some(Cores::now()));
+            place.put(16, Some(Cores::now())); // there is no room
             assert_eq!(place.take(16), None);
             assert!(place.take(8).is_some_and(|since| since >= before));
             assert_eq!(place.take(8), None);
-            place.put(16, true);
+            place.put(16, Some(Cores::now()));
             assert!(place.take(16).is_some());
         }
 
         #[test]
         fn forgets_who_was_dropped_and_whose_address_is_used_again() {
             let place = place();
-            place.put(8, true);
-            place.put(8, false);
+            place.put(8, Some(Cores::now()));
+            place.put(8, None);
             assert_eq!(place.take(8), None, "an old moment was kept");
         }
 
@@ -142,7 +140,7 @@ mod tests {
             let place = place();
             place.address.store(8, Relaxed);
             // As if the clock had started long ago: it is not a minute old yet.
-            place.put(16, true);
+            place.put(16, Some(Cores::now()));
             assert_eq!(place.address.load(Relaxed), if Cores::now() < LONG { 8 } else { 16 });
         }
     }

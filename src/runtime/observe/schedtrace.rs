@@ -2,7 +2,6 @@
 
 use crate::host::SpawnError;
 use crate::kernel::sched::snapshot::{DetailedSnapshot, Snapshot};
-use crate::runtime::exec::task::Tasks;
 use crate::runtime::host::foreign_threads::Known;
 use crate::runtime::host::thread_config;
 use core::fmt;
@@ -12,14 +11,9 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-/// The line.
-pub(in crate::runtime) fn line(tasks: &Tasks) -> String {
-    format!("SCHED {}ms: {}", tasks.shared().meter.uptime().as_millis(), Line(tasks.detailed_snapshot()))
-}
-
-/// What stands in it after the time: the names of Go's, in Go's order. Lengths of queues are with `runnext`, and each
+/// What stands in a line after the time: the names of Go's, in Go's order. Lengths of queues are with `runnext`, and each
 /// dispatch is a tick (in Go, not those from `runnext`, and the length is without it).
-struct Line(DetailedSnapshot);
+pub(in crate::runtime) struct Line(pub(in crate::runtime) DetailedSnapshot);
 
 impl fmt::Display for Line {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -43,19 +37,22 @@ impl fmt::Display for Line {
 pub(in crate::runtime) struct Printer(Mutex<Option<(Sender<()>, JoinHandle<()>)>>);
 
 impl Printer {
-    /// Prints a line every so often.
-    pub(in crate::runtime) fn start(&self, tasks: &Tasks, every: Duration) -> Result<(), SpawnError> {
+    /// Prints what `line` gives every so often. `None`: the runtime is gone.
+    pub(in crate::runtime) fn start(
+        &self,
+        every: Duration,
+        line: impl Fn() -> Option<String> + Send + 'static,
+    ) -> Result<(), SpawnError> {
         let (end, is_over) = mpsc::channel();
-        let (runtime_id, known) = (tasks.runtime_id(), Known::new());
+        let known = Known::new();
         let body = move || {
             let _known = known;
             while is_over.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
-                let Some(tasks) = runtime_id.find() else { return };
-                // Without a place to write there is nobody to be told.
-                let _ = writeln!(io::stderr(), "{}", line(&tasks));
+                let Some(line) = line() else { return };
+                // Without a place to write there is nobody who could read of it.
+                let _ = writeln!(io::stderr(), "{line}");
             }
         };
-        tasks.shared().thread_config.announce();
         let thread = thread_config::Wanted::take("spinpark-schedtrace").builder().spawn(body);
         let thread = thread.map_err(|error| SpawnError { os_error: error.raw_os_error() })?;
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((end, thread));

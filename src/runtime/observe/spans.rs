@@ -32,7 +32,7 @@ mod on {
     use crate::kernel::sched::observer::Event;
     use crate::kernel::types::m::MId;
     use crate::kernel::types::p::PId;
-    use crate::runtime::exec::owned::guarded;
+    use crate::runtime::guarded::guarded;
     use core::cell::{Cell, RefCell};
     use core::future::Future;
     use core::panic::Location;

@@ -6,22 +6,13 @@
 //! Where nobody watches all this is a test of a word now and then: of the runtime for each event, of the thread for each
 //! time that a task is run.
 
-use crate::kernel::sched::config::Config;
 use crate::kernel::types::m::MId;
-use crate::kernel::types::p::PId;
-use crate::runtime::BuildError;
-use crate::runtime::exec::owned::guarded;
-use crate::runtime::exec::registry::RuntimeId;
-use crate::runtime::exec::worker;
+use crate::runtime::guarded::guarded;
+use crate::runtime::id::RuntimeId;
 use crate::runtime::observe::event::{Event, Observer};
-use crate::runtime::observe::trace;
 use core::cell::Cell;
-use core::fmt;
-use core::panic::Location;
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicBool, AtomicUsize};
-use core::task::Waker;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// What a task waits for if what it waits for does not say.
@@ -40,7 +31,7 @@ struct Run {
     /// What it waits for.
     why: Cell<&'static str>,
     /// Somebody is being told something.
-    is_telling: Cell<bool>,
+    is_reporting: Cell<bool>,
 }
 
 impl Run {
@@ -51,7 +42,7 @@ impl Run {
             drops_another: Cell::new(false),
             has_yielded: Cell::new(false),
             why: Cell::new(AWAIT),
-            is_telling: Cell::new(false),
+            is_reporting: Cell::new(false),
         }
     }
 }
@@ -72,14 +63,14 @@ impl Default for SavedThreadState {
 impl SavedThreadState {
     /// Exchanges it with what the thread knows that plays it.
     pub(in crate::runtime) fn swap(&self) {
-        let Run { is_on, me, drops_another, has_yielded, why, is_telling } = &self.0;
+        let Run { is_on, me, drops_another, has_yielded, why, is_reporting } = &self.0;
         RUN.with(|run| {
             run.is_on.swap(is_on);
             run.me.swap(me);
             run.drops_another.swap(drops_another);
             run.has_yielded.swap(has_yielded);
             run.why.swap(why);
-            run.is_telling.swap(is_telling);
+            run.is_reporting.swap(is_reporting);
         });
     }
 }
@@ -87,87 +78,51 @@ impl SavedThreadState {
 /// How many runtimes of this process are watched.
 static WATCHED: AtomicUsize = AtomicUsize::new(0);
 
-/// Those who are to watch a runtime.
-#[derive(Clone, Default)]
-pub(in crate::runtime) struct Watchers {
-    pub(in crate::runtime) observers: Vec<Arc<dyn Observer>>,
-    pub(in crate::runtime) recorders: Vec<trace::Recorder>,
-    /// Where to write a trace to.
-    pub(in crate::runtime) path: Option<PathBuf>,
-}
-
-impl fmt::Debug for Watchers {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let count = self.observers.len();
-        f.debug_struct("Watchers").field("observers", &count).field("path", &self.path).finish_non_exhaustive()
-    }
-}
-
-impl Watchers {
-    /// From now on they watch the runtime `runtime_id`. `None`: there are none.
-    ///
-    /// # Errors
-    /// If there is no file to be had, or no thread to write it.
-    pub(in crate::runtime) fn open(
-        self,
-        runtime_id: RuntimeId,
-        config: &Config,
-    ) -> Result<Option<Box<Watch>>, BuildError> {
-        let mut observers = self.observers;
-        for recorder in self.recorders {
-            recorder.begin(runtime_id, config);
-            observers.push(Arc::new(recorder));
-        }
-        let Some(path) = self.path else { return Ok(Watch::new(observers, None)) };
-        let made = trace::File::create(path.clone(), runtime_id, config);
-        let (file, to) = made.map_err(|error| BuildError::Trace { path, os_error: error.raw_os_error() })?;
-        file.start(to).map_err(BuildError::Spawn)?;
-        Ok(Watch::new(observers, Some(file)))
-    }
-}
+/// What is to be done when nothing will be reported any more.
+pub(in crate::runtime) type Close = Box<dyn Fn() + Send + Sync>;
 
 /// Those who watch one runtime.
 pub(in crate::runtime) struct Watch {
-    seats: Vec<Seat>,
-    file: Option<Arc<trace::File>>,
+    watchers: Vec<Watcher>,
+    /// What is to be done when nothing will be reported any more.
+    close: Option<Close>,
 }
 
 /// One of them.
-struct Seat {
+struct Watcher {
     observer: Arc<dyn Observer>,
     /// It has panicked: it is told nothing more.
-    is_empty: AtomicBool,
+    has_panicked: AtomicBool,
 }
 
 impl Watch {
     /// `None`: nobody watches.
-    fn new(observers: Vec<Arc<dyn Observer>>, file: Option<Arc<trace::File>>) -> Option<Box<Watch>> {
-        let seat = |observer| Seat { observer, is_empty: AtomicBool::new(false) };
-        let to_file = file.clone().map(|file| file as Arc<dyn Observer>);
-        let seats: Vec<Seat> = observers.into_iter().chain(to_file).map(seat).collect();
-        if seats.is_empty() {
+    pub(in crate::runtime) fn new(observers: Vec<Arc<dyn Observer>>, close: Option<Close>) -> Option<Box<Watch>> {
+        let watcher = |observer| Watcher { observer, has_panicked: AtomicBool::new(false) };
+        let watchers: Vec<Watcher> = observers.into_iter().map(watcher).collect();
+        if watchers.is_empty() {
             return None;
         }
         // Relaxed: the runtime that is being built has no task yet.
         WATCHED.fetch_add(1, Relaxed);
-        Some(Box::new(Watch { seats, file }))
+        Some(Box::new(Watch { watchers, close }))
     }
 
     /// Something happened. What they bring about themselves while they are told something is not told.
     #[cold]
     #[inline(never)]
-    pub(in crate::runtime) fn tell(&self, event: Event<'_>) {
-        if RUN.with(|run| run.is_telling.replace(true)) {
+    pub(in crate::runtime) fn report(&self, event: Event<'_>) {
+        if RUN.with(|run| run.is_reporting.replace(true)) {
             return;
         }
-        self.seats.iter().for_each(|seat| seat.tell(event));
-        RUN.with(|run| run.is_telling.set(false));
+        self.watchers.iter().for_each(|watcher| watcher.report(event));
+        RUN.with(|run| run.is_reporting.set(false));
     }
 
-    /// Nothing will be told any more: the file is ended.
+    /// Nothing will be reported any more: a file is ended.
     pub(in crate::runtime) fn close(&self) {
-        if let Some(file) = &self.file {
-            file.close();
+        if let Some(close) = &self.close {
+            close();
         }
     }
 }
@@ -180,10 +135,10 @@ impl Drop for Watch {
     }
 }
 
-impl Seat {
-    fn tell(&self, event: Event<'_>) {
+impl Watcher {
+    fn report(&self, event: Event<'_>) {
         // Relaxed: who panics in two threads at once is heard twice.
-        if self.is_empty.load(Relaxed) {
+        if self.has_panicked.load(Relaxed) {
             return;
         }
         let mut is_done = false;
@@ -193,7 +148,7 @@ impl Seat {
         });
         if !is_done {
             // Relaxed: as above.
-            self.is_empty.store(true, Relaxed);
+            self.has_panicked.store(true, Relaxed);
         }
     }
 }
@@ -266,55 +221,19 @@ pub(in crate::runtime) fn drop_another<T>(task: T) {
     RUN.with(|run| run.drops_another.set(false));
 }
 
-/// The task that this waker wakes was made, there.
+/// Has the task woken itself?
+pub(in crate::runtime) fn has_yielded() -> bool {
+    RUN.with(|run| run.has_yielded.get())
+}
+
+/// Is what is dropped another task than the one that this thread runs?
+pub(in crate::runtime) fn drops_another() -> bool {
+    RUN.with(|run| run.drops_another.get())
+}
+
+/// Is any runtime of this process watched?
 #[inline(always)]
-pub(in crate::runtime) fn created(
-    runtime_id: RuntimeId,
-    waker: impl FnOnce() -> Waker,
-    at: &'static Location<'static>,
-) {
+pub(in crate::runtime) fn is_any() -> bool {
     // Relaxed: whoever can make a task of a runtime has seen it made.
-    if WATCHED.load(Relaxed) > 0 {
-        tell_created(runtime_id, number(&waker()), at);
-    }
-}
-
-#[cold]
-fn tell_created(runtime_id: RuntimeId, g: u64, at: &'static Location<'static>) {
-    worker::with_runtime(runtime_id, |tasks| tasks.shared().tell(Event::Created { g, at }));
-}
-
-/// A task is about to wait; not if it is one that somebody runs elsewhere than its runtime would.
-#[cold]
-pub(in crate::runtime) fn waits(waker: &Waker) {
-    let yields = RUN.with(|run| run.has_yielded.get());
-    if !yields && worker::is_running(waker) {
-        let why = why();
-        tell_running(|m, p, g| Event::Waiting { m, p, g, why });
-    }
-}
-
-/// A task has ended.
-#[cold]
-pub(in crate::runtime) fn ended(waker: &Waker) {
-    if worker::is_running(waker) {
-        tell_running(|m, p, g| Event::Dead { m, p, g });
-    }
-}
-
-/// A task was dropped that has never waited: the one that this thread has taken, to do that.
-#[cold]
-pub(in crate::runtime) fn dropped() {
-    if !RUN.with(|run| run.drops_another.get()) {
-        tell_running(|m, p, g| Event::Dead { m, p, g });
-    }
-}
-
-fn tell_running(event: impl FnOnce(MId, Option<PId>, u64) -> Event<'static>) {
-    worker::with_running(|tasks, m, p, g| tasks.shared().tell(event(m, p, g)));
-}
-
-/// The number of the task that this waker wakes.
-fn number(waker: &Waker) -> u64 {
-    waker.data().expose_provenance() as u64
+    WATCHED.load(Relaxed) > 0
 }

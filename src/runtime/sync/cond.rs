@@ -1,9 +1,9 @@
 //! Waiting, under a lock, for a change of what is in it.
 
 use crate::runtime::exec::yielding::waits_if_pending;
-use crate::runtime::sync::MutexGuard;
-use crate::runtime::sync::chan::waitq::{Outcome, Seats, WaitQueue, Waiter};
+use crate::runtime::sync::chan::waitq::{Outcome, WaitQueue, Waiter, Waiters};
 use crate::runtime::sync::chan::waking::{forget, wake};
+use async_lock::MutexGuard;
 use async_lock::futures::Lock;
 use core::fmt;
 use core::future::Future;
@@ -39,25 +39,25 @@ pub struct Cond {
 }
 
 struct State {
-    /// A value in a seat: one was to be woken, and it is this.
-    seats: Seats<()>,
-    line: WaitQueue,
+    /// A value in a waiter: one was to be woken, and it is this.
+    waiters: Waiters<()>,
+    queue: WaitQueue,
 }
 
 impl State {
     /// Wakes the one that has waited longest.
     fn notify_one(&mut self) -> Option<Waker> {
-        let key = self.line.next(&mut self.seats)?;
-        let seat = self.seats.get(key);
-        seat.value = Some(());
-        seat.serve(Outcome::Done)
+        let key = self.queue.next(&mut self.waiters)?;
+        let waiter = self.waiters.get(key);
+        waiter.value = Some(());
+        waiter.serve(Outcome::Done)
     }
 }
 
 impl Cond {
     /// Nobody waits.
     pub const fn new() -> Self {
-        Cond { state: std::sync::Mutex::new(State { seats: Seats::new(), line: WaitQueue::new() }) }
+        Cond { state: std::sync::Mutex::new(State { waiters: Waiters::new(), queue: WaitQueue::new() }) }
     }
 
     /// Unlocks the mutex and waits until it is notified; then locks it again and gives the guard back. It waits from the
@@ -68,7 +68,7 @@ impl Cond {
     /// next.
     pub fn wait<'a, T: ?Sized>(&'a self, guard: MutexGuard<'a, T>) -> CondWait<'a, T> {
         CondWait {
-            place: Place { cond: self, seat: None, owes: false },
+            place: Place { cond: self, waiter: None, owes: false },
             mutex: MutexGuard::source(&guard),
             guard: Some(guard),
             relock: None,
@@ -85,8 +85,8 @@ impl Cond {
     pub fn notify_all(&self) {
         let woken: Vec<_> = self.with(|state| {
             let mut woken = Vec::new();
-            while let Some(key) = state.line.next(&mut state.seats) {
-                woken.extend(state.seats.get(key).serve(Outcome::Done));
+            while let Some(key) = state.queue.next(&mut state.waiters) {
+                woken.extend(state.waiters.get(key).serve(Outcome::Done));
             }
             woken
         });
@@ -113,31 +113,31 @@ impl fmt::Debug for Cond {
 /// Where one waits. Dropped, it is given back, and a notification with it.
 struct Place<'a> {
     cond: &'a Cond,
-    seat: Option<usize>,
+    waiter: Option<usize>,
     /// It was notified, and nobody else.
     owes: bool,
 }
 
 impl Place<'_> {
-    fn sit(&mut self, waker: Waker) {
-        let seat = Waiter::new(waker, None, None);
-        self.seat = Some(self.cond.with(|state| state.line.join(&mut state.seats, seat)));
+    fn enqueue(&mut self, waker: Waker) {
+        let waiter = Waiter::new(waker, None, None);
+        self.waiter = Some(self.cond.with(|state| state.queue.join(&mut state.waiters, waiter)));
     }
 
     fn poll(&mut self, waker: &Waker) -> Poll<()> {
-        let Some(key) = self.seat else { return Poll::Ready(()) };
+        let Some(key) = self.waiter else { return Poll::Ready(()) };
         let copy = waker.clone();
         let old = self.cond.with(|state| {
-            let seat = state.seats.get(key);
-            if seat.outcome.is_none() {
-                return Err(seat.waker.replace(copy));
+            let waiter = state.waiters.get(key);
+            if waiter.outcome.is_none() {
+                return Err(waiter.waker.replace(copy));
             }
-            let seat = state.line.leave(&mut state.seats, key);
-            Ok((seat.value.is_some(), copy))
+            let waiter = state.queue.leave(&mut state.waiters, key);
+            Ok((waiter.value.is_some(), copy))
         });
         match old {
             Ok((owes, copy)) => {
-                (self.seat, self.owes) = (None, owes);
+                (self.waiter, self.owes) = (None, owes);
                 forget(Some(copy));
                 Poll::Ready(())
             }
@@ -151,9 +151,9 @@ impl Place<'_> {
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
-        let seat = self.seat.map(|key| self.cond.with(|state| state.line.leave(&mut state.seats, key)));
-        let owes = self.owes || seat.as_ref().is_some_and(|seat| seat.value.is_some());
-        forget(seat.and_then(|seat| seat.waker));
+        let waiter = self.waiter.map(|key| self.cond.with(|state| state.queue.leave(&mut state.waiters, key)));
+        let owes = self.owes || waiter.as_ref().is_some_and(|waiter| waiter.value.is_some());
+        forget(waiter.and_then(|waiter| waiter.waker));
         if owes {
             self.cond.notify_one();
         }
@@ -179,7 +179,7 @@ impl<'a, T: ?Sized> Future for CondWait<'a, T> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
         if let Some(guard) = this.guard.take() {
-            this.place.sit(cx.waker().clone());
+            this.place.enqueue(cx.waker().clone());
             drop(guard);
             return waits_if_pending(Poll::Pending, "sync.Cond.Wait");
         }

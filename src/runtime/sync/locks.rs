@@ -1,7 +1,7 @@
 //! Mutex, reader-writer lock, semaphore, and a value that is made once: async-lock's.
 
-use crate::runtime::sync::{MutexGuard, RwLockReadGuard, RwLockWriteGuard, SemaphoreGuard, Turn};
-use async_lock::futures;
+use crate::runtime::sync::coop::Turn;
+use async_lock::{MutexGuard, RwLockReadGuard, RwLockWriteGuard, SemaphoreGuard, futures};
 use core::fmt;
 use core::future::Future;
 

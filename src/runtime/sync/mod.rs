@@ -38,6 +38,10 @@
 //! A lock of the standard library is the better one where nothing is awaited under it. These are for guards that are held
 //! across an `.await`.
 //!
+//! ```text
+//!   select ──► chan, cond, wait_group ──► waitq: tasks in a queue ──► waking: their wakers, outside of locks
+//! ```
+//!
 //! All futures may be dropped at any time, and awaited in any executor. A panic under a lock poisons nothing, as in Go.
 
 pub mod chan;

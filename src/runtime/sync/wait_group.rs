@@ -1,7 +1,7 @@
 //! Waiting until several have done.
 
 use crate::runtime::exec::yielding::waits_if_pending;
-use crate::runtime::sync::chan::waitq::{Outcome, Seats, WaitQueue, Waiter};
+use crate::runtime::sync::chan::waitq::{Outcome, WaitQueue, Waiter, Waiters};
 use crate::runtime::sync::chan::waking::{Lender, forget, wake};
 use core::fmt;
 use core::future::Future;
@@ -20,14 +20,14 @@ pub struct WaitGroup {
 
 struct State {
     count: usize,
-    seats: Seats<()>,
-    line: WaitQueue,
+    waiters: Waiters<()>,
+    queue: WaitQueue,
 }
 
 impl WaitGroup {
     /// Waits for nobody yet.
     pub const fn new() -> Self {
-        WaitGroup { state: Mutex::new(State { count: 0, seats: Seats::new(), line: WaitQueue::new() }) }
+        WaitGroup { state: Mutex::new(State { count: 0, waiters: Waiters::new(), queue: WaitQueue::new() }) }
     }
 
     /// `n` more are to be waited for. From any thread. Go: `Add`.
@@ -63,7 +63,7 @@ impl WaitGroup {
 
     /// Waits until the counter is zero, if only for a moment. Go: `Wait`.
     pub fn wait(&self) -> Waiting<'_> {
-        Waiting { group: self, seat: None }
+        Waiting { group: self, waiter: None }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -77,9 +77,9 @@ impl State {
         self.count = self.count.checked_sub(1)?;
         let mut woken = Vec::new();
         while self.count == 0
-            && let Some(key) = self.line.next(&mut self.seats)
+            && let Some(key) = self.queue.next(&mut self.waiters)
         {
-            woken.extend(self.seats.get(key).serve(Outcome::Done));
+            woken.extend(self.waiters.get(key).serve(Outcome::Done));
         }
         Some(woken)
     }
@@ -101,7 +101,7 @@ impl fmt::Debug for WaitGroup {
 #[must_use = "a future does nothing until it is awaited"]
 pub struct Waiting<'a> {
     group: &'a WaitGroup,
-    seat: Option<usize>,
+    waiter: Option<usize>,
 }
 
 impl Waiting<'_> {
@@ -109,22 +109,22 @@ impl Waiting<'_> {
     fn step(&mut self, lender: &mut Lender<'_>) -> Option<Poll<()>> {
         let mut guard = self.group.lock();
         let state = &mut *guard;
-        let Some(key) = self.seat else {
+        let Some(key) = self.waiter else {
             if state.count == 0 {
                 return Some(Poll::Ready(()));
             }
-            let seat = Waiter::new(lender.lend()?, None, None);
-            self.seat = Some(state.line.join(&mut state.seats, seat));
+            let waiter = Waiter::new(lender.lend()?, None, None);
+            self.waiter = Some(state.queue.join(&mut state.waiters, waiter));
             return Some(Poll::Pending);
         };
-        let seat = state.seats.get(key);
-        if seat.outcome.is_some() {
-            self.seat = None;
-            drop(state.line.leave(&mut state.seats, key)); // its waker is gone
+        let waiter = state.waiters.get(key);
+        if waiter.outcome.is_some() {
+            self.waiter = None;
+            drop(state.queue.leave(&mut state.waiters, key)); // its waker is gone
             return Some(Poll::Ready(()));
         }
-        if !seat.waker.as_ref().is_some_and(|waker| waker.will_wake(lender.waker())) {
-            let old = seat.waker.replace(lender.lend()?);
+        if !waiter.waker.as_ref().is_some_and(|waker| waker.will_wake(lender.waker())) {
+            let old = waiter.waker.replace(lender.lend()?);
             drop(guard);
             forget(old);
         }
@@ -148,12 +148,12 @@ impl Future for Waiting<'_> {
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        if let Some(key) = self.seat {
+        if let Some(key) = self.waiter {
             let mut guard = self.group.lock();
             let state = &mut *guard;
-            let seat = state.line.leave(&mut state.seats, key);
+            let waiter = state.queue.leave(&mut state.waiters, key);
             drop(guard);
-            forget(seat.waker);
+            forget(waiter.waker);
         }
     }
 }

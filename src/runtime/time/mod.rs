@@ -18,26 +18,29 @@
 //! runtime looks when a thread has nothing else to do; if all are busy, every 61 tasks, and every 10 ms. Go: `time.Sleep`,
 //! `time.Timer`, `time.Ticker`.
 
+// `timer` is state, below `shared`; the rest is above `exec`.
 pub(in crate::runtime) mod timer;
 
-use crate::host::{Host, NEVER, Nanos};
+use crate::host::NEVER;
+use crate::host::Nanos;
 use crate::kernel::queues::timers::Key;
-use crate::runtime::Cores;
-use crate::runtime::exec::worker::{self, NotInRuntime};
+use crate::runtime::exec::context::Context;
+use crate::runtime::exec::not_in_runtime::NotInRuntime;
+use crate::runtime::host::clock;
 use crate::runtime::host::sim;
 use crate::runtime::observe::watch;
 use crate::runtime::time::timer::TimerQueue;
 use core::fmt;
 use core::future::Future;
 use core::pin::Pin;
-use core::task::{Context, Poll, Waker};
+use core::task::{self, Poll, Waker};
 use pin_project_lite::pin_project;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Waits for so long. Zero: does not wait.
 pub fn sleep(time: Duration) -> Sleep {
-    Sleep::until(after(Cores::now(), time))
+    Sleep::until(after(clock::now(), time))
 }
 
 /// Waits until this moment. One that has passed: does not wait.
@@ -50,16 +53,11 @@ fn after(now: Nanos, time: Duration) -> Nanos {
     u64::try_from(time.as_nanos()).map_or(NEVER, |nanos| now.saturating_add(nanos))
 }
 
-/// The moment that it is now, as timers see it.
-pub(super) fn instant() -> Instant {
-    sim::instant().unwrap_or_else(Instant::now)
-}
-
 fn nanos_of(moment: Instant) -> Nanos {
     if let Some(nanos) = sim::nanos_of(moment) {
         return nanos;
     }
-    let (instant, now) = (Instant::now(), Cores::now());
+    let (instant, now) = (Instant::now(), clock::now());
     match moment.checked_duration_since(instant) {
         Some(later) => after(now, later),
         None => now.saturating_sub(u64::try_from(instant.duration_since(moment).as_nanos()).unwrap_or(NEVER)),
@@ -94,7 +92,7 @@ impl Sleep {
     /// Is the time over? Not before a runtime has looked.
     #[must_use]
     pub fn is_elapsed(&self) -> bool {
-        Cores::now() >= self.deadline
+        clock::now() >= self.deadline
     }
 
     /// Waits until another moment instead, also if the time was over.
@@ -117,8 +115,8 @@ impl Sleep {
     fn add(&mut self, waker: &Waker) {
         let (deadline, waker) = (self.deadline, waker.clone());
         let wakes = identity(&waker);
-        let timer = worker::with_tasks(|tasks, p| {
-            let queue = Arc::clone(&tasks.shared().timers);
+        let timer = Context::with_runtime(|shared, p| {
+            let queue = Arc::clone(&shared.timers);
             let key = queue.add(deadline, waker, p);
             Timer { queue, key, wakes }
         });
@@ -134,7 +132,7 @@ impl Future for Sleep {
 
     /// # Panics
     /// If it has to wait, and is polled outside of a runtime.
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<()> {
         if self.is_elapsed() {
             self.forget();
             return Poll::Ready(());
@@ -206,7 +204,7 @@ impl<F> Timeout<F> {
 impl<F: Future> Future for Timeout<F> {
     type Output = Result<F::Output, Elapsed>;
 
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+    fn poll(self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
         // First: what is there in time counts, also if it is looked at late.
         if let Poll::Ready(value) = this.future.poll(cx) {
@@ -256,7 +254,7 @@ pub enum MissedTicks {
 /// # Panics
 /// If `period` is zero.
 pub fn interval(period: Duration) -> Interval {
-    interval_at(instant(), period)
+    interval_at(clock::instant(), period)
 }
 
 /// Ticks at `first`, and then once every `period`.
@@ -290,9 +288,9 @@ impl Interval {
     }
 
     /// The same, for futures that are written by hand.
-    pub fn poll_tick(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+    pub fn poll_tick(&mut self, cx: &mut task::Context<'_>) -> Poll<()> {
         core::task::ready!(Pin::new(&mut self.sleep).poll(cx));
-        let (due, now) = (self.sleep.deadline, Cores::now());
+        let (due, now) = (self.sleep.deadline, clock::now());
         let next = after(due, self.period);
         self.sleep.deadline = match self.missed {
             _ if next > now => next,

@@ -1,19 +1,16 @@
 //! The timers of a runtime: wakers that become due.
 
-use crate::host::{Host, NEVER, Nanos};
-use crate::kernel::protocol::work_source::{self, WorkSource};
+use crate::host::NEVER;
+use crate::host::{Host, Nanos};
+use crate::kernel::protocol::work_source;
 use crate::kernel::queues::timers::{Key, Timers};
-use crate::kernel::types::g::G;
 use crate::kernel::types::p::PId;
-use crate::runtime::Cores;
-use crate::runtime::exec::owned::{OwnedTasks, guarded};
-use crate::runtime::exec::registry::RuntimeId;
-use crate::runtime::exec::worker;
-use crate::runtime::host::foreign_threads::{self, Known};
+use crate::runtime::guarded::guarded;
+use crate::runtime::host::cores::Cores;
+use crate::runtime::host::foreign_threads::Known;
 use core::iter;
 use core::sync::atomic::AtomicBool;
-use core::sync::atomic::AtomicU64;
-use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core::sync::atomic::Ordering::{Acquire, Release};
 use core::task::Waker;
 use core::time::Duration;
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
@@ -48,7 +45,7 @@ impl TimerQueue {
 
     /// Wakes `waker` at `when`. `p`: the P that this thread holds.
     pub(in crate::runtime) fn add(self: &Arc<Self>, when: Nanos, waker: Waker, p: Option<PId>) -> Key {
-        let (key, is_first) = self.timers.add(p.map_or(0, |p| p.0 as usize), when, waker);
+        let (key, is_first) = self.timers.add(p.map_or(0, |p| p.index()), when, waker);
         // Acquire: `closed`: it was added after `close` had counted its shard, so the lock of that shows us the flag; or it
         // was counted.
         if self.is_closed.load(Acquire) {
@@ -82,8 +79,18 @@ impl TimerQueue {
         self.timers.replace(key, waker).is_ok()
     }
 
+    /// When the first is due.
+    pub(in crate::runtime) fn deadline(&self) -> Nanos {
+        self.timers.deadline()
+    }
+
+    /// One that is due, of this shard first.
+    pub(in crate::runtime) fn take_due(&self, shard: usize, now: Nanos) -> Option<Waker> {
+        self.timers.take_due(shard, now)
+    }
+
     pub(in crate::runtime) fn is_expecting(&self) -> bool {
-        self.timers.deadline() != NEVER
+        self.deadline() != NEVER
     }
 
     /// How many there are.
@@ -140,65 +147,5 @@ impl TimerQueue {
         let due: Vec<Waker> = iter::from_fn(|| self.timers.take_due(0, now)).collect();
         self.serve_if_any();
         due.into_iter().for_each(|waker| guarded(|| waker.wake()));
-    }
-}
-
-/// As the scheduler sees it.
-pub(in crate::runtime) struct TimerSource {
-    pub(in crate::runtime) runtime_id: RuntimeId,
-    pub(in crate::runtime) timers: Arc<TimerQueue>,
-    pub(in crate::runtime) owned_tasks: Arc<OwnedTasks>,
-    pub(in crate::runtime) waker: work_source::Waker,
-    /// When it was last looked at whether everything is at rest.
-    pub(in crate::runtime) looked: AtomicU64,
-}
-
-/// So often the monitor looks whether everything is at rest, while a thread waits in `block_on`.
-const LOOK: Nanos = 20_000_000;
-
-impl WorkSource for TimerSource {
-    fn waker(&self) -> &work_source::Waker {
-        &self.waker
-    }
-
-    fn has_work(&self) -> bool {
-        let deadline = self.timers.timers.deadline();
-        deadline != NEVER && deadline <= Cores::now()
-    }
-
-    fn take(&self, p: Option<PId>, put: &mut dyn FnMut(G)) {
-        let now = Cores::now();
-        let shard = p.map_or(0, |p| p.0 as usize);
-        worker::collect(self.runtime_id, put, || {
-            while let Some(waker) = self.timers.timers.take_due(shard, now) {
-                guarded(|| waker.wake());
-            }
-        });
-    }
-
-    fn deadline(&self) -> Nanos {
-        self.timers.timers.deadline()
-    }
-
-    /// The monitor looks whether a thread in `block_on` waits for ever: of what a task waits for with its thread nothing else
-    /// tells.
-    fn tick(&self, now: Nanos) {
-        // Relaxed: the monitor's alone.
-        if now.saturating_sub(self.looked.load(Relaxed)) < LOOK {
-            return;
-        }
-        // Relaxed: as above.
-        self.looked.store(now, Relaxed);
-        worker::with_runtime(self.runtime_id, |tasks| {
-            let block_on_waiters = &tasks.shared().block_on_waiters;
-            if block_on_waiters.is_any() && foreign_threads::is_quiet(tasks) {
-                block_on_waiters.all_is_quiet();
-            }
-        });
-    }
-
-    /// Also while tasks wait that a thread of somebody else's may wake.
-    fn is_expecting(&self) -> bool {
-        self.timers.is_expecting() || self.owned_tasks.len() > 0 && !foreign_threads::are_all_known()
     }
 }

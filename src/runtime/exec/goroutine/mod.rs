@@ -22,21 +22,25 @@
 
 #![allow(unsafe_code)]
 
+mod spare;
 pub(in crate::runtime) mod stack;
 pub(in crate::runtime) mod wait_io;
 
 use crate::kernel::protocol::role::Waits;
 use crate::runtime::exec::block_on;
+use crate::runtime::exec::blocking::blocking;
+use crate::runtime::exec::context::Context;
 use crate::runtime::exec::goroutine::stack::Stack;
-use crate::runtime::exec::registry::RuntimeId;
-use crate::runtime::exec::worker::{self, Unmet, Unwound};
+use crate::runtime::exec::unwind::{PATIENCE, Unwound, unwind};
+use crate::runtime::exec::waits::{Unmet, wait_bound};
+use crate::runtime::id::RuntimeId;
 use core::cell::Cell;
 use core::future::{Future, IntoFuture};
 use core::marker::PhantomPinned;
 use core::panic::Location;
 use core::pin::{Pin, pin};
 use core::ptr::{self, NonNull};
-use core::task::{Context, Poll, Waker};
+use core::task::{self, Poll, Waker};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -104,7 +108,7 @@ where
 
     /// Takes a stack for it. `Err`: its runtime has none, or is gone: it runs here.
     fn begin(&mut self, f: F) -> Result<(), F> {
-        let Some(stack) = worker::take_stack(self.runtime_id) else { return Err(f) };
+        let Some(stack) = Context::take_stack(self.runtime_id) else { return Err(f) };
         let stack = stack.unwrap_or_else(|error| panic!("no memory for the stack of a goroutine: {error}"));
         self.frame.guard.set(stack.guard());
         self.frame.size.set(stack.size());
@@ -138,7 +142,7 @@ impl<F, T> Goroutine<F, T> {
         if let State::Live(coroutine) = core::mem::replace(&mut self.state, State::Over)
             && coroutine.done()
         {
-            worker::put_stack(self.runtime_id, coroutine.into_stack());
+            Context::put_stack(self.runtime_id, coroutine.into_stack());
         }
     }
 }
@@ -150,7 +154,7 @@ where
 {
     type Output = T;
 
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
+    fn poll(self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<T> {
         // SAFETY: nothing is moved out of it but `f`, before the first poll ends, and the coroutine, after its last.
         // The frame, to which `CURRENT` points, stays. While the coroutine runs, `this` is used for nothing else, and the
         // frame is reached by shared references only: it is all cells, and `PhantomPinned` keeps `&mut` from being unique.
@@ -175,7 +179,7 @@ impl<F, T> Drop for Goroutine<F, T> {
         self.frame.waker.set(Waker::noop());
         let on_it = OnStack::of(&self.frame);
         let mut has_ended = coroutine.done();
-        let tries = if cfg!(panic = "unwind") { worker::PATIENCE } else { 0 };
+        let tries = if cfg!(panic = "unwind") { PATIENCE } else { 0 };
         for _ in 0..tries {
             has_ended |= match catch_unwind(AssertUnwindSafe(|| coroutine.resume(()))) {
                 Ok(CoroutineResult::Yield(())) => false,
@@ -231,20 +235,20 @@ pub(in crate::runtime) fn exchange(other: Current) -> Current {
     CURRENT.replace(other)
 }
 
-/// Where this thread keeps which goroutine it runs, for its signal handlers, which touch no thread locals.
-pub(in crate::runtime) fn place() -> *const Cell<Current> {
-    CURRENT.with(ptr::from_ref)
+/// Runs `f` with where this thread keeps which goroutine it runs, for its signal handlers, which touch no thread locals.
+pub(in crate::runtime) fn with_place<R>(f: impl FnOnce(&Cell<Current>) -> R) -> R {
+    CURRENT.with(f)
 }
 
 /// Is this address in the guard of the stack that a thread is on? Whose it is, and how large it is, then. For a signal
-/// handler on that thread, which gives the thread's [`place`].
+/// handler on that thread, which gives the [place](with_place) of that.
 pub(in crate::runtime) fn overflows(
     current: &Cell<Current>,
     address: usize,
 ) -> Option<(&'static Location<'static>, usize)> {
     let is_in_guard = |frame: &Frame| {
         let guard = frame.guard.get();
-        let is_in = guard <= address && address < guard + crate::runtime::exec::goroutine::stack::GUARD;
+        let is_in = guard <= address && address < guard + stack::GUARD;
         is_in.then(|| (frame.spawned_at, frame.size.get()))
     };
     // SAFETY: set by `OnStack`, whose lender outlives it; and the thread is interrupted, or we would not be here.
@@ -273,7 +277,7 @@ impl Frame {
     fn poll<F: Future>(&self, future: Pin<&mut F>) -> Poll<F::Output> {
         // SAFETY: set by whoever changed to this stack, for as long as the thread is on it.
         let waker = unsafe { &*self.waker.get() };
-        future.poll(&mut Context::from_waker(waker))
+        future.poll(&mut task::Context::from_waker(waker))
     }
 
     #[inline(always)]
@@ -341,8 +345,8 @@ fn here() -> (Waits, Option<NonNull<Frame>>) {
     let frame = unsafe { CURRENT.get().as_ref() };
     let waits = match frame.map(|frame| frame.ends.get()) {
         Some(true) if !std::thread::panicking() => Waits::Suspend,
-        Some(ends) => worker::waits(!ends),
-        None => worker::waits(false),
+        Some(ends) => Context::waits(!ends),
+        None => Context::waits(false),
     };
     (waits, frame.map(NonNull::from))
 }
@@ -357,17 +361,17 @@ pub(in crate::runtime) fn waits() -> Waits {
 #[inline(never)]
 fn wait_with_thread<F: Future>(waits: Waits, mut future: Pin<&mut F>) -> F::Output {
     if waits == Waits::Block {
-        if let Some(value) = worker::wait_bound(future.as_mut()) {
+        if let Some(value) = wait_bound(future.as_mut()) {
             return value;
         }
         if !std::thread::panicking() {
-            worker::unwind();
+            unwind();
         }
     }
     let unwinds = !std::thread::panicking();
-    match crate::runtime::blocking(|| block_on::wait(&mut future, unwinds)) {
+    match blocking(|| block_on::wait(&mut future, unwinds)) {
         Ok(value) => value,
-        Err(Unmet::Closed) => worker::unwind(),
+        Err(Unmet::Closed) => unwind(),
         Err(Unmet::Deadlock(_)) => {
             panic!("deadlock: a thread of a deterministic runtime waits for what nobody will bring")
         }

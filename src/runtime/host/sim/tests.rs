@@ -1,19 +1,29 @@
 //! Of the simulated machine itself; the runtime on it: tests/deterministic.rs.
 
 use crate::host::{Host, Parker};
+use crate::runtime::host::sim::machine::START;
 use crate::runtime::host::sim::*;
-use crate::runtime::{Cores, FutexParker};
+use core::cell::RefCell;
 use std::collections::BTreeSet;
-use std::panic::catch_unwind;
+use std::panic::{catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 /// Runs `f` on a machine.
 fn on_machine<R>(seed: u64, f: impl FnOnce() -> R) -> R {
-    let number = machine_for(Some(seed)).expect("there is none yet");
+    let number = machine_for(Some(seed), nothing).expect("there is none yet");
     let result = f();
     finish(number);
     assert!(!is_here(), "the machine is still there");
     result
+}
+
+/// Threads that keep nothing in thread locals.
+fn nothing() -> Rc<dyn SavedThreadState> {
+    struct Nothing;
+    impl SavedThreadState for Nothing {
+        fn swap(&self) {}
+    }
+    Rc::new(Nothing)
 }
 
 fn start(body: impl FnOnce() + 'static) {
@@ -27,7 +37,7 @@ mod a_parker {
     fn is_left_when_a_simulated_thread_unparks() {
         for seed in 0..100 {
             on_machine(seed, || {
-                let parkers = Arc::new([FutexParker::new(), FutexParker::new()]);
+                let parkers = Arc::new([<Sim as Host>::Parker::new(), <Sim as Host>::Parker::new()]);
                 let theirs = Arc::clone(&parkers);
                 start(move || {
                     for _ in 0..10 {
@@ -50,11 +60,11 @@ mod a_parker {
             for nanos in [30, 10, 20] {
                 let order = Rc::clone(&order);
                 start(move || {
-                    FutexParker::new().park_timeout(nanos);
-                    order.borrow_mut().push((nanos, Cores::now() - START));
+                    <Sim as Host>::Parker::new().park_timeout(nanos);
+                    order.borrow_mut().push((nanos, Sim::now() - START));
                 });
             }
-            FutexParker::new().park_timeout(100);
+            <Sim as Host>::Parker::new().park_timeout(100);
             assert_eq!(*order.borrow(), [(10, 10), (20, 20), (30, 30)]);
             assert_eq!(elapsed(), Some(Duration::from_nanos(100)));
         });
@@ -62,8 +72,8 @@ mod a_parker {
 
     #[test]
     fn that_nobody_can_unpark_is_told() {
-        let number = machine_for(Some(0)).expect("there is none yet");
-        let caught = catch_unwind(|| FutexParker::new().park());
+        let number = machine_for(Some(0), nothing).expect("there is none yet");
+        let caught = catch_unwind(|| <Sim as Host>::Parker::new().park());
         let payload = caught.expect_err("it was left");
         assert!(payload.downcast_ref::<&str>().is_some_and(|text| text.contains("nobody will bring")));
         finish(number);
@@ -73,7 +83,7 @@ mod a_parker {
     fn of_who_is_patient_is_left_and_that_is_told_once() {
         on_machine(0, || {
             let patient = Patient::new();
-            FutexParker::new().park();
+            <Sim as Host>::Parker::new().park();
             assert!(is_told());
             assert!(!is_told());
             drop(patient);
@@ -97,27 +107,8 @@ mod a_thread {
     #[test]
     fn in_its_middle_is_forgotten_with_the_machine() {
         on_machine(0, || {
-            start(|| FutexParker::new().park());
+            start(|| <Sim as Host>::Parker::new().park());
             pause(Duration::from_nanos(1));
-        });
-    }
-
-    #[test]
-    fn has_thread_locals_of_its_own() {
-        on_machine(3, || {
-            for runtime_id in [1, 2] {
-                start(move || {
-                    let runtime_id = Some(RuntimeId::for_test(runtime_id));
-                    assert_eq!(worker::stopped(), None);
-                    worker::set_stopped(runtime_id);
-                    for _ in 0..3 {
-                        pause(Duration::from_nanos(1));
-                        assert_eq!(worker::stopped(), runtime_id);
-                    }
-                });
-            }
-            pause(Duration::from_nanos(100));
-            assert_eq!(worker::stopped(), None);
         });
     }
 }

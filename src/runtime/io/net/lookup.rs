@@ -1,6 +1,7 @@
 //! From names to addresses.
 
-use crate::runtime::exec::context;
+use crate::runtime::exec::blocking::syscall;
+use crate::runtime::io::around;
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 
@@ -18,14 +19,14 @@ use std::net::{SocketAddr, ToSocketAddrs};
 /// # }
 /// ```
 pub async fn lookup_host<A: ToSocketAddrs>(host: A) -> io::Result<std::vec::IntoIter<SocketAddr>> {
-    context::check_network()?;
-    let addresses: Vec<_> = context::blocking(|| host.to_socket_addrs().map(Iterator::collect))?;
+    around::check_network()?;
+    let addresses: Vec<_> = syscall(|| host.to_socket_addrs().map(Iterator::collect))?;
     Ok(addresses.into_iter())
 }
 
 /// The first of them.
 pub(super) fn first_of<A: ToSocketAddrs>(host: &A) -> io::Result<SocketAddr> {
-    context::blocking(|| host.to_socket_addrs().map(|mut addresses| addresses.next()))?.ok_or_else(no_address)
+    syscall(|| host.to_socket_addrs().map(|mut addresses| addresses.next()))?.ok_or_else(no_address)
 }
 
 /// There was a list of addresses, and it was empty.

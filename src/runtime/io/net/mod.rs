@@ -30,6 +30,8 @@
 
 #[macro_use]
 mod macros;
+#[cfg(unix)]
+mod backlog;
 mod lookup;
 mod tcp;
 #[cfg(test)]
@@ -42,13 +44,3 @@ pub use lookup::lookup_host;
 pub use std::net::{Shutdown, SocketAddr, ToSocketAddrs};
 pub use tcp::{TcpListener, TcpStream};
 pub use udp::UdpSocket;
-
-/// How many connections may wait to be accepted. The system knows better how many are too many, and cuts it down.
-#[cfg(unix)]
-const BACKLOG: i32 = 4096;
-
-/// Asks for a longer queue than the 128 connections for which std asks. That can be asked for again.
-#[cfg(unix)]
-fn lengthen_queue(listener: impl std::os::fd::AsFd) -> std::io::Result<()> {
-    Ok(rustix::net::listen(listener, BACKLOG)?)
-}

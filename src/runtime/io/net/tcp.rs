@@ -1,8 +1,8 @@
 //! Connections over TCP. Go: `net.TCPListener`, `net.TCPConn`.
 
-use crate::runtime::exec::context;
+use crate::runtime::exec::blocking::syscall;
+use crate::runtime::io::around;
 use crate::runtime::io::net::lookup::{lookup_host, no_address};
-use crate::runtime::io::net::{Shutdown, SocketAddr, ToSocketAddrs};
 use crate::runtime::io::netpoll::{Direction, Registered};
 use core::fmt;
 use core::pin::Pin;
@@ -10,6 +10,7 @@ use core::task::{Context, Poll, ready};
 use futures_io::{AsyncRead, AsyncWrite};
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::net;
+use std::net::{Shutdown, SocketAddr, ToSocketAddrs};
 
 /// Takes connections from others.
 pub struct TcpListener(Registered<net::TcpListener>);
@@ -23,10 +24,10 @@ impl TcpListener {
     /// If the caller is no task; those of the look-up; that of the last address that was tried.
     pub async fn bind<A: ToSocketAddrs>(address: A) -> io::Result<TcpListener> {
         // No port is taken for nothing.
-        context::netpoll()?;
-        let listener = context::blocking(|| net::TcpListener::bind(address))?;
+        around::netpoll()?;
+        let listener = syscall(|| net::TcpListener::bind(address))?;
         #[cfg(unix)]
-        crate::runtime::io::net::lengthen_queue(&listener)?;
+        crate::runtime::io::net::backlog::lengthen_queue(&listener)?;
         Self::from_std(listener)
     }
 
@@ -121,7 +122,7 @@ impl TcpStream {
     /// # Errors
     /// If the caller is no task; those of the look-up; that of the last address that was tried.
     pub async fn connect<A: ToSocketAddrs>(address: A) -> io::Result<TcpStream> {
-        context::netpoll()?;
+        around::netpoll()?;
         let mut last = None;
         for address in lookup_host(address).await? {
             match Self::connect_one(address).await {
@@ -134,7 +135,7 @@ impl TcpStream {
 
     #[cfg(unix)]
     async fn connect_one(address: SocketAddr) -> io::Result<TcpStream> {
-        let stream = TcpStream(Registered::new(context::netpoll()?, begin_to_connect(address)?)?);
+        let stream = TcpStream(Registered::new(around::netpoll()?, begin_to_connect(address)?)?);
         stream.0.io(Direction::Write, end_of_connecting).await?;
         Ok(stream)
     }
@@ -142,7 +143,7 @@ impl TcpStream {
     /// std cannot do it without blocking.
     #[cfg(not(unix))]
     async fn connect_one(address: SocketAddr) -> io::Result<TcpStream> {
-        Self::from_std(context::blocking(|| net::TcpStream::connect(address))?)
+        Self::from_std(syscall(|| net::TcpStream::connect(address))?)
     }
 
     /// Reads what has come, and leaves it there to be read again; 0: the peer sends no more, or `buffer` is empty.

@@ -1,12 +1,13 @@
 //! Datagrams over UDP. Go: `net.UDPConn`.
 
-use crate::runtime::exec::context;
+use crate::runtime::exec::blocking::syscall;
+use crate::runtime::io::around;
 use crate::runtime::io::net::lookup::first_of;
-use crate::runtime::io::net::{SocketAddr, ToSocketAddrs};
 use crate::runtime::io::netpoll::{Direction, Registered};
 use core::fmt;
 use std::io;
 use std::net::{self, Ipv4Addr, Ipv6Addr};
+use std::net::{SocketAddr, ToSocketAddrs};
 
 /// Sends and receives datagrams: each comes whole or not at all, in any order.
 pub struct UdpSocket(Registered<net::UdpSocket>);
@@ -19,8 +20,8 @@ impl UdpSocket {
     /// If the caller is no task; those of the look-up; that of the last address that was tried.
     pub async fn bind<A: ToSocketAddrs>(address: A) -> io::Result<UdpSocket> {
         // No port is taken for nothing.
-        context::netpoll()?;
-        Self::from_std(context::blocking(|| net::UdpSocket::bind(address))?)
+        around::netpoll()?;
+        Self::from_std(syscall(|| net::UdpSocket::bind(address))?)
     }
 
     /// From now on, [`send`](UdpSocket::send) is to this address, and only what comes from there is received. Of
@@ -29,7 +30,7 @@ impl UdpSocket {
     /// # Errors
     /// Those of the look-up; that of the last address that was tried.
     pub async fn connect<A: ToSocketAddrs>(&self, address: A) -> io::Result<()> {
-        context::blocking(|| self.0.get().connect(address))
+        syscall(|| self.0.get().connect(address))
     }
 
     /// Sends one datagram to where it is [connected](UdpSocket::connect) to. Returns how many bytes it has.

@@ -1,13 +1,14 @@
 //! Sockets between processes of one machine, named by paths. Go: `net.UnixListener`, `net.UnixConn`.
 
-use crate::runtime::exec::context;
-use crate::runtime::io::net::Shutdown;
+use crate::runtime::exec::blocking::syscall;
+use crate::runtime::io::around;
 use crate::runtime::io::netpoll::{Direction, Registered};
 use core::fmt;
 use core::pin::Pin;
 use core::task::{Context, Poll, ready};
 use futures_io::{AsyncRead, AsyncWrite};
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
+use std::net::Shutdown;
 use std::os::unix::net;
 pub use std::os::unix::net::SocketAddr;
 use std::path::Path;
@@ -30,9 +31,9 @@ impl UnixListener {
     /// If the caller is no task; those of the system.
     pub fn bind_addr(address: &SocketAddr) -> io::Result<UnixListener> {
         // No file is made for nothing.
-        context::netpoll()?;
+        around::netpoll()?;
         let listener = net::UnixListener::bind_addr(address)?;
-        crate::runtime::io::net::lengthen_queue(&listener)?;
+        crate::runtime::io::net::backlog::lengthen_queue(&listener)?;
         Self::from_std(listener)
     }
 
@@ -89,9 +90,9 @@ impl UnixStream {
     /// # Errors
     /// As [`connect`](UnixStream::connect)'s.
     pub async fn connect_addr(address: &SocketAddr) -> io::Result<UnixStream> {
-        context::netpoll()?;
+        around::netpoll()?;
         // With a socket that does not block a full queue would be an error: nothing tells when there is room.
-        Self::from_std(context::blocking(|| net::UnixStream::connect_addr(address))?)
+        Self::from_std(syscall(|| net::UnixStream::connect_addr(address))?)
     }
 
     /// Two that are connected to each other.
@@ -141,7 +142,7 @@ impl UnixDatagram {
     /// If the caller is no task; those of the system.
     pub fn bind(path: impl AsRef<Path>) -> io::Result<UnixDatagram> {
         // No file is made for nothing.
-        context::netpoll()?;
+        around::netpoll()?;
         Self::from_std(net::UnixDatagram::bind(path)?)
     }
 

@@ -1,8 +1,9 @@
 //! A socket with its place in the poller: what tries, waits, and tries again.
 
 use crate::runtime::exec::yielding::yield_p;
-use crate::runtime::io::netpoll::source::Socket;
-use crate::runtime::io::netpoll::{Direction, Entry, Netpoll};
+use crate::runtime::io::netpoll::entry::Entry;
+use crate::runtime::io::netpoll::poller::Netpoll;
+use crate::runtime::io::netpoll::socket::{Direction, Socket};
 use crate::runtime::observe::watch;
 use core::fmt;
 use core::future::poll_fn;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 /// A socket that the poller of a runtime knows, as long as this lives.
 pub(crate) struct Registered<S> {
     // In this order: when it is dropped the poller forgets the socket, then it is closed.
-    seat: Seat,
+    registration: Registration,
     socket: Arc<S>,
 }
 
@@ -25,7 +26,7 @@ impl<S: Socket> Registered<S> {
     pub(crate) fn new(netpoll: Arc<Netpoll>, socket: S) -> io::Result<Registered<S>> {
         let socket = Arc::new(socket);
         let entry = netpoll.register(socket.clone())?;
-        Ok(Registered { seat: Seat { netpoll, entry }, socket })
+        Ok(Registered { registration: Registration { netpoll, entry }, socket })
     }
 
     /// Makes another socket known where this one is.
@@ -33,7 +34,7 @@ impl<S: Socket> Registered<S> {
     /// # Errors
     /// As those of [`new`](Registered::new).
     pub(crate) fn sibling<T: Socket>(&self, socket: T) -> io::Result<Registered<T>> {
-        Registered::new(Arc::clone(&self.seat.netpoll), socket)
+        Registered::new(Arc::clone(&self.registration.netpoll), socket)
     }
 
     /// The socket.
@@ -43,9 +44,9 @@ impl<S: Socket> Registered<S> {
 
     /// The socket, which the poller forgets.
     pub(crate) fn into_inner(self) -> S {
-        let Registered { seat, socket } = self;
-        drop(seat);
-        Arc::into_inner(socket).expect("netpoll: the seat had the only other share")
+        let Registered { registration, socket } = self;
+        drop(registration);
+        Arc::into_inner(socket).expect("netpoll: the registration had the only other share")
     }
 
     /// Tries `f`. If it would block, the task is woken when it may be worth another try.
@@ -62,13 +63,13 @@ impl<S: Socket> Registered<S> {
         mut f: impl FnMut(&S) -> io::Result<R>,
     ) -> Poll<io::Result<R>> {
         ready!(yield_p(cx));
-        let entry = &self.seat.entry;
+        let entry = &self.registration.entry;
         loop {
             let seen = entry.ticks(direction);
             if let Some(result) = attempt(|| f(&self.socket)) {
                 return Poll::Ready(result);
             }
-            match self.seat.netpoll.wait(entry, direction, None, cx.waker().clone(), seen) {
+            match self.registration.netpoll.wait(entry, direction, None, cx.waker().clone(), seen) {
                 Ok(true) => return waits(),
                 Ok(false) => (),
                 Err(error) => return Poll::Ready(Err(error)),
@@ -81,11 +82,11 @@ impl<S: Socket> Registered<S> {
     /// # Errors
     /// Those of `f`; and if it would block though the runtime was shut down, that.
     pub(crate) async fn io<R>(&self, direction: Direction, mut f: impl FnMut(&S) -> io::Result<R>) -> io::Result<R> {
-        let mut place = Place { seat: &self.seat, direction, id: None };
+        let mut place = Place { registration: &self.registration, direction, id: None };
         poll_fn(|cx| {
             ready!(yield_p(cx));
             loop {
-                let seen = self.seat.entry.ticks(direction);
+                let seen = self.registration.entry.ticks(direction);
                 if let Some(result) = attempt(|| f(&self.socket)) {
                     return Poll::Ready(result);
                 }
@@ -104,9 +105,9 @@ impl<S: Socket> Registered<S> {
     /// # Errors
     /// If the runtime was shut down.
     pub(crate) async fn ready(&self, direction: Direction) -> io::Result<()> {
-        let mut place = Place { seat: &self.seat, direction, id: None };
+        let mut place = Place { registration: &self.registration, direction, id: None };
         poll_fn(|cx| {
-            let entry = &self.seat.entry;
+            let entry = &self.registration.entry;
             let seen = entry.ticks(direction);
             match place.is_called() {
                 Ok(false) if entry.is_ready(direction) => Poll::Ready(Ok(())),
@@ -147,12 +148,12 @@ fn attempt<R>(mut f: impl FnMut() -> io::Result<R>) -> Option<io::Result<R>> {
 }
 
 /// A socket's entry. Dropped, it is struck out.
-struct Seat {
+struct Registration {
     netpoll: Arc<Netpoll>,
     entry: Arc<Entry>,
 }
 
-impl Drop for Seat {
+impl Drop for Registration {
     fn drop(&mut self) {
         self.netpoll.forget(&self.entry);
     }
@@ -160,7 +161,7 @@ impl Drop for Seat {
 
 /// One that waits, as long as it waits: if it is dropped before, its waker goes.
 struct Place<'a> {
-    seat: &'a Seat,
+    registration: &'a Registration,
     direction: Direction,
     id: Option<u64>,
 }
@@ -168,22 +169,22 @@ struct Place<'a> {
 impl Place<'_> {
     /// `false`: something has changed, it is worth another try.
     fn wait(&mut self, cx: &mut Context<'_>, seen: u32) -> io::Result<bool> {
-        let entry = &self.seat.entry;
+        let entry = &self.registration.entry;
         let id = *self.id.get_or_insert_with(|| entry.next_id());
-        self.seat.netpoll.wait(entry, self.direction, Some(id), cx.waker().clone(), seen)
+        self.registration.netpoll.wait(entry, self.direction, Some(id), cx.waker().clone(), seen)
     }
 
     /// Did it wait, and has been woken?
     fn is_called(&self) -> io::Result<bool> {
         let Some(id) = self.id else { return Ok(false) };
-        Ok(!self.seat.entry.is_waiting(self.direction, id)?)
+        Ok(!self.registration.entry.is_waiting(self.direction, id)?)
     }
 }
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
         if let Some(id) = self.id {
-            self.seat.netpoll.leave(&self.seat.entry, self.direction, id);
+            self.registration.netpoll.leave(&self.registration.entry, self.direction, id);
         }
     }
 }

@@ -4,30 +4,15 @@
 #![allow(unsafe_code)]
 
 #[cfg(target_os = "linux")]
-use crate::runtime::io::netpoll::Direction;
-use crate::runtime::io::netpoll::Interest;
+use crate::runtime::io::netpoll::socket::Direction;
+use crate::runtime::io::netpoll::socket::{Interest, Socket};
 use crate::runtime::io::netpoll::system::System;
-#[cfg(unix)]
-use std::os::fd::AsFd as AsHandle;
+use std::io;
 #[cfg(all(unix, any(test, not(target_os = "linux"))))]
 use std::os::fd::{AsRawFd, BorrowedFd as Handle, RawFd as RawHandle};
 #[cfg(windows)]
-use std::os::windows::io::{AsRawSocket, AsSocket as AsHandle, BorrowedSocket as Handle, RawSocket as RawHandle};
+use std::os::windows::io::{AsRawSocket, BorrowedSocket as Handle, RawSocket as RawHandle};
 use std::sync::Arc;
-use std::{io, net};
-
-/// What can be polled. Implemented for sockets of std only: each has one handle, and closes it when it is dropped.
-pub(crate) trait Socket: AsHandle + Send + Sync + 'static {}
-
-impl Socket for net::TcpListener {}
-impl Socket for net::TcpStream {}
-impl Socket for net::UdpSocket {}
-#[cfg(unix)]
-impl Socket for std::os::unix::net::UnixListener {}
-#[cfg(unix)]
-impl Socket for std::os::unix::net::UnixStream {}
-#[cfg(unix)]
-impl Socket for std::os::unix::net::UnixDatagram {}
 
 /// A socket that the poller knows, until this is dropped. It has a share in the socket, which is open for as long.
 pub(super) struct Source {

@@ -6,7 +6,7 @@
 //!
 //! In tests both are there, and go through the same tests.
 
-use crate::runtime::io::netpoll::source::Socket;
+use crate::runtime::io::netpoll::socket::Socket;
 use core::time::Duration;
 use std::io;
 use std::sync::Arc;

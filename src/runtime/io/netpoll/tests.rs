@@ -1,8 +1,14 @@
 use crate::runtime::io::netpoll::driver::{Driver, block_on};
+use crate::runtime::io::netpoll::entry::lock;
+use crate::runtime::io::netpoll::poller::Hook;
 use crate::runtime::io::netpoll::*;
+use core::fmt;
 use core::pin::pin;
-use core::task::{Context, Poll};
-use std::io::{Read, Write};
+use core::sync::atomic::AtomicUsize;
+use core::sync::atomic::Ordering::SeqCst;
+use core::task::{Context, Poll, Waker};
+use core::time::Duration;
+use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::task::Wake;

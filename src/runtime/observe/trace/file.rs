@@ -4,12 +4,12 @@
 //! full, because the disk is slower than the runtime, is waited for: nothing is lost, and memory is bounded. The writer
 //! needs nothing of the scheduler, so it gets there also while who waits holds the scheduler's lock.
 
-use crate::host::{Host, SpawnError};
+use crate::host::SpawnError;
 use crate::kernel::sched::config::Config;
-use crate::runtime::Cores;
-use crate::runtime::exec::registry::RuntimeId;
+use crate::runtime::host::clock;
 use crate::runtime::host::foreign_threads::Known;
 use crate::runtime::host::thread_config;
+use crate::runtime::id::RuntimeId;
 use crate::runtime::observe::event::{Event, Observer};
 use crate::runtime::observe::trace::fact::{Fact, Raw};
 use crate::runtime::observe::trace::picture::Picture;
@@ -141,7 +141,7 @@ impl Observer for File {
             return;
         }
         // The time is asked for under the lock, so that it does not go back from one to the next.
-        batch.raws.push(Raw { at: Cores::now(), by: self.begin.me(), fact });
+        batch.raws.push(Raw { at: clock::now(), by: self.begin.me(), fact });
         if [1, FULL / 2].contains(&batch.raws.len()) {
             self.come.notify_one();
         }

@@ -24,12 +24,13 @@
 
 mod fact;
 mod file;
+mod frame;
 mod picture;
 mod record;
 mod recorder;
 mod scribe;
 
 pub(in crate::runtime) use file::File;
+pub use frame::{Frame, MFrame, MState, PFrame};
 pub use record::{From, Queue, Record, State, What};
 pub use recorder::{Recorder, Trace};
-pub use scribe::{Frame, MFrame, MState, PFrame};

@@ -1,15 +1,16 @@
 //! A trace in memory.
 
-use crate::host::{Host, Nanos};
+use crate::host::Nanos;
 use crate::kernel::sched::config::Config;
 use crate::kernel::types::m::MId;
-use crate::runtime::Cores;
-use crate::runtime::exec::registry::RuntimeId;
+use crate::runtime::host::clock;
+use crate::runtime::id::RuntimeId;
 use crate::runtime::observe::event::{Event, Observer};
 use crate::runtime::observe::trace::fact::{Fact, Raw};
+use crate::runtime::observe::trace::frame::Frame;
 use crate::runtime::observe::trace::picture::Picture;
 use crate::runtime::observe::trace::record::{Record, State};
-use crate::runtime::observe::trace::scribe::{Frame, Scribe};
+use crate::runtime::observe::trace::scribe::Scribe;
 use crate::runtime::observe::watch;
 use core::fmt;
 use std::io::{self, Write};
@@ -27,7 +28,7 @@ pub(super) struct Begin {
 impl Begin {
     /// Now, in the runtime `runtime_id`.
     pub(super) fn of(runtime_id: RuntimeId, config: &Config) -> Begin {
-        Begin { since: Cores::now(), procs: config.procs, ring: config.ring, runtime_id }
+        Begin { since: clock::now(), procs: config.procs, ring: config.ring, runtime_id }
     }
 
     pub(super) fn scribe(&self) -> Scribe {
@@ -114,7 +115,7 @@ impl Observer for Recorder {
             return;
         }
         // The time is asked for under the lock, so that it does not go back from one to the next.
-        kept.raws.push(Raw { at: Cores::now(), by: begin.me(), fact });
+        kept.raws.push(Raw { at: clock::now(), by: begin.me(), fact });
     }
 }
 

@@ -1,11 +1,13 @@
 //! Sending and receiving, for who may have to wait.
 
 use crate::runtime::exec::yielding::{waits_if_pending, yield_p};
+use crate::runtime::sync::chan::channel::Channel;
+use crate::runtime::sync::chan::errors::{Closed, SendError, TryRecvError};
 use crate::runtime::sync::chan::state::{Refused, Side};
 use crate::runtime::sync::chan::waitq::{Outcome, Waiter};
 use crate::runtime::sync::chan::waking::{Lender, forget, wake};
-use crate::runtime::sync::chan::{Channel, Closed, SendError, TryRecvError};
-use crate::runtime::sync::select::{Case, Ticket};
+use crate::runtime::sync::select::Case;
+use crate::runtime::sync::select::ticket::Ticket;
 use core::fmt;
 use core::future::Future;
 use core::pin::Pin;
@@ -16,7 +18,7 @@ use core::task::{Context, Poll, Waker};
 pub struct Receiving<'a, T> {
     channel: &'a Channel<T>,
     /// Where it waits.
-    seat: Option<usize>,
+    waiter: Option<usize>,
     is_over: bool,
 }
 
@@ -24,13 +26,13 @@ type Received<T> = Result<T, Closed>;
 
 impl<'a, T> Receiving<'a, T> {
     pub(super) fn new(channel: &'a Channel<T>) -> Self {
-        Receiving { channel, seat: None, is_over: false }
+        Receiving { channel, waiter: None, is_over: false }
     }
 
     /// `None`: it needs a copy of the waker.
     #[inline]
     fn step(&mut self, lender: &mut Lender<'_>) -> Option<Poll<Received<T>>> {
-        if let Some(key) = self.seat {
+        if let Some(key) = self.waiter {
             if let Some(goes_on) = self.channel.goes_on(key, lender) {
                 return goes_on.then_some(Poll::Pending);
             }
@@ -48,34 +50,34 @@ impl<'a, T> Receiving<'a, T> {
             Err(TryRecvError::Closed) => Some(Poll::Ready(Err(Closed))),
             Err(TryRecvError::Empty) => {
                 let waker = lender.lend()?;
-                self.seat = Some(state.sit(Side::Receivers, Waiter::new(waker, None, None)));
+                self.waiter = Some(state.enqueue(Side::Receivers, Waiter::new(waker, None, None)));
                 Some(Poll::Pending)
             }
         }
     }
 
-    /// Gives its seat back. Returns what the waiting came to, if it did.
+    /// Gives its waiter back. Returns what the waiting came to, if it did.
     #[inline]
     fn get_up(&mut self) -> Option<Received<T>> {
-        let key = self.seat.take()?;
-        let mut seat = self.channel.lock().leave(Side::Receivers, key);
-        forget(seat.waker.take());
-        match seat.outcome? {
+        let key = self.waiter.take()?;
+        let mut waiter = self.channel.lock().leave(Side::Receivers, key);
+        forget(waiter.waker.take());
+        match waiter.outcome? {
             Outcome::Closed => Some(Err(Closed)),
-            Outcome::Done => seat.value.take().map(Ok),
+            Outcome::Done => waiter.value.take().map(Ok),
         }
     }
 
     /// Waits no more; what it was given goes back.
     fn give_up(&mut self) {
-        let Some(key) = self.seat.take() else { return };
+        let Some(key) = self.waiter.take() else { return };
         let mut state = self.channel.lock();
-        let mut seat = state.leave(Side::Receivers, key);
+        let mut waiter = state.leave(Side::Receivers, key);
         // Under the same lock: nobody shall find the channel empty meanwhile.
-        let woken = seat.value.take().and_then(|value| state.put_back(seat.number, value));
+        let woken = waiter.value.take().and_then(|value| state.put_back(waiter.number, value));
         drop(state);
         wake(woken);
-        forget(seat.waker.take());
+        forget(waiter.waker.take());
     }
 }
 
@@ -112,8 +114,8 @@ impl<T> Case for Receiving<'_, T> {
     }
 
     fn enlist(mut self: Pin<&mut Self>, ticket: Ticket, waker: Waker) -> bool {
-        self.seat = self.channel.enlist(Side::Receivers, None, ticket, waker).ok();
-        self.seat.is_some()
+        self.waiter = self.channel.enlist(Side::Receivers, None, ticket, waker).ok();
+        self.waiter.is_some()
     }
 
     fn collect(mut self: Pin<&mut Self>) -> Self::Output {
@@ -129,7 +131,7 @@ impl<T> Case for Receiving<'_, T> {
 impl<T> Drop for Receiving<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        if self.seat.is_some() {
+        if self.waiter.is_some() {
             self.give_up();
         }
     }
@@ -137,7 +139,7 @@ impl<T> Drop for Receiving<'_, T> {
 
 impl<T> fmt::Debug for Receiving<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Receiving").field("is_waiting", &self.seat.is_some()).finish_non_exhaustive()
+        f.debug_struct("Receiving").field("is_waiting", &self.waiter.is_some()).finish_non_exhaustive()
     }
 }
 
@@ -145,9 +147,9 @@ impl<T> fmt::Debug for Receiving<'_, T> {
 #[must_use = "a future does nothing until it is awaited"]
 pub struct Sending<'a, T> {
     channel: &'a Channel<T>,
-    /// `None`: while it waits the value lies in its seat; after the end it is gone.
+    /// `None`: while it waits the value lies in its waiter; after the end it is gone.
     value: Option<T>,
-    seat: Option<usize>,
+    waiter: Option<usize>,
     /// It was sent, and nobody was told.
     is_sent: bool,
 }
@@ -156,7 +158,7 @@ type Sent<T> = Result<(), SendError<T>>;
 
 impl<'a, T> Sending<'a, T> {
     pub(super) fn new(channel: &'a Channel<T>, value: T) -> Self {
-        Sending { channel, value: Some(value), seat: None, is_sent: false }
+        Sending { channel, value: Some(value), waiter: None, is_sent: false }
     }
 
     /// The value, if it was not sent. The way to keep it when the future is given up: after a
@@ -174,7 +176,7 @@ impl<'a, T> Sending<'a, T> {
     /// `None`: it needs a copy of the waker.
     #[inline]
     fn step(&mut self, lender: &mut Lender<'_>) -> Option<Poll<Sent<T>>> {
-        if let Some(key) = self.seat {
+        if let Some(key) = self.waiter {
             if let Some(goes_on) = self.channel.goes_on(key, lender) {
                 return goes_on.then_some(Poll::Pending);
             }
@@ -199,19 +201,19 @@ impl<'a, T> Sending<'a, T> {
                     self.value = Some(value);
                     return None;
                 };
-                self.seat = Some(state.sit(Side::Senders, Waiter::new(waker, Some(value), None)));
+                self.waiter = Some(state.enqueue(Side::Senders, Waiter::new(waker, Some(value), None)));
                 Some(Poll::Pending)
             }
         }
     }
 
-    /// Gives its seat back. Returns what the waiting came to, if it did; if not, the value is here again.
+    /// Gives its waiter back. Returns what the waiting came to, if it did; if not, the value is here again.
     #[inline]
     fn get_up(&mut self) -> Option<Sent<T>> {
-        let key = self.seat.take()?;
-        let mut seat = self.channel.lock().leave(Side::Senders, key);
-        forget(seat.waker.take());
-        match (seat.outcome, seat.value.take()) {
+        let key = self.waiter.take()?;
+        let mut waiter = self.channel.lock().leave(Side::Senders, key);
+        forget(waiter.waker.take());
+        match (waiter.outcome, waiter.value.take()) {
             (Some(Outcome::Closed), Some(value)) => Some(Err(SendError(value))),
             (Some(_), _) => Some(Ok(())),
             (None, value) => {
@@ -276,10 +278,10 @@ impl<T> Case for Sending<'_, T> {
     fn enlist(mut self: Pin<&mut Self>, ticket: Ticket, waker: Waker) -> bool {
         let value = self.value.take();
         match self.channel.enlist(Side::Senders, value, ticket, waker) {
-            Ok(seat) => self.seat = Some(seat),
+            Ok(waiter) => self.waiter = Some(waiter),
             Err(value) => self.value = value,
         }
-        self.seat.is_some()
+        self.waiter.is_some()
     }
 
     fn collect(mut self: Pin<&mut Self>) -> Self::Output {
@@ -294,7 +296,7 @@ impl<T> Case for Sending<'_, T> {
 impl<T> Drop for Sending<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        if self.seat.is_some() {
+        if self.waiter.is_some() {
             self.withdraw_value();
         }
     }
@@ -302,7 +304,7 @@ impl<T> Drop for Sending<'_, T> {
 
 impl<T> fmt::Debug for Sending<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sending").field("is_waiting", &self.seat.is_some()).finish_non_exhaustive()
+        f.debug_struct("Sending").field("is_waiting", &self.waiter.is_some()).finish_non_exhaustive()
     }
 }
 
@@ -313,15 +315,15 @@ impl<T> Channel<T> {
     #[inline]
     fn goes_on(&self, key: usize, lender: &mut Lender<'_>) -> Option<bool> {
         let mut state = self.lock();
-        let seat = state.seat(key);
-        if seat.outcome.is_some() || seat.is_case() {
+        let waiter = state.waiter(key);
+        if waiter.outcome.is_some() || waiter.is_case() {
             return None;
         }
-        if seat.waker.as_ref().is_some_and(|waker| waker.will_wake(lender.waker())) {
+        if waiter.waker.as_ref().is_some_and(|waker| waker.will_wake(lender.waker())) {
             return Some(true);
         }
         let Some(waker) = lender.lend() else { return Some(false) };
-        let old = seat.waker.replace(waker);
+        let old = waiter.waker.replace(waker);
         drop(state);
         forget(old);
         Some(true)
@@ -335,6 +337,6 @@ impl<T> Channel<T> {
             forget(Some(waker));
             return Err(value);
         }
-        Ok(state.sit(side, Waiter::new(waker, value, Some(ticket))))
+        Ok(state.enqueue(side, Waiter::new(waker, value, Some(ticket))))
     }
 }

@@ -44,6 +44,7 @@
 //! **Who may call it.** The futures may be awaited in any executor; the methods that do not wait may be called from any
 //! thread. A lock is held for a few instructions, never while anybody waits, and none of the user's code runs under it.
 
+mod channel;
 mod errors;
 mod futures;
 mod state;
@@ -53,15 +54,16 @@ pub(in crate::runtime) mod waking;
 pub use errors::{Closed, SendError, TryRecvError, TrySendError};
 pub use futures::{Receiving, Sending};
 
+use channel::Channel;
 use core::fmt;
-use state::{Refused, Side, State};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use state::{Refused, Side};
+use std::sync::Arc;
 
 /// A channel with room for `capacity` values: a send waits while it is full. With room for none it is a
 /// [`rendezvous`]. Memory is taken as values come. Go: `make(chan T, capacity)`.
 #[must_use]
 pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
-    let channel = Arc::new(Channel { state: Mutex::new(State::new(capacity)) });
+    let channel = Arc::new(Channel::new(capacity));
     (Sender { channel: Arc::clone(&channel) }, Receiver { channel })
 }
 
@@ -76,62 +78,6 @@ pub fn rendezvous<T>() -> (Sender<T>, Receiver<T>) {
 #[must_use]
 pub fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
     bounded(usize::MAX)
-}
-
-/// What both ends have in common.
-struct Channel<T> {
-    state: Mutex<State<T>>,
-}
-
-impl<T> Channel<T> {
-    #[inline]
-    fn lock(&self) -> MutexGuard<'_, State<T>> {
-        // Nothing under it panics but for want of memory; who comes after need not suffer.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn try_put(&self, value: T) -> Result<(), Refused<T>> {
-        let woken = self.lock().put(value)?;
-        waking::wake(woken);
-        Ok(())
-    }
-
-    fn try_take(&self) -> Result<T, TryRecvError> {
-        let (value, woken) = self.lock().take()?;
-        waking::wake(woken);
-        Ok(value)
-    }
-
-    /// `None`: nothing is there now.
-    fn try_recv_or_closed(&self) -> Option<Result<T, Closed>> {
-        match self.try_take() {
-            Ok(value) => Some(Ok(value)),
-            Err(TryRecvError::Closed) => Some(Err(Closed)),
-            Err(TryRecvError::Empty) => None,
-        }
-    }
-
-    fn close(&self) -> bool {
-        let woken = self.lock().close();
-        let is_first = woken.is_some();
-        waking::wake(woken.into_iter().flatten());
-        is_first
-    }
-
-    fn capacity(&self) -> Option<usize> {
-        match self.lock().capacity() {
-            usize::MAX => None,
-            capacity => Some(capacity),
-        }
-    }
-
-    fn show(&self, f: &mut fmt::Formatter<'_>, name: &str) -> fmt::Result {
-        let (len, is_closed) = {
-            let state = self.lock();
-            (state.len(), state.is_closed())
-        };
-        f.debug_struct(name).field("len", &len).field("is_closed", &is_closed).finish_non_exhaustive()
-    }
 }
 
 /// What both ends can tell.
@@ -179,7 +125,7 @@ impl<T> Sender<T> {
     /// Sends `value`; waits while the channel has no room. Go: `ch <- value`.
     ///
     /// The future can be dropped at any time: then the value is dropped too, unless it was taken already. It holds its
-    /// place in the line from the first poll on.
+    /// place in the queue from the first poll on.
     ///
     /// # Errors
     /// When awaited: [`SendError`] with the value if the channel is closed, or gets closed while the send waits, or if no
@@ -234,7 +180,7 @@ pub struct Receiver<T> {
 impl<T> Receiver<T> {
     /// Receives the oldest value; waits while there is none. Go: `<-ch`.
     ///
-    /// The future can be dropped at any time: no value is lost. It holds its place in the line from the first poll on.
+    /// The future can be dropped at any time: no value is lost. It holds its place in the queue from the first poll on.
     ///
     /// # Errors
     /// When awaited: [`Closed`], if the channel is closed and nothing is left in it.

@@ -1,12 +1,12 @@
 //! What a channel does under its lock. Nothing here runs code of the user's: who is to be woken, and what is to be dropped,
 //! is returned.
 //!
-//! While an open seat is in the line of the receivers, there is no value; while one is in the line of the senders, there
-//! is no room. (A seat is open unless it is a case of a select that has another.)
+//! While an open waiter is in the queue of the receivers, there is no value; while one is in the queue of the senders, there
+//! is no room. (A waiter is open unless it is a case of a select that has another.)
 
-use crate::runtime::sync::chan::TryRecvError;
-use crate::runtime::sync::chan::waitq::{Outcome, Seats, WaitQueue, Waiter};
-use crate::runtime::sync::select::Ticket;
+use crate::runtime::sync::chan::errors::TryRecvError;
+use crate::runtime::sync::chan::waitq::{Outcome, WaitQueue, Waiter, Waiters};
+use crate::runtime::sync::select::ticket::Ticket;
 use core::task::Waker;
 use std::collections::VecDeque;
 
@@ -19,7 +19,7 @@ pub(super) enum Refused<T> {
     Closed(T),
 }
 
-/// Which line.
+/// Which queue.
 #[derive(Clone, Copy)]
 pub(super) enum Side {
     Senders,
@@ -35,7 +35,7 @@ pub(super) struct State<T> {
     returned: VecDeque<(u64, T)>,
     /// How many values were given to receivers that waited.
     given: u64,
-    seats: Seats<T>,
+    waiters: Waiters<T>,
     senders: WaitQueue,
     receivers: WaitQueue,
     is_closed: bool,
@@ -51,7 +51,7 @@ impl<T> State<T> {
             buffer: VecDeque::new(),
             returned: VecDeque::new(),
             given: 0,
-            seats: Seats::new(),
+            waiters: Waiters::new(),
             senders: WaitQueue::new(),
             receivers: WaitQueue::new(),
             is_closed: false,
@@ -97,7 +97,7 @@ impl<T> State<T> {
         if self.is_closed {
             return Err(Refused::Closed(value));
         }
-        if let Some(key) = self.receivers.next(&mut self.seats) {
+        if let Some(key) = self.receivers.next(&mut self.waiters) {
             self.given += 1;
             return Ok(self.give(key, self.given, value));
         }
@@ -109,9 +109,9 @@ impl<T> State<T> {
     }
 
     fn give(&mut self, key: usize, number: u64, value: T) -> Wake {
-        let seat = self.seats.get(key);
-        (seat.value, seat.number) = (Some(value), number);
-        seat.serve(Outcome::Done)
+        let waiter = self.waiters.get(key);
+        (waiter.value, waiter.number) = (Some(value), number);
+        waiter.serve(Outcome::Done)
     }
 
     /// Receives, if nobody has to wait for that. Go: `chanrecv`, with `block` false.
@@ -144,16 +144,16 @@ impl<T> State<T> {
 
     /// The value of the sender that has waited longest.
     fn next_sent(&mut self) -> Option<(T, Wake)> {
-        let key = self.senders.next(&mut self.seats)?;
-        let seat = self.seats.get(key);
-        let value = seat.value.take().expect("chan: a sender waits without a value");
-        Some((value, seat.serve(Outcome::Done)))
+        let key = self.senders.next(&mut self.waiters)?;
+        let waiter = self.waiters.get(key);
+        let value = waiter.value.take().expect("chan: a sender waits without a value");
+        Some((value, waiter.serve(Outcome::Done)))
     }
 
     /// A value comes back, from a receiver that had waited and did not come for it. The next who waits gets it; if nobody
     /// does, it is the first again, or stands behind those that came back and are older.
     pub(super) fn put_back(&mut self, number: u64, value: T) -> Wake {
-        if let Some(key) = self.receivers.next(&mut self.seats) {
+        if let Some(key) = self.receivers.next(&mut self.waiters) {
             return self.give(key, number, value);
         }
         let at = self.returned.partition_point(|(older, _)| *older < number);
@@ -163,10 +163,10 @@ impl<T> State<T> {
 
     /// Waits.
     #[inline]
-    pub(super) fn sit(&mut self, side: Side, seat: Waiter<T>) -> usize {
+    pub(super) fn enqueue(&mut self, side: Side, waiter: Waiter<T>) -> usize {
         match side {
-            Side::Senders => self.senders.join(&mut self.seats, seat),
-            Side::Receivers => self.receivers.join(&mut self.seats, seat),
+            Side::Senders => self.senders.join(&mut self.waiters, waiter),
+            Side::Receivers => self.receivers.join(&mut self.waiters, waiter),
         }
     }
 
@@ -174,21 +174,21 @@ impl<T> State<T> {
     #[inline]
     pub(super) fn leave(&mut self, side: Side, key: usize) -> Waiter<T> {
         match side {
-            Side::Senders => self.senders.leave(&mut self.seats, key),
-            Side::Receivers => self.receivers.leave(&mut self.seats, key),
+            Side::Senders => self.senders.leave(&mut self.waiters, key),
+            Side::Receivers => self.receivers.leave(&mut self.waiters, key),
         }
     }
 
-    pub(super) fn seat(&mut self, key: usize) -> &mut Waiter<T> {
-        self.seats.get(key)
+    pub(super) fn waiter(&mut self, key: usize) -> &mut Waiter<T> {
+        self.waiters.get(key)
     }
 
     /// Could this select go on at once, on this side?
     pub(super) fn is_ready(&self, side: Side, ticket: &Ticket) -> bool {
         self.is_closed
             || match side {
-                Side::Senders => self.len() < self.capacity || self.receivers.has_any(&self.seats, ticket),
-                Side::Receivers => self.len() > 0 || self.senders.has_any(&self.seats, ticket),
+                Side::Senders => self.len() < self.capacity || self.receivers.has_any(&self.waiters, ticket),
+                Side::Receivers => self.len() > 0 || self.senders.has_any(&self.waiters, ticket),
             }
     }
 
@@ -198,9 +198,9 @@ impl<T> State<T> {
             return None;
         }
         let mut wakers = Vec::new();
-        for line in [&mut self.receivers, &mut self.senders] {
-            while let Some(key) = line.next(&mut self.seats) {
-                wakers.extend(self.seats.get(key).serve(Outcome::Closed));
+        for queue in [&mut self.receivers, &mut self.senders] {
+            while let Some(key) = queue.next(&mut self.waiters) {
+                wakers.extend(self.waiters.get(key).serve(Outcome::Closed));
             }
         }
         Some(wakers)

@@ -1,14 +1,14 @@
-//! Who waits, at a channel for instance: seats with numbers, and lines through them.
+//! Who waits, at a channel for instance: waiters with numbers, and queues through them.
 //!
-//! A seat is taken when somebody has to wait. Whoever serves it takes it out of its line and leaves there what came of
-//! it; its owner comes for that, and gives the seat back. All of it happens under the lock of whose the seats are. Seats
+//! A waiter is taken when somebody has to wait. Whoever serves it takes it out of its queue and leaves there what came of
+//! it; its owner comes for that, and gives the waiter back. All of it happens under the lock of whose the waiters are. Waiters
 //! are used again, so a wait allocates nothing once there have been as many at a time.
 
-use crate::runtime::sync::select::Ticket;
+use crate::runtime::sync::select::ticket::Ticket;
 use core::task::Waker;
 use slab::Slab;
 
-/// No seat.
+/// No waiter.
 const NONE: usize = usize::MAX;
 
 /// Where somebody waits, or has been served and has not come for it yet.
@@ -25,7 +25,7 @@ pub(in crate::runtime) struct Waiter<T> {
     ticket: Option<Ticket>,
     before: usize,
     behind: usize,
-    is_in_line: bool,
+    is_queued: bool,
 }
 
 /// What waiting came to.
@@ -39,8 +39,8 @@ pub(in crate::runtime) enum Outcome {
 
 impl<T> Waiter<T> {
     pub(in crate::runtime) fn new(waker: Waker, value: Option<T>, ticket: Option<Ticket>) -> Self {
-        let (before, behind, is_in_line) = (NONE, NONE, false);
-        Waiter { value, outcome: None, number: 0, waker: Some(waker), ticket, before, behind, is_in_line }
+        let (before, behind, is_queued) = (NONE, NONE, false);
+        Waiter { value, outcome: None, number: 0, waker: Some(waker), ticket, before, behind, is_queued }
     }
 
     /// Is it a case of a select?
@@ -55,12 +55,12 @@ impl<T> Waiter<T> {
     }
 }
 
-/// The seats of one channel, or the like.
-pub(in crate::runtime) struct Seats<T>(Slab<Waiter<T>>);
+/// The waiters of one channel, or the like.
+pub(in crate::runtime) struct Waiters<T>(Slab<Waiter<T>>);
 
-impl<T> Seats<T> {
+impl<T> Waiters<T> {
     pub(in crate::runtime) const fn new() -> Self {
-        Seats(Slab::new())
+        Waiters(Slab::new())
     }
 
     pub(in crate::runtime) fn get(&mut self, key: usize) -> &mut Waiter<T> {
@@ -81,32 +81,32 @@ impl WaitQueue {
 
     /// Sits down at the end.
     #[inline]
-    pub(in crate::runtime) fn join<T>(&mut self, seats: &mut Seats<T>, mut seat: Waiter<T>) -> usize {
-        (seat.before, seat.behind, seat.is_in_line) = (self.last, NONE, true);
-        let key = seats.0.insert(seat);
+    pub(in crate::runtime) fn join<T>(&mut self, waiters: &mut Waiters<T>, mut waiter: Waiter<T>) -> usize {
+        (waiter.before, waiter.behind, waiter.is_queued) = (self.last, NONE, true);
+        let key = waiters.0.insert(waiter);
         match self.last {
             NONE => self.first = key,
-            last => seats.0[last].behind = key,
+            last => waiters.0[last].behind = key,
         }
         self.last = key;
         key
     }
 
-    /// Gives the seat back, served or not.
+    /// Gives the waiter back, served or not.
     #[inline]
-    pub(in crate::runtime) fn leave<T>(&mut self, seats: &mut Seats<T>, key: usize) -> Waiter<T> {
-        self.unlink(seats, key);
-        seats.0.remove(key)
+    pub(in crate::runtime) fn leave<T>(&mut self, waiters: &mut Waiters<T>, key: usize) -> Waiter<T> {
+        self.unlink(waiters, key);
+        waiters.0.remove(key)
     }
 
-    /// The first that may be served, taken out of the line. Those before it are cases of selects that have another: they
+    /// The first that may be served, taken out of the queue. Those before it are cases of selects that have another: they
     /// are taken out too, and their owners know.
     #[inline]
-    pub(in crate::runtime) fn next<T>(&mut self, seats: &mut Seats<T>) -> Option<usize> {
+    pub(in crate::runtime) fn next<T>(&mut self, waiters: &mut Waiters<T>) -> Option<usize> {
         while self.first != NONE {
             let key = self.first;
-            self.unlink(seats, key);
-            if seats.0[key].ticket.as_ref().is_none_or(Ticket::win) {
+            self.unlink(waiters, key);
+            if waiters.0[key].ticket.as_ref().is_none_or(Ticket::win) {
                 return Some(key);
             }
         }
@@ -114,31 +114,31 @@ impl WaitQueue {
     }
 
     /// Would [`next`](WaitQueue::next) find one, other than a case of the same select as `ticket`?
-    pub(in crate::runtime) fn has_any<T>(&self, seats: &Seats<T>, ticket: &Ticket) -> bool {
+    pub(in crate::runtime) fn has_any<T>(&self, waiters: &Waiters<T>, ticket: &Ticket) -> bool {
         let mut key = self.first;
         while key != NONE {
-            let seat = &seats.0[key];
-            if seat.ticket.as_ref().is_none_or(|other| other.is_open() && !other.is_same_select(ticket)) {
+            let waiter = &waiters.0[key];
+            if waiter.ticket.as_ref().is_none_or(|other| other.is_open() && !other.is_same_select(ticket)) {
                 return true;
             }
-            key = seat.behind;
+            key = waiter.behind;
         }
         false
     }
 
-    fn unlink<T>(&mut self, seats: &mut Seats<T>, key: usize) {
-        let seat = &mut seats.0[key];
-        if !core::mem::replace(&mut seat.is_in_line, false) {
+    fn unlink<T>(&mut self, waiters: &mut Waiters<T>, key: usize) {
+        let waiter = &mut waiters.0[key];
+        if !core::mem::replace(&mut waiter.is_queued, false) {
             return;
         }
-        let (before, behind) = (seat.before, seat.behind);
+        let (before, behind) = (waiter.before, waiter.behind);
         match before {
             NONE => self.first = behind,
-            before => seats.0[before].behind = behind,
+            before => waiters.0[before].behind = behind,
         }
         match behind {
             NONE => self.last = before,
-            behind => seats.0[behind].before = before,
+            behind => waiters.0[behind].before = before,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Wakers are anybody's code: it runs outside of locks, and its panic harms nobody.
 
-use crate::runtime::exec::owned::guarded;
-use crate::runtime::exec::worker;
+use crate::runtime::exec::context::Context;
+use crate::runtime::guarded::guarded;
 use core::task::Waker;
 
 /// Wakes who is to be woken.
@@ -36,7 +36,7 @@ impl<'a> Lender<'a> {
     /// A copy. `None`: leave the lock, [`prepare`](Lender::prepare) one, and come again.
     #[inline]
     pub(in crate::runtime) fn lend(&mut self) -> Option<Waker> {
-        self.copy.take().or_else(|| worker::is_running(self.waker).then(|| self.waker.clone()))
+        self.copy.take().or_else(|| Context::is_running(self.waker).then(|| self.waker.clone()))
     }
 
     /// Makes a copy, outside of any lock.

@@ -1,0 +1,122 @@
+//! A runtime out of its numbers.
+
+use crate::kernel::sched::config::Config;
+use crate::runtime::build_error::BuildError;
+use crate::runtime::builder::Builder;
+use crate::runtime::env;
+use crate::runtime::exec::goroutine::stack::Stacks;
+use crate::runtime::exec::mloop::mstart;
+use crate::runtime::exec::platform::Platform;
+use crate::runtime::exec::preempt::DetachedTasks;
+use crate::runtime::exec::saved::new_thread_state;
+use crate::runtime::exec::sources::sources;
+use crate::runtime::exec::task::Scheduler;
+use crate::runtime::host::cores::Cores;
+use crate::runtime::host::sim::{self, Sim};
+use crate::runtime::host::thread_config::{Plan, ThreadConfig};
+use crate::runtime::host::{cpus, signal};
+use crate::runtime::id::RuntimeId;
+use crate::runtime::observe::meter::Meter;
+use crate::runtime::runtime::Runtime;
+use crate::runtime::shared::{Parts, Shared};
+use core::time::Duration;
+
+/// How many Ps a deterministic runtime has, if nobody says.
+const SIMULATED_PROCS: usize = 4;
+
+impl Builder {
+    /// Makes the runtime and starts its first thread and its monitor; others are started when there is work for them.
+    ///
+    /// # Errors
+    /// If a number or a name is not allowed, here or in the environment, or the system does not give a thread, or not the
+    /// file to [`trace`](Builder::trace) to.
+    pub fn build(self) -> Result<Runtime, BuildError> {
+        let trace_every = env::schedtrace()?;
+        let config = self.numbers()?;
+        self.plan.check()?;
+        if !(Stacks::SMALLEST..=Stacks::LARGEST).contains(&self.goroutine_stack) {
+            return Err(BuildError::GoroutineStack(self.goroutine_stack));
+        }
+        // Checked before anything is made from it.
+        config.check().map_err(BuildError::Config)?;
+        let machine = sim::machine_for(self.seed, new_thread_state).ok_or(BuildError::Nested)?;
+        match machine.is_any() {
+            false => self.build_on::<Cores>(machine, config, trace_every),
+            true => self.build_on::<Sim>(machine, config, None).inspect_err(|_| sim::abandon()),
+        }
+    }
+
+    fn build_on<H: Platform>(
+        self,
+        machine: sim::Number,
+        config: Config,
+        trace_every: Option<Duration>,
+    ) -> Result<Runtime, BuildError> {
+        let runtime_id = RuntimeId::new();
+        signal::listen();
+        let preempts = self.preempts && !H::IS_SIMULATED && config.max_detached > 0;
+        if preempts && !signal::is_heard() {
+            return Err(BuildError::SignalReplaced);
+        }
+        let stacks = self.is_stackful.then(|| Stacks::new(config.procs, self.goroutine_stack));
+        let parts = Parts {
+            procs: config.procs,
+            runtime_id,
+            machine,
+            detects_deadlock: self.detects_deadlock,
+            meter: Meter::new(config.capacity(), self.is_timed, H::now),
+            thread_config: ThreadConfig::new(self.plan),
+            stacks,
+            detached_tasks: DetachedTasks::new(config.capacity(), preempts),
+            watch: self.watchers.open(runtime_id, &config)?,
+        };
+        let shared = Shared::new(parts).map_err(|error| BuildError::Poller(error.raw_os_error()))?;
+        let sources = sources::<H>(&shared);
+        let tasks = H::tasks(Scheduler::new(config, shared, mstart::<H>, sources).map_err(BuildError::Config)?);
+        runtime_id.open(&tasks);
+        if H::IS_SIMULATED {
+            sim::belongs_to(move || {
+                if let Some(tasks) = runtime_id.find() {
+                    tasks.shared().timers.look_again();
+                }
+            });
+        }
+        let start_trace = |every| {
+            tasks.shared().thread_config.announce();
+            tasks.shared().printer.start(every, move || runtime_id.find().map(|tasks| tasks.schedtrace()))
+        };
+        if let Err(error) = tasks.start().and_then(|()| trace_every.map_or(Ok(()), start_trace)) {
+            drop(tasks.close());
+            return Err(BuildError::Spawn(error));
+        }
+        Ok(Runtime::from_tasks(tasks))
+    }
+
+    /// With what is there if nobody says.
+    fn numbers(&self) -> Result<Config, BuildError> {
+        let procs = match self.procs {
+            Some(procs) => procs,
+            // Not what differs from machine to machine.
+            None if self.seed.is_some() => SIMULATED_PROCS,
+            None => env::procs()?.unwrap_or_else(cpus::default_procs),
+        };
+        let max_ms = self.max_threads.unwrap_or(self.config.max_ms.max(procs).min(Config::MAX_MS));
+        Ok(Config { procs, max_ms, ..self.config.clone() })
+    }
+}
+
+impl Plan {
+    fn check(&self) -> Result<(), BuildError> {
+        if let Some(name) = &self.name
+            && (name.is_empty() || name.contains('\0'))
+        {
+            return Err(BuildError::ThreadName(name.clone()));
+        }
+        match self.stack {
+            Some(bytes) if !(Plan::SMALLEST_STACK..=Plan::LARGEST_STACK).contains(&bytes) => {
+                Err(BuildError::ThreadStack(bytes))
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! All in which real threads and simulated ones differ, to the runtime: what it asks of its host besides what the kernel
+//! asks.
+//!
+//! | | [`Cores`] | [`Sim`] |
+//! |---|---|---|
+//! | which task is next | the kernel says | the seed may say otherwise, at each dispatch and at each checkpoint |
+//! | a deadlock | is found by who waits | is found by the machine: nothing can happen any more |
+//! | an M with nothing to do waits | in the system's poller | for its machine: it has no network |
+
+use crate::kernel::protocol::work_source::Poller;
+use crate::runtime::exec::context::OnHost;
+use crate::runtime::exec::pollers::{IdlePoller, SocketPoller};
+use crate::runtime::exec::registry;
+use crate::runtime::host::cores::Cores;
+use crate::runtime::host::foreign_threads;
+use crate::runtime::host::sim::{self, Patient, Sim};
+use crate::runtime::io::reactor::Reactor;
+use std::sync::Arc;
+
+/// What the runtime asks of its host.
+pub(in crate::runtime) trait Platform: OnHost {
+    /// The task at this address is about to run. Shall another come first?
+    fn defers(address: usize) -> bool;
+
+    /// This thread is in `block_on`, and has just polled its future: others may come first.
+    fn step();
+
+    /// This thread waits for a future, as long as this lives.
+    type Awaiting;
+
+    /// It does from now on.
+    fn awaiting() -> Self::Awaiting;
+
+    /// Has the host found that what this thread waits for will never come? Once.
+    fn take_deadlock() -> bool;
+
+    /// Are all threads known that could wake a task, and none of them but the runtime's can do something?
+    fn are_all_known() -> bool;
+
+    /// Where an M waits that has nothing to do.
+    fn poller(reactor: Arc<Reactor>) -> Box<dyn Poller>;
+}
+
+impl Platform for Cores {
+    #[inline(always)]
+    fn defers(_: usize) -> bool {
+        false
+    }
+
+    #[inline(always)]
+    fn step() {}
+
+    type Awaiting = ();
+
+    #[inline(always)]
+    fn awaiting() {}
+
+    #[inline(always)]
+    fn take_deadlock() -> bool {
+        false
+    }
+
+    fn are_all_known() -> bool {
+        registry::count() == 1 && foreign_threads::are_all_known()
+    }
+
+    fn poller(reactor: Arc<Reactor>) -> Box<dyn Poller> {
+        Box::new(SocketPoller::<Cores>::new(reactor))
+    }
+}
+
+impl Platform for Sim {
+    fn defers(address: usize) -> bool {
+        sim::dispatch(address)
+    }
+
+    fn step() {
+        sim::yield_p();
+    }
+
+    type Awaiting = Patient;
+
+    fn awaiting() -> Patient {
+        Patient::new()
+    }
+
+    fn take_deadlock() -> bool {
+        sim::is_told()
+    }
+
+    /// Of a simulated machine only the main thread is not the runtime's.
+    fn are_all_known() -> bool {
+        sim::is_main_asleep()
+    }
+
+    fn poller(reactor: Arc<Reactor>) -> Box<dyn Poller> {
+        Box::new(IdlePoller::<Sim>::new(reactor))
+    }
+}

@@ -1,0 +1,63 @@
+//! What only the runtime can report of a task: that it was made, that it waits and for what, that it is over.
+//!
+//! Go: `traceGoCreate`, `traceGoPark`, `traceGoEnd`.
+
+use crate::kernel::types::m::MId;
+use crate::kernel::types::p::PId;
+use crate::runtime::exec::context::Context;
+use crate::runtime::id::RuntimeId;
+use crate::runtime::observe::event::Event;
+use crate::runtime::observe::watch;
+use core::panic::Location;
+use core::task::Waker;
+
+/// The task that this waker wakes was made, there.
+#[inline(always)]
+pub(in crate::runtime) fn created(
+    runtime_id: RuntimeId,
+    waker: impl FnOnce() -> Waker,
+    at: &'static Location<'static>,
+) {
+    if watch::is_any() {
+        report_created(runtime_id, number(&waker()), at);
+    }
+}
+
+#[cold]
+fn report_created(runtime_id: RuntimeId, g: u64, at: &'static Location<'static>) {
+    Context::with_shared(runtime_id, |shared, _| shared.report(Event::Created { g, at }));
+}
+
+/// A task is about to wait; not if it is one that somebody runs elsewhere than its runtime would.
+#[cold]
+pub(in crate::runtime) fn waits(waker: &Waker) {
+    if !watch::has_yielded() && Context::is_running(waker) {
+        let why = watch::why();
+        report_running(|m, p, g| Event::Waiting { m, p, g, why });
+    }
+}
+
+/// A task has ended.
+#[cold]
+pub(in crate::runtime) fn ended(waker: &Waker) {
+    if Context::is_running(waker) {
+        report_running(|m, p, g| Event::Dead { m, p, g });
+    }
+}
+
+/// A task was dropped that has never waited: the one that this thread has taken, to do that.
+#[cold]
+pub(in crate::runtime) fn dropped() {
+    if !watch::drops_another() {
+        report_running(|m, p, g| Event::Dead { m, p, g });
+    }
+}
+
+fn report_running(event: impl FnOnce(MId, Option<PId>, u64) -> Event<'static>) {
+    Context::with_running(|shared, m, p, g| shared.report(event(m, p, g)));
+}
+
+/// The number of the task that this waker wakes.
+fn number(waker: &Waker) -> u64 {
+    waker.data().expose_provenance() as u64
+}

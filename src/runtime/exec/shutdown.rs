@@ -1,0 +1,52 @@
+//! The end of a runtime.
+
+use crate::runtime::exec::inside::Inside;
+use crate::runtime::exec::leaving::Return;
+use crate::runtime::exec::task::Task;
+use crate::runtime::exec::tasks::{Tasks, on_host};
+use crate::runtime::host::sim;
+use std::thread;
+
+impl Tasks {
+    /// Waits for the tasks that run, ends those that wait, and gives back those that never ran.
+    pub(in crate::runtime) fn close(&self) -> Vec<Task> {
+        self.check_thread();
+        let shared = self.shared();
+        // In a task of another runtime: others run there meanwhile.
+        let _back = Return::after_leaving(true);
+        if let Tasks::Cores(_) = self {
+            shared.timers.close();
+        }
+        shared.block_on_waiters.close();
+        let left = on_host!(self, sched => sched.close());
+        // Destructors of what has not ended run inside the runtime.
+        let inside = Inside::of(self);
+        // What has waited once is known in the owned tasks, also if it could run now.
+        let started = shared.owned_tasks.addresses();
+        let mut unstarted = Vec::new();
+        for (task, address) in left {
+            match started.contains(&address) {
+                true => drop(task),
+                false => unstarted.push(task),
+            }
+        }
+        shared.close();
+        drop(inside);
+        self.runtime_id().close();
+        sim::finish(shared.machine);
+        shared.thread_config.wait();
+        unstarted
+    }
+
+    /// The same on a new thread, for a task, which would wait for itself.
+    pub(in crate::runtime) fn close_elsewhere(self) {
+        const NAME: &str = "spinpark-closer";
+        match self {
+            Tasks::Cores(_) => drop(thread::Builder::new().name(NAME.into()).spawn(move || drop(self.close()))),
+            Tasks::Sim(_) => {
+                sim::will_end();
+                let _ = sim::spawn(NAME, None, move || drop(self.close()));
+            }
+        }
+    }
+}

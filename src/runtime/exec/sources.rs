@@ -1,0 +1,114 @@
+//! Where a runtime's Gs come from besides its queues: timers, and sockets.
+
+use crate::host::{NEVER, Nanos};
+use crate::kernel::protocol::work_source::{self, Poller, WorkSource};
+use crate::kernel::sched::Sources;
+use crate::kernel::types::g::G;
+use crate::kernel::types::p::PId;
+use crate::runtime::exec::checkdead;
+use crate::runtime::exec::context::Context;
+use crate::runtime::exec::owned::OwnedTasks;
+use crate::runtime::exec::platform::Platform;
+use crate::runtime::exec::pollers::collect;
+use crate::runtime::guarded::guarded;
+use crate::runtime::id::RuntimeId;
+use crate::runtime::io::reactor::Reactor;
+use crate::runtime::shared::Shared;
+use crate::runtime::time::timer::TimerQueue;
+use core::marker::PhantomData;
+use core::sync::atomic::AtomicU64;
+use core::sync::atomic::Ordering::Relaxed;
+use std::sync::Arc;
+
+/// Those of the runtime with this state.
+pub(in crate::runtime) fn sources<H: Platform>(
+    shared: &Shared,
+) -> impl FnOnce(&work_source::Waker) -> (Sources, Box<dyn Poller>) + use<H> {
+    let (runtime_id, timers, owned_tasks) =
+        (shared.runtime_id, Arc::clone(&shared.timers), Arc::clone(&shared.owned_tasks));
+    let reactor = Arc::clone(&shared.reactor);
+    hook_in(runtime_id, &timers, &reactor);
+    move |waker| {
+        timers.open(waker);
+        let (waker, looked) = (waker.clone(), AtomicU64::new(0));
+        let source = TimerSource::<H> { runtime_id, timers, owned_tasks, waker, looked, host: PhantomData };
+        (vec![Box::new(source)], H::poller(reactor))
+    }
+}
+
+/// What is to be done when the first task comes to wait for a socket, or the last is gone.
+fn hook_in(runtime_id: RuntimeId, timers: &Arc<TimerQueue>, reactor: &Reactor) {
+    let timers = Arc::clone(timers);
+    reactor.netpoll.set_on_first(Box::new(move || {
+        // A thread that holds a P looks whether somebody has to wait, before it sleeps.
+        if !Context::holds_p_of(runtime_id) {
+            timers.announce(NEVER);
+        }
+    }));
+    reactor.netpoll.set_on_none(Box::new(move || {
+        if let Some(tasks) = runtime_id.find() {
+            tasks.break_idle_poll();
+        }
+    }));
+}
+
+/// The timers, as the scheduler sees them.
+struct TimerSource<H> {
+    runtime_id: RuntimeId,
+    timers: Arc<TimerQueue>,
+    owned_tasks: Arc<OwnedTasks>,
+    waker: work_source::Waker,
+    /// When it was last looked at whether everything is at rest.
+    looked: AtomicU64,
+    host: PhantomData<H>,
+}
+
+/// So often the monitor looks whether everything is at rest, while a thread waits in `block_on`.
+const LOOK: Nanos = 20_000_000;
+
+impl<H: Platform> WorkSource for TimerSource<H> {
+    fn waker(&self) -> &work_source::Waker {
+        &self.waker
+    }
+
+    fn has_work(&self) -> bool {
+        let deadline = self.timers.deadline();
+        deadline != NEVER && deadline <= H::now()
+    }
+
+    fn take(&self, p: Option<PId>, put: &mut dyn FnMut(G)) {
+        let now = H::now();
+        let shard = p.map_or(0, PId::index);
+        collect::<H>(self.runtime_id, put, || {
+            while let Some(waker) = self.timers.take_due(shard, now) {
+                guarded(|| waker.wake());
+            }
+        });
+    }
+
+    fn deadline(&self) -> Nanos {
+        self.timers.deadline()
+    }
+
+    /// The monitor looks whether a thread in `block_on` waits for ever: of what a task waits for with its thread nothing else
+    /// reports.
+    fn tick(&self, now: Nanos) {
+        // Relaxed: the monitor's alone.
+        if now.saturating_sub(self.looked.load(Relaxed)) < LOOK {
+            return;
+        }
+        // Relaxed: as above.
+        self.looked.store(now, Relaxed);
+        if let Some(tasks) = self.runtime_id.find() {
+            let block_on_waiters = &tasks.shared().block_on_waiters;
+            if block_on_waiters.is_any() && checkdead::is_quiet(&tasks) {
+                block_on_waiters.all_is_quiet();
+            }
+        }
+    }
+
+    /// Also while tasks wait that a foreign thread may wake.
+    fn is_expecting(&self) -> bool {
+        self.timers.is_expecting() || self.owned_tasks.len() > 0 && !H::are_all_known()
+    }
+}

@@ -1,0 +1,41 @@
+//! What the builder was given to run in each thread that runs tasks.
+
+use crate::runtime::exec::context::OnHost;
+use crate::runtime::exec::inside::Inside;
+use crate::runtime::exec::task::Scheduler;
+use crate::runtime::exec::tasks::Tasks;
+use crate::runtime::guarded::guarded;
+use crate::runtime::host::thread_config::Hook;
+
+/// This thread runs tasks, as long as this lives: the one hook was run, the other is when it ends.
+pub(in crate::runtime) struct ThreadHooks(Option<Tasks>);
+
+impl ThreadHooks {
+    pub(in crate::runtime) fn run<H: OnHost>(sched: &Scheduler<H>) -> ThreadHooks {
+        let thread_config = &sched.shared().thread_config;
+        if !thread_config.has_hooks() {
+            return ThreadHooks(None);
+        }
+        thread_config.count_one();
+        let tasks = H::tasks(sched.clone());
+        run(&tasks, thread_config.on_start.as_ref());
+        ThreadHooks(Some(tasks))
+    }
+}
+
+fn run(tasks: &Tasks, hook: Option<&Hook>) {
+    if let Some(hook) = hook {
+        let _inside = Inside::of(tasks);
+        guarded(|| hook());
+    }
+}
+
+impl Drop for ThreadHooks {
+    fn drop(&mut self) {
+        if let Some(tasks) = &self.0 {
+            let thread_config = &tasks.shared().thread_config;
+            run(tasks, thread_config.on_stop.as_ref());
+            thread_config.forget_one();
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! What a user has of a runtime: the runtime, and handles to it.
+
+use crate::host::NEVER;
+use crate::runtime::exec::block_on;
+use crate::runtime::exec::context::Context;
+use crate::runtime::exec::entered::EnterGuard;
+use crate::runtime::exec::join::JoinHandle;
+use crate::runtime::exec::not_in_runtime::NotInRuntime;
+use crate::runtime::exec::spawn::ready;
+use crate::runtime::exec::task::{Awaited, Task};
+use crate::runtime::exec::tasks::Tasks;
+use crate::runtime::exec::wait_graph::Deadlock;
+use crate::runtime::observe::metrics::Metrics;
+use crate::runtime::world::{self, SetProcsError, StopError};
+use core::fmt;
+use core::future::Future;
+use core::panic::Location;
+
+/// Runs tasks on a [`Runtime`] that somebody else owns. Does not keep it open.
+#[derive(Clone)]
+pub struct Handle {
+    pub(super) tasks: Tasks,
+}
+
+impl Handle {
+    /// Of the runtime that this code is inside of: because it is a task of it, or runs in its
+    /// [`block_on`](Runtime::block_on), or has [entered](Runtime::enter) it.
+    ///
+    /// ```
+    /// let runtime = spinpark::Runtime::builder().procs(1).build()?;
+    /// let task = runtime.go(|| spinpark::Handle::current().go(|| 1));
+    /// assert_eq!(task.join()?.join()?, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If it is inside of none. See [`try_current`](Handle::try_current).
+    #[track_caller]
+    #[must_use]
+    pub fn current() -> Handle {
+        match Self::try_current() {
+            Ok(handle) => handle,
+            Err(error) => panic!("spinpark::Handle::current was {error}"),
+        }
+    }
+
+    /// Of the runtime that this code is inside of.
+    ///
+    /// # Errors
+    /// [`NotInRuntime`] if it is inside of none.
+    pub fn try_current() -> Result<Handle, NotInRuntime> {
+        Context::around().map(|tasks| Handle { tasks }).ok_or(NotInRuntime)
+    }
+
+    /// Until the guard is dropped, the code of this thread is inside of this runtime. See [`Runtime::enter`].
+    pub fn enter(&self) -> EnterGuard<'_> {
+        EnterGuard::new(&self.tasks)
+    }
+
+    /// What the runtime has done so far. See [`Runtime::metrics`].
+    #[must_use]
+    pub fn metrics(&self) -> Metrics {
+        Metrics::of(&self.tasks)
+    }
+
+    /// What the runtime looks like now, in one line. See [`Runtime::schedtrace`].
+    #[must_use]
+    pub fn schedtrace(&self) -> String {
+        self.tasks.schedtrace()
+    }
+
+    /// Runs `f` as a goroutine; see [`go`]. From any thread. Go: `go f()`.
+    ///
+    /// If the runtime was shut down, `f` is dropped and the handle's join is
+    /// [`ShutDown`](JoinError::ShutDown).
+    #[track_caller]
+    pub fn go<F, T>(&self, f: F) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        let (task, awaited) = Task::of_closure(self.tasks.runtime_id(), f);
+        self.queue(task, awaited)
+    }
+
+    /// Runs `future` as a task. From any thread.
+    ///
+    /// If the runtime was shut down, `future` is dropped and awaiting the handle is
+    /// [`ShutDown`](JoinError::ShutDown).
+    #[track_caller]
+    pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future<Output: Send + 'static> + Send + 'static,
+    {
+        let (task, awaited) = Task::new(self.tasks.runtime_id(), future);
+        self.queue(task, awaited)
+    }
+
+    fn queue<T>(&self, task: Task, awaited: Awaited<T>) -> JoinHandle<T> {
+        let runtime_id = self.tasks.runtime_id();
+        if Context::holds_p_of(runtime_id) {
+            ready(runtime_id, task, false);
+        } else {
+            // Given back if closed: it is dropped, which its handle says.
+            drop(self.tasks.submit(task));
+        }
+        JoinHandle::new(awaited, runtime_id)
+    }
+
+    /// Runs `f` when the runtime has nothing else to do. See [`Runtime::when_idle`].
+    pub fn when_idle(&self, f: impl FnOnce() + Send + 'static) {
+        let shared = self.tasks.shared();
+        shared.reactor.idle.put(Box::new(f));
+        shared.timers.announce(NEVER);
+    }
+
+    /// Runs `future` on this thread to its end. See [`Runtime::block_on`].
+    ///
+    /// # Errors
+    /// [`Deadlock`]
+    #[track_caller]
+    pub fn block_on<F: Future>(&self, future: F) -> Result<F::Output, Deadlock> {
+        block_on::block_on(&self.tasks, future, Location::caller())
+    }
+
+    /// Runs `f` while no task runs. Waits until each task that runs now has ended, waits for something, is in a
+    /// [`syscall`], or comes to a [`checkpoint`]; tasks in a [`syscall`] stay in it, and do not come out of it before
+    /// `f` has returned. From any thread, also from inside a task, and from one of another runtime. If several threads
+    /// want it, they come one after the other, in the order in which they asked. Go: `stopTheWorld`.
+    ///
+    /// If `f` panics the world goes on, and so does the panic.
+    ///
+    /// # Errors
+    /// [`StopError::Nested`] if it is called from inside `f`.
+    pub fn stop_the_world<R>(&self, f: impl FnOnce() -> R) -> Result<R, StopError> {
+        world::stop(&self.tasks, f)
+    }
+
+    /// From now on, `n` tasks run at once. Returns how many it were. Stops the world for a moment. Go: `GOMAXPROCS`.
+    ///
+    /// # Errors
+    /// [`SetProcsError`] if it is none, or more than the runtime has room for
+    /// ([`max_procs`](Builder::max_procs)), or if the caller has stopped the world.
+    pub fn set_procs(&self, n: usize) -> Result<usize, SetProcsError> {
+        world::set_procs(&self.tasks, n)
+    }
+
+    /// Runs `f` once for each P, with its number, at a moment at which the thread it runs on owns that P, without
+    /// stopping the world: each P as soon as its task has ended or yields. Returns when `f` has run for all. Go:
+    /// `forEachP`.
+    ///
+    /// A panic of `f` is reported and dropped. `f` must not wait.
+    ///
+    /// # Errors
+    /// [`StopError::Nested`] if the caller has stopped the world.
+    pub fn for_each_p(&self, f: impl Fn(usize) + Send + Sync + 'static) -> Result<(), StopError> {
+        world::for_each_p(&self.tasks, f)
+    }
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handle").finish_non_exhaustive()
+    }
+}

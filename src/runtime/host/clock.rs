@@ -1,0 +1,24 @@
+//! The time on this thread, whichever host it is on: for what is asked for the time without knowing for which runtime.
+
+use crate::host::{Host, Nanos};
+use crate::runtime::host::cores::Cores;
+use crate::runtime::host::sim;
+use std::time::Instant;
+
+/// What time it is: on the thread's machine, if it has one; else really.
+pub(in crate::runtime) fn now() -> Nanos {
+    sim::now().unwrap_or_else(Cores::now)
+}
+
+/// The same, as the standard library's moment.
+pub(in crate::runtime) fn instant() -> Instant {
+    sim::instant().unwrap_or_else(Instant::now)
+}
+
+/// Any number below `n`: by the thread's machine, if it has one; else at random.
+pub(in crate::runtime) fn choose(n: usize) -> usize {
+    match sim::is_here() {
+        true => sim::choose(n),
+        false => Cores::choose(n),
+    }
+}

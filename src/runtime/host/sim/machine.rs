@@ -1,0 +1,361 @@
+//! The simulated machine: its threads, and who of them goes on.
+
+use crate::host::{NEVER, Nanos, SpawnError};
+use crate::runtime::host::cheaprand::wyrand;
+use crate::runtime::host::sim::fiber::{self, Fiber};
+use core::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::rc::Rc;
+use std::time::Instant;
+
+/// When the simulated time begins. Not 0: that is the time of who has no machine.
+pub(super) const START: Nanos = 1;
+/// What a dispatch takes, and a checkpoint.
+pub(super) const STEP: Nanos = 1_000;
+/// The stack of a simulated thread, if nobody says.
+pub(super) const STACK: usize = 1 << 20;
+/// A task is held back for fewer dispatches.
+pub(super) const HOLD: usize = 32;
+/// So many ticks of the monitor in a row, while nobody else runs, and it has seen all there is to see.
+pub(super) const LONELY: u32 = 1_000;
+/// The thread that has the machine.
+pub(super) const MAIN: usize = 0;
+
+thread_local! {
+    /// What time it is on this thread's machine; 0: it has none.
+    pub(super) static CLOCK: Cell<Nanos> = const { Cell::new(0) };
+}
+
+/// Which machine; 0: real cores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::runtime) struct Number(u64);
+
+impl Number {
+    pub(in crate::runtime) const NONE: Number = Number(0);
+
+    pub(super) const fn of(number: u64) -> Number {
+        Number(number)
+    }
+
+    /// Is it a machine?
+    pub(in crate::runtime) fn is_any(self) -> bool {
+        self != Number::NONE
+    }
+}
+
+/// Where a simulated thread is.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum State {
+    /// It can go on, or does.
+    Ready,
+    /// It sleeps on this word, until this moment at the latest.
+    Parked { word: usize, until: Nanos },
+    /// It is no more.
+    Ended,
+}
+
+pub(super) struct Thread {
+    pub(super) state: State,
+    fiber: Option<Fiber>,
+    /// What stands in thread locals while it runs, and here while it does not.
+    own: Rc<dyn SavedThreadState>,
+    is_monitor: bool,
+    /// It waits for a future, and can be told that it does so in vain.
+    pub(super) is_patient: bool,
+    /// It was told.
+    pub(super) is_told: bool,
+}
+
+/// What a thread keeps in thread locals, exchanged with what the one that plays it has there.
+pub(in crate::runtime) trait SavedThreadState {
+    /// Exchanges them.
+    fn swap(&self);
+}
+
+/// Makes what a new thread keeps.
+pub(in crate::runtime) type NewThreadState = fn() -> Rc<dyn SavedThreadState>;
+
+/// How often, one time in so many, what may happen does: never, if it is 0. Drawn at the start, so that seeds differ in
+/// kind too: some hardly disturb the order that the scheduler would keep, some leave nothing of it.
+pub(super) struct Temper {
+    /// Another thread goes on first.
+    switch: usize,
+    /// Another task of the same P comes first.
+    pub(super) defer: usize,
+}
+
+pub(super) struct Machine {
+    pub(super) number: Number,
+    pub(super) seed: u64,
+    dice: Cell<u64>,
+    pub(super) print: Cell<u64>,
+    pub(super) temper: Temper,
+    /// The moment at which the simulated time begins.
+    pub(super) base: Instant,
+    /// The first is [`MAIN`]. Borrowed for a moment only, never while one of them runs.
+    pub(super) threads: RefCell<Vec<Thread>>,
+    pub(super) current: Cell<usize>,
+    /// The task that is held back, by its address, and for how many dispatches yet. It is in a queue, so that address is no
+    /// other's.
+    held: Cell<Option<(usize, usize)>>,
+    /// How often the monitor was the only one to run.
+    lonely: Cell<u32>,
+    /// The scheduler was asked whether it is dead, and no task has gone on since.
+    pub(super) has_asked: Cell<bool>,
+    /// Has its runtime's scheduler look whether it is dead.
+    pub(super) checkdead: RefCell<Option<Box<dyn Fn()>>>,
+    /// What a new thread keeps.
+    new_thread_state: NewThreadState,
+    pub(super) is_closed: Cell<bool>,
+}
+
+/// What came of a try to run somebody.
+enum Went {
+    /// Somebody ran, or time went by.
+    On,
+    /// It is the turn of who has the machine.
+    Main,
+    /// Nothing can happen any more.
+    Nowhere,
+}
+
+impl Machine {
+    pub(super) fn new(number: Number, seed: u64, new_thread_state: NewThreadState) -> Machine {
+        let mut machine = Machine {
+            number,
+            seed,
+            // Neighbours among the seeds shall have nothing in common.
+            dice: Cell::new((seed ^ (seed >> 31)).wrapping_mul(0xbf58_476d_1ce4_e5b9) ^ 0x94d0_49bb_1331_11eb),
+            print: Cell::new(seed),
+            temper: Temper { switch: 0, defer: 0 },
+            base: Instant::now(),
+            threads: RefCell::new(vec![Thread::new(None, new_thread_state(), false)]),
+            current: Cell::new(MAIN),
+            held: Cell::new(None),
+            lonely: Cell::new(0),
+            has_asked: Cell::new(false),
+            checkdead: RefCell::new(None),
+            new_thread_state,
+            is_closed: Cell::new(false),
+        };
+        let temper = Temper { switch: [0, 2, 4, 16][machine.choose(4)], defer: [0, 2, 2, 3, 4, 8][machine.choose(6)] };
+        machine.temper = temper;
+        machine
+    }
+
+    pub(super) fn choose(&self, n: usize) -> usize {
+        let (state, drawn) = wyrand(self.dice.get());
+        self.dice.set(state);
+        let chosen = ((u128::from(drawn) * n as u128) >> u64::BITS) as usize;
+        self.note(chosen as u64);
+        chosen
+    }
+
+    pub(super) fn happens(&self, one_in: usize) -> bool {
+        one_in > 0 && self.choose(one_in) == 0
+    }
+
+    /// Something was chosen, or has happened.
+    fn note(&self, what: u64) {
+        let mixed = (self.print.get() ^ what).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.print.set(mixed ^ (mixed >> 29));
+    }
+
+    pub(super) fn change<R>(&self, thread: usize, f: impl FnOnce(&mut Thread) -> R) -> R {
+        f(&mut self.threads.borrow_mut()[thread])
+    }
+
+    /// Does any thread live, besides who has the machine and this one?
+    fn has_others(&self, me: usize) -> bool {
+        let is_alive = |thread: &Thread| !matches!(thread.state, State::Ended);
+        self.threads.borrow().iter().enumerate().skip(1).any(|(n, thread)| n != me && is_alive(thread))
+    }
+
+    /// Those that can go on now, as numbers.
+    fn ready(&self) -> Vec<usize> {
+        let now = CLOCK.get();
+        let is_ready = |thread: &Thread| match thread.state {
+            State::Ready => true,
+            State::Parked { until, .. } => until <= now,
+            State::Ended => false,
+        };
+        let threads = self.threads.borrow();
+        threads.iter().enumerate().filter(|(_, thread)| is_ready(thread)).map(|(n, _)| n).collect()
+    }
+
+    /// The earliest moment that somebody waits for. A monitor that has seen everything waits for nothing.
+    fn earliest(&self) -> Option<Nanos> {
+        let is_over = self.lonely.get() >= LONELY;
+        let moment = |thread: &Thread| match thread.state {
+            State::Parked { until, .. } if until != NEVER && !(thread.is_monitor && is_over) => Some(until),
+            _ => None,
+        };
+        self.threads.borrow().iter().filter_map(moment).min()
+    }
+
+    /// Runs somebody who can go on; if nobody can, lets time go by.
+    fn go_on(&self) -> Went {
+        let ready = self.ready();
+        match ready.len() {
+            0 => match self.earliest() {
+                Some(moment) => CLOCK.set(moment),
+                None => return Went::Nowhere,
+            },
+            n => match ready[if n == 1 { 0 } else { self.choose(n) }] {
+                MAIN => return Went::Main,
+                thread => self.run(thread),
+            },
+        }
+        Went::On
+    }
+
+    /// Runs `thread` until it is suspended or has ended.
+    pub(super) fn run(&self, thread: usize) {
+        self.note(thread as u64 ^ CLOCK.get() << 16);
+        let (fiber, own, is_monitor) = self.change(thread, |thread| {
+            thread.state = State::Ready;
+            (thread.fiber.take(), Rc::clone(&thread.own), thread.is_monitor)
+        });
+        self.lonely.set(if is_monitor { self.lonely.get().saturating_add(1) } else { 0 });
+        let mut fiber = fiber.expect("sim: a thread that does not run has its stack");
+        self.current.set(thread);
+        own.swap();
+        let ended = catch_unwind(AssertUnwindSafe(|| fiber.resume()));
+        own.swap();
+        self.current.set(MAIN);
+        match ended {
+            Ok(false) => self.change(thread, |thread| thread.fiber = Some(fiber)),
+            ended => {
+                self.change(thread, |thread| thread.state = State::Ended);
+                drop(fiber);
+                ended.map(drop).unwrap_or_else(|payload| resume_unwind(payload));
+            }
+        }
+    }
+
+    /// The thread that runs sleeps on `word`, until `until` at the latest.
+    pub(super) fn park(&self, word: usize, until: Nanos) {
+        let me = self.current.get();
+        self.change(me, |thread| thread.state = State::Parked { word, until });
+        match me {
+            MAIN => self.wait(),
+            _ => fiber::suspend(),
+        }
+        self.change(me, |thread| thread.state = State::Ready);
+    }
+
+    /// Who has the machine waits: the others run, until it is its turn.
+    fn wait(&self) {
+        loop {
+            match self.go_on() {
+                Went::On => (),
+                Went::Main => return,
+                Went::Nowhere if !self.has_asked.replace(true) => self.ask(),
+                Went::Nowhere => self.tell(),
+            }
+        }
+    }
+
+    /// Has the scheduler look once more whether it is dead: when it looked last, who has the machine could still go on.
+    fn ask(&self) {
+        if let Some(checkdead) = &*self.checkdead.borrow() {
+            checkdead();
+        }
+    }
+
+    /// Nothing can happen any more. One of those that wait for a future is told; the first is who has the machine.
+    fn tell(&self) {
+        let mut threads = self.threads.borrow_mut();
+        match threads.iter_mut().find(|thread| thread.is_patient) {
+            Some(thread) => {
+                (thread.is_told, thread.is_patient) = (true, false);
+                thread.state = State::Ready;
+            }
+            None => panic!(
+                "a deterministic runtime waits for one of its tasks, to shut down or to stop the world, and that task \
+                 waits for what nobody will bring"
+            ),
+        }
+    }
+
+    /// The runtime is closed: runs what has yet to end.
+    pub(super) fn finish(&self) {
+        self.is_closed.set(true);
+        let me = self.current.get();
+        if me == MAIN {
+            self.change(MAIN, |main| main.state = State::Parked { word: 0, until: NEVER });
+            while self.has_others(MAIN) && !matches!(self.go_on(), Went::Nowhere) {}
+            self.change(MAIN, |main| main.state = State::Ready);
+        } else {
+            while self.has_others(me) {
+                fiber::suspend();
+            }
+        }
+    }
+
+    pub(super) fn spawn(
+        &self,
+        name: &str,
+        stack: Option<usize>,
+        body: impl FnOnce() + 'static,
+    ) -> Result<(), SpawnError> {
+        let fiber =
+            Fiber::new(stack.unwrap_or(STACK), body).map_err(|error| SpawnError { os_error: error.raw_os_error() })?;
+        let thread = Thread::new(Some(fiber), (self.new_thread_state)(), name == "spinpark-sysmon");
+        let mut threads = self.threads.borrow_mut();
+        let free = threads.iter().position(|thread| matches!(thread.state, State::Ended));
+        match free {
+            Some(free) => threads[free] = thread,
+            None => threads.push(thread),
+        }
+        Ok(())
+    }
+
+    /// Time goes by, and another thread may go on first.
+    pub(super) fn step(&self) {
+        self.has_asked.set(false);
+        CLOCK.set(CLOCK.get() + STEP);
+        if self.current.get() != MAIN && self.happens(self.temper.switch) {
+            self.switch();
+        }
+    }
+
+    /// Do others come before the task at this address?
+    pub(super) fn defers(&self, task: usize) -> bool {
+        match self.held.take() {
+            Some((held, left @ 1..)) if held == task => self.held.set(Some((task, left - 1))),
+            Some((held, _)) if held == task => return false,
+            held => {
+                self.held.set(held.map(|(held, left)| (held, left.saturating_sub(1))));
+                if !self.happens(self.temper.defer) {
+                    return false;
+                }
+                if self.happens(2) {
+                    self.held.set(Some((task, self.choose(HOLD))));
+                }
+            }
+        }
+        true
+    }
+
+    pub(super) fn switch(&self) {
+        match self.current.get() {
+            MAIN => self.wait(),
+            _ => fiber::suspend(),
+        }
+    }
+}
+
+impl Thread {
+    fn new(fiber: Option<Fiber>, own: Rc<dyn SavedThreadState>, is_monitor: bool) -> Thread {
+        Thread { state: State::Ready, fiber, own, is_monitor, is_patient: false, is_told: false }
+    }
+}
+
+impl Drop for Machine {
+    /// A thread in its middle is forgotten with all it has: a P among it, perhaps.
+    fn drop(&mut self) {
+        let left = self.threads.get_mut().drain(..).filter(|thread| thread.fiber.is_some());
+        left.for_each(core::mem::forget);
+    }
+}

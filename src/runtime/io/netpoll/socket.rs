@@ -1,0 +1,36 @@
+//! A socket, and what can be waited for of it.
+
+use std::net;
+#[cfg(unix)]
+use std::os::fd::AsFd as AsHandle;
+#[cfg(windows)]
+use std::os::windows::io::AsSocket as AsHandle;
+
+/// What can be polled. Implemented for sockets of std only: each has one handle, and closes it when it is dropped.
+pub(crate) trait Socket: AsHandle + Send + Sync + 'static {}
+
+impl Socket for net::TcpListener {}
+impl Socket for net::TcpStream {}
+impl Socket for net::UdpSocket {}
+#[cfg(unix)]
+impl Socket for std::os::unix::net::UnixListener {}
+#[cfg(unix)]
+impl Socket for std::os::unix::net::UnixStream {}
+#[cfg(unix)]
+impl Socket for std::os::unix::net::UnixDatagram {}
+
+/// Which way the bytes go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Direction {
+    /// To us: also new connections.
+    Read,
+    /// From us: also a connection that comes about.
+    Write,
+}
+
+/// The directions that are waited for.
+#[derive(Default, Clone, Copy, PartialEq, Eq)]
+pub(in crate::runtime::io::netpoll) struct Interest {
+    pub(in crate::runtime::io::netpoll) read: bool,
+    pub(in crate::runtime::io::netpoll) write: bool,
+}

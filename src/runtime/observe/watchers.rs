@@ -1,0 +1,51 @@
+//! What a builder was given to watch its runtimes with.
+
+use crate::kernel::sched::config::Config;
+use crate::runtime::build_error::BuildError;
+use crate::runtime::id::RuntimeId;
+use crate::runtime::observe::event::Observer;
+use crate::runtime::observe::trace;
+use crate::runtime::observe::watch::Watch;
+use core::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Those who are to watch a runtime.
+#[derive(Clone, Default)]
+pub(in crate::runtime) struct Watchers {
+    pub(in crate::runtime) observers: Vec<Arc<dyn Observer>>,
+    pub(in crate::runtime) recorders: Vec<trace::Recorder>,
+    /// Where to write a trace to.
+    pub(in crate::runtime) path: Option<PathBuf>,
+}
+
+impl fmt::Debug for Watchers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = self.observers.len();
+        f.debug_struct("Watchers").field("observers", &count).field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+impl Watchers {
+    /// From now on they watch the runtime `runtime_id`. `None`: there are none.
+    ///
+    /// # Errors
+    /// If there is no file to be had, or no thread to write it.
+    pub(in crate::runtime) fn open(
+        self,
+        runtime_id: RuntimeId,
+        config: &Config,
+    ) -> Result<Option<Box<Watch>>, BuildError> {
+        let mut observers = self.observers;
+        for recorder in self.recorders {
+            recorder.begin(runtime_id, config);
+            observers.push(Arc::new(recorder));
+        }
+        let Some(path) = self.path else { return Ok(Watch::new(observers, None)) };
+        let made = trace::File::create(path.clone(), runtime_id, config);
+        let (file, to) = made.map_err(|error| BuildError::Trace { path, os_error: error.raw_os_error() })?;
+        file.start(to).map_err(BuildError::Spawn)?;
+        observers.push(Arc::clone(&file) as Arc<dyn Observer>);
+        Ok(Watch::new(observers, Some(Box::new(move || file.close()))))
+    }
+}

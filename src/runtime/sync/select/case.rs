@@ -1,0 +1,227 @@
+//! The cases of a select: sends, receives, and any other future.
+
+use crate::runtime::sync::select::ticket::Ticket;
+use core::convert::Infallible;
+use core::future::{Future, IntoFuture};
+use core::pin::Pin;
+use core::task::{Context, Poll, Waker};
+use pin_project_lite::pin_project;
+
+/// One thing of several to wait for.
+pub trait Case {
+    /// What comes of it.
+    type Output;
+
+    /// Tries it, without a waiter.
+    fn attempt(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output>;
+
+    /// Enqueues a waiter. `false`: no need to, it is worth another try.
+    fn enlist(self: Pin<&mut Self>, ticket: Ticket, waker: Waker) -> bool;
+
+    /// What came of it: its waiter was served, and the claim won.
+    fn collect(self: Pin<&mut Self>) -> Self::Output;
+
+    /// Dequeues its waiter, if there is one.
+    fn withdraw(self: Pin<&mut Self>);
+}
+
+/// One that goes on living after the select.
+impl<C: Case + Unpin> Case for &mut C {
+    type Output = C::Output;
+
+    fn attempt(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<C::Output> {
+        Pin::new(&mut **self).attempt(cx)
+    }
+    fn enlist(mut self: Pin<&mut Self>, ticket: Ticket, waker: Waker) -> bool {
+        Pin::new(&mut **self).enlist(ticket, waker)
+    }
+    fn collect(mut self: Pin<&mut Self>) -> C::Output {
+        Pin::new(&mut **self).collect()
+    }
+    fn withdraw(mut self: Pin<&mut Self>) {
+        Pin::new(&mut **self).withdraw();
+    }
+}
+
+/// `None` is never ready. Go: a nil channel.
+impl<C: Case + Unpin> Case for Option<C> {
+    type Output = C::Output;
+
+    fn attempt(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<C::Output> {
+        self.as_mut().get_mut().as_mut().map_or(Poll::Pending, |case| Pin::new(case).attempt(cx))
+    }
+    fn enlist(mut self: Pin<&mut Self>, ticket: Ticket, waker: Waker) -> bool {
+        self.as_mut().get_mut().as_mut().is_none_or(|case| Pin::new(case).enlist(ticket, waker))
+    }
+    fn collect(mut self: Pin<&mut Self>) -> C::Output {
+        let case = self.as_mut().get_mut().as_mut().expect("select: a case was chosen that is none");
+        Pin::new(case).collect()
+    }
+    fn withdraw(mut self: Pin<&mut Self>) {
+        if let Some(case) = self.as_mut().get_mut() {
+            Pin::new(case).withdraw();
+        }
+    }
+}
+
+pin_project! {
+    /// Any future as a case. It has no waiter: its own waker brings the select back.
+    pub struct Other<F> {
+        #[pin]
+        future: F,
+    }
+}
+
+impl<F: Future> Case for Other<F> {
+    type Output = F::Output;
+
+    fn attempt(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        self.project().future.poll(cx)
+    }
+    fn enlist(self: Pin<&mut Self>, _: Ticket, _: Waker) -> bool {
+        true
+    }
+    fn collect(self: Pin<&mut Self>) -> F::Output {
+        unreachable!("select: a future was served by somebody else")
+    }
+    fn withdraw(self: Pin<&mut Self>) {}
+}
+
+/// A case that is a send or a receive. The compiler finds this method first.
+pub trait OfChannel {
+    /// What makes a case of it.
+    fn kind(&self) -> ChannelKind {
+        ChannelKind
+    }
+}
+
+impl<C: Case> OfChannel for C {}
+
+/// A case that is any other future. The compiler finds this method only if there is not the other.
+pub trait OfFuture {
+    /// What makes a case of it.
+    fn kind(&self) -> FutureKind {
+        FutureKind
+    }
+}
+
+impl<F: IntoFuture> OfFuture for &F {}
+
+/// Makes cases of sends and receives.
+pub struct ChannelKind;
+
+impl ChannelKind {
+    /// It is one.
+    pub fn case<C: Case>(self, case: C) -> C {
+        case
+    }
+}
+
+/// Makes cases of futures.
+pub struct FutureKind;
+
+impl FutureKind {
+    /// Of this one.
+    pub fn case<F: IntoFuture>(self, future: F) -> Other<F::IntoFuture> {
+        Other { future: future.into_future() }
+    }
+}
+
+/// Several cases, by number.
+pub trait Cases {
+    /// What comes of the one that was chosen.
+    type Output;
+    /// How many.
+    const LEN: usize;
+
+    /// Tries the `n`th.
+    fn attempt(self: Pin<&mut Self>, n: usize, cx: &mut Context<'_>) -> Poll<Self::Output>;
+    /// Enqueues a waiter for the `n`th. `false`: no need to.
+    fn enlist(self: Pin<&mut Self>, n: usize, ticket: Ticket, waker: Waker) -> bool;
+    /// What came of the `n`th.
+    fn collect(self: Pin<&mut Self>, n: usize) -> Self::Output;
+    /// Dequeues all waiters.
+    fn withdraw(self: Pin<&mut Self>);
+}
+
+/// No case.
+pub struct End;
+
+impl Cases for End {
+    type Output = Infallible;
+    const LEN: usize = 0;
+
+    fn attempt(self: Pin<&mut Self>, _: usize, _: &mut Context<'_>) -> Poll<Infallible> {
+        Poll::Pending
+    }
+    fn enlist(self: Pin<&mut Self>, _: usize, _: Ticket, _: Waker) -> bool {
+        true
+    }
+    fn collect(self: Pin<&mut Self>, n: usize) -> Infallible {
+        unreachable!("select: a case was chosen that is not there ({n} more than there are)")
+    }
+    fn withdraw(self: Pin<&mut Self>) {}
+}
+
+pin_project! {
+    /// A case, and those behind it.
+    pub struct More<C, R> {
+        #[pin]
+        pub(super) first: C,
+        #[pin]
+        pub(super) rest: R,
+    }
+}
+
+impl<C: Case, R: Cases> More<C, R> {
+    /// This case, and those.
+    pub fn new(first: C, rest: R) -> Self {
+        More { first, rest }
+    }
+}
+
+/// What came of one of several.
+pub enum One<A, B> {
+    /// Of the first.
+    First(A),
+    /// Of one behind it.
+    Later(B),
+}
+
+impl<C: Case, R: Cases> Cases for More<C, R> {
+    type Output = One<C::Output, R::Output>;
+    const LEN: usize = 1 + R::LEN;
+
+    #[inline]
+    fn attempt(self: Pin<&mut Self>, n: usize, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        match n.checked_sub(1) {
+            None => this.first.attempt(cx).map(One::First),
+            Some(n) => this.rest.attempt(n, cx).map(One::Later),
+        }
+    }
+
+    #[inline]
+    fn enlist(self: Pin<&mut Self>, n: usize, ticket: Ticket, waker: Waker) -> bool {
+        let this = self.project();
+        match n.checked_sub(1) {
+            None => this.first.enlist(ticket, waker),
+            Some(n) => this.rest.enlist(n, ticket, waker),
+        }
+    }
+
+    #[inline]
+    fn collect(self: Pin<&mut Self>, n: usize) -> Self::Output {
+        let this = self.project();
+        match n.checked_sub(1) {
+            None => One::First(this.first.collect()),
+            Some(n) => One::Later(this.rest.collect(n)),
+        }
+    }
+
+    fn withdraw(self: Pin<&mut Self>) {
+        let this = self.project();
+        this.first.withdraw();
+        this.rest.withdraw();
+    }
+}
