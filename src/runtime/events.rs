@@ -30,7 +30,7 @@ impl Observer for Events {
         let shared = &self.shared;
         shared.report(event);
         shared.meter.note(&event);
-        spans::tell(&event);
+        spans::report_to_subscribers(&event);
         match event {
             Event::Starting { .. } => shared.thread_config.announce(),
             Event::Preempt { p, .. } => shared.detached_tasks.signal(p),
