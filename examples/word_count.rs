@@ -151,7 +151,7 @@ pub(crate) fn on_one_thread(dir: &Path) -> io::Result<Tally> {
 /// Counts everything under `dir` on all cores.
 ///
 /// # Errors
-/// If `dir` is no directory that can be read, or there is no thread to be had.
+/// If `dir` is no directory that can be read, or thread creation failed.
 pub(crate) fn on_all_cores(dir: &Path) -> io::Result<Tally> {
     fs::read_dir(dir)?;
     let runtime = Runtime::new().map_err(io::Error::other)?;

@@ -130,7 +130,7 @@ impl Builder {
     /// run at once; a task that waits in a [`syscall`](crate::syscall), in [`blocking`](crate::blocking) or for another
     /// task occupies one. Default 512, or `procs` if that is more. Go: `SetMaxThreads`, where reaching it is
     /// fatal; here work waits for a thread, [`try_blocking`](crate::try_blocking) says so, and tasks that could so
-    /// never go on are told by [`JoinError::Deadlock`](crate::JoinError::Deadlock).
+    /// never go on end with [`JoinError::Deadlock`](crate::JoinError::Deadlock).
     pub fn max_threads(mut self, n: usize) -> Self {
         self.max_threads = Some(n);
         self
@@ -195,7 +195,7 @@ impl Builder {
     /// costs tens of nanoseconds. Without this, a closure runs on the stack of a thread, which sleeps while it waits.
     ///
     /// It is off by default because safe code can break memory safety with it; and the one promise that makes it sound can
-    /// only be given by who knows all the code that runs in closures of this runtime.
+    /// only be given by whoever knows all the code that runs in closures of this runtime.
     ///
     /// # Safety
     /// **Nothing that belongs to a thread may be held across a wait** in a closure of this runtime: not by its own code, nor
@@ -274,7 +274,7 @@ impl Builder {
     /// How many bytes the stack of a [goroutine with a stack of its own](Builder::stackful_goroutines) has: 16 KiB to 1 GiB,
     /// rounded up to whole pages. Default 256 KiB. Memory
     /// is taken only for the pages that were touched, so a goroutine that waits has one or two of them whatever this
-    /// says. Below its stack lies a page that nobody may touch: who does has used up the stack, and the process ends with
+    /// says. Below its stack lies a page that nobody may touch: code that does has used up the stack, and the process ends with
     /// a message that names the goroutine. Go's stacks grow, up to 1 GB.
     pub fn goroutine_stack_size(mut self, bytes: usize) -> Self {
         self.goroutine_stack = bytes;
@@ -325,14 +325,14 @@ impl Builder {
         self
     }
 
-    /// Tells `observer` everything that the scheduler reports, and what becomes of each task. May be called several times;
+    /// Reports to `observer` everything that the scheduler reports, and what becomes of each task. May be called several times;
     /// a builder that is cloned gives the same ones to each runtime.
     ///
-    /// It is told on the thread on which it happens, and while it lasts nothing else happens there; some events are told
+    /// It is called on the thread on which it happens, and while it lasts nothing else happens there; some events are reported
     /// under the scheduler's lock (their documentation says which). So it must neither block nor take long, and must not
     /// call the runtime: no spawning, no waking of a task, no [`metrics`](crate::Runtime::metrics). It may send to a channel that
     /// has room, count, and signal or unpark a thread. If it panics, the panic hook says so, the runtime goes on, and the
-    /// observer is told nothing more. A G's number is an address: it is used again after [`Event::Dead`].
+    /// observer is called no more. A G's number is an address: it is used again after [`Event::Dead`].
     ///
     /// [`Event::Dead`]: crate::runtime::Event::Dead
     pub fn observer(mut self, observer: impl Observer) -> Self {

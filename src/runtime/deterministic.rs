@@ -95,7 +95,7 @@ pub fn elapsed() -> Option<Duration> {
     sim::elapsed()
 }
 
-/// Any number below `n`: in a deterministic runtime by the seed, else by chance. For faults that a test injects.
+/// Any number below `n`: in a deterministic runtime by the seed, else at random. For faults that a test injects.
 ///
 /// # Panics
 /// If `n` is 0.
@@ -111,7 +111,7 @@ pub fn seed() -> Option<u64> {
     sim::seed()
 }
 
-/// A number that stands for all that was chosen so far in this thread's deterministic runtime, and when who ran. The same
+/// A number that stands for all that was chosen so far in this thread's deterministic runtime, and which thread ran when. The same
 /// seed and the same program give the same number: if they do not, the program depends on something else. `None`: this
 /// thread has none.
 #[must_use]

@@ -31,7 +31,7 @@ impl Observer for Events {
         let shared = &self.shared;
         shared.report(event::Event::Sched(event));
         shared.meter.note(&event);
-        spans::tell(&event);
+        spans::report_to_subscribers(&event);
         match event {
             Event::Starting { .. } => shared.thread_config.announce(),
             Event::Preempt { p, .. } => shared.detached_tasks.signal(p),

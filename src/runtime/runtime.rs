@@ -19,7 +19,7 @@ use core::future::Future;
 /// A scheduler with its threads.
 ///
 /// Dropping it is [`shutdown`](Runtime::shutdown) and dropping what was never started. Dropped by one of its own tasks,
-/// it cannot wait for that: a thread is started that does. (If there is none to be had, the runtime goes on until the
+/// it cannot wait for that: a thread is started that does. (If thread creation failed, the runtime goes on until the
 /// process ends.)
 #[must_use = "a runtime that is dropped runs nothing"]
 pub struct Runtime {

@@ -1,4 +1,4 @@
-//! What belongs to a runtime besides its scheduler: who waits, for what, and until when.
+//! What belongs to a runtime besides its scheduler: which tasks wait, for what, and until when.
 
 use crate::runtime::exec::block_on_waiters::BlockOnWaiters;
 use crate::runtime::exec::goroutine::stack::Stacks;
@@ -36,14 +36,14 @@ pub(super) struct Shared {
     pub(super) meter: Meter,
     /// How its threads are.
     pub(super) thread_config: ThreadConfig,
-    /// Who prints what it looks like.
+    /// What prints a line of `schedtrace` now and then.
     pub(super) printer: Printer,
     /// What goroutines run on.
     /// `None`: closures run on their threads' own stacks.
     pub(super) stacks: Option<Arc<Stacks>>,
     /// Tasks that run without a P.
     pub(super) detached_tasks: DetachedTasks,
-    /// Who watches, if anybody does.
+    /// Its observers, if there are any.
     watch: Option<Box<Watch>>,
 }
 

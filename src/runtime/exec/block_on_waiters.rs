@@ -62,7 +62,7 @@ impl BlockOnWaiters {
 
     /// No thread of the runtime does anything, and nothing is expected: each that waits looks whether it is deadlocked.
     pub(in crate::runtime) fn all_is_quiet(&self) {
-        // Relaxed: a hint. Who comes after this looks by itself before it sleeps.
+        // Relaxed: a hint. A thread that comes after this looks by itself before it sleeps.
         if self.count.load(Relaxed) > 0 {
             let bells = self.bells.lock().unwrap_or_else(PoisonError::into_inner);
             bells.iter().for_each(|bell| bell.wake_up());

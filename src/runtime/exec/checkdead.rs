@@ -5,7 +5,7 @@ use crate::runtime::exec::platform::Platform;
 use crate::runtime::exec::tasks::Tasks;
 use crate::runtime::host::foreign_threads::Known;
 
-/// Will no task of this runtime, which is on the host `H`, ever run again, unless the caller, who waits for one, does
+/// Will no task of this runtime, which is on the host `H`, ever run again, unless the caller, which waits for one, does
 /// something?
 pub(in crate::runtime) fn is_stuck<H: Platform>(tasks: &Tasks) -> bool {
     if H::IS_SIMULATED {

@@ -30,7 +30,7 @@ impl IdleWork {
     pub(in crate::runtime) fn put(&self, closure: Closure) {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         queue.push_back(closure);
-        // Relaxed: a hint; who is to see it is woken after this.
+        // Relaxed: a hint; the M that is to see it is woken after this.
         self.len.store(queue.len(), Relaxed);
     }
 

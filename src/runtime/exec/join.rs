@@ -119,8 +119,8 @@ impl<T> JoinHandle<T> {
         }
     }
 
-    /// Tells the task to stop: it is not run again, and its future is dropped, now or, if it runs just now, when it next
-    /// waits; a goroutine is unwound. One that does not wait any more ends as it would have. Who awaits the handle waits for that, and gets
+    /// Aborts the task: it is not run again, and its future is dropped, now or, if it runs just now, when it next
+    /// waits; a goroutine is unwound. One that does not wait any more ends as it would have. Whatever awaits the handle waits for that, and gets
     /// [`JoinError::Aborted`], or the value if the task was faster.
     pub fn abort(&self)
     where
@@ -130,7 +130,7 @@ impl<T> JoinHandle<T> {
         *state = match core::mem::replace(&mut *state, State::Taken) {
             State::Live(task) if !task.is_finished() => {
                 let mut stopped: Pin<Box<dyn Future<Output = _> + Send>> = Box::pin(task.cancel());
-                // Polled once, it has said so; who awaits us polls it on.
+                // Polled once, it has said so; whatever awaits us polls it on.
                 match stopped.as_mut().poll(&mut task::Context::from_waker(Waker::noop())) {
                     Poll::Ready(outcome) => State::Ended(outcome.map(Box::new)),
                     Poll::Pending => State::Aborting(stopped),
@@ -186,7 +186,7 @@ impl<T> fmt::Debug for JoinHandle<T> {
 pub enum JoinError<T> {
     /// It panicked.
     Panicked(Panic),
-    /// It was told to stop: [`abort`](JoinHandle::abort).
+    /// It was aborted: [`abort`](JoinHandle::abort).
     Aborted,
     /// Its runtime was shut down before it ended.
     ShutDown,
@@ -217,7 +217,7 @@ impl<T> fmt::Display for JoinError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             JoinError::Panicked(panic) => panic.fmt(f),
-            JoinError::Aborted => f.write_str("the task was told to stop before it ended"),
+            JoinError::Aborted => f.write_str("task was aborted"),
             JoinError::ShutDown => f.write_str("the task did not run to its end: its runtime was shut down before"),
             JoinError::Deadlock(deadlock, _) => deadlock.fmt(f),
             JoinError::Closed(_) => f.write_str(

@@ -45,7 +45,7 @@ struct Queue(Mutex<Inside>);
 
 struct Inside {
     ready: VecDeque<Runnable<Meta>>,
-    /// Who waits in `run_until`.
+    /// Of the task that waits in `run_until`.
     waker: Option<Waker>,
     is_closed: bool,
 }

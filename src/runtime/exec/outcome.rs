@@ -75,8 +75,8 @@ impl fmt::Debug for Panic {
 impl fmt::Display for Panic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.message() {
-            Some(message) => write!(f, "the task panicked: {message}"),
-            None => f.write_str("the task panicked, with a value that is no text"),
+            Some(message) => write!(f, "task panicked: {message}"),
+            None => f.write_str("task panicked with a non-string payload"),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! | | [`Cores`] | [`Sim`] |
 //! |---|---|---|
 //! | which task is next | the kernel says | the seed may say otherwise, at each dispatch and at each checkpoint |
-//! | a deadlock | is found by who waits | is found by the machine: nothing can happen any more |
+//! | a deadlock | is found by the thread that waits | is found by the machine: nothing can happen any more |
 //! | an M with nothing to do waits | in the system's poller | for its machine: it has no network |
 
 use crate::kernel::protocol::work_source::Poller;
@@ -13,7 +13,7 @@ use crate::runtime::exec::pollers::{IdlePoller, SocketPoller};
 use crate::runtime::exec::registry;
 use crate::runtime::host::cores::Cores;
 use crate::runtime::host::foreign_threads;
-use crate::runtime::host::sim::{self, Patient, Sim};
+use crate::runtime::host::sim::{self, AwaitsFuture, Sim};
 use crate::runtime::io::reactor::Reactor;
 use std::sync::Arc;
 
@@ -78,14 +78,14 @@ impl Platform for Sim {
         sim::yield_p();
     }
 
-    type Awaiting = Patient;
+    type Awaiting = AwaitsFuture;
 
-    fn awaiting() -> Patient {
-        Patient::new()
+    fn awaiting() -> AwaitsFuture {
+        AwaitsFuture::new()
     }
 
     fn take_deadlock() -> bool {
-        sim::is_told()
+        sim::take_deadlock()
     }
 
     /// Of a simulated machine only the main thread is not the runtime's.

@@ -25,7 +25,7 @@ use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize};
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// The hogs of one runtime.
+/// The tasks of one runtime that run without a P.
 pub(in crate::runtime) struct DetachedTasks {
     /// How many run without a P.
     count: AtomicUsize,
@@ -74,7 +74,7 @@ impl DetachedTasks {
         if self.is_on {
             // Relaxed: as in `has`.
             signal::interrupt(self.threads[p.index()].load(Relaxed));
-            // Relaxed: told once; the monitor's alone.
+            // Relaxed: warned of once; the monitor's alone.
             if !self.is_lost.load(Relaxed) && !signal::is_heard() {
                 // Relaxed: as above.
                 self.is_lost.store(true, Relaxed);
@@ -105,7 +105,7 @@ impl DetachedTasks {
 
     /// This thread's task is about to lose its P. In a signal handler.
     pub(in crate::runtime) fn detached(&self) {
-        // AcqRel: `detached_tasks`, counted before the P can be taken: who took it to stop the world sees the count.
+        // AcqRel: `detached_tasks`, counted before the P can be taken: an M that took it to stop the world sees the count.
         self.count.fetch_add(1, AcqRel);
         // Relaxed: counted for display.
         self.total.fetch_add(1, Relaxed);
@@ -119,13 +119,13 @@ impl DetachedTasks {
 
     /// This thread's task waits for a P from now on, or is in a system call.
     pub(in crate::runtime) fn reattached(&self) {
-        // AcqRel: `detached_tasks`, what the task did is seen by who waited for it.
+        // AcqRel: `detached_tasks`, what the task did is seen by the stopper that waited for it.
         self.count.fetch_sub(1, AcqRel);
         let _gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
         self.come.notify_all();
     }
 
-    /// Waits until there are none. Only for who has stopped the world, so that there are no new ones.
+    /// Waits until there are none. Only for a thread that has stopped the world, so that there are no new ones.
     pub(in crate::runtime) fn wait(&self) {
         let gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
         // Acquire: `detached_tasks`, the other half.

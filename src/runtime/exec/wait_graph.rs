@@ -98,7 +98,7 @@ impl Deadlock {
         &self.0.tasks
     }
 
-    /// The tasks that wait, the one that was told among them.
+    /// The tasks that wait, the one that got this error among them.
     #[must_use]
     pub fn waits(&self) -> &[WaitingTask] {
         &self.0.waits

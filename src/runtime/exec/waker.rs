@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::Wake;
 
 /// A waker that may panic, and then harms nobody: a task that ends must not end its thread, or the process, because of
-/// who waits for it.
+/// what waits for it.
 pub(in crate::runtime) struct Gentle {
     theirs: Waker,
     ours: Waker,

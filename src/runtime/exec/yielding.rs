@@ -1,4 +1,4 @@
-//! Making way for other tasks.
+//! Yielding to other tasks.
 
 use crate::runtime::exec::context::Context;
 use crate::runtime::observe::watch;

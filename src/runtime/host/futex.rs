@@ -21,7 +21,7 @@ const PARKED: u32 = EMPTY.wrapping_sub(1);
 
 /// Where a thread sleeps: one futex word. Go: `note`, `notesleep`, `notewakeup`.
 ///
-/// | who wakes, in [`unpark`](Parker::unpark) | who sleeps, in [`park`](Parker::park)        |
+/// | the waker, in [`unpark`](Parker::unpark) | the sleeper, in [`park`](Parker::park)       |
 /// |------------------------------------------|----------------------------------------------|
 /// | 1. `token` becomes NOTIFIED              | 1. takes one off `token`: was NOTIFIED? done |
 /// | 2. it was PARKED: wakes the sleeper      | 2. waits while `token` is PARKED, or a time  |
@@ -37,7 +37,7 @@ impl FutexParker {
     /// The sleeper's steps; the second, which may end spuriously, is `wait`.
     #[inline]
     fn sleep(&self, wait: impl FnOnce(&AtomicU32)) {
-        spans::tell_later();
+        spans::say_reported();
         // One step from NOTIFIED to EMPTY, or from EMPTY to PARKED.
         // Acquire: `token`, sleeper's half, on the way out without sleep.
         if self.token.fetch_sub(1, Acquire) == NOTIFIED {
@@ -68,7 +68,7 @@ impl Parker for FutexParker {
 
     #[inline]
     fn unpark(&self) {
-        spans::tell_later();
+        spans::say_reported();
         // Release: `token`, waker's half.
         if self.token.swap(NOTIFIED, Release) == PARKED {
             atomic_wait::wake_one(&self.token);

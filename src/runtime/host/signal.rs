@@ -1,7 +1,7 @@
 //! Two signals: one that takes the P from a task that is CPU-bound, one that says that a goroutine's stack is used up.
 //!
 //! Go: `preemptM`, `sighandler`, `doSigPreempt`, `sigPreempt` (which is `SIGURG` too, and for the same reason: nobody
-//! uses it, and who does has to expect it at any time).
+//! uses it, and whoever does has to expect it at any time).
 //!
 //! **Linux only, so far.** Elsewhere a task that ignores preemption keeps its P, and a used-up stack is a plain crash.
 //!
@@ -21,7 +21,7 @@
 //! 5. *The P's word*: `interrupt` in the kernel, one load and one store. From then on the monitor may retake the P.
 //! 6. *The role is `Detached` now*: the worker's parts are moved, nothing is dropped, no count of references changes.
 //!
-//! # Who else may want the signal
+//! # What else may want the signal
 //!
 //! A handler that was there before ours is called after it. One that is installed later replaces ours, unless it calls the
 //! one before it: that is noticed, by [`build`](crate::Builder::build) (an error) and by the monitor when it signals a
@@ -187,7 +187,7 @@ mod linux {
 
         /// One that is nobody's, or a new one.
         fn entry(me: i32) -> &'static Entry {
-            /// Who looks for an entry, or makes one. Handlers do not.
+            /// Held to look for an entry, or to make one. Handlers do not.
             static MAKING: Mutex<()> = Mutex::new(());
             let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
             // Acquire: whoever had it before is done with it.

@@ -141,7 +141,7 @@ pub async fn symlink_metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
     syscall(|| fs::symlink_metadata(path))
 }
 
-/// Who may do what with a file, from now on.
+/// Sets which users may do what with a file.
 ///
 /// # Errors
 /// Those of the system.

@@ -11,7 +11,7 @@ impl Count {
     /// Counted by one thread at a time.
     #[inline(always)]
     pub(in crate::runtime) fn add_alone(&self, n: u64) {
-        // Relaxed: written by us only; who reads gets a number that was true a moment ago.
+        // Relaxed: written by us only; a reader gets a number that was true a moment ago.
         let before = self.0.load(Relaxed);
         // Relaxed: as above.
         self.0.store(before.wrapping_add(n), Relaxed);
@@ -19,7 +19,7 @@ impl Count {
 
     /// Counted by any.
     pub(in crate::runtime) fn add(&self, n: u64) {
-        // Relaxed: a count, and nothing is told by it.
+        // Relaxed: a count, and nothing is published by it.
         self.0.fetch_add(n, Relaxed);
     }
 

@@ -40,7 +40,7 @@ impl Bins {
         Bins { counts: (0..BINS).map(|_| Count::default()).collect(), nanos: Count::default() }
     }
 
-    /// One more. Only for who owns it.
+    /// One more. Only for the M that owns it.
     pub(in crate::runtime) fn add(&self, nanos: u64) {
         self.counts[bin_of(nanos)].add_alone(1);
         self.nanos.add_alone(nanos);

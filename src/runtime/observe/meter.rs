@@ -43,7 +43,7 @@ pub(in crate::runtime) struct Meter {
     clock: fn() -> Nanos,
 }
 
-/// Counted by who owns the P.
+/// Counted by the M that owns the P.
 #[derive(Default)]
 pub(super) struct PMeter {
     /// By [`Source`]; the last are those from `runnext`.
@@ -54,7 +54,7 @@ pub(super) struct PMeter {
 /// Where those from `runnext` are counted.
 pub(super) const RUNNEXT: usize = 5;
 
-/// Measured by who owns the P.
+/// Measured by the M that owns the P.
 pub(super) struct Times {
     pub(super) latency: Bins,
     pub(super) run_time: Bins,

@@ -80,7 +80,7 @@ pub struct Metrics {
     pub tasks_waiting: usize,
     /// Timers that run.
     pub timers: usize,
-    /// The last error of the system's poller that could be told to nobody, if there was one.
+    /// The last error of the system's poller that could be returned to nobody, if there was one.
     pub poller_error: Option<String>,
     /// How long tasks waited for their turn, from becoming runnable to running; one time in eight is measured. `None`
     /// without [`latency_histogram`](crate::Builder::latency_histogram). Go: `/sched/latencies:seconds`.

@@ -1,4 +1,4 @@
-//! What is told to subscribers of the crate `tracing`: a span for each task, events for what the scheduler does. Without
+//! What is reported to subscribers of the crate `tracing`: a span for each task, events for what the scheduler does. Without
 //! the feature `tracing`, nothing: these functions are empty.
 
 #[cfg(not(feature = "tracing"))]
@@ -12,10 +12,10 @@ mod off {
     }
 
     #[inline(always)]
-    pub(in crate::runtime) fn tell(_: &Event<'_>) {}
+    pub(in crate::runtime) fn report_to_subscribers(_: &Event<'_>) {}
 
     #[inline(always)]
-    pub(in crate::runtime) fn tell_later() {}
+    pub(in crate::runtime) fn say_reported() {}
 
     pub(in crate::runtime) fn preemption_is_lost() {}
 
@@ -82,9 +82,9 @@ mod on {
         }
     }
 
-    /// What is told.
+    /// What is reported.
     #[derive(Clone, Copy)]
-    enum Told {
+    enum Report {
         Park(MId),
         Wake(MId),
         Start(MId),
@@ -93,47 +93,47 @@ mod on {
     }
 
     thread_local! {
-        /// What was reported under the scheduler's lock: told as soon as that is free, because a subscriber may wake a
+        /// What was reported under the scheduler's lock: said as soon as that is free, because a subscriber may wake a
         /// task. Borrowed while something is reported.
-        static LATER: RefCell<Vec<Told>> = const { RefCell::new(Vec::new()) };
-        /// A subscriber is being told something, or nothing may be told now. What happens meanwhile is not told.
-        static IS_TELLING: Cell<bool> = const { Cell::new(false) };
+        static LATER: RefCell<Vec<Report>> = const { RefCell::new(Vec::new()) };
+        /// A subscriber is being called, or may not be called now. What happens meanwhile is not said.
+        static IS_SAYING: Cell<bool> = const { Cell::new(false) };
     }
 
-    /// Something was reported. Not told at once: who reports may hold the scheduler's lock. Each of these is followed by a
+    /// Something was reported. Not said at once: the thread that reports may hold the scheduler's lock. Each of these is followed by a
     /// [`park`](crate::host::Parker::park) or an [`unpark`](crate::host::Parker::unpark) of the same thread, or by its next
-    /// report of something that is told at once.
+    /// report of something that is said at once.
     #[inline(always)]
-    pub(in crate::runtime) fn tell(event: &Event<'_>) {
-        let (told, is_locked) = match *event {
-            Event::Slept { m, .. } => (Told::Park(m), true),
-            Event::Woken { m } => (Told::Wake(m), true),
-            Event::Starting { m } => (Told::Start(m), false),
-            Event::Stole { m, p, victim, gs } => (Told::Steal { m, p, victim, tasks: gs }, false),
-            Event::Retaken { p } => (Told::Retake(p), false),
+    pub(in crate::runtime) fn report_to_subscribers(event: &Event<'_>) {
+        let (report, is_locked) = match *event {
+            Event::Slept { m, .. } => (Report::Park(m), true),
+            Event::Woken { m } => (Report::Wake(m), true),
+            Event::Starting { m } => (Report::Start(m), false),
+            Event::Stole { m, p, victim, gs } => (Report::Steal { m, p, victim, tasks: gs }, false),
+            Event::Retaken { p } => (Report::Retake(p), false),
             _ => return,
         };
         // The subscriber itself is not asked: that would be its code, under the lock.
-        if Level::TRACE <= LevelFilter::current() && IS_TELLING.try_with(Cell::get) == Ok(false) {
-            let _ = LATER.try_with(|later| later.borrow_mut().push(told));
+        if Level::TRACE <= LevelFilter::current() && IS_SAYING.try_with(Cell::get) == Ok(false) {
+            let _ = LATER.try_with(|later| later.borrow_mut().push(report));
             if !is_locked {
-                tell_later();
+                say_reported();
             }
         }
     }
 
-    /// The scheduler's lock is free: tells what was reported under it.
+    /// The scheduler's lock is free: says what was reported under it.
     #[inline]
-    pub(in crate::runtime) fn tell_later() {
+    pub(in crate::runtime) fn say_reported() {
         let is_any = LATER.try_with(|later| !later.borrow().is_empty()) == Ok(true);
         if is_any {
-            tell_all();
+            say_all();
         }
     }
 
     #[cold]
-    fn tell_all() {
-        if IS_TELLING.try_with(|is| is.replace(true)) != Ok(false) {
+    fn say_all() {
+        if IS_SAYING.try_with(|is| is.replace(true)) != Ok(false) {
             return;
         }
         while let Ok(later) = LATER.try_with(RefCell::take)
@@ -141,7 +141,7 @@ mod on {
         {
             guarded(|| later.iter().copied().for_each(say));
         }
-        let _ = IS_TELLING.try_with(|is| is.set(false));
+        let _ = IS_SAYING.try_with(|is| is.set(false));
     }
 
     /// By the monitor, which holds no lock: the signal's handler was replaced.
@@ -168,25 +168,29 @@ mod on {
 
     /// Runs `f` under the scheduler's lock: it may unpark somebody.
     pub(in crate::runtime) fn quietly(f: impl FnOnce()) {
-        let before = IS_TELLING.try_with(|is| is.replace(true));
+        let before = IS_SAYING.try_with(|is| is.replace(true));
         f();
-        let _ = IS_TELLING.try_with(|is| is.set(before == Ok(true)));
+        let _ = IS_SAYING.try_with(|is| is.set(before == Ok(true)));
     }
 
-    fn say(told: Told) {
-        match told {
-            Told::Park(m) => trace!(target: "spinpark", m = m.0, "park"),
-            Told::Wake(m) => trace!(target: "spinpark", m = m.0, "wake"),
-            Told::Start(m) => trace!(target: "spinpark", m = m.0, "start"),
-            Told::Steal { m, p, victim, tasks } => {
+    fn say(report: Report) {
+        match report {
+            Report::Park(m) => trace!(target: "spinpark", m = m.0, "park"),
+            Report::Wake(m) => trace!(target: "spinpark", m = m.0, "wake"),
+            Report::Start(m) => trace!(target: "spinpark", m = m.0, "start"),
+            Report::Steal { m, p, victim, tasks } => {
                 trace!(target: "spinpark", m = m.0, p = p.0, victim = victim.0, tasks, "steal");
             }
-            Told::Retake(p) => trace!(target: "spinpark", p = p.0, "retake"),
+            Report::Retake(p) => trace!(target: "spinpark", p = p.0, "retake"),
         }
     }
 }
 
 #[cfg(not(feature = "tracing"))]
-pub(in crate::runtime) use off::{no_thread_for_preempted, preemption_is_lost, quietly, task, tell, tell_later};
+pub(in crate::runtime) use off::{
+    no_thread_for_preempted, preemption_is_lost, quietly, report_to_subscribers, say_reported, task,
+};
 #[cfg(feature = "tracing")]
-pub(in crate::runtime) use on::{no_thread_for_preempted, preemption_is_lost, quietly, task, tell, tell_later};
+pub(in crate::runtime) use on::{
+    no_thread_for_preempted, preemption_is_lost, quietly, report_to_subscribers, say_reported, task,
+};

@@ -1,7 +1,6 @@
-//! Who watches a runtime, and what only the runtime can tell them: that a task was made, that it waits and for what, that
-//! it is over.
+//! The observers of a runtime, and what a thread knows of the task that it runs if there are any: what it waits for.
 //!
-//! Go: `traceGoCreate`, `traceGoPark`, `traceGoEnd`, and the `waitReason` of `gopark`.
+//! Go: the `waitReason` of `gopark`.
 //!
 //! Where nobody watches all this is a test of a word now and then: of the runtime for each event, of the thread for each
 //! time that a task is run.
@@ -30,7 +29,7 @@ struct Run {
     has_yielded: Cell<bool>,
     /// What it waits for.
     why: Cell<&'static str>,
-    /// Somebody is being told something.
+    /// An observer is being called.
     is_reporting: Cell<bool>,
 }
 
@@ -81,7 +80,7 @@ static WATCHED: AtomicUsize = AtomicUsize::new(0);
 /// What is to be done when nothing will be reported any more.
 pub(in crate::runtime) type Close = Box<dyn Fn() + Send + Sync>;
 
-/// Those who watch one runtime.
+/// The observers of one runtime.
 pub(in crate::runtime) struct Watch {
     watchers: Vec<Watcher>,
     /// What is to be done when nothing will be reported any more.
@@ -91,7 +90,7 @@ pub(in crate::runtime) struct Watch {
 /// One of them.
 struct Watcher {
     observer: Arc<dyn Observer>,
-    /// It has panicked: it is told nothing more.
+    /// It has panicked: it is called no more.
     has_panicked: AtomicBool,
 }
 
@@ -108,7 +107,7 @@ impl Watch {
         Some(Box::new(Watch { watchers, close }))
     }
 
-    /// Something happened. What they bring about themselves while they are told something is not told.
+    /// Something happened. What they bring about themselves meanwhile is not reported.
     #[cold]
     #[inline(never)]
     pub(in crate::runtime) fn report(&self, event: Event<'_>) {
@@ -137,7 +136,7 @@ impl Drop for Watch {
 
 impl Watcher {
     fn report(&self, event: Event<'_>) {
-        // Relaxed: who panics in two threads at once is heard twice.
+        // Relaxed: one that panics in two threads at once is reported twice.
         if self.has_panicked.load(Relaxed) {
             return;
         }
@@ -192,7 +191,7 @@ pub(in crate::runtime) fn is_on() -> bool {
 }
 
 /// To be called by a future that returns `Pending`: what the task waits for, in the words of Go's `waitReason`. If several
-/// say so in one poll, the last is believed; so who waits for several things at once says so after them.
+/// say so in one poll, the last is believed; so a future that waits for several things at once says so after them.
 #[inline(never)] // a goroutine may be on another thread the next time: no address of a thread local must be kept
 pub(crate) fn waits_for(why: &'static str) {
     RUN.with(|run| run.why.set(why));
@@ -200,7 +199,7 @@ pub(crate) fn waits_for(why: &'static str) {
 
 /// To be called by a future that returns `Pending` and has woken the task: it does not wait, it yields.
 ///
-/// Inlined into who is not: see [`waits_for`].
+/// Inlined into what is not: see [`waits_for`].
 #[inline(always)]
 pub(crate) fn yields() {
     RUN.with(|run| run.has_yielded.set(true));

@@ -10,7 +10,7 @@ use core::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Those who are to watch a runtime.
+/// The observers of a runtime to be.
 #[derive(Clone, Default)]
 pub(in crate::runtime) struct Watchers {
     pub(in crate::runtime) observers: Vec<Arc<dyn Observer>>,
@@ -30,7 +30,7 @@ impl Watchers {
     /// From now on they watch the runtime `runtime_id`. `None`: there are none.
     ///
     /// # Errors
-    /// If there is no file to be had, or no thread to write it.
+    /// If the file cannot be made, or thread creation failed.
     pub(in crate::runtime) fn open(
         self,
         runtime_id: RuntimeId,

@@ -16,7 +16,7 @@ pub type Acquire<'a> = Turn<futures::Acquire<'a>>;
 
 /// A value for one at a time. Go: `sync.Mutex`.
 ///
-/// Who comes just when it is free may have it before those that wait, which is fast; but who has waited for half a
+/// A task that comes just when it is free may have it before those that wait, which is fast; but one that has waited for half a
 /// millisecond is served before anybody new. (Go: a millisecond, `starvationThresholdNs`.)
 #[derive(Default)]
 pub struct Mutex<T: ?Sized>(async_lock::Mutex<T>);
@@ -83,7 +83,7 @@ impl<T> RwLock<T> {
 }
 
 impl<T: ?Sized> RwLock<T> {
-    /// Waits until nobody changes it, nor waits to. Who reads and reads again before the first guard is dropped may wait
+    /// Waits until nobody changes it, nor waits to. A task that reads and reads again before the first guard is dropped may wait
     /// for ever, for a writer in between. Go: `RLock`.
     #[inline]
     pub fn read(&self) -> Read<'_, T> {
@@ -136,7 +136,7 @@ impl Semaphore {
         Semaphore(async_lock::Semaphore::new(permits))
     }
 
-    /// Waits until one more may come in, who is in until the guard is dropped. Go: `Acquire`.
+    /// Waits until one more may come in, which is in until the guard is dropped. Go: `Acquire`.
     #[inline]
     pub fn acquire(&self) -> Acquire<'_> {
         Turn::new(self.0.acquire(), "semacquire")
@@ -183,7 +183,7 @@ impl<T> OnceCell<T> {
     /// The same, if making it may fail.
     ///
     /// # Errors
-    /// When awaited: what `make` gave. The next who comes tries again.
+    /// When awaited: what `make` gave. The next caller tries again.
     pub async fn get_or_try_init<E, F: Future<Output = Result<T, E>>>(
         &self,
         make: impl FnOnce() -> F,

@@ -48,7 +48,7 @@ pub fn sleep_until(moment: Instant) -> Sleep {
     Sleep::until(nanos_of(moment))
 }
 
-/// The moment so much later; if that is too far away to be told, never.
+/// The moment so much later; if that is too far away for a number, never.
 fn after(now: Nanos, time: Duration) -> Nanos {
     u64::try_from(time.as_nanos()).map_or(NEVER, |nanos| now.saturating_add(nanos))
 }
@@ -225,7 +225,7 @@ pub struct Elapsed(());
 
 impl fmt::Display for Elapsed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the time was over before it was ready")
+        f.write_str("deadline has elapsed")
     }
 }
 

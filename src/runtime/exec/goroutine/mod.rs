@@ -260,7 +260,7 @@ impl Frame {
     ///
     /// All of it is inlined where the goroutine waits: the processor foresees where a function returns to by the calls
     /// that it has seen on this thread, so each return after the stack was changed is foreseen wrongly, and so is one more
-    /// in who resumed it.
+    /// in the code that resumed it.
     #[inline(always)]
     fn wait<F: Future>(&self, mut future: Pin<&mut F>) -> F::Output {
         loop {

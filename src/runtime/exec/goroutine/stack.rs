@@ -8,7 +8,7 @@
 //!                        limit         base    (a stack grows from its base down to its limit)
 //! ```
 //!
-//! A guard page is touched by who has used up its stack; see [`signal`](crate::runtime::host::signal) for what is said then.
+//! A goroutine that has used up its stack touches the guard page; see [`signal`](crate::runtime::host::signal) for what is said then.
 
 #![allow(unsafe_code)]
 
@@ -241,7 +241,7 @@ mod system {
             };
         }
 
-        /// Who touches the page at `at` is stopped by the system.
+        /// Code that touches the page at `at` is stopped by the system.
         pub(in crate::runtime) fn guard(&self, at: usize) -> io::Result<()> {
             debug_assert!(
                 at >= self.start && at + GUARD <= self.start + self.len,

@@ -1,4 +1,4 @@
-//! Streams for who waits instead of awaiting.
+//! Streams for code that waits instead of awaiting.
 
 use crate::runtime::exec::goroutine::Wait;
 use core::future::poll_fn;

@@ -64,7 +64,7 @@ impl Drop for Leave {
 /// # Panics
 /// If none does.
 pub(super) fn suspend() {
-    let yielder = YIELDER.take().expect("sim: who is no fiber cannot be suspended");
+    let yielder = YIELDER.take().expect("sim: what is no fiber cannot be suspended");
     // SAFETY: the body of the fiber that runs now has put it there, and is not left yet: whenever a fiber is left, by its
     // end or by the line below, it is taken out, and put back when that fiber runs again. So it is this one's, and the
     // coroutine keeps it until its body ends.

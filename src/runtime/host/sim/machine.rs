@@ -1,4 +1,4 @@
-//! The simulated machine: its threads, and who of them goes on.
+//! The simulated machine: its threads, and which of them goes on.
 
 use crate::host::{NEVER, Nanos, SpawnError};
 use crate::runtime::host::cheaprand::wyrand;
@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 use std::time::Instant;
 
-/// When the simulated time begins. Not 0: that is the time of who has no machine.
+/// When the simulated time begins. Not 0: that is the time of a thread without a machine.
 pub(super) const START: Nanos = 1;
 /// What a dispatch takes, and a checkpoint.
 pub(super) const STEP: Nanos = 1_000;
@@ -60,10 +60,10 @@ pub(super) struct Thread {
     /// What stands in thread locals while it runs, and here while it does not.
     own: Rc<dyn SavedThreadState>,
     is_monitor: bool,
-    /// It waits for a future, and can be told that it does so in vain.
-    pub(super) is_patient: bool,
-    /// It was told.
-    pub(super) is_told: bool,
+    /// It waits for a future, and can get a deadlock.
+    pub(super) awaits_future: bool,
+    /// It has got one.
+    pub(super) has_deadlock: bool,
 }
 
 /// What a thread keeps in thread locals, exchanged with what the one that plays it has there.
@@ -113,7 +113,7 @@ pub(super) struct Machine {
 enum Went {
     /// Somebody ran, or time went by.
     On,
-    /// It is the turn of who has the machine.
+    /// It is the turn of the main thread.
     Main,
     /// Nothing can happen any more.
     Nowhere,
@@ -165,7 +165,7 @@ impl Machine {
         f(&mut self.threads.borrow_mut()[thread])
     }
 
-    /// Does any thread live, besides who has the machine and this one?
+    /// Does any thread live, besides the main thread and this one?
     fn has_others(&self, me: usize) -> bool {
         let is_alive = |thread: &Thread| !matches!(thread.state, State::Ended);
         self.threads.borrow().iter().enumerate().skip(1).any(|(n, thread)| n != me && is_alive(thread))
@@ -193,7 +193,7 @@ impl Machine {
         self.threads.borrow().iter().filter_map(moment).min()
     }
 
-    /// Runs somebody who can go on; if nobody can, lets time go by.
+    /// Runs a thread that can go on; if none can, lets time go by.
     fn go_on(&self) -> Went {
         let ready = self.ready();
         match ready.len() {
@@ -244,31 +244,31 @@ impl Machine {
         self.change(me, |thread| thread.state = State::Ready);
     }
 
-    /// Who has the machine waits: the others run, until it is its turn.
+    /// The main thread waits: the others run, until it is its turn.
     fn wait(&self) {
         loop {
             match self.go_on() {
                 Went::On => (),
                 Went::Main => return,
-                Went::Nowhere if !self.has_asked.replace(true) => self.ask(),
-                Went::Nowhere => self.tell(),
+                Went::Nowhere if !self.has_asked.replace(true) => self.checkdead(),
+                Went::Nowhere => self.report_deadlock(),
             }
         }
     }
 
-    /// Has the scheduler look once more whether it is dead: when it looked last, who has the machine could still go on.
-    fn ask(&self) {
+    /// Has the scheduler look once more whether it is dead: when it looked last, the main thread could still go on.
+    fn checkdead(&self) {
         if let Some(checkdead) = &*self.checkdead.borrow() {
             checkdead();
         }
     }
 
-    /// Nothing can happen any more. One of those that wait for a future is told; the first is who has the machine.
-    fn tell(&self) {
+    /// Nothing can happen any more. One of those that wait for a future gets a deadlock; the first is the main thread.
+    fn report_deadlock(&self) {
         let mut threads = self.threads.borrow_mut();
-        match threads.iter_mut().find(|thread| thread.is_patient) {
+        match threads.iter_mut().find(|thread| thread.awaits_future) {
             Some(thread) => {
-                (thread.is_told, thread.is_patient) = (true, false);
+                (thread.has_deadlock, thread.awaits_future) = (true, false);
                 thread.state = State::Ready;
             }
             None => panic!(
@@ -348,7 +348,7 @@ impl Machine {
 
 impl Thread {
     fn new(fiber: Option<Fiber>, own: Rc<dyn SavedThreadState>, is_monitor: bool) -> Thread {
-        Thread { state: State::Ready, fiber, own, is_monitor, is_patient: false, is_told: false }
+        Thread { state: State::Ready, fiber, own, is_monitor, awaits_future: false, has_deadlock: false }
     }
 }
 

@@ -131,7 +131,7 @@ pub(in crate::runtime) fn pause(time: Duration) -> bool {
     true
 }
 
-/// Who has the machine would go on at once: others may come first.
+/// The main thread would go on at once: others may come first.
 pub(in crate::runtime) fn yield_p() {
     with(|machine| {
         CLOCK.set(CLOCK.get() + STEP);
@@ -170,7 +170,7 @@ pub(in crate::runtime) fn yields() -> bool {
 /// Runs `body` as a simulated thread. The kernel calls it `name`.
 ///
 /// # Errors
-/// If there is no stack to be had.
+/// If the system gives no stack.
 pub(in crate::runtime) fn spawn(
     name: &str,
     stack: Option<usize>,
@@ -180,32 +180,32 @@ pub(in crate::runtime) fn spawn(
     machine.spawn(name, stack, body)
 }
 
-/// While it lives, the thread that sleeps waits for a future, and can be told that it does so in vain.
-pub(in crate::runtime) struct Patient(());
+/// While it lives, the thread that sleeps waits for a future, and can get a deadlock.
+pub(in crate::runtime) struct AwaitsFuture(());
 
-impl Patient {
-    pub(in crate::runtime) fn new() -> Patient {
+impl AwaitsFuture {
+    pub(in crate::runtime) fn new() -> AwaitsFuture {
         Self::set(true);
-        Patient(())
+        AwaitsFuture(())
     }
 
-    fn set(is_patient: bool) {
-        with(|machine| machine.change(machine.current.get(), |thread| thread.is_patient = is_patient));
+    fn set(awaits_future: bool) {
+        with(|machine| machine.change(machine.current.get(), |thread| thread.awaits_future = awaits_future));
     }
 }
 
-impl Drop for Patient {
+impl Drop for AwaitsFuture {
     fn drop(&mut self) {
         Self::set(false);
     }
 }
 
-/// Was this simulated thread told that it waits in vain? Once.
-pub(in crate::runtime) fn is_told() -> bool {
-    with(|machine| machine.change(machine.current.get(), |thread| core::mem::take(&mut thread.is_told)))
+/// Is this simulated thread deadlocked? It is said once.
+pub(in crate::runtime) fn take_deadlock() -> bool {
+    with(|machine| machine.change(machine.current.get(), |thread| core::mem::take(&mut thread.has_deadlock)))
 }
 
-/// Does who has this thread's machine sleep, with no end to be seen?
+/// Does the main thread of this thread's machine sleep, without an end?
 pub(in crate::runtime) fn is_main_asleep() -> bool {
     with(|machine| machine.change(MAIN, |main| matches!(main.state, State::Parked { until, .. } if until == NEVER)))
 }

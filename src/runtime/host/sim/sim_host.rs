@@ -57,7 +57,7 @@ impl SimParker {
     }
 
     fn sleep(&self, nanos: Option<Nanos>) {
-        spans::tell_later();
+        spans::say_reported();
         // AcqRel: `token`, both halves; on the way out without sleep.
         if self.is_notified.swap(false, AcqRel) {
             return;
@@ -85,7 +85,7 @@ impl Parker for SimParker {
     }
 
     fn unpark(&self) {
-        spans::tell_later();
+        spans::say_reported();
         // Release: `token`, waker's half.
         if !self.is_notified.swap(true, Release) {
             sim::unpark(self.address());

@@ -71,7 +71,7 @@ mod a_parker {
     }
 
     #[test]
-    fn that_nobody_can_unpark_is_told() {
+    fn that_nobody_can_unpark_take_deadlock() {
         let number = machine_for(Some(0), nothing).expect("there is none yet");
         let caught = catch_unwind(|| <Sim as Host>::Parker::new().park());
         let payload = caught.expect_err("it was left");
@@ -80,12 +80,12 @@ mod a_parker {
     }
 
     #[test]
-    fn of_who_is_patient_is_left_and_that_is_told_once() {
+    fn of_a_thread_that_awaits_a_future_is_left_and_the_deadlock_is_said_once() {
         on_machine(0, || {
-            let patient = Patient::new();
+            let patient = AwaitsFuture::new();
             <Sim as Host>::Parker::new().park();
-            assert!(is_told());
-            assert!(!is_told());
+            assert!(take_deadlock());
+            assert!(!take_deadlock());
             drop(patient);
         });
     }

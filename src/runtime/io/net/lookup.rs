@@ -8,7 +8,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 /// All addresses of a host, in the order in which they should be tried. Other tasks run meanwhile.
 ///
 /// # Errors
-/// Those of the system: there is no such name, or nobody who knows.
+/// Those of the system: there is no such name, or no server that knows.
 ///
 /// ```no_run
 /// # async fn look_up() -> std::io::Result<()> {

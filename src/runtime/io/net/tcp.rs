@@ -16,7 +16,7 @@ use std::net::{Shutdown, SocketAddr, ToSocketAddrs};
 pub struct TcpListener(Registered<net::TcpListener>);
 
 impl TcpListener {
-    /// Listens at an address; of several, at the first that there is to be had. With port 0 the system chooses one,
+    /// Listens at an address; of several, at the first that is free. With port 0 the system chooses one,
     /// which [`local_addr`](TcpListener::local_addr) tells. As std does it, on Unix the address can be used again at
     /// once after a listener is gone.
     ///
@@ -35,7 +35,7 @@ impl TcpListener {
     ///
     /// # Errors
     /// Those of the system, and if the runtime was shut down. The listener goes on after them: if the process has as
-    /// many files open as it may, say, the connection waits until there are fewer. Who tries again at once in that case
+    /// many files open as it may, say, the connection waits until there are fewer. A task that tries again at once in that case
     /// should sleep a little before.
     pub async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
         self.welcome(self.0.io(Direction::Read, accept_one).await?)
@@ -85,7 +85,7 @@ impl TcpListener {
     }
 }
 
-/// Passes over who has gone before it was accepted, as Go does: that is no error of the listener's.
+/// Passes over a connection that was closed before it was accepted, as Go does: that is no error of the listener's.
 fn accept_one(listener: &net::TcpListener) -> io::Result<(net::TcpStream, SocketAddr)> {
     loop {
         match listener.accept() {

@@ -13,7 +13,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 pub struct UdpSocket(Registered<net::UdpSocket>);
 
 impl UdpSocket {
-    /// A socket at an address; of several, at the first that there is to be had. With port 0 the system chooses one,
+    /// A socket at an address; of several, at the first that is free. With port 0 the system chooses one,
     /// which [`local_addr`](UdpSocket::local_addr) tells.
     ///
     /// # Errors

@@ -41,7 +41,7 @@ impl UnixListener {
     ///
     /// # Errors
     /// Those of the system, and if the runtime was shut down. The listener goes on after them: if the process has as
-    /// many files open as it may, say, the connection waits until there are fewer. Who tries again at once in that case
+    /// many files open as it may, say, the connection waits until there are fewer. A task that tries again at once in that case
     /// should sleep a little before.
     pub async fn accept(&self) -> io::Result<(UnixStream, SocketAddr)> {
         self.welcome(self.0.io(Direction::Read, net::UnixListener::accept).await?)
@@ -76,7 +76,7 @@ socket!(UnixListener, net::UnixListener);
 pub struct UnixStream(Registered<net::UnixStream>);
 
 impl UnixStream {
-    /// Connects to who listens at a path. If the queue there is full, the system lets us wait, and other tasks run
+    /// Connects to the listener at a path. If the queue there is full, the system lets us wait, and other tasks run
     /// meanwhile; but the future cannot be dropped then, its thread waits.
     ///
     /// # Errors
@@ -85,7 +85,7 @@ impl UnixStream {
         Self::connect_addr(&SocketAddr::from_pathname(path)?).await
     }
 
-    /// Connects to who listens at an address. As for the rest see [`connect`](UnixStream::connect).
+    /// Connects to the listener at an address. As for the rest see [`connect`](UnixStream::connect).
     ///
     /// # Errors
     /// As [`connect`](UnixStream::connect)'s.
@@ -183,7 +183,7 @@ impl UnixDatagram {
     /// Sends one datagram to this path. Waits while too many are on their way there.
     ///
     /// Linux does not tell when there is room again, unless it is [connected](UnixDatagram::connect): meanwhile this
-    /// tries over and over, and others run in between. Who sends much to one receiver should connect.
+    /// tries over and over, and others run in between. A task that sends much to one receiver should connect.
     ///
     /// # Errors
     /// As [`send`](UnixDatagram::send)'s.

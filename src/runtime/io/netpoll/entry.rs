@@ -53,7 +53,7 @@ impl Entry {
         Ok(state.list(direction).iter().any(|waiter| waiter.id == Some(id)))
     }
 
-    /// How often this direction was reported. Asked before a try: who then would block waits for the next report, unless
+    /// How often this direction was reported. Asked before a try: a task that then would block waits for the next report, unless
     /// it came meanwhile.
     pub(super) fn ticks(&self, direction: Direction) -> u32 {
         // Relaxed: counted under the lock, and compared under it.
@@ -83,7 +83,7 @@ impl Entry {
             }
         }
         state.arm(self).inspect_err(|_| {
-            // They would wait for ever. Woken, they try to arm it themselves, and are told.
+            // They would wait for ever. Woken, they try to arm it themselves, and get the error.
             state.drain(Direction::Read, wakers);
             state.drain(Direction::Write, wakers);
         })

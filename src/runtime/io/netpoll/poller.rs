@@ -18,7 +18,7 @@ use std::{io, thread};
 /// What is called when the first comes to wait, or the last is gone.
 pub(crate) type Hook = Box<dyn Fn() + Send + Sync>;
 
-/// The sockets of one runtime, and who waits for them.
+/// The sockets of one runtime, and the tasks that wait for them.
 pub(crate) struct Netpoll {
     system: Arc<System>,
     pub(super) sources: Mutex<Sources>,
@@ -65,7 +65,7 @@ impl Netpoll {
     }
 
     /// Waits until a socket is ready that somebody waits for, for `timeout` at most (`None`: for ever; zero: not at
-    /// all), or until it is [interrupted](Netpoll::interrupt), and wakes who waited. Returns how many it has woken. A
+    /// all), or until it is [interrupted](Netpoll::interrupt), and wakes the tasks that waited. Returns how many it has woken. A
     /// signal does not end it.
     ///
     /// One thread at a time; another is sent back at once, with nothing.
@@ -97,8 +97,8 @@ impl Netpoll {
         }
         let woken = wakers.len();
         wakers.drain(..).for_each(|waker| guarded(|| waker.wake()));
-        // After they were woken: who reads 0 and finds nothing to run may believe that nothing will come
-        // (golang/go #61454). The hook is for others; who polls knows.
+        // After they were woken: an M that reads 0 and finds nothing to run may believe that nothing will come
+        // (golang/go #61454). The hook is for others; the M that polls knows.
         self.waiting.fetch_sub(woken, SeqCst);
         woken
     }
@@ -133,7 +133,7 @@ impl Netpoll {
         let _ = self.on_none.set(hook);
     }
 
-    /// The last error of the system's poller that could be told to nobody, if there was one.
+    /// The last error of the system's poller that could be returned to nobody, if there was one.
     pub(crate) fn last_error(&self) -> Option<Arc<io::Error>> {
         lock(&self.last_error).clone()
     }
@@ -188,7 +188,7 @@ impl Netpoll {
         }
     }
 
-    /// Forgets a socket, and who waited for it.
+    /// Forgets a socket, and the tasks that waited for it.
     pub(super) fn forget(&self, entry: &Entry) {
         lock(&self.sources).entries.remove(entry.key);
         let mut wakers = Vec::new();
@@ -247,7 +247,7 @@ impl Netpoll {
         Ok(true)
     }
 
-    /// Who waits under `id` gives up.
+    /// The task that waits under `id` gives up.
     pub(super) fn leave(&self, entry: &Entry, direction: Direction, id: u64) {
         let waiter = {
             let mut state = lock(&entry.state);
@@ -261,7 +261,7 @@ impl Netpoll {
         }
     }
 
-    /// So many have given up, or were told to.
+    /// So many have given up, or had to.
     fn count_down(&self, gone: usize) {
         if gone > 0
             && self.waiting.fetch_sub(gone, SeqCst) == gone

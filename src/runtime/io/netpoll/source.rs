@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub(super) struct Source {
     system: Arc<System>,
     socket: Arc<dyn Socket>,
-    #[cfg_attr(all(target_os = "linux", not(test)), expect(dead_code, reason = "epoll is told once"))]
+    #[cfg_attr(all(target_os = "linux", not(test)), expect(dead_code, reason = "epoll is asked once"))]
     key: usize,
 }
 

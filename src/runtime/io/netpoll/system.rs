@@ -1,7 +1,7 @@
 //! What the system tells of sockets: on Linux by epoll itself, elsewhere by `polling`.
 //!
 //! `polling` reports once and has to be armed again, because that is what all systems can do; each wait of it on Linux
-//! is six system calls, and each arming one. Here a socket is told to epoll once, reports what *changes* (edges), and a
+//! is six system calls, and each arming one. Here a socket is given to epoll once, reports what *changes* (edges), and a
 //! wait is one call. So on Linux a round trip of an echo makes the system calls that tokio's makes.
 //!
 //! In tests both are there, and go through the same tests.

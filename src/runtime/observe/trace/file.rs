@@ -1,8 +1,8 @@
 //! A trace in a file, written while the runtime runs, by a thread of its own.
 //!
-//! Who reports an event puts it into a batch, under a lock of its own; the writer takes the whole batch. A batch that is
+//! The thread that reports an event puts it into a batch, under a lock of its own; the writer takes the whole batch. A batch that is
 //! full, because the disk is slower than the runtime, is waited for: nothing is lost, and memory is bounded. The writer
-//! needs nothing of the scheduler, so it gets there also while who waits holds the scheduler's lock.
+//! needs nothing of the scheduler, so it gets there also while a thread that waits holds the scheduler's lock.
 
 use crate::host::SpawnError;
 use crate::kernel::sched::config::Config;
@@ -97,7 +97,7 @@ impl File {
 
     fn write(&self, to: fs::File) {
         if let Err(error) = self.try_write(BufWriter::with_capacity(1 << 16, to)) {
-            // Without a place to write there is nobody to be told.
+            // Without a place to write nobody could read of it.
             let _ = writeln!(io::stderr(), "spinpark: the trace {} is not complete: {error}", self.path.display());
             while !self.take(&mut Vec::new()) {}
         }

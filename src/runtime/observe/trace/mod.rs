@@ -20,7 +20,7 @@
 //! ```
 //!
 //! **What is not in it.** Tasks of a [`LocalSet`](crate::LocalSet) and the future of a `block_on` are no Gs. A task that is
-//! dropped by another thread than one of the runtime's, at shutdown for instance, is not told to be over.
+//! dropped by another thread than one of the runtime's, at shutdown for instance, is not reported as over.
 
 mod fact;
 mod file;

@@ -162,7 +162,7 @@ pub enum What {
     Idle,
     /// The P was taken out of the M's system call, or from a G that does not yield.
     Retaken,
-    /// The P is held for who stops the world.
+    /// The P is held for the thread that stops the world.
     Held,
     /// The G under this P has run for a whole slice, and is asked to yield.
     Preempted,
@@ -178,7 +178,7 @@ pub enum What {
         /// Which waits.
         of: u32,
     },
-    /// Nothing can happen any more, and the G on this M is told.
+    /// Nothing can happen any more, and the G on this M gets a deadlock.
     Deadlock {
         /// What is wrong.
         why: Woken,
@@ -272,7 +272,7 @@ impl fmt::Display for What {
             What::Polled => f.write_str("left the poller"),
             What::Woken => f.write_str("woken"),
             What::Starting => f.write_str("started"),
-            What::Refused => f.write_str("no thread to be had"),
+            What::Refused => f.write_str("thread creation failed"),
             What::Exited => f.write_str("ends"),
             What::Idle => f.write_str("idle"),
             What::Retaken => f.write_str("retaken"),

@@ -18,7 +18,7 @@ impl<T> Channel<T> {
 
     #[inline]
     pub(super) fn lock(&self) -> MutexGuard<'_, State<T>> {
-        // Nothing under it panics but for want of memory; who comes after need not suffer.
+        // Nothing under it panics but for want of memory; the next to lock it need not suffer.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -1,4 +1,4 @@
-//! Sending and receiving, for who may have to wait.
+//! Sending and receiving, for code that may have to wait.
 
 use crate::runtime::exec::yielding::{waits_if_pending, yield_p};
 use crate::runtime::sync::chan::channel::Channel;
@@ -150,7 +150,7 @@ pub struct Sending<'a, T> {
     /// `None`: while it waits the value lies in its waiter; after the end it is gone.
     value: Option<T>,
     waiter: Option<usize>,
-    /// It was sent, and nobody was told.
+    /// It was sent, and nobody has looked.
     is_sent: bool,
 }
 
@@ -310,7 +310,7 @@ impl<T> fmt::Debug for Sending<'_, T> {
 
 /// What both do.
 impl<T> Channel<T> {
-    /// Does who waits there wait on? Then it is this waker that will be woken. `Some(false)`: a copy of it is needed.
+    /// Does the task that waits there wait on? Then it is this waker that will be woken. `Some(false)`: a copy of it is needed.
     /// `None`: it was served, or it was a case of a select that is gone.
     #[inline]
     fn goes_on(&self, key: usize, lender: &mut Lender<'_>) -> Option<bool> {

@@ -38,10 +38,10 @@
 //!
 //! **Dropped futures.** A send or a receive can be dropped while it waits. A send that is dropped drops its value, unless
 //! that was taken already ([`Sending::into_inner`] tells, and gives it back). A value that was handed to a receive which
-//! is dropped before it looked is not lost: the next who waits gets it; if nobody does, it is the first in the channel
+//! is dropped before it looked is not lost: the next waiter gets it; if nobody does, it is the first in the channel
 //! again, in one without room (`rendezvous`) too, though its sender has gone on by then.
 //!
-//! **Who may call it.** The futures may be awaited in any executor; the methods that do not wait may be called from any
+//! **From where it may be called.** The futures may be awaited in any executor; the methods that do not wait may be called from any
 //! thread. A lock is held for a few instructions, never while anybody waits, and none of the user's code runs under it.
 
 mod channel;
@@ -73,7 +73,7 @@ pub fn rendezvous<T>() -> (Sender<T>, Receiver<T>) {
     bounded(0)
 }
 
-/// A channel with room for everything: a send never waits. Nothing slows down who sends faster than others receive; Go
+/// A channel with room for everything: a send never waits. Nothing slows down a sender that is faster than the receivers; Go
 /// has no such channel for that reason.
 #[must_use]
 pub fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
@@ -84,7 +84,7 @@ pub fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
 macro_rules! both_ends {
     () => {
         /// Closes the channel: what is in it can still be received, after that a receive is an error; a send is one at
-        /// once. Who waits to send gets its value back, who waits to receive an error. `false`: it was closed. From any
+        /// once. A task that waits to send gets its value back, one that waits to receive an error. `false`: it was closed. From any
         /// thread. Go: `close`, which panics then.
         pub fn close(&self) -> bool {
             self.channel.close()

@@ -1,4 +1,4 @@
-//! What a channel does under its lock. Nothing here runs code of the user's: who is to be woken, and what is to be dropped,
+//! What a channel does under its lock. Nothing here runs code of the user's: what is to be woken, and what is to be dropped,
 //! is returned.
 //!
 //! While an open waiter is in the queue of the receivers, there is no value; while one is in the queue of the senders, there
@@ -10,7 +10,7 @@ use crate::runtime::sync::select::ticket::Ticket;
 use core::task::Waker;
 use std::collections::VecDeque;
 
-/// Who is to be woken as soon as the lock is free.
+/// What is to be woken as soon as the lock is free.
 pub(super) type Wake = Option<Waker>;
 
 /// Why a value could not be sent.
@@ -150,7 +150,7 @@ impl<T> State<T> {
         Some((value, waiter.serve(Outcome::Done)))
     }
 
-    /// A value comes back, from a receiver that had waited and did not come for it. The next who waits gets it; if nobody
+    /// A value comes back, from a receiver that had waited and did not come for it. The next waiter gets it; if nobody
     /// does, it is the first again, or stands behind those that came back and are older.
     pub(super) fn put_back(&mut self, number: u64, value: T) -> Wake {
         if let Some(key) = self.receivers.next(&mut self.waiters) {

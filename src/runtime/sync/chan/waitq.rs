@@ -1,4 +1,4 @@
-//! Who waits, at a channel for instance: waiters with numbers, and queues through them.
+//! Tasks that wait, at a channel for instance: waiters with numbers, and queues through them.
 //!
 //! A waiter is taken when somebody has to wait. Whoever serves it takes it out of its queue and leaves there what came of
 //! it; its owner comes for that, and gives the waiter back. All of it happens under the lock of whose the waiters are. Waiters
@@ -48,7 +48,7 @@ impl<T> Waiter<T> {
         self.ticket.is_some()
     }
 
-    /// Says what came of it. Returns who is to be woken, as soon as the lock is free.
+    /// Says what came of it. Returns the waker, as soon as the lock is free.
     pub(in crate::runtime) fn serve(&mut self, outcome: Outcome) -> Option<Waker> {
         self.outcome = Some(outcome);
         self.waker.take()

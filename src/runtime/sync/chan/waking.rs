@@ -4,7 +4,7 @@ use crate::runtime::exec::context::Context;
 use crate::runtime::guarded::guarded;
 use core::task::Waker;
 
-/// Wakes who is to be woken.
+/// Wakes what is to be woken.
 #[inline]
 pub(in crate::runtime) fn wake(wakers: impl IntoIterator<Item = Waker>) {
     wakers.into_iter().for_each(|waker| guarded(|| waker.wake()));

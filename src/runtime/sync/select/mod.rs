@@ -1,7 +1,7 @@
 //! Waiting for several things, and taking one. Go: `selectgo`.
 //!
 //! ```text
-//!   what the claim says      who changes it
+//!   what the claim says      what changes it
 //!   OPEN ──► the case        whoever serves one of its waiters, under that channel's lock
 //!     ▲ └──► WITHDRAWN       the select, when it is polled or dropped
 //!     └──────────┘           the select, when no waiter of it is left

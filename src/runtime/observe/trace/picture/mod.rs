@@ -9,8 +9,8 @@
 //! | 2, Ms     | M0…   | what the thread did: ran a G under a P, span, slept, waited in the poller, …            |
 //! | 3, counts |       | Gs in the global queue and in each P's; Ps that are not idle                            |
 //!
-//! Arrows go from slice to slice, on the Ps: from who woke a G to where it runs, from whom it was stolen; on the Ms: from
-//! who had a P to who has it now. An arrow is written when it has arrived, with the moment at which it began, so none is
+//! Arrows go from slice to slice, on the Ps: from the P where a G was woken to the one where it runs, from the one it was stolen from; on the Ms: from
+//! the one that had a P to the one that has it now. An arrow is written when it has arrived, with the moment at which it began, so none is
 //! without its end.
 //!
 //! There is nothing in the file that an equal run would not write: no address, no thread's number, no time of day. Two
@@ -54,7 +54,7 @@ struct Tail {
 #[derive(Debug, Default)]
 struct Drawn {
     name: String,
-    /// Who woke it, until it runs.
+    /// Where it was woken, until it runs.
     woken: Option<Tail>,
     /// From whom it was stolen, until it runs.
     stolen: Option<Tail>,
@@ -165,7 +165,7 @@ impl<W: Write> Picture<W> {
             What::Deadlock { .. } => self.instant(record.m.map(Track::M), "deadlock"),
             What::Stopped => self.instant(None, "the world is stopped"),
             What::Started { .. } => self.instant(None, "the world goes on"),
-            What::Refused => self.instant(None, "no thread to be had"),
+            What::Refused => self.instant(None, "thread creation failed"),
             What::Ticket { .. } => Ok(()),
         }
     }

@@ -99,7 +99,7 @@ impl Scribe {
             }
         };
         if !matches!(self.g(g).state, State::Runnable) {
-            // A source had it, and nobody was told.
+            // A source had it, and nothing was reported.
             self.g(g).state = State::Runnable;
             self.put(None, None, Some(g), What::Runnable { queue: Queue::Sources, yields: false });
         }

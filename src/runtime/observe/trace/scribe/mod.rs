@@ -153,7 +153,7 @@ impl Scribe {
         }
     }
 
-    // Who is who.
+    // Which is which.
 
     fn m(&mut self, m: MId) -> &mut M {
         if self.ms.len() <= m.index() {
@@ -173,7 +173,7 @@ impl Scribe {
         self.gs.get(&g).map_or(0, |known| known.number)
     }
 
-    /// What is known of `g`. One that was never told of gets the next number.
+    /// What is known of `g`. One that was never reported gets the next number.
     fn g(&mut self, g: u64) -> &mut Known {
         let made = &mut self.made;
         self.gs.entry(g).or_insert_with(|| {
