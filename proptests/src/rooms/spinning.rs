@@ -225,7 +225,7 @@ impl<H: ModelHost> Scenario<H> for &Program<Spinning> {
         let first = parties.remove(0).plays(ops_of(0));
         let others = forked.into_iter().map(|thread| thread.map_or_else(|end| end, |thread| H::join(thread)));
         let ends: Vec<End> = std::iter::once(first).chain(others).collect();
-        tiny.judge(&ends)
+        tiny.check_at_rest(&ends)
     }
 }
 

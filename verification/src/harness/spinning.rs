@@ -52,12 +52,12 @@ pub enum Did {
 }
 
 /// The tiny scheduler as the room sees it from one party, and what it asked of it.
-struct Seen<'a, H: ModelHost, D, Q> {
+struct PartyView<'a, H: ModelHost, D, Q> {
     tiny: &'a Tiny<H, D, Q>,
     did: Cell<Did>,
 }
 
-impl<H: ModelHost, D: Dance, Q: Queues> Neighbours for Seen<'_, H, D, Q> {
+impl<H: ModelHost, D: Dance, Q: Queues> Neighbours for PartyView<'_, H, D, Q> {
     type IdleP = IdleP;
 
     fn any_work(&self) -> bool {
@@ -87,8 +87,8 @@ impl<H: ModelHost, D: Dance, Q: Queues> Tiny<H, D, Q> {
         })
     }
 
-    fn seen(&self) -> Seen<'_, H, D, Q> {
-        Seen { tiny: self, did: Cell::new(Did::Nothing) }
+    fn seen(&self) -> PartyView<'_, H, D, Q> {
+        PartyView { tiny: self, did: Cell::new(Did::Nothing) }
     }
 
     /// Takes an idle P. If there is none, does `or_else` before the list can change.
@@ -179,7 +179,7 @@ impl<H: ModelHost, D: Dance, Q: Queues> Tiny<H, D, Q> {
     ///
     /// # Panics
     /// If a G waits and a P is idle, and nobody looks; or if the count is not that of those who look.
-    pub fn judge(&self, ends: &[End]) -> String {
+    pub fn check_at_rest(&self, ends: &[End]) -> String {
         let started = self.started.load(Relaxed);
         let queued = self.queues.queued();
         let idle = self.idle_ps.with(|idle| *idle);

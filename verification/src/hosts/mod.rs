@@ -4,17 +4,16 @@
 //! ```text
 //!   engines that explore:   rc11 (a package of its own)   loom   shuttle ──┐
 //!   chosen at run time:     any ◄───────────────────────────────────────────┘
-//!   played by hand:         staged, puppets, solo      real threads: threads
+//!   played by hand:         stepped, solo               real threads: threads
 //!   hosts around hosts:     wrap: Trace, Tso, Apart, Jitter, Signals, Count
 //! ```
 
 pub mod any;
 pub mod loom;
 pub mod model_host;
-pub mod puppets;
 pub mod shuttle;
 pub mod solo;
-pub mod staged;
+pub mod stepped;
 #[cfg(feature = "cores")]
 pub mod threads;
 pub mod wrap;

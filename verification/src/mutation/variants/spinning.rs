@@ -197,25 +197,15 @@ impl<N: Neighbours> Neighbours for Mute<'_, N> {
     }
 }
 
-/// A scenario, to be played with the right room or with a variant.
-pub trait Scenario<H> {
-    /// Plays it once; returns how it ended.
-    fn play<D: Dance>(self) -> String;
-}
-
-/// Plays `scenario` with the variant that is asked for on this thread, or with the room as it is.
-pub fn play<H, S: Scenario<H>>(scenario: S) -> String {
-    match crate::mutation::mutant::variant() {
-        None => scenario.play::<Right>(),
-        Some("looks-before-it-leaves") => scenario.play::<LooksBeforeItLeaves>(),
-        Some("drops-the-baton") => scenario.play::<DropsTheBaton>(),
-        Some("only-the-last-looks") => scenario.play::<OnlyTheLastLooks>(),
-        Some("wakep-does-not-ask") => scenario.play::<WakepDoesNotAsk>(),
-        Some("retire-does-not-ask") => scenario.play::<RetireDoesNotAsk>(),
-        Some("lowers-its-count-late") => scenario.play::<LowersItsCountLate>(),
-        Some("asks-before-it-lowers") => scenario.play::<AsksBeforeItLowers>(),
-        Some("ignores-the-call") => scenario.play::<IgnoresTheCall>(),
-        Some("leaves-it-to-nobody") => scenario.play::<LeavesItToNobody>(),
-        Some(other) => panic!("spinning has no variant `{other}`"),
-    }
+super::variants! {
+    "spinning", Dance, right: Right,
+    "looks-before-it-leaves" => LooksBeforeItLeaves,
+    "drops-the-baton" => DropsTheBaton,
+    "only-the-last-looks" => OnlyTheLastLooks,
+    "wakep-does-not-ask" => WakepDoesNotAsk,
+    "retire-does-not-ask" => RetireDoesNotAsk,
+    "lowers-its-count-late" => LowersItsCountLate,
+    "asks-before-it-lowers" => AsksBeforeItLowers,
+    "ignores-the-call" => IgnoresTheCall,
+    "leaves-it-to-nobody" => LeavesItToNobody,
 }
