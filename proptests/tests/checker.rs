@@ -178,6 +178,7 @@ mod each_invariant_can_fail {
     fn events_are_true() {
         let woken = |before: &[Event<'_>]| {
             let mut checker = Checker::new(2);
+            checker.tell(Fact::Causes(2)).expect("nothing is wrong yet");
             before.iter().chain([&Event::Woken { m: MId(0) }]).try_for_each(|event| checker.hear(event))
         };
         let (starts, sleeps) = (Event::Starting { m: MId(0) }, Event::Slept { m: MId(0), sleeping: 1, alive: 1 });

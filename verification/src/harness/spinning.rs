@@ -3,7 +3,7 @@
 
 use crate::harness::queues::{OneWord, Queues, Rings};
 use crate::hosts::model_host::ModelHost;
-use crate::mutation::variants::spinning::Dance;
+use crate::mutation::variants::spinning::SpinProtocol;
 use spinpark::atomic::Atomic;
 use spinpark::host::Lock;
 use spinpark::kernel::protocol::spinning::{Neighbours, Spinning};
@@ -23,7 +23,7 @@ pub struct Tiny<H: ModelHost, D, Q = OneWord<H>> {
     idle_ps: H::Lock<u32>,
     /// How many Ms were started to look for work and have yet to do so.
     started: Atomic<H, u64>,
-    dance: PhantomData<fn() -> D>,
+    protocol: PhantomData<fn() -> D>,
 }
 
 /// An idle P, off the list.
@@ -57,7 +57,7 @@ struct PartyView<'a, H: ModelHost, D, Q> {
     did: Cell<Did>,
 }
 
-impl<H: ModelHost, D: Dance, Q: Queues> Neighbours for PartyView<'_, H, D, Q> {
+impl<H: ModelHost, D: SpinProtocol, Q: Queues> Neighbours for PartyView<'_, H, D, Q> {
     type IdleP = IdleP;
 
     fn any_work(&self) -> bool {
@@ -74,7 +74,7 @@ impl<H: ModelHost, D: Dance, Q: Queues> Neighbours for PartyView<'_, H, D, Q> {
     }
 }
 
-impl<H: ModelHost, D: Dance, Q: Queues> Tiny<H, D, Q> {
+impl<H: ModelHost, D: SpinProtocol, Q: Queues> Tiny<H, D, Q> {
     /// With so many idle Ps; the parties hold the others.
     pub fn new(idle_ps: u32, queues: Q) -> Arc<Self> {
         queues.idle_ps_are(idle_ps);
@@ -83,7 +83,7 @@ impl<H: ModelHost, D: Dance, Q: Queues> Tiny<H, D, Q> {
             queues,
             idle_ps: H::Lock::new(idle_ps),
             started: Atomic::new(0),
-            dance: PhantomData,
+            protocol: PhantomData,
         })
     }
 
@@ -208,7 +208,7 @@ pub enum Idled {
     Idle(End, Did),
 }
 
-impl<H: ModelHost, D: Dance> Tiny<H, D, Rings<H>> {
+impl<H: ModelHost, D: SpinProtocol> Tiny<H, D, Rings<H>> {
     /// Queues a G in the global queue.
     pub fn submit(&self) -> Did {
         self.idle_ps.with(|_| self.queues.put_global());

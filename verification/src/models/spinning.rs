@@ -12,16 +12,16 @@ use crate::hosts::wrap::trace::main_plays;
 use crate::model::{Model, loom, loom_apart, loom_apart_bounded, loom_bounded, rc11, sc, tso};
 use crate::mutation::mutant::Mutant;
 use crate::mutation::variants::scenario;
-use crate::mutation::variants::spinning::Dance;
+use crate::mutation::variants::spinning::SpinProtocol;
 use spinpark::kernel::types::m::SpinningToken;
 use std::sync::Arc;
 
-fn with_idle<H: ModelHost, D: Dance>(idle_ps: u32) -> Arc<Tiny<H, D>> {
+fn with_idle<H: ModelHost, D: SpinProtocol>(idle_ps: u32) -> Arc<Tiny<H, D>> {
     main_plays("spinning_m");
     Tiny::new(idle_ps, OneWord::new())
 }
 
-impl<H: ModelHost, D: Dance> Tiny<H, D, OneWord<H>> {
+impl<H: ModelHost, D: SpinProtocol> Tiny<H, D, OneWord<H>> {
     /// Queues a G, as the owner of a P does.
     fn submit(&self) {
         self.queues.put();
@@ -35,7 +35,7 @@ impl<H: ModelHost, D: Dance> Tiny<H, D, OneWord<H>> {
     }
 }
 
-scenario!(spinning::Dance, one_submitter_one_spinning_m, |H, D| {
+scenario!(spinning::SpinProtocol, one_submitter_one_spinning_m, |H, D| {
     let tiny = with_idle::<H, D>(0);
     let token = tiny.room.become_spinning();
     let submitter = party::<H, _, _>("submitter", &tiny, |tiny| tiny.submit_the_only());
@@ -44,7 +44,7 @@ scenario!(spinning::Dance, one_submitter_one_spinning_m, |H, D| {
     tiny.check_at_rest(&[end])
 });
 
-scenario!(spinning::Dance, two_submitters_one_spinning_m, |H, D| {
+scenario!(spinning::SpinProtocol, two_submitters_one_spinning_m, |H, D| {
     let tiny = with_idle::<H, D>(0);
     let token = tiny.room.become_spinning();
     let one = party::<H, _, _>("submitter 1", &tiny, |tiny| tiny.submit());
@@ -55,7 +55,7 @@ scenario!(spinning::Dance, two_submitters_one_spinning_m, |H, D| {
     tiny.check_at_rest(&[end])
 });
 
-scenario!(spinning::Dance, one_submitter_two_spinning_ms, |H, D| {
+scenario!(spinning::SpinProtocol, one_submitter_two_spinning_ms, |H, D| {
     let tiny = with_idle::<H, D>(0);
     let (one, two) = (tiny.room.become_spinning(), tiny.room.become_spinning());
     let submitter = party::<H, _, _>("submitter", &tiny, |tiny| tiny.submit_the_only());
@@ -66,7 +66,7 @@ scenario!(spinning::Dance, one_submitter_two_spinning_ms, |H, D| {
     tiny.check_at_rest(&[first, end])
 });
 
-scenario!(spinning::Dance, two_submitters_two_spinning_ms, |H, D| {
+scenario!(spinning::SpinProtocol, two_submitters_two_spinning_ms, |H, D| {
     let tiny = with_idle::<H, D>(0);
     let (one, two) = (tiny.room.become_spinning(), tiny.room.become_spinning());
     let submitters = ["submitter 1", "submitter 2"].map(|name| party::<H, _, _>(name, &tiny, |tiny| tiny.submit()));
@@ -77,7 +77,7 @@ scenario!(spinning::Dance, two_submitters_two_spinning_ms, |H, D| {
     tiny.check_at_rest(&[first, end])
 });
 
-scenario!(spinning::Dance, two_gs_one_spinning_m, |H, D| {
+scenario!(spinning::SpinProtocol, two_gs_one_spinning_m, |H, D| {
     let tiny = with_idle::<H, D>(1);
     let token = tiny.room.become_spinning();
     let submitter = party::<H, _, _>("submitter", &tiny, |tiny| {
@@ -95,7 +95,7 @@ scenario!(spinning::Dance, two_gs_one_spinning_m, |H, D| {
     tiny.check_at_rest(&ends)
 });
 
-scenario!(spinning::Dance, a_spinning_m_finds_more_than_it_runs, |H, D| {
+scenario!(spinning::SpinProtocol, a_spinning_m_finds_more_than_it_runs, |H, D| {
     // Two seek. One found two Gs: it runs one, the other lies in its ring. If it is not the last to leave, it wakes
     // nobody, and the other spinning M is trusted to see what is left.
     let tiny = with_idle::<H, D>(0);
@@ -109,7 +109,7 @@ scenario!(spinning::Dance, a_spinning_m_finds_more_than_it_runs, |H, D| {
     tiny.check_at_rest(&[end])
 });
 
-scenario!(spinning::Dance, a_count_that_nobody_stands_behind, |H, D| {
+scenario!(spinning::SpinProtocol, a_count_that_nobody_stands_behind, |H, D| {
     // No P is idle. One M passes a baton for nothing: it raises the count and lowers it without a look. Meanwhile a
     // spinning M retires, and somebody submits.
     let tiny = with_idle::<H, D>(0);
@@ -122,7 +122,7 @@ scenario!(spinning::Dance, a_count_that_nobody_stands_behind, |H, D| {
     tiny.check_at_rest(&[end])
 });
 
-scenario!(spinning::Dance, four_parties_one_p_is_taken, |H, D| {
+scenario!(spinning::SpinProtocol, four_parties_one_p_is_taken, |H, D| {
     // A spinning M idles its P, an M back from elsewhere takes it and is busy; a submitter, or the spinning M itself, finds no
     // idle P; an M that was never spinning is about to idle its own.
     let tiny = with_idle::<H, D>(0);
@@ -137,7 +137,7 @@ scenario!(spinning::Dance, four_parties_one_p_is_taken, |H, D| {
     tiny.check_at_rest(&[end, idler])
 });
 
-scenario!(spinning::Dance, a_request_is_wiped_out, |H, D| {
+scenario!(spinning::SpinProtocol, a_request_is_wiped_out, |H, D| {
     // No P is idle. A submitter asks for a spinning M; an M that just becomes one clears the request without having seen
     // it, finds nothing where it has looked already, and retires.
     let tiny = with_idle::<H, D>(0);
@@ -148,7 +148,7 @@ scenario!(spinning::Dance, a_request_is_wiped_out, |H, D| {
     tiny.check_at_rest(&[end])
 });
 
-scenario!(spinning::Dance, a_count_that_is_about_to_go, |H, D| {
+scenario!(spinning::SpinProtocol, a_count_that_is_about_to_go, |H, D| {
     // Two Ps: the spinning M's, and that of who submits and goes on to run.
     let tiny = with_idle::<H, D>(0);
     let token = tiny.room.become_spinning();
@@ -170,7 +170,7 @@ fn end_of(idled: Idled) -> End {
     }
 }
 
-scenario!(spinning::Dance, who_it_was_left_to_finds_work, |H, D| {
+scenario!(spinning::SpinProtocol, who_it_was_left_to_finds_work, |H, D| {
     // Two Ps. One M seeks; the other has nothing to do and may not, for half of those that are busy do already. The
     // spinning M finds a G and runs it; two Gs come back from system calls; it takes both.
     main_plays("idler");
@@ -192,7 +192,7 @@ scenario!(spinning::Dance, who_it_was_left_to_finds_work, |H, D| {
     tiny.check_at_rest(&[end, End::Busy])
 });
 
-scenario!(spinning::Dance, a_share_as_the_last_spinning_m_finds_work, |H, D| {
+scenario!(spinning::SpinProtocol, a_share_as_the_last_spinning_m_finds_work, |H, D| {
     // Three Ps. Two Gs come back from system calls, and an owner takes both; a spinning M finds a G, and is the last; an M that
     // left the looking to it has nothing to do.
     main_plays("idler");
@@ -210,7 +210,7 @@ scenario!(spinning::Dance, a_share_as_the_last_spinning_m_finds_work, |H, D| {
     tiny.check_at_rest(&[end, End::Busy, End::Busy])
 });
 
-scenario!(spinning::Dance, a_second_g_as_the_last_spinning_m_finds_one, |H, D| {
+scenario!(spinning::SpinProtocol, a_second_g_as_the_last_spinning_m_finds_one, |H, D| {
     // The spinning M has found a G and runs it. A second is put into a ring, by a plain store, and its owner trusts the count.
     main_plays("finder");
     let tiny = Tiny::<H, D, _>::new(1, Rings::new(2));
@@ -224,7 +224,7 @@ scenario!(spinning::Dance, a_second_g_as_the_last_spinning_m_finds_one, |H, D| {
 });
 
 /// A spinning M finds nothing, idles its P, looks again; if it then finds a G, it runs that and looks for the next.
-fn finds_one_and_runs_out<H: ModelHost, D: Dance>(tiny: &Tiny<H, D>, token: SpinningToken) -> End {
+fn finds_one_and_runs_out<H: ModelHost, D: SpinProtocol>(tiny: &Tiny<H, D>, token: SpinningToken) -> End {
     let (end, _) = tiny.retire(token);
     if end == End::Asleep || !tiny.queues.take() {
         return end;

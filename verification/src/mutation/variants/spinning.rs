@@ -6,7 +6,7 @@ use spinpark::kernel::protocol::spinning::{Neighbours, Spinning};
 use spinpark::kernel::types::m::SpinningToken;
 
 /// The room's functions, the right ones unless a variant says otherwise.
-pub trait Dance: Send + Sync + Sized + 'static {
+pub trait SpinProtocol: Send + Sync + Sized + 'static {
     /// See [`Spinning::wakep`].
     fn wakep<H: Host>(room: &Spinning<H>, others: &impl Neighbours) {
         room.wakep(others);
@@ -31,11 +31,11 @@ pub trait Dance: Send + Sync + Sized + 'static {
 
 /// The room as it is.
 pub struct Right;
-impl Dance for Right {}
+impl SpinProtocol for Right {}
 
 /// Looks at the queues, then leaves `nmspinning`: the classic mistake.
 pub struct LooksBeforeItLeaves;
-impl Dance for LooksBeforeItLeaves {
+impl SpinProtocol for LooksBeforeItLeaves {
     fn retire<H: Host, N: Neighbours>(
         room: &Spinning<H>,
         token: SpinningToken,
@@ -53,7 +53,7 @@ impl Dance for LooksBeforeItLeaves {
 
 /// The last spinning M finds work and wakes nobody (golang/go: `resetspinning` without `wakep`).
 pub struct DropsTheBaton;
-impl Dance for DropsTheBaton {
+impl SpinProtocol for DropsTheBaton {
     fn found_work<H: Host>(room: &Spinning<H>, token: SpinningToken, _others: &impl Neighbours) {
         room.give_up(token);
     }
@@ -61,7 +61,7 @@ impl Dance for DropsTheBaton {
 
 /// A spinning M that sees others counted leaves the second look to them, and they leave it to it.
 pub struct OnlyTheLastLooks;
-impl Dance for OnlyTheLastLooks {
+impl SpinProtocol for OnlyTheLastLooks {
     fn retire<H: Host, N: Neighbours>(
         room: &Spinning<H>,
         token: SpinningToken,
@@ -77,7 +77,7 @@ impl Dance for OnlyTheLastLooks {
 
 /// A submitter that finds no idle P does not say so (golang/go #45867), and nobody else would notice.
 pub struct WakepDoesNotAsk;
-impl Dance for WakepDoesNotAsk {
+impl SpinProtocol for WakepDoesNotAsk {
     fn wakep<H: Host>(room: &Spinning<H>, others: &impl Neighbours) {
         store_load::<H>();
         if room.count() > 0 {
@@ -95,7 +95,7 @@ impl Dance for WakepDoesNotAsk {
 
 /// A spinning M that sees work but finds no idle P does not say so (golang/go #45867), and nobody else would notice.
 pub struct RetireDoesNotAsk;
-impl Dance for RetireDoesNotAsk {
+impl SpinProtocol for RetireDoesNotAsk {
     fn retire<H: Host, N: Neighbours>(
         room: &Spinning<H>,
         token: SpinningToken,
@@ -112,7 +112,7 @@ impl Dance for RetireDoesNotAsk {
 /// A submitter that finds no idle P asks for a spinning M, and then lowers its count (as Go does): who is counted beside it
 /// clears the request as it begins, and takes the count for somebody that looks.
 pub struct AsksBeforeItLowers;
-impl Dance for AsksBeforeItLowers {
+impl SpinProtocol for AsksBeforeItLowers {
     fn wakep<H: Host>(room: &Spinning<H>, others: &impl Neighbours) {
         store_load::<H>();
         let mut elected = room.elect();
@@ -135,7 +135,7 @@ impl Dance for AsksBeforeItLowers {
 
 /// An M about to idle its P asks nothing: neither whether a spinning M is asked for, nor whether anybody looks.
 pub struct IgnoresTheCall;
-impl Dance for IgnoresTheCall {
+impl SpinProtocol for IgnoresTheCall {
     fn must_recheck<H: Host>(_room: &Spinning<H>, _is_another_idle: bool) -> Option<SpinningToken> {
         None
     }
@@ -144,7 +144,7 @@ impl Dance for IgnoresTheCall {
 /// An M that has left the other Ps' rings to those that looked idles its P without asking whether anybody still does.
 /// (Go's `findRunnable`.)
 pub struct LeavesItToNobody;
-impl Dance for LeavesItToNobody {
+impl SpinProtocol for LeavesItToNobody {
     fn must_recheck<H: Host>(room: &Spinning<H>, _is_another_idle: bool) -> Option<SpinningToken> {
         room.take_needspinning()
     }
@@ -153,7 +153,7 @@ impl Dance for LeavesItToNobody {
 /// A submitter that finds no idle P lowers its count only after the lock is released: a spinning M that idles its P in
 /// between, and one more submitter that trusts the count, both sleep.
 pub struct LowersItsCountLate;
-impl Dance for LowersItsCountLate {
+impl SpinProtocol for LowersItsCountLate {
     fn wakep<H: Host>(room: &Spinning<H>, others: &impl Neighbours) {
         room.wakep(&Late(others));
     }
@@ -198,7 +198,7 @@ impl<N: Neighbours> Neighbours for Mute<'_, N> {
 }
 
 super::variants! {
-    "spinning", Dance, right: Right,
+    "spinning", SpinProtocol, right: Right,
     "looks-before-it-leaves" => LooksBeforeItLeaves,
     "drops-the-baton" => DropsTheBaton,
     "only-the-last-looks" => OnlyTheLastLooks,
