@@ -29,8 +29,7 @@
 //! | [`deadlines`] | by when a waiting G must have been dispatched |
 //! | [`machine`] | reference models as state machines: what may be done next depends on what was done |
 //! | [`solo`] | a host for one thread, and the smallest example of a host of one's own |
-//! | [`staged`] | a host on which a test plays the Ms of a whole scheduler by hand |
-//! | [`puppets`] | a host of which exactly one thread moves at a time, and the test says which |
+//! | [`stepped`] | a host of which exactly one thread moves at a time, and the test says which: a whole scheduler, played by hand |
 //!
 //! # A host of your own
 //!
@@ -73,4 +72,4 @@ pub mod rooms;
 pub mod shrink;
 pub mod whole;
 
-pub use spinpark_verification::hosts::{puppets, solo, staged};
+pub use spinpark_verification::hosts::{solo, stepped};

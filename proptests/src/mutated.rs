@@ -7,4 +7,4 @@ pub mod deadlines;
 pub mod machine;
 pub mod oracle;
 
-pub use spinpark_verification::hosts::{puppets, solo, staged};
+pub use spinpark_verification::hosts::{solo, stepped};

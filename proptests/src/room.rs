@@ -14,6 +14,7 @@ use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use spinpark_verification::checker::tally::Tally;
 use spinpark_verification::engines::{self, Bounds, Engine, Failure, Job, Outcome, Script, Verdict};
 use spinpark_verification::hosts::model_host::ModelHost;
 use spinpark_verification::model::{Model, OnAny};
@@ -196,29 +197,32 @@ impl Trial {
 thread_local! {
     /// What is played now on this thread. An engine runs all threads of a program on the one that asked.
     static PROGRAM: RefCell<Option<Rc<dyn Any>>> = const { RefCell::new(None) };
-    static REACHED: RefCell<BTreeMap<&'static str, u64>> = const { RefCell::new(BTreeMap::new()) };
+    static REACHED: RefCell<Tally> = const { RefCell::new(Tally::new()) };
 }
 
 /// A rare thing has happened, one of the room's [`PATHS`](Room::PATHS).
 pub fn reached(path: &'static str) {
-    REACHED.with_borrow_mut(|reached| *reached.entry(path).or_default() += 1);
+    reached_times(path, 1);
 }
 
 /// So many times.
 pub fn reached_times(path: &'static str, times: u64) {
-    REACHED.with_borrow_mut(|reached| *reached.entry(path).or_default() += times);
+    REACHED.with_borrow_mut(|reached| reached.add(path, times));
+}
+
+/// All of these.
+pub fn reached_all(paths: &Tally) {
+    REACHED.with_borrow_mut(|reached| reached.merge(paths));
 }
 
 /// The same, if `really`.
 pub fn reached_if(really: bool, path: &'static str) {
-    if really {
-        reached(path);
-    }
+    reached_times(path, u64::from(really));
 }
 
 /// What was reached on this thread since the last time this was asked.
 pub fn take_reached() -> BTreeMap<&'static str, u64> {
-    REACHED.take()
+    REACHED.take().into_counts()
 }
 
 fn play<R: Room, H: ModelHost>() -> String {

@@ -1,10 +1,10 @@
 //! The whole scheduler: random configurations, workloads and faults, watched for every invariant that can be seen.
 //!
 //! ```text
-//!   program ──► plan: each G and what it does ──► Sched<H, World>, its Ms, up to three outsiders ──► all is quiet
+//!   program ──► plan: each G and what it does ──► Sched<H, Embedder>, its Ms, up to three outsiders ──► all is quiet
 //!                                                        │ events and facts                              │
 //!                                                        ▼                                               ▼
-//!                                                      watch: an invariant for each of them          snapshot
+//!                                                      checker: an invariant for each of them        snapshot
 //! ```
 //!
 //! The same program is played under shuttle's schedulers, over store buffers, and on real cores with
@@ -15,6 +15,5 @@ mod outside;
 mod plan;
 mod play;
 mod program;
-pub mod watch;
 
 pub use program::{Act, Hogs, OnCores, Op, Setup, Whole};

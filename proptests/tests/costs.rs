@@ -12,11 +12,11 @@ use spinpark::kernel::sched::config::Config;
 use spinpark::kernel::types::g::G;
 use spinpark_proptests::oracle::g;
 use spinpark_proptests::solo::Solo;
-use spinpark_proptests::staged::{self, Staged};
+use spinpark_proptests::stepped::{self, Stepped};
 use spinpark_verification::hosts::wrap::count::{Count, Counts};
 use std::sync::Arc;
 
-type S = Arc<Sched<Count<Staged>>>;
+type S = Arc<Sched<Count<Stepped>>>;
 
 /// `[loads, stores, rmws, fences, locks, wakes, spawns]`
 type Most = [u64; 7];
@@ -32,13 +32,13 @@ fn costs<T>(what: &str, most: Most, act: impl FnOnce() -> T) -> T {
 }
 
 fn sched(procs: usize, max_ms: usize) -> S {
-    Staged::reset();
+    Stepped::reset();
     let config = Config { procs, max_ms, ..Config::default() };
-    Sched::new(config, (), staged::enter).expect("these numbers are allowed")
+    Sched::new(config, (), stepped::enter).expect("these numbers are allowed")
 }
 
 fn begin() -> Worker {
-    Staged::begin().expect("a thread was asked for")
+    Stepped::begin().expect("a thread was asked for")
 }
 
 fn run(sched: &S, worker: Worker, n: u64) -> Worker {
@@ -84,7 +84,7 @@ mod with_one_p {
         let m1 = costs("the thread begins", [0, 0, 1, 0, 0, 0, 0], begin);
         let m1 = costs("it finds a share of two", [8, 3, 3, 1, 2, 0, 0], || run(&sched, m1, 1));
         let m1 = costs("the second is under its P", [37, 4, 2, 1, 1, 0, 0], || run(&sched, m1, 2));
-        assert!(staged::close(&sched, vec![m1]).is_empty());
+        assert!(stepped::close(&sched, vec![m1]).is_empty());
     }
 
     #[test]
@@ -97,7 +97,7 @@ mod with_one_p {
         assert_eq!(next.id(), 3);
         let m1 = costs("next", [8, 1, 1, 0, 0, 0, 0], || run(&sched, m1, 2));
         let m1 = costs("next, out of the ring", [8, 1, 1, 0, 0, 0, 0], || run(&sched, m1, 4));
-        assert!(staged::close(&sched, vec![m1]).is_empty());
+        assert!(stepped::close(&sched, vec![m1]).is_empty());
     }
 
     #[test]
@@ -105,7 +105,7 @@ mod with_one_p {
         let (sched, mut m1) = one_p();
         costs("yield_now", [1, 1, 0, 0, 1, 0, 0], || sched.yield_now(&mut m1, g(2)));
         let m1 = costs("next, from the global queue", [37, 4, 2, 1, 1, 0, 0], || run(&sched, m1, 2));
-        assert!(staged::close(&sched, vec![m1]).is_empty());
+        assert!(stepped::close(&sched, vec![m1]).is_empty());
     }
 
     #[test]
@@ -113,7 +113,7 @@ mod with_one_p {
         let (sched, m1) = one_p();
         costs("submit", [1, 2, 2, 1, 2, 0, 0], || submit(&sched, 2));
         let m1 = run(&sched, m1, 2);
-        assert!(staged::close(&sched, vec![m1]).is_empty());
+        assert!(stepped::close(&sched, vec![m1]).is_empty());
     }
 
     #[test]
@@ -122,7 +122,7 @@ mod with_one_p {
         let away = costs("entersyscall", [2, 1, 0, 1, 0, 0, 0], || sched.entersyscall(m1));
         let back = costs("exitsyscall", [0, 0, 1, 0, 0, 0, 0], || sched.exitsyscall(away, g(1)));
         let Ok((m1, ..)) = back else { panic!("its P is still there") };
-        assert!(staged::close(&sched, vec![m1]).is_empty());
+        assert!(stepped::close(&sched, vec![m1]).is_empty());
     }
 
     #[test]
@@ -131,9 +131,9 @@ mod with_one_p {
         let later = Arc::clone(&sched);
         let wake = move || costs("a submission to an M that sleeps", [2, 3, 2, 1, 3, 1, 0], || submit(&later, 2));
         let (m1, ()) = costs("to fall asleep, and to find a G", [69, 9, 6, 3, 6, 1, 0], || {
-            staged::until_woken(|| run(&sched, m1, 2), wake)
+            stepped::until_woken(|| run(&sched, m1, 2), wake)
         });
-        assert!(staged::close(&sched, vec![m1]).is_empty());
+        assert!(stepped::close(&sched, vec![m1]).is_empty());
     }
 }
 
@@ -151,7 +151,7 @@ mod with_two_ps {
         let m2 = begin();
         let m2 = costs("who finds the last wakes nobody", [8, 3, 3, 1, 2, 0, 0], || run(&sched, m2, 2));
         let m1 = costs("and the one that is left", [58, 4, 2, 1, 1, 0, 0], || run(&sched, m1, 3));
-        assert!(staged::close(&sched, vec![m1, m2]).is_empty());
+        assert!(stepped::close(&sched, vec![m1, m2]).is_empty());
     }
 
     #[test]
@@ -161,7 +161,7 @@ mod with_two_ps {
         let m1 = begin();
         let m1 = run(&sched, m1, 1);
         costs("start", [1, 0, 0, 0, 1, 0, 0], || sched.start()).expect("there is an M");
-        assert!(staged::close(&sched, vec![m1]).is_empty());
+        assert!(stepped::close(&sched, vec![m1]).is_empty());
     }
 
     #[test]
@@ -170,8 +170,8 @@ mod with_two_ps {
         submit(&sched, 1);
         let m1 = begin();
         let m1 = costs("find the only G", [17, 2, 1, 1, 1, 0, 0], || run(&sched, m1, 1));
-        assert_eq!(Staged::suspended(), 0);
-        assert!(staged::close(&sched, vec![m1]).is_empty());
+        assert_eq!(Stepped::suspended(), 0);
+        assert!(stepped::close(&sched, vec![m1]).is_empty());
     }
 
     #[test]
@@ -183,7 +183,7 @@ mod with_two_ps {
         let m1 = costs("next, what was readied", [5, 1, 1, 0, 0, 0, 0], || run(&sched, m1, 4));
         let m2 = costs("next, a share", [56, 6, 4, 1, 2, 0, 0], || run(&sched, m2, 3));
         let m2 = costs("next, the other half", [8, 1, 1, 0, 0, 0, 0], || run(&sched, m2, 5));
-        assert!(staged::close(&sched, vec![m1, m2]).is_empty());
+        assert!(stepped::close(&sched, vec![m1, m2]).is_empty());
     }
 
     #[test]
@@ -200,7 +200,7 @@ mod with_two_ps {
         let m2 = begin();
         let m2 = costs("steal the only one in the ring", [26, 2, 4, 1, 1, 0, 0], || run(&sched, m2, 2));
         let m1 = costs("the other is next under its P", [5, 1, 1, 0, 0, 0, 0], || run(&sched, m1, 3));
-        assert!(staged::close(&sched, vec![m1, m2]).is_empty());
+        assert!(stepped::close(&sched, vec![m1, m2]).is_empty());
     }
 }
 
@@ -217,9 +217,9 @@ mod with_many_ps {
         let m1 = costs("the one readied last", [5, 1, 1, 0, 0, 0, 0], || run(&sched, m1, 13));
         let m1 = costs("the one left", [8, 1, 1, 0, 0, 0, 0], || run(&sched, m1, 12));
         // Another was asked for: work was left when M3 stopped spinning.
-        assert!(Staged::suspended() <= 1);
-        let m4 = (Staged::suspended() == 1).then(begin);
-        assert!(staged::close(&sched, [m1, m2, m3].into_iter().chain(m4).collect()).is_empty());
+        assert!(Stepped::suspended() <= 1);
+        let m4 = (Stepped::suspended() == 1).then(begin);
+        assert!(stepped::close(&sched, [m1, m2, m3].into_iter().chain(m4).collect()).is_empty());
     }
 
     #[test]
@@ -236,8 +236,8 @@ mod with_many_ps {
         let Ok((m2, ..)) = costs("the other too", [3, 2, 1, 0, 1, 0, 0], || sched.exitsyscall(away, g(2))) else {
             panic!("Ps are idle")
         };
-        let begun: Vec<Worker> = std::iter::from_fn(Staged::begin).collect();
-        assert!(staged::close(&sched, [m1, m2].into_iter().chain(begun).collect()).is_empty());
+        let begun: Vec<Worker> = std::iter::from_fn(Stepped::begin).collect();
+        assert!(stepped::close(&sched, [m1, m2].into_iter().chain(begun).collect()).is_empty());
     }
 }
 
@@ -254,7 +254,7 @@ mod the_monitor {
         costs("a tick when the slice is over, and nothing waits", [15, 1, 0, 0, 1, 0, 0], || {
             tick(&mut watch, 20_000_000)
         });
-        assert!(staged::close(&sched, vec![m1]).is_empty());
+        assert!(stepped::close(&sched, vec![m1]).is_empty());
     }
 }
 
@@ -267,16 +267,16 @@ mod after_a_thread_was_refused {
         submit(&sched, 1);
         let m1 = run(&sched, begin(), 1);
         let mut watch = sched.watch();
-        Staged::refuse(1);
+        Stepped::refuse(1);
         submit(&sched, 2);
-        Staged::refuse(0);
+        Stepped::refuse(0);
         let (_, tried) = Counts::of(|| sched.tick(&mut watch, 1));
-        assert_eq!((tried.spawns, Staged::suspended()), (1, 1), "{tried}");
+        assert_eq!((tried.spawns, Stepped::suspended()), (1, 1), "{tried}");
         let m2 = run(&sched, begin(), 2);
         // Nothing was refused since: one that tried again would pass the fence.
         let (_, tried) = Counts::of(|| sched.tick(&mut watch, 2));
         assert_eq!(tried.spawns + tried.wakes + tried.fences, 0, "{tried}");
-        assert!(staged::close(&sched, vec![m1, m2]).is_empty());
+        assert!(stepped::close(&sched, vec![m1, m2]).is_empty());
     }
 }
 
@@ -333,9 +333,9 @@ mod whoever_queues_passes_the_fence_afterwards {
 
     #[test]
     fn into_the_global_queue() {
-        Staged::reset();
+        Stepped::reset();
         let config = Config { procs: 2, ring: 2, max_ms: 4, ..Config::default() };
-        let sched: S = Sched::new(config, (), staged::enter).expect("these numbers are allowed");
+        let sched: S = Sched::new(config, (), stepped::enter).expect("these numbers are allowed");
         submit(&sched, 1);
         let m1 = begin();
         let mut m1 = run(&sched, m1, 1);
@@ -346,6 +346,6 @@ mod whoever_queues_passes_the_fence_afterwards {
         (5..=6).for_each(|n| sched.ready(&mut m1, g(n)));
         does("goyield into a full ring", || sched.goyield(&mut m1, g(7)));
         let m2 = begin();
-        assert_eq!(staged::close(&sched, vec![m1, m2]).len(), 6);
+        assert_eq!(stepped::close(&sched, vec![m1, m2]).len(), 6);
     }
 }

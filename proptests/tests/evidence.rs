@@ -8,7 +8,7 @@ use spinpark::kernel::types::m::{MId, SpinningToken};
 use spinpark::kernel::types::p::{OwnedP, PId};
 use spinpark_proptests::oracle::g;
 use spinpark_proptests::solo::Solo;
-use spinpark_proptests::staged::{self, Staged};
+use spinpark_proptests::stepped::{self, Stepped};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 
@@ -20,12 +20,12 @@ fn panics_with(act: impl FnOnce()) -> Option<String> {
 }
 
 /// A scheduler whose first M runs G1.
-fn running() -> (Arc<Sched<Staged>>, spinpark::kernel::protocol::find::Worker) {
-    Staged::reset();
+fn running() -> (Arc<Sched<Stepped>>, spinpark::kernel::protocol::find::Worker) {
+    Stepped::reset();
     let config = Config { procs: 2, max_ms: 4, ..Config::default() };
-    let sched = Sched::<Staged>::new(config, (), staged::enter).expect("the numbers are good");
+    let sched = Sched::<Stepped>::new(config, (), stepped::enter).expect("the numbers are good");
     sched.submit(g(1)).expect("it is open");
-    let m1 = Staged::begin().expect("a thread was asked for");
+    let m1 = Stepped::begin().expect("a thread was asked for");
     let (m1, _) = sched.next(m1).expect("there is a G");
     (sched, m1)
 }
@@ -83,7 +83,7 @@ mod a_system_call {
         let (sched, m1) = running();
         let away = sched.entersyscall(m1);
         let Ok((m1, ..)) = sched.exitsyscall(away, g(1)) else { panic!("its P is still there") };
-        assert_eq!(panics_with(|| drop(staged::close(&sched, vec![m1]))), None);
+        assert_eq!(panics_with(|| drop(stepped::close(&sched, vec![m1]))), None);
     }
 }
 

@@ -12,10 +12,10 @@ use spinpark::kernel::types::g::G;
 use spinpark::kernel::types::m::MId;
 use spinpark::kernel::types::p::PId;
 use spinpark_proptests::oracle::g;
-use spinpark_proptests::staged::{self, Staged, close, close_with, until_woken};
+use spinpark_proptests::stepped::{self, Stepped, close, close_with, until_woken};
 use std::sync::Arc;
 
-type S = Arc<Sched<Staged>>;
+type S = Arc<Sched<Stepped>>;
 
 const M1: MId = MId(0);
 const M2: MId = MId(1);
@@ -25,7 +25,7 @@ const P: PId = PId(0);
 const TICKS: [u64; 2] = [20_000, 40_000];
 
 fn scheduler(procs: usize) -> S {
-    Sched::new(Config { procs, ..Config::default() }, (), staged::enter).expect("these numbers are allowed")
+    Sched::new(Config { procs, ..Config::default() }, (), stepped::enter).expect("these numbers are allowed")
 }
 
 fn submit(sched: &S, numbers: impl IntoIterator<Item = u64>) {
@@ -34,7 +34,7 @@ fn submit(sched: &S, numbers: impl IntoIterator<Item = u64>) {
 
 /// The M that was asked for first is there.
 fn begin() -> Worker {
-    Staged::begin().expect("a thread was asked for")
+    Stepped::begin().expect("a thread was asked for")
 }
 
 /// `m` runs its next G, which is G`number`.
@@ -85,7 +85,7 @@ mod figure_6_g1_is_about_to_call {
         let (sched, m1, g1) = figure_6();
         assert_eq!((m1.m(), m1.p(), g1), (M1, P, g(1)));
         shows(&sched, 3, 0, 0, 0);
-        assert_eq!(Staged::suspended(), 0, "there is one P: nobody else is needed");
+        assert_eq!(Stepped::suspended(), 0, "there is one P: nobody else is needed");
         assert_eq!(close(&sched, vec![m1]), [2, 3, 4]);
     }
 }
@@ -127,7 +127,7 @@ mod figure_8_g1_comes_back {
         let (m1, g1, way) = sched.exitsyscall(away, g1).expect("P is there");
         assert_eq!((way, m1.m(), m1.p(), g1), (Way::Kept, M1, P, g(1)));
         shows(&sched, 3, 0, 0, 0);
-        assert_eq!(Staged::suspended(), 0, "M2 was not needed");
+        assert_eq!(Stepped::suspended(), 0, "M2 was not needed");
         assert_eq!(close(&sched, vec![m1]), [2, 3, 4]);
     }
 
@@ -201,7 +201,7 @@ mod figure_8_g1_comes_back {
         let m1 = woken.expect("it is open");
         assert_eq!((m1.m(), m1.p()), (M1, P));
         shows(&sched, 2, 2, 0, 0);
-        assert_eq!((Staged::suspended(), sched.snapshot().alive), (0, 2));
+        assert_eq!((Stepped::suspended(), sched.snapshot().alive), (0, 2));
 
         // G3 and G4 come first, and G5, which waited in the global queue when G1 came.
         let m1 = [3, 4, 5, 1].into_iter().fold(m1, |m1, number| runs(&sched, m1, number).0);

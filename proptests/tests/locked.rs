@@ -317,23 +317,23 @@ mod why_a_wait_ends {
     use spinpark::kernel::sched::Sched;
     use spinpark::kernel::sched::config::Config;
     use spinpark_proptests::oracle::g;
-    use spinpark_proptests::staged::{self, Staged, close, for_ever, until_woken};
+    use spinpark_proptests::stepped::{self, Stepped, close, for_ever, until_woken};
     use std::sync::Arc;
 
-    type S = Arc<Sched<Staged>>;
+    type S = Arc<Sched<Stepped>>;
 
     /// With one P. M0 runs G1, which is bound to it.
     fn with_ms(max_ms: usize) -> (S, Worker) {
         let config = Config { max_ms, ..Config::default() };
-        let sched: S = Sched::new(config, (), staged::enter).expect("these numbers are allowed");
+        let sched: S = Sched::new(config, (), stepped::enter).expect("these numbers are allowed");
         sched.submit(g(1)).expect("it is open");
-        let (m0, _) = sched.next(Staged::begin().expect("a thread was asked for")).expect("it is open");
+        let (m0, _) = sched.next(Stepped::begin().expect("a thread was asked for")).expect("it is open");
         (sched, m0)
     }
 
     /// An M that has looked everywhere sleeps, and never wakes up in this test.
     fn somebody_looks(sched: &S) {
-        let looks = Staged::begin().expect("somebody looks");
+        let looks = Stepped::begin().expect("somebody looks");
         for_ever(|| sched.next(looks));
     }
 
@@ -345,7 +345,7 @@ mod why_a_wait_ends {
         let ((m0, woken), m1) = until_woken(
             || sched.park_bound(m0, Wake::Inside),
             move || {
-                let (m1, g2) = later.next(Staged::begin().expect("G2 waits")).expect("it is open");
+                let (m1, g2) = later.next(Stepped::begin().expect("G2 waits")).expect("it is open");
                 assert_eq!((g2, later.snapshot().waiting), (g(2), 1));
                 later.ready_bound(id);
                 assert_eq!(later.snapshot().global, 1, "the ticket");
@@ -364,7 +364,7 @@ mod why_a_wait_ends {
         sched.ready_bound(m0.m());
         sched.ready_bound(m0.m());
         let (m0, woken) = sched.park_bound(m0, Wake::Inside);
-        assert_eq!((woken, Staged::suspended()), (Woken::Ready, 0), "it did not let go of its P");
+        assert_eq!((woken, Stepped::suspended()), (Woken::Ready, 0), "it did not let go of its P");
         close(&sched, vec![m0]);
     }
 

@@ -7,13 +7,12 @@ use spinpark::kernel::sched::config::Config;
 use spinpark::kernel::types::g::G;
 use spinpark::kernel::types::p::PId;
 use spinpark_proptests::oracle::g;
-use spinpark_proptests::solo::Solo;
-use spinpark_proptests::staged::{self, Staged, close, for_ever};
+use spinpark_proptests::stepped::{self, Stepped, close, for_ever};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::{Arc, Mutex};
 
-type S = Arc<Sched<Staged>>;
+type S = Arc<Sched<Stepped>>;
 type Scenario = Box<dyn FnOnce(&S) + Send>;
 
 /// What the test sees of one source of timers and of the poller.
@@ -36,7 +35,7 @@ impl WorkSource for Timer {
         &self.1
     }
     fn has_work(&self) -> bool {
-        self.0.when.load(Relaxed) <= Solo::now()
+        self.0.when.load(Relaxed) <= Stepped::now()
     }
     fn take(&self, _: Option<PId>, put: &mut dyn FnMut(G)) {
         if self.has_work() {
@@ -72,7 +71,7 @@ impl Poller for Wait {
 fn scheduler(procs: usize, max_ms: usize, when: Nanos, scenarios: Vec<Scenario>) -> (S, Arc<Shared>) {
     let shared = Arc::new(Shared { scenarios: Mutex::new(scenarios), when: AtomicU64::new(when), ..Shared::default() });
     let config = Config { procs, max_ms, ..Config::default() };
-    let sched = Sched::with_poller(config, (), staged::enter, |waker| {
+    let sched = Sched::with_poller(config, (), stepped::enter, |waker| {
         let timer: Box<dyn WorkSource> = Box::new(Timer(Arc::clone(&shared), waker.clone()));
         (vec![timer], Box::new(Wait(Arc::clone(&shared))))
     });
@@ -93,9 +92,9 @@ mod who_waits_in_the_poller {
 
     #[test]
     fn waits_until_the_timer_and_runs_what_it_was_for() {
-        let (sched, shared) = scheduler(1, 2, LATE, vec![Box::new(|_| Solo::pass(LATE))]);
+        let (sched, shared) = scheduler(1, 2, LATE, vec![Box::new(|_| Stepped::pass(LATE))]);
         assert!(sched.submit(g(1)).is_ok());
-        let m1 = Staged::begin().expect("a thread was asked for");
+        let m1 = Stepped::begin().expect("a thread was asked for");
         let (m1, g1) = sched.next(m1).expect("it is open");
         let (m1, g9) = sched.next(m1).expect("it is open");
         assert_eq!((g1.id(), g9.id()), (1, 9));
@@ -115,18 +114,18 @@ mod who_waits_in_the_poller {
             let mut watch = sched.watch();
             sched.tick(&mut watch, SOON - 1);
             assert_eq!(shared.interrupts.load(Relaxed), 0, "it is not due");
-            Solo::pass(SOON);
+            Stepped::pass(SOON);
             sched.tick(&mut watch, SOON);
             assert_eq!(shared.interrupts.load(Relaxed), 1, "it is due, and nobody waits for it");
         });
         let (sched, its) = scheduler(2, 3, LATE, vec![meanwhile]);
         *shared.lock().expect("one thread") = Some(Arc::clone(&its));
         assert!(sched.submit(g(1)).is_ok());
-        let m1 = Staged::begin().expect("a thread was asked for");
+        let m1 = Stepped::begin().expect("a thread was asked for");
         let (m1, g1) = sched.next(m1).expect("it is open");
         assert_eq!(g1.id(), 1);
-        assert_eq!(Staged::suspended(), 1, "nobody waits for the timer: one more is to look");
-        let m2 = Staged::begin().expect("a thread was asked for");
+        assert_eq!(Stepped::suspended(), 1, "nobody waits for the timer: one more is to look");
+        let m2 = Stepped::begin().expect("a thread was asked for");
         let (m2, g9) = sched.next(m2).expect("it is open");
         assert_eq!(g9.id(), 9);
         assert_eq!(*its.waits.lock().expect("one thread"), [LATE]);
@@ -140,7 +139,7 @@ mod who_waits_in_the_poller {
         let meanwhile: Scenario = Box::new(|sched| assert!(sched.submit(g(2)).is_ok()));
         let (sched, shared) = scheduler(1, 1, LATE, vec![meanwhile]);
         assert!(sched.submit(g(1)).is_ok());
-        let m1 = Staged::begin().expect("a thread was asked for");
+        let m1 = Stepped::begin().expect("a thread was asked for");
         let (m1, _) = sched.next(m1).expect("it is open");
         let (m1, g2) = sched.next(m1).expect("it is open");
         assert_eq!((g2.id(), sched.snapshot().refused), (2, 1));
@@ -155,11 +154,11 @@ mod who_waits_in_the_poller {
             let snapshot = sched.snapshot();
             assert_eq!((snapshot.polling, snapshot.sleeping, snapshot.alive), (1, 0, 1));
             assert!(snapshot.is_quiescent() && snapshot.violation().is_none(), "{snapshot:?}");
-            Solo::pass(LATE);
+            Stepped::pass(LATE);
         });
         let (sched, shared) = scheduler(1, 2, LATE, vec![meanwhile]);
         assert!(sched.submit(g(1)).is_ok());
-        let m1 = Staged::begin().expect("a thread was asked for");
+        let m1 = Stepped::begin().expect("a thread was asked for");
         let (m1, _) = sched.next(m1).expect("it is open");
         let (m1, _) = sched.next(m1).expect("it is open");
         close(&sched, vec![m1]);
@@ -172,7 +171,7 @@ mod who_waits_in_the_poller {
 fn an_m_sleeps_if_there_is_nothing_to_wait_for() {
     let (sched, shared) = scheduler(1, 2, NEVER, Vec::new());
     assert!(sched.submit(g(1)).is_ok());
-    let m1 = Staged::begin().expect("a thread was asked for");
+    let m1 = Stepped::begin().expect("a thread was asked for");
     let (m1, _) = sched.next(m1).expect("it is open");
     for_ever(|| sched.next(m1));
     assert_eq!(*shared.waits.lock().expect("one thread"), [0; 0]);

@@ -11,7 +11,7 @@ use spinpark::kernel::types::g::G;
 use spinpark::kernel::types::p::{OwnedP, PId};
 use spinpark_proptests::check::{Broken, Tally, check, refute};
 use spinpark_proptests::oracle::g;
-use spinpark_proptests::staged::{self, Staged, close, close_with, for_ever};
+use spinpark_proptests::stepped::{self, Stepped, close, close_with, for_ever};
 use std::collections::BTreeSet;
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
@@ -124,7 +124,7 @@ mod the_ps_that_there_are_have_the_lowest_numbers {
     }
 }
 
-type S = Arc<Sched<Staged>>;
+type S = Arc<Sched<Stepped>>;
 
 /// A scheduler all of whose Ps are in a call, with Gs in their queues.
 struct Full {
@@ -141,7 +141,7 @@ struct Full {
 fn full(capacity: usize, local: &[usize], global: usize) -> Full {
     // Never the global queue's turn: the order in which Gs run is told by the queues alone.
     let config = Config { procs: local.len(), max_procs: capacity, global_every: 0, ..Config::default() };
-    let sched: S = Sched::new(config, (), staged::enter).expect("these numbers are allowed");
+    let sched: S = Sched::new(config, (), stepped::enter).expect("these numbers are allowed");
     let mut numbers = 1..;
     let mut some = |n: usize| -> Vec<u64> { numbers.by_ref().take(n).collect() };
     let submit = |sched: &S, number| sched.submit(g(number)).expect("it is open");
@@ -149,7 +149,7 @@ fn full(capacity: usize, local: &[usize], global: usize) -> Full {
     let mut workers = Vec::new();
     for number in some(local.len()) {
         submit(&sched, number);
-        let worker = Staged::begin().expect("work waits, and a P is idle");
+        let worker = Stepped::begin().expect("work waits, and a P is idle");
         workers.push(sched.next(worker).expect("it is open"));
     }
     workers.sort_by_key(|(worker, _)| worker.p());
@@ -202,7 +202,7 @@ mod no_g_is_lost_and_those_of_one_p_keep_their_order {
             }
         }
         assert!(sched.start_the_world(ManuallyDrop::into_inner(stopped)).is_none());
-        let mut worker = ManuallyDrop::new(Staged::begin().expect("somebody looks"));
+        let mut worker = ManuallyDrop::new(Stepped::begin().expect("somebody looks"));
         let all = local.concat().into_iter().chain(global.drain(..));
         for number in all {
             let (next, g) = sched.next(ManuallyDrop::into_inner(worker)).expect("it is open");
@@ -231,7 +231,7 @@ mod no_g_is_lost_and_those_of_one_p_keep_their_order {
 
 fn scheduler(procs: usize, max_procs: usize) -> S {
     let config = Config { procs, max_procs, ..Config::default() };
-    Sched::new(config, (), staged::enter).expect("these numbers are allowed")
+    Sched::new(config, (), stepped::enter).expect("these numbers are allowed")
 }
 
 /// Changes the number of Ps of a scheduler that nobody has stopped.
@@ -247,13 +247,13 @@ fn all_ps_run(sched: &S, procs: usize) -> Vec<Worker> {
     for number in 1..=procs as u64 {
         sched.submit(g(number)).expect("it is open");
         // Starting the world has brought one M to look for work; each that finds some brings the next.
-        let worker = Staged::begin().expect("a P is idle");
+        let worker = Stepped::begin().expect("a P is idle");
         workers.push(sched.next(worker).expect("it is open").0);
     }
     workers.sort_by_key(Worker::p);
     let ps: Vec<u32> = workers.iter().map(|worker| worker.p().0).collect();
     assert_eq!(ps, Vec::from_iter(0..procs as u32));
-    assert_eq!((sched.snapshot().idle_ps, Staged::suspended()), (0, 0));
+    assert_eq!((sched.snapshot().idle_ps, Stepped::suspended()), (0, 0));
     workers
 }
 
@@ -278,7 +278,7 @@ mod the_ps_that_there_are_can_be_used {
         let mut workers = all_ps_run(&sched, 3);
         let away = sched.entersyscall(workers.pop().expect("three"));
         assert_eq!([1, 2].map(|now| sched.tick(&mut watch, now)), [false, true]);
-        workers.extend(Staged::begin());
+        workers.extend(Stepped::begin());
         assert_eq!(close_with(&sched, workers, vec![(away, g(3))]), [3]);
     }
 
@@ -290,7 +290,7 @@ mod the_ps_that_there_are_can_be_used {
         let mut stopped = sched.stop_the_world(None);
         assert_eq!(sched.procresize(&mut stopped, 1), Ok(3));
         assert!(sched.start_the_world(stopped).is_none());
-        let looks = Staged::begin().expect("somebody looks for work");
+        let looks = Stepped::begin().expect("somebody looks for work");
         let mut calls = calls.into_iter().zip(1..).collect::<Vec<_>>();
         for_ever(|| sched.next(looks));
         let (last, number) = calls.pop().expect("three");

@@ -2,9 +2,9 @@
 
 use spinpark::host::{Host, Word};
 use spinpark::kernel::protocol::role::{Role, RoleCell, Waits};
-use spinpark_proptests::staged::Staged;
+use spinpark_proptests::stepped::Stepped;
 
-type Cell = RoleCell<Staged, u32, u32, u32>;
+type Cell = RoleCell<Stepped, u32, u32, u32>;
 type R = Role<u32, u32, u32>;
 
 /// An M with its P, one that has left it, the embedder's.
@@ -12,7 +12,7 @@ const ROLES: [fn() -> R; 5] =
     [|| Role::Outside, || Role::Running(1), || Role::Detached(2), || Role::InSyscall(3), || Role::Other(4)];
 
 fn cell(role: R) -> Cell {
-    let cell = Cell::new(<Staged as Host>::Word::new(0));
+    let cell = Cell::new(<Stepped as Host>::Word::new(0));
     assert!(matches!(cell.replace(role), Role::Outside), "a thread begins outside");
     cell
 }

@@ -580,17 +580,16 @@ mod the_tick_on_a_whole_scheduler {
     use spinpark::kernel::sched::sysmon::SysmonTicks;
     use spinpark::kernel::types::g::G;
     use spinpark_proptests::oracle::g;
-    use spinpark_proptests::solo::Solo;
-    use spinpark_proptests::staged::{self, Staged, close, close_with, for_ever, in_each_sleep, until_woken};
+    use spinpark_proptests::stepped::{self, Stepped, close, close_with, for_ever, in_each_sleep, until_woken};
     use std::cell::RefCell;
     use std::ops::ControlFlow::{Break, Continue};
     use std::rc::Rc;
     use std::sync::Arc;
 
-    type S = Arc<Sched<Staged>>;
+    type S = Arc<Sched<Stepped>>;
 
     fn scheduler(procs: usize) -> S {
-        Sched::new(Config { procs, ..Config::default() }, (), staged::enter).expect("these numbers are allowed")
+        Sched::new(Config { procs, ..Config::default() }, (), stepped::enter).expect("these numbers are allowed")
     }
 
     fn submit(sched: &S, number: u64) {
@@ -599,14 +598,14 @@ mod the_tick_on_a_whole_scheduler {
 
     /// The M that was asked for first runs the next G.
     fn begin(sched: &S) -> (Worker, G) {
-        sched.next(Staged::begin().expect("a thread was asked for")).expect("it is open")
+        sched.next(Stepped::begin().expect("a thread was asked for")).expect("it is open")
     }
 
     /// After each of these times a tick: did it take a P out of a call?
     fn ticks(sched: &S, watch: &mut SysmonTicks, afters: &[Nanos]) -> Vec<bool> {
         let ticks = afters.iter().map(|&after| {
-            Solo::pass(after);
-            sched.tick(watch, Solo::now())
+            Stepped::pass(after);
+            sched.tick(watch, Stepped::now())
         });
         ticks.collect()
     }
@@ -614,7 +613,7 @@ mod the_tick_on_a_whole_scheduler {
     /// An M more is woken, finds nothing, and sleeps.
     fn another_sleeps(sched: &S) {
         Wakep::wakep(Arc::clone(sched));
-        for_ever(|| sched.next(Staged::begin().expect("somebody to look")));
+        for_ever(|| sched.next(Stepped::begin().expect("somebody to look")));
     }
 
     /// Where can work wait? With one P even work that has yet to come would wait: nobody would look for it.
@@ -629,8 +628,8 @@ mod the_tick_on_a_whole_scheduler {
             let away = sched.entersyscall(m1);
             let mut watch = sched.watch();
             assert_eq!(ticks(&sched, &mut watch, &[SHORTEST; 4]), [false, true, false, false], "{ring} and {global}");
-            assert_eq!((Staged::suspended(), sched.snapshot().in_syscall), (1, 0), "{ring} and {global}");
-            let m2 = Staged::begin().expect("it was started");
+            assert_eq!((Stepped::suspended(), sched.snapshot().in_syscall), (1, 0), "{ring} and {global}");
+            let m2 = Stepped::begin().expect("it was started");
             let m2 = if ring + global == 0 { m2 } else { sched.next(m2).expect("there is work").0 };
             close_with(&sched, vec![m2], vec![(away, g9)]);
         }
@@ -756,7 +755,7 @@ mod the_tick_on_a_whole_scheduler {
     fn asks_no_g_for_the_time_in_which_an_m_searched_before_it() {
         let sched = scheduler(1);
         submit(&sched, 1);
-        let m1 = Staged::begin().expect("a thread was asked for");
+        let m1 = Stepped::begin().expect("a thread was asked for");
         ticks(&sched, &mut sched.watch(), &[1, SLICE]);
         assert!(sched.should_yield(&m1), "it has the P, and has yet to find G1");
         let (m1, _) = sched.next(m1).expect("it is open");
@@ -771,7 +770,7 @@ mod the_tick_on_a_whole_scheduler {
         submit(&sched, 1);
         ticks(&sched, &mut sched.watch(), &[1, SLICE]);
         assert!(sched.start_the_world(stopped).is_none());
-        let m1 = Staged::begin().expect("G1 waits");
+        let m1 = Stepped::begin().expect("G1 waits");
         assert!(sched.should_yield(&m1), "its P was held");
         let (m1, _) = sched.next(m1).expect("it is open");
         assert!(!sched.should_yield(&m1));
@@ -795,13 +794,13 @@ mod the_tick_on_a_whole_scheduler {
     #[test]
     fn tries_again_for_an_m_that_was_refused() {
         let sched = scheduler(1);
-        Staged::refuse(2);
+        Stepped::refuse(2);
         submit(&sched, 1);
         let mut watch = sched.watch();
         let mut after_each = Vec::new();
         for _ in 0..3 {
             let now = sched.snapshot();
-            after_each.push((now.refused, now.global, now.idle_ps, Staged::suspended()));
+            after_each.push((now.refused, now.global, now.idle_ps, Stepped::suspended()));
             assert!(now.masks_agree, "{now:?}");
             ticks(&sched, &mut watch, &[SHORTEST]);
         }
@@ -816,7 +815,7 @@ mod the_tick_on_a_whole_scheduler {
         sched.start_sysmon().expect("a thread");
         let naps = Rc::new(RefCell::new(Vec::new()));
         let slept = Rc::clone(&naps);
-        let ended = in_each_sleep(Staged::begin, move |nanos| {
+        let ended = in_each_sleep(Stepped::begin, move |nanos| {
             slept.borrow_mut().push(nanos);
             let so_far = slept.borrow().len();
             scenario(so_far);
@@ -917,13 +916,13 @@ mod the_tick_on_a_whole_scheduler {
         let later = Arc::clone(&sched);
         let naps = naps(&sched, 5, move |nap| {
             if nap == 1 {
-                Staged::refuse(3);
+                Stepped::refuse(3);
                 submit(&later, 1);
             }
             assert_eq!(later.snapshot().refused as usize, nap.min(3));
         });
         assert_eq!(naps, [SOON; 5]);
-        assert_eq!(Staged::suspended(), 1, "it could be had at last");
+        assert_eq!(Stepped::suspended(), 1, "it could be had at last");
     }
 
     #[test]
@@ -951,11 +950,11 @@ mod the_tick_on_a_whole_scheduler {
     fn comes_when_an_m_has_slept_for_long() {
         const KEEP: Nanos = 1_000_000_000;
         let config = Config { procs: 2, keep_alive: KEEP, ..Config::default() };
-        let sched: S = Sched::new(config, (), staged::enter).expect("these numbers are allowed");
+        let sched: S = Sched::new(config, (), stepped::enter).expect("these numbers are allowed");
         submit(&sched, 1);
         let (m1, _) = begin(&sched);
         another_sleeps(&sched);
-        Solo::pass(250_000);
+        Stepped::pass(250_000);
         for_ever(|| sched.next(m1));
         let later = Arc::clone(&sched);
         let naps = naps(&sched, 11, move |nap| assert_eq!(later.snapshot().sleeping, if nap < 11 { 2 } else { 1 }));
@@ -971,7 +970,7 @@ mod the_tick_on_a_whole_scheduler {
             || sched.close(),
             || {
                 // The monitor, and nobody is on the stage after it.
-                Staged::begin().is_none()
+                Stepped::begin().is_none()
             },
         );
         assert!(left.is_empty() && began);

@@ -10,13 +10,13 @@ use spinpark::kernel::types::g::G;
 use spinpark::kernel::types::p::PId;
 use spinpark_proptests::check::{Broken, Tally, check};
 use spinpark_proptests::oracle::g;
-use spinpark_proptests::staged::{self, Staged, close};
+use spinpark_proptests::stepped::{self, Stepped, close};
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 
-type S = Arc<Sched<Staged>>;
+type S = Arc<Sched<Stepped>>;
 
 /// What the test sees of a source.
 #[derive(Debug, Default)]
@@ -69,13 +69,13 @@ fn list(waker: &Waker) -> Box<dyn WorkSource> {
 }
 
 fn scheduler(make: impl FnOnce(&Waker) -> Sources) -> Result<S, ConfigError> {
-    Sched::with_sources(Config::default(), (), staged::enter, make)
+    Sched::with_sources(Config::default(), (), stepped::enter, make)
 }
 
 /// With `N` sources, and the waker of all of them.
 fn with_sources<const N: usize>(config: Config) -> (S, [Arc<Shared>; N], Waker) {
     let (shared, mut out) = (std::array::from_fn(|_| Arc::<Shared>::default()), None);
-    let sched = Sched::with_sources(config, (), staged::enter, |waker| {
+    let sched = Sched::with_sources(config, (), stepped::enter, |waker| {
         out = Some(waker.clone());
         let list = |shared| -> Box<dyn WorkSource> { Box::new(List { waker: waker.clone(), shared }) };
         shared.iter().map(Arc::clone).map(list).collect()
@@ -134,7 +134,7 @@ mod a_source_with_another_schedulers_waker_is_refused {
     #[test]
     fn but_not_before_the_numbers() {
         let config = Config { procs: 0, ..Config::default() };
-        let made: Result<S, _> = Sched::with_sources(config, (), staged::enter, |_| unreachable!("it was made"));
+        let made: Result<S, _> = Sched::with_sources(config, (), stepped::enter, |_| unreachable!("it was made"));
         assert_eq!(made.err(), Some(ConfigError::Procs(0)));
     }
 }
@@ -147,9 +147,9 @@ mod a_source_is_served {
     fn by_who_is_started_when_it_wakes() {
         let (sched, [source], waker) = with_sources(Config::default());
         source.get([vec![1, 2, 3]]);
-        assert_eq!(Staged::suspended(), 0, "nobody knows yet");
+        assert_eq!(Stepped::suspended(), 0, "nobody knows yet");
         waker.wake();
-        let mut worker = Staged::begin().expect("somebody was woken");
+        let mut worker = Stepped::begin().expect("somebody was woken");
         for (number, ring) in [(1, 2), (2, 1), (3, 0)] {
             let (next, found) = sched.next(worker).expect("it is open");
             assert_eq!((found, sched.snapshot().local[0]), (g(number), ring));
@@ -173,7 +173,7 @@ mod a_source_is_served {
         let (sched, [_], waker) = with_sources(Config::default());
         drop(sched);
         waker.wake();
-        assert_eq!(Staged::suspended(), 0);
+        assert_eq!(Stepped::suspended(), 0);
     }
 }
 
@@ -206,7 +206,7 @@ mod one_look_serves_every_source_that_has_work {
         let (sched, sources, waker) = with_sources::<SOURCES>(Config { global_every, ..Config::default() });
         sources.iter().zip(takes).for_each(|(source, takes)| source.get(takes));
         waker.wake();
-        let mut worker = Staged::begin().expect("somebody was woken");
+        let mut worker = Stepped::begin().expect("somebody was woken");
         let mut found = Vec::new();
         for _ in 0..expected.len() {
             let (next, g) = sched.next(worker).expect("it is open");
@@ -239,7 +239,7 @@ mod one_look_serves_every_source_that_has_work {
         busy.get((1..100).map(|number| vec![number]));
         other.get([vec![100, 101]]);
         waker.wake();
-        let mut worker = Staged::begin().expect("somebody was woken");
+        let mut worker = Stepped::begin().expect("somebody was woken");
         for number in [1, 100, 101, 2, 3] {
             let (next, found) = sched.next(worker).expect("it is open");
             assert_eq!(found, g(number));
@@ -254,7 +254,7 @@ mod one_look_serves_every_source_that_has_work {
         first.get([const { Vec::new() }; 3]);
         other.get([vec![1]]);
         waker.wake();
-        let (worker, found) = sched.next(Staged::begin().expect("somebody was woken")).expect("it is open");
+        let (worker, found) = sched.next(Stepped::begin().expect("somebody was woken")).expect("it is open");
         assert_eq!((found, first.left()), (g(1), 2), "in the same look");
         close(&sched, vec![worker]);
     }
@@ -265,7 +265,7 @@ mod one_look_serves_every_source_that_has_work {
         let (sched, [source], waker) = with_sources(Config { global_every: 2, ..Config::default() });
         source.get([vec![], vec![1]]);
         waker.wake();
-        let (mut worker, found) = sched.next(Staged::begin().expect("somebody was woken")).expect("it is open");
+        let (mut worker, found) = sched.next(Stepped::begin().expect("somebody was woken")).expect("it is open");
         assert_eq!(found, g(1));
         sched.ready(&mut worker, g(2));
         sched.submit(g(3)).expect("it is open");
@@ -283,7 +283,7 @@ mod who_waits_inside_is_told_when_the_last_source_stops_expecting_and_wakes {
     use super::*;
     use spinpark::kernel::protocol::find::Worker;
     use spinpark::kernel::protocol::locked::{Wake, Woken};
-    use spinpark_proptests::staged::{in_each_sleep, until_woken};
+    use spinpark_proptests::stepped::{in_each_sleep, until_woken};
     use std::ops::ControlFlow::{Break, Continue};
 
     /// All sources expect something.
@@ -291,7 +291,7 @@ mod who_waits_inside_is_told_when_the_last_source_stops_expecting_and_wakes {
         let (sched, sources, waker) = with_sources(Config { max_ms, ..Config::default() });
         sources.iter().for_each(|source| source.is_expecting.store(true, Relaxed));
         sched.submit(g(1)).expect("it is open");
-        let (m0, _) = sched.next(Staged::begin().expect("a thread was asked for")).expect("it is open");
+        let (m0, _) = sched.next(Stepped::begin().expect("a thread was asked for")).expect("it is open");
         (sched, sources, waker, m0)
     }
 
@@ -299,7 +299,7 @@ mod who_waits_inside_is_told_when_the_last_source_stops_expecting_and_wakes {
         let (sched, sources, waker, m0) = with_ms::<N>(2);
         let later = Arc::clone(&sched);
         let looks = move || {
-            let (m1, mut expecting) = (Staged::begin().expect("somebody looks"), sources.into_iter());
+            let (m1, mut expecting) = (Stepped::begin().expect("somebody looks"), sources.into_iter());
             let now = Arc::clone(&later);
             // M1 finds nothing, sleeps, is woken by the next source to stop, finds nothing …
             let ended = in_each_sleep(

@@ -5,7 +5,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use spinpark_proptests::fuzz::{self, Order, Total};
 use spinpark_proptests::regression::{self, Regression};
 use spinpark_proptests::rooms::{self, Entry};
-use spinpark_proptests::whole::watch::INVARIANTS;
+use spinpark_verification::checker::invariants::INVARIANTS;
 use spinpark_verification::command_line::{self, Stop};
 use spinpark_verification::{job, output};
 use std::collections::BTreeSet;

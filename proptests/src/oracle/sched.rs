@@ -25,8 +25,8 @@ impl<const WRONG: u8> ReferenceStateMachine for Machine<WRONG> {
     }
 
     fn transitions(model: &Model) -> BoxedStrategy<Move> {
-        let lot = prop_oneof![1 => Just(0), 3 => 0..1000u64];
-        (select(model.allowed()), lot).prop_map(|(what, lot)| Move { what, lot }).boxed()
+        let seed = prop_oneof![1 => Just(0), 3 => 0..1000u64];
+        (select(model.allowed()), seed).prop_map(|(what, seed)| Move { what, seed }).boxed()
     }
 
     fn preconditions(model: &Model, this: &Move) -> bool {
@@ -73,6 +73,6 @@ impl<const WRONG: u8> Played for Machine<WRONG> {
     }
 
     fn simplest(this: &Move) -> Move {
-        Move { lot: 0, ..*this }
+        Move { seed: 0, ..*this }
     }
 }

@@ -132,7 +132,7 @@ impl Room for Global {
     fn play<H: ModelHost>(program: &Program<Self>) -> String {
         let shared =
             Shared::<H> { queue: H::Lock::new(GlobQueue::new()), len: Len::new(), history: History::default() };
-        together::<H, _, _, _>(program, shared, Shared::plays, |shared, ops| shared.plays(0, ops)).0.judge()
+        together::<H, _, _, _>(program, shared, Shared::plays, |shared, ops| shared.plays(0, ops)).0.check_at_rest()
     }
 }
 
@@ -226,7 +226,7 @@ impl<H: ModelHost> Shared<H> {
         })
     }
 
-    fn judge(self) -> String {
+    fn check_at_rest(self) -> String {
         let left = self.queue.with(|queue| queue.len());
         each_was_true_once(&List::default(), &self.history.records(), |call| matches!(call, Call::Len(_)));
         format!("left={left}")

@@ -120,7 +120,7 @@ impl<H: ModelHost> Scenario<H> for &Program<Handoff> {
         tiny.central.with(|c| {
             assert!(!c.world.is_stopping() || c.idle.is_empty(), "a P is idle, but the world is to stop");
         });
-        tiny.judge()
+        tiny.check_at_rest()
     }
 }
 

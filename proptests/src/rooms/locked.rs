@@ -1,11 +1,11 @@
 //! Gs that are bound to their Ms wait for each other, and share one P. Each goes on once for each wait, and is told if
 //! nobody can ready it any more; only then.
 
-mod hall;
+mod run;
 
 use crate::room::{Program, Room};
-use hall::Hall;
 use proptest::prelude::*;
+use run::LockedRun;
 use serde::{Deserialize, Serialize};
 use spinpark_verification::engines::Engine;
 use spinpark_verification::hosts::model_host::ModelHost;
@@ -85,7 +85,7 @@ impl Room for Locked {
         without_worker(setup)
     }
     fn play<H: ModelHost>(program: &Program<Self>) -> String {
-        Hall::<H>::play(program, true)
+        LockedRun::<H>::play(program, true)
     }
 }
 
@@ -141,7 +141,7 @@ impl Room for Deadlock {
         without_worker(setup)
     }
     fn play<H: ModelHost>(program: &Program<Self>) -> String {
-        Hall::<H>::play(program, false)
+        LockedRun::<H>::play(program, false)
     }
 }
 

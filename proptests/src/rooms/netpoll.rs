@@ -125,7 +125,7 @@ impl<H: ModelHost> Scenario<H> for &Program<Netpoll> {
         let first = party(0).plays(self.of(0));
         let others = others.into_iter().map(|other| H::join(other));
         let ends: Vec<End> = std::iter::once(first).chain(others).collect();
-        tiny.judge(&ends)
+        tiny.check_at_rest(&ends)
     }
 }
 

@@ -126,7 +126,7 @@ fn setups() -> BoxedStrategy<Setup> {
 }
 
 /// Gs 1 to `made` each came out once, at the latest among `refused`, and every answer has its place in an order.
-fn judge<H: ModelHost>(setup: Setup, history: &History<H, Call>, made: u64, refused: &[u64]) -> String {
+fn check_at_rest<H: ModelHost>(setup: Setup, history: &History<H, Call>, made: u64, refused: &[u64]) -> String {
     let records = history.records();
     let mut out: Vec<u64> = refused.to_vec();
     for record in &records {

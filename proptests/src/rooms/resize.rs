@@ -1,11 +1,11 @@
 //! Two Ms that fill the rings of their Ps, while others stop the world and change how many Ps there are. No G is lost,
 //! and those of one P keep their order.
 
-mod hall;
+mod run;
 
 use crate::room::{Program, Room};
-use hall::Hall;
 use proptest::prelude::*;
+use run::ResizeRun;
 use serde::{Deserialize, Serialize};
 use spinpark_verification::engines::Engine;
 use spinpark_verification::hosts::model_host::ModelHost;
@@ -89,6 +89,6 @@ impl Room for Resize {
         (1..setup.procs).map(|procs| Setup { procs }).collect()
     }
     fn play<H: ModelHost>(program: &Program<Self>) -> String {
-        Hall::<H>::play(program)
+        ResizeRun::<H>::play(program)
     }
 }

@@ -96,7 +96,7 @@ impl Room for SignalledThread {
         drop(listens);
         tiny.release(p);
         others.into_iter().for_each(|other| H::join(other));
-        tiny.judge();
+        tiny.check_at_rest();
         reached_if(detached.get() > 0, "a signal took the P");
         format!("detached {}", detached.get())
     }

@@ -11,7 +11,7 @@ use spinpark_verification::harness::queues::Rings;
 use spinpark_verification::harness::spinning::{Did, End, Idled, Tiny};
 use spinpark_verification::hosts::model_host::ModelHost;
 use spinpark_verification::hosts::wrap::trace::main_plays;
-use spinpark_verification::mutation::variants::spinning::{Dance, Scenario, play};
+use spinpark_verification::mutation::variants::spinning::{Scenario, SpinProtocol, play};
 use std::sync::Arc;
 
 /// Each plays one party.
@@ -194,7 +194,7 @@ impl Room for Idlers {
 }
 
 impl<H: ModelHost> Scenario<H> for &Program<Spinning> {
-    fn play<D: Dance>(self) -> String {
+    fn play<D: SpinProtocol>(self) -> String {
         let setup = &self.setup;
         let tiny = Tiny::<H, D, Rings<H>>::new(setup.idle_ps, Rings::new(PARTIES));
         let have_one = setup.parties.iter().filter(|party| **party != Begins::Outside).count();
@@ -225,7 +225,7 @@ impl<H: ModelHost> Scenario<H> for &Program<Spinning> {
         let first = parties.remove(0).plays(ops_of(0));
         let others = forked.into_iter().map(|thread| thread.map_or_else(|end| end, |thread| H::join(thread)));
         let ends: Vec<End> = std::iter::once(first).chain(others).collect();
-        tiny.judge(&ends)
+        tiny.check_at_rest(&ends)
     }
 }
 
@@ -248,7 +248,7 @@ impl From<Begins> for Is {
     }
 }
 
-struct Party<H: ModelHost, D: Dance> {
+struct Party<H: ModelHost, D: SpinProtocol> {
     tiny: Arc<Tiny<H, D, Rings<H>>>,
     procs: usize,
     me: usize,
@@ -256,7 +256,7 @@ struct Party<H: ModelHost, D: Dance> {
     global_first: bool,
 }
 
-impl<H: ModelHost, D: Dance> Party<H, D> {
+impl<H: ModelHost, D: SpinProtocol> Party<H, D> {
     fn plays(mut self, ops: Vec<Op>) -> End {
         ops.into_iter().for_each(|op| self.does(op));
         self.end()

@@ -102,7 +102,7 @@ impl Room for Stw {
         setup.simpler()
     }
     fn play<H: ModelHost>(program: &Program<Self>) -> String {
-        let tiny = Hall::<H>::play(program, MS);
+        let tiny = StopRun::<H>::play(program, MS);
         format!("{:?}", tiny.served())
     }
 }
@@ -142,13 +142,13 @@ impl Room for Safepoint {
         setup.simpler()
     }
     fn play<H: ModelHost>(program: &Program<Self>) -> String {
-        let tiny = Hall::<H>::play(program, MS + 1);
+        let tiny = StopRun::<H>::play(program, MS + 1);
         format!("{:?}", tiny.passed.iter().map(Cell::get).collect::<Vec<_>>())
     }
 }
 
-/// The stage.
-struct Hall<H: ModelHost> {
+/// What the threads of a program share.
+struct StopRun<H: ModelHost> {
     tiny: Arc<Tiny<H>>,
     /// How often something will still be asked for.
     to_come: AtomicUsize,
@@ -167,7 +167,7 @@ enum Place {
 
 /// One thread.
 struct Actor<'a, H: ModelHost> {
-    hall: &'a Hall<H>,
+    run: &'a StopRun<H>,
     me: usize,
     place: Place,
     rests: bool,
@@ -178,39 +178,39 @@ fn asks<R: Room<Op = Op>>(program: &Program<R>) -> usize {
     (MS..R::THREADS).map(|thread| program.of(thread).iter().filter(|op| asks(op)).count()).sum()
 }
 
-impl<H: ModelHost> Hall<H> {
+impl<H: ModelHost> StopRun<H> {
     /// The first `owners` threads have a P each, if there are so many.
     fn play<R: Room<Op = Op, Setup = Setup>>(program: &Program<R>, owners: usize) -> Arc<Tiny<H>> {
         main_plays("M0");
         let procs = program.setup.procs.clamp(1, owners);
         let acts: Vec<bool> = (0..R::THREADS).map(|thread| !program.of(thread).is_empty()).collect();
         let unrest = Unrest::of(acts[..MS].iter().filter(|acts| **acts).count());
-        let hall = Arc::new(Hall::<H> {
+        let run = Arc::new(StopRun::<H> {
             tiny: Tiny::with(procs as u32, procs as u32, 0, unrest),
             to_come: AtomicUsize::new(asks(program)),
             io: [H::Parker::new(), H::Parker::new()],
         });
-        (0..procs).filter(|p| !acts[*p]).for_each(|p| hall.tiny.release(OwnedP::forge(PId(p as u32))));
+        (0..procs).filter(|p| !acts[*p]).for_each(|p| run.tiny.release(OwnedP::forge(PId(p as u32))));
         let others: Vec<_> = (1..R::THREADS)
             .filter(|thread| acts[*thread])
             .map(|thread| {
-                let (hall, ops) = (Arc::clone(&hall), program.of(thread));
-                H::fork(["M0", "M1", "thread 2", "thread 3"][thread], move || hall.thread(thread, thread < procs, ops))
+                let (run, ops) = (Arc::clone(&run), program.of(thread));
+                H::fork(["M0", "M1", "thread 2", "thread 3"][thread], move || run.thread(thread, thread < procs, ops))
             })
             .collect();
         if acts[0] {
-            hall.thread(0, true, program.of(0));
+            run.thread(0, true, program.of(0));
         }
         others.into_iter().for_each(|other| H::join(other));
-        hall.tiny.judge();
-        reached_if(hall.tiny.gave_up.load(SeqCst), "the M that entered gave its P up itself");
-        reached_if(hall.tiny.taken.load(SeqCst) > 0, "a P was taken out of a system call");
-        Arc::clone(&hall.tiny)
+        run.tiny.check_at_rest();
+        reached_if(run.tiny.gave_up.load(SeqCst), "the M that entered gave its P up itself");
+        reached_if(run.tiny.taken.load(SeqCst) > 0, "a P was taken out of a system call");
+        Arc::clone(&run.tiny)
     }
 
     fn thread(&self, me: usize, has_p: bool, ops: Vec<Op>) {
         let place = if has_p { Place::Here(OwnedP::forge(PId(me as u32))) } else { Place::Nowhere };
-        let mut actor = Actor { hall: self, me, place, rests: false };
+        let mut actor = Actor { run: self, me, place, rests: false };
         ops.into_iter().for_each(|op| actor.act(op));
         actor.idle();
         actor.rest();
@@ -241,7 +241,7 @@ impl<H: ModelHost> Actor<'_, H> {
     fn acquire(&mut self) {
         self.exit();
         if matches!(self.place, Place::Nowhere) {
-            self.place = self.hall.tiny.acquire().map_or(Place::Nowhere, Place::Here);
+            self.place = self.run.tiny.acquire().map_or(Place::Nowhere, Place::Here);
         }
     }
 
@@ -258,23 +258,23 @@ impl<H: ModelHost> Actor<'_, H> {
     fn run(&mut self) {
         self.acquire();
         let Place::Here(p) = &self.place else { return };
-        let passed = &self.hall.tiny.passed[p.id().index()];
+        let passed = &self.run.tiny.passed[p.id().index()];
         let before = passed.get();
-        self.hall.tiny.attend(p);
+        self.run.tiny.attend(p);
         reached_if(passed.get() > before, "the function ran at a scheduling point");
-        self.hall.tiny.run(p);
+        self.run.tiny.run(p);
     }
 
     fn enter(&mut self, op: Op) {
         self.run();
         let Some(p) = self.take_p() else { return };
-        let asked = self.hall.tiny.is_needspinning();
-        let away = self.hall.tiny.enter(MId(self.me as u32), p);
+        let asked = self.run.tiny.is_needspinning();
+        let away = self.run.tiny.enter(MId(self.me as u32), p);
         self.place = away.map_or(Place::Nowhere, |away| Place::InSyscall(away, asked));
-        if op == Op::EntersyscallAndBlock && self.hall.to_come.load(SeqCst) > 0 {
+        if op == Op::EntersyscallAndBlock && self.run.to_come.load(SeqCst) > 0 {
             self.rest();
-            while self.hall.to_come.load(SeqCst) > 0 {
-                self.hall.io[self.me].park();
+            while self.run.to_come.load(SeqCst) > 0 {
+                self.run.io[self.me].park();
             }
         }
     }
@@ -284,38 +284,38 @@ impl<H: ModelHost> Actor<'_, H> {
             Place::InSyscall(away, asked) => (away, asked),
             elsewhere => return self.place = elsewhere,
         };
-        let Some((p, way)) = self.hall.tiny.come_back(away) else { return reached("an M came back to no P") };
+        let Some((p, way)) = self.run.tiny.come_back(away) else { return reached("an M came back to no P") };
         assert!(way != Way::Kept || !asked, "a system call after the stop was asked for, and the P is kept");
         reached_if(way == Way::TookBack, "an M took its own P back");
-        reached_if(way == Way::Kept && self.hall.tiny.is_needspinning(), "an M kept its P, and then heard of a stop");
-        self.hall.tiny.run(&p);
+        reached_if(way == Way::Kept && self.run.tiny.is_needspinning(), "an M kept its P, and then heard of a stop");
+        self.run.tiny.run(&p);
         self.place = Place::Here(p);
     }
 
     fn idle(&mut self) {
         self.exit();
-        self.take_p().into_iter().for_each(|p| self.hall.tiny.release(p));
+        self.take_p().into_iter().for_each(|p| self.run.tiny.release(p));
     }
 
     /// Ends, or blocks for as long as anything is asked for.
     fn rest(&mut self) {
         if self.me < MS && !std::mem::replace(&mut self.rests, true) {
-            self.hall.tiny.rest();
+            self.run.tiny.rest();
         }
     }
 
     fn stop_the_world(&mut self) {
         self.idle();
-        self.hall.tiny.stop(self.me as u8, &Tiny::<H>::bed());
-        reached_if(self.hall.tiny.line() > 1, "the world was stopped while another stood in line");
-        self.hall.tiny.start();
-        self.hall.is_done();
+        self.run.tiny.stop(self.me as u8, &Tiny::<H>::parker());
+        reached_if(self.run.tiny.line() > 1, "the world was stopped while another stood in line");
+        self.run.tiny.start();
+        self.run.is_done();
     }
 
     fn for_each_p(&mut self) {
         let own = self.take_p();
         reached_if(own.is_some(), "the function ran under the caller's own P");
-        self.hall.tiny.for_each_p(own);
-        self.hall.is_done();
+        self.run.tiny.for_each_p(own);
+        self.run.is_done();
     }
 }

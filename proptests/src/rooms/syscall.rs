@@ -1,17 +1,15 @@
 //! Two Ms that make system calls, a monitor that takes their Ps, and a stopper that takes them all. A P has one owner,
 //! each G is run, and no P sits out a stop in a system call.
 
-mod hall;
+mod run;
 
 use crate::room::{Program, Room};
-use hall::Hall;
 use proptest::prelude::*;
+use run::SyscallRun;
 use serde::{Deserialize, Serialize};
 use spinpark_verification::engines::Engine;
 use spinpark_verification::hosts::model_host::ModelHost;
 use spinpark_verification::mutation::variants::syscall::{self as variants, Crossing, Scenario};
-use std::cell::RefCell;
-use std::marker::PhantomData;
 
 /// The room.
 #[derive(Debug, Clone, PartialEq)]
@@ -107,19 +105,12 @@ impl Room for Syscall {
         (1..setup.procs).map(|procs| Setup { procs }).collect()
     }
     fn play<H: ModelHost>(program: &Program<Self>) -> String {
-        struct This;
-        impl<H: ModelHost> Scenario<H> for This {
-            fn play<C: Crossing>() -> String {
-                let program = NOW.with_borrow(Clone::clone).expect("it is set while it is played");
-                Hall::<H, C>::play(&program)
-            }
-        }
-        NOW.set(Some(program.clone()));
-        variants::play::<H, This>(PhantomData)
+        variants::play::<H, _>(program)
     }
 }
 
-thread_local! {
-    /// What is played: a scenario has no arguments.
-    static NOW: RefCell<Option<Program<Syscall>>> = const { RefCell::new(None) };
+impl<H: ModelHost> Scenario<H> for &Program<Syscall> {
+    fn play<C: Crossing>(self) -> String {
+        SyscallRun::<H, C>::play(self)
+    }
 }

@@ -94,7 +94,7 @@ impl Room for Threads {
         let tiny = Arc::clone(&first.tiny);
         let mut ps = vec![first.plays()];
         ps.extend(others.into_iter().map(|m| H::join(m)));
-        judge(&tiny, ps.into_iter().flatten().collect())
+        check_at_rest(&tiny, ps.into_iter().flatten().collect())
     }
 }
 
@@ -117,7 +117,7 @@ fn begin<H: ModelHost>(program: &Program<Threads>) -> Vec<Played<H>> {
 }
 
 /// `ps`: those that an M still holds.
-fn judge<H: ModelHost>(tiny: &Tiny<H>, mut ps: Vec<PId>) -> String {
+fn check_at_rest<H: ModelHost>(tiny: &Tiny<H>, mut ps: Vec<PId>) -> String {
     let started = tiny.central.with(|c| {
         ps.extend(&c.idle);
         c.started

@@ -100,13 +100,13 @@ struct Bells<H: ModelHost> {
 }
 
 /// One of them, as the scheduler sees it.
-struct Seen<H: ModelHost> {
+struct BellSource<H: ModelHost> {
     waker: Waker,
     bells: Arc<Bells<H>>,
     which: usize,
 }
 
-impl<H: ModelHost> WorkSource for Seen<H> {
+impl<H: ModelHost> WorkSource for BellSource<H> {
     fn waker(&self) -> &Waker {
         &self.waker
     }
@@ -127,7 +127,7 @@ impl<H: ModelHost> WorkSource for Seen<H> {
 }
 
 /// The embedder. What it counts is no part of what is checked by an engine.
-struct Crew<H: ModelHost> {
+struct Embedder<H: ModelHost> {
     bells: Arc<Bells<H>>,
     /// How often each G was made runnable less how often it ran.
     waits: Vec<AtomicU32>,
@@ -137,7 +137,7 @@ struct Crew<H: ModelHost> {
     alive: AtomicUsize,
 }
 
-impl<H: ModelHost> Observer for Crew<H> {
+impl<H: ModelHost> Observer for Embedder<H> {
     fn event(&self, event: Event<'_>) {
         match event {
             Event::Found { from: Source::Extra, .. } => reached("a G was found in a source"),
@@ -154,32 +154,32 @@ impl<H: ModelHost> Observer for Crew<H> {
     }
 }
 
-impl<H: ModelHost> Crew<H> {
+impl<H: ModelHost> Embedder<H> {
     fn makes(&self, n: u64) -> u64 {
         self.waits[n as usize].fetch_add(1, Relaxed);
         n
     }
 }
 
-type On<H> = Arc<Sched<H, Crew<H>>>;
+type S<H> = Arc<Sched<H, Embedder<H>>>;
 
-fn open<H: ModelHost>(setup: &Setup) -> On<H> {
+fn open<H: ModelHost>(setup: &Setup) -> S<H> {
     let order = if setup.steal_first { SearchOrder::StealFirst } else { SearchOrder::GlobalFirst };
     let max_ms = setup.procs + 1;
     let config = Config { procs: setup.procs, max_ms, ring: 2, steal_passes: 1, order, ..Config::default() };
     let ready = NAMES.iter().map(|_| Atomic::new(0)).collect();
     let bells = Arc::new(Bells { ready, waker: OnceLock::new() });
-    let crew = Crew {
+    let embedder = Embedder {
         bells: Arc::clone(&bells),
         waits: (0..2 * MOST * NAMES.len() as u64).map(|_| AtomicU32::new(0)).collect(),
         all_asleep: H::Parker::new(),
         sleeping: AtomicUsize::new(0),
         alive: AtomicUsize::new(0),
     };
-    let sched = Sched::with_sources(config, crew, life::<H>, |waker| {
+    let sched = Sched::with_sources(config, embedder, life::<H>, |waker| {
         let _ = bells.waker.set(waker.clone());
         let seen = |which| -> Box<dyn WorkSource> {
-            Box::new(Seen { waker: waker.clone(), bells: Arc::clone(&bells), which })
+            Box::new(BellSource { waker: waker.clone(), bells: Arc::clone(&bells), which })
         };
         (0..NAMES.len()).map(seen).collect()
     });
@@ -187,7 +187,7 @@ fn open<H: ModelHost>(setup: &Setup) -> On<H> {
 }
 
 /// Odd numbers have a child, the next even one.
-fn life<H: ModelHost>(sched: &On<H>, mut worker: Worker) {
+fn life<H: ModelHost>(sched: &S<H>, mut worker: Worker) {
     while let Some((next, found)) = sched.next(worker) {
         worker = next;
         let n = found.into_raw().get();
@@ -199,50 +199,50 @@ fn life<H: ModelHost>(sched: &On<H>, mut worker: Worker) {
     }
 }
 
-fn plays<H: ModelHost>(sched: &On<H>, me: usize, ops: Vec<Op>) {
-    let crew = sched.observer();
+fn plays<H: ModelHost>(sched: &S<H>, me: usize, ops: Vec<Op>) {
+    let embedder = sched.observer();
     let of_me = |k: u64| 2 * (MOST * me as u64 + k + 1);
     for (op, k) in ops.into_iter().zip(0..MOST - 1) {
         match op {
-            Op::Submit => assert!(sched.submit(g(crew.makes(of_me(k)))).is_ok(), "it is open"),
-            Op::SubmitParent => assert!(sched.submit(g(crew.makes(of_me(k) - 1))).is_ok(), "it is open"),
-            Op::Ring => ring(crew, me, of_me(k)),
+            Op::Submit => assert!(sched.submit(g(embedder.makes(of_me(k)))).is_ok(), "it is open"),
+            Op::SubmitParent => assert!(sched.submit(g(embedder.makes(of_me(k) - 1))).is_ok(), "it is open"),
+            Op::Ring => ring(embedder, me, of_me(k)),
         }
     }
 }
 
 /// G `n` becomes runnable in the source of `me`.
-fn ring<H: ModelHost>(crew: &Crew<H>, me: usize, n: u64) {
-    let bell = &crew.bells.ready[me];
+fn ring<H: ModelHost>(embedder: &Embedder<H>, me: usize, n: u64) {
+    let bell = &embedder.bells.ready[me];
     // Relaxed: only its owner puts anything there.
     if bell.load(Relaxed) != 0 {
         return;
     }
-    let (sleeping, alive) = (crew.sleeping.load(Relaxed), crew.alive.load(Relaxed));
+    let (sleeping, alive) = (embedder.sleeping.load(Relaxed), embedder.alive.load(Relaxed));
     reached_if(alive > 0 && sleeping == alive, "a source got work while every M slept");
     reached_if(sleeping > 0 && sleeping < alive, "a source got work while some M slept");
-    let wake = || crew.bells.waker.get().expect("it was made from one").wake();
-    if mutant::variant() == Some("wakes-before-it-shows") {
+    let wake = || embedder.bells.waker.get().expect("it was made from one").wake();
+    if mutant::is_variant("wakes-before-it-shows") {
         wake();
     }
     // Release: with what was done before.
-    bell.store(crew.makes(n), Release);
+    bell.store(embedder.makes(n), Release);
     if mutant::variant().is_none() {
         wake();
     }
 }
 
 /// Waits until every M sleeps, and sees that each G has run.
-fn finish<H: ModelHost>(sched: &On<H>) -> String {
-    let crew = sched.observer();
+fn finish<H: ModelHost>(sched: &S<H>) -> String {
+    let embedder = sched.observer();
     let snapshot = loop {
         let snapshot = sched.snapshot();
         if snapshot.is_quiescent() {
             break snapshot;
         }
-        crew.all_asleep.park();
+        embedder.all_asleep.park();
     };
-    for (n, waits) in crew.waits.iter().enumerate() {
+    for (n, waits) in embedder.waits.iter().enumerate() {
         assert!(waits.load(Relaxed) == 0, "all is quiet, but G{n} did not run");
     }
     if let Some(violation) = snapshot.violation() {

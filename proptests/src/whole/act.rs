@@ -4,14 +4,14 @@ use super::outside::safepoint;
 use super::plan::Step;
 use super::program::Act;
 
-use super::play::{This, World};
-use super::watch::Fact;
+use super::play::{Embedder, This};
 use spinpark::host::{Parker, Word};
 use spinpark::kernel::protocol::find::Worker;
 use spinpark::kernel::protocol::locked::{Wake, Woken};
 use spinpark::kernel::protocol::syscall::Away;
 use spinpark::kernel::types::g::G;
 use spinpark::kernel::types::m::MId;
+use spinpark_verification::checker::facts::Fact;
 use spinpark_verification::hosts::model_host::{Cell, ModelHost};
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -74,7 +74,13 @@ fn stay<H: ModelHost>(sched: &This<H>, worker: Worker, n: u64, act: Act) -> Work
     match act {
         Act::Syscall => call(sched, worker, n, |worker| sched.entersyscall(worker), || dwell::<H>(3)),
         Act::SlowCall => call(sched, worker, n, |worker| sched.entersyscall(worker), || dwell::<H>(40)),
-        Act::Interrupted => call(sched, worker, n, |worker| sched.interrupt(worker), || dwell::<H>(40)),
+        Act::Interrupted => {
+            let interrupt = |worker: Worker| {
+                without_event(world, &worker);
+                sched.interrupt(worker)
+            };
+            call(sched, worker, n, interrupt, || dwell::<H>(40))
+        }
         Act::Block => call(sched, worker, n, |worker| sched.entersyscallblock(worker), || dwell::<H>(3)),
         Act::Panic => call(
             sched,
@@ -92,7 +98,8 @@ fn stay<H: ModelHost>(sched: &This<H>, worker: Worker, n: u64, act: Act) -> Work
         Act::Stop => {
             let others = world.stoppers.fetch_add(1, Relaxed);
             world.reached_if(others > 0, "two stood in line to stop");
-            let stop = |worker| {
+            let stop = |worker: Worker| {
+                without_event(world, &worker);
                 let stopped = sched.stop_the_world(Some(worker));
                 let seen = sched.snapshot();
                 world.tell(Fact::Stopped { held: seen.held, procs: seen.procs });
@@ -102,7 +109,8 @@ fn stay<H: ModelHost>(sched: &This<H>, worker: Worker, n: u64, act: Act) -> Work
             call(sched, worker, n, stop, || ())
         }
         Act::EachP => {
-            let pass = |worker| {
+            let pass = |worker: Worker| {
+                without_event(world, &worker);
                 let away = safepoint(sched, |f| sched.for_each_p(Some(worker), f));
                 away.expect("a G asked for it")
             };
@@ -123,10 +131,15 @@ fn dwell<H: ModelHost>(steps: usize) {
     }
 }
 
-fn leave<H: ModelHost>(world: &World<H>, worker: &Worker, n: u64) {
+fn leave<H: ModelHost>(world: &Embedder<H>, worker: &Worker, n: u64) {
     world.tell(Fact::Leaves { g: n, p: worker.p().0 });
     // Its P may go to another M, and a P has to come back.
     world.tell(Fact::Causes(2));
+}
+
+/// What `worker` is about to do with its P is no event.
+fn without_event<H: ModelHost>(world: &Embedder<H>, worker: &Worker) {
+    world.tell(Fact::WithoutEvent { m: worker.m().0 });
 }
 
 /// Leaves by `enter`, does `what`, and comes back to the same M.
@@ -148,7 +161,7 @@ fn call<H: ModelHost>(
     back(world, worker, n, bound)
 }
 
-fn back<H: ModelHost>(world: &World<H>, worker: Worker, n: u64, bound: u32) -> Worker {
+fn back<H: ModelHost>(world: &Embedder<H>, worker: Worker, n: u64, bound: u32) -> Worker {
     world.tell(Fact::Bound { g: n, bound, now: worker.m().0 });
     world.runs(n, worker.p());
     worker
@@ -177,7 +190,7 @@ fn wait_for<H: ModelHost>(sched: &This<H>, mut worker: Worker, n: u64, child: u6
         // Each G that waits has an M, and each P may have one that looks.
         let most = world.plan.gs.len() + world.setup.config().capacity();
         let may_lack_threads = world.plan.refusals > 0 || world.setup.max_ms <= most;
-        world.tell(Fact::Told { why, may_lack_threads });
+        world.tell(Fact::WaitEnded { why, may_lack_threads });
         if why == Woken::NoThread {
             world.reached("no thread for who waits");
             break;
@@ -234,6 +247,7 @@ fn end_locked<H: ModelHost>(sched: &This<H>, worker: Worker, g: G) -> Then {
     finish(sched, &worker, g);
     sched.observer().reached("an M ended with its G");
     sched.observer().tell(Fact::Causes(2));
+    without_event(sched.observer(), &worker);
     sched.end(worker);
     Break(None)
 }

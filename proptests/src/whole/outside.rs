@@ -3,7 +3,6 @@
 use super::plan::{Does, Plan};
 use super::play::This;
 use super::program::Op;
-use super::watch::Fact;
 use crate::oracle::g;
 use spinpark::atomic::Atomic;
 use spinpark::host::Lock;
@@ -12,6 +11,7 @@ use spinpark::kernel::protocol::work_source::{Waker, WorkSource};
 use spinpark::kernel::sched::sysmon::SysmonTicks;
 use spinpark::kernel::types::g::G;
 use spinpark::kernel::types::p::PId;
+use spinpark_verification::checker::facts::Fact;
 use spinpark_verification::hosts::model_host::ModelHost;
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicUsize;
@@ -31,7 +31,7 @@ pub(super) struct Bell<H: ModelHost> {
 }
 
 /// As the scheduler sees it.
-pub(super) struct Seen<H: ModelHost> {
+pub(super) struct BellSource<H: ModelHost> {
     waker: Waker,
     bell: Arc<Bell<H>>,
 }
@@ -74,13 +74,13 @@ impl<H: ModelHost> Bell<H> {
     }
 }
 
-impl<H: ModelHost> Seen<H> {
+impl<H: ModelHost> BellSource<H> {
     pub(super) fn new(waker: &Waker, bell: &Arc<Bell<H>>) -> Self {
-        Seen { waker: waker.clone(), bell: Arc::clone(bell) }
+        BellSource { waker: waker.clone(), bell: Arc::clone(bell) }
     }
 }
 
-impl<H: ModelHost> WorkSource for Seen<H> {
+impl<H: ModelHost> WorkSource for BellSource<H> {
     fn waker(&self) -> &Waker {
         &self.waker
     }

@@ -1,10 +1,9 @@
 //! Plays a plan once, on whatever host: starts the outsiders, waits until all is quiet, and looks.
 
-use super::outside::{self, Bell, Seen};
+use super::outside::{self, Bell, BellSource};
 use super::plan::Plan;
 use super::program::{Op, Setup};
 
-use super::watch::{Fact, Invariant, Watch};
 use crate::oracle::g;
 use crate::room;
 use spinpark::atomic::Atomic;
@@ -16,12 +15,15 @@ use spinpark::kernel::sched::observer::{Event, Observer};
 use spinpark::kernel::sched::snapshot::Snapshot;
 use spinpark::kernel::types::g::G;
 use spinpark::kernel::types::p::PId;
+use spinpark_verification::checker::Checker;
+use spinpark_verification::checker::facts::Fact;
+use spinpark_verification::checker::invariants::{Invariant, Violation};
+use spinpark_verification::checker::tally::Tally;
 use spinpark_verification::engines::panic_text;
 use spinpark_verification::hosts::model_host::{Cell, ModelHost};
 use spinpark_verification::hosts::threads::{self, Threads};
 use spinpark_verification::hosts::wrap::jitter::Jitter;
 use spinpark_verification::status::StatusWord;
-use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -29,14 +31,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// What all share beside the scheduler.
-pub(super) struct World<H: ModelHost> {
+pub(super) struct Embedder<H: ModelHost> {
     pub(super) plan: Plan,
     pub(super) setup: Setup,
     pub(super) bell: Arc<Bell<H>>,
     tasks: Vec<Task<H>>,
     /// Told everything. No part of what an engine sees.
-    watch: Mutex<Watch>,
-    reached: Mutex<BTreeMap<&'static str, u64>>,
+    checker: Mutex<Checker>,
+    reached: Mutex<Tally>,
     all_asleep: H::Parker,
     /// All was quiet, and the scheduler is being closed.
     closing: AtomicBool,
@@ -58,13 +60,13 @@ pub(super) struct Task<H: ModelHost> {
     pub(super) over: H::Parker,
 }
 
-pub(super) type This<H> = Arc<Sched<H, World<H>>>;
+pub(super) type This<H> = Arc<Sched<H, Embedder<H>>>;
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl<H: ModelHost> World<H> {
+impl<H: ModelHost> Embedder<H> {
     fn new(plan: Plan, setup: Setup, bell: Arc<Bell<H>>) -> Self {
         let task = |_: &_| Task {
             status: StatusWord::new(),
@@ -74,13 +76,13 @@ impl<H: ModelHost> World<H> {
             is_done: Atomic::new(false),
             over: H::Parker::new(),
         };
-        World {
+        Embedder {
             tasks: plan.gs.iter().map(task).collect(),
             plan,
             setup,
             bell,
-            watch: Mutex::new(Watch::new(setup.max_procs.max(setup.procs))),
-            reached: Mutex::new(BTreeMap::new()),
+            checker: Mutex::new(Checker::new(setup.max_procs.max(setup.procs))),
+            reached: Mutex::default(),
             all_asleep: H::Parker::new(),
             closing: AtomicBool::new(false),
             rounds: AtomicU64::new(0),
@@ -107,16 +109,20 @@ impl<H: ModelHost> World<H> {
     /// # Panics
     /// If an invariant does not hold.
     pub(super) fn tell(&self, fact: Fact) {
+        self.check(|checker| checker.tell(fact));
+    }
+
+    fn check(&self, check: impl FnOnce(&mut Checker) -> Result<(), Violation>) {
         if !self.closing.load(Relaxed) {
-            let told = lock(&self.watch).tell(fact);
-            if let Err(violation) = told {
+            let checked = check(&mut lock(&self.checker));
+            if let Err(violation) = checked {
                 panic!("{violation}");
             }
         }
     }
 
     pub(super) fn reached(&self, path: &'static str) {
-        *lock(&self.reached).entry(path).or_default() += 1;
+        lock(&self.reached).note(path);
     }
 
     pub(super) fn reached_if(&self, really: bool, path: &'static str) {
@@ -135,41 +141,20 @@ impl<H: ModelHost> World<H> {
     }
 }
 
-impl<H: ModelHost> Observer for World<H> {
+impl<H: ModelHost> Observer for Embedder<H> {
     fn event(&self, event: Event<'_>) {
+        self.check(|checker| checker.hear(&event));
         match event {
-            Event::Queued { g, .. } if g.bound().is_none() => self.tell(Fact::Queued(g.id())),
-            Event::Found { m, g, from, .. } => {
-                self.reached(found_in(from));
-                match g.bound() {
-                    None => self.tell(Fact::Found { g: g.id(), m: m.0 }),
-                    Some(_) => self.tell(Fact::Causes(1)),
-                }
-            }
-            Event::Slept { m, sleeping, alive } => {
-                self.tell(Fact::Slept(m.0));
-                if sleeping == alive || H::IS_REAL {
-                    self.all_asleep.unpark();
-                }
-            }
-            Event::Woken { m } => {
-                self.reached("a wake found its sleeper");
-                self.tell(Fact::Woken(m.0));
-            }
-            Event::Starting { m } => self.tell(Fact::Starting(m.0)),
+            Event::Found { from, .. } => self.reached(found_in(from)),
+            Event::Slept { sleeping, alive, .. } if sleeping == alive || H::IS_REAL => self.all_asleep.unpark(),
+            Event::Woken { .. } => self.reached("a wake found its sleeper"),
             Event::Refused => {
                 self.reached("a thread was refused");
-                self.tell(Fact::Causes(1));
                 self.all_asleep.unpark();
             }
             Event::Returned { way, .. } => self.reached(came_back(way)),
-            Event::Retaken { .. } => {
-                self.reached("retaken by the monitor");
-                self.tell(Fact::Causes(1));
-            }
+            Event::Retaken { .. } => self.reached("retaken by the monitor"),
             Event::Held { .. } => self.reached("a P was held for a stop"),
-            Event::Started { procs } => self.tell(Fact::Started { procs }),
-            Event::Exited { m } => self.tell(Fact::Exited(m.0)),
             Event::Gone { .. } => self.all_asleep.unpark(),
             _ => (),
         }
@@ -199,10 +184,10 @@ fn came_back(way: Way) -> &'static str {
 pub(super) fn play<H: ModelHost>(setup: Setup, ops: &[(usize, Op)]) -> String {
     let plan = Plan::of(&setup, ops);
     let bell = Arc::new(Bell::new(&plan));
-    let world = World::new(plan.clone(), setup, Arc::clone(&bell));
+    let world = Embedder::new(plan.clone(), setup, Arc::clone(&bell));
     let sched = Sched::with_sources(setup.config(), world, super::act::life::<H>, |waker| {
         bell.hang(waker);
-        vec![Box::new(Seen::new(waker, &bell))]
+        vec![Box::new(BellSource::new(waker, &bell))]
     });
     let sched: This<H> = sched.expect("the numbers are allowed");
     H::refuse_spawns(0);
@@ -224,8 +209,8 @@ pub(super) fn play<H: ModelHost>(setup: Setup, ops: &[(usize, Op)]) -> String {
     world.closing.store(true, Relaxed);
     let left = sched.close();
     assert!(left.is_empty(), "{} Gs were given back, and all have run", left.len());
-    lock(&world.reached).iter().for_each(|(path, times)| room::reached_times(path, *times));
-    lock(&world.watch).checked.iter().for_each(|(of, times)| checked(*of, *times));
+    room::reached_all(&lock(&world.reached));
+    lock(&world.checker).checked().iter().for_each(|(of, times)| checked(*of, *times));
     String::new()
 }
 

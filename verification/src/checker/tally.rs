@@ -4,26 +4,53 @@ use std::collections::BTreeMap;
 use std::env;
 use std::fmt;
 
-/// How often each noteworthy thing happened. A property that holds because nothing ever happened is worth nothing.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Tally(BTreeMap<&'static str, u64>);
+/// How often each thing happened: an outcome, or something noteworthy. A property that holds because nothing ever happened
+/// is worth nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tally<K = &'static str>(BTreeMap<K, u64>);
 
-impl Tally {
+impl<K> Default for Tally<K> {
+    fn default() -> Self {
+        Tally::new()
+    }
+}
+
+impl<K> Tally<K> {
+    /// Nothing has happened.
+    pub const fn new() -> Tally<K> {
+        Tally(BTreeMap::new())
+    }
+
+    /// What happened, and how often.
+    pub fn into_counts(self) -> BTreeMap<K, u64> {
+        self.0
+    }
+}
+
+impl<K> From<BTreeMap<K, u64>> for Tally<K> {
+    fn from(counts: BTreeMap<K, u64>) -> Self {
+        Tally(counts)
+    }
+}
+
+impl<K: Ord> Tally<K> {
     /// It happened.
-    pub fn note(&mut self, what: &'static str) {
+    pub fn note(&mut self, what: K) {
         self.add(what, 1);
     }
 
-    /// It happened if `really`.
-    pub fn note_if(&mut self, really: bool, what: &'static str) {
-        self.add(what, u64::from(really));
-    }
-
     /// It happened `times` times.
-    pub fn add(&mut self, what: &'static str, times: u64) {
+    pub fn add(&mut self, what: K, times: u64) {
         if times > 0 {
             *self.0.entry(what).or_default() += times;
         }
+    }
+}
+
+impl Tally {
+    /// It happened if `really`.
+    pub fn note_if(&mut self, really: bool, what: &'static str) {
+        self.add(what, u64::from(really));
     }
 
     /// How often it happened.

@@ -3,6 +3,7 @@
 pub mod record;
 pub mod sc;
 
+use crate::checker::tally::Tally;
 use crate::hosts::any::{self, Kind};
 use crate::hosts::wrap::trace::{self, Step};
 use crate::hosts::wrap::tso;
@@ -249,20 +250,20 @@ pub struct Job<'a> {
 pub type Progress = Rc<dyn Fn(u64, Option<f64>)>;
 
 /// What the model's closure, called once an execution, keeps.
-struct Tally {
+struct Executions {
     started: Cell<u64>,
-    outcomes: RefCell<BTreeMap<String, u64>>,
+    outcomes: RefCell<Tally<String>>,
 }
 
 thread_local! {
     /// The closure must be `Send + Sync + 'static`, but every engine runs it on the thread that asked.
-    static TALLY: Tally = const { Tally { started: Cell::new(0), outcomes: RefCell::new(BTreeMap::new()) } };
+    static EXECUTIONS: Executions = const { Executions { started: Cell::new(0), outcomes: RefCell::new(Tally::new()) } };
 }
 
-impl Tally {
+impl Executions {
     fn reset(&self) {
         self.started.set(0);
-        self.outcomes.borrow_mut().clear();
+        self.outcomes.take();
     }
     /// An execution begins: its number, from 1.
     fn one_more(&self) -> u64 {
@@ -270,7 +271,7 @@ impl Tally {
         self.started.get()
     }
     fn count(&self, outcome: String) {
-        *self.outcomes.borrow_mut().entry(outcome).or_default() += 1;
+        self.outcomes.borrow_mut().note(outcome);
     }
 }
 
@@ -355,7 +356,7 @@ fn never_reached(model: &Model, outcome: &Outcome) -> Option<Failure> {
 
 /// And why the script does not fit, if there is one and it does not.
 fn explore(job: Job<'_>, script: Option<&Script>, progress: &Progress) -> (Outcome, Option<String>) {
-    TALLY.with(Tally::reset);
+    EXECUTIONS.with(Executions::reset);
     any::choose(job.engine.kind());
     let clock = Instant::now();
     let result = match job.engine {
@@ -383,7 +384,7 @@ fn explore(job: Job<'_>, script: Option<&Script>, progress: &Progress) -> (Outco
         verdict,
         executions,
         redundant,
-        outcomes: TALLY.with(|tally| tally.outcomes.take()),
+        outcomes: EXECUTIONS.with(|all| all.outcomes.take()).into_counts(),
         seconds: clock.elapsed().as_secs_f64(),
         failure,
         mutant_hits: 0,
@@ -428,7 +429,7 @@ fn explore_by_rc11(job: Job<'_>, script: Option<&Script>, progress: &Progress) -
     };
     let finished = report.left.is_empty();
     let rc11::Tally { executions, plays, outcomes, peak_bytes, .. } = report.tally;
-    TALLY.with(|tally| *tally.outcomes.borrow_mut() = outcomes);
+    EXECUTIONS.with(|all| *all.outcomes.borrow_mut() = outcomes.into());
     let failure = report.failure.map(|found| (rc11_message(&found), Some(Script::Graph(Box::new(found.graph)))));
     Explored {
         counts: (executions, plays - executions, finished),
@@ -500,17 +501,17 @@ fn explore_by_loom(job: Job<'_>, script: Option<&Script>, clock: Instant, progre
     let body = job.model.play;
     let explore = || {
         builder.check(move || {
-            let n = TALLY.with(Tally::one_more);
+            let n = EXECUTIONS.with(Executions::one_more);
             if n.is_multiple_of(256) {
                 beat(n);
             }
             trace::begin(nth == Some(n));
             let outcome = body();
-            TALLY.with(|tally| tally.count(outcome));
+            EXECUTIONS.with(|all| all.count(outcome));
         });
     };
     let result = with_pulse(Pulse::new(progress, clock), || catch_unwind(AssertUnwindSafe(explore)));
-    let executions = TALLY.with(|tally| tally.started.get());
+    let executions = EXECUTIONS.with(|all| all.started.get());
     let finished = executions < limit && clock.elapsed().as_secs_f64() < seconds;
     let missed = nth.filter(|&nth| result.is_ok() && executions < nth);
     let misfit = missed.map(|nth| format!("it is of execution {nth}, and there are {executions}"));
@@ -554,16 +555,16 @@ fn explore_by_shuttle(job: Job<'_>, script: Option<&Script>, clock: Instant, pro
     let body = job.model.play;
     let traced = script.is_some();
     let play = move || {
-        TALLY.with(Tally::one_more);
+        EXECUTIONS.with(Executions::one_more);
         trace::begin(traced);
         tso::begin();
         let outcome = body();
-        TALLY.with(|tally| tally.count(outcome));
+        EXECUTIONS.with(|all| all.count(outcome));
     };
     let result = with_pulse(Pulse::new(progress, clock), || {
         catch_unwind(AssertUnwindSafe(|| shuttle::Runner::new(recorder, config).run(play)))
     });
-    let started = TALLY.with(|tally| tally.started.get());
+    let started = EXECUTIONS.with(|all| all.started.get());
     let counts = match &seen {
         None => (started, 0, true),
         Some(seen) => {

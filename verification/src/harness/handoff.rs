@@ -32,7 +32,7 @@ pub struct Tiny<H: ModelHost, D: Handing> {
     /// What is under the lock.
     pub central: H::Lock<Central<H>>,
     /// What became of the Ps that were handed on, step by step. No part of what is checked by an engine.
-    story: Mutex<Vec<Step>>,
+    steps: Mutex<Vec<Step>>,
     handing: PhantomData<fn() -> D>,
 }
 
@@ -76,19 +76,19 @@ impl Step {
 }
 
 /// The tiny scheduler as the room sees it, and what became of the P.
-struct Seen<'a, H: ModelHost, D: Handing> {
+struct PartyView<'a, H: ModelHost, D: Handing> {
     tiny: &'a Tiny<H, D>,
     step: Cell<Option<Step>>,
 }
 
-impl<H: ModelHost, D: Handing> Seen<'_, H, D> {
+impl<H: ModelHost, D: Handing> PartyView<'_, H, D> {
     fn tell(&self, step: Step) {
         self.step.set(Some(step));
         self.tiny.tell(step);
     }
 }
 
-impl<H: ModelHost, D: Handing> handoff::Neighbours for Seen<'_, H, D> {
+impl<H: ModelHost, D: Handing> handoff::Neighbours for PartyView<'_, H, D> {
     fn has_work(&self, _p: &OwnedP, source: Source) -> bool {
         !self.tiny.wanted.any() && self.tiny.has_any(source)
     }
@@ -160,18 +160,18 @@ impl<H: ModelHost, D: Handing> Tiny<H, D> {
             npidle: Atomic::new(idle.len() as u64),
             wanted: Wanted::new(),
             central: H::Lock::new(Central { world: WorldState::new(procs), idle: idle.to_vec() }),
-            story: Mutex::default(),
+            steps: Mutex::default(),
             handing: PhantomData,
         })
     }
 
     fn tell(&self, step: Step) {
-        self.story.lock().unwrap().push(step);
+        self.steps.lock().unwrap().push(step);
     }
 
     /// Has any M got a P?
     pub fn has_started(&self) -> bool {
-        self.story.lock().unwrap().iter().any(|step| step.starts())
+        self.steps.lock().unwrap().iter().any(|step| step.starts())
     }
 
     fn has_any(&self, source: Source) -> bool {
@@ -206,7 +206,7 @@ impl<H: ModelHost, D: Handing> Tiny<H, D> {
 
     /// Hands `p` on; what became of it.
     pub fn handoffp(&self, p: PId) -> Step {
-        let seen = Seen { tiny: self, step: Cell::new(None) };
+        let seen = PartyView { tiny: self, step: Cell::new(None) };
         D::handoffp(OwnedP::forge(p), SOURCES, &seen, || {
             // Relaxed: a hint.
             let is_of_no_use = self.wanted.any() || self.npidle.load(Relaxed) > 0;
@@ -275,18 +275,18 @@ impl<H: ModelHost, D: Handing> Tiny<H, D> {
     ///
     /// # Panics
     /// If a G waits and a P is idle, and nobody looks; or if the count is not that of those who look.
-    pub fn judge(&self) -> String {
+    pub fn check_at_rest(&self) -> String {
         let is_idle = self.central.with(|c| !c.idle.is_empty());
         assert!(
             !is_idle || self.has_started() || !spinning::Neighbours::any_work(self),
             "a G waits and a P is idle, but nobody looks and nobody was started"
         );
-        let story = self.story.lock().unwrap().clone();
-        let (spinning, spinning_ms) = (self.spinning.count(), story.iter().filter(|step| step.seeks()).count());
+        let steps = self.steps.lock().unwrap().clone();
+        let (spinning, spinning_ms) = (self.spinning.count(), steps.iter().filter(|step| step.seeks()).count());
         assert!(
             spinning == spinning_ms,
             "{spinning} Ms are counted as spinning, but {spinning_ms} were started to look"
         );
-        format!("{story:?}")
+        format!("{steps:?}")
     }
 }

@@ -6,7 +6,7 @@
 use crate::harness::bound::Truth;
 use crate::hosts::model_host::{Cell, ModelHost};
 use crate::hosts::wrap::trace::main_plays;
-use crate::mutation::mutant;
+use crate::mutation::mutant::is_variant;
 use spinpark::host::Lock;
 use spinpark::kernel::protocol::deadlock::Census;
 use spinpark::kernel::protocol::locked::{Bindings, Wake, Woken};
@@ -48,10 +48,6 @@ pub struct Central {
     pub told: Vec<Woken>,
     /// What is really so, if somebody keeps the books.
     pub truth: Option<Truth>,
-}
-
-fn variant(name: &str) -> bool {
-    mutant::variant() == Some(name)
 }
 
 impl Central {
@@ -115,12 +111,12 @@ impl Central {
     /// Somebody rests, or lets go of the P: is it the last that could do anything?
     pub fn checkdead(&mut self) -> Option<MId> {
         let census = Census {
-            alive: self.alive - if variant("ignores-system-calls") { self.away } else { 0 },
+            alive: self.alive - if is_variant("ignores-system-calls") { self.away } else { 0 },
             sleeping: self.sleeping.len(),
             waiting: self.bound.inside(),
-            busy_ps: usize::from(!self.idle && !variant("ignores-ps-in-use")),
+            busy_ps: usize::from(!self.idle && !is_variant("ignores-ps-in-use")),
             may_start: false,
-            queued: if variant("ignores-the-queue") { 0 } else { self.queued.len() },
+            queued: if is_variant("ignores-the-queue") { 0 } else { self.queued.len() },
             is_expecting: false,
         };
         let (why, m) = census.verdict().zip(self.bound.oldest_inside())?;
@@ -198,12 +194,12 @@ impl<H: ModelHost> Tiny<H> {
         }
         self.release(p);
         self.central(|c| {
-            if variant("rests-though-readied") && !c.bound.waiting().any(|waits| waits == m) {
+            if is_variant("rests-though-readied") && !c.bound.waiting().any(|waits| waits == m) {
                 let _ = c.bound.wait(m, wake);
             }
             let rests = c.bound.rest(m);
             c.truth.iter_mut().for_each(|truth| truth.rests(m, rests));
-            let asks = rests && !variant("rests-and-asks-nobody");
+            let asks = rests && !is_variant("rests-and-asks-nobody");
             ((), if asks { c.checkdead() } else { None })
         });
         let p = self.wait_p(m);
@@ -226,10 +222,10 @@ impl<H: ModelHost> Tiny<H> {
                 "waiting"
             };
             let goes_on = c.truth.as_mut().map(|truth| truth.readied(m));
-            if variant("forgets-an-early-wake") && did == "early" {
+            if is_variant("forgets-an-early-wake") && did == "early" {
                 return (did, None);
             }
-            let is_to_queue = c.bound.ready(m, Woken::Ready) || variant("queues-a-second-ticket");
+            let is_to_queue = c.bound.ready(m, Woken::Ready) || is_variant("queues-a-second-ticket");
             assert!(goes_on.is_none_or(|goes_on| goes_on == is_to_queue), "M{} is sent for, and does not wait", m.0);
             (did, if is_to_queue { c.send_for(m) } else { None })
         })
@@ -245,7 +241,7 @@ impl<H: ModelHost> Tiny<H> {
     }
 
     /// Everybody has come to rest, and the P is idle.
-    pub fn judge(&self) -> Vec<Woken> {
+    pub fn check_at_rest(&self) -> Vec<Woken> {
         assert!(self.ms.iter().all(|m| m.take_nextp().is_none()), "a P lies in a `nextp` and nobody comes");
         self.lock.with(|c| {
             assert!(c.idle, "everybody is done, but the P is not idle");

@@ -3,6 +3,8 @@
 pub mod bound;
 #[cfg_attr(test, allow(dead_code, reason = "it is there for models, and this crate's own tests have none"))]
 pub mod common;
+#[cfg_attr(test, allow(dead_code, reason = "it is there for models, and this crate's own tests have none"))]
+pub(crate) mod embedder;
 pub mod handoff;
 pub mod locked;
 pub mod netpoll;
@@ -15,4 +17,6 @@ pub mod stw;
 pub mod syscall;
 pub mod threads;
 pub mod timers;
+#[cfg_attr(test, allow(dead_code, reason = "it is there for models, and this crate's own tests have none"))]
+pub(crate) mod transcript;
 pub mod unrest;

@@ -6,6 +6,7 @@ use crate::mutation::variants::netpoll::Polling;
 use spinpark::atomic::Atomic;
 use spinpark::host::{Lock, NEVER, Nanos};
 use spinpark::kernel::protocol::netpoll::{Neighbours, Netpoll, Poll};
+use std::cell::Cell as StdCell;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Relaxed};
@@ -24,6 +25,46 @@ pub struct Tiny<H: ModelHost, D> {
     buffer: H::Cell<u64>,
     central: H::Lock<Central>,
     polling: PhantomData<fn() -> D>,
+}
+
+/// Neighbours of the room that are plain values: what is to be waited for, and how often they were asked to act.
+#[derive(Debug)]
+pub struct StubNeighbours {
+    /// The earliest timer.
+    pub deadline: Nanos,
+    /// Does anybody wait for a socket?
+    pub is_awaited: bool,
+    /// How often the poller was interrupted.
+    pub interrupts: StdCell<usize>,
+    /// How often a spinning M was asked for.
+    pub wakes: StdCell<usize>,
+}
+
+impl StubNeighbours {
+    /// Nothing was asked of them.
+    pub fn new(deadline: Nanos, is_awaited: bool) -> Self {
+        StubNeighbours { deadline, is_awaited, interrupts: StdCell::new(0), wakes: StdCell::new(0) }
+    }
+
+    /// Is there anything to wait for?
+    pub fn has_something(&self) -> bool {
+        self.is_awaited || self.deadline != NEVER
+    }
+}
+
+impl Neighbours for StubNeighbours {
+    fn deadline(&self) -> Nanos {
+        self.deadline
+    }
+    fn is_awaited(&self) -> bool {
+        self.is_awaited
+    }
+    fn interrupt(&self) {
+        self.interrupts.set(self.interrupts.get() + 1);
+    }
+    fn wakep(&self) {
+        self.wakes.set(self.wakes.get() + 1);
+    }
 }
 
 /// What is under the lock.
@@ -233,7 +274,7 @@ impl<H: ModelHost, D: Polling> Tiny<H, D> {
     ///
     /// # Panics
     /// If there is something to wait for, a P is idle, and nobody looks, nor waits for it in time; or if two wait.
-    pub fn judge(&self, ends: &[End]) -> String {
+    pub fn check_at_rest(&self, ends: &[End]) -> String {
         let until: Vec<Nanos> =
             ends.iter().filter_map(|end| if let End::Waits(until) = end { Some(*until) } else { None }).collect();
         assert!(until.len() <= 1, "{} Ms wait in the poller", until.len());

@@ -211,7 +211,7 @@ impl<H: ModelHost> Tiny<H> {
     }
 
     /// Everybody has come to rest: the P is idle, once.
-    pub fn judge(&self) {
+    pub fn check_at_rest(&self) {
         let (is_idle, is_queued) = self.central.with(|c| (c.is_idle, c.is_queued));
         let in_word = self.word.peek().in_syscall.is_some();
         assert!(is_idle && !in_word && !is_queued, "the P is lost: idle {is_idle}, in its word {in_word}");

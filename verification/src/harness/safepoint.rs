@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering::Relaxed;
 /// Somebody who passes a safepoint.
 struct Passer<'a, H: ModelHost> {
     tiny: &'a Tiny<H>,
-    bed: Arc<H::Parker>,
+    parker: Arc<H::Parker>,
     run: Arc<SafepointFn>,
 }
 
@@ -22,7 +22,7 @@ impl<H: ModelHost> safepoint::Neighbours for Passer<'_, H> {
         self.tiny.lock.with(|c| {
             self.tiny.unrest.begin();
             let procs = self.tiny.procs();
-            c.safepoint = Some(Safepoint::new(procs, Arc::clone(&self.run), Arc::clone(&self.bed)));
+            c.safepoint = Some(Safepoint::new(procs, Arc::clone(&self.run), Arc::clone(&self.parker)));
             self.tiny.wanted.ask(Want::Safepoint);
             std::mem::take(&mut c.idle)
         })
@@ -40,7 +40,7 @@ impl<H: ModelHost> safepoint::Neighbours for Passer<'_, H> {
             if self.tiny.unrest.relies() {
                 self.tiny.lock.with(|c| self.tiny.nothing_is_sat_out(c));
             }
-            self.bed.park();
+            self.parker.park();
         }
         self.tiny.lock.with(|c| {
             c.safepoint = None;
@@ -61,7 +61,7 @@ impl<H: ModelHost> Tiny<H> {
             }
         });
         let nth = self.safepoints.fetch_add(1, Relaxed) as u32 + 1;
-        safepoint::for_each_p::<H>(own, &Passer { tiny: self, bed: Self::bed(), run });
+        safepoint::for_each_p::<H>(own, &Passer { tiny: self, parker: Self::parker(), run });
         for (p, passed) in self.passed.iter().enumerate() {
             let n = passed.get();
             assert!(n == nth, "the function ran {n} times under P{p}, by the end of safepoint {nth}");

@@ -3,7 +3,7 @@
 
 use crate::harness::queues::{OneWord, Queues, Rings};
 use crate::hosts::model_host::ModelHost;
-use crate::mutation::variants::spinning::Dance;
+use crate::mutation::variants::spinning::SpinProtocol;
 use spinpark::atomic::Atomic;
 use spinpark::host::Lock;
 use spinpark::kernel::protocol::spinning::{Neighbours, Spinning};
@@ -23,7 +23,7 @@ pub struct Tiny<H: ModelHost, D, Q = OneWord<H>> {
     idle_ps: H::Lock<u32>,
     /// How many Ms were started to look for work and have yet to do so.
     started: Atomic<H, u64>,
-    dance: PhantomData<fn() -> D>,
+    protocol: PhantomData<fn() -> D>,
 }
 
 /// An idle P, off the list.
@@ -52,12 +52,12 @@ pub enum Did {
 }
 
 /// The tiny scheduler as the room sees it from one party, and what it asked of it.
-struct Seen<'a, H: ModelHost, D, Q> {
+struct PartyView<'a, H: ModelHost, D, Q> {
     tiny: &'a Tiny<H, D, Q>,
     did: Cell<Did>,
 }
 
-impl<H: ModelHost, D: Dance, Q: Queues> Neighbours for Seen<'_, H, D, Q> {
+impl<H: ModelHost, D: SpinProtocol, Q: Queues> Neighbours for PartyView<'_, H, D, Q> {
     type IdleP = IdleP;
 
     fn any_work(&self) -> bool {
@@ -74,7 +74,7 @@ impl<H: ModelHost, D: Dance, Q: Queues> Neighbours for Seen<'_, H, D, Q> {
     }
 }
 
-impl<H: ModelHost, D: Dance, Q: Queues> Tiny<H, D, Q> {
+impl<H: ModelHost, D: SpinProtocol, Q: Queues> Tiny<H, D, Q> {
     /// With so many idle Ps; the parties hold the others.
     pub fn new(idle_ps: u32, queues: Q) -> Arc<Self> {
         queues.idle_ps_are(idle_ps);
@@ -83,12 +83,12 @@ impl<H: ModelHost, D: Dance, Q: Queues> Tiny<H, D, Q> {
             queues,
             idle_ps: H::Lock::new(idle_ps),
             started: Atomic::new(0),
-            dance: PhantomData,
+            protocol: PhantomData,
         })
     }
 
-    fn seen(&self) -> Seen<'_, H, D, Q> {
-        Seen { tiny: self, did: Cell::new(Did::Nothing) }
+    fn seen(&self) -> PartyView<'_, H, D, Q> {
+        PartyView { tiny: self, did: Cell::new(Did::Nothing) }
     }
 
     /// Takes an idle P. If there is none, does `or_else` before the list can change.
@@ -179,7 +179,7 @@ impl<H: ModelHost, D: Dance, Q: Queues> Tiny<H, D, Q> {
     ///
     /// # Panics
     /// If a G waits and a P is idle, and nobody looks; or if the count is not that of those who look.
-    pub fn judge(&self, ends: &[End]) -> String {
+    pub fn check_at_rest(&self, ends: &[End]) -> String {
         let started = self.started.load(Relaxed);
         let queued = self.queues.queued();
         let idle = self.idle_ps.with(|idle| *idle);
@@ -208,7 +208,7 @@ pub enum Idled {
     Idle(End, Did),
 }
 
-impl<H: ModelHost, D: Dance> Tiny<H, D, Rings<H>> {
+impl<H: ModelHost, D: SpinProtocol> Tiny<H, D, Rings<H>> {
     /// Queues a G in the global queue.
     pub fn submit(&self) -> Did {
         self.idle_ps.with(|_| self.queues.put_global());

@@ -1,7 +1,8 @@
-//! Who stops the world, on the stage of [`stw`](crate::harness::stw): the line, the stop, the start.
+//! The stopper, beside the smallest scheduler of [`stw`](crate::harness::stw): the line, the stop, the start.
 
-use crate::harness::stw::{Central, Tiny, variant};
+use crate::harness::stw::{Central, Tiny};
 use crate::hosts::model_host::{Cell, ModelHost};
+use crate::mutation::mutant::is_variant;
 use spinpark::atomic::store_load;
 use spinpark::host::{Lock, Parker};
 use spinpark::kernel::protocol::stw;
@@ -13,16 +14,16 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
 impl<H: ModelHost> Tiny<H> {
-    fn stand_in_line(&self, name: u8, bed: &Arc<H::Parker>) {
-        if variant("pushes") {
-            return self.push(name, bed);
+    fn stand_in_line(&self, name: u8, parker: &Arc<H::Parker>) {
+        if is_variant("pushes") {
+            return self.push(name, parker);
         }
         let is_first = self.lock.with(|c| {
             c.stood.push(name);
-            c.world.queue_up(bed)
+            c.world.queue_up(parker)
         });
-        while !is_first && !self.lock.with(|c| c.world.is_first(bed)) {
-            bed.park();
+        while !is_first && !self.lock.with(|c| c.world.is_first(parker)) {
+            parker.park();
         }
     }
 
@@ -32,15 +33,15 @@ impl<H: ModelHost> Tiny<H> {
     }
 
     /// Stands in line and stops the world.
-    pub fn stop(&self, name: u8, bed: &Arc<H::Parker>) {
-        self.stand_in_line(name, bed);
-        let stopper = Stopper { tiny: self, name, bed, late: Count::new(0) };
-        if variant("scans-before-it-says") {
+    pub fn stop(&self, name: u8, parker: &Arc<H::Parker>) {
+        self.stand_in_line(name, parker);
+        let stopper = Stopper { tiny: self, name, parker, late: Count::new(0) };
+        if is_variant("scans-before-it-says") {
             self.stop_late(&stopper)
         } else {
             stw::stop::<H>(None, &stopper)
         }
-        // To say so; to look at each word, and hold what is there; to ask, to find the bed warm, and to ask again.
+        // To say so; to look at each word, and hold what is there; to ask, to find a wake left over, and to ask again.
         let (late, bound) = (stopper.late.get(), 1 + 2 * self.words.len() + 3);
         assert!(late <= bound, "everybody else had come to rest, and the stop took {late} steps, not {bound} at most");
         for (p, used) in self.used.iter().enumerate() {
@@ -54,21 +55,21 @@ impl<H: ModelHost> Tiny<H> {
         self.used.iter().for_each(|used| used.set(false));
         // Relaxed: read by who holds a P, which it got under the lock.
         self.asked.store(false, Relaxed);
-        let early = if variant("released-early") { self.lock.with(|c| self.leave_line(c)) } else { None };
-        early.into_iter().for_each(|bed| bed.unpark());
+        let early = if is_variant("released-early") { self.lock.with(|c| self.leave_line(c)) } else { None };
+        early.into_iter().for_each(|parker| parker.unpark());
         let next = self.lock.with(|c| {
             let ps = c.world.resume();
             self.wanted.done(Want::Stop);
             c.idle.extend(ps);
-            if variant("released-early") { None } else { self.leave_line(c) }
+            if is_variant("released-early") { None } else { self.leave_line(c) }
         });
-        next.into_iter().for_each(|bed| bed.unpark());
+        next.into_iter().for_each(|parker| parker.unpark());
     }
 
     /// There are no Ps, so a stop is over as soon as it is its turn.
     pub fn stop_at_once(&self, name: u8) {
-        let bed = Self::bed();
-        self.stand_in_line(name, &bed);
+        let parker = Self::parker();
+        self.stand_in_line(name, &parker);
         let next = self.lock.with(|c| {
             c.world.begin_stop();
             c.stopped.push(name);
@@ -76,23 +77,23 @@ impl<H: ModelHost> Tiny<H> {
             assert!(c.world.resume().is_empty(), "there are no Ps");
             self.leave_line(c)
         });
-        next.into_iter().for_each(|bed| bed.unpark());
+        next.into_iter().for_each(|parker| parker.unpark());
     }
 
     /// The variant that has a semaphore instead of a line: who comes while it is free has it (golang/go #40459).
-    fn push(&self, name: u8, bed: &Arc<H::Parker>) {
+    fn push(&self, name: u8, parker: &Arc<H::Parker>) {
         self.lock.with(|c| c.stood.push(name));
         while !self.lock.with(|c| match c.taken {
             true => {
-                c.pushing.push(Arc::clone(bed));
+                c.pushing.push(Arc::clone(parker));
                 false
             }
             false => {
                 c.taken = true;
-                c.world.queue_up(bed)
+                c.world.queue_up(parker)
             }
         }) {
-            bed.park();
+            parker.park();
         }
     }
 
@@ -108,7 +109,7 @@ impl<H: ModelHost> Tiny<H> {
     }
 
     /// Where a stopper sleeps.
-    pub fn bed() -> Arc<H::Parker> {
+    pub fn parker() -> Arc<H::Parker> {
         Arc::new(H::Parker::new())
     }
 }
@@ -116,13 +117,13 @@ impl<H: ModelHost> Tiny<H> {
 struct Stopper<'a, H: ModelHost> {
     tiny: &'a Tiny<H>,
     name: u8,
-    bed: &'a Arc<H::Parker>,
+    parker: &'a Arc<H::Parker>,
     /// How many steps it has made since everybody else came to rest.
     late: Count<usize>,
 }
 
 impl<H: ModelHost> Stopper<'_, H> {
-    /// One more step. Each of these accesses a word, the lock or the bed once.
+    /// One more step. Each of these accesses a word, the lock or the parker once.
     fn step(&self) {
         if self.tiny.unrest.is_over() {
             self.late.set(self.late.get() + 1);
@@ -143,13 +144,13 @@ impl<H: ModelHost> stw::Neighbours for Stopper<'_, H> {
             ps.append(&mut c.idle);
             ps.into_iter().filter_map(|p| Tiny::releasep(c, p).0).collect::<Vec<_>>()
         });
-        stoppers.into_iter().for_each(|bed| bed.unpark());
+        stoppers.into_iter().for_each(|parker| parker.unpark());
     }
     fn take_from_syscalls(&self) {
         for (p, word) in self.tiny.words.iter().enumerate() {
             let seen = || word.peek().in_syscall.map(|_| OwnedP::forge(PId(p as u32)));
             self.step();
-            let taken = if variant("takes-without-an-exchange") { seen() } else { word.take_any() };
+            let taken = if is_variant("takes-without-an-exchange") { seen() } else { word.take_any() };
             taken.into_iter().for_each(|p| {
                 self.step();
                 self.tiny.taken.fetch_add(1, Relaxed);
@@ -172,6 +173,6 @@ impl<H: ModelHost> stw::Neighbours for Stopper<'_, H> {
         if self.tiny.unrest.relies() {
             self.tiny.lock.with(|c| self.tiny.nothing_is_sat_out(c));
         }
-        self.bed.park();
+        self.parker.park();
     }
 }

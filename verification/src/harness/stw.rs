@@ -6,7 +6,7 @@
 use crate::harness::common::g;
 use crate::harness::unrest::Unrest;
 use crate::hosts::model_host::{Cell, ModelHost};
-use crate::mutation::mutant;
+use crate::mutation::mutant::is_variant;
 use spinpark::atomic::Atomic;
 use spinpark::host::{Host, Lock, Parker};
 use spinpark::kernel::protocol::stw::WorldState;
@@ -71,10 +71,6 @@ impl<H: Host> Drop for Central<H> {
     }
 }
 
-pub(super) fn variant(name: &str) -> bool {
-    mutant::variant() == Some(name)
-}
-
 impl<H: ModelHost> Tiny<H> {
     /// `procs` Ps, of which the last `idle` are idle and the others are somebody's.
     pub fn new(procs: u32, idle: u32) -> Arc<Self> {
@@ -123,9 +119,9 @@ impl<H: ModelHost> Tiny<H> {
         if c.world.is_stopping() {
             let stopper = c.world.hold(p);
             c.wakes += usize::from(stopper.is_some());
-            return (stopper.filter(|_| !variant("wakes-nobody")), None);
+            return (stopper.filter(|_| !is_variant("wakes-nobody")), None);
         }
-        let wants = |safepoint: &Safepoint<H>| safepoint.wants(&p) && !variant("idles-what-is-wanted");
+        let wants = |safepoint: &Safepoint<H>| safepoint.wants(&p) && !is_variant("idles-what-is-wanted");
         if c.safepoint.as_ref().is_some_and(wants) {
             return (None, Some(p));
         }
@@ -136,7 +132,7 @@ impl<H: ModelHost> Tiny<H> {
     /// Lets go of `p`: it is held for a stop, or passes a safepoint, or is idle.
     pub fn release(&self, p: OwnedP) {
         let (stopper, pass) = self.lock.with(|c| Self::releasep(c, p));
-        stopper.into_iter().for_each(|bed| bed.unpark());
+        stopper.into_iter().for_each(|parker| parker.unpark());
         pass.into_iter().for_each(|p| self.pass(p));
     }
 
@@ -153,10 +149,10 @@ impl<H: ModelHost> Tiny<H> {
         }
         let ran = |c: &mut Central<H>| c.safepoint.as_mut().and_then(Safepoint::ran);
         if let Some(run) = self.lock.with(|c| c.safepoint.as_mut()?.begin(p)) {
-            let early = if variant("counts-before-it-ran") { self.lock.with(ran) } else { None };
+            let early = if is_variant("counts-before-it-ran") { self.lock.with(ran) } else { None };
             early.into_iter().for_each(|caller| caller.unpark());
             run(p.id());
-            if !variant("counts-before-it-ran") {
+            if !is_variant("counts-before-it-ran") {
                 self.lock.with(ran).into_iter().for_each(|caller| caller.unpark());
             }
         }
@@ -164,14 +160,14 @@ impl<H: ModelHost> Tiny<H> {
 
     /// An M enters a system call.
     pub fn enter(&self, m: MId, p: OwnedP) -> Option<Away> {
-        if variant("enters-in-gos-order") {
+        if is_variant("enters-in-gos-order") {
             if self.wanted.any() {
                 self.pass(p);
                 return None;
             }
             return Some(entersyscall(m, p, &Blind(self)));
         }
-        if variant("enters-blindly") {
+        if is_variant("enters-blindly") {
             return Some(entersyscall(m, p, &Blind(self)));
         }
         Some(entersyscall(m, p, self))
@@ -197,7 +193,7 @@ impl<H: ModelHost> Tiny<H> {
     }
 
     /// Everybody has come to rest: every P is idle, and each stop was served in turn, by one wake.
-    pub fn judge(&self) {
+    pub fn check_at_rest(&self) {
         self.lock.with(|c| {
             let mut idle: Vec<u32> = c.idle.iter().map(|p| p.id().0).collect();
             idle.sort_unstable();

@@ -81,7 +81,7 @@ impl<H: ModelHost, C: Crossing> Neighbours<H> for Tiny<H, C> {
         self.release(p, How::GivenUp);
     }
     fn pidleget_or_queue(&self, g: G) -> Option<(OwnedP, G)> {
-        let is_early = mutant::variant() == Some("queues-outside-the-lock");
+        let is_early = mutant::is_variant("queues-outside-the-lock");
         let early = is_early.then(|| self.central.with(Central::pidleget));
         self.central.with(|c| match early.unwrap_or_else(|| c.pidleget()) {
             Some(p) => Some((p, g)),
@@ -208,10 +208,10 @@ impl<H: ModelHost, C: Crossing> Tiny<H, C> {
         }
     }
 
-    /// From now on the world is to stop; idle Ps are held. `bed` is where the stopper sleeps, if it is to be woken.
-    pub fn begin_stop(&self, bed: Option<&Arc<H::Parker>>) {
+    /// From now on the world is to stop; idle Ps are held. `parker` is where the stopper sleeps, if it is to be woken.
+    pub fn begin_stop(&self, parker: Option<&Arc<H::Parker>>) {
         self.central.with(|c| {
-            bed.into_iter().for_each(|bed| assert!(c.world.queue_up(bed), "there is one stopper at a time"));
+            parker.into_iter().for_each(|parker| assert!(c.world.queue_up(parker), "there is one stopper at a time"));
             c.world.begin_stop();
             self.wanted.ask(Want::Stop);
             while let Some(p) = c.pidleget() {
@@ -267,7 +267,7 @@ impl<H: ModelHost, C: Crossing> Tiny<H, C> {
     }
 
     /// Everybody has come to rest, and `n` Gs were there to be run: by those who ran `ran`, or later.
-    pub fn judge(&self, n: u64, ran: &[&[u64]], ps: &[PId]) {
+    pub fn check_at_rest(&self, n: u64, ran: &[&[u64]], ps: &[PId]) {
         let in_words = self.words.iter().zip([P0, P1]).filter(|(word, _)| word.peek().in_syscall.is_some());
         let mut found: Vec<PId> = in_words.map(|(_, p)| p).collect();
         self.central.with(|c| {

@@ -110,7 +110,7 @@ impl<H: ModelHost> Neighbours<H> for Tiny<H> {
     fn refused(&self, nextp: NextP, m: Option<MId>) -> Option<(MId, NextP)> {
         self.central.with(|c| {
             c.unused.extend(m);
-            let late = if mutant::variant() == Some("forgets-who-fell-asleep") { None } else { c.wake() };
+            let late = if mutant::is_variant("forgets-who-fell-asleep") { None } else { c.wake() };
             if let Some(late) = late {
                 return Some((late, nextp));
             }

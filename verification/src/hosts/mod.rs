@@ -4,18 +4,17 @@
 //! ```text
 //!   engines that explore:   rc11 (its package's words)   loom   shuttle ────┐
 //!   chosen at run time:     any ◄───────────────────────────────────────────┘
-//!   played by hand:         staged, puppets, solo      real threads: threads
+//!   played by hand:         stepped, solo               real threads: threads
 //!   hosts around hosts:     wrap: Trace, Tso, Apart, Jitter, Signals, Count
 //! ```
 
 pub mod any;
 pub mod loom;
 pub mod model_host;
-pub mod puppets;
 pub mod rc11;
 pub mod shuttle;
 pub mod solo;
-pub mod staged;
+pub mod stepped;
 #[cfg(feature = "cores")]
 pub mod threads;
 pub mod wrap;

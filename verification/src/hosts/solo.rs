@@ -25,7 +25,7 @@ pub struct Word(AtomicU64);
 #[derive(Debug)]
 pub struct Lock<T>(Mutex<T>);
 
-/// A bed in which nobody may lie down but for a time: there is nobody else to wake the sleeper.
+/// Nobody may park but for a time: there is no other thread to unpark it.
 #[derive(Debug)]
 pub struct Parker(AtomicU64);
 

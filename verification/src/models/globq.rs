@@ -1,10 +1,9 @@
 //! Models of `globq`: the list under the lock, and the length that is read without it.
 
-use crate::engines::Engine;
 use crate::harness::common::{Tasks, each_once, g, party};
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, loom, loom_apart, rc11, sc, tso};
-use crate::mutation::mutant::{Mutant, Mutation};
+use crate::mutation::mutant::Mutant;
 use spinpark::atomic::{Atomic, store_load};
 use spinpark::host::Lock;
 use spinpark::kernel::queues::globq::{GlobQueue, Len};
@@ -255,26 +254,12 @@ const ON_ITS_WAY: &str = "globq::the_length_is_a_hint::a_share_is_on_its_way";
 const HINT: &str = "globq::the_length_is_a_hint::not_slept_on";
 
 /// The mutants.
-pub const MUTANTS: &[Mutant] = &[
-    Mutant {
-        name: "globq-no-fence-after-put",
-        room: "globq",
-        what: "a submitter peeks at nmspinning without a StoreLoad after it queued globally",
-        mutation: Mutation::Weaken { file: "models/globq.rs", after: "global.put(1);", needle: "store_load" },
-        killed_by: &[(HINT, Engine::Loom), (HINT, Engine::Rc11)],
-    },
-    Mutant {
-        name: "globq-length-set-relaxed",
-        room: "globq",
-        what: "who takes a share lowers the length Relaxed",
-        mutation: Mutation::Weaken { file: "kernel/queues/globq.rs", after: "fn set", needle: "store" },
-        killed_by: &[(ON_ITS_WAY, Engine::Loom), (ON_ITS_WAY, Engine::Rc11)],
-    },
-    Mutant {
-        name: "globq-length-peeked-at-relaxed",
-        room: "globq",
-        what: "a spinning M peeks at the length Relaxed",
-        mutation: Mutation::Weaken { file: "kernel/queues/globq.rs", after: "pub fn peek", needle: "load" },
-        killed_by: &[(ON_ITS_WAY, Engine::Loom), (ON_ITS_WAY, Engine::Rc11)],
-    },
-];
+pub const MUTANTS: &[Mutant] = crate::mutants! {
+    room: "globq";
+    "globq-no-fence-after-put": "a submitter peeks at nmspinning without a StoreLoad after it queued globally",
+        weaken("models/globq.rs", "global.put(1);", "store_load"), by HINT => [Loom, Rc11];
+    "globq-length-set-relaxed": "who takes a share lowers the length Relaxed",
+        weaken("kernel/queues/globq.rs", "fn set", "store"), by ON_ITS_WAY => [Loom, Rc11];
+    "globq-length-peeked-at-relaxed": "a spinning M peeks at the length Relaxed",
+        weaken("kernel/queues/globq.rs", "pub fn peek", "load"), by ON_ITS_WAY => [Loom, Rc11];
+};

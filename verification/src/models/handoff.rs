@@ -4,14 +4,14 @@
 //! and under a lock the idle Ps. P0 is handed on by the main thread; P1 is in use. At the end of every execution all parties have come to rest, and the
 //! question is that of `spinning`: a G waits and a P is idle, but does anybody look, or has yet to?
 
-use crate::engines::Engine;
 use crate::harness::common::party;
 use crate::harness::handoff::Tiny;
 use crate::hosts::model_host::ModelHost;
 use crate::hosts::wrap::trace::main_plays;
 use crate::model::{Model, loom, loom_apart, rc11, sc, tso};
-use crate::mutation::mutant::{Mutant, Mutation};
-use crate::mutation::variants::handoff::{Handing, Scenario, play};
+use crate::mutation::mutant::Mutant;
+use crate::mutation::variants::handoff::Handing;
+use crate::mutation::variants::scenario;
 use spinpark::host::Lock;
 use spinpark::kernel::protocol::stw;
 use spinpark::kernel::protocol::stw::wanted::Want;
@@ -27,28 +27,15 @@ fn with_idle<H: ModelHost, D: Handing>(main: &str, procs: usize, idle: &[PId]) -
     Tiny::new(procs, idle)
 }
 
-macro_rules! scenario {
-    ($(#[$doc:meta])* $name:ident, |$h:ident, $d:ident| $play:block) => {
-        $(#[$doc])*
-        fn $name<H: ModelHost>() -> String {
-            struct This;
-            impl<$h: ModelHost> Scenario<$h> for This {
-                fn play<$d: Handing>(self) -> String $play
-            }
-            play::<H, This>(This)
-        }
-    };
-}
-
-scenario!(a_g_in_anothers_ring, |H, D| {
+scenario!(handoff::Handing, a_g_in_anothers_ring, |H, D| {
     let tiny = with_idle::<H, D>("handoff", 2, &[]);
     let submitter = party::<H, _, _>("submitter", &tiny, |tiny| tiny.ready(1));
     tiny.handoffp(P0);
     H::join(submitter);
-    tiny.judge()
+    tiny.check_at_rest()
 });
 
-scenario!(a_count_that_nobody_stands_behind, |H, D| {
+scenario!(handoff::Handing, a_count_that_nobody_stands_behind, |H, D| {
     // One M passes a baton for nothing: it raises the count and lowers it without a look.
     let tiny = with_idle::<H, D>("handoff", 3, &[]);
     let passer = party::<H, _, _>("passer", &tiny, |tiny| tiny.wakep());
@@ -56,18 +43,18 @@ scenario!(a_count_that_nobody_stands_behind, |H, D| {
     tiny.handoffp(P0);
     H::join(passer);
     H::join(submitter);
-    tiny.judge()
+    tiny.check_at_rest()
 });
 
-scenario!(a_g_in_the_global_queue, |H, D| {
+scenario!(handoff::Handing, a_g_in_the_global_queue, |H, D| {
     let tiny = with_idle::<H, D>("handoff", 2, &[]);
     let submitter = party::<H, _, _>("submitter", &tiny, Tiny::submit);
     tiny.handoffp(P0);
     H::join(submitter);
-    tiny.judge()
+    tiny.check_at_rest()
 });
 
-scenario!(two_come_back_from_system_calls, |H, D| {
+scenario!(handoff::Handing, two_come_back_from_system_calls, |H, D| {
     // P2 is idle. The first takes it, for the second there is none: its G is queued, and nobody is woken.
     let tiny = with_idle::<H, D>("handoff", 3, &[P2]);
     let returners = party::<H, _, _>("M3, M4", &tiny, |tiny| {
@@ -76,10 +63,10 @@ scenario!(two_come_back_from_system_calls, |H, D| {
     });
     tiny.handoffp(P0);
     H::join(returners);
-    tiny.judge()
+    tiny.check_at_rest()
 });
 
-scenario!(a_batch_goes_into_anothers_ring, |H, D| {
+scenario!(handoff::Handing, a_batch_goes_into_anothers_ring, |H, D| {
     // Two Gs were queued by Ms that came back from system calls and woke nobody. P1's owner takes both.
     let tiny = with_idle::<H, D>("handoff", 2, &[]);
     tiny.exitsyscall();
@@ -87,10 +74,10 @@ scenario!(a_batch_goes_into_anothers_ring, |H, D| {
     let owner = party::<H, _, _>("owner of P1", &tiny, |tiny| tiny.take_batch());
     tiny.handoffp(P0);
     H::join(owner);
-    tiny.judge()
+    tiny.check_at_rest()
 });
 
-scenario!(the_idle_p_is_taken_and_a_batch_goes_into_a_ring, |H, D| {
+scenario!(handoff::Handing, the_idle_p_is_taken_and_a_batch_goes_into_a_ring, |H, D| {
     // P2 is idle. An M that comes back takes it, and two more find none; P1's owner takes both Gs. Nobody is woken.
     let tiny = with_idle::<H, D>("handoff", 3, &[P2]);
     let others = party::<H, _, _>("M3, M4, M5, owner of P1", &tiny, |tiny| {
@@ -99,10 +86,10 @@ scenario!(the_idle_p_is_taken_and_a_batch_goes_into_a_ring, |H, D| {
     });
     tiny.handoffp(P0);
     H::join(others);
-    tiny.judge()
+    tiny.check_at_rest()
 });
 
-scenario!(a_safepoint_hands_it_on, |H, D| {
+scenario!(handoff::Handing, a_safepoint_hands_it_on, |H, D| {
     // The same without an idle P, while everybody is asked to attend to a safepoint.
     let tiny = with_idle::<H, D>("handoff", 2, &[]);
     tiny.wanted.ask(Want::Safepoint);
@@ -112,7 +99,7 @@ scenario!(a_safepoint_hands_it_on, |H, D| {
     });
     tiny.handoffp(P0);
     H::join(others);
-    tiny.judge()
+    tiny.check_at_rest()
 });
 
 /// Who stops the world while P0 is handed on. It sleeps until that is done.
@@ -140,13 +127,13 @@ impl<H: ModelHost, D: Handing> stw::Neighbours for Stopper<'_, H, D> {
     }
 }
 
-scenario!(a_stop, |H, D| {
+scenario!(handoff::Handing, a_stop, |H, D| {
     let tiny = with_idle::<H, D>("stopper", 1, &[]);
     let handing = party::<H, _, _>("handoff", &tiny, |tiny| _ = tiny.handoffp(P0));
     let stopper = Stopper { tiny: &*tiny, handing: RefCell::new(Some(handing)) };
     stw::stop::<H>(None, &stopper);
     stopper.handing.into_inner().into_iter().for_each(H::join);
-    tiny.judge()
+    tiny.check_at_rest()
 });
 
 /// The models.
@@ -213,58 +200,19 @@ const SAFEPOINT: &str = "handoff::nothing_is_left_behind::a_safepoint_hands_it_o
 const STOP: &str = "handoff::nothing_is_left_behind::a_stop";
 
 /// The mutants.
-pub const MUTANTS: &[Mutant] = &[
-    Mutant {
-        name: "handoff-ignores-the-call",
-        room: "handoff",
-        what: "whether somebody looks is asked before the lock, and not whether a spinning M is asked for (Go's handoffp)",
-        mutation: Mutation::Variant("ignores-the-call"),
-        killed_by: &[
-            (RING, Engine::Sc),
-            (RING, Engine::Loom),
-            (COUNT, Engine::Sc),
-            (RING, Engine::Rc11),
-            (COUNT, Engine::Rc11),
-        ],
-    },
-    Mutant {
-        name: "handoff-idles-at-once",
-        room: "handoff",
-        what: "the P is idled without a look at anything under the lock",
-        mutation: Mutation::Variant("idles-at-once"),
-        killed_by: &[
-            (GLOBAL, Engine::Sc),
-            (GLOBAL, Engine::Loom),
-            (RETURN, Engine::Sc),
-            (GLOBAL, Engine::Rc11),
-            (RETURN, Engine::Rc11),
-        ],
-    },
-    Mutant {
-        name: "handoff-no-spinning-m",
-        room: "handoff",
-        what: "nobody looks and no P is idle, and still the P is not sent to look",
-        mutation: Mutation::Variant("no-spinning-m"),
-        killed_by: &[(BATCH, Engine::Sc), (BATCH, Engine::LoomApart), (BATCH, Engine::Rc11)],
-    },
-    Mutant {
-        name: "handoff-elects-outside-the-lock",
-        room: "handoff",
-        what: "whether somebody looks, or a P is idle, is asked before the lock is taken, and not again",
-        mutation: Mutation::Variant("elects-outside-the-lock"),
-        killed_by: &[
-            (TAKEN, Engine::Sc),
-            (SAFEPOINT, Engine::Sc),
-            (SAFEPOINT, Engine::LoomApart),
-            (TAKEN, Engine::Rc11),
-            (SAFEPOINT, Engine::Rc11),
-        ],
-    },
-    Mutant {
-        name: "handoff-forgets-the-stop",
-        room: "handoff",
-        what: "the P is idled although the world is to stop",
-        mutation: Mutation::Variant("forgets-the-stop"),
-        killed_by: &[(STOP, Engine::Sc), (STOP, Engine::Loom), (STOP, Engine::Rc11)],
-    },
-];
+pub const MUTANTS: &[Mutant] = crate::mutants! {
+    room: "handoff";
+    "handoff-ignores-the-call":
+        "whether somebody looks is asked before the lock, and not whether a spinning M is asked for (Go's handoffp)",
+        variant("ignores-the-call"), by RING => [Sc, Loom], COUNT => [Sc], RING => [Rc11], COUNT => [Rc11];
+    "handoff-idles-at-once": "the P is idled without a look at anything under the lock",
+        variant("idles-at-once"), by GLOBAL => [Sc, Loom], RETURN => [Sc], GLOBAL => [Rc11], RETURN => [Rc11];
+    "handoff-no-spinning-m": "nobody looks and no P is idle, and still the P is not sent to look",
+        variant("no-spinning-m"), by BATCH => [Sc, LoomApart, Rc11];
+    "handoff-elects-outside-the-lock":
+        "whether somebody looks, or a P is idle, is asked before the lock is taken, and not again",
+        variant("elects-outside-the-lock"),
+        by TAKEN => [Sc], SAFEPOINT => [Sc, LoomApart], TAKEN => [Rc11], SAFEPOINT => [Rc11];
+    "handoff-forgets-the-stop": "the P is idled although the world is to stop",
+        variant("forgets-the-stop"), by STOP => [Sc, Loom, Rc11];
+};

@@ -1,12 +1,12 @@
 //! Just before a P is idled, or an M ends: what comes then, behind the back of who has looked already.
 //!
 //! The whole scheduler, played by one thread. Something happens while it asks a source, which is after it has looked
-//! elsewhere. The diary must say what follows, and nothing else.
+//! elsewhere. The transcript must say what follows, and nothing else.
 
-use crate::checker::diary::{Outside, S, begin, it_is, leave, numbers, one_runs, set, submit};
 use crate::harness::common::any_of;
+use crate::harness::transcript::{Outside, S, begin, it_is, leave, numbers, one_runs, set, submit};
 use crate::hosts::model_host::ModelHost;
-use crate::hosts::staged::{in_each_sleep, until_woken};
+use crate::hosts::stepped::{in_each_sleep, until_woken};
 use crate::model::{Model, sc};
 use spinpark::kernel::protocol::find::Worker;
 use spinpark::kernel::protocol::locked::{Wake, Woken};

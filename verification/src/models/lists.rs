@@ -43,8 +43,8 @@ impl Play {
         Play { kernel: Kernel::new(lists.numbers()), lists, made: Vec::new() }
     }
 
-    fn make(&mut self, what: What, lot: u64) {
-        let this = Move { what, lot };
+    fn make(&mut self, what: What, seed: u64) {
+        let this = Move { what, seed };
         assert!(self.lists.allows(what), "{what:?} makes no sense here");
         self.made.push(this);
         if let Err(why) = spec::both(&mut self.lists, &mut self.kernel, this) {
@@ -179,8 +179,8 @@ fn drawn_moves<H: ModelHost>(themes: &[Theme]) -> String {
     let mut play = Play::new(lists);
     for _ in 0..10 + H::choose(60) {
         let what = any_of::<H, _>(&play.lists.allowed());
-        let lot = H::choose(8) as u64;
-        play.make(what, lot);
+        let seed = H::choose(8) as u64;
+        play.make(what, seed);
     }
     play.end()
 }

@@ -1,11 +1,10 @@
 //! Models of `local` and `runnext`.
 
-use crate::engines::Engine;
 use crate::harness::common::{Tasks, each_once, g, party};
 use crate::hosts::model_host::ModelHost;
 use crate::hosts::wrap::trace::main_plays;
 use crate::model::{Model, loom, loom_apart, loom_bounded, rc11, sc, tso};
-use crate::mutation::mutant::{Mutant, Mutation};
+use crate::mutation::mutant::Mutant;
 use spinpark::kernel::queues::local::LocalQueue;
 use spinpark::kernel::queues::runnext::RunNext;
 use spinpark::kernel::queues::runq::Capacity;
@@ -221,33 +220,15 @@ const KICKED: &str = "local::never_empty_while_a_g_is_there::kicked_out_of_runne
 const SLOT: &str = "runnext::whoever_empties_it_owns_the_g::owner_and_one_thief";
 
 /// The mutants of both rooms.
-pub const MUTANTS: &[Mutant] = &[
-    Mutant {
-        name: "runnext-put-relaxed",
-        room: "runnext",
-        what: "the owner fills the slot Relaxed",
-        mutation: Mutation::Weaken { file: "kernel/queues/runnext.rs", after: "pub fn put", needle: "swap" },
-        killed_by: &[(SLOT, Engine::Loom), (SLOT, Engine::Rc11)],
-    },
-    Mutant {
-        name: "runnext-steal-relaxed",
-        room: "runnext",
-        what: "a thief empties the slot Relaxed",
-        mutation: Mutation::Weaken { file: "kernel/queues/runnext.rs", after: "pub fn steal", needle: "swap" },
-        killed_by: &[(SLOT, Engine::Loom), (SLOT, Engine::Rc11)],
-    },
-    Mutant {
-        name: "runnext-take-relaxed",
-        room: "runnext",
-        what: "the owner empties the slot Relaxed, so an emptiness test may not see what it put into the ring before",
-        mutation: Mutation::Weaken { file: "kernel/queues/runnext.rs", after: "pub fn take", needle: "swap" },
-        killed_by: &[(KICKED, Engine::Loom), (KICKED, Engine::Rc11)],
-    },
-    Mutant {
-        name: "local-emptiness-relaxed",
-        room: "local",
-        what: "the emptiness test reads the slot Relaxed",
-        mutation: Mutation::Weaken { file: "kernel/queues/runnext.rs", after: "fn is_set_acquire", needle: "load" },
-        killed_by: &[(KICKED, Engine::Loom), (KICKED, Engine::Rc11)],
-    },
-];
+pub const MUTANTS: &[Mutant] = crate::mutants! {
+    room: "runnext";
+    "runnext-put-relaxed": "the owner fills the slot Relaxed",
+        weaken("kernel/queues/runnext.rs", "pub fn put", "swap"), by SLOT => [Loom, Rc11];
+    "runnext-steal-relaxed": "a thief empties the slot Relaxed",
+        weaken("kernel/queues/runnext.rs", "pub fn steal", "swap"), by SLOT => [Loom, Rc11];
+    "runnext-take-relaxed":
+        "the owner empties the slot Relaxed, so an emptiness test may not see what it put into the ring before",
+        weaken("kernel/queues/runnext.rs", "pub fn take", "swap"), by KICKED => [Loom, Rc11];
+    "local-emptiness-relaxed" of "local": "the emptiness test reads the slot Relaxed",
+        weaken("kernel/queues/runnext.rs", "fn is_set_acquire", "load"), by KICKED => [Loom, Rc11];
+};

@@ -5,9 +5,9 @@
 
 use crate::engines::Engine;
 use crate::harness::common::g;
+use crate::harness::embedder::{Embedded, Extra, Play, finish, open_polling, small, submit};
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, rc11, rc11_cut, sampled};
-use crate::models::stw::real::{More, On, Play, finish, open_polling, small, submit};
 use crate::mutation::mutant::Mutant;
 use spinpark::atomic::Atomic;
 use spinpark::host::{NEVER, Nanos, Parker};
@@ -34,7 +34,7 @@ struct Outside<H: ModelHost> {
     /// The G that can go on; 0: none.
     ready: Atomic<H, u64>,
     /// Where who waits in the poller sleeps.
-    bed: H::Parker,
+    parker: H::Parker,
     waker: OnceLock<Waker>,
     polled: AtomicU32,
 }
@@ -72,8 +72,8 @@ impl<H: ModelHost> Poller for Sea<H> {
         if self.0.ready.load(Acquire) == 0 {
             match until.saturating_sub(H::now()) {
                 0 => (),
-                _ if until == NEVER => self.0.bed.park(),
-                nanos => self.0.bed.park_timeout(nanos),
+                _ if until == NEVER => self.0.parker.park(),
+                nanos => self.0.parker.park_timeout(nanos),
             }
         }
         self.peek(put);
@@ -88,14 +88,14 @@ impl<H: ModelHost> Poller for Sea<H> {
         }
     }
     fn interrupt(&self) {
-        self.0.bed.unpark();
+        self.0.parker.unpark();
     }
 }
 
 /// The embedder's part.
 struct Shore<H: ModelHost>(Arc<Outside<H>>);
 
-impl<H: ModelHost> More for Shore<H> {
+impl<H: ModelHost> Extra for Shore<H> {
     fn event(&self, event: &Event<'_>) {
         if let Event::Polling { .. } = event {
             self.0.polled.fetch_add(1, Relaxed);
@@ -103,14 +103,14 @@ impl<H: ModelHost> More for Shore<H> {
     }
 }
 
-type Coast<H> = On<H, Shore<H>>;
+type Coast<H> = Embedded<H, Shore<H>>;
 
 fn coast<H: ModelHost>(config: Config, n: u64, play: Play<H, Shore<H>>) -> Coast<H> {
     let outside = Arc::new(Outside {
         timers: Timers::new(config.procs),
         waiters: Atomic::new(0),
         ready: Atomic::new(0),
-        bed: H::Parker::new(),
+        parker: H::Parker::new(),
         waker: OnceLock::new(),
         polled: AtomicU32::new(0),
     });
@@ -143,7 +143,7 @@ fn rings<H: ModelHost>(sched: &Coast<H>, n: u64) {
     let outside = &sched.observer().more.0;
     let n = sched.observer().make(n).into_raw().get();
     outside.ready.store(n, Release);
-    outside.bed.unpark();
+    outside.parker.unpark();
 }
 
 fn ends<H: ModelHost>(sched: &Coast<H>) -> String {
@@ -224,7 +224,7 @@ fn no_thread_but_who_waits<H: ModelHost>() -> String {
     sched.observer().more.0.waiters.store(1, Release);
     sched.observer().more.0.waker.get().expect("it was made from one").announce(NEVER);
     submit(&sched, 1, 1);
-    crate::models::stw::real::first_runs(&sched);
+    crate::harness::embedder::first_runs(&sched);
     rings(&sched, 2);
     ends(&sched)
 }

@@ -4,13 +4,12 @@
 //! it is not due. M0's G does one thing that needs a decision: it waits, enters a system call, or wants its P. At the end of
 //! every execution M0's thread has its P back and lets go of it.
 
-use crate::engines::Engine;
 use crate::harness::common::party;
 use crate::harness::role::{Place, Tiny};
 use crate::hosts::model_host::ModelHost;
 use crate::hosts::wrap::signals::Signals;
 use crate::model::{Model, rc11, sc};
-use crate::mutation::mutant::{Mutant, Mutation};
+use crate::mutation::mutant::Mutant;
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -41,7 +40,7 @@ fn play<H: ModelHost, R: Send + 'static>(
     tiny.release(p);
     let retook = Of::<H>::join(monitor);
     others.into_iter().for_each(|other| drop(Of::<H>::join(other)));
-    tiny.judge();
+    tiny.check_at_rest();
     format!("{went}; detached {}, retaken {retook}", detached.get())
 }
 
@@ -110,27 +109,15 @@ const SUSPENDS: &str = "role::nobody_waits_with_its_thread_who_could_leave_it::i
 const SYSCALL: &str = "role::whoever_waits_without_a_p_is_known::it_enters_a_system_call_beside_signals";
 
 /// The mutants.
-pub const MUTANTS: &[Mutant] = &[
-    Mutant {
-        name: "role-asks-a-flag-beside-the-role",
-        room: "role",
-        what: "whether the P was lost is asked before the role, and a signal comes in between: a G that could leave its \
-               thread waits with it, and is told to yield for ever",
-        mutation: Mutation::Variant("asks-a-flag-beside-the-role"),
-        killed_by: &[(SUSPENDS, Engine::Sc), (SUSPENDS, Engine::Rc11), (BLOCKS, Engine::Sc), (BLOCKS, Engine::Rc11)],
-    },
-    Mutant {
-        name: "role-waits-without-reattaching",
-        room: "role",
-        what: "a G that was preempted waits with its thread as it is, and never takes a P back before it waits",
-        mutation: Mutation::Variant("waits-without-reattaching"),
-        killed_by: &[(BLOCKS, Engine::Sc), (BLOCKS, Engine::Rc11)],
-    },
-    Mutant {
-        name: "role-a-system-call-stays-detached",
-        room: "role",
-        what: "a preempted G that enters a system call still counts as one that runs: who stops the world waits for it",
-        mutation: Mutation::Variant("a-system-call-stays-detached"),
-        killed_by: &[(SYSCALL, Engine::Sc), (SYSCALL, Engine::Rc11)],
-    },
-];
+pub const MUTANTS: &[Mutant] = crate::mutants! {
+    room: "role";
+    "role-asks-a-flag-beside-the-role": "whether the P was lost is asked before the role, and a signal comes in between: a G that could leave its \
+        thread waits with it, and is told to yield for ever",
+        variant("asks-a-flag-beside-the-role"), by SUSPENDS => [Sc, Rc11], BLOCKS => [Sc, Rc11];
+    "role-waits-without-reattaching":
+        "a G that was preempted waits with its thread as it is, and never takes a P back before it waits",
+        variant("waits-without-reattaching"), by BLOCKS => [Sc, Rc11];
+    "role-a-system-call-stays-detached":
+        "a preempted G that enters a system call still counts as one that runs: who stops the world waits for it",
+        variant("a-system-call-stays-detached"), by SYSCALL => [Sc, Rc11];
+};

@@ -4,18 +4,19 @@
 //! then stores it hides an earlier load of a thief that started before (tokio-rs/loom #166, #392). The engines that are
 //! complete do not care.
 
-use crate::engines::Engine;
-use crate::harness::common::{Tasks, each_once, g, party};
+mod rule;
+
+use crate::harness::common::{Tasks, each_once, party};
 use crate::hosts::model_host::ModelHost;
 use crate::hosts::wrap::count::{Count, Counts};
 use crate::hosts::wrap::trace::main_plays;
 use crate::model::{Model, loom, loom_apart, loom_apart_bounded, loom_bounded, rc11, sc, tso};
-use crate::mutation::mutant::{self, Mutant, Mutation};
+use crate::mutation::mutant::{self, Mutant};
+use rule::five_operations;
 use spinpark::host::Lock;
 use spinpark::kernel::queues::local::LocalQueue;
 use spinpark::kernel::queues::runq::{Capacity, Full, RunQueue};
 use spinpark::kernel::types::g::G;
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// A ring of two, whose cursors wrap around at 8; with the Gs' data.
@@ -273,66 +274,6 @@ fn a_full_ring_is_filled_again<H: ModelHost>() -> String {
     format!("owner {owner:?} thief {stolen:?}")
 }
 
-/// A ring of four, with cursors as narrow as they may be and about to wrap around, beside a plain list.
-struct Both<H: ModelHost> {
-    ring: RunQueue<H, 3>,
-    list: VecDeque<u64>,
-    put: u64,
-}
-
-impl<H: ModelHost> Both<H> {
-    fn news(&mut self, n: u64) -> impl Iterator<Item = u64> + use<H> {
-        self.put += n;
-        self.put - n + 1..=self.put
-    }
-
-    /// One operation of five.
-    fn does(&mut self) {
-        match H::choose(5) {
-            0 => {
-                let n = self.put + 1;
-                self.put = n;
-                let fits = self.ring.put(g(n)).map_err(|Full(g)| g.into_raw().get());
-                let told = if self.list.len() < 4 { Ok(()) } else { Err(n) };
-                assert!(fits == told, "G{n} was put beside {:?}: {fits:?}", self.list);
-                self.list.extend(told.is_ok().then_some(n));
-            }
-            1 => {
-                let mut news = self.news(3).map(g);
-                let (n, told) = (self.ring.put_batch(&mut news), 3.min(4 - self.list.len()));
-                assert!(n == told, "of a batch of 3 there were put {n} beside {:?}", self.list);
-                self.list.extend(self.put - 2..self.put - 2 + told as u64);
-            }
-            2 => {
-                let (found, told) = (self.ring.get().map(|g| g.into_raw().get()), self.list.pop_front());
-                assert!(found == told, "the oldest is {found:?}, not {told:?}");
-            }
-            3 => {
-                let told: Vec<u64> = if self.list.len() == 4 { self.list.drain(..2).collect() } else { Vec::new() };
-                let found: Vec<u64> =
-                    self.ring.spill_half().into_iter().flatten().map(|g| g.into_raw().get()).collect();
-                assert!(found == told, "spilled {found:?}, not {told:?}");
-            }
-            _ => {
-                let mine = RunQueue::new(capacity(4));
-                let (first, n) = self.ring.steal_some(&mine).map_or((None, 0), |(first, n)| (Some(first), n));
-                let rest = std::iter::from_fn(|| mine.get());
-                let found: Vec<u64> = first.into_iter().chain(rest).map(|g| g.into_raw().get()).collect();
-                let told: Vec<u64> = self.list.drain(..self.list.len().div_ceil(2)).collect();
-                assert!(found == told && n == told.len(), "stole {n}, {found:?}, not {told:?}");
-            }
-        }
-        let (len, is_empty) = (self.ring.len(), self.ring.is_empty());
-        assert!(len == self.list.len() && is_empty == self.list.is_empty(), "{len} in it, not {:?}", self.list);
-    }
-}
-
-fn five_operations<H: ModelHost>() -> String {
-    let mut both = Both::<H> { ring: RunQueue::starting_at(capacity(4), 5), list: VecDeque::new(), put: 0 };
-    (0..5).for_each(|_| both.does());
-    format!("{} left", both.list.len())
-}
-
 /// The models.
 pub const MODELS: &[Model] = &[
     crate::model!("runq::each_g_is_taken_once::owner_and_one_thief", owner_and_one_thief,
@@ -419,104 +360,29 @@ const ONE_THIEF: &str = "runq::each_g_is_taken_once::owner_and_one_thief";
 const TWO_THIEVES: &str = "runq::each_g_is_taken_once::owner_and_two_thieves";
 
 /// The mutants.
-pub const MUTANTS: &[Mutant] = &[
-    Mutant {
-        name: "runq-publish-relaxed",
-        room: "runq",
-        what: "put moves tail with a Relaxed store",
-        mutation: Mutation::Weaken { file: "kernel/queues/runq.rs", after: "pub fn put(", needle: "self.tail.store" },
-        killed_by: &[(ONE_THIEF, Engine::Loom), (ONE_THIEF, Engine::Rc11)],
-    },
-    Mutant {
-        name: "runq-publish-unseen",
-        room: "runq",
-        what: "a thief reads tail Relaxed",
-        mutation: Mutation::Weaken {
-            file: "kernel/queues/runq.rs",
-            after: "pub fn steal_some",
-            needle: "self.tail.load",
-        },
-        killed_by: &[(ONE_THIEF, Engine::Loom), (ONE_THIEF, Engine::Rc11)],
-    },
-    Mutant {
-        name: "runq-consume-relaxed",
-        room: "runq",
-        what: "a thief moves head with a Relaxed exchange",
-        mutation: Mutation::Weaken {
-            file: "kernel/queues/runq.rs",
-            after: "pub fn steal_some",
-            needle: "self.head.compare_exchange",
-        },
-        killed_by: &[(TWO_THIEVES, Engine::Loom), (TWO_THIEVES, Engine::Rc11)],
-    },
-    Mutant {
-        name: "runq-consume-unseen",
-        room: "runq",
-        what: "a thief reads head Relaxed",
-        mutation: Mutation::Weaken {
-            file: "kernel/queues/runq.rs",
-            after: "pub fn steal_some",
-            needle: "self.head.load",
-        },
-        killed_by: &[(TWO_THIEVES, Engine::Loom), (TWO_THIEVES, Engine::Rc11)],
-    },
-    Mutant {
-        name: "runq-get-consume-relaxed",
-        room: "runq",
-        what: "the owner takes with a Relaxed exchange, so a thief may see its head with an old tail",
-        mutation: Mutation::Weaken { file: "kernel/queues/runq.rs", after: "pub fn get(", needle: "compare_exchange" },
-        killed_by: &[(ONE_THIEF, Engine::Loom), (ONE_THIEF, Engine::Rc11)],
-    },
-    Mutant {
-        name: "runq-spill-consume-relaxed",
-        room: "runq",
-        what: "the owner spills with a Relaxed exchange, so a thief may see its head with an old tail",
-        mutation: Mutation::Weaken {
-            file: "kernel/queues/runq.rs",
-            after: "pub fn spill_half",
-            needle: "compare_exchange",
-        },
-        killed_by: &[
-            ("runq::each_g_is_taken_once::overflow_while_robbed", Engine::Loom),
-            ("runq::each_g_is_taken_once::overflow_while_robbed", Engine::Rc11),
-        ],
-    },
-    Mutant {
-        name: "runq-batch-publish-relaxed",
-        room: "runq",
-        what: "put_batch moves tail with a Relaxed store",
-        mutation: Mutation::Weaken {
-            file: "kernel/queues/runq.rs",
-            after: "pub fn put_batch",
-            needle: "self.tail.store",
-        },
-        killed_by: &[
-            ("runq::each_g_is_taken_once::a_batch_while_robbed", Engine::Loom),
-            ("runq::each_g_is_taken_once::a_batch_while_robbed", Engine::Rc11),
-        ],
-    },
-    Mutant {
-        name: "runq-thief-publish-relaxed",
-        room: "runq",
-        what: "a thief publishes what it keeps with a Relaxed store",
-        mutation: Mutation::Weaken {
-            file: "kernel/queues/runq.rs",
-            after: "pub fn steal_some",
-            needle: "mine.tail.store",
-        },
-        killed_by: &[
-            ("runq::each_g_is_taken_once::a_thief_is_robbed", Engine::Loom),
-            ("runq::each_g_is_taken_once::a_thief_is_robbed", Engine::Rc11),
-        ],
-    },
-    Mutant {
-        name: "runq-cursors-of-two-bits",
-        room: "runq",
-        what: "cursors so narrow that a ring turned round once looks untouched (tokio #5041)",
-        mutation: Mutation::Variant("cursors-of-two-bits"),
-        killed_by: &[
-            ("runq::each_g_is_taken_once::a_thief_that_sleeps_long", Engine::Sc),
-            ("runq::each_g_is_taken_once::a_thief_that_sleeps_long", Engine::Rc11),
-        ],
-    },
-];
+pub const MUTANTS: &[Mutant] = crate::mutants! {
+    room: "runq";
+    "runq-publish-relaxed": "put moves tail with a Relaxed store",
+        weaken("kernel/queues/runq.rs", "pub fn put(", "self.tail.store"), by ONE_THIEF => [Loom, Rc11];
+    "runq-publish-unseen": "a thief reads tail Relaxed",
+        weaken("kernel/queues/runq.rs", "pub fn steal_into", "self.tail.load"), by ONE_THIEF => [Loom, Rc11];
+    "runq-consume-relaxed": "a thief moves head with a Relaxed exchange",
+        weaken("kernel/queues/runq.rs", "pub fn steal_into", "self.head.compare_exchange"),
+        by TWO_THIEVES => [Loom, Rc11];
+    "runq-consume-unseen": "a thief reads head Relaxed",
+        weaken("kernel/queues/runq.rs", "pub fn steal_into", "self.head.load"), by TWO_THIEVES => [Loom, Rc11];
+    "runq-get-consume-relaxed": "the owner takes with a Relaxed exchange, so a thief may see its head with an old tail",
+        weaken("kernel/queues/runq.rs", "pub fn get(", "compare_exchange"), by ONE_THIEF => [Loom, Rc11];
+    "runq-spill-consume-relaxed":
+        "the owner spills with a Relaxed exchange, so a thief may see its head with an old tail",
+        weaken("kernel/queues/runq.rs", "pub fn spill_half", "compare_exchange"),
+        by "runq::each_g_is_taken_once::overflow_while_robbed" => [Loom, Rc11];
+    "runq-batch-publish-relaxed": "put_batch moves tail with a Relaxed store",
+        weaken("kernel/queues/runq.rs", "pub fn put_batch", "self.tail.store"),
+        by "runq::each_g_is_taken_once::a_batch_while_robbed" => [Loom, Rc11];
+    "runq-thief-publish-relaxed": "a thief publishes what it keeps with a Relaxed store",
+        weaken("kernel/queues/runq.rs", "pub fn steal_into", "mine.tail.store"),
+        by "runq::each_g_is_taken_once::a_thief_is_robbed" => [Loom, Rc11];
+    "runq-cursors-of-two-bits": "cursors so narrow that a ring turned round once looks untouched (tokio #5041)",
+        variant("cursors-of-two-bits"), by "runq::each_g_is_taken_once::a_thief_that_sleeps_long" => [Sc, Rc11];
+};

@@ -4,12 +4,12 @@
 //! takes a picture under the lock and asks the invariants of quiescence; then it closes, and each G must have run
 //! exactly once, with the data that its submitter wrote before.
 
-use crate::checker::story::Story;
+use crate::checker::order::EventChecker;
 use crate::engines::Engine;
 use crate::harness::common::g;
 use crate::hosts::model_host::{Cell, ModelHost};
 use crate::model::{Model, loom_bounded, rc11, rc11_cut, sampled, sc};
-use crate::mutation::mutant::{Mutant, Mutation};
+use crate::mutation::mutant::Mutant;
 use crate::status::{Status, StatusWord};
 use spinpark::atomic::Atomic;
 use spinpark::host::Parker;
@@ -60,7 +60,7 @@ const SMALL: Shape = Shape {
 const LARGE: Shape = Shape { passes: 2, counts: true, ..SMALL };
 
 /// The embedder: a table of tasks, and somebody who watches.
-struct World<H: ModelHost> {
+struct Embedder<H: ModelHost> {
     shape: Shape,
     tasks: Vec<Task<H>>,
     /// Has every M fallen asleep since the main thread last looked?
@@ -68,7 +68,7 @@ struct World<H: ModelHost> {
     /// Ms that are running a G now.
     running: Atomic<H, u64>,
     stolen: Atomic<H, bool>,
-    story: Story,
+    events: EventChecker,
 }
 
 struct Task<H: ModelHost> {
@@ -77,9 +77,9 @@ struct Task<H: ModelHost> {
     yielded: H::Cell<bool>,
 }
 
-impl<H: ModelHost> Observer for World<H> {
+impl<H: ModelHost> Observer for Embedder<H> {
     fn event(&self, event: Event<'_>) {
-        self.story.hear(&event);
+        self.events.check(&event);
         match event {
             Event::Slept { sleeping, alive, .. } if sleeping == alive => self.all_asleep.unpark(),
             Event::Found { from: Source::Steal, .. } => self.stolen.store(true, Relaxed),
@@ -88,12 +88,12 @@ impl<H: ModelHost> Observer for World<H> {
     }
 }
 
-type This<H> = Arc<Sched<H, World<H>>>;
+type This<H> = Arc<Sched<H, Embedder<H>>>;
 
-impl<H: ModelHost> World<H> {
+impl<H: ModelHost> Embedder<H> {
     fn new(shape: Shape) -> Self {
         let n = shape.roots * (1 + shape.children);
-        World {
+        Embedder {
             shape,
             tasks: (0..n)
                 .map(|_| Task { status: StatusWord::new(), data: Cell::new(0), yielded: Cell::new(false) })
@@ -101,7 +101,7 @@ impl<H: ModelHost> World<H> {
             all_asleep: H::Parker::new(),
             running: Atomic::new(0),
             stolen: Atomic::new(false),
-            story: Story::default(),
+            events: EventChecker::default(),
         }
     }
 
@@ -138,7 +138,7 @@ fn life<H: ModelHost>(sched: &This<H>, mut worker: Worker) {
 fn run<H: ModelHost>(sched: &This<H>, worker: &mut Worker, g: G) {
     let world = sched.observer();
     let shape = world.shape;
-    world.story.runs(worker.m().0, g.id());
+    world.events.runs(worker.m().0, g.id());
     world.enter();
     let task = &world.tasks[g.id() as usize - 1];
     task.status.execute();
@@ -171,7 +171,7 @@ fn play<H: ModelHost>(shape: Shape) -> String {
         inherit_at_most: 2,
         ..Config::default()
     };
-    let sched = Sched::<H, World<H>>::new(config, World::new(shape), life::<H>).expect("the numbers are allowed");
+    let sched = Sched::<H, Embedder<H>>::new(config, Embedder::new(shape), life::<H>).expect("the numbers are allowed");
     if shape.refusals > 0 {
         // One M there must be. The next starts are refused.
         sched.start().expect("the first M");
@@ -205,7 +205,7 @@ fn play<H: ModelHost>(shape: Shape) -> String {
     }
     let stolen = world.stolen.load(Relaxed);
     let ms = snapshot.alive;
-    world.story.closes();
+    world.events.closes();
     let left = sched.close();
     assert!(left.is_empty(), "{} Gs were given back that nobody submitted", left.len());
     format!("{ms} Ms, {}", if stolen { "stole" } else { "did not steal" })
@@ -261,33 +261,33 @@ fn more_ps_than_ms<H: ModelHost>() -> String {
 fn the_only_m_ends_while_a_g_comes<H: ModelHost>() -> String {
     struct Ending<H: ModelHost> {
         has_run: Atomic<H, bool>,
-        bed: H::Parker,
-        story: Story,
+        parker: H::Parker,
+        events: EventChecker,
     }
     impl<H: ModelHost> Observer for Ending<H> {
         fn event(&self, event: Event<'_>) {
-            self.story.hear(&event);
+            self.events.check(&event);
         }
     }
     fn life<H: ModelHost>(sched: &Arc<Sched<H, Ending<H>>>, worker: Worker) {
         let Some((worker, g)) = sched.next(worker) else { return };
         let ending = sched.observer();
         if g.into_raw().get() == 1 {
-            ending.story.leaves(worker.m().0);
+            ending.events.leaves(worker.m().0);
             return sched.end(worker);
         }
         ending.has_run.store(true, Relaxed);
-        ending.bed.unpark();
+        ending.parker.unpark();
         assert!(sched.next(worker).is_none(), "there is no third");
     }
     let config = Config { procs: 1, ring: 2, max_ms: 1, steal_passes: 1, ..Config::default() };
-    let ending = Ending { has_run: Atomic::new(false), bed: H::Parker::new(), story: Story::default() };
+    let ending = Ending { has_run: Atomic::new(false), parker: H::Parker::new(), events: EventChecker::default() };
     let sched = Sched::<H, Ending<H>>::new(config, ending, life::<H>).expect("the numbers are allowed");
     assert!(sched.submit(g(1)).is_ok() && sched.submit(g(2)).is_ok(), "it is open");
     while !sched.observer().has_run.load(Relaxed) {
-        sched.observer().bed.park();
+        sched.observer().parker.park();
     }
-    sched.observer().story.closes();
+    sched.observer().events.closes();
     let left: Vec<u64> = sched.close().into_iter().map(|g| g.into_raw().get()).collect();
     assert!(left.is_empty(), "given back: {left:?}");
     let refused = sched.snapshot().refused;
@@ -304,16 +304,16 @@ fn a_g_waits_for_its_child<H: ModelHost>() -> String {
         child_has_run: H::Parker,
         root_has_run: H::Parker,
         runs: Atomic<H, u64>,
-        story: Story,
+        events: EventChecker,
     }
-    fn wait<H: ModelHost>(family: &Family<H>, g: u64, bed: &H::Parker) {
+    fn wait<H: ModelHost>(family: &Family<H>, g: u64, parker: &H::Parker) {
         while family.runs.load(Relaxed) & 1 << g == 0 {
-            bed.park();
+            parker.park();
         }
     }
     impl<H: ModelHost> Observer for Family<H> {
         fn event(&self, event: Event<'_>) {
-            self.story.hear(&event);
+            self.events.check(&event);
         }
     }
     fn life<H: ModelHost>(sched: &Arc<Sched<H, Family<H>>>, mut worker: Worker) {
@@ -337,11 +337,11 @@ fn a_g_waits_for_its_child<H: ModelHost>() -> String {
     }
     let config = Config { procs: 2, ring: 2, max_ms: 4, steal_passes: 1, ..Config::default() };
     let (child_has_run, root_has_run) = (H::Parker::new(), H::Parker::new());
-    let family = Family { child_has_run, root_has_run, runs: Atomic::new(0), story: Story::default() };
+    let family = Family { child_has_run, root_has_run, runs: Atomic::new(0), events: EventChecker::default() };
     let sched = Sched::<H, Family<H>>::new(config, family, life::<H>).expect("the numbers are allowed");
     assert!(sched.submit(g(ROOT)).is_ok(), "the scheduler is open");
     wait(sched.observer(), ROOT, &sched.observer().root_has_run);
-    sched.observer().story.closes();
+    sched.observer().events.closes();
     let left = sched.close().into_iter().map(|g| g.into_raw().get()).collect::<Vec<_>>();
     assert!(left.is_empty() || left == [OTHER], "given back: {left:?}");
     format!("the child ran, given back: {left:?}")
@@ -351,9 +351,9 @@ fn a_g_waits_for_its_child<H: ModelHost>() -> String {
 fn closed_while_busy<H: ModelHost>() -> String {
     let shape = Shape { procs: 2, max_ms: 3, roots: 3, children: 1, ..LARGE };
     let config = Config { procs: 2, ring: 2, max_ms: 3, steal_passes: 2, ..Config::default() };
-    let sched = Sched::<H, World<H>>::new(config, World::new(shape), life::<H>).expect("the numbers are allowed");
+    let sched = Sched::<H, Embedder<H>>::new(config, Embedder::new(shape), life::<H>).expect("the numbers are allowed");
     submit_all(&sched, 1, 3);
-    sched.observer().story.closes();
+    sched.observer().events.closes();
     let left = sched.close();
     let world = sched.observer();
     let dead = world.tasks.iter().filter(|task| task.status.peek() == Status::Dead).count();
@@ -464,27 +464,10 @@ pub const MODELS: &[Model] = &[
 const WAITS: &str = "sched::work_is_conserved::a_g_waits_for_its_child";
 
 /// The mutants.
-pub const MUTANTS: &[Mutant] = &[
-    Mutant {
-        name: "sched-no-submitter-fence",
-        room: "sched",
-        what: "wakep without its StoreLoad, in the whole scheduler",
-        mutation: Mutation::Weaken {
-            file: "kernel/protocol/spinning.rs",
-            after: "pub fn wakep",
-            needle: "store_load::<H>()",
-        },
-        killed_by: &[(WAITS, Engine::TsoPct), (WAITS, Engine::Loom)],
-    },
-    Mutant {
-        name: "sched-no-spinning-m-fence",
-        room: "sched",
-        what: "retire without its StoreLoad, in the whole scheduler",
-        mutation: Mutation::Weaken {
-            file: "kernel/protocol/spinning.rs",
-            after: "pub fn retire",
-            needle: "store_load::<H>()",
-        },
-        killed_by: &[(WAITS, Engine::Loom)],
-    },
-];
+pub const MUTANTS: &[Mutant] = crate::mutants! {
+    room: "sched";
+    "sched-no-submitter-fence": "wakep without its StoreLoad, in the whole scheduler",
+        weaken("kernel/protocol/spinning.rs", "pub fn wakep", "store_load::<H>()"), by WAITS => [TsoPct, Loom];
+    "sched-no-spinning-m-fence": "retire without its StoreLoad, in the whole scheduler",
+        weaken("kernel/protocol/spinning.rs", "pub fn retire", "store_load::<H>()"), by WAITS => [Loom];
+};

@@ -1,8 +1,8 @@
 //! Models of `snapshot`: what is wrong at quiescence, and what is seen of a P in a system call.
 
+use crate::harness::embedder::{Embedded, finish, open, small, submit};
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, rc11, sc};
-use crate::models::stw::real::{On, finish, open, small, submit};
 use spinpark::kernel::protocol::find::Worker;
 use spinpark::kernel::sched::snapshot::Snapshot;
 
@@ -60,7 +60,7 @@ fn every_few_ms<H: ModelHost>() -> String {
 
 /// Nobody else looks for its P.
 fn a_g_calls<H: ModelHost>() -> String {
-    fn play<H: ModelHost>(sched: &On<H, ()>, worker: Worker, _: u64) -> Option<Worker> {
+    fn play<H: ModelHost>(sched: &Embedded<H, ()>, worker: Worker, _: u64) -> Option<Worker> {
         let in_calls = || sched.snapshot().in_syscall;
         let before = in_calls();
         let away = sched.entersyscall(worker);

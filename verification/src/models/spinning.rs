@@ -4,24 +4,24 @@
 //! count of idle Ps under a lock. At the end of every execution all parties have come to rest, and the question is: a G
 //! waits and a P is idle, but does anybody look?
 
-use crate::engines::Engine;
 use crate::harness::common::party;
 use crate::harness::queues::{OneWord, Queues, Rings};
 use crate::harness::spinning::{End, Idled, Tiny};
 use crate::hosts::model_host::ModelHost;
 use crate::hosts::wrap::trace::main_plays;
 use crate::model::{Model, loom, loom_apart, loom_apart_bounded, loom_bounded, rc11, sc, tso};
-use crate::mutation::mutant::{Mutant, Mutation};
-use crate::mutation::variants::spinning::{Dance, Scenario, play};
+use crate::mutation::mutant::Mutant;
+use crate::mutation::variants::scenario;
+use crate::mutation::variants::spinning::SpinProtocol;
 use spinpark::kernel::types::m::SpinningToken;
 use std::sync::Arc;
 
-fn with_idle<H: ModelHost, D: Dance>(idle_ps: u32) -> Arc<Tiny<H, D>> {
+fn with_idle<H: ModelHost, D: SpinProtocol>(idle_ps: u32) -> Arc<Tiny<H, D>> {
     main_plays("spinning_m");
     Tiny::new(idle_ps, OneWord::new())
 }
 
-impl<H: ModelHost, D: Dance> Tiny<H, D, OneWord<H>> {
+impl<H: ModelHost, D: SpinProtocol> Tiny<H, D, OneWord<H>> {
     /// Queues a G, as the owner of a P does.
     fn submit(&self) {
         self.queues.put();
@@ -35,29 +35,16 @@ impl<H: ModelHost, D: Dance> Tiny<H, D, OneWord<H>> {
     }
 }
 
-macro_rules! scenario {
-    ($(#[$doc:meta])* $name:ident, |$h:ident, $d:ident| $play:block) => {
-        $(#[$doc])*
-        fn $name<H: ModelHost>() -> String {
-            struct This;
-            impl<$h: ModelHost> Scenario<$h> for This {
-                fn play<$d: Dance>(self) -> String $play
-            }
-            play::<H, This>(This)
-        }
-    };
-}
-
-scenario!(one_submitter_one_spinning_m, |H, D| {
+scenario!(spinning::SpinProtocol, one_submitter_one_spinning_m, |H, D| {
     let tiny = with_idle::<H, D>(0);
     let token = tiny.room.become_spinning();
     let submitter = party::<H, _, _>("submitter", &tiny, |tiny| tiny.submit_the_only());
     let (end, _) = tiny.retire(token);
     H::join(submitter);
-    tiny.judge(&[end])
+    tiny.check_at_rest(&[end])
 });
 
-scenario!(two_submitters_one_spinning_m, |H, D| {
+scenario!(spinning::SpinProtocol, two_submitters_one_spinning_m, |H, D| {
     let tiny = with_idle::<H, D>(0);
     let token = tiny.room.become_spinning();
     let one = party::<H, _, _>("submitter 1", &tiny, |tiny| tiny.submit());
@@ -65,10 +52,10 @@ scenario!(two_submitters_one_spinning_m, |H, D| {
     let (end, _) = tiny.retire(token);
     H::join(one);
     H::join(two);
-    tiny.judge(&[end])
+    tiny.check_at_rest(&[end])
 });
 
-scenario!(one_submitter_two_spinning_ms, |H, D| {
+scenario!(spinning::SpinProtocol, one_submitter_two_spinning_ms, |H, D| {
     let tiny = with_idle::<H, D>(0);
     let (one, two) = (tiny.room.become_spinning(), tiny.room.become_spinning());
     let submitter = party::<H, _, _>("submitter", &tiny, |tiny| tiny.submit_the_only());
@@ -76,10 +63,10 @@ scenario!(one_submitter_two_spinning_ms, |H, D| {
     let (end, _) = tiny.retire(two);
     H::join(submitter);
     let first = H::join(first);
-    tiny.judge(&[first, end])
+    tiny.check_at_rest(&[first, end])
 });
 
-scenario!(two_submitters_two_spinning_ms, |H, D| {
+scenario!(spinning::SpinProtocol, two_submitters_two_spinning_ms, |H, D| {
     let tiny = with_idle::<H, D>(0);
     let (one, two) = (tiny.room.become_spinning(), tiny.room.become_spinning());
     let submitters = ["submitter 1", "submitter 2"].map(|name| party::<H, _, _>(name, &tiny, |tiny| tiny.submit()));
@@ -87,10 +74,10 @@ scenario!(two_submitters_two_spinning_ms, |H, D| {
     let (end, _) = tiny.retire(two);
     submitters.into_iter().for_each(H::join);
     let first = H::join(first);
-    tiny.judge(&[first, end])
+    tiny.check_at_rest(&[first, end])
 });
 
-scenario!(two_gs_one_spinning_m, |H, D| {
+scenario!(spinning::SpinProtocol, two_gs_one_spinning_m, |H, D| {
     let tiny = with_idle::<H, D>(1);
     let token = tiny.room.become_spinning();
     let submitter = party::<H, _, _>("submitter", &tiny, |tiny| {
@@ -105,10 +92,10 @@ scenario!(two_gs_one_spinning_m, |H, D| {
         vec![tiny.retire(token).0]
     };
     H::join(submitter);
-    tiny.judge(&ends)
+    tiny.check_at_rest(&ends)
 });
 
-scenario!(a_spinning_m_finds_more_than_it_runs, |H, D| {
+scenario!(spinning::SpinProtocol, a_spinning_m_finds_more_than_it_runs, |H, D| {
     // Two seek. One found two Gs: it runs one, the other lies in its ring. If it is not the last to leave, it wakes
     // nobody, and the other spinning M is trusted to see what is left.
     let tiny = with_idle::<H, D>(0);
@@ -119,10 +106,10 @@ scenario!(a_spinning_m_finds_more_than_it_runs, |H, D| {
     });
     let (end, _) = tiny.retire(two);
     H::join(finder);
-    tiny.judge(&[end])
+    tiny.check_at_rest(&[end])
 });
 
-scenario!(a_count_that_nobody_stands_behind, |H, D| {
+scenario!(spinning::SpinProtocol, a_count_that_nobody_stands_behind, |H, D| {
     // No P is idle. One M passes a baton for nothing: it raises the count and lowers it without a look. Meanwhile a
     // spinning M retires, and somebody submits.
     let tiny = with_idle::<H, D>(0);
@@ -132,10 +119,10 @@ scenario!(a_count_that_nobody_stands_behind, |H, D| {
     let (end, _) = tiny.retire(token);
     H::join(passer);
     H::join(submitter);
-    tiny.judge(&[end])
+    tiny.check_at_rest(&[end])
 });
 
-scenario!(four_parties_one_p_is_taken, |H, D| {
+scenario!(spinning::SpinProtocol, four_parties_one_p_is_taken, |H, D| {
     // A spinning M idles its P, an M back from elsewhere takes it and is busy; a submitter, or the spinning M itself, finds no
     // idle P; an M that was never spinning is about to idle its own.
     let tiny = with_idle::<H, D>(0);
@@ -147,10 +134,10 @@ scenario!(four_parties_one_p_is_taken, |H, D| {
     H::join(submitter);
     H::join(returner);
     let idler = H::join(idler);
-    tiny.judge(&[end, idler])
+    tiny.check_at_rest(&[end, idler])
 });
 
-scenario!(a_request_is_wiped_out, |H, D| {
+scenario!(spinning::SpinProtocol, a_request_is_wiped_out, |H, D| {
     // No P is idle. A submitter asks for a spinning M; an M that just becomes one clears the request without having seen
     // it, finds nothing where it has looked already, and retires.
     let tiny = with_idle::<H, D>(0);
@@ -158,10 +145,10 @@ scenario!(a_request_is_wiped_out, |H, D| {
     let token = tiny.room.become_spinning();
     let (end, _) = tiny.retire(token);
     H::join(submitter);
-    tiny.judge(&[end])
+    tiny.check_at_rest(&[end])
 });
 
-scenario!(a_count_that_is_about_to_go, |H, D| {
+scenario!(spinning::SpinProtocol, a_count_that_is_about_to_go, |H, D| {
     // Two Ps: the spinning M's, and that of who submits and goes on to run.
     let tiny = with_idle::<H, D>(0);
     let token = tiny.room.become_spinning();
@@ -171,7 +158,7 @@ scenario!(a_count_that_is_about_to_go, |H, D| {
     });
     let end = finds_one_and_runs_out(&tiny, token);
     H::join(submitter);
-    tiny.judge(&[end, End::Busy])
+    tiny.check_at_rest(&[end, End::Busy])
 });
 
 /// What an M is that has idled its P, or has not.
@@ -183,7 +170,7 @@ fn end_of(idled: Idled) -> End {
     }
 }
 
-scenario!(who_it_was_left_to_finds_work, |H, D| {
+scenario!(spinning::SpinProtocol, who_it_was_left_to_finds_work, |H, D| {
     // Two Ps. One M seeks; the other has nothing to do and may not, for half of those that are busy do already. The
     // spinning M finds a G and runs it; two Gs come back from system calls; it takes both.
     main_plays("idler");
@@ -202,10 +189,10 @@ scenario!(who_it_was_left_to_finds_work, |H, D| {
         end_of(tiny.idle(None))
     };
     H::join(finder);
-    tiny.judge(&[end, End::Busy])
+    tiny.check_at_rest(&[end, End::Busy])
 });
 
-scenario!(a_share_as_the_last_spinning_m_finds_work, |H, D| {
+scenario!(spinning::SpinProtocol, a_share_as_the_last_spinning_m_finds_work, |H, D| {
     // Three Ps. Two Gs come back from system calls, and an owner takes both; a spinning M finds a G, and is the last; an M that
     // left the looking to it has nothing to do.
     main_plays("idler");
@@ -220,10 +207,10 @@ scenario!(a_share_as_the_last_spinning_m_finds_work, |H, D| {
     let end = end_of(tiny.idle(None));
     H::join(owner);
     H::join(finder);
-    tiny.judge(&[end, End::Busy, End::Busy])
+    tiny.check_at_rest(&[end, End::Busy, End::Busy])
 });
 
-scenario!(a_second_g_as_the_last_spinning_m_finds_one, |H, D| {
+scenario!(spinning::SpinProtocol, a_second_g_as_the_last_spinning_m_finds_one, |H, D| {
     // The spinning M has found a G and runs it. A second is put into a ring, by a plain store, and its owner trusts the count.
     main_plays("finder");
     let tiny = Tiny::<H, D, _>::new(1, Rings::new(2));
@@ -233,11 +220,11 @@ scenario!(a_second_g_as_the_last_spinning_m_finds_one, |H, D| {
     H::join(owner);
     let is_left = tiny.queues.queued();
     assert!(is_left == 1, "it waits");
-    tiny.judge(&[End::Busy, End::Busy])
+    tiny.check_at_rest(&[End::Busy, End::Busy])
 });
 
 /// A spinning M finds nothing, idles its P, looks again; if it then finds a G, it runs that and looks for the next.
-fn finds_one_and_runs_out<H: ModelHost, D: Dance>(tiny: &Tiny<H, D>, token: SpinningToken) -> End {
+fn finds_one_and_runs_out<H: ModelHost, D: SpinProtocol>(tiny: &Tiny<H, D>, token: SpinningToken) -> End {
     let (end, _) = tiny.retire(token);
     if end == End::Asleep || !tiny.queues.take() {
         return end;
@@ -345,134 +332,38 @@ const FOUR: &str = "spinning::work_is_conserved::four_parties_one_p_is_taken";
 const ABOUT_TO_GO: &str = "spinning::work_is_conserved::a_count_that_is_about_to_go";
 
 /// The mutants.
-pub const MUTANTS: &[Mutant] = &[
-    Mutant {
-        name: "spinning-asks-before-it-lowers",
-        room: "spinning",
-        what: "wakep asks for a spinning M, and then lowers its count (Go's order); who idles its P does not count",
-        mutation: Mutation::Variant("asks-before-it-lowers"),
-        killed_by: &[(ABOUT_TO_GO, Engine::Sc), (ABOUT_TO_GO, Engine::Loom), (ABOUT_TO_GO, Engine::Rc11)],
-    },
-    Mutant {
-        name: "spinning-no-submitter-fence",
-        room: "spinning",
-        what: "wakep without its StoreLoad",
-        mutation: Mutation::Weaken {
-            file: "kernel/protocol/spinning.rs",
-            after: "pub fn wakep",
-            needle: "store_load::<H>()",
-        },
-        killed_by: &[(ONE, Engine::Loom), (ONE, Engine::Tso), (ONE, Engine::Rc11)],
-    },
-    Mutant {
-        name: "spinning-no-spinning-m-fence",
-        room: "spinning",
-        what: "retire without its StoreLoad",
-        mutation: Mutation::Weaken {
-            file: "kernel/protocol/spinning.rs",
-            after: "pub fn retire",
-            needle: "store_load::<H>()",
-        },
-        killed_by: &[(ONE, Engine::Loom), (ONE, Engine::Rc11)],
-    },
-    Mutant {
-        name: "spinning-no-finders-fence",
-        room: "spinning",
-        what: "found_work without its StoreLoad",
-        mutation: Mutation::Weaken {
-            file: "kernel/protocol/spinning.rs",
-            after: "pub fn found_work",
-            needle: "store_load::<H>()",
-        },
-        killed_by: &[(SECOND, Engine::Loom), (SECOND, Engine::Rc11)],
-    },
-    Mutant {
-        name: "spinning-no-idlers-fence",
-        room: "spinning",
-        what: "must_recheck without its StoreLoad",
-        mutation: Mutation::Weaken {
-            file: "kernel/protocol/spinning.rs",
-            after: "pub fn must_recheck",
-            needle: "store_load::<H>()",
-        },
-        killed_by: &[(SHARE, Engine::Loom), (SHARE, Engine::Rc11)],
-    },
-    Mutant {
-        name: "spinning-leaves-it-to-nobody",
-        room: "spinning",
-        what: "an M idles its P without asking whether those it left the looking to still look",
-        mutation: Mutation::Variant("leaves-it-to-nobody"),
-        killed_by: &[
-            (LEFT_TO, Engine::Sc),
-            (LEFT_TO, Engine::Loom),
-            (SHARE, Engine::Sc),
-            (LEFT_TO, Engine::Rc11),
-            (SHARE, Engine::Rc11),
-        ],
-    },
-    Mutant {
-        name: "spinning-leaves-relaxed",
-        room: "spinning",
-        what: "a spinning M leaves nmspinning Relaxed",
-        mutation: Mutation::Weaken { file: "kernel/protocol/spinning.rs", after: "fn leave", needle: "fetch_sub" },
-        killed_by: &[(MORE, Engine::Loom), (MORE, Engine::Rc11)],
-    },
-    Mutant {
-        name: "spinning-looks-before-it-leaves",
-        room: "spinning",
-        what: "retire looks at the queues, then leaves nmspinning",
-        mutation: Mutation::Variant("looks-before-it-leaves"),
-        killed_by: &[(ONE, Engine::Loom), (ONE, Engine::Sc), (ONE, Engine::Rc11)],
-    },
-    Mutant {
-        name: "spinning-drops-the-baton",
-        room: "spinning",
-        what: "the last spinning M finds work and wakes nobody",
-        mutation: Mutation::Variant("drops-the-baton"),
-        killed_by: &[
-            ("spinning::work_is_conserved::two_gs_one_spinning_m", Engine::Sc),
-            ("spinning::work_is_conserved::two_gs_one_spinning_m", Engine::Rc11),
-        ],
-    },
-    Mutant {
-        name: "spinning-only-the-last-looks",
-        room: "spinning",
-        what: "a spinning M that sees others counted does not look again",
-        mutation: Mutation::Variant("only-the-last-looks"),
-        killed_by: &[
-            ("spinning::work_is_conserved::one_submitter_two_spinning_ms", Engine::Sc),
-            ("spinning::work_is_conserved::one_submitter_two_spinning_ms", Engine::Rc11),
-        ],
-    },
-    Mutant {
-        name: "spinning-lowers-its-count-late",
-        room: "spinning",
-        what: "wakep finds no idle P and lowers its count after the lock is released",
-        mutation: Mutation::Variant("lowers-its-count-late"),
-        killed_by: &[
-            ("spinning::work_is_conserved::a_count_that_nobody_stands_behind", Engine::Sc),
-            ("spinning::work_is_conserved::a_count_that_nobody_stands_behind", Engine::Rc11),
-        ],
-    },
-    Mutant {
-        name: "spinning-wakep-does-not-ask",
-        room: "spinning",
-        what: "wakep finds no idle P and does not set needspinning (golang/go #45867), nor does who idles its P count",
-        mutation: Mutation::Variant("wakep-does-not-ask"),
-        killed_by: &[(FOUR, Engine::Sc), (FOUR, Engine::Loom), (FOUR, Engine::Rc11)],
-    },
-    Mutant {
-        name: "spinning-retire-does-not-ask",
-        room: "spinning",
-        what: "retire sees work, finds no idle P and does not set needspinning (golang/go #45867), nor does who idles count",
-        mutation: Mutation::Variant("retire-does-not-ask"),
-        killed_by: &[(FOUR, Engine::Sc), (FOUR, Engine::Loom), (FOUR, Engine::Rc11)],
-    },
-    Mutant {
-        name: "spinning-ignores-the-call",
-        room: "spinning",
-        what: "an M idles its P without a look at needspinning, or at the count",
-        mutation: Mutation::Variant("ignores-the-call"),
-        killed_by: &[(FOUR, Engine::Sc), (FOUR, Engine::Loom), (FOUR, Engine::Rc11)],
-    },
-];
+pub const MUTANTS: &[Mutant] = crate::mutants! {
+    room: "spinning";
+    "spinning-asks-before-it-lowers":
+        "wakep asks for a spinning M, and then lowers its count (Go's order); who idles its P does not count",
+        variant("asks-before-it-lowers"), by ABOUT_TO_GO => [Sc, Loom, Rc11];
+    "spinning-no-submitter-fence": "wakep without its StoreLoad",
+        weaken("kernel/protocol/spinning.rs", "pub fn wakep", "store_load::<H>()"), by ONE => [Loom, Tso, Rc11];
+    "spinning-no-spinning-m-fence": "retire without its StoreLoad",
+        weaken("kernel/protocol/spinning.rs", "pub fn retire", "store_load::<H>()"), by ONE => [Loom, Rc11];
+    "spinning-no-finders-fence": "found_work without its StoreLoad",
+        weaken("kernel/protocol/spinning.rs", "pub fn found_work", "store_load::<H>()"), by SECOND => [Loom, Rc11];
+    "spinning-no-idlers-fence": "must_recheck without its StoreLoad",
+        weaken("kernel/protocol/spinning.rs", "pub fn must_recheck", "store_load::<H>()"), by SHARE => [Loom, Rc11];
+    "spinning-leaves-it-to-nobody": "an M idles its P without asking whether those it left the looking to still look",
+        variant("leaves-it-to-nobody"), by LEFT_TO => [Sc, Loom], SHARE => [Sc], LEFT_TO => [Rc11], SHARE => [Rc11];
+    "spinning-leaves-relaxed": "a spinning M leaves nmspinning Relaxed",
+        weaken("kernel/protocol/spinning.rs", "fn leave", "fetch_sub"), by MORE => [Loom, Rc11];
+    "spinning-looks-before-it-leaves": "retire looks at the queues, then leaves nmspinning",
+        variant("looks-before-it-leaves"), by ONE => [Loom, Sc, Rc11];
+    "spinning-drops-the-baton": "the last spinning M finds work and wakes nobody",
+        variant("drops-the-baton"), by "spinning::work_is_conserved::two_gs_one_spinning_m" => [Sc, Rc11];
+    "spinning-only-the-last-looks": "a spinning M that sees others counted does not look again",
+        variant("only-the-last-looks"), by "spinning::work_is_conserved::one_submitter_two_spinning_ms" => [Sc, Rc11];
+    "spinning-lowers-its-count-late": "wakep finds no idle P and lowers its count after the lock is released",
+        variant("lowers-its-count-late"),
+        by "spinning::work_is_conserved::a_count_that_nobody_stands_behind" => [Sc, Rc11];
+    "spinning-wakep-does-not-ask":
+        "wakep finds no idle P and does not set needspinning (golang/go #45867), nor does who idles its P count",
+        variant("wakep-does-not-ask"), by FOUR => [Sc, Loom, Rc11];
+    "spinning-retire-does-not-ask":
+        "retire sees work, finds no idle P and does not set needspinning (golang/go #45867), nor does who idles count",
+        variant("retire-does-not-ask"), by FOUR => [Sc, Loom, Rc11];
+    "spinning-ignores-the-call": "an M idles its P without a look at needspinning, or at the count",
+        variant("ignores-the-call"), by FOUR => [Sc, Loom, Rc11];
+};

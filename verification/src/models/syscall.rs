@@ -5,19 +5,18 @@
 //! rooms. Monitor and hand-off are one thread that takes a P out of its word, and may run Gs under it. At the end of
 //! every execution all parties have come to rest, and the question is: who has the P?
 
-use crate::engines::Engine;
 use crate::harness::common::{g, party};
 use crate::harness::syscall::{How, P0, P1, Tiny};
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, loom, loom_apart, loom_bounded, rc11, sc, tso};
-use crate::mutation::mutant::{Mutant, Mutation};
-use crate::mutation::variants::syscall::{Crossing, Scenario, play};
+use crate::mutation::mutant::Mutant;
+use crate::mutation::variants::scenario;
+use crate::mutation::variants::syscall::Crossing;
 use spinpark::kernel::protocol::stw;
 use spinpark::kernel::protocol::syscall::{Away, Neighbours, Way, entersyscallblock};
 use spinpark::kernel::types::m::MId;
 use spinpark::kernel::types::p::OwnedP;
 use std::cell::RefCell;
-use std::marker::PhantomData;
 
 const M0: MId = MId(0);
 const M1: MId = MId(1);
@@ -28,22 +27,9 @@ fn one_has_it(owners: &[(&str, bool)]) {
     assert!(have.len() == 1, "P0 is had by {have:?}");
 }
 
-macro_rules! scenario {
-    ($(#[$doc:meta])* $name:ident, |$h:ident, $c:ident| $play:block) => {
-        $(#[$doc])*
-        fn $name<H: ModelHost>() -> String {
-            struct This;
-            impl<$h: ModelHost> Scenario<$h> for This {
-                fn play<$c: Crossing>() -> String $play
-            }
-            play::<H, This>(PhantomData)
-        }
-    };
-}
-
 // Who has a P.
 
-scenario!(a_returning_m_and_a_retaker, |H, C| {
+scenario!(syscall::Crossing, a_returning_m_and_a_retaker, |H, C| {
     let tiny = Tiny::<H, C>::new("M0", 1);
     let retaker = party::<H, _, _>("retaker", &tiny, |tiny| tiny.retake_for_good(P0));
     let away = tiny.enter(M0, OwnedP::forge(P0));
@@ -53,7 +39,7 @@ scenario!(a_returning_m_and_a_retaker, |H, C| {
     format!("M0 {way:?}, retaken {retaken}")
 });
 
-scenario!(two_returning_ms_and_a_retaker, |H, C| {
+scenario!(syscall::Crossing, two_returning_ms_and_a_retaker, |H, C| {
     let tiny = Tiny::<H, C>::new("M0", 1);
     // M1 went away with P0; it was taken from it, and is M0's now. Who comes first?
     let away = tiny.enter(M1, OwnedP::forge(P0));
@@ -67,7 +53,7 @@ scenario!(two_returning_ms_and_a_retaker, |H, C| {
     format!("M0 {first:?}, M1 {second:?}, retaken {retaken}")
 });
 
-scenario!(seen_in_one_call_taken_in_the_next, |H, C| {
+scenario!(syscall::Crossing, seen_in_one_call_taken_in_the_next, |H, C| {
     let tiny = Tiny::<H, C>::new("M0", 1);
     let retaker = party::<H, _, _>("retaker", &tiny, |tiny| tiny.retake_for_good(P0));
     let (mut p, mut last) = (Some(OwnedP::forge(P0)), 0);
@@ -86,7 +72,7 @@ scenario!(seen_in_one_call_taken_in_the_next, |H, C| {
     format!("taken in call {seen}")
 });
 
-scenario!(an_interrupted_m_and_a_retaker, |H, C| {
+scenario!(syscall::Crossing, an_interrupted_m_and_a_retaker, |H, C| {
     let tiny = Tiny::<H, C>::new("M0", 1);
     let retaker = party::<H, _, _>("retaker", &tiny, |tiny| tiny.retake_for_good(P0));
     let away = tiny.interrupt(M0, OwnedP::forge(P0));
@@ -163,13 +149,13 @@ fn stopped_while<H: ModelHost, C: Crossing>(calls: &'static [u32], is_watched: b
     ends.collect::<Vec<_>>().join(", ")
 }
 
-scenario!(one_m_enters, |H, C| { stopped_while::<H, C>(&[1], false) });
-scenario!(one_m_enters_twice, |H, C| { stopped_while::<H, C>(&[2], false) });
-scenario!(two_ms_enter_twice, |H, C| { stopped_while::<H, C>(&[2, 2], false) });
-scenario!(two_ms_enter, |H, C| { stopped_while::<H, C>(&[1, 1], false) });
-scenario!(an_m_and_a_monitor, |H, C| { stopped_while::<H, C>(&[1], true) });
+scenario!(syscall::Crossing, one_m_enters, |H, C| { stopped_while::<H, C>(&[1], false) });
+scenario!(syscall::Crossing, one_m_enters_twice, |H, C| { stopped_while::<H, C>(&[2], false) });
+scenario!(syscall::Crossing, two_ms_enter_twice, |H, C| { stopped_while::<H, C>(&[2, 2], false) });
+scenario!(syscall::Crossing, two_ms_enter, |H, C| { stopped_while::<H, C>(&[1, 1], false) });
+scenario!(syscall::Crossing, an_m_and_a_monitor, |H, C| { stopped_while::<H, C>(&[1], true) });
 
-scenario!(an_m_is_interrupted_and_the_monitor_looks_again, |H, C| {
+scenario!(syscall::Crossing, an_m_is_interrupted_and_the_monitor_looks_again, |H, C| {
     let tiny = Tiny::<H, C>::new("stopper", 1);
     // The handler asks for nothing, so the stopper may have looked before it left the P; the monitor's next tick sees it.
     let hog = party::<H, _, _>("M0", &tiny, |tiny| (1, Some(tiny.interrupt(M0, OwnedP::forge(P0)))));
@@ -212,7 +198,7 @@ impl<H: ModelHost, C: Crossing> stw::Neighbours for Interrupting<'_, H, C> {
 
 // Figures 6 to 8 of the classic description: G1 goes into a system call and comes back. One scenario for each way out.
 
-scenario!(its_p_is_still_there, |H, C| {
+scenario!(syscall::Crossing, its_p_is_still_there, |H, C| {
     let tiny = Tiny::<H, C>::new("M0", 1);
     // P0 is taken and given to M1, which runs G2 under it.
     let other =
@@ -221,11 +207,11 @@ scenario!(its_p_is_still_there, |H, C| {
     let (way, mine) = tiny.exit_and_run_dry(away, P0, g(1));
     let others = H::join(other);
     let n = if others.is_empty() { 1 } else { 2 };
-    tiny.judge(n, &[&mine, &others], &[P0]);
+    tiny.check_at_rest(n, &[&mine, &others], &[P0]);
     format!("M0 {way:?}, M1 ran {others:?}")
 });
 
-scenario!(its_old_p_is_in_anothers_call, |H, C| {
+scenario!(syscall::Crossing, its_old_p_is_in_anothers_call, |H, C| {
     let tiny = Tiny::<H, C>::new("M0", 1);
     // M0 went away with P0; it was taken from it and given to M1, which makes a system call of its own.
     let away = tiny.enter(M0, OwnedP::forge(P0));
@@ -236,11 +222,11 @@ scenario!(its_old_p_is_in_anothers_call, |H, C| {
     });
     let (way, mine) = tiny.exit_and_run_dry(away, P0, g(1));
     let (others_way, others) = H::join(other);
-    tiny.judge(2, &[&mine, &others], &[P0]);
+    tiny.check_at_rest(2, &[&mine, &others], &[P0]);
     format!("M0 {way:?}, M1 {others_way:?}")
 });
 
-scenario!(another_p_is_idle, |H, C| {
+scenario!(syscall::Crossing, another_p_is_idle, |H, C| {
     let tiny = Tiny::<H, C>::new("M0", 2);
     // P0 is taken from M0 and kept busy for good; M1 comes to the end of its work and idles P1.
     let away = tiny.enter(M0, OwnedP::forge(P0));
@@ -248,11 +234,11 @@ scenario!(another_p_is_idle, |H, C| {
     let other = party::<H, _, _>("M1", &tiny, |tiny| tiny.run_dry(OwnedP::forge(P1), g(2)));
     let (way, mine) = tiny.exit_and_run_dry(away, P0, g(1));
     let others = H::join(other);
-    tiny.judge(2, &[&mine, &others], &[P1]);
+    tiny.check_at_rest(2, &[&mine, &others], &[P1]);
     format!("M0 {way:?}, M1 ran {others:?}")
 });
 
-scenario!(no_p_is_to_be_had, |H, C| {
+scenario!(syscall::Crossing, no_p_is_to_be_had, |H, C| {
     let tiny = Tiny::<H, C>::new("M0", 1);
     // G1 is known to block: M0 gives P0 away at once, and M1 runs G2 under it.
     let p = OwnedP::forge(P0);
@@ -265,7 +251,7 @@ scenario!(no_p_is_to_be_had, |H, C| {
     });
     let (way, mine) = tiny.exit_and_run_dry(away, P0, g(1));
     let others = H::join(other);
-    tiny.judge(2, &[&mine, &others], &[P0]);
+    tiny.check_at_rest(2, &[&mine, &others], &[P0]);
     format!("M0 {way:?}, M1 ran {others:?}")
 });
 
@@ -366,104 +352,28 @@ const ANOTHER: &str = "syscall::each_way_out::another_p_is_idle";
 const NONE: &str = "syscall::each_way_out::no_p_is_to_be_had";
 
 /// The mutants.
-pub const MUTANTS: &[Mutant] = &[
-    Mutant {
-        name: "syscall-put-relaxed",
-        room: "syscall",
-        what: "a P is put into its word Relaxed",
-        mutation: Mutation::Weaken { file: "kernel/protocol/syscall.rs", after: "pub fn put", needle: "store(status" },
-        killed_by: &[
-            (RETAKER, Engine::Loom),
-            (RETAKER, Engine::LoomApart),
-            (HOG, Engine::Loom),
-            (RETAKER, Engine::Rc11),
-            (HOG, Engine::Rc11),
-        ],
-    },
-    Mutant {
-        name: "syscall-take-relaxed",
-        room: "syscall",
-        what: "a P is taken out of its word Relaxed",
-        mutation: Mutation::Weaken {
-            file: "kernel/protocol/syscall.rs",
-            after: "pub fn take",
-            needle: "compare_exchange",
-        },
-        killed_by: &[
-            (RETAKER, Engine::Loom),
-            (RETAKER, Engine::LoomApart),
-            (HOG, Engine::Loom),
-            (RETAKER, Engine::Rc11),
-            (HOG, Engine::Rc11),
-        ],
-    },
-    Mutant {
-        name: "syscall-no-entering-fence",
-        room: "syscall",
-        what: "entersyscall without its StoreLoad",
-        mutation: Mutation::Weaken {
-            file: "kernel/protocol/syscall.rs",
-            after: "pub fn entersyscall<",
-            needle: "store_load::<H>()",
-        },
-        killed_by: &[(STOP, Engine::Loom), (STOP, Engine::Tso), (STOP, Engine::Rc11)],
-    },
-    Mutant {
-        name: "syscall-no-stopping-fence",
-        room: "syscall",
-        what: "stw::stop without its StoreLoad",
-        mutation: Mutation::Weaken {
-            file: "kernel/protocol/stw/mod.rs",
-            after: "pub fn stop",
-            needle: "store_load::<H>()",
-        },
-        killed_by: &[(STOP, Engine::Loom), (STOP, Engine::Rc11)],
-    },
-    Mutant {
-        name: "syscall-reads-before-it-writes",
-        room: "syscall",
-        what: "an M that enters asks whether its P is wanted, then puts it into its word (Go 1.27)",
-        mutation: Mutation::Variant("reads-before-it-writes"),
-        killed_by: &[(STOP, Engine::Sc), (STOP, Engine::Loom), (STOP, Engine::Rc11)],
-    },
-    Mutant {
-        name: "syscall-take-without-tick",
-        room: "syscall",
-        what: "a retaker compares the M, but not the tick",
-        mutation: Mutation::Variant("take-without-tick"),
-        killed_by: &[(NEXT, Engine::Sc), (NEXT, Engine::Loom), (NEXT, Engine::Rc11)],
-    },
-    Mutant {
-        name: "syscall-retake-by-store",
-        room: "syscall",
-        what: "a retaker loads the word, then stores: the M that returned in between has the P too",
-        mutation: Mutation::Variant("retake-by-store"),
-        killed_by: &[
-            (RETAKER, Engine::Sc),
-            (RETAKER, Engine::Loom),
-            (HOG, Engine::Sc),
-            (RETAKER, Engine::Rc11),
-            (HOG, Engine::Rc11),
-        ],
-    },
-    Mutant {
-        name: "syscall-exit-without-its-exchange",
-        room: "syscall",
-        what: "an M that returns keeps its P if a load says that it is still there",
-        mutation: Mutation::Variant("exit-without-its-exchange"),
-        killed_by: &[
-            (RETAKER, Engine::Sc),
-            (RETAKER, Engine::Loom),
-            (HOG, Engine::Sc),
-            (RETAKER, Engine::Rc11),
-            (HOG, Engine::Rc11),
-        ],
-    },
-    Mutant {
-        name: "syscall-queues-outside-the-lock",
-        room: "syscall",
-        what: "an M that returns looks for an idle P under one hold of the lock, and queues its G under the next",
-        mutation: Mutation::Variant("queues-outside-the-lock"),
-        killed_by: &[(ANOTHER, Engine::Sc), (NONE, Engine::Sc), (ANOTHER, Engine::Rc11), (NONE, Engine::Rc11)],
-    },
-];
+pub const MUTANTS: &[Mutant] = crate::mutants! {
+    room: "syscall";
+    "syscall-put-relaxed": "a P is put into its word Relaxed",
+        weaken("kernel/protocol/syscall.rs", "pub fn put", "store(status"),
+        by RETAKER => [Loom, LoomApart], HOG => [Loom], RETAKER => [Rc11], HOG => [Rc11];
+    "syscall-take-relaxed": "a P is taken out of its word Relaxed",
+        weaken("kernel/protocol/syscall.rs", "pub fn take", "compare_exchange"),
+        by RETAKER => [Loom, LoomApart], HOG => [Loom], RETAKER => [Rc11], HOG => [Rc11];
+    "syscall-no-entering-fence": "entersyscall without its StoreLoad",
+        weaken("kernel/protocol/syscall.rs", "pub fn entersyscall<", "store_load::<H>()"), by STOP => [Loom, Tso, Rc11];
+    "syscall-no-stopping-fence": "stw::stop without its StoreLoad",
+        weaken("kernel/protocol/stw/mod.rs", "pub fn stop", "store_load::<H>()"), by STOP => [Loom, Rc11];
+    "syscall-reads-before-it-writes":
+        "an M that enters asks whether its P is wanted, then puts it into its word (Go 1.27)",
+        variant("reads-before-it-writes"), by STOP => [Sc, Loom, Rc11];
+    "syscall-take-without-tick": "a retaker compares the M, but not the tick",
+        variant("take-without-tick"), by NEXT => [Sc, Loom, Rc11];
+    "syscall-retake-by-store": "a retaker loads the word, then stores: the M that returned in between has the P too",
+        variant("retake-by-store"), by RETAKER => [Sc, Loom], HOG => [Sc], RETAKER => [Rc11], HOG => [Rc11];
+    "syscall-exit-without-its-exchange": "an M that returns keeps its P if a load says that it is still there",
+        variant("exit-without-its-exchange"), by RETAKER => [Sc, Loom], HOG => [Sc], RETAKER => [Rc11], HOG => [Rc11];
+    "syscall-queues-outside-the-lock":
+        "an M that returns looks for an idle P under one hold of the lock, and queues its G under the next",
+        variant("queues-outside-the-lock"), by ANOTHER => [Sc], NONE => [Sc], ANOTHER => [Rc11], NONE => [Rc11];
+};

@@ -1,13 +1,12 @@
 //! Models of `threads` and `m`: `nextp`, sleep, and threads that cannot be had.
 
-use crate::engines::Engine;
 use crate::harness;
 use crate::harness::common::party;
 use crate::harness::threads::{Central, Tiny, nextp};
 use crate::hosts::model_host::{Cell, ModelHost};
 use crate::hosts::wrap::trace::main_plays;
 use crate::model::{Model, loom, loom_apart, loom_bounded, rc11, rc11_spurious, sc, sc_spurious};
-use crate::mutation::mutant::{Mutant, Mutation};
+use crate::mutation::mutant::Mutant;
 use spinpark::host::Lock;
 use spinpark::kernel::protocol::threads::{Neighbours, startm, stopm};
 use spinpark::kernel::types::m::{M, MId, NextP};
@@ -81,16 +80,16 @@ fn a_wake_for_no_reason<H: ModelHost>() -> String {
         m: M<H>,
         data: H::Cell<u64>,
     }
-    let bed = Arc::new(Bed::<H> { m: M::new(), data: Cell::new(0) });
-    let sleeper = party::<H, _, _>("sleeper", &bed, |bed| {
+    let parker = Arc::new(Bed::<H> { m: M::new(), data: Cell::new(0) });
+    let sleeper = party::<H, _, _>("sleeper", &parker, |parker| {
         // Its park has returned spuriously: it looks, with nothing but the `nextp` itself to order it.
-        let at_once = bed.m.take_nextp();
+        let at_once = parker.m.take_nextp();
         let early = at_once.is_some();
-        let p = open(at_once.unwrap_or_else(|| bed.m.wait_nextp()));
-        (p, bed.data.get(), early)
+        let p = open(at_once.unwrap_or_else(|| parker.m.wait_nextp()));
+        (p, parker.data.get(), early)
     });
-    bed.data.set(3);
-    bed.m.wake_with(nextp(P));
+    parker.data.set(3);
+    parker.m.wake_with(nextp(P));
     let (p, data, early) = H::join(sleeper);
     assert!(p == P && data == 3, "woken with P{} and what was done before: {data}", p.0);
     if early { "found its `nextp` at once" } else { "slept until the `nextp` came" }.to_owned()
@@ -141,33 +140,14 @@ const EARLY: &str = "threads::a_woken_m_finds_its_nextp::a_wake_for_no_reason";
 const REFUSED: &str = "threads::no_p_is_lost::no_thread_can_be_had";
 
 /// The mutants.
-pub const MUTANTS: &[Mutant] = &[
-    Mutant {
-        name: "threads-nextp-relaxed",
-        room: "threads",
-        what: "`nextp` is put into the box Relaxed",
-        mutation: Mutation::Weaken { file: "kernel/types/m.rs", after: "pub fn set_nextp", needle: "swap" },
-        killed_by: &[(EARLY, Engine::Loom), (EARLY, Engine::Rc11)],
-    },
-    Mutant {
-        name: "threads-nextp-unseen",
-        room: "threads",
-        what: "`nextp` is taken out of the box Relaxed",
-        mutation: Mutation::Weaken { file: "kernel/types/m.rs", after: "pub fn take_nextp", needle: "swap" },
-        killed_by: &[(EARLY, Engine::Loom), (EARLY, Engine::Rc11)],
-    },
-    Mutant {
-        name: "threads-sleeps-on-a-request",
-        room: "threads",
-        what: "an M goes to sleep without a look at needspinning, although a start was refused",
-        mutation: Mutation::Variant("sleeps-on-a-request"),
-        killed_by: &[(REFUSED, Engine::Sc), (REFUSED, Engine::Rc11)],
-    },
-    Mutant {
-        name: "threads-forgets-who-fell-asleep",
-        room: "threads",
-        what: "when a start is refused, nobody looks whether an M fell asleep meanwhile",
-        mutation: Mutation::Variant("forgets-who-fell-asleep"),
-        killed_by: &[(REFUSED, Engine::Sc), (REFUSED, Engine::Rc11)],
-    },
-];
+pub const MUTANTS: &[Mutant] = crate::mutants! {
+    room: "threads";
+    "threads-nextp-relaxed": "`nextp` is put into the box Relaxed",
+        weaken("kernel/types/m.rs", "pub fn set_nextp", "swap"), by EARLY => [Loom, Rc11];
+    "threads-nextp-unseen": "`nextp` is taken out of the box Relaxed",
+        weaken("kernel/types/m.rs", "pub fn take_nextp", "swap"), by EARLY => [Loom, Rc11];
+    "threads-sleeps-on-a-request": "an M goes to sleep without a look at needspinning, although a start was refused",
+        variant("sleeps-on-a-request"), by REFUSED => [Sc, Rc11];
+    "threads-forgets-who-fell-asleep": "when a start is refused, nobody looks whether an M fell asleep meanwhile",
+        variant("forgets-who-fell-asleep"), by REFUSED => [Sc, Rc11];
+};

@@ -5,10 +5,10 @@
 
 use crate::engines::Engine;
 use crate::harness::common::g;
+use crate::harness::embedder::{Embedded, Extra, Note, Play, finish, first_runs, open_with, small, submit};
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, loom_bounded, rc11, rc11_cut, sampled, sc};
-use crate::models::stw::real::{More, On, Play, Sign, finish, first_runs, open_with, small, submit};
-use crate::mutation::mutant::{self, Mutant, Mutation};
+use crate::mutation::mutant::{self, Mutant};
 use spinpark::atomic::Atomic;
 use spinpark::kernel::protocol::find::Worker;
 use spinpark::kernel::protocol::locked::{Wake, Woken};
@@ -30,19 +30,19 @@ struct Bell<H: ModelHost> {
     is_coming: Atomic<H, bool>,
     waker: OnceLock<Waker>,
     /// G1 is about to wait, on M0.
-    waits: Sign<H>,
+    waits: Note<H>,
     asleep: AtomicU32,
     /// Did somebody sleep when the G was found?
     was_woken: AtomicBool,
 }
 
 /// As the scheduler sees it.
-struct Seen<H: ModelHost> {
+struct BellSource<H: ModelHost> {
     waker: Waker,
     bell: Arc<Bell<H>>,
 }
 
-impl<H: ModelHost> WorkSource for Seen<H> {
+impl<H: ModelHost> WorkSource for BellSource<H> {
     fn waker(&self) -> &Waker {
         &self.waker
     }
@@ -65,7 +65,7 @@ impl<H: ModelHost> WorkSource for Seen<H> {
 /// The embedder's part.
 struct Rope<H: ModelHost>(Arc<Bell<H>>);
 
-impl<H: ModelHost> More for Rope<H> {
+impl<H: ModelHost> Extra for Rope<H> {
     fn event(&self, event: &Event<'_>) {
         match event {
             Event::Slept { .. } => drop(self.0.asleep.fetch_add(1, Relaxed)),
@@ -77,20 +77,20 @@ impl<H: ModelHost> More for Rope<H> {
     }
 }
 
-type Tower<H> = On<H, Rope<H>>;
+type Tower<H> = Embedded<H, Rope<H>>;
 
 fn tower<H: ModelHost>(config: Config, n: u64, play: Play<H, Rope<H>>) -> Tower<H> {
     let bell = Arc::new(Bell {
         ready: Atomic::new(0),
         is_coming: Atomic::new(true),
         waker: OnceLock::new(),
-        waits: Sign::new(),
+        waits: Note::new(),
         asleep: AtomicU32::new(0),
         was_woken: AtomicBool::new(false),
     });
     open_with(config, n, Rope(Arc::clone(&bell)), play, |waker| {
         let _ = bell.waker.set(waker.clone());
-        vec![Box::new(Seen { waker: waker.clone(), bell })]
+        vec![Box::new(BellSource { waker: waker.clone(), bell })]
     })
 }
 
@@ -99,7 +99,7 @@ fn ring<H: ModelHost>(sched: &Tower<H>, n: u64) {
     let bell = &sched.observer().more.0;
     let wake = || bell.waker.get().expect("it was made from one").wake();
     let n = sched.observer().make(n).into_raw().get();
-    if mutant::variant() == Some("wakes-before-it-shows") {
+    if mutant::is_variant("wakes-before-it-shows") {
         wake();
     }
     // Release: with what was done before.
@@ -183,7 +183,7 @@ fn a_g_waits_for_it<H: ModelHost>() -> String {
         let m = spinpark::kernel::types::m::MId(0);
         if n == 1 {
             assert!(worker.m() == m, "the first M there is");
-            sched.observer().more.0.waits.put();
+            sched.observer().more.0.waits.wakeup();
             let woken;
             (worker, woken) = sched.park_bound(worker, Wake::Inside);
             assert!(woken == Woken::Ready, "told {woken:?}, but a source had work, or was to get it");
@@ -194,7 +194,7 @@ fn a_g_waits_for_it<H: ModelHost>() -> String {
         Some(worker)
     });
     submit(&sched, 1, 1);
-    sched.observer().more.0.waits.wait();
+    sched.observer().more.0.waits.sleep();
     ring(&sched, 2);
     let snapshot = finish(&sched);
     format!("{} Ms", snapshot.alive)
@@ -202,12 +202,12 @@ fn a_g_waits_for_it<H: ModelHost>() -> String {
 
 /// A scheduler that only counts what it is told.
 #[derive(Default)]
-struct Counts {
+struct WakeCounts {
     wakes: AtomicU32,
     announced: AtomicU32,
 }
 
-impl Wakep for Counts {
+impl Wakep for WakeCounts {
     fn wakep(self: Arc<Self>) {
         self.wakes.fetch_add(1, Relaxed);
     }
@@ -218,7 +218,7 @@ impl Wakep for Counts {
 
 /// Wakers of two schedulers, of which one may be gone, and a copy.
 fn wakers_of_two<H: ModelHost>() -> String {
-    let scheds = [Arc::new(Counts::default()), Arc::new(Counts::default())];
+    let scheds = [Arc::new(WakeCounts::default()), Arc::new(WakeCounts::default())];
     let waker = |of: usize| Waker::new(Arc::downgrade(&scheds[of]) as Weak<dyn Wakep>);
     let (one, other) = (H::choose(2), H::choose(2));
     let (first, mut second) = (waker(one), waker(other));
@@ -299,30 +299,12 @@ pub const MODELS: &[Model] = &[
 const GIVES_UP: &str = "work_source::its_work_is_run::the_last_spinning_m_gives_up";
 
 /// The mutants.
-pub const MUTANTS: &[Mutant] = &[
-    Mutant {
-        name: "work_source-does-not-wake",
-        room: "work_source",
-        what: "a source gets work and wakes nobody (golang/go #60693)",
-        mutation: Mutation::Variant("does-not-wake"),
-        killed_by: &[(GIVES_UP, Engine::Pct), (GIVES_UP, Engine::Loom), (GIVES_UP, Engine::Rc11)],
-    },
-    Mutant {
-        name: "work_source-wakes-before-it-shows",
-        room: "work_source",
-        what: "a source wakes, then shows its work",
-        mutation: Mutation::Variant("wakes-before-it-shows"),
-        killed_by: &[(GIVES_UP, Engine::Pct), (GIVES_UP, Engine::Loom), (GIVES_UP, Engine::Rc11)],
-    },
-    Mutant {
-        name: "work_source-no-wakers-fence",
-        room: "work_source",
-        what: "wakep, for a source, without its StoreLoad",
-        mutation: Mutation::Weaken {
-            file: "kernel/protocol/spinning.rs",
-            after: "pub fn wakep",
-            needle: "store_load::<H>()",
-        },
-        killed_by: &[(GIVES_UP, Engine::Loom), (GIVES_UP, Engine::Rc11)],
-    },
-];
+pub const MUTANTS: &[Mutant] = crate::mutants! {
+    room: "work_source";
+    "work_source-does-not-wake": "a source gets work and wakes nobody (golang/go #60693)",
+        variant("does-not-wake"), by GIVES_UP => [Pct, Loom, Rc11];
+    "work_source-wakes-before-it-shows": "a source wakes, then shows its work",
+        variant("wakes-before-it-shows"), by GIVES_UP => [Pct, Loom, Rc11];
+    "work_source-no-wakers-fence": "wakep, for a source, without its StoreLoad",
+        weaken("kernel/protocol/spinning.rs", "pub fn wakep", "store_load::<H>()"), by GIVES_UP => [Loom, Rc11];
+};

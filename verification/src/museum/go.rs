@@ -18,11 +18,12 @@ mod timers;
 mod too_late;
 
 use crate::engines::Engine;
-use crate::hosts::model_host::ModelHost;
+use crate::harness::common::party;
+
 use crate::model::Model;
 use crate::museum::Exhibit;
-use crate::mutation::mutant::{self, Mutant, Mutation};
-use std::sync::Arc;
+use crate::mutation::mutant::is_variant as is_wrong;
+use crate::mutation::mutant::{Mutant, Mutation};
 
 /// A bug, the variant that has it, and the model that finds it there.
 struct Case {
@@ -46,21 +47,6 @@ const fn told(
 /// A variant, killed by `model` on `engines`.
 const fn variant(name: &'static str, what: &'static str, killed_by: &'static [(&'static str, Engine)]) -> Mutant {
     Mutant { name, room: "museum", what, mutation: Mutation::Variant(name), killed_by }
-}
-
-/// Is the bug of this name to be played?
-fn is_wrong(name: &str) -> bool {
-    mutant::variant() == Some(name)
-}
-
-/// A party of the scenario: what one thread does with what all share.
-fn party<H: ModelHost, S: Send + Sync + 'static, R: Send + 'static>(
-    name: &'static str,
-    shared: &Arc<S>,
-    act: impl FnOnce(&S) -> R + Send + 'static,
-) -> H::Thread<R> {
-    let shared = Arc::clone(shared);
-    H::fork(name, move || act(&shared))
 }
 
 macro_rules! cases {

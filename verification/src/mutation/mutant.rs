@@ -38,6 +38,35 @@ pub struct Mutant {
     pub killed_by: &'static [(&'static str, Engine)],
 }
 
+impl Mutation {
+    /// The first line with `needle` in `file`, below the one with `after`, is weakened.
+    pub const fn weaken(file: &'static str, after: &'static str, needle: &'static str) -> Mutation {
+        Mutation::Weaken { file, after, needle }
+    }
+
+    /// The wrong variant of this name.
+    pub const fn variant(name: &'static str) -> Mutation {
+        Mutation::Variant(name)
+    }
+}
+
+/// Declares the mutants of a room: what is wrong, how, and which models kill it on which engines.
+#[macro_export]
+macro_rules! mutants {
+    (room: $room:literal; $(
+        $name:literal $(of $other:literal)?: $what:literal, $how:ident($($with:expr),*),
+        by $($model:expr => [$($engine:ident),*]),*;
+    )*) => {
+        &[$($crate::mutation::mutant::Mutant {
+            name: $name,
+            room: [$($other,)? $room][0],
+            what: $what,
+            mutation: $crate::mutation::mutant::Mutation::$how($($with),*),
+            killed_by: &[$($(($model, $crate::engines::Engine::$engine)),*),*],
+        }),*]
+    };
+}
+
 pub use crate::sources::SOURCES;
 
 /// The text of a line of the kernel.
@@ -47,17 +76,22 @@ pub fn source_line(file: &str, line: u32) -> Option<&'static str> {
 }
 
 thread_local! {
-    static TWIN: Cell<Option<&'static str>> = const { Cell::new(None) };
+    static VARIANT: Cell<Option<&'static str>> = const { Cell::new(None) };
 }
 
 /// Which variant to play, if any.
 pub fn variant() -> Option<&'static str> {
-    TWIN.get()
+    VARIANT.get()
+}
+
+/// Is the variant of this name to be played?
+pub fn is_variant(name: &str) -> bool {
+    variant() == Some(name)
 }
 
 /// From now on, on this thread, play this.
 pub(crate) fn set(mutation: Option<Mutation>) {
-    TWIN.set(match mutation {
+    VARIANT.set(match mutation {
         Some(Mutation::Variant(name)) => Some(name),
         _ => None,
     });
@@ -66,7 +100,7 @@ pub(crate) fn set(mutation: Option<Mutation>) {
 
 /// How often the mutated line was executed; a variant counts as executed.
 pub(crate) fn hits() -> u64 {
-    weaken::hits() + u64::from(TWIN.get().is_some())
+    weaken::hits() + u64::from(VARIANT.get().is_some())
 }
 
 fn fault(mutation: Mutation) -> Option<Fault> {

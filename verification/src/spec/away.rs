@@ -92,7 +92,7 @@ impl Model {
         }
     }
 
-    /// The G of `m` waits for a P in bed `at`. It may have come before.
+    /// The G of `m` waits for a P where `at` says. It may have come before.
     fn lie_down(&mut self, m: usize, at: At) {
         self.ms[m].at = at;
         if let Slept::Run { p, .. } = self.collect(m) {

@@ -3,7 +3,7 @@
 use crate::checker::tally::{Broken, Tally};
 use crate::spec::kernel::Kernel;
 use crate::spec::model::Model;
-use crate::spec::moves::{Move, Seen};
+use crate::spec::moves::{Move, Observed};
 use std::fmt::Debug;
 
 /// In so many moves every scheduler that was closed has come to its end.
@@ -32,7 +32,7 @@ pub fn play(start: &Model, moves: &[Move], step: impl Fn()) -> Result<Tally, Bro
 pub fn to_the_end(mut model: Model, mut kernel: Kernel) -> Result<Tally, Broken> {
     for _ in 0..END {
         let Some(what) = model.to_the_end() else { break };
-        both(&mut model, &mut kernel, Move { what, lot: 0 })
+        both(&mut model, &mut kernel, Move { what, seed: 0 })
             .map_err(|why| Broken::because(format_args!("at the end, {what:?}: {why}")))?;
     }
     if model.is_at_its_end() {
@@ -63,7 +63,7 @@ pub fn both(model: &mut Model, kernel: &mut Kernel, this: Move) -> Result<(), Br
 }
 
 /// When every M sleeps nothing may be wrong, unless no M was available, or the scheduler is closed.
-fn quiet(model: &Model, found: &Seen) -> Result<(), Broken> {
+fn quiet(model: &Model, found: &Observed) -> Result<(), Broken> {
     let snapshot = &found.snapshot;
     match snapshot.violation() {
         Some(why) if snapshot.is_quiescent() && !model.may_leave_work() => {

@@ -1,8 +1,8 @@
-//! The kernel, moved by the same moves, on [`Puppets`].
+//! The kernel, moved by the same moves, on [`Stepped`].
 
 use crate::harness::common::g;
-use crate::hosts::puppets::{ModelHost, Puppets, Scenario};
-use crate::spec::moves::{Bed, Ev, Move, Numbers, OUTSIDERS, Seen, What, Who};
+use crate::hosts::stepped::{Halt, Stepped, Threads};
+use crate::spec::moves::{Activity, Ev, Move, Numbers, OUTSIDERS, Observed, What, Who};
 use crate::spec::witness::{Role, Source, Witness, item, ran};
 use spinpark::host::Host;
 use spinpark::kernel::protocol::find::Worker;
@@ -13,7 +13,7 @@ use spinpark::kernel::types::m::MId;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-type S = Arc<Sched<Puppets, Witness>>;
+type S = Arc<Sched<Stepped, Witness>>;
 
 /// An M's life: it looks for its first G. What it does with it is the test's.
 fn live(sched: &S, worker: Worker) {
@@ -28,10 +28,10 @@ fn look(sched: &S, m: MId, worker: Option<Worker>) {
     }
 }
 
-/// A scheduler whose threads are puppets.
+/// A scheduler whose threads the test moves.
 pub struct Kernel {
     sched: S,
-    stage: ModelHost,
+    threads: Threads,
     witness: Witness,
     waker: Waker,
     watch: SysmonTicks,
@@ -46,7 +46,7 @@ impl Kernel {
     /// # Panics
     /// If they are not allowed.
     pub fn new(numbers: Numbers) -> Kernel {
-        let (stage, witness) = (ModelHost::new(), Witness::default());
+        let (threads, witness) = (Threads::new(), Witness::default());
         let (mut waker, theirs) = (None, witness.clone());
         let sched: S = Sched::with_sources(numbers.config(), witness.clone(), live, |its| {
             waker = Some(its.clone());
@@ -55,7 +55,7 @@ impl Kernel {
         .expect("these numbers are allowed");
         let watch = sched.watch();
         let waker = waker.expect("a source was made");
-        Kernel { sched, stage, witness, waker, watch, asleep: BTreeMap::new(), next_g: 1, ms: numbers.ms() }
+        Kernel { sched, threads, witness, waker, watch, asleep: BTreeMap::new(), next_g: 1, ms: numbers.ms() }
     }
 
     /// Makes a move that the model allows.
@@ -64,7 +64,7 @@ impl Kernel {
     /// If the kernel does, or is not where the model is.
     pub fn make(&mut self, this: Move) {
         self.witness.book().events.clear();
-        self.stage.draw_by(this.lot);
+        Stepped::draw_by(this.seed);
         match this.what {
             What::Submit
             | What::Arrive(_)
@@ -83,10 +83,10 @@ impl Kernel {
                     sched.observer().put(who, Role::Away(away, own));
                 });
             }
-            What::Refuse(threads) => self.stage.refuse(threads),
+            What::Refuse(threads) => Stepped::refuse(threads),
             What::Tick(pause) => {
-                self.stage.pass(pause);
-                let retook = self.sched.tick(&mut self.watch, Puppets::now());
+                Stepped::pass(pause);
+                let retook = self.sched.tick(&mut self.watch, Stepped::now());
                 self.witness.note(Ev::Ticked(retook));
             }
             What::GoOn(who) | What::Stir(who) => self.go_on(who),
@@ -149,24 +149,24 @@ impl Kernel {
     /// `who` does this, until it is done or falls asleep.
     fn act(&mut self, who: Who, does: impl FnOnce(&S) + Send + 'static) {
         let sched = Arc::clone(&self.sched);
-        let scenario = self.stage.play(move || does(&sched));
-        self.after(who, scenario);
+        let halt = self.threads.play(move || does(&sched));
+        self.after(who, halt);
     }
 
-    fn after(&mut self, who: Who, scenario: Scenario) {
-        match scenario {
-            Scenario::Over => self.asleep.remove(&who),
-            Scenario::Asleep(puppet) => self.asleep.insert(who, puppet),
+    fn after(&mut self, who: Who, halt: Halt) {
+        match halt {
+            Halt::Over => self.asleep.remove(&who),
+            Halt::Asleep(thread) => self.asleep.insert(who, thread),
         };
     }
 
     fn go_on(&mut self, who: Who) {
-        let scenario = match (self.asleep.get(&who), who) {
-            (Some(&puppet), _) => self.stage.go_on(puppet),
-            (None, Who::M(m)) => self.stage.begin(&name(m)).expect("a thread was asked for"),
+        let halt = match (self.asleep.get(&who), who) {
+            (Some(&thread), _) => self.threads.go_on(thread),
+            (None, Who::M(m)) => self.threads.begin(&name(m)).expect("a thread was asked for"),
             (None, _) => panic!("{who:?} does not sleep"),
         };
-        self.after(who, scenario);
+        self.after(who, halt);
     }
 
     fn by_a_g(&mut self, what: What, m: usize) {
@@ -267,36 +267,36 @@ impl Kernel {
         });
     }
 
-    fn bed(&self, who: Who) -> Bed {
+    fn activity(&self, who: Who) -> Activity {
         if let Who::M(m) = who
-            && self.stage.has_suspended(&name(m))
+            && self.threads.has_suspended(&name(m))
         {
-            return Bed::Suspended;
+            return Activity::Suspended;
         }
-        if let Some(&puppet) = self.asleep.get(&who) {
-            return Bed::Asleep(self.stage.is_woken(puppet));
+        if let Some(&thread) = self.asleep.get(&who) {
+            return Activity::Asleep(self.threads.is_woken(thread));
         }
         match self.witness.book().roles.get(&who) {
-            None => Bed::Nowhere,
-            Some(Role::Runs(worker, g)) => Bed::Runs {
+            None => Activity::Nowhere,
+            Some(Role::Runs(worker, g)) => Activity::Runs {
                 g: g.id(),
                 p: worker.p().index(),
                 should_yield: self.sched.should_yield(worker),
                 is_preempted: self.sched.is_preempted(worker),
             },
-            Some(Role::Away(_, g)) => Bed::Away(g.id()),
-            Some(Role::HasStopped(..)) => Bed::HasStopped,
+            Some(Role::Away(_, g)) => Activity::Away(g.id()),
+            Some(Role::HasStopped(..)) => Activity::HasStopped,
         }
     }
 
     /// What is to be seen of it after the last move.
-    pub fn seen_now(&self) -> Seen {
+    pub fn seen_now(&self) -> Observed {
         let outside = (0..OUTSIDERS).map(Who::Outsider).chain([Who::Closer]);
         let events = self.witness.book().events.clone();
-        Seen {
+        Observed {
             events,
-            ms: (0..self.ms).map(|m| self.bed(Who::M(m))).collect(),
-            outside: outside.map(|who| self.bed(who)).collect(),
+            ms: (0..self.ms).map(|m| self.activity(Who::M(m))).collect(),
+            outside: outside.map(|who| self.activity(who)).collect(),
             can_start_m: self.sched.can_start_m(),
             snapshot: self.sched.snapshot(),
         }

@@ -1,6 +1,6 @@
 //! The whole scheduler, told from plain lists: what each operation answers, and who is where after it.
 //!
-//! The kernel plays on [`Puppets`](crate::hosts::puppets::Puppets): one moves at a time, until it falls asleep. So between two
+//! The kernel plays on [`Stepped`](crate::hosts::stepped::Stepped): one moves at a time, until it falls asleep. So between two
 //! moves everybody who has begun runs a G, sleeps, is in a system call, or has stopped the world; and [`Model`] can say
 //! exactly what the next move does. What is sampled at random is part of the move.
 //!
@@ -34,5 +34,5 @@ mod wrong;
 pub use compare::{both, play, to_the_end};
 pub use kernel::Kernel;
 pub use model::{Model, Theme};
-pub use moves::{Bed, Ev, Item, Move, Numbers, Seen, What, Who};
+pub use moves::{Activity, Ev, Item, Move, Numbers, Observed, What, Who};
 pub use wrong::Wrong;

@@ -1,8 +1,8 @@
 //! The lists.
 
 use crate::checker::tally::Tally;
-use crate::hosts::puppets::draw;
-use crate::spec::moves::{Bed, Ev, Item, Numbers, OUTSIDERS, Seen, Who};
+use crate::hosts::stepped::draw;
+use crate::spec::moves::{Activity, Ev, Item, Numbers, OUTSIDERS, Observed, Who};
 use crate::spec::wrong::Wrong;
 use spinpark::host::Nanos;
 use spinpark::kernel::protocol::locked::{Wake, Woken};
@@ -57,7 +57,7 @@ pub struct Model {
     /// What is left to do when the lock is free.
     pub(super) later: Later,
     pub(super) next_g: u64,
-    pub(super) lot: (u64, u64),
+    pub(super) drawn: (u64, u64),
     pub(super) events: Vec<Ev>,
     /// What was reached.
     pub seen: Tally,
@@ -226,7 +226,7 @@ impl Model {
             watch: vec![Watched::default(); capacity],
             later: Later::default(),
             next_g: 1,
-            lot: (0, 0),
+            drawn: (0, 0),
             events: Vec::new(),
             seen: Tally::default(),
         }
@@ -258,8 +258,8 @@ impl Model {
     }
 
     pub(super) fn draw(&mut self, n: usize) -> usize {
-        self.lot.1 += 1;
-        draw(self.lot.0, self.lot.1, n)
+        self.drawn.1 += 1;
+        draw(self.drawn.0, self.drawn.1, n)
     }
 
     /// Is anything wanted of every P: a stop, a safepoint, the end?
@@ -272,38 +272,38 @@ impl Model {
         self.waiting.iter().filter(|(_, wake)| *wake == Wake::Inside).count()
     }
 
-    fn bed(&self, m: usize) -> Bed {
+    fn activity(&self, m: usize) -> Activity {
         let who = Who::M(m);
         match self.ms[m].at {
-            At::Nowhere => Bed::Nowhere,
-            At::Suspended => Bed::Suspended,
+            At::Nowhere => Activity::Nowhere,
+            At::Suspended => Activity::Suspended,
             At::Runs { g, p } => {
                 let is_preempted = self.ps[p].is_needspinning;
-                Bed::Runs { g, p, should_yield: self.is_wanted() || is_preempted, is_preempted }
+                Activity::Runs { g, p, should_yield: self.is_wanted() || is_preempted, is_preempted }
             }
-            At::Away { g, .. } => Bed::Away(g),
+            At::Away { g, .. } => Activity::Away(g),
             At::Rests | At::Yielded { .. } | At::Waits(_) | At::Returns { .. } => {
-                Bed::Asleep(self.ms[m].nextp.is_some())
+                Activity::Asleep(self.ms[m].nextp.is_some())
             }
-            At::Stops { .. } if self.has_stopped == Some(who) => Bed::HasStopped,
-            At::Stops { .. } => self.bed_of(who),
+            At::Stops { .. } if self.has_stopped == Some(who) => Activity::HasStopped,
+            At::Stops { .. } => self.activity_outside(who),
         }
     }
 
     /// Of somebody who is no M, or is one that stops the world.
-    fn bed_of(&self, who: Who) -> Bed {
+    fn activity_outside(&self, who: Who) -> Activity {
         match self.sleepers.get(&who) {
-            Some(sleeper) => Bed::Asleep(sleeper.is_woken),
-            None if self.has_stopped == Some(who) => Bed::HasStopped,
-            None => Bed::Nowhere,
+            Some(sleeper) => Activity::Asleep(sleeper.is_woken),
+            None if self.has_stopped == Some(who) => Activity::HasStopped,
+            None => Activity::Nowhere,
         }
     }
 
     /// Where `who` is.
-    pub(super) fn where_is(&self, who: Who) -> Bed {
+    pub(super) fn where_is(&self, who: Who) -> Activity {
         match who {
-            Who::M(m) if m < self.ms.len() => self.bed(m),
-            _ => self.bed_of(who),
+            Who::M(m) if m < self.ms.len() => self.activity(m),
+            _ => self.activity_outside(who),
         }
     }
 
@@ -314,7 +314,7 @@ impl Model {
     }
 
     /// What is to be seen of it after the last move.
-    pub fn seen_now(&self) -> Seen {
+    pub fn seen_now(&self) -> Observed {
         let snapshot = Snapshot {
             procs: self.procs,
             local: self.ps.iter().map(P::len).collect(),
@@ -334,9 +334,15 @@ impl Model {
             refused: self.refused,
         };
         let (ms, outside): (Vec<Who>, Vec<Who>) = self.everybody().partition(|who| matches!(who, Who::M(_)));
-        let beds = |all: Vec<Who>| all.into_iter().map(|who| self.where_is(who)).collect();
+        let activities = |all: Vec<Who>| all.into_iter().map(|who| self.where_is(who)).collect();
         let can_start_m = !self.sleeping.is_empty() || self.may_start();
-        Seen { events: self.events.clone(), ms: beds(ms), outside: beds(outside), can_start_m, snapshot }
+        Observed {
+            events: self.events.clone(),
+            ms: activities(ms),
+            outside: activities(outside),
+            can_start_m,
+            snapshot,
+        }
     }
 
     /// Ms that run a G without a P, or wait with one that yielded.

@@ -82,8 +82,8 @@ pub enum Who {
 pub struct Move {
     /// What is done.
     pub what: What,
-    /// What is sampled at random in it, see [`draw`](crate::hosts::puppets::draw).
-    pub lot: u64,
+    /// What is sampled at random in it, see [`draw`](crate::hosts::stepped::draw).
+    pub seed: u64,
 }
 
 /// What is done. An M that is named by its number runs a G, unless it is said otherwise.
@@ -258,7 +258,7 @@ pub enum Ev {
 
 /// Where somebody is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bed {
+pub enum Activity {
     /// Not there.
     Nowhere,
     /// Its thread was asked for.
@@ -284,13 +284,13 @@ pub enum Bed {
 
 /// What is seen after a move.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seen {
+pub struct Observed {
     /// What happened in it.
     pub events: Vec<Ev>,
     /// Each M.
-    pub ms: Vec<Bed>,
+    pub ms: Vec<Activity>,
     /// Those outside, the closer last.
-    pub outside: Vec<Bed>,
+    pub outside: Vec<Activity>,
     /// Could an M be had?
     pub can_start_m: bool,
     /// The scheduler.

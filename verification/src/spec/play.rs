@@ -2,7 +2,7 @@
 
 use crate::spec::look::Looker;
 use crate::spec::model::{At, Model, NextP, Theme};
-use crate::spec::moves::{Bed, Ev, Item, Move, What, Who};
+use crate::spec::moves::{Activity, Ev, Item, Move, What, Who};
 use spinpark::host::Nanos;
 use spinpark::kernel::protocol::locked::{Wake, Woken};
 
@@ -16,7 +16,7 @@ impl Model {
     /// Makes a move that is allowed. What happens in it is in [`seen_now`](Model::seen_now).
     pub fn make(&mut self, this: Move) {
         self.events.clear();
-        self.lot = (this.lot, 0);
+        self.drawn = (this.seed, 0);
         match this.what {
             What::Submit
             | What::Arrive(_)
@@ -187,8 +187,8 @@ impl Model {
             What::Expect(expects) | What::ExpectSilently(expects) => expects != self.expects,
             What::Refuse(threads) => threads != self.refusals,
             What::Tick(_) => true,
-            What::GoOn(who) => matches!(self.where_is(who), Bed::Suspended | Bed::Asleep(true)),
-            What::Stir(who) => self.where_is(who) == Bed::Asleep(false),
+            What::GoOn(who) => matches!(self.where_is(who), Activity::Suspended | Activity::Asleep(true)),
+            What::Stir(who) => self.where_is(who) == Activity::Asleep(false),
             What::Ready(m) => runs(m) && few,
             What::Begin => !self.is_closed,
             What::LookForDeadlock => true,
@@ -201,7 +201,7 @@ impl Model {
             What::ReadyBound(m) => self.ms.get(m).is_some_and(|m| m.at != At::Nowhere),
             What::Stop(who) | What::ForEachP(who) => match who {
                 Who::M(m) => runs(m) && !self.is_closed,
-                Who::Outsider(_) => self.where_is(who) == Bed::Nowhere && !self.is_closed,
+                Who::Outsider(_) => self.where_is(who) == Activity::Nowhere && !self.is_closed,
                 Who::Closer => false,
             },
             What::Start(who) => self.has_stopped == Some(who),
@@ -277,10 +277,10 @@ impl Model {
             return Some(What::Close);
         }
         self.everybody().find_map(|who| match (self.where_is(who), who) {
-            (Bed::Suspended | Bed::Asleep(true), _) => Some(What::GoOn(who)),
-            (Bed::HasStopped, _) => Some(What::Start(who)),
-            (Bed::Runs { .. }, Who::M(m)) => Some(What::Next(m)),
-            (Bed::Away(_), Who::M(m)) => Some(What::Exit(m)),
+            (Activity::Suspended | Activity::Asleep(true), _) => Some(What::GoOn(who)),
+            (Activity::HasStopped, _) => Some(What::Start(who)),
+            (Activity::Runs { .. }, Who::M(m)) => Some(What::Next(m)),
+            (Activity::Away(_), Who::M(m)) => Some(What::Exit(m)),
             _ => None,
         })
     }

@@ -1,6 +1,6 @@
 //! The ring and `runnext`: their owner, a thief, and one that asks whether there is nothing.
 
-use super::{Call, Made, Setup, judge, numbers, setups};
+use super::{Call, Made, Setup, check_at_rest, numbers, setups};
 use crate::linear::History;
 use crate::oracle::g;
 use crate::room::{Program, Room, reached_if, together};
@@ -65,7 +65,7 @@ impl Room for Local {
             (made, turn)
         });
         while queues.get(&mut turn) {}
-        judge(program.setup, &queues.history, made.last, &made.refused)
+        check_at_rest(program.setup, &queues.history, made.last, &made.refused)
     }
 }
 

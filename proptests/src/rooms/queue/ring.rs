@@ -1,6 +1,6 @@
 //! The ring of one P: its owner, and two thieves with rings of their own.
 
-use super::{Call, Made, Setup, judge, numbers, setups};
+use super::{Call, Made, Setup, check_at_rest, numbers, setups};
 use crate::linear::History;
 use crate::oracle::g;
 use crate::room::{Program, Room, reached_if, together};
@@ -86,7 +86,7 @@ impl<H: ModelHost, const BITS: u32> Rings<H, BITS> {
             made
         });
         while rings.get() {}
-        judge(Setup { ring: capacity.get(), ..program.setup }, &rings.history, made.last, &made.refused)
+        check_at_rest(Setup { ring: capacity.get(), ..program.setup }, &rings.history, made.last, &made.refused)
     }
 
     fn owner(&self, op: RingOp, made: &mut Made) {

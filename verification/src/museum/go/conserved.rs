@@ -88,7 +88,7 @@ impl<H: ModelHost> Small<H> {
     }
 
     /// A runnable G and an idle P, and nobody that brings them together?
-    fn judge(&self, somebody_looks: bool) {
+    fn check_at_rest(&self, somebody_looks: bool) {
         // Relaxed: everybody was waited for.
         let work = self.work.load(Relaxed);
         self.sched.with(|sched| {
@@ -142,7 +142,7 @@ fn who_may_not_look_sleeps<H: ModelHost>() -> String {
         }
     };
     let [one, other] = spinning_ms.map(H::join);
-    small.judge(one || other);
+    small.check_at_rest(one || other);
     format!("{end}, spinning Ms {one} {other}")
 }
 
@@ -199,7 +199,7 @@ fn a_p_is_idled_meanwhile<H: ModelHost>() -> String {
         }
     }
     let looks = H::join(spinning_m);
-    small.judge(looks);
+    small.check_at_rest(looks);
     let started = small.sched.with(|sched| sched.started);
     format!("idle {idle}, started {started}, the spinning M looks {looks}")
 }

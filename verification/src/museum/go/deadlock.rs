@@ -66,7 +66,7 @@ impl Sched {
     }
 
     /// The G is run, or will be.
-    fn judge(&self, ran: bool) {
+    fn check_at_rest(&self, ran: bool) {
         assert!(ran || self.started > 0, "the G is queued, and nobody was started for it");
     }
 }
@@ -127,7 +127,7 @@ fn the_monitor_polls<H: ModelHost>() -> String {
     // `incidlelocked(1)`, and its `checkdead`: the M that was started counts.
     polled.sched.with(|sched| sched.nmidlelocked += 1);
     let end = H::join(m);
-    polled.sched.with(|sched| sched.judge(end == "found it"));
+    polled.sched.with(|sched| sched.check_at_rest(end == "found it"));
     format!("the m {end}")
 }
 
@@ -193,7 +193,7 @@ fn the_monitor_has_the_p<H: ModelHost>(another_sleeps: bool) -> String {
         sched.with(Sched::startm);
     }
     let end = H::join(m);
-    sched.with(|sched| sched.judge(end == "has the P"));
+    sched.with(|sched| sched.check_at_rest(end == "has the P"));
     format!("the m {end}")
 }
 

@@ -149,7 +149,7 @@ struct Suspended<H: ModelHost> {
     profile: H::Lock<u64>,
     /// `SuspendThread`, until `ResumeThread`.
     suspended: Atomic<H, bool>,
-    bed: H::Parker,
+    parker: H::Parker,
 }
 
 impl<H: ModelHost> Suspended<H> {
@@ -157,7 +157,7 @@ impl<H: ModelHost> Suspended<H> {
     fn may_be_suspended(&self) {
         // Acquire: of who suspends.
         while self.suspended.load(Acquire) {
-            self.bed.park();
+            self.parker.park();
         }
     }
 }
@@ -165,7 +165,7 @@ impl<H: ModelHost> Suspended<H> {
 fn suspended_with_the_lock<H: ModelHost>() -> String {
     main_plays("preemptor");
     let thread =
-        Arc::new(Suspended::<H> { profile: H::Lock::new(0), suspended: Atomic::new(false), bed: H::Parker::new() });
+        Arc::new(Suspended::<H> { profile: H::Lock::new(0), suspended: Atomic::new(false), parker: H::Parker::new() });
     let target = party::<H, _, _>("target", &thread, |thread| {
         thread.may_be_suspended();
         // It unlocked a mutex that is profiled.
@@ -186,7 +186,7 @@ fn suspended_with_the_lock<H: ModelHost>() -> String {
     }
     // `ResumeThread`. Release: it finds where it is to go on.
     thread.suspended.store(false, Release);
-    thread.bed.unpark();
+    thread.parker.unpark();
     if !is_wrong("museum-go-80982") {
         records();
     }

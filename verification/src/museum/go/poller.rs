@@ -79,7 +79,7 @@ struct Breakable<H: ModelHost> {
     /// The event descriptor's count.
     event: H::Lock<u64>,
     /// Where `epoll_wait` sleeps.
-    bed: H::Parker,
+    parker: H::Parker,
     timers: [Atomic<H, bool>; 2],
 }
 
@@ -89,14 +89,14 @@ impl<H: ModelHost> Breakable<H> {
         // Acquire: the poller had read the event before it lowered the flag.
         if self.flag.compare_exchange(0, 1, Acquire, Relaxed).is_ok() {
             self.event.with(|n| *n += 1);
-            self.bed.unpark();
+            self.parker.unpark();
         }
     }
 
     /// `netpoll`, which waits until it is broken.
     fn polls(&self) {
         while self.event.with(|n| *n == 0) {
-            self.bed.park();
+            self.parker.park();
         }
         if is_wrong("museum-go-break-flag") {
             // Release: as below, and too early.
@@ -114,7 +114,7 @@ fn broken_again_and_again<H: ModelHost>() -> String {
     main_plays("poller");
     let timers = [Atomic::new(false), Atomic::new(false)];
     let poller =
-        Arc::new(Breakable::<H> { flag: Atomic::new(1), event: H::Lock::new(1), bed: H::Parker::new(), timers });
+        Arc::new(Breakable::<H> { flag: Atomic::new(1), event: H::Lock::new(1), parker: H::Parker::new(), timers });
     let adder = party::<H, _, _>("adder", &poller, |poller| {
         for timer in &poller.timers {
             // Relaxed: a deadline. The heap has a lock.

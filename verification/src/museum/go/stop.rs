@@ -20,19 +20,19 @@ struct Noted<H: ModelHost> {
     lock: H::Lock<()>,
     stopwait: H::Cell<u64>,
     note: Atomic<H, u64>,
-    bed: H::Parker,
+    parker: H::Parker,
 }
 
 fn told_and_stale<H: ModelHost>() -> String {
     main_plays("stopper");
     let (lock, stopwait) = (H::Lock::new(()), Cell::new(1));
-    let noted = Arc::new(Noted::<H> { lock, stopwait, note: Atomic::new(NOBODY), bed: H::Parker::new() });
+    let noted = Arc::new(Noted::<H> { lock, stopwait, note: Atomic::new(NOBODY), parker: H::Parker::new() });
     let last = party::<H, _, _>("last", &noted, |noted| {
         // `gcstopm`.
         noted.lock.with(|()| noted.stopwait.set(noted.stopwait.get() - 1));
         // `notewakeup`. Release: the stopper reads what was done before.
         if noted.note.swap(TOLD, Release) == SLEEPER {
-            noted.bed.unpark();
+            noted.parker.unpark();
         }
     });
     // `notetsleep`: who sleeps says so, unless it was told already.
@@ -44,7 +44,7 @@ fn told_and_stale<H: ModelHost>() -> String {
         noted.note.compare_exchange(NOBODY, SLEEPER, Relaxed, Acquire).is_ok()
     };
     if sleeps {
-        noted.bed.park();
+        noted.parker.park();
     }
     // `stopTheWorldWithSema`, which reads it without the lock: the world is stopped.
     let left = noted.stopwait.get();
@@ -88,7 +88,7 @@ struct Sched {
     idle: u64,
 }
 
-struct World<H: ModelHost> {
+struct StoppedWorld<H: ModelHost> {
     sched: H::Lock<Sched>,
     /// Where the stopper sleeps: `stopnote`.
     stopper: H::Parker,
@@ -100,11 +100,11 @@ struct World<H: ModelHost> {
     template: H::Parker,
 }
 
-impl<H: ModelHost> World<H> {
+impl<H: ModelHost> StoppedWorld<H> {
     fn new(idle: u64) -> Arc<Self> {
         let [stopper, preempted, template] = [(); 3].map(|()| H::Parker::new());
         let sched = H::Lock::new(Sched { idle, ..Sched::default() });
-        Arc::new(World { sched, stopper, preempted, has_template: Atomic::new(false), template })
+        Arc::new(StoppedWorld { sched, stopper, preempted, has_template: Atomic::new(false), template })
     }
 
     /// `stopTheWorldWithSema`, and `startTheWorldWithSema`.
@@ -161,7 +161,7 @@ impl<H: ModelHost> World<H> {
 
 fn stopped_before_it_was_made<H: ModelHost>() -> String {
     main_plays("stopper");
-    let world = World::<H>::new(0);
+    let world = StoppedWorld::<H>::new(0);
     let first = party::<H, _, _>("first", &world, |world| {
         let made = world.locks_its_thread();
         world.lets_go();
@@ -215,7 +215,7 @@ pub(super) const UNBORN_TEMPLATE: Case = Case {
 
 fn stopped_with_a_p_in_hand<H: ModelHost>() -> String {
     main_plays("stopper");
-    let world = World::<H>::new(1);
+    let world = StoppedWorld::<H>::new(1);
     let waker = party::<H, _, _>("waker", &world, |world| {
         // `wakep`: `acquirem`, and `pidleget`.
         let has_p = world.sched.with(|sched| std::mem::take(&mut sched.idle) > 0);

@@ -33,26 +33,26 @@ struct Bed<H: ModelHost> {
 }
 
 /// `wakeNetPoller`, and `wakep` in it. True: somebody will look.
-fn wake_net_poller<H: ModelHost>(bed: &Bed<H>, when: u64) {
+fn wake_net_poller<H: ModelHost>(parker: &Bed<H>, when: u64) {
     // Relaxed: after the StoreLoad.
-    if bed.lastpoll.load(Relaxed) == 0 {
+    if parker.lastpoll.load(Relaxed) == 0 {
         // Relaxed: if it is old, the poller is broken once too often.
-        let until = bed.poll_until.load(Relaxed);
+        let until = parker.poll_until.load(Relaxed);
         if until == NONE || until > when {
             // Relaxed: the poller's descriptor orders.
-            bed.broken.store(true, Relaxed);
+            parker.broken.store(true, Relaxed);
         }
         return;
     }
     // Relaxed: after the StoreLoad.
-    if bed.nmspinning.load(Relaxed) == 0 {
-        bed.sched.with(|(idle, woken)| (*idle, *woken) = (idle.saturating_sub(1), *woken + *idle));
+    if parker.nmspinning.load(Relaxed) == 0 {
+        parker.sched.with(|(idle, woken)| (*idle, *woken) = (idle.saturating_sub(1), *woken + *idle));
     }
 }
 
 fn added_while_the_last_goes_to_sleep<H: ModelHost>() -> String {
     main_plays("adder");
-    let bed = Arc::new(Bed::<H> {
+    let parker = Arc::new(Bed::<H> {
         timer: Atomic::new(NONE),
         nmspinning: Atomic::new(1),
         lastpoll: Atomic::new(NOBODY_POLLS),
@@ -60,37 +60,37 @@ fn added_while_the_last_goes_to_sleep<H: ModelHost>() -> String {
         sched: H::Lock::new((0, 0)),
         broken: Atomic::new(false),
     });
-    let spinning_m = party::<H, _, _>("spinning_m", &bed, |bed| {
+    let spinning_m = party::<H, _, _>("spinning_m", &parker, |parker| {
         // `stealWork`: what is the earliest deadline? Relaxed: it is read again.
-        let mut until = bed.timer.load(Relaxed);
+        let mut until = parker.timer.load(Relaxed);
         // `pidleput`.
-        bed.sched.with(|(idle, _)| *idle += 1);
+        parker.sched.with(|(idle, _)| *idle += 1);
         // AcqRel: who finds it lowered knows all that was done before.
-        bed.nmspinning.fetch_sub(1, AcqRel);
+        parker.nmspinning.fetch_sub(1, AcqRel);
         // `timer/nmspinning`: who goes to sleep.
         store_load::<H>();
         if !is_wrong("museum-go-44868") {
             // `checkTimersNoP`. Relaxed: after the StoreLoad.
-            until = bed.timer.load(Relaxed);
+            until = parker.timer.load(Relaxed);
         }
         if until == NONE {
             // `stopm`: there is nothing to wait for.
             return None;
         }
         // AcqRel: one M only is in the poller.
-        if bed.lastpoll.swap(0, AcqRel) == NOBODY_POLLS {
+        if parker.lastpoll.swap(0, AcqRel) == NOBODY_POLLS {
             // Relaxed: see `wake_net_poller`.
-            bed.poll_until.store(until, Relaxed);
+            parker.poll_until.store(until, Relaxed);
         }
         Some(until)
     });
     // `addtimer`, due at 5. Relaxed: it is a deadline, the heap has a lock.
-    bed.timer.store(5, Relaxed);
+    parker.timer.store(5, Relaxed);
     // `timer/nmspinning`: who adds.
     store_load::<H>();
-    wake_net_poller(&*bed, 5);
+    wake_net_poller(&*parker, 5);
     let polls = H::join(spinning_m);
-    let (idle, woken) = bed.sched.with(|counts| *counts);
+    let (idle, woken) = parker.sched.with(|counts| *counts);
     let in_time = polls.is_some_and(|until| until <= 5);
     assert!(in_time || woken > 0 || idle == 0, "the timer is due at 5, a P is idle, and nobody waits for it");
     format!("polls {polls:?}, woken {woken}")

@@ -1,13 +1,12 @@
 //! How many threads are idle, or awake, or there at all: counts that decide whether anybody is woken or started. Each
 //! change has to be made once, by whoever makes it true.
 
-use crate::engines::Engine;
 use crate::hosts::model_host::ModelHost;
 use crate::hosts::wrap::trace::main_plays;
 use crate::model::{Model, rc11, sc};
 use crate::museum::peers::{is_wrong, party};
 use crate::museum::{Exhibit, Source};
-use crate::mutation::mutant::{Mutant, Mutation};
+use crate::mutation::mutant::Mutant;
 use spinpark::atomic::{Atomic, store_load};
 use spinpark::host::{Lock, Parker};
 use std::sync::Arc;
@@ -146,7 +145,7 @@ struct Dumped<H: ModelHost> {
     /// `num_unparked`.
     unparked: Atomic<H, u64>,
     is_dump_asked_for: Atomic<H, u64>,
-    bed: H::Parker,
+    parker: H::Parker,
 }
 
 impl<H: ModelHost> Dumped<H> {
@@ -161,7 +160,7 @@ impl<H: ModelHost> Dumped<H> {
     fn ask_for_dump(&self) {
         // Release: as the request is made.
         self.is_dump_asked_for.store(1, Release);
-        self.bed.unpark();
+        self.parker.unpark();
     }
 
     fn push(&self) {
@@ -170,7 +169,7 @@ impl<H: ModelHost> Dumped<H> {
             self.wakes_up(synced)
         });
         if wakes {
-            self.bed.unpark();
+            self.parker.unpark();
         }
     }
 
@@ -193,7 +192,7 @@ impl<H: ModelHost> Dumped<H> {
                 return dumps;
             }
             loop {
-                self.bed.park();
+                self.parker.park();
                 // AcqRel: sees who asked for it.
                 if self.is_dump_asked_for.swap(0, AcqRel) == 1 {
                     // It leaves its sleep, and says so, unless a push has said so for it.
@@ -217,7 +216,7 @@ fn a_sleeper_is_woken_for_a_dump<H: ModelHost>() -> String {
         synced: H::Lock::new(Synced::default()),
         unparked: Atomic::new(1),
         is_dump_asked_for: Atomic::new(0),
-        bed: H::Parker::new(),
+        parker: H::Parker::new(),
     });
     let asker = party::<H, _, _>("asker", &worker, Dumped::ask_for_dump);
     let pusher = party::<H, _, _>("pusher", &worker, Dumped::push);
@@ -232,7 +231,7 @@ struct ForkJoin<H: ModelHost> {
     /// `ctl`: above, how many are released, less those there should be; below, how many there are, the same.
     ctl: Atomic<H, u64>,
     tasks: Atomic<H, u64>,
-    bed: H::Parker,
+    parker: H::Parker,
 }
 
 const TC_UNIT: u64 = 1;
@@ -279,14 +278,14 @@ impl<H: ModelHost> ForkJoin<H> {
         let signals =
             self.change(|ctl| (ctl & TOO_FEW != 0).then_some((ctl.wrapping_add(RC_UNIT) & RC_MASK) | (ctl & TC_MASK)));
         if signals {
-            self.bed.unpark();
+            self.parker.unpark();
         }
         before
     }
 
     /// An idle thread.
     fn work(&self) {
-        self.bed.park();
+        self.parker.park();
         // Acquire: takes the task with what was done before.
         assert!(self.tasks.load(Acquire) == 1, "a thread was signalled, and there is no task");
     }
@@ -295,7 +294,7 @@ impl<H: ModelHost> ForkJoin<H> {
 fn a_task_is_submitted_as_a_thread_is_trimmed<H: ModelHost>() -> String {
     main_plays("worker");
     // As low as the upper count can be: that many threads have been trimmed at the wrong moment before.
-    let pool = Arc::new(ForkJoin::<H> { ctl: Atomic::new(TOO_FEW), tasks: Atomic::new(0), bed: H::Parker::new() });
+    let pool = Arc::new(ForkJoin::<H> { ctl: Atomic::new(TOO_FEW), tasks: Atomic::new(0), parker: H::Parker::new() });
     let trimmed = party::<H, _, _>("trimmed", &pool, ForkJoin::trim);
     let submitter = party::<H, _, _>("submitter", &pool, ForkJoin::submit);
     pool.work();
@@ -341,37 +340,18 @@ pub const MODELS: &[Model] = &[
 ];
 
 /// The variants.
-pub const MUTANTS: &[Mutant] = &[
-    Mutant {
-        name: "museum-tokio-7922",
-        room: "museum",
-        what: "a thread that ends counts itself out though who woke it has done so",
-        mutation: Mutation::Variant("museum-tokio-7922"),
-        killed_by: &[(SHUTDOWN, Engine::Rc11), (SHUTDOWN, Engine::Sc), (SHUTDOWN, Engine::Loom)],
-    },
-    Mutant {
-        name: "museum-tokio-1562",
-        room: "museum",
-        what: "a thread that ends because it was idle for long stays counted as idle",
-        mutation: Mutation::Variant("museum-tokio-1562"),
-        killed_by: &[(TIMEOUT, Engine::Rc11), (TIMEOUT, Engine::Sc), (TIMEOUT, Engine::Loom)],
-    },
-    Mutant {
-        name: "museum-tokio-8372",
-        room: "museum",
-        what: "a worker that is woken for a dump stays in the list of sleepers",
-        mutation: Mutation::Variant("museum-tokio-8372"),
-        // Not on loom, which fails inside of itself when a sleeper is woken twice.
-        killed_by: &[(DUMP, Engine::Rc11), (DUMP, Engine::Sc)],
-    },
-    Mutant {
-        name: "museum-jdk-8351933",
-        room: "museum",
-        what: "the lower of two counts in a word borrows from the upper",
-        mutation: Mutation::Variant("museum-jdk-8351933"),
-        killed_by: &[(TRIM, Engine::Rc11), (TRIM, Engine::Sc), (TRIM, Engine::Loom)],
-    },
-];
+pub const MUTANTS: &[Mutant] = crate::mutants! {
+    room: "museum";
+    "museum-tokio-7922": "a thread that ends counts itself out though who woke it has done so",
+        variant("museum-tokio-7922"), by SHUTDOWN => [Rc11, Sc, Loom];
+    "museum-tokio-1562": "a thread that ends because it was idle for long stays counted as idle",
+        variant("museum-tokio-1562"), by TIMEOUT => [Rc11, Sc, Loom];
+    // Not on loom, which fails inside of itself when a sleeper is woken twice.
+    "museum-tokio-8372": "a worker that is woken for a dump stays in the list of sleepers",
+        variant("museum-tokio-8372"), by DUMP => [Rc11, Sc];
+    "museum-jdk-8351933": "the lower of two counts in a word borrows from the upper",
+        variant("museum-jdk-8351933"), by TRIM => [Rc11, Sc, Loom];
+};
 
 /// The bugs.
 pub const EXHIBITS: &[Exhibit] = &[

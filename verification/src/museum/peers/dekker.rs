@@ -1,13 +1,12 @@
 //! One writes and then reads, the other writes and then reads: a task is put and then the sleepers are counted, a sleeper
 //! counts itself and then looks for tasks. Without a StoreLoad barrier on both sides neither may see the other.
 
-use crate::engines::Engine;
 use crate::hosts::model_host::ModelHost;
 use crate::hosts::wrap::trace::main_plays;
 use crate::model::{Model, rc11, sc, tso};
 use crate::museum::peers::{is_wrong, party};
 use crate::museum::{Exhibit, Source};
-use crate::mutation::mutant::{self, Mutant, Mutation};
+use crate::mutation::mutant::{self, Mutant};
 use spinpark::atomic::{Atomic, store_load};
 use spinpark::host::{Lock, Parker};
 use std::sync::Arc;
@@ -21,7 +20,7 @@ struct Tokio<H: ModelHost> {
     state: Atomic<H, u64>,
     /// `Idle::sleepers`: is the second worker one?
     sleepers: H::Lock<bool>,
-    bed: H::Parker,
+    parker: H::Parker,
 }
 
 const AWAKE: u64 = 1 << 16;
@@ -52,7 +51,7 @@ impl<H: ModelHost> Tokio<H> {
             std::mem::take(sleeps)
         });
         if wakes {
-            self.bed.unpark();
+            self.parker.unpark();
         }
     }
 
@@ -77,7 +76,7 @@ impl<H: ModelHost> Tokio<H> {
         if was_last && self.ring.load(Acquire) > 0 {
             self.notify_parked();
         }
-        self.bed.park();
+        self.parker.park();
         assert!(self.steal(), "a worker was woken, and there is nothing to steal");
         "woken"
     }
@@ -89,7 +88,7 @@ fn a_task_is_pushed_as_the_last_searcher_parks<H: ModelHost>() -> String {
         ring: Atomic::new(0),
         state: Atomic::new(2 * AWAKE + 1),
         sleepers: H::Lock::new(false),
-        bed: H::Parker::new(),
+        parker: H::Parker::new(),
     });
     let pusher = party::<H, _, _>("pusher", &tokio, Tokio::push);
     let found = tokio.search();
@@ -103,7 +102,7 @@ struct Julia<H: ModelHost> {
     tasks: Atomic<H, u64>,
     /// `sleep_check_state`: 1 is asleep, or about to be.
     sleeping: Atomic<H, u64>,
-    bed: H::Parker,
+    parker: H::Parker,
 }
 
 impl<H: ModelHost> Julia<H> {
@@ -125,7 +124,7 @@ impl<H: ModelHost> Julia<H> {
             }
         };
         if is_asleep {
-            self.bed.unpark();
+            self.parker.unpark();
         }
     }
 
@@ -141,7 +140,7 @@ impl<H: ModelHost> Julia<H> {
             self.sleeping.store(0, Relaxed);
             return "saw it";
         }
-        self.bed.park();
+        self.parker.park();
         // Acquire: as above.
         assert!(self.tasks.load(Acquire) == 1, "a thread was woken for nothing");
         "woken"
@@ -150,7 +149,7 @@ impl<H: ModelHost> Julia<H> {
 
 fn a_task_is_pushed_as_a_thread_falls_asleep<H: ModelHost>() -> String {
     main_plays("sleeper");
-    let julia = Arc::new(Julia::<H> { tasks: Atomic::new(0), sleeping: Atomic::new(0), bed: H::Parker::new() });
+    let julia = Arc::new(Julia::<H> { tasks: Atomic::new(0), sleeping: Atomic::new(0), parker: H::Parker::new() });
     let pusher = party::<H, _, _>("pusher", &julia, Julia::push);
     let end = julia.sleep();
     H::join(pusher);
@@ -162,7 +161,7 @@ struct DotNet<H: ModelHost> {
     queue: Atomic<H, u64>,
     /// `_hasOutstandingThreadRequest`.
     is_requested: Atomic<H, u64>,
-    bed: H::Parker,
+    parker: H::Parker,
 }
 
 impl<H: ModelHost> DotNet<H> {
@@ -172,7 +171,7 @@ impl<H: ModelHost> DotNet<H> {
         self.queue.store(1, Release);
         // AcqRel: either it is seen by the worker that answers the request, or it is a request of its own.
         if self.is_requested.swap(1, AcqRel) == 0 {
-            self.bed.unpark();
+            self.parker.unpark();
         }
     }
 
@@ -199,7 +198,7 @@ impl<H: ModelHost> DotNet<H> {
         if self.dispatch() {
             return "at once";
         }
-        self.bed.park();
+        self.parker.park();
         assert!(self.dispatch(), "a worker was requested, and there is no work");
         "requested again"
     }
@@ -207,7 +206,7 @@ impl<H: ModelHost> DotNet<H> {
 
 fn an_item_is_enqueued_as_a_worker_finds_none<H: ModelHost>() -> String {
     main_plays("worker");
-    let pool = Arc::new(DotNet::<H> { queue: Atomic::new(0), is_requested: Atomic::new(1), bed: H::Parker::new() });
+    let pool = Arc::new(DotNet::<H> { queue: Atomic::new(0), is_requested: Atomic::new(1), parker: H::Parker::new() });
     let enqueuer = party::<H, _, _>("enqueuer", &pool, DotNet::enqueue);
     let end = pool.work();
     H::join(enqueuer);
@@ -219,7 +218,7 @@ struct Bun<H: ModelHost> {
     /// How many tasks wait in `run_queue`.
     tasks: Atomic<H, u64>,
     sync: Atomic<H, u64>,
-    bed: H::Parker,
+    parker: H::Parker,
 }
 
 const NOTIFIED: u64 = 1;
@@ -238,7 +237,7 @@ impl<H: ModelHost> Bun<H> {
         };
         // Release: `notifySlow`; the same.
         if sync != NOTIFIED && self.sync.swap(NOTIFIED, Release) == IDLE {
-            self.bed.unpark();
+            self.parker.unpark();
         }
     }
 
@@ -248,7 +247,7 @@ impl<H: ModelHost> Bun<H> {
             // Acquire: sees what was scheduled before the notification.
             match self.sync.compare_exchange(NOTIFIED, 0, Acquire, Relaxed) {
                 Ok(_) => return,
-                Err(IDLE) => self.bed.park(),
+                Err(IDLE) => self.parker.park(),
                 // Relaxed: nothing is handed over by falling asleep.
                 Err(_) => _ = self.sync.compare_exchange(0, IDLE, Relaxed, Relaxed),
             }
@@ -272,7 +271,7 @@ impl<H: ModelHost> Bun<H> {
 
 fn a_second_task_is_scheduled_as_the_worker_takes_the_first<H: ModelHost>() -> String {
     main_plays("worker");
-    let pool = Arc::new(Bun::<H> { tasks: Atomic::new(0), sync: Atomic::new(0), bed: H::Parker::new() });
+    let pool = Arc::new(Bun::<H> { tasks: Atomic::new(0), sync: Atomic::new(0), parker: H::Parker::new() });
     let scheduler = party::<H, _, _>("scheduler", &pool, |pool| {
         pool.schedule();
         pool.schedule();
@@ -320,45 +319,21 @@ pub const MODELS: &[Model] = &[
 ];
 
 /// The variants.
-pub const MUTANTS: &[Mutant] = &[
-    Mutant {
-        name: "museum-tokio-1768",
-        room: "museum",
-        what: "who pushes a task reads by a SeqCst load whether anybody searches",
-        mutation: Mutation::Variant("museum-tokio-1768"),
-        // SC sees nothing wrong: there the load is as good as the exchange.
-        killed_by: &[(TOKIO, Engine::Rc11), (TOKIO, Engine::Tso), (TOKIO, Engine::Loom)],
-    },
-    Mutant {
-        name: "museum-julia-36785",
-        room: "museum",
-        what: "who pushes a task reads by a load whether the thread sleeps",
-        mutation: Mutation::Variant("museum-julia-36785"),
-        killed_by: &[(JULIA, Engine::Rc11), (JULIA, Engine::Tso), (JULIA, Engine::Loom)],
-    },
-    Mutant {
-        name: "museum-julia-43418",
-        room: "museum",
-        what: "who pushes a task trusts its exchange to be a barrier",
-        mutation: Mutation::Variant("museum-julia-43418"),
-        // TSO sees nothing wrong: on a PC an exchange is a barrier.
-        killed_by: &[(JULIA, Engine::Rc11), (JULIA, Engine::Loom)],
-    },
-    Mutant {
-        name: "museum-dotnet-121887",
-        room: "museum",
-        what: "a worker answers the request for one after its last look at the queue",
-        mutation: Mutation::Variant("museum-dotnet-121887"),
-        killed_by: &[(DOTNET, Engine::Rc11), (DOTNET, Engine::Sc), (DOTNET, Engine::Loom)],
-    },
-    Mutant {
-        name: "museum-bun-28907",
-        room: "museum",
-        what: "who schedules a task believes an old value that says a worker is notified",
-        mutation: Mutation::Variant("museum-bun-28907"),
-        killed_by: &[(BUN, Engine::Rc11), (BUN, Engine::Loom)],
-    },
-];
+pub const MUTANTS: &[Mutant] = crate::mutants! {
+    room: "museum";
+    // SC sees nothing wrong: there the load is as good as the exchange.
+    "museum-tokio-1768": "who pushes a task reads by a SeqCst load whether anybody searches",
+        variant("museum-tokio-1768"), by TOKIO => [Rc11, Tso, Loom];
+    "museum-julia-36785": "who pushes a task reads by a load whether the thread sleeps",
+        variant("museum-julia-36785"), by JULIA => [Rc11, Tso, Loom];
+    // TSO sees nothing wrong: on a PC an exchange is a barrier.
+    "museum-julia-43418": "who pushes a task trusts its exchange to be a barrier",
+        variant("museum-julia-43418"), by JULIA => [Rc11, Loom];
+    "museum-dotnet-121887": "a worker answers the request for one after its last look at the queue",
+        variant("museum-dotnet-121887"), by DOTNET => [Rc11, Sc, Loom];
+    "museum-bun-28907": "who schedules a task believes an old value that says a worker is notified",
+        variant("museum-bun-28907"), by BUN => [Rc11, Loom];
+};
 
 /// The bugs.
 pub const EXHIBITS: &[Exhibit] = &[

@@ -1,13 +1,12 @@
 //! Work-stealing deques: the owner works at one end by plain stores, thieves take from the other by an exchange.
 
-use crate::engines::Engine;
 use crate::harness::common::each_once;
 use crate::hosts::model_host::ModelHost;
 use crate::hosts::wrap::trace::main_plays;
 use crate::model::{Model, rc11, sc, tso};
 use crate::museum::peers::{is_wrong, party};
 use crate::museum::{Exhibit, Source};
-use crate::mutation::mutant::{self, Mutant, Mutation};
+use crate::mutation::mutant::{self, Mutant};
 use spinpark::atomic::{Atomic, store_load};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
@@ -226,37 +225,18 @@ pub const MODELS: &[Model] = &[
 ];
 
 /// The variants.
-pub const MUTANTS: &[Mutant] = &[
-    Mutant {
-        name: "museum-crossbeam-726",
-        room: "museum",
-        what: "a thief of a batch does not ask whether the buffer is still the same",
-        mutation: Mutation::Variant("museum-crossbeam-726"),
-        killed_by: &[(SHRINKS, Engine::Rc11), (SHRINKS, Engine::Sc), (SHRINKS, Engine::Loom)],
-    },
-    Mutant {
-        name: "museum-chase-lev-c11",
-        room: "museum",
-        what: "the new buffer is published Relaxed",
-        mutation: Mutation::Variant("museum-chase-lev-c11"),
-        killed_by: &[(SHRINKS, Engine::Rc11), (SHRINKS, Engine::Loom)],
-    },
-    Mutant {
-        name: "museum-parlaylib-54",
-        room: "museum",
-        what: "a thief reads the age and the bottom Relaxed",
-        mutation: Mutation::Variant("museum-parlaylib-54"),
-        // TSO sees nothing wrong: a PC reads in order.
-        killed_by: &[(TWO_JOBS, Engine::Rc11), (TWO_JOBS, Engine::Loom)],
-    },
-    Mutant {
-        name: "museum-parlaylib-acquire",
-        room: "museum",
-        what: "a thief reads the age and the bottom Acquire, and no barrier lies between",
-        mutation: Mutation::Variant("museum-parlaylib-acquire"),
-        killed_by: &[(TWO_JOBS, Engine::Rc11), (TWO_JOBS, Engine::Loom)],
-    },
-];
+pub const MUTANTS: &[Mutant] = crate::mutants! {
+    room: "museum";
+    "museum-crossbeam-726": "a thief of a batch does not ask whether the buffer is still the same",
+        variant("museum-crossbeam-726"), by SHRINKS => [Rc11, Sc, Loom];
+    "museum-chase-lev-c11": "the new buffer is published Relaxed",
+        variant("museum-chase-lev-c11"), by SHRINKS => [Rc11, Loom];
+    // TSO sees nothing wrong: a PC reads in order.
+    "museum-parlaylib-54": "a thief reads the age and the bottom Relaxed",
+        variant("museum-parlaylib-54"), by TWO_JOBS => [Rc11, Loom];
+    "museum-parlaylib-acquire": "a thief reads the age and the bottom Acquire, and no barrier lies between",
+        variant("museum-parlaylib-acquire"), by TWO_JOBS => [Rc11, Loom];
+};
 
 /// The bugs.
 pub const EXHIBITS: &[Exhibit] = &[

@@ -1,13 +1,12 @@
 //! Locks that sleep in the system. Who wakes wants to spare the system call, and asks a count of sleepers first; then it
 //! is the handshake of `dekker` again, with a lock or an exchange on one side that is taken for a barrier.
 
-use crate::engines::Engine;
 use crate::hosts::model_host::ModelHost;
 use crate::hosts::wrap::trace::main_plays;
 use crate::model::{Model, rc11, sc, tso};
 use crate::museum::peers::{Futex, is_wrong, party};
 use crate::museum::{Exhibit, Source};
-use crate::mutation::mutant::{Mutant, Mutation};
+use crate::mutation::mutant::Mutant;
 use spinpark::atomic::{Atomic, store_load};
 use spinpark::host::{Lock, Parker};
 use std::sync::Arc;
@@ -70,7 +69,7 @@ struct Tbb<H: ModelHost> {
     waiters: H::Lock<bool>,
     /// How long the list is, for who does not hold its lock.
     len: Atomic<H, u64>,
-    bed: H::Parker,
+    parker: H::Parker,
 }
 
 impl<H: ModelHost> Tbb<H> {
@@ -99,7 +98,7 @@ impl<H: ModelHost> Tbb<H> {
         // Relaxed: the barrier orders it. If the lock is free: `cancel_wait`; else `commit_wait`.
         let waits = self.flag.load(Relaxed) == 1 || !self.takes_out();
         if waits {
-            self.bed.park();
+            self.parker.park();
         }
         // Acquire: takes the lock.
         assert!(self.flag.swap(1, Acquire) == 0, "a waiter goes on, and the lock is taken");
@@ -116,7 +115,7 @@ impl<H: ModelHost> Tbb<H> {
         }
         // Relaxed: a look without the list's lock; the barrier orders it.
         if self.len.load(Relaxed) > 0 && self.takes_out() {
-            self.bed.unpark();
+            self.parker.unpark();
         }
     }
 }
@@ -127,7 +126,7 @@ fn a_mutex_is_unlocked_as_a_thread_waits<H: ModelHost>() -> String {
         flag: Atomic::new(1),
         waiters: H::Lock::new(false),
         len: Atomic::new(0),
-        bed: H::Parker::new(),
+        parker: H::Parker::new(),
     });
     let holder = party::<H, _, _>("holder", &mutex, Tbb::unlock);
     let end = mutex.lock();
@@ -359,51 +358,22 @@ pub const MODELS: &[Model] = &[
 ];
 
 /// The variants.
-pub const MUTANTS: &[Mutant] = &[
-    Mutant {
-        name: "museum-folly-ff7ab9d",
-        room: "museum",
-        what: "who unparks has no barrier between its store and the count of those parked",
-        mutation: Mutation::Variant("museum-folly-ff7ab9d"),
-        killed_by: &[(FOLLY, Engine::Rc11), (FOLLY, Engine::Tso), (FOLLY, Engine::Loom)],
-    },
-    Mutant {
-        name: "museum-folly-2649",
-        room: "museum",
-        what: "who parks has no barrier between counting itself and its last look",
-        mutation: Mutation::Variant("museum-folly-2649"),
-        // TSO sees nothing wrong: on a PC the count's exchange is a barrier.
-        killed_by: &[(FOLLY, Engine::Rc11), (FOLLY, Engine::Loom)],
-    },
-    Mutant {
-        name: "museum-onetbb-2136",
-        room: "museum",
-        what: "who unlocks a mutex by an exchange has no barrier before it looks for waiters",
-        mutation: Mutation::Variant("museum-onetbb-2136"),
-        killed_by: &[(TBB, Engine::Rc11), (TBB, Engine::Loom)],
-    },
-    Mutant {
-        name: "museum-brpc-3539",
-        room: "museum",
-        what: "neither who signals nor who waits has a barrier",
-        mutation: Mutation::Variant("museum-brpc-3539"),
-        killed_by: &[(BRPC, Engine::Rc11), (BRPC, Engine::Loom)],
-    },
-    Mutant {
-        name: "museum-linux-private-futex",
-        room: "museum",
-        what: "futex_wake has no barrier before it looks whether anybody waits",
-        mutation: Mutation::Variant("museum-linux-private-futex"),
-        killed_by: &[(LINUX, Engine::Rc11), (LINUX, Engine::Loom)],
-    },
-    Mutant {
-        name: "museum-libcxx-109290",
-        room: "museum",
-        what: "who waits takes its count's exchange, or the system, for a barrier",
-        mutation: Mutation::Variant("museum-libcxx-109290"),
-        killed_by: &[(LIBCXX, Engine::Rc11), (LIBCXX, Engine::Loom)],
-    },
-];
+pub const MUTANTS: &[Mutant] = crate::mutants! {
+    room: "museum";
+    "museum-folly-ff7ab9d": "who unparks has no barrier between its store and the count of those parked",
+        variant("museum-folly-ff7ab9d"), by FOLLY => [Rc11, Tso, Loom];
+    // TSO sees nothing wrong: on a PC the count's exchange is a barrier.
+    "museum-folly-2649": "who parks has no barrier between counting itself and its last look",
+        variant("museum-folly-2649"), by FOLLY => [Rc11, Loom];
+    "museum-onetbb-2136": "who unlocks a mutex by an exchange has no barrier before it looks for waiters",
+        variant("museum-onetbb-2136"), by TBB => [Rc11, Loom];
+    "museum-brpc-3539": "neither who signals nor who waits has a barrier",
+        variant("museum-brpc-3539"), by BRPC => [Rc11, Loom];
+    "museum-linux-private-futex": "futex_wake has no barrier before it looks whether anybody waits",
+        variant("museum-linux-private-futex"), by LINUX => [Rc11, Loom];
+    "museum-libcxx-109290": "who waits takes its count's exchange, or the system, for a barrier",
+        variant("museum-libcxx-109290"), by LIBCXX => [Rc11, Loom];
+};
 
 /// The bugs.
 pub const EXHIBITS: &[Exhibit] = &[

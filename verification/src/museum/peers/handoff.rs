@@ -1,13 +1,12 @@
 //! The wake was sent, the task was put: to whom, and where? Each of these is a step left out or taken too early; none
 //! needs a weak machine.
 
-use crate::engines::Engine;
 use crate::hosts::model_host::ModelHost;
 use crate::hosts::wrap::trace::main_plays;
 use crate::model::{Model, rc11, sc};
 use crate::museum::peers::{Futex, is_wrong, party};
 use crate::museum::{Exhibit, Source};
-use crate::mutation::mutant::{Mutant, Mutation};
+use crate::mutation::mutant::Mutant;
 use spinpark::atomic::Atomic;
 use spinpark::host::{Lock, Parker};
 use std::sync::Arc;
@@ -77,7 +76,7 @@ fn a_task_blocks_while_another_is_deferred<H: ModelHost>() -> String {
 /// Two workers that sleep in one place, and a task that only the first may run.
 struct Pinned<H: ModelHost> {
     books: H::Lock<Books>,
-    beds: [H::Parker; 2],
+    parkers: [H::Parker; 2],
 }
 
 #[derive(Default)]
@@ -94,7 +93,7 @@ impl<H: ModelHost> Pinned<H> {
             books.asleep[me] = !(books.is_over || me == 0 && books.is_there);
             books.asleep[me]
         }) {
-            self.beds[me].park();
+            self.parkers[me].park();
         }
     }
 
@@ -111,21 +110,21 @@ impl<H: ModelHost> Pinned<H> {
             };
             (sleepers.len(), wakes)
         });
-        wakes.into_iter().for_each(|worker| self.beds[worker].unpark());
+        wakes.into_iter().for_each(|worker| self.parkers[worker].unpark());
         slept
     }
 }
 
 fn a_task_that_only_one_may_run_is_woken<H: ModelHost>() -> String {
     main_plays("waker");
-    let beds = [H::Parker::new(), H::Parker::new()];
-    let pinned = Arc::new(Pinned::<H> { books: H::Lock::new(Books::default()), beds });
+    let parkers = [H::Parker::new(), H::Parker::new()];
+    let pinned = Arc::new(Pinned::<H> { books: H::Lock::new(Books::default()), parkers });
     let owner = party::<H, _, _>("owner", &pinned, |pinned| pinned.work(0));
     let other = party::<H, _, _>("other", &pinned, |pinned| pinned.work(1));
     let slept = pinned.wake();
     H::join(owner);
     pinned.books.with(|books| books.is_over = true);
-    pinned.beds[1].unpark();
+    pinned.parkers[1].unpark();
     H::join(other);
     format!("{slept} slept")
 }
@@ -133,7 +132,7 @@ fn a_task_that_only_one_may_run_is_woken<H: ModelHost>() -> String {
 /// flume's channel: messages, and receivers that wait for one.
 struct Flume<H: ModelHost> {
     channel: H::Lock<Channel>,
-    bed: H::Parker,
+    parker: H::Parker,
 }
 
 #[derive(Default)]
@@ -147,7 +146,7 @@ impl<H: ModelHost> Flume<H> {
     /// Wakes the oldest that waits.
     fn wake_one(&self, channel: &mut Channel) {
         if !channel.waiting.is_empty() && channel.waiting.remove(0) == 1 {
-            self.bed.unpark();
+            self.parker.unpark();
         }
     }
 
@@ -185,14 +184,14 @@ impl<H: ModelHost> Flume<H> {
             channel.waiting.extend(waits.then_some(1));
             waits
         }) {
-            self.bed.park();
+            self.parker.park();
         }
     }
 }
 
 fn a_receiver_gives_up_as_it_is_woken<H: ModelHost>() -> String {
     main_plays("sender");
-    let flume = Arc::new(Flume::<H> { channel: H::Lock::new(Channel::default()), bed: H::Parker::new() });
+    let flume = Arc::new(Flume::<H> { channel: H::Lock::new(Channel::default()), parker: H::Parker::new() });
     let gives_up = party::<H, _, _>("gives up", &flume, Flume::gives_up);
     let receiver = party::<H, _, _>("receiver", &flume, Flume::receive);
     flume.send();
@@ -280,7 +279,7 @@ fn a_functor_is_queued_as_the_thread_waits<H: ModelHost>() -> String {
 struct Hew<H: ModelHost> {
     queue: Atomic<H, u64>,
     sleeps: H::Lock<bool>,
-    bed: H::Parker,
+    parker: H::Parker,
 }
 
 impl<H: ModelHost> Hew<H> {
@@ -290,7 +289,7 @@ impl<H: ModelHost> Hew<H> {
         self.queue.store(1, Release);
         let wakes = self.sleeps.with(std::mem::take);
         if wakes {
-            self.bed.unpark();
+            self.parker.unpark();
         }
     }
 
@@ -306,7 +305,7 @@ impl<H: ModelHost> Hew<H> {
             *sleeps
         });
         if sleeps {
-            self.bed.park();
+            self.parker.park();
         }
         // AcqRel: as above.
         assert!(self.queue.compare_exchange(1, 0, AcqRel, Relaxed).is_ok(), "a worker goes on, and there is no task");
@@ -316,7 +315,7 @@ impl<H: ModelHost> Hew<H> {
 
 fn a_task_is_pushed_between_look_and_sleep<H: ModelHost>() -> String {
     main_plays("worker");
-    let hew = Arc::new(Hew::<H> { queue: Atomic::new(0), sleeps: H::Lock::new(false), bed: H::Parker::new() });
+    let hew = Arc::new(Hew::<H> { queue: Atomic::new(0), sleeps: H::Lock::new(false), parker: H::Parker::new() });
     let pusher = party::<H, _, _>("pusher", &hew, Hew::push);
     let slept = hew.work();
     H::join(pusher);
@@ -374,51 +373,22 @@ pub const MODELS: &[Model] = &[
 ];
 
 /// The variants.
-pub const MUTANTS: &[Mutant] = &[
-    Mutant {
-        name: "museum-tokio-7877",
-        room: "museum",
-        what: "a thread that gives its core away keeps the tasks that are deferred",
-        mutation: Mutation::Variant("museum-tokio-7877"),
-        killed_by: &[(DEFERRED, Engine::Rc11), (DEFERRED, Engine::Sc), (DEFERRED, Engine::Loom)],
-    },
-    Mutant {
-        name: "museum-switchyard-5",
-        room: "museum",
-        what: "any sleeper is woken for a task that only one may run",
-        mutation: Mutation::Variant("museum-switchyard-5"),
-        // loom does not try both sleepers.
-        killed_by: &[(PINNED, Engine::Rc11), (PINNED, Engine::Sc)],
-    },
-    Mutant {
-        name: "museum-flume-cancel",
-        room: "museum",
-        what: "a receiver that gives up keeps the wake that it got",
-        mutation: Mutation::Variant("museum-flume-cancel"),
-        killed_by: &[(GIVES_UP, Engine::Rc11), (GIVES_UP, Engine::Sc), (GIVES_UP, Engine::Loom)],
-    },
-    Mutant {
-        name: "museum-async-executor-104",
-        room: "museum",
-        what: "a task is put where only a thread looks that leaves",
-        mutation: Mutation::Variant("museum-async-executor-104"),
-        killed_by: &[(LEAVES, Engine::Rc11), (LEAVES, Engine::Sc), (LEAVES, Engine::Loom)],
-    },
-    Mutant {
-        name: "museum-ntf-core-395",
-        room: "museum",
-        what: "a thread waits on a condition for what it has seen without its lock",
-        mutation: Mutation::Variant("museum-ntf-core-395"),
-        killed_by: &[(FUNCTOR, Engine::Rc11), (FUNCTOR, Engine::Sc), (FUNCTOR, Engine::Loom)],
-    },
-    Mutant {
-        name: "museum-hew-2830",
-        room: "museum",
-        what: "a worker that falls asleep does not look at the queue under the lock",
-        mutation: Mutation::Variant("museum-hew-2830"),
-        killed_by: &[(BETWEEN, Engine::Rc11), (BETWEEN, Engine::Sc), (BETWEEN, Engine::Loom)],
-    },
-];
+pub const MUTANTS: &[Mutant] = crate::mutants! {
+    room: "museum";
+    "museum-tokio-7877": "a thread that gives its core away keeps the tasks that are deferred",
+        variant("museum-tokio-7877"), by DEFERRED => [Rc11, Sc, Loom];
+    // loom does not try both sleepers.
+    "museum-switchyard-5": "any sleeper is woken for a task that only one may run",
+        variant("museum-switchyard-5"), by PINNED => [Rc11, Sc];
+    "museum-flume-cancel": "a receiver that gives up keeps the wake that it got",
+        variant("museum-flume-cancel"), by GIVES_UP => [Rc11, Sc, Loom];
+    "museum-async-executor-104": "a task is put where only a thread looks that leaves",
+        variant("museum-async-executor-104"), by LEAVES => [Rc11, Sc, Loom];
+    "museum-ntf-core-395": "a thread waits on a condition for what it has seen without its lock",
+        variant("museum-ntf-core-395"), by FUNCTOR => [Rc11, Sc, Loom];
+    "museum-hew-2830": "a worker that falls asleep does not look at the queue under the lock",
+        variant("museum-hew-2830"), by BETWEEN => [Rc11, Sc, Loom];
+};
 
 /// The bugs.
 pub const EXHIBITS: &[Exhibit] = &[

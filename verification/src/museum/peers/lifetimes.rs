@@ -2,13 +2,12 @@
 //! that memory is there. What it says on the stack of who waits is a cell here, which its owner uses for something else
 //! when it goes on.
 
-use crate::engines::Engine;
 use crate::hosts::model_host::{Cell, ModelHost};
 use crate::hosts::wrap::trace::main_plays;
 use crate::model::{Model, rc11, sc};
 use crate::museum::peers::{is_wrong, party};
 use crate::museum::{Exhibit, Source};
-use crate::mutation::mutant::{Mutant, Mutation};
+use crate::mutation::mutant::Mutant;
 use spinpark::atomic::Atomic;
 use spinpark::host::Parker;
 use std::sync::Arc;
@@ -29,7 +28,7 @@ struct Rayon<H: ModelHost> {
     /// The waiting worker's own memory, in which its handle of the pool is.
     worker: H::Cell<u64>,
     /// The pool, which lives on: somebody sleeps there, or nobody.
-    bed: H::Parker,
+    parker: H::Parker,
 }
 
 impl<H: ModelHost> Rayon<H> {
@@ -47,7 +46,7 @@ impl<H: ModelHost> Rayon<H> {
         if is_wrong("museum-rayon-929") {
             read::<H>(&self.worker, "the worker's handle of its pool");
         }
-        self.bed.unpark();
+        self.parker.unpark();
     }
 
     /// `wait_until`, and what comes after it.
@@ -55,7 +54,7 @@ impl<H: ModelHost> Rayon<H> {
         // Acquire: sees the job's result. A worker looks several times before it sleeps.
         let looked = self.latch.load(Acquire) == 1;
         if !looked {
-            self.bed.park();
+            self.parker.park();
             // Acquire: as above.
             assert!(self.latch.load(Acquire) == 1, "a worker is woken, and its latch is not set");
         }
@@ -68,8 +67,12 @@ impl<H: ModelHost> Rayon<H> {
 
 fn a_latch_is_set_as_its_owner_looks<H: ModelHost>() -> String {
     main_plays("owner");
-    let rayon =
-        Rayon::<H> { latch: Atomic::new(0), fields: Cell::new(ALIVE), worker: Cell::new(ALIVE), bed: H::Parker::new() };
+    let rayon = Rayon::<H> {
+        latch: Atomic::new(0),
+        fields: Cell::new(ALIVE),
+        worker: Cell::new(ALIVE),
+        parker: H::Parker::new(),
+    };
     let rayon = Arc::new(rayon);
     let setter = party::<H, _, _>("setter", &rayon, Rayon::set);
     let end = rayon.wait();
@@ -83,7 +86,7 @@ struct Scope<H: ModelHost> {
     running: Atomic<H, u64>,
     /// `main_thread`: whom to wake.
     main_thread: H::Cell<u64>,
-    bed: H::Parker,
+    parker: H::Parker,
 }
 
 impl<H: ModelHost> Scope<H> {
@@ -98,7 +101,7 @@ impl<H: ModelHost> Scope<H> {
             if is_wrong("museum-rust-98498") {
                 read::<H>(&self.main_thread, "the scope");
             }
-            self.bed.unpark();
+            self.parker.unpark();
         }
     }
 
@@ -107,7 +110,7 @@ impl<H: ModelHost> Scope<H> {
         let mut parked = 0;
         // Acquire: sees what all threads did.
         while self.running.load(Acquire) > 0 {
-            self.bed.park();
+            self.parker.park();
             parked += 1;
         }
         self.main_thread.set(0);
@@ -117,7 +120,7 @@ impl<H: ModelHost> Scope<H> {
 
 fn two_threads_of_a_scope_end<H: ModelHost>() -> String {
     main_plays("main");
-    let scope = Scope::<H> { running: Atomic::new(2), main_thread: Cell::new(ALIVE), bed: H::Parker::new() };
+    let scope = Scope::<H> { running: Atomic::new(2), main_thread: Cell::new(ALIVE), parker: H::Parker::new() };
     let scope = Arc::new(scope);
     let threads = ["one", "two"].map(|name| party::<H, _, _>(name, &scope, Scope::ends));
     let parked = scope.wait();
@@ -167,7 +170,7 @@ struct RawMutex<H: ModelHost> {
     state: Atomic<H, u64>,
     /// The waiter's memory, in which its semaphore is.
     semaphore: H::Cell<u64>,
-    bed: H::Parker,
+    parker: H::Parker,
 }
 
 const FREE: u64 = 0;
@@ -180,7 +183,7 @@ impl<H: ModelHost> RawMutex<H> {
         // AcqRel: lets go of the lock, and sees who waits.
         if self.state.swap(FREE, AcqRel) == WAITED {
             read::<H>(&self.semaphore, "the semaphore");
-            self.bed.unpark();
+            self.parker.unpark();
         }
     }
 
@@ -196,7 +199,7 @@ impl<H: ModelHost> RawMutex<H> {
         let is_free = is_interrupted && self.state.load(Acquire) == FREE;
         // But who has unlocked it is still to wake this thread, by the semaphore.
         if !(is_free && is_wrong("museum-cpython-148820")) {
-            self.bed.park();
+            self.parker.park();
             // Acquire: as above.
             assert!(self.state.load(Acquire) == FREE, "a waiter goes on, and the lock is held");
         }
@@ -208,7 +211,7 @@ impl<H: ModelHost> RawMutex<H> {
 
 fn a_waiter_is_interrupted_as_it_is_woken<H: ModelHost>() -> String {
     main_plays("waiter");
-    let mutex = RawMutex::<H> { state: Atomic::new(HELD), semaphore: Cell::new(ALIVE), bed: H::Parker::new() };
+    let mutex = RawMutex::<H> { state: Atomic::new(HELD), semaphore: Cell::new(ALIVE), parker: H::Parker::new() };
     let mutex = Arc::new(mutex);
     let holder = party::<H, _, _>("holder", &mutex, RawMutex::unlock);
     let end = mutex.lock();
@@ -252,44 +255,20 @@ pub const MODELS: &[Model] = &[
 ];
 
 /// The variants.
-pub const MUTANTS: &[Mutant] = &[
-    Mutant {
-        name: "museum-rayon-739",
-        room: "museum",
-        what: "who sets a latch reads from it afterwards whom to wake",
-        mutation: Mutation::Variant("museum-rayon-739"),
-        killed_by: &[(RAYON, Engine::Rc11), (RAYON, Engine::Sc), (RAYON, Engine::Loom)],
-    },
-    Mutant {
-        name: "museum-rayon-929",
-        room: "museum",
-        what: "who sets a latch reaches the pool by the waiting worker's own handle",
-        mutation: Mutation::Variant("museum-rayon-929"),
-        killed_by: &[(RAYON, Engine::Rc11), (RAYON, Engine::Sc), (RAYON, Engine::Loom)],
-    },
-    Mutant {
-        name: "museum-rust-98498",
-        room: "museum",
-        what: "the last thread of a scope reads from it whom to wake, when it has said that it ends",
-        mutation: Mutation::Variant("museum-rust-98498"),
-        killed_by: &[(SCOPE, Engine::Rc11), (SCOPE, Engine::Sc), (SCOPE, Engine::Loom)],
-    },
-    Mutant {
-        name: "museum-cpython-148820",
-        room: "museum",
-        what: "a waiter that is interrupted and finds the lock free leaves before it is woken",
-        mutation: Mutation::Variant("museum-cpython-148820"),
-        killed_by: &[(RAW_MUTEX, Engine::Rc11), (RAW_MUTEX, Engine::Sc), (RAW_MUTEX, Engine::Loom)],
-    },
-    Mutant {
-        name: "museum-rust-51780",
-        room: "museum",
-        what: "Arc::get_mut reads the count of handles Relaxed",
-        mutation: Mutation::Variant("museum-rust-51780"),
-        // SC sees nothing wrong: there the drop is seen with all that came before it.
-        killed_by: &[(SHARED, Engine::Rc11), (SHARED, Engine::Loom)],
-    },
-];
+pub const MUTANTS: &[Mutant] = crate::mutants! {
+    room: "museum";
+    "museum-rayon-739": "who sets a latch reads from it afterwards whom to wake",
+        variant("museum-rayon-739"), by RAYON => [Rc11, Sc, Loom];
+    "museum-rayon-929": "who sets a latch reaches the pool by the waiting worker's own handle",
+        variant("museum-rayon-929"), by RAYON => [Rc11, Sc, Loom];
+    "museum-rust-98498": "the last thread of a scope reads from it whom to wake, when it has said that it ends",
+        variant("museum-rust-98498"), by SCOPE => [Rc11, Sc, Loom];
+    "museum-cpython-148820": "a waiter that is interrupted and finds the lock free leaves before it is woken",
+        variant("museum-cpython-148820"), by RAW_MUTEX => [Rc11, Sc, Loom];
+    // SC sees nothing wrong: there the drop is seen with all that came before it.
+    "museum-rust-51780": "Arc::get_mut reads the count of handles Relaxed",
+        variant("museum-rust-51780"), by SHARED => [Rc11, Loom];
+};
 
 /// The bugs.
 pub const EXHIBITS: &[Exhibit] = &[

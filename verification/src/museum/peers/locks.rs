@@ -1,13 +1,12 @@
 //! Locks that wake too few: a bit or a count in the lock's word says that somebody waits, and is read or changed at the
 //! wrong moment. All of these a patient test on any machine may find.
 
-use crate::engines::Engine;
 use crate::hosts::model_host::ModelHost;
 use crate::hosts::wrap::trace::main_plays;
 use crate::model::{Model, rc11, sc};
 use crate::museum::peers::{Futex, is_wrong, party};
 use crate::museum::{Exhibit, Source};
-use crate::mutation::mutant::{Mutant, Mutation};
+use crate::mutation::mutant::Mutant;
 use spinpark::atomic::Atomic;
 use spinpark::host::{Lock, Parker};
 use std::sync::Arc;
@@ -158,7 +157,7 @@ struct ParkingLot<H: ModelHost> {
     state: Atomic<H, u64>,
     /// The queue: is the writer in it?
     queue: H::Lock<bool>,
-    bed: H::Parker,
+    parker: H::Parker,
 }
 
 const READER: u64 = 4;
@@ -185,7 +184,7 @@ impl<H: ModelHost> ParkingLot<H> {
             std::mem::take(is_queued)
         });
         if wakes {
-            self.bed.unpark();
+            self.parker.unpark();
         }
     }
 
@@ -200,7 +199,7 @@ impl<H: ModelHost> ParkingLot<H> {
                 *is_queued
             });
         if parks {
-            self.bed.park_timeout(10);
+            self.parker.park_timeout(10);
         }
         let has_timed_out = parks
             && self.queue.with(|is_queued| {
@@ -227,7 +226,7 @@ fn a_writer_gives_up_as_the_last_reader_leaves<H: ModelHost>() -> String {
     let lock = Arc::new(ParkingLot::<H> {
         state: Atomic::new(WRITER | READER),
         queue: H::Lock::new(false),
-        bed: H::Parker::new(),
+        parker: H::Parker::new(),
     });
     let reader = party::<H, _, _>("reader", &lock, ParkingLot::read_unlock);
     let end = lock.try_write_for();
@@ -273,36 +272,17 @@ pub const MODELS: &[Model] = &[
 ];
 
 /// The variants.
-pub const MUTANTS: &[Mutant] = &[
-    Mutant {
-        name: "museum-asterinas-1303",
-        room: "museum",
-        what: "who leaves the lock takes what was there before for what is there now",
-        mutation: Mutation::Variant("museum-asterinas-1303"),
-        killed_by: &[(ASTERINAS, Engine::Rc11), (ASTERINAS, Engine::Sc), (ASTERINAS, Engine::Loom)],
-    },
-    Mutant {
-        name: "museum-unikraft-1763",
-        room: "museum",
-        what: "futex_wait compares the word before it takes the list's lock",
-        mutation: Mutation::Variant("museum-unikraft-1763"),
-        killed_by: &[(UNIKRAFT, Engine::Rc11), (UNIKRAFT, Engine::Sc), (UNIKRAFT, Engine::Loom)],
-    },
-    Mutant {
-        name: "museum-fex-5161",
-        room: "museum",
-        what: "a reader does not watch the bit that says that it waits",
-        mutation: Mutation::Variant("museum-fex-5161"),
-        killed_by: &[(FEX, Engine::Rc11), (FEX, Engine::Sc), (FEX, Engine::Loom)],
-    },
-    Mutant {
-        name: "museum-parking-lot-465",
-        room: "museum",
-        what: "a writer that gives up clears its bit without the queue's lock",
-        mutation: Mutation::Variant("museum-parking-lot-465"),
-        killed_by: &[(PARKING_LOT, Engine::Rc11), (PARKING_LOT, Engine::Sc), (PARKING_LOT, Engine::Loom)],
-    },
-];
+pub const MUTANTS: &[Mutant] = crate::mutants! {
+    room: "museum";
+    "museum-asterinas-1303": "who leaves the lock takes what was there before for what is there now",
+        variant("museum-asterinas-1303"), by ASTERINAS => [Rc11, Sc, Loom];
+    "museum-unikraft-1763": "futex_wait compares the word before it takes the list's lock",
+        variant("museum-unikraft-1763"), by UNIKRAFT => [Rc11, Sc, Loom];
+    "museum-fex-5161": "a reader does not watch the bit that says that it waits",
+        variant("museum-fex-5161"), by FEX => [Rc11, Sc, Loom];
+    "museum-parking-lot-465": "a writer that gives up clears its bit without the queue's lock",
+        variant("museum-parking-lot-465"), by PARKING_LOT => [Rc11, Sc, Loom];
+};
 
 /// The bugs.
 pub const EXHIBITS: &[Exhibit] = &[

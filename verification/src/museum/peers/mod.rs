@@ -20,36 +20,21 @@ pub mod locks;
 pub mod rings;
 pub mod tokens;
 
+use crate::harness::common::party;
 use crate::hosts::model_host::ModelHost;
-use crate::mutation::mutant;
+use crate::mutation::mutant::is_variant as is_wrong;
 use spinpark::host::{Lock, Parker};
-use std::sync::Arc;
-
-/// Is this wrong line switched on?
-fn is_wrong(name: &str) -> bool {
-    mutant::variant() == Some(name)
-}
-
-/// A party of the scenario: what one thread does with what all share.
-fn party<H: ModelHost, S: Send + Sync + 'static, R: Send + 'static>(
-    name: &'static str,
-    shared: &Arc<S>,
-    act: impl FnOnce(&S) -> R + Send + 'static,
-) -> H::Thread<R> {
-    let shared = Arc::clone(shared);
-    H::fork(name, move || act(&shared))
-}
 
 /// What the system gives a lock to sleep on, for one sleeper: a bucket with a lock. Whoever is about to sleep looks once
 /// more under that lock. It is a lock and no more: nothing here is a fence.
 struct Futex<H: ModelHost> {
     is_waited: H::Lock<bool>,
-    bed: H::Parker,
+    parker: H::Parker,
 }
 
 impl<H: ModelHost> Futex<H> {
     fn new() -> Self {
-        Futex { is_waited: H::Lock::new(false), bed: H::Parker::new() }
+        Futex { is_waited: H::Lock::new(false), parker: H::Parker::new() }
     }
 
     /// Sleeps until it is woken, unless there is no reason to: `is_still` is asked under the lock. Did it sleep?
@@ -59,7 +44,7 @@ impl<H: ModelHost> Futex<H> {
             *is_waited
         });
         if sleeps {
-            self.bed.park();
+            self.parker.park();
         }
         sleeps
     }
@@ -67,7 +52,7 @@ impl<H: ModelHost> Futex<H> {
     /// Wakes who sleeps, if anybody does.
     fn wake(&self) {
         if self.is_waited.with(std::mem::take) {
-            self.bed.unpark();
+            self.parker.unpark();
         }
     }
 }

@@ -1,13 +1,12 @@
 //! Queues: who may write where, and when.
 
-use crate::engines::Engine;
 use crate::harness::common::each_once;
 use crate::hosts::model_host::{Cell, ModelHost};
 use crate::hosts::wrap::trace::main_plays;
 use crate::model::{Model, rc11, sc};
 use crate::museum::peers::{is_wrong, party};
 use crate::museum::{Exhibit, Source};
-use crate::mutation::mutant::{Mutant, Mutation};
+use crate::mutation::mutant::Mutant;
 use spinpark::atomic::Atomic;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
@@ -257,37 +256,18 @@ pub const MODELS: &[Model] = &[
 ];
 
 /// The variants.
-pub const MUTANTS: &[Mutant] = &[
-    Mutant {
-        name: "museum-tokio-2382",
-        room: "museum",
-        what: "a thief takes for room in its own ring what another thief still copies",
-        mutation: Mutation::Variant("museum-tokio-2382"),
-        killed_by: &[(ROBBED, Engine::Rc11), (ROBBED, Engine::Sc), (ROBBED, Engine::Loom)],
-    },
-    Mutant {
-        name: "museum-cats-effect-4674",
-        room: "museum",
-        what: "a thief leaves without a word that it is done copying",
-        mutation: Mutation::Variant("museum-cats-effect-4674"),
-        killed_by: &[(ROBBED, Engine::Rc11), (ROBBED, Engine::Sc), (ROBBED, Engine::Loom)],
-    },
-    Mutant {
-        name: "museum-onetbb-782",
-        room: "museum",
-        what: "who pops reads Relaxed how many were popped",
-        mutation: Mutation::Variant("museum-onetbb-782"),
-        // SC sees nothing wrong: the counts are read in the right order.
-        killed_by: &[(POP, Engine::Rc11), (POP, Engine::Loom)],
-    },
-    Mutant {
-        name: "museum-dotnet-76501",
-        room: "museum",
-        what: "who lists the items reads Relaxed whether one is there",
-        mutation: Mutation::Variant("museum-dotnet-76501"),
-        killed_by: &[(LIST, Engine::Rc11), (LIST, Engine::Loom)],
-    },
-];
+pub const MUTANTS: &[Mutant] = crate::mutants! {
+    room: "museum";
+    "museum-tokio-2382": "a thief takes for room in its own ring what another thief still copies",
+        variant("museum-tokio-2382"), by ROBBED => [Rc11, Sc, Loom];
+    "museum-cats-effect-4674": "a thief leaves without a word that it is done copying",
+        variant("museum-cats-effect-4674"), by ROBBED => [Rc11, Sc, Loom];
+    // SC sees nothing wrong: the counts are read in the right order.
+    "museum-onetbb-782": "who pops reads Relaxed how many were popped",
+        variant("museum-onetbb-782"), by POP => [Rc11, Loom];
+    "museum-dotnet-76501": "who lists the items reads Relaxed whether one is there",
+        variant("museum-dotnet-76501"), by LIST => [Rc11, Loom];
+};
 
 /// The bugs.
 pub const EXHIBITS: &[Exhibit] = &[

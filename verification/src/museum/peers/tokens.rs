@@ -1,13 +1,12 @@
 //! A wake that finds another wake already there does nothing. But what its caller wrote before has to be seen by whoever
 //! uses up that other wake.
 
-use crate::engines::Engine;
 use crate::hosts::model_host::ModelHost;
 use crate::hosts::wrap::trace::main_plays;
 use crate::model::{Model, rc11, sc, tso};
 use crate::museum::peers::{is_wrong, party};
 use crate::museum::{Exhibit, Source};
-use crate::mutation::mutant::{Mutant, Mutation};
+use crate::mutation::mutant::Mutant;
 use spinpark::atomic::Atomic;
 use spinpark::host::Parker;
 use std::sync::Arc;
@@ -18,7 +17,7 @@ struct Park<H: ModelHost> {
     /// EMPTY, NOTIFIED or PARKED.
     state: Atomic<H, u64>,
     flags: [Atomic<H, u64>; 2],
-    bed: H::Parker,
+    parker: H::Parker,
 }
 
 const EMPTY: u64 = 0;
@@ -32,7 +31,7 @@ impl<H: ModelHost> Park<H> {
         self.flags[flag].store(1, Relaxed);
         // Release: publishes what its caller wrote.
         if self.state.swap(NOTIFIED, Release) == PARKED {
-            self.bed.unpark();
+            self.parker.unpark();
         }
     }
 
@@ -40,7 +39,7 @@ impl<H: ModelHost> Park<H> {
     fn park(&self) {
         // Acquire: sees what was written before the token. So everywhere here.
         if self.state.compare_exchange(EMPTY, PARKED, Acquire, Acquire).is_ok() {
-            self.bed.park();
+            self.parker.park();
         }
         if is_wrong("museum-rust-53366") {
             // SeqCst: as std had it. It does not help: a store reads nothing, and the token may be another's by now.
@@ -66,7 +65,7 @@ impl<H: ModelHost> Park<H> {
 fn two_unpark_who_waits_for_both<H: ModelHost>() -> String {
     main_plays("waiter");
     let flags = [Atomic::new(0), Atomic::new(0)];
-    let park = Arc::new(Park::<H> { state: Atomic::new(EMPTY), flags, bed: H::Parker::new() });
+    let park = Arc::new(Park::<H> { state: Atomic::new(EMPTY), flags, parker: H::Parker::new() });
     let one = party::<H, _, _>("one", &park, |park| park.raise(0));
     let two = party::<H, _, _>("two", &park, |park| park.raise(1));
     let parked = park.wait();
@@ -81,7 +80,7 @@ struct Task<H: ModelHost> {
     state: Atomic<H, u64>,
     flag: Atomic<H, u64>,
     /// Where the worker sleeps that polls it.
-    bed: H::Parker,
+    parker: H::Parker,
 }
 
 const SCHEDULED: u64 = 1;
@@ -102,7 +101,7 @@ impl<H: ModelHost> Task<H> {
             // Release: whoever polls it next sees the flag, scheduled before or not.
             match self.state.compare_exchange(state, state | SCHEDULED, Release, Relaxed) {
                 // `schedule`: a task that runs is scheduled by its own worker, when it is done.
-                Ok(0) => return self.bed.unpark(),
+                Ok(0) => return self.parker.unpark(),
                 Ok(_) => return,
                 Err(found) => state = found,
             }
@@ -123,7 +122,7 @@ impl<H: ModelHost> Task<H> {
             }
             // AcqRel: `transition_to_idle`.
             if self.state.compare_exchange(RUNNING, 0, AcqRel, Relaxed).is_ok() {
-                self.bed.park();
+                self.parker.park();
             } else {
                 // AcqRel: woken while it ran; on to the next poll.
                 self.state.swap(SCHEDULED, AcqRel);
@@ -134,7 +133,7 @@ impl<H: ModelHost> Task<H> {
 
 fn a_task_is_woken_that_is_scheduled_already<H: ModelHost>() -> String {
     main_plays("worker");
-    let task = Task::<H> { state: Atomic::new(SCHEDULED), flag: Atomic::new(0), bed: H::Parker::new() };
+    let task = Task::<H> { state: Atomic::new(SCHEDULED), flag: Atomic::new(0), parker: H::Parker::new() };
     let task = Arc::new(task);
     let waker = party::<H, _, _>("waker", &task, Task::wake);
     let polls = task.run();
@@ -163,24 +162,15 @@ pub const MODELS: &[Model] = &[
 ];
 
 /// The variants.
-pub const MUTANTS: &[Mutant] = &[
-    Mutant {
-        name: "museum-rust-53366",
-        room: "museum",
-        what: "park uses up its token by a store",
-        mutation: Mutation::Variant("museum-rust-53366"),
-        // SC sees nothing wrong: there what came before is seen by everybody. Nor would a PC, where such a store is an
-        // exchange; TSO, which lets it wait in the buffer, is no judge of that.
-        killed_by: &[(PARK, Engine::Rc11), (PARK, Engine::Loom)],
-    },
-    Mutant {
-        name: "museum-tokio-7622",
-        room: "museum",
-        what: "a wake that finds the task scheduled writes nothing",
-        mutation: Mutation::Variant("museum-tokio-7622"),
-        killed_by: &[(TASK, Engine::Rc11), (TASK, Engine::Tso), (TASK, Engine::Loom)],
-    },
-];
+pub const MUTANTS: &[Mutant] = crate::mutants! {
+    room: "museum";
+    // SC sees nothing wrong: there what came before is seen by everybody. Nor would a PC, where such a store is an
+    // exchange; TSO, which lets it wait in the buffer, is no judge of that.
+    "museum-rust-53366": "park uses up its token by a store",
+        variant("museum-rust-53366"), by PARK => [Rc11, Loom];
+    "museum-tokio-7622": "a wake that finds the task scheduled writes nothing",
+        variant("museum-tokio-7622"), by TASK => [Rc11, Tso, Loom];
+};
 
 /// The bugs.
 pub const EXHIBITS: &[Exhibit] = &[

@@ -125,21 +125,11 @@ impl Handing for ForgetsTheStop {
     }
 }
 
-/// A scenario, to be played with the right room or with a variant.
-pub trait Scenario<H> {
-    /// Plays it once; returns how it ended.
-    fn play<D: Handing>(self) -> String;
-}
-
-/// Plays `scenario` with the variant that is asked for on this thread, or with the room as it is.
-pub fn play<H, S: Scenario<H>>(scenario: S) -> String {
-    match crate::mutation::mutant::variant() {
-        None => scenario.play::<Right>(),
-        Some("ignores-the-call") => scenario.play::<IgnoresTheCall>(),
-        Some("idles-at-once") => scenario.play::<IdlesAtOnce>(),
-        Some("no-spinning-m") => scenario.play::<NoSpinningM>(),
-        Some("elects-outside-the-lock") => scenario.play::<ElectsOutsideTheLock>(),
-        Some("forgets-the-stop") => scenario.play::<ForgetsTheStop>(),
-        Some(other) => panic!("handoff has no variant `{other}`"),
-    }
+super::variants! {
+    "handoff", Handing, right: Right,
+    "ignores-the-call" => IgnoresTheCall,
+    "idles-at-once" => IdlesAtOnce,
+    "no-spinning-m" => NoSpinningM,
+    "elects-outside-the-lock" => ElectsOutsideTheLock,
+    "forgets-the-stop" => ForgetsTheStop,
 }

@@ -136,24 +136,14 @@ impl<N: Neighbours> Neighbours for But<'_, N> {
     }
 }
 
-/// A scenario, to be played with the right room or with a variant.
-pub trait Scenario<H> {
-    /// Plays it once; returns how it ended.
-    fn play<D: Polling>(self) -> String;
-}
-
-/// Plays `scenario` with the variant that is asked for on this thread, or with the room as it is.
-pub fn play<H, S: Scenario<H>>(scenario: S) -> String {
-    match crate::mutation::mutant::variant() {
-        None => scenario.play::<Right>(),
-        Some("reads-it-once") => scenario.play::<ReadsItOnce>(),
-        Some("trusts-who-waits") => scenario.play::<TrustsWhoWaits>(),
-        Some("peeks-and-goes") => scenario.play::<PeeksAndGoes>(),
-        Some("peeks-beside-who-waits") => scenario.play::<PeeksBesideWhoWaits>(),
-        Some("never-interrupts") => scenario.play::<NeverInterrupts>(),
-        Some("wakes-nobody") => scenario.play::<WakesNobody>(),
-        Some("ignores-until") => scenario.play::<IgnoresUntil>(),
-        Some("never-missing") => scenario.play::<NeverMissing>(),
-        Some(other) => panic!("netpoll has no variant `{other}`"),
-    }
+super::variants! {
+    "netpoll", Polling, right: Right,
+    "reads-it-once" => ReadsItOnce,
+    "trusts-who-waits" => TrustsWhoWaits,
+    "peeks-and-goes" => PeeksAndGoes,
+    "peeks-beside-who-waits" => PeeksBesideWhoWaits,
+    "never-interrupts" => NeverInterrupts,
+    "wakes-nobody" => WakesNobody,
+    "ignores-until" => IgnoresUntil,
+    "never-missing" => NeverMissing,
 }

@@ -6,7 +6,7 @@ use spinpark::kernel::protocol::spinning::{Neighbours, Spinning};
 use spinpark::kernel::types::m::SpinningToken;
 
 /// The room's functions, the right ones unless a variant says otherwise.
-pub trait Dance: Send + Sync + Sized + 'static {
+pub trait SpinProtocol: Send + Sync + Sized + 'static {
     /// See [`Spinning::wakep`].
     fn wakep<H: Host>(room: &Spinning<H>, others: &impl Neighbours) {
         room.wakep(others);
@@ -31,11 +31,11 @@ pub trait Dance: Send + Sync + Sized + 'static {
 
 /// The room as it is.
 pub struct Right;
-impl Dance for Right {}
+impl SpinProtocol for Right {}
 
 /// Looks at the queues, then leaves `nmspinning`: the classic mistake.
 pub struct LooksBeforeItLeaves;
-impl Dance for LooksBeforeItLeaves {
+impl SpinProtocol for LooksBeforeItLeaves {
     fn retire<H: Host, N: Neighbours>(
         room: &Spinning<H>,
         token: SpinningToken,
@@ -53,7 +53,7 @@ impl Dance for LooksBeforeItLeaves {
 
 /// The last spinning M finds work and wakes nobody (golang/go: `resetspinning` without `wakep`).
 pub struct DropsTheBaton;
-impl Dance for DropsTheBaton {
+impl SpinProtocol for DropsTheBaton {
     fn found_work<H: Host>(room: &Spinning<H>, token: SpinningToken, _others: &impl Neighbours) {
         room.give_up(token);
     }
@@ -61,7 +61,7 @@ impl Dance for DropsTheBaton {
 
 /// A spinning M that sees others counted leaves the second look to them, and they leave it to it.
 pub struct OnlyTheLastLooks;
-impl Dance for OnlyTheLastLooks {
+impl SpinProtocol for OnlyTheLastLooks {
     fn retire<H: Host, N: Neighbours>(
         room: &Spinning<H>,
         token: SpinningToken,
@@ -77,7 +77,7 @@ impl Dance for OnlyTheLastLooks {
 
 /// A submitter that finds no idle P does not say so (golang/go #45867), and nobody else would notice.
 pub struct WakepDoesNotAsk;
-impl Dance for WakepDoesNotAsk {
+impl SpinProtocol for WakepDoesNotAsk {
     fn wakep<H: Host>(room: &Spinning<H>, others: &impl Neighbours) {
         store_load::<H>();
         if room.count() > 0 {
@@ -95,7 +95,7 @@ impl Dance for WakepDoesNotAsk {
 
 /// A spinning M that sees work but finds no idle P does not say so (golang/go #45867), and nobody else would notice.
 pub struct RetireDoesNotAsk;
-impl Dance for RetireDoesNotAsk {
+impl SpinProtocol for RetireDoesNotAsk {
     fn retire<H: Host, N: Neighbours>(
         room: &Spinning<H>,
         token: SpinningToken,
@@ -112,7 +112,7 @@ impl Dance for RetireDoesNotAsk {
 /// A submitter that finds no idle P asks for a spinning M, and then lowers its count (as Go does): who is counted beside it
 /// clears the request as it begins, and takes the count for somebody that looks.
 pub struct AsksBeforeItLowers;
-impl Dance for AsksBeforeItLowers {
+impl SpinProtocol for AsksBeforeItLowers {
     fn wakep<H: Host>(room: &Spinning<H>, others: &impl Neighbours) {
         store_load::<H>();
         let mut elected = room.elect();
@@ -135,7 +135,7 @@ impl Dance for AsksBeforeItLowers {
 
 /// An M about to idle its P asks nothing: neither whether a spinning M is asked for, nor whether anybody looks.
 pub struct IgnoresTheCall;
-impl Dance for IgnoresTheCall {
+impl SpinProtocol for IgnoresTheCall {
     fn must_recheck<H: Host>(_room: &Spinning<H>, _is_another_idle: bool) -> Option<SpinningToken> {
         None
     }
@@ -144,7 +144,7 @@ impl Dance for IgnoresTheCall {
 /// An M that has left the other Ps' rings to those that looked idles its P without asking whether anybody still does.
 /// (Go's `findRunnable`.)
 pub struct LeavesItToNobody;
-impl Dance for LeavesItToNobody {
+impl SpinProtocol for LeavesItToNobody {
     fn must_recheck<H: Host>(room: &Spinning<H>, _is_another_idle: bool) -> Option<SpinningToken> {
         room.take_needspinning()
     }
@@ -153,7 +153,7 @@ impl Dance for LeavesItToNobody {
 /// A submitter that finds no idle P lowers its count only after the lock is released: a spinning M that idles its P in
 /// between, and one more submitter that trusts the count, both sleep.
 pub struct LowersItsCountLate;
-impl Dance for LowersItsCountLate {
+impl SpinProtocol for LowersItsCountLate {
     fn wakep<H: Host>(room: &Spinning<H>, others: &impl Neighbours) {
         room.wakep(&Late(others));
     }
@@ -197,25 +197,15 @@ impl<N: Neighbours> Neighbours for Mute<'_, N> {
     }
 }
 
-/// A scenario, to be played with the right room or with a variant.
-pub trait Scenario<H> {
-    /// Plays it once; returns how it ended.
-    fn play<D: Dance>(self) -> String;
-}
-
-/// Plays `scenario` with the variant that is asked for on this thread, or with the room as it is.
-pub fn play<H, S: Scenario<H>>(scenario: S) -> String {
-    match crate::mutation::mutant::variant() {
-        None => scenario.play::<Right>(),
-        Some("looks-before-it-leaves") => scenario.play::<LooksBeforeItLeaves>(),
-        Some("drops-the-baton") => scenario.play::<DropsTheBaton>(),
-        Some("only-the-last-looks") => scenario.play::<OnlyTheLastLooks>(),
-        Some("wakep-does-not-ask") => scenario.play::<WakepDoesNotAsk>(),
-        Some("retire-does-not-ask") => scenario.play::<RetireDoesNotAsk>(),
-        Some("lowers-its-count-late") => scenario.play::<LowersItsCountLate>(),
-        Some("asks-before-it-lowers") => scenario.play::<AsksBeforeItLowers>(),
-        Some("ignores-the-call") => scenario.play::<IgnoresTheCall>(),
-        Some("leaves-it-to-nobody") => scenario.play::<LeavesItToNobody>(),
-        Some(other) => panic!("spinning has no variant `{other}`"),
-    }
+super::variants! {
+    "spinning", SpinProtocol, right: Right,
+    "looks-before-it-leaves" => LooksBeforeItLeaves,
+    "drops-the-baton" => DropsTheBaton,
+    "only-the-last-looks" => OnlyTheLastLooks,
+    "wakep-does-not-ask" => WakepDoesNotAsk,
+    "retire-does-not-ask" => RetireDoesNotAsk,
+    "lowers-its-count-late" => LowersItsCountLate,
+    "asks-before-it-lowers" => AsksBeforeItLowers,
+    "ignores-the-call" => IgnoresTheCall,
+    "leaves-it-to-nobody" => LeavesItToNobody,
 }

@@ -5,7 +5,6 @@ use spinpark::kernel::protocol::syscall::{self, Away, Neighbours, SyscallStatus,
 use spinpark::kernel::types::g::G;
 use spinpark::kernel::types::m::MId;
 use spinpark::kernel::types::p::{OwnedP, PId};
-use std::marker::PhantomData;
 
 /// The room's functions, the right ones unless a variant says otherwise.
 pub trait Crossing: Send + Sync + Sized + 'static {
@@ -117,21 +116,12 @@ impl<H: Host, N: Neighbours<H>> Neighbours<H> for HasSeen<'_, N> {
     }
 }
 
-/// A scenario, to be played with the right room or with a variant.
-pub trait Scenario<H> {
-    /// Plays it once; returns how it ended.
-    fn play<C: Crossing>() -> String;
-}
-
-/// Plays `S` with the variant that is asked for on this thread, or with the room as it is.
-pub fn play<H, S: Scenario<H>>(_: PhantomData<(H, S)>) -> String {
-    match crate::mutation::mutant::variant() {
-        // The second is a variant of what the room asks its neighbours for, and stands in the model.
-        None | Some("queues-outside-the-lock") => S::play::<Right>(),
-        Some("reads-before-it-writes") => S::play::<ReadsBeforeItWrites>(),
-        Some("take-without-tick") => S::play::<TakeWithoutTick>(),
-        Some("retake-by-store") => S::play::<RetakeByStore>(),
-        Some("exit-without-its-exchange") => S::play::<ExitWithoutItsExchange>(),
-        Some(other) => panic!("syscall has no variant `{other}`"),
-    }
+super::variants! {
+    "syscall", Crossing, right: Right,
+    // A variant of what the room asks its neighbours for; it stands in the model.
+    "queues-outside-the-lock" => Right,
+    "reads-before-it-writes" => ReadsBeforeItWrites,
+    "take-without-tick" => TakeWithoutTick,
+    "retake-by-store" => RetakeByStore,
+    "exit-without-its-exchange" => ExitWithoutItsExchange,
 }

@@ -1,32 +1,41 @@
-//! A host on which a whole scheduler is played by hand: what its Ms do, the test does, in the order of its text.
+//! The stepped host: of all threads one moves at a time, and the test says which. What it does not say does not happen:
+//! which threads are refused, what is sampled at random, what time it is.
 //!
-//! There is one thread. A thread that the kernel asks for is suspended until it is told to
-//! [`begin`](Staged::begin); its M then steps onto the stage with the P it was started for, and the test has the
-//! [`Worker`], to do with it what it likes. Where an M falls asleep, the play goes on [meanwhile](until_woken), inside
-//! of its sleep; so of those that are to wake up again, the last to fall asleep is the first to be woken, which is the
-//! kernel's own order. The others sleep [for ever](for_ever).
+//! There are two ways to play a scheduler on it.
+//!
+//! * **On the test's own thread**, in the order of its text. A thread that the kernel asks for is suspended until it is
+//!   told to [`begin`](Stepped::begin); the test then has the [`Worker`] of its M, to do with it what it likes. Where an M
+//!   falls asleep, the play goes on [meanwhile](until_woken), inside of its sleep; so of those that are to wake up again,
+//!   the last to fall asleep is the first to be woken, which is the kernel's own order. The others sleep
+//!   [for ever](for_ever).
+//! * **On [`Threads`]**, if an M is to fall asleep in the middle of [`Sched::next`], others act, and the sleepers go on in
+//!   any order. Each is an operating system's thread that moves until it falls asleep, or is done; then the test goes on.
 //!
 //! ```
 //! use spinpark::kernel::sched::config::Config;
 //! use spinpark::kernel::sched::Sched;
-//! use spinpark_verification::models::common::g;
-//! use spinpark_verification::hosts::staged::{self, Staged};
+//! use spinpark_verification::harness::common::g;
+//! use spinpark_verification::hosts::stepped::{self, Stepped};
 //!
-//! let sched = Sched::<Staged>::new(Config::default(), (), staged::enter)?;
+//! let sched = Sched::<Stepped>::new(Config::default(), (), stepped::enter)?;
 //! sched.submit(g(1)).expect("it is open");
-//! let m1 = Staged::begin().expect("a thread was asked for");
+//! let m1 = Stepped::begin().expect("a thread was asked for");
 //! let (m1, g1) = sched.next(m1).expect("there is a G");
 //!
 //! // G1 is over. M1 finds nothing more, and sleeps; meanwhile G2 comes.
 //! let later = sched.clone();
-//! let (woken, ()) = staged::until_woken(|| sched.next(m1), move || later.submit(g(2)).expect("it is open"));
+//! let (woken, ()) = stepped::until_woken(|| sched.next(m1), move || later.submit(g(2)).expect("it is open"));
 //! let (m1, g2) = woken.expect("it was not closed");
 //! assert_eq!((g1.id(), g2.id()), (1, 2));
-//! assert!(staged::close(&sched, vec![m1]).is_empty());
+//! assert!(stepped::close(&sched, vec![m1]).is_empty());
 //! # Ok::<(), spinpark::kernel::sched::config::ConfigError>(())
 //! ```
 //!
-//! Time passes when it is [told to](crate::hosts::solo::Solo::pass), and when somebody sleeps for a time.
+//! Time passes when it is [told to](Stepped::pass), and when an M that the test plays itself sleeps for a time.
+
+mod threads;
+
+pub use threads::{Halt, Threads};
 
 use crate::hosts::solo::{self, Solo};
 use spinpark::host::{self, Host, Nanos, SpawnError};
@@ -40,74 +49,109 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::panic::{self, AssertUnwindSafe};
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{self, Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// One thread, which plays them all.
+/// The host.
 #[derive(Debug)]
-pub struct Staged;
+pub struct Stepped;
 
-/// A bed whose sleeper is looked away from.
+/// Its sleeper wakes when the test says so.
 #[derive(Debug)]
-pub struct Parker(AtomicBool);
+pub struct Parker(Arc<AtomicBool>);
 
-type Body = Box<dyn FnOnce()>;
+type Body = Box<dyn FnOnce() + Send>;
 
-/// What happens while somebody sleeps.
+/// What happens while an M that the test plays itself sleeps.
 enum Scenario {
     /// This, once.
-    Meanwhile(Body),
+    Meanwhile(Box<dyn FnOnce()>),
     /// This, each time. The sleeper wants to sleep for so long; `None`: until it is woken.
     Each(Box<dyn FnMut(Option<Nanos>) -> ControlFlow<()>>),
     /// Nothing that has to do with the sleeper.
     ForEver,
 }
 
-/// Somebody sleeps for ever: the way out of its sleep, for the test.
+/// A sleeper never wakes up: the way out of its sleep.
 struct Gone;
 
-thread_local! {
+/// What all threads of one play share. Uncontended: one moves at a time.
+#[derive(Default)]
+struct Shared {
+    now: Nanos,
+    refusals: usize,
     /// The threads that were asked for and have yet to begin.
-    static SUSPENDED: RefCell<VecDeque<Body>> = const { RefCell::new(VecDeque::new()) };
-    /// The M that has just begun.
-    static STAGE: RefCell<Option<Worker>> = const { RefCell::new(None) };
-    /// For the next that falls asleep.
-    static SCENE: RefCell<Option<Scenario>> = const { RefCell::new(None) };
-    static REFUSALS: Cell<usize> = const { Cell::new(0) };
+    suspended: VecDeque<(String, Body)>,
+    /// What is drawn next, see [`draw`]: by which number, and for which time. `None`: as [`Solo`] draws.
+    drawn: Option<(u64, u64)>,
 }
 
-impl Staged {
-    /// An empty stage, at moment 0: what another play has left behind on this thread, one that failed perhaps, is gone.
+thread_local! {
+    static SHARED: RefCell<Arc<Mutex<Shared>>> = RefCell::default();
+    /// The M that has just begun.
+    static BEGUN: RefCell<Option<Worker>> = const { RefCell::new(None) };
+    /// For the next that falls asleep.
+    static SCENARIO: RefCell<Option<Scenario>> = const { RefCell::new(None) };
+}
+
+fn with_shared<R>(f: impl FnOnce(&mut Shared) -> R) -> R {
+    SHARED.with_borrow(|shared| f(&mut shared.lock().unwrap_or_else(PoisonError::into_inner)))
+}
+
+/// What is drawn out of `0..n` for the `nth` time by `seed`. Seed 0 draws nothing but 0.
+pub fn draw(seed: u64, nth: u64, n: usize) -> usize {
+    if seed == 0 {
+        return 0;
+    }
+    let z = (seed << 32 | nth).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let z = (z ^ (z >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    ((z >> 33) % n as u64) as usize
+}
+
+impl Stepped {
+    /// A new play, at moment 0: what another has left behind on this thread, one that failed perhaps, is gone.
     pub fn reset() {
         Solo::reset();
-        SCENE.take();
-        REFUSALS.set(0);
+        SCENARIO.take();
         // It has a P, and is no more.
-        std::mem::forget(STAGE.take());
-        drop(SUSPENDED.take());
+        std::mem::forget(BEGUN.take());
+        let old = SHARED.replace(Arc::default());
+        let suspended = std::mem::take(&mut old.lock().unwrap_or_else(PoisonError::into_inner).suspended);
+        drop(suspended);
     }
 
     /// How many threads were asked for and have yet to begin.
     pub fn suspended() -> usize {
-        SUSPENDED.with_borrow(VecDeque::len)
+        with_shared(|shared| shared.suspended.len())
     }
 
     /// The thread that was asked for first begins. `None`: there was none, or it is no M, or its M was started in vain.
     pub fn begin() -> Option<Worker> {
-        SUSPENDED.with_borrow_mut(VecDeque::pop_front)?();
-        STAGE.take()
+        let (_, body) = with_shared(|shared| shared.suspended.pop_front())?;
+        body();
+        BEGUN.take()
     }
 
     /// So many threads are refused from now on.
     pub fn refuse(threads: usize) {
-        REFUSALS.set(threads);
+        with_shared(|shared| shared.refusals = threads);
+    }
+
+    /// So much time passes.
+    pub fn pass(nanos: Nanos) {
+        with_shared(|shared| shared.now = shared.now.saturating_add(nanos));
+    }
+
+    /// From now on is drawn by this seed, from its first time on: see [`draw`].
+    pub fn draw_by(seed: u64) {
+        with_shared(|shared| shared.drawn = Some((seed, 0)));
     }
 }
 
-/// An M's life, to be given to the scheduler: it steps onto the stage.
+/// An M's life, to be given to the scheduler: the test has its [`Worker`] from [`Stepped::begin`].
 pub fn enter<H: Host, O: Observer>(_: &Arc<Sched<H, O>>, worker: Worker) {
-    STAGE.set(Some(worker));
+    BEGUN.set(Some(worker));
 }
 
 /// Does `sleeps`, in which one falls asleep once, and `meanwhile`, which has to wake it.
@@ -118,9 +162,9 @@ pub fn enter<H: Host, O: Observer>(_: &Arc<Sched<H, O>>, worker: Worker) {
 pub fn until_woken<R, T: 'static>(sleeps: impl FnOnce() -> R, meanwhile: impl FnOnce() -> T + 'static) -> (R, T) {
     let result = Rc::new(Cell::new(None));
     let into = Rc::clone(&result);
-    SCENE.set(Some(Scenario::Meanwhile(Box::new(move || into.set(Some(meanwhile()))))));
+    SCENARIO.set(Some(Scenario::Meanwhile(Box::new(move || into.set(Some(meanwhile()))))));
     let slept = sleeps();
-    (slept, result.take().expect("staged: somebody falls asleep"))
+    (slept, result.take().expect("stepped: somebody falls asleep"))
 }
 
 /// Does `sleeps`, in which one falls asleep, and never wakes up in this play.
@@ -129,8 +173,8 @@ pub fn until_woken<R, T: 'static>(sleeps: impl FnOnce() -> R, meanwhile: impl Fn
 /// If nobody fell asleep.
 #[track_caller]
 pub fn for_ever<R>(sleeps: impl FnOnce() -> R) {
-    SCENE.set(Some(Scenario::ForEver));
-    assert!(unless_gone(sleeps).is_none(), "staged: nobody fell asleep");
+    SCENARIO.set(Some(Scenario::ForEver));
+    assert!(unless_gone(sleeps).is_none(), "stepped: nobody fell asleep");
 }
 
 /// In a scenario, instead of going on: whoever sleeps there never wakes up in this play. Caught by [`for_ever`],
@@ -145,9 +189,9 @@ pub fn in_each_sleep<R>(
     sleeps: impl FnOnce() -> R,
     scenario: impl FnMut(Option<Nanos>) -> ControlFlow<()> + 'static,
 ) -> Option<R> {
-    SCENE.set(Some(Scenario::Each(Box::new(scenario))));
+    SCENARIO.set(Some(Scenario::Each(Box::new(scenario))));
     let slept = unless_gone(sleeps);
-    SCENE.take();
+    SCENARIO.take();
     slept
 }
 
@@ -194,34 +238,35 @@ pub fn close_with<H: Host, O: Observer>(
     until_woken(|| sched.close(), end).0.iter().map(G::id).collect()
 }
 
-impl Host for Staged {
+impl Host for Stepped {
     type Word = solo::Word;
     type Lock<T: Send + 'static> = solo::Lock<T>;
     type Parker = Parker;
 
-    fn fence(order: Ordering) {
-        Solo::fence(order);
-    }
-    fn relax() {
-        Solo::relax();
-    }
+    fn fence(_: Ordering) {}
+    fn relax() {}
     fn choose(n: usize) -> usize {
-        Solo::choose(n)
+        let drawn = with_shared(|shared| {
+            let (seed, times) = shared.drawn.as_mut()?;
+            *times += 1;
+            Some(draw(*seed, *times, n))
+        });
+        drawn.unwrap_or_else(|| Solo::choose(n))
     }
     fn now() -> Nanos {
-        Solo::now()
+        with_shared(|shared| shared.now)
     }
     fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), SpawnError> {
-        match REFUSALS.get().checked_sub(1) {
+        with_shared(|shared| match shared.refusals.checked_sub(1) {
             Some(left) => {
-                REFUSALS.set(left);
-                Solo::spawn(name, body)
+                shared.refusals = left;
+                Err(SpawnError { os_error: None })
             }
             None => {
-                SUSPENDED.with_borrow_mut(|suspended| suspended.push_back(Box::new(body)));
+                shared.suspended.push_back((name.to_owned(), Box::new(body)));
                 Ok(())
             }
-        }
+        })
     }
 }
 
@@ -233,7 +278,7 @@ impl Parker {
 
 /// Plays what is to happen in a sleep of so long. Was there anything?
 fn play(nanos: Option<Nanos>) -> bool {
-    match SCENE.take() {
+    match SCENARIO.take() {
         None => return false,
         Some(Scenario::Meanwhile(scenario)) => scenario(),
         Some(Scenario::ForEver) => vanish(),
@@ -241,7 +286,7 @@ fn play(nanos: Option<Nanos>) -> bool {
             if scenario(nanos).is_break() {
                 vanish();
             }
-            SCENE.set(Some(Scenario::Each(scenario)));
+            SCENARIO.set(Some(Scenario::Each(scenario)));
         }
     }
     true
@@ -249,21 +294,21 @@ fn play(nanos: Option<Nanos>) -> bool {
 
 impl host::Parker for Parker {
     fn new() -> Self {
-        Parker(AtomicBool::new(false))
+        Parker(Arc::new(AtomicBool::new(false)))
     }
     #[track_caller]
     fn park(&self) {
-        if !self.has_token() {
-            assert!(play(None), "staged: fell asleep, and nothing was to happen meanwhile");
-            assert!(self.has_token(), "staged: what happened meanwhile did not wake the sleeper");
+        if !self.has_token() && !threads::sleep(&self.0) {
+            assert!(play(None), "stepped: fell asleep, and nothing was to happen meanwhile");
+            assert!(self.has_token(), "stepped: what happened meanwhile did not wake the sleeper");
         }
     }
-    /// Time passes, unless it is woken.
+    /// Time passes, unless it is woken; on [`Threads`] it passes as the test says.
     fn park_timeout(&self, nanos: Nanos) {
-        if !self.has_token() {
+        if !self.has_token() && !threads::sleep(&self.0) {
             play(Some(nanos));
             if !self.has_token() {
-                Solo::pass(nanos);
+                Stepped::pass(nanos);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! The stage: queues beside the smallest scheduler around `stw`, and books of what must be in them.
+//! The run: queues beside the smallest scheduler around `stw`, and books of what must be in them.
 
 use super::{CAPACITY, MS, Op, RING, Resize};
 use crate::oracle::g;
@@ -32,8 +32,8 @@ struct Book {
     in_syscall: bool,
 }
 
-/// The stage.
-pub(super) struct Hall<H: ModelHost> {
+/// What the threads of a program share.
+pub(super) struct ResizeRun<H: ModelHost> {
     tiny: Arc<Tiny<H>>,
     queues: Vec<LocalQueue<H, 32>>,
     /// Under a lock of its own.
@@ -58,13 +58,13 @@ fn spare(from: usize) -> Vec<OwnedP> {
     (from..CAPACITY).map(|p| OwnedP::forge(PId(p as u32))).collect()
 }
 
-impl<H: ModelHost> Hall<H> {
+impl<H: ModelHost> ResizeRun<H> {
     pub(super) fn play(program: &Program<Resize>) -> String {
         main_plays("M0");
         let procs = program.setup.procs.clamp(1, CAPACITY);
         let acts = |thread: usize| !program.of(thread).is_empty();
         let unrest = Unrest::of((0..MS).filter(|m| acts(*m)).count());
-        let hall = Arc::new(Hall::<H> {
+        let run = Arc::new(ResizeRun::<H> {
             tiny: Tiny::with(procs as u32, CAPACITY as u32, 0, unrest),
             queues: (0..CAPACITY).map(|_| LocalQueue::new(Capacity::new(RING).expect("a power of two"))).collect(),
             global: H::Lock::new(GlobQueue::new()),
@@ -75,19 +75,19 @@ impl<H: ModelHost> Hall<H> {
             got: Mutex::default(),
         });
         let has_m = |p: usize| p < MS && acts(p);
-        (0..procs).filter(|p| !has_m(*p)).for_each(|p| hall.tiny.release(OwnedP::forge(PId(p as u32))));
+        (0..procs).filter(|p| !has_m(*p)).for_each(|p| run.tiny.release(OwnedP::forge(PId(p as u32))));
         let others: Vec<_> = (1..Resize::THREADS)
             .filter(|thread| acts(*thread))
             .map(|thread| {
-                let (hall, ops) = (Arc::clone(&hall), program.of(thread));
-                H::fork(["M0", "M1", "stopper 1", "stopper 2"][thread], move || hall.thread(thread, procs, ops))
+                let (run, ops) = (Arc::clone(&run), program.of(thread));
+                H::fork(["M0", "M1", "stopper 1", "stopper 2"][thread], move || run.thread(thread, procs, ops))
             })
             .collect();
         if acts(0) {
-            hall.thread(0, procs, program.of(0));
+            run.thread(0, procs, program.of(0));
         }
         others.into_iter().for_each(|other| H::join(other));
-        hall.judge()
+        run.check_at_rest()
     }
 
     fn thread(&self, me: usize, procs: usize, ops: Vec<Op>) {
@@ -96,15 +96,15 @@ impl<H: ModelHost> Hall<H> {
             return to.for_each(|procs| self.resize(me, procs));
         }
         let place = if me < procs { Place::Here(OwnedP::forge(PId(me as u32))) } else { Place::Nowhere };
-        let mut actor = Actor { hall: self, m: MId(me as u32), place };
+        let mut actor = Actor { run: self, m: MId(me as u32), place };
         ops.into_iter().for_each(|op| actor.act(op));
         actor.releasep();
         self.tiny.rest();
     }
 
     /// Each G was taken once, or is still in a queue that somebody looks at.
-    fn judge(&self) -> String {
-        self.tiny.judge();
+    fn check_at_rest(&self) -> String {
+        self.tiny.check_at_rest();
         lock(&self.spare).drain(..).for_each(|p| {
             assert!(self.queues[p.id().index()].is_empty(), "P{} has ended, and holds Gs", p.id().0);
             p.discard();
@@ -127,7 +127,7 @@ impl<H: ModelHost> Hall<H> {
 
     fn resize(&self, me: usize, procs: usize) {
         let procs = procs.clamp(1, CAPACITY);
-        self.tiny.stop(me as u8, &Tiny::<H>::bed());
+        self.tiny.stop(me as u8, &Tiny::<H>::parker());
         reached_if(self.tiny.line() > 1, "the world was stopped while another stood in line");
         reached_if(procs > self.tiny.procs(), "a P began");
         let ending: Vec<usize> = (procs..self.tiny.procs()).collect();
@@ -185,7 +185,7 @@ enum Place {
 }
 
 struct Actor<'a, H: ModelHost> {
-    hall: &'a Hall<H>,
+    run: &'a ResizeRun<H>,
     m: MId,
     place: Place,
 }
@@ -193,22 +193,22 @@ struct Actor<'a, H: ModelHost> {
 impl<H: ModelHost> Actor<'_, H> {
     fn act(&mut self, op: Op) {
         self.exit();
-        if matches!(op, Op::Get | Op::GetGlobal) && self.hall.tiny.wanted.is(Want::Stop) {
+        if matches!(op, Op::Get | Op::GetGlobal) && self.run.tiny.wanted.is(Want::Stop) {
             self.releasep();
         }
         if matches!(self.place, Place::Nowhere) {
-            self.place = self.hall.tiny.acquire().map_or(Place::Nowhere, Place::Here);
+            self.place = self.run.tiny.acquire().map_or(Place::Nowhere, Place::Here);
         }
         let Place::Here(p) = &self.place else { return };
-        assert!(p.id().index() < self.hall.tiny.procs(), "P{} is used, and has ended", p.id().0);
-        self.hall.tiny.run(p);
+        assert!(p.id().index() < self.run.tiny.procs(), "P{} is used, and has ended", p.id().0);
+        self.run.tiny.run(p);
         match op {
             Op::Put => self.put(p.id().index(), false),
             Op::PutNext => self.put(p.id().index(), true),
             Op::Get => self.get(p.id().index()),
             Op::GetGlobal => {
-                let g = self.hall.global.with(|global| global.get(&self.hall.len));
-                lock(&self.hall.got).extend(g.map(|g| g.into_raw().get()));
+                let g = self.run.global.with(|global| global.get(&self.run.len));
+                lock(&self.run.got).extend(g.map(|g| g.into_raw().get()));
             }
             Op::Entersyscall => self.enter(),
             Op::Exitsyscall | Op::Procresize(_) => (),
@@ -216,7 +216,7 @@ impl<H: ModelHost> Actor<'_, H> {
     }
 
     fn put(&self, p: usize, next: bool) {
-        let Hall { queues, global, len, books, made, .. } = self.hall;
+        let ResizeRun { queues, global, len, books, made, .. } = self.run;
         let n = made.fetch_add(1, SeqCst) + 1;
         let mut spilled = Vec::new();
         let spill = |half: Vec<u64>, last: u64| spilled.extend(half.into_iter().chain([last]));
@@ -233,17 +233,17 @@ impl<H: ModelHost> Actor<'_, H> {
     }
 
     fn get(&self, p: usize) {
-        let taken = self.hall.queues[p].get(&mut Turn::default(), 1).map(|g| g.into_raw().get());
+        let taken = self.run.queues[p].get(&mut Turn::default(), 1).map(|g| g.into_raw().get());
         let Some(n) = taken else { return };
-        lock(&self.hall.books[p]).takes(n);
-        lock(&self.hall.got).push(n);
+        lock(&self.run.books[p]).takes(n);
+        lock(&self.run.got).push(n);
     }
 
     fn enter(&mut self) {
         let Place::Here(p) = replace(&mut self.place, Place::Nowhere) else { return };
         let id = p.id();
-        lock(&self.hall.books[id.index()]).in_syscall = true;
-        self.place = self.hall.tiny.enter(self.m, p).map_or(Place::Nowhere, |away| Place::InSyscall(away, id));
+        lock(&self.run.books[id.index()]).in_syscall = true;
+        self.place = self.run.tiny.enter(self.m, p).map_or(Place::Nowhere, |away| Place::InSyscall(away, id));
     }
 
     fn exit(&mut self) {
@@ -251,17 +251,17 @@ impl<H: ModelHost> Actor<'_, H> {
             Place::InSyscall(away, old) => (away, old),
             elsewhere => return self.place = elsewhere,
         };
-        let back = self.hall.tiny.come_back(away);
-        reached_if(old.index() >= self.hall.tiny.procs(), "an M came back when its P had ended");
+        let back = self.run.tiny.come_back(away);
+        reached_if(old.index() >= self.run.tiny.procs(), "an M came back when its P had ended");
         let Some((p, _)) = back else { return };
-        lock(&self.hall.books[p.id().index()]).in_syscall = false;
+        lock(&self.run.books[p.id().index()]).in_syscall = false;
         self.place = Place::Here(p);
     }
 
     fn releasep(&mut self) {
         self.exit();
         if let Place::Here(p) = replace(&mut self.place, Place::Nowhere) {
-            self.hall.tiny.release(p);
+            self.run.tiny.release(p);
         }
     }
 }

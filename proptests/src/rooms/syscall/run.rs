@@ -1,4 +1,4 @@
-//! The stage: two Ms, a monitor and a stopper, on the smallest scheduler around the room.
+//! The run: two Ms, a monitor and a stopper, on the smallest scheduler around the room.
 
 use super::{MONITOR, Op, STOPPER, Syscall};
 use crate::oracle::g;
@@ -17,8 +17,8 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The stage.
-pub(super) struct Hall<H: ModelHost, C: Crossing> {
+/// What the threads of a program share.
+pub(super) struct SyscallRun<H: ModelHost, C: Crossing> {
     tiny: Arc<Tiny<H, C>>,
     procs: usize,
     /// Which thread has each P; written by it. No part of what is checked, and so no step, as all of `std`.
@@ -33,7 +33,7 @@ pub(super) struct Hall<H: ModelHost, C: Crossing> {
 }
 
 /// Where an M is.
-enum Place {
+enum CallState {
     Runs(OwnedP, G),
     InSyscall(Away, PId, G),
     /// It has no P, and no G.
@@ -42,21 +42,21 @@ enum Place {
 
 /// An M, or the monitor.
 struct Actor<'a, H: ModelHost, C: Crossing> {
-    hall: &'a Hall<H, C>,
+    run: &'a SyscallRun<H, C>,
     me: usize,
-    place: Place,
+    place: CallState,
     rests: bool,
     /// What the monitor saw.
     seen: [SyscallStatus; 2],
     ran: Vec<u64>,
 }
 
-impl<H: ModelHost, C: Crossing> Hall<H, C> {
+impl<H: ModelHost, C: Crossing> SyscallRun<H, C> {
     pub(super) fn play(program: &Program<Syscall>) -> String {
         let procs = program.setup.procs.clamp(1, 2);
         let acts = |thread: &usize| !program.of(*thread).is_empty();
         let has_p = [0, 1].map(|thread| thread < procs && acts(&thread));
-        let hall = Arc::new(Hall::<H, C> {
+        let run = Arc::new(SyscallRun::<H, C> {
             tiny: Tiny::new(name(0), procs),
             procs,
             owners: Mutex::new([0, 1].map(|p| has_p[p].then_some(p))),
@@ -66,18 +66,18 @@ impl<H: ModelHost, C: Crossing> Hall<H, C> {
             io: [H::Parker::new(), H::Parker::new()],
             gs_made: AtomicUsize::new(0),
         });
-        (0..procs).filter(|p| !has_p[*p]).for_each(|p| hall.tiny.release(OwnedP::forge(PId(p as u32)), How::Idle));
+        (0..procs).filter(|p| !has_p[*p]).for_each(|p| run.tiny.release(OwnedP::forge(PId(p as u32)), How::Idle));
         let others: Vec<_> = (1..=STOPPER)
             .filter(acts)
             .map(|thread| {
-                let (hall, ops) = (Arc::clone(&hall), program.of(thread));
-                H::fork(name(thread), move || hall.thread(thread, has_p.get(thread) == Some(&true), ops))
+                let (run, ops) = (Arc::clone(&run), program.of(thread));
+                H::fork(name(thread), move || run.thread(thread, has_p.get(thread) == Some(&true), ops))
             })
             .collect();
-        let mut ran = if acts(&0) { hall.thread(0, has_p[0], program.of(0)) } else { Vec::new() };
+        let mut ran = if acts(&0) { run.thread(0, has_p[0], program.of(0)) } else { Vec::new() };
         others.into_iter().for_each(|other| ran.extend(H::join(other)));
-        let made = hall.gs_made.load(SeqCst) as u64;
-        hall.tiny.judge(made, &[&ran], &[P0, P1][..procs]);
+        let made = run.gs_made.load(SeqCst) as u64;
+        run.tiny.check_at_rest(made, &[&ran], &[P0, P1][..procs]);
         format!("{ran:?}")
     }
 
@@ -85,9 +85,10 @@ impl<H: ModelHost, C: Crossing> Hall<H, C> {
         if me == STOPPER {
             return ops.iter().flat_map(|_| self.stop_the_world()).collect();
         }
-        let place = if has_p { Place::Runs(OwnedP::forge(PId(me as u32)), self.new_g()) } else { Place::Nowhere };
+        let place =
+            if has_p { CallState::Runs(OwnedP::forge(PId(me as u32)), self.new_g()) } else { CallState::Nowhere };
         let seen = [SyscallStatus { in_syscall: None, tick: 0 }; 2];
-        let mut actor = Actor { hall: self, me, place, rests: false, seen, ran: Vec::new() };
+        let mut actor = Actor { run: self, me, place, rests: false, seen, ran: Vec::new() };
         ops.into_iter().for_each(|op| actor.act(op));
         actor.end();
         actor.ran
@@ -115,8 +116,8 @@ impl<H: ModelHost, C: Crossing> Hall<H, C> {
     }
 
     fn stop_the_world(&self) -> Vec<u64> {
-        let bed = Arc::new(H::Parker::new());
-        stw::stop::<H>(None, &Stopper { hall: self, bed: &bed });
+        let parker = Arc::new(H::Parker::new());
+        stw::stop::<H>(None, &Stopper { run: self, parker: &parker });
         for (p, how) in self.tiny.held() {
             self.owns(STOPPER, p);
             reached_if(how == How::GivenUp, "the M that entered gave its P up itself");
@@ -157,14 +158,14 @@ impl<H: ModelHost, C: Crossing> Actor<'_, H, C> {
     /// Does something under its P, which it gets first if it has none. False: there was none.
     fn run(&mut self) -> bool {
         self.exit();
-        if matches!(self.place, Place::Nowhere)
-            && let Some(p) = self.hall.tiny.acquire()
+        if matches!(self.place, CallState::Nowhere)
+            && let Some(p) = self.run.tiny.acquire()
         {
-            self.hall.owns(self.me, p.id());
-            self.place = Place::Runs(p, self.hall.new_g());
+            self.run.owns(self.me, p.id());
+            self.place = CallState::Runs(p, self.run.new_g());
         }
-        let Place::Runs(p, _) = &self.place else { return false };
-        self.hall.tiny.work(p);
+        let CallState::Runs(p, _) = &self.place else { return false };
+        self.run.tiny.work(p);
         true
     }
 
@@ -172,35 +173,35 @@ impl<H: ModelHost, C: Crossing> Actor<'_, H, C> {
         if !self.run() {
             return;
         }
-        let Place::Runs(p, g) = std::mem::replace(&mut self.place, Place::Nowhere) else { return };
+        let CallState::Runs(p, g) = std::mem::replace(&mut self.place, CallState::Nowhere) else { return };
         let (m, old) = (MId(self.me as u32), p.id());
-        self.hall.disowns(self.me, old);
+        self.run.disowns(self.me, old);
         let away = match op {
-            Op::Entersyscallblock => entersyscallblock(m, p, &*self.hall.tiny),
-            _ => self.hall.tiny.enter(m, p),
+            Op::Entersyscallblock => entersyscallblock(m, p, &*self.run.tiny),
+            _ => self.run.tiny.enter(m, p),
         };
-        self.place = Place::InSyscall(away, old, g);
+        self.place = CallState::InSyscall(away, old, g);
         if op == Op::Entersyscallblock {
             self.another_runs();
         }
-        if op == Op::EntersyscallAndBlock && self.hall.stops_to_come.load(SeqCst) > 0 {
+        if op == Op::EntersyscallAndBlock && self.run.stops_to_come.load(SeqCst) > 0 {
             self.rest();
-            self.block(|hall| hall.stops_to_come.load(SeqCst) > 0);
+            self.block(|run| run.stops_to_come.load(SeqCst) > 0);
         }
     }
 
     fn exit(&mut self) {
-        let (away, old, g) = match std::mem::replace(&mut self.place, Place::Nowhere) {
-            Place::InSyscall(away, old, g) => (away, old, g),
+        let (away, old, g) = match std::mem::replace(&mut self.place, CallState::Nowhere) {
+            CallState::InSyscall(away, old, g) => (away, old, g),
             elsewhere => return self.place = elsewhere,
         };
-        match self.hall.tiny.exit(away, old, g) {
+        match self.run.tiny.exit(away, old, g) {
             Err(_) => reached("an M came back to no P"),
             Ok((p, g, way)) => {
-                self.hall.owns(self.me, p.id());
+                self.run.owns(self.me, p.id());
                 reached_if(way == Way::TookBack, "an M took its own P back");
                 reached_if(way == Way::Idle, "an M came back to an idle P");
-                self.place = Place::Runs(p, g);
+                self.place = CallState::Runs(p, g);
             }
         }
     }
@@ -208,84 +209,84 @@ impl<H: ModelHost, C: Crossing> Actor<'_, H, C> {
     /// Runs what there is, then idles its P.
     fn idle(&mut self) {
         self.exit();
-        let Place::Runs(p, g) = std::mem::replace(&mut self.place, Place::Nowhere) else { return };
-        self.hall.disowns(self.me, p.id());
-        self.ran.extend(self.hall.tiny.run_dry(p, g));
+        let CallState::Runs(p, g) = std::mem::replace(&mut self.place, CallState::Nowhere) else { return };
+        self.run.disowns(self.me, p.id());
+        self.ran.extend(self.run.tiny.run_dry(p, g));
     }
 
     /// A monitor ends. An M in a system call comes back once nobody watches it any more.
     fn end(&mut self) {
         if self.me == MONITOR {
-            self.hall.is_watched.store(false, SeqCst);
-            self.hall.io.iter().for_each(Parker::unpark);
-        } else if matches!(self.place, Place::InSyscall(..)) {
-            self.block(|hall| hall.is_watched.load(SeqCst));
+            self.run.is_watched.store(false, SeqCst);
+            self.run.io.iter().for_each(Parker::unpark);
+        } else if matches!(self.place, CallState::InSyscall(..)) {
+            self.block(|run| run.is_watched.load(SeqCst));
         }
         self.idle();
         self.rest();
     }
 
     /// Its system call lasts as long as `lasts`.
-    fn block(&self, lasts: impl Fn(&Hall<H, C>) -> bool) {
-        while lasts(self.hall) {
-            self.hall.io[self.me].park();
+    fn block(&self, lasts: impl Fn(&SyscallRun<H, C>) -> bool) {
+        while lasts(self.run) {
+            self.run.io[self.me].park();
         }
     }
 
     /// The P that it handed on is another M's, if there is something to run; that M is played here.
     fn another_runs(&mut self) {
-        let p = self.hall.tiny.acquire();
-        p.into_iter().for_each(|p| self.ran.extend(self.hall.tiny.hand_on(p, How::Idle)));
+        let p = self.run.tiny.acquire();
+        p.into_iter().for_each(|p| self.ran.extend(self.run.tiny.hand_on(p, How::Idle)));
     }
 
     /// Ends, or blocks for as long as anybody stops the world.
     fn rest(&mut self) {
         if !std::mem::replace(&mut self.rests, true) {
-            self.hall.tiny.no_stop_is_sat_out(|| self.hall.unrest.rest());
+            self.run.tiny.no_stop_is_sat_out(|| self.run.unrest.rest());
         }
     }
 
     fn see(&mut self, p: usize) {
-        let p = p % self.hall.procs;
-        self.seen[p] = self.hall.tiny.syscall_word(PId(p as u32)).peek();
+        let p = p % self.run.procs;
+        self.seen[p] = self.run.tiny.syscall_word(PId(p as u32)).peek();
     }
 
     fn retake(&mut self, p: usize) {
-        let p = p % self.hall.procs;
+        let p = p % self.run.procs;
         let (id, seen) = (PId(p as u32), self.seen[p]);
-        let Some(p) = self.hall.tiny.retake_seen(id, seen) else {
+        let Some(p) = self.run.tiny.retake_seen(id, seen) else {
             return reached_if(seen.in_syscall.is_some(), "a retake lost to an exit");
         };
-        self.hall.owns(self.me, id);
-        let (now, taken) = (self.hall.tiny.syscall_word(id).peek(), seen.tick.wrapping_add(1));
+        self.run.owns(self.me, id);
+        let (now, taken) = (self.run.tiny.syscall_word(id).peek(), seen.tick.wrapping_add(1));
         assert!(now.tick == taken, "{id:?} was taken out of the call after the one that was seen: {seen:?}, {now:?}");
-        self.hall.disowns(self.me, id);
-        self.ran.extend(self.hall.tiny.hand_on(p, How::Retaken));
+        self.run.disowns(self.me, id);
+        self.ran.extend(self.run.tiny.hand_on(p, How::Retaken));
     }
 }
 
 /// The stopper. Once it has looked at the words it relies on those who have a P.
 struct Stopper<'a, H: ModelHost, C: Crossing> {
-    hall: &'a Hall<H, C>,
-    bed: &'a Arc<H::Parker>,
+    run: &'a SyscallRun<H, C>,
+    parker: &'a Arc<H::Parker>,
 }
 
 impl<H: ModelHost, C: Crossing> stw::Neighbours for Stopper<'_, H, C> {
     fn begin(&self, own: Option<OwnedP>) {
         debug_assert!(own.is_none(), "this stopper has no P");
-        self.hall.unrest.begin();
-        self.hall.tiny.begin_stop(Some(self.bed));
+        self.run.unrest.begin();
+        self.run.tiny.begin_stop(Some(self.parker));
     }
     fn take_from_syscalls(&self) {
-        self.hall.tiny.take_from_syscalls(self.hall.procs);
+        self.run.tiny.take_from_syscalls(self.run.procs);
     }
     fn is_stopped(&self) -> bool {
-        self.hall.tiny.is_stopped()
+        self.run.tiny.is_stopped()
     }
     fn sleep(&self) {
-        if self.hall.unrest.relies() {
-            self.hall.tiny.no_stop_is_sat_out(|| true);
+        if self.run.unrest.relies() {
+            self.run.tiny.no_stop_is_sat_out(|| true);
         }
-        self.bed.park();
+        self.parker.park();
     }
 }

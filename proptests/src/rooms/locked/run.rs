@@ -1,4 +1,4 @@
-//! The stage: bound Gs with an M each, a thread outside, and perhaps an M for other Gs, on the smallest scheduler around
+//! The run: bound Gs with an M each, a thread outside, and perhaps an M for other Gs, on the smallest scheduler around
 //! the rooms.
 
 use super::{MS, Op, Setup};
@@ -13,8 +13,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// The stage.
-pub(super) struct Hall<H: ModelHost> {
+/// What the threads of a program share.
+pub(super) struct LockedRun<H: ModelHost> {
     tiny: Arc<Tiny<H>>,
     /// How many threads, beside the worker, have yet to end. No part of what is checked.
     left: AtomicUsize,
@@ -48,41 +48,41 @@ fn scenario(counts: &[bool], worker: bool) -> Central {
     }
 }
 
-impl<H: ModelHost> Hall<H> {
+impl<H: ModelHost> LockedRun<H> {
     pub(super) fn play<R: Room<Op = Op, Setup = Setup>>(program: &Program<R>, knows_outside: bool) -> String {
         let acts: Vec<bool> = (0..=MS).map(|thread| !program.of(thread).is_empty()).collect();
         let left = acts.iter().filter(|acts| **acts).count();
         let worker = program.setup.worker && left > 0;
         let counts: Vec<bool> = (0..=MS).map(|thread| acts[thread] && (thread < MS || knows_outside)).collect();
         let tiny = Tiny::<H>::new("M0", MS + 1, scenario(&counts, worker));
-        let hall = Arc::new(Hall { tiny, left: AtomicUsize::new(left), knows_outside });
-        hall.tiny.release(OwnedP::forge(PId(0)));
+        let run = Arc::new(LockedRun { tiny, left: AtomicUsize::new(left), knows_outside });
+        run.tiny.release(OwnedP::forge(PId(0)));
         let sleeper = worker.then(|| {
-            let hall = Arc::clone(&hall);
-            H::fork("worker", move || hall.works())
+            let run = Arc::clone(&run);
+            H::fork("worker", move || run.works())
         });
         let others: Vec<_> = (1..=MS)
             .filter(|thread| acts[*thread])
             .map(|thread| {
-                let (hall, ops) = (Arc::clone(&hall), program.of(thread));
+                let (run, ops) = (Arc::clone(&run), program.of(thread));
                 let name = ["M0", "M1", "M2", "outside"][thread];
-                H::fork(name, move || if thread == MS { hall.outside(ops) } else { hall.m(MId(thread as u32), ops) })
+                H::fork(name, move || if thread == MS { run.outside(ops) } else { run.m(MId(thread as u32), ops) })
             })
             .collect();
         if acts[0] {
-            hall.m(MId(0), program.of(0));
+            run.m(MId(0), program.of(0));
         }
         others.into_iter().chain(sleeper).for_each(|other| H::join(other));
         // Without an M for them, they stay.
         if !worker {
-            hall.tiny.with(|c| c.queued.clear());
+            run.tiny.with(|c| c.queued.clear());
         }
-        format!("{:?}", hall.tiny.judge())
+        format!("{:?}", run.tiny.check_at_rest())
     }
 
     fn m(&self, m: MId, ops: Vec<Op>) {
         let p = Some(self.tiny.wait_p(m));
-        let mut actor = Actor { hall: self, m, p, was_told: false };
+        let mut actor = Actor { run: self, m, p, was_told: false };
         ops.into_iter().for_each(|op| actor.act(op));
         actor.exit();
         actor.p.take().map(OwnedP::discard);
@@ -184,7 +184,7 @@ impl<H: ModelHost> Hall<H> {
 
 /// An M with its bound G. `p` is none while it is in a system call.
 struct Actor<'a, H: ModelHost> {
-    hall: &'a Hall<H>,
+    run: &'a LockedRun<H>,
     m: MId,
     p: Option<OwnedP>,
     was_told: bool,
@@ -192,14 +192,14 @@ struct Actor<'a, H: ModelHost> {
 
 impl<H: ModelHost> Actor<'_, H> {
     fn act(&mut self, op: Op) {
-        let tiny = &self.hall.tiny;
+        let tiny = &self.run.tiny;
         self.exit();
         match op {
             Op::Wait => self.wait(),
             Op::Ready(m) => {
                 reached_if(self.was_told && m != self.m.0, "one that was told readied another");
                 reached_if(m == self.m.0, "a G readied itself");
-                self.hall.ready(MId(m));
+                self.run.ready(MId(m));
             }
             Op::Go(m) | Op::Submit(m) => tiny.with(|c| c.local.push(MId(m))),
             Op::Entersyscallblock => {
@@ -217,18 +217,18 @@ impl<H: ModelHost> Actor<'_, H> {
     /// Comes back from its system call, if it is in one: to the P, or to the queue with its ticket.
     fn exit(&mut self) {
         if self.p.is_none() {
-            self.hall.tiny.central(|c| {
+            self.run.tiny.central(|c| {
                 c.away -= 1;
                 ((), c.send_for(self.m))
             });
-            self.p = Some(self.hall.tiny.wait_p(self.m));
-            self.hall.tiny.run();
+            self.p = Some(self.run.tiny.wait_p(self.m));
+            self.run.tiny.run();
         }
     }
 
     fn wait(&mut self) {
         let Some(p) = self.p.take() else { return };
-        let tiny = &self.hall.tiny;
+        let tiny = &self.run.tiny;
         let (away, queued, held, readied) = tiny.with(|c| {
             let readied = c.truth.as_ref().is_some_and(|truth| truth.is_readied(self.m));
             (c.away > 0, !c.queued.is_empty(), c.stopping, readied)

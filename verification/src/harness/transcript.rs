@@ -1,8 +1,8 @@
-//! For the models of one thread: a whole scheduler that is played by hand on [`Staged`], and its diary: what it reports,
+//! For the models of one thread: a whole scheduler that is played by hand on [`Stepped`], and its transcript: what it reports,
 //! and what it asks of two sources and of a poller, in the order in which it happens.
 
 use crate::harness::common::g;
-use crate::hosts::staged::{self, Staged};
+use crate::hosts::stepped::{self, Stepped};
 use spinpark::host::{Host, NEVER, Nanos};
 use spinpark::kernel::protocol::find::Worker;
 use spinpark::kernel::protocol::sources::SearchOrder;
@@ -18,13 +18,13 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
-/// A scheduler with a diary.
-pub(crate) type S = Arc<Sched<Staged, Diary>>;
+/// A scheduler with a transcript.
+pub(crate) type S = Arc<Sched<Stepped, Transcript>>;
 
 /// Something that happens while the scheduler waits for an answer.
 type Scenario = Box<dyn FnOnce(&S) + Send>;
 
-/// What there is outside of the scheduler, and the diary.
+/// What there is outside of the scheduler, and the transcript.
 #[derive(Default)]
 pub(crate) struct Outside {
     told: Mutex<Vec<String>>,
@@ -41,7 +41,7 @@ pub(crate) struct Outside {
     /// What happens when this is told.
     heard: Mutex<Option<(&'static str, Scenario)>>,
     waker: OnceLock<Waker>,
-    sched: OnceLock<Weak<Sched<Staged, Diary>>>,
+    sched: OnceLock<Weak<Sched<Stepped, Transcript>>>,
 }
 
 struct Source {
@@ -59,14 +59,14 @@ impl Default for Source {
     }
 }
 
-/// Who writes the diary.
-pub(crate) struct Diary(pub(crate) Arc<Outside>);
+/// The observer that writes the transcript.
+pub(crate) struct Transcript(pub(crate) Arc<Outside>);
 
 /// One source, as the scheduler sees it.
-struct Seen(Arc<Outside>, usize, Waker);
+struct StubSource(Arc<Outside>, usize, Waker);
 
 /// The poller.
-struct Sea(Arc<Outside>);
+struct StubPoller(Arc<Outside>);
 
 /// One thread plays: nobody waits for a lock. One who failed may have held it.
 fn open<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -161,7 +161,7 @@ impl Outside {
     }
 }
 
-impl WorkSource for Seen {
+impl WorkSource for StubSource {
     fn waker(&self) -> &Waker {
         &self.2
     }
@@ -171,7 +171,7 @@ impl WorkSource for Seen {
             self.0.play(scenario.flatten());
         }
         let source = &self.0.sources[self.1];
-        if source.when.load(Relaxed) <= Staged::now() {
+        if source.when.load(Relaxed) <= Stepped::now() {
             let then = std::mem::take(&mut *open(&source.then));
             open(&source.gs).extend((!then.is_empty()).then_some(then));
         }
@@ -181,7 +181,7 @@ impl WorkSource for Seen {
         let whom = p.map_or("nobody".to_owned(), |p| format!("P{}", p.0));
         self.0.tell(format!("source {} gives to {whom}", self.1));
         let source = &self.0.sources[self.1];
-        if source.when.load(Relaxed) <= Staged::now() {
+        if source.when.load(Relaxed) <= Stepped::now() {
             source.when.store(NEVER, Relaxed);
         }
         let gs = open(&source.gs).pop_front();
@@ -202,7 +202,7 @@ impl WorkSource for Seen {
     }
 }
 
-impl Poller for Sea {
+impl Poller for StubPoller {
     fn is_awaited(&self) -> bool {
         self.0.is_awaited.load(Relaxed)
     }
@@ -210,7 +210,7 @@ impl Poller for Sea {
         self.0.tell(format!("poll until {}", at(until)));
         let scenario = open(&self.0.scenarios).pop_front();
         if scenario.is_none() {
-            staged::vanish();
+            stepped::vanish();
         }
         self.0.play(scenario);
         self.0.drain(put);
@@ -226,7 +226,7 @@ impl Poller for Sea {
     }
 }
 
-impl Observer for Diary {
+impl Observer for Transcript {
     fn event(&self, event: Event<'_>) {
         self.0.tell(text(&event));
     }
@@ -263,21 +263,21 @@ pub(crate) fn numbers(procs: usize) -> Config {
     Config { procs, ring: 4, order: SearchOrder::GlobalFirst, global_every: 0, max_ms: 4, ..Config::default() }
 }
 
-/// An empty stage, and a scheduler with a diary on it; two sources have nothing.
+/// A new play of a scheduler with a transcript; two sources have nothing.
 pub(crate) fn set(config: Config, has_poller: bool) -> (S, Arc<Outside>) {
-    Staged::reset();
+    Stepped::reset();
     let outside = Arc::<Outside>::default();
     let sources = |waker: &Waker| -> Vec<Box<dyn WorkSource>> {
         let _ = outside.waker.set(waker.clone());
-        let source = |n| -> Box<dyn WorkSource> { Box::new(Seen(Arc::clone(&outside), n, waker.clone())) };
+        let source = |n| -> Box<dyn WorkSource> { Box::new(StubSource(Arc::clone(&outside), n, waker.clone())) };
         (0..2).map(source).collect()
     };
-    let diary = Diary(Arc::clone(&outside));
+    let transcript = Transcript(Arc::clone(&outside));
     let sched = if has_poller {
-        let sea = Box::new(Sea(Arc::clone(&outside)));
-        Sched::with_poller(config, diary, staged::enter, |waker| (sources(waker), sea))
+        let poller = Box::new(StubPoller(Arc::clone(&outside)));
+        Sched::with_poller(config, transcript, stepped::enter, |waker| (sources(waker), poller))
     } else {
-        Sched::with_sources(config, diary, staged::enter, sources)
+        Sched::with_sources(config, transcript, stepped::enter, sources)
     };
     let sched = sched.expect("these numbers are allowed");
     let _ = outside.sched.set(Arc::downgrade(&sched));
@@ -290,11 +290,11 @@ pub(crate) fn submit(sched: &S, n: u64) {
 
 /// The M that was asked for first begins, and runs the next G.
 pub(crate) fn begin(sched: &S) -> Worker {
-    let worker = Staged::begin().expect("a thread was asked for");
+    let worker = Stepped::begin().expect("a thread was asked for");
     sched.next(worker).expect("it is open").0
 }
 
-/// M0 runs G1, and nobody else does anything. The diary begins after that.
+/// M0 runs G1, and nobody else does anything. The transcript begins after that.
 pub(crate) fn one_runs(sched: &S) -> Worker {
     submit(sched, 1);
     let worker = begin(sched);
@@ -310,5 +310,5 @@ pub(crate) fn leave<T>(what: T) {
 
 /// It is this moment.
 pub(crate) fn it_is(now: Nanos) {
-    crate::hosts::solo::Solo::pass(now - Staged::now());
+    Stepped::pass(now - Stepped::now());
 }

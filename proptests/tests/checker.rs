@@ -1,9 +1,13 @@
-//! Each invariant of the whole scheduler can fail: a short wrong story that breaks it and no other, and the same story
+//! Each invariant of the whole scheduler can fail: a short wrong list of facts that breaks it and no other, and the same list
 //! put right.
 
 use spinpark::kernel::protocol::locked::Woken;
+use spinpark::kernel::sched::observer::Event;
 use spinpark::kernel::sched::snapshot::Snapshot;
-use spinpark_proptests::whole::watch::*;
+use spinpark::kernel::types::m::MId;
+use spinpark_verification::checker::Checker;
+use spinpark_verification::checker::facts::Fact;
+use spinpark_verification::checker::invariants::*;
 
 /// All sleep, nothing waits: two Ps, one M.
 fn at_rest() -> Snapshot {
@@ -27,18 +31,18 @@ fn at_rest() -> Snapshot {
     }
 }
 
-fn told(story: &[Fact]) -> Result<(), Violation> {
-    let mut watch = Watch::new(2);
-    story.iter().cloned().try_for_each(|fact| watch.tell(fact))
+fn told(facts: &[Fact]) -> Result<(), Violation> {
+    let mut checker = Checker::new(2);
+    facts.iter().cloned().try_for_each(|fact| checker.tell(fact))
 }
 
 /// The last fact of `wrong` breaks `of`. With `right` in its place nothing is broken.
 #[track_caller]
 fn breaks(of: Invariant, before: &[Fact], wrong: Fact, right: Fact) {
     told(before).expect("what comes before is right");
-    let story = |last: Fact| before.iter().cloned().chain([last]).collect::<Vec<_>>();
-    assert_eq!(told(&story(wrong)).expect_err("it is wrong").of, of);
-    told(&story(right)).expect("and this is right");
+    let facts = |last: Fact| before.iter().cloned().chain([last]).collect::<Vec<_>>();
+    assert_eq!(told(&facts(wrong)).expect_err("it is wrong").of, of);
+    told(&facts(right)).expect("and this is right");
 }
 
 fn runs(g: u64, p: u32) -> Fact {
@@ -87,20 +91,20 @@ mod each_invariant_can_fail {
     #[test]
     fn no_more_gs_run_than_there_are_ps() {
         let found = |g| [Fact::Queued(g), Fact::Found { g, m: g as u32 }];
-        let story = [found(1).to_vec(), found(2).to_vec(), found(3).to_vec(), vec![runs(1, 0), runs(2, 1)]].concat();
-        breaks(ONE_OWNER, &story, runs(3, 2), Fact::Leaves { g: 1, p: 0 });
+        let facts = [found(1).to_vec(), found(2).to_vec(), found(3).to_vec(), vec![runs(1, 0), runs(2, 1)]].concat();
+        breaks(ONE_OWNER, &facts, runs(3, 2), Fact::Leaves { g: 1, p: 0 });
     }
 
     #[test]
     fn who_sleeps_finds_nothing() {
-        let story = [Fact::Slept(0), Fact::Queued(1)];
-        breaks(SLEEPERS_RUN_NOTHING, &story, Fact::Found { g: 1, m: 0 }, Fact::Found { g: 1, m: 1 });
+        let facts = [Fact::Slept(0), Fact::Queued(1)];
+        breaks(SLEEPERS_RUN_NOTHING, &facts, Fact::Found { g: 1, m: 0 }, Fact::Found { g: 1, m: 1 });
     }
 
     #[test]
     fn who_does_not_sleep_is_not_woken() {
-        let story = [Fact::Slept(0), Fact::Queued(1), Fact::Woken(0)];
-        breaks(ONE_WAKE_A_SLEEP, &story, Fact::Woken(0), Fact::Slept(0));
+        let facts = [Fact::Slept(0), Fact::Queued(1), Fact::Woken(0)];
+        breaks(ONE_WAKE_A_SLEEP, &facts, Fact::Woken(0), Fact::Slept(0));
     }
 
     #[test]
@@ -122,8 +126,8 @@ mod each_invariant_can_fail {
 
     #[test]
     fn nobody_runs_while_the_world_is_stopped() {
-        let story = [one_runs()[..2].to_vec(), vec![Fact::Stopped { held: 2, procs: 2 }]].concat();
-        breaks(A_STOPPED_WORLD_STANDS_STILL, &story, runs(1, 0), Fact::Started { procs: 2 });
+        let facts = [one_runs()[..2].to_vec(), vec![Fact::Stopped { held: 2, procs: 2 }]].concat();
+        breaks(A_STOPPED_WORLD_STANDS_STILL, &facts, runs(1, 0), Fact::Started { procs: 2 });
     }
 
     #[test]
@@ -140,16 +144,16 @@ mod each_invariant_can_fail {
     }
 
     #[test]
-    fn no_deadlock_is_told_that_is_none() {
-        let told = |why, may_lack_threads| Fact::Told { why, may_lack_threads };
+    fn no_deadlock_is_reported_that_is_none() {
+        let told = |why, may_lack_threads| Fact::WaitEnded { why, may_lack_threads };
         breaks(NO_FALSE_DEADLOCK, &[], told(Woken::Deadlock, true), told(Woken::Ready, false));
         breaks(NO_FALSE_DEADLOCK, &[], told(Woken::NoThread, false), told(Woken::NoThread, true));
     }
 
     #[test]
     fn no_m_is_woken_without_a_cause() {
-        let story = [Fact::Slept(0), Fact::Slept(1), Fact::Queued(1), Fact::Woken(0)];
-        breaks(NO_WAKE_WITHOUT_CAUSE, &story, Fact::Woken(1), Fact::Queued(2));
+        let facts = [Fact::Slept(0), Fact::Slept(1), Fact::Queued(1), Fact::Woken(0)];
+        breaks(NO_WAKE_WITHOUT_CAUSE, &facts, Fact::Woken(1), Fact::Queued(2));
     }
 
     #[test]
@@ -159,33 +163,47 @@ mod each_invariant_can_fail {
             change(&mut snapshot);
             Fact::Quiet(snapshot)
         };
-        let story = [one_is_over(), vec![Fact::Slept(0)]].concat();
+        let facts = [one_is_over(), vec![Fact::Slept(0)]].concat();
         let right = || quiet(|_| ());
-        breaks(WORK_IS_CONSERVED, &story, quiet(|s| s.global = 1), right());
-        breaks(WORK_IS_CONSERVED, &story, quiet(|s| s.local[1] = 1), right());
-        breaks(NOBODY_SPINS, &story, quiet(|s| s.nmspinning = 1), right());
-        breaks(EVERY_P_IS_IDLE, &story, quiet(|s| s.idle_ps = 1), right());
-        breaks(LISTS_AGREE, &story, quiet(|s| s.masks_agree = false), right());
-        breaks(MS_ARE_ACCOUNTED_FOR, &story, quiet(|s| s.alive = 2), right());
-        breaks(MS_ARE_ACCOUNTED_FOR, &story, quiet(|s| s.sleeping = 0), right());
+        breaks(WORK_IS_CONSERVED, &facts, quiet(|s| s.global = 1), right());
+        breaks(WORK_IS_CONSERVED, &facts, quiet(|s| s.local[1] = 1), right());
+        breaks(NOBODY_SPINS, &facts, quiet(|s| s.nmspinning = 1), right());
+        breaks(EVERY_P_IS_IDLE, &facts, quiet(|s| s.idle_ps = 1), right());
+        breaks(LISTS_AGREE, &facts, quiet(|s| s.masks_agree = false), right());
+        breaks(MS_ARE_ACCOUNTED_FOR, &facts, quiet(|s| s.alive = 2), right());
+        breaks(MS_ARE_ACCOUNTED_FOR, &facts, quiet(|s| s.sleeping = 0), right());
+    }
+
+    #[test]
+    fn events_are_true() {
+        let woken = |before: &[Event<'_>]| {
+            let mut checker = Checker::new(2);
+            checker.tell(Fact::Causes(2)).expect("nothing is wrong yet");
+            before.iter().chain([&Event::Woken { m: MId(0) }]).try_for_each(|event| checker.hear(event))
+        };
+        let (starts, sleeps) = (Event::Starting { m: MId(0) }, Event::Slept { m: MId(0), sleeping: 1, alive: 1 });
+        assert_eq!(woken(&[starts]).expect_err("it did not sleep").of, EVENTS_ARE_TRUE);
+        woken(&[starts, sleeps]).expect("it slept");
     }
 
     #[test]
     fn every_g_ends() {
-        let story = [one_is_over(), vec![Fact::Slept(0), Fact::Queued(2)]].concat();
+        let facts = [one_is_over(), vec![Fact::Slept(0), Fact::Queued(2)]].concat();
         let end = vec![Fact::Found { g: 2, m: 1 }, runs(2, 0), Fact::Leaves { g: 2, p: 0 }, Fact::Ends(2)];
         assert_eq!(
-            told(&[story.clone(), vec![Fact::Quiet(at_rest())]].concat()).expect_err("G2 waits").of,
+            told(&[facts.clone(), vec![Fact::Quiet(at_rest())]].concat()).expect_err("G2 waits").of,
             EVERY_G_ENDS
         );
-        told(&[story, end, vec![Fact::Quiet(at_rest())]].concat()).expect("G2 is over");
+        told(&[facts, end, vec![Fact::Quiet(at_rest())]].concat()).expect("G2 is over");
     }
 }
 
 #[test]
 fn no_invariant_is_left_out() {
-    let source: String = include_str!("watch.rs").split_whitespace().collect();
-    let names = include_str!("../src/whole/watch.rs").lines().filter_map(|line| line.trim().split_once(" = "));
+    let source: String = include_str!("checker.rs").split_whitespace().collect();
+    let names = include_str!("../../verification/src/checker/invariants.rs")
+        .lines()
+        .filter_map(|line| line.trim().split_once(" = "));
     let names: Vec<&str> = names.filter(|(_, rest)| rest.contains(": \"")).map(|(name, _)| name).collect();
     assert_eq!(names.len(), INVARIANTS.len());
     for name in names {

@@ -1,67 +1,11 @@
-//! What must hold while a program runs, and when all is quiet: one named invariant for each thing that can be seen.
-//!
-//! A [`Watch`] is told facts and knows nothing else, so each invariant can be shown to fail by telling it a wrong story.
+//! The facts, and the invariants of the whole scheduler that they must not break. A [`Facts`] is told facts and knows nothing
+//! else, so each invariant can be shown to fail by telling it a wrong list.
 
+use super::invariants::*;
 use spinpark::kernel::protocol::locked::Woken;
+use spinpark::kernel::sched::observer::Event;
 use spinpark::kernel::sched::snapshot::Snapshot;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
-
-/// Something that must hold. The numbers are those of docs/reference/invariants.md.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Invariant {
-    /// Its number.
-    pub number: u8,
-    /// What it says.
-    pub says: &'static str,
-}
-
-macro_rules! invariants {
-    ($($name:ident = $number:literal: $says:literal;)*) => {
-        $(
-            #[doc = $says]
-            pub const $name: Invariant = Invariant { number: $number, says: $says };
-        )*
-        /// All of them.
-        pub const INVARIANTS: &[Invariant] = &[$($name),*];
-    };
-}
-
-invariants! {
-    NO_G_IS_LOST = 1: "no G is lost, and each sees what was done before it was queued";
-    NO_G_RUNS_TWICE = 2: "no G runs twice for one readiness";
-    ONE_OWNER = 4: "a P runs one G at a time, and there are no more than there are Ps";
-    SLEEPERS_RUN_NOTHING = 12: "an M that sleeps runs nothing";
-    ONE_WAKE_A_SLEEP = 13: "an M is woken once for each sleep";
-    A_STOPPED_WORLD_STANDS_STILL = 16: "while the world is stopped no G runs, and every P is held";
-    ONCE_UNDER_EACH_P = 18: "a safepoint's function runs once under each P";
-    BOUND_GS_STAY = 19: "a bound G stays on its M";
-    NO_FALSE_DEADLOCK = 25: "no deadlock is told while something can happen";
-    WORK_IS_CONSERVED = 30: "no G waits while a P is idle";
-    NOBODY_SPINS = 31: "when every M sleeps, nobody is counted as spinning";
-    EVERY_P_IS_IDLE = 32: "when every M sleeps, every P is idle";
-    LISTS_AGREE = 33: "the list of idle Ps, their bits and their count agree";
-    MS_ARE_ACCOUNTED_FOR = 34: "when every M sleeps, each sleeps or waits for a G";
-    EVERY_G_ENDS = 36: "every G that was made runnable runs to its end";
-    NO_WAKE_WITHOUT_CAUSE = 39: "no M is woken without a cause";
-}
-
-/// An invariant does not hold.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Violation {
-    /// Which.
-    pub of: Invariant,
-    /// What was seen.
-    pub seen: String,
-}
-
-impl fmt::Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "invariant {}, {}: {}", self.of.number, self.of.says, self.seen)
-    }
-}
-
-impl std::error::Error for Violation {}
 
 /// Something that was seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -106,6 +50,11 @@ pub enum Fact {
     },
     /// G `n` is over.
     Ends(u64),
+    /// An M is about to give its P away without an event: it is interrupted, stops the world, or ends.
+    WithoutEvent {
+        /// Which.
+        m: u32,
+    },
     /// An M is about to sleep.
     Slept(u32),
     /// An M is about to be woken.
@@ -142,9 +91,9 @@ pub enum Fact {
         /// How many Ps there were.
         procs: usize,
     },
-    /// A G that waits was told why it waits no longer.
-    Told {
-        /// What it was told.
+    /// The wait of a G has ended.
+    WaitEnded {
+        /// Why.
         why: Woken,
         /// Could it be that thread creation failed?
         may_lack_threads: bool,
@@ -153,6 +102,25 @@ pub enum Fact {
     Quiet(Snapshot),
 }
 
+impl Fact {
+    /// What the scheduler reports by this event, if it is a fact.
+    pub fn of(event: &Event<'_>) -> Option<Fact> {
+        Some(match event {
+            Event::Queued { g, .. } if g.bound().is_none() => Fact::Queued(g.id()),
+            Event::Found { m, g, .. } if g.bound().is_none() => Fact::Found { g: g.id(), m: m.0 },
+            // A ticket is found, a refused M is tried again, a retaken P is handed off.
+            Event::Found { .. } | Event::Refused | Event::Retaken { .. } => Fact::Causes(1),
+            Event::Slept { m, .. } => Fact::Slept(m.0),
+            Event::Woken { m } => Fact::Woken(m.0),
+            Event::Starting { m } => Fact::Starting(m.0),
+            Event::Started { procs } => Fact::Started { procs: *procs },
+            Event::Exited { m } => Fact::Exited(m.0),
+            _ => return None,
+        })
+    }
+}
+
+/// Where a G is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Where {
     /// With the source.
@@ -166,9 +134,9 @@ enum Where {
     Over,
 }
 
-/// Who is told all of it.
+/// What is known by now.
 #[derive(Debug, Clone)]
-pub struct Watch {
+pub struct Facts {
     most: usize,
     gs: BTreeMap<u64, Where>,
     /// Which G runs under each P.
@@ -182,10 +150,10 @@ pub struct Watch {
     pub checked: BTreeMap<Invariant, u64>,
 }
 
-impl Watch {
+impl Facts {
     /// Nothing has happened. There are `most` Ps at most.
     pub fn new(most: usize) -> Self {
-        Watch {
+        Facts {
             most,
             gs: BTreeMap::new(),
             busy: BTreeMap::new(),
@@ -244,9 +212,10 @@ impl Watch {
                 self.causes += n;
                 Ok(())
             }
-            Fact::Told { why, may_lack_threads } => {
+            Fact::WithoutEvent { .. } => Ok(()),
+            Fact::WaitEnded { why, may_lack_threads } => {
                 let may = why == Woken::Ready || (why == Woken::NoThread && may_lack_threads);
-                self.check(NO_FALSE_DEADLOCK, may, || format!("told {why:?}"))
+                self.check(NO_FALSE_DEADLOCK, may, || format!("woken: {why:?}"))
             }
             Fact::Passed { round, p } => {
                 let is_new = self.passed.insert((round, p));
@@ -261,7 +230,7 @@ impl Watch {
     }
 
     fn found(&mut self, g: u64, m: u32) -> Result<(), Violation> {
-        // Who finds work while others may be asleep wakes the next.
+        // An M that finds work while others may be asleep wakes the next.
         self.causes += 1;
         let before = self.gs.insert(g, Where::Found);
         let was_queued = matches!(before, Some(Where::Ready | Where::Queued | Where::Returning));
@@ -316,7 +285,7 @@ impl Watch {
                 Ok(())
             }
             Fact::Quiet(snapshot) => self.quiet(&snapshot),
-            fact => unreachable!("{fact:?} is told elsewhere"),
+            fact => unreachable!("{fact:?} is handled elsewhere"),
         }
     }
 

@@ -1,11 +1,13 @@
-//! A [`Story`] hears all events of a scheduler, and knows which cannot follow which.
+//! The order of events: which cannot follow which.
 //!
-//! Whoever watches a runtime believes what its observer is told. So it is checked like anything else: an M that is given
-//! a P has none, who is woken slept, what is found was queued. Each rule is about one M, one P or one G, whose events are
-//! ordered by the kernel's own synchronisation; what happens elsewhere at the same time may be told in any order.
+//! Whoever watches a runtime believes what its observer reports. So it is checked like anything else: an M that is given a
+//! P has none, an M that is woken slept, a G that is found was queued. Each rule is about one M, one P or one G, whose
+//! events are ordered by the kernel's own synchronisation; what happens elsewhere at the same time may be reported in any
+//! order.
 //!
 //! It makes no access that an engine sees.
 
+use super::invariants::{EVENTS_ARE_TRUE, Violation};
 use spinpark::kernel::protocol::sources::Source;
 use spinpark::kernel::protocol::syscall::Way;
 use spinpark::kernel::sched::observer::Event;
@@ -31,16 +33,17 @@ struct Thread {
     lives: bool,
     sleeps: bool,
     polls: bool,
-    seeks: bool,
-    /// It has stolen, and is about to find what.
+    spins: bool,
+    /// It has stolen, and is about to find what it was.
     stole: bool,
     hands: Hands,
     /// The G that it runs, or whose call it makes.
     runs: Option<u64>,
 }
 
-#[derive(Debug, Default)]
-struct Facts {
+/// What is known by now.
+#[derive(Debug, Clone, Default)]
+pub struct Order {
     threads: BTreeMap<u32, Thread>,
     queued: BTreeSet<u64>,
     /// Those of them that are to run next.
@@ -48,45 +51,47 @@ struct Facts {
     held: BTreeSet<u32>,
     retaken: BTreeSet<u32>,
     is_stopped: bool,
-    /// A stop or a close has begun: who seeks is not heard of any more.
+    /// A stop or a close has begun: spinning Ms are not reported any more.
     ends_early: bool,
 }
 
-/// What was told so far.
+/// An [`Order`] for the observers of a scheduler, on any thread.
 #[derive(Debug, Default)]
-pub(crate) struct Story(Mutex<Facts>);
+pub struct EventChecker(Mutex<Order>);
 
-impl Story {
-    fn facts(&self) -> MutexGuard<'_, Facts> {
+impl EventChecker {
+    fn order(&self) -> MutexGuard<'_, Order> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// M `m` gives its P away without an event: it is interrupted, stops the world, or ends.
-    pub(crate) fn leaves(&self, m: u32) {
-        let mut facts = self.facts();
-        let thread = facts.threads.entry(m).or_default();
-        if let Hands::Has(p) | Hands::Back(p) = thread.hands {
-            thread.hands = Hands::Away(p);
+    /// Something happened.
+    ///
+    /// # Panics
+    /// If it cannot be.
+    pub fn check(&self, event: &Event<'_>) {
+        let checked = self.order().check(event);
+        if let Err(violation) = checked {
+            panic!("{violation}");
         }
+    }
+
+    /// See [`Order::leaves`].
+    pub fn leaves(&self, m: u32) {
+        self.order().leaves(m);
+    }
+
+    /// See [`Order::closes`].
+    pub fn closes(&self) {
+        self.order().closes();
     }
 
     /// M `m` runs G `g` now.
-    pub(crate) fn runs(&self, m: u32, g: u64) {
-        let found = self.facts().threads.get(&m).and_then(|thread| thread.runs);
-        assert!(found == Some(g), "M{m} runs G{g}, and no event told that it was found, but of G{found:?}");
-    }
-
-    /// The scheduler is about to be closed.
-    pub(crate) fn closes(&self) {
-        self.facts().ends_early = true;
-    }
-
-    /// Something happened.
-    pub(crate) fn hear(&self, event: &Event<'_>) {
-        let said = self.facts().hear(event);
-        if let Err(wrong) = said {
-            panic!("the events tell what cannot be: {event:?}, but {wrong}");
-        }
+    ///
+    /// # Panics
+    /// If no event has reported that it was found.
+    pub fn runs(&self, m: u32, g: u64) {
+        let found = self.order().threads.get(&m).and_then(|thread| thread.runs);
+        assert!(found == Some(g), "M{m} runs G{g}, and no event reported that it was found, but of G{found:?}");
     }
 }
 
@@ -108,7 +113,29 @@ impl Thread {
     }
 }
 
-impl Facts {
+impl Order {
+    /// M `m` gives its P away without an event: it is interrupted, stops the world, or ends.
+    pub fn leaves(&mut self, m: u32) {
+        let thread = self.threads.entry(m).or_default();
+        if let Hands::Has(p) | Hands::Back(p) = thread.hands {
+            thread.hands = Hands::Away(p);
+        }
+    }
+
+    /// The scheduler is about to be closed.
+    pub fn closes(&mut self) {
+        self.ends_early = true;
+    }
+
+    /// Something happened.
+    ///
+    /// # Errors
+    /// Why it cannot be.
+    pub fn check(&mut self, event: &Event<'_>) -> Result<(), Violation> {
+        let wrong = |wrong: Wrong| Violation { of: EVENTS_ARE_TRUE, seen: format!("{event:?}, but {wrong}") };
+        self.hear(event).map_err(wrong)
+    }
+
     fn hear(&mut self, event: &Event<'_>) -> Result<(), Wrong> {
         match *event {
             Event::Queued { p, g, next } => {
@@ -117,7 +144,7 @@ impl Facts {
                     self.next.insert(g.id());
                 }
                 let is_new = g.bound().is_some() || self.queued.insert(g.id());
-                // Who submits to a closed scheduler gets the G back, and no event tells.
+                // Who submits to a closed scheduler gets the G back, and no event reports it.
                 must(is_new || self.ends_early, "the G is queued already")
             }
             Event::Held { p } => {
@@ -202,11 +229,11 @@ impl Facts {
                 thread.hands = Hands::Has(p.0);
                 must(!is_stopped, "the world is stopped")?;
                 let stole = std::mem::take(&mut thread.stole);
-                must(stole == (from == Source::Steal), "what is stolen is told of, and found then")
+                must(stole == (from == Source::Steal), "what is stolen is reported, and found then")
             }
             Event::Stole { p, victim, gs, .. } => {
                 thread.has(p.0)?;
-                must(thread.seeks || ends_early, "it does not spin")?;
+                must(thread.spins || ends_early, "it does not spin")?;
                 must(p != victim && gs > 0, "nobody steals from itself, or nothing")?;
                 must(!std::mem::replace(&mut thread.stole, true), "it has stolen already")
             }
@@ -235,13 +262,13 @@ impl Facts {
                 Ok(())
             }
             Event::Spinning { .. } | Event::Called { .. } => {
-                must(!std::mem::replace(&mut thread.seeks, true) || ends_early, "it seeks already")
+                must(!std::mem::replace(&mut thread.spins, true) || ends_early, "it spins already")
             }
-            Event::Sought { .. } => must(std::mem::take(&mut thread.seeks), "it did not spin"),
+            Event::Sought { .. } => must(std::mem::take(&mut thread.spins), "it did not spin"),
             Event::Slept { .. } => {
                 thread.awake()?;
-                let seeks = std::mem::take(&mut thread.seeks);
-                must(!seeks || ends_early, "it seeks")?;
+                let spins = std::mem::take(&mut thread.spins);
+                must(!spins || ends_early, "it spins")?;
                 must(!matches!(thread.hands, Hands::Has(_)) || ends_early, "it has a P")?;
                 (thread.hands, thread.sleeps) = (Hands::Empty, true);
                 Ok(())
@@ -263,7 +290,7 @@ impl Facts {
         }
     }
 
-    /// What is found was queued; or its call is over, and who made it has put it where nothing is told of; or a source had
+    /// What is found was queued; or its call is over, and its M has put it where no event reports it; or a source had
     /// it.
     fn find(&mut self, m: u32, g: u64, from: Source) -> Result<(), Wrong> {
         let was_queued = self.queued.remove(&g);
@@ -284,7 +311,7 @@ impl Facts {
 
 #[cfg(test)]
 mod tests {
-    use super::Story;
+    use super::EventChecker;
     use spinpark::kernel::sched::observer::Event;
     use spinpark::kernel::types::m::MId;
     use spinpark::kernel::types::p::PId;
@@ -294,8 +321,8 @@ mod tests {
     const P: PId = PId(0);
 
     fn ends_badly(events: &[Event<'_>]) -> bool {
-        let story = Story::default();
-        catch_unwind(AssertUnwindSafe(|| events.iter().for_each(|event| story.hear(event)))).is_err()
+        let checker = EventChecker::default();
+        catch_unwind(AssertUnwindSafe(|| events.iter().for_each(|event| checker.check(event)))).is_err()
     }
 
     #[test]
@@ -307,14 +334,14 @@ mod tests {
     }
 
     #[test]
-    fn who_is_woken_slept() {
+    fn an_m_that_is_woken_slept() {
         let (start, woken) = (Event::Starting { m: M }, Event::Woken { m: M });
         assert!(!ends_badly(&[start, Event::Slept { m: M, sleeping: 1, alive: 1 }, woken]));
         assert!(ends_badly(&[start, woken]));
     }
 
     #[test]
-    fn who_has_looked_was_spinning() {
+    fn an_m_that_has_looked_was_spinning() {
         let start = Event::Starting { m: M };
         assert!(!ends_badly(&[start, Event::Called { m: M }, Event::Sought { m: M }]));
         assert!(ends_badly(&[start, Event::Sought { m: M }]));

@@ -1,0 +1,258 @@
+//! The real scheduler for a model: an embedder whose Gs do as the model says, once each, under Ps that are cells which only
+//! their owners may touch.
+
+use crate::checker::order::EventChecker;
+use crate::harness::common::Tasks;
+use crate::hosts::model_host::{Cell, ModelHost};
+use spinpark::atomic::Atomic;
+use spinpark::host::Parker;
+use spinpark::kernel::protocol::find::Worker;
+use spinpark::kernel::protocol::locked::Woken;
+use spinpark::kernel::protocol::work_source::{Poller, Waker};
+use spinpark::kernel::sched::config::Config;
+use spinpark::kernel::sched::observer::{Event, Observer};
+use spinpark::kernel::sched::snapshot::Snapshot;
+use spinpark::kernel::sched::{Sched, Sources};
+use spinpark::kernel::types::g::G;
+use spinpark::kernel::types::p::PId;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::{Arc, Mutex};
+
+/// Something that happens once, and can be waited for: Go's `note`.
+pub(crate) struct Note<H: ModelHost> {
+    is_set: Atomic<H, bool>,
+    parker: H::Parker,
+}
+
+impl<H: ModelHost> Note<H> {
+    pub(crate) fn new() -> Self {
+        Note { is_set: Atomic::new(false), parker: H::Parker::new() }
+    }
+
+    pub(crate) fn wakeup(&self) {
+        self.is_set.store(true, Release);
+        self.parker.unpark();
+    }
+
+    /// By one thread.
+    pub(crate) fn sleep(&self) {
+        // A park may wake spuriously.
+        while !self.is_set.load(Acquire) {
+            self.parker.park();
+        }
+    }
+}
+
+/// What a model adds to the [`Embedder`].
+pub(crate) trait Extra: Send + Sync + 'static {
+    /// It watches, too.
+    fn event(&self, event: &Event<'_>) {
+        let _ = event;
+    }
+}
+
+impl Extra for () {}
+
+/// What G number `n` does under `worker`; what it ends with. `None`: its thread ends.
+pub(crate) type Play<H, X> = fn(&Embedded<H, X>, Worker, u64) -> Option<Worker>;
+
+/// A scheduler with its embedder.
+pub(crate) type Embedded<H, X> = Arc<Sched<H, Embedder<H, X>>>;
+
+/// The embedder: what its Gs do, and who watches.
+pub(crate) struct Embedder<H: ModelHost, X: Extra> {
+    play: Play<H, X>,
+    tasks: Tasks<H>,
+    /// How often each G ran. No part of what is checked, as all that is of `std` here.
+    ran: Vec<AtomicU32>,
+    /// Has every M fallen asleep since the main thread last looked?
+    all_asleep: H::Parker,
+    /// G1 runs.
+    first_runs: Note<H>,
+    /// Is the world stopped? Who stops it writes it, Gs read it: never at the same time.
+    stopped: H::Cell<bool>,
+    /// One cell a P: only its owner uses it.
+    used: Vec<H::Cell<bool>>,
+    reported: Mutex<Reported>,
+    pub(crate) events: EventChecker,
+    pub(crate) more: X,
+}
+
+/// What was reported.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Reported {
+    /// Those that are deadlocked.
+    pub(crate) deadlocks: Vec<Woken>,
+    /// How many tickets were found in a queue.
+    pub(crate) tickets: usize,
+    pub(crate) refused: usize,
+    pub(crate) stops: usize,
+}
+
+impl<H: ModelHost, X: Extra> Observer for Embedder<H, X> {
+    fn event(&self, event: Event<'_>) {
+        self.events.check(&event);
+        let mut reported = self.reported.lock().unwrap();
+        match &event {
+            Event::Deadlock { why, .. } => reported.deadlocks.push(*why),
+            Event::Refused => reported.refused += 1,
+            Event::Found { g, .. } if g.bound().is_some() => reported.tickets += 1,
+            Event::Stopped => reported.stops += 1,
+            _ => (),
+        }
+        drop(reported);
+        self.more.event(&event);
+        match event {
+            Event::Slept { sleeping, alive, .. } if sleeping == alive => self.all_asleep.unpark(),
+            Event::Gone { .. } => self.all_asleep.unpark(),
+            _ => (),
+        }
+    }
+}
+
+/// Small numbers.
+pub(crate) fn small(procs: usize, max_ms: usize) -> Config {
+    Config { procs, max_ms, ring: 2, steal_passes: 1, ..Config::default() }
+}
+
+impl<H: ModelHost, X: Extra> Embedder<H, X> {
+    /// Makes G `n`.
+    pub(crate) fn make(&self, n: u64) -> G {
+        self.tasks.make(n)
+    }
+
+    /// `g` runs, or is given back, for the first time. Its number.
+    pub(crate) fn runs(&self, g: G) -> u64 {
+        let n = self.tasks.run(g);
+        assert!(self.ran[n as usize - 1].fetch_add(1, Relaxed) == 0, "G{n} runs twice");
+        n
+    }
+
+    /// A G runs under `worker`'s P: nobody else does, and the world is not stopped.
+    pub(crate) fn uses(&self, worker: &Worker) {
+        assert!(!self.stopped.get(), "a G runs, but the world is stopped");
+        self.uses_p(worker.p());
+    }
+
+    pub(crate) fn uses_p(&self, p: PId) {
+        let used = &self.used[p.index()];
+        assert!(!used.get(), "two use P{}", p.0);
+        used.set(true);
+        used.set(false);
+    }
+
+    /// For who has stopped the world, or is about to start it.
+    pub(crate) fn is_stopped(&self, yes: bool) {
+        assert!(self.stopped.get() != yes, "two have stopped the world");
+        self.stopped.set(yes);
+    }
+
+    pub(crate) fn each_ran_once(&self) {
+        for (i, ran) in self.ran.iter().enumerate() {
+            assert!(ran.load(Relaxed) == 1, "all is quiet, but G{} did not run", i + 1);
+        }
+    }
+
+    pub(crate) fn reported(&self) -> Reported {
+        self.reported.lock().unwrap().clone()
+    }
+}
+
+fn life<H: ModelHost, X: Extra>(sched: &Embedded<H, X>, mut worker: Worker) {
+    let embedder = sched.observer();
+    while let Some((next, g)) = sched.next(worker) {
+        let n = embedder.runs(g);
+        embedder.uses(&next);
+        if n == 1 {
+            embedder.first_runs.wakeup();
+        }
+        match (embedder.play)(sched, next, n) {
+            Some(next) => worker = next,
+            None => return,
+        }
+    }
+}
+
+/// A scheduler for `n` Gs, with no M yet.
+pub(crate) fn open<H: ModelHost, X: Extra>(config: Config, n: u64, more: X, play: Play<H, X>) -> Embedded<H, X> {
+    open_with(config, n, more, play, |_| Vec::new())
+}
+
+/// The same, with sources.
+pub(crate) fn open_with<H: ModelHost, X: Extra>(
+    config: Config,
+    n: u64,
+    more: X,
+    play: Play<H, X>,
+    make: impl FnOnce(&Waker) -> Sources,
+) -> Embedded<H, X> {
+    let embedder = embedder(&config, n, more, play);
+    Sched::with_sources(config, embedder, life, make).expect("the numbers are allowed")
+}
+
+/// The same, with a poller.
+pub(crate) fn open_polling<H: ModelHost, X: Extra>(
+    config: Config,
+    n: u64,
+    more: X,
+    play: Play<H, X>,
+    make: impl FnOnce(&Waker) -> (Sources, Box<dyn Poller>),
+) -> Embedded<H, X> {
+    let embedder = embedder(&config, n, more, play);
+    Sched::with_poller(config, embedder, life, make).expect("the numbers are allowed")
+}
+
+fn embedder<H: ModelHost, X: Extra>(config: &Config, n: u64, more: X, play: Play<H, X>) -> Embedder<H, X> {
+    Embedder {
+        play,
+        tasks: Tasks::new(n as usize),
+        ran: (0..n).map(|_| AtomicU32::new(0)).collect(),
+        all_asleep: H::Parker::new(),
+        first_runs: Note::new(),
+        stopped: Cell::new(false),
+        used: (0..config.capacity()).map(|_| Cell::new(false)).collect(),
+        reported: Mutex::default(),
+        events: EventChecker::default(),
+        more,
+    }
+}
+
+/// Submits Gs `from` to `to`.
+pub(crate) fn submit<H: ModelHost, X: Extra>(sched: &Embedded<H, X>, from: u64, to: u64) {
+    for n in from..=to {
+        assert!(sched.submit(sched.observer().make(n)).is_ok(), "the scheduler is open");
+    }
+}
+
+/// Waits until G1 runs: what comes then is more likely to come between.
+pub(crate) fn first_runs<H: ModelHost, X: Extra>(sched: &Embedded<H, X>) {
+    sched.observer().first_runs.sleep();
+}
+
+/// Waits until every M sleeps, and asks the invariants of quiescence.
+pub(crate) fn quiet<H: ModelHost, X: Extra>(sched: &Embedded<H, X>) -> Snapshot {
+    let snapshot = loop {
+        sched.observer().all_asleep.park();
+        let snapshot = sched.snapshot();
+        // Who waits in the poller waits for something.
+        if snapshot.is_quiescent() && snapshot.held == 0 && snapshot.polling == 0 {
+            break snapshot;
+        }
+    };
+    if let Some(violation) = snapshot.violation() {
+        panic!("{violation}: {snapshot:?}");
+    }
+    assert!(snapshot.idle_ps == snapshot.procs, "every M sleeps, but a P is not idle: {snapshot:?}");
+    snapshot
+}
+
+/// Waits until all is quiet, sees that each G ran once, and closes.
+pub(crate) fn finish<H: ModelHost, X: Extra>(sched: &Embedded<H, X>) -> Snapshot {
+    let snapshot = quiet(sched);
+    sched.observer().each_ran_once();
+    sched.observer().events.closes();
+    let left = sched.close();
+    assert!(left.is_empty(), "{} Gs were given back that nobody submitted", left.len());
+    snapshot
+}

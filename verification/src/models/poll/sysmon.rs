@@ -1,0 +1,154 @@
+//! What the monitor, and an M that is busy, do for those who wait in the poller.
+
+use super::{LATE, NOW, queued, ticks};
+use crate::harness::common::any_of;
+use crate::harness::transcript::{at, it_is, leave, numbers, one_runs, set};
+use crate::hosts::model_host::ModelHost;
+use crate::hosts::stepped::{Stepped, unless_gone, vanish};
+use spinpark::host::Host;
+use spinpark::host::NEVER;
+use spinpark::kernel::protocol::sysmon::SLICE;
+use spinpark::kernel::sched::config::Config;
+use std::sync::Arc;
+
+/// G1 runs, and has done so for less than a slice of the monitor's. Nobody has looked into the poller since moment 3.
+/// Then what is waited for changes, under G1's P, so that nobody is told; and the monitor looks.
+pub(super) fn nobody_waits_there<H: ModelHost>() -> String {
+    let age = any_of::<H, _>(&[SLICE - 1, SLICE, SLICE + 1]);
+    let now = 3 + age;
+    let due = any_of::<H, _>(&[NEVER, now - 1, now, now + 1]);
+    let is_first = any_of::<H, _>(&[true, false]);
+    let is_awaited = any_of::<H, _>(&[false, true]);
+    let idle = any_of::<H, _>(&[0, 1]);
+    let (first, second): (&[u64], &[u64]) = any_of::<H, _>(&[(&[], &[]), (&[11, 12], &[]), (&[], &[21])]);
+    let ready: &[u64] = any_of::<H, _>(&[&[], &[31]]);
+
+    let (sched, outside) = set(numbers(1 + idle), true);
+    let m0 = one_runs(&sched);
+    it_is(now);
+    outside.is_due(usize::from(!is_first), due);
+    outside.is_due(usize::from(is_first), due.saturating_add(1));
+    outside.awaits(is_awaited);
+    [first, second].iter().enumerate().filter(|(_, gs)| !gs.is_empty()).for_each(|(n, gs)| outside.gives(n, gs));
+    outside.rings(ready);
+    let retook = sched.tick(&mut sched.watch(), now);
+
+    // Somebody is late, or somebody waits for something and nobody has looked for a slice.
+    let is_minded = due <= now || age >= SLICE && (due != NEVER || is_awaited);
+    let (mut expected, mut found) = (ticks(now), Vec::new());
+    if is_minded && idle > 0 {
+        expected.push("M1 starts".to_owned()); // it looks, and waits there if there is nothing
+    } else if is_minded {
+        let gives = [first, second].into_iter().enumerate().filter(|(_, gs)| !gs.is_empty());
+        gives.for_each(|(n, gs)| {
+            expected.push(format!("source {n} gives to nobody"));
+            found.extend(gs);
+        });
+        if is_awaited {
+            expected.push("peek".to_owned());
+            found.extend(ready);
+        }
+        expected.extend(queued(&found, "all"));
+    }
+    assert_eq!(outside.told(), expected, "{age} ns after the last look");
+    let trace = sched.detailed_snapshot();
+    assert!(!retook, "nobody is in a call");
+    assert_eq!(trace.snapshot.global, found.len(), "what was found is there for all");
+    assert_eq!(trace.needspinning, !found.is_empty(), "one that is about to idle its P is asked to look for it");
+    leave(m0);
+    match (is_minded, idle, found.len()) {
+        (false, ..) => "left alone".to_owned(),
+        (_, 1, _) => "one is sent".to_owned(),
+        (.., 0) => "looked in vain".to_owned(),
+        _ => "found something".to_owned(),
+    }
+}
+
+/// M0 waits in the poller. Somebody who is busy changes what is waited for, and the monitor looks.
+pub(super) fn one_waits_there<H: ModelHost>() -> String {
+    // It may wait just until now, and has not got up yet.
+    let until = any_of::<H, _>(&[NOW, LATE, NEVER]);
+    let due = any_of::<H, _>(&[NEVER, NOW - 1, NOW, NOW + 1]);
+    let is_awaited = any_of::<H, _>(&[false, true]);
+    let procs = any_of::<H, _>(&[1, 2]);
+
+    let (sched, outside) = set(numbers(procs), true);
+    let m0 = one_runs(&sched);
+    outside.is_due(1, until);
+    outside.awaits(until == NEVER);
+    let outcome = if due <= NOW && until > due { "interrupted" } else { "left alone" };
+    let theirs = Arc::clone(&outside);
+    outside.meanwhile(move |sched| {
+        assert!(
+            theirs.told().ends_with(&[format!("M0 waits until {}", at(until)), format!("poll until {}", at(until))])
+        );
+        it_is(NOW);
+        theirs.is_due(1, due);
+        theirs.awaits(is_awaited);
+        sched.tick(&mut sched.watch(), NOW);
+        let mut expected = ticks(NOW);
+        expected.extend((outcome == "interrupted").then(|| "interrupt".to_owned()));
+        assert_eq!(theirs.told(), expected, "somebody waits until {until}, and something is due at {due}");
+        assert_eq!(Stepped::suspended(), 0, "one is enough");
+        vanish();
+    });
+    assert!(unless_gone(|| sched.next(m0)).is_none(), "it waits");
+    outcome.to_owned()
+}
+
+/// M0, busy, looks into the poller without waiting. Meanwhile the monitor looks.
+pub(super) fn one_looks_there<H: ModelHost>() -> String {
+    let due = any_of::<H, _>(&[NEVER, NOW - 1, NOW, NOW + 1]);
+    let idle = any_of::<H, _>(&[0, 1]);
+
+    let (sched, outside) = set(Config { global_every: 1, ..numbers(1 + idle) }, true);
+    let m0 = one_runs(&sched);
+    outside.awaits(true);
+    let outcome = match (due <= NOW, idle) {
+        (false, _) => "left alone",
+        (true, 0) => "one more is asked for",
+        (true, _) => "one is sent",
+    };
+    let theirs = Arc::clone(&outside);
+    outside.meanwhile(move |sched| {
+        assert_eq!(theirs.told(), ["peek"]);
+        it_is(NOW);
+        theirs.is_due(0, due);
+        sched.tick(&mut sched.watch(), NOW);
+        let mut expected = ticks(NOW);
+        expected.extend((outcome == "one is sent").then(|| "M1 starts".to_owned()));
+        assert_eq!(theirs.told(), expected, "something is due at {due}");
+        assert_eq!(sched.detailed_snapshot().needspinning, outcome == "one more is asked for");
+        vanish();
+    });
+    assert!(unless_gone(|| sched.next(m0)).is_none(), "nobody goes on");
+    outcome.to_owned()
+}
+
+/// The monitor has looked for those who wait. It does so again when nobody has for a slice, and not before.
+pub(super) fn two_ticks<H: ModelHost>() -> String {
+    let before = any_of::<H, _>(&[0, 1, SLICE]);
+    let after = any_of::<H, _>(&[0, 1, SLICE - 1, SLICE, SLICE + 1]);
+    let ready: &[u64] = any_of::<H, _>(&[&[], &[31]]);
+
+    let (sched, outside) = set(numbers(1), true);
+    let m0 = one_runs(&sched);
+    outside.awaits(true);
+    let mut watch = sched.watch();
+    it_is(3 + SLICE + before);
+    sched.tick(&mut watch, Stepped::now());
+    assert_eq!(outside.told(), [ticks(Stepped::now()), vec!["peek".to_owned()]].concat(), "nobody has looked for long");
+    it_is(Stepped::now() + after);
+    outside.rings(ready);
+    sched.tick(&mut watch, Stepped::now());
+    let mut expected = ticks(Stepped::now());
+    if after >= SLICE {
+        expected.push("peek".to_owned());
+        expected.extend(queued(ready, "all"));
+        // And G1 has run for a slice since the monitor first saw it.
+        expected.push("P0 is asked".to_owned());
+    }
+    assert_eq!(outside.told(), expected, "{after} ns after it has looked");
+    leave(m0);
+    if after >= SLICE { "looked again" } else { "left alone" }.to_owned()
+}

@@ -1,0 +1,281 @@
+//! The real scheduler: its world is stopped, its Ps come and go, a function runs under each of them.
+
+use crate::harness::embedder::{Embedded, Extra, Note, finish, first_runs, open, small, submit};
+use crate::hosts::model_host::ModelHost;
+use spinpark::atomic::Atomic;
+use spinpark::kernel::protocol::find::Worker;
+use spinpark::kernel::protocol::stw::safepoint::SafepointFn;
+use spinpark::kernel::protocol::syscall::Way;
+use spinpark::kernel::sched::config::Config;
+use spinpark::kernel::sched::observer::Event;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+/// A stop from outside: no G runs meanwhile.
+pub(super) fn stops<H: ModelHost, X: Extra>(sched: &Embedded<H, X>) {
+    let stopped = sched.stop_the_world(None);
+    sched.observer().is_stopped(true);
+    sched.observer().is_stopped(false);
+    assert!(sched.start_the_world(stopped).is_none(), "the stopper was no M");
+}
+
+/// A G makes a system call.
+fn calls_once<H: ModelHost, X: Extra>(sched: &Embedded<H, X>, worker: Worker) -> (Worker, Way) {
+    let away = sched.entersyscall(worker);
+    let (worker, way) = sched.exitsyscall_bound(away);
+    sched.observer().uses(&worker);
+    (worker, way)
+}
+
+pub(super) fn one_g_makes_a_system_call<H: ModelHost>() -> String {
+    fn play<H: ModelHost>(sched: &Embedded<H, ()>, worker: Worker, _: u64) -> Option<Worker> {
+        Some(calls_once(sched, worker).0)
+    }
+    let sched = open::<H, ()>(small(1, 2), 1, (), play::<H>);
+    submit(&sched, 1, 1);
+    first_runs(&sched);
+    stops(&sched);
+    let snapshot = finish(&sched);
+    format!("{} Ms", snapshot.alive)
+}
+
+pub(super) fn gs_run_call_spawn_and_are_submitted<H: ModelHost>() -> String {
+    fn play<H: ModelHost>(sched: &Embedded<H, ()>, mut worker: Worker, n: u64) -> Option<Worker> {
+        match n {
+            1 | 2 => worker = calls_once(sched, worker).0,
+            3 => {
+                let children = [sched.observer().make(5), sched.observer().make(6)];
+                children.into_iter().for_each(|child| sched.ready(&mut worker, child));
+            }
+            _ => (),
+        }
+        sched.observer().uses(&worker);
+        Some(worker)
+    }
+    let sched = open::<H, ()>(small(2, 4), 6, (), play::<H>);
+    submit(&sched, 1, 2);
+    let submitter = H::fork("submitter", {
+        let sched = Arc::clone(&sched);
+        move || submit(&sched, 3, 4)
+    });
+    first_runs(&sched);
+    stops(&sched);
+    H::join(submitter);
+    let snapshot = finish(&sched);
+    let tickets = sched.observer().reported().tickets;
+    format!("{} Ms, {}", snapshot.alive, if tickets > 0 { "one came back too early" } else { "nobody had to wait" })
+}
+
+pub(super) fn a_g_and_two_outsiders<H: ModelHost>() -> String {
+    fn play<H: ModelHost>(sched: &Embedded<H, ()>, worker: Worker, n: u64) -> Option<Worker> {
+        if n > 1 {
+            return Some(worker);
+        }
+        sched.observer().events.leaves(worker.m().0);
+        let stopped = sched.stop_the_world(Some(worker));
+        sched.observer().is_stopped(true);
+        sched.observer().is_stopped(false);
+        let away = sched.start_the_world(stopped).expect("the stopper was an M");
+        let (worker, _) = sched.exitsyscall_bound(away);
+        sched.observer().uses(&worker);
+        Some(worker)
+    }
+    let sched = open::<H, ()>(small(2, 3), 2, (), play::<H>);
+    submit(&sched, 1, 2);
+    let other = H::fork("stopper", {
+        let sched = Arc::clone(&sched);
+        move || stops(&sched)
+    });
+    stops(&sched);
+    H::join(other);
+    let snapshot = finish(&sched);
+    let seen = sched.observer().reported();
+    assert!(seen.stops == 3, "{} stops of 3", seen.stops);
+    format!("{} Ms, {} tickets", snapshot.alive, seen.tickets)
+}
+
+/// The world is stopped, a G waits in the ring of a P that is held, and another thread closes the scheduler.
+pub(super) fn the_world_is_stopped<H: ModelHost>() -> String {
+    /// The world is stopped; and the stopper, which is not joined (see `locked`), is done.
+    struct Stopped<H: ModelHost>(Note<H>, Note<H>);
+    impl<H: ModelHost> Extra for Stopped<H> {}
+    fn play<H: ModelHost>(sched: &Embedded<H, Stopped<H>>, mut worker: Worker, n: u64) -> Option<Worker> {
+        if n == 1 {
+            let child = sched.observer().make(2);
+            sched.ready(&mut worker, child);
+        }
+        Some(worker)
+    }
+    let sched = open::<H, _>(small(1, 2), 2, Stopped(Note::new(), Note::new()), play::<H>);
+    submit(&sched, 1, 1);
+    first_runs(&sched);
+    H::fork("stopper", {
+        let sched = Arc::clone(&sched);
+        move || {
+            let stopped = sched.stop_the_world(None);
+            sched.observer().more.0.wakeup();
+            assert!(sched.start_the_world(stopped).is_none(), "the stopper was no M");
+            sched.observer().more.1.wakeup();
+        }
+    });
+    sched.observer().more.0.sleep();
+    sched.observer().events.closes();
+    let left: Vec<u64> = sched.close().into_iter().map(|g| sched.observer().runs(g)).collect();
+    sched.observer().more.1.sleep();
+    sched.observer().each_ran_once();
+    let snapshot = sched.snapshot();
+    assert!(snapshot.alive == 0 && snapshot.global == 0 && snapshot.idle_ps == 1, "closed, but {snapshot:?}");
+    format!("gave back {}", left.len())
+}
+
+/// What a stop that was asked for has to do with the system calls of a G.
+struct CallCounts<H: ModelHost> {
+    /// Made in all, and since the stop was asked for.
+    made: AtomicU32,
+    late: AtomicU32,
+    asked: Atomic<H, bool>,
+}
+
+impl<H: ModelHost> Extra for CallCounts<H> {
+    fn event(&self, event: &Event<'_>) {
+        match event {
+            // The first P is held, so the stop was asked for. Release: who sees this sees `wanted` too.
+            Event::Held { .. } => self.asked.store(true, Release),
+            Event::Started { .. } => {
+                // Relaxed: a P comes with it.
+                self.asked.store(false, Relaxed);
+                self.late.store(0, Relaxed);
+            }
+            _ => (),
+        }
+    }
+}
+
+pub(super) fn a_g_makes_one_system_call_after_another<H: ModelHost>() -> String {
+    const CALLS: u32 = 6;
+    fn play<H: ModelHost>(sched: &Embedded<H, CallCounts<H>>, mut worker: Worker, _: u64) -> Option<Worker> {
+        let counts = &sched.observer().more;
+        for _ in 0..CALLS {
+            // Acquire: then `wanted` is seen as well.
+            let asked = counts.asked.load(Acquire);
+            let late = if asked { counts.late.fetch_add(1, Relaxed) } else { 0 };
+            assert!(late == 0, "a second system call was made after the stop was asked for");
+            let way;
+            (worker, way) = calls_once(sched, worker);
+            counts.made.fetch_add(1, Relaxed);
+            assert!(way != Way::Kept || !asked, "the P was kept through a system call after the stop was asked for");
+        }
+        Some(worker)
+    }
+    let counts = CallCounts { made: AtomicU32::new(0), late: AtomicU32::new(0), asked: Atomic::new(false) };
+    let sched = open::<H, _>(small(2, 2), 1, counts, play::<H>);
+    submit(&sched, 1, 1);
+    first_runs(&sched);
+    let stopped = sched.stop_the_world(None);
+    let made = sched.observer().more.made.load(Relaxed);
+    sched.observer().is_stopped(true);
+    sched.observer().is_stopped(false);
+    assert!(sched.start_the_world(stopped).is_none(), "the stopper was no M");
+    finish(&sched);
+    format!("stopped after {made} calls")
+}
+
+pub(super) fn from_two_to_one_to_three<H: ModelHost>() -> String {
+    fn play<H: ModelHost>(sched: &Embedded<H, ()>, mut worker: Worker, n: u64) -> Option<Worker> {
+        assert!(worker.p().index() < sched.procs(), "P{} of {}", worker.p().0, sched.procs());
+        if n <= 2 {
+            for child in [2 * n + 1, 2 * n + 2] {
+                let child = sched.observer().make(child);
+                sched.ready(&mut worker, child);
+            }
+            sched.observer().uses(&worker);
+        }
+        Some(worker)
+    }
+    fn resizes<H: ModelHost>(sched: &Embedded<H, ()>, from: usize, to: usize) -> usize {
+        let mut stopped = sched.stop_the_world(None);
+        sched.observer().is_stopped(true);
+        let moved = sched.snapshot().local.iter().skip(to).sum();
+        let before = sched.procresize(&mut stopped, to).expect("there is a place for so many");
+        assert!(before == from, "there were {before} Ps, not {from}");
+        sched.observer().is_stopped(false);
+        assert!(sched.start_the_world(stopped).is_none(), "the stopper was no M");
+        moved
+    }
+    let config = Config { max_procs: 3, ..small(2, 4) };
+    let sched = open::<H, ()>(config, 6, (), play::<H>);
+    submit(&sched, 1, 2);
+    first_runs(&sched);
+    let moved = resizes(&sched, 2, 1);
+    resizes(&sched, 1, 3);
+    let snapshot = finish(&sched);
+    assert!(snapshot.procs == 3, "{} Ps", snapshot.procs);
+    format!("moved {moved}")
+}
+
+/// How often the function ran under each P.
+struct Passed([AtomicU32; 2]);
+
+impl Extra for Passed {}
+
+/// A function that counts under which P it runs.
+fn function<H: ModelHost>(sched: &Embedded<H, Passed>) -> Arc<SafepointFn> {
+    let sched = Arc::clone(sched);
+    Arc::new(move |p| {
+        sched.observer().uses_p(p);
+        sched.observer().more.0[p.index()].fetch_add(1, Relaxed);
+    })
+}
+
+pub(super) fn while_a_p_is_released<H: ModelHost>() -> String {
+    let sched = open::<H, Passed>(small(1, 2), 1, Passed(Default::default()), |_, worker, _| Some(worker));
+    submit(&sched, 1, 1);
+    first_runs(&sched);
+    // Its M finds nothing more meanwhile, and lets go of the only P.
+    assert!(sched.for_each_p(None, function(&sched)).is_none(), "the caller was no M");
+    let count = sched.observer().more.0[0].load(Relaxed);
+    assert!(count == 1, "it ran {count} times under the only P");
+    finish(&sched);
+    String::new()
+}
+
+pub(super) fn while_gs_run<H: ModelHost>() -> String {
+    fn play<H: ModelHost>(sched: &Embedded<H, Passed>, mut worker: Worker, n: u64) -> Option<Worker> {
+        match n {
+            2 => worker = calls_once(sched, worker).0,
+            3 => {
+                let child = sched.observer().make(4);
+                sched.ready(&mut worker, child);
+            }
+            1 => {
+                sched.observer().events.leaves(worker.m().0);
+                let away = sched.for_each_p(Some(worker), function(sched)).expect("the caller was an M");
+                (worker, _) = sched.exitsyscall_bound(away);
+                sched.observer().uses(&worker);
+            }
+            _ => (),
+        }
+        Some(worker)
+    }
+    let sched = open::<H, Passed>(small(2, 4), 4, Passed(Default::default()), play::<H>);
+    submit(&sched, 1, 3);
+    first_runs(&sched);
+    let before = [0, 1].map(|p: usize| sched.observer().more.0[p].load(Relaxed));
+    assert!(sched.for_each_p(None, function(&sched)).is_none(), "the caller was no M");
+    let after = [0, 1].map(|p: usize| sched.observer().more.0[p].load(Relaxed));
+    finish(&sched);
+    let counts = [0, 1].map(|p: usize| sched.observer().more.0[p].load(Relaxed));
+    assert!(counts == [2, 2], "two ran a function under each P, and it ran {counts:?} times");
+    assert!((0..2).all(|p| after[p] > before[p]), "it came back before it had run under each P");
+    format!(
+        "the G was {}",
+        if before == [2, 2] {
+            "first"
+        } else if after == [1, 1] {
+            "second"
+        } else {
+            "meanwhile"
+        }
+    )
+}

@@ -1,0 +1,408 @@
+//! The scheduler with its embedder: what Gs do, and how it is played.
+
+use crate::checker::order::EventChecker;
+use crate::harness::common::g;
+use crate::hosts::model_host::{Cell, ModelHost};
+use crate::status::{Status, StatusWord};
+use spinpark::atomic::Atomic;
+use spinpark::host::Parker;
+use spinpark::kernel::protocol::find::Worker;
+use spinpark::kernel::protocol::locked::{Wake, Woken};
+use spinpark::kernel::protocol::sources::SearchOrder;
+use spinpark::kernel::protocol::syscall::{Away, Way};
+use spinpark::kernel::protocol::sysmon::SLICE;
+use spinpark::kernel::sched::Sched;
+use spinpark::kernel::sched::config::Config;
+use spinpark::kernel::sched::observer::{Event, Observer};
+use spinpark::kernel::types::g::G;
+use spinpark::kernel::types::m::MId;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+
+/// What a G does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Act {
+    /// Nothing.
+    Run,
+    /// Makes a system call, and goes on on the same M.
+    Syscall,
+    /// The same, but may go on on another M.
+    SyscallThenAnyM,
+    /// Makes a call that is known to block.
+    Block,
+    /// Is interrupted by the monitor's signal, and runs on without its P.
+    Interrupted,
+    /// Panics in a system call.
+    Panic,
+    /// Spawns a G, and waits for it without a P.
+    WaitForChild,
+    /// Stops the world.
+    Stop,
+    /// Makes way.
+    Yield,
+    /// Ends bound to its M, whose thread ends too.
+    EndLocked,
+}
+
+/// How many Gs of what kind, under what scheduler.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shape {
+    pub(super) procs: usize,
+    pub(super) max_procs: usize,
+    pub(super) max_ms: usize,
+    pub(super) order: SearchOrder,
+    pub(super) acts: &'static [Act],
+    pub(super) submitters: usize,
+    pub(super) refusals: usize,
+    /// From outside: the world is stopped once for each, and this many Ps there are afterwards.
+    pub(super) resizes: &'static [usize],
+    /// How often the monitor looks.
+    pub(super) ticks: usize,
+    /// How many steps a system call takes.
+    pub(super) dwell: usize,
+    /// What is counted as the outcome.
+    pub(super) outcome: Outcome,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Outcome {
+    Ways,
+    Ms,
+}
+
+pub(super) const SMALL: Shape = Shape {
+    procs: 1,
+    max_procs: 1,
+    max_ms: 3,
+    order: SearchOrder::StealFirst,
+    acts: &[],
+    submitters: 1,
+    refusals: 0,
+    resizes: &[],
+    ticks: 0,
+    dwell: 0,
+    outcome: Outcome::Ways,
+};
+
+struct Embedder<H: ModelHost> {
+    shape: Shape,
+    tasks: Vec<Task<H>>,
+    all_asleep: H::Parker,
+    /// Gs that run now.
+    running: Atomic<H, u64>,
+    /// Is the world stopped, by whom it should be?
+    stopped: Atomic<H, bool>,
+    /// Ways out of system calls, one bit each; 16: a P was retaken.
+    ways: Atomic<H, u64>,
+    events: EventChecker,
+}
+
+struct Task<H: ModelHost> {
+    status: StatusWord<H>,
+    data: H::Cell<u64>,
+    /// Is its system call behind it?
+    is_back: H::Cell<bool>,
+    /// Who waits for it: the M's number and one.
+    waiter: Atomic<H, u64>,
+    is_done: Atomic<H, bool>,
+}
+
+impl<H: ModelHost> Observer for Embedder<H> {
+    fn event(&self, event: Event<'_>) {
+        self.events.check(&event);
+        match event {
+            Event::Slept { sleeping, alive, .. } if sleeping == alive => self.all_asleep.unpark(),
+            Event::Gone { .. } => self.all_asleep.unpark(),
+            Event::Returned { way, .. } => self.note(match way {
+                Way::Kept => 1,
+                Way::TookBack => 2,
+                Way::Idle => 4,
+                Way::Queued => 8,
+            }),
+            Event::Retaken { .. } => self.note(16),
+            Event::Deadlock { .. } => panic!("a deadlock was seen, and there is none"),
+            _ => (),
+        }
+    }
+}
+
+type This<H> = Arc<Sched<H, Embedder<H>>>;
+
+impl<H: ModelHost> Embedder<H> {
+    fn new(shape: Shape) -> Self {
+        let task = |_| Task {
+            status: StatusWord::new(),
+            data: Cell::new(0),
+            is_back: Cell::new(false),
+            waiter: Atomic::new(0),
+            is_done: Atomic::new(false),
+        };
+        Embedder {
+            shape,
+            // Each may have a child, whose number comes after all of theirs.
+            tasks: (0..shape.acts.len() * 2).map(task).collect(),
+            all_asleep: H::Parker::new(),
+            running: Atomic::new(0),
+            stopped: Atomic::new(false),
+            ways: Atomic::new(0),
+            events: EventChecker::default(),
+        }
+    }
+
+    fn note(&self, bit: u64) {
+        let mut seen = self.ways.load(Relaxed);
+        while let Err(found) = self.ways.compare_exchange(seen, seen | bit, Relaxed, Relaxed) {
+            seen = found;
+        }
+    }
+
+    fn task(&self, n: u64) -> &Task<H> {
+        &self.tasks[n as usize - 1]
+    }
+
+    fn make(&self, n: u64) -> G {
+        self.task(n).data.set(n);
+        g(n)
+    }
+
+    /// A G begins to run, or goes on.
+    fn enter(&self) {
+        let running = self.running.fetch_add(1, AcqRel) + 1;
+        let most = self.shape.procs.max(self.shape.max_procs) as u64;
+        assert!(running <= most, "{running} Gs run on {most} Ps");
+        assert!(!self.stopped.load(Acquire), "a G runs while the world is stopped");
+    }
+
+    /// It ends, or waits.
+    fn leave(&self) {
+        assert!(!self.stopped.load(Acquire), "a G ran while the world was stopped");
+        self.running.fetch_sub(1, AcqRel);
+    }
+
+    /// In a stopped world.
+    fn is_still(&self) {
+        assert!(self.running.load(Acquire) == 0, "the world is stopped, and a G runs");
+    }
+}
+
+/// An M's life.
+fn life<H: ModelHost>(sched: &This<H>, worker: Worker) {
+    let mut worker = Some(worker);
+    while let Some(mine) = worker {
+        let Some((mine, g)) = sched.next(mine) else { return };
+        sched.observer().events.runs(mine.m().0, g.id());
+        worker = run(sched, mine, g);
+    }
+}
+
+/// Runs one G, or what is left of it. `None`: the M has ended.
+fn run<H: ModelHost>(sched: &This<H>, mut worker: Worker, g: G) -> Option<Worker> {
+    let world = sched.observer();
+    let n = g.id();
+    let task = world.task(n);
+    world.enter();
+    task.status.execute();
+    assert!(task.data.get() == n, "G{n} runs, but does not see what was done before it was submitted");
+    let act = world.shape.acts.get(n as usize - 1).copied().unwrap_or(Act::Run);
+    match act {
+        Act::Run => (),
+        Act::Yield => {
+            world.leave();
+            worker = sched.yield_bound(worker);
+            world.enter();
+        }
+        Act::Syscall => worker = come_back(sched, sched.entersyscall(left(world, worker))),
+        Act::Block => worker = come_back(sched, sched.entersyscallblock(left(world, worker))),
+        Act::Interrupted => {
+            world.events.leaves(worker.m().0);
+            worker = come_back(sched, sched.interrupt(left(world, worker)));
+        }
+        Act::Panic => {
+            let away = sched.entersyscall(left(world, worker));
+            // As an embedder does that catches it; no panic hook runs.
+            let caught = catch_unwind(AssertUnwindSafe(|| resume_unwind(Box::new(n))));
+            worker = come_back(sched, away);
+            assert!(caught.is_err_and(|payload| payload.downcast_ref() == Some(&n)), "another G's panic");
+        }
+        Act::SyscallThenAnyM if !task.is_back.get() => {
+            task.is_back.set(true);
+            task.status.preempt();
+            let away = sched.entersyscall(left(world, worker));
+            dwell(world);
+            return match sched.exitsyscall(away, g) {
+                Ok((worker, g, _)) => run(sched, worker, g),
+                Err(m) => {
+                    world.note(8);
+                    sched.rest(m)
+                }
+            };
+        }
+        Act::SyscallThenAnyM => (),
+        Act::WaitForChild => worker = wait_for_child(sched, worker, n),
+        Act::Stop => {
+            world.events.leaves(worker.m().0);
+            let stopped = sched.stop_the_world(Some(left(world, worker)));
+            world.is_still();
+            world.stopped.store(true, Release);
+            world.stopped.store(false, Release);
+            let away = sched.start_the_world(stopped).expect("a G stopped it");
+            worker = come_back(sched, away);
+        }
+        Act::EndLocked => {
+            finish(sched, g);
+            world.events.leaves(worker.m().0);
+            sched.end(worker);
+            return None;
+        }
+    }
+    finish(sched, g);
+    Some(worker)
+}
+
+fn left<H: ModelHost>(world: &Embedder<H>, worker: Worker) -> Worker {
+    world.leave();
+    worker
+}
+
+/// What a system call does: it takes some steps, so that something can happen meanwhile.
+fn dwell<H: ModelHost>(world: &Embedder<H>) {
+    for _ in 0..world.shape.dwell {
+        world.running.load(Relaxed);
+    }
+}
+
+fn come_back<H: ModelHost>(sched: &This<H>, away: Away) -> Worker {
+    dwell(sched.observer());
+    let (worker, _) = sched.exitsyscall_bound(away);
+    sched.observer().enter();
+    worker
+}
+
+fn finish<H: ModelHost>(sched: &This<H>, g: G) {
+    let world = sched.observer();
+    let task = world.task(g.into_raw().get());
+    task.status.exit();
+    world.leave();
+    task.is_done.swap(true, AcqRel);
+    let waiter = task.waiter.swap(0, AcqRel);
+    if waiter > 0 {
+        sched.ready_bound(MId(waiter as u32 - 1));
+    }
+}
+
+fn wait_for_child<H: ModelHost>(sched: &This<H>, mut worker: Worker, n: u64) -> Worker {
+    let world = sched.observer();
+    let child = n + world.shape.acts.len() as u64;
+    sched.ready(&mut worker, world.make(child));
+    let task = world.task(child);
+    task.waiter.swap(u64::from(worker.m().0) + 1, AcqRel);
+    while !task.is_done.load(Acquire) {
+        world.leave();
+        let (next, woken) = sched.park_bound(worker, Wake::Inside);
+        worker = next;
+        world.enter();
+        assert!(woken == Woken::Ready, "the wait for a child ended: {woken:?}");
+    }
+    worker
+}
+
+pub(super) fn play<H: ModelHost>(shape: Shape) -> String {
+    let config = Config {
+        procs: shape.procs,
+        max_procs: shape.max_procs,
+        ring: 2,
+        order: shape.order,
+        max_ms: shape.max_ms,
+        steal_passes: 1,
+        global_every: 3,
+        inherit_at_most: 2,
+        keep_alive: u64::MAX,
+        ..Config::default()
+    };
+    let sched = Sched::<H, Embedder<H>>::new(config, Embedder::new(shape), life::<H>).expect("the numbers are allowed");
+    if shape.refusals > 0 {
+        sched.start().expect("the first M");
+        H::refuse_spawns(shape.refusals);
+    }
+    let n = shape.acts.len() as u64;
+    let share = n / shape.submitters as u64;
+    let mut parties: Vec<_> = (1..shape.submitters as u64)
+        .map(|i| {
+            let sched = Arc::clone(&sched);
+            H::fork("submitter", move || submit_all(&sched, i * share + 1, (i + 1) * share))
+        })
+        .collect();
+    if shape.ticks > 0 {
+        let sched = Arc::clone(&sched);
+        parties.push(H::fork("monitor", move || {
+            let mut watch = sched.watch();
+            for _ in 0..shape.ticks {
+                sched.tick(&mut watch, H::now());
+                H::pass(SLICE / 2);
+            }
+        }));
+    }
+    submit_all(&sched, 1, share);
+    for &procs in shape.resizes {
+        let mut stopped = sched.stop_the_world(None);
+        let world = sched.observer();
+        world.is_still();
+        world.stopped.store(true, Release);
+        sched.procresize(&mut stopped, procs).expect("there is room");
+        world.is_still();
+        world.stopped.store(false, Release);
+        assert!(sched.start_the_world(stopped).is_none(), "it was stopped from outside");
+    }
+    parties.into_iter().for_each(|party| H::join(party));
+    if shape.refusals > 0 {
+        // What a refused start left behind, the monitor tries again.
+        sched.tick(&mut sched.watch(), H::now());
+    }
+    let snapshot = loop {
+        sched.observer().all_asleep.park();
+        let snapshot = sched.snapshot();
+        if snapshot.is_quiescent() && sched.observer().all_done() {
+            break snapshot;
+        }
+        assert!(
+            !snapshot.is_quiescent() || snapshot.global > 0,
+            "every M sleeps, nothing is queued, and a G has not run: {snapshot:?}"
+        );
+    };
+    H::refuse_spawns(0);
+    if let Some(violation) = snapshot.violation() {
+        panic!("{violation}: {snapshot:?}");
+    }
+    let procs = shape.resizes.last().copied().unwrap_or(shape.procs);
+    assert!(snapshot.procs == procs, "there are {} Ps, and should be {procs}", snapshot.procs);
+    let ways = sched.observer().ways.load(Relaxed);
+    let ms = snapshot.alive;
+    sched.observer().events.closes();
+    let left = sched.close();
+    assert!(left.is_empty(), "{} Gs were given back that nobody submitted", left.len());
+    match shape.outcome {
+        Outcome::Ms => format!("{ms} Ms"),
+        Outcome::Ways => {
+            let names = ["kept", "took back", "idle", "queued", "retaken"];
+            let seen = names.iter().enumerate().filter(|(bit, _)| ways & 1 << bit != 0).map(|(_, name)| *name);
+            seen.collect::<Vec<_>>().join(", ")
+        }
+    }
+}
+
+impl<H: ModelHost> Embedder<H> {
+    /// Have all Gs ended that were submitted, and their children?
+    fn all_done(&self) -> bool {
+        let is_done = |n: u64| self.task(n).status.peek() == Status::Dead;
+        let acts = self.shape.acts;
+        (1..=acts.len() as u64)
+            .all(|n| is_done(n) && (acts[n as usize - 1] != Act::WaitForChild || is_done(n + acts.len() as u64)))
+    }
+}
+
+fn submit_all<H: ModelHost>(sched: &This<H>, from: u64, to: u64) {
+    for n in from..=to {
+        assert!(sched.submit(sched.observer().make(n)).is_ok(), "the scheduler is open");
+    }
+}

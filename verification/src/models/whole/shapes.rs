@@ -1,0 +1,139 @@
+//! What is played.
+
+use super::embedder::{Act, Outcome, SMALL, Shape, play};
+use crate::checker::order::EventChecker;
+use crate::harness::common::g;
+use crate::hosts::model_host::ModelHost;
+use Act::{Block, EndLocked, Interrupted, Panic, Run, Stop, Syscall, SyscallThenAnyM, WaitForChild, Yield};
+use spinpark::atomic::Atomic;
+use spinpark::host::Parker;
+use spinpark::kernel::protocol::find::Worker;
+use spinpark::kernel::protocol::sources::SearchOrder;
+use spinpark::kernel::sched::Sched;
+use spinpark::kernel::sched::config::Config;
+use spinpark::kernel::sched::observer::{Event, Observer};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Release};
+
+pub(super) fn one_p_one_syscall<H: ModelHost>() -> String {
+    play::<H>(Shape { max_ms: 2, acts: &[Syscall], ticks: 2, ..SMALL })
+}
+
+pub(super) fn one_p_two_syscalls<H: ModelHost>() -> String {
+    play::<H>(Shape { acts: &[Syscall, SyscallThenAnyM], ticks: 3, dwell: 3, ..SMALL })
+}
+
+pub(super) fn two_ps_all_ways_out<H: ModelHost>() -> String {
+    let acts = &[Syscall, SyscallThenAnyM, Syscall, Block, SyscallThenAnyM, Run];
+    play::<H>(Shape { procs: 2, max_ms: 6, acts, submitters: 2, ticks: 6, dwell: 8, ..SMALL })
+}
+
+pub(super) fn hogs_and_a_system_call<H: ModelHost>() -> String {
+    let acts = &[Interrupted, Syscall, Interrupted, Run, Interrupted, Run];
+    play::<H>(Shape { procs: 2, max_ms: 6, acts, submitters: 2, ticks: 6, dwell: 8, ..SMALL })
+}
+
+pub(super) fn one_hog<H: ModelHost>() -> String {
+    play::<H>(Shape { acts: &[Interrupted, Run], max_ms: 2, ticks: 3, dwell: 3, ..SMALL })
+}
+
+/// Nobody retakes their Ps: what is left to go wrong is the count.
+pub(super) fn two_hogs<H: ModelHost>() -> String {
+    play::<H>(Shape { procs: 2, acts: &[Interrupted, Interrupted], max_ms: 2, dwell: 1, ..SMALL })
+}
+
+pub(super) fn hogs_while_the_world_is_stopped<H: ModelHost>() -> String {
+    let acts = &[Interrupted, WaitForChild, Interrupted, Yield, Stop];
+    play::<H>(Shape { procs: 2, max_procs: 3, max_ms: 8, acts, resizes: &[1, 2], ticks: 5, dwell: 4, ..SMALL })
+}
+
+pub(super) fn stops_and_resizes<H: ModelHost>() -> String {
+    let acts = &[Syscall, WaitForChild, Run, Block, Yield, SyscallThenAnyM];
+    play::<H>(Shape { procs: 2, max_procs: 3, max_ms: 8, acts, resizes: &[1, 3, 2], ticks: 4, ..SMALL })
+}
+
+pub(super) fn everything_at_once<H: ModelHost>() -> String {
+    let order = SearchOrder::GlobalFirst;
+    let acts = &[Syscall, Stop, WaitForChild, Panic, SyscallThenAnyM, EndLocked, Block, Yield, WaitForChild, Stop];
+    let shape = Shape { procs: 2, max_procs: 3, max_ms: 12, acts, submitters: 2, resizes: &[3, 1], ticks: 6, ..SMALL };
+    play::<H>(Shape { order, ..shape })
+}
+
+pub(super) fn threads_are_refused<H: ModelHost>() -> String {
+    let acts = &[Syscall, Block, Run, Panic, SyscallThenAnyM, Run];
+    let outcome = Outcome::Ms;
+    play::<H>(Shape { procs: 2, max_ms: 8, acts, refusals: 3, resizes: &[2], ticks: 4, outcome, ..SMALL })
+}
+
+pub(super) fn bound_gs_end_with_their_ms<H: ModelHost>() -> String {
+    play::<H>(Shape { procs: 2, max_ms: 6, acts: &[EndLocked, Run, EndLocked, Syscall], outcome: Outcome::Ms, ..SMALL })
+}
+
+/// A G sits in a system call until another has run, and there is one P: without the monitor that would be never.
+pub(super) fn a_syscall_waits_for_another_g<H: ModelHost>() -> String {
+    struct Pair<H: ModelHost> {
+        has_entered: H::Parker,
+        is_in: Atomic<H, bool>,
+        other_has_run: H::Parker,
+        is_over: H::Parker,
+        runs: Atomic<H, u64>,
+        retaken: Atomic<H, u64>,
+        events: EventChecker,
+    }
+    impl<H: ModelHost> Observer for Pair<H> {
+        fn event(&self, event: Event<'_>) {
+            self.events.check(&event);
+            if let Event::Retaken { .. } = event {
+                self.retaken.fetch_add(1, AcqRel);
+            }
+        }
+    }
+    fn wait<H: ModelHost>(pair: &Pair<H>, runs: u64, parker: &H::Parker) {
+        while pair.runs.load(Acquire) < runs {
+            parker.park();
+        }
+    }
+    fn life<H: ModelHost>(sched: &Arc<Sched<H, Pair<H>>>, mut worker: Worker) {
+        while let Some((next, g)) = sched.next(worker) {
+            worker = next;
+            let pair = sched.observer();
+            if g.into_raw().get() == 1 {
+                sched.ready(&mut worker, self::g(2));
+                let away = sched.entersyscall(worker);
+                pair.is_in.store(true, Release);
+                pair.has_entered.unpark();
+                wait(pair, 1, &pair.other_has_run);
+                worker = sched.exitsyscall_bound(away).0;
+            }
+            pair.runs.fetch_add(1, AcqRel);
+            pair.other_has_run.unpark();
+            pair.is_over.unpark();
+        }
+    }
+    let config = Config { ring: 2, max_ms: 3, steal_passes: 1, keep_alive: u64::MAX, ..Config::default() };
+    let parker = H::Parker::new;
+    let (runs, retaken) = (Atomic::new(0), Atomic::new(0));
+    let is_in = Atomic::new(false);
+    let events = EventChecker::default();
+    let pair = Pair { has_entered: parker(), is_in, other_has_run: parker(), is_over: parker(), runs, retaken, events };
+    let sched = Sched::<H, Pair<H>>::new(config, pair, life::<H>).expect("the numbers are allowed");
+    let monitor = {
+        let sched = Arc::clone(&sched);
+        H::fork("monitor", move || {
+            while !sched.observer().is_in.load(Acquire) {
+                sched.observer().has_entered.park();
+            }
+            let mut watch = sched.watch();
+            sched.tick(&mut watch, H::now());
+            H::pass(1);
+            sched.tick(&mut watch, H::now());
+        })
+    };
+    assert!(sched.submit(g(1)).is_ok(), "the scheduler is open");
+    wait(sched.observer(), 2, &sched.observer().is_over);
+    H::join(monitor);
+    let retaken = sched.observer().retaken.load(Acquire);
+    sched.observer().events.closes();
+    assert!(sched.close().is_empty(), "a G was given back");
+    format!("retaken {retaken}")
+}
