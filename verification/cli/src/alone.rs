@@ -1,7 +1,7 @@
 //! Mutants that no common build can have, `verification/mutants/kernel/alone.txt`: each is a real edit of the source, and a
 //! build of its own, which is kept until the kernel changes.
 
-use crate::matrix::{self, Accused, Patience, Tried};
+use crate::matrix::{self, Budget, Tried, Untried};
 use crate::survivors::Survivors;
 use crate::{How, Stop, bar, mutants};
 use spinpark_verification::fnv;
@@ -41,23 +41,23 @@ fn record(key: &str) -> Option<MutantRecord> {
 }
 
 /// Builds them, one after the other, and tries each before every model.
-pub(crate) fn try_all(how: &How, is_needspinning: &dyn Fn(&str) -> bool) -> Result<Vec<Tried>, Stop> {
+pub(crate) fn try_all(how: &How, is_selected: &dyn Fn(&str) -> bool) -> Result<Vec<Tried>, Stop> {
     let this = std::env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
-    let mut patience = if how.deep { Patience::DEEP } else { Patience::QUICK };
+    let mut budget = if how.deep { Budget::DEEP } else { Budget::QUICK };
     // There are a few, and nobody knows which models cover them: all are asked.
-    patience.judges = usize::MAX;
+    budget.candidates = usize::MAX;
     let models: Vec<&'static Model> = model::all().collect();
-    let survey = matrix::survey(&this, &models, how.seed, patience, how.jobs(), |_, _, _| ())?;
+    let survey = matrix::survey(&this, &models, how.seed, budget, how.jobs(), |_, _, _| ())?;
     let survivors = Survivors::read()?;
-    let asked: Vec<_> = listed().filter(|(_, record)| is_needspinning(&record.name)).collect();
+    let asked: Vec<_> = listed().filter(|(_, record)| is_selected(&record.name)).collect();
     let (bar, mut all) = (bar(asked.len()), Vec::new());
     for (key, record) in asked {
         bar.set_message(format!("builds and tries {}", record.name));
         let program = build(key)?;
-        let judges = (0..survey.judges.len()).collect();
+        let candidates = (0..survey.candidates.len()).collect();
         let mut tried =
-            matrix::try_one(&program, Accused { record, mistake: Mistake::Nothing, judges }, &survey, patience)?;
-        survivors.judge(&mut tried.record);
+            matrix::try_one(&program, Untried { record, mistake: Mistake::Nothing, candidates }, &survey, budget)?;
+        survivors.explain(&mut tried.record);
         all.push(tried);
         bar.inc(1);
     }

@@ -143,8 +143,8 @@ pub(crate) fn exhibit(exhibit: &Exhibit, kill: &Kill) -> ExhibitRecord {
     }
 }
 
-/// Which of a mutant's judges shows an exhibit: the first, and rc11 before others, whose picture says most.
-pub(crate) fn best_judge(exhibit: &Exhibit) -> Option<(&'static mutant::Mutant, &'static str, Engine)> {
+/// Which of the models that kill a mutant shows an exhibit: the first, and rc11 before others, whose picture says most.
+pub(crate) fn best_killer(exhibit: &Exhibit) -> Option<(&'static mutant::Mutant, &'static str, Engine)> {
     let mutant = mutant::find(exhibit.mutant)?;
     let judges = || mutant.killed_by.iter();
     let (model, engine) = judges().find(|(_, engine)| *engine == Engine::Rc11).or_else(|| judges().next())?;
@@ -157,8 +157,8 @@ pub(crate) fn exhibits(names: &[String]) -> Vec<&'static Exhibit> {
         let Exhibit { name: title, project, issue, mutant, .. } = exhibit;
         [title, project, issue, mutant].iter().any(|text| text.to_lowercase().contains(&name.to_lowercase()))
     };
-    let is_needspinning = |exhibit: &&Exhibit| names.is_empty() || names.iter().any(|name| is_of(exhibit, name));
-    museum::all().filter(is_needspinning).collect()
+    let is_selected = |exhibit: &&Exhibit| names.is_empty() || names.iter().any(|name| is_of(exhibit, name));
+    museum::all().filter(is_selected).collect()
 }
 
 /// Where this run explored less than the record says, a line each. Only what does not depend on the clock is compared.

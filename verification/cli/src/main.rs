@@ -1,4 +1,4 @@
-//! `cargo verify`: runs the model checks and says what was proved. Who does what is drawn in the package's README.
+//! `cargo verify`: runs the model checks and says what was proved. Which file does what is drawn in the package's README.
 
 mod alone;
 mod collect;
@@ -101,7 +101,7 @@ enum Command {
         /// The file that a failing run has written.
         file: PathBuf,
     },
-    /// Draws a failing execution of rc11's as a graph: who read from where, and what is wrong with that.
+    /// Draws a failing execution of rc11's as a graph: which read has its value from where, and what is wrong with that.
     Picture {
         /// The file that a failing run has written.
         file: PathBuf,
@@ -140,7 +140,7 @@ enum Command {
     /// The process of one job. Reads it from its standard input.
     #[command(hide = true)]
     Worker,
-    /// The process that tries one mistake. Reads it from its standard input.
+    /// The process that tries one mutant. Reads it from its standard input.
     #[command(hide = true)]
     Trial,
 }
@@ -331,7 +331,7 @@ fn fuzz(args: &[OsString]) -> ExitCode {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = process::Command::new(cargo);
     command.args(["run", "--quiet", "--package", "spinpark-proptests", "--bin", "fuzz", "--"]).args(args);
-    // In the place of this process, so that who ends this ends the fuzzer.
+    // In the place of this process, so that a signal to this one ends the fuzzer.
     #[cfg(unix)]
     let status = Err(std::os::unix::process::CommandExt::exec(&mut command));
     #[cfg(not(unix))]
@@ -484,7 +484,7 @@ fn kills(orders: Vec<(&'static Mutant, Order)>, outcomes: Vec<Outcome>) -> Vec<K
     orders.into_iter().zip(outcomes).map(kill).collect()
 }
 
-/// Plays mutants before their judges.
+/// Plays mutants against the models that must kill them.
 fn run_kills(orders: Vec<(&'static Mutant, Order)>, how: &How) -> Vec<Kill> {
     let only_orders: Vec<Order> = orders.iter().map(|(_, order)| order.clone()).collect();
     kills(orders, run_all(&only_orders, how))
@@ -625,7 +625,7 @@ fn check_files(how: &How) -> Result<(), Stop> {
         let opened = fs::OpenOptions::new().append(true).create(true).open(path);
         opened.map_err(|error| format!("cannot write {}: {error}", path.display()))?;
         if !exists {
-            // It was made only to see whether it can be; a run that is broken off leaves nothing behind.
+            // It was made only to see whether it can be; a run that is interrupted leaves nothing behind.
             let _ = fs::remove_file(path);
         }
     }

@@ -15,7 +15,7 @@ use std::sync::{Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A mistake of the mutated kernel's, as `mutants list` tells it.
+/// A mutant of the mutated kernel's, as `mutants list` prints it.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Step {
     pub(crate) id: u32,
@@ -28,15 +28,15 @@ pub(crate) struct Step {
 
 /// How far a trial goes.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Patience {
-    /// At first each judge gets so many seconds.
+pub(crate) struct Budget {
+    /// At first each candidate gets so many seconds.
     pub(crate) glance: f64,
     /// Then those that had not finished get so many.
     pub(crate) look: f64,
     /// But not more than so many together.
     pub(crate) all: f64,
-    /// At most so many judges, those of the same room and the fastest first.
-    pub(crate) judges: usize,
+    /// At most so many candidates, those of the same room and the fastest first.
+    pub(crate) candidates: usize,
     /// What is done with those of which it is known that they live: argued, or open?
     pub(crate) known: Known,
 }
@@ -50,18 +50,18 @@ pub(crate) enum Known {
     Tried,
 }
 
-impl Patience {
+impl Budget {
     /// For minutes.
-    pub(crate) const QUICK: Patience =
-        Patience { glance: 0.08, look: 0.7, all: 6.0, judges: 120, known: Known::Believed };
+    pub(crate) const QUICK: Budget =
+        Budget { glance: 0.08, look: 0.7, all: 6.0, candidates: 120, known: Known::Believed };
     /// For hours.
-    pub(crate) const DEEP: Patience =
-        Patience { glance: 0.5, look: 10.0, all: 120.0, judges: usize::MAX, known: Known::Tried };
+    pub(crate) const DEEP: Budget =
+        Budget { glance: 0.5, look: 10.0, all: 120.0, candidates: usize::MAX, known: Known::Tried };
 }
 
-/// One of those who may find a mistake: what it finds where there is none.
+/// A model on an engine that may kill a mutant: what it finds in the kernel as it is.
 #[derive(Debug, Clone)]
-pub(crate) struct Judge {
+pub(crate) struct Candidate {
     order: Order,
     seconds: f64,
     verdict: Verdict,
@@ -69,40 +69,40 @@ pub(crate) struct Judge {
     outcomes: BTreeSet<String>,
 }
 
-/// Who covers what.
+/// Which candidate covers which access and which step.
 #[derive(Debug, Default)]
 pub(crate) struct Survey {
-    pub(crate) judges: Vec<Judge>,
+    pub(crate) candidates: Vec<Candidate>,
     pub(crate) accesses: BTreeMap<Seen, Vec<usize>>,
     pub(crate) steps: BTreeMap<u32, Vec<usize>>,
 }
 
-/// A mistake that is to be tried.
+/// A mutant that is to be tried.
 #[derive(Debug, Clone)]
-pub(crate) struct Accused {
+pub(crate) struct Untried {
     pub(crate) record: MutantRecord,
     pub(crate) mistake: Mistake,
-    /// Which of the judges covered it.
-    pub(crate) judges: Vec<usize>,
+    /// Which of the candidates covered it.
+    pub(crate) candidates: Vec<usize>,
 }
 
-/// What was found out about one mistake, as it is kept.
+/// What was found out about one mutant, as it is kept.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Tried {
     #[serde(flatten)]
     pub(crate) record: MutantRecord,
-    /// Nobody failed, but the outcomes that a complete engine reached were others than without the mistake.
+    /// No model failed, but the outcomes that a complete engine reached were others than without the mutation.
     #[serde(default)]
     pub(crate) noticed: bool,
 }
 
 /// Each model's runs that may find something: a complete engine's, and what is sampled at random, for a short time.
-fn judges_of(model: &'static Model, seed: u64, patience: Patience) -> Vec<Order> {
+fn candidates_of(model: &'static Model, seed: u64, budget: Budget) -> Vec<Order> {
     let complete = if model.run_on(Engine::Rc11).is_some() { Engine::Rc11 } else { Engine::Sc };
     let runs = model.runs.iter().filter(|run| run.engine == complete || run.engine.samples());
     let order = |run: &model::Run| {
         let mut bounds = run.bounds;
-        bounds.seconds = bounds.seconds.min(patience.look);
+        bounds.seconds = bounds.seconds.min(budget.look);
         if run.engine.samples() {
             bounds.executions = bounds.executions.map(|n| (n / 4).max(200));
         }
@@ -111,16 +111,16 @@ fn judges_of(model: &'static Model, seed: u64, patience: Patience) -> Vec<Order>
     runs.map(order).collect()
 }
 
-/// Plays every model without a mistake, and writes down what it covers.
+/// Plays every model without a mutation, and writes down what it covers.
 pub(crate) fn survey(
     program: &Path,
     models: &[&'static Model],
     seed: u64,
-    patience: Patience,
+    budget: Budget,
     jobs: usize,
     mut tell: impl FnMut(usize, usize, &str),
 ) -> Result<Survey, String> {
-    let orders: Vec<Order> = models.iter().flat_map(|model| judges_of(model, seed, patience)).collect();
+    let orders: Vec<Order> = models.iter().flat_map(|model| candidates_of(model, seed, budget)).collect();
     let mut survey = Survey::default();
     let (mut done, mut failed) = (0, None);
     let all = orders.len();
@@ -142,18 +142,24 @@ pub(crate) fn survey(
             }
         },
     );
-    if let Some(judge) = survey.judges.iter().find(|judge| judge.verdict == Verdict::Failed) {
-        return Err(format!("{} fails without a mistake: run `cargo verify run` first", judge.order.model));
+    if let Some(candidate) = survey.candidates.iter().find(|candidate| candidate.verdict == Verdict::Failed) {
+        return Err(format!("{} fails without a mistake: run `cargo verify run` first", candidate.order.model));
     }
     failed.map_or(Ok(survey), Err)
 }
 
 impl Survey {
     fn add(&mut self, order: Order, word: Word) {
-        let index = self.judges.len();
+        let index = self.candidates.len();
         let Word { outcome, seen, steps, .. } = word;
         let Outcome { verdict, executions, seconds, outcomes, .. } = outcome;
-        self.judges.push(Judge { order, seconds, verdict, executions, outcomes: outcomes.into_keys().collect() });
+        self.candidates.push(Candidate {
+            order,
+            seconds,
+            verdict,
+            executions,
+            outcomes: outcomes.into_keys().collect(),
+        });
         for seen in seen {
             self.accesses.entry(seen).or_default().push(index);
         }
@@ -170,9 +176,9 @@ pub(crate) fn room(file: &str) -> String {
 }
 
 /// Every access of the kernel, in every weaker way.
-pub(crate) fn accesses(survey: &Survey) -> Vec<Accused> {
-    let mut accused = Vec::new();
-    for (seen, judges) in survey.accesses.iter().filter(|(seen, _)| seen.file.starts_with("kernel/")) {
+pub(crate) fn accesses(survey: &Survey) -> Vec<Untried> {
+    let mut untried = Vec::new();
+    for (seen, candidates) in survey.accesses.iter().filter(|(seen, _)| seen.file.starts_with("kernel/")) {
         let Some(asked) = seen.asked() else { continue };
         for change in asked.changes() {
             let Seen { ref file, line, column, .. } = *seen;
@@ -189,15 +195,15 @@ pub(crate) fn accesses(survey: &Survey) -> Vec<Accused> {
                 ..unknown()
             };
             let mistake = Mistake::Access { file: file.clone(), line, column, change };
-            accused.push(Accused { record, mistake, judges: judges.clone() });
+            untried.push(Untried { record, mistake, candidates: candidates.clone() });
         }
     }
-    accused
+    untried
 }
 
 /// Every step of the kernel's source.
-pub(crate) fn steps(list: &[Step], survey: &Survey) -> Vec<Accused> {
-    let accused = |step: &Step| {
+pub(crate) fn steps(list: &[Step], survey: &Survey) -> Vec<Untried> {
+    let untried = |step: &Step| {
         let Step { id, line, file, kind, name, what } = step.clone();
         let record = MutantRecord {
             name,
@@ -210,10 +216,10 @@ pub(crate) fn steps(list: &[Step], survey: &Survey) -> Vec<Accused> {
             what,
             ..unknown()
         };
-        let judges = survey.steps.get(&id).cloned().unwrap_or_default();
-        Accused { record, mistake: Mistake::Step(id), judges }
+        let candidates = survey.steps.get(&id).cloned().unwrap_or_default();
+        Untried { record, mistake: Mistake::Step(id), candidates }
     };
-    list.iter().map(accused).collect()
+    list.iter().map(untried).collect()
 }
 
 /// A mutant of which nothing is known yet.
@@ -246,39 +252,39 @@ pub(crate) struct Programs {
     pub(crate) proptests: Option<PathBuf>,
 }
 
-/// Tries all of them, `jobs` at a time; `tell` hears of each as soon as it is known.
+/// Tries all of them, `jobs` at a time; `tell` is called with each as soon as it is known.
 pub(crate) fn try_all(
     programs: &Programs,
-    accused: Vec<Accused>,
+    untried: Vec<Untried>,
     survey: &Survey,
     survivors: &Survivors,
-    patience: Patience,
+    budget: Budget,
     jobs: usize,
     mut tell: impl FnMut(&Tried),
 ) -> Result<Vec<Tried>, String> {
     let open = survivors::open();
     let (mut all, mut failed) = (Vec::new(), None);
     each(
-        accused,
+        untried,
         jobs,
-        |mut accused| {
-            let is_open = open.contains(accused.record.name.as_str());
-            let is_known = is_open || survivors.reason(&accused.record).is_some();
-            if patience.known == Known::Believed && is_known {
-                accused.record.fate = if accused.judges.is_empty() { Fate::Unreached } else { Fate::Survived };
-                survivors.judge(&mut accused.record);
-                return Ok(Tried { record: accused.record, noticed: false });
+        |mut untried| {
+            let is_open = open.contains(untried.record.name.as_str());
+            let is_known = is_open || survivors.reason(&untried.record).is_some();
+            if budget.known == Known::Believed && is_known {
+                untried.record.fate = if untried.candidates.is_empty() { Fate::Unreached } else { Fate::Survived };
+                survivors.explain(&mut untried.record);
+                return Ok(Tried { record: untried.record, noticed: false });
             }
-            let step = match accused.mistake {
+            let step = match untried.mistake {
                 Mistake::Step(step) => Some(step),
                 _ => None,
             };
-            let mut tried = try_one(&programs.models, accused, survey, patience)?;
+            let mut tried = try_one(&programs.models, untried, survey, budget)?;
             let tests = programs.proptests.as_deref().filter(|_| tried.record.fate.is_unexplained());
             if let (Some(step), Some(proptests)) = (step, tests) {
                 proptest::ask(proptests, step, &mut tried.record)?;
             }
-            survivors.judge(&mut tried.record);
+            survivors.explain(&mut tried.record);
             Ok(tried)
         },
         |tried| match tried {
@@ -292,19 +298,19 @@ pub(crate) fn try_all(
     failed.map_or(Ok(all), Err)
 }
 
-pub(crate) fn try_one(program: &Path, accused: Accused, survey: &Survey, patience: Patience) -> Result<Tried, String> {
-    let Accused { mut record, mistake, judges } = accused;
-    if judges.is_empty() {
+pub(crate) fn try_one(program: &Path, untried: Untried, survey: &Survey, budget: Budget) -> Result<Tried, String> {
+    let Untried { mut record, mistake, candidates } = untried;
+    if candidates.is_empty() {
         return Ok(Tried { record, noticed: false });
     }
     let (clock, mut noticed) = (Instant::now(), false);
     record.fate = Fate::Survived;
-    for (judges, bound) in rounds(&judges, &record.room, survey, patience) {
-        let orders = judges.iter().map(|&judge| bounded(&survey.judges[judge].order, bound)).collect();
+    for (candidates, bound) in rounds(&candidates, &record.room, survey, budget) {
+        let orders = candidates.iter().map(|&candidate| bounded(&survey.candidates[candidate].order, bound)).collect();
         let trial = Trial { mistake: mistake.clone(), judges: orders };
         let (words, end) = trial::hold(program, &trial, Duration::from_secs(4))?;
         record.executions += words.iter().map(|word| word.outcome.executions).sum::<u64>();
-        noticed |= words.iter().any(|word| survey.judges[judges[word.judge]].notices(&word.outcome));
+        noticed |= words.iter().any(|word| survey.candidates[candidates[word.judge]].notices(&word.outcome));
         let killer = match end {
             End::Silent { judge, .. } => Some(judge),
             End::Heard => words.last().filter(|word| word.outcome.verdict == Verdict::Failed).map(|word| word.judge),
@@ -330,31 +336,32 @@ fn bounded(order: &Order, seconds: f64) -> Order {
 /// They hear every event of the whole scheduler, so they are asked before others.
 const HEAR_ALL: &str = "sched::answers_as_lists_would::";
 
-/// Who is asked, and for how long: all of them for a moment, those of the same room first; then those that need longer.
-fn rounds(judges: &[usize], room: &str, survey: &Survey, patience: Patience) -> Vec<(Vec<usize>, f64)> {
-    let mut first = judges.to_vec();
-    let cost = |judge: &usize| {
-        let judge = &survey.judges[*judge];
-        let is_of_room = judge.order.model.starts_with(&format!("{room}::"));
-        let hears_all = judge.order.model.starts_with(HEAR_ALL);
-        (!is_of_room, !hears_all, (judge.seconds * 1000.0) as u64)
+/// Which candidates are played, and for how long: all of them for a moment, those of the same room first; then those that need longer.
+fn rounds(candidates: &[usize], room: &str, survey: &Survey, budget: Budget) -> Vec<(Vec<usize>, f64)> {
+    let mut first = candidates.to_vec();
+    let cost = |candidate: &usize| {
+        let candidate = &survey.candidates[*candidate];
+        let is_of_room = candidate.order.model.starts_with(&format!("{room}::"));
+        let hears_all = candidate.order.model.starts_with(HEAR_ALL);
+        (!is_of_room, !hears_all, (candidate.seconds * 1000.0) as u64)
     };
     first.sort_by_key(cost);
     // Whoever draws at random sees what only large models have: some of them are asked, however many others there are.
-    let at_random: Vec<usize> = first.iter().copied().filter(|&j| survey.judges[j].order.engine.samples()).collect();
-    first.retain(|&j| !survey.judges[j].order.engine.samples());
-    first.truncate(patience.judges.saturating_sub(at_random.len().min(patience.judges / 4)));
-    first.extend(at_random.into_iter().take(patience.judges / 4));
+    let at_random: Vec<usize> =
+        first.iter().copied().filter(|&j| survey.candidates[j].order.engine.samples()).collect();
+    first.retain(|&j| !survey.candidates[j].order.engine.samples());
+    first.truncate(budget.candidates.saturating_sub(at_random.len().min(budget.candidates / 4)));
+    first.extend(at_random.into_iter().take(budget.candidates / 4));
     let mut second: Vec<usize> =
-        first.iter().copied().filter(|&j| survey.judges[j].seconds > patience.glance).collect();
+        first.iter().copied().filter(|&j| survey.candidates[j].seconds > budget.glance).collect();
     // Half of the time for those who come first, half for those who need least.
-    let fit = ((patience.all / patience.look / 2.0) as usize).max(1).min(second.len());
-    second[fit..].sort_by(|a, b| survey.judges[*a].seconds.total_cmp(&survey.judges[*b].seconds));
+    let fit = ((budget.all / budget.look / 2.0) as usize).max(1).min(second.len());
+    second[fit..].sort_by(|a, b| survey.candidates[*a].seconds.total_cmp(&survey.candidates[*b].seconds));
     second.truncate(2 * fit);
-    vec![(first, patience.glance), (second, patience.look)]
+    vec![(first, budget.glance), (second, budget.look)]
 }
 
-impl Judge {
+impl Candidate {
     /// Both came to their end, and saw different things.
     fn notices(&self, outcome: &Outcome) -> bool {
         let both = self.verdict == Verdict::Proved && outcome.verdict == Verdict::Proved;

@@ -70,7 +70,7 @@ pub(crate) fn run(asked: &Asked) -> Result<(), Stop> {
     if all_killed { Ok(()) } else { Err(Stop::DoesNotHold) }
 }
 
-/// The exhibits, each killed by its best judge.
+/// The exhibits, each killed by the model that shows most.
 pub(crate) struct Shown {
     pub(crate) records: Vec<ExhibitRecord>,
     pub(crate) kills: Vec<Kill>,
@@ -86,7 +86,7 @@ pub(crate) fn show(exhibits: &[&'static Exhibit], how: &How) -> Result<Shown, St
 }
 
 fn order(exhibit: &Exhibit, how: &How) -> Result<(&'static Mutant, Order), Stop> {
-    let Some((mutant, name, engine)) = collect::best_judge(exhibit) else {
+    let Some((mutant, name, engine)) = collect::best_killer(exhibit) else {
         return Err(Stop::BadInput(format!("{}: there is no mutant `{}`", exhibit.name, exhibit.mutant)));
     };
     let run = model::find(name).and_then(|model| model.run_on(engine)).unwrap_or_else(|| model::usual(engine));

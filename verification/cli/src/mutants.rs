@@ -1,7 +1,7 @@
 //! `cargo verify mutants`.
 
 use crate::alone;
-use crate::matrix::{self, Accused, Known, Patience, Programs, Step, Tried};
+use crate::matrix::{self, Budget, Known, Programs, Step, Tried, Untried};
 use crate::proptest;
 use crate::survivors::{self, Survivors};
 use crate::table;
@@ -195,18 +195,18 @@ fn try_variants(variants: &[&'static Mutant], asked: &Asked) -> (bool, Vec<serde
     (print_kills(&kills), json)
 }
 
-/// All mistakes of one sort, tried.
+/// All mutants of one sort, tried.
 pub(crate) fn try_sort(
     sort: Asking,
     how: &How,
     trying: Trying,
     resume: Option<&Path>,
-    is_needspinning: &dyn Fn(&str) -> bool,
+    is_selected: &dyn Fn(&str) -> bool,
 ) -> Result<Vec<Tried>, Stop> {
     let jobs = how.jobs();
-    let mut patience = if how.deep { Patience::DEEP } else { Patience::QUICK };
+    let mut budget = if how.deep { Budget::DEEP } else { Budget::QUICK };
     if trying != Trying::New {
-        patience.known = Known::Tried;
+        budget.known = Known::Tried;
     }
     let programs = match sort {
         Asking::Step => build()?,
@@ -220,38 +220,38 @@ pub(crate) fn try_sort(
     let models: Vec<&'static Model> = model::all().collect();
     let what = if sort == Asking::Step { "steps" } else { "orderings" };
     let survey_bar = bar(models.len());
-    let survey = matrix::survey(program, &models, how.seed, patience, jobs, |done, all, name| {
+    let survey = matrix::survey(program, &models, how.seed, budget, jobs, |done, all, name| {
         survey_bar.set_length(all as u64);
         survey_bar.set_position(done as u64);
         survey_bar.set_message(format!("who covers which {what}: {name}"));
     })?;
     survey_bar.finish_and_clear();
-    let accused = match sort {
+    let untried = match sort {
         Asking::Step => matrix::steps(&steps(program)?, &survey),
         _ => matrix::accesses(&survey),
     };
     let alone: Vec<MutantRecord> = alone::listed().map(|(_, record)| record).collect();
-    let records: Vec<&MutantRecord> = accused.iter().map(|accused| &accused.record).chain(&alone).collect();
+    let records: Vec<&MutantRecord> = untried.iter().map(|untried| &untried.record).chain(&alone).collect();
     let of = if sort == Asking::Step { Sort::Step } else { Sort::Ordering };
     let untrue = survivors.untrue(of, &records);
     if !untrue.is_empty() {
         return Err(Stop::BadInput(format!("survivors.toml is not about this kernel:\n  {}", untrue.join("\n  "))));
     }
-    let accused: Vec<Accused> = accused
+    let untried: Vec<Untried> = untried
         .into_iter()
-        .filter(|accused| is_needspinning(&accused.record.name) && trying.takes(&accused.record, &survivors))
+        .filter(|untried| is_selected(&untried.record.name) && trying.takes(&untried.record, &survivors))
         .collect();
     let order: BTreeMap<String, usize> =
-        accused.iter().enumerate().map(|(i, accused)| (accused.record.name.clone(), i)).collect();
+        untried.iter().enumerate().map(|(i, untried)| (untried.record.name.clone(), i)).collect();
     let mut kept = Kept::open(resume, how.deep)?;
     let mut tried = kept.take(&order);
     let known: BTreeSet<&str> = tried.iter().map(|tried| tried.record.name.as_str()).collect();
-    let left: Vec<Accused> =
-        accused.into_iter().filter(|accused| !known.contains(accused.record.name.as_str())).collect();
+    let left: Vec<Untried> =
+        untried.into_iter().filter(|untried| !known.contains(untried.record.name.as_str())).collect();
     let (clock, bar, all) = (Instant::now(), bar(left.len()), left.len());
     let mut counts: BTreeMap<Fate, usize> = BTreeMap::new();
     let mut done = 0;
-    tried.extend(matrix::try_all(&programs, left, &survey, &survivors, patience, jobs, |one| {
+    tried.extend(matrix::try_all(&programs, left, &survey, &survivors, budget, jobs, |one| {
         done += 1;
         *counts.entry(one.record.fate).or_default() += 1;
         let so_far: Vec<String> = counts.iter().map(|(fate, n)| format!("{n} {}", word(*fate))).collect();

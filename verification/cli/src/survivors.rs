@@ -1,4 +1,4 @@
-//! `survivors.toml`: mistakes that live, each with its reason; and `open-steps.txt`: those that nobody has explained yet.
+//! `survivors.toml`: surviving mutants, each with its reason; and `open-steps.txt`: those that nobody has explained yet.
 
 use serde::Deserialize;
 use spinpark_verification::mutation::mutant::line_of;
@@ -78,7 +78,7 @@ impl Survivors {
     }
 
     /// A mutant that lives, and may: it is argued.
-    pub(crate) fn judge(&self, record: &mut MutantRecord) {
+    pub(crate) fn explain(&self, record: &mut MutantRecord) {
         if record.fate.is_unexplained()
             && let Some(reason) = self.reason(record)
         {

@@ -1,4 +1,4 @@
-//! A run in parts, on several machines: who takes which job, and one record of all parts.
+//! A run in parts, on several machines: which of them takes which job, and one record of all parts.
 
 use spinpark_verification::mutation::mutant;
 use spinpark_verification::record::{FORMAT, Record};
