@@ -20,7 +20,8 @@ impl Return {
         let leaves = |context: &Context| {
             leave::<Cores>(context, known_to_block) || simulated(|| leave::<Sim>(context, known_to_block))
         };
-        Context::try_with(leaves).unwrap_or(false).then_some(Return(()))
+        // Not made if there was nothing to leave: dropped, it comes back.
+        Context::try_with(leaves).unwrap_or(false).then(|| Return(()))
     }
 }
 
