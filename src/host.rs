@@ -1,4 +1,4 @@
-//! The seam: everything the kernel asks of the world.
+//! The seam: all that the kernel asks of its surroundings.
 //!
 //! The kernel is generic in one parameter, `H: Host`. `Cores`, in the runtime, is the host that runs on real cores; the
 //! model checkers are hosts too. `RunQueue<Cores>` and `RunQueue<Loom>` are different types of the same
@@ -15,7 +15,7 @@ pub type Nanos = u64;
 /// No moment: later than all.
 pub const NEVER: Nanos = Nanos::MAX;
 
-/// The world the kernel runs in. Everything that is not determined by the kernel's own text goes through here.
+/// What the kernel runs on. All that its own text does not determine goes through here.
 pub trait Host: Sized + Send + Sync + 'static {
     /// The only memory that the kernel shares without a lock.
     type Word: Word;
@@ -32,8 +32,8 @@ pub trait Host: Sized + Send + Sync + 'static {
     /// nothing: there the other thread may come first anyway.
     fn relax();
 
-    /// Any number below `n` (`n > 0`). The kernel is correct for every answer: a checker tries them all, cores draw
-    /// one.
+    /// Any number below `n` (`n > 0`). The kernel is correct for every answer: a checker tries them all, cores take one at
+    /// random.
     fn choose(n: usize) -> usize;
 
     /// What time it is; never less than before. Virtual in a model.
@@ -106,7 +106,7 @@ pub struct SpawnError {
 
 impl fmt::Display for SpawnError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the system refused to start a thread")?;
+        f.write_str("thread creation failed")?;
         match self.os_error {
             Some(code) => write!(f, " (os error {code}); is a limit on threads or memory reached?"),
             None => Ok(()),

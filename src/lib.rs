@@ -31,7 +31,7 @@
 //!
 //! 1. [`host`]: the seam, all that the kernel asks of the world. [`atomic`]: one word with a type, and `store_load`.
 //! 2. [`kernel`]: the picture, the lock rule, and the rooms in an order of their own.
-//! 3. [`kernel::protocol::spinning`], if you read one room only: who looks for work, and who must be woken to look.
+//! 3. [`kernel::protocol::spinning`], if you read one room only: which Ms spin, and when one more must be woken to spin.
 //! 4. `runtime`: the hosts, one real and one simulated; futures and closures as Gs.
 //!
 //! In words: docs/guide/tour.md follows one G from `go` to done. docs/guide/coming-from-go.md maps Go's functions to these.
@@ -48,13 +48,13 @@
 //! | [`local`](kernel::queues::local) | never empty while a G was there all the time |
 //! | [`globq`](kernel::queues::globq) | list and length agree whenever the lock is free |
 //! | [`idle`](kernel::queues::idle) | a P is listed exactly when its bit is set and it is counted |
-//! | [`spinning`](kernel::protocol::spinning) | **work conservation:** while a G waits and a P is idle, some M looks, or has yet to look |
+//! | [`spinning`](kernel::protocol::spinning) | **work conservation:** while a G waits and a P is idle, some M is spinning, or has yet to scan that queue |
 //! | [`threads`](kernel::protocol::threads) | one wake a sleep; no P is lost when no M is available |
-//! | [`sources`](kernel::protocol::sources), [`find`](kernel::protocol::find) | what is searched is looked at again before sleep, and before a P is idled |
+//! | [`sources`](kernel::protocol::sources), [`find`](kernel::protocol::find) | what is searched is scanned again before an M sleeps, and before it idles a P |
 //! | [`work_source`](kernel::protocol::work_source) | a source that gets work wakes, after it can be seen |
 //! | [`timers`](kernel::queues::timers) | a shard's word is the moment of its earliest timer |
-//! | [`netpoll`](kernel::protocol::netpoll) | one waits in the poller at most, and no longer than until the earliest timer; if there is one, somebody does, or is awake |
-//! | [`role`](kernel::protocol::role) | a thread that waits has handed its P on or is known to have none; a preempted G gets a P back once |
+//! | [`netpoll`](kernel::protocol::netpoll) | one M waits in the poller at most, and no longer than until the earliest timer; while there is one, an M waits there, or is awake |
+//! | [`role`](kernel::protocol::role) | a thread that waits has handed its P off or is known to have none; a preempted G gets a P back once |
 //! | [`syscall`](kernel::protocol::syscall) | the P of an M in a system call has one owner: one exchange decides |
 //! | [`handoff`](kernel::protocol::handoff) | a P is idled only if nothing that it would find is left to find |
 //! | [`sysmon`](kernel::protocol::sysmon) | a P in a system call while work waits is retaken within two ticks |
@@ -72,16 +72,16 @@
 //! |------|----------|-----------|
 //! | `publish` | the owner moves `tail` | a thief reads it ([`runq`](kernel::queues::runq)) |
 //! | `consume` | whoever takes moves `head` | whoever reads `head` first ([`runq`](kernel::queues::runq)) |
-//! | `slot` | whoever fills or empties `runnext` | who steals it, who tests for emptiness ([`runnext`](kernel::queues::runnext)) |
-//! | `nextp` | who delivers | who collects ([`m`](kernel::types::m)) |
-//! | `token` | who unparks | who returns from `park` ([`Parker`](host::Parker)) |
+//! | `slot` | the owner or the thief that fills or empties `runnext` | the thief that steals from it, the M that tests for emptiness ([`runnext`](kernel::queues::runnext)) |
+//! | `nextp` | the waker sets it | the sleeper takes it ([`m`](kernel::types::m)) |
+//! | `token` | a thread unparks | the thread that returns from `park` ([`Parker`](host::Parker)) |
 //! | `work/spinning` | queue a G, StoreLoad, read `nmspinning` | leave `nmspinning`, StoreLoad, read the queues ([`spinning`](kernel::protocol::spinning)) |
 //! | `baton` | a spinning M that leaves Gs in its ring | a spinning M that leaves after it, and looks ([`spinning`](kernel::protocol::spinning)) |
-//! | `request` | a spinning M that clears a request, and leaves | who leaves after it, and asks for a spinning M ([`spinning`](kernel::protocol::spinning)) |
-//! | `share` | who takes a share into its ring, then lowers the length | who reads the length, then the rings ([`globq`](kernel::queues::globq)) |
-//! | `timer/poll` | add a timer, StoreLoad, read who waits until when | say so, StoreLoad, read the deadline ([`timers`](kernel::queues::timers), [`netpoll`](kernel::protocol::netpoll)) |
-//! | `poll` | who leaves the poller | who uses it next ([`netpoll`](kernel::protocol::netpoll)) |
-//! | `syscall-word` | an M leaves its P in its word | who takes it out ([`syscall`](kernel::protocol::syscall)) |
+//! | `request` | a spinning M that clears `needspinning`, and leaves | an M that leaves after it, and sets it ([`spinning`](kernel::protocol::spinning)) |
+//! | `share` | an M takes a share into its ring, then lowers the length | a spinning M reads the length, then the rings ([`globq`](kernel::queues::globq)) |
+//! | `timer/poll` | add a timer, StoreLoad, read `who` and `until` | set them, StoreLoad, read the deadline ([`timers`](kernel::queues::timers), [`netpoll`](kernel::protocol::netpoll)) |
+//! | `poll` | a thread leaves the poller | the thread that uses it next ([`netpoll`](kernel::protocol::netpoll)) |
+//! | `syscall-word` | an M leaves its P in the P's word | the thread that takes it out ([`syscall`](kernel::protocol::syscall)) |
 //! | `syscall/stop` | leave the P in its word, StoreLoad, read `wanted` | set `wanted`, StoreLoad, read the words ([`syscall`](kernel::protocol::syscall), [`stw`](kernel::protocol::stw), [`safepoint`](kernel::protocol::stw::safepoint)) |
 //!
 //! Numbers, and what checks each of them: docs/reference/invariants.md. What nothing checks: docs/reference/caveats.md.

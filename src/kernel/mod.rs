@@ -27,7 +27,7 @@
 //! |--------|---------------|
 //! | [`types`] | what a G, a P and an M are; evidence that cannot be copied |
 //! | [`queues`] | where Gs, idle Ps, sleeping Ms and timers wait |
-//! | [`protocol`] | who does what when: one room a protocol, each with its own `Neighbours` |
+//! | [`protocol`] | the protocols, one a room, each with its own `Neighbours` |
 //! | [`sched`] | the rooms put together under one lock, with one file a protocol that answers its `Neighbours` |
 //!
 //! Reading order, each room on its own:

@@ -1,7 +1,7 @@
 //! Evidence for checkers: what a release build cannot make out of nothing.
 //!
 //! An `OwnedP` says that one M may use a P, a `SpinningToken` that one M is counted, a ticket that an M waits for its P. The
-//! kernel makes each where that becomes true, and nobody else can. A model of one room has no kernel around it, so it forges
+//! kernel makes each where that becomes true, and no other code can. A model of one room has no kernel around it, so it forges
 //! what the rest of the kernel would have handed it, and discards what it would have handed on.
 //!
 //! Behind the feature `model`, which `verification` and `proptests` switch on, and no default.
@@ -28,7 +28,7 @@ impl OwnedP {
         OwnedP::assume(id)
     }
 
-    /// Gives the right up, for nobody.
+    /// Gives the right up: no M has it.
     pub fn discard(self) -> PId {
         self.relinquish()
     }

@@ -1,18 +1,18 @@
-//! Can anything still happen?
+//! Deadlock detection: can any G still run?
 //!
 //! Go: `checkdead`.
 //!
-//! **Reported only if no M can ever run a G again, and always then**, as long as something waits. Whoever sleeps,
-//! rests, ends, or lets go of a P asks, under the lock, so the last one to do so sees it.
+//! **Reported only if no M can ever run a G again, and always then**, as long as a G waits. An M that sleeps, rests, ends,
+//! or releases its P asks, under the lock, so the last M to do so sees it.
 //!
-//! An M in a system call counts as one that runs: it may come back. So does a G that somebody outside may ready. What a
-//! task waits for in ways that the scheduler does not know, it takes for work.
+//! An M in a system call counts as running: it may come back. So does a G that a thread outside may ready. A task that
+//! waits in ways that the scheduler does not know counts as running too.
 //!
 //! Checked by: verification/src/models/locked.rs, proptests/tests/locked.rs
 
 use crate::kernel::protocol::locked::Woken;
 
-/// Who does what, under the lock.
+/// What the Ms do, counted under the lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Census {
     /// Ms that were started and have not ended.
@@ -21,18 +21,18 @@ pub struct Census {
     pub sleeping: usize,
     /// Of these, those that wait for a G of the same scheduler.
     pub waiting: usize,
-    /// Ps that are not idle: somebody has them, and may run what is in their rings. While the world is stopped all are.
+    /// Ps that are not idle: their owners may run the Gs in their rings. While the world is stopped all are.
     pub busy_ps: usize,
     /// Could one more M be started?
     pub may_start: bool,
     /// Gs in the global queue. (The rings of idle Ps are empty.)
     pub queued: usize,
-    /// Is there work in a source, or can it still arrive there, by a timer for instance?
+    /// Has a source work, or can it still get some, from a timer for instance?
     pub is_expecting: bool,
 }
 
 impl Census {
-    /// Why the Gs that wait will wait for ever; `None`: something can still happen.
+    /// Why the Gs that wait will wait for ever; `None`: a G can still run.
     pub fn verdict(self) -> Option<Woken> {
         let somebody_runs = self.alive > self.sleeping + self.waiting || self.busy_ps > 0;
         let has_work = self.queued > 0 || self.is_expecting;
@@ -41,7 +41,7 @@ impl Census {
         } else if !has_work {
             Some(Woken::Deadlock)
         } else if self.sleeping == 0 && !self.may_start {
-            // Whatever comes, every M that there can be waits for it to have run.
+            // Even if work arrives: every M that there can be waits, and none is left to run it.
             Some(Woken::NoThread)
         } else {
             None

@@ -2,14 +2,14 @@
 //!
 //! Go: `findRunnable`, `schedule`, `stealWork`.
 //!
-//! **An M that holds a P either runs a G, or has searched before it lets go of the P.** One that is spinning has looked
-//! everywhere, and looks everywhere once more after that. One that may not spin, because enough others do, has left the
-//! other Ps' rings to them; the global queue it sees under the lock.
+//! **An M that holds a P either runs a G, or scans the queues before it releases the P.** A spinning M scans all of them, and
+//! all of them again after it has released the P. An M that may not spin, because enough others do, leaves the other Ps'
+//! rings to them; the global queue it checks under the lock.
 //!
 //! ```text
 //!   search ──► found ──► run it
 //!     │ nothing
-//!   idle: under the lock ──► a global G, or somebody asks for a spinning M: go on
+//!   idle: under the lock ──► a global G, or a spinning M is asked for: go on
 //!     │ the P is idle
 //!   retire, if spinning ──► there was work after all: search
 //!     │ nothing
@@ -39,11 +39,11 @@ pub struct Worker {
 pub enum Idled {
     /// Not: there was a G in the global queue.
     Work(Worker, G),
-    /// Not: somebody asked for a spinning M, and this is it.
+    /// Not: a spinning M is asked for, and this M is it now.
     NeedSpinning(Worker),
-    /// The P is on the list, or was wanted by somebody.
+    /// The P is on the list, or a stop, a safepoint or a bound G has it.
     Idle(MId, Option<SpinningToken>),
-    /// The scheduler is closed, and the P was given back.
+    /// The scheduler is closed, and the P was released.
     Closed(MId),
 }
 
@@ -55,7 +55,7 @@ pub trait Neighbours {
     fn found(&self, worker: &mut Worker);
     /// Idles the P, under the lock, unless there is a reason not to.
     fn idle(&self, worker: Worker) -> Idled;
-    /// Looks once more, if it was spinning; else, or if there is nothing, sleeps until there is `nextp`.
+    /// Scans the queues again, if it was spinning; else, or if they are empty, sleeps until `nextp` is set.
     fn stop(&self, m: MId, token: Option<SpinningToken>) -> NextP;
 }
 

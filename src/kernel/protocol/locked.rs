@@ -2,14 +2,14 @@
 //!
 //! Go: `stoplockedm`, `startlockedm`, `m.lockedg`.
 //!
-//! **A bound G never leaves its M.** What stands in a queue for it is a ticket, [`G::bound_to`](crate::kernel::types::g::G::bound_to)
-//! the M: whoever finds the ticket gives its P to that M, and sleeps. A ticket is queued once for each wait, and a wake
-//! that comes before its wait is remembered, once.
+//! **A bound G never leaves its M.** What stands in a queue for it is a ticket, `G::bound_to`
+//! the M: the M that finds the ticket gives its P to the bound M, and sleeps. A ticket is queued once for each wait, and a
+//! wake that comes before its wait is remembered, once.
 //!
-//! | who readies, in [`Bindings::ready`]    | the bound M                                              |
+//! | the waker, in [`Bindings::ready`]      | the bound M                                              |
 //! |----------------------------------------|----------------------------------------------------------|
 //! | waiting: queues its ticket             | 1. [`wait`](Bindings::wait): was readied? goes on        |
-//! | not yet: leaves word                   | 2. hands its P on                                        |
+//! | not yet: sets `Readied`                | 2. hands its P off                                       |
 //! | (all under the lock)                   | 3. [`rest`](Bindings::rest), and sleeps until a P comes  |
 //!
 //! Checked by: verification/src/models/locked.rs, proptests/tests/locked.rs
@@ -17,12 +17,12 @@
 use crate::kernel::types::m::MId;
 use alloc::boxed::Box;
 
-/// Who can end a wait.
+/// From where a wait can be ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Wake {
-    /// Only a G of the same scheduler: if none of them can run any more, it waits for ever.
+    /// Only by a G of the same scheduler: if none of them can run any more, it waits for ever.
     Inside,
-    /// Somebody outside may, at any time.
+    /// By a thread outside too, at any time.
     Outside,
 }
 
@@ -33,9 +33,9 @@ pub enum Woken {
     Ready,
     /// The scheduler is closed.
     Closed,
-    /// Nobody can ready it any more.
+    /// No G that could ready it can run any more.
     Deadlock,
-    /// Those who could ready it get no thread: as many as may be wait themselves.
+    /// The Gs that could ready it get no thread: as many as may be started wait themselves.
     NoThread,
 }
 
@@ -45,7 +45,7 @@ enum State {
     Awake,
     /// Was readied before it waited.
     Readied,
-    /// Is about to wait: it has yet to give up its P.
+    /// Is about to wait: it has yet to release its P.
     Waiting(Wake),
     /// Waits without a P, since then.
     Resting(Wake, u64),
@@ -55,7 +55,7 @@ enum State {
 #[derive(Debug)]
 pub struct Bindings {
     states: Box<[(State, Woken)]>,
-    /// How many rest that only others of the same scheduler can ready.
+    /// How many rest that only Gs of the same scheduler can ready.
     inside: usize,
     /// How many wait.
     total: usize,
@@ -80,7 +80,7 @@ impl Bindings {
         !readied
     }
 
-    /// `m` has given up its P. Does it still wait?
+    /// `m` has released its P. Does it still wait?
     pub fn rest(&mut self, m: MId) -> bool {
         let (state, _) = &mut self.states[m.index()];
         let State::Waiting(wake) = *state else { return false };
@@ -112,7 +112,7 @@ impl Bindings {
         self.states[m.index()].1
     }
 
-    /// `m` ends: a wake that came too late is forgotten.
+    /// `m` ends: a wake that came too late is dropped.
     pub fn forget(&mut self, m: MId) {
         let (state, _) = self.states[m.index()];
         debug_assert!(matches!(state, State::Awake | State::Readied), "locked: M{} ends, and waits", m.0);
@@ -124,7 +124,7 @@ impl Bindings {
         self.total
     }
 
-    /// Ms that rest and that only others of the same scheduler can ready.
+    /// Ms that rest and that only Gs of the same scheduler can ready.
     pub fn inside(&self) -> usize {
         self.inside
     }

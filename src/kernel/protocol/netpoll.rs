@@ -1,32 +1,32 @@
-//! Who waits in the poller, and until when.
+//! Which M waits in the poller, and until when.
 //!
 //! Go: the end of `findRunnable`: `sched.lastpoll`, `sched.pollUntil`, `netpoll`; `wakeNetPoller`, `netpollBreak`; and
 //! the poll duty of `sysmon`.
 //!
-//! **At most one thread is in the poller. While a timer runs or somebody waits for a socket, an M is awake, or one waits
+//! **At most one thread is in the poller. While a timer runs or a task waits for a socket, an M is awake, or one waits
 //! in the poller, no longer than until the earliest timer.** So the last M that goes to sleep does it there.
 //!
-//! | who adds a timer, in [`announce`](Netpoll::announce) | who waits, in [`prepare`](Netpoll::prepare)  |
-//! |------------------------------------------------------|----------------------------------------------|
-//! | 1. the timer is there                                | 1. sets `who` and `until`                    |
-//! | 2. StoreLoad                                         | 2. StoreLoad                                 |
-//! | 3. reads `who`, `until`: interrupts, or wakes an M   | 3. reads the deadline again                  |
+//! | a thread adds a timer, in [`announce`](Netpoll::announce) | an M waits, in [`prepare`](Netpoll::prepare) |
+//! |-----------------------------------------------------------|----------------------------------------------|
+//! | 1. the timer is there                                     | 1. sets `who` and `until`                    |
+//! | 2. StoreLoad                                              | 2. StoreLoad                                 |
+//! | 3. reads `who`, `until`: interrupts, or wakes an M        | 3. reads the deadline again                  |
 //!
 //! Pair `timer/poll`. Whichever StoreLoad comes second, its thread sees what the other wrote. An interrupt that comes
 //! before the wait is remembered (the poller's contract), so it does not matter where between 1 and the wait it comes.
 //!
-//! Who adds a timer and holds a P need not announce it: its M looks before it sleeps, in [`claim`](Netpoll::claim), and
-//! says then what has to be said. (Go breaks the poll at once, which costs a system call for each timeout that is earlier
-//! than those before.) If its G runs on for long, the monitor sees that the timer is due.
+//! A thread that adds a timer and holds a P need not announce it: its M reads the deadline before it sleeps, in
+//! [`claim`](Netpoll::claim), and interrupts the poller then if need be. (Go breaks the poll at once, which costs a system call
+//! for each timeout that is earlier than those before.) If its G is CPU-bound, the monitor sees that the timer is due.
 //!
-//! Whoever leaves the poller has a StoreLoad of its own between saying so and looking for a P: who has not seen that the
-//! poller is empty is seen by it, and by every M that idles a P after it.
+//! An M that leaves the poller has a StoreLoad of its own between setting `who` and looking for a P: a timer whose adder still
+//! read that an M waits is seen by the M that has left, and by every M that idles a P after it.
 //!
-//! **Nobody eats what was meant for another** (golang/go #42515). A look without waiting, [`peek`](Netpoll::peek), and a
-//! wait exclude each other; an M that would wait and finds somebody peeking leaves word and sleeps, and who peeked wakes
-//! an M.
+//! **No thread takes an event that was meant for another** (golang/go #42515). A scan without waiting, [`peek`](Netpoll::peek),
+//! and a wait exclude each other; an M that would wait while a thread peeks sets `MISSED` and sleeps, and the thread that
+//! peeked wakes an M.
 //!
-//! Pair `poll`: what was done in the poller, with its buffers, before it was left comes before what is done there next.
+//! Pair `poll`: what a thread did in the poller, with its buffers, before it left comes before what the next one does there.
 //!
 //! Checked by: verification/src/models/netpoll.rs, verification/src/models/whole.rs
 
@@ -34,24 +34,24 @@ use crate::atomic::{Atomic, store_load};
 use crate::host::{Host, NEVER, Nanos};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-/// Somebody waits in the poller. (Go: `lastpoll == 0`.)
+/// An M waits in the poller. (Go: `lastpoll == 0`.)
 const BLOCKED: u64 = 0;
-/// Somebody looks, without waiting.
+/// A thread peeks into it, without waiting.
 const PEEKING: u64 = 1;
 /// The same, and an M that would have waited has gone to sleep instead.
 const MISSED: u64 = 2;
-/// From here on: nobody; it is the time of the last look.
+/// From here on: the poller is empty; it is the time of the last poll.
 const SINCE: u64 = 3;
 
-/// Who is in the poller.
+/// The thread in the poller.
 pub struct Netpoll<H: Host> {
     who: Atomic<H, u64>,
-    /// Until when who waits will wait.
+    /// Until when the M in the poller will wait.
     until: Atomic<H, u64>,
 }
 
 /// The right to wait in the poller.
-#[must_use = "who claims the poller has to leave it"]
+#[must_use = "an M that claims the poller has to leave it"]
 #[derive(Debug)]
 pub struct Poll(());
 
@@ -59,16 +59,16 @@ pub struct Poll(());
 pub trait Neighbours {
     /// When a source will have work by itself, the earliest.
     fn deadline(&self) -> Nanos;
-    /// Does anybody wait for what the poller reports?
+    /// Does a task wait for what the poller reports?
     fn is_awaited(&self) -> bool;
-    /// Ends the wait that goes on, or the next.
+    /// Ends the current wait, or the next.
     fn interrupt(&self);
-    /// Makes sure that somebody looks for work, and so waits in the poller if there is none.
+    /// Makes sure that an M looks for work, and so waits in the poller if there is none.
     fn wakep(&self);
 }
 
 impl<H: Host> Netpoll<H> {
-    /// Nobody.
+    /// The poller is empty.
     #[track_caller]
     pub fn new() -> Self {
         Netpoll { who: Atomic::new(SINCE), until: Atomic::new(NEVER) }
@@ -101,7 +101,7 @@ impl<H: Host> Netpoll<H> {
         }
     }
 
-    /// Says until when the caller will wait, and returns it. Nothing that is due earlier can be added after this without
+    /// Sets until when the caller will wait, and returns it. No timer that is due earlier can be added after this without
     /// an interrupt.
     pub fn prepare(&self, _poll: &Poll, others: &impl Neighbours) -> Nanos {
         let mut until = others.deadline();
@@ -123,11 +123,11 @@ impl<H: Host> Netpoll<H> {
         let Poll(()) = poll;
         // Release: `poll`.
         self.who.store(now.max(SINCE), Release);
-        // `timer/poll`: who has read that we wait, and trusts us, has its timer seen by us, and by who comes after us.
+        // `timer/poll`: the timer of a thread that has read that we wait is seen by us, and by every M after us.
         store_load::<H>();
     }
 
-    /// Runs `look`, which must not wait, if nobody is in the poller. Go: `netpoll(0)`.
+    /// Runs `look`, which must not wait, if no thread is in the poller. Go: `netpoll(0)`.
     pub fn peek(&self, others: &impl Neighbours, now: impl FnOnce() -> Nanos, look: impl FnOnce()) -> bool {
         // Relaxed: the exchange decides.
         let who = self.who.load(Relaxed);
@@ -136,15 +136,15 @@ impl<H: Host> Netpoll<H> {
             return false;
         }
         look();
-        // Release: `poll`. Who missed us had a StoreLoad before it said so, and `wakep` has one.
+        // Release: `poll`. The M that set `MISSED` had a StoreLoad before it, and `wakep` has one.
         if self.who.swap(now().max(SINCE), Release) == MISSED {
             others.wakep();
         }
         true
     }
 
-    /// A timer was added that is due at `when`, earlier than others, by somebody without a P. Or, with
-    /// [`NEVER`], somebody without a P waits for a socket from now on. Go: `wakeNetPoller`.
+    /// A thread without a P has added a timer that is due at `when`, earlier than others. Or, with [`NEVER`], it waits for
+    /// a socket from now on. Go: `wakeNetPoller`.
     pub fn announce(&self, when: Nanos, others: &impl Neighbours) {
         // `timer/poll`, adder's half. The other half is in `prepare`.
         store_load::<H>();
@@ -156,8 +156,8 @@ impl<H: Host> Netpoll<H> {
         }
     }
 
-    /// Is there something to wait for, and nobody does so, nor in time? Asked under the scheduler's lock by who is about
-    /// to idle a P without going to sleep itself; elsewhere a hint.
+    /// Is there a timer or a socket to wait for, and no M that waits, or none in time? Asked under the scheduler's lock by an
+    /// M that is about to idle a P without going to sleep itself; elsewhere a hint.
     pub fn is_missing(&self, others: &impl Neighbours) -> bool {
         let deadline = others.deadline();
         if deadline == NEVER && !others.is_awaited() {
@@ -165,21 +165,21 @@ impl<H: Host> Netpoll<H> {
         }
         // `timer/poll`, adder's half, for timers that the P's Gs have added and not announced.
         store_load::<H>();
-        // Relaxed: `timer/poll`. Who has left the poller, and found no P under the lock before us, is seen to have left.
+        // Relaxed: `timer/poll`. An M that has left the poller, and found no P under the lock before us, is seen to have left.
         let is_blocked = self.who.load(Relaxed) == BLOCKED;
         // Relaxed: as above.
         !is_blocked || self.until.load(Relaxed) > deadline
     }
 
-    /// Since when nobody has looked; `None`: somebody is in the poller. A hint.
+    /// Since when the poller was not polled; `None`: a thread is in it. A hint.
     pub fn neglected_since(&self) -> Option<Nanos> {
         // Relaxed: a hint.
         Some(self.who.load(Relaxed)).filter(|&who| who >= SINCE)
     }
 
-    /// Does somebody wait in the poller? Exact only for who excludes others from claiming it.
+    /// Does an M wait in the poller? Exact only for a caller that excludes others from claiming it.
     pub fn is_blocked(&self) -> bool {
-        // Relaxed: who claimed it before us has been under the lock since, or will look there before it waits.
+        // Relaxed: an M that claimed it before us has entered the lock since, or will enter it before it waits.
         self.who.load(Relaxed) == BLOCKED
     }
 

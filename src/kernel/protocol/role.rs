@@ -1,28 +1,28 @@
-//! What a thread is to the scheduler while code of a G's runs on it: who may change that, and how the code may wait.
+//! What a thread is to the scheduler while a G's code runs on it; what may change that, and how the code may wait.
 //!
 //! Go: `asyncPreempt`, `wantAsyncPreempt`, `canPreemptM` (`m.locks`, `m.preemptoff`); `gopark`, `stoplockedm`,
 //! `entersyscallblock` for the ways to wait.
 //!
-//! **A thread that waits has handed its P on, or is known to have none; and of a G that is preempted the P is taken once,
-//! and comes back once.** The role is one value: whether the P was lost is no flag beside it. Two look at it, the thread
-//! and the handler of a signal that the thread is sent, which comes between any two steps of the thread:
+//! **A thread that waits has handed its P off, or is known to have none; the P of a preempted G is taken once, and comes
+//! back once.** The role is one value: whether the P was lost is no flag beside it. Two read it, the thread and the handler of
+//! a signal that the thread is sent, which comes between any two steps of the thread:
 //!
 //! | the thread, inside the scheduler      | the handler, in [`interrupt`](RoleCell::interrupt)              |
 //! |---------------------------------------|-----------------------------------------------------------------|
-//! | 1. `is_inside` = true                 | 1. reads `is_inside`: true? the thread changes it, or reads it  |
+//! | 1. `is_inside` = true                 | 1. reads `is_inside`: true? leaves the role as it is            |
 //! | 2. reads the role, and decides        | 2. reads the role: Running, and preemption was requested?       |
 //! | 3. changes it                         | 3. leaves the P in its word; the role is Detached               |
 //! | 4. `is_inside` = as before            |                                                                 |
 //!
 //! So a decision and the change that follows from it are one step to the handler. Both are on one thread: the processor
-//! keeps their order by itself, and only the compiler has to be told.
+//! keeps their order by itself, and a fence for the compiler is enough.
 //!
 //! | role      | the G's code runs                | it waits by          | its P                                     |
 //! |-----------|----------------------------------|----------------------|-------------------------------------------|
 //! | Running   | under its P                      | `Suspend` or `Block` | is the thread's                           |
 //! | Detached  | without: it was preempted        | the same             | was left in its word; to be reattached    |
-//! | InSyscall | in a system call, or waits there | `WithoutP`           | was left in its word, or handed on        |
-//! | Outside   | none of a G's, as far as we know | `WithoutP`           | is in a function of the scheduler, or none |
+//! | InSyscall | in a system call, or waits there | `WithoutP`           | was left in its word, or handed off       |
+//! | Outside   | none of a G's, as far as we know | `WithoutP`           | is with the scheduler, or none            |
 //! | Other     | what the embedder says           | `WithoutP`           | none                                      |
 //!
 //! Checked by: verification/src/models/role.rs
@@ -33,14 +33,14 @@ use core::cell::RefCell;
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use core::sync::atomic::compiler_fence;
 
-/// What a thread is: `W` is an M with its P, `A` one that has left it, `O` whatever else the embedder knows.
+/// What a thread is: `W` is an M with its P, `A` an M that has left its P, `O` what else the embedder knows.
 #[derive(Debug)]
 pub enum Role<W, A, O> {
     /// No G's code runs here, or the scheduler's does.
     Outside,
     /// A G's code runs, under a P.
     Running(W),
-    /// A G's code runs on, without the P: it was preempted.
+    /// A G's code runs without its P: it was preempted.
     Detached(A),
     /// A G is in a system call.
     InSyscall(A),
@@ -53,15 +53,15 @@ pub enum Role<W, A, O> {
 pub enum Waits {
     /// It leaves the thread, which runs others. Go: `gopark`.
     Suspend,
-    /// The thread sleeps, after its P was reattached, if it was preempted, and handed on. Go: `stoplockedm`.
+    /// The thread sleeps, after its P was reattached, if it was preempted, and handed off. Go: `stoplockedm`.
     Block,
-    /// The thread sleeps: there is no P to hand on.
+    /// The thread sleeps: there is no P to hand off.
     WithoutP,
 }
 
-/// The role of one thread. Not shared with others: only the thread and its signal handler look at it.
+/// The role of one thread. Not shared with others: only the thread and its signal handler read it.
 pub struct RoleCell<H: Host, W, A, O> {
-    /// The thread is inside the scheduler: it looks at the role, or changes it.
+    /// The thread is inside the scheduler: it reads the role, or changes it.
     is_inside: Atomic<H, bool>,
     role: RefCell<Role<W, A, O>>,
 }
@@ -101,14 +101,14 @@ impl<H: Host, W, A, O> RoleCell<H, W, A, O> {
         RoleCell { is_inside: Atomic::from_word(word), role: RefCell::new(Role::Outside) }
     }
 
-    /// Looks at the role.
+    /// Reads the role.
     #[inline(always)]
     pub fn with<R>(&self, f: impl FnOnce(&Role<W, A, O>) -> R) -> R {
         let _inside = Inside::new(&self.is_inside);
         f(&self.role.borrow())
     }
 
-    /// Works with what is in the role. `None`: somebody does so already, further up on the stack.
+    /// Works with what is in the role. `None`: a caller further up on the stack does so already.
     #[inline(always)]
     pub fn try_with_mut<R>(&self, f: impl FnOnce(&mut Role<W, A, O>) -> R) -> Option<R> {
         let _inside = Inside::new(&self.is_inside);
@@ -147,7 +147,7 @@ impl<H: Host, W, A, O> RoleCell<H, W, A, O> {
         compiler_fence(SeqCst);
     }
 
-    /// How may the code on this thread wait, if it could leave the thread or not, as far as it is concerned? Asked once
+    /// How may the code on this thread wait? `could_leave`: the code itself could be resumed on another thread. Asked once
     /// for each wait. The answer stays true: the handler turns Running into Detached, which waits in the same way.
     #[inline(always)]
     pub fn waits(&self, could_leave: bool) -> Waits {
@@ -158,7 +158,7 @@ impl<H: Host, W, A, O> RoleCell<H, W, A, O> {
         })
     }
 
-    /// Takes the P, to hand it on or to come back with it; the thread is outside. If it was lost, `reattach` waits for it.
+    /// Takes the P, to hand it off or to come back with it; the thread is outside. If it was lost, `reattach` waits for it.
     /// `None`: there is none here, and nothing has changed.
     #[inline]
     pub fn take(&self, reattach: impl FnOnce(A) -> W) -> Option<W> {

@@ -1,10 +1,9 @@
-//! Every place where work can be, in the order in which it is looked for. Once: whoever must know all of them reads
-//! this list.
+//! Every place where work can be, in the order in which an M searches it. One list, which every search and every scan walks.
 //!
 //! Go: the order of `findRunnable`, which `handoffp` must agree with.
 //!
-//! **A place that is searched is a place that is looked at again before sleep, and before a P is idled.** `find` and
-//! `handoff` walk the list, and the second look of a spinning M asks for all of it.
+//! **A place that is searched is a place that is scanned again before an M sleeps, and before it idles a P.** `find` and
+//! `handoff` walk the list, and a spinning M that retires scans all of it.
 //!
 //! Checked by: verification/src/models/sched.rs
 
@@ -12,7 +11,7 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Source {
     /// The global queue, when it is its turn: one dispatch in `global_every`. Then the embedder's sources and the poller
-    /// are looked at too, and what they have is queued.
+    /// are polled too, and the Gs that they have are queued.
     GlobalTurn,
     /// The P's own `runnext` and ring.
     Local,
@@ -24,7 +23,7 @@ pub enum Source {
     Steal,
 }
 
-/// In which order to look.
+/// In which order to search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum SearchOrder {
     /// Other Ps first, then the global queue: as the classic descriptions of Go's scheduler draw it.

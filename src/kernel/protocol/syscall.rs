@@ -1,26 +1,26 @@
-//! An M in a system call, and who has its P meanwhile.
+//! An M in a system call, and which M has its P meanwhile.
 //!
 //! Go: `entersyscall`, `entersyscallblock`, `exitsyscall`, `exitsyscallTryGetP`, `exitsyscallNoP`; the taking in
 //! `retake`.
 //!
-//! **A P has one owner at every moment.** While its M is in a system call the P lies in a word of its own, with the M's
-//! number and a tick. Whoever exchanges that for "owned" owns the P: the M when it returns, the monitor, a stopper, or
-//! another M that returns and wants this P. One exchange wins. The tick counts every taking, so that who looked at one
-//! system call cannot take the P out of the next.
+//! **A P has one owner at every moment.** While its M is in a system call the P is held in the P's word, with the M's
+//! number and a tick. The thread that exchanges that for "owned" owns the P: the M when it returns, the monitor, a stopper, or
+//! another M that returns and wants this P. One exchange wins. The tick counts every taking, so that a thread that read the
+//! word during one system call cannot take the P out of the next.
 //!
 //! | an M that enters, in [`entersyscall`]   | a stopper, in `stw::stop`          |
 //! |-----------------------------------------|------------------------------------|
-//! | 1. puts its P into the word             | 1. says in `wanted` that it stops  |
+//! | 1. puts its P into the word             | 1. sets `Want::Stop` in `wanted`   |
 //! | 2. StoreLoad                            | 2. StoreLoad                       |
-//! | 3. reads `wanted`: gives the P up itself| 3. reads every word: takes the P   |
+//! | 3. reads `wanted`: hands the P off      | 3. reads every word: takes the P   |
 //!
 //! Pair `syscall/stop`. Whichever fence comes second, its reader sees the other's writer: no P sits out a stop in a
 //! system call. (Go 1.27 reads before it writes here, and a stop can then wait for a whole system call.)
 //!
-//! Pair `syscall-word`: who takes a P out of its word sees its queues as the M that put it there left them.
+//! Pair `syscall-word`: the thread that takes a P out of its word sees its queues as the M that put it there left them.
 //!
 //! The ways out, in order: the P is still there; the old P, out of another M's system call; an idle P; none, then the
-//! G is queued behind everything and the M has to rest.
+//! G is queued behind all others and the M has to rest.
 //!
 //! Checked by: verification/src/models/syscall.rs, proptests/tests/syscall.rs, proptests/tests/figures.rs
 
@@ -32,10 +32,10 @@ use crate::kernel::types::p::{OwnedP, PId};
 use crate::kernel::types::token::Unspent;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-/// Who has a P, as its word says it.
+/// What a P's word holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SyscallStatus {
-    /// The M that is in a system call and has left the P here; `None`: somebody holds the `OwnedP`.
+    /// The M that is in a system call and has left the P here; `None`: the P's owner holds the `OwnedP`.
     pub in_syscall: Option<MId>,
     /// How often the P was taken out of its word, modulo 2^32. Go: `syscalltick`.
     pub tick: u32,
@@ -59,7 +59,7 @@ pub struct SyscallWord<H: Host> {
 }
 
 impl<H: Host> SyscallWord<H> {
-    /// Of `p`, which somebody owns.
+    /// Of `p`, which is owned.
     #[track_caller]
     pub fn new(p: PId) -> Self {
         SyscallWord { p, word: Atomic::new(SyscallStatus { in_syscall: None, tick: 0 }) }
@@ -72,7 +72,7 @@ impl<H: Host> SyscallWord<H> {
         p.relinquish();
         // Relaxed: while the P is owned only its owner writes the word, which is us.
         let status = SyscallStatus { in_syscall: Some(m), ..self.word.load(Relaxed) };
-        // Release: `syscall-word`, the half of who leaves it.
+        // Release: `syscall-word`, the half of the M that enters.
         self.word.store(status, Release);
         status
     }
@@ -82,7 +82,7 @@ impl<H: Host> SyscallWord<H> {
     pub fn take(&self, seen: SyscallStatus) -> Option<OwnedP> {
         seen.in_syscall?;
         let owned = SyscallStatus { in_syscall: None, tick: seen.tick.wrapping_add(1) };
-        // Acquire: `syscall-word`, the half of who takes it. Nothing to release: what the taker does goes on with the P.
+        // Acquire: `syscall-word`, the half of the taker. Nothing to release: what the taker does goes on with the P.
         self.word.compare_exchange(seen, owned, Acquire, Relaxed).ok().map(|_| OwnedP::assume(self.p))
     }
 
@@ -91,7 +91,7 @@ impl<H: Host> SyscallWord<H> {
         self.take(self.peek())
     }
 
-    /// Who has it at this moment; a hint.
+    /// What it holds at this moment; a hint.
     #[inline]
     pub fn peek(&self) -> SyscallStatus {
         // Relaxed: a hint, the exchange decides. For a stopper `syscall/stop` came before.
@@ -105,7 +105,7 @@ impl<H: Host> SyscallWord<H> {
 pub struct Away {
     m: MId,
     p: PId,
-    /// What was left in the word. `None`: the P was handed on at once.
+    /// What was left in the word. `None`: the P was handed off at once.
     left: Option<SyscallStatus>,
     /// It is in none: its G was preempted.
     was_detached: bool,
@@ -118,7 +118,7 @@ impl Away {
         Away { m, p, left, was_detached, unspent }
     }
 
-    /// For an M that has given its P up otherwise, to stop the world.
+    /// For an M that has released its P otherwise, to stop the world.
     pub(in crate::kernel) fn without(m: MId, p: PId) -> Away {
         Away::new(m, p, None, false)
     }
@@ -151,18 +151,18 @@ impl Away {
 pub trait Neighbours<H: Host> {
     /// The word of `p`.
     fn syscall_word(&self, p: PId) -> &SyscallWord<H>;
-    /// Does anybody want every P: a stop, a safepoint? Asked behind a StoreLoad.
+    /// Is every P wanted, by a stop or a safepoint? Asked behind a StoreLoad.
     fn is_wanted(&self) -> bool;
-    /// Finds somebody else for `p`.
+    /// Hands `p` off.
     fn handoffp(&self, p: OwnedP);
-    /// An idle P; or, under the same hold of the lock, `g` is queued behind everything.
+    /// An idle P; or, under the same hold of the lock, `g` is queued behind all others.
     fn pidleget_or_queue(&self, g: G) -> Option<(OwnedP, G)>;
 }
 
 /// How an M got a P after a system call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Way {
-    /// Nobody had taken it.
+    /// No thread had taken it.
     Kept,
     /// Its old P, out of another M's system call.
     TookBack,
@@ -172,7 +172,7 @@ pub enum Way {
     Queued,
 }
 
-/// M `m` enters a system call that may be short: `p` stays until somebody wants it. Go: `entersyscall`.
+/// M `m` enters a system call that may be short: `p` stays in its word until a thread takes it. Go: `entersyscall`.
 #[inline]
 pub fn entersyscall<H: Host>(m: MId, p: OwnedP, others: &impl Neighbours<H>) -> Away {
     let id = p.id();
@@ -188,9 +188,9 @@ pub fn entersyscall<H: Host>(m: MId, p: OwnedP, others: &impl Neighbours<H>) -> 
     Away::new(m, id, Some(left), false)
 }
 
-/// The G on M `m` runs on and on, and is taken for one in a system call: `p` stays until somebody wants it. For a signal
-/// handler: two accesses, no lock, nobody woken. So who stops the world at this moment may miss it, as it may miss what
-/// runs; the monitor, which sent the signal, sees it at its next tick. Go, which stops the G itself: `asyncPreempt`.
+/// The G on M `m` is CPU-bound and ignores preemption: it is treated as one in a system call, and `p` stays in its word until
+/// a thread takes it. For a signal handler: two accesses, no lock, no wake. So a stopper may miss it at this moment, as it
+/// misses a P that runs; the monitor, which sent the signal, sees it at its next tick. Go, which stops the G: `asyncPreempt`.
 #[inline]
 pub fn interrupt<H: Host>(m: MId, p: OwnedP, others: &impl Neighbours<H>) -> Away {
     let id = p.id();
@@ -203,7 +203,7 @@ pub(in crate::kernel) fn take_left<H: Host>(away: &Away, others: &impl Neighbour
     away.left.and_then(|left| others.syscall_word(away.p).take(left))
 }
 
-/// M `m` enters a system call that is known to block: `p` is handed on at once. Go: `entersyscallblock`.
+/// M `m` enters a system call that is known to block: `p` is handed off at once. Go: `entersyscallblock`.
 pub fn entersyscallblock<H: Host>(m: MId, p: OwnedP, others: &impl Neighbours<H>) -> Away {
     let id = p.id();
     others.handoffp(p);

@@ -1,15 +1,15 @@
-//! What the monitor decides, and when it looks again.
+//! What the monitor decides, and when its next tick is.
 //!
 //! Go: `sysmon`, `retake`.
 //!
-//! **A P whose M sits in a system call while work waits is retaken within two ticks.** The verdict is a pure function
-//! of what was seen; the loop around it is in [`monitor`](crate::kernel::sched::sysmon).
+//! **A P whose M is in a system call while work waits is retaken within two ticks.** The verdict is a pure function
+//! of what the monitor has seen; the loop around it is in [`monitor`](crate::kernel::sched::sysmon).
 //!
 //! | seen of a P                                                                     | verdict  |
 //! |---------------------------------------------------------------------------------|----------|
-//! | somebody wants every P, and it is in a system call                              | retake   |
+//! | a stop or a safepoint wants every P, and it is in a system call                 | retake   |
 //! | in the same system call as at the tick before, or the same slice for 10 ms; and |          |
-//! | … it has work, or nobody looks for work and no P is idle, or 10 ms have passed  | retake   |
+//! | … it has work, or no M is spinning and no P is idle, or 10 ms have passed       | retake   |
 //! | running the same slice for 10 ms                                                | preempt  |
 //! | anything else                                                                   | leave    |
 //!
@@ -19,26 +19,26 @@
 
 use crate::host::Nanos;
 
-/// How long a G may run if nobody says otherwise, and a P sit idle in a system call. Go: `forcePreemptNS`.
+/// How long a G may run by default, and a P be left in a system call. Go: `forcePreemptNS`.
 pub const SLICE: Nanos = 10_000_000;
 
 /// The shortest time between two ticks.
 pub const SHORTEST: Nanos = 20_000;
 
-/// The longest. Go's is twice as long; a G that runs on and on is then noticed in its third slice, not its second.
+/// The longest. Go's is twice as long; a CPU-bound G is then noticed in its third slice, not its second.
 pub const LONGEST: Nanos = 5_000_000;
 
-/// A nap while there is nothing to see.
+/// The time between two ticks while every P is idle.
 pub const QUIET: Nanos = 10_000_000;
 
-/// The longest after a G was asked to yield: does it?
+/// The longest after a G's preemption was requested: does it yield?
 pub const SOON: Nanos = 1_000_000;
 
 /// So many ticks without a retake, and the monitor slows down.
 pub const PATIENCE: u32 = 50;
 
-/// So many naps without anything to see, and the monitor sleeps deeply. Until then whoever takes an idle
-/// P need not wake it: a thread that is woken now and then, for a moment, does not wake a second one each time.
+/// So many ticks with every P idle, and the monitor sleeps until it is woken. Until then an M that takes an idle P need not
+/// wake it: a thread that is woken now and then, for a moment, does not wake a second one each time.
 pub const CALM: u32 = 8;
 
 /// A P at one tick.
@@ -57,7 +57,7 @@ pub struct Observed {
 pub struct Around {
     /// What time it is.
     pub now: Nanos,
-    /// Does somebody look for work, or is a P idle, so that new work would be found?
+    /// Is an M spinning, or a P idle, so that new work would be found?
     pub somebody_looks: bool,
     /// Is every P wanted, by a stop or a safepoint?
     pub is_wanted: bool,
@@ -70,7 +70,7 @@ pub struct Around {
 pub struct SysmonTick {
     slice: Since,
     syscall: Since,
-    /// The slice whose G was asked to yield, and whether that was at this tick.
+    /// The slice for which preemption was requested, and whether that was at this tick.
     asked: Option<(u32, bool)>,
 }
 
@@ -101,7 +101,7 @@ pub enum Verdict {
     Leave,
     /// Take it out of its system call, and hand it on.
     Retake,
-    /// Ask its G to yield.
+    /// Request preemption of its G.
     Preempt,
 }
 
@@ -124,7 +124,7 @@ impl SysmonTick {
         Verdict::Preempt
     }
 
-    /// Was its G asked at this tick to yield, and not before? Asked once a tick.
+    /// Was preemption requested at this tick, and not before? Asked once a tick.
     pub fn is_news(&mut self) -> bool {
         self.asked.as_mut().is_some_and(|(_, news)| core::mem::take(news))
     }
@@ -139,7 +139,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// As short as it gets: something has just begun.
+    /// As short as it gets: a P has just begun to run.
     pub const fn new() -> Self {
         Pace { idle: 0, calm: 0, delay: SHORTEST }
     }
@@ -149,21 +149,21 @@ impl Pace {
         self.delay
     }
 
-    /// The same, where a G may run for so long: the monitor looks twice in a slice, unless there is nothing to see.
+    /// The same, where a G may run for so long: the monitor ticks twice in a slice, unless every P is idle.
     pub const fn delay_for(&self, slice: Nanos) -> Nanos {
         let half = if slice / 2 > SHORTEST { slice / 2 } else { SHORTEST };
         if self.calm == 0 && self.delay > half { half } else { self.delay }
     }
 
-    /// A G was asked to yield: whether it does is looked at soon. Not while there is nothing to see: then it was a P that
-    /// nobody uses.
+    /// Preemption of a G was requested: the next tick comes soon, to see whether it yields. Not while every P is idle: then it
+    /// was a P without an M.
     pub fn hurry(&mut self) {
         if self.calm == 0 {
             self.delay = self.delay.min(SOON);
         }
     }
 
-    /// Is anything to see? `true`: there was not for so long that the monitor may sleep until it is woken.
+    /// Is every P idle? `true`: they have been for so long that the monitor may sleep until it is woken.
     pub fn may_sleep(&mut self, is_quiet: bool) -> bool {
         match (is_quiet, self.calm) {
             (true, CALM..) => return true,

@@ -2,11 +2,11 @@
 //!
 //! Go: `startm`, `newm`, `stopm`.
 //!
-//! **One wake a sleep.** Whoever takes an M off the list of sleepers, under the lock, delivers its `nextp` exactly once,
-//! and an M that is woken finds its `nextp` (see `m`). Nobody holds a P while it waits.
+//! **One wake a sleep.** The thread that takes an M off the list of sleepers, under the lock, sets its `nextp` exactly once,
+//! and an M that is woken finds its `nextp` (see `m`). No M holds a P while it waits.
 //!
 //! **No P is lost when no M is available.** The system may refuse a thread, or the table of Ms may be full. The P is then
-//! idled again and a spinning M is asked for, under one hold of the lock; an M that is about to sleep looks at that request
+//! idled again and a spinning M is asked for, under one hold of the lock; an M that is about to sleep checks that request
 //! under the same lock. So as long as one M lives, the work is run, if later.
 //!
 //! Checked by: verification/src/models/threads.rs
@@ -34,14 +34,14 @@ pub trait Neighbours<H: Host> {
     /// Starts the thread of a new M. Go: `newm`.
     ///
     /// # Errors
-    /// If there is none to be had.
+    /// If thread creation failed.
     fn newm(&self, m: MId) -> Result<(), SpawnError>;
     /// No M was available: under the lock, puts back what `nextp` holds and asks for a spinning M, and takes `m`'s number
     /// back if there was one. Unless some M fell asleep meanwhile: then that one, to be woken with the `nextp`.
     fn refused(&self, nextp: NextP, m: Option<MId>) -> Option<(MId, NextP)>;
 }
 
-/// Runs what `nextp` says on some M: a sleeping one if there is one, else a new one.
+/// Gives `nextp` to some M: a sleeping one if there is one, else a new one.
 pub fn startm<H: Host>(nextp: NextP, ms: &[M<H>], others: &impl Neighbours<H>) {
     match others.mget() {
         Available::Sleeping(m) => ms[m.index()].wake_with(nextp),
@@ -64,7 +64,7 @@ pub fn give_back<H: Host>(nextp: NextP, m: Option<MId>, ms: &[M<H>], others: &im
     }
 }
 
-/// Sleeps until there is `nextp`. The caller, M `me`, has no P and is not spinning.
+/// Sleeps until `nextp` is set. The caller, M `me`, has no P and is not spinning.
 pub fn stopm<H: Host>(me: MId, ms: &[M<H>], others: &impl Neighbours<H>) -> NextP {
     match others.mput(me) {
         Some(instead) => instead,

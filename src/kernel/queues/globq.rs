@@ -2,11 +2,11 @@
 //!
 //! Go: `globrunqput`, `globrunqputbatch`, `globrunqget`, `globrunqgetbatch`, `sched.runq.size`.
 //!
-//! **List and length agree whenever the lock is free.** Read without the lock, the length may be stale; whoever would
-//! sleep on what it says passes a StoreLoad of `work/spinning` first, or looks again under the lock.
+//! **List and length agree whenever the lock is free.** Read without the lock, the length may be stale; an M that would
+//! sleep on what it says passes a StoreLoad of `work/spinning` first, or reads it again under the lock.
 //!
-//! Pair `share`: who takes a share puts it into its ring first, and lowers the length after that. A spinning M looks at the
-//! length first, and then at the rings; so it meets what is on its way from here to there.
+//! Pair `share`: the M that takes a share puts it into its ring first, and lowers the length after that. A spinning M reads
+//! the length first, and then scans the rings; so it meets what is on its way from here to there.
 //!
 //! Checked by: verification/src/models/globq.rs, proptests/tests/globq.rs
 
@@ -17,7 +17,7 @@ use crate::kernel::types::m::MId;
 use alloc::collections::VecDeque;
 use core::sync::atomic::Ordering::{Acquire, Release};
 
-/// The length, for those who do not hold the lock.
+/// The length, for threads that do not hold the lock.
 pub struct Len<H: Host>(Atomic<H, u64>);
 
 impl<H: Host> Len<H> {
@@ -30,7 +30,7 @@ impl<H: Host> Len<H> {
     /// How many Gs wait; stale unless the lock is held.
     #[inline]
     pub fn peek(&self) -> usize {
-        // Acquire: `share`, spinning M's half. What was put is ordered by `work/spinning`, where sleep depends on it.
+        // Acquire: `share`, spinning M's half. A G that was put is ordered by `work/spinning`, where sleep depends on it.
         self.0.load(Acquire) as usize
     }
 
@@ -68,7 +68,7 @@ impl GlobQueue {
         len.set(self.0.len());
     }
 
-    /// Puts all of `gs`, in order, before what is there. Go: `globrunqputhead`.
+    /// Puts all of `gs`, in order, before the Gs that are there. Go: `globrunqputhead`.
     pub fn put_front<H: Host>(&mut self, gs: impl Iterator<Item = G>, len: &Len<H>) {
         let behind = core::mem::replace(&mut self.0, gs.collect());
         self.0.extend(behind);
@@ -114,7 +114,7 @@ impl GlobQueue {
         self.0.len()
     }
 
-    /// Does none wait?
+    /// Is the queue empty?
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

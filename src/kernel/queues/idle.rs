@@ -22,7 +22,7 @@ use core::sync::atomic::Ordering::Relaxed;
 #[derive(Debug, Default)]
 pub struct IdlePs(Vec<OwnedP>);
 
-/// What can be known of the idle Ps without the lock; a hint, exact only under it.
+/// How many and which Ps are idle, without the lock: a hint, exact only under it.
 pub struct IdleMask<H: Host> {
     npidle: Atomic<H, u32>,
     bits: Box<[Atomic<H, u64>]>,
@@ -34,7 +34,7 @@ impl IdlePs {
         IdlePs(Vec::new())
     }
 
-    /// Lists `p`. Go: `pidleput`. The caller has seen that its queues are empty.
+    /// Lists `p`. Go: `pidleput`. The caller has checked that its queues are empty.
     pub fn put<H: Host>(&mut self, p: OwnedP, mask: &IdleMask<H>) {
         mask.set(p.id(), true);
         self.0.push(p);
@@ -85,7 +85,7 @@ impl<H: Host> IdleMask<H> {
     /// Is this P idle? A hint unless the lock is held. An idle P has nothing to steal.
     #[inline]
     pub fn is_idle(&self, p: PId) -> bool {
-        // Relaxed: a hint. A thief that believes it passes over a P that was empty a moment ago.
+        // Relaxed: a hint. A thief that trusts it skips a P that was empty a moment ago.
         self.bits[p.index() / 64].load(Relaxed) >> (p.index() % 64) & 1 != 0
     }
 
@@ -120,19 +120,19 @@ impl SleepingMs {
         self.0.push_back((m, now));
     }
 
-    /// Takes the M that fell asleep last. Whoever takes it wakes it. Go: `mget`.
+    /// Takes the M that fell asleep last. The caller wakes it. Go: `mget`.
     pub fn get(&mut self) -> Option<MId> {
         self.0.pop_back().map(|(m, _)| m)
     }
 
-    /// Takes an M that has slept since `before` or longer, to be ended; but never the last. Go has never granted this
+    /// Takes an M that has slept since `before` or longer, to be ended; but never the last. Go ends none
     /// (golang/go #14592).
     pub fn get_older(&mut self, before: Nanos) -> Option<MId> {
         self.next_to_end().filter(|since| *since <= before)?;
         self.0.pop_front().map(|(m, _)| m)
     }
 
-    /// Since when the M sleeps that is to be ended next. `None`: there is only one, or none.
+    /// Since when the M sleeps that is to be ended next. `None`: one M sleeps, or none.
     pub fn next_to_end(&self) -> Option<Nanos> {
         if self.0.len() > 1 { self.0.front().map(|(_, since)| *since) } else { None }
     }
@@ -142,14 +142,14 @@ impl SleepingMs {
         self.0.len()
     }
 
-    /// Does none sleep?
+    /// Is the list empty?
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
 impl Drop for IdlePs {
-    /// The end of the scheduler: the Ps end with it.
+    /// The scheduler ends, and its Ps with it.
     fn drop(&mut self) {
         for p in self.0.drain(..) {
             p.relinquish();

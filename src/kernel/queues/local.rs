@@ -3,9 +3,9 @@
 //! Go: `runqput`, `runqget`, `runqgrab`, `runqempty`.
 //!
 //! **Never empty while a G was there all the time** (golang/go #10573): a G that is kicked out of `runnext` into the
-//! ring, while somebody looks first at the one and then at the other, is seen all the same.
+//! ring, while a spinning M reads first the one and then the other, is seen all the same.
 //!
-//! | the owner kicks, then takes     | a spinning M looks, in [`is_empty`](LocalQueue::is_empty) |
+//! | the owner kicks, then takes     | a spinning M scans, in [`is_empty`](LocalQueue::is_empty) |
 //! |---------------------------------|-------------------------------------------------------|
 //! | 1. new G into `runnext`         | 1. reads `head`, `tail`: empty?                       |
 //! | 2. old G into the ring: `tail`  | 2. reads `runnext`: empty?                            |
@@ -81,7 +81,7 @@ impl<H: Host, const BITS: u32> LocalQueue<H, BITS> {
         }
     }
 
-    /// Takes everything that is left, in the order it would have run. Only for the owner.
+    /// Takes every G, in the order in which it would have run. Only for the owner.
     pub fn drain(&self) -> impl Iterator<Item = G> + '_ {
         core::iter::from_fn(|| self.runnext.take().or_else(|| self.ring.get()))
     }
@@ -114,7 +114,7 @@ impl<H: Host, const BITS: u32> LocalQueue<H, BITS> {
         }
     }
 
-    /// How many Gs it holds; to others than the owner, a guess.
+    /// How many Gs it holds; a guess, unless the owner asks.
     pub fn len(&self) -> usize {
         self.ring.len() + usize::from(self.runnext.is_set())
     }

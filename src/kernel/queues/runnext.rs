@@ -2,11 +2,11 @@
 //!
 //! Go: `p.runnext`, in `runqput`, `runqget` and `runqgrab`.
 //!
-//! **Whoever empties the slot owns the G that was in it.** Only the owner fills it; what it displaces comes back to the
-//! owner. Every write is an exchange, so nothing is lost between a read and a write.
+//! **The thread that empties the slot owns the G that was in it.** Only the P's owner fills it; the G that it displaces comes
+//! back to it. Every write is an exchange, so no G is lost between a read and a write.
 //!
-//! Pair `slot`: who sees the slot full sees what the submitter did before filling it; who sees it emptied sees what the
-//! one who emptied it had done before (an emptiness test depends on that, golang/go #10573).
+//! Pair `slot`: a thread that sees the slot full sees what the owner did before it filled the slot; a thread that sees it
+//! emptied sees what the owner had done before it emptied the slot (an emptiness test depends on that, golang/go #10573).
 //!
 //! Checked by: verification/src/models/local.rs
 
@@ -29,16 +29,16 @@ impl<H: Host> RunNext<H> {
     #[inline]
     #[must_use = "the displaced G has to go to the ring"]
     pub fn put(&self, g: G) -> Option<G> {
-        // Release: `slot`, owner's half. What is displaced was put by the owner, which is us: no Acquire.
+        // Release: `slot`, owner's half. The displaced G was put by the owner, which is us: no Acquire.
         self.0.swap(Some(g), Release)
     }
 
-    /// Takes the G, if nobody has stolen it. Only for the owner.
+    /// Takes the G, if no thief has stolen it. Only for the owner.
     #[inline]
     pub fn take(&self) -> Option<G> {
         // Relaxed: only the owner fills it, so empty stays empty.
         if self.is_set() {
-            // Release: `slot`. Who sees the emptied slot sees also what we put into the ring before.
+            // Release: `slot`. A spinning M that sees the emptied slot sees also what we put into the ring before.
             self.0.swap(None, Release)
         } else {
             None
@@ -50,22 +50,22 @@ impl<H: Host> RunNext<H> {
     pub fn steal(&self) -> Option<G> {
         // Relaxed: a hint; the exchange decides.
         if self.is_set() {
-            // Acquire: `slot`, thief's half. Who sees the slot that we leave empty sees what its owner released there: an
-            // exchange goes on with the release of who wrote before it, whatever its own ordering.
+            // Acquire: `slot`, thief's half. A thread that sees the slot that we empty sees what its owner released there: an
+            // exchange continues the release sequence of the write before it, whatever its own ordering.
             self.0.swap(None, Acquire)
         } else {
             None
         }
     }
 
-    /// Is there one? To others than the owner, a guess.
+    /// Is there a G? A guess, unless the owner asks.
     #[inline]
     pub fn is_set(&self) -> bool {
         // Relaxed: a hint.
         self.0.load(Relaxed).map(G::into_raw).is_some()
     }
 
-    /// Is there one? If not, all that was done before it was emptied is seen.
+    /// Is there a G? If not, all that the owner did before the slot was emptied is seen.
     #[inline]
     pub(in crate::kernel) fn is_set_acquire(&self) -> bool {
         // Acquire: `slot`, the emptiness test's half.

@@ -2,19 +2,19 @@
 //!
 //! Go: `runqput`, `runqputslow`, `runqputbatch`, `runqget`, `runqgrab`, `runqsteal`, `runqempty`.
 //!
-//! **Each G that is put is taken exactly once**, and `head <= tail <= head + capacity` for whoever reads `head` first.
+//! **Each G that is put is taken exactly once**, and `head <= tail <= head + capacity` for a thread that reads `head` first.
 //!
 //! | the owner puts, in [`put`](RunQueue::put) | a thief takes, in [`steal_some`](RunQueue::steal_some) |
 //! |-------------------------------------------|--------------------------------------------------------|
 //! | 1. reads `head`: is there room?           | 1. reads `head`, then `tail`: is there a G?            |
 //! | 2. writes the slot                        | 2. reads the slots                                     |
-//! | 3. moves `tail`: *publish*                | 3. moves `head`, if nobody else did: *consume*         |
+//! | 3. moves `tail`: *publish*                | 3. moves `head`, if no other did: *consume*            |
 //!
-//! Pair `publish`: who sees the tail sees the slots below it, and all that the submitter did before.
-//! Pair `consume`: who sees a head sees also the tail it was taken against, and that the slots were read. So `head` is
-//! acquired before a slot is written: by the owner that puts, and by the thief that fills its own ring.
+//! Pair `publish`: a thread that sees the tail sees the slots below it, and all that the submitter did before.
+//! Pair `consume`: a thread that sees a head sees also the tail it was taken against, and that the slots were read. So `head`
+//! is acquired before a slot is written: by the owner that puts, and by the thief that fills its own ring.
 //!
-//! Only the owner moves `tail`; anybody moves `head`, by compare-and-exchange. Both run freely and wrap around at
+//! Only the owner moves `tail`; owner and thieves move `head`, by compare-and-exchange. Both run freely and wrap around at
 //! `2^BITS`; the slot is the cursor modulo the capacity. Models use a few bits to meet the wrap; with too few, a thief
 //! that sleeps through a whole round takes a G twice (tokio #5041), which is why production has 32.
 //!
@@ -137,7 +137,7 @@ impl<H: Host, const BITS: u32> RunQueue<H, BITS> {
 
     /// Takes the older half out of a full ring, to be put elsewhere. Only for the owner. `None`: it is not full.
     ///
-    /// The claim comes first and the slots are read after it: nobody but the owner would write them.
+    /// The claim comes first and the slots are read after it: only the owner would write them.
     #[inline(never)]
     pub fn spill_half(&self) -> Option<Spilled<'_, H, BITS>> {
         // Relaxed: as in `get`.
@@ -178,7 +178,7 @@ impl<H: Host, const BITS: u32> RunQueue<H, BITS> {
             // Acquire: `consume`, owner's half, in the thief's own ring. Earlier thieves' reads of its slots come before
             // our writes to them. `get` found the ring empty with a Relaxed load, which orders nothing.
             let my_head = mine.head.load(Acquire);
-            // Relaxed: `publish` brought it; what a later put wrote here fails the exchange.
+            // Relaxed: `publish` brought it; if a later put wrote here, the exchange fails.
             let first = self.slot(head).load(Relaxed);
             for i in 1..n {
                 // Relaxed: as the first.
@@ -186,7 +186,7 @@ impl<H: Host, const BITS: u32> RunQueue<H, BITS> {
                 // Relaxed: `publish` below carries it, if we win.
                 mine.slot(Self::ahead(my_tail, i - 1)).store(g, Relaxed);
             }
-            // Release: `consume`, thief's half. What there was to acquire came with the load of this very head.
+            // Release: `consume`, thief's half. Nothing more to acquire: the load of this very head acquired it.
             if self.head.compare_exchange(head, Self::ahead(head, n), Release, Relaxed).is_err() {
                 continue;
             }
@@ -202,10 +202,10 @@ impl<H: Host, const BITS: u32> RunQueue<H, BITS> {
         }
     }
 
-    /// How many Gs it holds; to others than the owner, a guess.
+    /// How many Gs it holds; a guess, unless the owner asks.
     #[inline]
     pub fn len(&self) -> usize {
-        // Relaxed: a number to look at.
+        // Relaxed: a number for display.
         let head = self.head.load(Relaxed);
         // Relaxed: an old tail beside a new head makes the number too large, so it is capped.
         let tail = self.tail.load(Relaxed);
@@ -229,10 +229,10 @@ impl<H: Host, const BITS: u32> RunQueue<H, BITS> {
         (head == tail).then_some(tail)
     }
 
-    /// The second half: has nothing been put since?
+    /// The second half: has no G been put since?
     #[inline]
     pub(in crate::kernel) fn is_still_at(&self, tail: u32) -> bool {
-        // Relaxed: `slot` orders it after the look at `runnext`.
+        // Relaxed: `slot` orders it after the read of `runnext`.
         self.tail.load(Relaxed) == tail
     }
 
@@ -257,7 +257,7 @@ impl<H: Host, const BITS: u32> RunQueue<H, BITS> {
     }
 }
 
-/// Gs that were claimed out of a full ring and have no place yet. Must be drained.
+/// Gs that were claimed out of a full ring and are in no queue yet. Must be drained.
 #[must_use = "the Gs in it are in no queue"]
 pub struct Spilled<'a, H: Host, const BITS: u32> {
     ring: &'a RunQueue<H, BITS>,

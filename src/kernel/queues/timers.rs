@@ -2,18 +2,18 @@
 //!
 //! Go: `type timers`, `p.timers`, `timers.wakeTime`, `timers.run`, `maybeAdd`.
 //!
-//! **A shard's `when` is the moment of its earliest timer whenever its lock is free; `NEVER`, if it is empty.** What is
-//! due is taken off under the lock, once, and fired after it is released: what fires may add timers.
+//! **A shard's `when` is the moment of its earliest timer whenever its lock is free; `NEVER`, if it is empty.** A timer that is
+//! due is taken off under the lock, once, and fired after the lock is released: what fires may add timers.
 //!
 //! There are as many shards as there were Ps at first. A P's tasks use the shard of its number, modulo; but no P owns
-//! one, and whoever looks, looks at all of them. So a P that ends leaves nothing behind (golang/go #45716), and a busy
-//! one keeps nobody waiting who could run its timers (#38860).
+//! one, and an M that takes due timers scans all shards. So a P that ends leaves no timer behind (golang/go #45716), and the
+//! timers of a busy P are run by other Ms (#38860).
 //!
-//! | who adds a timer, in [`add`](Timers::add)   | who is about to wait, in `netpoll::prepare`    |
-//! |---------------------------------------------|------------------------------------------------|
-//! | 1. sets `when`, under the lock              | 1. sets until when it will wait                |
-//! | 2. StoreLoad, in `netpoll::announce`        | 2. StoreLoad                                   |
-//! | 3. reads who waits, and until when          | 3. reads every `when`                          |
+//! | a thread adds a timer, in [`add`](Timers::add) | an M is about to wait, in `netpoll::prepare` |
+//! |------------------------------------------------|----------------------------------------------|
+//! | 1. sets `when`, under the lock                 | 1. sets `until`                              |
+//! | 2. StoreLoad, in `netpoll::announce`           | 2. StoreLoad                                 |
+//! | 3. reads `who` and `until`                     | 3. reads every `when`                        |
 //!
 //! Pair `timer/poll`, of which this room has two stores and a load; the rest is in [`netpoll`](crate::kernel::protocol::netpoll).
 //!
@@ -26,7 +26,7 @@ use alloc::collections::BTreeMap;
 use core::sync::atomic::Ordering::Relaxed;
 use crossbeam_utils::CachePadded;
 
-/// What becomes due at a time. `T` is what is to be done then.
+/// Shards of timers. `T` is what is to be done when one is due.
 pub struct Timers<H: Host, T: Send + 'static> {
     shards: Box<[CachePadded<Shard<H, T>>]>,
 }
@@ -72,8 +72,8 @@ impl<H: Host, T: Send + 'static> Timers<H, T> {
         Timers { shards: (0..shards.max(1)).map(shard).collect() }
     }
 
-    /// `what` is to be done at `when` or soon after. `true`: nothing on this shard is due as early. Then whoever adds it
-    /// without a P has to announce it, see `netpoll`. Go: `maybeAdd`.
+    /// `what` is to be done at `when` or soon after. `true`: no timer of this shard is due as early. Then a caller without a
+    /// P has to announce it, see `netpoll`. Go: `maybeAdd`.
     pub fn add(&self, shard: usize, when: Nanos, what: T) -> (Key, bool) {
         let index = shard % self.shards.len();
         let shard = &self.shards[index];
@@ -86,7 +86,7 @@ impl<H: Host, T: Send + 'static> Timers<H, T> {
         })
     }
 
-    /// Takes it back. `None`: it was taken already, because it was due.
+    /// Removes it. `None`: it was taken already, because it was due.
     pub fn remove(&self, key: Key) -> Option<T> {
         let shard = &self.shards[key.shard as usize];
         shard.lock.with(|queue| {
@@ -125,7 +125,7 @@ impl<H: Host, T: Send + 'static> Timers<H, T> {
         self.shards.iter().map(|shard| shard.lock.with(|queue| queue.timers.len())).sum()
     }
 
-    /// Is there any? Unlike [`is_empty`](Timers::is_empty) this looks under each shard's lock.
+    /// Is there any? Unlike [`is_empty`](Timers::is_empty) this asks under each shard's lock.
     pub fn is_any(&self) -> bool {
         self.shards.iter().any(|shard| shard.lock.with(|queue| !queue.timers.is_empty()))
     }
@@ -149,7 +149,7 @@ impl<H: Host, T: Send + 'static> Timers<H, T> {
 
 impl<H: Host, T: Send + 'static> Shard<H, T> {
     fn take_due(&self, now: Nanos) -> Option<T> {
-        // Relaxed: a hint; who misses one that was added just now looks again, or somebody waits until then.
+        // Relaxed: a hint; an M that misses a timer added just now scans again, or another waits in the poller until then.
         if self.when.load(Relaxed) > now {
             return None;
         }
@@ -161,7 +161,7 @@ impl<H: Host, T: Send + 'static> Shard<H, T> {
         })
     }
 
-    /// Something at `changed` came or went: tells the earliest moment. Is it `changed`?
+    /// A timer at `changed` was added or removed: sets `when`. Is the earliest moment `changed` now?
     fn update(&self, queue: &Queue<T>, changed: Nanos) -> bool {
         let first = queue.timers.first_key_value().map_or(NEVER, |(&(when, _), _)| when);
         // Relaxed: written under this lock only.

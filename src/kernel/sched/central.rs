@@ -2,8 +2,8 @@
 //!
 //! Go: `sched.lock`.
 //!
-//! **Nobody is woken, started or waited for under the lock.** Who finds under it that somebody has to be woken writes
-//! that down, in `Calls`; it is done as soon as the lock is free, by the same thread.
+//! **No thread is woken, started or waited for under the lock.** A thread that finds under it that another has to be woken
+//! notes that in `Calls`, and wakes it as soon as the lock is free.
 //!
 //! Checked by: verification/src/models/{lists,sched,whole}.rs
 
@@ -28,7 +28,7 @@ pub(in crate::kernel) struct Central<H: Host> {
     pub(in crate::kernel) global: GlobQueue,
     pub(in crate::kernel) idle_ps: IdlePs,
     pub(in crate::kernel) sleeping: SleepingMs,
-    /// Ps that there may be, but are not.
+    /// Ps above `procs`: they exist, and no M uses them.
     pub(in crate::kernel) spare: Vec<OwnedP>,
     /// Ms that were never started, or have ended.
     pub(in crate::kernel) unused: Vec<MId>,
@@ -50,25 +50,25 @@ pub(in crate::kernel) struct Central<H: Host> {
 pub(in crate::kernel) enum Monitor {
     /// There is none.
     Absent,
-    /// It looks again soon.
+    /// It ticks again soon.
     Awake,
-    /// It sleeps deeply: whoever takes an idle P wakes it.
+    /// It sleeps until it is woken: a thread that takes an idle P wakes it.
     Asleep,
 }
 
 /// What is to be done when the lock is free.
 pub(in crate::kernel) struct Calls<H: Host> {
-    /// Wake these: a stopper, or who waits for a safepoint.
+    /// Wake these: a stopper, or the caller of a safepoint.
     parkers: Vec<Arc<H::Parker>>,
     monitor: bool,
     closer: bool,
-    /// Deliver this.
+    /// Wake these Ms, each with its `nextp`.
     nextp: Vec<(MId, NextP)>,
-    /// Run the safepoint's function under these, and hand them on.
+    /// Run the safepoint's function under these, and hand them off.
     pass: Vec<OwnedP>,
     wakep: bool,
     poller: bool,
-    /// Is there anything at all?
+    /// Is there anything to do?
     any: bool,
 }
 
@@ -82,7 +82,7 @@ impl<H: Host> Calls<H> {
         self.any.then(|| core::mem::replace(self, Calls::none()))
     }
 
-    /// Wake this one.
+    /// Wake this thread, if any.
     pub(in crate::kernel) fn wake(&mut self, parker: Option<Arc<H::Parker>>) {
         self.any |= parker.is_some();
         self.parkers.extend(parker);
@@ -93,7 +93,7 @@ impl<H: Host> Calls<H> {
         (self.monitor, self.any) = (true, true);
     }
 
-    /// Wake who closes the scheduler.
+    /// Wake the thread that closes the scheduler.
     pub(in crate::kernel) fn closer(&mut self) {
         (self.closer, self.any) = (true, true);
     }
@@ -104,25 +104,25 @@ impl<H: Host> Calls<H> {
         self.nextp.push((m, nextp));
     }
 
-    /// Run the safepoint's function under `p`, and hand it on.
+    /// Run the safepoint's function under `p`, and hand it off.
     fn pass(&mut self, p: OwnedP) {
         self.any = true;
         self.pass.push(p);
     }
 
-    /// See to it that somebody looks for work.
+    /// Call `wakep`.
     pub(in crate::kernel) fn wakep(&mut self) {
         (self.wakep, self.any) = (true, true);
     }
 
-    /// Bring back who waits in the poller, if anybody does.
+    /// Interrupt the M that waits in the poller, if there is one.
     pub(in crate::kernel) fn poller(&mut self) {
         (self.poller, self.any) = (true, true);
     }
 }
 
 impl<H: Host, O: Observer> Sched<H, O> {
-    /// Runs `f` under the lock, and makes the calls it has left behind.
+    /// Runs `f` under the lock, and makes the calls that it has noted.
     #[inline]
     pub(in crate::kernel) fn central<R>(self: &Arc<Self>, f: impl FnOnce(&mut Central<H>) -> R) -> R {
         let (result, calls) = self.lock.with(|c| {
@@ -145,7 +145,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
             self.spinning.wakep(self);
         }
         if poller && self.netpoll.is_blocked() {
-            self.poller.interrupt(); // who begins to wait after this looks under the lock first
+            self.poller.interrupt(); // an M that begins to wait after this enters the lock first
         }
         if monitor {
             self.monitor.unpark();
@@ -155,7 +155,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
         }
     }
 
-    /// Takes an idle P. Wakes the monitor: it sleeps deeply only while every P is idle.
+    /// Takes an idle P. Wakes the monitor, which sleeps until it is woken while every P is idle.
     pub(in crate::kernel) fn pidleget(&self, c: &mut Central<H>) -> Option<OwnedP> {
         let p = c.idle_ps.get(&self.idle_mask)?;
         self.rouse_monitor(c);
@@ -169,9 +169,9 @@ impl<H: Host, O: Observer> Sched<H, O> {
         }
     }
 
-    /// Lets go of `p`, whose queues are empty: for a stop or for a safepoint; else it is idle. The one place where a P
-    /// is let go of. If there is nobody to look for work, because the scheduler is closed or no M is available, a bound G
-    /// whose ticket waits gets it: its M is one that need not be looked for.
+    /// Releases `p`, whose queues are empty: to a stop or to a safepoint; else it is idle. The one place where a P is
+    /// released. If no M will look for work, because the scheduler is closed or no M is available, a bound G whose ticket
+    /// waits gets it: its M exists already.
     pub(in crate::kernel) fn releasep(&self, c: &mut Central<H>, p: OwnedP, nobody_looks: bool) {
         if c.world.is_stopping() {
             self.observer.event(Event::Held { p: p.id() });
@@ -189,13 +189,13 @@ impl<H: Host, O: Observer> Sched<H, O> {
                 }
             }
             if c.closed {
-                c.calls.closer(); // it waits for every P to come home
+                c.calls.closer(); // it waits until every P is idle
             }
             self.checkdead(c);
         }
     }
 
-    /// The scheduler is closed: the monitor has to end, also if it only naps.
+    /// The scheduler is closed: the monitor has to end, also if it sleeps only until its next tick.
     pub(in crate::kernel) fn end_monitor(&self, c: &mut Central<H>) {
         if c.monitor != Monitor::Absent {
             c.monitor = Monitor::Awake;
@@ -207,17 +207,16 @@ impl<H: Host, O: Observer> Sched<H, O> {
     pub(in crate::kernel) fn send_for(&self, c: &mut Central<H>, m: MId) {
         match self.pidleget(c) {
             Some(p) => c.calls.wake_with(m, NextP::Run { p, token: None }),
-            // No `wakep`: no P is idle, and who idles one looks there first, under this lock.
+            // No `wakep`: no P is idle, and an M that idles one checks that queue first, under this lock.
             None => c.global.put(G::bound_to(m), &self.global_len),
         }
     }
 
-    /// Could one more M be started? Those whose Gs were preempted and go on without a P do not count: they serve nobody
-    /// else.
+    /// Could one more M be started? Detached Ms, whose preempted Gs run without a P, do not count: they serve no other G.
     pub(in crate::kernel) fn may_start(&self, c: &Central<H>) -> bool {
         // Relaxed: a number that is too small makes the work wait until the monitor tries again.
         let detached = self.detached.load(Relaxed) as usize;
-        // By numbers in use, not by who is alive: one that ends gives its number back first.
+        // By numbers in use, not by Ms alive: an M that ends gives its number back first.
         let used = self.ms.len() - c.unused.len();
         !c.unused.is_empty() && used.saturating_sub(detached) < self.config.max_ms
     }
@@ -239,7 +238,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
         c.unused.push(m);
     }
 
-    /// An M, whose number was taken back, is no more.
+    /// An M, whose number was taken back, has ended.
     pub(in crate::kernel) fn end_m(&self, c: &mut Central<H>) {
         c.alive -= 1;
         self.observer.event(Event::Gone { sleeping: c.sleeping.len(), alive: c.alive });
@@ -250,13 +249,13 @@ impl<H: Host, O: Observer> Sched<H, O> {
         self.checkdead(c);
     }
 
-    /// Something else than the scheduler's own doing has ended that was expected: can anything still happen?
+    /// Something that a G waited for, and that the scheduler does not know, has ended: deadlock detection. Go: `checkdead`.
     pub fn look_for_deadlock(self: &Arc<Self>) {
         self.central(|c| self.checkdead(c));
     }
 
-    /// Somebody sleeps, rests, ends, or lets go of a P: was it the last that could do anything? Then the G that has
-    /// waited longest is told.
+    /// An M sleeps, rests, ends, or releases its P: was it the last that could run a G? Then the wait of the G that has waited
+    /// longest ends with the reason.
     pub(in crate::kernel) fn checkdead(&self, c: &mut Central<H>) {
         if c.bound.inside() == 0 || c.closed {
             return;
@@ -283,7 +282,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
 }
 
 impl<H: Host> Drop for Central<H> {
-    /// The end of the scheduler: the Ps end with it.
+    /// The scheduler ends, and its Ps with it.
     fn drop(&mut self) {
         for p in self.spare.drain(..) {
             p.relinquish();

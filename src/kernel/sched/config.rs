@@ -17,18 +17,18 @@ pub struct Config {
     pub ring: usize,
     /// In which order to look for work.
     pub order: SearchOrder,
-    /// One dispatch in this many serves the global queue first. Default 61, as Go's; 0: never. With 1, whoever keeps
-    /// the global queue filled starves the rings.
+    /// One dispatch in this many serves the global queue first. Default 61, as Go's; 0: never. With 1, a submitter that
+    /// keeps the global queue filled starves the rings.
     pub global_every: u32,
     /// K: at most this many dispatches in a row come from `runnext` while the ring holds a G. Default 16.
     pub inherit_at_most: u32,
-    /// How often to go round the other Ps before giving up; the last time takes their `runnext` too. Default 4, as
+    /// How often to scan the other Ps before giving up; the last pass takes their `runnext` too. Default 4, as
     /// Go's.
     pub steal_passes: u32,
     /// How many Ms there may be. Reaching it is no error: the work waits for an M that is done. Default 512.
     pub max_ms: usize,
-    /// How many more Ms there may be while so many Gs are CPU-bound: they were preempted and go on without their P (see
-    /// [`Sched::interrupt`](crate::kernel::sched::Sched::interrupt)), or yield and wait for their turn with their M. Default 0.
+    /// How many more Ms there may be while so many are detached: their G was preempted and runs without a P (see
+    /// [`Sched::interrupt`](crate::kernel::sched::Sched::interrupt)), or yields and waits for its turn with its M. Default 0.
     pub max_detached: usize,
     /// For how long a G may run while the others wait, in nanoseconds, before it is preempted. Go: `forcePreemptNS`.
     /// Default 10 ms. Needs the monitor.

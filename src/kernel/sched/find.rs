@@ -34,7 +34,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
         Some(g)
     }
 
-    /// And was it in `runnext`?
+    /// One from the P's own queues; and was it in `runnext`?
     pub(in crate::kernel) fn take_local(&self, p: PId) -> Option<(G, bool)> {
         let proc = self.proc(p);
         // Relaxed: written by the owner of the P, which is us.
@@ -150,7 +150,7 @@ impl<H: Host, O: Observer> find::Neighbours for Arc<Sched<H, O>> {
                 if c.closed {
                     c.global.put_batch(self.queue(&worker).drain(), &self.global_len);
                 }
-                // No second look: who closes wants none, and who starts the world wakes somebody.
+                // No second scan: `close` wants none, and `start_the_world` calls `wakep`.
                 worker.token.into_iter().for_each(|token| self.spinning.give_up(token));
                 self.releasep(c, worker.p, false);
                 return if c.closed { Idled::Closed(worker.m) } else { Idled::Idle(worker.m, None) };

@@ -17,7 +17,7 @@ use crate::kernel::types::p::OwnedP;
 use alloc::sync::Arc;
 
 impl<H: Host, O: Observer> Sched<H, O> {
-    /// Finds somebody else for `p`.
+    /// Hands `p` off to another M, or idles it.
     pub(in crate::kernel) fn handoffp(self: &Arc<Self>, p: OwnedP) {
         self.attend(&p);
         handoff::handoffp(p, self.config.order.sources(), self);
@@ -42,7 +42,7 @@ impl<H: Host, O: Observer> handoff::Neighbours for Arc<Sched<H, O>> {
                 if let Some(token) = self.spinning.must_recheck(!c.idle_ps.is_empty()) {
                     return Some((p, Some(token)));
                 }
-                // The caller's M does not sleep: somebody else has to wait in the poller.
+                // The caller's M does not sleep: another M has to wait in the poller.
                 if self.netpoll.is_missing(self) {
                     return Some((p, None));
                 }

@@ -54,10 +54,10 @@ pub type Life<H, O> = fn(&Arc<Sched<H, O>>, Worker);
 /// The embedder's sources, in the order in which they are asked.
 pub type Sources = Vec<Box<dyn WorkSource>>;
 
-/// A G-M-P scheduler on host `H`, watched by `O`.
+/// A G-M-P scheduler on host `H`, which reports to `O`.
 pub struct Sched<H: Host, O: Observer = ()> {
     pub(super) config: Config,
-    /// Whose turn it is: the global queue's, once in so many.
+    /// The global queue is served first once in so many dispatches.
     pub(super) every: Every,
     /// How many Ps there are. Changes only while the world is stopped.
     pub(super) procs: Atomic<H, u32>,
@@ -79,14 +79,14 @@ pub struct Sched<H: Host, O: Observer = ()> {
     pub(super) observer: O,
 }
 
-/// What others may touch of a P. Go: `type p`.
+/// What other Ms may touch of a P. Go: `type p`.
 pub(super) struct Proc<H: Host> {
     pub(super) queue: LocalQueue<H>,
-    /// Who has the P while its M is in a system call.
+    /// Holds the P while its M is in a system call.
     pub(super) syscall_word: SyscallWord<H>,
     /// Written by the owner; the monitor reads it.
     pub(super) turn: Atomic<H, Turn>,
-    /// Its G is asked to yield.
+    /// Preemption of its G is requested.
     pub(super) preempt: Atomic<H, bool>,
 }
 
@@ -100,14 +100,14 @@ impl<H: Host> Proc<H> {
         }
     }
 
-    /// A G is about to run; what was asked of the one before is over. Only for the owner. Go: `execute`.
+    /// A G is about to run; the request to preempt the one before is over. Only for the owner. Go: `execute`.
     #[inline]
     pub(super) fn begin_slice(&self, turn: Turn) {
         // Relaxed: to the next owner it goes with the P; the monitor takes any number that changes.
         self.turn.store(turn, Relaxed);
         // Relaxed: a request, and only a hint of one.
         if self.preempt.load(Relaxed) {
-            // Relaxed: one that comes just now is for a slice that has ended.
+            // Relaxed: a request that comes just now is for a slice that has ended.
             self.preempt.store(false, Relaxed);
         }
     }
@@ -140,8 +140,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
         Self::with_poller(config, observer, life, |waker| (make(waker), ParkerPoller::<H>::boxed()))
     }
 
-    /// The same, with a place to wait in for what becomes ready outside: sockets. Without one, an M waits for timers in
-    /// its bed.
+    /// The same, with a poller to wait in, for sockets. Without one, an M waits for timers on a parker.
     ///
     /// # Errors
     /// If a number in `config` is not allowed, or a source shows another waker than the one it was given.
@@ -261,24 +260,24 @@ impl<H: Host, O: Observer> Sched<H, O> {
         self.wake_another();
     }
 
-    /// Makes sure that somebody looks for work, beside the caller, who holds a P.
+    /// Makes sure that another M looks for work, beside the caller, which holds a P.
     #[inline]
     fn wake_another(self: &Arc<Self>) {
-        // The only P is the caller's: nobody else could run anything, and while it holds it there will be no second.
+        // Not if the only P is the caller's: no other M could run a G, and while the caller holds it there will be no second P.
         if self.procs() > 1 {
             self.spinning.wakep(self);
         }
     }
 
-    /// Queues `g`, which `worker` has just run, behind everything else. Go: `Gosched`.
+    /// Queues `g`, which `worker` has just run, behind all others. Go: `Gosched`.
     pub fn yield_now(self: &Arc<Self>, _worker: &mut Worker, g: G) {
         self.observer.event(Event::Queued { p: None, g: &g, next: false });
         self.central(|c| c.global.put(g, &self.global_len));
         self.wake_another();
     }
 
-    /// Queues `g`, which `worker` has just run, behind what waits under the same P, and wakes nobody, unless the ring is
-    /// full: the caller looks next. Go: `goyield`.
+    /// Queues `g`, which `worker` has just run, behind what waits under the same P, and wakes no M, unless the ring is
+    /// full: the caller searches next. Go: `goyield`.
     #[inline]
     pub fn goyield(self: &Arc<Self>, worker: &mut Worker, g: G) {
         self.observer.event(Event::Queued { p: Some(worker.p.id()), g: &g, next: false });
@@ -304,7 +303,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
         }
     }
 
-    /// The next G for `worker`, if there is one in its own P's queues, nobody wants that P, and it is not the global
+    /// The next G for `worker`, if there is one in its own P's queues, that P is not wanted, and it is not the global
     /// queue's turn. `None`: call [`next`](Sched::next). The shortest way from G to G: the worker stays where it is.
     #[inline]
     pub fn next_local(self: &Arc<Self>, worker: &Worker) -> Option<G> {
@@ -344,7 +343,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
                     self.send_for(c, m);
                 }
             }
-            // Tickets of those whose finder was on its way: it finds nothing any more.
+            // Tickets that an M was about to find: it finds no G any more.
             while !c.idle_ps.is_empty()
                 && let Some(m) = c.global.get_bound(&self.global_len)
             {
@@ -353,14 +352,14 @@ impl<H: Host, O: Observer> Sched<H, O> {
             self.end_monitor(c);
             c.calls.poller();
         });
-        // A P that is still in somebody's hands, a stopper's for instance, may hold Gs.
+        // A P that is still owned, by a stopper for instance, may hold Gs.
         while self.central(|c| c.alive > 0 || c.idle_ps.len() < self.procs() || c.monitor != Monitor::Absent) {
             self.closer.park();
         }
         self.central(|c| core::iter::from_fn(|| c.global.get(&self.global_len)).collect())
     }
 
-    /// Who watches.
+    /// The observer.
     pub fn observer(&self) -> &O {
         &self.observer
     }
@@ -373,7 +372,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// How many Ps there are.
     #[inline]
     pub fn procs(&self) -> usize {
-        // Relaxed: it changes only while no P runs; to who has none it is a hint.
+        // Relaxed: it changes only while no P runs; to a thread without a P it is a hint.
         self.procs.load(Relaxed) as usize
     }
 
@@ -388,9 +387,9 @@ impl<H: Host, O: Observer> Sched<H, O> {
 
     /// A full ring gives its older half, and the G that did not fit, to the global queue. Go: `runqputslow`.
     ///
-    /// And a spinning M is asked for, whoever fills the ring and whether or not it wakes somebody afterwards: the Gs were in
-    /// the ring and are in the global queue now, and an M that scanned the global queue before, and the ring after, has seen
-    /// none of them. Go's `goyield` does not.
+    /// And `wakep` is called, whichever caller fills the ring and whether or not it wakes an M afterwards: the Gs were in the
+    /// ring and are in the global queue now, and an M that scanned the global queue before, and the ring after, has seen none
+    /// of them. Go's `goyield` does not.
     #[inline(never)]
     pub(super) fn spill(self: &Arc<Self>, half: Spilled<'_, H, 32>, g: G) {
         self.central(|c| c.global.put_batch(half.chain(core::iter::once(g)), &self.global_len));

@@ -2,12 +2,12 @@
 //!
 //! Go: the end of `findRunnable`, `injectglist`, `wakeNetPoller`, and the poll duty of `sysmon`.
 //!
-//! **Who comes back from the poller takes an idle P for what became runnable; if there is none, it goes to the global
-//! queue under the same hold of the lock** (so that nobody has to be woken: who idles a P looks there first), and the M
-//! sleeps without a second claim: a deadline that has passed, with no P to serve it, must not be waited for again and
-//! again (golang/go #51654).
+//! **An M that comes back from the poller takes an idle P for the Gs that became runnable; if no P is idle, they go to the
+//! global queue under the same hold of the lock** (so that no M has to be woken: an M that idles a P checks that queue first),
+//! and the M sleeps without a second claim: a deadline that has passed, with no P to serve it, must not be waited for again
+//! and again (golang/go #51654).
 //!
-//! It does not look for work of others, and wakes nobody, if it has one G to run: a wake-up wakes one M.
+//! With one G to run it does not search, and wakes no other M: a wake-up wakes one M.
 //!
 //! Checked by: verification/src/models/{poll,poller,netpoll}.rs
 
@@ -28,13 +28,13 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 impl<H: Host, O: Observer> Sched<H, O> {
-    /// `m`, which has no P and is not spinning, waits until there is something to do.
+    /// `m`, which has no P and is not spinning, waits in the poller or sleeps, until its `nextp` is set or it finds one.
     pub(in crate::kernel) fn sleep(self: &Arc<Self>, m: MId) -> NextP {
         while let Some(poll) = self.netpoll.claim(self) {
             let until = self.netpoll.prepare(&poll, self);
             if until == NEVER && !self.poller.is_awaited() {
-                // What there was to wait for is gone. Who waits for nothing has to sleep: else it could not be had for a P,
-                // and no deadlock would be seen.
+                // The timer or the wait is gone. An M that waits for nothing has to sleep: else it would not be available for
+                // a P, and no deadlock would be seen.
                 self.netpoll.leave(poll, H::now());
                 continue;
             }
@@ -100,7 +100,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
         c.global.put_batch(seen, &self.global_len);
     }
 
-    /// Nobody waits any more for what the poller reports: who waits in it looks again whether to.
+    /// No task waits any more for what the poller reports: the M that waits in it checks again whether to wait.
     pub fn break_idle_poll(&self) {
         if self.netpoll.is_blocked() {
             self.poller.interrupt();
@@ -115,7 +115,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
         }
     }
 
-    /// It is the turn of what comes from elsewhere: into the ring of `worker`, who is busy.
+    /// It is the turn of sources and poller: their Gs go into the ring of `worker`, which is busy.
     pub(in crate::kernel) fn take_turn(self: &Arc<Self>, worker: &Worker) {
         let mut any = false;
         self.look_around(Some(worker.p.id()), &mut |g| {
@@ -128,12 +128,12 @@ impl<H: Host, O: Observer> Sched<H, O> {
         }
     }
 
-    /// The monitor's duty: is somebody late, or has nobody looked for long, though somebody waits? Go: `sysmon`.
+    /// Called by the monitor: is a deadline missed, or was the poller not polled for long, though a task waits? Go: `sysmon`.
     pub(in crate::kernel) fn sysmon_netpoll(self: &Arc<Self>, now: Nanos) {
         let deadline = netpoll::Neighbours::deadline(self);
         let Some(since) = self.netpoll.neglected_since() else {
             if deadline <= now {
-                // Who waits may not know of it: it was added under a P whose M has not gone to sleep since.
+                // The M in the poller may not know of it: it was added under a P whose M has not gone to sleep since.
                 self.netpoll.announce(deadline, self);
             }
             return;
@@ -143,7 +143,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
             return;
         }
         if self.idle_mask.npidle() > 0 {
-            return self.spinning.wakep(self); // somebody looks, and waits there if there is nothing
+            return self.spinning.wakep(self); // an M searches, and waits there if it finds no work
         }
         let mut ready = Vec::new();
         self.look_around(None, &mut |g| ready.push(g));
@@ -172,7 +172,7 @@ impl<H: Host, O: Observer> netpoll::Neighbours for Arc<Sched<H, O>> {
     }
 }
 
-/// The poller of who has none: nothing is ever ready, but it can be waited in.
+/// The poller of a scheduler that was given none: nothing is ever ready, but an M can wait in it, on a parker.
 pub(in crate::kernel) struct ParkerPoller<H: Host>(H::Parker);
 
 impl<H: Host> ParkerPoller<H> {

@@ -1,4 +1,4 @@
-//! Seeing what happens: every transition, reported while whoever makes it still owns the object.
+//! Observation: every transition, reported while the thread that makes it still owns the object.
 //!
 //! Go: `traceAcquire`, `traceRelease` around each transition.
 //!
@@ -61,8 +61,8 @@ pub enum Event<'a> {
         /// The P.
         p: PId,
     },
-    /// An M has handed its P on: its G, which cannot leave it, waits or yields; or it found what another M's G is
-    /// waiting for, which gets the P.
+    /// An M has handed its P off: its G, which cannot leave it, waits or yields; or it found the ticket of another M's G,
+    /// which gets the P.
     Left {
         /// The M.
         m: MId,
@@ -71,29 +71,29 @@ pub enum Event<'a> {
         /// Does its G wait to be readied? Else it only yields, or there is none.
         waits: bool,
     },
-    /// An M starts to look at other Ps, and is counted from now on.
+    /// An M starts to spin, and is counted from now on.
     Spinning {
         /// The M.
         m: MId,
     },
-    /// An M that is counted already starts to look: it was woken, or asked, to do so.
+    /// An M that is counted already starts to spin: it was woken, or asked, to do so.
     Called {
         /// The M.
         m: MId,
     },
-    /// An M that looked has found something, or gives up. (Not said when the scheduler stops or closes.)
+    /// A spinning M has found work, or gives up. (Not reported when the scheduler stops or closes.)
     Sought {
         /// The M.
         m: MId,
     },
     /// A P was put on the idle list. Under the lock.
     Idled {
-        /// The M that let go of it.
+        /// The M that released it.
         m: MId,
         /// The P.
         p: PId,
     },
-    /// A P was put on the idle list, by whomever. Under the lock.
+    /// A P was put on the idle list, by any thread. Under the lock.
     Listed {
         /// The P.
         p: PId,
@@ -137,17 +137,17 @@ pub enum Event<'a> {
         m: MId,
         /// The P that it leaves.
         p: PId,
-        /// Is it known to block, and the P handed on at once?
+        /// Is it known to block, and the P handed off at once?
         blocks: bool,
     },
-    /// A G has run for a whole slice and is asked to yield: at each tick of the monitor as long as it does not.
+    /// A G has run for a whole slice and its preemption is requested: at each tick of the monitor until it yields.
     Preempt {
         /// The P under which it runs.
         p: PId,
         /// Is this the first time in this slice?
         first: bool,
     },
-    /// A G that ignores preemption keeps its P: as many Ms as may go on without one already do. At each tick of the monitor.
+    /// A G that ignores preemption keeps its P: as many Ms are detached as may be. At each tick of the monitor.
     Undetachable {
         /// The P under which it runs.
         p: PId,
@@ -161,12 +161,12 @@ pub enum Event<'a> {
         /// How.
         way: Way,
     },
-    /// A P was taken out of a system call by the monitor, and is about to be handed on.
+    /// A P was taken out of a system call by the monitor, and is about to be handed off.
     Retaken {
         /// The P.
         p: PId,
     },
-    /// A P was let go of, and is held for who stops the world. Under the lock.
+    /// A P was released, and is held for the stopper. Under the lock.
     Held {
         /// The P.
         p: PId,
@@ -178,9 +178,9 @@ pub enum Event<'a> {
         /// With how many Ps.
         procs: usize,
     },
-    /// Nothing can happen any more, but Gs wait: this one is told. Under the lock.
+    /// No G can run any more, but Gs wait: the wait of this one ends with the reason. Under the lock.
     Deadlock {
-        /// The M whose G is told.
+        /// The M of that G.
         m: MId,
         /// What is wrong.
         why: Woken,
@@ -199,7 +199,7 @@ pub enum Event<'a> {
     },
 }
 
-/// Somebody who watches.
+/// Watches a scheduler.
 pub trait Observer: Send + Sync + 'static {
     /// Something happened.
     #[inline(always)]

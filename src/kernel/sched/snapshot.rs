@@ -2,7 +2,7 @@
 //!
 //! Go: `schedtrace`, `checkdead`.
 //!
-//! **When every M sleeps, no G waits while a P is idle, nobody is counted as spinning, every P is idle, and masks equal
+//! **When every M sleeps, no G waits while a P is idle, no M is counted as spinning, every P is idle, and masks equal
 //! lists.**
 //!
 //! Checked by: verification/src/models/{snapshot,sched}.rs
@@ -28,7 +28,7 @@ pub struct Snapshot {
     pub idle_ps: usize,
     /// Do the list of idle Ps, their bits and their count agree?
     pub masks_agree: bool,
-    /// Ms counted as looking for work.
+    /// Ms counted as spinning.
     pub nmspinning: usize,
     /// Ms that sleep.
     pub sleeping: usize,
@@ -38,7 +38,7 @@ pub struct Snapshot {
     pub polling: usize,
     /// Ms that wait for a G of this scheduler, without a P.
     pub waiting: usize,
-    /// Ms whose G waits with them, for whatever: those of [`waiting`](Snapshot::waiting) too.
+    /// Ms whose bound G waits, from inside or outside: those of [`waiting`](Snapshot::waiting) too.
     pub bound: usize,
     /// Ms that run a preempted G without a P, or wait with one for its turn.
     pub detached: usize,
@@ -46,9 +46,9 @@ pub struct Snapshot {
     pub may_start: bool,
     /// Ps that are in a system call now.
     pub in_syscall: usize,
-    /// Ps that are held by who stops the world.
+    /// Ps that are held for the stopper.
     pub held: usize,
-    /// How often no thread could be had so far: as many as there may be were busy, or the system gave none.
+    /// How often no M was available so far: as many as there may be were busy, or thread creation failed.
     pub refused: u64,
 }
 
@@ -103,7 +103,7 @@ pub struct DetailedSnapshot {
 }
 
 impl Snapshot {
-    /// Do all Ms sleep, or wait in the poller? Then nothing moves until somebody submits, or a timer or a socket does.
+    /// Do all Ms sleep, or wait in the poller? Then nothing moves until a G is submitted, a timer is due, or a socket is ready.
     pub fn is_quiescent(&self) -> bool {
         self.sleeping + self.waiting + self.polling == self.alive
     }

@@ -17,7 +17,7 @@ use crate::kernel::types::p::{OwnedP, PId};
 use alloc::sync::Arc;
 
 impl<H: Host, O: Observer> Sched<H, O> {
-    /// Is there work in `source`, for who would run `p`, or for whoever?
+    /// Is there work in `source`, for an M with `p`; or with `None`, for any M?
     pub(in crate::kernel) fn has_any(&self, source: Source, p: Option<PId>) -> bool {
         match (source, p) {
             (Source::GlobalTurn | Source::Global, _) => self.global_len.peek() > 0,
@@ -25,8 +25,8 @@ impl<H: Host, O: Observer> Sched<H, O> {
             (Source::Local, None) => false,
             (Source::Extra, _) => self.sources.iter().any(|source| source.has_work()),
             (Source::Steal, Some(_)) => false,
-            // A number of Ps that is out of date does no harm: a P that has ended has no G, and who fills the ring of a
-            // new one had to see that it is there.
+            // A number of Ps that is out of date does no harm: a P that has ended has no G, and the M that fills the ring of
+            // a new one had to see that it is there.
             (Source::Steal, None) => self.ps.iter().take(self.procs()).any(|p| !p.queue.is_empty()),
         }
     }

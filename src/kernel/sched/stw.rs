@@ -2,8 +2,8 @@
 //!
 //! Go: `stopTheWorld`, `startTheWorld`, `forEachP`, `procresize`, `GOMAXPROCS`.
 //!
-//! **Who stops the world has no P of its own**: a G that does so gives its P first, like any other. So two that want to
-//! stop it cannot wait for each other.
+//! **A stopper has no P of its own**: a G that stops the world gives its P first, like any other. So two stoppers cannot wait
+//! for each other.
 //!
 //! Checked by: verification/src/models/{stw,lists,sched,whole}.rs
 
@@ -35,7 +35,7 @@ pub struct StoppedWorld {
     unspent: Unspent,
 }
 
-/// Somebody who stops the world, or passes a safepoint.
+/// A thread that stops the world, or passes a safepoint.
 struct Stopper<'a, H: Host, O: Observer> {
     sched: &'a Arc<Sched<H, O>>,
     parker: Arc<H::Parker>,
@@ -43,8 +43,8 @@ struct Stopper<'a, H: Host, O: Observer> {
 }
 
 impl<H: Host, O: Observer> Sched<H, O> {
-    /// Stops the world: returns when no G runs. From any thread; from inside a G with its `worker`. Others that want
-    /// the same come after, in order. A G that runs is waited for until it yields, ends, or enters a system call.
+    /// Stops the world: returns when no G runs. From any thread; from inside a G with its `worker`. Other stoppers come
+    /// after, in order. A G that runs is waited for until it yields, ends, or enters a system call.
     ///
     /// Not from inside a world that the caller has stopped: it would wait for itself.
     pub fn stop_the_world(self: &Arc<Self>, worker: Option<Worker>) -> StoppedWorld {
@@ -55,7 +55,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
         StoppedWorld { away, unspent: Unspent::new("world: a stopped world was never started") }
     }
 
-    /// The world goes on: Ps that have work are run, the others idle. `Some`, if it was stopped by a G: its M has to
+    /// Starts the world: Ps that have work are run, the others are idle. `Some`, if it was stopped by a G: its M has to
     /// come back as from a system call.
     pub fn start_the_world(self: &Arc<Self>, stopped: StoppedWorld) -> Option<Away> {
         stopped.unspent.spend();
@@ -68,7 +68,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
             // The last is the first to be used.
             idle.into_iter().rev().for_each(|p| self.releasep(c, p, false));
             self.leave_line(c);
-            // For what was queued meanwhile, and for what the busy ones have too much of.
+            // For the Gs that were queued meanwhile, and for those in the rings of the busy Ps.
             c.calls.wakep();
             busy
         });
@@ -91,7 +91,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
             resize::procresize(world.resize(procs), spare, procs, |p| {
                 global.put_front(self.proc(p.id()).queue.drain(), &self.global_len);
             });
-            // Relaxed: written while the world is stopped. Who gets a P after that got it under the lock, or by `nextp`.
+            // Relaxed: written while the world is stopped. An M that gets a P after that gets it under the lock, or by `nextp`.
             self.procs.store(procs as u32, Relaxed);
             before
         }))
@@ -107,7 +107,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
         away.map(|(m, p)| Away::without(m, p))
     }
 
-    /// Waits for the right to stop the world; `own` is given away if that takes time.
+    /// Waits for the turn to stop the world; `own` is handed off if that takes time. Go: `worldsema`.
     fn queue_up(
         self: &Arc<Self>,
         own: Option<OwnedP>,

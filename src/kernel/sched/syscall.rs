@@ -23,8 +23,8 @@ use alloc::sync::Arc;
 use core::sync::atomic::Ordering::Relaxed;
 
 impl<H: Host, O: Observer> Sched<H, O> {
-    /// The G that `worker` runs is about to make a system call, which may be short: its P stays until somebody wants
-    /// it. Go: `entersyscall`.
+    /// The G that `worker` runs is about to make a system call, which may be short: its P stays in its word until a thread
+    /// takes it. Go: `entersyscall`.
     #[inline]
     pub fn entersyscall(self: &Arc<Self>, worker: Worker) -> Away {
         let (m, p) = worker.take_apart();
@@ -32,9 +32,9 @@ impl<H: Host, O: Observer> Sched<H, O> {
         syscall::entersyscall(m, p, self)
     }
 
-    /// The G that `worker` runs ignores preemption: its P is left as if in a system call, and the monitor hands it on.
+    /// The G that `worker` runs ignores preemption: its P is left as if in a system call, and the monitor hands it off.
     /// May be called in a signal handler on the M's thread, while that is not inside of the scheduler (see
-    /// [`role`](crate::kernel::protocol::role)): it takes no lock and reports nothing. The G goes on without a P, and its M does not count
+    /// [`role`](crate::kernel::protocol::role)): it takes no lock and reports nothing. The G runs on without a P, and its M does not count
     /// against [`max_ms`](crate::kernel::sched::config::Config::max_ms) meanwhile; when the G next wants something of the scheduler its M
     /// is reattached by [`exitsyscall_bound`](Sched::exitsyscall_bound). Go: `asyncPreempt`.
     ///
@@ -42,14 +42,14 @@ impl<H: Host, O: Observer> Sched<H, O> {
     #[inline]
     pub fn interrupt(self: &Arc<Self>, worker: Worker) -> Away {
         let (m, p) = worker.take_apart();
-        // Relaxed: counted. Who takes the P out of its word, and wants another M for it, may miss it: then the monitor
-        // tries again.
+        // Relaxed: counted. A thread that takes the P out of its word, and wants another M for it, may miss it: then the
+        // monitor tries again.
         self.detached.fetch_add(1, Relaxed);
         syscall::interrupt(m, p, self)
     }
 
     /// The preempted G of `away` enters a system call: its M has left its P already, and counts as any other in a system
-    /// call from now on. If that is known to block, and the P still is in its word, it is handed on at once.
+    /// call from now on. If that is known to block, and the P still is in its word, it is handed off at once.
     pub fn enter_syscall_detached(self: &Arc<Self>, away: Away, blocks: bool) -> Away {
         let away = away.enters_syscall();
         self.reattached();
@@ -80,14 +80,14 @@ impl<H: Host, O: Observer> Sched<H, O> {
         self.detached.fetch_sub(1, Relaxed);
     }
 
-    /// The same, for a system call that is known to block: its P is handed on at once. Go: `entersyscallblock`.
+    /// The same, for a system call that is known to block: its P is handed off at once. Go: `entersyscallblock`.
     pub fn entersyscallblock(self: &Arc<Self>, worker: Worker) -> Away {
         let (m, p) = worker.take_apart();
         self.observer.event(Event::Entered { m, p: p.id(), blocks: true });
         syscall::entersyscallblock(m, p, self)
     }
 
-    /// Back from the system call. `Err`: there was no P for `g`, it is queued and somebody will run it; the M has to
+    /// Back from the system call. `Err`: there was no P for `g`, it is queued and an M will run it; the M has to
     /// [`rest`](Sched::rest). Go: `exitsyscall`.
     ///
     /// # Errors
@@ -137,7 +137,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     }
 
     /// The G that `worker` runs, and which cannot leave its M, waits until its M is readied, or spuriously.
-    /// Meanwhile its P is another's. Go: `gopark` of a locked G, `stoplockedm`.
+    /// Meanwhile its P is handed off. Go: `gopark` of a locked G, `stoplockedm`.
     pub fn park_bound(self: &Arc<Self>, worker: Worker, wake: Wake) -> (Worker, Woken) {
         let m = worker.m;
         let waits = self.central(|c| match c.closed {
@@ -160,7 +160,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
         (Worker::new(m, p), self.central(|c| c.bound.woken(m)))
     }
 
-    /// What the G bound to `m` waits for has happened; if it does not wait yet, its next wait is none. From any thread.
+    /// Readies the G that is bound to `m`; if it does not wait yet, its next wait ends at once. From any thread.
     /// Go: `goready` of a locked G.
     pub fn ready_bound(self: &Arc<Self>, m: MId) {
         self.central(|c| {
@@ -170,14 +170,14 @@ impl<H: Host, O: Observer> Sched<H, O> {
         });
     }
 
-    /// Should the G that `worker` runs yield? It has run for long and others wait, or somebody wants every P. Cheap.
+    /// Should the G that `worker` runs yield? Its preemption is requested, or every P is wanted. Cheap.
     #[inline]
     pub fn should_yield(&self, worker: &Worker) -> bool {
         // Relaxed: a request, granted a little later.
         self.wanted.any() || self.proc(worker.p.id()).preempt.load(Relaxed)
     }
 
-    /// Was it asked to yield because it has run for long, by the monitor?
+    /// Has the monitor requested its preemption?
     #[inline]
     pub fn is_preempted(&self, worker: &Worker) -> bool {
         // Relaxed: a request.
@@ -212,7 +212,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
         Worker::new(m, p)
     }
 
-    /// Could an M be had now, one that sleeps or a new one? Stale as soon as it is known.
+    /// Is an M available now, one that sleeps or a new one? Stale as soon as it is known.
     pub fn can_start_m(self: &Arc<Self>) -> bool {
         self.central(|c| !c.sleeping.is_empty() || self.may_start(c))
     }
@@ -236,12 +236,12 @@ impl<H: Host, O: Observer> Sched<H, O> {
     fn wait_p(&self, m: MId) -> OwnedP {
         match self.ms[m.index()].wait_nextp() {
             NextP::Run { p, token } => {
-                debug_assert!(token.is_none(), "away: a bound G was sent to look for work");
+                debug_assert!(token.is_none(), "syscall: the M of a bound G was woken to spin");
                 token.into_iter().for_each(|token| self.spinning.give_up(token));
                 self.observer.event(Event::Got { m, p: p.id() });
                 p
             }
-            NextP::Exit => unreachable!("away: an M with a G was told to end"),
+            NextP::Exit => unreachable!("syscall: an M with a G was woken to exit"),
         }
     }
 }

@@ -2,9 +2,9 @@
 //!
 //! Go: `sysmon`, `retake`, `sysmonwait`, `sysmonnote`.
 //!
-//! **It sleeps deeply only while there is nothing to see: every P is idle, or the world is stopped.** Both are said
-//! under the lock, and whoever takes an idle P or starts the world sees there that it sleeps, and wakes it. Before
-//! that it takes some long naps, which nobody ends but who closes the scheduler.
+//! **It sleeps until it is woken only while every P is idle, or the world is stopped.** Both are known under the lock, and a
+//! thread that takes an idle P or starts the world sees there that the monitor sleeps, and wakes it. Before that it takes
+//! some long pauses, which only the closing of the scheduler ends.
 //!
 //! Without a monitor the kernel works, but a P whose M entered a system call by `entersyscall` stays there, and Ms that
 //! sleep for long never end.
@@ -32,9 +32,9 @@ pub struct SysmonTicks {
 
 /// What there is to do before the next tick.
 enum Doze {
-    /// Look, and nap.
+    /// Tick, and pause.
     None,
-    /// Nothing can be seen before somebody wakes the monitor, or so much time has passed.
+    /// Sleep until a thread wakes the monitor, or so much time has passed.
     Deep(Option<Nanos>),
     /// The scheduler is closed, and every M has ended.
     End,
@@ -106,8 +106,8 @@ impl<H: Host, O: Observer> Sched<H, O> {
         }
     }
 
-    /// Looks at every P once, and does what is to be done. Returns whether it took a P out of a system call. Called by
-    /// the monitor; an embedder without one may call it now and then. Go: `retake`.
+    /// Checks every P once: retakes it, or requests preemption of its G. Returns whether it took a P out of a system call.
+    /// Called by the monitor; an embedder without one may call it now and then. Go: `retake`.
     pub fn tick(self: &Arc<Self>, watch: &mut SysmonTicks, now: Nanos) -> bool {
         self.sources.iter().for_each(|source| source.tick(now));
         self.sysmon_netpoll(now);
@@ -122,18 +122,18 @@ impl<H: Host, O: Observer> Sched<H, O> {
             retook |= self.look_at(PId(p as u32), seen, around);
         }
         watch.pace.after(retook);
-        // Each is asked, not only up to the first: what is news at this tick is none at the next.
+        // Each is asked, not only up to the first: a request that is new at this tick is old at the next.
         if watch.seen.iter_mut().take(self.procs()).map(SysmonTick::is_news).filter(|&news| news).count() > 0 {
             watch.pace.hurry();
         }
         if self.central(|c| core::mem::take(&mut c.must_retry)) {
-            // An M was refused; perhaps one can be had now.
+            // No M was available; perhaps one is now.
             self.spinning.wakep(self);
         }
         retook
     }
 
-    /// Asks the G that runs under `p` to yield. Go: `preemptone`.
+    /// Requests preemption of the G that runs under `p`. Go: `preemptone`.
     fn preempt(&self, p: PId) {
         let proc = self.proc(p);
         // Relaxed: a request that is cleared meanwhile was answered.

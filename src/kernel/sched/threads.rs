@@ -19,14 +19,14 @@ use alloc::format;
 use alloc::sync::Arc;
 
 impl<H: Host, O: Observer> Sched<H, O> {
-    /// `m` got a P, and is to look for work if it is counted.
-    pub(super) fn notify_called(&self, m: MId, token: &Option<SpinningToken>) {
+    /// `m` got a P, and starts to spin if it is counted.
+    pub(in crate::kernel) fn notify_called(&self, m: MId, token: &Option<SpinningToken>) {
         if token.is_some() {
             self.observer.event(Event::Called { m });
         }
     }
 
-    /// `m`, which had none, has this P, and is to look for work if it is counted.
+    /// `m`, which had none, has this P, and starts to spin if it is counted.
     pub(in crate::kernel) fn notify_got(&self, m: MId, p: &OwnedP, token: &Option<SpinningToken>) {
         self.observer.event(Event::Got { m, p: p.id() });
         self.notify_called(m, token);
@@ -82,7 +82,7 @@ impl<H: Host, O: Observer> threads::Neighbours<H> for Arc<Sched<H, O>> {
                     self.observer.event(Event::Refused);
                     c.refused += 1;
                     c.must_retry = true;
-                    // An idle P has nothing to steal: what it holds goes to where the others look.
+                    // An idle P is not searched: its Gs go to the global queue.
                     c.global.put_batch(self.proc(p.id()).queue.drain(), &self.global_len);
                     self.releasep(c, p, true);
                     // `request`: in this order, as in `wakep`.
@@ -90,10 +90,10 @@ impl<H: Host, O: Observer> threads::Neighbours<H> for Arc<Sched<H, O>> {
                     self.spinning.set_needspinning();
                     self.rouse_monitor(c);
                     if m.is_none() && self.may_start(c) && !c.closed {
-                        // Another M has ended since we asked for one, and perhaps trusts us to look: now there is one.
+                        // Another M has ended since we asked for one, and perhaps took us for a spinning M: now there is one.
                         c.calls.wakep();
                     }
-                    // Who waits in the poller is an M that can be had: it sees the request before it waits again.
+                    // The M that waits in the poller is available: it sees the request before it waits again.
                     c.calls.poller();
                     None
                 }

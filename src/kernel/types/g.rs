@@ -30,7 +30,7 @@ impl G {
         G(raw)
     }
 
-    /// What stands in a queue for the G that is bound to `m`: whoever finds it gives `m` its P. See `locked`.
+    /// What stands in a queue for the G that is bound to `m`: the M that finds it gives `m` its P. See `locked`.
     #[inline]
     pub(in crate::kernel) fn bound_to(m: MId) -> G {
         G(NonZeroU64::MIN.saturating_add(TICKET | u64::from(m.0) << 1))

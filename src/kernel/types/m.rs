@@ -1,15 +1,15 @@
-//! M: a thread that runs Gs. Its `nextp`, where the P it is woken for lies, and its parker.
+//! M: a thread that runs Gs. Its `nextp`, the P that it is woken with, and its parker.
 //!
 //! Go: `type m`, `m.nextp`, `m.spinning`, `m.park`, `notesleep`, `notewakeup`.
 //!
-//! **A woken M finds its `nextp`.** NextP is delivered at most once for each time an M sleeps.
+//! **A woken M finds its `nextp`.** It is set at most once for each time that an M sleeps.
 //!
-//! | who wakes, in [`M::wake_with`]     | who sleeps, in [`M::wait_nextp`]          |
-//! |----------------------------------|----------------------------------------|
-//! | 1. puts the `nextp` into the box    | 1. parks (may wake spuriously)    |
-//! | 2. unparks                       | 2. takes the `nextp`; none: parks again   |
+//! | the waker, in [`M::wake_with`] | the sleeper, in [`M::wait_nextp`]       |
+//! |--------------------------------|-----------------------------------------|
+//! | 1. sets `nextp`                | 1. parks (may wake spuriously)          |
+//! | 2. unparks                     | 2. takes `nextp`; none: parks again     |
 //!
-//! Pair `nextp`: the `nextp` itself releases and acquires, so a sleeper that looks for whatever reason sees the P's
+//! Pair `nextp`: `nextp` itself releases and acquires, so a sleeper that takes it, even after a spurious wake, sees the P's
 //! queues as the last owner left them.
 //!
 //! Checked by: verification/src/models/threads.rs
@@ -32,19 +32,19 @@ impl MId {
     }
 }
 
-/// Evidence that one M is counted in `nmspinning`. Cannot be copied, must be spent.
+/// Evidence that one M is counted in `nmspinning`. It cannot be copied, and must be spent.
 #[must_use = "a spinning M must find work or retire"]
 #[derive(Debug)]
 pub struct SpinningToken(Unspent);
 
 impl SpinningToken {
-    /// For whoever has just counted one up, or takes over a count out of a `nextp`.
+    /// For an M that was just counted, or that takes a count over from its `nextp`.
     #[inline(always)]
     pub(in crate::kernel) fn assume() -> SpinningToken {
         SpinningToken(Unspent::new("m: a SpinningToken was dropped; it must find work or retire"))
     }
 
-    /// For whoever is about to count one down, or to put the count into a `nextp`.
+    /// For the caller that is about to lower the count, or to put it into a `nextp`.
     #[inline(always)]
     pub(in crate::kernel) fn relinquish(self) {
         self.0.spend();
@@ -54,7 +54,7 @@ impl SpinningToken {
 /// What an M is woken for.
 #[derive(Debug)]
 pub enum NextP {
-    /// Use this P; if `token`, you are already counted as looking for work.
+    /// Use this P; with `token`, the M is counted as spinning already.
     Run {
         /// The P to use.
         p: OwnedP,
@@ -65,7 +65,7 @@ pub enum NextP {
     Exit,
 }
 
-/// A `nextp`, or none, as one word. No public type: whoever can read a word as a `nextp` can forge one.
+/// A `nextp`, or none, as one word. No public type: code that can read a word as a `nextp` can forge one.
 pub(in crate::kernel) struct NextPWord(pub(in crate::kernel) Option<NextP>);
 
 impl Value for NextPWord {
@@ -104,28 +104,28 @@ impl<H: Host> M<H> {
         M { nextp: Atomic::new(NextPWord(None)), parker: H::Parker::new() }
     }
 
-    /// Puts `nextp` into the box of an M that sleeps, and wakes it. At most once for each sleep.
+    /// Sets `nextp` of an M that sleeps, and wakes it. At most once for each sleep.
     ///
     /// # Panics
-    /// If there was `nextp` in the box already: two wakers took the same M.
+    /// If `nextp` was set already: two wakers took the same M.
     #[inline]
     pub fn wake_with(&self, nextp: NextP) {
         self.set_nextp(nextp);
         self.parker.unpark();
     }
 
-    /// Puts `nextp` into the box of an M that has yet to start.
+    /// Sets `nextp` of an M that has yet to start.
     ///
     /// # Panics
-    /// If there was `nextp` in the box already.
+    /// If `nextp` was set already.
     #[inline]
     pub fn set_nextp(&self, nextp: NextP) {
         // Release: `nextp`, the waker's half. A swap rather than a store, to catch a second delivery.
         let before = self.nextp.swap(NextPWord(Some(nextp)), Release).into_word();
-        assert!(before == 0, "m: `nextp` delivered twice ({before} lay there)");
+        assert!(before == 0, "m: `nextp` is set twice (it was {before})");
     }
 
-    /// Sleeps until there is `nextp`. Called by the M itself.
+    /// Sleeps until `nextp` is set, and takes it. Called by the M itself.
     #[inline]
     pub fn wait_nextp(&self) -> NextP {
         loop {
@@ -136,7 +136,7 @@ impl<H: Host> M<H> {
         }
     }
 
-    /// Takes the `nextp`, if there is any. Called by the M itself, or by who failed to start it.
+    /// Takes `nextp`, if it is set. Called by the M itself, or by the caller that failed to start it.
     #[inline]
     pub fn take_nextp(&self) -> Option<NextP> {
         // Acquire: `nextp`, the sleeper's half.

@@ -5,15 +5,15 @@
 //! **A P has one owner at every moment.** [`OwnedP`] is that ownership: it is made once for each P, it cannot be
 //! copied, and it can only be handed on.
 //!
-//! | where the `OwnedP` is        | the P is  | who owns it                              |
+//! | where the `OwnedP` is        | the P is  | its owner                                |
 //! |------------------------------|-----------|------------------------------------------|
 //! | in the idle list             | idle      | the list, under the scheduler's lock     |
 //! | in a `Worker`                | running   | that M                                   |
 //! | in a `wakep` or `startm`     | in flight | the M in that function                   |
 //! | in a `nextp`                 | in flight | the M whose `nextp` it is                |
-//! | in its own word              | in a system call | whoever takes it out: see `syscall` |
-//! | in the hands of the stopper  | stopped   | `stw`, under the scheduler's lock        |
-//! | among the spare ones         | dead      | nobody, until there shall be more Ps     |
+//! | in its own word              | in a system call | the taker of one exchange: see `syscall` |
+//! | held for the stopper         | stopped   | `stw`, under the scheduler's lock        |
+//! | among the spare Ps           | dead      | nobody, until `procresize` adds Ps       |
 //!
 //! **Bounded overtaking** (Go has no such bound: golang/go #52934). Every dispatch counts towards the global queue's
 //! turn, and at most K dispatches in a row come from `runnext` while the ring holds a G. See [`Turn`].
@@ -62,9 +62,9 @@ impl OwnedP {
     }
 }
 
-/// Whose turn it is: counts the dispatches under one P, and those in a row that came from `runnext`.
+/// Which queue is served next: counts the dispatches under one P, and those in a row that came from `runnext`.
 ///
-/// It stays with the P, whoever owns it; the monitor reads it to see whether the same G still runs (Go: `schedtick`).
+/// It stays with the P when the owner changes; the monitor reads it to see whether the same G still runs (Go: `schedtick`).
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Turn {
     dispatches: u32,

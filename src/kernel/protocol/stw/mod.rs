@@ -1,9 +1,9 @@
-//! Stopping the world, and the line of those who want to.
+//! Stopping the world, and the queue of stoppers.
 //!
 //! Go: `stopTheWorld`, `stopTheWorldWithSema`, `startTheWorldWithSema`, `worldsema`, `gcstopm`.
 //!
 //! **After [`stop`] returns, no P runs: the stopper holds every one, each counted once**, because each is a value in
-//! one list. Until [`WorldState::resume`] nobody else gets one.
+//! one list. Until [`WorldState::resume`] no other thread gets one.
 //!
 //! | a stopper, in [`stop`]                          | an M with a P                                          |
 //! |-------------------------------------------------|--------------------------------------------------------|
@@ -11,12 +11,12 @@
 //! |                                                 | holds it for the stopper instead                       |
 //! | 2. StoreLoad                                    | entering a system call: leaves its P in its word;      |
 //! | 3. reads the words: holds the Ps in them        | StoreLoad; reads `wanted`: hands the P on              |
-//! | 4. sleeps until all are held                    | who holds the last P wakes the stopper                 |
+//! | 4. sleeps until all are held                    | the M that hands in the last P wakes the stopper       |
 //!
 //! Pair `syscall/stop`: see `syscall`.
 //!
-//! Stoppers stand in line, first come, first served, and the first keeps its place until the world runs again
-//! (golang/go #40459, #10618).
+//! Stoppers queue, first come, first served, and the first keeps its place until the world runs again
+//! (golang/go #40459, #10618). Go: `worldsema`.
 //!
 //! Checked by: verification/src/models/stw.rs
 
@@ -36,7 +36,7 @@ pub struct WorldState<H: Host> {
     procs: usize,
     held: Vec<OwnedP>,
     is_stopping: bool,
-    /// Those who want to stop the world. The first may.
+    /// The stoppers, in order. The first may stop the world.
     line: VecDeque<Arc<H::Parker>>,
 }
 
@@ -46,33 +46,33 @@ impl<H: Host> WorldState<H> {
         WorldState { procs, held: Vec::new(), is_stopping: false, line: VecDeque::new() }
     }
 
-    /// Stands in line. May the caller stop the world at once?
+    /// Queues the caller. May it stop the world at once?
     #[must_use]
     pub fn queue_up(&mut self, me: &Arc<H::Parker>) -> bool {
         self.line.push_back(Arc::clone(me));
         self.is_first(me)
     }
 
-    /// Is it this one's turn?
+    /// Is this stopper the first?
     pub fn is_first(&self, me: &Arc<H::Parker>) -> bool {
         self.line.front().is_some_and(|first| Arc::ptr_eq(first, me))
     }
 
-    /// The first leaves the line; the next has to be woken. Only once the world runs again.
+    /// The first stopper leaves the queue; the next has to be woken. Only once the world runs again.
     #[must_use = "the next has to be woken"]
     pub fn leave_line(&mut self) -> Option<Arc<H::Parker>> {
-        debug_assert!(!self.is_stopping, "stw: the right to stop was given on before the world ran again");
+        debug_assert!(!self.is_stopping, "stw: worldsema released before the world was started");
         self.line.pop_front();
         self.line.front().cloned()
     }
 
-    /// From now on, who lets go of a P holds it here.
+    /// From now on, an M that releases a P holds it here.
     pub fn begin_stop(&mut self) {
         debug_assert!(!self.is_stopping && self.held.is_empty(), "stw: stopped twice");
         self.is_stopping = true;
     }
 
-    /// Does somebody stop the world, or has stopped it?
+    /// Is the world being stopped, or stopped?
     pub fn is_stopping(&self) -> bool {
         self.is_stopping
     }
@@ -86,7 +86,7 @@ impl<H: Host> WorldState<H> {
     #[must_use = "the stopper has to be woken"]
     pub fn hold(&mut self, p: OwnedP) -> Option<Arc<H::Parker>> {
         self.held.push(p);
-        debug_assert!(self.is_stopping && self.held.len() <= self.procs, "stw: a P too many is held");
+        debug_assert!(self.is_stopping && self.held.len() <= self.procs, "stw: stopwait underflow");
         if self.is_stopped() { self.line.front().cloned() } else { None }
     }
 
@@ -95,7 +95,7 @@ impl<H: Host> WorldState<H> {
         self.held.len()
     }
 
-    /// The Ps, for who changes how many there are; `procs` is how many there shall be. Only while stopped.
+    /// The Ps, for `procresize`; `procs` is how many there shall be. Only while stopped.
     pub fn resize(&mut self, procs: usize) -> &mut Vec<OwnedP> {
         debug_assert!(self.is_stopped(), "stw: resized while a P runs");
         self.procs = procs;
@@ -111,7 +111,7 @@ impl<H: Host> WorldState<H> {
 }
 
 impl<H: Host> Drop for WorldState<H> {
-    /// The end of the scheduler: the Ps end with it.
+    /// The scheduler ends, and its Ps with it.
     fn drop(&mut self) {
         for p in self.held.drain(..) {
             p.relinquish();
@@ -121,7 +121,7 @@ impl<H: Host> Drop for WorldState<H> {
 
 /// What this room asks of the rest of the scheduler.
 pub trait Neighbours {
-    /// Under the lock: from now on who lets go of a P holds it for us; `own` and the idle Ps are held now.
+    /// Under the lock: from now on an M that releases a P holds it for the stopper; `own` and the idle Ps are held now.
     fn begin(&self, own: Option<OwnedP>);
     /// Takes every P that is in a system call, and holds it.
     fn take_from_syscalls(&self);
@@ -131,7 +131,7 @@ pub trait Neighbours {
     fn sleep(&self);
 }
 
-/// Stops the world. The caller is the first in line, and has given up its P, or gives it here. Go:
+/// Stops the world. The caller is the first stopper, and has released its P, or gives it here. Go:
 /// `stopTheWorldWithSema`.
 pub fn stop<H: Host>(own: Option<OwnedP>, others: &impl Neighbours) {
     others.begin(own);

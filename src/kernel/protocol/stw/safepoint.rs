@@ -2,14 +2,13 @@
 //!
 //! Go: `forEachP`, `runSafePointFn`.
 //!
-//! **The function runs exactly once for each P, by somebody who owns that P at that moment**; when the barrier is
-//! passed, it has run for all.
+//! **The function runs exactly once for each P, by the owner of that P**; when the barrier is passed, it has run for all.
 //!
-//! | P is                          | who runs it                                            |
+//! | the P is                      | the function is run by                                 |
 //! |-------------------------------|--------------------------------------------------------|
-//! | idle, or in a system call     | the caller, who takes the P, and hands it on after     |
+//! | idle, or in a system call     | the caller, which takes the P, and hands it off after  |
 //! | the caller's                  | the caller                                             |
-//! | running, or on its way        | its M, before it looks for the next G, hands the P on, |
+//! | running, or on its way        | its M, before it looks for the next G, hands the P off,|
 //! |                               | or enters a system call                                |
 //!
 //! Pair `syscall/stop`, as for a stop.
@@ -47,7 +46,7 @@ impl<H: Host> Safepoint<H> {
         self.pending.get(p.id().index()).is_some_and(|pending| *pending)
     }
 
-    /// What the owner of `p` has to run now, if anything. Then it says so: [`ran`](Safepoint::ran).
+    /// What the owner of `p` has to run now, if anything. After that it calls [`ran`](Safepoint::ran).
     #[must_use]
     pub fn begin(&mut self, p: &OwnedP) -> Option<Arc<SafepointFn>> {
         let pending = self.pending.get_mut(p.id().index())?;
@@ -73,7 +72,7 @@ pub trait Neighbours {
     fn begin(&self) -> Vec<OwnedP>;
     /// Takes every P that is in a system call.
     fn take_from_syscalls(&self) -> Vec<OwnedP>;
-    /// Runs the function under `p` if it has not, and hands `p` on.
+    /// Runs the function under `p` if it has not run there, and hands `p` off.
     fn pass(&self, p: OwnedP);
     /// Sleeps until the function has run for every P, and takes the request back.
     fn finish(&self);

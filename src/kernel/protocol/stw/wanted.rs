@@ -45,7 +45,7 @@ impl<H: Host> Wanted<H> {
     pub fn done(&self, want: Want) {
         // Relaxed: as in `ask`.
         let bits = self.0.load(Relaxed);
-        // Relaxed: a hint. Who believes an old one looks under the lock.
+        // Relaxed: a hint. An M that reads an old one checks under the lock.
         self.0.store(bits & !(want as u64), Relaxed);
     }
 
