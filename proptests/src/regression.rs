@@ -1,13 +1,13 @@
 //! What failed once, as a file: the program, the schedule, and the seed it came from.
 
-use crate::rooms;
+use crate::rooms::{self, Again};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use spinpark_verification::engines::{Engine, Failure, Outcome};
 use spinpark_verification::job::Order;
 use spinpark_verification::model;
 use spinpark_verification::mutation::mutant::{self, Mutant};
-use spinpark_verification::schedule::Schedule;
+use spinpark_verification::schedule::{Replayed, Schedule};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
@@ -95,7 +95,28 @@ impl Regression {
     /// If there is no such room or variant, or the program is none of that room's.
     pub fn play(&self) -> Result<Outcome, String> {
         let room = rooms::find(&self.room).ok_or_else(|| format!("there is no room `{}`", self.room))?;
-        room.play(self)
+        room.play(self).map(|again| again.outcome)
+    }
+
+    /// Plays it again, as [`play`](Regression::play) does, and compares what happens with what happened. A schedule that does
+    /// not fit any more says nothing; then the program may still fail from its seed.
+    /// `Some`, beside what came of it: why its schedule does not fit, if it was played from its seed.
+    pub fn replay(&self) -> (Replayed, Option<String>) {
+        self.decide().unwrap_or_else(|why| (Replayed::DoesNotFit(why), None))
+    }
+
+    fn decide(&self) -> Result<(Replayed, Option<String>), String> {
+        let room = rooms::find(&self.room).ok_or_else(|| format!("there is no room `{}`", self.room))?;
+        let Again { outcome, misfit } = room.play(self)?;
+        match (outcome.failure, misfit) {
+            (Some(now), None) if now.message == self.failure.message => Ok((Replayed::FailsTheSame(now), None)),
+            (Some(now), misfit) => Ok((Replayed::FailsOtherwise(now), misfit)),
+            (None, None) => Ok((Replayed::Passes, None)),
+            (None, Some(why)) => {
+                let n = outcome.executions;
+                Err(format!("its schedule does not fit: {why}; and the program held under {n} others, from its seed"))
+            }
+        }
     }
 
     /// A program that failed with a wrong variant must still do so, and hold without it; any other must hold. `Err`: it is

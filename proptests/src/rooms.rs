@@ -60,7 +60,7 @@ pub struct Entry {
     /// [`Room::PATHS`].
     pub paths: &'static [&'static str],
     hunt: Hunts,
-    play: fn(&Regression) -> Result<Outcome, String>,
+    play: fn(&Regression) -> Result<Again, String>,
     play_bytes: fn(&[u8], &Trial) -> Option<Regression>,
 }
 
@@ -99,7 +99,7 @@ impl Entry {
     ///
     /// # Errors
     /// If the program is none of this room's.
-    pub fn play(&self, regression: &Regression) -> Result<Outcome, String> {
+    pub fn play(&self, regression: &Regression) -> Result<Again, String> {
         (self.play)(regression)
     }
 }
@@ -124,7 +124,16 @@ fn erase<R: Room>(found: &Found<R>) -> Regression {
     }
 }
 
-fn play_again<R: Room>(regression: &Regression) -> Result<Outcome, String> {
+/// What failed once, played again.
+#[derive(Debug)]
+pub struct Again {
+    /// What came of it.
+    pub outcome: Outcome,
+    /// Why its schedule does not fit, if it has one: then the program was played from its seed.
+    pub misfit: Option<String>,
+}
+
+fn play_again<R: Room>(regression: &Regression) -> Result<Again, String> {
     let program: Program<R> = serde_json::from_value(regression.program.clone())
         .map_err(|error| format!("this is no program of {}: {error}", R::NAME))?;
     let Regression { engine, seed, schedules, .. } = *regression;
@@ -133,7 +142,12 @@ fn play_again<R: Room>(regression: &Regression) -> Result<Outcome, String> {
     }
     let trial = Trial { engine, seed, schedules, mutant: regression.mutant()? };
     // A schedule is one of the kernel that it failed with: another takes other steps. The program is its own.
-    let script = regression.failure.script.as_ref();
-    let replayed = script.and_then(|script| room::replay(&program, &trial, script).ok());
-    Ok(replayed.unwrap_or_else(|| room::run(&program, &trial)))
+    let misfit = match &regression.failure.script {
+        None => None,
+        Some(script) => match room::replay(&program, &trial, script) {
+            Ok(outcome) => return Ok(Again { outcome, misfit: None }),
+            Err(why) => Some(why),
+        },
+    };
+    Ok(Again { outcome: room::run(&program, &trial), misfit })
 }

@@ -146,7 +146,7 @@ fn a_wrong_variant_is_found_written_and_played_again() {
     assert!(regression.operations <= 12 && regression.failure.script.is_some());
     let again = fuzz(&folder, &["replay", &file.to_string_lossy()]);
     assert_eq!(again.status.code(), Some(1), "{}", said(&again));
-    assert!(said(&again).contains("It still fails."), "{}", said(&again));
+    assert!(said(&again).contains("It still fails, in the same way."), "{}", said(&again));
     // The kernel is not the variant.
     let right = fs::read_to_string(&file).expect("it was written");
     let right = right.replace("\"mutant\": \"runq-cursors-of-two-bits\",", "");
@@ -155,6 +155,74 @@ fn a_wrong_variant_is_found_written_and_played_again() {
     let file = right.write(&folder).expect("it can be written");
     let held = fuzz(&folder, &["replay", &file.to_string_lossy()]);
     assert_eq!(held.status.code(), Some(0), "{}", said(&held));
+}
+
+/// What `fuzz replay` decides about a program that failed once.
+mod a_failing_program_played_again {
+    use super::*;
+    use spinpark_verification::engines::Script;
+    use spinpark_verification::engines::record::Pick;
+
+    const TWIN: &str = "runq-cursors-of-two-bits";
+
+    /// A program that fails with its variant, changed; the status, and what is said.
+    #[track_caller]
+    fn replayed(name: &str, change: impl FnOnce(&mut Regression)) -> (Option<i32>, String) {
+        let folder = folder(name);
+        let output = fuzz(&folder, &["variants", TWIN, "--seed", "3", "--jobs", "1"]);
+        assert!(output.status.success(), "{}", said(&output));
+        let mut regression = Regression::read(&files(&folder.join("programs")).remove(0)).expect("it was written");
+        change(&mut regression);
+        let file = regression.write(&folder).expect("it can be written");
+        let again = fuzz(&folder, &["replay", &file.to_string_lossy()]);
+        (again.status.code(), said(&again))
+    }
+
+    #[test]
+    fn fails_in_the_same_way() {
+        let (status, said) = replayed("the-same", |_| ());
+        assert!(status == Some(1) && said.contains("It still fails, in the same way."), "{status:?} {said}");
+    }
+
+    #[test]
+    fn fails_in_another_way() {
+        let (status, said) = replayed("another", |it| it.failure.message = "P0 is had by two".to_owned());
+        assert_eq!(status, Some(1), "{said}");
+        assert!(said.contains("It fails, but in another way. It said before:\n  P0 is had by two"), "{said}");
+    }
+
+    #[test]
+    fn fails_from_its_seed_if_its_schedule_does_not_fit() {
+        let (status, said) = replayed("no-longer-fits", |it| {
+            let Some(Script::Picks(picks)) = &mut it.failure.script else { panic!("it has a schedule") };
+            picks[0] = Pick::T(999);
+        });
+        assert!(status == Some(1) && said.contains("from its seed it fails"), "{status:?} {said}");
+    }
+
+    #[test]
+    fn no_longer_fails() {
+        let (status, said) = replayed("mended", |it| (it.mutant, it.failure.script) = (None, None));
+        assert!(status == Some(0) && said.contains("It no longer fails."), "{status:?} {said}");
+    }
+
+    #[test]
+    fn does_not_fit() {
+        // There is no such thread, and the kernel holds, whatever its variant does.
+        let (status, said) = replayed("the-kernels", |it| {
+            it.mutant = None;
+            let Some(Script::Picks(picks)) = &mut it.failure.script else { panic!("it has a schedule") };
+            picks[0] = Pick::T(999);
+        });
+        assert_eq!(status, Some(2), "{said}");
+        assert!(said.contains("its schedule does not fit: ") && said.contains("from its seed"), "{said}");
+    }
+
+    #[test]
+    fn is_of_a_variant_that_there_is_not() {
+        let (status, said) = replayed("no-variant", |it| it.mutant = Some("nobody".to_owned()));
+        assert!(status == Some(2) && said.contains("there is no mutant `nobody`"), "{status:?} {said}");
+    }
 }
 
 #[test]

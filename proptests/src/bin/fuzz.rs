@@ -7,6 +7,7 @@ use spinpark_proptests::regression::{self, Regression};
 use spinpark_proptests::rooms::{self, Entry};
 use spinpark_verification::checker::invariants::INVARIANTS;
 use spinpark_verification::command_line::{self, Stop};
+use spinpark_verification::schedule::Replayed;
 use spinpark_verification::{job, output};
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
@@ -84,7 +85,10 @@ enum Act {
         #[command(flatten)]
         how: How,
     },
-    /// Plays a failing program again. Exit status 1 if it still fails, 0 if it no longer does.
+    /// Plays a failing program again: under its schedule, or from its seed if it has none.
+    ///
+    /// Exit status: 1 if it still fails, in the same way or in another; 0 if it no longer does; 2 if it does not fit: the
+    /// schedule is one of another kernel, or the file is damaged.
     Replay {
         /// The file that a failing run has written.
         file: PathBuf,
@@ -213,19 +217,24 @@ fn replay_all(folder: &Path) -> Result<(), Stop> {
 
 fn replay(file: &Path) -> Result<(), Stop> {
     let regression = Regression::read(file)?;
-    let outcome = regression.play()?;
+    let was = regression.failure.message.trim_end();
+    let (replayed, misfit) = regression.replay();
+    let (failure, said) = match replayed {
+        Replayed::FailsTheSame(failure) => (failure, "It still fails, in the same way.".to_owned()),
+        Replayed::FailsOtherwise(failure) => {
+            let how = misfit.map(|why| format!("Its schedule does not fit: {why}; from its seed it fails. "));
+            (failure, format!("{}It fails, but in another way. It said before:\n  {was}", how.unwrap_or_default()))
+        }
+        Replayed::Passes => {
+            say!("{}\nIt no longer fails.", regression.picture.join("\n"));
+            return Ok(());
+        }
+        Replayed::DoesNotFit(why) => return Err(Stop::BadInput(format!("{}: {why}", file.display()))),
+    };
     say!("{}", regression.picture.join("\n"));
-    match outcome.failure {
-        Some(failure) => {
-            say!("{}", regression.schedule(&failure).picture());
-            say!("It still fails.");
-            Err(Stop::DoesNotHold)
-        }
-        None => {
-            say!("It no longer fails.");
-            Ok(())
-        }
-    }
+    say!("{}", regression.schedule(&failure).picture());
+    say!("{said}");
+    Err(Stop::DoesNotHold)
 }
 
 fn variants(names: &[String], how: &How) -> Result<(), Stop> {

@@ -57,6 +57,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Debug)]
 pub struct Stepped;
 
+/// A word: a thread can be interrupted before it touches it.
+#[derive(Debug)]
+pub struct Word(solo::Word);
+
+/// A lock: a thread can be interrupted before it enters it, and not inside.
+#[derive(Debug)]
+pub struct Lock<T>(solo::Lock<T>);
+
 /// Its sleeper wakes when the test says so.
 #[derive(Debug)]
 pub struct Parker(Arc<AtomicBool>);
@@ -239,11 +247,13 @@ pub fn close_with<H: Host, O: Observer>(
 }
 
 impl Host for Stepped {
-    type Word = solo::Word;
-    type Lock<T: Send + 'static> = solo::Lock<T>;
+    type Word = Word;
+    type Lock<T: Send + 'static> = Lock<T>;
     type Parker = Parker;
 
-    fn fence(_: Ordering) {}
+    fn fence(_: Ordering) {
+        threads::step();
+    }
     fn relax() {}
     fn choose(n: usize) -> usize {
         let drawn = with_shared(|shared| {
@@ -290,6 +300,42 @@ fn play(nanos: Option<Nanos>) -> bool {
         }
     }
     true
+}
+
+impl host::Word for Word {
+    fn new(value: u64) -> Self {
+        Word(solo::Word::new(value))
+    }
+    fn load(&self, order: Ordering) -> u64 {
+        threads::step();
+        self.0.load(order)
+    }
+    fn store(&self, value: u64, order: Ordering) {
+        threads::step();
+        self.0.store(value, order);
+    }
+    fn swap(&self, value: u64, order: Ordering) -> u64 {
+        threads::step();
+        self.0.swap(value, order)
+    }
+    fn fetch_add(&self, value: u64, order: Ordering) -> u64 {
+        threads::step();
+        self.0.fetch_add(value, order)
+    }
+    fn compare_exchange(&self, current: u64, new: u64, success: Ordering, failure: Ordering) -> Result<u64, u64> {
+        threads::step();
+        self.0.compare_exchange(current, new, success, failure)
+    }
+}
+
+impl<T: Send + 'static> host::Lock<T> for Lock<T> {
+    fn new(value: T) -> Self {
+        Lock(solo::Lock::new(value))
+    }
+    fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
+        threads::step();
+        self.0.with(|inside| threads::uninterrupted(|| f(inside)))
+    }
 }
 
 impl host::Parker for Parker {

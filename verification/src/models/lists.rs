@@ -10,8 +10,8 @@ use crate::harness::common::any_of;
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, OnAny, sampled, sc};
 use crate::spec::What::{
-    Arrive, Block, Close, Enter, ExitBound, Expect, ForEachP, GoOn, Interrupt, Next, NextLocal, Park, Ready, Refuse,
-    Resize, Start, Stop, Submit, Tick, Yield, YieldBound,
+    Arrive, Await, Block, Calm, Close, End, Enter, ExitBound, Expect, ForEachP, GoOn, Interrupt, Next, NextLocal, Park,
+    Ready, ReadyBound, Refuse, Report, Resize, Start, StartMonitor, Stop, Submit, Tick, Timer, Yield, YieldBound,
 };
 use crate::spec::{self, Kernel, Model as Lists, Move, Numbers, Theme, What, Who};
 use spinpark::kernel::protocol::locked::Wake;
@@ -26,10 +26,14 @@ const SMALL: Numbers = Numbers {
     steal_passes: 2,
     max_ms: 4,
     max_detached: 0,
+    elsewhere: false,
 };
 
 /// Rings in which a share has room, and an M that counts apart.
 const WIDER: Numbers = Numbers { ring_log: 2, max_detached: 1, ..SMALL };
+
+/// With timers, a poller, and a monitor's thread.
+const ELSEWHERE: Numbers = Numbers { spare: 0, elsewhere: true, ..SMALL };
 
 /// Both, and the moves that were made.
 struct Play {
@@ -157,6 +161,24 @@ beginnings! {
     a_last_hope: "a G waits for others of the same scheduler, and only a source may still bring one",
         reaches "a deadlock was told", invariants [1, 2, 4, 12, 13, 19, 30, 31, 32, 33, 34],
         SMALL [Submit, GoOn(M0), Expect(true), GoOn(M1), Park(0, Wake::Inside)];
+    a_late_wake: "a G was readied, and ended with its M before it waited; another runs on an M of the same number",
+        reaches "who waited got an idle P", invariants [1, 2, 4, 30, 31, 34],
+        SMALL [Submit, GoOn(M0), ReadyBound(0), End(0), Submit, GoOn(M0)];
+    a_deep_sleep: "a G waits, and the monitor sleeps deeply",
+        reaches "a monitor that slept deeply was woken", invariants [1, 2, 30, 31, 34],
+        ELSEWHERE [Submit, GoOn(M0), StartMonitor, GoOn(Who::Monitor), Park(0, Wake::Outside), Calm];
+    a_deep_sleep_of_all: "an M sleeps, and so does the monitor, while the world is stopped",
+        reaches "a monitor that slept deeply was woken", invariants [1, 2, 30, 31, 34],
+        ELSEWHERE [Submit, GoOn(M0), StartMonitor, GoOn(Who::Monitor), Stop(OUT), Next(0), GoOn(OUT), Calm];
+    a_timer: "an M waits in the poller for a timer",
+        reaches "a timer was due", invariants [1, 2, 30, 31, 34],
+        ELSEWHERE [Submit, GoOn(M0), Timer(None, 20_000), Submit, GoOn(M1), Next(0), Next(1)];
+    a_socket: "an M waits in the poller for what it reports",
+        reaches "several Gs were reported", invariants [1, 2, 30, 31, 34],
+        ELSEWHERE [Submit, GoOn(M0), Await(None, true), Next(0)];
+    a_busy_poller: "what the poller has to report waits for two Ms that run",
+        reaches "the monitor looked for who is busy", invariants [1, 2, 30, 31, 34],
+        ELSEWHERE [Submit, GoOn(M0), Submit, GoOn(M1), Await(Some(0), true), Report(3)];
 }
 
 /// Sizes at which something differs: one P or several, one pass or more, rings that fill at once.
@@ -171,11 +193,15 @@ fn numbers<H: ModelHost>() -> Numbers {
         steal_passes: any_of::<H, _>(&[1, 2, 4]),
         max_ms: any_of::<H, _>(&[4, 5, 6, 4, 5, 6, 1, 2, 3]),
         max_detached: any_of::<H, _>(&[0, 1, 2]),
+        elsewhere: false,
     }
 }
 
 fn drawn_moves<H: ModelHost>(themes: &[Theme]) -> String {
-    let lists = Lists::new(numbers::<H>(), None).about(any_of::<H, _>(themes));
+    some_moves::<H>(Lists::new(numbers::<H>(), None).about(any_of::<H, _>(themes)))
+}
+
+fn some_moves<H: ModelHost>(lists: Lists) -> String {
     let mut play = Play::new(lists);
     for _ in 0..10 + H::choose(60) {
         let what = any_of::<H, _>(&play.lists.allowed());
@@ -199,6 +225,12 @@ fn moves_of_waits<H: ModelHost>() -> String {
 
 fn moves_of_the_world<H: ModelHost>() -> String {
     drawn_moves::<H>(&[Theme::World])
+}
+
+fn moves_from_elsewhere<H: ModelHost>() -> String {
+    let numbers = Numbers { elsewhere: true, ..numbers::<H>() };
+    let themes = [Theme::Elsewhere, Theme::Everything, Theme::Queues, Theme::Calls, Theme::Waits, Theme::World];
+    some_moves::<H>(Lists::new(numbers, None).about(any_of::<H, _>(&themes)))
 }
 
 /// Moves that are sampled at random.
@@ -234,4 +266,13 @@ pub const MODELS: &[Model] = &[
         must_reach: ["stopped while a G is in a system call", "one stood in line", "a safepoint was passed", "more Ps",
             "a P that ended held Gs"],
         runs: [sampled(Engine::Random, 1_000)]),
+    crate::model!("sched::answers_as_lists_would::moves_from_elsewhere", moves_from_elsewhere,
+        claim: "who waits in the poller, until when, what comes of it, and when the monitor is woken is what lists would say",
+        size: "one moves at a time; 10 to 69 moves; 1 to 3 Ps, up to 6 Ms, and 2 more that are detached, rings of 2 to 8; the monitor",
+        invariants: [1, 2, 4, 25, 30, 31, 32, 33, 34],
+        must_reach: ["an M waited in the poller", "an M came back from the poller for nothing", "several Gs were reported",
+            "what was reported found no idle P", "a timer was due", "who waits in the poller was called back",
+            "who only looked into the poller found something", "the monitor looked for who is busy",
+            "a P was handed on so that somebody waits in the poller", "a monitor that slept deeply was woken"],
+        runs: [sampled(Engine::Random, 2_000)]),
 ];

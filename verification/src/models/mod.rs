@@ -1,5 +1,6 @@
 //! The models, a file a room; and what each room's mutants are killed by.
 
+pub mod between;
 pub mod globq;
 pub mod handoff;
 pub mod idle;
@@ -8,6 +9,7 @@ pub mod lists;
 pub mod local;
 pub mod locked;
 pub mod monitor;
+pub mod monitor_beside;
 pub mod netpoll;
 pub mod poll;
 pub mod poller;
@@ -47,6 +49,7 @@ pub const MODELS: &[&[Model]] = &[
     netpoll::MODELS,
     lists::BEGINNINGS,
     lists::MODELS,
+    between::MODELS,
     sched::MODELS,
     idling::MODELS,
     snapshot::MODELS,
@@ -54,6 +57,7 @@ pub const MODELS: &[&[Model]] = &[
     poll::MODELS,
     poller::MODELS,
     monitor::MODELS,
+    monitor_beside::MODELS,
 ];
 
 /// Every mutant, in reading order.

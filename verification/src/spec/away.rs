@@ -141,7 +141,7 @@ impl Model {
     pub(super) fn yield_bound(&mut self, m: usize, g: u64, p: usize) {
         self.ps[p].is_needspinning = false;
         self.attend(p);
-        let has_work = !self.global.is_empty() || !self.arrived.is_empty() || self.ps[p].len() > 0;
+        let has_work = !self.global.is_empty() || self.has_arrived() || self.ps[p].len() > 0;
         if self.is_stopping || has_work && !self.is_wanted() {
             self.seen.note("a bound G yielded");
             self.events.push(Ev::Left { m, p, waits: false });
@@ -155,8 +155,9 @@ impl Model {
         }
     }
 
-    /// The monitor looks at each P.
-    pub(super) fn tick(&mut self) {
+    /// The monitor looks at each P. Did it take one out of a call?
+    pub(super) fn tick(&mut self) -> bool {
+        self.mind_the_poller();
         let somebody_looks = self.spinning_ms + self.idle.len() > 0;
         let is_wanted = self.is_stopping || self.safepoint.is_some();
         let mut retook = false;
@@ -188,7 +189,7 @@ impl Model {
             self.seen.note("the monitor tried again to get an M");
             self.wakep();
         }
-        self.events.push(Ev::Ticked(retook));
+        retook
     }
 
     /// Is the slice of `p` over? Is there a reason to take it out of its call?

@@ -1,7 +1,7 @@
 //! Whose P is whose: who is woken with one, who sleeps without, to whom it is handed on, and when nobody can go on.
 
 use crate::spec::model::{At, Model, NextP, Until};
-use crate::spec::moves::{Ev, Item, Who};
+use crate::spec::moves::{Activity, Ev, Item, Who};
 use crate::spec::wrong::Wrong;
 use spinpark::kernel::protocol::locked::{Wake, Woken};
 
@@ -25,10 +25,21 @@ impl Model {
         if later.wakep {
             self.wakep();
         }
+        if later.poller && self.elsewhere.polls.is_some() {
+            self.interrupt();
+        }
     }
 
-    /// An idle P, the one that was idled last.
+    /// An idle P, the one that was idled last. The monitor has something to see then.
     pub(super) fn idle_p(&mut self) -> Option<usize> {
+        if !self.idle.is_empty() {
+            self.rouse_monitor();
+        }
+        self.idle_p_to_hold()
+    }
+
+    /// The same, for who stops the world: there is nothing to see.
+    pub(super) fn idle_p_to_hold(&mut self) -> Option<usize> {
         if self.is(Wrong::UsesThePThatIsIdleLongest) && !self.idle.is_empty() {
             return Some(self.idle.remove(0));
         }
@@ -136,6 +147,8 @@ impl Model {
         self.releasep(p, true);
         self.wants_spinning_m |= !self.is(Wrong::RefusedAndForgotten);
         self.spinning_ms -= usize::from(spins);
+        self.rouse_monitor();
+        self.later.poller = true;
         if let Some(m) = m {
             self.free_m(m);
             self.end_m();
@@ -225,7 +238,8 @@ impl Model {
         if self.is_closed || inside == 0 || !idle {
             return;
         }
-        let has_work = !self.global.is_empty() || self.expects || !self.arrived.is_empty();
+        let expects = self.expects || self.elsewhere.is_expecting();
+        let has_work = !self.global.is_empty() || expects || !self.arrived.is_empty();
         let why = match has_work {
             false => Woken::Deadlock,
             true if self.sleeping.is_empty() && !self.may_start() => Woken::NoThread,
@@ -294,6 +308,7 @@ impl Model {
         self.alive -= 1;
         self.events.push(Ev::Gone { sleeping: self.sleeping.len(), alive: self.alive });
         if self.is_closed && self.alive == 0 {
+            self.end_monitor();
             self.wake(Who::Closer);
         }
         self.check_dead();
@@ -310,7 +325,7 @@ impl Model {
     /// else it is let go of.
     pub(super) fn hand_on(&mut self, p: usize) {
         self.attend(p);
-        let has_work = !self.global.is_empty() || !self.arrived.is_empty() || self.ps[p].len() > 0;
+        let has_work = !self.global.is_empty() || self.has_arrived() || self.ps[p].len() > 0;
         if has_work && !self.is_wanted() {
             self.seen.note("a P with work was handed on");
             return self.start(p, false);
@@ -329,6 +344,10 @@ impl Model {
                 (self.spinning_ms, self.wants_spinning_m) = (self.spinning_ms + 1, false);
                 return self.start(p, true);
             }
+            if self.elsewhere.is_missing() {
+                self.seen.note("a P was handed on so that somebody waits in the poller");
+                return self.start(p, false);
+            }
         }
         self.releasep(p, false);
         self.unlock();
@@ -340,7 +359,9 @@ impl Model {
             Until::First { .. } => self.line.front() == Some(&who),
             Until::Stopped => self.held.len() == self.procs,
             Until::Passed => self.safepoint.as_ref().is_none_or(|pending| pending.is_empty()),
-            Until::Closed => self.alive == 0 && self.idle.len() == self.procs,
+            Until::Closed => {
+                self.alive == 0 && self.idle.len() == self.procs && self.where_is(Who::Monitor) == Activity::Nowhere
+            }
         }
     }
 }

@@ -3,15 +3,17 @@
 use crate::harness::common::g;
 use crate::hosts::stepped::{Halt, Stepped, Threads};
 use crate::spec::moves::{Activity, Ev, Move, Numbers, OUTSIDERS, Observed, What, Who};
-use crate::spec::witness::{Role, Source, Witness, item, ran};
-use spinpark::host::Host;
+use crate::spec::witness::{Role, Sockets, Source, Witness, item, ran};
+use spinpark::host::NEVER;
+use spinpark::host::{Host, Parker};
 use spinpark::kernel::protocol::find::Worker;
+use spinpark::kernel::protocol::sysmon::CALM;
 use spinpark::kernel::protocol::work_source::Waker;
-use spinpark::kernel::sched::Sched;
 use spinpark::kernel::sched::sysmon::SysmonTicks;
+use spinpark::kernel::sched::{Sched, Sources};
 use spinpark::kernel::types::m::MId;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 type S = Arc<Sched<Stepped, Witness>>;
 
@@ -35,7 +37,11 @@ pub struct Kernel {
     witness: Witness,
     waker: Waker,
     watch: SysmonTicks,
+    /// In the poller.
+    parker: Arc<<Stepped as Host>::Parker>,
     asleep: BTreeMap<Who, usize>,
+    /// Who was interrupted.
+    paused: Option<(Option<Who>, usize)>,
     next_g: u64,
     ms: usize,
 }
@@ -48,14 +54,33 @@ impl Kernel {
     pub fn new(numbers: Numbers) -> Kernel {
         let (threads, witness) = (Threads::new(), Witness::default());
         let (mut waker, theirs) = (None, witness.clone());
-        let sched: S = Sched::with_sources(numbers.config(), witness.clone(), live, |its| {
+        let (parker, its) = (Arc::new(<Stepped as Host>::Parker::new()), Arc::new(OnceLock::new()));
+        let sockets = Sockets { witness: witness.clone(), parker: Arc::clone(&parker), sched: Arc::clone(&its) };
+        let mut sources = |its: &Waker| -> Sources {
             waker = Some(its.clone());
-            vec![Box::new(Source(theirs, its.clone()))]
-        })
+            vec![Box::new(Source(theirs.clone(), its.clone()))]
+        };
+        let (config, watcher) = (numbers.config(), witness.clone());
+        let sched: S = match numbers.elsewhere {
+            true => Sched::with_poller(config, watcher, live, |its| (sources(its), Box::new(sockets))),
+            false => Sched::with_sources(config, watcher, live, |its| sources(its)),
+        }
         .expect("these numbers are allowed");
+        its.set(Arc::downgrade(&sched)).expect("it is set once");
         let watch = sched.watch();
         let waker = waker.expect("a source was made");
-        Kernel { sched, threads, witness, waker, watch, asleep: BTreeMap::new(), next_g: 1, ms: numbers.ms() }
+        Kernel {
+            sched,
+            threads,
+            witness,
+            waker,
+            watch,
+            parker,
+            asleep: BTreeMap::new(),
+            paused: None,
+            next_g: 1,
+            ms: numbers.ms(),
+        }
     }
 
     /// Makes a move that the model allows.
@@ -90,6 +115,9 @@ impl Kernel {
                 self.witness.note(Ev::Ticked(retook));
             }
             What::GoOn(who) | What::Stir(who) => self.go_on(who),
+            What::Timer(..) | What::Await(..) | What::Report(_) | What::StartMonitor | What::Watch(_) | What::Calm => {
+                self.from_elsewhere(this.what)
+            }
             What::Close => self.act(Who::Closer, |sched| {
                 for left in sched.close() {
                     sched.observer().note(Ev::Over(item(&left)));
@@ -141,6 +169,50 @@ impl Kernel {
         }
     }
 
+    fn from_elsewhere(&mut self, what: What) {
+        match what {
+            What::Timer(by, after) => {
+                let (when, g) = (Stepped::now() + after, self.fresh(1)[0]);
+                let before = self.witness.book().timers.iter().map(|(when, _)| *when).min();
+                self.witness.book().timers.push((when, g));
+                if by.is_none() && before.is_none_or(|before| when < before) {
+                    self.waker.announce(when);
+                }
+            }
+            What::Await(by, awaits) => {
+                self.witness.book().is_awaited = awaits;
+                match (by, awaits) {
+                    (_, false) => self.sched.break_idle_poll(),
+                    (None, true) => self.waker.announce(NEVER),
+                    (Some(_), true) => (),
+                }
+            }
+            What::Report(gs) => {
+                let gs = self.fresh(gs);
+                self.witness.book().reports.extend(gs);
+                if self.sched.snapshot().polling > 0 {
+                    self.parker.unpark();
+                }
+            }
+            What::StartMonitor => {
+                let began = self.sched.start_sysmon().is_ok();
+                self.witness.note(Ev::Began(began));
+            }
+            What::Watch(pause) => {
+                Stepped::pass(pause);
+                self.go_on(Who::Monitor);
+            }
+            What::Calm => {
+                for _ in 0..=CALM {
+                    if self.activity(Who::Monitor) != Activity::Nowhere {
+                        self.go_on(Who::Monitor);
+                    }
+                }
+            }
+            other => unreachable!("{other:?} does not come from elsewhere"),
+        }
+    }
+
     fn fresh(&mut self, gs: usize) -> Vec<u64> {
         self.next_g += gs as u64;
         (self.next_g - gs as u64..self.next_g).collect()
@@ -155,6 +227,10 @@ impl Kernel {
 
     fn after(&mut self, who: Who, halt: Halt) {
         match halt {
+            Halt::Paused(thread) => {
+                self.paused = Some((Some(who), thread));
+                None
+            }
             Halt::Over => self.asleep.remove(&who),
             Halt::Asleep(thread) => self.asleep.insert(who, thread),
         };
@@ -163,7 +239,7 @@ impl Kernel {
     fn go_on(&mut self, who: Who) {
         let halt = match (self.asleep.get(&who), who) {
             (Some(&thread), _) => self.threads.go_on(thread),
-            (None, Who::M(m)) => self.threads.begin(&name(m)).expect("a thread was asked for"),
+            (None, Who::M(_) | Who::Monitor) => self.threads.begin(&name(who)).expect("a thread was asked for"),
             (None, _) => panic!("{who:?} does not sleep"),
         };
         self.after(who, halt);
@@ -268,9 +344,7 @@ impl Kernel {
     }
 
     fn activity(&self, who: Who) -> Activity {
-        if let Who::M(m) = who
-            && self.threads.has_suspended(&name(m))
-        {
+        if matches!(who, Who::M(_) | Who::Monitor) && self.threads.has_suspended(&name(who)) {
             return Activity::Suspended;
         }
         if let Some(&thread) = self.asleep.get(&who) {
@@ -289,9 +363,118 @@ impl Kernel {
         }
     }
 
+    /// Begins a move, and interrupts it before its step of this number. `false`: it is over, or is none that can be
+    /// interrupted.
+    ///
+    /// # Panics
+    /// If the kernel does.
+    pub fn make_in_part(&mut self, this: Move, step: u32) -> bool {
+        self.threads.interrupt(step);
+        let (sched, waker) = (Arc::clone(&self.sched), self.waker.clone());
+        let body: Box<dyn FnOnce() + Send> = match this.what {
+            What::Submit => {
+                let number = self.fresh(1)[0];
+                Box::new(move || sched.submit(g(number)).expect("it is open"))
+            }
+            What::ReadyBound(m) => Box::new(move || sched.ready_bound(MId(m as u32))),
+            What::Arrive(gs) => {
+                let gs = self.fresh(gs);
+                self.witness.book().arrived.push_back(gs);
+                Box::new(move || waker.wake())
+            }
+            What::Timer(None, after) => {
+                let (when, g) = (Stepped::now() + after, self.fresh(1)[0]);
+                self.witness.book().timers.push((when, g));
+                Box::new(move || waker.announce(when))
+            }
+            What::Await(None, true) => {
+                self.witness.book().is_awaited = true;
+                Box::new(move || waker.announce(NEVER))
+            }
+            What::Tick(pause) => {
+                Stepped::pass(pause);
+                let mut watch = std::mem::replace(&mut self.watch, sched.watch());
+                Box::new(move || {
+                    let _ = sched.tick(&mut watch, Stepped::now());
+                })
+            }
+            _ => {
+                self.make(this);
+                self.threads.interrupt(0);
+                return self.paused.is_some();
+            }
+        };
+        self.witness.book().events.clear();
+        Stepped::draw_by(this.seed);
+        if let Halt::Paused(thread) = self.threads.play(body) {
+            self.paused = Some((None, thread));
+        }
+        self.paused.is_some()
+    }
+
+    /// Who was interrupted goes on, until the move is over.
+    ///
+    /// # Panics
+    /// If nobody was.
+    pub fn finish(&mut self) {
+        let (who, thread) = self.paused.take().expect("somebody was interrupted");
+        self.witness.book().events.clear();
+        let halt = self.threads.go_on(thread);
+        match (who, halt) {
+            (Some(who), halt) => self.after(who, halt),
+            (None, halt) => assert_eq!(halt, Halt::Over, "who comes from outside never sleeps"),
+        }
+    }
+
+    /// What everybody who can do anything does next, until nobody can. `None`: nobody can.
+    pub fn goes_on(&self) -> Option<What> {
+        let outside = (0..OUTSIDERS).map(Who::Outsider).chain([Who::Closer]);
+        let everybody = (0..self.ms).map(Who::M).chain(outside);
+        everybody.into_iter().find_map(|who| match (self.activity(who), who) {
+            (Activity::Suspended | Activity::Asleep(true), _) => Some(What::GoOn(who)),
+            (Activity::HasStopped, _) => Some(What::Start(who)),
+            (Activity::Runs { .. }, Who::M(m)) => Some(What::Next(m)),
+            (Activity::Away(_), Who::M(m)) => Some(What::ExitBound(m)),
+            _ => None,
+        })
+    }
+
+    /// What is wrong, when nobody can go on by himself. `has_closed`: it was closed.
+    pub fn fault(&self, has_closed: bool) -> Option<String> {
+        let snapshot = self.sched.snapshot();
+        let ms: Vec<Activity> = (0..self.ms).map(|m| self.activity(Who::M(m))).collect();
+        let outside = (0..OUTSIDERS).map(Who::Outsider).chain([Who::Closer]);
+        if let Some(who) = outside.into_iter().find(|&who| self.activity(who) != Activity::Nowhere) {
+            return Some(format!("{who:?} waits for ever: {snapshot:?}"));
+        }
+        if has_closed {
+            return ms.iter().any(|parker| *parker != Activity::Nowhere).then(|| "an M has not ended".to_owned());
+        }
+        let book = self.witness.book();
+        let deadline = book.timers.iter().map(|(when, _)| *when).min().unwrap_or(NEVER);
+        let until = book.until.filter(|_| snapshot.polling > 0);
+        let is_missing = (deadline != NEVER || book.is_awaited) && until.is_none_or(|until| until > deadline);
+        let is_due = deadline <= Stepped::now() || !book.arrived.is_empty();
+        drop(book);
+        let can_have_m = self.sched.can_start_m() || snapshot.polling > 0;
+        let asleep = ms.iter().filter(|parker| **parker == Activity::Asleep(false)).count();
+        match snapshot.violation() {
+            // If no M is available, work waits.
+            Some(why) if can_have_m || snapshot.idle_ps + snapshot.held != snapshot.procs => {
+                Some(format!("{why}: {snapshot:?}"))
+            }
+            _ if asleep != snapshot.sleeping + snapshot.bound + snapshot.polling => {
+                Some(format!("{asleep} sleep, not all for a reason: {snapshot:?}"))
+            }
+            _ if is_due && snapshot.idle_ps > 0 && can_have_m => Some(format!("what is due is left: {snapshot:?}")),
+            _ if is_missing && can_have_m => Some(format!("nobody waits in the poller, or too long: {snapshot:?}")),
+            _ => None,
+        }
+    }
+
     /// What is to be seen of it after the last move.
     pub fn seen_now(&self) -> Observed {
-        let outside = (0..OUTSIDERS).map(Who::Outsider).chain([Who::Closer]);
+        let outside = (0..OUTSIDERS).map(Who::Outsider).chain([Who::Closer, Who::Monitor]);
         let events = self.witness.book().events.clone();
         Observed {
             events,
@@ -303,6 +486,9 @@ impl Kernel {
     }
 }
 
-fn name(m: usize) -> String {
-    format!("spinpark-m{m}")
+fn name(who: Who) -> String {
+    match who {
+        Who::M(m) => format!("spinpark-m{m}"),
+        _ => "spinpark-sysmon".to_owned(),
+    }
 }

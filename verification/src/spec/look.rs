@@ -122,7 +122,7 @@ impl Model {
 
     /// Does anything wait for whoever comes?
     fn any_work(&self) -> bool {
-        !self.global.is_empty() || !self.arrived.is_empty() || (0..self.procs).any(|p| self.ps[p].len() > 0)
+        !self.global.is_empty() || self.has_arrived() || (0..self.procs).any(|p| self.ps[p].len() > 0)
     }
 
     /// One that found something no longer looks; the last of those wakes another, if anything is left to be found.
@@ -130,7 +130,7 @@ impl Model {
         if std::mem::take(&mut looker.spins) {
             self.events.push(Ev::Sought(looker.m));
             self.spinning_ms -= 1;
-            let (any, is_last) = (self.any_work(), self.spinning_ms == 0);
+            let (any, is_last) = (self.any_work() || self.elsewhere.is_missing(), self.spinning_ms == 0);
             self.seen.note_if(is_last && !any, "the last to find work left nothing, and woke nobody");
             if is_last && (any && !self.is(Wrong::PassesNoBaton) || self.is(Wrong::PassesTheBatonForNothing)) {
                 self.wakep();
@@ -192,16 +192,26 @@ impl Model {
 
     /// What the source gives at once goes into the ring.
     fn empty_the_source(&mut self, p: usize) {
-        let Some(gs) = self.arrived.pop_front() else { return };
-        self.events.push(Ev::Gives(Some(p)));
-        self.seen.note("the source was emptied at the global queue's turn");
-        let any = !gs.is_empty();
-        for item in gs.into_iter().map(Item::G) {
-            self.events.push(Ev::Queued(Some(p), item));
-            self.put(p, item);
+        let mut any = false;
+        if self.has_arrived() {
+            self.seen.note("the source was emptied at the global queue's turn");
+            let gs = self.give(Some(p));
+            any |= !gs.is_empty();
+            self.put_all(p, gs);
+        }
+        if let Some(gs) = self.peek() {
+            any |= !gs.is_empty();
+            self.put_all(p, gs);
         }
         if any {
             self.wakep();
+        }
+    }
+
+    fn put_all(&mut self, p: usize, gs: Vec<u64>) {
+        for item in gs.into_iter().map(Item::G) {
+            self.events.push(Ev::Queued(Some(p), item));
+            self.put(p, item);
         }
     }
 
@@ -238,8 +248,10 @@ impl Model {
     }
 
     fn take_arrived(&mut self, p: usize) -> Option<Item> {
-        let mut gs = self.arrived.pop_front()?.into_iter().map(Item::G);
-        self.events.push(Ev::Gives(Some(p)));
+        if !self.has_arrived() {
+            return None;
+        }
+        let mut gs = self.give(Some(p)).into_iter().map(Item::G);
         let first = gs.next()?;
         let rest: Vec<Item> = gs.collect();
         let has_more = !rest.is_empty();
@@ -371,6 +383,6 @@ impl Model {
                 }
             }
         }
-        self.rest(m)
+        self.rest_or_poll(m)
     }
 }

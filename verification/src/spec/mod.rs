@@ -11,6 +11,7 @@
 //! | `look` | who looks for a G: the order of the places |
 //! | `hands` | whose P is whose: waking, sleeping, handing on, deadlock |
 //! | `away` | system calls, bound Gs, and the monitor's rule |
+//! | `elsewhere` | timers, the poller, and the monitor's thread |
 //! | `world` | stopping the world, the line, the safepoint, more or fewer Ps, the end |
 //! | `play` | a move is made; which there are |
 //! | `sum` | what must hold of the lists themselves |
@@ -20,6 +21,7 @@
 
 mod away;
 mod compare;
+mod elsewhere;
 mod hands;
 mod kernel;
 mod look;

@@ -2,6 +2,7 @@
 
 use crate::checker::tally::Tally;
 use crate::hosts::stepped::draw;
+use crate::spec::elsewhere::Elsewhere;
 use crate::spec::moves::{Activity, Ev, Item, Numbers, OUTSIDERS, Observed, Who};
 use crate::spec::wrong::Wrong;
 use spinpark::host::Nanos;
@@ -48,6 +49,7 @@ pub struct Model {
     /// What the source gives, one list at a time, and whether it expects more.
     pub(super) arrived: VecDeque<Vec<u64>>,
     pub(super) expects: bool,
+    pub(super) elsewhere: Elsewhere,
     /// It is expected no more, and nobody has looked since whether anybody waits for it.
     pub(super) is_hidden: bool,
     pub(super) is_closed: bool,
@@ -76,11 +78,14 @@ pub enum Theme {
     Waits,
     /// The world is stopped.
     World,
+    /// Timers run, sockets are waited for.
+    Elsewhere,
 }
 
 impl Theme {
     /// All of them.
-    pub const ALL: [Theme; 5] = [Theme::Everything, Theme::Queues, Theme::Calls, Theme::Waits, Theme::World];
+    pub const ALL: [Theme; 6] =
+        [Theme::Everything, Theme::Queues, Theme::Calls, Theme::Waits, Theme::World, Theme::Elsewhere];
 }
 
 /// A P.
@@ -133,6 +138,8 @@ pub(super) enum At {
     },
     /// Has nothing to do.
     Rests,
+    /// The same, and waits in the poller.
+    Polls,
     /// Its G waits for a P: because it yielded, because it waited, because it is back.
     Yielded {
         g: u64,
@@ -186,6 +193,7 @@ pub(super) struct Watched {
 pub(super) struct Later {
     pub(super) pass: Vec<usize>,
     pub(super) wakep: bool,
+    pub(super) poller: bool,
 }
 
 impl Model {
@@ -219,6 +227,7 @@ impl Model {
             safepoint: None,
             arrived: VecDeque::new(),
             expects: false,
+            elsewhere: Elsewhere::new(capacity),
             is_hidden: false,
             is_closed: false,
             closer_is_done: false,
@@ -285,6 +294,7 @@ impl Model {
             At::Rests | At::Yielded { .. } | At::Waits(_) | At::Returns { .. } => {
                 Activity::Asleep(self.ms[m].nextp.is_some())
             }
+            At::Polls => Activity::Asleep(self.elsewhere.is_interrupted),
             At::Stops { .. } if self.has_stopped == Some(who) => Activity::HasStopped,
             At::Stops { .. } => self.activity_outside(who),
         }
@@ -303,13 +313,14 @@ impl Model {
     pub(super) fn where_is(&self, who: Who) -> Activity {
         match who {
             Who::M(m) if m < self.ms.len() => self.activity(m),
+            Who::Monitor => self.monitor_activity(),
             _ => self.activity_outside(who),
         }
     }
 
     /// Everybody that there may be.
     pub(super) fn everybody(&self) -> impl Iterator<Item = Who> + use<> {
-        let outside = (0..OUTSIDERS).map(Who::Outsider).chain([Who::Closer]);
+        let outside = (0..OUTSIDERS).map(Who::Outsider).chain([Who::Closer, Who::Monitor]);
         (0..self.numbers.ms()).map(Who::M).chain(outside)
     }
 
@@ -324,7 +335,7 @@ impl Model {
             nmspinning: self.spinning_ms,
             sleeping: self.sleeping.len(),
             alive: self.alive,
-            polling: 0,
+            polling: usize::from(self.elsewhere.polls.is_some()),
             waiting: self.inside(),
             bound: self.waiting.len(),
             detached: self.detached(),

@@ -31,6 +31,8 @@ pub struct Numbers {
     pub max_ms: usize,
     /// and so many more while so many are detached.
     pub max_detached: usize,
+    /// Are there timers, a poller, and a monitor's thread?
+    pub elsewhere: bool,
 }
 
 impl Numbers {
@@ -75,6 +77,8 @@ pub enum Who {
     Outsider(usize),
     /// Who closes the scheduler.
     Closer,
+    /// The monitor.
+    Monitor,
 }
 
 /// A move.
@@ -149,6 +153,38 @@ pub enum What {
     Refuse(usize),
     /// The scheduler is closed.
     Close,
+    /// A timer is set, for so long, by the G of this M, which tells nobody, or from outside.
+    Timer(Option<usize>, Nanos),
+    /// From now on somebody waits for what the poller reports, or nobody does; who begins to may run under a P, and tells
+    /// nobody.
+    Await(Option<usize>, bool),
+    /// The poller has so many fresh Gs to report.
+    Report(usize),
+    /// The monitor's thread is asked for.
+    StartMonitor,
+    /// The monitor's nap is over, so much later.
+    Watch(Nanos),
+    /// So are as many naps as it takes to sleep deeply, if there is nothing to see.
+    Calm,
+}
+
+impl What {
+    /// Who does it.
+    pub fn by(self) -> Option<Who> {
+        match self {
+            What::GoOn(who) | What::Stir(who) | What::Stop(who) | What::Start(who) => Some(who),
+            What::Resize(who, _) | What::ForEachP(who) => Some(who),
+            What::Ready(m) | What::Next(m) | What::NextLocal(m) | What::GoYield(m) | What::Yield(m) => Some(Who::M(m)),
+            What::YieldBound(m) | What::Enter(m) | What::Interrupt(m) | What::Block(m) => Some(Who::M(m)),
+            What::EnterDetached(m, _) | What::Exit(m) | What::ExitBound(m) | What::Park(m, _) => Some(Who::M(m)),
+            What::End(m) | What::Timer(Some(m), _) | What::Await(Some(m), _) => Some(Who::M(m)),
+            What::Close => Some(Who::Closer),
+            What::StartMonitor | What::Watch(_) | What::Calm => Some(Who::Monitor),
+            What::Submit | What::Arrive(_) | What::Expect(_) | What::ExpectSilently(_) | What::ReadyBound(_) => None,
+            What::Begin | What::LookForDeadlock | What::Refuse(_) | What::Tick(_) => None,
+            What::Timer(None, _) | What::Await(None, _) | What::Report(_) => None,
+        }
+    }
 }
 
 /// What waits in a queue.
@@ -254,6 +290,16 @@ pub enum Ev {
     Over(Item),
     /// There is no room for so many Ps.
     NoRoom(usize),
+    /// The M is about to wait in the poller, until then; it has waited.
+    Polling(usize, Nanos),
+    Polled(usize),
+    /// Somebody waits in the poller, or only looks into it; and so many are seen to wait in it then.
+    Looks {
+        waits: bool,
+        polling: usize,
+    },
+    /// The poller is told that its wait is over.
+    Interrupted,
 }
 
 /// Where somebody is.

@@ -30,7 +30,11 @@ impl Model {
             What::Refuse(threads) => self.refusals = threads,
             What::Tick(pause) => {
                 self.now += pause;
-                self.tick();
+                let retook = self.tick();
+                self.events.push(Ev::Ticked(retook));
+            }
+            What::Timer(..) | What::Await(..) | What::Report(_) | What::StartMonitor | What::Watch(_) | What::Calm => {
+                self.from_elsewhere(this.what);
             }
             What::GoOn(who) | What::Stir(who) => self.go_on(who),
             What::Stop(who) => self.leave_for_the_world(who, true),
@@ -166,7 +170,13 @@ impl Model {
         if let Some(sleeper) = self.sleepers.remove(&who) {
             return self.sleep(who, sleeper.until);
         }
+        if who == Who::Monitor {
+            return self.monitor_goes_on();
+        }
         let Who::M(m) = who else { unreachable!("{who:?} does not sleep") };
+        if self.ms[m].at == At::Polls {
+            return self.leaves_the_poller(m);
+        }
         match self.ms[m].nextp.take() {
             None => self.seen.note("an M woke spuriously"),
             Some(NextP::Exit) => self.exited(m),
@@ -202,11 +212,13 @@ impl Model {
             What::Stop(who) | What::ForEachP(who) => match who {
                 Who::M(m) => runs(m) && !self.is_closed,
                 Who::Outsider(_) => self.where_is(who) == Activity::Nowhere && !self.is_closed,
-                Who::Closer => false,
+                Who::Closer | Who::Monitor => false,
             },
             What::Start(who) => self.has_stopped == Some(who),
             What::Resize(who, procs) => self.has_stopped == Some(who) && procs <= self.numbers.capacity() + 1,
             What::Close => !self.is_closed,
+            What::Timer(..) | What::Report(_) => few && self.allows_from_elsewhere(what),
+            What::Await(..) | What::StartMonitor | What::Watch(_) | What::Calm => self.allows_from_elsewhere(what),
         }
     }
 
@@ -218,6 +230,9 @@ impl Model {
         all.extend([true, false].map(What::ExpectSilently));
         all.extend([0, 1, 2].map(What::Refuse));
         all.extend(PAUSES.map(What::Tick));
+        if self.numbers.elsewhere {
+            all.extend(self.by_elsewhere());
+        }
         for who in self.everybody() {
             all.extend([What::GoOn(who), What::Stir(who), What::Stop(who), What::Start(who), What::ForEachP(who)]);
             all.extend((0..=self.numbers.capacity() + 1).map(|procs| What::Resize(who, procs)));
@@ -232,6 +247,14 @@ impl Model {
         all.retain(|what| self.allows(*what));
         let worth = |what| std::iter::repeat_n(what, self.worth(what));
         all.into_iter().flat_map(worth).collect()
+    }
+
+    fn by_elsewhere(&self) -> impl Iterator<Item = What> + use<> {
+        let by = || (0..self.numbers.ms()).map(Some).chain([None]);
+        let timers = by().flat_map(|by| PAUSES[1..].iter().map(move |&pause| What::Timer(by, pause)));
+        let awaits = by().map(|by| What::Await(by, true)).chain([What::Await(None, false)]);
+        let others = [What::Report(1), What::Report(3), What::StartMonitor, What::Watch(10_000_001), What::Calm];
+        timers.chain(awaits).chain(others).collect::<Vec<_>>().into_iter()
     }
 
     /// How often `what` is offered: what leads on more often, what belongs to the theme too.
@@ -263,6 +286,10 @@ impl Model {
             What::Resize(_, procs) if procs < self.procs => (Theme::World, 3),
             What::Stop(_) => (Theme::World, 2),
             What::Resize(..) | What::ForEachP(_) => (Theme::World, 1),
+            What::Await(_, false) => (Theme::Elsewhere, 2),
+            What::Timer(..) | What::Await(..) | What::Report(_) => (Theme::Elsewhere, 1),
+            What::StartMonitor => (Theme::Elsewhere, 2),
+            What::Watch(_) | What::Calm => (Theme::Elsewhere, 1),
         };
         match self.theme {
             Theme::Everything => worth,

@@ -22,6 +22,8 @@ impl Model {
             return Some(format!("{} are counted as looking", self.spinning_ms));
         } else if let Some(m) = self.overdue() {
             return Some(format!("M{m} waits, though nobody can ready it"));
+        } else if self.is_neglected() {
+            return Some("nobody waits in the poller, or too long".to_owned());
         }
         None
     }
@@ -39,10 +41,13 @@ impl Model {
         let has = |m: &&M| match m.at {
             At::Runs { g: its, .. } | At::Away { g: its, .. } | At::Stops { g: its, .. } => its == g,
             At::Yielded { g: its, .. } | At::Waits(its) | At::Returns { g: its, .. } => its == g,
-            At::Nowhere | At::Suspended | At::Rests => false,
+            At::Nowhere | At::Suspended | At::Rests | At::Polls => false,
         };
         let queues = self.ps.iter().flat_map(|p| p.next.iter().chain(&p.ring)).chain(&self.global);
         let arrived = self.arrived.iter().flatten().filter(|&&other| other == g).count();
+        let timers = self.elsewhere.timers.iter().map(|(_, other)| other);
+        let elsewhere = timers.chain(&self.elsewhere.reports).filter(|&&other| other == g).count();
+        let arrived = arrived + elsewhere;
         queues.filter(|&&item| item == Item::G(g)).count() + arrived + self.ms.iter().filter(has).count()
     }
 
@@ -51,9 +56,17 @@ impl Model {
         self.ms.iter().filter(|m| matches!(m.nextp, Some(NextP::Run { spins: true, .. }))).count()
     }
 
+    /// Nobody is awake, and nobody waits for what comes from elsewhere, though there is something.
+    fn is_neglected(&self) -> bool {
+        let moves = |m: &M| m.nextp.is_some() || !matches!(m.at, At::Nowhere | At::Rests | At::Waits(_) | At::Polls);
+        let is_still = !self.ms.iter().any(moves) && self.line.is_empty() && !self.elsewhere.is_interrupted;
+        is_still && self.elsewhere.is_missing() && !self.may_leave_work()
+    }
+
     /// Somebody who waits for others of the same scheduler, when nothing at all can move any more.
     fn overdue(&self) -> Option<usize> {
-        let may_arrive = self.expects || !self.arrived.is_empty() || !self.global.is_empty();
+        let may_arrive =
+            self.expects || self.elsewhere.is_expecting() || !self.arrived.is_empty() || !self.global.is_empty();
         let moves = |m: &M| m.nextp.is_some() || !matches!(m.at, At::Nowhere | At::Rests | At::Waits(_));
         let is_still = !self.ms.iter().any(moves) && self.line.is_empty() && !self.is_closed;
         if !is_still || may_arrive || self.is_hidden {

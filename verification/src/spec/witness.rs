@@ -1,19 +1,22 @@
 //! What is seen of the kernel while it moves, and what its Ms have in hand when they do not.
 
 use crate::harness::common::g;
+use crate::hosts::stepped::Stepped;
 use crate::spec::moves::{Ev, Item, Who};
-use spinpark::host::Nanos;
+use spinpark::host::NEVER;
+use spinpark::host::{Host, Nanos, Parker};
 use spinpark::kernel::protocol::find::Worker;
 use spinpark::kernel::protocol::stw::safepoint::SafepointFn;
 use spinpark::kernel::protocol::syscall::Away;
-use spinpark::kernel::protocol::work_source::{Waker, WorkSource};
+use spinpark::kernel::protocol::work_source::{Poller, Waker, WorkSource};
+use spinpark::kernel::sched::Sched;
 use spinpark::kernel::sched::observer::{Event, Observer};
 use spinpark::kernel::sched::stw::StoppedWorld;
 use spinpark::kernel::types::g::G;
 use spinpark::kernel::types::p::PId;
 use std::collections::{BTreeMap, VecDeque};
 use std::mem::ManuallyDrop;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 /// What somebody who does not move has in hand.
 pub(super) enum Role {
@@ -30,6 +33,11 @@ pub(super) struct Book {
     pub(super) roles: ManuallyDrop<BTreeMap<Who, Role>>,
     pub(super) arrived: VecDeque<Vec<u64>>,
     pub(super) expects: bool,
+    pub(super) timers: Vec<(Nanos, u64)>,
+    pub(super) is_awaited: bool,
+    pub(super) reports: Vec<u64>,
+    /// Until when who waits in the poller waits.
+    pub(super) until: Option<Nanos>,
 }
 
 #[derive(Clone, Default)]
@@ -86,6 +94,8 @@ impl Observer for Witness {
             Event::Got { m, p } => Ev::Got { m: m.index(), p: p.index() },
             Event::Entered { m, p, blocks } => Ev::Entered { m: m.index(), p: p.index(), blocks },
             Event::Left { m, p, waits } => Ev::Left { m: m.index(), p: p.index(), waits },
+            Event::Polling { m, until } => Ev::Polling(m.index(), until),
+            Event::Polled { m } => Ev::Polled(m.index()),
             other => panic!("{other:?} is not known here"),
         });
     }
@@ -99,17 +109,66 @@ impl WorkSource for Source {
         &self.1
     }
     fn has_work(&self) -> bool {
-        !self.0.book().arrived.is_empty()
+        let book = self.0.book();
+        !book.arrived.is_empty() || book.timers.iter().any(|(when, _)| *when <= Stepped::now())
     }
     fn take(&self, p: Option<PId>, put: &mut dyn FnMut(G)) {
         self.0.note(Ev::Gives(p.map(PId::index)));
-        let gs = self.0.book().arrived.pop_front();
-        gs.into_iter().flatten().map(g).for_each(put);
+        let arrived = self.0.book().arrived.pop_front();
+        let gs = arrived.unwrap_or_else(|| {
+            let due = |&mut (when, _): &mut (Nanos, u64)| when <= Stepped::now();
+            self.0.book().timers.extract_if(.., due).map(|(_, g)| g).collect()
+        });
+        gs.into_iter().map(g).for_each(put);
     }
     fn is_expecting(&self) -> bool {
-        self.0.book().expects
+        self.0.book().expects || !self.0.book().timers.is_empty()
+    }
+    fn deadline(&self) -> Nanos {
+        self.0.book().timers.iter().map(|(when, _)| *when).min().unwrap_or(NEVER)
     }
     fn tick(&self, _: Nanos) {}
+}
+
+/// A poller that the test fills. Who is in it looks what others see of that.
+pub(super) struct Sockets {
+    pub(super) witness: Witness,
+    pub(super) parker: Arc<<Stepped as Host>::Parker>,
+    pub(super) sched: Arc<OnceLock<Weak<Sched<Stepped, Witness>>>>,
+}
+
+impl Sockets {
+    fn look(&self, waits: bool) {
+        let sched = self.sched.get().and_then(Weak::upgrade);
+        self.witness.note(Ev::Looks { waits, polling: sched.map_or(0, |sched| sched.snapshot().polling) });
+    }
+    fn report(&self, put: &mut dyn FnMut(G)) {
+        let reports = std::mem::take(&mut self.witness.book().reports);
+        reports.into_iter().map(g).for_each(put);
+    }
+}
+
+impl Poller for Sockets {
+    fn is_awaited(&self) -> bool {
+        self.witness.book().is_awaited
+    }
+    fn poll(&self, until: Nanos, put: &mut dyn FnMut(G)) {
+        self.look(true);
+        self.witness.book().until = Some(until);
+        let is_over = !self.witness.book().reports.is_empty() || until <= Stepped::now();
+        if !is_over {
+            self.parker.park();
+        }
+        self.report(put);
+    }
+    fn peek(&self, put: &mut dyn FnMut(G)) {
+        self.look(false);
+        self.report(put);
+    }
+    fn interrupt(&self) {
+        self.witness.note(Ev::Interrupted);
+        self.parker.unpark();
+    }
 }
 
 /// A safepoint's function, which says that it ran.

@@ -43,7 +43,7 @@ impl Model {
     fn stop(&mut self, who: Who, own: Option<usize>) {
         self.is_stopping = true;
         own.into_iter().for_each(|p| self.releasep(p, false));
-        while let Some(p) = self.idle_p() {
+        while let Some(p) = self.idle_p_to_hold() {
             self.releasep(p, false);
         }
         for p in self.in_calls() {
@@ -65,6 +65,7 @@ impl Model {
         let held = std::mem::take(&mut self.held);
         (self.is_stopping, self.has_stopped) = (false, None);
         self.events.push(Ev::Started(held.len()));
+        self.rouse_monitor();
         let (busy, mut idle): (Vec<usize>, Vec<usize>) = held.into_iter().partition(|&p| self.ps[p].len() > 0);
         self.seen.note_if(busy.len() > 1, "several Ps had work when the world was started");
         if !self.is(Wrong::StartsInAnotherOrder) {
@@ -162,6 +163,8 @@ impl Model {
             }
         }
         self.serve_tickets();
+        self.end_monitor();
+        self.later.poller = true;
         self.unlock();
         self.sleep(Who::Closer, Until::Closed);
     }

@@ -1,12 +1,15 @@
 //! The operating system's threads on which a test moves what it does not play itself.
 //!
+//! What a thread does can be [interrupted](Threads::interrupt) before any of its steps outside of the lock: then others move,
+//! and it goes on after that.
+//!
 //! A [`Threads`] belongs to the thread that made it, and to the threads that move in it: tests that run side by side do not
 //! meet. When it is dropped, every sleeper leaves by unwinding, and its thread is joined; the other threads wait for the
 //! next play of the thread that made it, and end with that thread.
 
 use super::{Body, Gone, SHARED, Shared, Stepped, with_shared};
 use std::any::Any;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -16,14 +19,18 @@ use std::thread::{self, JoinHandle};
 
 /// What a thread is told.
 enum Cue {
-    Play(Arc<Mutex<Shared>>, Body),
-    GoOn,
+    /// This, interrupted before its step of this number; 0: not at all.
+    Play(Arc<Mutex<Shared>>, Body, u32),
+    /// The same.
+    GoOn(u32),
 }
 
 /// What a thread says when it stops moving.
 enum Report {
     /// It sleeps, until this is set, or for shorter.
     Asleep(Arc<AtomicBool>),
+    /// It was interrupted.
+    Paused,
     Done,
     Failed(Box<dyn Any + Send>),
 }
@@ -39,11 +46,17 @@ thread_local! {
     static CHANNELS: RefCell<Option<Channels>> = const { RefCell::new(None) };
     /// Threads of plays that are over. To start one takes longer than most plays.
     static SPARE: RefCell<Vec<Thread>> = const { RefCell::new(Vec::new()) };
+    /// So many steps until the thread is interrupted; 0: it is not.
+    static STEPS: Cell<u32> = const { Cell::new(0) };
+    /// Is it in the lock?
+    static IS_INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
 /// The threads of one play.
 pub struct Threads {
     threads: Vec<Thread>,
+    /// What moves next is interrupted before this step.
+    interrupts: u32,
     shared: Arc<Mutex<Shared>>,
 }
 
@@ -63,6 +76,8 @@ pub enum Halt {
     Over,
     /// The thread of this number fell asleep in it.
     Asleep(usize),
+    /// The thread of this number was interrupted.
+    Paused(usize),
 }
 
 impl Threads {
@@ -70,7 +85,13 @@ impl Threads {
     pub fn new() -> Threads {
         Stepped::reset();
         with_shared(|shared| (shared.now, shared.drawn) = (1, Some((0, 0))));
-        Threads { threads: Vec::new(), shared: SHARED.with_borrow(Arc::clone) }
+        Threads { threads: Vec::new(), interrupts: 0, shared: SHARED.with_borrow(Arc::clone) }
+    }
+
+    /// What begins next, or what a sleeper goes on with, is interrupted before its step of this number, from 1, if it comes so
+    /// far: a touch of a word, a fence, an entry into the lock, outside of it.
+    pub fn interrupt(&mut self, step: u32) {
+        self.interrupts = step;
     }
 
     /// A thread does `body` until it falls asleep.
@@ -99,7 +120,8 @@ impl Threads {
     /// If it does not sleep, or as what it does.
     pub fn go_on(&mut self, thread: usize) -> Halt {
         assert!(self.threads[thread].token.take().is_some(), "stepped: thread {thread} does not sleep");
-        self.cue(thread, Cue::GoOn)
+        let step = std::mem::take(&mut self.interrupts);
+        self.cue(thread, Cue::GoOn(step))
     }
 
     /// Was `thread`, which sleeps, woken?
@@ -118,7 +140,8 @@ impl Threads {
             self.threads.push(SPARE.with_borrow_mut(Vec::pop).unwrap_or_else(Thread::new));
             self.threads.len() - 1
         });
-        self.cue(thread, Cue::Play(Arc::clone(&self.shared), body))
+        let step = std::mem::take(&mut self.interrupts);
+        self.cue(thread, Cue::Play(Arc::clone(&self.shared), body, step))
     }
 
     fn cue(&mut self, number: usize, cue: Cue) -> Halt {
@@ -131,6 +154,10 @@ impl Threads {
             Report::Asleep(token) => {
                 thread.token = Some(token);
                 Halt::Asleep(number)
+            }
+            Report::Paused => {
+                thread.token = Some(Arc::default());
+                Halt::Paused(number)
             }
         }
     }
@@ -159,10 +186,13 @@ impl Thread {
         let (their_reports, reports) = channel();
         let handle = thread::spawn(move || {
             CHANNELS.set(Some(Channels { cues: their_cues, reports: their_reports }));
-            while let Some(Cue::Play(shared, body)) = cue() {
+            while let Some(Cue::Play(shared, body, step)) = cue() {
                 SHARED.set(shared);
+                STEPS.set(step);
+                IS_INSIDE.set(false);
                 let played = panic::catch_unwind(AssertUnwindSafe(body));
                 SHARED.take();
+                STEPS.set(0);
                 report(played.map_or_else(Report::Failed, |()| Report::Done));
             }
         });
@@ -193,13 +223,41 @@ fn report(report: Report) -> bool {
     })
 }
 
+/// The thread makes a step, unless it is interrupted before.
+pub(super) fn step() {
+    let steps = STEPS.get();
+    if steps == 0 || IS_INSIDE.get() {
+        return;
+    }
+    STEPS.set(steps - 1);
+    if steps == 1 {
+        report(Report::Paused);
+        await_cue();
+    }
+}
+
+/// Runs `f`, which is in the lock.
+pub(super) fn uninterrupted<R>(f: impl FnOnce() -> R) -> R {
+    let before = IS_INSIDE.replace(true);
+    let result = f();
+    IS_INSIDE.set(before);
+    result
+}
+
+/// Waits until the thread may go on; leaves if there is nothing to go on with.
+fn await_cue() {
+    match cue() {
+        Some(Cue::GoOn(step)) => STEPS.set(step),
+        _ => panic::resume_unwind(Box::new(Gone)),
+    }
+}
+
 /// Sleeps until the test says so, woken or not. Is this a thread of a [`Threads`] at all?
 pub(super) fn sleep(token: &Arc<AtomicBool>) -> bool {
+    STEPS.set(0);
     let is_ours = report(Report::Asleep(Arc::clone(token)));
-    if is_ours && !matches!(cue(), Some(Cue::GoOn)) {
-        panic::resume_unwind(Box::new(Gone));
-    }
     if is_ours {
+        await_cue();
         token.store(false, Relaxed);
     }
     is_ours
