@@ -16,7 +16,7 @@ use core::fmt;
 use core::future::Future;
 use core::panic::Location;
 
-/// Runs tasks on a [`Runtime`] that somebody else owns. Does not keep it open.
+/// Runs tasks on a [`Runtime`](crate::Runtime) that somebody else owns. Does not keep it open.
 #[derive(Clone)]
 pub struct Handle {
     pub(super) tasks: Tasks,
@@ -24,7 +24,7 @@ pub struct Handle {
 
 impl Handle {
     /// Of the runtime that this code is inside of: because it is a task of it, or runs in its
-    /// [`block_on`](Runtime::block_on), or has [entered](Runtime::enter) it.
+    /// [`block_on`](crate::Runtime::block_on), or has [entered](crate::Runtime::enter) it.
     ///
     /// ```
     /// let runtime = spinpark::Runtime::builder().procs(1).build()?;
@@ -52,27 +52,27 @@ impl Handle {
         Context::around().map(|tasks| Handle { tasks }).ok_or(NotInRuntime)
     }
 
-    /// Until the guard is dropped, the code of this thread is inside of this runtime. See [`Runtime::enter`].
+    /// Until the guard is dropped, the code of this thread is inside of this runtime. See [`Runtime::enter`](crate::Runtime::enter).
     pub fn enter(&self) -> EnterGuard<'_> {
         EnterGuard::new(&self.tasks)
     }
 
-    /// What the runtime has done so far. See [`Runtime::metrics`].
+    /// What the runtime has done so far. See [`Runtime::metrics`](crate::Runtime::metrics).
     #[must_use]
     pub fn metrics(&self) -> Metrics {
         Metrics::of(&self.tasks)
     }
 
-    /// What the runtime looks like now, in one line. See [`Runtime::schedtrace`].
+    /// What the runtime looks like now, in one line. See [`Runtime::schedtrace`](crate::Runtime::schedtrace).
     #[must_use]
     pub fn schedtrace(&self) -> String {
         self.tasks.schedtrace()
     }
 
-    /// Runs `f` as a goroutine; see [`go`]. From any thread. Go: `go f()`.
+    /// Runs `f` as a goroutine; see [`go`](crate::go). From any thread. Go: `go f()`.
     ///
     /// If the runtime was shut down, `f` is dropped and the handle's join is
-    /// [`ShutDown`](JoinError::ShutDown).
+    /// [`ShutDown`](crate::JoinError::ShutDown).
     #[track_caller]
     pub fn go<F, T>(&self, f: F) -> JoinHandle<T>
     where
@@ -86,7 +86,7 @@ impl Handle {
     /// Runs `future` as a task. From any thread.
     ///
     /// If the runtime was shut down, `future` is dropped and awaiting the handle is
-    /// [`ShutDown`](JoinError::ShutDown).
+    /// [`ShutDown`](crate::JoinError::ShutDown).
     #[track_caller]
     pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where
@@ -107,14 +107,14 @@ impl Handle {
         JoinHandle::new(awaited, runtime_id)
     }
 
-    /// Runs `f` when the runtime has nothing else to do. See [`Runtime::when_idle`].
+    /// Runs `f` when the runtime has nothing else to do. See [`Runtime::when_idle`](crate::Runtime::when_idle).
     pub fn when_idle(&self, f: impl FnOnce() + Send + 'static) {
         let shared = self.tasks.shared();
         shared.reactor.idle.put(Box::new(f));
         shared.timers.announce(NEVER);
     }
 
-    /// Runs `future` on this thread to its end. See [`Runtime::block_on`].
+    /// Runs `future` on this thread to its end. See [`Runtime::block_on`](crate::Runtime::block_on).
     ///
     /// # Errors
     /// [`Deadlock`]
@@ -124,7 +124,7 @@ impl Handle {
     }
 
     /// Runs `f` while no task runs. Waits until each task that runs now has ended, waits for something, is in a
-    /// [`syscall`], or comes to a [`checkpoint`]; tasks in a [`syscall`] stay in it, and do not come out of it before
+    /// [`syscall`](crate::syscall), or comes to a [`checkpoint`](crate::checkpoint); tasks in a [`syscall`](crate::syscall) stay in it, and do not come out of it before
     /// `f` has returned. From any thread, also from inside a task, and from one of another runtime. If several threads
     /// want it, they come one after the other, in the order in which they asked. Go: `stopTheWorld`.
     ///
@@ -140,7 +140,7 @@ impl Handle {
     ///
     /// # Errors
     /// [`SetProcsError`] if it is none, or more than the runtime has room for
-    /// ([`max_procs`](Builder::max_procs)), or if the caller has stopped the world.
+    /// ([`max_procs`](crate::Builder::max_procs)), or if the caller has stopped the world.
     pub fn set_procs(&self, n: usize) -> Result<usize, SetProcsError> {
         world::set_procs(&self.tasks, n)
     }

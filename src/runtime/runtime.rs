@@ -45,12 +45,12 @@ impl Runtime {
         Runtime { handle: Handle { tasks }, is_open: true }
     }
 
-    /// Runs `f` as a goroutine: in it whatever can be awaited can be [waited](Wait::wait) for; [`go`] says on whose stack. From
-    /// any thread; inside one of this runtime's own tasks it is the same as [`go`]. Go: `go f()`.
+    /// Runs `f` as a goroutine: in it whatever can be awaited can be [waited](crate::Wait::wait) for; [`go`](crate::go) says on whose stack. From
+    /// any thread; inside one of this runtime's own tasks it is the same as [`go`](crate::go). Go: `go f()`.
     ///
     /// What `f` captures goes to another thread, so it has to be `Send`. What it makes for itself need not be, and may be
     /// held across a wait: the closure stays on its thread (but for
-    /// [`stackful_goroutines`](Builder::stackful_goroutines)).
+    /// [`stackful_goroutines`](crate::Builder::stackful_goroutines)).
     ///
     /// ```
     /// # use spinpark::{Runtime, Wait, time};
@@ -81,7 +81,7 @@ impl Runtime {
         self.handle.go(f)
     }
 
-    /// Runs `future` as a task. From any thread; inside one of this runtime's own tasks it is the same as [`spawn`].
+    /// Runs `future` as a task. From any thread; inside one of this runtime's own tasks it is the same as [`spawn`](crate::spawn).
     ///
     /// It goes from thread to thread, so what it holds across an `await` has to be `Send`:
     ///
@@ -103,9 +103,9 @@ impl Runtime {
         self.handle.spawn(future)
     }
 
-    /// Runs `future` on this thread to its end; meanwhile it can [`spawn`] tasks, sleep, and use the network of this
+    /// Runs `future` on this thread to its end; meanwhile it can [`spawn`](crate::spawn) tasks, sleep, and use the network of this
     /// runtime. `future` need not be `Send`. Called from inside of a task, others run under its P meanwhile, as in
-    /// [`blocking`]. A panic of `future` is the caller's.
+    /// [`blocking`](crate::blocking). A panic of `future` is the caller's.
     ///
     /// ```
     /// let runtime = spinpark::Runtime::builder().procs(2).build()?;
@@ -136,7 +136,7 @@ impl Runtime {
     }
 
     /// Runs `f` while no task runs. Waits until each task that runs now has ended, waits for something, is in a
-    /// [`syscall`], or comes to a [`checkpoint`]; tasks in a [`syscall`] stay in it, and do not come out of it before
+    /// [`syscall`](crate::syscall), or comes to a [`checkpoint`](crate::checkpoint); tasks in a [`syscall`](crate::syscall) stay in it, and do not come out of it before
     /// `f` has returned. From any thread, also from inside a task, and from one of another runtime. If several threads
     /// want it, they come one after the other, in the order in which they asked. Go: `stopTheWorld`.
     ///
@@ -233,7 +233,7 @@ impl Runtime {
         self.handle.schedtrace()
     }
 
-    /// Until the guard is dropped, the code of this thread is inside of this runtime: [`spawn`], [`go`] and
+    /// Until the guard is dropped, the code of this thread is inside of this runtime: [`spawn`](crate::spawn), [`go`](crate::go) and
     /// [`Handle::current`] find it, and so do timers and sockets that are first awaited here. It runs no task itself. Of
     /// several runtimes that were entered the last one counts; inside of a task, or of
     /// [`block_on`](Runtime::block_on), that one's own runtime does, and the guard changes nothing.
@@ -289,7 +289,7 @@ pub struct Unstarted(Task);
 
 impl Unstarted {
     /// Runs it on this thread, after all. Its handle gets the value, or the panic. The task is then outside of a
-    /// runtime: [`go`] panics in it.
+    /// runtime: [`go`](crate::go) panics in it.
     pub fn run(self) {
         self.0.run();
     }

@@ -72,7 +72,7 @@ impl<T> JoinHandle<T> {
     ///
     /// From inside a task of the same runtime the caller's P goes to another thread meanwhile, so that the awaited task
     /// can run, with one P too; the caller's thread is occupied. A task of *another* runtime waits as in
-    /// [`blocking`](crate::blocking). A task that [`shutdown`](crate::Runtime::shutdown) gave back is waited for until
+    /// [`blocking`]. A task that [`shutdown`](crate::Runtime::shutdown) gave back is waited for until
     /// its [`Unstarted`](crate::Unstarted) is run or dropped.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! Files. Go: `os`.
 //!
 //! The system has no way to wait for a file without blocking. So these functions do block, inside of a
-//! [`syscall`](crate::syscall): if it takes long, others run meanwhile, and when the future is polled once, it is ready.
+//! [`syscall`]: if it takes long, others run meanwhile, and when the future is polled once, it is ready.
 //! Each has the name, the meaning and the errors of that in [`std::fs`]. For what is not here, files that are open
 //! among it, put the same around it:
 //!

@@ -4,12 +4,12 @@
 //!
 //! A socket is tried first; only if it would block its task waits, as a waker in the list of its direction:
 //!
-//! | a task that waits, in [`wait`](Netpoll::wait)  | the M that polls, in [`poll`](Netpoll::poll)        |
-//! |------------------------------------------------|-----------------------------------------------------|
-//! | 1. is counted, and puts its waker on the list  | 1. gets an event from the system, which disarms     |
-//! | 2. arms the socket, unless it is armed already | 2. takes the lists that the event is for            |
-//! |                                                | 3. arms the socket again, if the other list waits   |
-//! |                                                | 4. wakes, then counts down                          |
+//! | a task that waits, in [`wait`](poller::Netpoll::wait) | the M that polls, in [`poll`](poller::Netpoll::poll) |
+//! |-------------------------------------------------------|------------------------------------------------------|
+//! | 1. is counted, and puts its waker on the list         | 1. gets an event from the system, which disarms      |
+//! | 2. arms the socket, unless it is armed already        | 2. takes the lists that the event is for             |
+//! |                                                       | 3. arms the socket again, if the other list waits    |
+//! |                                                       | 4. wakes, then counts down                           |
 //!
 //! On Linux a socket is armed for ever, and reports changes only: a tick counts them. A task that was blocked compares, under
 //! the lock, with the tick that it saw before it tried: if there was one meanwhile, it tries again.
