@@ -48,48 +48,6 @@ mod a_ticket_says_for_which_m_it_is {
     }
 }
 
-/// Each way to change a status, from each status.
-mod a_status_goes_where_the_table_says {
-    use spinpark_proptests::solo::Solo;
-    use spinpark_verification::status::{Status, StatusWord};
-    use std::panic::{AssertUnwindSafe, catch_unwind};
-
-    type Word = StatusWord<Solo>;
-
-    const EDGES: [(&str, fn(&Word), Status, Status); 5] = [
-        ("execute", Word::execute, Status::Runnable, Status::Running),
-        ("preempt", Word::preempt, Status::Running, Status::Runnable),
-        ("park", Word::park, Status::Running, Status::Waiting),
-        ("ready", Word::ready, Status::Waiting, Status::Runnable),
-        ("exit", Word::exit, Status::Running, Status::Dead),
-    ];
-
-    fn at(status: Status) -> Word {
-        let word = Word::new();
-        let way: &[fn(&Word)] = match status {
-            Status::Runnable => &[],
-            Status::Running => &[Word::execute],
-            Status::Waiting => &[Word::execute, Word::park],
-            Status::Dead => &[Word::execute, Word::exit],
-        };
-        way.iter().for_each(|edge| edge(&word));
-        assert_eq!(word.peek(), status);
-        word
-    }
-
-    #[test]
-    fn and_nowhere_else() {
-        for (name, edge, from, to) in EDGES {
-            for now in [Status::Runnable, Status::Running, Status::Waiting, Status::Dead] {
-                let word = at(now);
-                let is_taken = catch_unwind(AssertUnwindSafe(|| edge(&word))).is_ok();
-                assert_eq!(is_taken, now == from, "{name}, of one that is {now:?}");
-                assert_eq!(word.peek(), if is_taken { to } else { now }, "after {name}, of one that was {now:?}");
-            }
-        }
-    }
-}
-
 /// Numbers below 2^63 are the embedder's, the others are the kernel's.
 mod a_g_is_no_ticket {
     use super::*;

@@ -1,4 +1,4 @@
-//! RC11: the checker [`rc11`](::rc11), as a host. Each call is passed on; what it is, stands there.
+//! RC11: the checker [`rc11`], as a host. Each call is passed on; what it is, stands there.
 
 use crate::hosts::model_host::{Cell, Mixes, ModelHost, PlainAccess};
 use crate::hosts::wrap::trace;

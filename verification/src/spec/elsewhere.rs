@@ -229,7 +229,7 @@ impl Model {
     }
 
     /// What has to do with all that is done.
-    pub(super) fn from_elsewhere(&mut self, what: What) {
+    pub(super) fn done_elsewhere(&mut self, what: What) {
         match what {
             What::Timer(by, after) => {
                 let (when, g) = (self.now + after, self.fresh());

@@ -116,7 +116,7 @@ impl Kernel {
             }
             What::GoOn(who) | What::Stir(who) => self.go_on(who),
             What::Timer(..) | What::Await(..) | What::Report(_) | What::StartMonitor | What::Watch(_) | What::Calm => {
-                self.from_elsewhere(this.what)
+                self.done_elsewhere(this.what)
             }
             What::Close => self.act(Who::Closer, |sched| {
                 for left in sched.close() {
@@ -169,7 +169,7 @@ impl Kernel {
         }
     }
 
-    fn from_elsewhere(&mut self, what: What) {
+    fn done_elsewhere(&mut self, what: What) {
         match what {
             What::Timer(by, after) => {
                 let (when, g) = (Stepped::now() + after, self.fresh(1)[0]);

@@ -34,7 +34,7 @@ impl Model {
                 self.events.push(Ev::Ticked(retook));
             }
             What::Timer(..) | What::Await(..) | What::Report(_) | What::StartMonitor | What::Watch(_) | What::Calm => {
-                self.from_elsewhere(this.what);
+                self.done_elsewhere(this.what);
             }
             What::GoOn(who) | What::Stir(who) => self.go_on(who),
             What::Stop(who) => self.leave_for_the_world(who, true),
