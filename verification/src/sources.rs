@@ -49,6 +49,7 @@ pub const SOURCES: &[(&str, &str)] = sources! {
     "kernel/sched/mod.rs"
     "kernel/sched/netpoll.rs"
     "kernel/sched/observer.rs"
+    "kernel/sched/proc.rs"
     "kernel/sched/snapshot.rs"
     "kernel/sched/spinning.rs"
     "kernel/sched/stw.rs"

@@ -70,9 +70,9 @@ mod a_constructor_of_evidence {
     fn is_the_kernels_own() {
         let own = [
             ("types/p.rs", "fn assume("),
-            ("types/p.rs", "fn discard("),
+            ("types/p.rs", "fn relinquish("),
             ("types/m.rs", "fn assume("),
-            ("types/m.rs", "fn discard("),
+            ("types/m.rs", "fn relinquish("),
             ("types/m.rs", "struct NextPWord("),
             ("types/g.rs", "fn bound_to("),
             ("types/token.rs", "fn new("),

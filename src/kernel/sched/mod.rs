@@ -12,6 +12,7 @@ mod find;
 mod handoff;
 mod netpoll;
 pub mod observer;
+mod proc;
 pub mod snapshot;
 mod spinning;
 pub mod stw;
@@ -29,7 +30,6 @@ use crate::kernel::protocol::sources::Source;
 use crate::kernel::protocol::spinning::Spinning;
 use crate::kernel::protocol::stw::WorldState;
 use crate::kernel::protocol::stw::wanted::{Want, Wanted};
-use crate::kernel::protocol::syscall::SyscallWord;
 use crate::kernel::protocol::work_source::{Poller, Wakep, Waker, WorkSource};
 use crate::kernel::queues::globq::{GlobQueue, Len};
 use crate::kernel::queues::idle::{IdleMask, IdlePs, SleepingMs};
@@ -39,9 +39,10 @@ use crate::kernel::sched::central::{Calls, Central, Monitor};
 use crate::kernel::sched::config::{Config, ConfigError};
 use crate::kernel::sched::netpoll::ParkerPoller;
 use crate::kernel::sched::observer::{Event, Observer};
+use crate::kernel::sched::proc::Proc;
 use crate::kernel::types::g::G;
 use crate::kernel::types::m::{M, MId, NextP};
-use crate::kernel::types::p::{Every, OwnedP, PId, Turn};
+use crate::kernel::types::p::{Every, OwnedP, PId};
 use alloc::boxed::Box;
 use alloc::sync::{Arc, Weak};
 use alloc::vec::Vec;
@@ -77,40 +78,6 @@ pub struct Sched<H: Host, O: Observer = ()> {
     pub(super) monitor: H::Parker,
     pub(super) life: Life<H, O>,
     pub(super) observer: O,
-}
-
-/// What other Ms may touch of a P. Go: `type p`.
-pub(super) struct Proc<H: Host> {
-    pub(super) queue: LocalQueue<H>,
-    /// Holds the P while its M is in a system call.
-    pub(super) syscall_word: SyscallWord<H>,
-    /// Written by the owner; the monitor reads it.
-    pub(super) turn: Atomic<H, Turn>,
-    /// Preemption of its G is requested.
-    pub(super) preempt: Atomic<H, bool>,
-}
-
-impl<H: Host> Proc<H> {
-    fn new(p: PId, ring: Capacity) -> Self {
-        Proc {
-            queue: LocalQueue::new(ring),
-            syscall_word: SyscallWord::new(p),
-            turn: Atomic::new(Turn::default()),
-            preempt: Atomic::new(false),
-        }
-    }
-
-    /// A G is about to run; the request to preempt the one before is over. Only for the owner. Go: `execute`.
-    #[inline]
-    pub(super) fn begin_slice(&self, turn: Turn) {
-        // Relaxed: to the next owner it goes with the P; the monitor takes any number that changes.
-        self.turn.store(turn, Relaxed);
-        // Relaxed: a request, and only a hint of one.
-        if self.preempt.load(Relaxed) {
-            // Relaxed: a request that comes just now is for a slice that has ended.
-            self.preempt.store(false, Relaxed);
-        }
-    }
 }
 
 /// The scheduler is closed. The G comes back.

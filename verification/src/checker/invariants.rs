@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Something that must hold. The numbers are those of docs/invariants.md.
+/// Something that must hold. The numbers are those of docs/reference/invariants.md.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Invariant {
     /// Its number.

@@ -365,12 +365,12 @@ pub const MUTANTS: &[Mutant] = crate::mutants! {
     "runq-publish-relaxed": "put moves tail with a Relaxed store",
         weaken("kernel/queues/runq.rs", "pub fn put(", "self.tail.store"), by ONE_THIEF => [Loom, Rc11];
     "runq-publish-unseen": "a thief reads tail Relaxed",
-        weaken("kernel/queues/runq.rs", "pub fn steal_into", "self.tail.load"), by ONE_THIEF => [Loom, Rc11];
+        weaken("kernel/queues/runq.rs", "pub fn steal_some", "self.tail.load"), by ONE_THIEF => [Loom, Rc11];
     "runq-consume-relaxed": "a thief moves head with a Relaxed exchange",
-        weaken("kernel/queues/runq.rs", "pub fn steal_into", "self.head.compare_exchange"),
+        weaken("kernel/queues/runq.rs", "pub fn steal_some", "self.head.compare_exchange"),
         by TWO_THIEVES => [Loom, Rc11];
     "runq-consume-unseen": "a thief reads head Relaxed",
-        weaken("kernel/queues/runq.rs", "pub fn steal_into", "self.head.load"), by TWO_THIEVES => [Loom, Rc11];
+        weaken("kernel/queues/runq.rs", "pub fn steal_some", "self.head.load"), by TWO_THIEVES => [Loom, Rc11];
     "runq-get-consume-relaxed": "the owner takes with a Relaxed exchange, so a thief may see its head with an old tail",
         weaken("kernel/queues/runq.rs", "pub fn get(", "compare_exchange"), by ONE_THIEF => [Loom, Rc11];
     "runq-spill-consume-relaxed":
@@ -381,7 +381,7 @@ pub const MUTANTS: &[Mutant] = crate::mutants! {
         weaken("kernel/queues/runq.rs", "pub fn put_batch", "self.tail.store"),
         by "runq::each_g_is_taken_once::a_batch_while_robbed" => [Loom, Rc11];
     "runq-thief-publish-relaxed": "a thief publishes what it keeps with a Relaxed store",
-        weaken("kernel/queues/runq.rs", "pub fn steal_into", "mine.tail.store"),
+        weaken("kernel/queues/runq.rs", "pub fn steal_some", "mine.tail.store"),
         by "runq::each_g_is_taken_once::a_thief_is_robbed" => [Loom, Rc11];
     "runq-cursors-of-two-bits": "cursors so narrow that a ring turned round once looks untouched (tokio #5041)",
         variant("cursors-of-two-bits"), by "runq::each_g_is_taken_once::a_thief_that_sleeps_long" => [Sc, Rc11];

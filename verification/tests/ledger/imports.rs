@@ -10,9 +10,6 @@ const DRAWN: &[(&str, &[&str])] = &[
     // The places where work can be, and their order.
     ("protocol/find", &["protocol/sources"]),
     ("protocol/handoff", &["protocol/sources"]),
-    // What `NEVER` is.
-    ("protocol/netpoll", &["protocol/timers"]),
-    ("protocol/work_source", &["protocol/timers"]),
     // The test for emptiness, and the bound on overtaking, need both.
     ("queues/local", &["queues/runnext", "queues/runq"]),
     ("queues/runq", &["queues/capacity"]),
