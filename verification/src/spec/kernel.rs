@@ -12,7 +12,7 @@ use spinpark::kernel::protocol::work_source::Waker;
 use spinpark::kernel::sched::sysmon::SysmonTicks;
 use spinpark::kernel::sched::{Sched, Sources};
 use spinpark::kernel::types::m::MId;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, OnceLock};
 
 type S = Arc<Sched<Stepped, Witness>>;
@@ -40,8 +40,8 @@ pub struct Kernel {
     /// In the poller.
     parker: Arc<<Stepped as Host>::Parker>,
     asleep: BTreeMap<Who, usize>,
-    /// Who was interrupted.
-    paused: Option<(Option<Who>, usize)>,
+    /// Who was interrupted, the first first.
+    paused: VecDeque<(Option<Who>, usize)>,
     next_g: u64,
     ms: usize,
 }
@@ -77,7 +77,7 @@ impl Kernel {
             watch,
             parker,
             asleep: BTreeMap::new(),
-            paused: None,
+            paused: VecDeque::new(),
             next_g: 1,
             ms: numbers.ms(),
         }
@@ -228,7 +228,7 @@ impl Kernel {
     fn after(&mut self, who: Who, halt: Halt) {
         match halt {
             Halt::Paused(thread) => {
-                self.paused = Some((Some(who), thread));
+                self.paused.push_back((Some(who), thread));
                 None
             }
             Halt::Over => self.asleep.remove(&who),
@@ -369,6 +369,7 @@ impl Kernel {
     /// # Panics
     /// If the kernel does.
     pub fn make_in_part(&mut self, this: Move, step: u32) -> bool {
+        let before = self.paused.len();
         self.threads.interrupt(step);
         let (sched, waker) = (Arc::clone(&self.sched), self.waker.clone());
         let body: Box<dyn FnOnce() + Send> = match this.what {
@@ -401,23 +402,23 @@ impl Kernel {
             _ => {
                 self.make(this);
                 self.threads.interrupt(0);
-                return self.paused.is_some();
+                return self.paused.len() > before;
             }
         };
         self.witness.book().events.clear();
         Stepped::draw_by(this.seed);
         if let Halt::Paused(thread) = self.threads.play(body) {
-            self.paused = Some((None, thread));
+            self.paused.push_back((None, thread));
         }
-        self.paused.is_some()
+        self.paused.len() > before
     }
 
-    /// Who was interrupted goes on, until the move is over.
+    /// Of those that were interrupted the first goes on, until its move is over.
     ///
     /// # Panics
     /// If nobody was.
     pub fn finish(&mut self) {
-        let (who, thread) = self.paused.take().expect("somebody was interrupted");
+        let (who, thread) = self.paused.pop_front().expect("somebody was interrupted");
         self.witness.book().events.clear();
         let halt = self.threads.go_on(thread);
         match (who, halt) {
@@ -454,7 +455,9 @@ impl Kernel {
         let deadline = book.timers.iter().map(|(when, _)| *when).min().unwrap_or(NEVER);
         let until = book.until.filter(|_| snapshot.polling > 0);
         let is_missing = (deadline != NEVER || book.is_awaited) && until.is_none_or(|until| until > deadline);
-        let is_due = deadline <= Stepped::now() || !book.arrived.is_empty();
+        // Who waits in the poller until now comes back by himself.
+        let comes_back = until.is_some_and(|until| until <= Stepped::now());
+        let is_due = deadline <= Stepped::now() && !comes_back || !book.arrived.is_empty();
         drop(book);
         let can_have_m = self.sched.can_start_m() || snapshot.polling > 0;
         let asleep = ms.iter().filter(|parker| **parker == Activity::Asleep(false)).count();
