@@ -255,7 +255,7 @@ macro_rules! between {
         pub const MODELS: &[Model] = &[$(
             Model {
                 name: concat!("sched::an_interruption_costs_nothing::", stringify!($play)),
-                claim: concat!($what, ": whoever is interrupted, and by whom, nothing is lost, left or slept on"),
+                claim: concat!($what, ": whoever is interrupted, and by whom, nothing is lost, left or missed"),
                 size: "one is interrupted before any of about 70 steps, by one or two others, which may be too; 1 to 3 Ps, 1 to 4 Ms",
                 invariants: &[$($inv),*],
                 must_reach: &["one in another", "one after another"],

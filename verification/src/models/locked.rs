@@ -95,7 +95,7 @@ pub const MODELS: &[Model] = &[
         must_reach: ["no M was available for its ticket", "it needed none"],
         runs: [rc11(), loom_bounded(2), sampled(Engine::Random, 5_000), sampled(Engine::Pct, 5_000)]),
     crate::model!("locked::a_bound_g_gets_a_p::the_only_m_yields", the_only_m_yields,
-        claim: "a bound G yields for one that waits, but no other M can be had: it gets its P back",
+        claim: "a bound G yields for one that waits, but no other M is available: it gets its P back",
         size: "1 P, 1 M, 2 Gs",
         invariants: [1, 4, 19, 30, 36],
         must_reach: ["others waited"],

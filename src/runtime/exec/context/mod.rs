@@ -10,14 +10,15 @@
 //! `Cores` too: so a thread never has both.
 
 mod current;
+pub(in crate::runtime::exec) mod locks;
 
 use crate::host::Host;
 use crate::kernel::protocol::role::{self, RoleCell};
+use crate::runtime::exec::context::locks::Locks;
 use crate::runtime::exec::current_worker::{CurrentWorker, InSyscall};
 use crate::runtime::exec::goroutine::stack::Stack;
 use crate::runtime::exec::task::{Scheduler, Task};
 use crate::runtime::exec::tasks::Tasks;
-use crate::runtime::exec::thread_lock::Locks;
 use crate::runtime::host::cores::Cores;
 use crate::runtime::host::sim::Sim;
 use crate::runtime::id::RuntimeId;

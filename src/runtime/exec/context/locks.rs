@@ -1,0 +1,62 @@
+//! How often a task is bound to its thread. Go: `m.lockedExt`.
+
+/// How often a task is bound to its thread; it is free again when each binding is undone. Go: `m.lockedExt`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(in crate::runtime) struct Locks(u32);
+
+impl Locks {
+    /// Not bound.
+    pub(in crate::runtime) const NONE: Locks = Locks(0);
+
+    /// Binds once more.
+    pub(in crate::runtime) fn lock(&mut self) {
+        self.0 += 1;
+    }
+
+    /// Undoes one binding.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub(in crate::runtime) fn unlock(&mut self) {
+        self.0 = self.0.checked_sub(1).expect("thread_lock: unlocked more often than locked");
+    }
+
+    /// Is it bound? A thread whose task ends so ends with it.
+    pub(in crate::runtime) fn is_locked(self) -> bool {
+        self.0 > 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    mod a_task_is_free_again_when_each_binding_is_undone {
+        use crate::runtime::exec::context::locks::Locks;
+
+        #[test]
+        fn in_every_order_of_ten_of_both() {
+            for order in 0..1_u32 << 10 {
+                let (mut locks, mut bound) = (Locks::default(), 0);
+                for step in 0..10 {
+                    if order >> step & 1 == 0 {
+                        locks.lock();
+                        bound += 1;
+                    } else if bound > 0 {
+                        locks.unlock();
+                        bound -= 1;
+                    }
+                    assert_eq!(locks.is_locked(), bound > 0, "bound {bound} times: {locks:?}");
+                    assert_eq!(locks == Locks::NONE, bound == 0, "bound {bound} times: {locks:?}");
+                }
+            }
+        }
+
+        #[test]
+        #[should_panic(expected = "thread_lock: unlocked more often than locked")]
+        fn and_not_once_more() {
+            let mut locks = Locks::default();
+            locks.lock();
+            locks.unlock();
+            locks.unlock();
+        }
+    }
+}
