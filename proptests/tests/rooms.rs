@@ -73,7 +73,6 @@ macro_rules! rooms {
 }
 
 rooms! {
-    g: "g",
     runq: "runq",
     local: "local",
     globq: "globq",
