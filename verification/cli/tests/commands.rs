@@ -36,7 +36,7 @@ const SHOWN: &[(&str, Try)] = &[
     ("cargo test", InCi("cargo test")),
     ("cargo verify", InCi(WHOLE)),
     ("cargo verify --against verification/record.json", InCi(WHOLE)),
-    ("cargo verify --readme README.md", Verify(0, "run g --engine sc --readme README.md")),
+    ("cargo verify --readme README.md", Verify(0, "run runnext --engine sc --readme README.md")),
     (
         "cargo verify --readme README.md --record verification/record.json",
         No("a record is of everything, and takes minutes; `a_record_is_of_everything` in cli.rs asks for less"),
@@ -72,6 +72,7 @@ const SHOWN: &[(&str, Try)] = &[
     ("cargo bench --manifest-path benches/peers/Cargo.toml --", No(PEERS)),
     ("cargo bench --bench hogs", No(BENCH)),
     ("cargo bench --bench seeing", No(BENCH)),
+    ("cargo bench --bench unpreempted --no-run", No(BENCH)),
     ("cargo install cargo-fuzz", No(FUZZERS)),
     ("cargo +nightly fuzz run rooms --sanitizer none -- -max_len=512 -max_total_time=600", No(FUZZERS)),
     ("cargo +nightly fuzz run rooms artifacts/rooms/crash-…", No(FUZZERS)),
@@ -84,6 +85,10 @@ const SHOWN: &[(&str, Try)] = &[
     ("PICTURES=write cargo test -p rc11 --test pictures", No("it writes the expectations anew")),
     // docs/evidence/soak.md
     ("cargo test --test soak", InCi("cargo test")),
+    (
+        "cargo test --release --test soak ping_pong_pairs -- --ping-pong-seconds 450",
+        No("an hour; `.ci/run` has seconds of it"),
+    ),
     ("SPINPARK_SOAK_SECONDS=3600 cargo test --release --test soak", No("an hour; `.ci/run` has 30 seconds of it")),
     ("cargo test --test soak -- --help", Cargo("test --quiet --test soak -- --help")),
     (

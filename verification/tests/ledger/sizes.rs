@@ -1,6 +1,7 @@
-//! How large the kernel and its functions are.
+//! How large the kernel, files and functions are.
 
-use super::kernel;
+use super::{kernel, sources};
+use std::collections::BTreeMap;
 
 /// Lines that are neither empty nor comments.
 fn code(text: &str) -> usize {
@@ -18,23 +19,47 @@ fn are_within_the_budget() {
     }
 }
 
+/// Files of the product, but for those that are tests.
+fn product() -> BTreeMap<String, String> {
+    sources("src").into_iter().filter(|(path, _)| !path.ends_with("/tests.rs")).collect()
+}
+
 #[test]
-fn of_functions_are_those_of_one_glance() {
-    for (name, text) in &kernel() {
-        let mut begun: Option<(usize, usize, &str)> = None;
-        for (n, line) in text.lines().enumerate() {
-            let indent = line.len() - line.trim_start().len();
-            let is_head = line.trim_start().starts_with("fn ") || line.contains(" fn ");
-            match begun {
-                None if is_head && !line.trim_start().starts_with("//") && !line.ends_with(';') => {
-                    begun = Some((n, indent, line.trim()));
-                }
-                Some((from, outer, head)) if line.trim_end() == format!("{}}}", " ".repeat(outer)) => {
-                    assert!(n - from <= 62, "{name}.rs: `{head}` has {} lines", n - from);
-                    begun = None;
-                }
-                _ => (),
+fn of_files_are_those_of_one_idea() {
+    for (path, text) in product() {
+        let lines = text.lines().count();
+        assert!(lines <= 400, "{path} has {lines} lines");
+    }
+}
+
+/// Functions that are longer than so many lines, with their heads.
+fn longer_than(text: &str, most: usize) -> Vec<String> {
+    let (mut begun, mut found): (Option<(usize, usize, &str)>, _) = (None, Vec::new());
+    for (n, line) in text.lines().enumerate() {
+        let indent = line.len() - line.trim_start().len();
+        let is_head = line.trim_start().starts_with("fn ") || line.contains(" fn ");
+        match begun {
+            None if is_head && !line.trim_start().starts_with("//") && !line.ends_with(';') => {
+                begun = Some((n, indent, line.trim()));
             }
+            Some((from, outer, head)) if line.trim_end() == format!("{}}}", " ".repeat(outer)) => {
+                if n - from > most {
+                    found.push(format!("`{head}` has {} lines", n - from));
+                }
+                begun = None;
+            }
+            _ => (),
         }
     }
+    found
+}
+
+#[test]
+fn of_functions_are_those_of_one_glance() {
+    for (path, text) in product() {
+        let found = longer_than(&text, 60);
+        assert!(found.is_empty(), "{path}: {found:?}");
+    }
+    let long = format!("fn long() {{\n{}}}\n", "    a();\n".repeat(70));
+    assert_eq!(longer_than(&long, 60).len(), 1, "a long function is seen");
 }
