@@ -14,8 +14,8 @@ const VARIABLE: &str = "SPINPARK_MUTANT";
 /// A property test that takes longer than this does not come to its end: without a mutant all of them take a few seconds.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Which tests are about a file whose name is another than theirs.
-const OF_FILES: [(&str, &str); 5] =
-    [("g", "words"), ("m", "words"), ("p", "turn"), ("runnext", "local"), ("wanted", "words")];
+const OF_FILES: [(&str, &str); 6] =
+    [("g", "words"), ("m", "words"), ("p", "turn"), ("runnext", "local"), ("token", "evidence"), ("wanted", "words")];
 
 /// Builds the tests on the mutated kernel. Their program.
 pub(crate) fn build(manifest: &Path, target: &Path) -> Result<PathBuf, Stop> {
