@@ -28,7 +28,7 @@ const MISTAKES: &[Mistake] = &[
     Mistake {
         what: "look again comes before leave nmspinning",
         file: "src/kernel/protocol/spinning.rs",
-        from: "        self.leave(token);\n        // `work/spinning`, spinning_m's half. The other half is in `wakep`.\n        store_load::<H>();\n        if !others.any_work() {",
+        from: "        self.leave(token);\n        // `work/spinning`, spinning M's half. The other half is in `wakep`.\n        store_load::<H>();\n        if !others.any_work() {",
         to: "        let any_work = others.any_work();\n        self.leave(token);\n        store_load::<H>();\n        if !any_work {",
         models: &["one_submitter_one_spinning_m"],
     },
