@@ -25,12 +25,15 @@ fn count_primes(below: u32) -> usize {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let runtime = Runtime::builder().procs(1).build()?;
+    println!(
+        "one P; 16 reads that block for 20 ms each, and a computation; one after the other that is 320 ms and more"
+    );
     let start = Instant::now();
     let reads: Vec<_> = (1..=16).map(|n| runtime.go(move || syscall(|| read_slowly(n)))).collect();
     let primes = runtime.go(|| count_primes(200_000));
     let sum = reads.into_iter().map(|read| read.join()).sum::<Result<u32, _>>()?;
-    println!("16 slow reads, sum {sum}, after {:?}", start.elapsed());
-    println!("{} primes, after {:?}", primes.join()?, start.elapsed());
-    println!("{} threads were enough", runtime.snapshot().alive);
+    println!("after {:>5.1?}: all 16 reads are done, sum {sum}", start.elapsed());
+    println!("after {:>5.1?}: the computation too, {} primes", start.elapsed(), primes.join()?);
+    println!("{} threads: a read that blocks keeps its own, and gives its P away", runtime.snapshot().alive);
     Ok(())
 }

@@ -58,10 +58,11 @@ fn day(seed: u64, is_told: bool) -> [i64; 2] {
 
 fn main() {
     let right = [70, 30];
+    println!("three clerks move 10 each from [100, 0], so there should be {right:?} in the end");
     let Some(seed) = (0..1000).find(|&seed| day(seed, false) != right) else {
         return println!("a thousand seeds, and no transfer was lost");
     };
-    println!("seed {seed} loses a transfer: {:?} instead of {right:?}; once more, with a trace:", day(seed, false));
+    println!("seeds 0 to {seed} were tried; {seed} loses a transfer: {:?}. Once more, with a trace:", day(seed, false));
     let again = day(seed, true);
-    println!("  in the end {again:?}");
+    println!("  in the end {again:?}, as before: the last two read before either wrote");
 }

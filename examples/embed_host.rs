@@ -224,7 +224,8 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
         assert!(sched.close().is_empty(), "all have run");
         bare::power_off();
     });
-    println!("{} Gs ran on a machine without an operating system, sum {}", RAN.load(Relaxed), SUM.load(Relaxed));
+    println!("two cores without an operating system: {GS} Gs were submitted from outside, and each readied one more");
+    println!("{} ran, each once: their numbers add up to {}", RAN.load(Relaxed), SUM.load(Relaxed));
     assert_eq!(SUM.load(Relaxed), (1..=2 * GS).sum());
     Ok(())
 }

@@ -114,7 +114,9 @@ async fn accept(listener: &TcpListener, life: &Life) {
 
 async fn listen(address: String, ends: Receiver<Infallible>) -> io::Result<()> {
     let listener = TcpListener::bind(address).await?;
-    println!("listening on http://{}", listener.local_addr()?);
+    let address = listener.local_addr()?;
+    println!("listening on http://{address}");
+    eprintln!("try: curl -i http://{address}/headers; Ctrl-C ends it, after what it is answering");
     let (lives, all_ended) = chan::rendezvous();
     accept(&listener, &Life { ends, _lives: lives }).await;
     // Who connects from now on is refused.

@@ -1,7 +1,8 @@
-//! `cargo run --release --example trace [FILE]`: a little of everything, to be looked at in <https://ui.perfetto.dev>.
+//! A little of everything, as a picture: `cargo run --release --example trace [FILE]`, to be looked at in
+//! <https://ui.perfetto.dev>.
 //!
-//! Tasks that are stolen, two goroutines that play ping-pong, timers, system calls whose P is handed on, a hog that loses
-//! its P, and a stopped world.
+//! Tasks that are stolen, two goroutines that play ping-pong, timers, system calls whose P is handed on, a CPU-bound task
+//! that loses its P, and a stopped world.
 
 use spinpark::{Runtime, Wait, blocking, go, spawn, syscall, time, yield_now};
 use std::error::Error;
@@ -23,8 +24,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     })?;
     runtime.stop_the_world(|| busy(Duration::from_micros(200)))?;
     runtime.spawn(crowd()).join()?;
+    let metrics = runtime.metrics();
     drop(runtime);
-    println!("{file}: open it in https://ui.perfetto.dev");
+    let stolen: u64 = metrics.per_p.iter().map(|p| p.tasks_stolen).sum();
+    println!("{file}: open it in https://ui.perfetto.dev; a track for each P and each M. What is to be found there:");
+    println!("  {} dispatches, of which {stolen} of tasks stolen from another P: arrows", metrics.dispatches());
+    println!("  {} Ps taken out of a system call that lasted: the P goes on under another M", metrics.retakes);
+    println!("  {} tasks that ignored preemption for a slice: they run on without a P", metrics.interrupts);
+    println!("  {} threads; {} stop of the world: a line over everything", metrics.threads, metrics.stops);
     Ok(())
 }
 

@@ -17,6 +17,22 @@
 //! * **M**: a thread that runs Gs.
 //! * **P**: the right to run them, with a queue. There are as many as Gs may run at once.
 //!
+//! # Three doors
+//!
+//! | you want | take | begin with |
+//! |----------|------|------------|
+//! | to run tasks | the runtime: `Runtime`, `spawn`, `go` | [the tour]; if you know Go: [coming from Go] |
+//! | a scheduler under a runtime of your own | the kernel: [`kernel`], [`host`]; without the feature `std` | [embedding] |
+//! | to check a lock or a queue of your own | the checker: the crate `rc11` | [its page] |
+//!
+//! Not sure? [Which one do I need?]
+//!
+//! [the tour]: https://github.com/spinpark/spinpark/blob/main/docs/guide/tour.md
+//! [coming from Go]: https://github.com/spinpark/spinpark/blob/main/docs/guide/coming-from-go.md
+//! [embedding]: https://github.com/spinpark/spinpark/blob/main/docs/guide/embedding.md
+//! [its page]: https://github.com/spinpark/spinpark/blob/main/verification/rc11/README.md
+//! [Which one do I need?]: https://github.com/spinpark/spinpark/blob/main/docs/guide/which-one.md
+//!
 //! # An example
 //!
 //! ```

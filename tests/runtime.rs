@@ -218,6 +218,23 @@ mod a_runtime_is_refused {
         assert!(text.contains("procs is 0: give 1 to 4096"), "{text}");
     }
 
+    /// What std prints of an error that `main` returns is its `Debug`.
+    #[test]
+    fn in_a_sentence_that_main_can_end_with() {
+        const CHILD: &str = "SPINPARK_TEST_MAIN_ENDS";
+        if std::env::var_os(CHILD).is_some() {
+            let end = Runtime::builder().procs(0).build().map(drop);
+            std::process::Termination::report(end);
+            return;
+        }
+        let me = std::env::current_exe().expect("this program");
+        let this = "a_runtime_is_refused::in_a_sentence_that_main_can_end_with";
+        let arguments = ["--exact", "--nocapture", this];
+        let child = std::process::Command::new(me).args(arguments).env(CHILD, "").output().expect("it starts");
+        let said = String::from_utf8_lossy(&child.stderr).into_owned();
+        assert!(said.lines().any(|line| line.starts_with("Error: procs is 0: give 1 to 4096")), "{said}");
+    }
+
     #[test]
     fn with_a_ring_that_is_no_power_of_two() {
         let (error, text) = refusal(Runtime::builder().ring(100));

@@ -366,7 +366,8 @@ mod cpu_bound_tasks {
         let metrics = runtime.metrics();
         stop.store(true, SeqCst);
         all.into_iter().for_each(|hog| hog.join().expect("no panic"));
-        assert!(metrics.undetachable > 0 && metrics.interrupts == 1, "{metrics:?}");
+        // Two that ask at once may both be the last one: `Sched::can_detach` says so.
+        assert!(metrics.undetachable > 0 && (1..=2).contains(&metrics.interrupts), "{metrics:?}");
         none_is_detached(&runtime);
     }
 

@@ -10,7 +10,9 @@ use std::io;
 use std::path::PathBuf;
 
 /// A runtime could not be made.
-#[derive(Debug, Clone, PartialEq, Eq)]
+///
+/// What `{:?}` prints is the sentence too, so that it is what a program ends with whose `main` returns this.
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BuildError {
     /// A number is not allowed.
@@ -92,6 +94,12 @@ impl fmt::Display for BuildError {
                 f.write_str("; are too many files open?")
             }
         }
+    }
+}
+
+impl fmt::Debug for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -65,11 +65,16 @@ pub(crate) fn child(patience: Duration) -> ExitCode {
     let kept = Arc::clone(&panics);
     // Quiet: most panics are wanted. The last ones are for the report.
     std::panic::set_hook(Box::new(move |info| {
+        let text = info.to_string();
+        if text.contains("cannot unwind") || text.contains("during cleanup") {
+            // The process dies of this one: who caught it last, and under whose call.
+            eprintln!("{text}\n{}", std::backtrace::Backtrace::force_capture());
+        }
         let mut kept = kept.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if kept.len() > 8 {
             kept.remove(0);
         }
-        kept.push(info.to_string().replace('\n', " "));
+        kept.push(text.replace('\n', " "));
     }));
     println!("ready");
     let start = Instant::now();

@@ -188,16 +188,14 @@ fn is_a_checkers(variable: &str) -> bool {
     variable.starts_with("LOOM_") || variable.starts_with("SHUTTLE_")
 }
 
-/// Does all `orders`, `jobs` at a time, the longest first; tells `tell` how it goes.
+/// Does all `orders`, `jobs` at a time, the first first; tells `tell` how it goes.
 pub fn run_all(orders: &[Order], jobs: usize, mut tell: impl FnMut(Event<'_>)) -> Vec<Outcome> {
     enum Told {
         Begun(usize),
         Progress(usize, u64, Option<f64>),
         Done(usize, Box<Outcome>),
     }
-    let mut queue: Vec<usize> = (0..orders.len()).collect();
-    queue.sort_by_key(|&i| cost(&orders[i]));
-    let queue = Mutex::new(VecDeque::from(queue));
+    let queue = Mutex::new((0..orders.len()).collect::<VecDeque<_>>());
     let (send, receive) = mpsc::channel();
     let mut outcomes: Vec<Option<Outcome>> = orders.iter().map(|_| None).collect();
     thread::scope(|scope| {
@@ -237,17 +235,6 @@ pub fn drain<T>(queue: &Mutex<VecDeque<T>>, mut act: impl FnMut(T)) {
         let next = queue.lock().expect("nobody panics with it").pop_front();
         let Some(next) = next else { return };
         act(next);
-    }
-}
-
-/// What to begin with: the whole scheduler, exhaustively.
-fn cost(order: &Order) -> usize {
-    match (order.model.starts_with("sched::"), order.engine.is_complete(), order.mutant.is_some()) {
-        (true, true, false) => 0,
-        (true, _, false) => 1,
-        (_, true, false) => 2,
-        (_, _, false) => 3,
-        _ => 4,
     }
 }
 

@@ -19,6 +19,7 @@ pub mod mutation;
 pub mod output;
 pub mod record;
 pub mod schedule;
+pub mod selection;
 pub mod sources;
 pub mod spec;
 pub mod status;

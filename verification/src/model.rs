@@ -62,6 +62,17 @@ pub struct Run {
     pub deep: Bounds,
 }
 
+impl Run {
+    /// Is it to go on until it has explored everything? The rest is cut off somewhere, or sampled.
+    pub fn ends(&self) -> bool {
+        let Bounds { preemptions, executions, seconds, .. } = self.bounds;
+        preemptions.is_none() && executions.is_none() && seconds > CUT
+    }
+}
+
+/// So many seconds for what is too large to be finished in minutes.
+const CUT: f64 = 3.0;
+
 const fn bounds(seconds: f64) -> Bounds {
     Bounds { preemptions: None, depth: None, executions: None, spurious: 0, seconds }
 }
@@ -75,7 +86,7 @@ pub const fn rc11() -> Run {
 /// minutes. To its end, or for hours, when it goes deep.
 pub const fn rc11_cut() -> Run {
     let mut run = rc11();
-    run.bounds.seconds = 3.0;
+    run.bounds.seconds = CUT;
     run
 }
 
@@ -121,6 +132,13 @@ pub const fn sc_spurious(n: usize) -> Run {
     let mut run = sc();
     run.bounds.spurious = n;
     run.deep.spurious = n;
+    run
+}
+
+/// Every execution under sequential consistency that three seconds are enough for.
+pub const fn sc_cut() -> Run {
+    let mut run = sc();
+    run.bounds.seconds = CUT;
     run
 }
 

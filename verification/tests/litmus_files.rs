@@ -38,7 +38,7 @@ fn found(program: &Program, engine: LitmusEngine) -> Found {
 #[test]
 fn the_checker_finds_what_the_reference_finds() {
     let programs = programs();
-    assert!(programs.len() >= 268);
+    assert!(programs.len() >= 340);
     for program in programs {
         let (name, wanted) = (&program.name, found(&program, LitmusEngine::Reference));
         let found = found(&program, LitmusEngine::Rc11);
@@ -59,6 +59,7 @@ fn the_checker_finds_what_the_reference_finds() {
 
 /// Programs that nobody thought of: of atomics only, with plain memory, with locks and parkers, with waits for a value.
 #[test]
+#[ignore = "slow: CI runs it"]
 fn the_checker_finds_what_the_reference_finds_in_random_programs() {
     let (mut compared, mut races, mut stuck) = (0, 0, 0);
     for seed in 0..480 {

@@ -1,8 +1,10 @@
-//! Every model on every engine that it runs on by default, a test each, cut short: the long run is `cargo verify`.
+//! Every model on every engine that it runs on, a test each, cut short: the long run is `cargo verify`. Runs that are not
+//! usual there are ignored here: `cargo test -p spinpark-verification --test models -- --ignored`.
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use spinpark_verification::engines::{self, Bounds, Engine, Job, Verdict};
 use spinpark_verification::model::{self, Model, Run};
+use spinpark_verification::selection;
 use std::num::NonZeroUsize;
 
 /// Enough to see every model at work.
@@ -20,7 +22,8 @@ fn main() {
 
 fn trial(model: &'static Model, run: Run) -> Trial {
     let spurious = if run.bounds.spurious > 0 { "_with_spurious_wakes" } else { "" };
-    Trial::test(format!("{}::on_{}{spurious}", model.name, run.engine), move || holds(model, run))
+    let name = format!("{}::on_{}{spurious}", model.name, run.engine);
+    Trial::test(name, move || holds(model, run)).with_ignored_flag(!selection::is_usual(model, &run))
 }
 
 fn holds(model: &Model, run: Run) -> Result<(), Failed> {

@@ -3,5 +3,7 @@
 
 #[path = "reference/agree.rs"]
 mod agree;
+#[path = "reference/asymmetric_fences.rs"]
+mod asymmetric_fences;
 #[path = "reference/each_graph_is_explored_once.rs"]
 mod each_graph_is_explored_once;

@@ -1,9 +1,10 @@
 //! Mutants that no common build can have, `verification/mutants/kernel/alone.txt`: each is a real edit of the source, and a
 //! build of its own, which is kept until the kernel changes.
 
+use crate::how::How;
 use crate::matrix::{self, Budget, Tried, Untried};
 use crate::survivors::Survivors;
-use crate::{How, Stop, bar, mutants};
+use crate::{Stop, mutants, progress};
 use spinpark_verification::fnv;
 use spinpark_verification::model::{self, Model};
 use spinpark_verification::mutation::trial::Mistake;
@@ -50,7 +51,7 @@ pub(crate) fn try_all(how: &How, is_selected: &dyn Fn(&str) -> bool) -> Result<V
     let survey = matrix::survey(&this, &models, how.seed, budget, how.jobs(), |_, _, _| ())?;
     let survivors = Survivors::read()?;
     let asked: Vec<_> = listed().filter(|(_, record)| is_selected(&record.name)).collect();
-    let (bar, mut all) = (bar(asked.len()), Vec::new());
+    let (bar, mut all) = (progress::single(asked.len()), Vec::new());
     for (key, record) in asked {
         bar.set_message(format!("builds and tries {}", record.name));
         let program = build(key)?;

@@ -1,6 +1,6 @@
 //! From what was run to the record of it, and back to the table.
 
-use crate::schedule;
+use crate::run::schedule;
 use crate::table::{Kill, Row};
 use spinpark_verification::engines::{self, Engine, Outcome, Script, Verdict};
 use spinpark_verification::job::Order;

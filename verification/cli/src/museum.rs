@@ -1,7 +1,9 @@
 //! `cargo verify museum`.
 
+use crate::how::How;
+use crate::run::{all_named, run_kills, schedule};
 use crate::table::Kill;
-use crate::{How, Stop, all_named, check_files, collect, run_kills, schedule, write};
+use crate::{Stop, collect, write};
 use clap::Args;
 use spinpark_verification::job::Order;
 use spinpark_verification::model;
@@ -29,10 +31,10 @@ pub(crate) struct Asked {
 }
 
 pub(crate) fn run(asked: &Asked) -> Result<(), Stop> {
-    let unheeded = ["--engine", "--deep", "--schedules", "--readme", "--record", "--against"];
+    let unheeded = ["--engine", "--deep", "--schedules", "--record", "--against"];
     asked.how.refuse("museum", &unheeded)?;
     all_named(&asked.names)?;
-    check_files(&asked.how)?;
+    asked.how.check_files()?;
     // What a failing execution says on its way is in its picture.
     std::panic::set_hook(Box::new(|_| ()));
     let exhibits = collect::exhibits(&asked.names);

@@ -1,13 +1,13 @@
 //! `cargo verify mutants`.
 
 use crate::alone;
+use crate::how::How;
 use crate::matrix::{self, Budget, Known, Programs, Step, Tried, Untried};
 use crate::proptest;
+use crate::run::{all_named, kill_orders, print_kills, run_kills, schedule, unknown_mutant};
 use crate::survivors::{self, Survivors};
 use crate::table;
-use crate::{
-    How, Stop, all_named, bar, check_files, kill_orders, print, print_kills, run_kills, schedule, unknown_mutant, write,
-};
+use crate::{Stop, print, progress, write};
 use clap::{Args, ValueEnum};
 use spinpark_verification::fnv;
 use spinpark_verification::model::{self, Model};
@@ -95,9 +95,9 @@ impl Asked {
 }
 
 pub(crate) fn run(asked: &Asked) -> Result<(), Stop> {
-    asked.how.refuse("mutants", &["--engine", "--schedules", "--readme"])?;
+    asked.how.refuse("mutants", &["--engine", "--schedules"])?;
     all_named(&asked.names)?;
-    check_files(&asked.how)?;
+    asked.how.check_files()?;
     let wants_variants = asked.wants(Asking::Variant) && !asked.argued && !asked.alone;
     let variants: Vec<&Mutant> = mutant::all().filter(|variant| wants_variants && asked.names(variant.name)).collect();
     if asked.list {
@@ -219,7 +219,7 @@ pub(crate) fn try_sort(
     let survivors = Survivors::read()?;
     let models: Vec<&'static Model> = model::all().collect();
     let what = if sort == Asking::Step { "steps" } else { "orderings" };
-    let survey_bar = bar(models.len());
+    let survey_bar = progress::single(models.len());
     let survey = matrix::survey(program, &models, how.seed, budget, jobs, |done, all, name| {
         survey_bar.set_length(all as u64);
         survey_bar.set_position(done as u64);
@@ -248,7 +248,7 @@ pub(crate) fn try_sort(
     let known: BTreeSet<&str> = tried.iter().map(|tried| tried.record.name.as_str()).collect();
     let left: Vec<Untried> =
         untried.into_iter().filter(|untried| !known.contains(untried.record.name.as_str())).collect();
-    let (clock, bar, all) = (Instant::now(), bar(left.len()), left.len());
+    let (clock, bar, all) = (Instant::now(), progress::single(left.len()), left.len());
     let mut counts: BTreeMap<Fate, usize> = BTreeMap::new();
     let mut done = 0;
     tried.extend(matrix::try_all(&programs, left, &survey, &survivors, budget, jobs, |one| {

@@ -248,56 +248,7 @@ fn in_short(rows: &[Row], row: &Row) -> String {
     format!("{engine}{verdict}, {executions} runs{bounds}, reached {reached}")
 }
 
-/// `text` with what stands between the verdicts' markers replaced by `table`.
-///
-/// # Errors
-/// If the markers are not there.
-pub(crate) fn between_markers(text: &str, table: &str) -> Result<String, String> {
-    const BEGIN: &str = "<!-- verdicts:begin -->";
-    const END: &str = "<!-- verdicts:end -->";
-    let (before, rest) = text.split_once(BEGIN).ok_or_else(|| format!("there is no `{BEGIN}`"))?;
-    let (_, after) = rest.split_once(END).ok_or_else(|| format!("there is no `{END}` after `{BEGIN}`"))?;
-    Ok(format!("{before}{BEGIN}\n\n{table}\n{END}{after}"))
-}
-
 /// All names of models, a line each, for an error message.
 pub(crate) fn all_names() -> String {
     model::all().map(|model| format!("  {}", model.name)).collect::<Vec<_>>().join("\n")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use spinpark_verification::record::{self, Record, RunRecord};
-    use std::fs;
-    use std::path::Path;
-
-    /// The rows of a recorded run, for its table. Runs of models that are no more are left out.
-    fn recorded(record: &Record) -> Vec<Row> {
-        let row = |run: &RunRecord| {
-            let model = model::find(&run.model)?;
-            let order = Order::new(&run.model, run.engine, run.bounds, None, run.seed.unwrap_or(1));
-            let outcome = Outcome {
-                verdict: run.verdict,
-                executions: run.executions,
-                redundant: run.redundant,
-                outcomes: run.outcomes.clone(),
-                seconds: run.seconds,
-                failure: None,
-                mutant_hits: 0,
-                peak_bytes: None,
-            };
-            Some(Row { model, order, outcome: Some(outcome) })
-        };
-        record.runs.iter().filter_map(row).collect()
-    }
-
-    #[test]
-    fn the_readme_shows_what_is_recorded() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let readme = fs::read_to_string(root.join("README.md")).expect("there is a README");
-        let record = record::read(&root.join("verification/record.json")).expect("there is a record");
-        let again = between_markers(&readme, &markdown(&recorded(&record))).expect("the README has a table");
-        assert!(again == readme, "the README's table is not the record's");
-    }
 }

@@ -4,6 +4,7 @@ use serde_json::Value;
 use spinpark_verification::schedule::Schedule;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::time::UNIX_EPOCH;
 use std::{fs, str};
 use tempfile::TempDir;
 
@@ -483,6 +484,7 @@ mod every_wrong_variant_is_killed {
     use super::*;
 
     #[test]
+    #[ignore = "slow: CI runs it"]
     fn by_each_model_that_must() {
         let folder = folder();
         let output = verify(folder.path(), &["mutants", "--sort", "variant", "--json", "kills.json"]);
@@ -500,6 +502,82 @@ mod every_wrong_variant_is_killed {
         let arguments = ["run", ONE, "--engine", "sc", "--mutant", "spinning-no-spinning-m-fence"];
         let output = verify(folder.path(), &arguments);
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
+    }
+}
+
+/// The run of everything, on the quickest engine only.
+mod the_whole {
+    use super::*;
+
+    #[test]
+    fn is_a_line_for_each_room_and_a_summary() {
+        let output = verify(folder().path(), &["--engine", "tso-random"]);
+        let (said, rooms) = (text(&output.stdout), text(&output.stderr));
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        assert!(said.lines().count() <= 12, "{said}");
+        for word in ["1 room, 1 claim: all hold", "1 sampled", "slowest", "more by `cargo verify --all`", "--table"] {
+            assert!(said.contains(word), "`{word}` is missing in\n{said}");
+        }
+        assert!(rooms.contains("sched ") && rooms.contains("1 claim holds: 0 proved, 1 sampled"), "{rooms}");
+    }
+}
+
+/// The program that cargo would build and run is said, and not run.
+#[cfg(unix)]
+mod a_change {
+    use super::*;
+    use std::io::{BufRead, BufReader};
+    use std::process::Stdio;
+
+    #[test]
+    fn runs_its_room_again() {
+        let folder = folder();
+        let file = folder.path().join("src/kernel/queues/runq.rs");
+        fs::create_dir_all(file.parent().expect("it has one")).expect("a folder");
+        fs::write(&file, "").expect("it can be written");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_verify"));
+        command.args(["--watch", "--engine", "sc"]).current_dir(folder.path()).env("CARGO", "echo");
+        let mut watcher = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts");
+        // It has looked once.
+        let mut said = BufReader::new(watcher.stderr.take().expect("it is piped"));
+        said.read_line(&mut String::new()).expect("it says so");
+        fs::File::options().write(true).open(&file).expect("it is there").set_modified(UNIX_EPOCH).expect("a time");
+        let mut asked = String::new();
+        BufReader::new(watcher.stdout.take().expect("it is piped")).read_line(&mut asked).expect("a line");
+        watcher.kill().expect("it runs");
+        watcher.wait().expect("it ends");
+        assert!(asked.contains("--bin verify -- run ") && asked.contains("runq"), "{asked}");
+        assert!(asked.contains("--engine sc"), "{asked}");
+    }
+
+    #[test]
+    fn is_watched_for_where_there_is_source() {
+        let output = verify(folder().path(), &["--watch"]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).contains("no source to watch"), "{}", text(&output.stderr));
+    }
+}
+
+mod for_a_shell {
+    use super::*;
+
+    #[test]
+    fn there_are_completions() {
+        for shell in ["bash", "zsh", "fish"] {
+            let output = verify(folder().path(), &["completions", shell]);
+            assert_eq!(output.status.code(), Some(0));
+            assert!(text(&output.stdout).contains("mutants"), "{shell}");
+        }
+    }
+
+    #[test]
+    fn and_a_man_page_for_each_command() {
+        let folder = folder();
+        assert_eq!(verify(folder.path(), &["man", "pages"]).status.code(), Some(0));
+        for page in ["cargo-verify.1", "cargo-verify-run.1", "cargo-verify-replay.1"] {
+            let page = fs::read_to_string(folder.path().join("pages").join(page)).expect("it is there");
+            assert!(page.contains(".SH SYNOPSIS"), "{page}");
+        }
     }
 }
 
@@ -558,14 +636,16 @@ mod bad_input_is_an_error_with_status_2 {
 
     #[test]
     fn a_record_is_of_everything() {
-        refused(&["run", ONE, "--record", "record.json"], &["writes no record", "cargo verify --record FILE"]);
+        refused(&["run", ONE, "--record", "record.json"], &["writes no record", "cargo verify --all --record FILE"]);
+        refused(&["--record", "record.json"], &["only the usual ones", "--all"]);
         refused(&["museum", "--record", "record.json"], &["writes no record"]);
     }
 
     #[test]
     fn an_option_without_effect() {
         refused(&["museum", "--engine", "sc"], &["`museum` has no `--engine`"]);
-        refused(&["mutants", "--readme", "README.md"], &["`mutants` has no `--readme`"]);
+        refused(&["mutants", "--engine", "sc"], &["`mutants` has no `--engine`", "cargo verify mutants --help"]);
+        refused(&["run", ONE, "--watch", "--checkpoint", "state.json"], &["`--watch`"]);
         refused(&["--deep", "list"], &["cannot be used with"]);
     }
 

@@ -24,6 +24,7 @@ enum Try {
 use Try::{Cargo, Fails, InCi, No, Verify};
 
 const WHOLE: &str = "cargo verify --against verification/record.json";
+const EVERYTHING: &str = "each run there is takes some minutes; cli.rs asks for `--all` on one engine";
 const PEERS: &str =
     "a workspace of its own, with other runtimes in it; it is built and run by hand, for docs/evidence/performance.md";
 const MUTATED: &str = "it builds the mutated kernel first, and tries each step: half an hour";
@@ -32,15 +33,17 @@ const FUZZERS: &str = "needs nightly Rust and libFuzzer";
 
 /// The commands, as they stand in the documents, and what becomes of each.
 const SHOWN: &[(&str, Try)] = &[
-    // README.md, CONTRIBUTING.md
+    // README.md, CONTRIBUTING.md, examples/README.md
     ("cargo test", InCi("cargo test")),
     ("cargo verify", InCi(WHOLE)),
     ("cargo verify --against verification/record.json", InCi(WHOLE)),
-    ("cargo verify --readme README.md", Verify(0, "run runnext --engine sc --readme README.md")),
-    (
-        "cargo verify --readme README.md --record verification/record.json",
-        No("a record is of everything, and takes minutes; `a_record_is_of_everything` in cli.rs asks for less"),
-    ),
+    ("cargo verify --all", No(EVERYTHING)),
+    ("cargo verify --all --record verification/record.json", No(EVERYTHING)),
+    ("cargo verify --table", Verify(0, "--table --engine tso-random --jobs 2 --json rows.json")),
+    ("cargo verify pages", Verify(0, "pages --from verification/record.json")),
+    ("cargo verify completions SHELL", Verify(0, "completions bash")),
+    ("cargo verify man DIR", Verify(0, "man pages")),
+    ("cargo install --path verification/cli", No("it installs a program; `cargo build` builds the same")),
     ("cargo fmt --all && cargo clippy --workspace --all-targets", InCi("cargo clippy --workspace --all-targets")),
     ("cargo run --release --example blocking_io", Cargo("run --quiet --example blocking_io")),
     ("cargo run --release --example deterministic", Cargo("run --quiet --example deterministic")),
@@ -59,6 +62,11 @@ const SHOWN: &[(&str, Try)] = &[
     ),
     ("cargo run --example deterministic", Cargo("run --quiet --example deterministic")),
     ("cargo run --example figures", Cargo("run --quiet --example figures -- target/tmp/figures")),
+    ("cargo run -p rc11 --example check_a_lock", Cargo("run --quiet -p rc11 --example check_a_lock")),
+    (
+        "cargo run -p spinpark-verification --example own_scheduler",
+        Cargo("run --quiet -p spinpark-verification --example own_scheduler"),
+    ),
     ("cargo peers", No(PEERS)),
     ("cargo peers --help", No(PEERS)),
     ("cargo peers --quick", No(PEERS)),
@@ -74,10 +82,13 @@ const SHOWN: &[(&str, Try)] = &[
     ("cargo bench --bench seeing", No(BENCH)),
     ("cargo bench --bench unpreempted --no-run", No(BENCH)),
     ("cargo install cargo-fuzz", No(FUZZERS)),
+    ("cargo install mdbook", No("it fetches and builds a tool that only the pages' site needs: minutes")),
     ("cargo +nightly fuzz run rooms --sanitizer none -- -max_len=512 -max_total_time=600", No(FUZZERS)),
     ("cargo +nightly fuzz run rooms artifacts/rooms/crash-…", No(FUZZERS)),
     ("cargo run -p spinpark-mutator --bin prune", No("it compiles the mutated kernel until it does: many minutes")),
     ("cargo test --test stress", InCi("cargo test")),
+    ("cargo test … -- --ignored", InCi("--package spinpark-proptests -- --ignored")),
+    ("RC11_REPLAY=FILE cargo test NAME", No("rc11's tests/environment.rs plays a schedule again")),
     ("cargo test -p spinpark-proptests", InCi("cargo test")),
     ("cargo test -p spinpark-verification --test litmus_files", InCi("cargo test")),
     ("cargo test -p spinpark-verification --test liveness", InCi("cargo test")),
@@ -196,6 +207,8 @@ const SHOWN: &[(&str, Try)] = &[
 /// Options that `--help` shows and no command above has, and why not.
 const NOT_GIVEN: &[(&str, &str)] = &[
     ("verify --record", "a record is of everything"),
+    ("verify --all", EVERYTHING),
+    ("verify --watch", "cli.rs: `a_change::runs_its_room_again`"),
     ("verify report --shard", "runs a part of everything: minutes; cli.rs refuses one that there is not"),
     ("verify report --no-steps", "runs everything: minutes"),
     ("verify mutants --resume", "cli.rs: `is_not_gone_on_with_from_a_strange_file`"),
@@ -238,6 +251,7 @@ fn documents() -> Vec<PathBuf> {
     let mut files = vec![
         "README.md",
         "CONTRIBUTING.md",
+        "examples/README.md",
         "verification/README.md",
         "verification/rc11/README.md",
         "verification/cli/README.md",
@@ -267,7 +281,10 @@ fn folder() -> TempDir {
     let at = |name: &str| folder.path().join(name);
     fs::create_dir_all(at("verification/litmus")).expect("a folder");
     fs::create_dir_all(at("one")).expect("a folder");
-    fs::copy(root().join("README.md"), at("README.md")).expect("it is there");
+    fs::create_dir_all(at("docs/evidence")).expect("a folder");
+    for page in ["README.md", "docs/evidence/verdicts.md"] {
+        fs::copy(root().join(page), at(page)).expect("it is there");
+    }
     for file in ["record.json", "litmus/SB+rlx.litmus", "litmus/IRIW+scfences.litmus"] {
         fs::copy(root().join("verification").join(file), at("verification").join(file)).expect("it is there");
     }
@@ -335,7 +352,8 @@ fn cargo_does_what_is_shown() {
 #[test]
 fn what_is_left_to_ci_is_done_there() {
     let script = fs::read_to_string(root().join(".ci/run")).expect("there is a script");
-    let steps: Vec<&str> = script.lines().filter(|line| line.starts_with("step ")).collect();
+    let steps: Vec<&str> =
+        script.lines().filter(|line| line.starts_with("step ") || line.starts_with("within ")).collect();
     for (shown, how) in SHOWN {
         if let InCi(line) = how {
             assert!(steps.iter().any(|step| step.contains(line)), "{shown}: `.ci/run` has no step `{line}`");
@@ -375,7 +393,21 @@ fn every_option_that_help_shows_is_given_somewhere() {
     }
     // The folder of failing schedules is given where one is made; a mutant too.
     given.push(["run", "--mutant", "--schedules"].to_vec());
-    let commands = ["", "list", "run", "mutants", "museum", "report", "replay", "picture", "litmus", "fuzz"];
+    let commands = [
+        "",
+        "list",
+        "run",
+        "mutants",
+        "museum",
+        "report",
+        "pages",
+        "replay",
+        "picture",
+        "litmus",
+        "completions",
+        "man",
+        "fuzz",
+    ];
     let mut missing = Vec::new();
     for command in commands {
         let help = match command {

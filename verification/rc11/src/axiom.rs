@@ -3,27 +3,30 @@
 //! The other axioms hold by construction: a read is only offered what it may see, a write only places where it may
 //! stand.
 
-use crate::graph::{Event, Graph, Kind, Loc, Order};
+use crate::asymmetric::{is_ordered, lights};
+use crate::graph::{Event, Graph, Kind, Loc, MAX_THREADS, Order};
 
 /// Is there one order of all `SeqCst` events that everything agrees with?
 pub(super) fn is_sc_consistent(graph: &Graph) -> bool {
     let nodes: Vec<usize> = (0..graph.events.len()).filter(|&n| graph.events[n].strength() == Order::SeqCst).collect();
     let thread = |n: &usize| graph.events[*n].thread;
+    let lights = lights(graph, &nodes);
     // One thread's are in its own order.
-    if nodes.iter().all(|n| thread(n) == thread(&nodes[0])) {
+    if lights.is_empty() && nodes.iter().all(|n| thread(n) == thread(&nodes[0])) {
         return true;
     }
-    let only_fences = nodes.iter().all(|&n| graph.events[n].kind == Kind::Fence);
-    if only_fences {
-        let fences = Fences::of(graph, &nodes);
-        is_acyclic(nodes.len(), |a, b| fences.edges[a][b])
-    } else {
-        let sc = Accesses::of(graph, &nodes);
-        is_acyclic(nodes.len(), |a, b| sc.are_ordered(nodes[a], nodes[b], a, b))
-    }
+    let only_fences = nodes.iter().all(|&n| graph.events[n].is_fence());
+    let all = [nodes.as_slice(), &lights].concat();
+    let fences = Fences::of(graph, &all);
+    let accesses = (!only_fences).then(|| Accesses::of(graph, &fences));
+    let edge = |a: usize, b: usize| match &accesses {
+        None => fences.edges[a][b],
+        Some(sc) => sc.are_ordered(all[a], all[b], a, b),
+    };
+    if lights.is_empty() { is_acyclic(nodes.len(), edge) } else { is_ordered(graph, &all, nodes.len(), edge) }
 }
 
-fn is_acyclic(n: usize, edge: impl Fn(usize, usize) -> bool) -> bool {
+pub(super) fn is_acyclic(n: usize, edge: impl Fn(usize, usize) -> bool) -> bool {
     let mut reach: Vec<Vec<bool>> = (0..n).map(|a| (0..n).map(|b| a != b && edge(a, b)).collect()).collect();
     for via in 0..n {
         let beyond = reach[via].clone();
@@ -87,49 +90,62 @@ impl Fences {
 /// `scb` between all events, for graphs with `SeqCst` accesses.
 struct Accesses<'a> {
     graph: &'a Graph,
-    scb: Vec<Vec<bool>>,
-    fences: Fences,
+    /// Of each event, the first one after it in its thread that is of another location, and the last one before it.
+    next: Vec<Option<usize>>,
+    previous: Vec<Option<usize>>,
+    fences: &'a Fences,
 }
 
 impl Accesses<'_> {
-    fn of<'a>(graph: &'a Graph, nodes: &[usize]) -> Accesses<'a> {
-        let n = graph.events.len();
-        let scb = (0..n).map(|a| (0..n).map(|b| a != b && scb(graph, a, b)).collect()).collect();
-        Accesses { graph, scb, fences: Fences::of(graph, nodes) }
+    fn of<'a>(graph: &'a Graph, fences: &'a Fences) -> Accesses<'a> {
+        let all = 0..graph.events.len();
+        let previous = neighbours(graph, all.clone());
+        Accesses { graph, next: neighbours(graph, all.rev()), previous, fences }
     }
 
-    /// `([Esc] ∪ [Fsc];hb?) ; scb ; ([Esc] ∪ hb?;[Fsc])`, or `[Fsc] ; (hb ∪ hb;eco;hb) ; [Fsc]`.
+    /// `([Esc] ∪ [Fsc];hb?) ; scb ; ([Esc] ∪ hb?;[Fsc])`, or `[Fsc] ; (hb ∪ hb;eco;hb) ; [Fsc]`. Between fences the second
+    /// has all that the first has: `scb` is part of `hb ∪ mo ∪ rb`, and a fence is no access.
     /// Events `a` and `b`, the `i`th and the `j`th of the `SeqCst` ones.
     fn are_ordered(&self, a: usize, b: usize, i: usize, j: usize) -> bool {
         let graph = self.graph;
-        let is_fence = |n: usize| graph.events[n].kind == Kind::Fence;
-        if is_fence(a) && is_fence(b) && self.fences.edges[i][j] {
+        let is_fence = |n: usize| graph.events[n].is_fence() || graph.events[n].kind == Kind::Light;
+        let all = 0..graph.events.len();
+        match (is_fence(a), is_fence(b)) {
+            (true, true) => self.fences.edges[i][j],
+            (true, false) => all.into_iter().any(|n| (n == a || graph.happens_before(a, n)) && self.scb(n, b)),
+            (false, true) => all.into_iter().any(|n| (n == b || graph.happens_before(n, b)) && self.scb(a, n)),
+            (false, false) => self.scb(a, b),
+        }
+    }
+
+    /// `sb ∪ (sb to another location ; hb ; sb to another location) ∪ (hb on one location) ∪ mo ∪ rb`.
+    fn scb(&self, a: usize, b: usize) -> bool {
+        let graph = self.graph;
+        let (first, second) = (&graph.events[a], &graph.events[b]);
+        if first.thread == second.thread {
+            return first.idx < second.idx;
+        }
+        let of_one_place = first.loc == second.loc && first.loc != Loc::NONE;
+        if of_one_place && graph.happens_before(a, b) {
             return true;
         }
-        let starts = |n: usize| n == a || (is_fence(a) && graph.happens_before(a, n));
-        let ends = |n: usize| n == b || (is_fence(b) && graph.happens_before(n, b));
-        let n = graph.events.len();
-        (0..n).filter(|&from| starts(from)).any(|from| (0..n).any(|to| ends(to) && self.scb[from][to]))
+        // mo and rb, and no rf: what ends in a write.
+        if of_one_place && second.is_write() && graph.place(first) < graph.place(second) {
+            return true;
+        }
+        matches!((self.next[a], self.previous[b]), (Some(c), Some(d)) if graph.happens_before(c, d))
     }
 }
 
-/// `sb ∪ (sb to another location ; hb ; sb to another location) ∪ (hb on one location) ∪ mo ∪ rb`.
-fn scb(graph: &Graph, a: usize, b: usize) -> bool {
-    let (first, second) = (&graph.events[a], &graph.events[b]);
-    if first.thread == second.thread {
-        return first.idx < second.idx;
+/// Of each event, the last one of its thread that came before it in that order, and is of another location.
+fn neighbours(graph: &Graph, order: impl Iterator<Item = usize>) -> Vec<Option<usize>> {
+    let mut found = vec![None; graph.events.len()];
+    let mut last: [Option<usize>; MAX_THREADS] = [None; MAX_THREADS];
+    for n in order {
+        let event = &graph.events[n];
+        let before = last[usize::from(event.thread)].replace(n);
+        let is_elsewhere = |m: usize| graph.events[m].loc != event.loc || event.loc == Loc::NONE;
+        found[n] = before.and_then(|m| if is_elsewhere(m) { Some(m) } else { found[m] });
     }
-    let of_one_place = first.loc == second.loc && first.loc != Loc::NONE;
-    if of_one_place && graph.happens_before(a, b) {
-        return true;
-    }
-    // mo and rb, and no rf: what ends in a write.
-    if of_one_place && second.is_write() && graph.place(first) < graph.place(second) {
-        return true;
-    }
-    let elsewhere = |e: &Event, f: &Event| e.loc != f.loc || e.loc == Loc::NONE;
-    let next = graph.events.iter().position(|e| e.thread == first.thread && e.idx > first.idx && elsewhere(e, first));
-    let previous = |e: &Event| e.thread == second.thread && e.idx < second.idx && elsewhere(e, second);
-    let previous = graph.events.iter().rposition(previous);
-    matches!((next, previous), (Some(c), Some(d)) if graph.happens_before(c, d))
+    found
 }

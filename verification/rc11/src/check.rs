@@ -52,7 +52,16 @@ impl Graph {
         (*last, *len) = (n as u16, *len + 1);
         let has_place = !matches!(
             event.kind,
-            Kind::Fence | Kind::Fork(_) | Kind::Join(_) | Kind::Choice(_) | Kind::Spurious | Kind::Spin
+            Kind::Fence
+                | Kind::Light
+                | Kind::HeavyCall
+                | Kind::HeavyReturn
+                | Kind::Fork(_)
+                | Kind::Join(_)
+                | Kind::Choice(_)
+                | Kind::Spurious
+                | Kind::Spin
+                | Kind::Yield
         );
         if has_place != event.loc.is_one(MAX_THREADS, MAX_LOCATIONS) {
             return Err("has no location");

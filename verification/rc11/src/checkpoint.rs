@@ -72,7 +72,13 @@ impl Checkpoint {
     }
 }
 
-/// Explores as [`explore`](crate::explore()) does, and writes its state to `path` every half minute, and at the end.
+/// What a file is a checkpoint of, if it is one.
+pub(crate) fn subject(path: &Path) -> Option<String> {
+    let state: Checkpoint = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
+    Some(state.what)
+}
+
+/// Explores as [`explore`](crate::engine::explore) does, and writes its state to `path` every half minute, and at the end.
 /// If there is such a file, it goes on where that left off; `what` distinguishes one exploration from another.
 ///
 /// # Errors

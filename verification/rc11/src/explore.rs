@@ -1,7 +1,8 @@
 //! The exploration: a stack of graphs a worker, and what came of them.
 
 use crate::graph::Graph;
-use crate::machine::{self, End, Mode, Run, Site, Wait};
+use crate::graph::MAX_THREADS;
+use crate::machine::{self, End, Limits, Mode, Run, Site, Wait};
 use crate::picture::Picture;
 use crate::step::Way;
 use crate::verdict::{Failure, Why};
@@ -27,14 +28,44 @@ pub struct Config {
     pub spurious: u16,
     /// No more than so many events an execution; one with more is a failure.
     pub max_events: usize,
+    /// No more than so many threads an execution, those that have ended included; at most
+    /// [`MAX_THREADS`].
+    pub max_threads: usize,
+    /// When an execution is over and threads of it are not, do they unwind? If not, what they have is left as it is,
+    /// and its memory is lost: for code that must not be stopped where it stands.
+    pub unwind: bool,
+    /// Is memory that an execution frees kept until its end? An address then means one allocation.
+    pub quarantine: bool,
     /// Done once on each thread that explores, before it does.
     pub on_thread: Option<Arc<dyn Fn() + Send + Sync>>,
+    /// Asked when all threads of an execution have come to their end: what is wrong with it nevertheless?
+    pub at_end: Option<AtEnd>,
+}
+
+/// What is wrong with an execution of which all threads have come to their end.
+pub type AtEnd = Arc<dyn Fn() -> Result<(), String> + Send + Sync>;
+
+impl Config {
+    fn limits(&self) -> Limits {
+        let Config { max_events, max_threads, unwind, quarantine, .. } = *self;
+        Limits { max_events, max_threads, unwind, quarantine }
+    }
 }
 
 impl Default for Config {
     fn default() -> Self {
-        let (executions, seconds, on_thread) = (None, None, None);
-        Config { jobs: NonZeroUsize::MIN, executions, seconds, spurious: 0, max_events: 3_000, on_thread }
+        Config {
+            jobs: NonZeroUsize::MIN,
+            executions: None,
+            seconds: None,
+            spurious: 0,
+            max_events: 3_000,
+            max_threads: MAX_THREADS,
+            unwind: true,
+            quarantine: false,
+            on_thread: None,
+            at_end: None,
+        }
     }
 }
 
@@ -51,6 +82,12 @@ pub struct Tally {
     pub outcomes: BTreeMap<String, u64>,
     /// Which part of the whole is done, as a guess between 0 and 1.
     pub done: f64,
+    /// Ways that were not to be explored: [`stop_exploring`](crate::stop_exploring).
+    #[serde(default)]
+    pub skipped: u64,
+    /// Loops that write in their rounds, and were left after some that brought no news.
+    #[serde(default)]
+    pub cuts: u64,
     /// The most memory that graphs that waited took at once, in bytes: the sum of the workers' own peaks.
     pub peak_bytes: u64,
 }
@@ -62,6 +99,8 @@ impl Tally {
         self.plays += other.plays;
         self.done += other.done;
         self.peak_bytes += other.peak_bytes;
+        self.skipped += other.skipped;
+        self.cuts += other.cuts;
         for (outcome, n) in other.outcomes {
             *self.outcomes.entry(outcome).or_default() += n;
         }
@@ -132,7 +171,8 @@ pub struct Report {
 impl Report {
     /// Was everything explored, and nothing found?
     pub fn is_proof(&self) -> bool {
-        self.left.is_empty() && self.failure.is_none()
+        let Tally { skipped, cuts, .. } = self.tally;
+        self.left.is_empty() && self.failure.is_none() && skipped == 0 && cuts == 0
     }
 
     /// What was found later, by going on with what was left.
@@ -215,7 +255,12 @@ pub fn watch(graph: Graph, body: impl Fn() -> String + Send + Sync + 'static) ->
 }
 
 fn watch_within(graph: Graph, max_events: usize, body: impl Fn() -> String + Send + Sync + 'static) -> Played {
-    let run = play(graph.reindex(), max_events, Mode::Replay, &(Arc::new(body) as Body)).0;
+    watch_as(graph, &Config { max_events, ..Config::default() }, body)
+}
+
+/// The same, within what `config` says of an execution.
+pub(crate) fn watch_as(graph: Graph, config: &Config, body: impl Fn() -> String + Send + Sync + 'static) -> Played {
+    let run = play(graph.reindex(), config, Mode::Replay, &(Arc::new(body) as Body)).0;
     let Run { end, graph, sites, waits, names, .. } = run;
     let found = match end {
         End::Failed(failure) => Some(Counterexample { failure, graph }),
@@ -226,14 +271,19 @@ fn watch_within(graph: Graph, max_events: usize, body: impl Fn() -> String + Sen
 
 type Body = Arc<dyn Fn() -> String + Send + Sync>;
 
-fn play(graph: Graph, max_events: usize, mode: Mode, body: &Body) -> (Run, Option<String>) {
+fn play(graph: Graph, config: &Config, mode: Mode, body: &Body) -> (Run, Option<String>) {
     let outcome = Arc::new(Mutex::new(None));
     let (body, place) = (Arc::clone(body), Arc::clone(&outcome));
     let main = move || {
         let outcome = body();
         *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
     };
-    let run = machine::run(graph, max_events, mode, Box::new(main));
+    let mut run = machine::run(graph, config.limits(), mode, Box::new(main));
+    if let (End::Complete, Some(at_end)) = (&run.end, &config.at_end)
+        && let Err(what) = at_end()
+    {
+        run.end = End::Failed(Failure { why: Why::Panic(what), thread: 0 });
+    }
     let outcome = outcome.lock().unwrap_or_else(PoisonError::into_inner).take();
     (run, outcome)
 }
@@ -344,15 +394,21 @@ impl Pool<'_> {
 
     fn play_one(&self, graph: Graph, stack: &mut Vec<Branch>, tally: &mut Tally) {
         tally.plays += 1;
-        let (run, outcome) = play(graph, self.config.max_events, Mode::Explore, &self.body);
-        tally.done += run.graph.weight;
+        let (run, outcome) = play(graph, self.config, Mode::Explore, &self.body);
+        tally.skipped += run.skipped;
+        tally.cuts += run.cuts;
+        if matches!(run.end, End::Anew) {
+            stack.push(Branch::whole(run.graph.clone()));
+        } else {
+            tally.done += run.graph.weight;
+        }
         match run.end {
             End::Complete => {
                 tally.executions += 1;
                 *tally.outcomes.entry(outcome.unwrap_or_default()).or_default() += 1;
             }
             End::Blocked => tally.blocked += 1,
-            End::Played => (),
+            End::Played | End::Anew => (),
             End::Failed(failure) => {
                 tally.executions += 1;
                 self.stop.store(true, Relaxed);

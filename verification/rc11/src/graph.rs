@@ -19,7 +19,7 @@ pub struct Clock([u16; MAX_THREADS]);
 
 impl Clock {
     #[inline]
-    fn join(&mut self, other: &Clock) {
+    pub(super) fn join(&mut self, other: &Clock) {
         for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
             *mine = (*mine).max(*theirs);
         }
@@ -59,15 +59,32 @@ impl Loc {
     pub const CLOCK: Loc = Loc(u32::MAX - 1);
     /// How many starts of threads are still refused.
     pub const REFUSALS: Loc = Loc(u32::MAX - 2);
+    /// The first of the places of `lazy_static!`s.
+    const STATICS: u32 = u32::MAX - 3;
+    /// How many such places there are.
+    pub(super) const MAX_STATICS: u32 = 1 << 10;
 
     pub(super) fn new(thread: u8, ordinal: u32) -> Loc {
         Loc(u32::from(thread) << 24 | ordinal)
     }
 
+    /// The place of what all threads know without having been told: the nth one.
+    pub(super) fn of_static(n: u32) -> Loc {
+        assert!(n < Loc::MAX_STATICS, "rc11: more than {} `lazy_static!`s in one process", Loc::MAX_STATICS / 2);
+        Loc(Loc::STATICS - n)
+    }
+
+    /// Which of those it is.
+    fn nth_static(self) -> Option<u32> {
+        let Loc(loc) = self;
+        (loc <= Loc::STATICS && loc > Loc::STATICS - Loc::MAX_STATICS).then(|| Loc::STATICS - loc)
+    }
+
     /// Is it a place, among so many threads' that have made so many?
     pub(super) fn is_one(self, threads: usize, each: usize) -> bool {
         let (thread, ordinal) = self.slot();
-        matches!(self, Loc::CLOCK | Loc::REFUSALS) || self != Loc::NONE && thread < threads && ordinal < each
+        let is_made = self != Loc::NONE && thread < threads && ordinal < each;
+        matches!(self, Loc::CLOCK | Loc::REFUSALS) || self.nth_static().is_some() || is_made
     }
 
     /// Where the index has it.
@@ -75,6 +92,7 @@ impl Loc {
         match self {
             Loc::CLOCK => (MAX_THREADS, 0),
             Loc::REFUSALS => (MAX_THREADS, 1),
+            loc if loc.nth_static().is_some() => (MAX_THREADS, 2 + (Loc::STATICS - loc.0) as usize),
             Loc(loc) => ((loc >> 24) as usize, (loc & 0xff_ffff) as usize),
         }
     }
@@ -181,9 +199,90 @@ pub enum Update {
         /// What then comes in its place.
         new: u64,
     },
+    /// Adds one, if the value is below that; else it waits, or only reads. Of the writes of such a location, the same
+    /// is true.
+    Enter {
+        /// What the value must be below.
+        below: u64,
+        /// Does it wait until it is?
+        waits: bool,
+    },
+    /// An operation on an integer of fewer bits, or another than addition.
+    Compute(Compute, u64),
+}
+
+/// What an integer of so many bits becomes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Compute {
+    /// How.
+    pub op: Op,
+    /// Of how many bits it is: the others stay 0.
+    pub bits: u8,
+    /// Does its highest bit count as negative?
+    pub is_signed: bool,
+}
+
+/// An operation on two integers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Op {
+    /// Sum, wrapping around.
+    Add,
+    /// Difference, wrapping around.
+    Sub,
+    /// Bitwise and.
+    And,
+    /// Bitwise and, then not.
+    Nand,
+    /// Bitwise or.
+    Or,
+    /// Bitwise exclusive or.
+    Xor,
+    /// The greater one.
+    Max,
+    /// The smaller one.
+    Min,
+}
+
+impl Compute {
+    /// What it makes of `value` and `other`.
+    #[must_use]
+    pub fn of(self, value: u64, other: u64) -> u64 {
+        let mask = u64::MAX >> (64 - u32::from(self.bits));
+        let sign = if self.is_signed { 1 << (self.bits - 1) } else { 0 };
+        // With the highest bit turned over, signed integers are in the order of unsigned ones.
+        let is_below = (value ^ sign) & mask < (other ^ sign) & mask;
+        mask & match self.op {
+            Op::Add => value.wrapping_add(other),
+            Op::Sub => value.wrapping_sub(other),
+            Op::And => value & other,
+            Op::Nand => !(value & other),
+            Op::Or => value | other,
+            Op::Xor => value ^ other,
+            Op::Max => {
+                if is_below {
+                    other
+                } else {
+                    value
+                }
+            }
+            Op::Min => {
+                if is_below {
+                    value
+                } else {
+                    other
+                }
+            }
+        }
+    }
 }
 
 impl Update {
+    /// Does it wait for a value over which it writes?
+    #[inline]
+    pub fn is_await(self) -> bool {
+        matches!(self, Update::Await { .. } | Update::Enter { waits: true, .. })
+    }
+
     /// What is written over `value`. `None`: nothing.
     pub fn over(self, value: u64) -> Option<u64> {
         match self {
@@ -192,6 +291,8 @@ impl Update {
             Update::Take => Some(value.saturating_sub(1)),
             Update::Exchange { current, new, .. } => (value == current).then_some(new),
             Update::Await { wanted, new } => (value == wanted).then_some(new),
+            Update::Enter { below, .. } => (value < below).then_some(value.wrapping_add(1)),
+            Update::Compute(compute, other) => Some(compute.of(value, other)),
         }
     }
 }
@@ -211,6 +312,12 @@ pub enum Kind {
     Updated,
     /// A fence.
     Fence,
+    /// A light fence. Its order is none: it counts beside heavy ones alone.
+    Light,
+    /// A heavy fence is called: a `SeqCst` fence.
+    HeavyCall,
+    /// It returns, its thread's next event: another one.
+    HeavyReturn,
     /// A thread is started.
     Fork(u8),
     /// A thread has come to its end.
@@ -221,6 +328,8 @@ pub enum Kind {
     Spurious,
     /// A loop that waits: nothing happens here until something is written that it has read.
     Spin,
+    /// A loop that waits has looked, and will look again: a round of it ends here.
+    Yield,
 }
 
 /// One event.
@@ -257,6 +366,12 @@ impl Event {
         matches!(self.kind, Kind::Load | Kind::Updating(_))
     }
 
+    /// Is it a fence of RC11's? A light one is not.
+    #[inline]
+    pub fn is_fence(&self) -> bool {
+        matches!(self.kind, Kind::Fence | Kind::HeavyCall | Kind::HeavyReturn)
+    }
+
     /// What it writes next, if it is the reading half of an update that writes.
     pub fn will_write(&self) -> Option<u64> {
         match self.kind {
@@ -267,7 +382,7 @@ impl Event {
 
     /// Does it wait for a value that is not there?
     pub fn waits(&self) -> bool {
-        matches!(self.kind, Kind::Updating(Update::Await { wanted, .. }) if self.value != wanted)
+        matches!(self.kind, Kind::Updating(update) if update.is_await() && update.over(self.value).is_none())
     }
 
     /// How strong it is: an exchange that fails is a read of its own.
@@ -289,7 +404,7 @@ pub struct Clocks {
     /// What an acquire fence after it would acquire.
     pending: Clock,
     /// What the last release fence before it released.
-    fenced: Clock,
+    pub(super) fenced: Clock,
     /// Of a write: what an acquiring read of it acquires.
     released: Clock,
 }
@@ -404,6 +519,11 @@ impl Graph {
     /// The last write of `loc`.
     pub fn newest(&self, loc: Loc) -> u16 {
         self.writes(loc).max().map_or(INIT, |(_, write)| write)
+    }
+
+    /// The last value of `loc`, which was written.
+    pub(super) fn newest_value(&self, loc: Loc) -> u64 {
+        self.value_of(self.newest(loc), 0)
     }
 
     /// What a write wrote, of a location made with `init`.
@@ -588,7 +708,8 @@ impl Graph {
         let event = &self.events[n];
         match event.kind {
             Kind::Choice(_) | Kind::Spurious => return event.value == 0,
-            Kind::Fence | Kind::Fork(_) | Kind::Join(_) | Kind::Spin => return true,
+            Kind::Fence | Kind::Light | Kind::HeavyCall | Kind::HeavyReturn => return true,
+            Kind::Fork(_) | Kind::Join(_) | Kind::Spin | Kind::Yield => return true,
             _ => (),
         }
         let before = |m: usize, e: &Event| m <= n || porf.has_event(e);

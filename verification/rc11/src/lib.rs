@@ -1,7 +1,13 @@
-//! A model checker for live Rust under weak memory: it plays a closure in every way that RC11 allows, each way once.
+//! A model checker for live Rust under weak memory: it plays a closure in every way that RC11 allows, each way once. It has
+//! loom's paths, so that a crate with loom tests changes one line of its manifest:
 //!
-//! The closure uses this crate's words, locks and cells where it would use std's, and starts its threads by [`fork`]. A
-//! [`Word`] is no memory, but a question to a graph.
+//! ```toml
+//! [target.'cfg(loom)'.dependencies]
+//! loom = { package = "rc11", version = "0.1" }
+//! ```
+//!
+//! The closure uses this crate's atomics, cells, locks and threads where it would use std's. An atomic is no memory, but a
+//! question to a graph:
 //!
 //! ```text
 //!          sender                 receiver
@@ -18,15 +24,16 @@
 //! data: three graphs in all. Which thread ran first is no part of a graph, so that no two interleavings of the same
 //! graph are played: this is TruSt (Kokologiannakis, Marmanis, Gladstein, Vafeiadis, POPL 2022), which needs no more
 //! memory than a stack of what is still to be tried. A thread that waits, for a lock, in `park`, or in a loop that says
-//! so ([`spin`]), is no execution for each time it looks.
+//! so ([`yield_now`](thread::yield_now)), is no execution for each time it looks.
 //!
 //! # What is proved
 //!
-//! If [`Report::is_proof`] says so, there is no execution of the closure under RC11 (Lahav, Vafeiadis, Kang, Hur,
-//! Dreyer, PLDI 2017, with the release sequences of C++20) in which an assertion fails, two accesses race, threads
-//! wait for each other for ever, or a location is used by a thread that cannot know of it: see [`Why`](verdict::Why).
-//! The outcomes in the [`Tally`] are all there are. This goes for the closure as it is: so many threads, so many
-//! rounds; and for as many spurious wake-ups of `park` as [`Config::spurious`] allows.
+//! If the verdict is [`Proved`](model::Verdict::Proved), there is no execution of the closure under RC11 (Lahav, Vafeiadis,
+//! Kang, Hur, Dreyer, PLDI 2017, with the release sequences of C++20) in which an assertion fails, two accesses race,
+//! threads wait for each other for ever, an `Arc` or an allocation leaks, or a location is used by a thread that cannot know
+//! of it. This goes for the closure as it is: so many threads, so many rounds, and as many spurious wake-ups as
+//! [`Builder::spurious`](model::Builder::spurious) allows. If only a part was explored the verdict is
+//! [`Bounded`](model::Verdict::Bounded), and says why.
 //!
 //! # What is not
 //!
@@ -36,84 +43,138 @@
 //! - Memory that is not this crate's is not seen: an atomic of std's, a `Mutex`, a `static`. What one thread leaves there
 //!   others find at once, in the order in which they happen to be played. If it changes what a thread asks next, that is
 //!   [`Why::NotDeterministic`](verdict::Why::NotDeterministic), if it shows.
-//! - What std does by itself is trusted: reference counts of `Arc`, and what destructors do with other memory.
-//! - A loop that waits without [`spin`] has no end: it is given up at [`Config::max_events`]. One that asks this
-//!   crate for nothing hangs.
+//! - Counts of std's `Arc` are not seen. If its last owner's destructor uses the model, take [`sync::Arc`].
+//! - Use after free is found if an atomic or a cell was dropped, in that execution, before it is used; which of two threads
+//!   was first in memory is not explored for its own sake.
+//! - An integer that is really an address differs from play to play. [`AtomicPtr`](sync::atomic::AtomicPtr) holds names of
+//!   addresses; an `AtomicUsize` does not.
+//! - A loop whose round brings no news is taken to go on so for ever: [`yield_now`](thread::yield_now) says what is tried of
+//!   that, and what not. One that does not yield is given up at so many events.
+//! - Waking by a [`Condvar`](sync::Condvar) gives no order, as in std; a [`Notify`](sync::Notify), a channel, `park` and
+//!   `unpark` give acquire and release.
+//! - When an execution is over before its threads are (a loop that waits for what went another way), their values are not
+//!   dropped: nothing may be run any more, and that memory is lost.
 //!
 //! # A spin lock
 //!
-//! ```
-//! use rc11::{Config, PlainCell, Word};
-//! use std::sync::{Arc, atomic::Ordering::{self, Acquire, Relaxed, Release}};
+//! ```should_panic
+//! use rc11::cell::UnsafeCell;
+//! use rc11::sync::Arc;
+//! use rc11::sync::atomic::{AtomicBool, Ordering::{self, Acquire, Relaxed, Release}};
+//! use rc11::{hint, thread};
 //!
-//! fn locked(lock: &Word, unlock: Ordering, f: impl FnOnce()) {
-//!     while lock.compare_exchange(0, 1, Acquire, Relaxed).is_err() {
-//!         rc11::spin();
+//! struct Locked {
+//!     is_taken: AtomicBool,
+//!     count: UnsafeCell<u32>,
+//! }
+//! // SAFETY: only who has taken the lock touches the count. Is that so?
+//! unsafe impl Send for Locked {}
+//! unsafe impl Sync for Locked {}
+//!
+//! fn add_one(shared: &Locked, unlock: Ordering) {
+//!     while shared.is_taken.compare_exchange(false, true, Acquire, Relaxed).is_err() {
+//!         hint::spin_loop();
 //!     }
-//!     f();
-//!     lock.store(0, unlock);
+//!     shared.count.with_mut(|count| unsafe { *count += 1 });
+//!     shared.is_taken.store(false, unlock);
 //! }
-//! fn two_add(unlock: Ordering) -> String {
-//!     let shared = Arc::new((Word::new(0), PlainCell::new(0)));
-//!     let [one, two] = ["one", "two"].map(|name| {
-//!         let shared = Arc::clone(&shared);
-//!         rc11::fork(name, move || locked(&shared.0, unlock, || shared.1.set(shared.1.get() + 1)))
-//!     });
-//!     one.join();
-//!     two.join();
-//!     shared.1.get().to_string()
+//! fn two_add(unlock: Ordering) {
+//!     let shared = Arc::new(Locked { is_taken: AtomicBool::new(false), count: UnsafeCell::new(0) });
+//!     let theirs = shared.clone();
+//!     let other = thread::spawn(move || add_one(&theirs, unlock));
+//!     add_one(&shared, unlock);
+//!     other.join().unwrap();
+//!     shared.count.with(|count| assert_eq!(unsafe { *count }, 2));
 //! }
-//! let wrong = rc11::explore(&Config::default(), || two_add(Relaxed), |_| ()).failure.expect("a data race");
-//! println!("{}", wrong.picture("A lock that releases nothing", || two_add(Relaxed)).columns());
-//! let right = rc11::explore(&Config::default(), || two_add(Release), |_| ());
-//! assert!(right.is_proof() && right.tally.outcomes.keys().eq(["2"]));
+//! rc11::model(|| two_add(Release));
+//! rc11::model(|| two_add(Relaxed));
 //! ```
 //!
-//! It prints:
+//! The first is proved. The second panics, and prints:
 //!
 //! ```text
-//! A lock that releases nothing
-//! data race: two and one touch the same memory, and neither happens before the other
+//! a lock that releases nothing
+//! data race: thread 1 and main touch the same memory, and neither happens before the other
 //!
-//!      main       │ one              │ two              │
-//!      ───────────┼──────────────────┼──────────────────┤
-//!    ① starts one │                  │                  │ spin_lock.rs:15
-//!    ② starts two │                  │                  │ spin_lock.rs:15
-//!    ③            │ a: 0 → 1 acq ←⓪  │                  │ spin_lock.rs:5
-//!    ④            │ reads b plain ←⓪ │                  │ spin_lock.rs:15
-//!   *⑤            │ writes b plain   │                  │ spin_lock.rs:15
-//!    ⑥            │ a := 0 rlx       │                  │ spin_lock.rs:9
-//!    ⑦ joins one  │                  │                  │ spin_lock.rs:17
-//!    ⑧            │                  │ a: 0 → 1 acq ←⑥  │ spin_lock.rs:5
-//!   *⑨            │                  │ reads b plain ←⑤ │ spin_lock.rs:15
+//!      main            │ thread 1        │
+//!      ────────────────┼─────────────────┤
+//!    ① starts thread 1 │                 │ spin_lock.rs:24
+//!    ② a: 0 → 1 acq ←⓪ │                 │ spin_lock.rs:15
+//!   *③ writes b plain  │                 │ spin_lock.rs:18
+//!    ④ a := 0 rlx      │                 │ spin_lock.rs:19
+//!    ⑤                 │ a: 0 → 1 acq ←④ │ spin_lock.rs:15
+//!   *⑥                 │ writes b plain  │ spin_lock.rs:18
 //!      ←⓪: what it was made with
 //!
-//! ⑤ and ⑨ touch b, not both are atomic, and no path of happens-before leads from one to the other
-//! ⑧ reads ⑥, but that gives no order: the write does not release
+//! ③ and ⑥ touch b, not both are atomic, and no path of happens-before leads from one to the other
+//! ⑤ reads ④, but that gives no order: the write does not release
 //! ```
+//!
+//! and where it is drawn, and a line that plays this execution again: `RC11_REPLAY=FILE cargo test NAME`.
+//!
+//! # The environment
+//!
+//! | variable | what it does |
+//! |---|---|
+//! | `LOOM_MAX_PERMUTATIONS`, `LOOM_MAX_DURATION` | so many executions, so many seconds: then *bounded* |
+//! | `LOOM_MAX_PREEMPTIONS` | all is explored, whatever it says; but after twenty seconds it is *bounded* |
+//! | `LOOM_MAX_BRANCHES` | an execution with more than three times so many events fails |
+//! | `LOOM_CHECKPOINT_FILE` | a long exploration goes on there when it is started again |
+//! | `LOOM_LOG` | each model's verdict is printed |
+//! | `RC11_JOBS` | so many threads of the machine explore one model |
+//! | `RC11_SPURIOUS` | so many times an execution something may wake, or a weak exchange fail, spuriously |
+//! | `RC11_REPLAY`, `RC11_DIR` | the schedule to play again; where schedules and drawings are written |
+//! | `RC11_REPORT` | a file to which each verdict is added as a line of JSON |
+//!
+//! Without loom's names, and with more to look at: [`engine`].
 
+pub mod alloc;
+mod asymmetric;
 mod axiom;
+pub mod cell;
 mod check;
 mod checkpoint;
+pub mod engine;
 mod explore;
+pub mod future;
 pub mod graph;
+pub mod hint;
+pub mod lazy_static;
 mod machine;
+mod macros;
+pub mod model;
 pub mod naming;
 pub mod picture;
+mod place;
 mod primitives;
+mod quarantine;
+mod state;
 mod step;
+pub mod sync;
 mod text;
+pub mod thread;
 pub mod verdict;
 
-pub use checkpoint::explore_with_checkpoint;
-pub use explore::{Branch, Config, Counterexample, Played, Report, Tally, explore, resume, watch};
-pub use machine::{Site, Wait, Wants};
-pub use picture::Picture;
-pub use primitives::{
-    Lock, Parker, PlainCell, Refused, Thread, Word, advance, choose, fence, fork, me, name_thread, now, refuse_spawns,
-    spawn, spin,
-};
-pub use text::panic_text;
+pub use graph::MAX_THREADS;
+#[doc(inline)]
+pub use model::model;
+
+/// From here on the other ways of what threads do are explored again: after [`stop_exploring`], or if the model was
+/// started with [`Builder::expect_explicit_explore`](model::Builder::expect_explicit_explore).
+pub fn explore() {
+    machine::note_other_ways(true);
+}
+
+/// From here on only one way is explored of what any thread does, until [`explore`]. The verdict is *bounded*, if there
+/// were others.
+pub fn stop_exploring() {
+    machine::note_other_ways(false);
+}
+
+/// From here on only one way is explored, to the end of the execution. The verdict is *bounded*, if there were others.
+pub fn skip_branch() {
+    machine::note_no_more_ways();
+}
 
 /// The example in the README is run too.
 #[cfg(doctest)]

@@ -4,7 +4,11 @@
 //! What a thread does between two operations is its own. What it shares goes through the graph, or through memory
 //! that only changes hands in the graph's order: a read is answered only when the write that it reads has been.
 
+mod pointers;
+mod yields;
+
 use crate::graph::{Event, Graph, INIT, Kind, Loc, MAX_THREADS, Update};
+use crate::quarantine;
 use crate::step::{Ask, Stop, Way};
 use crate::text::panic_text;
 use crate::verdict::{Failure, Why};
@@ -13,8 +17,9 @@ use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::any::Any;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-type Body = Box<dyn FnOnce() + Send>;
+type Body = Box<dyn FnOnce()>;
 type Thread = Coroutine<(), (), (), DefaultStack>;
 
 /// A thread of the execution, as far as it has come.
@@ -38,6 +43,10 @@ struct Slot {
     /// thread counts for all.
     others_unwind: bool,
     asked_in_vain: u32,
+    /// How often it has yielded in a row, and asked for nothing else.
+    yields: u32,
+    /// It is tried whether its loop goes on as it does.
+    dry: Option<yields::Dry>,
     /// Which thread made the location that it asks for, if another did, and after how many of its events.
     must_know: Option<(u8, u16)>,
     /// Which one it is, in the order in which threads were started in this play.
@@ -60,6 +69,8 @@ impl Slot {
             is_unwinding: false,
             others_unwind: false,
             asked_in_vain: 0,
+            yields: 0,
+            dry: None,
             must_know: None,
             number: 0,
             name: String::new(),
@@ -71,6 +82,11 @@ impl Slot {
 pub(super) const LOCKING: Update = Update::Await { wanted: 0, new: 1 };
 /// How a parked thread is woken.
 pub(super) const PARKING: Update = Update::Await { wanted: 1, new: 0 };
+
+/// The same, but the thread would not sleep for ever: that it wakes of itself was tried elsewhere.
+pub(super) const PARKING_FOR_A_WHILE: Update = Update::Await { wanted: 1, new: 2 };
+/// The same, but that it wakes of itself is not tried.
+pub(super) const PARKING_TOO_OFTEN: Update = Update::Await { wanted: 1, new: 3 };
 
 /// One execution.
 #[derive(Default)]
@@ -88,8 +104,23 @@ struct Machine {
     failure: Option<Failure>,
     /// The rest is not to be played: every thread unwinds.
     is_over: bool,
-    max_events: usize,
+    limits: Limits,
     mode: Mode,
+    /// Is an execution being played, so that there is somebody to ask?
+    is_on: bool,
+    /// Which play it is, of all in this process.
+    play: u32,
+    pointers: pointers::Pointers,
+    /// No other ways are noted: from [`stop_exploring`] on.
+    is_stopped: bool,
+    /// The same, to the end.
+    is_ending: bool,
+    /// How many other ways were not noted.
+    skipped: u64,
+    /// How many loops that write were left.
+    cuts: u64,
+    /// What was tried came to nothing: the graph is to be played again.
+    begins_anew: bool,
     /// How many starts of threads are to be refused.
     refusals: u64,
     /// Is a word accessed plainly? Then races are looked for at the end: an access that is atomic may be one half.
@@ -101,6 +132,17 @@ struct Machine {
 
 /// Whose event, which of its thread's, and where in the source it was asked for.
 pub type Site = (u8, u16, &'static Location<'static>);
+
+/// What an execution may take, and how it is left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Limits {
+    pub max_events: usize,
+    pub max_threads: usize,
+    /// When it is over, do its threads unwind? If not, nothing of theirs is dropped.
+    pub unwind: bool,
+    /// Is what it frees kept until its end?
+    pub quarantine: bool,
+}
 
 /// What is to be done with a graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -131,6 +173,8 @@ pub(super) enum End {
     Blocked,
     /// It was only played again.
     Played,
+    /// It is to be played again, and then goes on.
+    Anew,
     /// It must not be.
     Failed(Failure),
 }
@@ -140,6 +184,10 @@ pub(super) struct Run {
     pub end: End,
     pub graph: Graph,
     pub ways: Vec<Way>,
+    /// How many ways were not to be noted.
+    pub skipped: u64,
+    /// How many loops that write were left without news.
+    pub cuts: u64,
     pub sites: Vec<Site>,
     /// What each thread waits for, and what they are called; only when it is played again.
     pub waits: Vec<Wait>,
@@ -169,19 +217,29 @@ pub enum Wants {
     Thread(u8),
     /// Until something is written that its loop has read.
     News,
+    /// Until there is room at that place.
+    Room(Loc),
 }
 
 /// Plays `body` from `graph` on.
-pub(super) fn run(graph: Graph, max_events: usize, mode: Mode, body: Body) -> Run {
-    with(|machine| machine.begin(graph, max_events, mode));
+pub(super) fn run(graph: Graph, limits: Limits, mode: Mode, body: Body) -> Run {
+    with(|machine| machine.begin(graph, limits, mode));
+    quarantine::begin(limits.quarantine);
     start(0, "main", body);
     let end = drive();
     let (waits, names) = with(|machine| (machine.waits(), machine.names()));
-    unwind_all();
+    end_all(limits.unwind);
+    quarantine::end();
     with(|machine| Run {
         waits,
         names,
-        end: machine.failure.take().map_or(end, End::Failed),
+        skipped: machine.skipped,
+        cuts: machine.cuts,
+        end: match machine.failure.take() {
+            _ if std::mem::take(&mut machine.begins_anew) => End::Anew,
+            Some(failure) => End::Failed(failure),
+            None => end,
+        },
         graph: std::mem::take(&mut machine.graph),
         ways: std::mem::take(&mut machine.ways),
         sites: std::mem::take(&mut machine.sites),
@@ -191,19 +249,40 @@ pub(super) fn run(graph: Graph, max_events: usize, mode: Mode, body: Body) -> Ru
 /// Asks, and waits for the answer.
 #[track_caller]
 pub(super) fn ask(ask: Ask) -> u64 {
+    ask_about(&ask, false)
+}
+
+/// The same; what is read and written are addresses.
+#[track_caller]
+pub(super) fn ask_of_pointers(ask: Ask) -> u64 {
+    ask_about(&ask, true)
+}
+
+#[track_caller]
+fn ask_about(ask: &Ask, are_pointers: bool) -> u64 {
     let at = Location::caller();
-    loop {
-        let answer = with(|machine| machine.answer(&ask, at));
+    quarantine::leave();
+    let value = loop {
+        let answer = with(|machine| machine.answer(ask, at, are_pointers));
         match answer {
-            Some(Ok(value)) => return value,
-            Some(Err(Over)) => return over(),
+            Some(Ok(value)) => break value,
+            Some(Err(Over)) => break over(),
             None => suspend(),
         }
-    }
+    };
+    quarantine::enter();
+    value
 }
+
+/// What to say to who asks where no model is played.
+const OUTSIDE: &str = "rc11: used outside of a model, or by a thread that the model does not know. Make it inside of \
+    the closure, and start threads by `thread::spawn` of this crate.";
 
 /// The execution is over: the thread unwinds. What its destructors ask has no meaning, and is answered at once.
 fn over() -> u64 {
+    if with(|machine| !machine.limits.unwind) {
+        rest_in_peace();
+    }
     let (is_unwinding, asked) = with(|machine| {
         let slot = &mut machine.slots[usize::from(machine.current)];
         slot.asked_in_vain += 1;
@@ -236,11 +315,51 @@ fn suspend() {
 /// A new location of the calling thread's, and how many events the thread has had before: the maker's mark.
 pub(super) fn make_location() -> (Loc, u8, u16) {
     with(|machine| {
+        assert!(machine.is_on, "{OUTSIDE}");
         let thread = machine.current;
         let slot = &mut machine.slots[usize::from(thread)];
         slot.locs += 1;
         (Loc::new(thread, slot.locs - 1), thread, slot.told)
     })
+}
+
+/// Which play it is, of all in this process. Is there one at all?
+pub(super) fn play() -> Option<u32> {
+    with(|machine| machine.is_on.then_some(machine.play))
+}
+
+/// What the calling thread does cannot be right; the execution is over.
+pub(super) fn fail(what: &str) {
+    let is_on = with(|machine| {
+        machine.fails(Why::Panic(what.to_owned()));
+        machine.is_on
+    });
+    if is_on {
+        over();
+    }
+}
+
+/// Which of the graph's threads the calling one is.
+pub(super) fn current() -> u8 {
+    with(|machine| {
+        assert!(machine.is_on, "{OUTSIDE}");
+        machine.current
+    })
+}
+
+/// How many of its events the calling thread has had the answers to.
+pub(super) fn told() -> u16 {
+    with(|machine| machine.slots[usize::from(machine.current)].told)
+}
+
+/// From here on other ways are noted, or are not.
+pub(super) fn note_other_ways(notes: bool) {
+    with(|machine| machine.is_stopped = !notes);
+}
+
+/// From here on no other ways are noted, whoever says what.
+pub(super) fn note_no_more_ways() {
+    with(|machine| machine.is_ending = true);
 }
 
 /// What the calling thread asks next is of a location that `maker` made after `told` events: it must know of that.
@@ -353,7 +472,9 @@ fn resume(thread: u8) {
         slot.thread.take()
     });
     let mut coroutine = coroutine.expect("a thread that can go on");
+    quarantine::enter();
     let result = coroutine.resume(());
+    quarantine::leave();
     with(|machine| match result {
         CoroutineResult::Yield(()) => machine.slots[usize::from(thread)].thread = Some(coroutine),
         CoroutineResult::Return(()) => machine.stacks.push(coroutine.into_stack()),
@@ -361,6 +482,15 @@ fn resume(thread: u8) {
 }
 
 /// Ends every thread that has not come to its end.
+fn end_all(unwind: bool) {
+    if unwind {
+        unwind_all();
+    } else {
+        with(Machine::abandon_all);
+    }
+    with(|machine| machine.is_on = false);
+}
+
 fn unwind_all() {
     let left: Vec<u8> = with(|machine| {
         machine.is_over = true;
@@ -381,7 +511,14 @@ enum Next {
 }
 
 impl Machine {
-    fn begin(&mut self, graph: Graph, max_events: usize, mode: Mode) {
+    fn begin(&mut self, graph: Graph, limits: Limits, mode: Mode) {
+        static PLAYS: AtomicU32 = AtomicU32::new(0);
+        // Relaxed: a number that nobody else has.
+        self.play = PLAYS.fetch_add(1, Relaxed);
+        self.is_on = true;
+        self.pointers.clear();
+        (self.is_stopped, self.is_ending, self.begins_anew) = (false, false, false);
+        (self.skipped, self.cuts) = (0, 0);
         self.slots.clear();
         self.slots.resize_with(MAX_THREADS, Slot::new);
         for (n, event) in graph.events.iter().enumerate() {
@@ -394,10 +531,23 @@ impl Machine {
         self.started = 0;
         self.failure = None;
         self.is_over = false;
-        self.max_events = max_events;
+        self.limits = limits;
         self.mode = mode;
         self.refusals = 0;
         self.mixes = false;
+    }
+
+    /// Leaves every thread that has not come to its end where it is; their stacks are used again.
+    fn abandon_all(&mut self) {
+        self.is_over = true;
+        for slot in &mut self.slots {
+            let Some(mut thread) = slot.thread.take() else { continue };
+            // SAFETY: what lies on the stack is forgotten, not dropped. Nobody is left who could have borrowed from
+            // it: the other threads of this execution have ended or are forgotten here too, and a coroutine lends
+            // nothing to who resumes it.
+            unsafe { thread.force_reset() };
+            self.stacks.push(thread.into_stack());
+        }
     }
 
     /// The order of threads is the order of their paths.
@@ -413,16 +563,35 @@ impl Machine {
     }
 
     /// Answers what the current thread asks. `None`: not now.
-    fn answer(&mut self, ask: &Ask, at: &'static Location<'static>) -> Option<Result<u64, Over>> {
+    fn answer(&mut self, ask: &Ask, at: &'static Location<'static>, are_pointers: bool) -> Option<Result<u64, Over>> {
+        assert!(self.is_on, "{OUTSIDE}");
         if self.is_over {
             return Some(Err(Over));
         }
+        if !are_pointers {
+            return self.answer_named(ask, at);
+        }
+        let ask = self.with_names(self.current, ask);
+        let answer = self.answer_named(&ask, at)?;
+        Some(answer.map(|name| self.pointers.address(name)))
+    }
+
+    fn answer_named(&mut self, ask: &Ask, at: &'static Location<'static>) -> Option<Result<u64, Over>> {
         let thread = self.current;
+        if self.slots[usize::from(thread)].dry.is_some() {
+            return self.answer_dry(thread, ask);
+        }
         let slot = &mut self.slots[usize::from(thread)];
         slot.asks = Some(*ask);
         if self.mode == Mode::Replay {
             self.sites.push((thread, slot.told, at));
         }
+        if *ask == Ask::Yield
+            && let Some(answer) = self.yields_in_vain(thread)
+        {
+            return Some(answer);
+        }
+        let slot = &self.slots[usize::from(thread)];
         if usize::from(slot.told) < slot.events.len() {
             return self.again(thread, ask);
         }
@@ -431,6 +600,9 @@ impl Machine {
             || !matches!(self.who_is_next(), Next::Thread(next) if next == thread)
         {
             return None;
+        }
+        if *ask == Ask::Yield {
+            return self.yields(thread);
         }
         let answer = self.goes_on(thread, ask);
         // A thread that spins is not answered.
@@ -486,8 +658,13 @@ impl Machine {
 
     /// A new event of `thread`.
     fn goes_on(&mut self, thread: u8, ask: &Ask) -> Result<u64, Over> {
-        if self.graph.events.len() >= self.max_events {
-            self.fails(Why::TooManyEvents(self.max_events));
+        if self.graph.events.len() >= self.limits.max_events {
+            self.fails(Why::TooManyEvents(self.limits.max_events));
+            return Err(Over);
+        }
+        let most = self.limits.max_threads;
+        if *ask == Ask::Fork && self.order.len() >= most && most < MAX_THREADS {
+            self.fails(Why::Panic(format!("more than {most} threads in one execution: see `Builder::max_threads`")));
             return Err(Over);
         }
         if !self.knows_what_it_must(thread) {
@@ -495,7 +672,12 @@ impl Machine {
             return Err(Over);
         }
         let before = self.graph.events.len();
+        let noted = self.ways.len();
         let answer = self.graph.step(thread, ask, &mut self.ways);
+        if self.is_stopped || self.is_ending {
+            self.skipped += (self.ways.len() - noted) as u64;
+            self.ways.truncate(noted);
+        }
         self.note_events(thread, before);
         let slot = &mut self.slots[usize::from(thread)];
         slot.told = slot.events.len() as u16;
@@ -609,7 +791,10 @@ impl Machine {
         }
         match self.slot(thread).asks {
             Some(Ask::Fork) if !self.graph.may_fork(thread) => Some(Why::TooManyThreads),
-            _ => (self.graph.events.len() >= self.max_events).then_some(Why::TooManyEvents(self.max_events)),
+            _ => {
+                let most = self.limits.max_events;
+                (self.graph.events.len() >= most).then_some(Why::TooManyEvents(most))
+            }
         }
     }
 
@@ -636,11 +821,22 @@ impl Machine {
         if waits.is_empty() {
             return End::Complete;
         }
-        let spins = |&&thread: &&u8| {
-            let last = self.graph.last(thread).map(|n| self.graph.events[n].kind);
-            last == Some(Kind::Spin) && !self.graph.spins_for_ever(thread)
+        let may_go_on = |&thread: &u8| {
+            let last = self.graph.last(thread).map(|n| self.graph.events[n]);
+            last.is_some_and(|last| match last.kind {
+                Kind::Spin => !self.graph.spins_for_ever(thread),
+                // It was displaced, and what it waits for is there again: another graph has it read that.
+                Kind::Updating(update) => last.waits() && update.over(self.graph.newest_value(last.loc)).is_some(),
+                _ => false,
+            })
         };
-        if waits.iter().find(spins).is_some() {
+        let waits_for = |update: Update| {
+            let is_it = |&thread: &u8| matches!(self.slot(thread).asks, Some(Ask::Update { update: asked, .. }) if asked == update);
+            waits.iter().any(is_it)
+        };
+        let (for_a_while, too_often) = (waits_for(PARKING_FOR_A_WHILE), waits_for(PARKING_TOO_OFTEN));
+        if waits.iter().any(may_go_on) || for_a_while || too_often {
+            self.cuts += u64::from(too_often && !for_a_while);
             return End::Blocked;
         }
         self.fails(if self.slots[0].is_done { Why::Unjoined(waits) } else { Why::Deadlock(waits) });
@@ -652,8 +848,9 @@ impl Machine {
         let wait = |&thread: &u8| {
             let wants = match self.slot(thread).asks? {
                 Ask::Update { loc, update: Update::Await { wanted: value, .. }, .. } => Wants::Value { loc, value },
+                Ask::Update { loc, update, .. } if update.is_await() => Wants::Room(loc),
                 Ask::Join(child) => Wants::Thread(child),
-                Ask::Spin => Wants::News,
+                Ask::Spin | Ask::Yield => Wants::News,
                 _ => return None,
             };
             Some(Wait { thread, wants })
@@ -681,6 +878,11 @@ impl Machine {
     /// `thread` has come to its end.
     fn ends(&mut self, thread: u8, result: Result<(), Box<dyn Any + Send>>) {
         self.slots[usize::from(thread)].is_done = true;
+        if self.slots[usize::from(thread)].dry.is_some() {
+            // It has left the loop that was tried, or panicked in a round that is none.
+            self.leaves_the_loop(thread);
+            return;
+        }
         if let Err(payload) = result
             && !payload.is::<Over>()
         {
@@ -701,7 +903,9 @@ fn is_answer_to(event: &Event, ask: &Ask) -> bool {
         }
         (Ask::Open { loc }, Kind::Open) => event.loc == loc,
         (Ask::Fence(order), Kind::Fence) => event.order == order,
-        (Ask::Fork, Kind::Fork(_)) | (Ask::Spin, Kind::Spin) => true,
+        (Ask::Light, Kind::Light) => true,
+        (Ask::HeavyCall, Kind::HeavyCall) | (Ask::HeavyReturn, Kind::HeavyReturn) => true,
+        (Ask::Fork, Kind::Fork(_)) | (Ask::Spin, Kind::Spin) | (Ask::Yield, Kind::Yield | Kind::Spin) => true,
         (Ask::Join(child), Kind::Join(was)) => child == was,
         (Ask::Choose(n), Kind::Choice(was)) => n == was,
         (Ask::Spurious, Kind::Spurious) => true,

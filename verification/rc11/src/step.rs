@@ -18,11 +18,15 @@ pub(super) enum Ask {
     Update { loc: Loc, init: u64, order: Order, update: Update },
     Open { loc: Loc },
     Fence(Order),
+    Light,
+    HeavyCall,
+    HeavyReturn,
     Fork,
     Join(u8),
     Choose(u32),
     Spurious,
     Spin,
+    Yield,
 }
 
 /// Why an execution cannot go on.
@@ -69,8 +73,8 @@ impl Graph {
             return false;
         }
         match *ask {
-            Ask::Update { loc, init, update: Update::Await { wanted, .. }, .. } => {
-                self.value_of(self.newest(loc), init) == wanted
+            Ask::Update { loc, init, update, .. } if update.is_await() => {
+                update.over(self.value_of(self.newest(loc), init)).is_some()
             }
             _ => true,
         }
@@ -89,7 +93,11 @@ impl Graph {
             Ask::Fork => self.fork(thread),
             Ask::Join(child) => Ok(self.simply(self.next_join(thread, child))),
             Ask::Fence(order) => Ok(self.simply(self.next_fence(thread, order))),
+            Ask::Light => Ok(self.simply(self.next_light(thread))),
+            Ask::HeavyCall => Ok(self.simply(self.next_heavy_call(thread))),
+            Ask::HeavyReturn => Ok(self.simply(self.next_heavy_return(thread))),
             Ask::Spin => Ok(self.simply(self.next(thread, Loc::NONE, Order::Relaxed, Kind::Spin, 0))),
+            Ask::Yield => Ok(self.simply(self.next(thread, Loc::NONE, Order::Relaxed, Kind::Yield, 0))),
         };
         self.share_weight(&mut ways[before..]);
         result
@@ -250,7 +258,7 @@ impl Graph {
         let may = |&read: &usize| {
             let event = &self.events[read];
             let goes_on = match event.kind {
-                Kind::Updating(update @ Update::Await { .. }) => update.over(new.event.value).is_some(),
+                Kind::Updating(update) if update.is_await() => update.over(new.event.value).is_some(),
                 _ => true,
             };
             (goes_on || event.rf == half.rf) && self.may_revisit(read, new)
@@ -261,8 +269,8 @@ impl Graph {
     fn update(&mut self, thread: u8, ask: &Ask, what: (Loc, u64, Update), ways: Ways<'_>) -> u64 {
         let (loc, init, update) = what;
         let mut writes = self.readable(thread, loc);
-        if let Update::Await { wanted, .. } = update {
-            writes.retain(|write| self.value_of(*write, init) == wanted);
+        if update.is_await() {
+            writes.retain(|write| update.over(self.value_of(*write, init)).is_some());
         }
         writes[1..].iter().for_each(|&write| self.note(thread, ask, Other::Reads(write), ways));
         let half = self.reading(thread, ask, writes[0]);
@@ -345,7 +353,13 @@ impl Graph {
     /// Does a thread that spins have nothing newer to read? Then it waits for ever.
     pub(super) fn spins_for_ever(&self, thread: u8) -> bool {
         let round = self.events.iter().rev().filter(|e| e.thread == thread);
-        let round = round.skip(1).take_while(|e| e.kind != Kind::Spin);
-        round.filter(|e| e.is_read()).all(|e| e.rf == self.newest(e.loc))
+        let mut round = round.skip(1).take_while(|e| !matches!(e.kind, Kind::Spin | Kind::Yield));
+        let known = self.state(thread).porf;
+        round.all(|e| match e.is_read() {
+            true if e.will_write().is_none() => e.rf == self.newest(e.loc),
+            // It has written there itself: there is news if another has after that.
+            true => self.events.get(usize::from(self.newest(e.loc))).is_none_or(|w| known.has(w.thread, w.idx)),
+            false => true,
+        })
     }
 }

@@ -36,7 +36,7 @@ pub struct Failure {
 impl Why {
     /// [`Why::NotDeterministic`], in a sentence.
     pub const NOT_DETERMINISTIC: &str = "the model is not deterministic: the same reads did not lead to the same \
-        operations; time, chance and shared memory must go through the checker";
+        operations; time, chance and shared memory must go through the checker, not by std's atomics, locks or addresses";
 
     /// In a sentence; `name` names a thread.
     pub fn sentence(&self, graph: &Graph, name: impl Fn(u8) -> String) -> String {

@@ -14,7 +14,7 @@ mod primitives_keep_their_contract;
 #[path = "checker/what_is_wrong_is_said.rs"]
 mod what_is_wrong_is_said;
 
-use rc11::{Config, Report, Tally, explore, fork};
+use rc11::engine::{Config, Report, Tally, explore, fork};
 
 /// What is wrong, in a sentence in which threads are `T0`, `T1`...
 fn sentence(report: &Report) -> Option<String> {

@@ -1,6 +1,10 @@
 //! The first page's spin lock prints what the page says.
 
+#![expect(clippy::undocumented_unsafe_blocks, reason = "the page's program asks whether it is safe")]
+
 include!("first_page/spin_lock.rs");
+
+use rc11::model::{Builder, Verdict};
 
 /// The crate's documentation.
 fn page() -> String {
@@ -15,9 +19,8 @@ fn shows_the_spin_lock() {
 
 #[test]
 fn says_what_it_prints() {
-    let wrong = rc11::explore(&Config::default(), || two_add(Relaxed), |_| ()).failure.expect("a data race");
-    let printed = wrong.picture("A lock that releases nothing", || two_add(Relaxed)).columns();
-    let printed: String = printed.lines().map(|line| line.trim_end().to_owned() + "\n").collect();
+    let picture = Builder::new().refute("a lock that releases nothing", || two_add(Relaxed)).expect("a data race");
+    let printed: String = picture.columns().lines().map(|line| line.trim_end().to_owned() + "\n").collect();
     assert!(page().contains(&printed), "it prints:\n{printed}");
-    assert!(rc11::explore(&Config::default(), || two_add(Release), |_| ()).is_proof());
+    assert_eq!(Builder::new().outcome_of(|| two_add(Release)).verdict, Verdict::Proved);
 }

@@ -5,7 +5,7 @@
 #[path = "pictures/programs.rs"]
 mod programs;
 
-use rc11::{Config, Picture, explore, watch};
+use rc11::engine::{Config, Picture, explore, watch};
 use std::fs;
 use std::path::{Path, PathBuf};
 

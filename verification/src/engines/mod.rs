@@ -9,8 +9,8 @@ use crate::hosts::wrap::trace::{self, Step};
 use crate::hosts::wrap::tso;
 use crate::model::Model;
 use crate::mutation::mutant::Mutation;
+pub use rc11::engine::panic_text;
 use rc11::graph::Graph;
-pub use rc11::panic_text;
 use rc11::picture::Picture;
 use record::{Follow, Pick, Recorder};
 use serde::{Deserialize, Serialize};
@@ -398,12 +398,12 @@ fn explore_by_rc11(job: Job<'_>, script: Option<&Script>, progress: &Progress) -
     let Job { bounds, mutation, .. } = job;
     let play = job.model.play;
     if let Some(Script::Graph(graph)) = script {
-        let played = rc11::watch((**graph).clone(), begun(play, true));
+        let played = rc11::engine::watch((**graph).clone(), begun(play, true));
         let picture = played.found.as_ref().map(|found| picture(job, found, &played).columns());
         let failure = played.found.map(|found| (rc11_message(&found), Some(Script::Graph(Box::new(found.graph)))));
         return Explored { counts: (1, 0, true), failure, picture, ..Explored::default() };
     }
-    let config = rc11::Config {
+    let config = rc11::engine::Config {
         // Hits of a mutated line are counted on one thread.
         jobs: if mutation.is_some() { NonZeroUsize::MIN } else { job.jobs },
         executions: bounds.executions,
@@ -413,22 +413,22 @@ fn explore_by_rc11(job: Job<'_>, script: Option<&Script>, progress: &Progress) -
             any::choose(Kind::Rc11);
             crate::mutation::mutant::set(mutation);
         })),
-        ..rc11::Config::default()
+        ..rc11::engine::Config::default()
     };
     let body = begun(play, false);
-    let tell = |tally: &rc11::Tally| progress(tally.executions, Some(tally.done));
+    let tell = |tally: &rc11::engine::Tally| progress(tally.executions, Some(tally.done));
     let report = match job.checkpoint {
-        None => rc11::explore(&config, body, tell),
+        None => rc11::engine::explore(&config, body, tell),
         Some(path) => {
             let what = format!("{}, {mutation:?}, {} spurious", job.model.name, bounds.spurious);
-            match rc11::explore_with_checkpoint(&config, &what, path, body, tell) {
+            match rc11::engine::explore_with_checkpoint(&config, &what, path, body, tell) {
                 Ok(report) => report,
                 Err(message) => return Explored { failure: Some((message, None)), ..Explored::default() },
             }
         }
     };
     let finished = report.left.is_empty();
-    let rc11::Tally { executions, plays, outcomes, peak_bytes, .. } = report.tally;
+    let rc11::engine::Tally { executions, plays, outcomes, peak_bytes, .. } = report.tally;
     EXECUTIONS.with(|all| *all.outcomes.borrow_mut() = outcomes.into());
     let failure = report.failure.map(|found| (rc11_message(&found), Some(Script::Graph(Box::new(found.graph)))));
     Explored {
@@ -455,16 +455,16 @@ pub fn draw(job: Job<'_>, graph: &Graph) -> Result<Option<Picture>, String> {
     graph.check()?;
     crate::mutation::mutant::set(job.mutation);
     any::choose(Kind::Rc11);
-    let played = rc11::watch(graph.clone(), begun(job.model.play, false));
+    let played = rc11::engine::watch(graph.clone(), begun(job.model.play, false));
     crate::mutation::mutant::set(None);
     Ok(played.found.as_ref().map(|found| picture(job, found, &played)))
 }
 
-fn picture(job: Job<'_>, found: &rc11::Counterexample, played: &rc11::Played) -> Picture {
+fn picture(job: Job<'_>, found: &rc11::engine::Counterexample, played: &rc11::engine::Played) -> Picture {
     Picture::of(job.model.name, found, played, &crate::mutation::mutant::source_line)
 }
 
-fn rc11_message(found: &rc11::Counterexample) -> String {
+fn rc11_message(found: &rc11::engine::Counterexample) -> String {
     message_of(found.failure.why.sentence(&found.graph, |thread| format!("thread {thread}")))
 }
 

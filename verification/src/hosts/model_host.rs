@@ -1,6 +1,7 @@
 //! What a model needs beyond a [`Host`]: threads that can be joined, cells whose races are detected, and names.
 
 use spinpark::host::{Host, Nanos};
+use std::sync::atomic::Ordering::SeqCst;
 
 /// A host that models can be played on.
 pub trait ModelHost: Host {
@@ -37,10 +38,19 @@ pub trait Cell<T>: Send + Sync + 'static {
     fn set(&self, value: T);
 }
 
-/// A stage with words that may also be accessed plainly, as C's litmus tests do. No model of the kernel needs one.
+/// A stage with what C's litmus tests have and no model of the kernel needs: words that may also be accessed plainly, and
+/// asymmetric fences.
 pub trait Mixes: ModelHost {
     /// Such a word.
     type Mixed: spinpark::host::Word + PlainAccess + Send + Sync + 'static;
+    /// A light fence; a `SeqCst` fence where there is no other, as programs fall back to it.
+    fn light_fence() {
+        Self::fence(SeqCst);
+    }
+    /// A heavy fence.
+    fn heavy_fence() {
+        Self::fence(SeqCst);
+    }
 }
 
 /// Accesses of a word that are not atomic: each races with any other access that it is not ordered with, if one of the

@@ -11,11 +11,11 @@ use std::sync::atomic::Ordering;
 pub struct Rc11;
 
 /// One word.
-pub struct Word(rc11::Word);
+pub struct Word(rc11::engine::Word);
 
 impl host::Word for Word {
     fn new(value: u64) -> Self {
-        Word(rc11::Word::new(value))
+        Word(rc11::engine::Word::new(value))
     }
     #[track_caller]
     fn load(&self, order: Ordering) -> u64 {
@@ -52,14 +52,22 @@ impl PlainAccess for Word {
 
 impl Mixes for Rc11 {
     type Mixed = Word;
+    #[track_caller]
+    fn light_fence() {
+        rc11::engine::light_fence();
+    }
+    #[track_caller]
+    fn heavy_fence() {
+        rc11::engine::heavy_fence();
+    }
 }
 
 /// A lock.
-pub struct Lock<T>(rc11::Lock<T>);
+pub struct Lock<T>(rc11::engine::Lock<T>);
 
 impl<T: Send + 'static> host::Lock<T> for Lock<T> {
     fn new(value: T) -> Self {
-        Lock(rc11::Lock::new(value))
+        Lock(rc11::engine::Lock::new(value))
     }
     #[track_caller]
     fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
@@ -68,11 +76,11 @@ impl<T: Send + 'static> host::Lock<T> for Lock<T> {
 }
 
 /// A word that remembers an unpark, and a thread that waits for it.
-pub struct Parker(rc11::Parker);
+pub struct Parker(rc11::engine::Parker);
 
 impl host::Parker for Parker {
     fn new() -> Self {
-        Parker(rc11::Parker::new())
+        Parker(rc11::engine::Parker::new())
     }
     #[track_caller]
     fn park(&self) {
@@ -95,21 +103,21 @@ impl Host for Rc11 {
 
     #[track_caller]
     fn fence(order: Ordering) {
-        rc11::fence(order);
+        rc11::engine::fence(order);
     }
     fn relax() {}
     #[track_caller]
     fn choose(n: usize) -> usize {
-        rc11::choose(n)
+        rc11::engine::choose(n)
     }
     #[track_caller]
     fn now() -> Nanos {
-        rc11::now()
+        rc11::engine::now()
     }
     #[track_caller]
     fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), SpawnError> {
         let name = name.trim_start_matches("spinpark-");
-        rc11::spawn(name, body).map_err(|rc11::Refused| SpawnError { os_error: None })?;
+        rc11::engine::spawn(name, body).map_err(|rc11::engine::Refused| SpawnError { os_error: None })?;
         started(name);
         Ok(())
     }
@@ -123,11 +131,11 @@ fn started(name: &str) {
 }
 
 /// Memory that is not atomic: two accesses that are not ordered are a race.
-pub struct PlainCell<T>(rc11::PlainCell<T>);
+pub struct PlainCell<T>(rc11::engine::PlainCell<T>);
 
 impl<T: Copy + Send + 'static> Cell<T> for PlainCell<T> {
     fn new(value: T) -> Self {
-        PlainCell(rc11::PlainCell::new(value))
+        PlainCell(rc11::engine::PlainCell::new(value))
     }
     #[track_caller]
     fn get(&self) -> T {
@@ -140,27 +148,27 @@ impl<T: Copy + Send + 'static> Cell<T> for PlainCell<T> {
 }
 
 impl ModelHost for Rc11 {
-    type Thread<T: Send + 'static> = rc11::Thread<T>;
+    type Thread<T: Send + 'static> = rc11::engine::Thread<T>;
     type Cell<T: Copy + Send + 'static> = PlainCell<T>;
 
     #[track_caller]
-    fn fork<T: Send + 'static>(name: &str, body: impl FnOnce() -> T + Send + 'static) -> rc11::Thread<T> {
-        let thread = rc11::fork(name, body);
+    fn fork<T: Send + 'static>(name: &str, body: impl FnOnce() -> T + Send + 'static) -> rc11::engine::Thread<T> {
+        let thread = rc11::engine::fork(name, body);
         started(name);
         thread
     }
     #[track_caller]
-    fn join<T: Send + 'static>(thread: rc11::Thread<T>) -> T {
+    fn join<T: Send + 'static>(thread: rc11::engine::Thread<T>) -> T {
         thread.join()
     }
     fn me() -> usize {
-        rc11::me()
+        rc11::engine::me()
     }
     fn refuse_spawns(n: usize) {
-        rc11::refuse_spawns(n as u64);
+        rc11::engine::refuse_spawns(n as u64);
     }
     #[track_caller]
     fn pass(nanos: Nanos) {
-        rc11::advance(nanos);
+        rc11::engine::advance(nanos);
     }
 }

@@ -3,7 +3,7 @@
 //! Refusals, the clock's jumps and what went wrong are the process's, so one program is played at a time.
 
 use crate::hosts::model_host::{Cell, ModelHost};
-use rc11::panic_text;
+use rc11::engine::panic_text;
 use spinpark::host::{Host, Nanos, SpawnError};
 use spinpark::runtime::Cores;
 use std::any::Any;

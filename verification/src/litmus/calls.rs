@@ -49,6 +49,8 @@ impl Code<'_> {
             "compare_exchange_strong" => self.exchange(false, explicit),
             "compare_exchange_weak" => self.exchange(true, explicit),
             "thread_fence" => self.fence(),
+            "asymmetric_thread_fence_light" => self.asymmetric_fence(Stmt::LightFence),
+            "asymmetric_thread_fence_heavy" => self.asymmetric_fence(Stmt::HeavyFence),
             _ => return Err((line, format!("`{name}` is not one of the functions that are supported"))),
         }?;
         self.parser.sign(")")?;
@@ -186,6 +188,16 @@ impl Code<'_> {
         if order != Relaxed {
             self.out.push(Stmt::Fence(order));
         }
+        Ok(Expr::Const(0))
+    }
+
+    /// C++'s, of which the models here know the strongest order alone.
+    fn asymmetric_fence(&mut self, fence: Stmt) -> Result<Expr, Wrong> {
+        let order = self.order_name()?;
+        if order != SeqCst {
+            return self.parser.wrong(format!("an asymmetric fence that is {order:?} is not supported, only SeqCst"));
+        }
+        self.out.push(fence);
         Ok(Expr::Const(0))
     }
 

@@ -39,6 +39,19 @@ impl Program {
         }
     }
 
+    /// Has it light or heavy fences?
+    pub fn is_asymmetric(&self) -> bool {
+        fn any(body: &[Stmt]) -> bool {
+            body.iter().any(|stmt| match stmt {
+                Stmt::LightFence | Stmt::HeavyFence => true,
+                Stmt::If { then, otherwise, .. } => any(then) || any(otherwise),
+                Stmt::Locked(_, body) => any(body),
+                _ => false,
+            })
+        }
+        self.threads.iter().any(|thread| any(&thread.body))
+    }
+
     /// Do all hosts play it step by step as it stands? Then executions can be counted, not only outcomes told apart.
     pub fn is_native(&self) -> bool {
         fn native(body: &[Stmt]) -> bool {
@@ -106,7 +119,7 @@ impl Checker<'_> {
                 self.reg(*expected).and(self.expr(new)).and(self.atomic(*loc))
             }
             Stmt::Fence(Relaxed) => Err("a fence cannot be Relaxed".to_owned()),
-            Stmt::Fence(_) => Ok(()),
+            Stmt::Fence(_) | Stmt::LightFence | Stmt::HeavyFence => Ok(()),
             Stmt::If { condition, then, otherwise } => {
                 self.expr(condition)?;
                 self.block(then)?;

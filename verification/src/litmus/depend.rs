@@ -95,7 +95,7 @@ impl Follower {
             // A loop was left: what comes is done only because of that.
             Stmt::Assume(condition) => self.everything_depends_on(self.of(condition)),
             Stmt::Await { .. } | Stmt::Locked(..) | Stmt::Park(_) => self.waits = true,
-            Stmt::Fence(_) | Stmt::Unpark(_) => (),
+            Stmt::Fence(_) | Stmt::LightFence | Stmt::HeavyFence | Stmt::Unpark(_) => (),
         }
     }
 

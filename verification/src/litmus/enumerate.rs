@@ -146,6 +146,15 @@ impl Memory for Played<'_> {
         self.add(Act::Fence, None, 0, Some(order), false);
         Ok(())
     }
+    fn light_fence(&mut self) -> Result<(), Stop> {
+        self.add(Act::Light, None, 0, None, false);
+        Ok(())
+    }
+    fn heavy_fence(&mut self) -> Result<(), Stop> {
+        self.add(Act::Call, None, 0, Some(SeqCst), false);
+        self.add(Act::Return, None, 0, Some(SeqCst), false);
+        Ok(())
+    }
     fn choose(&mut self, n: usize) -> Result<usize, Stop> {
         match self.answers.next() {
             Some(Answer::Chooses(choice)) => Ok(*choice),
@@ -300,8 +309,9 @@ pub(super) fn graph(program: &Program, traces: &[&Trace], reads: &[Read], model:
         first.push(events.len());
         events.extend(&trace.events);
     }
+    let too_large = || format!("{}: an execution of more than 64 events is too large to enumerate", program.name);
     if events.len() > 64 {
-        return Err(format!("{}: an execution of more than 64 events is too large to enumerate", program.name));
+        return Err(too_large());
     }
     let place = |thread: Option<usize>, event| thread.map_or(event, |thread| first[thread] + event);
     let rf: Vec<_> = reads.iter().map(|r| (place(r.from, r.write), place(Some(r.thread), r.read))).collect();
@@ -325,7 +335,8 @@ pub(super) fn graph(program: &Program, traces: &[&Trace], reads: &[Read], model:
         MemoryModel::Imm => Grounds::Imm(dependencies(true)),
         MemoryModel::C11Dep => Grounds::Dependencies(dependencies(false)),
     };
-    Ok(Graph::new(events, &rf, grounds))
+    let graph = Graph::new(events, &rf, grounds);
+    if graph.size() > 64 { Err(too_large()) } else { Ok(graph) }
 }
 
 fn set_of(events: &[Event], holds: impl Fn(&Event) -> bool) -> Set {

@@ -1,11 +1,14 @@
 //! Execution graphs, and what RC11 says about them: the axioms of the reference enumerator. And those of two models with
 //! load buffering, which are RC11 but for what forbids that.
 //!
+//! Asymmetric fences (C++'s P1202) are two additions, `light_and_heavy` and `interrupted`.
+//!
 //! Written as plain relation algebra, to be compared line by line with the paper (Lahav, Vafeiadis, Kang, Hur, Dreyer:
 //! Repairing Sequential Consistency in C/C++11, PLDI 2017), release sequences as in C++20. Slow.
 
 use crate::litmus::program::Loc;
-use crate::litmus::relation::{Relation, Set};
+use crate::litmus::relation::{Relation, Set, members};
+use std::collections::BTreeSet;
 use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Release, SeqCst};
 
 /// What an event does.
@@ -14,6 +17,18 @@ pub(super) enum Act {
     Read,
     Write,
     Fence,
+    /// A light fence: none of RC11's.
+    Light,
+    /// A heavy fence is called, and returns: two `SeqCst` fences.
+    Call,
+    Return,
+}
+
+impl Act {
+    /// Is it a fence of RC11's?
+    fn is_fence(self) -> bool {
+        matches!(self, Act::Fence | Act::Call | Act::Return)
+    }
 }
 
 /// One event.
@@ -87,14 +102,61 @@ impl Graph {
     fn synchronises_with(&self) -> Relation {
         let n = self.events.len();
         let every = self.set(|_| true);
-        let fences = self.set(|e| e.act == Act::Fence);
+        let fences = self.set(|e| e.act.is_fence());
         let identity = Relation::identity(n, every);
         let chain = identity.or(&self.rf.then(&self.rmw).closure());
         let rs = chain.between(self.set(|e| e.act == Act::Write && e.order.is_some()), every);
         let from = identity.or(&self.sb.between(fences, every)).between(self.set(Event::releases), every);
         let to = identity.or(&self.sb.between(every, fences)).between(every, self.set(Event::acquires));
         let reads = self.set(|e| e.act == Act::Read && e.order.is_some());
-        from.then(&rs).then(&self.rf).between(every, reads).then(&to)
+        let handed_on = rs.then(&self.rf).between(every, reads);
+        let light_and_heavy = self.light_and_heavy(&self.sb.then(&handed_on).then(&self.sb));
+        from.then(&handed_on).then(&to).or(&light_and_heavy)
+    }
+
+    /// `[L] ; sync ; [R] U [C] ; sync ; [L]`: a light fence synchronises with a heavy one's return, its call with a light
+    /// fence, as a release fence does with an acquire fence. `sync = sb ; [W] ; rs ; rf ; [R] ; sb`.
+    fn light_and_heavy(&self, sync: &Relation) -> Relation {
+        let [lights, calls, returns] = [Act::Light, Act::Call, Act::Return].map(|act| self.set(|e| e.act == act));
+        sync.between(lights, returns).or(&sync.between(calls, lights))
+    }
+
+    /// For each heavy fence and each other thread with light fences, an interrupt: a `SeqCst` fence behind the call and
+    /// before the return. Call, thread.
+    fn interrupts(&self) -> Vec<(usize, usize)> {
+        let threads = |lights: Set| members(lights).filter_map(|n| self.events[n].thread).collect::<BTreeSet<_>>();
+        let lights = threads(self.set(|e| e.act == Act::Light));
+        let calls = members(self.set(|e| e.act == Act::Call));
+        let others = |call: usize| lights.iter().map(move |&thread| (call, thread));
+        calls.flat_map(others).filter(|&(call, thread)| self.events[call].thread != Some(thread)).collect()
+    }
+
+    /// How large relations get.
+    pub(super) fn size(&self) -> usize {
+        self.events.len() + self.interrupts().len()
+    }
+
+    /// `psc` of the `SeqCst` events and the interrupts. `p` is `psc` as it were if light fences were `SeqCst` fences: an
+    /// interrupt is after those of its thread that are before the call in `p`, and before those that are after the return.
+    /// Light fences themselves are not in it.
+    fn interrupted(&self, p: &Relation) -> Relation {
+        let (n, interrupts) = (self.events.len(), self.interrupts());
+        let lights = self.set(|e| e.act == Act::Light);
+        // What an event or an interrupt comes after, or before, by name; each stands for itself.
+        let ends = |place: usize, is_after: bool| -> Set {
+            let Some(&(call, thread)) = place.checked_sub(n).and_then(|n| interrupts.get(n)) else {
+                return 1 << place & !lights;
+            };
+            // A call stands right before its return.
+            let end = if is_after { call } else { call + 1 };
+            let is_there = |light: &usize| if is_after { p.has(*light, end) } else { p.has(end, *light) };
+            let of_thread = members(lights).filter(|light| self.events[*light].thread == Some(thread));
+            of_thread.filter(is_there).fold(1 << end, |set, light| set | 1 << light)
+        };
+        Relation::of(n + interrupts.len(), |a, b| {
+            let (from, to) = (ends(a, false), ends(b, true));
+            members(from).any(|from| members(to).any(|to| p.has(from, to) || from == to && a != b))
+        })
     }
 
     /// Is nothing its own cause, as far as that can be said without the order of writes? And is happens-before a partial
@@ -123,7 +185,7 @@ impl Graph {
         let every = self.set(|_| true);
         let writes = self.set(|e| e.act == Act::Write);
         let reads = self.set(|e| e.act == Act::Read);
-        let fences = self.set(|e| e.act == Act::Fence);
+        let fences = self.set(|e| e.act.is_fence());
         let releasing = self.set(|e| e.act == Act::Write && e.releases());
         let acquiring = self.set(|e| e.act == Act::Read && e.acquires());
         let updating = self.set(|e| e.act == Act::Write && e.is_rmw);
@@ -231,8 +293,9 @@ impl Graph {
     pub(super) fn is_ordered(&self, mo: &Relation) -> bool {
         let n = self.events.len();
         let every = self.set(|_| true);
-        let sc = self.set(|e| e.order == Some(SeqCst));
-        let sc_fences = self.set(|e| e.order == Some(SeqCst) && e.act == Act::Fence);
+        let lights = self.set(|e| e.act == Act::Light);
+        let sc = self.set(|e| e.order == Some(SeqCst)) | lights;
+        let sc_fences = lights | self.set(|e| e.order == Some(SeqCst) && e.act.is_fence());
         let one_place =
             Relation::of(n, |a, b| self.events[a].loc.is_some() && self.events[a].loc == self.events[b].loc);
         let hb = &self.hb;
@@ -248,6 +311,6 @@ impl Graph {
             Grounds::Imm(deps) => self.is_imm(deps, mo, &fences),
             _ => true,
         };
-        grounded && base.or(&fences).is_acyclic()
+        grounded && self.interrupted(&base.or(&fences)).is_acyclic()
     }
 }

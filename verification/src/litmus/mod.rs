@@ -2,7 +2,8 @@
 //!
 //! [`parse`] reads them, [`enumerate`] answers them from the axioms of RC11 in the plainest way, [`speculate`] from those
 //! of models with load buffering, [`play`] plays them on any [`ModelHost`](crate::hosts::model_host::ModelHost), [`run`] does that on an
-//! engine, and [`report`] says what came of it. [`random`] makes up more of them.
+//! engine, and [`report`] says what came of it. [`random`] makes up more of them, and [`membarrier`] says what asymmetric
+//! fences are once more.
 
 mod ask;
 mod calls;
@@ -12,6 +13,7 @@ mod depend;
 pub mod enumerate;
 mod graph;
 mod lex;
+pub mod membarrier;
 pub mod model;
 pub mod parse;
 mod perform;

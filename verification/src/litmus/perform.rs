@@ -30,6 +30,8 @@ pub(super) trait Memory {
         failure: Ordering,
     ) -> Result<Result<i64, i64>, Stop>;
     fn fence(&mut self, order: Ordering) -> Result<(), Stop>;
+    fn light_fence(&mut self) -> Result<(), Stop>;
+    fn heavy_fence(&mut self) -> Result<(), Stop>;
     fn choose(&mut self, n: usize) -> Result<usize, Stop>;
     /// Waits until `loc` holds `value`.
     fn wait(&mut self, loc: Loc, value: i64, order: Ordering, then: Option<i64>) -> Result<(), Stop>;
@@ -57,6 +59,8 @@ fn step<M: Memory>(stmt: &Stmt, registers: &mut [i64], memory: &mut M) -> Result
         }
         Stmt::Exchange { .. } => exchange(stmt, registers, memory)?,
         Stmt::Fence(order) => memory.fence(*order)?,
+        Stmt::LightFence => memory.light_fence()?,
+        Stmt::HeavyFence => memory.heavy_fence()?,
         Stmt::If { condition, then, otherwise } => {
             let branch = if condition.value(registers) != 0 { then } else { otherwise };
             perform(branch, registers, memory)?;

@@ -91,6 +91,14 @@ impl<H: Mixes> Memory for Live<H> {
         H::fence(order);
         Ok(())
     }
+    fn light_fence(&mut self) -> Result<(), Stop> {
+        H::light_fence();
+        Ok(())
+    }
+    fn heavy_fence(&mut self) -> Result<(), Stop> {
+        H::heavy_fence();
+        Ok(())
+    }
     fn choose(&mut self, n: usize) -> Result<usize, Stop> {
         Ok(H::choose(n))
     }

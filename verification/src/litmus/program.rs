@@ -111,6 +111,10 @@ pub enum Stmt {
     },
     /// A fence; not relaxed.
     Fence(Ordering),
+    /// C++'s `asymmetric_thread_fence_light`, `SeqCst` (P1202).
+    LightFence,
+    /// C++'s `asymmetric_thread_fence_heavy`, `SeqCst`.
+    HeavyFence,
     /// Either or.
     If { condition: Expr, then: Vec<Stmt>, otherwise: Vec<Stmt> },
     /// An execution in which this is 0 does not count.

@@ -23,11 +23,14 @@ pub struct Size {
     pub awaits: bool,
     /// A lock and a parker too? Not together with awaits where deadlocks are compared: see [`play`](crate::litmus::play::play).
     pub locks: bool,
+    /// Light and heavy fences too?
+    pub asymmetric: bool,
 }
 
 impl Default for Size {
     fn default() -> Self {
-        Size { threads: 3, statements: 8, locations: 2, plain: false, mixed: false, awaits: false, locks: false }
+        let (plain, mixed, awaits, locks, asymmetric) = (false, false, false, false, false);
+        Size { threads: 3, statements: 8, locations: 2, plain, mixed, awaits, locks, asymmetric }
     }
 }
 
@@ -115,8 +118,9 @@ fn operand(dice: &mut Dice, thread: &Thread) -> Expr {
 }
 
 fn statement(dice: &mut Dice, layout: &Layout, n: usize, thread: &mut Thread) -> Vec<Stmt> {
-    let Size { plain: with_plain, awaits, locks, .. } = layout.size;
-    let more = [(with_plain, 2), (awaits, 2), (locks, 3)].map(|(wanted, weight)| usize::from(wanted) * weight);
+    let Size { plain: with_plain, awaits, locks, asymmetric, .. } = layout.size;
+    let more = [(with_plain, 2), (awaits, 2), (locks, 3), (asymmetric, 6)]
+        .map(|(wanted, weight)| usize::from(wanted) * weight);
     let drawn = dice.below(10 + more.iter().sum::<usize>());
     let stmt = match drawn.checked_sub(10) {
         None if layout.size.mixed && dice.below(5) == 0 => {
@@ -126,6 +130,10 @@ fn statement(dice: &mut Dice, layout: &Layout, n: usize, thread: &mut Thread) ->
         None => access(dice, layout.atomics, thread),
         Some(n) if n < more[0] => plain(dice, layout.plain, thread),
         Some(n) if n < more[0] + more[1] => wait(dice, layout.atomics),
+        Some(n) if n >= more[..3].iter().sum() => match dice.below(2) {
+            0 => Stmt::LightFence,
+            _ => Stmt::HeavyFence,
+        },
         Some(_) => lock(dice, layout, n, thread),
     };
     let registers = thread.registers.len();
@@ -201,6 +209,7 @@ mod tests {
     }
 
     #[test]
+    #[ignore = "slow: CI runs it"]
     fn without_waits_they_come_to_their_end() {
         for seed in 0..500 {
             let found = enumerate(&program(seed, Size::default())).unwrap();

@@ -12,8 +12,8 @@ use crate::litmus::play::{CUT, play};
 use crate::litmus::program::Program;
 use crate::litmus::question::Verdict;
 use crate::litmus::speculate::enumerate_in;
+use rc11::engine::{Config, Counterexample};
 use rc11::verdict::Why;
-use rc11::{Config, Counterexample};
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -145,7 +145,7 @@ fn found(tally: &Tally, complete: bool, panicked: Result<(), Box<dyn Any + Send>
 fn by_rc11(program: &Arc<Program>, seconds: f64) -> Result<Found, String> {
     let program = Arc::clone(program);
     let config = Config { seconds: Some(seconds), ..Config::default() };
-    let report = rc11::explore(&config, move || play::<Rc11>(&program), |_| ());
+    let report = rc11::engine::explore(&config, move || play::<Rc11>(&program), |_| ());
     let complete = report.is_proof();
     let mut found = Found::from_outcomes(report.tally.outcomes, complete);
     match report.failure {
@@ -160,6 +160,9 @@ fn by_rc11(program: &Arc<Program>, seconds: f64) -> Result<Found, String> {
 }
 
 fn by_loom(program: &Arc<Program>, seconds: f64, play: fn(&Arc<Program>) -> String) -> Result<Found, String> {
+    if program.is_asymmetric() {
+        return Err(format!("{}: loom has no asymmetric fences", program.name));
+    }
     if program.threads.len() > LOOM_THREADS {
         return Err(format!("{}: loom has no more than {LOOM_THREADS} threads beside the main one", program.name));
     }

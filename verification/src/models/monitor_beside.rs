@@ -2,7 +2,7 @@
 
 use crate::engines::Engine;
 use crate::hosts::model_host::ModelHost;
-use crate::model::{Model, rc11_cut, sampled, sc};
+use crate::model::{Model, rc11, sampled, sc};
 use spinpark::atomic::Atomic;
 use spinpark::host::Parker;
 use spinpark::kernel::protocol::find::Worker;
@@ -76,7 +76,7 @@ pub const MODELS: &[Model] = &[
         size: "3 threads: who starts it, who closes, the monitor; no M",
         invariants: [36],
         must_reach: ["started true, 0 and 0 left"],
-        runs: [sc(), rc11_cut()]),
+        runs: [sc(), rc11()]),
     crate::model!("monitor::takes_what_it_has_seen::a_look_between_two_calls", a_look_between_two_calls,
         claim: "the monitor takes a P out of the system call that it has seen twice, and never out of a later one",
         size: "3 threads: an M, the monitor, who closes; 1 P, 2 system calls",

@@ -8,7 +8,7 @@ use crate::checker::order::EventChecker;
 use crate::engines::Engine;
 use crate::harness::common::g;
 use crate::hosts::model_host::{Cell, ModelHost};
-use crate::model::{Model, loom_bounded, rc11, rc11_cut, sampled, sc};
+use crate::model::{Model, loom_bounded, rc11, rc11_cut, sampled, sc, sc_cut};
 use crate::mutation::mutant::Mutant;
 use crate::status::{Status, StatusWord};
 use spinpark::atomic::Atomic;
@@ -387,7 +387,7 @@ pub const MODELS: &[Model] = &[
         size: "1 P, 2 Ms, 2 Gs, 1 steal pass",
         invariants: [1, 2, 30, 31, 32, 33, 34],
         must_reach: ["1 Ms", "2 Ms"],
-        runs: [rc11(), loom_bounded(2), sc()]),
+        runs: [rc11(), loom_bounded(2), sc_cut()]),
     crate::model!("sched::every_g_runs_and_all_is_quiet::two_ps_one_g", two_ps_one_g,
         claim: "who finds the only G wakes nobody, and sleeps again",
         size: "2 Ps, 2 Ms, 1 G, 1 steal pass",

@@ -6,6 +6,7 @@ mod every_room;
 mod imports;
 mod sizes;
 mod the_documents;
+mod the_figures;
 mod the_map_to_go;
 mod the_museum;
 mod the_record;

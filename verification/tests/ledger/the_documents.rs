@@ -73,20 +73,51 @@ fn is_there(from: &str, path: &str) -> bool {
     root().join(folder).join(path).exists()
 }
 
+/// How a page that is read elsewhere, on the registry for instance, links to a file of the project: to read it, and to show it.
+const OURS: [&str; 2] =
+    ["https://github.com/spinpark/spinpark/blob/main/", "https://raw.githubusercontent.com/spinpark/spinpark/main/"];
+
+/// The document and the path that a link is about; nothing if it leads out of the project, or stays on its page.
+fn target<'a>(from: &'a str, link: &'a str) -> Option<(&'a str, &'a str)> {
+    let path = link.split('#').next().unwrap_or_default();
+    if let Some(path) = OURS.iter().find_map(|ours| path.strip_prefix(ours)) {
+        return Some(("README.md", path));
+    }
+    let is_path = !path.is_empty() && !path.contains("://") && !path.contains(' ');
+    is_path.then_some((from, path))
+}
+
 #[test]
 fn link_to_what_is_there() {
     let mut found = 0;
     for (path, text) in documents() {
         for link in prose(&text).split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-            let target = link.split('#').next().unwrap_or_default();
-            if target.is_empty() || target.contains("://") || target.contains(' ') {
-                continue;
+            if let Some((from, to)) = target(&path, link) {
+                assert!(is_there(from, to), "{path}: there is no {link}");
+                found += 1;
             }
-            assert!(is_there(&path, target), "{path}: there is no {link}");
-            found += 1;
         }
     }
     assert!(found > 100, "only {found} links");
+}
+
+/// The library's own pages are read on docs.rs, so their links are absolute, too.
+#[test]
+fn and_the_sources_link_to_files_of_ours_that_are_there() {
+    let mut found = 0;
+    for path in FOLDERS.iter().flat_map(|folder| files(folder)).filter(|path| path.ends_with(".rs")) {
+        // It makes links up.
+        if path.ends_with("ledger/the_documents.rs") {
+            continue;
+        }
+        let text = read(&path);
+        for rest in OURS.iter().flat_map(|ours| text.split(ours).skip(1)) {
+            let link = rest.split(|c: char| c.is_whitespace() || ")#>\"".contains(c)).next().unwrap_or_default();
+            assert!(is_there("README.md", link), "{path}: there is no {link}");
+            found += 1;
+        }
+    }
+    assert!(found >= 5, "only {found} links");
 }
 
 /// Paths of files as they are written in prose and in comments: `src/kernel/protocol/{spinning,find}.rs`.
@@ -165,11 +196,13 @@ fn is_name(text: &str) -> bool {
     parts.iter().all(is_word) && (parts.len() > 1 || text.contains('_') || has_hump || is_type)
 }
 
+/// Pages whose stories are those of others, names included.
+const THEIRS: [&str; 3] = ["museum.md", "findings.md", "rc11-peers.md"];
+
 #[test]
 fn name_what_is_in_the_sources() {
     let (words, mut found) = (words(), 0);
-    // Its stories are those of others.
-    for (path, text) in documents().into_iter().filter(|(path, _)| !path.ends_with("museum.md")) {
+    for (path, text) in documents().into_iter().filter(|(path, _)| !THEIRS.iter().any(|page| path.ends_with(page))) {
         for name in prose(&text).lines().flat_map(|line| quoted(line).map(str::to_owned).collect::<Vec<_>>()) {
             if !is_name(&name) {
                 continue;
@@ -195,4 +228,31 @@ fn are_read_with_sharp_eyes() {
     assert_eq!(paths("see src/kernel/{a,b}.rs, and no/such.rs"), ["src/kernel/a.rs", "src/kernel/b.rs"]);
     assert!(!words().contains("no_such_word_stands_in_any_source"));
     assert!(!is_there("docs/README.md", "guide/no-such-page.md"));
+    let link = format!("{}src/host.rs#L1", OURS[0]);
+    assert_eq!(target("docs/README.md", &link), Some(("README.md", "src/host.rs")));
+    assert_eq!(target("docs/README.md", "https://github.com/tokio-rs/loom/issues/166"), None);
+}
+
+#[test]
+fn stand_in_the_books_contents_and_on_its_first_page() {
+    let (contents, first) = (read("docs/SUMMARY.md"), read("docs/README.md"));
+    let pages = files("docs").into_iter().filter(|path| path.ends_with(".md"));
+    let pages = pages.map(|path| path.trim_start_matches("docs/").to_owned());
+    let pages: Vec<String> = pages.filter(|path| path.contains('/')).collect();
+    assert!(pages.len() > 20, "only {pages:?}");
+    for page in pages {
+        assert!(contents.contains(&format!("]({page})")), "docs/SUMMARY.md does not list {page}");
+        assert!(first.contains(&format!("]({page})")), "docs/README.md does not list {page}");
+    }
+}
+
+/// The registry shows the README without the rest of the package, so a relative link leads nowhere there.
+#[test]
+fn of_the_first_page_are_absolute_and_short() {
+    let text = read("README.md");
+    for link in prose(&text).split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+        assert!(link.starts_with("https://"), "README.md: {link} is not to be found from the registry's page");
+    }
+    let lines = text.lines().count();
+    assert!(lines <= 200, "README.md has {lines} lines: who would read them?");
 }

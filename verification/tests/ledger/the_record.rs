@@ -20,7 +20,7 @@ fn knows_every_run_of_every_model_and_no_other() {
         record().runs.iter().map(|run| format!("{} {} {}", run.model, run.engine, run.bounds)).collect();
     let new: Vec<_> = declared.difference(&recorded).collect();
     let gone: Vec<_> = recorded.difference(&declared).collect();
-    let again = "`cargo verify --readme README.md --record verification/record.json`";
+    let again = "`cargo verify --all --record verification/record.json && cargo verify pages`";
     assert!(new.is_empty() && gone.is_empty(), "run {again}: new {new:?}, gone {gone:?}");
 }
 

@@ -81,7 +81,9 @@ type Compared = BTreeMap<(String, LitmusEngine), Option<Difference>>;
 /// Compares on as many threads as there are processors. Each engine has its executions on one thread.
 fn compare(recorded: Option<&Recorded>, seconds: f64) -> Compared {
     let wanted = |program: &Program, engine| !recorded.is_some_and(|it| it.is_unfinished(&program.name, engine));
-    let pairs = programs().into_iter().flat_map(|program| ENGINES.map(|engine| (program.clone(), engine)));
+    // loom has no asymmetric fences.
+    let programs = programs().into_iter().filter(|program| !program.is_asymmetric());
+    let pairs = programs.flat_map(|program| ENGINES.map(|engine| (program.clone(), engine)));
     let todo: Mutex<Vec<_>> = Mutex::new(pairs.filter(|(program, engine)| wanted(program, *engine)).collect());
     let done = Mutex::new(Compared::new());
     thread::scope(|scope| {
@@ -154,6 +156,7 @@ fn is_wish_to_write() -> bool {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn loom_differs_as_it_is_written_down() {
     if is_wish_to_write() {
         write(&compare(None, SOON));

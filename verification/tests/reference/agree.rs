@@ -1,7 +1,7 @@
 //! The checker beside the reference, which finds executions in the plainest way there is.
 
+use rc11::engine::{Config, Report, explore};
 use rc11::verdict::Why;
-use rc11::{Config, Report, explore};
 use spinpark_verification::hosts::rc11::Rc11;
 use spinpark_verification::litmus::enumerate::{Reference, enumerate};
 use spinpark_verification::litmus::play::{CUT, play};

@@ -3,7 +3,7 @@
 use super::agree::agree;
 use proptest::prelude::*;
 use proptest::test_runner::{FileFailurePersistence, RngSeed};
-use rc11::{Config, explore};
+use rc11::engine::{Config, explore};
 use spinpark_verification::litmus::enumerate::enumerate;
 use spinpark_verification::litmus::parse::parse;
 use spinpark_verification::litmus::program::Stmt::{Exchange, Fence, Load, Locked, Store, Update};
@@ -37,6 +37,7 @@ fn agrees(program: &Program, has_awaits: bool) -> Result<(), TestCaseError> {
 proptest! {
     #![proptest_config(config(2_500))]
     #[test]
+    #[ignore = "slow: CI runs it"]
     fn random_programs(seed in any::<u64>(), size in sizes()) {
         agrees(&program(seed, size), false)?;
     }
@@ -59,8 +60,19 @@ proptest! {
 }
 
 proptest! {
+    #![proptest_config(config(1_200))]
+    #[test]
+    fn random_programs_with_asymmetric_fences(
+        seed in any::<u64>(), size in sizes(), plain in any::<bool>(), locks in any::<bool>()
+    ) {
+        agrees(&program(seed, Size { asymmetric: true, plain, locks, ..size }), false)?;
+    }
+}
+
+proptest! {
     #![proptest_config(config(1_500))]
     #[test]
+    #[ignore = "slow: CI runs it"]
     fn random_programs_with_a_lock_and_a_parker(seed in any::<u64>(), size in sizes()) {
         agrees(&program(seed, Size { locks: true, ..size }), false)?;
     }
@@ -167,7 +179,7 @@ fn a_lock_handed_on_inside_of_another() {
 }
 
 /// The folder's tests, with their texts' names.
-fn folder() -> Vec<Program> {
+pub(super) fn folder() -> Vec<Program> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("litmus");
     let files = std::fs::read_dir(folder).expect("the folder").map(|file| file.expect("a file").path());
     let files = files.filter(|path| path.extension().is_some_and(|extension| extension == "litmus"));

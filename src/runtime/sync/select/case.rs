@@ -87,17 +87,25 @@ impl<F: Future> Case for Other<F> {
     fn withdraw(self: Pin<&mut Self>) {}
 }
 
-/// A case that is a send or a receive. The compiler finds this method first.
-pub trait OfChannel {
-    /// What makes a case of it.
-    fn kind(&self) -> ChannelKind {
+/// Asks the compiler what a case is: `(&Probe::new(&case)).kind()`. It finds the method of sends and receives first, then
+/// that of futures, then the one for all the rest, which says what is wrong.
+pub struct Probe<'a, C>(core::marker::PhantomData<&'a C>);
+
+impl<'a, C> Probe<'a, C> {
+    /// About this one.
+    pub fn new(_: &'a C) -> Self {
+        Probe(core::marker::PhantomData)
+    }
+}
+
+impl<C: Case> Probe<'_, C> {
+    /// A send or a receive.
+    pub fn kind(&self) -> ChannelKind {
         ChannelKind
     }
 }
 
-impl<C: Case> OfChannel for C {}
-
-/// A case that is any other future. The compiler finds this method only if there is not the other.
+/// A case that is any other future.
 pub trait OfFuture {
     /// What makes a case of it.
     fn kind(&self) -> FutureKind {
@@ -105,7 +113,17 @@ pub trait OfFuture {
     }
 }
 
-impl<F: IntoFuture> OfFuture for &F {}
+impl<F: IntoFuture> OfFuture for Probe<'_, F> {}
+
+/// A case that is nothing to wait for.
+pub trait OfNeither {
+    /// What refuses it.
+    fn kind(&self) -> NeitherKind {
+        NeitherKind
+    }
+}
+
+impl<T> OfNeither for &Probe<'_, T> {}
 
 /// Makes cases of sends and receives.
 pub struct ChannelKind;
@@ -124,6 +142,25 @@ impl FutureKind {
     /// Of this one.
     pub fn case<F: IntoFuture>(self, future: F) -> Other<F::IntoFuture> {
         Other { future: future.into_future() }
+    }
+}
+
+/// What nothing is that gets here: only its message is wanted.
+#[diagnostic::on_unimplemented(
+    message = "select!: `{Self}` is no send, no receive and no future, so nothing can be waited for",
+    label = "one of these cases is no future",
+    note = "a case is `pattern = future => body`; the future is `receiver.recv()`, `sender.send(value)`, a task's handle, …, \
+            without `.await`"
+)]
+pub trait Awaitable {}
+
+/// Makes no case, but an error of the compiler's.
+pub struct NeitherKind;
+
+impl NeitherKind {
+    /// Refuses it. What would come of it is left open, so that this is the only error.
+    pub fn case<T: Awaitable, O>(self, _: T) -> Other<core::future::Pending<O>> {
+        Other { future: core::future::pending() }
     }
 }
 

@@ -83,7 +83,7 @@ pin_project! {
 impl<C: Cases, O: Otherwise> Select<C, O> {
     /// These cases, and what there is besides.
     pub fn new(cases: C, otherwise: O) -> Self {
-        const { assert!(C::LEN <= Order::MOST, "more cases than a select can have") };
+        const { assert!(C::LEN <= Order::MOST, "select!: more than 32 cases") };
         Select { cases, otherwise, claim: None, is_waiting: false }
     }
 

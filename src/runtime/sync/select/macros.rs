@@ -86,6 +86,24 @@ macro_rules! select {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __select {
+    // What others' macros of this name have, and this one has not.
+    (@parse $how:tt $cases:tt $besides:tt biased; $($rest:tt)*) => {
+        compile_error!("select!: there is no `biased`: of several cases that are ready, each is as likely as any other")
+    };
+    (@parse $how:tt $cases:tt $besides:tt else => $($rest:tt)*) => {
+        compile_error!("select!: there is no `else`: write `default => body`, which is chosen if no case is ready now")
+    };
+    (@parse $how:tt $cases:tt $besides:tt complete => $($rest:tt)*) => {
+        compile_error!("select!: there is no `complete`: a case that is never ready again is an `Option` that is `None`")
+    };
+
+    // It is no pattern: said here, before the compiler tries to read it as one.
+    (@parse $how:tt $cases:tt $besides:tt async $($rest:tt)*) => {
+        compile_error!(
+            "select!: a case is `pattern = future => body`, `default => body` or `timeout(duration) => body`"
+        )
+    };
+
     // The head of a case. What there is besides the cases is not one of the list.
     (@parse $how:tt $cases:tt [] default => $($rest:tt)+) => {
         $crate::__select!(@body $how $cases [] {besides $crate::runtime::sync::select::AtOnce} $($rest)+)
@@ -102,6 +120,15 @@ macro_rules! __select {
     (@parse $how:tt $cases:tt $besides:tt $value:pat = $case:expr => $($rest:tt)+) => {
         $crate::__select!(@body $how $cases $besides {case $value, $case} $($rest)+)
     };
+    (@parse $how:tt $cases:tt $besides:tt $value:pat = $case:expr, if $($rest:tt)*) => {
+        compile_error!("select!: a case has no `if`: make it an `Option` of a send or a receive; `None` is never ready")
+    };
+    (@parse $how:tt $cases:tt $besides:tt $value:pat = $case:expr, $($rest:tt)*) => {
+        compile_error!("select!: a case has no body: write `pattern = future => body`")
+    };
+    (@parse $how:tt $cases:tt $besides:tt $value:pat = $case:expr) => {
+        compile_error!("select!: a case has no body: write `pattern = future => body`")
+    };
 
     // Its body: as in a match, a block needs no comma.
     (@body $how:tt $cases:tt $besides:tt $head:tt $body:block , $($rest:tt)*) => {
@@ -115,6 +142,12 @@ macro_rules! __select {
     };
     (@body $how:tt $cases:tt $besides:tt $head:tt $body:expr) => {
         $crate::__select!(@add $how $cases $besides $head {$body})
+    };
+    (@body $how:tt $cases:tt $besides:tt $head:tt $body:expr; $($rest:tt)*) => {
+        compile_error!("select!: a comma, not a semicolon, stands between a case's body and the next case")
+    };
+    (@body $how:tt $cases:tt $besides:tt $head:tt $($rest:tt)*) => {
+        compile_error!("select!: a comma is missing behind the body of a case")
     };
     (@add $how:tt [$($cases:tt)*] $besides:tt {case $value:pat, $case:expr} $body:tt $($rest:tt)*) => {
         $crate::__select!(@parse $how [$($cases)* {$value, $case, $body}] $besides $($rest)*)
@@ -143,14 +176,24 @@ macro_rules! __select {
         }
     }};
 
+    // Anything else.
+    (@parse $how:tt $cases:tt $besides:tt timeout => $($rest:tt)*) => {
+        compile_error!("select!: how long? Write `timeout(duration) => body`")
+    };
+    (@parse $how:tt $cases:tt $besides:tt $($rest:tt)+) => {
+        compile_error!(
+            "select!: a case is `pattern = future => body`, `default => body` or `timeout(duration) => body`"
+        )
+    };
+
     (@cases) => { $crate::runtime::sync::select::End };
     (@cases {$value:pat, $case:expr, $body:tt} $($rest:tt)*) => {
         $crate::runtime::sync::select::More::new(
             match $case {
                 case => {
                     #[allow(unused_imports)]
-                    use $crate::runtime::sync::select::{OfChannel as _, OfFuture as _};
-                    let kind = (&case).kind();
+                    use $crate::runtime::sync::select::{OfFuture as _, OfNeither as _};
+                    let kind = (&$crate::runtime::sync::select::Probe::new(&case)).kind();
                     kind.case(case)
                 }
             },
@@ -161,12 +204,20 @@ macro_rules! __select {
     (@match $one:ident) => { match $one {} };
     (@match $one:ident {$value:pat, $case:expr, $body:tt}) => {
         match $one {
-            $crate::runtime::sync::select::One::First($value) => $body,
+            $crate::runtime::sync::select::One::First(came) => {
+                // By `let`: what does not fit the pattern is then told in the caller's words, not in ours.
+                let $value = came;
+                $body
+            }
         }
     };
     (@match $one:ident {$value:pat, $case:expr, $body:tt} $($rest:tt)+) => {
         match $one {
-            $crate::runtime::sync::select::One::First($value) => $body,
+            $crate::runtime::sync::select::One::First(came) => {
+                // By `let`: what does not fit the pattern is then told in the caller's words, not in ours.
+                let $value = came;
+                $body
+            }
             $crate::runtime::sync::select::One::Later(later) => $crate::__select!(@match later $($rest)+),
         }
     };

@@ -25,6 +25,8 @@ mod future;
 mod macros;
 pub(in crate::runtime) mod ticket;
 
-pub use case::{Case, Cases, ChannelKind, End, FutureKind, More, OfChannel, OfFuture, One, Other};
+pub use case::{
+    Awaitable, Case, Cases, ChannelKind, End, FutureKind, More, NeitherKind, OfFuture, OfNeither, One, Other, Probe,
+};
 pub use future::{AtOnce, Never, Otherwise, Select, Selected};
 pub use ticket::Ticket;

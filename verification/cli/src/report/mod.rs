@@ -12,9 +12,11 @@ mod junit;
 mod sample;
 mod shard;
 
+use crate::how::How;
 use crate::matrix::Tried;
 use crate::mutants::{self, Asking, Trying};
-use crate::{How, Stop, collect, kill_orders, museum, orders, print, rows, run_all, run_kills, write};
+use crate::run::{asked_for, kill_orders, orders, rows, run_all, run_kills};
+use crate::{Stop, collect, museum, print, write};
 use clap::Args;
 use shard::Shard;
 use spinpark_verification::engines::Verdict;
@@ -52,7 +54,7 @@ pub(crate) fn run(asked: &Asked) -> Result<(), Stop> {
     if asked.html.is_none() && asked.junit.is_none() && asked.how.json.is_none() {
         return Err(Stop::BadInput("where to? Say `--html DIR`, `--junit FILE` or `--json FILE`".to_owned()));
     }
-    asked.how.refuse("report", &["--schedules", "--readme", "--record", "--against"])?;
+    asked.how.refuse("report", &["--schedules", "--record", "--against"])?;
     let record = match asked.from.as_slice() {
         [] => everything(asked)?,
         [one] => record::read(one)?,
@@ -89,7 +91,7 @@ fn everything(asked: &Asked) -> Result<Record, Stop> {
     // What a failing execution says on its way is in its picture.
     std::panic::set_hook(Box::new(|_| ()));
     let models: Vec<&Model> = model::all().collect();
-    let runs = orders(&models, how, None);
+    let runs = orders(&models, how, None, |model| asked_for(model, how));
     let runs: Vec<Order> =
         runs.into_iter().filter(|order| takes(&format!("{} {} {}", order.model, order.engine, order.bounds))).collect();
     let outcomes = run_all(&runs, how);

@@ -55,7 +55,9 @@ impl Names {
         let mut votes: BTreeMap<Loc, BTreeMap<String, i32>> = BTreeMap::new();
         let accesses = graph.events.iter().filter(|e| e.loc != Loc::NONE).map(|e| (e.loc, e.thread, e.idx));
         let waiting = waits.iter().filter_map(|wait| match wait.wants {
-            Wants::Value { loc, .. } => Some((loc, wait.thread, graph.threads[usize::from(wait.thread)].len)),
+            Wants::Value { loc, .. } | Wants::Room(loc) => {
+                Some((loc, wait.thread, graph.threads[usize::from(wait.thread)].len))
+            }
             _ => None,
         });
         let accesses: Vec<(Loc, u8, u16)> = accesses.chain(waiting).collect();
@@ -159,12 +161,16 @@ pub(super) fn label(event: &Event, names: &Names, threads: &[String]) -> String 
         Kind::Updating(update) => updating(event, update, names),
         Kind::Updated => format!("{name} := {value}"),
         Kind::Fence => format!("F {order}"),
+        Kind::Light => "F light".to_owned(),
+        Kind::HeavyCall => "F heavy".to_owned(),
+        Kind::HeavyReturn => "F heavy: returns".to_owned(),
         Kind::Fork(child) => format!("starts {}", thread(child)),
         Kind::Join(child) => format!("joins {}", thread(child)),
         Kind::Choice(n) => format!("chooses {value} of {n}"),
         Kind::Spurious if value == 1 => "wakes spuriously".to_owned(),
         Kind::Spurious => "wakes for a reason".to_owned(),
         Kind::Spin => "spins: waits for news".to_owned(),
+        Kind::Yield => "yields".to_owned(),
     }
 }
 
@@ -175,6 +181,7 @@ fn updating(event: &Event, update: Update, names: &Names) -> String {
         (Update::Await { .. }, Some(_)) => format!("park {name}: woken"),
         (Update::Await { .. }, None) if names.is_lock(event.loc) => format!("waits for lock {name}"),
         (Update::Await { .. }, None) => format!("park {name}: waits"),
+        (Update::Enter { waits: true, .. }, None) => format!("waits for {name}"),
         (Update::Swap(1), _) if names.is_parker(event.loc) => format!("unpark {name}: {value} → 1"),
         (_, Some(new)) => format!("{name}: {value} → {new} {order}"),
         (Update::Exchange { current, .. }, None) => format!("{name} = {value}, not {current} {order}"),

@@ -89,6 +89,7 @@ pub(super) fn ends(
             Wants::Value { loc, .. } if names.is_lock(loc) => (Some(loc), format!("waits for lock {}", names.get(loc))),
             Wants::Value { loc, .. } => (Some(loc), format!("park {}: waits", names.get(loc))),
             Wants::Thread(other) => (None, format!("waits for {}", named(&played.names, other))),
+            Wants::Room(loc) => (Some(loc), format!("waits for {}", names.get(loc))),
             Wants::News => (None, "waits for news".to_owned()),
         };
         let newest = loc.map(|loc| graph.newest(loc)).filter(|&write| write != INIT);

@@ -1,10 +1,10 @@
 //! Small programs whose pictures are known.
 
+use crate::engine::{Config, Counterexample, Lock, Parker, PlainCell, Played, Word, explore, fence, fork, watch};
 use crate::graph::{Graph, Kind};
 use crate::picture::Picture;
 use crate::picture::cycle::{Edge, Rel, shortest};
 use crate::verdict::{Failure, Why};
-use crate::{Config, Counterexample, Lock, Parker, PlainCell, Played, Word, explore, fence, fork, watch};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
 

@@ -78,7 +78,7 @@ fn synchronises(picture: &Picture, graph: &Graph, edge: &Edge) -> bool {
 fn tell_unsynchronised(picture: &mut Picture, graph: &Graph, edge: &Edge) {
     let (write, read) = (&graph.events[picture.nodes[edge.from].event], &graph.events[picture.nodes[edge.to].event]);
     let fence = |thread: u8, is_there: &dyn Fn(u16, Order) -> bool| {
-        graph.events.iter().any(|e| e.thread == thread && e.kind == Kind::Fence && is_there(e.idx, e.order))
+        graph.events.iter().any(|e| e.thread == thread && e.is_fence() && is_there(e.idx, e.order))
     };
     let releases = write.order.releases() || fence(write.thread, &|idx, order| idx < write.idx && order.releases());
     let acquires = read.strength().acquires() || fence(read.thread, &|idx, order| idx > read.idx && order.acquires());
@@ -165,7 +165,7 @@ fn fence_between(picture: &Picture, edge: &Edge, graph: &Graph) -> Option<usize>
     let [from, to] = [&picture.nodes[edge.from], &picture.nodes[edge.to]];
     let is_between = |node: &crate::picture::Node| {
         let event = &graph.events[node.event];
-        let is_fence = event.kind == Kind::Fence && event.order == Order::SeqCst;
+        let is_fence = event.is_fence() && event.order == Order::SeqCst;
         is_fence && node.thread == from.thread && (from.idx..to.idx).contains(&node.idx)
     };
     picture.nodes.iter().position(is_between)
@@ -224,6 +224,7 @@ fn waits(picture: &mut Picture, graph: &Graph, played: &Played, wait: &Wait, nam
         Wants::Thread(other) => {
             format!("{who} waits for {} to come to its end", crate::picture::named(&played.names, other))
         }
+        Wants::Room(loc) => format!("{who} waits for {}, which others have", names.get(loc)),
         Wants::News => format!("{who} spins, and nothing newer comes of what it has read"),
         Wants::Value { loc, .. } => {
             let name = names.get(loc);

@@ -2,7 +2,7 @@
 //! it is not.
 
 use super::{proved, refuted};
-use rc11::{Config, PlainCell, Thread, Word, fork, spin};
+use rc11::engine::{Config, PlainCell, Thread, Word, fork, spin};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{self, Acquire, Relaxed, Release};
 

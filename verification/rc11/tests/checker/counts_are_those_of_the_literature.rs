@@ -2,7 +2,7 @@
 //! RC11. GenMC counts as TruSt does, so that every number must be the same.
 
 use super::proved;
-use rc11::{Config, Thread, Word, fork, spin};
+use rc11::engine::{Config, Thread, Word, fork, spin};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 

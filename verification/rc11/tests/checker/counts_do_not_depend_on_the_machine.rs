@@ -1,7 +1,7 @@
 //! As many executions by one thread as by several, and in one go as in several.
 
 use super::{counts_are_those_of_the_literature as literature, proved};
-use rc11::{Config, Tally, explore, resume};
+use rc11::engine::{Config, Tally, explore, resume};
 use std::num::NonZeroUsize;
 
 /// What does not depend on how the work was shared out.

@@ -1,7 +1,7 @@
 //! What weak memory is known for, in live code.
 
 use super::{beside, outcomes, proved, refuted};
-use rc11::{Config, PlainCell, Word, fence, fork};
+use rc11::engine::{Config, PlainCell, Word, explore, fence, fork, heavy_fence, light_fence};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{self, Acquire, Relaxed, Release, SeqCst};
 
@@ -84,4 +84,46 @@ fn a_release_sequence_goes_on_through_an_update() {
 fn a_store_ends_a_release_sequence() {
     let sentence = refuted(&Config::default(), || message(|flag| flag.store(2, Relaxed)));
     assert!(sentence.starts_with("data race: T1 and T0 touch the same memory"), "{sentence}");
+}
+
+/// Each writes its own word, passes its fence, and reads the other's.
+fn fenced_by(fences: [fn(); 2]) -> String {
+    let [a, b] = words();
+    let write_and_read = |mine: &Word, fence: fn(), theirs: &Word| {
+        mine.store(1, Relaxed);
+        fence();
+        theirs.load(Relaxed)
+    };
+    let [first, second] = fences;
+    let (a, b) = beside(move || write_and_read(&a.0, first, &a.1), move || write_and_read(&b.1, second, &b.0));
+    format!("{a} {b}")
+}
+
+#[test]
+fn a_heavy_fence_makes_up_for_a_light_one() {
+    let light_and_heavy: [fn(); 2] = [light_fence, heavy_fence];
+    let tally = proved(&Config::default(), move || fenced_by(light_and_heavy));
+    assert!(tally.outcomes.keys().eq(["0 1", "1 0", "1 1"]) && tally.executions == 3, "{tally:?}");
+    let others: [[fn(); 2]; 3] = [[light_fence, light_fence], [light_fence, || fence(SeqCst)], [|| (), heavy_fence]];
+    for fences in others {
+        assert_eq!(outcomes(move || fenced_by(fences)), ["0 0", "0 1", "1 0", "1 1"]);
+    }
+}
+
+#[test]
+fn a_picture_shows_light_and_heavy_fences() {
+    let body = || {
+        let late: fn() = || {
+            heavy_fence();
+            light_fence();
+        };
+        let seen = fenced_by([light_fence, late]);
+        assert_ne!(seen, "0 1", "reached");
+        seen
+    };
+    let found = explore(&Config::default(), body, |_| ()).failure.expect("it is reached");
+    let columns = found.picture("late", body).columns();
+    for label in ["F light", "F heavy", "F heavy: returns"] {
+        assert!(columns.contains(label), "{columns}");
+    }
 }

@@ -1,7 +1,7 @@
 //! Chance, time, sleep and threads are the checker's, and it tries what they may do.
 
 use super::{beside, outcomes, proved, refuted};
-use rc11::{Config, Parker, Word, advance, choose, fork, now, refuse_spawns, spawn};
+use rc11::engine::{Config, Parker, Word, advance, choose, fork, now, refuse_spawns, spawn};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 

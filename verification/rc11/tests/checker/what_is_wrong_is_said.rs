@@ -1,7 +1,7 @@
 //! Every way in which an execution can be wrong is found, and said in a sentence.
 
 use super::{beside, proved, refuted};
-use rc11::{Config, Lock, Parker, PlainCell, Thread, Word, fork, spin};
+use rc11::engine::{Config, Lock, Parker, PlainCell, Thread, Word, fork, spin};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{self, Acquire, Relaxed, Release};
 use std::sync::{Arc, Mutex};
@@ -187,7 +187,7 @@ fn a_model_that_is_not_deterministic() {
         seen.to_string()
     };
     let sentence = "the model is not deterministic: the same reads did not lead to the same operations; time, chance and \
-        shared memory must go through the checker";
+        shared memory must go through the checker, not by std's atomics, locks or addresses";
     assert_eq!(wrong(body), sentence);
 }
 

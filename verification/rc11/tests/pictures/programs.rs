@@ -1,6 +1,6 @@
 //! What the pictures in docs/evidence/counterexample-pictures.md show. Its line numbers are in them.
 
-use rc11::{Lock, Parker, PlainCell, Word, fence, fork, name_thread};
+use rc11::engine::{Lock, Parker, PlainCell, Word, fence, fork, name_thread};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
 

@@ -57,7 +57,7 @@ pub fn main_plays(role: &str) {
             role.clone_into(main);
         }
     });
-    rc11::name_thread(role);
+    rc11::engine::name_thread(role);
 }
 
 /// How many threads this execution has had so far.

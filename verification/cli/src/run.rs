@@ -1,0 +1,310 @@
+//! Running models and wrong variants, and what is said of them: all of them, or some.
+
+use crate::how::How;
+use crate::plan::{self, Estimate};
+use crate::progress::Progress;
+use crate::table::{self, Kill, Row};
+use crate::{Stop, collect, print, summary, watch, write};
+use clap::Args;
+use spinpark_verification::engines::{Engine, Outcome};
+use spinpark_verification::job::{self, Order};
+use spinpark_verification::model::{self, Model, Run};
+use spinpark_verification::mutation::mutant::{self, Mutant};
+use spinpark_verification::output;
+use spinpark_verification::record::{self, RunRecord};
+use spinpark_verification::schedule::Schedule;
+use spinpark_verification::selection;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// The options of the run of everything.
+#[derive(Args)]
+pub(crate) struct Whole {
+    /// Every run there is: the other engines, longer samples, and what is cut off after some seconds.
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Prints the whole table, and not only its summary.
+    #[arg(long)]
+    table: bool,
+    /// Runs again what a changed file of the kernel or of the models touches, until it is interrupted.
+    #[arg(long)]
+    watch: bool,
+}
+
+pub(crate) fn everything(whole: &Whole, how: &How) -> Result<(), Stop> {
+    if how.record.is_some() && !whole.all {
+        let hint = "`cargo verify --all --record FILE`";
+        return Err(Stop::BadInput(format!("a record is of every run, and this is only the usual ones: {hint}")));
+    }
+    how.check_files()?;
+    if whole.watch {
+        return watch::watch(&[], how);
+    }
+    let models: Vec<&Model> = model::all().collect();
+    let orders = orders(&models, how, None, |model| of_the_whole(model, whole, how));
+    let mutants: Vec<&Mutant> = mutant::all().collect();
+    let kill_orders = if how.engine.is_empty() { kill_orders(&mutants, how) } else { Vec::new() };
+    let together: Vec<Order> = orders.iter().chain(kill_orders.iter().map(|(_, order)| order)).cloned().collect();
+    let clock = Instant::now();
+    let mut outcomes = run_all(&together, how);
+    let kill_outcomes = outcomes.split_off(orders.len());
+    let rows = rows(orders, outcomes);
+    let kills = kills(kill_orders, kill_outcomes);
+    let text = table::text(&rows) + &gaps(&rows) + &table::kills_text(&kills);
+    let file = summary::keep(&text);
+    if whole.table {
+        print(&output::painted(&text));
+    }
+    if let Some(path) = &how.json {
+        write(path, &format!("{:#}\n", table::rows_json(&rows)))?;
+    }
+    print(&summary::whole(&rows, &kills, clock.elapsed(), file.as_deref()));
+    if let Some(path) = &how.record {
+        let mut record = collect::empty(how.deep);
+        // The matrix is tried by `cargo verify mutants`: what it has found out stays.
+        record.matrix = record::read(path).map(|old| old.matrix).unwrap_or_default();
+        record.runs = rows.iter().filter_map(collect::run).collect();
+        record.mutants = kills.iter().map(|kill| collect::variant(kill, false)).collect();
+        record::write(path, &record)?;
+    }
+    let kills_hold = kills.iter().all(|kill| kill.verdict() == "killed");
+    let nothing_dropped = compare(&rows, how, whole.all)?;
+    let rows_hold = print_failures(&rows, how);
+    if rows_hold && kills_hold && nothing_dropped { Ok(()) } else { Err(Stop::DoesNotHold) }
+}
+
+/// Is everything explored that the record says was explored?
+fn compare(rows: &[Row], how: &How, of_all: bool) -> Result<bool, Stop> {
+    let Some(path) = &how.against else { return Ok(true) };
+    let mut record = record::read(path)?;
+    if !of_all || !how.engine.is_empty() {
+        let is_run = |run: &RunRecord| {
+            let is_it = |row: &Row| {
+                let Order { engine, bounds, .. } = &row.order;
+                row.model.name == run.model && *engine == run.engine && bounds.spurious == run.bounds.spurious
+            };
+            rows.iter().any(is_it)
+        };
+        record.runs.retain(is_run);
+    }
+    let dropped = collect::dropped(&record, rows);
+    if !dropped.is_empty() {
+        print(&format!("\nless than in {}:\n  {}\n", path.display(), dropped.join("\n  ")));
+        print(
+            "if that is as it should be: cargo verify --all --record verification/record.json && cargo verify pages\n",
+        );
+    }
+    Ok(dropped.is_empty())
+}
+
+pub(crate) fn some(
+    names: &[String],
+    how: &How,
+    watches: bool,
+    mutant: Option<&str>,
+    checkpoint: Option<PathBuf>,
+) -> Result<(), Stop> {
+    how.refuse("run", &["--record"])?;
+    how.check_files()?;
+    let models = select(names)?;
+    let mutant = mutant.map(|name| mutant::find(name).ok_or_else(|| unknown_mutant(name))).transpose()?;
+    if watches {
+        if mutant.is_some() || checkpoint.is_some() {
+            return Err(Stop::BadInput(
+                "`--watch` runs the kernel as it is, from the beginning: leave out the rest".to_owned(),
+            ));
+        }
+        return watch::watch(names, how);
+    }
+    let mut orders = orders(&models, how, mutant, |model| asked_for(model, how));
+    match (orders.as_mut_slice(), checkpoint) {
+        ([], _) => return Err(Stop::BadInput("none of these models runs on that engine".to_owned())),
+        (_, None) => (),
+        ([order], checkpoint) if order.engine == Engine::Rc11 => order.checkpoint = checkpoint,
+        (many, _) => {
+            let n = many.len();
+            let hint = "a checkpoint is of one model on one engine: name it in full, with `--engine rc11`";
+            return Err(Stop::BadInput(format!("{hint} (this names {n} runs)")));
+        }
+    }
+    let clock = Instant::now();
+    let outcomes = run_all(&orders, how);
+    let rows = rows(orders, outcomes);
+    print(&output::painted(&(table::text(&rows) + &gaps(&rows))));
+    if let Some(path) = &how.json {
+        write(path, &format!("{:#}\n", table::rows_json(&rows)))?;
+    }
+    print(&summary::line(&rows, &[], clock.elapsed()));
+    let nothing_dropped = compare(&rows, how, false)?;
+    let hold = print_failures(&rows, how);
+    if hold && nothing_dropped { Ok(()) } else { Err(Stop::DoesNotHold) }
+}
+
+pub(crate) fn list(json: Option<&std::path::Path>) -> Result<(), Stop> {
+    let models: Vec<&Model> = model::all().collect();
+    let rows: Vec<Row> = orders(&models, &How::default(), None, |model| model.runs.to_vec())
+        .into_iter()
+        .map(|order| row(order, None))
+        .collect();
+    print(&table::text(&rows));
+    match json {
+        Some(path) => write(path, &format!("{:#}\n", table::rows_json(&rows))),
+        None => Ok(()),
+    }
+}
+
+/// The models that `names` name, each once, in reading order.
+fn select(names: &[String]) -> Result<Vec<&'static Model>, Stop> {
+    all_named(names)?;
+    let mut selected = Vec::new();
+    for name in names {
+        let models = model::matching(name);
+        if models.is_empty() {
+            return Err(Stop::BadInput(format!("there is no model `{name}`; there are\n{}", table::all_names())));
+        }
+        selected.extend(models.iter().map(|model| model.name));
+    }
+    Ok(model::all().filter(|model| selected.contains(&model.name)).collect())
+}
+
+/// Every name has an empty one in it.
+pub(crate) fn all_named(names: &[String]) -> Result<(), Stop> {
+    match names.iter().any(|name| name.trim().is_empty()) {
+        true => Err(Stop::BadInput("a NAME is empty, and would name everything".to_owned())),
+        false => Ok(()),
+    }
+}
+
+pub(crate) fn unknown_mutant(name: &str) -> Stop {
+    let all: Vec<String> = mutant::all().map(|mutant| format!("  {}", mutant.name)).collect();
+    Stop::BadInput(format!("there is no mutant `{name}`; there are\n{}", all.join("\n")))
+}
+
+/// The runs of `model` on the engines that were asked for, whether it runs there by default or not; else all it has.
+pub(crate) fn asked_for(model: &Model, how: &How) -> Vec<Run> {
+    if how.engine.is_empty() {
+        return model.runs.to_vec();
+    }
+    let on = |engine: &Engine| {
+        let runs: Vec<Run> = model.runs.iter().filter(|run| run.engine == *engine).copied().collect();
+        if runs.is_empty() { vec![model::usual(*engine)] } else { runs }
+    };
+    how.engine.iter().flat_map(on).collect()
+}
+
+/// Those of its runs that are part of the run of everything.
+fn of_the_whole(model: &Model, whole: &Whole, how: &How) -> Vec<Run> {
+    let is_meant = |run: &&Run| match how.engine.as_slice() {
+        [] => whole.all || how.deep || selection::is_usual(model, run),
+        engines => engines.contains(&run.engine),
+    };
+    model.runs.iter().filter(is_meant).copied().collect()
+}
+
+/// The orders of `models`.
+pub(crate) fn orders(
+    models: &[&'static Model],
+    how: &How,
+    mutant: Option<&Mutant>,
+    runs_of: impl Fn(&Model) -> Vec<Run>,
+) -> Vec<Order> {
+    let order = |model: &Model, run: Run| {
+        let bounds = if how.deep { run.deep } else { run.bounds };
+        Order::new(model.name, run.engine, bounds, mutant.map(|mutant| mutant.name), how.seed)
+    };
+    models.iter().flat_map(|model| runs_of(model).into_iter().map(|run| order(model, run))).collect()
+}
+
+pub(crate) fn kill_orders(mutants: &[&'static Mutant], how: &How) -> Vec<(&'static Mutant, Order)> {
+    let mut orders = Vec::new();
+    for mutant in mutants {
+        for (name, engine) in mutant.killed_by {
+            let run = model::find(name).and_then(|model| model.run_on(*engine));
+            let bounds = run.unwrap_or_else(|| model::usual(*engine)).bounds;
+            orders.push((*mutant, Order::new(name, *engine, bounds, Some(mutant.name), how.seed)));
+        }
+    }
+    orders
+}
+
+pub(crate) fn row(order: Order, outcome: Option<Outcome>) -> Row {
+    let model = model::find(&order.model).expect("orders are made from models");
+    Row { model, order, outcome }
+}
+
+pub(crate) fn rows(orders: Vec<Order>, outcomes: Vec<Outcome>) -> Vec<Row> {
+    orders.into_iter().zip(outcomes).map(|(order, outcome)| row(order, Some(outcome))).collect()
+}
+
+fn kills(orders: Vec<(&'static Mutant, Order)>, outcomes: Vec<Outcome>) -> Vec<Kill> {
+    let kill = |((mutant, order), outcome)| Kill { mutant, order, outcome };
+    orders.into_iter().zip(outcomes).map(kill).collect()
+}
+
+/// Plays mutants against the models that must kill them.
+pub(crate) fn run_kills(orders: Vec<(&'static Mutant, Order)>, how: &How) -> Vec<Kill> {
+    let only_orders: Vec<Order> = orders.iter().map(|(_, order)| order.clone()).collect();
+    kills(orders, run_all(&only_orders, how))
+}
+
+/// Runs them, and shows how it goes.
+pub(crate) fn run_all(orders: &[Order], how: &How) -> Vec<Outcome> {
+    let jobs = how.jobs();
+    // Fewer models than cores: one that can use several does.
+    let each = NonZeroUsize::new(jobs / orders.len().max(1)).unwrap_or(NonZeroUsize::MIN);
+    let estimate = Estimate::of_this_tree();
+    let seconds: Vec<f64> = orders.iter().map(|order| estimate.seconds(order)).collect();
+    let sequence = plan::sequence(orders, &seconds);
+    let planned: Vec<Order> = sequence.iter().map(|&i| Order { jobs: each, ..orders[i].clone() }).collect();
+    let expected = sequence.iter().map(|&i| seconds[i]).collect();
+    let mut progress = Progress::new(&planned, expected, jobs);
+    let outcomes = job::run_all(&planned, jobs, |event| progress.hear(&event));
+    progress.end();
+    let mut placed: Vec<(usize, Outcome)> = sequence.into_iter().zip(outcomes).collect();
+    placed.sort_by_key(|(place, _)| *place);
+    placed.into_iter().map(|(_, outcome)| outcome).collect()
+}
+
+/// What a complete engine has reached and loom has not.
+fn gaps(rows: &[Row]) -> String {
+    let gaps = table::gaps(rows);
+    let head = "\nreached by a complete engine, but missed by loom (within its bounds)\n";
+    let lines: String = gaps.iter().map(|gap| format!("  {gap}\n")).collect();
+    if gaps.is_empty() { String::new() } else { head.to_owned() + &lines }
+}
+
+/// Prints a picture of each failure, and in the end how to play and to draw them again. Does all hold?
+fn print_failures(rows: &[Row], how: &How) -> bool {
+    let mut hints = String::new();
+    for row in rows.iter().filter(|row| !row.holds()) {
+        let Some(schedule) = row.outcome.as_ref().and_then(|outcome| schedule(&row.order, outcome)) else { continue };
+        print(&format!("\nFAILED {}", schedule.picture()));
+        if schedule.failure.script.is_none() {
+            continue;
+        }
+        match schedule.write(&how.schedules) {
+            Ok(path) => {
+                let path = path.display();
+                hints += &format!("\nplay it again: cargo verify replay {path}\n");
+                if row.order.engine == Engine::Rc11 {
+                    hints += &format!("draw it:       cargo verify picture {path} --svg failure.svg\n");
+                }
+            }
+            Err(error) => eprintln!("cannot write the schedule to {}: {error}", how.schedules.display()),
+        }
+    }
+    print(&hints);
+    rows.iter().all(Row::holds)
+}
+
+pub(crate) fn print_kills(kills: &[Kill]) -> bool {
+    if !kills.is_empty() {
+        print(&output::painted(&table::kills_text(kills)));
+    }
+    kills.iter().all(|kill| kill.verdict() == "killed")
+}
+
+pub(crate) fn schedule(order: &Order, outcome: &Outcome) -> Option<Schedule> {
+    Some(Schedule::new(order, outcome.failure.clone()?))
+}

@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+"""Published crates' own loom tests, on loom and on rc11: the same tests, on the same machine, one after the other.
+
+    python3 verification/rc11/peers/run.py                    all of them, and the table of docs/evidence/rc11-peers.md
+    python3 verification/rc11/peers/run.py st3 --seconds 20   one of them, no test longer than that
+
+Each crate is copied out of cargo's cache, at the version below, twice. In one copy one entry of the manifest is changed: the
+dependency `loom` becomes this crate. Nothing else is, and nothing of theirs is kept here.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+RC11 = HERE.parent
+ROOT = RC11.parent.parent
+SCRATCH = ROOT / "target" / "rc11-peers"
+TABLE = ROOT / "docs" / "evidence" / "rc11-peers.md"
+
+# Name, version, the cfg that its tests want, what cargo is told, and a filter of the tests' names: where tests without a
+# model are beside those with one.
+PEERS = [
+    ("st3", "0.4.1", "st3_loom", ["--test", "integration"], ""),
+    ("concurrent-queue", "2.5.0", "loom", ["--features", "loom", "--test", "loom"], ""),
+    ("oneshot", "0.2.1", "oneshot_loom", ["--features", "loom,std,async", "--test", "loom", "--test", "sync", "--test", "future"], ""),
+    # Without debug assertions its tests do not compile.
+    ("thingbuf", "0.1.6", "loom", ["--profile", "loom", "--lib"], ""),
+    ("bytes", "1.12.2", "loom", ["--lib"], "fuzz"),
+]
+
+
+def cached(name, version):
+    """Where cargo keeps the crate's source."""
+    scratch = SCRATCH / "fetch"
+    (scratch / "src").mkdir(parents=True, exist_ok=True)
+    (scratch / "src" / "lib.rs").write_text("")
+    (scratch / "Cargo.toml").write_text(
+        f'[package]\nname = "fetch"\nversion = "0.0.0"\nedition = "2021"\n[workspace]\n[dependencies]\n{name} = "={version}"\n'
+    )
+    (scratch / "Cargo.lock").unlink(missing_ok=True)
+    meta = subprocess.run(["cargo", "metadata", "--format-version", "1"], cwd=scratch, check=True, stdout=subprocess.PIPE)
+    packages = json.loads(meta.stdout)["packages"]
+    [manifest] = [p["manifest_path"] for p in packages if (p["name"], p["version"]) == (name, version)]
+    return pathlib.Path(manifest).parent
+
+
+def copy(source, kind):
+    """A copy of the crate; on rc11, with the one entry changed."""
+    target = SCRATCH / kind / source.name
+    shutil.rmtree(target, ignore_errors=True)
+    shutil.copytree(source, target)
+    manifest = target / "Cargo.toml"
+    text = manifest.read_text()
+    if kind == "rc11":
+        entry = re.compile(r'(\[[^\n]*dependencies\.loom\]\n)version = "[^"]*"\n')
+        text, n = entry.subn(rf'\1package = "rc11"\npath = "{RC11}"\n', text)
+        assert n == 1, f"{source.name}: {n} entries of loom"
+    manifest.write_text(text + "\n[workspace]\n")
+    return target
+
+
+def cargo(directory, cfg, arguments, environment=None, seconds=None):
+    """Runs cargo; what it prints, how it ended (None: stopped), and how long it took."""
+    env = {**os.environ, "RUSTFLAGS": f"--cfg {cfg}", "CARGO_TARGET_DIR": str(SCRATCH / "target"), "RUST_BACKTRACE": "0"}
+    env |= environment or {}
+    profile = [] if "--profile" in arguments else ["--release"]
+    begun = time.monotonic()
+    process = subprocess.Popen(
+        ["cargo", "test", *profile, "--quiet", *arguments],
+        cwd=directory,
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        text, _ = process.communicate(timeout=seconds)
+        code = process.returncode
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        text, code = process.communicate()[0], None
+    return text, code, time.monotonic() - begun
+
+
+def tests_of(directory, peer):
+    _, _, cfg, arguments, only = peer
+    text, code, _ = cargo(directory, cfg, [*arguments, "--", "--list"])
+    if code != 0:
+        return None, text
+    names = re.findall(r"^(.*): test$", text, re.MULTILINE)
+    return sorted({name for name in names if only in name}), text
+
+
+def on_loom(directory, peer, test, seconds):
+    text, code, spent = cargo(
+        directory, peer[2], [*peer[3], "--", "--exact", test, "--nocapture", "--test-threads=1"], {"LOOM_LOG": "info"}, seconds
+    )
+    iterations = sum(int(n) for n in re.findall(r"(?:Completed in |\()(\d+) iterations", text))
+    if code is None:
+        return {"verdict": "no end", "executions": None, "seconds": spent}
+    return {"verdict": "passed" if code == 0 else "failed", "executions": iterations, "seconds": spent, "text": text[-4000:]}
+
+
+def on_rc11(directory, peer, test, seconds):
+    report = SCRATCH / "report.jsonl"
+    report.unlink(missing_ok=True)
+    environment = {"RC11_REPORT": str(report), "RC11_DIR": str(SCRATCH / "failures"), "LOOM_MAX_DURATION": str(seconds)}
+    arguments = [*peer[3], "--", "--exact", test, "--nocapture", "--test-threads=1"]
+    text, code, spent = cargo(directory, peer[2], arguments, environment, 2 * seconds + 30)
+    lines = [json.loads(line) for line in report.read_text().splitlines()] if report.exists() else []
+    result = {"executions": sum(line["executions"] for line in lines), "seconds": spent, "text": text[-6000:]}
+    words = {line["verdict"] for line in lines}
+    result["verdict"] = (
+        "no end" if code is None
+        else "failed" if code != 0
+        else "bounded" if "bounded" in words
+        else "proved" if words
+        else "no model"
+    )
+    result["why"] = "; ".join(line["why"] for line in lines if line["verdict"] != "proved")
+    return result
+
+
+def examine(peer, seconds):
+    name, version, *_ = peer
+    source = cached(name, version)
+    theirs, ours = copy(source, "loom"), copy(source, "rc11")
+    # Built first, so that seconds are those of the tests.
+    on_theirs, text = tests_of(theirs, peer)
+    tests, text_of_ours = tests_of(ours, peer)
+    if tests is None or on_theirs is None:
+        print(f"{name} does not compile:\n{(text if on_theirs is None else text_of_ours)[-6000:]}")
+        return {"name": name, "version": version, "tests": {}}
+    results = {}
+    for test in tests:
+        # The copy that was built last has its files in the same place: it is built by name, so that both stay.
+        loom = on_loom(theirs, peer, test, seconds)
+        rc11 = on_rc11(ours, peer, test, seconds)
+        results[test] = {"loom": loom, "rc11": rc11}
+        print(
+            f"{name} {test}: loom {loom['verdict']} {loom['executions']} {loom['seconds']:.2f} s; "
+            f"rc11 {rc11['verdict']} {rc11['executions']} {rc11['seconds']:.2f} s {rc11['why']}",
+            flush=True,
+        )
+    return {"name": name, "version": version, "tests": results}
+
+
+def table(results, seconds):
+    rows = []
+    for peer in results:
+        for test, both in peer["tests"].items():
+            loom, rc11 = both["loom"], both["rc11"]
+            if rc11["verdict"] == "no model" and not loom["executions"]:
+                continue
+            executions = "" if loom["executions"] is None else f"{loom['executions']:,}"
+            rows.append(
+                f"| {peer['name']} {peer['version']} | `{test}` | {rc11['verdict']} | {rc11['executions']:,} | "
+                f"{rc11['seconds']:.2f} | {loom['verdict']} | {executions} | {loom['seconds']:.2f} |"
+            )
+    head = "| crate | test | rc11 | executions | s | loom | executions | s |\n|--|--|--|--:|--:|--|--:|--:|\n"
+    return head + "\n".join(rows) + "\n"
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("names", nargs="*", help="only these")
+    options.add_argument("--seconds", type=int, default=60, help="the most that a test may take")
+    options.add_argument("--write", action="store_true", help="write the table")
+    chosen = options.parse_args()
+    SCRATCH.mkdir(parents=True, exist_ok=True)
+    peers = [peer for peer in PEERS if not chosen.names or peer[0] in chosen.names]
+    results = [examine(peer, chosen.seconds) for peer in peers]
+    (SCRATCH / "results.json").write_text(json.dumps(results, indent=1))
+    text = table(results, chosen.seconds)
+    print(text)
+    if chosen.write:
+        before, _, rest = TABLE.read_text().partition("<!-- table -->\n")
+        _, _, after = rest.partition("<!-- /table -->")
+        TABLE.write_text(f"{before}<!-- table -->\n{text}<!-- /table -->{after}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

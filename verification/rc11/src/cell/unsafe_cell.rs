@@ -1,0 +1,241 @@
+//! Cells whose accesses are known, and last from one moment to another.
+//!
+//! The value lies in memory, not in the graph. That it is the right one has three reasons. An access is an event, and
+//! the memory is touched between the answer to that event and the thread's next question. A play, new or repeated,
+//! answers in an order that goes with program order, reads-from, starts and joins: a read after the write that it
+//! reads, what follows it after that. Happens-before is made of these. So if no two accesses race, those of one cell
+//! are totally ordered but for reads among themselves, and are played in that order, from the start in each play: what
+//! lies there is what the last write before has left. If two do race, the one that comes second is told so instead.
+//!
+//! An access by a closure that has more events inside of it begins and ends by one, so that who comes between is found: by
+//! the marks in the cell, if it is ordered with both ends, as a race, if not. A pointer that is handed out is an access
+//! when it is made, and again when it is asked for what it points to.
+
+use crate::graph::Order;
+use crate::machine;
+use crate::place::Place;
+use std::cell::{Cell, UnsafeCell as StdUnsafeCell};
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicIsize, Ordering::Relaxed};
+
+/// Like `std::cell::UnsafeCell`, but hands its pointer to a closure, or out with a mark that it is in use.
+pub struct UnsafeCell<T: ?Sized> {
+    state: State,
+    data: StdUnsafeCell<T>,
+}
+
+/// Where the cell is, and how many accesses last: -1 is a write.
+#[derive(Debug, Clone)]
+struct State(Arc<(Place, AtomicIsize)>);
+
+impl State {
+    /// An access begins.
+    #[track_caller]
+    fn begin(&self, is_write: bool, is_closed: bool) -> Access {
+        let (place, uses) = &*self.0;
+        touch(place, is_write);
+        // Relaxed, here and below: a play is one thread of the machine.
+        let now = uses.load(Relaxed);
+        if now < 0 || (is_write && now > 0) {
+            machine::fail(match now {
+                -1 => "a cell is accessed while another access writes it",
+                _ => "a cell is written while other accesses read it",
+            });
+        }
+        uses.store(if is_write { -1 } else { now + 1 }, Relaxed);
+        Access { state: self.clone(), is_write, is_closed, now: Cell::new((machine::current(), machine::told())) }
+    }
+}
+
+#[track_caller]
+fn touch(place: &Place, is_write: bool) {
+    if is_write {
+        place.store(0, Order::Plain);
+    } else {
+        place.load(Order::Plain);
+    }
+}
+
+/// An access, as long as it lasts.
+struct Access {
+    state: State,
+    is_write: bool,
+    /// It lasts for a closure, to its end. A pointer that is handed out is accessed when it is asked for what it points
+    /// to: who gives a slot back drops the pointer to it after that.
+    is_closed: bool,
+    /// Who touched the memory last, and how many events that thread had had then.
+    now: Cell<(u8, u16)>,
+}
+
+impl Access {
+    /// The memory is touched again, if there was anything since.
+    #[track_caller]
+    fn again(&self) {
+        if (machine::current(), machine::told()) != self.now.get() {
+            touch(&self.state.0.0, self.is_write);
+            self.now.set((machine::current(), machine::told()));
+        }
+    }
+}
+
+impl Drop for Access {
+    #[track_caller]
+    fn drop(&mut self) {
+        let uses = &self.state.0.1;
+        if machine::play().is_none() {
+            return;
+        }
+        if self.is_closed {
+            self.again();
+        }
+        uses.store(if self.is_write { 0 } else { uses.load(Relaxed) - 1 }, Relaxed);
+    }
+}
+
+/// A pointer to what a cell holds, for reading. While it is there the cell is being read.
+pub struct ConstPtr<T: ?Sized> {
+    access: Access,
+    pointer: *const T,
+}
+
+/// A pointer to what a cell holds, for writing. While it is there nobody else may access the cell.
+pub struct MutPtr<T: ?Sized> {
+    access: Access,
+    pointer: *mut T,
+}
+
+impl<T> UnsafeCell<T> {
+    /// Holds `value`.
+    ///
+    /// # Panics
+    /// Outside of a model.
+    #[must_use]
+    #[track_caller]
+    pub fn new(value: T) -> UnsafeCell<T> {
+        UnsafeCell { state: State(Arc::new((Place::new(0), AtomicIsize::new(0)))), data: StdUnsafeCell::new(value) }
+    }
+
+    /// The value.
+    pub fn into_inner(self) -> T {
+        self.data.into_inner()
+    }
+}
+
+impl<T: ?Sized> UnsafeCell<T> {
+    /// Reads: `f` gets a pointer to the value.
+    #[track_caller]
+    pub fn with<F, R>(&self, f: F) -> R
+    where
+        F: FnOnce(*const T) -> R,
+    {
+        let _access = self.state.begin(false, true);
+        f(self.data.get().cast_const())
+    }
+
+    /// Writes: `f` gets a pointer to the value.
+    #[track_caller]
+    pub fn with_mut<F, R>(&self, f: F) -> R
+    where
+        F: FnOnce(*mut T) -> R,
+    {
+        let _access = self.state.begin(true, true);
+        f(self.data.get())
+    }
+
+    /// A pointer for reading, as long as it is kept.
+    #[track_caller]
+    pub fn get(&self) -> ConstPtr<T> {
+        ConstPtr { access: self.state.begin(false, false), pointer: self.data.get() }
+    }
+
+    /// A pointer for writing, as long as it is kept.
+    #[track_caller]
+    pub fn get_mut(&self) -> MutPtr<T> {
+        MutPtr { access: self.state.begin(true, false), pointer: self.data.get() }
+    }
+}
+
+impl<T: Default> Default for UnsafeCell<T> {
+    #[track_caller]
+    fn default() -> UnsafeCell<T> {
+        UnsafeCell::new(T::default())
+    }
+}
+
+impl<T> From<T> for UnsafeCell<T> {
+    #[track_caller]
+    fn from(value: T) -> UnsafeCell<T> {
+        UnsafeCell::new(value)
+    }
+}
+
+impl<T: ?Sized> ConstPtr<T> {
+    /// What it points to.
+    ///
+    /// # Safety
+    /// The cell must still be there. That nobody writes it is checked.
+    #[must_use]
+    #[track_caller]
+    pub unsafe fn deref(&self) -> &T {
+        self.access.again();
+        // SAFETY: the pointer is a cell's, which the caller says is there; nobody else writes it, or the execution is
+        // over by then.
+        unsafe { &*self.pointer }
+    }
+
+    /// `f` gets the pointer, and must not keep it.
+    #[track_caller]
+    pub fn with<F, R>(&self, f: F) -> R
+    where
+        F: FnOnce(*const T) -> R,
+    {
+        self.access.again();
+        f(self.pointer)
+    }
+}
+
+impl<T: ?Sized> MutPtr<T> {
+    /// What it points to.
+    ///
+    /// # Safety
+    /// The cell must still be there, and of all that this returns one may be in use. That nobody else accesses it is
+    /// checked.
+    #[must_use]
+    #[expect(clippy::mut_from_ref, reason = "it stands for a raw pointer, as loom's does")]
+    #[track_caller]
+    pub unsafe fn deref(&self) -> &mut T {
+        self.access.again();
+        // SAFETY: the pointer is a cell's, which the caller says is there; nobody else accesses it, or the execution is
+        // over by then.
+        unsafe { &mut *self.pointer }
+    }
+
+    /// `f` gets the pointer, and must not keep it.
+    #[track_caller]
+    pub fn with<F, R>(&self, f: F) -> R
+    where
+        F: FnOnce(*mut T) -> R,
+    {
+        self.access.again();
+        f(self.pointer)
+    }
+}
+
+impl<T: ?Sized> fmt::Debug for UnsafeCell<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad("UnsafeCell { .. }")
+    }
+}
+
+impl<T: ?Sized> fmt::Debug for ConstPtr<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ConstPtr").field(&self.pointer).finish()
+    }
+}
+
+impl<T: ?Sized> fmt::Debug for MutPtr<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("MutPtr").field(&self.pointer).finish()
+    }
+}

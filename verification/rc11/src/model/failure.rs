@@ -1,0 +1,127 @@
+//! A failure: shown, written to files, and played again.
+
+use super::settings::Subject;
+use super::{Builder, Settings, on_a_thread};
+use crate::engine::{Counterexample, Picture, Played};
+use crate::explore::watch_as;
+use crate::graph::Graph;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{env, fs, io};
+
+/// Today's format.
+const FORMAT: u32 = 1;
+
+/// An execution that fails, as a file holds it.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Schedule {
+    rc11_schedule: u32,
+    test: String,
+    model: usize,
+    why: String,
+    observed: BTreeSet<String>,
+    graph: Graph,
+}
+
+/// Prints the picture, and writes it and the schedule to files. What is wrong, in a sentence.
+pub(super) fn show<F>(
+    found: &Counterexample,
+    subject: &Subject,
+    builder: &Builder,
+    settings: Arc<Settings>,
+    f: Arc<F>,
+) -> String
+where
+    F: Fn() + Sync + Send + 'static,
+{
+    let played = play_again(found.graph.clone(), builder, Arc::clone(&settings), f);
+    let picture = Picture::of(&subject.name, found, &played, &|_, _| None);
+    eprintln!("{}", picture.columns());
+    let schedule = Schedule {
+        rc11_schedule: FORMAT,
+        test: subject.name.clone(),
+        model: subject.nth,
+        why: picture.sentence().to_owned(),
+        observed: settings.observed.clone(),
+        graph: found.graph.clone(),
+    };
+    match write(&schedule, &picture) {
+        Ok((path, drawing)) => eprintln!(
+            "drawn: {}\nto play it again: RC11_REPLAY={} cargo test {}",
+            drawing.display(),
+            path.display(),
+            subject.name
+        ),
+        Err(error) => eprintln!("rc11: the schedule cannot be written: {error}"),
+    }
+    picture.sentence().to_owned()
+}
+
+pub(super) fn play_again<F>(graph: Graph, builder: &Builder, settings: Arc<Settings>, f: Arc<F>) -> Played
+where
+    F: Fn() + Sync + Send + 'static,
+{
+    let (config, body) = (builder.config(), builder.body(settings, f));
+    on_a_thread(move || watch_as(graph, &config, body))
+}
+
+/// The schedule and the drawing.
+fn write(schedule: &Schedule, picture: &Picture) -> io::Result<(PathBuf, PathBuf)> {
+    let directory = directory();
+    fs::create_dir_all(&directory)?;
+    let clean = |c: char| if c.is_alphanumeric() || c == '_' { c } else { '-' };
+    let mut name: String =
+        schedule.test.replace("::", ".").chars().map(|c| if c == '.' { c } else { clean(c) }).collect();
+    if schedule.model > 1 {
+        name = format!("{name}-{}", schedule.model);
+    }
+    let (path, drawing) = (directory.join(format!("{name}.json")), directory.join(format!("{name}.svg")));
+    fs::write(&path, serde_json::to_vec(schedule).map_err(io::Error::other)?)?;
+    fs::write(&drawing, picture.svg())?;
+    Ok((path, drawing))
+}
+
+/// `RC11_DIR`, or `rc11` beside the tests' own directory.
+fn directory() -> PathBuf {
+    if let Some(directory) = env::var_os("RC11_DIR") {
+        return directory.into();
+    }
+    let beside = env::current_exe().ok().and_then(|exe| {
+        let deps = exe.ancestors().find(|directory| directory.ends_with("deps"))?;
+        deps.parent().map(Path::to_path_buf)
+    });
+    beside.unwrap_or_else(env::temp_dir).join("rc11")
+}
+
+/// The schedule that `RC11_REPLAY` names, if it is of this model.
+pub(super) fn to_be_replayed(subject: &Subject) -> Option<Schedule> {
+    let path = PathBuf::from(env::var_os("RC11_REPLAY")?);
+    let wrong = |error: String| -> ! { panic!("RC11_REPLAY={}: {error}", path.display()) };
+    let text = fs::read(&path).unwrap_or_else(|error| wrong(error.to_string()));
+    let schedule: Schedule =
+        serde_json::from_slice(&text).unwrap_or_else(|error| wrong(format!("no schedule: {error}")));
+    if schedule.rc11_schedule != FORMAT {
+        wrong(format!("it has format {}; this version reads {FORMAT}", schedule.rc11_schedule));
+    }
+    if let Err(error) = schedule.graph.check() {
+        wrong(error);
+    }
+    (schedule.test == subject.name && schedule.model == subject.nth).then_some(schedule)
+}
+
+/// Plays it again, and fails as it did; or says that it does not any more.
+pub(super) fn replay<F>(schedule: Schedule, subject: &Subject, builder: &Builder, f: Arc<F>) -> !
+where
+    F: Fn() + Sync + Send + 'static,
+{
+    let settings = Arc::new(Settings::new(schedule.observed));
+    let played = play_again(schedule.graph, builder, settings, f);
+    let Some(found) = played.found.clone() else {
+        panic!("the schedule was played, and nothing is wrong with it any more; it was: {}", schedule.why);
+    };
+    let picture = Picture::of(&subject.name, &found, &played, &|_, _| None);
+    eprintln!("{}", picture.columns());
+    panic!("{}", picture.sentence());
+}

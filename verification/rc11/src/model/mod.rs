@@ -1,0 +1,211 @@
+//! Checks a closure: every execution of it that the memory model allows, each once.
+
+mod failure;
+mod observed;
+mod settings;
+mod verdict;
+
+pub(crate) use self::observed::{Settings, expect_no_question, is_observed, observe, question};
+pub use self::verdict::{Outcome, Verdict};
+
+use crate::checkpoint;
+use crate::engine::{Config, Picture, Report, explore, explore_with_checkpoint};
+use crate::graph::MAX_THREADS;
+use crate::{lazy_static, machine, state, thread};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How a model is to be checked.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Builder {
+    /// At most so many threads in an execution, with the first one; [`MAX_THREADS`] if it is more.
+    pub max_threads: usize,
+    /// At most three times so many events in an execution; one with more is a failure. From `LOOM_MAX_BRANCHES`.
+    pub max_branches: usize,
+    /// At most so many executions: then the verdict is *bounded*. From `LOOM_MAX_PERMUTATIONS`.
+    pub max_permutations: Option<usize>,
+    /// At most so much time: then the verdict is *bounded*. From `LOOM_MAX_DURATION`, in seconds.
+    pub max_duration: Option<Duration>,
+    /// A graph has no preemptions: all executions are explored, whatever the bound. But who gives one does not need to
+    /// have all: after twenty seconds, if there is no `max_duration`, the verdict is *bounded*. From
+    /// `LOOM_MAX_PREEMPTIONS`.
+    pub preemption_bound: Option<usize>,
+    /// Where the state of a long exploration is kept, so that it can go on there. From `LOOM_CHECKPOINT_FILE`.
+    pub checkpoint_file: Option<PathBuf>,
+    /// Without a meaning here: the state is written every half minute. From `LOOM_CHECKPOINT_INTERVAL`.
+    pub checkpoint_interval: usize,
+    /// Other ways are only explored after [`explore`](crate::explore()) was called: then the verdict is *bounded*.
+    pub expect_explicit_explore: bool,
+    /// Without a meaning here: a counterexample always has its locations.
+    pub location: bool,
+    /// Prints the verdict of each model. From `LOOM_LOG`.
+    pub log: bool,
+    /// So many times an execution `park`, a condition variable or a weak exchange may wake or fail spuriously. From
+    /// `RC11_SPURIOUS`; else 0.
+    pub spurious: u16,
+    /// How many threads of the machine explore. The counts do not depend on it. From `RC11_JOBS`; else 1.
+    pub jobs: usize,
+}
+
+/// If there is a bound on preemptions, and no other.
+const BOUNDED_SECONDS: u64 = 20;
+
+impl Builder {
+    /// What the environment says, and else the defaults.
+    ///
+    /// # Panics
+    /// If a variable says what cannot be understood.
+    #[must_use]
+    pub fn new() -> Builder {
+        settings::from_environment()
+    }
+
+    /// Where the state of a long exploration is kept.
+    pub fn checkpoint_file(&mut self, file: &str) -> &mut Self {
+        self.checkpoint_file = Some(file.into());
+        self
+    }
+
+    /// Checks `f`: every execution of it, each once, within the bounds.
+    ///
+    /// # Panics
+    /// If there is an execution that must not be: with what is wrong, after its picture was printed, and written to a
+    /// file, from which `RC11_REPLAY` plays it again.
+    pub fn check<F>(&self, f: F)
+    where
+        F: Fn() + Sync + Send + 'static,
+    {
+        let subject = settings::subject();
+        let f = Arc::new(f);
+        if let Some(schedule) = failure::to_be_replayed(&subject) {
+            failure::replay(schedule, &subject, self, f);
+        }
+        let (report, settings) = self.explore(&subject.name, Arc::clone(&f));
+        let outcome = self.outcome(&report);
+        settings::tell(&subject, &outcome, self.log);
+        if let Some(found) = report.failure {
+            let text = failure::show(&found, &subject, self, settings, f);
+            panic!("{text}");
+        }
+    }
+
+    /// The same, but says what came of it instead of panicking.
+    pub fn outcome_of<F>(&self, f: F) -> Outcome
+    where
+        F: Fn() + Sync + Send + 'static,
+    {
+        self.outcome(&self.explore("a model", Arc::new(f)).0)
+    }
+
+    /// The picture of the first execution that must not be, if there is one.
+    pub fn refute<F>(&self, title: &str, f: F) -> Option<Picture>
+    where
+        F: Fn() + Sync + Send + 'static,
+    {
+        let f = Arc::new(f);
+        let (report, settings) = self.explore(title, Arc::clone(&f));
+        let found = report.failure?;
+        let played = failure::play_again(found.graph.clone(), self, settings, f);
+        Some(Picture::of(title, &found, &played, &|_, _| None))
+    }
+
+    fn outcome(&self, report: &Report) -> Outcome {
+        verdict::of(report, self)
+    }
+
+    /// Explores, anew as long as something turns out to be observed that was taken not to be.
+    fn explore<F>(&self, name: &str, f: Arc<F>) -> (Report, Arc<Settings>)
+    where
+        F: Fn() + Sync + Send + 'static,
+    {
+        let mut settings = Arc::new(Settings::default());
+        if let Some(what) = self.checkpoint_file.as_deref().and_then(checkpoint::subject) {
+            settings = Settings::from_subject(&what);
+        }
+        loop {
+            let report = self.explore_once(&settings.subject(name), Arc::clone(&settings), Arc::clone(&f));
+            match settings.extended() {
+                Some(more) => settings = Arc::new(more),
+                None => return (report, settings),
+            }
+            if let Some(path) = &self.checkpoint_file {
+                let _ = std::fs::remove_file(path);
+            }
+        }
+    }
+
+    /// On a thread of its own: what a failed execution leaves in it is gone with it.
+    fn explore_once<F>(&self, what: &str, settings: Arc<Settings>, f: Arc<F>) -> Report
+    where
+        F: Fn() + Sync + Send + 'static,
+    {
+        let (config, what, path) = (self.config(), what.to_owned(), self.checkpoint_file.clone());
+        let body = self.body(settings, f);
+        on_a_thread(move || match path {
+            Some(path) => explore_with_checkpoint(&config, &what, &path, body, |_| ())
+                .unwrap_or_else(|error| panic!("rc11: checkpoint: {error}")),
+            None => explore(&config, body, |_| ()),
+        })
+    }
+
+    fn body<F>(&self, settings: Arc<Settings>, f: Arc<F>) -> impl Fn() -> String + Send + Sync + 'static
+    where
+        F: Fn() + Sync + Send + 'static,
+    {
+        let waits_for_explore = self.expect_explicit_explore;
+        move || {
+            state::begin(&settings);
+            expect_no_question(None);
+            machine::note_other_ways(!waits_for_explore);
+            f();
+            lazy_static::drop_statics();
+            thread::drop_locals();
+            String::new()
+        }
+    }
+
+    fn config(&self) -> Config {
+        let bounded = self.preemption_bound.map(|_| Duration::from_secs(BOUNDED_SECONDS));
+        Config {
+            jobs: NonZeroUsize::new(self.jobs).unwrap_or(NonZeroUsize::MIN),
+            executions: self.max_permutations.map(|n| n as u64),
+            seconds: self.max_duration.or(bounded).map(|duration| duration.as_secs_f64()),
+            spurious: self.spurious,
+            max_events: (3 * self.max_branches).clamp(1, 60_000),
+            max_threads: self.max_threads.clamp(1, MAX_THREADS),
+            unwind: false,
+            quarantine: true,
+            at_end: Some(Arc::new(state::at_end)),
+            ..Config::default()
+        }
+    }
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Builder::new()
+    }
+}
+
+/// Runs `f` on a thread of the machine, which has the caller's name.
+fn on_a_thread<R: Send>(f: impl FnOnce() -> R + Send) -> R {
+    let name = std::thread::current().name().unwrap_or("model").to_owned();
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().name(name).spawn_scoped(scope, f).expect("a thread of the machine");
+        thread.join().unwrap_or_else(|payload| std::panic::resume_unwind(payload))
+    })
+}
+
+/// Checks `f`, as the environment says: [`Builder::new`].
+///
+/// # Panics
+/// If there is an execution that must not be: see [`Builder::check`].
+pub fn model<F>(f: F)
+where
+    F: Fn() + Sync + Send + 'static,
+{
+    Builder::new().check(f);
+}

@@ -1,0 +1,74 @@
+//! What may be left out as long as nobody can observe it, and what turned out to be observed.
+
+use crate::machine;
+use crate::state::{self, At};
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Objects whose events are all played, by where in the source they are made.
+#[derive(Debug, Default)]
+pub(crate) struct Settings {
+    pub(crate) observed: BTreeSet<String>,
+    found: Mutex<BTreeSet<String>>,
+}
+
+/// Between the name of a test and the places.
+const AND: char = '|';
+
+impl Settings {
+    pub(crate) fn new(observed: BTreeSet<String>) -> Settings {
+        Settings { observed, found: Mutex::default() }
+    }
+
+    /// What an exploration with these is called.
+    pub(super) fn subject(&self, name: &str) -> String {
+        self.observed.iter().fold(name.to_owned(), |name, at| format!("{name}{AND}{at}"))
+    }
+
+    /// The other way round.
+    pub(super) fn from_subject(subject: &str) -> Arc<Settings> {
+        Arc::new(Settings::new(subject.split(AND).skip(1).map(str::to_owned).collect()))
+    }
+
+    /// With what was found, if anything was.
+    pub(super) fn extended(&self) -> Option<Settings> {
+        let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = self.observed.union(&found).cloned();
+        (!found.is_empty()).then(|| Settings::new(all.collect()))
+    }
+}
+
+/// Are all events played of what is made there?
+pub(crate) fn is_observed(at: At) -> bool {
+    state::with(|state| {
+        let observed = &state.settings.observed;
+        !observed.is_empty() && observed.contains(&at.to_string())
+    })
+}
+
+std::thread_local! {
+    /// Where an object was made that is being dropped, and whose destructor has asked for nothing yet.
+    static QUIET: Cell<Option<At>> = const { Cell::new(None) };
+}
+
+/// Until this is said again, a question to the model shows that the object that was made there is observed. What was said
+/// before.
+pub(crate) fn expect_no_question(of: Option<At>) -> Option<At> {
+    QUIET.replace(of)
+}
+
+/// There is one.
+pub(crate) fn question() {
+    if let Some(at) = QUIET.take() {
+        observe(at);
+    }
+}
+
+/// They must be: the exploration begins anew, and this execution is over.
+pub(crate) fn observe(at: At) {
+    state::with(|state| {
+        state.settings.found.lock().unwrap_or_else(PoisonError::into_inner).insert(at.to_string());
+    });
+    machine::fail("something is observed that was taken not to be: the exploration begins anew");
+}

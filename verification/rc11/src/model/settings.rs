@@ -1,0 +1,72 @@
+//! What the environment says, and who wants to hear the verdict.
+
+use super::{Builder, Outcome};
+use crate::graph::MAX_THREADS;
+use serde_json::json;
+use std::cell::RefCell;
+use std::env;
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// A variable, if it is set.
+fn variable<T: FromStr>(name: &str) -> Option<T> {
+    let value = env::var(name).ok()?;
+    Some(value.parse().unwrap_or_else(|_| panic!("invalid value for `{name}`: {value}")))
+}
+
+pub(super) fn from_environment() -> Builder {
+    Builder {
+        max_threads: MAX_THREADS,
+        max_branches: variable("LOOM_MAX_BRANCHES").unwrap_or(1_000),
+        max_permutations: variable("LOOM_MAX_PERMUTATIONS"),
+        max_duration: variable("LOOM_MAX_DURATION").map(Duration::from_secs),
+        preemption_bound: variable("LOOM_MAX_PREEMPTIONS"),
+        checkpoint_file: variable("LOOM_CHECKPOINT_FILE"),
+        checkpoint_interval: variable("LOOM_CHECKPOINT_INTERVAL").unwrap_or(20_000),
+        expect_explicit_explore: false,
+        location: env::var_os("LOOM_LOCATION").is_some(),
+        log: env::var_os("LOOM_LOG").is_some(),
+        spurious: variable("RC11_SPURIOUS").unwrap_or(0),
+        jobs: variable("RC11_JOBS").unwrap_or(1),
+    }
+}
+
+/// Which model of which test is checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Subject {
+    pub(super) name: String,
+    /// The how manieth model of its test, from 1.
+    pub(super) nth: usize,
+}
+
+/// The next model of the calling thread, which is a test's.
+pub(super) fn subject() -> Subject {
+    std::thread_local! {
+        static NTH: RefCell<usize> = const { RefCell::new(0) };
+    }
+    let nth = NTH.with_borrow_mut(|nth| {
+        *nth += 1;
+        *nth
+    });
+    Subject { name: std::thread::current().name().unwrap_or("model").to_owned(), nth }
+}
+
+/// To the file that `RC11_REPORT` names, a line each; and to standard error, for who logs.
+pub(super) fn tell(subject: &Subject, outcome: &Outcome, log: bool) {
+    if log {
+        eprintln!("rc11: {}: {outcome}", subject.name);
+    }
+    let Some(path) = env::var_os("RC11_REPORT") else { return };
+    let Outcome { verdict, executions, blocked, plays, seconds } = outcome;
+    let line = json!({
+        "test": subject.name, "model": subject.nth, "verdict": verdict.word(), "why": verdict.to_string(),
+        "executions": executions, "blocked": blocked, "plays": plays, "seconds": seconds,
+    });
+    let file = OpenOptions::new().create(true).append(true).open(&path);
+    let written = file.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()));
+    if let Err(error) = written {
+        eprintln!("rc11: {}: {error}", path.display());
+    }
+}

@@ -1,0 +1,72 @@
+//! What the facade remembers of the execution that is being played: what must be given back by its end, and what
+//! belongs to a thread.
+
+use crate::model::Settings;
+use std::any::Any;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::panic::Location;
+use std::sync::Arc;
+
+/// A place in the source.
+pub(crate) type At = &'static Location<'static>;
+
+/// Of one execution.
+#[derive(Default)]
+pub(crate) struct State {
+    /// `Arc`s that were made and not given back, by the address of their value.
+    pub(crate) arcs: HashMap<usize, Arc<dyn Any + Send + Sync>>,
+    pub(crate) arcs_made: BTreeMap<usize, At>,
+    /// Blocks of memory, by address.
+    pub(crate) blocks: BTreeMap<usize, At>,
+    /// Blocks that were given back.
+    pub(crate) freed: BTreeMap<usize, At>,
+    /// What is tracked, by number.
+    pub(crate) tracked: BTreeMap<u64, At>,
+    pub(crate) next: u64,
+    /// `thread_local!`s, by thread and key. None: it is gone.
+    pub(crate) locals: HashMap<(u8, usize), Option<Arc<dyn Any>>>,
+    /// `lazy_static!`s, by key.
+    pub(crate) statics: HashMap<usize, Arc<dyn Any>>,
+    /// Handles of the threads, by number.
+    pub(crate) threads: HashMap<u8, crate::thread::Thread>,
+    pub(crate) settings: Arc<Settings>,
+}
+
+std::thread_local! {
+    static STATE: RefCell<State> = RefCell::new(State::default());
+}
+
+/// What is remembered.
+pub(crate) fn with<R>(f: impl FnOnce(&mut State) -> R) -> R {
+    STATE.with_borrow_mut(f)
+}
+
+/// An execution begins. What threads of the one before have left is forgotten, not dropped: what it would ask then
+/// belongs to no execution.
+pub(crate) fn begin(settings: &Arc<Settings>) {
+    let left = with(|state| {
+        state.arcs.clear();
+        state.arcs_made.clear();
+        state.blocks.clear();
+        state.freed.clear();
+        state.tracked.clear();
+        state.next = 0;
+        state.threads.clear();
+        state.settings = Arc::clone(settings);
+        let locals = state.locals.drain().filter_map(|(_, value)| value);
+        locals.chain(state.statics.drain().map(|(_, value)| value)).collect::<Vec<_>>()
+    });
+    left.into_iter().for_each(std::mem::forget);
+}
+
+/// All threads have come to their end: is anything left that should have been given back?
+pub(crate) fn at_end() -> Result<(), String> {
+    with(|state| {
+        let State { arcs_made, blocks, tracked, .. } = state;
+        let left = [("Arc leaked", arcs_made.values().next()), ("Allocation leaked", blocks.values().next())];
+        let left = left.into_iter().chain([("Tracked value leaked", tracked.values().next())]);
+        let mut found = left.filter_map(|(what, at)| Some(format!("{what}: made at {}", at?)));
+        found.next().map_or(Ok(()), Err)
+    })
+}

@@ -1,0 +1,171 @@
+//! A bool.
+
+use super::{fails_spuriously, fetch_update, with_mut};
+use crate::graph::{Compute, Op, Update};
+use crate::place::Place;
+use std::fmt;
+use std::sync::atomic::Ordering;
+
+/// Like `std::sync::atomic::AtomicBool`.
+pub struct AtomicBool(Place);
+
+fn from_word(word: u64) -> bool {
+    word != 0
+}
+
+impl AtomicBool {
+    #[track_caller]
+    fn compute(&self, op: Op, value: bool, order: Ordering) -> bool {
+        let compute = Compute { op, bits: 1, is_signed: false };
+        from_word(self.0.update(order.into(), Update::Compute(compute, u64::from(value))))
+    }
+
+    /// Holds `value`. A thread may only use it if its making happens before that use.
+    ///
+    /// # Panics
+    /// Outside of a model.
+    #[must_use]
+    #[track_caller]
+    pub fn new(value: bool) -> AtomicBool {
+        AtomicBool(Place::new(u64::from(value)))
+    }
+
+    /// Hands out the value, of which nobody else has the atomic. Every access that does not happen before this is a
+    /// race.
+    #[track_caller]
+    pub fn with_mut<R>(&mut self, f: impl FnOnce(&mut bool) -> R) -> R {
+        with_mut(&self.0, from_word, u64::from, f)
+    }
+
+    /// Reads, not atomically.
+    ///
+    /// # Safety
+    /// It is a race with every write that does not happen before it, which is found.
+    #[must_use]
+    #[track_caller]
+    pub unsafe fn unsync_load(&self) -> bool {
+        from_word(self.0.load_plain())
+    }
+
+    /// The value.
+    #[must_use]
+    #[track_caller]
+    pub fn into_inner(self) -> bool {
+        from_word(self.0.load_plain())
+    }
+
+    /// Reads. Every value that the memory model lets this thread see is tried.
+    #[track_caller]
+    pub fn load(&self, order: Ordering) -> bool {
+        from_word(self.0.load(order.into()))
+    }
+
+    /// Writes.
+    #[track_caller]
+    pub fn store(&self, value: bool, order: Ordering) {
+        self.0.store(u64::from(value), order.into());
+    }
+
+    /// Writes, and returns what was there.
+    #[track_caller]
+    pub fn swap(&self, value: bool, order: Ordering) -> bool {
+        from_word(self.0.update(order.into(), Update::Swap(u64::from(value))))
+    }
+
+    /// As `compare_exchange`, with the failure's ordering made from `order`; returns what was there.
+    #[track_caller]
+    pub fn compare_and_swap(&self, current: bool, new: bool, order: Ordering) -> bool {
+        self.compare_exchange(current, new, order, super::of_failure(order)).unwrap_or_else(|found| found)
+    }
+
+    /// Writes `new` if `current` is there. It never fails spuriously.
+    ///
+    /// # Errors
+    /// What was there, if it was not `current`.
+    #[track_caller]
+    pub fn compare_exchange(
+        &self,
+        current: bool,
+        new: bool,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<bool, bool> {
+        let found = self.0.compare_exchange(u64::from(current), u64::from(new), success, failure);
+        found.map(from_word).map_err(from_word)
+    }
+
+    /// The same, but it may fail spuriously, as often in an execution as the model allows: see
+    /// [`Builder::spurious`](crate::model::Builder::spurious).
+    ///
+    /// # Errors
+    /// What was there.
+    #[track_caller]
+    pub fn compare_exchange_weak(
+        &self,
+        current: bool,
+        new: bool,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<bool, bool> {
+        if fails_spuriously() {
+            return Err(self.load(failure));
+        }
+        self.compare_exchange(current, new, success, failure)
+    }
+
+    /// And; returns what was there.
+    #[track_caller]
+    pub fn fetch_and(&self, value: bool, order: Ordering) -> bool {
+        self.compute(Op::And, value, order)
+    }
+
+    /// And, then not; returns what was there.
+    #[track_caller]
+    pub fn fetch_nand(&self, value: bool, order: Ordering) -> bool {
+        self.compute(Op::Nand, value, order)
+    }
+
+    /// Or; returns what was there.
+    #[track_caller]
+    pub fn fetch_or(&self, value: bool, order: Ordering) -> bool {
+        self.compute(Op::Or, value, order)
+    }
+
+    /// Exclusive or; returns what was there.
+    #[track_caller]
+    pub fn fetch_xor(&self, value: bool, order: Ordering) -> bool {
+        self.compute(Op::Xor, value, order)
+    }
+
+    /// Writes what `f` makes of the value, unless it makes nothing of it: a load, and exchanges until one succeeds.
+    ///
+    /// # Errors
+    /// The value of which `f` made nothing.
+    #[track_caller]
+    pub fn fetch_update<F>(&self, set_order: Ordering, fetch_order: Ordering, mut f: F) -> Result<bool, bool>
+    where
+        F: FnMut(bool) -> Option<bool>,
+    {
+        fetch_update!(self, set_order, fetch_order, f)
+    }
+}
+
+impl Default for AtomicBool {
+    #[track_caller]
+    fn default() -> AtomicBool {
+        AtomicBool::new(false)
+    }
+}
+
+impl From<bool> for AtomicBool {
+    #[track_caller]
+    fn from(value: bool) -> AtomicBool {
+        AtomicBool::new(value)
+    }
+}
+
+impl fmt::Debug for AtomicBool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad("AtomicBool { .. }")
+    }
+}

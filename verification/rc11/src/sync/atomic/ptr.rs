@@ -1,0 +1,147 @@
+//! A pointer. What the graph holds is a name of the address: by which event it came first.
+
+use super::{fails_spuriously, fetch_update, with_mut};
+use crate::graph::Update;
+use crate::place::Place;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ptr;
+use std::sync::atomic::{AtomicPtr as StdPtr, Ordering};
+
+/// Like `std::sync::atomic::AtomicPtr`.
+pub struct AtomicPtr<T>(Place, PhantomData<StdPtr<T>>);
+
+fn from_word<T>(word: u64) -> *mut T {
+    ptr::with_exposed_provenance_mut(word as usize)
+}
+
+fn into_word<T>(pointer: *mut T) -> u64 {
+    pointer.expose_provenance() as u64
+}
+
+impl<T> AtomicPtr<T> {
+    /// Holds `pointer`. A thread may only use it if its making happens before that use.
+    ///
+    /// # Panics
+    /// Outside of a model.
+    #[must_use]
+    #[track_caller]
+    pub fn new(pointer: *mut T) -> AtomicPtr<T> {
+        AtomicPtr(Place::of_pointer(into_word(pointer)), PhantomData)
+    }
+
+    /// Reads, not atomically.
+    ///
+    /// # Safety
+    /// It is a race with every write that does not happen before it, which is found.
+    #[must_use]
+    #[track_caller]
+    pub unsafe fn unsync_load(&self) -> *mut T {
+        from_word(self.0.load_plain())
+    }
+
+    /// Hands out the pointer, of which nobody else has the atomic. Every access that does not happen before this is a
+    /// race.
+    #[track_caller]
+    pub fn with_mut<R>(&mut self, f: impl FnOnce(&mut *mut T) -> R) -> R {
+        with_mut(&self.0, from_word, into_word, f)
+    }
+
+    /// The pointer.
+    #[must_use]
+    #[track_caller]
+    pub fn into_inner(self) -> *mut T {
+        from_word(self.0.load_plain())
+    }
+
+    /// Reads. Every pointer that the memory model lets this thread see is tried.
+    #[track_caller]
+    pub fn load(&self, order: Ordering) -> *mut T {
+        from_word(self.0.load(order.into()))
+    }
+
+    /// Writes.
+    #[track_caller]
+    pub fn store(&self, pointer: *mut T, order: Ordering) {
+        self.0.store(into_word(pointer), order.into());
+    }
+
+    /// Writes, and returns what was there.
+    #[track_caller]
+    pub fn swap(&self, pointer: *mut T, order: Ordering) -> *mut T {
+        from_word(self.0.update(order.into(), Update::Swap(into_word(pointer))))
+    }
+
+    /// As `compare_exchange`, with the failure's ordering made from `order`; returns what was there.
+    #[track_caller]
+    pub fn compare_and_swap(&self, current: *mut T, new: *mut T, order: Ordering) -> *mut T {
+        self.compare_exchange(current, new, order, super::of_failure(order)).unwrap_or_else(|found| found)
+    }
+
+    /// Writes `new` if `current` is there. It never fails spuriously.
+    ///
+    /// # Errors
+    /// What was there, if it was not `current`.
+    #[track_caller]
+    pub fn compare_exchange(
+        &self,
+        current: *mut T,
+        new: *mut T,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<*mut T, *mut T> {
+        let found = self.0.compare_exchange(into_word(current), into_word(new), success, failure);
+        found.map(from_word).map_err(from_word)
+    }
+
+    /// The same, but it may fail spuriously, as often in an execution as the model allows: see
+    /// [`Builder::spurious`](crate::model::Builder::spurious).
+    ///
+    /// # Errors
+    /// What was there.
+    #[track_caller]
+    pub fn compare_exchange_weak(
+        &self,
+        current: *mut T,
+        new: *mut T,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<*mut T, *mut T> {
+        if fails_spuriously() {
+            return Err(self.load(failure));
+        }
+        self.compare_exchange(current, new, success, failure)
+    }
+
+    /// Writes what `f` makes of the pointer, unless it makes nothing of it: a load, and exchanges until one succeeds.
+    ///
+    /// # Errors
+    /// The pointer of which `f` made nothing.
+    #[track_caller]
+    pub fn fetch_update<F>(&self, set_order: Ordering, fetch_order: Ordering, mut f: F) -> Result<*mut T, *mut T>
+    where
+        F: FnMut(*mut T) -> Option<*mut T>,
+    {
+        fetch_update!(self, set_order, fetch_order, f)
+    }
+}
+
+impl<T> Default for AtomicPtr<T> {
+    #[track_caller]
+    fn default() -> AtomicPtr<T> {
+        AtomicPtr::new(ptr::null_mut())
+    }
+}
+
+impl<T> From<*mut T> for AtomicPtr<T> {
+    #[track_caller]
+    fn from(pointer: *mut T) -> AtomicPtr<T> {
+        AtomicPtr::new(pointer)
+    }
+}
+
+impl<T> fmt::Debug for AtomicPtr<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad("AtomicPtr { .. }")
+    }
+}

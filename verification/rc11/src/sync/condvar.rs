@@ -1,0 +1,131 @@
+//! A condition variable. Which of those who wait is woken is tried each way; waking gives no order of its own, as in
+//! std: that is the mutex's.
+
+use super::MutexGuard;
+use super::lock::RawLock;
+use crate::graph::Order;
+use crate::machine;
+use crate::place::Place;
+use crate::step::Ask;
+use std::sync::{Arc, LockResult, Mutex, MutexGuard as StdGuard, PoisonError};
+use std::time::Duration;
+
+/// Like `std::sync::Condvar`.
+#[derive(Debug)]
+pub struct Condvar {
+    raw: RawLock,
+    waiters: Mutex<Vec<Arc<Place>>>,
+    /// Threads whose wait has timed out.
+    timed_out: Mutex<Vec<u8>>,
+}
+
+/// Has a wait timed out?
+#[derive(Debug)]
+pub struct WaitTimeoutResult(bool);
+
+impl WaitTimeoutResult {
+    /// It has.
+    #[must_use]
+    pub fn timed_out(&self) -> bool {
+        self.0
+    }
+}
+
+impl Condvar {
+    /// One that nobody waits for.
+    ///
+    /// # Panics
+    /// Outside of a model.
+    #[must_use]
+    #[track_caller]
+    pub fn new() -> Condvar {
+        Condvar { raw: RawLock::new(), waiters: Mutex::default(), timed_out: Mutex::default() }
+    }
+
+    fn waiters(&self) -> StdGuard<'_, Vec<Arc<Place>>> {
+        self.waiters.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Opens the mutex, waits for a notification, and takes the mutex again. May wake spuriously, as often as the model
+    /// allows: see [`Builder::spurious`](crate::model::Builder::spurious).
+    ///
+    /// # Errors
+    /// None.
+    #[track_caller]
+    pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
+        Ok(self.wait_and(guard, |me| me.sleep(Order::Relaxed)))
+    }
+
+    #[track_caller]
+    fn wait_and<'a, T>(&self, mut guard: MutexGuard<'a, T>, sleep: impl FnOnce(&Place)) -> MutexGuard<'a, T> {
+        let me = Arc::new(Place::internal(0));
+        self.raw.lock_as(Order::Relaxed);
+        self.waiters().push(Arc::clone(&me));
+        self.raw.unlock();
+        guard.open();
+        if machine::may_wake_spuriously() && machine::ask(Ask::Spurious) == 1 {
+            self.raw.lock_as(Order::Relaxed);
+            self.waiters().retain(|waiter| !Arc::ptr_eq(waiter, &me));
+            self.raw.unlock();
+        } else {
+            sleep(&me);
+        }
+        guard.take();
+        guard
+    }
+
+    /// The same, or it times out, whatever the duration: that is tried once for each thread in an execution. If one
+    /// then waits for ever, the execution is left, and the verdict is *bounded*.
+    ///
+    /// # Errors
+    /// None.
+    #[track_caller]
+    pub fn wait_timeout<'a, T>(
+        &self,
+        mut guard: MutexGuard<'a, T>,
+        _duration: Duration,
+    ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
+        let me = machine::current();
+        let timed_out = || self.timed_out.lock().unwrap_or_else(PoisonError::into_inner);
+        let may_time_out = !timed_out().contains(&me);
+        if may_time_out && machine::ask(Ask::Choose(2)) == 1 {
+            timed_out().push(me);
+            guard.open();
+            guard.take();
+            return Ok((guard, WaitTimeoutResult(true)));
+        }
+        let guard = self.wait_and(guard, |me| me.sleep_for_a_while(Order::Relaxed, may_time_out));
+        Ok((guard, WaitTimeoutResult(false)))
+    }
+
+    /// Wakes one who waits, whichever.
+    #[track_caller]
+    pub fn notify_one(&self) {
+        self.raw.lock_as(Order::Relaxed);
+        let n = self.waiters().len();
+        let which = if n > 1 { machine::ask(Ask::Choose(n as u32)) as usize } else { 0 };
+        let woken = (n > 0).then(|| self.waiters().remove(which));
+        self.raw.unlock();
+        if let Some(woken) = woken {
+            woken.wake(Order::Relaxed);
+        }
+    }
+
+    /// Wakes all who wait.
+    #[track_caller]
+    pub fn notify_all(&self) {
+        self.raw.lock_as(Order::Relaxed);
+        let woken = std::mem::take(&mut *self.waiters());
+        self.raw.unlock();
+        for woken in woken {
+            woken.wake(Order::Relaxed);
+        }
+    }
+}
+
+impl Default for Condvar {
+    #[track_caller]
+    fn default() -> Self {
+        Condvar::new()
+    }
+}

@@ -1,0 +1,64 @@
+//! What a lock is without what it guards.
+
+use crate::graph::{Order, Update};
+use crate::machine::LOCKING;
+use crate::model;
+use crate::place::Place;
+use crate::state::At;
+use std::panic::Location;
+use std::sync::atomic::Ordering;
+
+/// A lock. One that nobody ever tries has no event but being taken and being opened, which is cheaper; the first try of
+/// another makes the exploration begin anew.
+#[derive(Debug)]
+pub(crate) struct RawLock {
+    place: Place,
+    is_tried: bool,
+    at: At,
+}
+
+/// How a lock is taken that may be tried.
+const TAKE: Update = Update::Await { wanted: 0, new: 2 };
+
+impl RawLock {
+    #[track_caller]
+    pub(crate) fn new() -> RawLock {
+        let at = Location::caller();
+        RawLock { place: Place::new(0), is_tried: model::is_observed(at), at }
+    }
+
+    /// One of a `static`.
+    #[track_caller]
+    pub(crate) fn of_static(n: u32) -> RawLock {
+        RawLock { place: Place::of_static(n), is_tried: false, at: Location::caller() }
+    }
+
+    #[track_caller]
+    pub(crate) fn lock(&self) {
+        self.lock_as(Order::Acquire);
+    }
+
+    /// With `Relaxed`, one after the other, but what one did need not be seen by the next.
+    #[track_caller]
+    pub(crate) fn lock_as(&self, order: Order) {
+        self.place.update(order, if self.is_tried { TAKE } else { LOCKING });
+    }
+
+    /// Takes it, if it is open.
+    #[track_caller]
+    pub(crate) fn try_lock(&self) -> bool {
+        if !self.is_tried {
+            model::observe(self.at);
+        }
+        self.place.compare_exchange(0, 2, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    #[track_caller]
+    pub(crate) fn unlock(&self) {
+        if self.is_tried {
+            self.place.update(Order::Release, Update::Swap(0));
+        } else {
+            self.place.open();
+        }
+    }
+}

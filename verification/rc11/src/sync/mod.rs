@@ -1,0 +1,21 @@
+//! Like `std::sync`.
+
+mod arc;
+pub mod atomic;
+mod barrier;
+mod condvar;
+mod lock;
+pub mod mpsc;
+mod mutex;
+mod notify;
+mod rwlock;
+
+pub use self::arc::Arc;
+pub use self::barrier::{Barrier, BarrierWaitResult};
+pub use self::condvar::{Condvar, WaitTimeoutResult};
+pub(crate) use self::lock::RawLock;
+pub use self::mutex::{Mutex, MutexGuard};
+pub use self::notify::Notify;
+pub use self::rwlock::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+#[doc(no_inline)]
+pub use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};

@@ -1,0 +1,135 @@
+//! A mutex. It is never poisoned: a panic ends the execution.
+
+use super::lock::RawLock;
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::sync::{LockResult, Mutex as StdMutex, MutexGuard as StdGuard, PoisonError, TryLockError, TryLockResult};
+
+/// Like `std::sync::Mutex`.
+pub struct Mutex<T: ?Sized> {
+    raw: RawLock,
+    data: StdMutex<T>,
+}
+
+/// Like `std::sync::MutexGuard`.
+pub struct MutexGuard<'a, T: ?Sized> {
+    lock: &'a Mutex<T>,
+    /// None while a condition variable has it open.
+    data: Option<StdGuard<'a, T>>,
+}
+
+impl<T> Mutex<T> {
+    /// An open mutex around `data`.
+    ///
+    /// # Panics
+    /// Outside of a model.
+    #[must_use]
+    #[track_caller]
+    pub fn new(data: T) -> Mutex<T> {
+        Mutex { raw: RawLock::new(), data: StdMutex::new(data) }
+    }
+
+    /// What it guards.
+    ///
+    /// # Errors
+    /// None.
+    pub fn into_inner(self) -> LockResult<T> {
+        Ok(self.data.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl<T: ?Sized> Mutex<T> {
+    /// Takes it, when it is open.
+    ///
+    /// # Errors
+    /// None.
+    #[track_caller]
+    pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
+        self.raw.lock();
+        Ok(self.guard())
+    }
+
+    /// Takes it, if it is open. It may find it taken a little longer than it is, as a weak exchange may.
+    ///
+    /// # Errors
+    /// If it is not.
+    #[track_caller]
+    pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
+        if self.raw.try_lock() { Ok(self.guard()) } else { Err(TryLockError::WouldBlock) }
+    }
+
+    /// What it guards, of which nobody else has the mutex.
+    ///
+    /// # Errors
+    /// None.
+    pub fn get_mut(&mut self) -> LockResult<&mut T> {
+        Ok(self.data.get_mut().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn guard(&self) -> MutexGuard<'_, T> {
+        MutexGuard { lock: self, data: Some(self.data.lock().unwrap_or_else(PoisonError::into_inner)) }
+    }
+}
+
+impl<T: ?Sized> MutexGuard<'_, T> {
+    /// Opens the mutex.
+    #[track_caller]
+    pub(super) fn open(&mut self) {
+        self.data = None;
+        self.lock.raw.unlock();
+    }
+
+    /// Takes it again.
+    #[track_caller]
+    pub(super) fn take(&mut self) {
+        self.lock.raw.lock();
+        self.data = Some(self.lock.data.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+impl<T: ?Sized> Deref for MutexGuard<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        self.data.as_ref().expect("a guard has the mutex while it is lent out")
+    }
+}
+
+impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        self.data.as_mut().expect("a guard has the mutex while it is lent out")
+    }
+}
+
+impl<T: ?Sized> Drop for MutexGuard<'_, T> {
+    #[track_caller]
+    fn drop(&mut self) {
+        self.open();
+    }
+}
+
+impl<T: Default> Default for Mutex<T> {
+    #[track_caller]
+    fn default() -> Self {
+        Mutex::new(T::default())
+    }
+}
+
+impl<T> From<T> for Mutex<T> {
+    #[track_caller]
+    fn from(data: T) -> Self {
+        Mutex::new(data)
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Mutex").field("data", &&self.data).finish()
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for MutexGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.data, f)
+    }
+}

@@ -1,0 +1,165 @@
+//! A lock for one writer or many readers: a word that counts them.
+
+use crate::graph::{Compute, Op, Order, Update};
+use crate::place::Place;
+use std::ops::{Deref, DerefMut};
+use std::sync::{
+    LockResult, PoisonError, RwLock as StdLock, RwLockReadGuard as StdRead, RwLockWriteGuard as StdWrite, TryLockError,
+    TryLockResult,
+};
+
+/// More than there can be readers.
+const WRITER: u64 = 1 << 32;
+
+/// Like `std::sync::RwLock`. Who comes first, readers or writers, is tried both ways.
+#[derive(Debug)]
+pub struct RwLock<T> {
+    place: Place,
+    data: StdLock<T>,
+}
+
+/// Like `std::sync::RwLockReadGuard`.
+#[derive(Debug)]
+pub struct RwLockReadGuard<'a, T> {
+    lock: &'a RwLock<T>,
+    /// None while it is given back.
+    data: Option<StdRead<'a, T>>,
+}
+
+/// Like `std::sync::RwLockWriteGuard`.
+#[derive(Debug)]
+pub struct RwLockWriteGuard<'a, T> {
+    lock: &'a RwLock<T>,
+    /// None while it is given back.
+    data: Option<StdWrite<'a, T>>,
+}
+
+impl<T> RwLock<T> {
+    /// An open lock around `data`.
+    ///
+    /// # Panics
+    /// Outside of a model.
+    #[must_use]
+    #[track_caller]
+    pub fn new(data: T) -> RwLock<T> {
+        RwLock { place: Place::new(0), data: StdLock::new(data) }
+    }
+
+    /// Takes it for reading, when no writer has it.
+    ///
+    /// # Errors
+    /// None.
+    #[track_caller]
+    pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
+        self.place.update(Order::Acquire, Update::Enter { below: WRITER, waits: true });
+        Ok(self.reader())
+    }
+
+    /// Takes it for reading, if no writer has it.
+    ///
+    /// # Errors
+    /// If one has.
+    #[track_caller]
+    pub fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
+        let before = self.place.update(Order::Acquire, Update::Enter { below: WRITER, waits: false });
+        if before < WRITER { Ok(self.reader()) } else { Err(TryLockError::WouldBlock) }
+    }
+
+    /// Takes it for writing, when nobody has it.
+    ///
+    /// # Errors
+    /// None.
+    #[track_caller]
+    pub fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
+        self.place.update(Order::Acquire, Update::Await { wanted: 0, new: WRITER });
+        Ok(self.writer())
+    }
+
+    /// Takes it for writing, if nobody has it.
+    ///
+    /// # Errors
+    /// If somebody has.
+    #[track_caller]
+    pub fn try_write(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {
+        let update = Update::Exchange { current: 0, new: WRITER, failure: Order::Relaxed };
+        let before = self.place.update(Order::Acquire, update);
+        if before == 0 { Ok(self.writer()) } else { Err(TryLockError::WouldBlock) }
+    }
+
+    /// What it guards, of which nobody else has the lock.
+    ///
+    /// # Errors
+    /// None.
+    pub fn get_mut(&mut self) -> LockResult<&mut T> {
+        Ok(self.data.get_mut().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// What it guards.
+    ///
+    /// # Errors
+    /// None.
+    pub fn into_inner(self) -> LockResult<T> {
+        Ok(self.data.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn reader(&self) -> RwLockReadGuard<'_, T> {
+        RwLockReadGuard { lock: self, data: Some(self.data.read().unwrap_or_else(PoisonError::into_inner)) }
+    }
+
+    fn writer(&self) -> RwLockWriteGuard<'_, T> {
+        RwLockWriteGuard { lock: self, data: Some(self.data.write().unwrap_or_else(PoisonError::into_inner)) }
+    }
+}
+
+impl<T> Deref for RwLockReadGuard<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        self.data.as_ref().expect("a guard has the lock")
+    }
+}
+
+impl<T> Deref for RwLockWriteGuard<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        self.data.as_ref().expect("a guard has the lock")
+    }
+}
+
+impl<T> DerefMut for RwLockWriteGuard<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        self.data.as_mut().expect("a guard has the lock")
+    }
+}
+
+impl<T> Drop for RwLockReadGuard<'_, T> {
+    #[track_caller]
+    fn drop(&mut self) {
+        self.data = None;
+        let compute = Compute { op: Op::Sub, bits: 64, is_signed: false };
+        self.lock.place.update(Order::Release, Update::Compute(compute, 1));
+    }
+}
+
+impl<T> Drop for RwLockWriteGuard<'_, T> {
+    #[track_caller]
+    fn drop(&mut self) {
+        self.data = None;
+        self.lock.place.update(Order::Release, Update::Swap(0));
+    }
+}
+
+impl<T: Default> Default for RwLock<T> {
+    #[track_caller]
+    fn default() -> Self {
+        RwLock::new(T::default())
+    }
+}
+
+impl<T> From<T> for RwLock<T> {
+    #[track_caller]
+    fn from(data: T) -> Self {
+        RwLock::new(data)
+    }
+}

@@ -1,0 +1,289 @@
+//! Like `std::thread`.
+
+use crate::graph::Order;
+use crate::machine;
+use crate::place::Place;
+use crate::state;
+use crate::step::Ask;
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::marker::PhantomData;
+use std::sync::{Arc, Mutex, PoisonError};
+
+#[doc(no_inline)]
+pub use std::thread::panicking;
+
+/// Which thread of an execution it is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ThreadId(u8);
+
+impl fmt::Debug for ThreadId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ThreadId({})", self.0)
+    }
+}
+
+/// A handle of a thread.
+#[derive(Clone, Debug)]
+pub struct Thread {
+    id: ThreadId,
+    name: Option<Arc<str>>,
+    parker: Arc<Place>,
+}
+
+impl Thread {
+    /// Which thread it is.
+    #[must_use]
+    pub fn id(&self) -> ThreadId {
+        self.id
+    }
+
+    /// What it is called, if its builder was told.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// Wakes it in [`park`], or lets its next one return at once. Releases.
+    #[track_caller]
+    pub fn unpark(&self) {
+        self.parker.wake(Order::Release);
+    }
+}
+
+/// The calling thread.
+///
+/// # Panics
+/// Outside of a model.
+#[must_use]
+#[track_caller]
+pub fn current() -> Thread {
+    let number = machine::current();
+    let known = state::with(|state| state.threads.get(&number).cloned());
+    known.unwrap_or_else(|| {
+        let thread = Thread { id: ThreadId(number), name: None, parker: Arc::new(Place::internal(0)) };
+        register(thread.clone());
+        thread
+    })
+}
+
+fn register(thread: Thread) {
+    state::with(|state| state.threads.insert(thread.id.0, thread));
+}
+
+/// Sleeps until somebody calls [`Thread::unpark`], and acquires what that released. It may wake spuriously, as often in
+/// an execution as the model allows: see [`Builder::spurious`](crate::model::Builder::spurious).
+#[track_caller]
+pub fn park() {
+    let parker = current().parker;
+    if machine::may_wake_spuriously() && machine::ask(Ask::Spurious) == 1 {
+        return;
+    }
+    parker.sleep(Order::Acquire);
+}
+
+/// The loop that calls it will look again.
+///
+/// A round of such a loop, from one call to the next, in which the thread finds what it had found before, is no
+/// execution: it waits, until something is written that the round has read. That this is right is tried: the thread is
+/// answered the same for 64 rounds, and if it then does something else, it was no such loop, and each of its rounds is
+/// played. A loop that writes in its rounds is left after some that brought no news, and then the verdict is *bounded*.
+#[track_caller]
+pub fn yield_now() {
+    machine::ask(Ask::Yield);
+}
+
+/// What a thread returns, when it does.
+struct Packet<T>(Mutex<Option<T>>);
+
+// SAFETY: a play, with all of its threads, is one thread of the machine, so that nothing is really sent. std's handle is
+// `Send` and `Sync` for any `T` too, by the same type of reasoning.
+unsafe impl<T> Send for Packet<T> {}
+// SAFETY: as above.
+unsafe impl<T> Sync for Packet<T> {}
+
+/// The right to join a thread. One that is dropped lets it go on, and it must come to its end.
+pub struct JoinHandle<T> {
+    packet: Arc<Packet<T>>,
+    thread: Thread,
+}
+
+impl<T> JoinHandle<T> {
+    /// Waits for its end. All that it did happens before what comes next.
+    ///
+    /// # Errors
+    /// None: a panic ends the execution.
+    #[track_caller]
+    pub fn join(self) -> std::thread::Result<T> {
+        machine::ask(Ask::Join(self.thread.id.0));
+        let result = self.packet.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // Without a result the execution is over.
+        Ok(result.unwrap_or_else(|| machine::rest_in_peace()))
+    }
+
+    /// A handle of the thread.
+    #[must_use]
+    pub fn thread(&self) -> &Thread {
+        &self.thread
+    }
+}
+
+impl<T> fmt::Debug for JoinHandle<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JoinHandle").finish_non_exhaustive()
+    }
+}
+
+/// Starts a thread, which knows all that its parent knows. At most
+/// [`MAX_THREADS`](crate::MAX_THREADS) are in an execution, with the first one.
+#[track_caller]
+pub fn spawn<F, T>(f: F) -> JoinHandle<T>
+where
+    F: FnOnce() -> T,
+    F: 'static,
+    T: 'static,
+{
+    start(None, f)
+}
+
+#[track_caller]
+fn start<T: 'static>(name: Option<String>, f: impl FnOnce() -> T + 'static) -> JoinHandle<T> {
+    let name: Option<Arc<str>> = name.map(Arc::from);
+    let parker = Arc::new(Place::internal(0));
+    let packet = Arc::new(Packet(Mutex::new(None)));
+    let (theirs, place) = (Arc::clone(&parker), Arc::clone(&packet));
+    let their_name = name.clone();
+    let body = move || {
+        let id = ThreadId(machine::current());
+        register(Thread { id, name: their_name, parker: theirs });
+        let result = f();
+        *place.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+        drop_locals();
+    };
+    let number = machine::fork(name.as_deref().unwrap_or_default(), Box::new(body));
+    JoinHandle { packet, thread: Thread { id: ThreadId(number), name, parker } }
+}
+
+/// How a thread is to be started.
+#[derive(Debug)]
+pub struct Builder {
+    name: Option<String>,
+}
+
+impl Builder {
+    /// Without a name.
+    #[expect(clippy::new_without_default, reason = "std's has none")]
+    #[must_use]
+    pub fn new() -> Builder {
+        Builder { name: None }
+    }
+
+    /// What it is called, also in pictures.
+    #[must_use]
+    pub fn name(mut self, name: String) -> Builder {
+        self.name = Some(name);
+        self
+    }
+
+    /// Nothing: all stacks have the same size.
+    #[must_use]
+    pub fn stack_size(self, _size: usize) -> Builder {
+        self
+    }
+
+    /// Starts it.
+    ///
+    /// # Errors
+    /// None.
+    #[track_caller]
+    pub fn spawn<F, T>(self, f: F) -> io::Result<JoinHandle<T>>
+    where
+        F: FnOnce() -> T,
+        F: Send + 'static,
+        T: Send + 'static,
+    {
+        Ok(start(self.name, f))
+    }
+}
+
+/// A value of each thread's own: what [`thread_local!`](macro@crate::thread_local) makes.
+pub struct LocalKey<T> {
+    #[doc(hidden)]
+    pub init: fn() -> T,
+    #[doc(hidden)]
+    pub _p: PhantomData<fn(T)>,
+}
+
+/// A thread's value is gone: the thread is at its end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct AccessError(());
+
+impl fmt::Debug for AccessError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AccessError").finish()
+    }
+}
+
+impl fmt::Display for AccessError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("already destroyed")
+    }
+}
+
+impl Error for AccessError {}
+
+impl<T: 'static> LocalKey<T> {
+    /// `f` on the calling thread's value, which is made first if it is not there.
+    ///
+    /// # Panics
+    /// If it is gone.
+    pub fn with<F, R>(&'static self, f: F) -> R
+    where
+        F: FnOnce(&T) -> R,
+    {
+        self.try_with(f).expect("cannot access a (mock) TLS value during or after it is destroyed")
+    }
+
+    /// `f` on the calling thread's value, which is made first if it is not there.
+    ///
+    /// # Errors
+    /// If it is gone.
+    pub fn try_with<F, R>(&'static self, f: F) -> Result<R, AccessError>
+    where
+        F: FnOnce(&T) -> R,
+    {
+        let key = (machine::current(), std::ptr::from_ref(self).addr());
+        let found = state::with(|state| state.locals.get(&key).cloned());
+        let value = match found {
+            Some(value) => value.ok_or(AccessError(()))?,
+            None => {
+                let value: Arc<dyn std::any::Any> = Arc::new((self.init)());
+                state::with(|state| state.locals.insert(key, Some(Arc::clone(&value))));
+                value
+            }
+        };
+        Ok(f(value.downcast_ref().expect("a key has one type")))
+    }
+}
+
+impl<T: 'static> fmt::Debug for LocalKey<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad("LocalKey { .. }")
+    }
+}
+
+/// The calling thread is at its end: so are its values. A destructor may make others.
+pub(crate) fn drop_locals() {
+    let me = machine::current();
+    loop {
+        let local = state::with(|state| {
+            let mut mine = state.locals.iter_mut().filter(|((thread, _), value)| *thread == me && value.is_some());
+            let first = mine.next()?;
+            first.1.take()
+        });
+        if local.is_none() {
+            return;
+        }
+    }
+}

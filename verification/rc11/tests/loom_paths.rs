@@ -1,0 +1,51 @@
+//! loom's paths: programs as one writes them for loom, with no line changed but the name. What is right is proved, and
+//! each wrong twin fails.
+
+extern crate rc11 as loom;
+
+#[path = "loom_paths/atomics.rs"]
+mod atomics;
+#[path = "loom_paths/bad_use.rs"]
+mod bad_use;
+#[path = "loom_paths/bounds.rs"]
+mod bounds;
+#[path = "loom_paths/cells.rs"]
+mod cells;
+#[path = "loom_paths/classics.rs"]
+mod classics;
+#[path = "loom_paths/counted.rs"]
+mod counted;
+#[path = "loom_paths/futures.rs"]
+mod futures;
+#[path = "loom_paths/locks.rs"]
+mod locks;
+#[path = "loom_paths/loops.rs"]
+mod loops;
+#[path = "loom_paths/pointers.rs"]
+mod pointers;
+#[path = "loom_paths/statics.rs"]
+mod statics;
+
+use loom::model::{Builder, Outcome, Verdict};
+
+fn outcome(f: impl Fn() + Send + Sync + 'static) -> Outcome {
+    Builder::new().outcome_of(f)
+}
+
+/// Every execution of `f` is as it should be; how many there are.
+#[track_caller]
+fn proved(f: impl Fn() + Send + Sync + 'static) -> u64 {
+    let outcome = outcome(f);
+    assert_eq!(outcome.verdict, Verdict::Proved);
+    assert!(outcome.executions > 0);
+    outcome.executions
+}
+
+/// Some execution of `f` is not; why.
+#[track_caller]
+fn refuted(f: impl Fn() + Send + Sync + 'static) -> String {
+    match outcome(f).verdict {
+        Verdict::Failed(why) => why,
+        other => panic!("{other}"),
+    }
+}
