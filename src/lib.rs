@@ -131,6 +131,8 @@ pub mod host;
 pub mod kernel;
 #[cfg(feature = "std")]
 pub mod runtime;
+#[forbid(unsafe_code)]
+pub mod task;
 
 #[cfg(feature = "hyper")]
 pub use runtime::hyper;

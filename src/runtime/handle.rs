@@ -6,7 +6,8 @@ use crate::runtime::exec::context::Context;
 use crate::runtime::exec::entered::EnterGuard;
 use crate::runtime::exec::join::JoinHandle;
 use crate::runtime::exec::not_in_runtime::NotInRuntime;
-use crate::runtime::exec::spawn::ready;
+use crate::runtime::exec::outcome::Outcome;
+use crate::runtime::exec::spawn::start;
 use crate::runtime::exec::task::{Awaited, Task};
 use crate::runtime::exec::tasks::Tasks;
 use crate::runtime::exec::wait_graph::Deadlock;
@@ -96,10 +97,10 @@ impl Handle {
         self.queue(task, awaited)
     }
 
-    fn queue<T>(&self, task: Task, awaited: Awaited<T>) -> JoinHandle<T> {
+    fn queue<T>(&self, task: Task, awaited: Awaited<Outcome<T>>) -> JoinHandle<T> {
         let runtime_id = self.tasks.runtime_id();
         if Context::holds_p_of(runtime_id) {
-            ready(runtime_id, task, false);
+            start(task);
         } else {
             // Given back if closed: it is dropped, which its handle says.
             drop(self.tasks.submit(task));

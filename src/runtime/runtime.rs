@@ -289,9 +289,10 @@ pub struct Unstarted(Task);
 
 impl Unstarted {
     /// Runs it on this thread, after all. Its handle gets the value, or the panic. The task is then outside of a
-    /// runtime: [`go`](crate::go) panics in it.
+    /// runtime: [`go`](crate::go) panics in it; and nobody would run it a second time: if it has to wait, or yields, it is
+    /// dropped, and its handle says [`ShutDown`](crate::JoinError::ShutDown).
     pub fn run(self) {
-        self.0.run();
+        self.0.run_last();
     }
 }
 

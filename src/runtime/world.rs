@@ -12,7 +12,7 @@ use crate::runtime::exec::inside::Callback;
 use crate::runtime::exec::leaving::Return;
 use crate::runtime::exec::not_in_runtime::NotInRuntime;
 use crate::runtime::exec::preempt::DetachedTasks;
-use crate::runtime::exec::task::Scheduler;
+use crate::runtime::exec::scheduler::Scheduler;
 use crate::runtime::exec::tasks::{Tasks, on_host};
 use crate::runtime::guarded::guarded;
 use crate::runtime::id::RuntimeId;

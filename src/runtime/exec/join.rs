@@ -6,65 +6,33 @@ use crate::runtime::exec::blocking::blocking;
 use crate::runtime::exec::context::Context;
 use crate::runtime::exec::goroutine::{self, Wait as _};
 use crate::runtime::exec::outcome::{Outcome, Panic};
-use crate::runtime::exec::task::{Awaited, Meta};
+use crate::runtime::exec::task::{Awaited, Ended};
 use crate::runtime::exec::wait_graph::Deadlock;
 use crate::runtime::exec::waits::{self, Unmet};
 use crate::runtime::exec::waker::Gentle;
 use crate::runtime::id::RuntimeId;
 use crate::runtime::observe::watch;
-use async_task::FallibleTask;
 use core::fmt;
 use core::future::Future;
 use core::panic::Location;
 use core::pin::Pin;
-use core::task::{self, Poll, Waker};
-use std::sync::{Mutex, PoisonError};
+use core::task::{self, Poll};
 
 /// The right to a task's value: `.await` it, or [`join`](JoinHandle::join) it on a thread that may wait. Dropping it does
 /// not stop the task; its value, or its panic, is then lost.
 ///
 /// Go has no such thing: `go f()` returns nothing, and one writes the channel by hand.
 pub struct JoinHandle<T> {
-    /// The mutex is for `abort`, which takes the task by a shared reference.
-    state: Mutex<State<T>>,
+    task: Awaited<Outcome<T>>,
     /// The runtime whose task it is.
     runtime_id: RuntimeId,
-    /// Where it was spawned.
-    spawned_at: &'static Location<'static>,
     /// What wakes us, if it is not to be trusted.
     gentle: Option<Box<Gentle>>,
 }
 
-enum State<T> {
-    /// The task goes on.
-    Live(FallibleTask<Outcome<T>, Meta>),
-    /// It was aborted.
-    Aborting(Pin<Box<dyn Future<Output = Option<Outcome<T>>> + Send>>),
-    /// It was aborted, and has ended; `None`: without an outcome.
-    Ended(Option<Box<Outcome<T>>>),
-    /// Its outcome was taken.
-    Taken,
-}
-
-impl<T> State<T> {
-    fn poll(&mut self, cx: &mut task::Context<'_>) -> Poll<Option<Outcome<T>>> {
-        let ended = match self {
-            State::Live(task) => Pin::new(task).poll(cx),
-            State::Aborting(task) => task.as_mut().poll(cx),
-            State::Ended(outcome) => Poll::Ready(outcome.take().map(|outcome| *outcome)),
-            State::Taken => panic!("a JoinHandle was polled after it had given its value"),
-        };
-        if ended.is_ready() {
-            *self = State::Taken;
-        }
-        ended
-    }
-}
-
 impl<T> JoinHandle<T> {
-    pub(in crate::runtime) fn new(task: Awaited<T>, runtime_id: RuntimeId) -> Self {
-        let spawned_at = task.metadata().spawned_at();
-        JoinHandle { state: Mutex::new(State::Live(task.fallible())), runtime_id, spawned_at, gentle: None }
+    pub(in crate::runtime) fn new(task: Awaited<Outcome<T>>, runtime_id: RuntimeId) -> Self {
+        JoinHandle { task, runtime_id, gentle: None }
     }
 
     /// Waits until the task has finished, and returns its value. In a future `.await` the handle instead: this occupies
@@ -101,7 +69,7 @@ impl<T> JoinHandle<T> {
                 );
             }
         }
-        let for_task = self.spawned_at;
+        let for_task = self.task.spawned_at();
         match waits::wait_inside(&mut self, at, for_task) {
             Ok(result) => result,
             Err(Unmet::Closed) => Err(JoinError::Closed(self)),
@@ -112,32 +80,14 @@ impl<T> JoinHandle<T> {
     /// Would [`join`](JoinHandle::join) return at once? True also of a task that panicked or will never run.
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        match &*self.state.lock().unwrap_or_else(PoisonError::into_inner) {
-            State::Live(task) => task.is_finished(),
-            State::Aborting(_) => false,
-            State::Ended(_) | State::Taken => true,
-        }
+        self.task.is_finished()
     }
 
     /// Aborts the task: it is not run again, and its future is dropped, now or, if it runs just now, when it next
     /// waits; a goroutine is unwound. One that does not wait any more ends as it would have. Whatever awaits the handle waits for that, and gets
     /// [`JoinError::Aborted`], or the value if the task was faster.
-    pub fn abort(&self)
-    where
-        T: Send + 'static,
-    {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        *state = match core::mem::replace(&mut *state, State::Taken) {
-            State::Live(task) if !task.is_finished() => {
-                let mut stopped: Pin<Box<dyn Future<Output = _> + Send>> = Box::pin(task.cancel());
-                // Polled once, it has said so; whatever awaits us polls it on.
-                match stopped.as_mut().poll(&mut task::Context::from_waker(Waker::noop())) {
-                    Poll::Ready(outcome) => State::Ended(outcome.map(Box::new)),
-                    Poll::Pending => State::Aborting(stopped),
-                }
-            }
-            other => other,
-        };
+    pub fn abort(&self) {
+        self.task.abort();
     }
 }
 
@@ -149,30 +99,24 @@ impl<T> Future for JoinHandle<T> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
-        let state = this.state.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let was_aborted = matches!(state, State::Aborting(_) | State::Ended(None));
         let polled = match Gentle::around(&mut this.gentle, cx.waker()) {
-            Some(gentle) => state.poll(&mut task::Context::from_waker(&gentle)),
-            None => state.poll(cx),
+            Some(gentle) => this.task.poll(&gentle),
+            None => this.task.poll(cx.waker()),
         };
         if polled.is_pending() {
             watch::waits_for("join");
         }
-        polled.map(|outcome| match outcome.and_then(Outcome::into_result) {
-            Some(Ok(value)) => Ok(value),
-            Some(Err(panic)) => Err(JoinError::Panicked(panic)),
-            None if was_aborted => Err(JoinError::Aborted),
-            None => Err(JoinError::ShutDown),
+        polled.map(|ended| match ended {
+            Ended::With(outcome) => match outcome.into_result() {
+                Some(Ok(value)) => Ok(value),
+                Some(Err(panic)) => Err(JoinError::Panicked(panic)),
+                // Unwound by its runtime's end, or because it was aborted.
+                None if this.task.was_aborted() => Err(JoinError::Aborted),
+                None => Err(JoinError::ShutDown),
+            },
+            Ended::Aborted => Err(JoinError::Aborted),
+            Ended::Dropped => Err(JoinError::ShutDown),
         })
-    }
-}
-
-impl<T> Drop for JoinHandle<T> {
-    fn drop(&mut self) {
-        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if let State::Live(task) = core::mem::replace(state, State::Taken) {
-            task.detach();
-        }
     }
 }
 

@@ -4,10 +4,9 @@ use crate::runtime::exec::context::Context;
 use crate::runtime::exec::join::JoinHandle;
 use crate::runtime::exec::life::{InOwnedTasks, Life};
 use crate::runtime::exec::owned::OwnedTasks;
-use crate::runtime::exec::task::Meta;
+use crate::runtime::exec::task::{OnThread, Queue, Task};
 use crate::runtime::guarded::guarded;
 use crate::runtime::id::RuntimeId;
-use async_task::Runnable;
 use core::fmt;
 use core::future::Future;
 use core::marker::PhantomData;
@@ -34,32 +33,33 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct LocalSet {
-    queue: Arc<Queue>,
+    queue: Arc<Ready>,
     owned_tasks: Arc<OwnedTasks>,
     /// It belongs to its thread.
     not_send: PhantomData<Rc<()>>,
 }
 
 /// What its tasks' wakers reach, from any thread.
-struct Queue(Mutex<Inside>);
+struct Ready(Mutex<Inside>);
 
 struct Inside {
-    ready: VecDeque<Runnable<Meta>>,
+    ready: VecDeque<Task>,
     /// Of the task that waits in `run_until`.
     waker: Option<Waker>,
     is_closed: bool,
 }
 
-impl Queue {
+impl Ready {
     fn lock(&self) -> MutexGuard<'_, Inside> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
 
-    fn put(&self, task: Runnable<Meta>) {
+impl Queue for Arc<Ready> {
+    fn put(&self, task: Task, _yields: bool) -> Result<(), Task> {
         let mut inside = self.lock();
         if inside.is_closed {
-            drop(inside);
-            return drop(task);
+            return Err(task);
         }
         inside.ready.push_back(task);
         let waker = inside.waker.take();
@@ -67,6 +67,7 @@ impl Queue {
         if let Some(waker) = waker {
             waker.wake();
         }
+        Ok(())
     }
 }
 
@@ -75,7 +76,7 @@ impl LocalSet {
     #[must_use]
     pub fn new() -> Self {
         let inside = Inside { ready: VecDeque::new(), waker: None, is_closed: false };
-        LocalSet { queue: Arc::new(Queue(Mutex::new(inside))), owned_tasks: OwnedTasks::new(1), not_send: PhantomData }
+        LocalSet { queue: Arc::new(Ready(Mutex::new(inside))), owned_tasks: OwnedTasks::new(1), not_send: PhantomData }
     }
 
     /// Runs `future` as a task of this thread.
@@ -84,12 +85,10 @@ impl LocalSet {
     where
         F: Future<Output: 'static> + 'static,
     {
-        let queue = Arc::clone(&self.queue);
-        let life = Life::new(future, InOwnedTasks::new(Arc::clone(&self.owned_tasks)));
-        let (runnable, awaited) = async_task::Builder::new()
-            .metadata(Meta::here(RuntimeId::NONE))
-            .spawn_local(|_| life, move |task| queue.put(task));
-        runnable.schedule();
+        let life = Life::new(OnThread::new(future), InOwnedTasks::new(Arc::clone(&self.owned_tasks)));
+        let (task, awaited) = Task::allocate(RuntimeId::NONE, Arc::clone(&self.queue), life);
+        // The set is not closed: the caller has it.
+        drop(self.queue.put(task, false));
         JoinHandle::new(awaited, RuntimeId::NONE)
     }
 
@@ -126,7 +125,7 @@ impl fmt::Debug for LocalSet {
 }
 
 struct RunUntil<'a, F> {
-    queue: &'a Queue,
+    queue: &'a Ready,
     future: Pin<&'a mut F>,
 }
 
@@ -144,10 +143,8 @@ impl<F: Future> Future for RunUntil<'_, F> {
         }
         for _ in 0..BUDGET {
             let Some(task) = self.queue.lock().ready.pop_front() else { return Poll::Pending };
-            let before = Context::set_spawned_at(Some(task.metadata().spawned_at()));
-            guarded(|| {
-                task.run();
-            });
+            let before = Context::set_spawned_at(Some(task.spawned_at()));
+            guarded(|| task.run());
             Context::set_spawned_at(before);
         }
         cx.waker().wake_by_ref();

@@ -14,7 +14,9 @@ use crate::runtime::exec::context::{Context, Role};
 use crate::runtime::exec::current_worker::{CurrentWorker, InSyscall};
 use crate::runtime::exec::goroutine;
 use crate::runtime::exec::platform::Platform;
-use crate::runtime::exec::task::{Kernel, Scheduler, Task};
+use crate::runtime::exec::polling;
+use crate::runtime::exec::scheduler::{Kernel, Scheduler};
+use crate::runtime::exec::task::Task;
 use crate::runtime::exec::thread_hooks::ThreadHooks;
 use crate::runtime::guarded::guarded;
 use crate::runtime::host::cores::Cores;
@@ -97,10 +99,12 @@ impl Context {
         }
         self.spawned_at.set(Some(task.spawned_at()));
         self.running.set(address);
+        polling::begins(address);
         self.unwound.set(0);
         let timed = if IS_SEEN { self.is_seen::<H>(address) } else { None };
         guarded(|| task.run());
         self.running.set(0);
+        polling::begins(0);
         if let Some(since) = timed {
             self.with_current_worker::<H, _>(|current| current.ended(since));
         }

@@ -9,8 +9,8 @@
 //!
 //! | layer | files, each may import those above it |
 //! |-------|---------------------------------------|
-//! | state, kept in `Shared` | `owned`, `wait_graph`, `block_on_waiters`, `idle`, `preempt`, `goroutine/stack` |
-//! | a scheduler of tasks | `outcome`, `task`; `current_worker`: an M with its P; `tasks`: one on either host; `registry`: by number |
+//! | state, kept in `Shared` | `owned` (above `task`), `wait_graph`, `block_on_waiters`, `idle`, `preempt`, `goroutine/stack` |
+//! | a scheduler of tasks | `outcome`, `polling`, `task`; `scheduler`: tasks as Gs; `current_worker`: an M with its P; `tasks`: one on either host; `registry`: by number |
 //! | a thread | `entered`, `context`: what it is to a runtime; `inside`, `leaving`, `checkpoint`, `unwind` |
 //! | waiting with it | `waits`, `platform` (what differs between hosts), `pollers`, `sources`, `checkdead`, `block_on`, `blocking` |
 //! | tasks | `report`, `life`, `waker`, `goroutine`, `join`, `spawn`, `local_set`, `thread_lock`, `yielding` |
@@ -40,10 +40,12 @@ pub(super) mod outcome;
 pub(super) mod owned;
 pub(super) mod platform;
 pub(super) mod pollers;
+pub(super) mod polling;
 pub(super) mod preempt;
 pub(super) mod registry;
 pub(super) mod report;
 pub(super) mod saved;
+pub(super) mod scheduler;
 pub(super) mod shutdown;
 pub(super) mod sources;
 pub(super) mod spawn;

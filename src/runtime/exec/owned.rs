@@ -1,5 +1,6 @@
 //! The tasks of a runtime that wait, and do so without a thread.
 
+use crate::runtime::exec::task;
 use crate::runtime::guarded::guarded;
 use core::num::NonZeroU32;
 use core::panic::Location;
@@ -86,12 +87,12 @@ impl OwnedTasks {
         places
     }
 
-    /// Wakes all of them. Their runtime takes no task any more, so each is dropped, here.
+    /// Drops all of them, here. Nothing runs them any more.
     pub(in crate::runtime) fn clear(&self) {
         for row in 0..self.rows.len() {
             // Not under the lock: a task that is dropped removes itself.
             let owned = core::mem::take(&mut *self.row(row));
-            owned.into_iter().for_each(|(_, owned)| guarded(|| owned.waker.wake()));
+            owned.into_iter().for_each(|(_, owned)| guarded(|| task::close(&owned.waker)));
         }
     }
 }

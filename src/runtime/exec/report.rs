@@ -11,15 +11,11 @@ use crate::runtime::observe::watch;
 use core::panic::Location;
 use core::task::Waker;
 
-/// The task that this waker wakes was made, there.
+/// The task at this address was made, there.
 #[inline(always)]
-pub(in crate::runtime) fn created(
-    runtime_id: RuntimeId,
-    waker: impl FnOnce() -> Waker,
-    at: &'static Location<'static>,
-) {
+pub(in crate::runtime) fn created(runtime_id: RuntimeId, address: usize, at: &'static Location<'static>) {
     if watch::is_any() {
-        report_created(runtime_id, number(&waker()), at);
+        report_created(runtime_id, address as u64, at);
     }
 }
 
@@ -55,9 +51,4 @@ pub(in crate::runtime) fn dropped() {
 
 fn report_running(event: impl FnOnce(MId, Option<PId>, u64) -> Event<'static>) {
     Context::with_running(|shared, m, p, g| shared.report(event(m, p, g)));
-}
-
-/// The number of the task that this waker wakes.
-fn number(waker: &Waker) -> u64 {
-    waker.data().expose_provenance() as u64
 }

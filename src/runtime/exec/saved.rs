@@ -1,6 +1,7 @@
 //! What a simulated thread has in the thread locals of this crate, while another runs.
 
 use crate::runtime::exec::context::Context;
+use crate::runtime::exec::polling::Polling;
 use crate::runtime::exec::{entered, goroutine};
 use crate::runtime::host::sim::SavedThreadState;
 use crate::runtime::observe::{meter, watch};
@@ -12,6 +13,7 @@ struct Saved {
     goroutine: Cell<goroutine::Current>,
     entered: entered::SavedThreadState,
     meter: meter::SavedThreadState,
+    polling: Polling,
     watch: watch::SavedThreadState,
 }
 
@@ -22,6 +24,7 @@ pub(in crate::runtime) fn new_thread_state() -> Rc<dyn SavedThreadState> {
         goroutine: Cell::new(core::ptr::null()),
         entered: entered::SavedThreadState::default(),
         meter: meter::SavedThreadState::default(),
+        polling: Polling::default(),
         watch: watch::SavedThreadState::default(),
     })
 }
@@ -32,6 +35,7 @@ impl SavedThreadState for Saved {
         Context::try_with(|context| context.swap(&self.context));
         self.entered.swap();
         self.meter.swap();
+        self.polling.swap();
         self.watch.swap();
     }
 }

@@ -8,35 +8,30 @@ use crate::runtime::exec::inside::Inside;
 use crate::runtime::exec::join::JoinHandle;
 use crate::runtime::exec::life::{InRuntime, Life};
 use crate::runtime::exec::not_in_runtime::NotInRuntime;
+use crate::runtime::exec::outcome::Outcome;
 use crate::runtime::exec::report;
-use crate::runtime::exec::task::{Awaited, Meta, Task};
+use crate::runtime::exec::task::{Awaited, Queue, Task};
 use crate::runtime::id::RuntimeId;
 use crate::runtime::observe::{spans, watch};
-use async_task::{Runnable, ScheduleInfo, WithInfo};
 use core::future::Future;
 use core::panic::Location;
 
 impl Task {
     /// A task of the runtime `runtime_id`, and the right to its outcome.
     #[track_caller]
-    pub(in crate::runtime) fn new<F>(runtime_id: RuntimeId, future: F) -> (Task, Awaited<F::Output>)
+    pub(in crate::runtime) fn new<F>(runtime_id: RuntimeId, future: F) -> (Task, Awaited<Outcome<F::Output>>)
     where
         F: Future<Output: Send + 'static> + Send + 'static,
     {
-        // It captures nothing: if it did, async-task would count the task up and down around each call.
-        let schedule = WithInfo(|runnable: Runnable<Meta>, info: ScheduleInfo| {
-            let runtime_id = runnable.metadata().runtime_id();
-            ready(runtime_id, Task::from(runnable), info.woken_while_running);
-        });
         let life = Life::new(spans::task(future), InRuntime::new(runtime_id));
-        let (runnable, awaited) = async_task::Builder::new().metadata(Meta::here(runtime_id)).spawn(|_| life, schedule);
-        report::created(runtime_id, || runnable.waker(), Location::caller());
-        (Task::from(runnable), awaited)
+        let (task, awaited) = Task::allocate(runtime_id, Scheduled, life);
+        report::created(runtime_id, task.address(), Location::caller());
+        (task, awaited)
     }
 
     /// A goroutine of the runtime `runtime_id`.
     #[track_caller]
-    pub(in crate::runtime) fn of_closure<F, T>(runtime_id: RuntimeId, f: F) -> (Task, Awaited<T>)
+    pub(in crate::runtime) fn of_closure<F, T>(runtime_id: RuntimeId, f: F) -> (Task, Awaited<Outcome<T>>)
     where
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
@@ -45,23 +40,32 @@ impl Task {
     }
 }
 
-/// A task of `runtime_id` became runnable. Under the P that this thread holds it is the next to run, or, if it `yields`, the
-/// last; found by a source, it is that source's; else it goes to the global queue. After the end it is dropped.
-pub(in crate::runtime) fn ready(runtime_id: RuntimeId, task: Task, yields: bool) {
-    if let Some(task) = Context::ready(runtime_id, task, yields) {
-        submit(runtime_id, task);
+/// In the scheduler of its runtime. Under the P that this thread holds it is the next to run, or, if it yields, the last;
+/// found by a source, it is that source's; else it goes to the global queue.
+#[derive(Clone, Copy)]
+struct Scheduled;
+
+impl Queue for Scheduled {
+    #[inline]
+    fn put(&self, task: Task, yields: bool) -> Result<(), Task> {
+        let runtime_id = task.runtime_id();
+        match Context::ready(runtime_id, task, yields) {
+            None => Ok(()),
+            // From a thread that holds no P of this runtime.
+            Some(task) => match runtime_id.find() {
+                Some(tasks) => tasks.submit(task),
+                None => Err(task),
+            },
+        }
     }
 }
 
-/// From a thread that holds no P of this runtime.
-fn submit(runtime_id: RuntimeId, task: Task) {
-    let tasks = runtime_id.find();
-    let submitted = match &tasks {
-        Some(tasks) => tasks.submit(task),
-        None => Err(task),
-    };
-    if let Err(task) = submitted {
-        // Closed: the task ends here, and its destructors inside the runtime, if that is still there.
+/// Makes a new task run. After the end of its runtime it is dropped, here.
+pub(in crate::runtime) fn start(task: Task) {
+    let runtime_id = task.runtime_id();
+    if let Err(task) = Scheduled.put(task, false) {
+        let tasks = runtime_id.find();
+        // Its destructors run inside the runtime, if that is still there.
         let _inside = tasks.as_ref().filter(|_| Context::current().is_none()).map(Inside::of);
         watch::drop_another(task);
     }
@@ -94,7 +98,7 @@ where
 {
     let runtime_id = Context::around_id().ok_or(NotInRuntime)?;
     let (task, awaited) = Task::new(runtime_id, future);
-    ready(runtime_id, task, false);
+    start(task);
     Ok(JoinHandle::new(awaited, runtime_id))
 }
 
@@ -135,6 +139,6 @@ where
 {
     let runtime_id = Context::around_id().ok_or(NotInRuntime)?;
     let (task, awaited) = Task::of_closure(runtime_id, f);
-    ready(runtime_id, task, false);
+    start(task);
     Ok(JoinHandle::new(awaited, runtime_id))
 }

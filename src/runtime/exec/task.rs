@@ -1,232 +1,515 @@
-//! A future as a G, and the scheduler as something that takes and gives tasks.
+//! A future in memory: what the rights of [`crate::task`] are rights to. All its unsafe code is here.
 //!
-//! The kernel knows a G as a number. Here, and nowhere else, a task becomes its number and a number its task: and the
-//! code that does so is unsafe. It is sound because no other G can get into a [`Scheduler`], and because the kernel gives
-//! each G back exactly once, which is what its models check.
+//! ```text
+//!   Task, the right to run it ──┐
+//!   Waker ──────────────────────┼──► Header: word, slot, what can be done ─ how it is queued ─ the future, or the output
+//!   Awaited, the handle ────────┘
+//! ```
+//!
+//! It rests on the protocol: the right to the future is one [`Active`], the right to the output one [`Handle`], and the
+//! memory is freed when nothing refers to it. The models in verification/src/models/task.rs run that protocol on cells whose
+//! races are seen.
 
 #![allow(unsafe_code)]
 
 use crate::host::Host;
-use crate::kernel::protocol::find::Worker;
-use crate::kernel::protocol::work_source::{Poller, Waker};
-use crate::kernel::sched::config::{Config, ConfigError};
-use crate::kernel::sched::{Closed, Life, Sched, Sources};
 use crate::kernel::types::g::G;
-use crate::runtime::events::Events;
-use crate::runtime::exec::outcome::Outcome;
+use crate::runtime::exec::polling;
+use crate::runtime::guarded::guarded;
+use crate::runtime::host::cores::Cores;
 use crate::runtime::id::RuntimeId;
 use crate::runtime::observe::sampling;
-use crate::runtime::shared::Shared;
-use async_task::Runnable;
+use crate::task::{self, Active, Handle, JoinerSlot, Memory, Mode, TaskWord, WakerWords};
+use core::cell::UnsafeCell;
+use core::future::Future;
+use core::marker::PhantomData;
+use core::mem::ManuallyDrop;
 use core::num::NonZeroU64;
 use core::panic::Location;
+use core::pin::Pin;
 use core::ptr::NonNull;
-use std::sync::{Arc, Weak};
+use core::task::{Context as TaskContext, Poll, RawWaker, RawWakerVTable, Waker};
+use std::thread::{self, ThreadId};
 
-/// The right to a task's outcome.
-pub(in crate::runtime) type Awaited<T> = async_task::Task<Outcome<T>, Meta>;
+/// How a task becomes runnable.
+pub(in crate::runtime) trait Queue: Clone + Send + Sync + 'static {
+    /// Makes `task` run, which was woken; or, if it `yields`, was just polled.
+    ///
+    /// # Errors
+    /// Nothing is run there any more.
+    fn put(&self, task: Task, yields: bool) -> Result<(), Task>;
+}
 
 /// What is known of a task whatever it runs.
-pub(in crate::runtime) struct Meta {
+struct Header {
+    word: TaskWord<Cores>,
+    slot: JoinerSlot<Cores>,
+    can: &'static Can,
     /// Where it was spawned.
     spawned_at: &'static Location<'static>,
     /// The runtime whose task it is.
     runtime_id: RuntimeId,
 }
 
-impl Meta {
-    /// Of a task of the runtime `runtime_id` that is spawned at the caller's place.
+/// What can be done with a task, whatever it runs. Each wants the right that the protocol says.
+struct Can {
+    poll: unsafe fn(NonNull<Header>) -> Poll<()>,
+    drop_future: unsafe fn(NonNull<Header>),
+    drop_output: unsafe fn(NonNull<Header>),
+    /// To a place for the output.
+    take_output: unsafe fn(NonNull<Header>, *mut ()),
+    put: unsafe fn(NonNull<Header>, bool) -> Result<(), Task>,
+    free: unsafe fn(NonNull<Header>),
+}
+
+/// A task's memory. The header comes first, so that a pointer to one is a pointer to the other.
+#[repr(C)]
+struct Cell<F: Future, Q> {
+    header: Header,
+    queue: Q,
+    stage: UnsafeCell<Stage<F>>,
+}
+
+/// Which it is, the word says; perhaps it is neither any more. Both begin where the union does.
+#[repr(C)]
+union Stage<F: Future> {
+    future: ManuallyDrop<F>,
+    output: ManuallyDrop<F::Output>,
+}
+
+impl<F: Future, Q: Queue> Cell<F, Q> {
+    const CAN: Can = Can {
+        poll: Self::poll,
+        drop_future: Self::drop_future,
+        drop_output: Self::drop_output,
+        take_output: Self::take_output,
+        put: Self::put,
+        free: Self::free,
+    };
+
+    /// # Safety
+    /// `task` is the header of a cell of this type that was not freed.
+    unsafe fn stage(task: NonNull<Header>) -> *mut Stage<F> {
+        // SAFETY: the header is the cell's first field, and the pointer was made from the whole cell's. No reference to the
+        // stage is made here.
+        unsafe { UnsafeCell::raw_get(&raw const (*task.cast::<Self>().as_ptr()).stage) }
+    }
+
+    /// # Safety
+    /// As [`stage`](Cell::stage), and the caller has the right to the future, which is there.
+    unsafe fn poll(task: NonNull<Header>) -> Poll<()> {
+        let waker = ManuallyDrop::new(Raw(task).waker());
+        // SAFETY: by the right nobody else touches the stage. The future is not moved until it is dropped: it lies in an
+        // allocation of its own.
+        unsafe {
+            let stage = Self::stage(task);
+            let future = stage.cast::<F>();
+            let polled = Pin::new_unchecked(&mut *future).poll(&mut TaskContext::from_waker(&waker));
+            let Poll::Ready(output) = polled else { return Poll::Pending };
+            guarded(|| future.drop_in_place());
+            (*stage).output = ManuallyDrop::new(output);
+        }
+        Poll::Ready(())
+    }
+
+    /// # Safety
+    /// As [`poll`](Cell::poll). There is no future any more then.
+    unsafe fn drop_future(task: NonNull<Header>) {
+        // SAFETY: by the right nobody else touches the stage; the future is there, and dropped once.
+        guarded(|| unsafe { Self::stage(task).cast::<F>().drop_in_place() });
+    }
+
+    /// # Safety
+    /// As [`stage`](Cell::stage), the output is there, and the caller has the right to it. It is gone then.
+    unsafe fn drop_output(task: NonNull<Header>) {
+        // SAFETY: by the right nobody else touches the stage; the output is there, and dropped once.
+        guarded(|| unsafe { Self::stage(task).cast::<F::Output>().drop_in_place() });
+    }
+
+    /// # Safety
+    /// As [`drop_output`](Cell::drop_output); `place` is one for an output. It is there then, and here no more.
+    unsafe fn take_output(task: NonNull<Header>, place: *mut ()) {
+        // SAFETY: by the right nobody else touches the stage; what is read is not used here again.
+        unsafe { place.cast::<F::Output>().write(Self::stage(task).cast::<F::Output>().read()) };
+    }
+
+    /// # Safety
+    /// As [`stage`](Cell::stage), and the caller gives its right up.
+    unsafe fn put(task: NonNull<Header>, yields: bool) -> Result<(), Task> {
+        // A copy: once it is queued it may be run elsewhere, and freed, while we are still on our way out.
+        // SAFETY: the memory is there as long as the right is the caller's.
+        let queue = unsafe { (*task.cast::<Self>().as_ptr()).queue.clone() };
+        queue.put(Task(task), yields)
+    }
+
+    /// # Safety
+    /// `task` is as for [`stage`](Cell::stage), nothing refers to it any more, and neither future nor output is there.
+    unsafe fn free(task: NonNull<Header>) {
+        // SAFETY: it came out of a box of this type, in `Task::new`. What the stage holds is dropped by nobody: it is a union.
+        drop(unsafe { Box::from_raw(task.cast::<Self>().as_ptr()) });
+    }
+}
+
+/// A task, by its address. It has no right to anything.
+#[derive(Clone, Copy)]
+struct Raw(NonNull<Header>);
+
+impl Raw {
+    fn header(&self) -> &Header {
+        // SAFETY: whoever made it refers to the task: by a right, as its handle, or by a waker. So it is not freed; and
+        // headers are only shared.
+        unsafe { self.0.as_ref() }
+    }
+
+    /// What the task's wakers carry.
+    fn address(self) -> usize {
+        self.0.addr().get()
+    }
+
+    /// A waker that was not counted.
+    fn waker(self) -> Waker {
+        // SAFETY: the functions of the table do with such a pointer what wakers must.
+        unsafe { Waker::new(self.0.as_ptr().cast_const().cast(), &WAKER) }
+    }
+
+    /// Of one of our wakers.
+    fn of(waker: &Waker) -> Option<Raw> {
+        match core::ptr::eq(waker.vtable(), &raw const WAKER) {
+            true => NonNull::new(waker.data().cast_mut().cast()).map(Raw),
+            false => None,
+        }
+    }
+}
+
+impl Memory for Raw {
+    type Host = Cores;
+
+    #[inline(always)]
+    fn word(&self) -> &TaskWord<Cores> {
+        &self.header().word
+    }
+
+    fn slot(&self) -> &JoinerSlot<Cores> {
+        &self.header().slot
+    }
+
+    #[inline(always)]
+    fn poll(&self, _: &Active) -> Poll<()> {
+        // SAFETY: the caller has the right, and the future is there: the protocol polls only before it is dropped or ready.
+        unsafe { (self.header().can.poll)(self.0) }
+    }
+
+    #[inline]
+    fn has_woken_itself(&self) -> bool {
+        polling::has_woken_itself(self.address())
+    }
+
+    fn drop_future(&self, _: &Active) {
+        // SAFETY: the caller has the right, and the future is there, as above.
+        unsafe { (self.header().can.drop_future)(self.0) }
+    }
+
+    fn drop_output(&self) {
+        // SAFETY: the protocol calls it once, of an output that is there, for the thread that made it, before it completes
+        // the task, or for the handle, after that.
+        unsafe { (self.header().can.drop_output)(self.0) }
+    }
+
+    #[inline]
+    fn schedule(&self, _: Active, mode: Mode) -> Result<(), Active> {
+        // SAFETY: the caller gives its right up.
+        let put = unsafe { (self.header().can.put)(self.0, mode == Mode::Yields) };
+        put.map_err(|task| {
+            core::mem::forget(task);
+            Active::assume()
+        })
+    }
+
+    fn wake_joiner(&self, joiner: WakerWords) {
+        // SAFETY: the protocol says that they are the caller's.
+        let waker = unsafe { from_words(joiner) };
+        guarded(|| waker.wake());
+    }
+
+    fn drop_joiner(&self, joiner: WakerWords) {
+        // SAFETY: as above.
+        let waker = unsafe { from_words(joiner) };
+        guarded(|| drop(waker));
+    }
+
+    fn free(&self) {
+        // SAFETY: the protocol calls it when nothing refers to the task: and then neither future nor output is left.
+        unsafe { (self.header().can.free)(self.0) }
+    }
+}
+
+fn words_of(waker: &Waker) -> WakerWords {
+    WakerWords {
+        data: waker.data().expose_provenance() as u64,
+        vtable: core::ptr::from_ref(waker.vtable()).expose_provenance() as u64,
+    }
+}
+
+/// # Safety
+/// They are [`words_of`] a waker that was forgotten, and nobody has made one of them since.
+unsafe fn from_words(words: WakerWords) -> Waker {
+    let data = core::ptr::with_exposed_provenance(words.data as usize);
+    let vtable = core::ptr::with_exposed_provenance::<RawWakerVTable>(words.vtable as usize);
+    // SAFETY: the table is static, and was exposed; the rest is this function's contract.
+    unsafe { Waker::new(data, &*vtable) }
+}
+
+/// What wakers of tasks do.
+static WAKER: RawWakerVTable = {
+    fn raw(data: *const ()) -> Raw {
+        Raw(NonNull::new(data.cast_mut().cast()).expect("task: a waker without a task"))
+    }
+    RawWakerVTable::new(
+        |data| {
+            raw(data).word().clone_waker();
+            RawWaker::new(data, &WAKER)
+        },
+        |data| task::wake(&raw(data)),
+        |data| {
+            let task = raw(data);
+            if !polling::wakes_itself(task.address()) {
+                task::wake_by_ref(&task);
+            }
+        },
+        |data| task::drop_waker(&raw(data)),
+    )
+};
+
+/// A task that can run now. Dropped, its future is dropped, and its handle says so.
+pub(in crate::runtime) struct Task(NonNull<Header>);
+
+// SAFETY: what can be sent is checked where tasks are made: the future is `Send`, or is touched on one thread only.
+unsafe impl Send for Task {}
+
+impl Task {
+    /// A task of the runtime `runtime_id`, and the right to its outcome.
+    #[inline]
     #[track_caller]
-    pub(in crate::runtime) fn here(runtime_id: RuntimeId) -> Meta {
-        Meta { spawned_at: Location::caller(), runtime_id }
+    pub(in crate::runtime) fn allocate<F>(
+        runtime_id: RuntimeId,
+        queue: impl Queue,
+        future: F,
+    ) -> (Task, Awaited<F::Output>)
+    where
+        F: Future<Output: 'static> + Send + 'static,
+    {
+        fn can<F: Future, Q: Queue>(_: &Q) -> &'static Can {
+            &Cell::<F, Q>::CAN
+        }
+        let (word, active, handle) = TaskWord::new();
+        let header = Header {
+            word,
+            slot: JoinerSlot::new(),
+            can: can::<F, _>(&queue),
+            spawned_at: Location::caller(),
+            runtime_id,
+        };
+        let stage = UnsafeCell::new(Stage { future: ManuallyDrop::new(future) });
+        let cell = Box::new(Cell { header, queue, stage });
+        let task = NonNull::from(Box::leak(cell)).cast();
+        (Task::holding(task, active), Awaited { task, handle: Some(handle), was_taken: false, output: PhantomData })
+    }
+
+    fn holding(task: NonNull<Header>, _: Active) -> Task {
+        Task(task)
+    }
+
+    /// Where the task is, and the right to its future.
+    fn into_parts(self) -> (Raw, Active) {
+        let raw = Raw(self.0);
+        core::mem::forget(self);
+        (raw, Active::assume())
+    }
+
+    /// Runs it, here and now, until it waits or ends.
+    #[inline]
+    pub(in crate::runtime) fn run(self) {
+        let (raw, active) = self.into_parts();
+        task::run(&raw, active);
+    }
+
+    /// Runs it where nobody would run it again: if it waits it is dropped.
+    pub(in crate::runtime) fn run_last(self) {
+        let (raw, active) = self.into_parts();
+        task::run_last(&raw, active);
     }
 
     /// Where it was spawned.
     pub(in crate::runtime) fn spawned_at(&self) -> &'static Location<'static> {
-        self.spawned_at
+        Raw(self.0).header().spawned_at
     }
 
     /// The runtime whose task it is.
     pub(in crate::runtime) fn runtime_id(&self) -> RuntimeId {
-        self.runtime_id
-    }
-}
-
-/// A task that can run now. Dropped, its future is dropped, and its handle says so.
-pub(in crate::runtime) struct Task(Runnable<Meta>);
-
-impl From<Runnable<Meta>> for Task {
-    #[inline]
-    fn from(runnable: Runnable<Meta>) -> Task {
-        Task(runnable)
-    }
-}
-
-impl Task {
-    /// Runs it, here and now, until it waits or ends.
-    #[inline]
-    pub(in crate::runtime) fn run(self) {
-        self.0.run();
+        Raw(self.0).header().runtime_id
     }
 
-    /// Where it was spawned.
-    pub(in crate::runtime) fn spawned_at(&self) -> &'static Location<'static> {
-        self.0.metadata().spawned_at
+    /// What its wakers carry.
+    pub(in crate::runtime) fn address(&self) -> usize {
+        Raw(self.0).address()
     }
 
     /// As a number that owns it, for a scheduler on the host `H`.
     #[inline]
     pub(in crate::runtime) fn into_g<H: Host>(self) -> G {
-        let address = self.0.into_raw().as_ptr().expose_provenance() as u64;
+        let address = self.0.expose_provenance().get() as u64;
+        core::mem::forget(self);
         sampling::readied(address, H::now);
         G::from_raw(NonZeroU64::new(address).expect("task: an address is not null"))
     }
 
-    /// Back from the number, and what the task's wakers carry. (If async-task makes them otherwise one day, they are taken
-    /// for foreign wakers then.)
+    /// Back from the number, and what the task's wakers carry.
     ///
     /// # Safety
     /// `g` came out of [`into_g`](Task::into_g), and no G of the same number was given to `from_g` since.
     #[inline]
-    unsafe fn from_g(g: G) -> (Task, usize) {
+    pub(in crate::runtime) unsafe fn from_g(g: G) -> (Task, usize) {
         let address = g.into_raw().get() as usize;
-        let task = NonNull::new(core::ptr::with_exposed_provenance_mut::<()>(address)).expect("task: a G is not 0");
-        // SAFETY: `into_g` made this address from a runnable of the same metadata, and gave that up; by this function's
-        // own contract nobody has taken it back before us.
-        (Task(unsafe { Runnable::from_raw(task) }), address)
+        let task = NonNull::new(core::ptr::with_exposed_provenance_mut(address)).expect("task: a G is not 0");
+        (Task(task), address)
     }
 }
 
-/// The kernel's scheduler on the host `H`, observed by its runtime.
-pub(in crate::runtime) type Kernel<H> = Sched<H, Events>;
-
-/// A scheduler in which every G is a task: nothing else can put one in.
-pub(in crate::runtime) struct Scheduler<H: Host>(Arc<Kernel<H>>);
-
-impl<H: Host> Clone for Scheduler<H> {
-    #[inline]
-    fn clone(&self) -> Self {
-        Scheduler(Arc::clone(&self.0))
+impl Drop for Task {
+    fn drop(&mut self) {
+        task::cancel(&Raw(self.0), Active::assume());
     }
 }
 
-impl<H: Host> Scheduler<H> {
-    /// A scheduler with no M yet. `mstart` is each M's life.
+/// A future that stays on the thread on which it was made: elsewhere it is neither polled nor dropped.
+pub(in crate::runtime) struct OnThread<F> {
+    thread: ThreadId,
+    future: ManuallyDrop<F>,
+}
+
+// SAFETY: on another thread the future is not touched.
+unsafe impl<F> Send for OnThread<F> {}
+
+impl<F> OnThread<F> {
+    pub(in crate::runtime) fn new(future: F) -> Self {
+        OnThread { thread: thread::current().id(), future: ManuallyDrop::new(future) }
+    }
+
+    fn is_here(&self) -> bool {
+        self.thread == thread::current().id()
+    }
+}
+
+impl<F: Future> Future for OnThread<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<F::Output> {
+        assert!(self.is_here(), "a local task was polled by a thread that is not its own");
+        // SAFETY: the future is pinned as we are: nothing moves it out of here.
+        unsafe { self.map_unchecked_mut(|this| &mut *this.future) }.poll(cx)
+    }
+}
+
+impl<F> Drop for OnThread<F> {
+    fn drop(&mut self) {
+        // Elsewhere it is forgotten: what it owns is lost, and nobody is harmed.
+        if self.is_here() {
+            // SAFETY: it is dropped once, in place, and not used after that.
+            unsafe { ManuallyDrop::drop(&mut self.future) };
+        }
+    }
+}
+
+/// Ends the task that this wakes, which nothing runs any more.
+pub(in crate::runtime) fn close(waker: &Waker) {
+    match Raw::of(waker) {
+        Some(raw) => task::close(&raw),
+        None => debug_assert!(false, "task: a waker of somebody else's"),
+    }
+}
+
+/// The right to a task's output.
+pub(in crate::runtime) struct Awaited<T> {
+    task: NonNull<Header>,
+    /// Until it is dropped.
+    handle: Option<Handle>,
+    /// There is no output to be dropped any more.
+    was_taken: bool,
+    output: PhantomData<T>,
+}
+
+// SAFETY: what it does with the task from another thread is the word's, but for the output, which is `Send`.
+unsafe impl<T: Send> Send for Awaited<T> {}
+// SAFETY: by a shared reference only the word is used.
+unsafe impl<T: Send> Sync for Awaited<T> {}
+impl<T> Unpin for Awaited<T> {}
+
+/// How a task has ended.
+pub(in crate::runtime) enum Ended<T> {
+    /// With this.
+    With(T),
+    /// It was aborted.
+    Aborted,
+    /// It was dropped.
+    Dropped,
+}
+
+impl<T> Awaited<T> {
+    /// Has the task ended? If not, `waker` is woken when it has.
     ///
-    /// # Errors
-    /// If a number is not allowed.
-    pub(in crate::runtime) fn new(
-        config: Config,
-        shared: Shared,
-        mstart: Life<H, Events>,
-        sources: impl FnOnce(&Waker) -> (Sources, Box<dyn Poller>),
-    ) -> Result<Self, ConfigError> {
-        Sched::with_poller(config, Events::new(shared), mstart, sources).map(Scheduler)
-    }
-
-    /// The one whose this is. Only [`new`](Scheduler::new) makes any.
-    pub(in crate::runtime) fn of(kernel: &Arc<Kernel<H>>) -> Self {
-        Scheduler(Arc::clone(kernel))
-    }
-
-    /// Without keeping it.
-    pub(in crate::runtime) fn downgrade(&self) -> Weak<Kernel<H>> {
-        Arc::downgrade(&self.0)
-    }
-
-    /// For all that neither takes nor gives a G.
-    #[inline(always)]
-    pub(in crate::runtime) fn kernel(&self) -> &Arc<Kernel<H>> {
-        &self.0
-    }
-
-    /// What belongs to the runtime besides its scheduler.
-    #[inline(always)]
-    pub(in crate::runtime) fn shared(&self) -> &Shared {
-        self.0.observer().shared()
-    }
-
-    /// Which runtime's it is.
-    #[inline(always)]
-    pub(in crate::runtime) fn runtime_id(&self) -> RuntimeId {
-        self.shared().runtime_id
-    }
-
-    /// Queues `task`; closed, gives it back.
-    pub(super) fn submit(&self, task: Task) -> Result<(), Task> {
-        self.0.submit(task.into_g::<H>()).map_err(|Closed(g)| {
-            // SAFETY: this is the G that was to be queued, one line above.
-            unsafe { Task::from_g(g) }.0
+    /// # Panics
+    /// If it has said so before.
+    pub(in crate::runtime) fn poll(&mut self, waker: &Waker) -> Poll<Ended<T>> {
+        assert!(!self.was_taken, "a JoinHandle was polled after it had given its value");
+        let raw = Raw(self.task);
+        let handle = self.handle.as_ref().expect("task: a handle that was dropped");
+        let ended = task::poll_handle(&raw, handle, |old| {
+            let is_new = old != Some(words_of(waker));
+            is_new.then(|| words_of(&ManuallyDrop::new(waker.clone())))
+        });
+        let Poll::Ready(view) = ended else { return Poll::Pending };
+        self.was_taken = true;
+        Poll::Ready(match view.is_empty() {
+            true if view.is_aborted() => Ended::Aborted,
+            true => Ended::Dropped,
+            false => {
+                let mut output = core::mem::MaybeUninit::<T>::uninit();
+                // SAFETY: the task is complete and has an output, of this type; this is its handle, and takes it once.
+                Ended::With(unsafe {
+                    (raw.header().can.take_output)(self.task, output.as_mut_ptr().cast());
+                    output.assume_init()
+                })
+            }
         })
     }
 
-    /// Queues `task` to run next under the worker's P.
-    #[inline]
-    pub(super) fn ready(&self, worker: &mut Worker, task: Task) {
-        self.0.ready(worker, task.into_g::<H>());
+    /// Has the task ended?
+    pub(in crate::runtime) fn is_finished(&self) -> bool {
+        Raw(self.task).word().view().is_complete()
     }
 
-    /// Queues `task`, which has just run, behind the others of the worker's P.
-    #[inline]
-    pub(super) fn goyield(&self, worker: &mut Worker, task: Task) {
-        self.0.goyield(worker, task.into_g::<H>());
+    /// The task is not polled again, and its future is dropped.
+    pub(in crate::runtime) fn abort(&self) {
+        task::abort(&Raw(self.task));
     }
 
-    /// Queues `task`, which was about to run, behind all others.
-    pub(super) fn gosched(&self, worker: &mut Worker, task: Task) {
-        self.0.yield_now(worker, task.into_g::<H>());
+    /// Was it aborted, in time or not?
+    pub(in crate::runtime) fn was_aborted(&self) -> bool {
+        Raw(self.task).word().view().is_aborted()
     }
 
-    /// The next task to run, if that is one of the worker's P; and what its wakers carry.
-    #[inline]
-    pub(super) fn next_local(&self, worker: &Worker) -> Option<(Task, usize)> {
-        let g = self.0.next_local(worker)?;
-        // SAFETY: as in `next`.
-        Some(unsafe { Task::from_g(g) })
+    /// Where it was spawned.
+    pub(in crate::runtime) fn spawned_at(&self) -> &'static Location<'static> {
+        Raw(self.task).header().spawned_at
     }
+}
 
-    /// The next task to run, and what its wakers carry. `None`: the scheduler is closed.
-    #[inline]
-    pub(super) fn next(&self, worker: Worker) -> Option<(Worker, (Task, usize))> {
-        let (worker, g) = self.0.next(worker)?;
-        // SAFETY: all Gs in there came from `submit` or `ready`, and the kernel gives each back once; it keeps its own
-        // tickets to itself.
-        Some((worker, unsafe { Task::from_g(g) }))
-    }
-
-    /// Waits for the tasks that run, and gives back those that are queued, each with what its wakers carry.
-    pub(super) fn close(&self) -> Vec<(Task, usize)> {
-        let left = self.0.close().into_iter();
-        // SAFETY: all Gs in there came from `submit` or `ready`, and the kernel gives each back once. The kernel's own
-        // tickets are served before it closes.
-        left.map(|g| unsafe { Task::from_g(g) }).collect()
+impl<T> Drop for Awaited<T> {
+    fn drop(&mut self) {
+        if let Some(handle) = self.handle.take() {
+            task::drop_handle(&Raw(self.task), handle, self.was_taken);
+        }
     }
 }
 
 const _: () = assert!(size_of::<usize>() <= size_of::<u64>(), "an address has to fit a G");
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::runtime::host::cores::Cores;
-
-    mod a_task {
-        use super::*;
-
-        #[test]
-        fn survives_being_a_number() {
-            let witness = Arc::new(());
-            let (task, awaited) = Task::new(RuntimeId::new(), {
-                let witness = Arc::clone(&witness);
-                async move { drop(witness) }
-            });
-            let g = task.into_g::<Cores>();
-            // SAFETY: made in the line above.
-            let (task, _) = unsafe { Task::from_g(g) };
-            assert_eq!(Arc::strong_count(&witness), 2);
-            task.run();
-            assert_eq!(Arc::strong_count(&witness), 1, "the future was not run, or not dropped");
-            assert!(awaited.is_finished());
-        }
-    }
-}

@@ -2,7 +2,7 @@
 
 use crate::runtime::exec::context::OnHost;
 use crate::runtime::exec::inside::Inside;
-use crate::runtime::exec::task::Scheduler;
+use crate::runtime::exec::scheduler::Scheduler;
 use crate::runtime::exec::tasks::Tasks;
 use crate::runtime::guarded::guarded;
 use crate::runtime::host::thread_config::Hook;

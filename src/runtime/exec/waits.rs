@@ -6,7 +6,7 @@ use crate::kernel::protocol::locked::{self, Woken};
 use crate::kernel::types::m::MId;
 use crate::runtime::exec::checkpoint::checkpoint;
 use crate::runtime::exec::context::{Context, OnHost, Role};
-use crate::runtime::exec::task::Scheduler;
+use crate::runtime::exec::scheduler::Scheduler;
 use crate::runtime::exec::tasks::Tasks;
 use crate::runtime::exec::wait_graph::{Deadlock, WaitingTask};
 use crate::runtime::host::cores::Cores;

@@ -1,0 +1,253 @@
+//! What is done with a task, in the order in which it is done: the same source over a future and over a model's cells.
+
+use crate::host::Host;
+use crate::task::word::{Active, Closing, Handle, JoinerSlot, TaskWord, View, Waiting, WakerWords};
+use core::task::Poll;
+
+/// How a task becomes runnable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// It was woken.
+    Woken,
+    /// It was polled, and is to be polled again: behind the others.
+    Yields,
+}
+
+/// What a task's word gives rights to. Nothing here panics.
+pub trait Memory {
+    /// What it runs on.
+    type Host: Host;
+
+    /// Its word.
+    fn word(&self) -> &TaskWord<Self::Host>;
+
+    /// Where its handle says whom to wake.
+    fn slot(&self) -> &JoinerSlot<Self::Host>;
+
+    /// Polls the future. If it is ready, the output is kept, and the future dropped.
+    fn poll(&self, right: &Active) -> Poll<()>;
+
+    /// Has the task woken itself while it was polled, on this thread? Asked once after each poll.
+    fn has_woken_itself(&self) -> bool;
+
+    /// Drops the future.
+    fn drop_future(&self, right: &Active);
+
+    /// Drops the output, which nobody wants. The caller has the right to the future, and has not completed the task yet; or
+    /// its handle, after that.
+    fn drop_output(&self);
+
+    /// Makes it run.
+    ///
+    /// # Errors
+    /// The right comes back if nothing is run any more where it would be.
+    fn schedule(&self, right: Active, mode: Mode) -> Result<(), Active>;
+
+    /// Wakes who awaits the handle. The memory may be gone already.
+    fn wake_joiner(&self, joiner: WakerWords);
+
+    /// Drops a waker that was in the slot. The memory may be gone already.
+    fn drop_joiner(&self, joiner: WakerWords);
+
+    /// Frees the memory.
+    fn free(&self);
+}
+
+/// Runs the task, here and now: until it waits, or ends.
+#[inline]
+pub fn run<T: Memory>(task: &T, active: Active) {
+    if !task.word().start(&active) {
+        return cancel(task, active);
+    }
+    if task.poll(&active).is_ready() {
+        return complete(task, active, true);
+    }
+    let active = match task.has_woken_itself() {
+        true => active,
+        false => match task.word().wait(active) {
+            Waiting::Idle => return,
+            Waiting::Over(active) => return cancel(task, active),
+            Waiting::Woken(active) => active,
+        },
+    };
+    if let Err(active) = task.schedule(active, Mode::Yields) {
+        cancel(task, active);
+    }
+}
+
+/// Runs the task once, where nobody would run it again: if it waits it ends.
+pub fn run_last<T: Memory>(task: &T, active: Active) {
+    match task.word().start(&active) && task.poll(&active).is_ready() {
+        true => complete(task, active, true),
+        false => {
+            task.has_woken_itself();
+            cancel(task, active);
+        }
+    }
+}
+
+/// Drops the future. The handle learns that there is no output.
+pub fn cancel<T: Memory>(task: &T, active: Active) {
+    task.drop_future(&active);
+    complete(task, active, false);
+}
+
+/// There is no future any more.
+#[inline]
+fn complete<T: Memory>(task: &T, _: Active, has_output: bool) {
+    let mut wanted = has_output;
+    let mut view = task.word().view();
+    loop {
+        if wanted && !view.has_handle() {
+            task.drop_output();
+            wanted = false;
+        }
+        if view.is_only_active() {
+            return task.free();
+        }
+        // Perhaps not ours: only if nothing changes until the exchange.
+        let joiner = view.has_joiner().then(|| task.slot().read());
+        match task.word().complete(view, wanted) {
+            Err(found) => view = found,
+            Ok(_) if view.is_late() => return complete_late(task),
+            Ok(left) => {
+                if left.is_unreferenced() {
+                    task.free();
+                }
+                return joiner.into_iter().for_each(|joiner| task.wake_joiner(joiner));
+            }
+        }
+    }
+}
+
+/// The task is complete, and the caller has kept its right, to read the slot now that nobody writes it.
+#[cold]
+fn complete_late<T: Memory>(task: &T) {
+    let joiner = task.slot().read();
+    if task.word().leave().is_unreferenced() {
+        task.free();
+    }
+    task.wake_joiner(joiner);
+}
+
+/// Wakes the task.
+#[inline]
+pub fn wake_by_ref<T: Memory>(task: &T) {
+    if let (Some(active), _) = task.word().wake(false) {
+        submit(task, active);
+    }
+}
+
+/// Wakes the task by a waker that is gone then.
+#[inline]
+pub fn wake<T: Memory>(task: &T) {
+    match task.word().wake(true) {
+        (Some(active), _) => submit(task, active),
+        (None, left) => release(task, left),
+    }
+}
+
+/// Makes a task run that waited. Where nothing is run any more it waits on: its future is not dropped here, because whoever
+/// wakes may hold a lock that its destructor wants. [`close`] drops it.
+#[inline]
+fn submit<T: Memory>(task: &T, active: Active) {
+    if let Err(active) = task.schedule(active, Mode::Woken) {
+        release(task, task.word().put_back(active));
+    }
+}
+
+/// Something that referred to the task does so no more, and this is left.
+fn release<T: Memory>(task: &T, left: View) {
+    if !left.is_unreferenced() {
+        return;
+    }
+    if left.is_complete() {
+        return task.free();
+    }
+    // Nobody could wake it any more.
+    let active = task.word().revive();
+    if let Err(active) = task.schedule(active, Mode::Woken) {
+        cancel(task, active);
+    }
+}
+
+/// Drops a waker.
+#[inline]
+pub fn drop_waker<T: Memory>(task: &T) {
+    release(task, task.word().drop_waker());
+}
+
+/// The task is to end: its future is dropped when it would be polled the next time.
+pub fn abort<T: Memory>(task: &T) {
+    if let Some(active) = task.word().abort() {
+        submit(task, active);
+    }
+}
+
+/// Ends the task: nothing runs it any more. Returns when its future is gone, for which it waits if somebody is just about to
+/// find out that he cannot make it run. The caller has a waker of it.
+pub fn close<T: Memory>(task: &T) {
+    loop {
+        match task.word().close() {
+            Closing::Complete => return,
+            Closing::Mine(active) => return cancel(task, active),
+            Closing::Busy => T::Host::relax(),
+        }
+    }
+}
+
+/// Is the task complete? If not, what `waker` gives is woken when it is; it is told what would be woken already, and gives
+/// nothing if that will do.
+pub fn poll_handle<T: Memory>(
+    task: &T,
+    handle: &Handle,
+    waker: impl FnOnce(Option<WakerWords>) -> Option<WakerWords>,
+) -> Poll<View> {
+    let view = task.word().view();
+    if view.is_complete() {
+        return Poll::Ready(view);
+    }
+    let old = view.has_joiner().then(|| task.slot().read());
+    let Some(new) = waker(old) else { return Poll::Pending };
+    if let Some(old) = old {
+        match task.word().withdraw(handle) {
+            Ok(()) => task.drop_joiner(old),
+            Err(view) => {
+                task.drop_joiner(new);
+                return Poll::Ready(view);
+            }
+        }
+    }
+    task.slot().write(new);
+    match task.word().offer(handle) {
+        Ok(()) => Poll::Pending,
+        Err(view) => {
+            task.drop_joiner(new);
+            Poll::Ready(view)
+        }
+    }
+}
+
+/// Nobody wants the output any more; it `was_taken` perhaps.
+pub fn drop_handle<T: Memory>(task: &T, _: Handle, was_taken: bool) {
+    let mut wanted = !was_taken;
+    let mut view = task.word().view();
+    loop {
+        if view.is_complete() && wanted && !view.is_empty() {
+            task.drop_output();
+            wanted = false;
+        }
+        if view.is_complete() && view.is_only_handle() {
+            return task.free();
+        }
+        // Perhaps not ours: only if nothing changes until the exchange.
+        let joiner = (!view.is_complete() && view.has_joiner()).then(|| task.slot().read());
+        match task.word().detach(view) {
+            Err(found) => view = found,
+            Ok(left) => {
+                release(task, left);
+                return joiner.into_iter().for_each(|joiner| task.drop_joiner(joiner));
+            }
+        }
+    }
+}
