@@ -184,16 +184,16 @@ pub fn abort<T: Memory>(task: &T) {
     }
 }
 
-/// Ends the task: nothing runs it any more. Returns when its future is gone, for which it waits if somebody is just about to
-/// find out that he cannot make it run. The caller has a waker of it.
-pub fn close<T: Memory>(task: &T) {
-    loop {
-        match task.word().close() {
-            Closing::Complete => return,
-            Closing::Mine(active) => return cancel(task, active),
-            Closing::Busy => T::Host::relax(),
-        }
+/// Ends the task, which nothing runs any more: its future is dropped, here. `false`: not yet. Somebody was about to make it
+/// run, and puts it back; to be asked again. The caller has a waker of it.
+#[must_use = "somebody may have been about to make it run"]
+pub fn close<T: Memory>(task: &T) -> bool {
+    match task.word().close() {
+        Closing::Busy => return false,
+        Closing::Complete => (),
+        Closing::Mine(active) => cancel(task, active),
     }
+    true
 }
 
 /// Is the task complete? If not, what `waker` gives is woken when it is; it is told what would be woken already, and gives
@@ -203,23 +203,24 @@ pub fn poll_handle<T: Memory>(
     handle: &Handle,
     waker: impl FnOnce(Option<WakerWords>) -> Option<WakerWords>,
 ) -> Poll<View> {
-    let view = task.word().view();
+    let mut view = task.word().view();
     if view.is_complete() {
         return Poll::Ready(view);
     }
     let old = view.has_joiner().then(|| task.slot().read());
     let Some(new) = waker(old) else { return Poll::Pending };
     if let Some(old) = old {
-        match task.word().withdraw(handle) {
-            Ok(()) => task.drop_joiner(old),
+        match task.word().withdraw(handle, view) {
+            Ok(now) => view = now,
             Err(view) => {
                 task.drop_joiner(new);
                 return Poll::Ready(view);
             }
         }
+        task.drop_joiner(old);
     }
     task.slot().write(new);
-    match task.word().offer(handle) {
+    match task.word().offer(handle, view) {
         Ok(()) => Poll::Pending,
         Err(view) => {
             task.drop_joiner(new);

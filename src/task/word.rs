@@ -122,7 +122,7 @@ pub(super) enum Closing {
     Complete,
     /// The caller has its right, and drops the future.
     Mine(Active),
-    /// Somebody has the right: he sees that it is closed, or gives the right back.
+    /// Somebody has the right, and puts it back.
     Busy,
 }
 
@@ -141,14 +141,12 @@ pub struct TaskWord<H: Host>(Atomic<H, u64>);
 
 impl<H: Host> TaskWord<H> {
     /// Of a new task, which can be run, and has a handle.
-    #[track_caller]
     pub fn new() -> (Self, Active, Handle) {
         (TaskWord(Atomic::new(ACTIVE | HANDLE)), Active(()), Handle(()))
     }
 
     /// What stands in it. Acquires what the thread did that completed the task.
     #[inline]
-    #[track_caller]
     pub fn view(&self) -> View {
         // Acquire (output): with `complete`; who sees COMPLETE reads the output. (last): with whoever let go of the task
         // before: who finds nothing left frees the memory that they used.
@@ -158,7 +156,6 @@ impl<H: Host> TaskWord<H> {
     /// Wakes the task. `Some`: the caller has the right to its future, and makes it run. If it `consumes` its waker, that
     /// is gone; the view is of what is left.
     #[inline]
-    #[track_caller]
     pub(super) fn wake(&self, consumes: bool) -> (Option<Active>, View) {
         let gone = if consumes { WAKER } else { 0 };
         // Relaxed: the exchange decides.
@@ -184,7 +181,6 @@ impl<H: Host> TaskWord<H> {
 
     /// The task is about to be polled. `false`: it is closed.
     #[inline]
-    #[track_caller]
     pub(super) fn start(&self, _: &Active) -> bool {
         // Relaxed: what the right brought along is seen; a wake that is not is found by `wait`.
         let view = View(self.0.load(Relaxed));
@@ -197,7 +193,6 @@ impl<H: Host> TaskWord<H> {
 
     /// The task was polled, and is not ready.
     #[inline]
-    #[track_caller]
     pub(super) fn wait(&self, active: Active) -> Waiting {
         // Relaxed: the exchange decides.
         let mut word = self.0.load(Relaxed);
@@ -218,7 +213,6 @@ impl<H: Host> TaskWord<H> {
     }
 
     /// The caller has got the right, and nowhere to run the task: it waits on. What is left then.
-    #[track_caller]
     pub(super) fn put_back(&self, _: Active) -> View {
         // Relaxed: the exchange decides.
         let mut word = self.0.load(Relaxed);
@@ -233,18 +227,18 @@ impl<H: Host> TaskWord<H> {
         }
     }
 
-    /// It shall end: who has the right drops the future. If nobody has, the caller gets it.
-    #[track_caller]
+    /// It shall end: the caller gets the right, and drops the future.
     pub(super) fn close(&self) -> Closing {
         // Relaxed: the exchange decides.
         let mut word = self.0.load(Relaxed);
         loop {
-            if View(word).is_complete() {
-                return Closing::Complete;
+            match View(word) {
+                view if view.is_complete() => return Closing::Complete,
+                view if view.has(ACTIVE) => return Closing::Busy,
+                _ => (),
             }
             // Acquire (future): with `wait` and `put_back`.
             match self.0.compare_exchange(word, word | ACTIVE | CLOSED, Acquire, Relaxed) {
-                Ok(_) if View(word).has(ACTIVE) => return Closing::Busy,
                 Ok(_) => return Closing::Mine(Active(())),
                 Err(found) => word = found,
             }
@@ -252,7 +246,6 @@ impl<H: Host> TaskWord<H> {
     }
 
     /// It is to end, and its handle wants to know that it was aborted. `Some`: the caller makes it run to its end.
-    #[track_caller]
     pub(super) fn abort(&self) -> Option<Active> {
         // Relaxed: the exchange decides.
         let mut word = self.0.load(Relaxed);
@@ -282,7 +275,6 @@ impl<H: Host> TaskWord<H> {
     /// # Errors
     /// What stood there instead.
     #[inline]
-    #[track_caller]
     pub(super) fn complete(&self, view: View, has_output: bool) -> Result<View, View> {
         let gone = if view.is_late() { NOTIFIED } else { ACTIVE | NOTIFIED | JOINER };
         let new = view.0 & !gone | COMPLETE | if has_output { 0 } else { EMPTY };
@@ -296,54 +288,49 @@ impl<H: Host> TaskWord<H> {
     }
 
     /// Gives the right up that was kept to read the slot. What is left then.
-    #[track_caller]
     pub(super) fn leave(&self) -> View {
         // AcqRel (last): as in `complete`.
         View(self.0.fetch_sub(ACTIVE | JOINER, AcqRel) - (ACTIVE | JOINER))
     }
 
-    /// The slot says whom to wake.
+    /// The slot says whom to wake. The word was `view` not long ago, and not complete.
     ///
     /// # Errors
     /// The task is complete; the slot is the handle's.
-    #[track_caller]
-    pub(super) fn offer(&self, _: &Handle) -> Result<(), View> {
-        // Release (joiner): with `complete`, and `view` before it: the slot is read. Acquire (output): with `complete`.
-        self.change(|word| word | JOINER, Release, Acquire)
-    }
-
-    /// The slot is the handle's again.
-    ///
-    /// # Errors
-    /// The task is complete; the slot is not the handle's.
-    #[track_caller]
-    pub(super) fn withdraw(&self, _: &Handle) -> Result<(), View> {
-        // Relaxed: nothing is read or written before that others touch. Acquire (output): with `complete`.
-        self.change(|word| word & !JOINER | RENEWED, Relaxed, Acquire)
-    }
-
-    #[track_caller]
-    fn change(
-        &self,
-        f: impl Fn(u64) -> u64,
-        success: core::sync::atomic::Ordering,
-        failure: core::sync::atomic::Ordering,
-    ) -> Result<(), View> {
-        let mut word = self.0.load(failure);
-        while !View(word).is_complete() {
-            match self.0.compare_exchange(word, f(word), success, failure) {
+    pub(super) fn offer(&self, _: &Handle, view: View) -> Result<(), View> {
+        let mut word = view.0;
+        loop {
+            // Release (joiner): with `complete`, and `view` before it: the slot is read. Acquire, of a failure (output): with
+            // `complete`.
+            match self.0.compare_exchange(word, word | JOINER, Release, Acquire) {
                 Ok(_) => return Ok(()),
+                Err(found) if View(found).is_complete() => return Err(View(found)),
                 Err(found) => word = found,
             }
         }
-        Err(View(word))
+    }
+
+    /// The slot is the handle's again. The word was `view` not long ago, and not complete. What it is then.
+    ///
+    /// # Errors
+    /// The task is complete; the slot is not the handle's.
+    pub(super) fn withdraw(&self, _: &Handle, view: View) -> Result<View, View> {
+        let mut word = view.0;
+        loop {
+            let new = word & !JOINER | RENEWED;
+            // Relaxed: nothing follows that others must see in this order. Acquire, of a failure (output): with `complete`.
+            match self.0.compare_exchange(word, new, Relaxed, Acquire) {
+                Ok(_) => return Ok(View(new)),
+                Err(found) if View(found).is_complete() => return Err(View(found)),
+                Err(found) => word = found,
+            }
+        }
     }
 
     /// There is no handle any more, if the word is still `view`; nor a joiner. What is left then.
     ///
     /// # Errors
     /// What stood there instead.
-    #[track_caller]
     pub(super) fn detach(&self, view: View) -> Result<View, View> {
         // After completion the joiner is not the handle's.
         let gone = if view.is_complete() { HANDLE } else { HANDLE | JOINER };
@@ -358,7 +345,6 @@ impl<H: Host> TaskWord<H> {
 
     /// One waker more.
     #[inline]
-    #[track_caller]
     pub fn clone_waker(&self) {
         // Relaxed: the caller has a waker, or the right, and keeps it.
         self.0.fetch_add(WAKER, Relaxed);
@@ -366,7 +352,6 @@ impl<H: Host> TaskWord<H> {
 
     /// One waker less. What is left then.
     #[inline]
-    #[track_caller]
     pub(super) fn drop_waker(&self) -> View {
         // AcqRel (last): whoever frees the memory comes after all that the others did with it.
         View(self.0.fetch_sub(WAKER, AcqRel) - WAKER)
@@ -409,13 +394,11 @@ pub struct JoinerSlot<H: Host> {
 
 impl<H: Host> JoinerSlot<H> {
     /// Nobody.
-    #[track_caller]
     pub fn new() -> Self {
         JoinerSlot { data: Atomic::new(0), vtable: Atomic::new(0) }
     }
 
     #[inline]
-    #[track_caller]
     pub(super) fn write(&self, words: WakerWords) {
         // Relaxed: `offer` publishes them.
         self.data.store(words.data, Relaxed);
@@ -423,7 +406,6 @@ impl<H: Host> JoinerSlot<H> {
     }
 
     #[inline]
-    #[track_caller]
     pub(super) fn read(&self) -> WakerWords {
         // Relaxed: who reads has seen JOINER. What is read while the handle writes is not used.
         WakerWords { data: self.data.load(Relaxed), vtable: self.vtable.load(Relaxed) }

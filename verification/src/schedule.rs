@@ -5,6 +5,7 @@ use crate::fnv;
 use crate::hosts::wrap::trace::Step;
 use crate::job::Order;
 use crate::mutation::mutant;
+use crate::sources::is_checked;
 use rc11::naming::name_in;
 use rc11::verdict::Why;
 use serde::{Deserialize, Serialize};
@@ -273,7 +274,7 @@ fn named(step: &Step) -> String {
     let is_number = word.strip_prefix('w').is_some_and(|n| n.parse::<u32>().is_ok());
     match source.and_then(name_in) {
         Some(name) if is_number => format!("{name} {rest}"),
-        None if is_number && step.file.starts_with("kernel/") => format!("{room} {rest}"),
+        None if is_number && is_checked(&step.file) => format!("{room} {rest}"),
         _ => step.what.clone(),
     }
 }

@@ -3,6 +3,7 @@
 
 use serde::Deserialize;
 use spinpark_verification::mutation::mutant::{self, Mutation, SOURCES};
+use spinpark_verification::sources::is_checked;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::{env, fs};
@@ -24,7 +25,7 @@ struct Survivor {
 type Site = (String, u32);
 
 fn kernel() -> impl Iterator<Item = (&'static str, &'static str)> {
-    SOURCES.iter().copied().filter(|(file, _)| file.starts_with("kernel/"))
+    SOURCES.iter().copied().filter(|(file, _)| is_checked(file))
 }
 
 /// Every line of the kernel that makes an access stronger than `Relaxed`, or a fence.

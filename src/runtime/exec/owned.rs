@@ -1,13 +1,15 @@
 //! The tasks of a runtime that wait, and do so without a thread.
 
 use crate::runtime::exec::task;
-use crate::runtime::guarded::guarded;
+use crate::runtime::host::sim;
 use core::num::NonZeroU32;
 use core::panic::Location;
 use core::task::Waker;
+use core::time::Duration;
 use slab::Slab;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 
 /// The tasks of a runtime that have waited once, and have not ended: where they were spawned, and how to wake them.
 pub(in crate::runtime) struct OwnedTasks {
@@ -92,7 +94,14 @@ impl OwnedTasks {
         for row in 0..self.rows.len() {
             // Not under the lock: a task that is dropped removes itself.
             let owned = core::mem::take(&mut *self.row(row));
-            owned.into_iter().for_each(|(_, owned)| guarded(|| task::close(&owned.waker)));
+            for (_, OwnedTask { waker, .. }) in owned {
+                // A thread that wakes the task just now finds out that nothing is run any more, in a few steps.
+                while !task::close(&waker) {
+                    if !sim::pause(Duration::from_nanos(1)) {
+                        thread::yield_now();
+                    }
+                }
+            }
         }
     }
 }

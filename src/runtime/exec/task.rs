@@ -420,12 +420,12 @@ impl<F> Drop for OnThread<F> {
     }
 }
 
-/// Ends the task that this wakes, which nothing runs any more.
-pub(in crate::runtime) fn close(waker: &Waker) {
-    match Raw::of(waker) {
-        Some(raw) => task::close(&raw),
-        None => debug_assert!(false, "task: a waker of somebody else's"),
-    }
+/// Ends the task that this wakes, which nothing runs any more. `false`: somebody was about to; to be asked again.
+#[must_use = "the task may not have ended"]
+pub(in crate::runtime) fn close(waker: &Waker) -> bool {
+    let raw = Raw::of(waker);
+    debug_assert!(raw.is_some(), "task: a waker of somebody else's");
+    raw.is_none_or(|raw| task::close(&raw))
 }
 
 /// The right to a task's output.

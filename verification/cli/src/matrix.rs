@@ -9,6 +9,7 @@ use spinpark_verification::model::{self, Model};
 use spinpark_verification::mutation::mutant::source_line;
 use spinpark_verification::mutation::trial::{self, End, Mistake, Seen, Trial, Word};
 use spinpark_verification::record::{Fate, MutantRecord, Sort};
+use spinpark_verification::sources::is_checked;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, mpsc};
@@ -178,7 +179,7 @@ pub(crate) fn room(file: &str) -> String {
 /// Every access of the kernel, in every weaker way.
 pub(crate) fn accesses(survey: &Survey) -> Vec<Untried> {
     let mut untried = Vec::new();
-    for (seen, candidates) in survey.accesses.iter().filter(|(seen, _)| seen.file.starts_with("kernel/")) {
+    for (seen, candidates) in survey.accesses.iter().filter(|(seen, _)| is_checked(&seen.file)) {
         let Some(asked) = seen.asked() else { continue };
         for change in asked.changes() {
             let Seen { ref file, line, column, .. } = *seen;

@@ -15,6 +15,7 @@ pub mod spinning;
 mod stopper;
 pub mod stw;
 pub mod syscall;
+pub mod task;
 pub mod threads;
 pub mod timers;
 #[cfg_attr(test, allow(dead_code, reason = "it is there for models, and this crate's own tests have none"))]

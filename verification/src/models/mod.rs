@@ -21,6 +21,7 @@ pub mod spinning;
 pub mod stw;
 pub mod syscall;
 pub mod sysmon;
+pub mod task;
 pub mod threads;
 pub mod timers;
 pub mod whole;
@@ -58,6 +59,7 @@ pub const MODELS: &[&[Model]] = &[
     poller::MODELS,
     monitor::MODELS,
     monitor_beside::MODELS,
+    task::MODELS,
 ];
 
 /// Every mutant, in reading order.
@@ -80,4 +82,5 @@ pub const MUTANTS: &[&[Mutant]] = &[
     poll::MUTANTS,
     poller::MUTANTS,
     monitor::MUTANTS,
+    task::MUTANTS,
 ];

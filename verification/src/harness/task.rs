@@ -1,0 +1,274 @@
+//! One task around the protocol of [`spinpark::task`]: its future, output and memory are cells whose races are seen.
+//!
+//! A task that becomes runnable is run by the thread that made it so, after what it does just now: nothing but the task's own
+//! word orders one run before the next.
+
+use crate::hosts::model_host::{Cell, ModelHost};
+use spinpark::atomic::Atomic;
+use spinpark::host::{Lock, Parker};
+use spinpark::task::{self, Active, Handle, JoinerSlot, Memory, Mode, TaskWord, WakerWords};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::task::Poll;
+
+/// What the future is ready with.
+const OUTPUT: u64 = 42;
+/// More threads, and more wakers of handles, no model has.
+const MAX: usize = 4;
+
+/// The memory of one task, and those who use it.
+pub struct Tiny<H: ModelHost> {
+    word: TaskWord<H>,
+    slot: JoinerSlot<H>,
+    /// Whoever uses the task reads it, whoever frees it writes it.
+    memory: H::Cell<bool>,
+    /// How often the future was polled.
+    future: H::Cell<u64>,
+    has_future: H::Cell<bool>,
+    output: H::Cell<Option<u64>>,
+    /// For each waker, what it writes before it wakes. The future is ready when all is there.
+    news: Vec<Atomic<H, bool>>,
+    /// How often the future wakes itself before that.
+    yields: u64,
+    /// Of each thread: the task is its to run; it has woken itself.
+    local: Vec<(H::Cell<bool>, H::Cell<bool>)>,
+    /// Nothing is made to run any more.
+    is_closed: H::Lock<bool>,
+    /// Is that asked?
+    closes: bool,
+    /// What became of each waker that a handle gave.
+    joiners: Vec<(H::Cell<Option<Fate>>, H::Parker)>,
+}
+
+/// What became of a waker of the handle's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Woken,
+    Dropped,
+}
+
+/// What a handle got.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Got {
+    /// The output.
+    Output,
+    /// That it was aborted.
+    Aborted,
+    /// That it was dropped.
+    Dropped,
+}
+
+impl<H: ModelHost> Tiny<H> {
+    /// A task whose future wants to be woken by so many, and yields so often before. It is runnable, on this thread.
+    pub fn new(wakers: usize, yields: u64) -> (Arc<Self>, Handle) {
+        Self::with(wakers, yields, false)
+    }
+
+    /// The same, where the runtime may end.
+    pub fn that_is_closed(wakers: usize) -> (Arc<Self>, Handle) {
+        Self::with(wakers, 0, true)
+    }
+
+    fn with(wakers: usize, yields: u64, closes: bool) -> (Arc<Self>, Handle) {
+        let (word, active, handle) = TaskWord::new();
+        let task = Arc::new(Tiny {
+            word,
+            slot: JoinerSlot::new(),
+            memory: Cell::new(true),
+            future: Cell::new(0),
+            has_future: Cell::new(true),
+            output: Cell::new(None),
+            news: (0..wakers).map(|_| Atomic::new(false)).collect(),
+            yields,
+            local: (0..MAX).map(|_| (Cell::new(false), Cell::new(false))).collect(),
+            is_closed: H::Lock::new(false),
+            closes,
+            joiners: (0..MAX).map(|_| (Cell::new(None), H::Parker::new())).collect(),
+        });
+        (0..wakers).for_each(|_| task.word.clone_waker());
+        task.keep(active);
+        (task, handle)
+    }
+
+    /// One waker more, for somebody who has one, or the right.
+    pub fn clone_waker(&self) {
+        self.word().clone_waker();
+    }
+
+    fn keep(&self, _: Active) {
+        self.local[H::me()].0.set(true);
+    }
+
+    /// Runs the task, as long as that is this thread's to do.
+    pub fn run_mine(&self) {
+        while self.local[H::me()].0.get() {
+            self.local[H::me()].0.set(false);
+            task::run(self, Active::forge());
+        }
+    }
+
+    /// The same, where nobody would run it again.
+    pub fn run_last(&self) {
+        self.local[H::me()].0.set(false);
+        task::run_last(self, Active::forge());
+    }
+
+    /// Waker `n` has news, and wakes, by a waker that is gone then.
+    pub fn wake(&self, n: usize) {
+        self.brings(n);
+        task::wake(self);
+        self.run_mine();
+    }
+
+    /// The same, and drops the waker after.
+    pub fn wake_by_ref(&self, n: usize) {
+        self.brings(n);
+        task::wake_by_ref(self);
+        self.run_mine();
+        task::drop_waker(self);
+    }
+
+    fn brings(&self, n: usize) {
+        // Relaxed: that the poll sees it is what a wake is for.
+        self.news[n].store(true, Relaxed);
+    }
+
+    /// Somebody aborts it.
+    pub fn abort(&self) {
+        task::abort(self);
+        self.run_mine();
+    }
+
+    /// The runtime ends: what waits is dropped, here. `before_it_asks_again` waits for those who were about to wake.
+    pub fn close(&self, before_it_asks_again: impl FnOnce()) {
+        self.is_closed.with(|is_closed| *is_closed = true);
+        let is_closed = task::close(self);
+        before_it_asks_again();
+        assert!(is_closed || task::close(self), "nobody is about to run the task, and it cannot be closed");
+        assert!(self.word().view().is_complete(), "the runtime has ended, and its task has not");
+        task::drop_waker(self);
+    }
+
+    /// Awaits the handle by waker `joiner`, and drops it.
+    pub fn join(&self, handle: Handle, joiner: u64) -> Got {
+        let mut polled = self.poll(&handle, joiner);
+        while polled.is_none() {
+            self.joiners[joiner as usize].1.park();
+            polled = self.poll(&handle, joiner);
+        }
+        task::drop_handle(self, handle, true);
+        polled.expect("the task is complete")
+    }
+
+    /// Asks whether it is complete, by each of these wakers in turn; then lets the handle go.
+    pub fn ask_and_detach(&self, handle: Handle, joiners: &[u64]) -> Option<Got> {
+        let got = joiners.iter().find_map(|&joiner| self.poll(&handle, joiner));
+        task::drop_handle(self, handle, got.is_some());
+        got
+    }
+
+    fn poll(&self, handle: &Handle, joiner: u64) -> Option<Got> {
+        let words = WakerWords { data: joiner, vtable: joiner };
+        let polled = task::poll_handle(self, handle, |old| (old != Some(words)).then_some(words));
+        let Poll::Ready(view) = polled else { return None };
+        if !view.is_empty() {
+            assert!(self.output.get() == Some(OUTPUT), "the task is complete, and its output is not there");
+            self.output.set(None);
+        }
+        Some(match view.is_empty() {
+            false => Got::Output,
+            true if view.is_aborted() => Got::Aborted,
+            true => Got::Dropped,
+        })
+    }
+
+    /// All have ended: nothing is left, and nothing was lost.
+    pub fn check_at_rest(&self, given: usize) -> String {
+        assert!(!self.memory.get(), "nobody refers to the task, and it was not freed: {:?}", self.word.view());
+        assert!(!self.has_future.get(), "the task was freed with its future");
+        assert!(self.output.get().is_none(), "the task was freed with its output");
+        let fates: Vec<_> = self.joiners[..given].iter().map(|(fate, _)| fate.get()).collect();
+        format!("polled {}, wakers {fates:?}", self.future.get())
+    }
+
+    /// What became of waker `joiner`: said once.
+    fn becomes(&self, joiner: WakerWords, fate: Fate) {
+        assert!(joiner.data == joiner.vtable, "a waker was read in two halves");
+        let (seen, parker) = &self.joiners[joiner.data as usize];
+        assert!(seen.get() != Some(Fate::Dropped), "a waker that was dropped is used");
+        seen.set(Some(fate));
+        if fate == Fate::Woken {
+            parker.unpark();
+        }
+    }
+}
+
+impl<H: ModelHost> Memory for Tiny<H> {
+    type Host = H;
+
+    fn word(&self) -> &TaskWord<H> {
+        assert!(self.memory.get(), "a task is used that was freed");
+        &self.word
+    }
+
+    fn slot(&self) -> &JoinerSlot<H> {
+        assert!(self.memory.get(), "a task is used that was freed");
+        &self.slot
+    }
+
+    fn poll(&self, _: &Active) -> Poll<()> {
+        assert!(self.has_future.get(), "a future is polled that is gone");
+        let polls = self.future.get() + 1;
+        self.future.set(polls);
+        if polls <= self.yields {
+            self.local[H::me()].1.set(true);
+            return Poll::Pending;
+        }
+        // Relaxed: what is written before a wake is seen by the poll after it.
+        if self.news.iter().any(|news| !news.load(Relaxed)) {
+            return Poll::Pending;
+        }
+        self.has_future.set(false);
+        self.output.set(Some(OUTPUT));
+        Poll::Ready(())
+    }
+
+    fn has_woken_itself(&self) -> bool {
+        let woken = &self.local[H::me()].1;
+        let is_woken = woken.get();
+        woken.set(false);
+        is_woken
+    }
+
+    fn drop_future(&self, _: &Active) {
+        assert!(self.has_future.get(), "a future is dropped that is gone");
+        self.future.set(self.future.get());
+        self.has_future.set(false);
+    }
+
+    fn drop_output(&self) {
+        assert!(self.output.get().is_some(), "an output is dropped that is not there");
+        self.output.set(None);
+    }
+
+    fn schedule(&self, active: Active, _: Mode) -> Result<(), Active> {
+        if self.closes && self.is_closed.with(|is_closed| *is_closed) {
+            return Err(active);
+        }
+        self.keep(active);
+        Ok(())
+    }
+
+    fn wake_joiner(&self, joiner: WakerWords) {
+        self.becomes(joiner, Fate::Woken);
+    }
+
+    fn drop_joiner(&self, joiner: WakerWords) {
+        self.becomes(joiner, Fate::Dropped);
+    }
+
+    fn free(&self) {
+        assert!(self.memory.get(), "a task is freed twice");
+        self.memory.set(false);
+    }
+}
