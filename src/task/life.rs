@@ -109,13 +109,9 @@ fn complete<T: Memory>(task: &T, _: Active, has_output: bool) {
         let joiner = view.has_joiner().then(|| task.slot().read());
         match task.word().complete(view, wanted) {
             Err(found) => view = found,
-            Ok(_) if view.is_late() => return complete_late(task),
-            Ok(left) => {
-                if left.is_unreferenced() {
-                    task.free();
-                }
-                return joiner.into_iter().for_each(|joiner| task.wake_joiner(joiner));
-            }
+            Ok(()) if view.is_late() => return complete_late(task),
+            // Something refers to it: it is freed by that.
+            Ok(()) => return joiner.into_iter().for_each(|joiner| task.wake_joiner(joiner)),
         }
     }
 }

@@ -33,6 +33,7 @@
 //! | the same, the output being there already | 1 |
 
 mod life;
+mod model;
 mod word;
 
 pub use life::{

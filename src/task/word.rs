@@ -42,12 +42,6 @@ impl Active {
     pub(crate) fn assume() -> Active {
         Active(())
     }
-
-    /// As [`assume`](Active::assume), for models.
-    #[cfg(feature = "model")]
-    pub fn forge() -> Active {
-        Active(())
-    }
 }
 
 /// What stood in a word at some moment.
@@ -275,14 +269,14 @@ impl<H: Host> TaskWord<H> {
     /// # Errors
     /// What stood there instead.
     #[inline]
-    pub(super) fn complete(&self, view: View, has_output: bool) -> Result<View, View> {
+    pub(super) fn complete(&self, view: View, has_output: bool) -> Result<(), View> {
         let gone = if view.is_late() { NOTIFIED } else { ACTIVE | NOTIFIED | JOINER };
         let new = view.0 & !gone | COMPLETE | if has_output { 0 } else { EMPTY };
         // AcqRel: Release (output): with `view`: the handle reads the output. (last): who frees the memory comes after all
-        // that we did. Acquire (last): with the wakers' drops, if that is us. (joiner), also of a failure: with `offer`: the
-        // slot is read, before the next try or after this one.
+        // that we did. Acquire (joiner), also of a failure: with `offer`: the slot is read, before the next try or, late, after
+        // this one.
         match self.0.compare_exchange(view.0, new, AcqRel, Acquire) {
-            Ok(_) => Ok(View(new)),
+            Ok(_) => Ok(()),
             Err(found) => Err(View(found)),
         }
     }

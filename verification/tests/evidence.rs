@@ -1,5 +1,5 @@
-//! Evidence cannot be forged in a release build: what makes it out of nothing is in one file of the kernel, behind the feature
-//! `model`, which checkers switch on and no default.
+//! Evidence cannot be forged in a release build: what makes it out of nothing is in one file of the kernel and one beside a
+//! task's states, behind the feature `model`, which checkers switch on and no default.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -44,7 +44,7 @@ mod the_feature_model {
     }
 
     #[test]
-    fn is_asked_for_by_one_file_of_the_kernel() {
+    fn is_asked_for_by_one_file_of_the_kernel_and_one_of_tasks() {
         let mut all = Vec::new();
         sources(&root().join("src"), &mut all);
         let asks = |text: &str| {
@@ -53,7 +53,7 @@ mod the_feature_model {
         };
         for (path, text) in &all {
             let expected = match path.strip_prefix(root().join("src")).expect("below src").to_str() {
-                Some("kernel/model.rs") => 1,
+                Some("kernel/model.rs" | "task/model.rs") => 1,
                 // Its tests that a default build has none of it.
                 Some("lib.rs") => 1,
                 _ => 0,
@@ -86,5 +86,12 @@ mod a_constructor_of_evidence {
                 line.trim_start().starts_with("pub(in crate::kernel)") || !line.trim_start().starts_with("pub");
             assert!(is_own, "{file}: {line}");
         }
+    }
+
+    #[test]
+    fn of_tasks_is_the_crates_own() {
+        let text = fs::read_to_string(root().join("src/task/word.rs")).expect("the file is there");
+        let line = text.lines().find(|line| line.contains("fn assume(")).expect("there is no `fn assume(` any more");
+        assert!(line.trim_start().starts_with("pub(crate)"), "{line}");
     }
 }

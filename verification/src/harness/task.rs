@@ -142,11 +142,24 @@ impl<H: ModelHost> Tiny<H> {
     /// The runtime ends: what waits is dropped, here. `before_it_asks_again` waits for those who were about to wake.
     pub fn close(&self, before_it_asks_again: impl FnOnce()) {
         self.is_closed.with(|is_closed| *is_closed = true);
-        let is_closed = task::close(self);
+        if task::close(self) {
+            self.is_over();
+            return before_it_asks_again();
+        }
         before_it_asks_again();
-        assert!(is_closed || task::close(self), "nobody is about to run the task, and it cannot be closed");
+        assert!(task::close(self), "nobody is about to run the task, and it cannot be closed");
+        self.is_over();
+    }
+
+    fn is_over(&self) {
         assert!(self.word().view().is_complete(), "the runtime has ended, and its task has not");
         task::drop_waker(self);
+    }
+
+    /// Drops a waker.
+    pub fn drop_waker(&self) {
+        task::drop_waker(self);
+        self.run_mine();
     }
 
     /// Awaits the handle by waker `joiner`, and drops it.
@@ -164,6 +177,7 @@ impl<H: ModelHost> Tiny<H> {
     pub fn ask_and_detach(&self, handle: Handle, joiners: &[u64]) -> Option<Got> {
         let got = joiners.iter().find_map(|&joiner| self.poll(&handle, joiner));
         task::drop_handle(self, handle, got.is_some());
+        self.run_mine();
         got
     }
 

@@ -41,11 +41,11 @@ fn a_wake_beside_yields<H: ModelHost>() -> String {
 /// Its handle is asked by two wakers in turn, and let go, while it ends.
 fn a_handle_changes_its_mind<H: ModelHost>() -> String {
     let (task, handle) = Tiny::<H>::new(1, 0);
-    let joiner = party::<H, _, _>("joiner", &task, |task| task.ask_and_detach(handle, &[0, 1]));
+    let joiner = party::<H, _, _>("joiner", &task, |task| task.ask_and_detach(handle, &[0, 1, 2]));
     task.run_mine();
     task.wake(0);
     let got = H::join(joiner);
-    format!("{got:?}, {}", task.check_at_rest(2))
+    format!("{got:?}, {}", task.check_at_rest(3))
 }
 
 /// The handle is dropped while the task ends.
@@ -60,8 +60,8 @@ fn a_handle_is_dropped<H: ModelHost>() -> String {
 /// A waker outlives all else.
 fn the_waker_is_last<H: ModelHost>() -> String {
     let (task, handle) = Tiny::<H>::new(1, 0);
-    task.clone_waker();
     let waker = party::<H, _, _>("waker", &task, |task| {
+        task.clone_waker();
         task.wake(0);
         task.wake_by_ref(0);
     });
@@ -69,6 +69,17 @@ fn the_waker_is_last<H: ModelHost>() -> String {
     let got = task.join(handle, 0);
     H::join(waker);
     format!("{got:?}, {}", task.check_at_rest(1))
+}
+
+/// It waits, and nobody can wake it: its handle is dropped meanwhile.
+fn nobody_can_wake_it<H: ModelHost>() -> String {
+    let (task, handle) = Tiny::<H>::new(1, 0);
+    let joiner = party::<H, _, _>("joiner", &task, |task| task.ask_and_detach(handle, &[]));
+    let waker = party::<H, _, _>("waker", &task, Tiny::drop_waker);
+    task.run_mine();
+    H::join(joiner);
+    H::join(waker);
+    task.check_at_rest(0)
 }
 
 /// It is aborted, and woken.
@@ -86,8 +97,13 @@ fn an_abort_beside_a_wake<H: ModelHost>() -> String {
 
 /// Its runtime ends while it is woken.
 fn a_wake_beside_the_end<H: ModelHost>() -> String {
-    let (task, handle) = Tiny::<H>::that_is_closed(1);
-    task.clone_waker();
+    // A second, which never wakes it, or none.
+    let wakers = 1 + H::choose(2);
+
+    let (task, handle) = Tiny::<H>::that_is_closed(wakers);
+    if wakers == 1 {
+        task.clone_waker();
+    }
     task.run_mine();
     let waker = party::<H, _, _>("waker", &task, |task| task.wake(0));
     let joiner = party::<H, _, _>("joiner", &task, |task| task.join(handle, 0));
@@ -131,10 +147,11 @@ pub const MODELS: &[Model] = &[
     crate::model!("task::an_output_is_taken_or_dropped_once::a_handle_changes_its_mind", a_handle_changes_its_mind,
         claim: "a handle that is asked by one waker and then by another, and let go, while the task ends: each waker is woken \
             or dropped, once, and so is the output",
-        size: "2 threads, 2 wakers of the handle's",
+        size: "2 threads, 3 wakers of the handle's",
         invariants: [53, 55, 56],
-        must_reach: ["Some(Output), polled 2, wakers [None, None]", "None, polled 2, wakers [Some(Dropped), Some(Dropped)]",
-            "None, polled 2, wakers [Some(Dropped), Some(Woken)]"],
+        must_reach: ["Some(Output), polled 2, wakers [None, None, None]",
+            "None, polled 2, wakers [Some(Dropped), Some(Dropped), Some(Dropped)]",
+            "None, polled 2, wakers [Some(Dropped), Some(Dropped), Some(Woken)]"],
         runs: [rc11(), sc()]),
     crate::model!("task::an_output_is_taken_or_dropped_once::a_handle_is_dropped_beside_the_end", a_handle_is_dropped,
         claim: "a handle that is let go while the task ends: one of the two drops the output, and one frees the task",
@@ -148,6 +165,12 @@ pub const MODELS: &[Model] = &[
         size: "2 threads, 2 wakers",
         invariants: [53, 54, 56],
         must_reach: ["Output, polled 1", "Output, polled 2"],
+        runs: [rc11(), sc()]),
+    crate::model!("task::a_task_is_freed_once::nobody_can_wake_it", nobody_can_wake_it,
+        claim: "a task that waits, and whose wakers and handle are all dropped, is dropped and freed, by whoever is last",
+        size: "3 threads, 1 waker",
+        invariants: [53, 56],
+        must_reach: ["polled 1", "polled 0"],
         runs: [rc11(), sc()]),
     crate::model!("task::an_aborted_task_ends::an_abort_beside_a_wake", an_abort_beside_a_wake,
         claim: "a task that is aborted while it is polled or woken ends: with its output, or, its future dropped, without",
