@@ -148,10 +148,15 @@ impl<H: ModelHost> Tiny<H> {
         self.run_mine();
     }
 
+    /// Nothing is made to run any more.
+    pub fn end(&self) {
+        self.is_closed.with(|is_closed| *is_closed = true);
+    }
+
     /// The runtime ends: what waits is dropped, here. It asks twice whether it can be, and then waits for the thread that was
     /// about to wake it; which comes back if it did not come to that.
     pub fn close(&self, waker: H::Thread<()>) -> Option<H::Thread<()>> {
-        self.is_closed.with(|is_closed| *is_closed = true);
+        self.end();
         let is_over = task::close(self) || task::close(self);
         let left = if is_over {
             Some(waker)
@@ -192,6 +197,16 @@ impl<H: ModelHost> Tiny<H> {
         task::drop_handle(self, handle, got.is_some());
         self.run_mine();
         got
+    }
+
+    /// Asks the handle by waker `joiner`, which is to be woken if it gets nothing.
+    pub fn ask(&self, handle: &Handle, joiner: u64) {
+        assert_eq!(self.poll(handle, joiner), None, "nobody could complete the task");
+    }
+
+    /// Was that waker woken?
+    pub fn check_woken(&self, joiner: usize) {
+        assert_eq!(self.joiners[joiner].0.get(), Some(Fate::Woken), "the task is complete, and who awaits it sleeps");
     }
 
     fn poll(&self, handle: &Handle, joiner: u64) -> Option<Got> {

@@ -120,6 +120,22 @@ fn a_wake_beside_the_end<H: ModelHost>() -> String {
     format!("{got:?}, {}", task.check_at_rest(1))
 }
 
+/// Its runtime has ended; it is woken, and its handle says meanwhile whom to wake.
+fn a_handle_beside_a_late_wake<H: ModelHost>() -> String {
+    let (task, handle) = Tiny::<H>::that_is_closed(1);
+    task.clone_waker();
+    task.run_mine();
+    task.end();
+    let waker = party::<H, _, _>("waker", &task, |task| task.wake(0));
+    task.ask(&handle, 0);
+    let waker = task.close(waker);
+    task.check_woken(0);
+    let was_busy = waker.is_none();
+    let got = task.join(handle, 0);
+    waker.map(H::join);
+    format!("{got:?}, busy {was_busy}, {}", task.check_at_rest(1))
+}
+
 /// The same, while another awaits its handle.
 fn a_joiner_beside_the_end<H: ModelHost>() -> String {
     let (task, handle) = Tiny::<H>::that_is_closed(1);
@@ -220,6 +236,12 @@ pub const MODELS: &[Model] = &[
         size: "2 threads, 2 wakers",
         invariants: [53, 55, 56, 57],
         must_reach: ["Output", "Dropped"],
+        runs: [rc11(), sc()]),
+    crate::model!("task::a_wake_after_the_end_drops_nothing::a_handle_beside_a_late_wake", a_handle_beside_a_late_wake,
+        claim: "a handle that says whom to wake, while a wake finds the runtime ended, has it woken by who ends the runtime",
+        size: "2 threads, 2 wakers",
+        invariants: [53, 55, 56, 57],
+        must_reach: ["Dropped, busy false", "Dropped, busy true"],
         runs: [rc11(), sc()]),
     crate::model!("task::a_wake_after_the_end_drops_nothing::a_joiner_beside_the_end", a_joiner_beside_the_end,
         claim: "who awaits a task's handle while its runtime ends, and it is woken, learns how it ended",
