@@ -68,6 +68,7 @@ pub const SOURCES: &[(&str, &str)] = sources! {
     "kernel/types/token.rs"
     "task/life.rs"
     "task/mod.rs"
+    "task/model.rs"
     "task/word.rs"
     "waits/bell.rs"
     "waits/interrupt.rs"

@@ -6,6 +6,9 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
+/// What is mutated: the kernel, and what stands on its seam.
+const FOLDERS: [&str; 3] = ["kernel", "task", "waits"];
+
 /// The key of the one mutant that this build has, as a real edit.
 const ALONE: &str = "SPINPARK_ALONE";
 
@@ -13,7 +16,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let here = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
     let source = here.join("../../../src");
     let out = PathBuf::from(env::var("OUT_DIR")?).join("src");
-    fs::create_dir_all(out.join("kernel"))?;
+    fs::create_dir_all(&out)?;
     println!("cargo::rerun-if-changed={}", source.display());
     Placing::LISTS.iter().for_each(|list| println!("cargo::rerun-if-changed={list}"));
     println!("cargo::rerun-if-changed={}", Placing::BY_HAND);
@@ -25,8 +28,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         fs::copy(source.join(file).with_extension("rs"), out.join(file).with_extension("rs"))?;
         writeln!(modules, "#[path = {:?}]\npub mod {file};", out.join(file).with_extension("rs"))?;
     }
-    writeln!(modules, "#[path = {:?}]\npub mod kernel;", out.join("kernel/mod.rs"))?;
-    let files = sources(&source.join("kernel"))?;
+    let mut files = Vec::new();
+    for folder in FOLDERS {
+        writeln!(modules, "#[path = {:?}]\npub mod {folder};", out.join(folder).join("mod.rs"))?;
+        files.extend(sources(&source.join(folder))?);
+    }
     let (mut steps, mut inserted) = (Vec::<Step>::new(), String::new());
     for path in files {
         let file = path.strip_prefix(&source)?.to_string_lossy().replace('\\', "/");

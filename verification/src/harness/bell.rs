@@ -96,6 +96,7 @@ impl<H: ModelHost> Waiter<H> {
     pub fn block_on_in_a_task(&self) -> Option<u64> {
         if !is_variant("bell-is-never-listed") {
             self.bells.enter(Arc::clone(&self.bell));
+            assert!(self.bells.is_any(), "one is listed, and nobody is counted");
         }
         let mut polls = 1;
         let ready = loop {
@@ -118,6 +119,17 @@ impl<H: ModelHost> Waiter<H> {
         let bell = Arc::new(Bell::new());
         self.bells.enter(Arc::clone(&bell));
         self.bells.leave(&bell);
+        assert!(Arc::strong_count(&bell) == 1, "one that waits no more is listed still");
+    }
+
+    /// A thread is about to give up, after `while_asked`. Has it been woken all the same?
+    pub fn gives_up(&self, while_asked: impl FnOnce()) -> bool {
+        let mut while_asked = Some(while_asked);
+        let waited = self.wait(|| {
+            while_asked.take().into_iter().for_each(|while_asked| while_asked());
+            Err::<(), ()>(())
+        });
+        waited.is_ok()
     }
 
     /// Nobody waits any more.

@@ -202,6 +202,7 @@ impl<H: ModelHost> Source for Known<H> {
         if is_variant("readiness-the-poller-arms-nothing") && H::me() == M {
             return Ok(());
         }
+        assert!(!self.system.reports_changes, "a socket that reports all changes is armed");
         let due = self.system.state.with(|state| {
             state.armed = interest;
             state.take_report(false)
@@ -273,6 +274,8 @@ impl<H: ModelHost> Socket<H> {
             match self.entry.wait(direction, id, task, seen, |a, b| a == b, || net.counts()) {
                 Ok(Waits::Added | Waits::Replaced(_)) => {
                     net.sleep(task);
+                    let waits = id.and_then(|id| self.entry.is_waiting(direction, id));
+                    assert!(waits != Some(true), "a task was woken, and is on the list still");
                 }
                 Ok(Waits::Changed(_)) => (),
                 Err(Refused::Closed(_)) => return None,
@@ -287,6 +290,68 @@ impl<H: ModelHost> Socket<H> {
         let seen = self.entry.ticks(direction);
         let waits = self.entry.wait(direction, None, task, seen, |a, b| a == b, || net.counts());
         assert!(matches!(waits, Ok(Waits::Added)), "nothing was reported yet");
+    }
+
+    /// What becomes of two tasks that wait, step by step: in which places, who is woken by what, and who is counted.
+    pub fn step_by_step(&self, net: &Net<H>) {
+        let (read, write) = (Direction::Read, Direction::Write);
+        let wait = |direction, id, waker| {
+            let mut is_first = None;
+            let seen = self.entry.ticks(direction);
+            let waits =
+                self.entry.wait(direction, id, waker, seen, |a, b| a == b, || is_first = Some(net.waiting.add()));
+            match waits {
+                Ok(Waits::Added) => ("added", is_first),
+                Ok(Waits::Replaced(old)) => (if old == READER { "instead of the reader" } else { "instead" }, is_first),
+                Ok(Waits::Changed(_)) => ("changed", is_first),
+                Err(_) => ("refused", is_first),
+            }
+        };
+        let take = |what| {
+            let mut wakers = Vec::new();
+            assert!(self.entry.take_ready(what, &mut wakers).is_ok(), "the system always arms");
+            net.waiting.woken(wakers.len() as u64);
+            wakers
+        };
+        // Without a place of its own one is there once, under each of its wakers.
+        assert_eq!(wait(read, None, READER), ("added", Some(true)));
+        assert_eq!(wait(read, None, READER), ("instead of the reader", None));
+        assert_eq!(wait(read, None, WRITER), ("added", Some(false)));
+        assert_eq!(take(Interest { read: true, write: false }), [READER, WRITER]);
+        // In a place of its own one changes its waker.
+        let (id, other) = (self.entry.next_id(), self.entry.next_id());
+        assert_eq!(wait(read, Some(id), READER), ("added", Some(true)));
+        assert_eq!(wait(read, Some(other), READER), ("added", Some(false)));
+        assert_eq!(wait(read, Some(id), WRITER), ("instead of the reader", None));
+        assert_eq!(wait(write, Some(id), WRITER), ("added", Some(false)));
+        assert_eq!(self.entry.is_waiting(read, id), Some(true));
+        assert_eq!(take(Interest { read: false, write: true }), [WRITER], "a report is for one direction");
+        assert_eq!(self.entry.is_waiting(write, id), Some(false));
+        assert_eq!(self.entry.leave(read, other), Some(READER));
+        assert!(!net.waiting.gave_up(0) && !net.waiting.gave_up(1), "one waits still");
+        assert_eq!(self.entry.is_waiting(read, other), Some(false));
+        assert_eq!(self.entry.is_waiting(read, id), Some(true));
+        // What was reported since the try is worth another.
+        let seen = self.entry.ticks(write);
+        assert_eq!(take(Interest { read: false, write: true }), [0; 0]);
+        assert!(self.entry.ticks(write) > seen, "a report is not counted");
+        assert_eq!(self.entry.is_armed_each_time(), !self.system.reports_changes);
+        assert_eq!(self.entry.with_source(|_| ()), Some(()));
+        assert_eq!(wait(write, Some(other), READER), ("added", Some(false)));
+    }
+
+    /// The end of the two that wait [then](Socket::step_by_step): the socket's, or the runtime's.
+    pub fn ends(&self, net: &Net<H>, is_forgotten: bool) {
+        let mut wakers = Vec::new();
+        match is_forgotten {
+            true => self.entry.forget(&mut wakers),
+            false => self.entry.close(&mut wakers),
+        }
+        assert_eq!(wakers, [WRITER, READER], "those that waited");
+        assert!(net.waiting.gave_up(2), "they were the last");
+        let is_known = self.system.state.with(|state| state.key.is_some());
+        assert!(is_known != is_forgotten, "is the socket known to the system: {is_known}");
+        assert_eq!(self.entry.is_waiting(Direction::Read, 0), (is_forgotten).then_some(false));
     }
 
     /// A task that tries once, waits, and gives up. Was it reported meanwhile?

@@ -141,6 +141,24 @@ impl<H: ModelHost> Tiny<H> {
         *self.far.lock().unwrap_or_else(PoisonError::into_inner) = Some(far);
     }
 
+    /// After the close, at 3: somebody sleeps for long, and then somebody until 8. How late is the second woken?
+    pub fn sooner_after_later(self: &Arc<Self>) -> Nanos {
+        H::pass(3);
+        let far = self.add(0, FAR, 0);
+        self.add_and_wait(0, 8, 1);
+        let now = H::now();
+        self.queue.remove(far);
+        // Who serves waits for what is gone.
+        self.serve();
+        now.saturating_sub(8)
+    }
+
+    /// What a timer is to whoever adds it.
+    pub fn check_who_is_first(&self) {
+        let firsts = [5, 8, 3].map(|when| self.queue.add(0, when, 0).1);
+        assert!(firsts == [Added::First, Added::Later, Added::First], "{firsts:?}");
+    }
+
     /// Somebody registers in shard 1 for `when`. Is that seen to have to be served?
     pub fn add_near(self: &Arc<Self>, when: Nanos) -> bool {
         let (_, added) = self.queue.add(1, when, 1);
@@ -205,6 +223,11 @@ impl<H: ModelHost> Tiny<H> {
         }
     }
 
+    /// Takes one that is due at `now`, and forgets it. Was there one?
+    pub fn fire_one(&self, now: Nanos) -> bool {
+        self.queue.take_due(0, now).is_some()
+    }
+
     /// The M ends.
     pub fn is_over(&self) {
         // Relaxed: the bell brings it.
@@ -229,7 +252,11 @@ impl<H: ModelHost> Tiny<H> {
 
     /// The life of a thread that serves, as in the runtime.
     fn serve_the_first(self: &Arc<Self>) {
-        let due = self.queue.wait_for_due(|parker, nanos| parker.park_timeout(nanos));
+        let due = self.queue.wait_for_due(|parker, nanos| match nanos {
+            // Nobody waits for as long as that: until something is said to be sooner.
+            nanos if nanos > FAR / 2 => parker.park(),
+            nanos => parker.park_timeout(nanos),
+        });
         if is_variant("timer-queue-server-wakes-before-it-hands-over") {
             return due.into_iter().for_each(|waker| self.fire(waker));
         }

@@ -72,6 +72,28 @@ fn a_close_beside_a_wake<H: ModelHost>() -> String {
     .to_owned()
 }
 
+/// A task that waits with its thread is woken, and nobody shuts down.
+fn a_wake_in_a_task<H: ModelHost>() -> String {
+    main_plays("waiter");
+    let waiter = Waiter::<H>::new(1);
+    let waker = party::<H, _, _>("waker", &waiter, |waiter| waiter.ring(0));
+    let ended = waiter.block_on_in_a_task();
+    H::join(waker);
+    waiter.check_at_rest();
+    assert!(ended.is_some(), "a task gives up, and its runtime goes on");
+    format!("{ended:?}")
+}
+
+/// A thread asks whether it waits in vain, and is woken meanwhile.
+fn a_wake_beside_the_question<H: ModelHost>() -> String {
+    main_plays("waiter");
+    let waiter = Waiter::<H>::new(1);
+    let waker = party::<H, _, _>("waker", &waiter, |waiter| waiter.ring(0));
+    let woken = waiter.gives_up(|| H::join(waker));
+    assert!(woken, "a thread that was woken gives up");
+    "woken".to_owned()
+}
+
 /// Another comes and goes beside it.
 fn a_close_beside_two<H: ModelHost>() -> String {
     main_plays("waiter");
@@ -123,6 +145,18 @@ pub const MODELS: &[Model] = &[
         size: "3 threads, 1 wake",
         invariants: [73, 74],
         must_reach: ["ready", "closed"],
+        runs: [rc11(), sc()]),
+    crate::model!("bell::no_wake_is_missed::a_wake_in_a_task", a_wake_in_a_task,
+        claim: "a task that waits with its thread is woken as any other, and gives up only if its runtime ends",
+        size: "2 threads, 1 wake",
+        invariants: [73, 74],
+        must_reach: ["Some(1)", "Some(2)"],
+        runs: [rc11(), sc()]),
+    crate::model!("bell::no_wake_is_missed::a_wake_beside_the_question", a_wake_beside_the_question,
+        claim: "a thread that is told that it waits in vain, and was woken while it asked, does not give up",
+        size: "2 threads, 1 wake",
+        invariants: [73],
+        must_reach: ["woken"],
         runs: [rc11(), sc()]),
     crate::model!("bell::nobody_waits_after_the_end::a_close_beside_two", a_close_beside_two,
         claim: "the same beside another that is listed and struck off: none is forgotten, none left",

@@ -116,6 +116,18 @@ fn a_task_gives_up<H: ModelHost>() -> String {
     format!("reported {reported}")
 }
 
+/// Nobody is beside: what each step does.
+fn one_step_after_the_other<H: ModelHost>() -> String {
+    let reports_changes = H::choose(2) == 0;
+    let is_forgotten = H::choose(2) == 0;
+    let net = Net::<H>::new();
+    let socket = net.register(reports_changes);
+    socket.step_by_step(&net);
+    socket.ends(&net, is_forgotten);
+    net.check_at_rest();
+    format!("changes {reports_changes}, forgotten {is_forgotten}")
+}
+
 /// Two wait for the same, and give up.
 fn two_give_up<H: ModelHost>() -> String {
     main_plays("reader");
@@ -299,6 +311,12 @@ pub const MODELS: &[Model] = &[
         size: "2 threads, 1 socket",
         invariants: [29],
         must_reach: ["nobody waits"],
+        runs: [rc11(), sc()]),
+    crate::model!("readiness::who_waits_is_counted::one_step_after_the_other", one_step_after_the_other,
+        claim: "who is on which list in which place, who is woken by which report, and who is counted, step by step",
+        size: "1 thread, 1 socket of either kind, 2 wakers",
+        invariants: [29, 78],
+        must_reach: ["changes true, forgotten true", "changes false, forgotten false"],
         runs: [rc11(), sc()]),
     crate::model!("readiness::nobody_waits_after_the_end::a_close_beside_the_wait", a_close_beside_the_wait,
         claim: "a task that waits for a socket as the runtime ends is told so",

@@ -94,6 +94,19 @@ fn two_adds_after_the_close<H: ModelHost>() -> String {
     format!("fired {} and {}", tiny.fired(0), tiny.fired(1))
 }
 
+/// After the close one sleeps for long, and another registers for sooner.
+fn a_sooner_one_after_the_close<H: ModelHost>() -> String {
+    main_plays("sleeper");
+    let tiny = Tiny::<H>::new(1, 2);
+    tiny.check_who_is_first();
+    while tiny.fire_one(8) {}
+    tiny.close();
+    let late = tiny.sooner_after_later();
+    assert!(late == 0, "woken {late} too late");
+    tiny.check_at_rest();
+    "in time".to_owned()
+}
+
 /// One slept before, and one registers beside the close.
 fn one_sleeps_as_it_is_closed<H: ModelHost>() -> String {
     main_plays("sleeper");
@@ -109,7 +122,6 @@ fn one_sleeps_as_it_is_closed<H: ModelHost>() -> String {
 }
 
 const WAKER: &str = "timer_queue::no_sleeper_is_missed::another_waker_beside_the_firing";
-const CANCEL: &str = "timer_queue::a_timer_is_fired_once_or_cancelled::a_cancel_beside_the_firing";
 const RESET: &str = "timer_queue::no_sleeper_is_missed::a_reset_beside_the_firing";
 const CLOSE: &str = "timer_queue::the_last_are_served::an_add_beside_the_close";
 const AFTER: &str = "timer_queue::the_last_are_served::two_adds_after_the_close";
@@ -154,6 +166,13 @@ pub const MODELS: &[Model] = &[
         size: "2 threads and those that serve, 2 timers",
         invariants: [75, 77],
         must_reach: ["fired 1 and 1"],
+        runs: [rc11(), sc_cut()]),
+    crate::model!("timer_queue::the_last_are_served::a_sooner_one_after_the_close", a_sooner_one_after_the_close,
+        claim: "who serves after the runtime's end, and sleeps for long, is woken for one that registers for sooner, and serves \
+            it at its moment",
+        size: "1 thread and one that serves, 2 timers",
+        invariants: [75, 77],
+        must_reach: ["in time"],
         runs: [rc11(), sc_cut()]),
     crate::model!("timer_queue::the_last_are_served::one_sleeps_as_it_is_closed", one_sleeps_as_it_is_closed,
         claim: "one that registers while the runtime is shut down is seen by who shuts down, or sees that",

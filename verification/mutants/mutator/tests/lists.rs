@@ -39,7 +39,8 @@ fn root() -> PathBuf {
 fn kernel(placing: &Placing) -> Vec<Step> {
     let mut steps = Vec::new();
     let source = root().join("src");
-    for path in sources(&source.join("kernel")).expect("the kernel is there") {
+    let folders = ["kernel", "task", "waits"].map(|folder| sources(&source.join(folder)).expect("it is there"));
+    for path in folders.into_iter().flatten() {
         let file = path.strip_prefix(&source).expect("it is below").to_string_lossy().into_owned();
         let text = fs::read_to_string(&path).expect("it is text");
         steps.extend(mutate(&file, &text, 1, placing).expect("it is Rust").steps);
