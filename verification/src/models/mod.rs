@@ -1,7 +1,9 @@
 //! The models, a file a room; and what each room's mutants are killed by.
 
+pub mod bell;
 pub mod between;
 pub mod globq;
+pub mod goroutine;
 pub mod handoff;
 pub mod idle;
 mod idling;
@@ -11,8 +13,10 @@ pub mod locked;
 pub mod monitor;
 pub mod monitor_beside;
 pub mod netpoll;
+pub mod parker;
 pub mod poll;
 pub mod poller;
+pub mod readiness;
 pub mod role;
 pub mod runq;
 pub mod sched;
@@ -23,6 +27,7 @@ pub mod syscall;
 pub mod sysmon;
 pub mod task;
 pub mod threads;
+pub mod timer_queue;
 pub mod timers;
 pub mod whole;
 pub mod work_source;
@@ -60,6 +65,11 @@ pub const MODELS: &[&[Model]] = &[
     monitor::MODELS,
     monitor_beside::MODELS,
     task::MODELS,
+    parker::MODELS,
+    bell::MODELS,
+    timer_queue::MODELS,
+    readiness::MODELS,
+    goroutine::MODELS,
 ];
 
 /// Every mutant, in reading order.
@@ -83,4 +93,9 @@ pub const MUTANTS: &[&[Mutant]] = &[
     poller::MUTANTS,
     monitor::MUTANTS,
     task::MUTANTS,
+    parker::MUTANTS,
+    bell::MUTANTS,
+    timer_queue::MUTANTS,
+    readiness::MUTANTS,
+    goroutine::MUTANTS,
 ];

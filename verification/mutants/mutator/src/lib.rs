@@ -321,8 +321,8 @@ mod tests {
     }
 }
 
-/// The folders below `src` whose sources are mutated: all that models play.
-pub const FOLDERS: [&str; 2] = ["kernel", "task"];
+/// The folders below `src` whose sources are mutated: the kernel, and what else stands on its seam.
+pub const FOLDERS: [&str; 3] = ["kernel", "task", "waits"];
 
 /// The sources that are mutated, below the folder `src`, in order.
 ///
