@@ -133,6 +133,8 @@ pub mod kernel;
 pub mod runtime;
 #[forbid(unsafe_code)]
 pub mod task;
+#[forbid(unsafe_code)]
+pub mod waits;
 
 #[cfg(feature = "hyper")]
 pub use runtime::hyper;

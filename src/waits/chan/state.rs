@@ -1,41 +1,40 @@
 //! What a channel does under its lock. Nothing here runs code of the user's: what is to be woken, and what is to be dropped,
 //! is returned.
 //!
-//! While an open waiter is in the queue of the receivers, there is no value; while one is in the queue of the senders, there
-//! is no room. (A waiter is open unless it is a case of a select that has another.)
+//! Go: `chansend`, `chanrecv`, `closechan`.
+//!
+//! Checked by: verification/src/models/chan.rs
 
-use crate::runtime::sync::chan::errors::TryRecvError;
-use crate::runtime::sync::chan::waitq::{Outcome, WaitQueue, Waiter, Waiters};
-use crate::runtime::sync::select::ticket::Ticket;
-use core::task::Waker;
-use std::collections::VecDeque;
+use crate::waits::chan::errors::{TryRecvError, TrySendError};
+use crate::waits::chan::{Parts, TicketOf, Waiter};
+use crate::waits::queue::{Outcome, Renewed, WaitQueue, Waiters};
+use crate::waits::waker::Lender;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 
 /// What is to be woken as soon as the lock is free.
-pub(super) type Wake = Option<Waker>;
-
-/// Why a value could not be sent.
-pub(super) enum Refused<T> {
-    Full(T),
-    Closed(T),
-}
+pub type Wake<P> = Option<<P as Parts>::Waker>;
 
 /// Which queue.
 #[derive(Clone, Copy)]
-pub(super) enum Side {
+pub enum Side {
+    /// Of those that send.
     Senders,
+    /// Of those that receive.
     Receivers,
 }
 
-pub(super) struct State<T> {
+/// The state of a channel.
+pub struct State<P: Parts> {
     /// How many values may lie in it.
     capacity: usize,
-    buffer: VecDeque<T>,
+    buffer: VecDeque<P::Value>,
     /// Values that were given to receivers which did not come for them, with their numbers, in order. They are older than
     /// those in the buffer, and there is room for them in any case.
-    returned: VecDeque<(u64, T)>,
+    returned: VecDeque<(u64, P::Value)>,
     /// How many values were given to receivers that waited.
     given: u64,
-    waiters: Waiters<T>,
+    waiters: Waiters<P::Host, P::Value, P::Waker>,
     senders: WaitQueue,
     receivers: WaitQueue,
     is_closed: bool,
@@ -43,9 +42,9 @@ pub(super) struct State<T> {
     receiver_count: usize,
 }
 
-impl<T> State<T> {
+impl<P: Parts> State<P> {
     /// Of a channel with one sender and one receiver.
-    pub(super) fn new(capacity: usize) -> Self {
+    pub fn new(capacity: usize) -> Self {
         State {
             capacity,
             buffer: VecDeque::new(),
@@ -60,25 +59,33 @@ impl<T> State<T> {
         }
     }
 
-    pub(super) fn capacity(&self) -> usize {
+    /// How many values it has room for; `usize::MAX`: for all.
+    pub fn capacity(&self) -> usize {
         self.capacity
     }
 
-    pub(super) fn len(&self) -> usize {
+    /// How many values are in it.
+    pub fn len(&self) -> usize {
         self.buffer.len() + self.returned.len()
     }
 
-    pub(super) fn is_closed(&self) -> bool {
+    /// Is nothing in it?
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Is it closed?
+    pub fn is_closed(&self) -> bool {
         self.is_closed
     }
 
     /// One more on this side.
-    pub(super) fn count_up(&mut self, side: Side) {
+    pub fn count_up(&mut self, side: Side) {
         *self.count(side) += 1;
     }
 
     /// One less on this side. Is nobody left there?
-    pub(super) fn count_down(&mut self, side: Side) -> bool {
+    pub fn count_down(&mut self, side: Side) -> bool {
         let count = self.count(side);
         *count -= 1;
         *count == 0
@@ -92,10 +99,13 @@ impl<T> State<T> {
     }
 
     /// Sends, if nobody has to wait for that. Go: `chansend`, with `block` false.
+    ///
+    /// # Errors
+    /// There is no room, or it is closed; here is the value.
     #[inline]
-    pub(super) fn put(&mut self, value: T) -> Result<Wake, Refused<T>> {
+    pub fn put(&mut self, value: P::Value) -> Result<Wake<P>, TrySendError<P::Value>> {
         if self.is_closed {
-            return Err(Refused::Closed(value));
+            return Err(TrySendError::Closed(value));
         }
         if let Some(key) = self.receivers.next(&mut self.waiters) {
             self.given += 1;
@@ -105,18 +115,21 @@ impl<T> State<T> {
             self.buffer.push_back(value);
             return Ok(None);
         }
-        Err(Refused::Full(value))
+        Err(TrySendError::Full(value))
     }
 
-    fn give(&mut self, key: usize, number: u64, value: T) -> Wake {
+    fn give(&mut self, key: usize, number: u64, value: P::Value) -> Wake<P> {
         let waiter = self.waiters.get(key);
         (waiter.value, waiter.number) = (Some(value), number);
         waiter.serve(Outcome::Done)
     }
 
     /// Receives, if nobody has to wait for that. Go: `chanrecv`, with `block` false.
+    ///
+    /// # Errors
+    /// There is nothing, now or for ever.
     #[inline]
-    pub(super) fn take(&mut self) -> Result<(T, Wake), TryRecvError> {
+    pub fn take(&mut self) -> Result<(P::Value, Wake<P>), TryRecvError> {
         let value = match self.returned.pop_front() {
             Some((_, value)) => Some(value),
             None => self.buffer.pop_front(),
@@ -128,7 +141,7 @@ impl<T> State<T> {
     }
 
     /// There may be room now: the value of the first sender comes in.
-    fn let_in(&mut self) -> Wake {
+    fn let_in(&mut self) -> Wake<P> {
         if self.len() >= self.capacity {
             return None;
         }
@@ -137,13 +150,13 @@ impl<T> State<T> {
         wake
     }
 
-    fn take_from_sender(&mut self) -> Result<(T, Wake), TryRecvError> {
+    fn take_from_sender(&mut self) -> Result<(P::Value, Wake<P>), TryRecvError> {
         let empty = if self.is_closed { TryRecvError::Closed } else { TryRecvError::Empty };
         self.next_sent().ok_or(empty)
     }
 
     /// The value of the sender that has waited longest.
-    fn next_sent(&mut self) -> Option<(T, Wake)> {
+    fn next_sent(&mut self) -> Option<(P::Value, Wake<P>)> {
         let key = self.senders.next(&mut self.waiters)?;
         let waiter = self.waiters.get(key);
         let value = waiter.value.take().expect("chan: a sender waits without a value");
@@ -152,7 +165,7 @@ impl<T> State<T> {
 
     /// A value comes back, from a receiver that had waited and did not come for it. The next waiter gets it; if nobody
     /// does, it is the first again, or stands behind those that came back and are older.
-    pub(super) fn put_back(&mut self, number: u64, value: T) -> Wake {
+    pub fn put_back(&mut self, number: u64, value: P::Value) -> Wake<P> {
         if let Some(key) = self.receivers.next(&mut self.waiters) {
             return self.give(key, number, value);
         }
@@ -163,7 +176,7 @@ impl<T> State<T> {
 
     /// Waits.
     #[inline]
-    pub(super) fn enqueue(&mut self, side: Side, waiter: Waiter<T>) -> usize {
+    pub fn enqueue(&mut self, side: Side, waiter: Waiter<P>) -> usize {
         match side {
             Side::Senders => self.senders.join(&mut self.waiters, waiter),
             Side::Receivers => self.receivers.join(&mut self.waiters, waiter),
@@ -172,19 +185,38 @@ impl<T> State<T> {
 
     /// Waits no more.
     #[inline]
-    pub(super) fn leave(&mut self, side: Side, key: usize) -> Waiter<T> {
+    pub fn leave(&mut self, side: Side, key: usize) -> Waiter<P> {
         match side {
             Side::Senders => self.senders.leave(&mut self.waiters, key),
             Side::Receivers => self.receivers.leave(&mut self.waiters, key),
         }
     }
 
-    pub(super) fn waiter(&mut self, key: usize) -> &mut Waiter<T> {
-        self.waiters.get(key)
+    /// The task of this waiter is polled.
+    #[inline]
+    pub fn renew(&mut self, key: usize, lender: &mut impl Lender<Waker = P::Waker>) -> Renewed<P::Waker> {
+        self.waiters.renew(key, lender)
+    }
+
+    /// Waits as a case of a select.
+    ///
+    /// # Errors
+    /// It could go on at once; here is what it came with.
+    pub fn enqueue_unless_ready(
+        &mut self,
+        side: Side,
+        value: Option<P::Value>,
+        ticket: TicketOf<P>,
+        waker: P::Waker,
+    ) -> Result<usize, (Option<P::Value>, P::Waker)> {
+        if self.is_ready(side, &ticket) {
+            return Err((value, waker));
+        }
+        Ok(self.enqueue(side, Waiter::<P>::new(waker, value, Some(ticket))))
     }
 
     /// Could this select go on at once, on this side?
-    pub(super) fn is_ready(&self, side: Side, ticket: &Ticket) -> bool {
+    fn is_ready(&self, side: Side, ticket: &TicketOf<P>) -> bool {
         self.is_closed
             || match side {
                 Side::Senders => self.len() < self.capacity || self.receivers.has_any(&self.waiters, ticket),
@@ -193,7 +225,7 @@ impl<T> State<T> {
     }
 
     /// Closes it. `None`: it was. Go: `closechan`.
-    pub(super) fn close(&mut self) -> Option<Vec<Waker>> {
+    pub fn close(&mut self) -> Option<Vec<P::Waker>> {
         if core::mem::replace(&mut self.is_closed, true) {
             return None;
         }
@@ -207,7 +239,7 @@ impl<T> State<T> {
     }
 
     /// All values, which nobody can receive any more.
-    pub(super) fn clear(&mut self) -> impl Sized + use<T> {
+    pub fn clear(&mut self) -> impl Sized + use<P> {
         (core::mem::take(&mut self.returned), core::mem::take(&mut self.buffer))
     }
 }
