@@ -30,7 +30,7 @@ pub trait Cases<H: Host> {
     const LEN: usize;
 
     /// Any number below `n`.
-    fn choose(n: usize) -> usize;
+    fn choose(&mut self, n: usize) -> usize;
 
     /// Tries this case. It has no waiter.
     fn attempt(&mut self, case: usize) -> Poll<Self::Output>;
@@ -75,7 +75,7 @@ impl<H: Host> Selection<H> {
             {
                 return Poll::Ready(output);
             }
-            let order = Order::of::<H, C>();
+            let order = Order::of(cases);
             if let Poll::Ready(output) = attempt(cases, &order) {
                 return Poll::Ready(output);
             }
@@ -138,11 +138,11 @@ struct Order {
 
 impl Order {
     #[inline]
-    fn of<H: Host, C: Cases<H>>() -> Order {
+    fn of<H: Host, C: Cases<H>>(asker: &mut C) -> Order {
         let mut cases = [0; MOST];
         for n in 0..C::LEN {
             // The `n`th comes to one of the places up to its own; what was there comes to its own.
-            let at = if n == 0 { 0 } else { C::choose(n + 1) };
+            let at = if n == 0 { 0 } else { asker.choose(n + 1) };
             cases[n] = cases[at];
             cases[at] = n as u8;
         }

@@ -118,7 +118,7 @@ impl<'a, P: Parts> Receive<'a, P> {
         let Some(key) = self.waiter.take() else { return };
         let (woken, unused) = self.channel.with(|state| {
             let mut waiter = state.leave(Side::Receivers, key);
-            // Under the same lock: nobody shall find the channel empty meanwhile.
+            // As good as under another, and one entry less: meanwhile it is as if the task had not given up yet.
             let woken = waiter.value.take().and_then(|value| state.put_back(waiter.number, value));
             (woken, waiter.waker)
         });

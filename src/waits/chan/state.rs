@@ -107,15 +107,30 @@ impl<P: Parts> State<P> {
         if self.is_closed {
             return Err(TrySendError::Closed(value));
         }
-        if let Some(key) = self.receivers.next(&mut self.waiters) {
-            self.given += 1;
-            return Ok(self.give(key, self.given, value));
+        if let Some(key) = self.next(Side::Receivers) {
+            return Ok(self.hand_over(key, value));
         }
         if self.len() < self.capacity {
             self.buffer.push_back(value);
             return Ok(None);
         }
         Err(TrySendError::Full(value))
+    }
+
+    /// The waiter that is served next on this side, taken out of its queue. The caller serves it under the same lock.
+    #[inline]
+    pub fn next(&mut self, side: Side) -> Option<usize> {
+        match side {
+            Side::Senders => self.senders.next(&mut self.waiters),
+            Side::Receivers => self.receivers.next(&mut self.waiters),
+        }
+    }
+
+    /// A new value, to a receiver that waited.
+    #[inline]
+    pub fn hand_over(&mut self, key: usize, value: P::Value) -> Wake<P> {
+        self.given += 1;
+        self.give(key, self.given, value)
     }
 
     fn give(&mut self, key: usize, number: u64, value: P::Value) -> Wake<P> {
@@ -130,18 +145,24 @@ impl<P: Parts> State<P> {
     /// There is nothing, now or for ever.
     #[inline]
     pub fn take(&mut self) -> Result<(P::Value, Wake<P>), TryRecvError> {
-        let value = match self.returned.pop_front() {
-            Some((_, value)) => Some(value),
-            None => self.buffer.pop_front(),
-        };
-        match value {
+        match self.pop() {
             Some(value) => Ok((value, self.let_in())),
             None => self.take_from_sender(),
         }
     }
 
+    /// The first value in it. Whoever takes it [lets in](State::let_in) the next under the same lock.
+    #[inline]
+    pub fn pop(&mut self) -> Option<P::Value> {
+        match self.returned.pop_front() {
+            Some((_, value)) => Some(value),
+            None => self.buffer.pop_front(),
+        }
+    }
+
     /// There may be room now: the value of the first sender comes in.
-    fn let_in(&mut self) -> Wake<P> {
+    #[inline]
+    pub fn let_in(&mut self) -> Wake<P> {
         if self.len() >= self.capacity {
             return None;
         }
@@ -157,7 +178,7 @@ impl<P: Parts> State<P> {
 
     /// The value of the sender that has waited longest.
     fn next_sent(&mut self) -> Option<(P::Value, Wake<P>)> {
-        let key = self.senders.next(&mut self.waiters)?;
+        let key = self.next(Side::Senders)?;
         let waiter = self.waiters.get(key);
         let value = waiter.value.take().expect("chan: a sender waits without a value");
         Some((value, waiter.serve(Outcome::Done)))
@@ -166,7 +187,7 @@ impl<P: Parts> State<P> {
     /// A value comes back, from a receiver that had waited and did not come for it. The next waiter gets it; if nobody
     /// does, it is the first again, or stands behind those that came back and are older.
     pub fn put_back(&mut self, number: u64, value: P::Value) -> Wake<P> {
-        if let Some(key) = self.receivers.next(&mut self.waiters) {
+        if let Some(key) = self.next(Side::Receivers) {
             return self.give(key, number, value);
         }
         let at = self.returned.partition_point(|(older, _)| *older < number);
@@ -190,6 +211,11 @@ impl<P: Parts> State<P> {
             Side::Senders => self.senders.leave(&mut self.waiters, key),
             Side::Receivers => self.receivers.leave(&mut self.waiters, key),
         }
+    }
+
+    /// The waiter of this number.
+    pub fn waiter(&mut self, key: usize) -> &mut Waiter<P> {
+        self.waiters.get(key)
     }
 
     /// The task of this waiter is polled.
@@ -226,16 +252,26 @@ impl<P: Parts> State<P> {
 
     /// Closes it. `None`: it was. Go: `closechan`.
     pub fn close(&mut self) -> Option<Vec<P::Waker>> {
-        if core::mem::replace(&mut self.is_closed, true) {
+        if !self.shut() {
             return None;
         }
         let mut wakers = Vec::new();
-        for queue in [&mut self.receivers, &mut self.senders] {
-            while let Some(key) = queue.next(&mut self.waiters) {
-                wakers.extend(self.waiters.get(key).serve(Outcome::Closed));
-            }
-        }
+        self.turn_away(Side::Receivers, &mut wakers);
+        self.turn_away(Side::Senders, &mut wakers);
         Some(wakers)
+    }
+
+    /// Nothing can be sent from now on. `false`: it was so. Whoever waits is [turned away](State::turn_away) under the same
+    /// lock.
+    pub fn shut(&mut self) -> bool {
+        !core::mem::replace(&mut self.is_closed, true)
+    }
+
+    /// Those that wait on this side wait no more: it is closed.
+    pub fn turn_away(&mut self, side: Side, wakers: &mut Vec<P::Waker>) {
+        while let Some(key) = self.next(side) {
+            wakers.extend(self.waiters.get(key).serve(Outcome::Closed));
+        }
     }
 
     /// All values, which nobody can receive any more.

@@ -1,6 +1,8 @@
 //! The models, a file a room; and what each room's mutants are killed by.
 
 pub mod between;
+pub mod chan;
+pub mod cond;
 pub mod globq;
 pub mod handoff;
 pub mod idle;
@@ -16,6 +18,7 @@ pub mod poller;
 pub mod role;
 pub mod runq;
 pub mod sched;
+pub mod select;
 pub mod snapshot;
 pub mod spinning;
 pub mod stw;
@@ -24,6 +27,7 @@ pub mod sysmon;
 pub mod task;
 pub mod threads;
 pub mod timers;
+pub mod wait_group;
 pub mod whole;
 pub mod work_source;
 
@@ -60,6 +64,10 @@ pub const MODELS: &[&[Model]] = &[
     monitor::MODELS,
     monitor_beside::MODELS,
     task::MODELS,
+    chan::MODELS,
+    select::MODELS,
+    wait_group::MODELS,
+    cond::MODELS,
 ];
 
 /// Every mutant, in reading order.
@@ -83,4 +91,8 @@ pub const MUTANTS: &[&[Mutant]] = &[
     poller::MUTANTS,
     monitor::MUTANTS,
     task::MUTANTS,
+    chan::MUTANTS,
+    select::MUTANTS,
+    wait_group::MUTANTS,
+    cond::MUTANTS,
 ];

@@ -39,7 +39,8 @@
 //! **Dropped futures.** A send or a receive can be dropped while it waits. A send that is dropped drops its value, unless
 //! that was taken already ([`Sending::into_inner`] tells, and gives it back). A value that was handed to a receive which
 //! is dropped before it looked is not lost: the next waiter gets it; if nobody does, it is the first in the channel
-//! again, in one without room (`rendezvous`) too, though its sender has gone on by then.
+//! again, in one without room (`rendezvous`) too, though its sender has gone on by then. Others that ask before it is dropped do
+//! not see that value: they may receive a later one, or find the channel closed.
 //!
 //! **From where it may be called.** The futures may be awaited in any executor; the methods that do not wait may be called from any
 //! thread. A lock is held for a few instructions, never while anybody waits, and none of the user's code runs under it.

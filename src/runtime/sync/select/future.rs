@@ -99,7 +99,7 @@ impl<C: Cases, O: Otherwise> select::Cases<Cores> for Polled<'_, '_, C, O> {
     const LEN: usize = C::LEN;
 
     #[inline]
-    fn choose(n: usize) -> usize {
+    fn choose(&mut self, n: usize) -> usize {
         clock::choose(n)
     }
 
