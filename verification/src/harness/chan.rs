@@ -105,9 +105,20 @@ impl<H: ModelHost> Tiny<H> {
 
     /// Waits to receive, and gives up at once: if there is a value, it is received.
     pub fn recv_or_give_up(&self) -> Option<u64> {
-        let n = steps::receive_or_give_up(&self.chan)?.ok()?;
-        self.read(n);
-        Some(n)
+        self.begin_to_recv(&Sleeper::new()).unwrap_or_else(|waiting| {
+            waiting.give_up();
+            None
+        })
+    }
+
+    /// Begins to receive. `None`: the channel is closed.
+    ///
+    /// # Errors
+    /// It waits.
+    pub fn begin_to_recv(&self, sleeper: &Sleeper<H>) -> Result<Option<u64>, steps::Waiting<'_, H>> {
+        let received = steps::begin_to_receive(&self.chan, sleeper)?.ok();
+        received.into_iter().for_each(|n| self.read(n));
+        Ok(received)
     }
 
     /// Waits to send `n`, and gives up at once. The value, if it was not sent.

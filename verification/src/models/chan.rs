@@ -15,7 +15,7 @@ use values::{
     a_close_beside_both, a_dropped_receive_hands_on, a_dropped_receive_keeps_the_order,
     a_dropped_send_is_taken_or_comes_back, a_send_beside_a_receive, by_the_waker_of_the_last_poll,
     receives_in_the_order_of_coming, sends_in_the_order_of_coming, the_last_receiver_is_dropped,
-    the_last_sender_is_dropped, tries_beside_a_receive,
+    the_last_sender_is_dropped, tries_beside_a_receive, two_dropped_receives_keep_the_order, two_receives_beside_sends,
 };
 
 const BESIDE: &str = "chan::a_value_is_received_once_in_order::a_send_beside_a_receive";
@@ -39,6 +39,13 @@ pub const MODELS: &[Model] = &[
         invariants: [70, 72],
         must_reach: ["room for 0, 1 was sent: true", "room for 0, 1 was sent: false", "room for 1, 1 was sent: true",
             "room for 1, 1 was sent: false"],
+        runs: [rc11(), sc()]),
+    crate::model!("chan::a_value_is_received_once_in_order::two_receives_beside_sends", two_receives_beside_sends,
+        claim: "of two values that are sent to two that receive each gets one",
+        size: "3 threads, 2 values, room for none or one",
+        invariants: [70, 72, 73],
+        must_reach: ["room for 0, received [Some(1), Some(2)]", "room for 0, received [Some(2), Some(1)]",
+            "room for 1, received [Some(2), Some(1)]"],
         runs: [rc11(), sc()]),
     crate::model!("chan::who_waits_is_served_in_the_order_of_coming::two_sends", sends_in_the_order_of_coming,
         claim: "of two sends that wait the first is taken first",
@@ -86,6 +93,12 @@ pub const MODELS: &[Model] = &[
         invariants: [70, 71],
         must_reach: ["room for 1, sent [1, 2], at once None", "room for 2, sent [1, 2], at once None",
             "room for 1, sent [1], at once None", "sent [1, 2], at once Some(1)"],
+        runs: [rc11(), loom(), sc()]),
+    crate::model!("chan::a_dropped_future_loses_nothing::two_receives_keep_the_order", two_dropped_receives_keep_the_order,
+        claim: "what was given to two receives that are dropped, in whatever order, comes in the order of sending",
+        size: "2 threads, 2 values, 2 receives, room for two",
+        invariants: [70, 71],
+        must_reach: ["at once [], left [1, 2]", "at once [1], left [2]", "at once [2], left [1]", "at once [1, 2]"],
         runs: [rc11(), loom(), sc()]),
     crate::model!("chan::a_dropped_future_loses_nothing::a_receive_hands_on", a_dropped_receive_hands_on,
         claim: "what was given to a receive that is dropped goes to the next that waits, or that comes",
@@ -159,6 +172,9 @@ pub const MUTANTS: &[Mutant] = crate::mutants! {
         variant("closes-and-forgets-receivers"), by CLOSE => [Sc, Rc11];
     "chan-puts-back-at-the-end": "what was given to a receive that is dropped is the last in the channel",
         variant("puts-back-at-the-end"), by ORDER => [Sc, Rc11];
+    "chan-puts-back-without-its-number": "what was given to a receive that is dropped is the first, although older values came back",
+        variant("puts-back-without-its-number"),
+        by "chan::a_dropped_future_loses_nothing::two_receives_keep_the_order" => [Sc, Rc11];
     "chan-forgets-what-it-was-given": "a receive that is dropped takes the value with it that it was given",
         variant("forgets-what-it-was-given"), by ORDER => [Sc, Rc11], HANDS_ON => [Sc, Rc11];
 };

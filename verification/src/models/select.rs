@@ -61,6 +61,24 @@ fn two_senders<H: ModelHost>() -> String {
     format!("room for {capacity}, case {case}")
 }
 
+/// Two select between two channels, and one sends to both.
+fn two_selects<H: ModelHost>() -> String {
+    let two = Two::<H>::new(0);
+    let selects = |two: &Two<H>| {
+        let got = two.receives().wait();
+        two.saw(got);
+        got
+    };
+    let one = party::<H, _, _>("select", &two, selects);
+    let other = party::<H, _, _>("other select", &two, selects);
+    assert!(two.0[0].send(1).is_ok() && two.0[1].send(2).is_ok(), "something came back");
+    let got = [H::join(one), H::join(other)];
+    let each = [Got::Received(0, Some(1)), Got::Received(1, Some(2))];
+    assert!(got == each || got == [each[1], each[0]], "1 and 2 were sent, and they came to {got:?}");
+    assert!(two.is_empty(), "something was received twice");
+    format!("the first: {:?}", got[0])
+}
+
 /// Two selects, each of which would send where the other receives.
 fn facing_one_another<H: ModelHost>() -> String {
     let two = Two::<H>::new(0);
@@ -119,7 +137,7 @@ fn polled_for_no_reason<H: ModelHost>() -> String {
         _ => select.wait(),
     };
     let Got::Sent(case, true) = got else { panic!("it came to {got:?}") };
-    two.0.iter().for_each(|tiny| drop(tiny.close()));
+    two.0.iter().for_each(|tiny| assert!(tiny.close(), "it was closed already"));
     let received = [H::join(one), H::join(other)];
     let mut expected = [None; 2];
     expected[case] = Some(case as u64 + 1);
@@ -205,6 +223,12 @@ pub const MODELS: &[Model] = &[
         invariants: [70, 75, 76],
         must_reach: ["room for 0, case 0", "room for 0, case 1", "room for 1, case 0", "room for 1, case 1"],
         runs: [rc11(), sc()]),
+    crate::model!("select::one_case_takes_effect::two_selects", two_selects,
+        claim: "two selects that wait at the same two channels get one value each",
+        size: "3 threads, 2 channels without room, 2 values",
+        invariants: [70, 75, 76],
+        must_reach: ["the first: Received(0, Some(1))", "the first: Received(1, Some(2))"],
+        runs: [rc11(), sampled(Engine::Pct, 2_000)]),
     crate::model!("select::one_case_takes_effect::facing_one_another", facing_one_another,
         claim: "two selects that meet at two channels, from two sides, meet at one of them, and both know it",
         size: "2 threads, 2 channels without room",

@@ -4,6 +4,7 @@ use crate::harness::chan::{Tiny, UNBOUNDED};
 use crate::harness::common::{any_of, party};
 use crate::harness::sleeper::Sleeper;
 use crate::hosts::model_host::ModelHost;
+use crate::mutation::variants::chan as steps;
 use spinpark::waits::chan::send::Send;
 use spinpark::waits::chan::state::Side;
 use std::task::Poll;
@@ -116,6 +117,42 @@ pub(super) fn a_dropped_receive_keeps_the_order<H: ModelHost>() -> String {
     assert!(is_sent[0] && (is_sent[1] || capacity == 1), "there was room for {capacity}, and {sent:?} were sent");
     assert!(got == sent, "{sent:?} were sent, {got:?} came after a dropped receive");
     format!("{}, sent {sent:?}, at once {at_once:?}", room(capacity))
+}
+
+/// Two receives wait and are dropped, in any order, beside two sends; the values come in order after them.
+pub(super) fn two_dropped_receives_keep_the_order<H: ModelHost>() -> String {
+    let tiny = Tiny::<H>::new(2);
+    let sender = party::<H, _, _>("sender", &tiny, |tiny| {
+        (1..=2).for_each(|n| assert!(tiny.try_send(n).is_ok(), "there is room for {n}"));
+    });
+    let sleeper = Sleeper::new();
+    let (one, other) = (tiny.begin_to_recv(&sleeper), tiny.begin_to_recv(&sleeper));
+    let at_once: Vec<u64> = [&one, &other].into_iter().filter_map(|begun| begun.as_ref().ok().copied().flatten()).collect();
+    let mut waiting = [one.err(), other.err()];
+    if H::choose(2) == 1 {
+        waiting.reverse();
+    }
+    waiting.into_iter().flatten().for_each(steps::Waiting::give_up);
+    H::join(sender);
+    let rest = tiny.rest();
+    let mut all = [at_once.clone(), rest.clone()].concat();
+    all.sort_unstable();
+    assert!(all == [1, 2], "1 and 2 were sent, {all:?} came");
+    assert!(rest.is_sorted(), "1 and 2 were sent, and {rest:?} is left after dropped receives");
+    format!("at once {at_once:?}, left {rest:?}")
+}
+
+/// Two receive, one sends to both.
+pub(super) fn two_receives_beside_sends<H: ModelHost>() -> String {
+    let capacity = any_of::<H, _>(&[0, 1]);
+    let tiny = Tiny::<H>::new(capacity);
+    let one = party::<H, _, _>("receiver", &tiny, Tiny::recv);
+    let other = party::<H, _, _>("other receiver", &tiny, Tiny::recv);
+    (1..=2).for_each(|n| assert!(tiny.send(n).is_ok(), "{n} came back"));
+    let got = [H::join(one), H::join(other)];
+    assert!(got == [Some(1), Some(2)] || got == [Some(2), Some(1)], "1 and 2 were sent, {got:?} received");
+    assert!(tiny.rest().is_empty(), "something was received twice");
+    format!("{}, received {got:?}", room(capacity))
 }
 
 /// One of two receives is dropped while it waits; a value comes, and the end.

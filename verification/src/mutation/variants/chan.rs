@@ -1,7 +1,7 @@
 //! The steps of a channel, the right ones unless a variant says otherwise.
 
 use crate::harness::chan::{Chan, OnModel};
-use crate::harness::sleeper::{Sleeper, ThreadLender};
+use crate::harness::sleeper::{ParkWaker, Sleeper, ThreadLender};
 use crate::hosts::model_host::ModelHost;
 use crate::mutation::mutant::{is_variant, variant};
 use spinpark::waits::chan::Waiter;
@@ -78,40 +78,67 @@ fn come_for<H: ModelHost>(chan: &Chan<H>, key: usize) -> Option<Result<u64, Clos
     })
 }
 
-/// Waits, and gives up. `None`: there was nothing at once. See [`Receive::withdraw`].
-pub fn receive_or_give_up<H: ModelHost>(chan: &Chan<H>) -> Option<Result<u64, Closed>> {
-    let sleeper = Sleeper::<H>::new();
-    let put_back: fn(&Chan<H>, u64, u64) = match variant() {
-        Some("puts-back-at-the-end") => |chan, _, value| {
-            let woken = chan.with(|state| state.put(value));
-            wake(woken.ok().flatten());
-        },
-        Some("forgets-what-it-was-given") => |_, _, _| (),
+/// A receive that waits.
+pub enum Waiting<'a, H: ModelHost> {
+    /// As it is.
+    Right(Receive<'a, OnModel<H>>),
+    /// One that gives back wrongly, by this, what it was given: the how manieth, and the value.
+    Wrong {
+        /// At which channel.
+        chan: &'a Chan<H>,
+        /// Its waiter.
+        key: usize,
+        /// How it gives back.
+        put_back: fn(&mut State<OnModel<H>>, u64, u64) -> Option<ParkWaker<H>>,
+    },
+}
+
+/// Begins to receive.
+///
+/// # Errors
+/// It waits.
+pub fn begin_to_receive<'a, H: ModelHost>(
+    chan: &'a Chan<H>,
+    sleeper: &Sleeper<H>,
+) -> Result<Result<u64, Closed>, Waiting<'a, H>> {
+    let put_back: fn(&mut State<OnModel<H>>, u64, u64) -> _ = match variant() {
+        Some("puts-back-at-the-end") => |state, _, value| state.put(value).ok().flatten(),
+        Some("puts-back-without-its-number") => |state, _, value| state.put_back(0, value),
+        Some("forgets-what-it-was-given") => |_, _, _| None,
         _ => {
             let mut receive = Receive::new(chan);
             return match receive.poll(&mut sleeper.lender()) {
-                Poll::Ready(received) => Some(received),
-                Poll::Pending => None,
+                Poll::Ready(received) => Ok(received),
+                Poll::Pending => Err(Waiting::Right(receive)),
             };
         }
     };
-    if let Some(received) = chan.try_recv_or_closed() {
-        return Some(received);
-    }
     let waker = sleeper.lender().lend().expect("it is trusted");
-    let enqueue = |state: &mut State<OnModel<H>>| match state.take() {
-        Ok((value, woken)) => Ok((value, woken)),
-        Err(_) => Err(state.enqueue(Side::Receivers, Waiter::<OnModel<H>>::new(waker, None, None))),
-    };
-    match chan.with(enqueue) {
-        Ok((value, woken)) => {
-            wake(woken);
-            Some(Ok(value))
+    let taken = chan.with(|state| match state.take() {
+        Ok((value, woken)) => Ok((Ok(value), woken)),
+        Err(TryRecvError::Closed) => Ok((Err(Closed), None)),
+        Err(TryRecvError::Empty) => {
+            Err(state.enqueue(Side::Receivers, Waiter::<OnModel<H>>::new(waker, None, None)))
         }
-        Err(key) => {
-            let waiter = chan.with(|state| state.leave(Side::Receivers, key));
-            waiter.value.into_iter().for_each(|value| put_back(chan, waiter.number, value));
-            None
+    });
+    match taken {
+        Err(key) => Err(Waiting::Wrong { chan, key, put_back }),
+        Ok((received, woken)) => {
+            wake(woken);
+            Ok(received)
+        }
+    }
+}
+
+impl<H: ModelHost> Waiting<'_, H> {
+    /// It is dropped. See [`Receive::withdraw`].
+    pub fn give_up(self) {
+        match self {
+            Waiting::Right(receive) => drop(receive),
+            Waiting::Wrong { chan, key, put_back } => wake(chan.with(|state| {
+                let waiter = state.leave(Side::Receivers, key);
+                waiter.value.and_then(|value| put_back(state, waiter.number, value))
+            })),
         }
     }
 }
