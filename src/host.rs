@@ -20,7 +20,7 @@ pub trait Host: Sized + Send + Sync + 'static {
     /// The only memory that the kernel shares without a lock.
     type Word: Word;
     /// Mutual exclusion. Entering acquires what leaving released.
-    type Lock<T: Send + 'static>: Lock<T>;
+    type Lock<T: Send + 'static>: Lock<T> + Send + Sync + 'static;
     /// Where one thread sleeps until another wakes it.
     type Parker: Parker;
 
@@ -74,7 +74,7 @@ pub trait Word: Send + Sync + 'static {
 }
 
 /// A value that one thread at a time may touch. A closure instead of a guard: nothing to leak or to hold by accident.
-pub trait Lock<T>: Send + Sync + 'static {
+pub trait Lock<T> {
     /// An open lock around `value`.
     fn new(value: T) -> Self;
     /// Runs `f` alone. Must not be entered again from inside `f`.

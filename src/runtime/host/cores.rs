@@ -87,7 +87,7 @@ impl Word for AtomicU64 {
     }
 }
 
-impl<T: Send + 'static> Lock<T> for Mutex<T> {
+impl<T> Lock<T> for Mutex<T> {
     #[inline]
     fn new(value: T) -> Self {
         Mutex::new(value)

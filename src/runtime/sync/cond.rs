@@ -1,8 +1,9 @@
 //! Waiting, under a lock, for a change of what is in it.
 
 use crate::runtime::exec::yielding::waits_if_pending;
-use crate::runtime::sync::chan::waitq::{Outcome, WaitQueue, Waiter, Waiters};
-use crate::runtime::sync::chan::waking::{forget, wake};
+use crate::runtime::host::cores::Cores;
+use crate::runtime::sync::waking::Lender;
+use crate::waits::cond::{self, Place, State};
 use async_lock::MutexGuard;
 use async_lock::futures::Lock;
 use core::fmt;
@@ -10,7 +11,7 @@ use core::future::Future;
 use core::pin::Pin;
 use core::task::{Context, Poll, Waker, ready};
 use pin_project_lite::pin_project;
-use std::sync::PoisonError;
+use std::sync::Mutex;
 
 /// Waits until what a [`Mutex`](crate::runtime::sync::Mutex) holds has changed. Go: `sync.Cond`.
 ///
@@ -34,30 +35,12 @@ use std::sync::PoisonError;
 /// })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Cond {
-    state: std::sync::Mutex<State>,
-}
-
-struct State {
-    /// A value in a waiter: one was to be woken, and it is this.
-    waiters: Waiters<()>,
-    queue: WaitQueue,
-}
-
-impl State {
-    /// Wakes the one that has waited longest.
-    fn notify_one(&mut self) -> Option<Waker> {
-        let key = self.queue.next(&mut self.waiters)?;
-        let waiter = self.waiters.get(key);
-        waiter.value = Some(());
-        waiter.serve(Outcome::Done)
-    }
-}
+pub struct Cond(cond::Cond<Cores, Waker>);
 
 impl Cond {
     /// Nobody waits.
     pub const fn new() -> Self {
-        Cond { state: std::sync::Mutex::new(State { waiters: Waiters::new(), queue: WaitQueue::new() }) }
+        Cond(cond::Cond::from_lock(Mutex::new(State::new())))
     }
 
     /// Unlocks the mutex and waits until it is notified; then locks it again and gives the guard back. It waits from the
@@ -67,34 +50,17 @@ impl Cond {
     /// Dropped while it waits, it leaves the mutex unlocked, and a notification that was meant for it alone goes to the
     /// next.
     pub fn wait<'a, T: ?Sized>(&'a self, guard: MutexGuard<'a, T>) -> CondWait<'a, T> {
-        CondWait {
-            place: Place { cond: self, waiter: None, owes: false },
-            mutex: MutexGuard::source(&guard),
-            guard: Some(guard),
-            relock: None,
-        }
+        CondWait { place: self.0.place(), mutex: MutexGuard::source(&guard), guard: Some(guard), relock: None }
     }
 
     /// Wakes the one that has waited longest, if anybody waits. From any thread, with the mutex or without. Go: `Signal`.
     pub fn notify_one(&self) {
-        let woken = self.with(State::notify_one);
-        wake(woken);
+        self.0.notify_one();
     }
 
     /// Wakes all that wait now. From any thread, with the mutex or without. Go: `Broadcast`.
     pub fn notify_all(&self) {
-        let woken: Vec<_> = self.with(|state| {
-            let mut woken = Vec::new();
-            while let Some(key) = state.queue.next(&mut state.waiters) {
-                woken.extend(state.waiters.get(key).serve(Outcome::Done));
-            }
-            woken
-        });
-        wake(woken);
-    }
-
-    fn with<R>(&self, f: impl FnOnce(&mut State) -> R) -> R {
-        f(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+        self.0.notify_all();
     }
 }
 
@@ -110,61 +76,11 @@ impl fmt::Debug for Cond {
     }
 }
 
-/// Where one waits. Dropped, it is given back, and a notification with it.
-struct Place<'a> {
-    cond: &'a Cond,
-    waiter: Option<usize>,
-    /// It was notified, and nobody else.
-    owes: bool,
-}
-
-impl Place<'_> {
-    fn enqueue(&mut self, waker: Waker) {
-        let waiter = Waiter::new(waker, None, None);
-        self.waiter = Some(self.cond.with(|state| state.queue.join(&mut state.waiters, waiter)));
-    }
-
-    fn poll(&mut self, waker: &Waker) -> Poll<()> {
-        let Some(key) = self.waiter else { return Poll::Ready(()) };
-        let copy = waker.clone();
-        let old = self.cond.with(|state| {
-            let waiter = state.waiters.get(key);
-            if waiter.outcome.is_none() {
-                return Err(waiter.waker.replace(copy));
-            }
-            let waiter = state.queue.leave(&mut state.waiters, key);
-            Ok((waiter.value.is_some(), copy))
-        });
-        match old {
-            Ok((owes, copy)) => {
-                (self.waiter, self.owes) = (None, owes);
-                forget(Some(copy));
-                Poll::Ready(())
-            }
-            Err(old) => {
-                forget(old);
-                Poll::Pending
-            }
-        }
-    }
-}
-
-impl Drop for Place<'_> {
-    fn drop(&mut self) {
-        let waiter = self.waiter.map(|key| self.cond.with(|state| state.queue.leave(&mut state.waiters, key)));
-        let owes = self.owes || waiter.as_ref().is_some_and(|waiter| waiter.value.is_some());
-        forget(waiter.and_then(|waiter| waiter.waker));
-        if owes {
-            self.cond.notify_one();
-        }
-    }
-}
-
 pin_project! {
     /// What [`Cond::wait`] returns.
     #[must_use = "a future does nothing until it is awaited"]
     pub struct CondWait<'a, T: ?Sized> {
-        place: Place<'a>,
+        place: Place<'a, Cores, Waker>,
         mutex: &'a async_lock::Mutex<T>,
         // Until the first poll.
         guard: Option<MutexGuard<'a, T>>,
@@ -184,12 +100,12 @@ impl<'a, T: ?Sized> Future for CondWait<'a, T> {
             return waits_if_pending(Poll::Pending, "sync.Cond.Wait");
         }
         if this.relock.is_none() {
-            ready!(waits_if_pending(this.place.poll(cx.waker()), "sync.Cond.Wait"));
+            ready!(waits_if_pending(this.place.poll(&mut Lender::new(cx.waker())), "sync.Cond.Wait"));
             this.relock.set(Some(this.mutex.lock()));
         }
         let relock = this.relock.as_pin_mut().expect("cond: it locks again");
         let guard = ready!(relock.poll(cx));
-        this.place.owes = false;
+        this.place.goes_on();
         Poll::Ready(guard)
     }
 }

@@ -39,7 +39,8 @@
 //! across an `.await`.
 //!
 //! ```text
-//!   select ──► chan, cond, wait_group ──► waitq: tasks in a queue ──► waking: their wakers, outside of locks
+//!   select ──► chan, cond, wait_group: futures ──► waits: what is done under their locks, and in which order
+//!                                      └────────► waking: the wakers of tasks, outside of locks
 //! ```
 //!
 //! All futures may be dropped at any time, and awaited in any executor. A panic under a lock poisons nothing, as in Go.
@@ -51,6 +52,7 @@ mod locks;
 #[doc(hidden)]
 pub mod select;
 mod wait_group;
+mod waking;
 
 pub use async_lock::{MutexGuard, RwLockReadGuard, RwLockWriteGuard, SemaphoreGuard};
 pub use cond::{Cond, CondWait};

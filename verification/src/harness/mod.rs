@@ -2,12 +2,14 @@
 
 pub mod bell;
 pub mod bound;
+pub mod chan;
 #[cfg_attr(test, allow(dead_code, reason = "it is there for models, and this crate's own tests have none"))]
 pub mod common;
 #[cfg_attr(test, allow(dead_code, reason = "it is there for models, and this crate's own tests have none"))]
 pub(crate) mod embedder;
 pub mod goroutine;
 pub mod handoff;
+pub mod history;
 pub mod locked;
 pub mod netpoll;
 pub mod parker;
@@ -15,6 +17,8 @@ pub mod queues;
 pub mod readiness;
 pub mod role;
 pub mod safepoint;
+pub mod select;
+pub mod sleeper;
 pub mod spinning;
 mod stopper;
 pub mod stw;

@@ -2,6 +2,8 @@
 
 pub mod bell;
 pub mod between;
+pub mod chan;
+pub mod cond;
 pub mod globq;
 pub mod goroutine;
 pub mod handoff;
@@ -20,6 +22,7 @@ pub mod readiness;
 pub mod role;
 pub mod runq;
 pub mod sched;
+pub mod select;
 pub mod snapshot;
 pub mod spinning;
 pub mod stw;
@@ -29,6 +32,7 @@ pub mod task;
 pub mod threads;
 pub mod timer_queue;
 pub mod timers;
+pub mod wait_group;
 pub mod whole;
 pub mod work_source;
 
@@ -70,6 +74,10 @@ pub const MODELS: &[&[Model]] = &[
     timer_queue::MODELS,
     readiness::MODELS,
     goroutine::MODELS,
+    chan::MODELS,
+    select::MODELS,
+    wait_group::MODELS,
+    cond::MODELS,
 ];
 
 /// Every mutant, in reading order.
@@ -98,4 +106,8 @@ pub const MUTANTS: &[&[Mutant]] = &[
     timer_queue::MUTANTS,
     readiness::MUTANTS,
     goroutine::MUTANTS,
+    chan::MUTANTS,
+    select::MUTANTS,
+    wait_group::MUTANTS,
+    cond::MUTANTS,
 ];

@@ -39,24 +39,22 @@
 //! **Dropped futures.** A send or a receive can be dropped while it waits. A send that is dropped drops its value, unless
 //! that was taken already ([`Sending::into_inner`] tells, and gives it back). A value that was handed to a receive which
 //! is dropped before it looked is not lost: the next waiter gets it; if nobody does, it is the first in the channel
-//! again, in one without room (`rendezvous`) too, though its sender has gone on by then.
+//! again, in one without room (`rendezvous`) too, though its sender has gone on by then. Others that ask before it is dropped do
+//! not see that value: they may receive a later one, or find the channel closed.
 //!
 //! **From where it may be called.** The futures may be awaited in any executor; the methods that do not wait may be called from any
 //! thread. A lock is held for a few instructions, never while anybody waits, and none of the user's code runs under it.
 
-mod channel;
-mod errors;
 mod futures;
-mod state;
-pub(in crate::runtime) mod waitq;
-pub(in crate::runtime) mod waking;
+mod parts;
 
-pub use errors::{Closed, SendError, TryRecvError, TrySendError};
+#[doc(inline)]
+pub use crate::waits::chan::errors::{Closed, SendError, TryRecvError, TrySendError};
 pub use futures::{Receiving, Sending};
 
-use channel::Channel;
+use crate::waits::chan::state::Side;
 use core::fmt;
-use state::{Refused, Side};
+use parts::Channel;
 use std::sync::Arc;
 
 /// A channel with room for `capacity` values: a send waits while it is full. With room for none it is a
@@ -93,13 +91,13 @@ macro_rules! both_ends {
         /// Is it closed? Something may be left in it.
         #[must_use]
         pub fn is_closed(&self) -> bool {
-            self.channel.lock().is_closed()
+            self.channel.with(|state| state.is_closed())
         }
 
         /// How many values are in it; without those with which senders wait. Go: `len`.
         #[must_use]
         pub fn len(&self) -> usize {
-            self.channel.lock().len()
+            self.channel.with(|state| state.len())
         }
 
         /// Is nothing in it?
@@ -111,7 +109,7 @@ macro_rules! both_ends {
         /// How many values it has room for. `None`: for everything. Go: `cap`.
         #[must_use]
         pub fn capacity(&self) -> Option<usize> {
-            self.channel.capacity()
+            parts::capacity(&self.channel)
         }
     };
 }
@@ -140,10 +138,7 @@ impl<T> Sender<T> {
     /// # Errors
     /// [`TrySendError`], with the value.
     pub fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
-        self.channel.try_put(value).map_err(|refused| match refused {
-            Refused::Full(value) => TrySendError::Full(value),
-            Refused::Closed(value) => TrySendError::Closed(value),
-        })
+        self.channel.try_put(value)
     }
 
     both_ends!();
@@ -151,23 +146,20 @@ impl<T> Sender<T> {
 
 impl<T> Clone for Sender<T> {
     fn clone(&self) -> Self {
-        self.channel.lock().count_up(Side::Senders);
+        self.channel.add_end(Side::Senders);
         Sender { channel: Arc::clone(&self.channel) }
     }
 }
 
 impl<T> Drop for Sender<T> {
     fn drop(&mut self) {
-        let was_last = self.channel.lock().count_down(Side::Senders);
-        if was_last {
-            self.channel.close();
-        }
+        self.channel.drop_end(Side::Senders);
     }
 }
 
 impl<T> fmt::Debug for Sender<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.channel.show(f, "Sender")
+        parts::show(&self.channel, f, "Sender")
     }
 }
 
@@ -203,26 +195,20 @@ impl<T> Receiver<T> {
 
 impl<T> Clone for Receiver<T> {
     fn clone(&self) -> Self {
-        self.channel.lock().count_up(Side::Receivers);
+        self.channel.add_end(Side::Receivers);
         Receiver { channel: Arc::clone(&self.channel) }
     }
 }
 
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
-        let was_last = self.channel.lock().count_down(Side::Receivers);
-        if was_last {
-            self.channel.close();
-            // Not under the lock: they are dropped by their own code.
-            let left = self.channel.lock().clear();
-            drop(left);
-        }
+        self.channel.drop_end(Side::Receivers);
     }
 }
 
 impl<T> fmt::Debug for Receiver<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.channel.show(f, "Receiver")
+        parts::show(&self.channel, f, "Receiver")
     }
 }
 

@@ -1,6 +1,7 @@
 use super::*;
 use crate::runtime::sync::select::case::{Case, End, More, One};
 use core::cell::RefCell;
+use core::task::Waker;
 
 /// A case that is never ready, and tells what it sees.
 struct Spy<'a> {

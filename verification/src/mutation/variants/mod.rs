@@ -39,7 +39,10 @@ macro_rules! scenario {
 #[cfg(not(test))]
 pub(crate) use scenario;
 
+pub mod chan;
 pub mod handoff;
 pub mod netpoll;
+pub mod select;
 pub mod spinning;
 pub mod syscall;
+pub mod wait_group;

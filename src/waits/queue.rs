@@ -1,28 +1,33 @@
-//! Tasks that wait, at a channel for instance: waiters with numbers, and queues through them.
+//! Tasks that wait, at a channel for instance: waiters with numbers, and queues through them. Go: `sudog`, `waitq`.
 //!
 //! A waiter is taken when somebody has to wait. Whoever serves it takes it out of its queue and leaves there what came of
 //! it; its owner comes for that, and gives the waiter back. All of it happens under the lock of whose the waiters are. Waiters
 //! are used again, so a wait allocates nothing once there have been as many at a time.
+//!
+//! **A waiter is served once, in the order of coming, and its waker is given to whoever serves it.**
+//!
+//! Checked by: verification/src/models/chan.rs, verification/src/models/wait_group.rs
 
-use crate::runtime::sync::select::ticket::Ticket;
-use core::task::Waker;
+use crate::host::Host;
+use crate::waits::claim::Ticket;
+use crate::waits::waker::Lender;
 use slab::Slab;
 
 /// No waiter.
 const NONE: usize = usize::MAX;
 
 /// Where somebody waits, or has been served and has not come for it yet.
-pub(in crate::runtime) struct Waiter<T> {
+pub struct Waiter<H: Host, T, W> {
     /// A sender's value until it is taken; a receiver's as soon as it is given.
-    pub(in crate::runtime) value: Option<T>,
+    pub value: Option<T>,
     /// What the waiting came to. `None`: it goes on.
-    pub(in crate::runtime) outcome: Option<Outcome>,
+    pub outcome: Option<Outcome>,
     /// Among the values that were given to receivers, the how manieth.
-    pub(in crate::runtime) number: u64,
+    pub number: u64,
     /// `None`: has been served, and is woken.
-    pub(in crate::runtime) waker: Option<Waker>,
+    pub waker: Option<W>,
     /// It is a case of a select, and is served only if that has no other.
-    ticket: Option<Ticket>,
+    ticket: Option<Ticket<H>>,
     before: usize,
     behind: usize,
     is_queued: bool,
@@ -30,58 +35,89 @@ pub(in crate::runtime) struct Waiter<T> {
 
 /// What waiting came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::runtime) enum Outcome {
+pub enum Outcome {
     /// The value was handed over.
     Done,
     /// The channel was closed.
     Closed,
 }
 
-impl<T> Waiter<T> {
-    pub(in crate::runtime) fn new(waker: Waker, value: Option<T>, ticket: Option<Ticket>) -> Self {
+impl<H: Host, T, W> Waiter<H, T, W> {
+    /// Of who waits for `waker` to be woken: a sender, with a value; a case of a select, with a ticket.
+    pub fn new(waker: W, value: Option<T>, ticket: Option<Ticket<H>>) -> Self {
         let (before, behind, is_queued) = (NONE, NONE, false);
         Waiter { value, outcome: None, number: 0, waker: Some(waker), ticket, before, behind, is_queued }
     }
 
-    /// Is it a case of a select?
-    pub(in crate::runtime) fn is_case(&self) -> bool {
-        self.ticket.is_some()
-    }
-
-    /// Says what came of it. Returns the waker, as soon as the lock is free.
-    pub(in crate::runtime) fn serve(&mut self, outcome: Outcome) -> Option<Waker> {
+    /// Says what came of it. Returns the waker, to be woken as soon as the lock is free.
+    pub fn serve(&mut self, outcome: Outcome) -> Option<W> {
         self.outcome = Some(outcome);
         self.waker.take()
     }
 }
 
-/// The waiters of one channel, or the like.
-pub(in crate::runtime) struct Waiters<T>(Slab<Waiter<T>>);
+/// What becomes of a waiter whose task is polled.
+pub enum Renewed<W> {
+    /// It waits on, by the waker of this poll; this one is to be dropped as soon as the lock is free.
+    Waits(Option<W>),
+    /// It would, but a copy of the waker is needed.
+    NeedsCopy,
+    /// It was served; or it was a case of a select that is gone.
+    Served,
+}
 
-impl<T> Waiters<T> {
-    pub(in crate::runtime) const fn new() -> Self {
+/// The waiters of one channel, or the like.
+pub struct Waiters<H: Host, T, W>(Slab<Waiter<H, T, W>>);
+
+impl<H: Host, T, W> Waiters<H, T, W> {
+    /// None.
+    pub const fn new() -> Self {
         Waiters(Slab::new())
     }
 
-    pub(in crate::runtime) fn get(&mut self, key: usize) -> &mut Waiter<T> {
+    /// The waiter of this number.
+    pub fn get(&mut self, key: usize) -> &mut Waiter<H, T, W> {
         &mut self.0[key]
+    }
+
+    /// Its task is polled: if it waits on, it is the waker of this poll that will be woken.
+    #[inline]
+    pub fn renew(&mut self, key: usize, lender: &mut impl Lender<Waker = W>) -> Renewed<W> {
+        let waiter = &mut self.0[key];
+        if waiter.outcome.is_some() || waiter.ticket.is_some() {
+            return Renewed::Served;
+        }
+        if waiter.waker.as_ref().is_some_and(|waker| lender.is_same(waker)) {
+            return Renewed::Waits(None);
+        }
+        match lender.lend() {
+            Some(waker) => Renewed::Waits(waiter.waker.replace(waker)),
+            None => Renewed::NeedsCopy,
+        }
+    }
+}
+
+impl<H: Host, T, W> Default for Waiters<H, T, W> {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
 /// Those that wait for the same thing, the oldest first.
-pub(in crate::runtime) struct WaitQueue {
+pub struct WaitQueue {
     first: usize,
     last: usize,
 }
 
 impl WaitQueue {
-    pub(in crate::runtime) const fn new() -> Self {
+    /// Nobody.
+    pub const fn new() -> Self {
         WaitQueue { first: NONE, last: NONE }
     }
 
-    /// Sits down at the end.
+    /// One more, at the end.
     #[inline]
-    pub(in crate::runtime) fn join<T>(&mut self, waiters: &mut Waiters<T>, mut waiter: Waiter<T>) -> usize {
+    pub fn join<H: Host, T, W>(&mut self, waiters: &mut Waiters<H, T, W>, mut waiter: Waiter<H, T, W>) -> usize {
         (waiter.before, waiter.behind, waiter.is_queued) = (self.last, NONE, true);
         let key = waiters.0.insert(waiter);
         match self.last {
@@ -94,7 +130,7 @@ impl WaitQueue {
 
     /// Gives the waiter back, served or not.
     #[inline]
-    pub(in crate::runtime) fn leave<T>(&mut self, waiters: &mut Waiters<T>, key: usize) -> Waiter<T> {
+    pub fn leave<H: Host, T, W>(&mut self, waiters: &mut Waiters<H, T, W>, key: usize) -> Waiter<H, T, W> {
         self.unlink(waiters, key);
         waiters.0.remove(key)
     }
@@ -102,7 +138,7 @@ impl WaitQueue {
     /// The first that may be served, taken out of the queue. Those before it are cases of selects that have another: they
     /// are taken out too, and their owners know.
     #[inline]
-    pub(in crate::runtime) fn next<T>(&mut self, waiters: &mut Waiters<T>) -> Option<usize> {
+    pub fn next<H: Host, T, W>(&mut self, waiters: &mut Waiters<H, T, W>) -> Option<usize> {
         while self.first != NONE {
             let key = self.first;
             self.unlink(waiters, key);
@@ -114,7 +150,7 @@ impl WaitQueue {
     }
 
     /// Would [`next`](WaitQueue::next) find one, other than a case of the same select as `ticket`?
-    pub(in crate::runtime) fn has_any<T>(&self, waiters: &Waiters<T>, ticket: &Ticket) -> bool {
+    pub fn has_any<H: Host, T, W>(&self, waiters: &Waiters<H, T, W>, ticket: &Ticket<H>) -> bool {
         let mut key = self.first;
         while key != NONE {
             let waiter = &waiters.0[key];
@@ -126,7 +162,7 @@ impl WaitQueue {
         false
     }
 
-    fn unlink<T>(&mut self, waiters: &mut Waiters<T>, key: usize) {
+    fn unlink<H: Host, T, W>(&mut self, waiters: &mut Waiters<H, T, W>, key: usize) {
         let waiter = &mut waiters.0[key];
         if !core::mem::replace(&mut waiter.is_queued, false) {
             return;
@@ -140,5 +176,11 @@ impl WaitQueue {
             NONE => self.last = before,
             behind => waiters.0[behind].before = before,
         }
+    }
+}
+
+impl Default for WaitQueue {
+    fn default() -> Self {
+        Self::new()
     }
 }

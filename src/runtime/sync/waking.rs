@@ -1,19 +1,20 @@
-//! Wakers are anybody's code: it runs outside of locks, and its panic harms nobody.
+//! The wakers of tasks, as [`waits`](crate::waits) wants them: a panic of one harms nobody.
 
 use crate::runtime::exec::context::Context;
 use crate::runtime::guarded::guarded;
+use crate::waits::waker;
 use core::task::Waker;
 
-/// Wakes what is to be woken.
-#[inline]
-pub(in crate::runtime) fn wake(wakers: impl IntoIterator<Item = Waker>) {
-    wakers.into_iter().for_each(|waker| guarded(|| waker.wake()));
-}
+impl waker::Waker for Waker {
+    #[inline]
+    fn wake(self) {
+        guarded(|| Waker::wake(self));
+    }
 
-/// Drops a waker, or several.
-#[inline]
-pub(in crate::runtime) fn forget(wakers: impl IntoIterator<Item = Waker>) {
-    wakers.into_iter().for_each(|waker| guarded(|| drop(waker)));
+    #[inline]
+    fn forget(self) {
+        guarded(|| drop(self));
+    }
 }
 
 /// Copies of a waker, for whoever needs one under a lock. The waker of the running task, which is ours, is copied there;
@@ -28,20 +29,23 @@ impl<'a> Lender<'a> {
     pub(in crate::runtime) fn new(waker: &'a Waker) -> Self {
         Lender { waker, copy: None }
     }
+}
 
-    pub(in crate::runtime) fn waker(&self) -> &Waker {
-        self.waker
+impl waker::Lender for Lender<'_> {
+    type Waker = Waker;
+
+    #[inline]
+    fn is_same(&self, waker: &Waker) -> bool {
+        waker.will_wake(self.waker)
     }
 
-    /// A copy. `None`: leave the lock, [`prepare`](Lender::prepare) one, and come again.
     #[inline]
-    pub(in crate::runtime) fn lend(&mut self) -> Option<Waker> {
+    fn lend(&mut self) -> Option<Waker> {
         self.copy.take().or_else(|| Context::is_running(self.waker).then(|| self.waker.clone()))
     }
 
-    /// Makes a copy, outside of any lock.
     #[cold]
-    pub(in crate::runtime) fn prepare(&mut self) {
+    fn prepare(&mut self) {
         self.copy = Some(self.waker.clone());
     }
 }
@@ -50,7 +54,7 @@ impl Drop for Lender<'_> {
     #[inline]
     fn drop(&mut self) {
         if self.copy.is_some() {
-            forget(self.copy.take());
+            waker::forget(self.copy.take());
         }
     }
 }

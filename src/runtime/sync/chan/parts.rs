@@ -1,0 +1,36 @@
+//! What a channel of the runtime is made of.
+
+use crate::runtime::host::cores::Cores;
+use crate::waits::chan::state::State;
+use crate::waits::chan::{self, Parts};
+use core::fmt;
+use core::marker::PhantomData;
+use core::task::Waker;
+use std::sync::Mutex;
+
+/// Real cores, any value, and wakers of tasks.
+pub(super) struct OnCores<T>(PhantomData<fn() -> T>);
+
+impl<T> Parts for OnCores<T> {
+    type Host = Cores;
+    type Value = T;
+    type Waker = Waker;
+    // Not the host's: a value may be bound to a thread, or borrow.
+    type Lock = Mutex<State<Self>>;
+}
+
+/// What both ends have in common.
+pub(super) type Channel<T> = chan::Channel<OnCores<T>>;
+
+/// How many values it has room for. `None`: for all.
+pub(super) fn capacity<T>(channel: &Channel<T>) -> Option<usize> {
+    match channel.with(|state| state.capacity()) {
+        usize::MAX => None,
+        capacity => Some(capacity),
+    }
+}
+
+pub(super) fn show<T>(channel: &Channel<T>, f: &mut fmt::Formatter<'_>, name: &str) -> fmt::Result {
+    let (len, is_closed) = channel.with(|state| (state.len(), state.is_closed()));
+    f.debug_struct(name).field("len", &len).field("is_closed", &is_closed).finish_non_exhaustive()
+}

@@ -1,0 +1,155 @@
+//! A channel, as both of its ends have it: its state, and the lock around it. Go: `hchan`.
+//!
+//! **Each value that is sent is received once, or given back, or dropped with the last receiver; in the order of sending, but
+//! for those that were given to a receive which was dropped: they are the first again.** While an open waiter is in the queue
+//! of the receivers, there is no value; while one is in the queue of the senders, there is no room. (A waiter is open unless
+//! it is a case of a select that has another.)
+//!
+//! | who has to wait | who serves |
+//! |-----------------|------------|
+//! | under one lock: sees nothing to take, or no room; enqueues its waiter | under one lock: takes the first waiter, hands the value over, says so in the waiter |
+//! | sleeps, until it is woken | unlocks; wakes |
+//! | under the lock: dequeues its waiter, with what came of it | |
+//! | or, dropped: the same, and under the same lock a value goes on to the next, or back | |
+//!
+//! What happens before what is Go's memory model: a send before its receive completes; without room a receive before its send
+//! completes; the close before a receive that finds the channel closed; with room for C values the k-th receive before the
+//! k+C-th send completes. The lock gives all of that, as everything is handed over under it.
+//!
+//! ```text
+//!   send, receive ──► state: what is done under the lock ──► queue
+//! ```
+//!
+//! Checked by: verification/src/models/chan.rs
+
+pub mod errors;
+pub mod receive;
+pub mod send;
+pub mod state;
+
+use crate::host::{Host, Lock};
+use crate::waits::chan::errors::{Closed, TryRecvError, TrySendError};
+use crate::waits::chan::state::{Side, State};
+use crate::waits::claim::Ticket;
+use crate::waits::queue::{self, Renewed};
+use crate::waits::waker::{Lender, Waker, forget, wake};
+
+/// What a channel is made of.
+pub trait Parts: Sized {
+    /// What it runs on.
+    type Host: Host;
+    /// What is sent.
+    type Value;
+    /// Whom it wakes.
+    type Waker: Waker;
+    /// What its state lies under.
+    type Lock: Lock<State<Self>>;
+}
+
+/// A waiter of a channel.
+pub type Waiter<P> = queue::Waiter<<P as Parts>::Host, <P as Parts>::Value, <P as Parts>::Waker>;
+/// The ticket of a channel's waiter that is a case of a select.
+pub type TicketOf<P> = Ticket<<P as Parts>::Host>;
+
+/// What both ends have in common.
+pub struct Channel<P: Parts> {
+    state: P::Lock,
+}
+
+impl<P: Parts> Channel<P> {
+    /// With room for so many values, one sender and one receiver.
+    pub fn new(capacity: usize) -> Self {
+        Channel { state: P::Lock::new(State::new(capacity)) }
+    }
+
+    /// Under the lock. None of the user's code is to run there: what is to be woken or dropped is returned.
+    #[inline]
+    pub fn with<R>(&self, f: impl FnOnce(&mut State<P>) -> R) -> R {
+        self.state.with(f)
+    }
+
+    /// Sends, if nobody has to wait for that.
+    ///
+    /// # Errors
+    /// There is no room, or the channel is closed.
+    pub fn try_put(&self, value: P::Value) -> Result<(), TrySendError<P::Value>> {
+        let woken = self.with(|state| state.put(value))?;
+        wake(woken);
+        Ok(())
+    }
+
+    /// Receives, if nobody has to wait for that.
+    ///
+    /// # Errors
+    /// There is nothing, now or for ever.
+    pub fn try_take(&self) -> Result<P::Value, TryRecvError> {
+        let (value, woken) = self.with(State::take)?;
+        wake(woken);
+        Ok(value)
+    }
+
+    /// Receives, if nobody has to wait for that. `None`: nothing is there now.
+    pub fn try_recv_or_closed(&self) -> Option<Result<P::Value, Closed>> {
+        match self.try_take() {
+            Ok(value) => Some(Ok(value)),
+            Err(TryRecvError::Closed) => Some(Err(Closed)),
+            Err(TryRecvError::Empty) => None,
+        }
+    }
+
+    /// Closes it, and wakes all that wait. `false`: it was closed.
+    pub fn close(&self) -> bool {
+        let woken = self.with(State::close);
+        let is_first = woken.is_some();
+        wake(woken.into_iter().flatten());
+        is_first
+    }
+
+    /// One more on this side.
+    pub fn add_end(&self, side: Side) {
+        self.with(|state| state.count_up(side));
+    }
+
+    /// One less on this side. The last closes the channel; the last receiver drops what is left in it.
+    pub fn drop_end(&self, side: Side) {
+        if !self.with(|state| state.count_down(side)) {
+            return;
+        }
+        self.close();
+        if let Side::Receivers = side {
+            // Not under the lock: they are dropped by their own code.
+            let left = self.with(State::clear);
+            drop(left);
+        }
+    }
+
+    /// The task that waits there is polled. Does it wait on? `Some(false)`: a copy of its waker is needed. `None`: it was
+    /// served, or it was a case of a select that is gone.
+    #[inline]
+    fn goes_on(&self, key: usize, lender: &mut impl Lender<Waker = P::Waker>) -> Option<bool> {
+        match self.with(|state| state.renew(key, lender)) {
+            Renewed::Served => None,
+            Renewed::NeedsCopy => Some(false),
+            Renewed::Waits(old) => {
+                forget(old);
+                Some(true)
+            }
+        }
+    }
+
+    /// Waits as a case of a select, unless there is no need to: then the value comes back.
+    fn enlist(
+        &self,
+        side: Side,
+        value: Option<P::Value>,
+        ticket: TicketOf<P>,
+        waker: P::Waker,
+    ) -> Result<usize, Option<P::Value>> {
+        let refused = match self.with(|state| state.enqueue_unless_ready(side, value, ticket, waker)) {
+            Ok(key) => return Ok(key),
+            Err((value, waker)) => (value, waker),
+        };
+        forget(Some(refused.1));
+        Err(refused.0)
+    }
+}

@@ -1,0 +1,182 @@
+//! A send that may have to wait. Go: `chansend`.
+//!
+//! Checked by: verification/src/models/chan.rs
+
+use crate::waits::chan::errors::{SendError, TrySendError};
+use crate::waits::chan::state::{Side, State, Wake};
+use crate::waits::chan::{Channel, Parts, TicketOf, Waiter};
+use crate::waits::queue::Outcome;
+use crate::waits::waker::{Lender, forget, wake};
+use core::task::Poll;
+
+/// What a send comes to.
+pub type Sent<P> = Result<(), SendError<<P as Parts>::Value>>;
+
+/// A send.
+pub struct Send<'a, P: Parts> {
+    channel: &'a Channel<P>,
+    /// `None`: while it waits the value lies in its waiter; after the end it is gone.
+    value: Option<P::Value>,
+    waiter: Option<usize>,
+    /// It was sent, and nobody has looked.
+    is_sent: bool,
+}
+
+/// What became of a try.
+enum Tried<P: Parts> {
+    Over(Sent<P>, Wake<P>),
+    Waits(usize),
+    NeedsCopy(P::Value),
+}
+
+impl<'a, P: Parts> Send<'a, P> {
+    /// Of this value.
+    pub fn new(channel: &'a Channel<P>, value: P::Value) -> Self {
+        Send { channel, value: Some(value), waiter: None, is_sent: false }
+    }
+
+    /// Does it wait?
+    pub fn is_waiting(&self) -> bool {
+        self.waiter.is_some()
+    }
+
+    /// Waits no more. The value, if it was not sent.
+    pub fn into_inner(mut self) -> Option<P::Value> {
+        self.withdraw();
+        self.value.take()
+    }
+
+    #[cold]
+    fn is_over() -> ! {
+        panic!("a send was polled after it had ended");
+    }
+
+    /// Goes on with it; waits by the lender's waker if it has to.
+    ///
+    /// # Panics
+    /// If it has ended.
+    #[inline]
+    pub fn poll(&mut self, lender: &mut impl Lender<Waker = P::Waker>) -> Poll<Sent<P>> {
+        loop {
+            match self.step(lender) {
+                Some(polled) => return polled,
+                None => lender.prepare(),
+            }
+        }
+    }
+
+    /// `None`: it needs a copy of the waker.
+    #[inline]
+    fn step(&mut self, lender: &mut impl Lender<Waker = P::Waker>) -> Option<Poll<Sent<P>>> {
+        if let Some(key) = self.waiter {
+            if let Some(goes_on) = self.channel.goes_on(key, lender) {
+                return goes_on.then_some(Poll::Pending);
+            }
+            if let Some(sent) = self.get_up() {
+                return Some(Poll::Ready(sent));
+            }
+        }
+        if core::mem::take(&mut self.is_sent) {
+            return Some(Poll::Ready(Ok(())));
+        }
+        let Some(value) = self.value.take() else { Self::is_over() };
+        match self.channel.with(|state| Self::put_or_wait(state, value, lender)) {
+            Tried::Over(sent, woken) => {
+                wake(woken);
+                Some(Poll::Ready(sent))
+            }
+            Tried::Waits(key) => {
+                self.waiter = Some(key);
+                Some(Poll::Pending)
+            }
+            Tried::NeedsCopy(value) => {
+                self.value = Some(value);
+                None
+            }
+        }
+    }
+
+    /// Under one lock: whoever receives finds the waiter, or was found.
+    #[inline]
+    fn put_or_wait(state: &mut State<P>, value: P::Value, lender: &mut impl Lender<Waker = P::Waker>) -> Tried<P> {
+        match state.put(value) {
+            Ok(woken) => Tried::Over(Ok(()), woken),
+            Err(TrySendError::Closed(value)) => Tried::Over(Err(SendError(value)), None),
+            Err(TrySendError::Full(value)) => match lender.lend() {
+                None => Tried::NeedsCopy(value),
+                Some(waker) => Tried::Waits(state.enqueue(Side::Senders, Waiter::<P>::new(waker, Some(value), None))),
+            },
+        }
+    }
+
+    /// Gives its waiter back. Returns what the waiting came to, if it did; if not, the value is here again.
+    #[inline]
+    fn get_up(&mut self) -> Option<Sent<P>> {
+        let key = self.waiter.take()?;
+        let mut waiter = self.channel.with(|state| state.leave(Side::Senders, key));
+        forget(waiter.waker.take());
+        match (waiter.outcome, waiter.value.take()) {
+            (Some(Outcome::Closed), Some(value)) => Some(Err(SendError(value))),
+            (Some(_), _) => Some(Ok(())),
+            (None, value) => {
+                self.value = value;
+                None
+            }
+        }
+    }
+
+    /// Takes part in a select: is it ready?
+    ///
+    /// # Panics
+    /// If it has ended.
+    pub fn attempt(&mut self) -> Option<Sent<P>> {
+        if let Some(sent) = self.get_up() {
+            return Some(sent);
+        }
+        if core::mem::take(&mut self.is_sent) {
+            return Some(Ok(()));
+        }
+        let Some(value) = self.value.take() else { Self::is_over() };
+        match self.channel.try_put(value) {
+            Ok(()) => Some(Ok(())),
+            Err(TrySendError::Closed(value)) => Some(Err(SendError(value))),
+            Err(TrySendError::Full(value)) => {
+                self.value = Some(value);
+                None
+            }
+        }
+    }
+
+    /// The same: waits. `false`: no need to, it is worth another try.
+    pub fn enlist(&mut self, ticket: TicketOf<P>, waker: P::Waker) -> bool {
+        let value = self.value.take();
+        match self.channel.enlist(Side::Senders, value, ticket, waker) {
+            Ok(waiter) => self.waiter = Some(waiter),
+            Err(value) => self.value = value,
+        }
+        self.waiter.is_some()
+    }
+
+    /// The same: it won the claim. What came of it.
+    pub fn collect(&mut self) -> Sent<P> {
+        self.get_up().expect("select: a send was chosen that was not served")
+    }
+
+    /// Waits no more. The value is here again, unless it was taken.
+    pub fn withdraw(&mut self) {
+        match self.get_up() {
+            None => (),
+            Some(Ok(())) => self.is_sent = true,
+            Some(Err(SendError(value))) => self.value = Some(value),
+        }
+    }
+}
+
+impl<P: Parts> Drop for Send<'_, P> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.waiter.is_some() {
+            self.withdraw();
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! What a channel does under its lock. Nothing here runs code of the user's: what is to be woken, and what is to be dropped,
+//! is returned.
+//!
+//! Go: `chansend`, `chanrecv`, `closechan`.
+//!
+//! Checked by: verification/src/models/chan.rs
+
+use crate::waits::chan::errors::{TryRecvError, TrySendError};
+use crate::waits::chan::{Parts, TicketOf, Waiter};
+use crate::waits::queue::{Outcome, Renewed, WaitQueue, Waiters};
+use crate::waits::waker::Lender;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+/// What is to be woken as soon as the lock is free.
+pub type Wake<P> = Option<<P as Parts>::Waker>;
+
+/// Which queue.
+#[derive(Clone, Copy)]
+pub enum Side {
+    /// Of those that send.
+    Senders,
+    /// Of those that receive.
+    Receivers,
+}
+
+/// The state of a channel.
+pub struct State<P: Parts> {
+    /// How many values may lie in it.
+    capacity: usize,
+    buffer: VecDeque<P::Value>,
+    /// Values that were given to receivers which did not come for them, with their numbers, in order. They are older than
+    /// those in the buffer, and there is room for them in any case.
+    returned: VecDeque<(u64, P::Value)>,
+    /// How many values were given to receivers that waited.
+    given: u64,
+    waiters: Waiters<P::Host, P::Value, P::Waker>,
+    senders: WaitQueue,
+    receivers: WaitQueue,
+    is_closed: bool,
+    sender_count: usize,
+    receiver_count: usize,
+}
+
+impl<P: Parts> State<P> {
+    /// Of a channel with one sender and one receiver.
+    pub fn new(capacity: usize) -> Self {
+        State {
+            capacity,
+            buffer: VecDeque::new(),
+            returned: VecDeque::new(),
+            given: 0,
+            waiters: Waiters::new(),
+            senders: WaitQueue::new(),
+            receivers: WaitQueue::new(),
+            is_closed: false,
+            sender_count: 1,
+            receiver_count: 1,
+        }
+    }
+
+    /// How many values it has room for; `usize::MAX`: for all.
+    pub fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// How many values are in it.
+    pub fn len(&self) -> usize {
+        self.buffer.len() + self.returned.len()
+    }
+
+    /// Is nothing in it?
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Is it closed?
+    pub fn is_closed(&self) -> bool {
+        self.is_closed
+    }
+
+    /// One more on this side.
+    pub fn count_up(&mut self, side: Side) {
+        *self.count(side) += 1;
+    }
+
+    /// One less on this side. Is nobody left there?
+    pub fn count_down(&mut self, side: Side) -> bool {
+        let count = self.count(side);
+        *count -= 1;
+        *count == 0
+    }
+
+    fn count(&mut self, side: Side) -> &mut usize {
+        match side {
+            Side::Senders => &mut self.sender_count,
+            Side::Receivers => &mut self.receiver_count,
+        }
+    }
+
+    /// Sends, if nobody has to wait for that. Go: `chansend`, with `block` false.
+    ///
+    /// # Errors
+    /// There is no room, or it is closed; here is the value.
+    #[inline]
+    pub fn put(&mut self, value: P::Value) -> Result<Wake<P>, TrySendError<P::Value>> {
+        if self.is_closed {
+            return Err(TrySendError::Closed(value));
+        }
+        if let Some(key) = self.next(Side::Receivers) {
+            return Ok(self.hand_over(key, value));
+        }
+        if self.len() < self.capacity {
+            self.buffer.push_back(value);
+            return Ok(None);
+        }
+        Err(TrySendError::Full(value))
+    }
+
+    /// The waiter that is served next on this side, taken out of its queue. The caller serves it under the same lock.
+    #[inline]
+    pub fn next(&mut self, side: Side) -> Option<usize> {
+        match side {
+            Side::Senders => self.senders.next(&mut self.waiters),
+            Side::Receivers => self.receivers.next(&mut self.waiters),
+        }
+    }
+
+    /// A new value, to a receiver that waited.
+    #[inline]
+    pub fn hand_over(&mut self, key: usize, value: P::Value) -> Wake<P> {
+        self.given += 1;
+        self.give(key, self.given, value)
+    }
+
+    fn give(&mut self, key: usize, number: u64, value: P::Value) -> Wake<P> {
+        let waiter = self.waiters.get(key);
+        (waiter.value, waiter.number) = (Some(value), number);
+        waiter.serve(Outcome::Done)
+    }
+
+    /// Receives, if nobody has to wait for that. Go: `chanrecv`, with `block` false.
+    ///
+    /// # Errors
+    /// There is nothing, now or for ever.
+    #[inline]
+    pub fn take(&mut self) -> Result<(P::Value, Wake<P>), TryRecvError> {
+        match self.pop() {
+            Some(value) => Ok((value, self.let_in())),
+            None => self.take_from_sender(),
+        }
+    }
+
+    /// The first value in it. Whoever takes it [lets in](State::let_in) the next under the same lock.
+    #[inline]
+    pub fn pop(&mut self) -> Option<P::Value> {
+        match self.returned.pop_front() {
+            Some((_, value)) => Some(value),
+            None => self.buffer.pop_front(),
+        }
+    }
+
+    /// There may be room now: the value of the first sender comes in.
+    #[inline]
+    pub fn let_in(&mut self) -> Wake<P> {
+        if self.len() >= self.capacity {
+            return None;
+        }
+        let (value, wake) = self.next_sent()?;
+        self.buffer.push_back(value);
+        wake
+    }
+
+    fn take_from_sender(&mut self) -> Result<(P::Value, Wake<P>), TryRecvError> {
+        let empty = if self.is_closed { TryRecvError::Closed } else { TryRecvError::Empty };
+        self.next_sent().ok_or(empty)
+    }
+
+    /// The value of the sender that has waited longest.
+    fn next_sent(&mut self) -> Option<(P::Value, Wake<P>)> {
+        let key = self.next(Side::Senders)?;
+        let waiter = self.waiters.get(key);
+        let value = waiter.value.take().expect("chan: a sender waits without a value");
+        Some((value, waiter.serve(Outcome::Done)))
+    }
+
+    /// A value comes back, from a receiver that had waited and did not come for it. The next waiter gets it; if nobody
+    /// does, it is the first again, or stands behind those that came back and are older.
+    pub fn put_back(&mut self, number: u64, value: P::Value) -> Wake<P> {
+        if let Some(key) = self.next(Side::Receivers) {
+            return self.give(key, number, value);
+        }
+        let at = self.returned.partition_point(|(older, _)| *older < number);
+        self.returned.insert(at, (number, value));
+        None
+    }
+
+    /// Waits.
+    #[inline]
+    pub fn enqueue(&mut self, side: Side, waiter: Waiter<P>) -> usize {
+        match side {
+            Side::Senders => self.senders.join(&mut self.waiters, waiter),
+            Side::Receivers => self.receivers.join(&mut self.waiters, waiter),
+        }
+    }
+
+    /// Waits no more.
+    #[inline]
+    pub fn leave(&mut self, side: Side, key: usize) -> Waiter<P> {
+        match side {
+            Side::Senders => self.senders.leave(&mut self.waiters, key),
+            Side::Receivers => self.receivers.leave(&mut self.waiters, key),
+        }
+    }
+
+    /// The waiter of this number.
+    pub fn waiter(&mut self, key: usize) -> &mut Waiter<P> {
+        self.waiters.get(key)
+    }
+
+    /// The task of this waiter is polled.
+    #[inline]
+    pub fn renew(&mut self, key: usize, lender: &mut impl Lender<Waker = P::Waker>) -> Renewed<P::Waker> {
+        self.waiters.renew(key, lender)
+    }
+
+    /// Waits as a case of a select.
+    ///
+    /// # Errors
+    /// It could go on at once; here is what it came with.
+    pub fn enqueue_unless_ready(
+        &mut self,
+        side: Side,
+        value: Option<P::Value>,
+        ticket: TicketOf<P>,
+        waker: P::Waker,
+    ) -> Result<usize, (Option<P::Value>, P::Waker)> {
+        if self.is_ready(side, &ticket) {
+            return Err((value, waker));
+        }
+        Ok(self.enqueue(side, Waiter::<P>::new(waker, value, Some(ticket))))
+    }
+
+    /// Could this select go on at once, on this side?
+    fn is_ready(&self, side: Side, ticket: &TicketOf<P>) -> bool {
+        self.is_closed
+            || match side {
+                Side::Senders => self.len() < self.capacity || self.receivers.has_any(&self.waiters, ticket),
+                Side::Receivers => self.len() > 0 || self.senders.has_any(&self.waiters, ticket),
+            }
+    }
+
+    /// Closes it. `None`: it was. Go: `closechan`.
+    pub fn close(&mut self) -> Option<Vec<P::Waker>> {
+        if !self.shut() {
+            return None;
+        }
+        let mut wakers = Vec::new();
+        self.turn_away(Side::Receivers, &mut wakers);
+        self.turn_away(Side::Senders, &mut wakers);
+        Some(wakers)
+    }
+
+    /// Nothing can be sent from now on. `false`: it was so. Whoever waits is [turned away](State::turn_away) under the same
+    /// lock.
+    pub fn shut(&mut self) -> bool {
+        !core::mem::replace(&mut self.is_closed, true)
+    }
+
+    /// Those that wait on this side wait no more: it is closed.
+    pub fn turn_away(&mut self, side: Side, wakers: &mut Vec<P::Waker>) {
+        while let Some(key) = self.next(side) {
+            wakers.extend(self.waiters.get(key).serve(Outcome::Closed));
+        }
+    }
+
+    /// All values, which nobody can receive any more.
+    pub fn clear(&mut self) -> impl Sized + use<P> {
+        (core::mem::take(&mut self.returned), core::mem::take(&mut self.buffer))
+    }
+}

@@ -1,0 +1,186 @@
+//! Waiting until several have done. Go: `sync.WaitGroup`.
+//!
+//! **Who waits goes on once the count has been zero after it began to wait, and sees all that was done before.**
+//!
+//! | who waits | who has done |
+//! |-----------|--------------|
+//! | under one lock: sees a count, enqueues its waiter | under one lock: counts down; at zero serves all waiters |
+//! | sleeps, until it is woken | unlocks; wakes them |
+//!
+//! Checked by: verification/src/models/wait_group.rs
+
+use crate::host::{Host, Lock};
+use crate::waits::queue::{Outcome, Renewed, WaitQueue, Waiter, Waiters};
+use crate::waits::waker::{Lender, Waker, forget, wake};
+use alloc::vec::Vec;
+use core::task::Poll;
+
+/// What a group is under its lock.
+pub struct State<H: Host, W> {
+    count: usize,
+    waiters: Waiters<H, (), W>,
+    queue: WaitQueue,
+}
+
+impl<H: Host, W: Waker> State<H, W> {
+    /// Nobody is waited for.
+    pub const fn new() -> Self {
+        State { count: 0, waiters: Waiters::new(), queue: WaitQueue::new() }
+    }
+
+    /// How many are waited for.
+    pub const fn count(&self) -> usize {
+        self.count
+    }
+
+    /// `false`: they are more than can be counted.
+    fn count_up(&mut self, n: usize) -> bool {
+        let count = self.count.checked_add(n);
+        self.count = count.unwrap_or(self.count);
+        count.is_some()
+    }
+
+    /// `None`: it is zero.
+    fn count_down(&mut self) -> Option<Vec<W>> {
+        self.count = self.count.checked_sub(1)?;
+        Some(if self.count == 0 { self.serve_all() } else { Vec::new() })
+    }
+
+    /// All that wait go on.
+    pub fn serve_all(&mut self) -> Vec<W> {
+        let mut woken = Vec::new();
+        while let Some(key) = self.queue.next(&mut self.waiters) {
+            woken.extend(self.waiters.get(key).serve(Outcome::Done));
+        }
+        woken
+    }
+
+    /// One more waits.
+    pub fn enqueue(&mut self, waker: W) -> usize {
+        self.queue.join(&mut self.waiters, Waiter::new(waker, None, None))
+    }
+
+    fn leave(&mut self, key: usize) -> Waiter<H, (), W> {
+        self.queue.leave(&mut self.waiters, key)
+    }
+}
+
+impl<H: Host, W: Waker> Default for State<H, W> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Waits until several have done.
+pub struct WaitGroup<H: Host, W: Waker + Send + 'static> {
+    state: H::Lock<State<H, W>>,
+}
+
+impl<H: Host, W: Waker + Send + 'static> WaitGroup<H, W> {
+    /// Waits for nobody yet.
+    pub fn new() -> Self {
+        WaitGroup { state: H::Lock::new(State::new()) }
+    }
+
+    /// The same, of a lock that is made already.
+    pub const fn from_lock(state: H::Lock<State<H, W>>) -> Self {
+        WaitGroup { state }
+    }
+
+    /// Under the lock.
+    pub fn with<R>(&self, f: impl FnOnce(&mut State<H, W>) -> R) -> R {
+        self.state.with(f)
+    }
+
+    /// `n` more are to be waited for. `false`: they are more than can be counted, and were not added.
+    #[must_use = "they were not added if they are too many"]
+    pub fn add(&self, n: usize) -> bool {
+        self.with(|state| state.count_up(n))
+    }
+
+    /// One has done; if it was the last, all that wait go on. `false`: nobody was left.
+    #[must_use = "nobody may have been left"]
+    pub fn done(&self) -> bool {
+        let woken = self.with(State::count_down);
+        let was_counted = woken.is_some();
+        wake(woken.into_iter().flatten());
+        was_counted
+    }
+
+    /// Waits until the count is zero, if only for a moment.
+    pub fn wait(&self) -> Wait<'_, H, W> {
+        Wait { group: self, waiter: None }
+    }
+}
+
+impl<H: Host, W: Waker + Send + 'static> Default for WaitGroup<H, W> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// One that waits.
+pub struct Wait<'a, H: Host, W: Waker + Send + 'static> {
+    group: &'a WaitGroup<H, W>,
+    waiter: Option<usize>,
+}
+
+/// What became of a try.
+enum Tried<W> {
+    Over,
+    Waits(usize, Option<W>),
+    NeedsCopy,
+}
+
+impl<H: Host, W: Waker + Send + 'static> Wait<'_, H, W> {
+    /// Is it over? If not it waits, by the lender's waker.
+    pub fn poll(&mut self, lender: &mut impl Lender<Waker = W>) -> Poll<()> {
+        loop {
+            let waiter = self.waiter;
+            let tried = self.group.with(|state| match waiter {
+                None => Self::look_or_wait(state, lender),
+                Some(key) => Self::look_again(state, key, lender),
+            });
+            match tried {
+                Tried::Over => {
+                    self.waiter = None;
+                    return Poll::Ready(());
+                }
+                Tried::Waits(key, old) => {
+                    self.waiter = Some(key);
+                    forget(old);
+                    return Poll::Pending;
+                }
+                Tried::NeedsCopy => lender.prepare(),
+            }
+        }
+    }
+
+    /// Under one lock: whoever is the last to be done finds the waiter, or was seen.
+    fn look_or_wait(state: &mut State<H, W>, lender: &mut impl Lender<Waker = W>) -> Tried<W> {
+        match state.count {
+            0 => Tried::Over,
+            _ => lender.lend().map_or(Tried::NeedsCopy, |waker| Tried::Waits(state.enqueue(waker), None)),
+        }
+    }
+
+    fn look_again(state: &mut State<H, W>, key: usize, lender: &mut impl Lender<Waker = W>) -> Tried<W> {
+        match state.waiters.renew(key, lender) {
+            Renewed::Waits(old) => Tried::Waits(key, old),
+            Renewed::NeedsCopy => Tried::NeedsCopy,
+            Renewed::Served => {
+                drop(state.leave(key)); // its waker is gone
+                Tried::Over
+            }
+        }
+    }
+}
+
+impl<H: Host, W: Waker + Send + 'static> Drop for Wait<'_, H, W> {
+    fn drop(&mut self) {
+        if let Some(key) = self.waiter {
+            let waiter = self.group.with(|state| state.leave(key));
+            forget(waiter.waker);
+        }
+    }
+}

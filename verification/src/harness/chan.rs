@@ -1,0 +1,150 @@
+//! One channel around the protocol of [`spinpark::waits`]: who waits is a thread, which parks; what belongs to a value is a
+//! cell whose races are seen.
+
+use crate::harness::sleeper::{ParkWaker, Sleeper};
+use crate::hosts::model_host::{Cell, ModelHost};
+use crate::mutation::variants::chan as steps;
+use spinpark::host::Host;
+use spinpark::waits::chan::errors::{SendError, TryRecvError, TrySendError};
+use spinpark::waits::chan::receive::Receive;
+use spinpark::waits::chan::send::Send;
+use spinpark::waits::chan::state::State;
+use spinpark::waits::chan::{Channel, Parts};
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::task::Poll;
+
+/// What a channel of the models is made of.
+pub struct OnModel<H>(PhantomData<fn() -> H>);
+
+impl<H: ModelHost> Parts for OnModel<H> {
+    type Host = H;
+    type Value = u64;
+    type Waker = ParkWaker<H>;
+    type Lock = <H as Host>::Lock<State<Self>>;
+}
+
+/// A channel of the models.
+pub type Chan<H> = Channel<OnModel<H>>;
+
+/// Room for everything.
+pub const UNBOUNDED: usize = usize::MAX;
+
+/// A channel, and what belongs to its values: whoever sends value `n` writes cell `n` before, whoever receives it reads it.
+pub struct Tiny<H: ModelHost> {
+    /// The channel.
+    pub chan: Chan<H>,
+    cells: Vec<H::Cell<u64>>,
+    /// How often each thread had to wait.
+    waits: Vec<H::Cell<u64>>,
+}
+
+/// More threads no model has.
+const THREADS: usize = 4;
+
+impl<H: ModelHost> Tiny<H> {
+    /// With room for so many, for values below four.
+    pub fn new(capacity: usize) -> Arc<Self> {
+        let cells = |n| (0..n).map(|_| Cell::new(0)).collect();
+        Arc::new(Tiny { chan: Channel::new(capacity), cells: cells(4), waits: cells(THREADS) })
+    }
+
+    /// This thread waits at least once more.
+    fn waits(&self) {
+        let waits = &self.waits[H::me()];
+        waits.set(waits.get() + 1);
+    }
+
+    /// Has this thread had to wait?
+    pub fn has_waited(&self) -> bool {
+        self.waits[H::me()].get() > 0
+    }
+
+    /// Writes what belongs to value `n`.
+    pub fn write(&self, n: u64) {
+        self.cells[n as usize].set(n);
+    }
+
+    /// Reads what belongs to value `n`.
+    pub fn read(&self, n: u64) {
+        assert!(self.cells[n as usize].get() == n, "{n} is here, and not what was done before");
+    }
+
+    /// Sends `n`; waits if it has to. The value, if the channel is closed.
+    pub fn send(&self, n: u64) -> Result<(), u64> {
+        self.write(n);
+        let mut send = Send::new(&self.chan, n);
+        let sent = Sleeper::new().wait_for(|lender| {
+            let polled = steps::poll_send(&self.chan, &mut send, lender);
+            polled.is_pending().then(|| self.waits());
+            polled
+        });
+        sent.map_err(SendError::into_inner)
+    }
+
+    /// Sends `n`, if nobody has to wait for that.
+    pub fn try_send(&self, n: u64) -> Result<(), TrySendError<u64>> {
+        self.write(n);
+        self.chan.try_put(n)
+    }
+
+    /// Receives; waits if it has to. `None`: the channel is closed.
+    pub fn recv(&self) -> Option<u64> {
+        let sleeper = Sleeper::new();
+        let n = steps::receive(&self.chan, &sleeper, || self.waits()).ok()?;
+        self.read(n);
+        Some(n)
+    }
+
+    /// Receives, if nobody has to wait for that.
+    pub fn try_recv(&self) -> Result<u64, TryRecvError> {
+        let n = steps::try_recv(&self.chan)?;
+        self.read(n);
+        Ok(n)
+    }
+
+    /// Waits to receive, and gives up at once: if there is a value, it is received.
+    pub fn recv_or_give_up(&self) -> Option<u64> {
+        self.begin_to_recv(&Sleeper::new()).unwrap_or_else(|waiting| {
+            waiting.give_up();
+            None
+        })
+    }
+
+    /// Begins to receive. `None`: the channel is closed.
+    ///
+    /// # Errors
+    /// It waits.
+    pub fn begin_to_recv(&self, sleeper: &Sleeper<H>) -> Result<Option<u64>, steps::Waiting<'_, H>> {
+        let received = steps::begin_to_receive(&self.chan, sleeper)?.ok();
+        received.into_iter().for_each(|n| self.read(n));
+        Ok(received)
+    }
+
+    /// Waits to send `n`, and gives up at once. The value, if it was not sent.
+    pub fn send_or_give_up(&self, n: u64) -> Option<u64> {
+        self.write(n);
+        let mut send = Send::new(&self.chan, n);
+        let sleeper = Sleeper::new();
+        match send.poll(&mut sleeper.lender()) {
+            Poll::Pending => send.into_inner(),
+            Poll::Ready(Err(SendError(n))) => Some(n),
+            Poll::Ready(Ok(())) => None,
+        }
+    }
+
+    /// Closes it. `false`: it was closed.
+    pub fn close(&self) -> bool {
+        steps::close(&self.chan)
+    }
+
+    /// A receive, for who polls it by itself.
+    pub fn receive(&self) -> Receive<'_, OnModel<H>> {
+        Receive::new(&self.chan)
+    }
+
+    /// What is left in it, now that nobody uses it.
+    pub fn rest(&self) -> Vec<u64> {
+        std::iter::from_fn(|| self.chan.try_take().ok()).inspect(|&n| self.read(n)).collect()
+    }
+}
