@@ -142,6 +142,27 @@ mod a_handle_gives {
     }
 }
 
+mod a_future {
+    use super::*;
+
+    #[test]
+    fn is_dropped_before_its_value_is_given() {
+        let (runtime, dropped) = (with_procs(1), Arc::new(AtomicUsize::new(0)));
+        struct Holds(#[expect(dead_code, reason = "it is dropped")] Counted);
+        impl Future for Holds {
+            type Output = u32;
+            fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<u32> {
+                Poll::Ready(3)
+            }
+        }
+        for n in 1..=100 {
+            let task = runtime.spawn(Holds(Counted(Arc::clone(&dropped))));
+            assert_eq!(task.join().expect("a value"), 3);
+            assert_eq!(dropped.load(SeqCst), n, "the value was given while the future still had its own");
+        }
+    }
+}
+
 mod an_aborted_task {
     use super::*;
 
@@ -552,6 +573,19 @@ mod nobody_is_harmed {
         drop(runtime.spawn(async { Bomb }));
         drop(runtime.go(|| Bomb));
         still_works(&runtime);
+    }
+
+    #[test]
+    fn by_a_value_that_nobody_takes_and_whose_destructor_counts() {
+        let (runtime, dropped) = (with_procs(1), Arc::new(AtomicUsize::new(0)));
+        let value = || Counted(Arc::clone(&dropped));
+        // Before it has ended, and after.
+        let (kept, let_go) = (value(), value());
+        drop(runtime.spawn(async move { let_go }));
+        let task = runtime.spawn(async move { kept });
+        until(|| task.is_finished());
+        drop(task);
+        until(|| dropped.load(SeqCst) == 2);
     }
 
     #[test]

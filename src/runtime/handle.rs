@@ -1,6 +1,7 @@
 //! What a user has of a runtime: the runtime, and handles to it.
 
 use crate::host::NEVER;
+use crate::runtime::exec::awaited::Awaited;
 use crate::runtime::exec::block_on;
 use crate::runtime::exec::context::Context;
 use crate::runtime::exec::entered::EnterGuard;
@@ -8,7 +9,7 @@ use crate::runtime::exec::join::JoinHandle;
 use crate::runtime::exec::not_in_runtime::NotInRuntime;
 use crate::runtime::exec::outcome::Outcome;
 use crate::runtime::exec::spawn::start;
-use crate::runtime::exec::task::{Awaited, Task};
+use crate::runtime::exec::task::Task;
 use crate::runtime::exec::tasks::Tasks;
 use crate::runtime::exec::wait_graph::Deadlock;
 use crate::runtime::observe::metrics::Metrics;

@@ -148,7 +148,7 @@ pub fn wake<T: Memory>(task: &T) {
 #[inline]
 fn submit<T: Memory>(task: &T, active: Active) {
     if let Err(active) = task.schedule(active, Mode::Woken) {
-        release(task, task.word().put_back(active));
+        task.word().put_back(active);
     }
 }
 

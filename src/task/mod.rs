@@ -21,7 +21,8 @@
 //!   output is dropped by the thread that ran the task.
 //! * **Freed once**, by whoever removes the last of: ACTIVE, the handle, the wakers.
 //!
-//! Read-modify-writes of the word, besides those of cloning and dropping wakers (one each):
+//! Read-modify-writes of the word, counted by proptests/tests/task_costs.rs, besides those of cloning and dropping wakers (one
+//! each):
 //!
 //! | what | how many |
 //! |------|----------|

@@ -142,7 +142,7 @@ impl<H: Host> TaskWord<H> {
     /// What stands in it. Acquires what the thread did that completed the task.
     #[inline]
     pub fn view(&self) -> View {
-        // Acquire (output): with `complete`; who sees COMPLETE reads the output. (last): with whoever let go of the task
+        // Acquire: (output) with `complete`; who sees COMPLETE reads the output. (last) with whoever let go of the task
         // before: who finds nothing left frees the memory that they used.
         View(self.0.load(Acquire))
     }
@@ -162,8 +162,8 @@ impl<H: Host> TaskWord<H> {
                 view if view.has(ACTIVE) => word | NOTIFIED,
                 _ => word | ACTIVE,
             } - gone;
-            // AcqRel: Release (wake): with `start`, `wait` and the next `wake`: the poll sees what the waker wrote.
-            // Acquire (future): with `wait`: whoever gets the right sees the future as it was left. (last): with the other
+            // AcqRel: Release (wake) with `start`, `wait` and the next `wake`: the poll sees what the waker wrote.
+            // Acquire: (future) with `wait`: whoever gets the right sees the future as it was left. (last) with the other
             // wakers' drops. Relaxed: it is tried again.
             match self.0.compare_exchange(word, new, AcqRel, Relaxed) {
                 Ok(_) if View(word).has(ACTIVE | COMPLETE) => return (None, View(new)),
@@ -179,7 +179,7 @@ impl<H: Host> TaskWord<H> {
         // Relaxed: what the right brought along is seen; a wake that is not is found by `wait`.
         let view = View(self.0.load(Relaxed));
         if view.has(NOTIFIED) {
-            // Acquire (wake): with `wake`. What is written before a wake is seen by the poll that it is to be seen by.
+            // Acquire: (wake) with `wake`. What is written before a wake is seen by the poll that it is to be seen by.
             self.0.fetch_sub(NOTIFIED, Acquire);
         }
         !view.has(CLOSED)
@@ -198,7 +198,7 @@ impl<H: Host> TaskWord<H> {
             if view.has(NOTIFIED) {
                 return Waiting::Woken(active);
             }
-            // Release (future): with `wake`, `close`, `abort`: the next to have the right sees the future as we left it.
+            // Release: (future) with `wake`, `close`, `abort`: the next to have the right sees the future as we left it.
             match self.0.compare_exchange(word, word & !ACTIVE, Release, Relaxed) {
                 Ok(_) => return Waiting::Idle,
                 Err(found) => word = found,
@@ -206,16 +206,18 @@ impl<H: Host> TaskWord<H> {
         }
     }
 
-    /// The caller has got the right, and nowhere to run the task: it waits on. What is left then.
-    pub(super) fn put_back(&self, _: Active) -> View {
+    /// The caller has got the right, and nowhere to run the task: it waits on. Somebody else still refers to it: whoever ends
+    /// the runtime has a waker until the task is complete.
+    pub(super) fn put_back(&self, _: Active) {
         // Relaxed: the exchange decides.
         let mut word = self.0.load(Relaxed);
         loop {
             let new = word & !(ACTIVE | NOTIFIED);
-            // AcqRel: Release (future): with `close`: it sees the future as whoever had the right before left it. Acquire
-            // (last): as in `wake`.
-            match self.0.compare_exchange(word, new, AcqRel, Relaxed) {
-                Ok(_) => return View(new),
+            debug_assert!(!View(new).is_unreferenced(), "task: nobody is left to close {:?}", View(new));
+            // Release: (last) who frees the memory comes after all that the caller did with it. (future) is carried on: `wait`
+            // released it, and whoever reads this exchange acquires that too.
+            match self.0.compare_exchange(word, new, Release, Relaxed) {
+                Ok(_) => return,
                 Err(found) => word = found,
             }
         }
@@ -231,7 +233,7 @@ impl<H: Host> TaskWord<H> {
                 view if view.has(ACTIVE) => return Closing::Busy,
                 _ => (),
             }
-            // Acquire (future): with `wait` and `put_back`.
+            // Acquire: (future) with `wait` and `put_back`.
             match self.0.compare_exchange(word, word | ACTIVE | CLOSED, Acquire, Relaxed) {
                 Ok(_) => return Closing::Mine(Active(())),
                 Err(found) => word = found,
@@ -247,7 +249,7 @@ impl<H: Host> TaskWord<H> {
             if View(word).has(COMPLETE | CLOSED) {
                 return None;
             }
-            // Acquire (future): with `wait`.
+            // Acquire: (future) with `wait`.
             match self.0.compare_exchange(word, word | ACTIVE | CLOSED | ABORTED, Acquire, Relaxed) {
                 Ok(_) if View(word).has(ACTIVE) => return None,
                 Ok(_) => return Some(Active(())),
@@ -272,8 +274,8 @@ impl<H: Host> TaskWord<H> {
     pub(super) fn complete(&self, view: View, has_output: bool) -> Result<(), View> {
         let gone = if view.is_late() { NOTIFIED } else { ACTIVE | NOTIFIED | JOINER };
         let new = view.0 & !gone | COMPLETE | if has_output { 0 } else { EMPTY };
-        // AcqRel: Release (output): with `view`: the handle reads the output. (last): who frees the memory comes after all
-        // that we did. Acquire (joiner), also of a failure: with `offer`: the slot is read, before the next try or, late, after
+        // AcqRel: Release (output) with `view`: the handle reads the output. (last) who frees the memory comes after all
+        // that we did. Acquire (joiner), also of a failure, with `offer`: the slot is read, before the next try or, late, after
         // this one.
         match self.0.compare_exchange(view.0, new, AcqRel, Acquire) {
             Ok(_) => Ok(()),
@@ -283,7 +285,7 @@ impl<H: Host> TaskWord<H> {
 
     /// Gives the right up that was kept to read the slot. What is left then.
     pub(super) fn leave(&self) -> View {
-        // AcqRel (last): as in `complete`.
+        // AcqRel: (last) as in `complete`.
         View(self.0.fetch_sub(ACTIVE | JOINER, AcqRel) - (ACTIVE | JOINER))
     }
 
@@ -294,7 +296,7 @@ impl<H: Host> TaskWord<H> {
     pub(super) fn offer(&self, _: &Handle, view: View) -> Result<(), View> {
         let mut word = view.0;
         loop {
-            // Release (joiner): with `complete`, and `view` before it: the slot is read. Acquire, of a failure (output): with
+            // Release: (joiner) with `complete`, and `view` before it: the slot is read. Acquire, of a failure (output) with
             // `complete`.
             match self.0.compare_exchange(word, word | JOINER, Release, Acquire) {
                 Ok(_) => return Ok(()),
@@ -312,7 +314,7 @@ impl<H: Host> TaskWord<H> {
         let mut word = view.0;
         loop {
             let new = word & !JOINER | RENEWED;
-            // Relaxed: nothing follows that others must see in this order. Acquire, of a failure (output): with `complete`.
+            // Relaxed: nothing follows that others must see in this order. Acquire, of a failure (output) with `complete`.
             match self.0.compare_exchange(word, new, Relaxed, Acquire) {
                 Ok(_) => return Ok(View(new)),
                 Err(found) if View(found).is_complete() => return Err(View(found)),
@@ -329,9 +331,9 @@ impl<H: Host> TaskWord<H> {
         // After completion the joiner is not the handle's.
         let gone = if view.is_complete() { HANDLE } else { HANDLE | JOINER };
         let new = view.0 & !gone;
-        // AcqRel: Release (last): who frees the memory comes after all that the handle did. Acquire (last): if that is us.
-        // (output), also of a failure: with `complete`.
-        match self.0.compare_exchange(view.0, new, AcqRel, Acquire) {
+        // Release: (last) who frees the memory comes after all that the handle did. Acquire, of a failure (output) with
+        // `complete`. If nobody but the handle is left, nobody has changed the word since `view`, which acquired it.
+        match self.0.compare_exchange(view.0, new, Release, Acquire) {
             Ok(_) => Ok(View(new)),
             Err(found) => Err(View(found)),
         }
@@ -347,7 +349,7 @@ impl<H: Host> TaskWord<H> {
     /// One waker less. What is left then.
     #[inline]
     pub(super) fn drop_waker(&self) -> View {
-        // AcqRel (last): whoever frees the memory comes after all that the others did with it.
+        // AcqRel: (last) whoever frees the memory comes after all that the others did with it.
         View(self.0.fetch_sub(WAKER, AcqRel) - WAKER)
     }
 }

@@ -100,7 +100,7 @@ mod every_site {
     #[test]
     fn of_a_mutant_exists() {
         for mutant in mutant::all() {
-            if let Mutation::Weaken { file, after, needle } = mutant.mutation {
+            if let Mutation::Weaken { file, after, needle, .. } = mutant.mutation {
                 let site = mutant::site(mutant.mutation);
                 assert!(site.is_some(), "{}: {file} has no `{needle}` after `{after}`", mutant.name);
             }

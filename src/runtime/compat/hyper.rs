@@ -233,8 +233,9 @@ mod tests {
         fn sends_a_large_body_back_while_it_comes() {
             run(async {
                 const MUCH: usize = 10 << 20;
-                let client = std::sync::Arc::new(served().await);
+                // Before the connection is made: who takes its time with the head is not served.
                 let body: Vec<u8> = (0..MUCH).map(|n| ((n * n) >> 8) as u8).collect();
+                let client = std::sync::Arc::new(served().await);
                 let writer = spawn({
                     let (client, body) = (client.clone(), body.clone());
                     async move {

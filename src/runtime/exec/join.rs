@@ -1,12 +1,12 @@
 //! Waiting for a task's outcome, and the ways in which there is none.
 
 use crate::kernel::protocol::role::Waits;
+use crate::runtime::exec::awaited::{Awaited, Ended};
 use crate::runtime::exec::block_on;
 use crate::runtime::exec::blocking::blocking;
 use crate::runtime::exec::context::Context;
 use crate::runtime::exec::goroutine::{self, Wait as _};
 use crate::runtime::exec::outcome::{Outcome, Panic};
-use crate::runtime::exec::task::{Awaited, Ended};
 use crate::runtime::exec::wait_graph::Deadlock;
 use crate::runtime::exec::waits::{self, Unmet};
 use crate::runtime::exec::waker::Gentle;

@@ -1,10 +1,12 @@
 //! Tasks that cannot leave their thread.
 
+use crate::runtime::exec::awaited::Awaited;
 use crate::runtime::exec::context::Context;
 use crate::runtime::exec::join::JoinHandle;
 use crate::runtime::exec::life::{InOwnedTasks, Life};
+use crate::runtime::exec::on_thread::OnThread;
 use crate::runtime::exec::owned::OwnedTasks;
-use crate::runtime::exec::task::{OnThread, Queue, Task};
+use crate::runtime::exec::task::{Queue, Task};
 use crate::runtime::guarded::guarded;
 use crate::runtime::id::RuntimeId;
 use core::fmt;
@@ -86,7 +88,7 @@ impl LocalSet {
         F: Future<Output: 'static> + 'static,
     {
         let life = Life::new(OnThread::new(future), InOwnedTasks::new(Arc::clone(&self.owned_tasks)));
-        let (task, awaited) = Task::allocate(RuntimeId::NONE, Arc::clone(&self.queue), life);
+        let (task, awaited) = Awaited::allocate(RuntimeId::NONE, Arc::clone(&self.queue), life);
         // The set is not closed: the caller has it.
         drop(self.queue.put(task, false));
         JoinHandle::new(awaited, RuntimeId::NONE)

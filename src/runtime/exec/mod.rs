@@ -10,7 +10,7 @@
 //! | layer | files, each may import those above it |
 //! |-------|---------------------------------------|
 //! | state, kept in `Shared` | `owned` (above `task`), `wait_graph`, `block_on_waiters`, `idle`, `preempt`, `goroutine/stack` |
-//! | a scheduler of tasks | `outcome`, `polling`, `task`; `scheduler`: tasks as Gs; `current_worker`: an M with its P; `tasks`: one on either host; `registry`: by number |
+//! | a scheduler of tasks | `outcome`, `polling`, `waker_words`, `task`, `awaited`, `on_thread`; `scheduler`: tasks as Gs; `current_worker`: an M with its P; `tasks`: one on either host; `registry`: by number |
 //! | a thread | `entered`, `context`: what it is to a runtime; `inside`, `leaving`, `checkpoint`, `unwind` |
 //! | waiting with it | `waits`, `platform` (what differs between hosts), `pollers`, `sources`, `checkdead`, `block_on`, `blocking` |
 //! | tasks | `report`, `life`, `waker`, `goroutine`, `join`, `spawn`, `local_set`, `thread_lock`, `yielding` |
@@ -19,6 +19,7 @@
 //! **Imports** `host`, `id`, `guarded`, the state of `observe`, `io` and `time`, and `shared` and `events`. Imported by the
 //! public parts of `io`, `time`, `sync`, by `world`, `build`, `handle`, `runtime`, and by `compat`.
 
+pub(super) mod awaited;
 pub(super) mod block_on;
 pub(super) mod block_on_waiters;
 pub(super) mod blocking;
@@ -36,6 +37,7 @@ pub(super) mod life;
 pub(super) mod local_set;
 pub(super) mod mloop;
 pub(super) mod not_in_runtime;
+pub(super) mod on_thread;
 pub(super) mod outcome;
 pub(super) mod owned;
 pub(super) mod platform;
@@ -57,4 +59,5 @@ pub(super) mod unwind;
 pub(super) mod wait_graph;
 pub(super) mod waits;
 pub(super) mod waker;
+pub(super) mod waker_words;
 pub(super) mod yielding;

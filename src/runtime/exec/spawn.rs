@@ -2,6 +2,7 @@
 //!
 //! Go: `newproc`, `ready`.
 
+use crate::runtime::exec::awaited::Awaited;
 use crate::runtime::exec::context::Context;
 use crate::runtime::exec::goroutine::Goroutine;
 use crate::runtime::exec::inside::Inside;
@@ -10,7 +11,7 @@ use crate::runtime::exec::life::{InRuntime, Life};
 use crate::runtime::exec::not_in_runtime::NotInRuntime;
 use crate::runtime::exec::outcome::Outcome;
 use crate::runtime::exec::report;
-use crate::runtime::exec::task::{Awaited, Queue, Task};
+use crate::runtime::exec::task::{Queue, Task};
 use crate::runtime::id::RuntimeId;
 use crate::runtime::observe::{spans, watch};
 use core::future::Future;
@@ -24,7 +25,7 @@ impl Task {
         F: Future<Output: Send + 'static> + Send + 'static,
     {
         let life = Life::new(spans::task(future), InRuntime::new(runtime_id));
-        let (task, awaited) = Task::allocate(runtime_id, Scheduled, life);
+        let (task, awaited) = Awaited::allocate(runtime_id, Scheduled, life);
         report::created(runtime_id, task.address(), Location::caller());
         (task, awaited)
     }

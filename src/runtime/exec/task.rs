@@ -1,9 +1,9 @@
-//! A future in memory: what the rights of [`crate::task`] are rights to. All its unsafe code is here.
+//! A future in memory: what the rights of [`crate::task`] are rights to.
 //!
 //! ```text
 //!   Task, the right to run it ──┐
 //!   Waker ──────────────────────┼──► Header: word, slot, what can be done ─ how it is queued ─ the future, or the output
-//!   Awaited, the handle ────────┘
+//!   Awaited, the handle ────────┘   (awaited.rs)
 //! ```
 //!
 //! It rests on the protocol: the right to the future is one [`Active`], the right to the output one [`Handle`], and the
@@ -15,6 +15,7 @@
 use crate::host::Host;
 use crate::kernel::types::g::G;
 use crate::runtime::exec::polling;
+use crate::runtime::exec::waker_words::from_words;
 use crate::runtime::guarded::guarded;
 use crate::runtime::host::cores::Cores;
 use crate::runtime::id::RuntimeId;
@@ -22,14 +23,12 @@ use crate::runtime::observe::sampling;
 use crate::task::{self, Active, Handle, JoinerSlot, Memory, Mode, TaskWord, WakerWords};
 use core::cell::UnsafeCell;
 use core::future::Future;
-use core::marker::PhantomData;
-use core::mem::ManuallyDrop;
+use core::mem::{ManuallyDrop, MaybeUninit};
 use core::num::NonZeroU64;
 use core::panic::Location;
 use core::pin::Pin;
 use core::ptr::NonNull;
 use core::task::{Context as TaskContext, Poll, RawWaker, RawWakerVTable, Waker};
-use std::thread::{self, ThreadId};
 
 /// How a task becomes runnable.
 pub(in crate::runtime) trait Queue: Clone + Send + Sync + 'static {
@@ -152,13 +151,31 @@ impl<F: Future, Q: Queue> Cell<F, Q> {
 
 /// A task, by its address. It has no right to anything.
 #[derive(Clone, Copy)]
-struct Raw(NonNull<Header>);
+pub(super) struct Raw(NonNull<Header>);
 
 impl Raw {
     fn header(&self) -> &Header {
         // SAFETY: whoever made it refers to the task: by a right, as its handle, or by a waker. So it is not freed; and
         // headers are only shared.
         unsafe { self.0.as_ref() }
+    }
+
+    /// Where it was spawned.
+    pub(super) fn spawned_at(&self) -> &'static Location<'static> {
+        self.header().spawned_at
+    }
+
+    /// Its output.
+    ///
+    /// # Safety
+    /// It is complete and has an output, which is a `T`; the caller has its handle, and takes it once.
+    pub(super) unsafe fn take_output<T>(&self) -> T {
+        let mut output = MaybeUninit::<T>::uninit();
+        // SAFETY: the caller's promise; it is written before it is read.
+        unsafe {
+            (self.header().can.take_output)(self.0, output.as_mut_ptr().cast());
+            output.assume_init()
+        }
     }
 
     /// What the task's wakers carry.
@@ -243,22 +260,6 @@ impl Memory for Raw {
     }
 }
 
-fn words_of(waker: &Waker) -> WakerWords {
-    WakerWords {
-        data: waker.data().expose_provenance() as u64,
-        vtable: core::ptr::from_ref(waker.vtable()).expose_provenance() as u64,
-    }
-}
-
-/// # Safety
-/// They are [`words_of`] a waker that was forgotten, and nobody has made one of them since.
-unsafe fn from_words(words: WakerWords) -> Waker {
-    let data = core::ptr::with_exposed_provenance(words.data as usize);
-    let vtable = core::ptr::with_exposed_provenance::<RawWakerVTable>(words.vtable as usize);
-    // SAFETY: the table is static, and was exposed; the rest is this function's contract.
-    unsafe { Waker::new(data, &*vtable) }
-}
-
 /// What wakers of tasks do.
 static WAKER: RawWakerVTable = {
     fn raw(data: *const ()) -> Raw {
@@ -287,14 +288,11 @@ pub(in crate::runtime) struct Task(NonNull<Header>);
 unsafe impl Send for Task {}
 
 impl Task {
-    /// A task of the runtime `runtime_id`, and the right to its outcome.
+    /// A task of the runtime `runtime_id`, where it is, and the right to its outcome: [`Awaited`](super::awaited::Awaited) has
+    /// these.
     #[inline]
     #[track_caller]
-    pub(in crate::runtime) fn allocate<F>(
-        runtime_id: RuntimeId,
-        queue: impl Queue,
-        future: F,
-    ) -> (Task, Awaited<F::Output>)
+    pub(super) fn allocate<F>(runtime_id: RuntimeId, queue: impl Queue, future: F) -> (Task, Raw, Handle)
     where
         F: Future<Output: 'static> + Send + 'static,
     {
@@ -312,7 +310,7 @@ impl Task {
         let stage = UnsafeCell::new(Stage { future: ManuallyDrop::new(future) });
         let cell = Box::new(Cell { header, queue, stage });
         let task = NonNull::from(Box::leak(cell)).cast();
-        (Task::holding(task, active), Awaited { task, handle: Some(handle), was_taken: false, output: PhantomData })
+        (Task::holding(task, active), Raw(task), handle)
     }
 
     fn holding(task: NonNull<Header>, _: Active) -> Task {
@@ -341,7 +339,7 @@ impl Task {
 
     /// Where it was spawned.
     pub(in crate::runtime) fn spawned_at(&self) -> &'static Location<'static> {
-        Raw(self.0).header().spawned_at
+        Raw(self.0).spawned_at()
     }
 
     /// The runtime whose task it is.
@@ -381,135 +379,12 @@ impl Drop for Task {
     }
 }
 
-/// A future that stays on the thread on which it was made: elsewhere it is neither polled nor dropped.
-pub(in crate::runtime) struct OnThread<F> {
-    thread: ThreadId,
-    future: ManuallyDrop<F>,
-}
-
-// SAFETY: on another thread the future is not touched.
-unsafe impl<F> Send for OnThread<F> {}
-
-impl<F> OnThread<F> {
-    pub(in crate::runtime) fn new(future: F) -> Self {
-        OnThread { thread: thread::current().id(), future: ManuallyDrop::new(future) }
-    }
-
-    fn is_here(&self) -> bool {
-        self.thread == thread::current().id()
-    }
-}
-
-impl<F: Future> Future for OnThread<F> {
-    type Output = F::Output;
-
-    fn poll(self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<F::Output> {
-        assert!(self.is_here(), "a local task was polled by a thread that is not its own");
-        // SAFETY: the future is pinned as we are: nothing moves it out of here.
-        unsafe { self.map_unchecked_mut(|this| &mut *this.future) }.poll(cx)
-    }
-}
-
-impl<F> Drop for OnThread<F> {
-    fn drop(&mut self) {
-        // Elsewhere it is forgotten: what it owns is lost, and nobody is harmed.
-        if self.is_here() {
-            // SAFETY: it is dropped once, in place, and not used after that.
-            unsafe { ManuallyDrop::drop(&mut self.future) };
-        }
-    }
-}
-
 /// Ends the task that this wakes, which nothing runs any more. `false`: somebody was about to; to be asked again.
 #[must_use = "the task may not have ended"]
 pub(in crate::runtime) fn close(waker: &Waker) -> bool {
     let raw = Raw::of(waker);
     debug_assert!(raw.is_some(), "task: a waker of somebody else's");
     raw.is_none_or(|raw| task::close(&raw))
-}
-
-/// The right to a task's output.
-pub(in crate::runtime) struct Awaited<T> {
-    task: NonNull<Header>,
-    /// Until it is dropped.
-    handle: Option<Handle>,
-    /// There is no output to be dropped any more.
-    was_taken: bool,
-    output: PhantomData<T>,
-}
-
-// SAFETY: what it does with the task from another thread is the word's, but for the output, which is `Send`.
-unsafe impl<T: Send> Send for Awaited<T> {}
-// SAFETY: by a shared reference only the word is used.
-unsafe impl<T: Send> Sync for Awaited<T> {}
-impl<T> Unpin for Awaited<T> {}
-
-/// How a task has ended.
-pub(in crate::runtime) enum Ended<T> {
-    /// With this.
-    With(T),
-    /// It was aborted.
-    Aborted,
-    /// It was dropped.
-    Dropped,
-}
-
-impl<T> Awaited<T> {
-    /// Has the task ended? If not, `waker` is woken when it has.
-    ///
-    /// # Panics
-    /// If it has said so before.
-    pub(in crate::runtime) fn poll(&mut self, waker: &Waker) -> Poll<Ended<T>> {
-        assert!(!self.was_taken, "a JoinHandle was polled after it had given its value");
-        let raw = Raw(self.task);
-        let handle = self.handle.as_ref().expect("task: a handle that was dropped");
-        let ended = task::poll_handle(&raw, handle, |old| {
-            let is_new = old != Some(words_of(waker));
-            is_new.then(|| words_of(&ManuallyDrop::new(waker.clone())))
-        });
-        let Poll::Ready(view) = ended else { return Poll::Pending };
-        self.was_taken = true;
-        Poll::Ready(match view.is_empty() {
-            true if view.is_aborted() => Ended::Aborted,
-            true => Ended::Dropped,
-            false => {
-                let mut output = core::mem::MaybeUninit::<T>::uninit();
-                // SAFETY: the task is complete and has an output, of this type; this is its handle, and takes it once.
-                Ended::With(unsafe {
-                    (raw.header().can.take_output)(self.task, output.as_mut_ptr().cast());
-                    output.assume_init()
-                })
-            }
-        })
-    }
-
-    /// Has the task ended?
-    pub(in crate::runtime) fn is_finished(&self) -> bool {
-        Raw(self.task).word().view().is_complete()
-    }
-
-    /// The task is not polled again, and its future is dropped.
-    pub(in crate::runtime) fn abort(&self) {
-        task::abort(&Raw(self.task));
-    }
-
-    /// Was it aborted, in time or not?
-    pub(in crate::runtime) fn was_aborted(&self) -> bool {
-        Raw(self.task).word().view().is_aborted()
-    }
-
-    /// Where it was spawned.
-    pub(in crate::runtime) fn spawned_at(&self) -> &'static Location<'static> {
-        Raw(self.task).header().spawned_at
-    }
-}
-
-impl<T> Drop for Awaited<T> {
-    fn drop(&mut self) {
-        if let Some(handle) = self.handle.take() {
-            task::drop_handle(&Raw(self.task), handle, self.was_taken);
-        }
-    }
 }
 
 const _: () = assert!(size_of::<usize>() <= size_of::<u64>(), "an address has to fit a G");

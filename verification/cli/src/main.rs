@@ -85,9 +85,8 @@ enum Command {
         /// Plays a wrong variant instead of the kernel; `cargo verify mutants --list` names them.
         #[arg(long, value_name = "NAME")]
         mutant: Option<String>,
-        /// Keeps the state of the exploration in this file, and goes on from there if it exists: for one model on rc11.
-        #[arg(long, value_name = "FILE")]
-        checkpoint: Option<PathBuf>,
+        #[command(flatten)]
+        sitting: run::Sitting,
     },
     /// The kill matrix: every wrong variant, every access of the kernel in every weaker way, and every step of its source
     /// dropped, doubled, swapped or mistaken.
@@ -174,7 +173,7 @@ enum Command {
 }
 
 /// A number of seconds: more than none, and less than a lifetime.
-fn seconds(text: &str) -> Result<f64, String> {
+pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     let n: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
     if n > 0.0 && n <= 1e9 { Ok(n) } else { Err("give a number above 0, such as 0.5".to_owned()) }
 }
@@ -187,8 +186,8 @@ fn command(cli: Cli) -> Result<ExitCode, Stop> {
     let done = match cli.command {
         None => run::everything(&cli.whole, &cli.how),
         Some(Command::List { json }) => run::list(json.as_deref()),
-        Some(Command::Run { names, how, watch, mutant, checkpoint }) => {
-            run::some(&names, &how, watch, mutant.as_deref(), checkpoint)
+        Some(Command::Run { names, how, watch, mutant, sitting }) => {
+            run::some(&names, &how, watch, mutant.as_deref(), sitting)
         }
         Some(Command::Mutants(asked)) => mutants::run(&asked),
         Some(Command::Museum(asked)) => museum::run(&asked),

@@ -4,6 +4,7 @@ use crate::alone;
 use crate::how::How;
 use crate::matrix::{self, Budget, Known, Programs, Step, Tried, Untried};
 use crate::proptest;
+use crate::report::shard::Shard;
 use crate::run::{all_named, kill_orders, print_kills, run_kills, schedule, unknown_mutant};
 use crate::survivors::{self, Survivors};
 use crate::table;
@@ -54,6 +55,9 @@ pub(crate) struct Asked {
     /// Tries those that no common build can have: each is built by itself, which takes some minutes the first time.
     #[arg(long, conflicts_with_all = ["argued", "resume", "sort"])]
     alone: bool,
+    /// Tries only a part of them, as in 1/4; the results of all parts, put together, are those of the whole.
+    #[arg(long, value_name = "I/N", conflicts_with_all = ["open", "alone", "list", "record", "against"])]
+    shard: Option<Shard>,
     #[command(flatten)]
     how: How,
 }
@@ -90,7 +94,8 @@ impl Asked {
     }
 
     fn names(&self, name: &str) -> bool {
-        self.names.is_empty() || self.names.iter().any(|part| name.contains(part.as_str()))
+        let is_named = self.names.is_empty() || self.names.iter().any(|part| name.contains(part.as_str()));
+        is_named && self.shard.is_none_or(|shard| shard.takes(name))
     }
 }
 
@@ -132,7 +137,7 @@ pub(crate) fn run(asked: &Asked) -> Result<(), Stop> {
         }
         json.extend(tried.iter().map(|tried| serde_json::to_value(tried).expect("a record is plain data")));
     }
-    if found == 0 && !asked.argued {
+    if found == 0 && !asked.argued && asked.shard.is_none() {
         return Err(unknown_mutant(&asked.names.join(" ")));
     }
     holds &= keep_and_compare(&asked.how, &matrix)?;

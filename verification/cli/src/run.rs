@@ -32,6 +32,17 @@ pub(crate) struct Whole {
     watch: bool,
 }
 
+/// One of the sittings in which a long exploration is done.
+#[derive(Args)]
+pub(crate) struct Sitting {
+    /// Keeps the state of the exploration in this file, and goes on from there if it exists: for one model on rc11.
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Option<PathBuf>,
+    /// Stops after so many seconds, about. What is left stands in the checkpoint's file, for the next sitting.
+    #[arg(long, value_name = "S", requires = "checkpoint", value_parser = crate::seconds)]
+    seconds: Option<f64>,
+}
+
 pub(crate) fn everything(whole: &Whole, how: &How) -> Result<(), Stop> {
     if how.record.is_some() && !whole.all {
         let hint = "`cargo verify --all --record FILE`";
@@ -103,7 +114,7 @@ pub(crate) fn some(
     how: &How,
     watches: bool,
     mutant: Option<&str>,
-    checkpoint: Option<PathBuf>,
+    Sitting { checkpoint, seconds }: Sitting,
 ) -> Result<(), Stop> {
     how.refuse("run", &["--record"])?;
     how.check_files()?;
@@ -121,7 +132,10 @@ pub(crate) fn some(
     match (orders.as_mut_slice(), checkpoint) {
         ([], _) => return Err(Stop::BadInput("none of these models runs on that engine".to_owned())),
         (_, None) => (),
-        ([order], checkpoint) if order.engine == Engine::Rc11 => order.checkpoint = checkpoint,
+        ([order], checkpoint) if order.engine == Engine::Rc11 => {
+            order.checkpoint = checkpoint;
+            order.bounds.seconds = seconds.unwrap_or(order.bounds.seconds);
+        }
         (many, _) => {
             let n = many.len();
             let hint = "a checkpoint is of one model on one engine: name it in full, with `--engine rc11`";

@@ -413,6 +413,23 @@ mod an_exploration_goes_on_from_its_checkpoint {
     }
 
     #[test]
+    fn and_in_short_sittings() {
+        let folder = folder();
+        let run = |arguments: &[&str]| {
+            let mut all = vec!["run", MODEL, "--engine", "rc11", "--json", "out.json"];
+            all.extend(arguments);
+            assert_eq!(verify(folder.path(), &all).status.code(), Some(0));
+            json(&folder.path().join("out.json"))[0].clone()
+        };
+        let whole = run(&[]);
+        let sitting = || run(&["--checkpoint", "state.json", "--seconds", "0.02"]);
+        let first = sitting();
+        assert_eq!(first["verdict"], "bounded", "the first sitting did it all: {first}");
+        let last = std::iter::repeat_with(sitting).find(|row| row["verdict"] == "proved").expect("without end");
+        assert_eq!((&last["executions"], &last["outcomes"]), (&whole["executions"], &whole["outcomes"]));
+    }
+
+    #[test]
     fn but_not_from_that_of_another() {
         let folder = folder();
         let arguments = ["run", MODEL, "--engine", "rc11", "--checkpoint", "state.json"];

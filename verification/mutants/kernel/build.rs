@@ -1,6 +1,6 @@
 //! Copies the kernel's source, with the mistakes in it.
 
-use spinpark_mutator::{Placing, Step, edited, mutate, sources};
+use spinpark_mutator::{FOLDERS, Placing, Step, edited, mutate, mutated_sources};
 use std::error::Error;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let here = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
     let source = here.join("../../../src");
     let out = PathBuf::from(env::var("OUT_DIR")?).join("src");
-    fs::create_dir_all(out.join("kernel"))?;
+    fs::create_dir_all(&out)?;
     println!("cargo::rerun-if-changed={}", source.display());
     Placing::LISTS.iter().for_each(|list| println!("cargo::rerun-if-changed={list}"));
     println!("cargo::rerun-if-changed={}", Placing::BY_HAND);
@@ -25,10 +25,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         fs::copy(source.join(file).with_extension("rs"), out.join(file).with_extension("rs"))?;
         writeln!(modules, "#[path = {:?}]\npub mod {file};", out.join(file).with_extension("rs"))?;
     }
-    writeln!(modules, "#[path = {:?}]\npub mod kernel;", out.join("kernel/mod.rs"))?;
-    let files = sources(&source.join("kernel"))?;
+    for folder in FOLDERS {
+        writeln!(modules, "#[path = {:?}]\npub mod {folder};", out.join(folder).join("mod.rs"))?;
+    }
     let (mut steps, mut inserted) = (Vec::<Step>::new(), String::new());
-    for path in files {
+    for path in mutated_sources(&source)? {
         let file = path.strip_prefix(&source)?.to_string_lossy().replace('\\', "/");
         fs::create_dir_all(out.join(&file).parent().ok_or("a file is in a folder")?)?;
         let first = steps.len() as u32 + 1;

@@ -4,6 +4,7 @@
 //! word orders one run before the next.
 
 use crate::hosts::model_host::{Cell, ModelHost};
+use crate::mutation::mutant::is_variant;
 use spinpark::atomic::Atomic;
 use spinpark::host::{Lock, Parker};
 use spinpark::task::{self, Active, Handle, JoinerSlot, Memory, Mode, TaskWord, WakerWords};
@@ -25,6 +26,8 @@ pub struct Tiny<H: ModelHost> {
     /// How often the future was polled.
     future: H::Cell<u64>,
     has_future: H::Cell<bool>,
+    /// Which thread has dropped it, if it did not come to its end.
+    dropped_by: H::Cell<usize>,
     output: H::Cell<Option<u64>>,
     /// For each waker, what it writes before it wakes. The future is ready when all is there.
     news: Vec<Atomic<H, bool>>,
@@ -32,6 +35,8 @@ pub struct Tiny<H: ModelHost> {
     yields: u64,
     /// Of each thread: the task is its to run; it has woken itself.
     local: Vec<(H::Cell<bool>, H::Cell<bool>)>,
+    /// Of each thread: it wakes the task just now.
+    wakes: Vec<H::Cell<bool>>,
     /// Nothing is made to run any more.
     is_closed: H::Lock<bool>,
     /// Is that asked?
@@ -77,10 +82,12 @@ impl<H: ModelHost> Tiny<H> {
             memory: Cell::new(true),
             future: Cell::new(0),
             has_future: Cell::new(true),
+            dropped_by: Cell::new(usize::MAX),
             output: Cell::new(None),
             news: (0..wakers).map(|_| Atomic::new(false)).collect(),
             yields,
             local: (0..MAX).map(|_| (Cell::new(false), Cell::new(false))).collect(),
+            wakes: (0..MAX).map(|_| Cell::new(false)).collect(),
             is_closed: H::Lock::new(false),
             closes,
             joiners: (0..MAX).map(|_| (Cell::new(None), H::Parker::new())).collect(),
@@ -116,7 +123,9 @@ impl<H: ModelHost> Tiny<H> {
     /// Waker `n` has news, and wakes, by a waker that is gone then.
     pub fn wake(&self, n: usize) {
         self.brings(n);
+        self.wakes[H::me()].set(true);
         task::wake(self);
+        self.wakes[H::me()].set(false);
         self.run_mine();
     }
 
@@ -139,16 +148,25 @@ impl<H: ModelHost> Tiny<H> {
         self.run_mine();
     }
 
-    /// The runtime ends: what waits is dropped, here. `before_it_asks_again` waits for those who were about to wake.
-    pub fn close(&self, before_it_asks_again: impl FnOnce()) {
+    /// Nothing is made to run any more.
+    pub fn end(&self) {
         self.is_closed.with(|is_closed| *is_closed = true);
-        if task::close(self) {
-            self.is_over();
-            return before_it_asks_again();
-        }
-        before_it_asks_again();
-        assert!(task::close(self), "nobody is about to run the task, and it cannot be closed");
+    }
+
+    /// The runtime ends: what waits is dropped, here. It asks twice whether it can be, and then waits for the thread that was
+    /// about to wake it; which comes back if it did not come to that.
+    pub fn close(&self, waker: H::Thread<()>) -> Option<H::Thread<()>> {
+        self.end();
+        let is_over = task::close(self) || task::close(self);
+        let left = if is_over {
+            Some(waker)
+        } else {
+            H::join(waker);
+            assert!(task::close(self), "nobody is about to run the task, and it cannot be closed");
+            None
+        };
         self.is_over();
+        left
     }
 
     fn is_over(&self) {
@@ -181,8 +199,19 @@ impl<H: ModelHost> Tiny<H> {
         got
     }
 
+    /// Asks the handle by waker `joiner`, which is to be woken if it gets nothing.
+    pub fn ask(&self, handle: &Handle, joiner: u64) {
+        assert_eq!(self.poll(handle, joiner), None, "nobody could complete the task");
+    }
+
+    /// Was that waker woken?
+    pub fn check_woken(&self, joiner: usize) {
+        assert_eq!(self.joiners[joiner].0.get(), Some(Fate::Woken), "the task is complete, and who awaits it sleeps");
+    }
+
     fn poll(&self, handle: &Handle, joiner: u64) -> Option<Got> {
-        let words = WakerWords { data: joiner, vtable: joiner };
+        // What nobody has written is no waker's.
+        let words = WakerWords { data: joiner + 1, vtable: joiner + 1 };
         let polled = task::poll_handle(self, handle, |old| (old != Some(words)).then_some(words));
         let Poll::Ready(view) = polled else { return None };
         if !view.is_empty() {
@@ -205,10 +234,16 @@ impl<H: ModelHost> Tiny<H> {
         format!("polled {}, wakers {fates:?}", self.future.get())
     }
 
+    /// Which thread has dropped the future.
+    pub fn dropped_by(&self) -> usize {
+        self.dropped_by.get()
+    }
+
     /// What became of waker `joiner`: said once.
     fn becomes(&self, joiner: WakerWords, fate: Fate) {
         assert!(joiner.data == joiner.vtable, "a waker was read in two halves");
-        let (seen, parker) = &self.joiners[joiner.data as usize];
+        assert!(joiner.data > 0, "a waker is used that the handle has not written yet");
+        let (seen, parker) = &self.joiners[joiner.data as usize - 1];
         assert!(seen.get() != Some(Fate::Dropped), "a waker that was dropped is used");
         seen.set(Some(fate));
         if fate == Fate::Woken {
@@ -251,13 +286,18 @@ impl<H: ModelHost> Memory for Tiny<H> {
         let woken = &self.local[H::me()].1;
         let is_woken = woken.get();
         woken.set(false);
-        is_woken
+        is_woken && !is_variant("forgets-that-it-woke-itself")
     }
 
     fn drop_future(&self, _: &Active) {
         assert!(self.has_future.get(), "a future is dropped that is gone");
+        assert!(
+            !self.wakes[H::me()].get(),
+            "a future is dropped by a wake, which may hold a lock that its destructor wants"
+        );
         self.future.set(self.future.get());
         self.has_future.set(false);
+        self.dropped_by.set(H::me());
     }
 
     fn drop_output(&self) {
@@ -265,8 +305,12 @@ impl<H: ModelHost> Memory for Tiny<H> {
         self.output.set(None);
     }
 
-    fn schedule(&self, active: Active, _: Mode) -> Result<(), Active> {
+    fn schedule(&self, active: Active, mode: Mode) -> Result<(), Active> {
         if self.closes && self.is_closed.with(|is_closed| *is_closed) {
+            if mode == Mode::Woken && is_variant("drops-where-it-is-woken") {
+                task::cancel(self, active);
+                return Ok(());
+            }
             return Err(active);
         }
         self.keep(active);

@@ -5,9 +5,11 @@
 //! do with the bug is left out: a queue is a number if only its length matters, a G is a number, an M that sleeps for good
 //! is a thread that ends, and what all have ended with is judged.
 
+mod channels;
 mod collection;
 mod conserved;
 mod deadlock;
+mod descriptors;
 mod fair;
 mod kernels;
 mod locks;
@@ -88,6 +90,10 @@ cases![
     locks::LOCK_OF_THE_SUSPENDED,
     too_late::NO_LONGER_OURS,
     too_late::FREED_SNAPSHOT,
+    channels::SHRUNK_WHILE_IT_PARKS,
+    channels::A_LATER_WAITER,
+    descriptors::COUNTED_AGAIN,
+    descriptors::EVENT_OF_ANOTHER,
 ];
 
 /// The bugs.

@@ -61,6 +61,13 @@ pub const EXHIBITS: &[&[Exhibit]] = &[
     peers::rings::EXHIBITS,
     peers::deques::EXHIBITS,
     peers::handoff::EXHIBITS,
+    peers::wakers::EXHIBITS,
+    peers::ends::EXHIBITS,
+    peers::notifies::EXHIBITS,
+    peers::channels::EXHIBITS,
+    peers::blocks::EXHIBITS,
+    peers::pollers::EXHIBITS,
+    peers::guards::EXHIBITS,
 ];
 
 /// The variants' models, which are not the kernel's.
@@ -75,6 +82,13 @@ pub const MODELS: &[&[Model]] = &[
     peers::rings::MODELS,
     peers::deques::MODELS,
     peers::handoff::MODELS,
+    peers::wakers::MODELS,
+    peers::ends::MODELS,
+    peers::notifies::MODELS,
+    peers::channels::MODELS,
+    peers::blocks::MODELS,
+    peers::pollers::MODELS,
+    peers::guards::MODELS,
 ];
 
 /// The variants that are not the kernel's.
@@ -89,4 +103,11 @@ pub const MUTANTS: &[&[Mutant]] = &[
     peers::rings::MUTANTS,
     peers::deques::MUTANTS,
     peers::handoff::MUTANTS,
+    peers::wakers::MUTANTS,
+    peers::ends::MUTANTS,
+    peers::notifies::MUTANTS,
+    peers::channels::MUTANTS,
+    peers::blocks::MUTANTS,
+    peers::pollers::MUTANTS,
+    peers::guards::MUTANTS,
 ];

@@ -7,8 +7,8 @@ use std::cell::Cell;
 /// What is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mutation {
-    /// The first line that contains `needle`, below the one that contains `after`: its fence is gone, its orderings
-    /// are `Relaxed`.
+    /// The first line that contains `needle`, below the one that contains `after`: its fence is gone, its ordering is
+    /// `Relaxed`, or that on failure.
     Weaken {
         /// A file of the kernel.
         file: &'static str,
@@ -16,6 +16,8 @@ pub enum Mutation {
         after: &'static str,
         /// What stands in the line.
         needle: &'static str,
+        /// To what.
+        change: Change,
     },
     /// The room's wrong variant of this name is played instead of the room.
     Variant(&'static str),
@@ -41,7 +43,12 @@ pub struct Mutant {
 impl Mutation {
     /// The first line with `needle` in `file`, below the one with `after`, is weakened.
     pub const fn weaken(file: &'static str, after: &'static str, needle: &'static str) -> Mutation {
-        Mutation::Weaken { file, after, needle }
+        Mutation::Weaken { file, after, needle, change: Change::To(Strength::Relaxed) }
+    }
+
+    /// The same, but for the ordering on failure.
+    pub const fn weaken_failure(file: &'static str, after: &'static str, needle: &'static str) -> Mutation {
+        Mutation::Weaken { file, after, needle, change: Change::FailureTo(Strength::Relaxed) }
     }
 
     /// The wrong variant of this name.
@@ -106,13 +113,14 @@ pub(crate) fn hits() -> u64 {
 fn fault(mutation: Mutation) -> Option<Fault> {
     match mutation {
         Mutation::Access(fault) => Some(fault),
-        mutation => site(mutation).map(|site| Fault { site, change: Change::To(Strength::Relaxed) }),
+        Mutation::Weaken { change, .. } => site(mutation).map(|site| Fault { site, change }),
+        Mutation::Variant(_) => None,
     }
 }
 
 /// Where a weakened line is. `None`: for a variant, or if the kernel has no such line.
 pub fn site(mutation: Mutation) -> Option<Site> {
-    let Mutation::Weaken { file, after, needle } = mutation else { return None };
+    let Mutation::Weaken { file, after, needle, .. } = mutation else { return None };
     let line = line_of(file, after, needle)?;
     Some(Site { file, line, column: 0 })
 }

@@ -59,3 +59,27 @@ fn named_as_pairs(text: &str) -> impl Iterator<Item = String> {
     });
     names.collect::<Vec<_>>().into_iter()
 }
+
+/// Names in brackets in comments beside accesses: `Release: (wake) with …`.
+fn in_brackets(text: &str) -> BTreeMap<String, usize> {
+    let mut places = BTreeMap::new();
+    for comment in text.lines().filter_map(|line| line.trim_start().strip_prefix("// ")) {
+        for name in comment.split('(').skip(1).filter_map(|opened| Some(opened.split_once(')')?.0)) {
+            *places.entry(name.to_owned()).or_default() += 1;
+        }
+    }
+    places
+}
+
+#[test]
+fn of_a_tasks_word_stands_in_the_document_and_in_two_places() {
+    let places = in_brackets(&read("src/task/word.rs"));
+    let text = read("docs/reference/orderings.md");
+    let rows = text.lines().filter_map(|line| line.strip_prefix("| (")?.split(')').next());
+    let documented: BTreeSet<&str> = rows.collect();
+    let named: BTreeSet<&str> = places.keys().map(String::as_str).collect();
+    assert_eq!(documented, named, "left: docs/reference/orderings.md; right: comments in src/task/word.rs");
+    for (name, n) in &places {
+        assert!(*n >= 2, "({name}) is named beside {n} accesses");
+    }
+}

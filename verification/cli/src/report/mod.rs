@@ -10,7 +10,7 @@ mod html;
 mod junit;
 #[cfg(test)]
 mod sample;
-mod shard;
+pub(crate) mod shard;
 
 use crate::how::How;
 use crate::matrix::Tried;

@@ -321,6 +321,17 @@ mod tests {
     }
 }
 
+/// The folders below `src` whose sources are mutated: all that models play.
+pub const FOLDERS: [&str; 3] = ["kernel", "task", "waits"];
+
+/// The sources that are mutated, below the folder `src`, in order.
+///
+/// # Errors
+/// If a folder cannot be read.
+pub fn mutated_sources(src: &Path) -> io::Result<Vec<PathBuf>> {
+    FOLDERS.iter().try_fold(Vec::new(), |found, folder| Ok([found, sources(&src.join(folder))?].concat()))
+}
+
 /// The sources in a folder and below it, in order.
 ///
 /// # Errors

@@ -1,7 +1,7 @@
 //! The lists of mutants are about the kernel as it is: `survivors.toml`, `open-steps.txt`, and how each goes into the text.
 
 use serde::Deserialize;
-use spinpark_mutator::{Placing, Step, mutate, sources};
+use spinpark_mutator::{Placing, Step, mutate, mutated_sources};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ fn root() -> PathBuf {
 fn kernel(placing: &Placing) -> Vec<Step> {
     let mut steps = Vec::new();
     let source = root().join("src");
-    for path in sources(&source.join("kernel")).expect("the kernel is there") {
+    for path in mutated_sources(&source).expect("the sources are there") {
         let file = path.strip_prefix(&source).expect("it is below").to_string_lossy().into_owned();
         let text = fs::read_to_string(&path).expect("it is text");
         steps.extend(mutate(&file, &text, 1, placing).expect("it is Rust").steps);

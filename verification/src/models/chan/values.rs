@@ -127,7 +127,8 @@ pub(super) fn two_dropped_receives_keep_the_order<H: ModelHost>() -> String {
     });
     let sleeper = Sleeper::new();
     let (one, other) = (tiny.begin_to_recv(&sleeper), tiny.begin_to_recv(&sleeper));
-    let at_once: Vec<u64> = [&one, &other].into_iter().filter_map(|begun| begun.as_ref().ok().copied().flatten()).collect();
+    let at_once: Vec<u64> =
+        [&one, &other].into_iter().filter_map(|begun| begun.as_ref().ok().copied().flatten()).collect();
     let mut waiting = [one.err(), other.err()];
     if H::choose(2) == 1 {
         waiting.reverse();

@@ -9,21 +9,30 @@
 //! can show it. If only RC11 does, it takes a machine that is weaker than a PC, or a compiler that makes use of what it
 //! may do; most of those were found when people moved to ARM.
 
+pub mod blocks;
+pub mod channels;
 pub mod counts;
 pub mod dekker;
 pub mod deques;
+pub mod ends;
 pub mod futexes;
+pub mod guards;
 pub mod handoff;
 pub mod kernel;
 pub mod lifetimes;
 pub mod locks;
+pub mod notifies;
+pub mod pollers;
 pub mod rings;
 pub mod tokens;
+pub mod wakers;
 
 use crate::harness::common::party;
 use crate::hosts::model_host::ModelHost;
 use crate::mutation::mutant::is_variant as is_wrong;
+use spinpark::atomic::Atomic;
 use spinpark::host::{Lock, Parker};
+use std::sync::atomic::Ordering::{AcqRel, Relaxed};
 
 /// What the system gives a lock to sleep on, for one sleeper: a bucket with a lock. Whoever is about to sleep looks once
 /// more under that lock. It is a lock and no more: nothing here is a fence.
@@ -53,6 +62,19 @@ impl<H: ModelHost> Futex<H> {
     fn wake(&self) {
         if self.is_waited.with(std::mem::take) {
             self.parker.unpark();
+        }
+    }
+}
+
+/// Sets bits of a word, as `fetch_or` does; what was there.
+fn set_bits<H: ModelHost>(word: &Atomic<H, u64>, bits: u64) -> u64 {
+    // Relaxed: only what to try first.
+    let mut found = word.load(Relaxed);
+    loop {
+        // AcqRel: publishes what its caller did, and sees what was done before the word was written. Relaxed: tried again.
+        match word.compare_exchange(found, found | bits, AcqRel, Relaxed) {
+            Ok(was) => return was,
+            Err(now) => found = now,
         }
     }
 }

@@ -117,9 +117,7 @@ pub fn begin_to_receive<'a, H: ModelHost>(
     let taken = chan.with(|state| match state.take() {
         Ok((value, woken)) => Ok((Ok(value), woken)),
         Err(TryRecvError::Closed) => Ok((Err(Closed), None)),
-        Err(TryRecvError::Empty) => {
-            Err(state.enqueue(Side::Receivers, Waiter::<OnModel<H>>::new(waker, None, None)))
-        }
+        Err(TryRecvError::Empty) => Err(state.enqueue(Side::Receivers, Waiter::<OnModel<H>>::new(waker, None, None))),
     });
     match taken {
         Err(key) => Err(Waiting::Wrong { chan, key, put_back }),
