@@ -11,12 +11,12 @@ const OUTSIDE: &[(&str, usize, &str)] = &[
     ("runtime/exec/idle.rs", 3, "a hint beside the lock of the queue"),
     (
         "runtime/exec/preempt.rs",
-        14,
+        13,
         "figures; the thread numbers of Ms, which a signal may be late for; the count of detached \
         tasks, which is waited for under a lock with a condition variable",
     ),
     ("runtime/exec/sources.rs", 2, "the monitor's alone: when it has looked last"),
-    ("runtime/host/cores.rs", 2, "the seam itself: what `Host` is on cores"),
+    ("runtime/host/cores.rs", 1, "the seam itself: what `Host` is on cores"),
     ("runtime/host/foreign_threads.rs", 3, "a count of threads, compared with the system's"),
     (
         "runtime/host/futex.rs",
@@ -49,7 +49,7 @@ const ORDERINGS: [&str; 5] = ["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst
 
 /// The code of a file: no comments, no imports, no tests.
 fn code(text: &str) -> impl Iterator<Item = &str> {
-    let product = text.split("\n#[cfg(test)]\nmod tests").next().unwrap_or_default();
+    let product = text.split("\n#[cfg(test)]\nmod tests {").next().unwrap_or_default();
     let lines = product.lines().map(str::trim_start);
     lines.filter(|line| !["//", "use ", "pub use "].iter().any(|start| line.starts_with(start)))
 }
@@ -62,7 +62,9 @@ fn words(line: &str) -> impl Iterator<Item = &str> {
 /// Does it name an ordering, or call a fence? An access names its ordering where it stands.
 fn is_access(line: &str) -> bool {
     let is_fence = line.contains("fence(") && !line.contains("fn fence(");
-    is_fence || words(line).any(|word| ORDERINGS.contains(&word))
+    // A type of another's may be called so: it has a lifetime.
+    let line = line.replace("Acquire<", "");
+    is_fence || words(&line).any(|word| ORDERINGS.contains(&word))
 }
 
 /// Does it name an atomic of the standard library's?
@@ -111,6 +113,7 @@ fn are_read_with_sharp_eyes() {
         is_access("self.count.load(Relaxed) > 0") && is_access("    Ordering::SeqCst,") && is_access("fence(order);")
     );
     assert!(!is_access("fn fence(order: Ordering) {") && !is_access("let released = Released::new();"));
+    assert!(!is_access("pub fn acquire(&self) -> Acquire<'_> {"));
     assert!(names_an_atomic("count: AtomicU64,") && !names_an_atomic("count: Atomic<H, u64>,"));
     assert!(code("// Relaxed: a hint.\nuse core::sync::atomic::Ordering::Relaxed;\n").next().is_none());
 }
