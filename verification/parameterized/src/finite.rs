@@ -258,3 +258,46 @@ impl Finite<'_> {
         (0..shape.iter().product::<usize>()).map(|n| digits(n, shape)).collect()
     }
 }
+
+impl Finite<'_> {
+    /// The least of the states that differ from this one only in the names of elements.
+    pub fn canonical(&self, state: &State) -> State {
+        let mut least = *state;
+        let choices: Vec<Vec<Vec<u8>>> = self.sizes.iter().map(|size| permutations(*size as u8)).collect();
+        let mut names: Vec<usize> = vec![0; choices.len()];
+        loop {
+            let renamed = self.renamed(state, &|sort, x| choices[sort][names[sort]][x as usize]);
+            least = least.min(renamed);
+            let Some(at) = (0..names.len()).find(|at| names[*at] + 1 < choices[*at].len()) else { return least };
+            names[at] += 1;
+            names[..at].fill(0);
+        }
+    }
+
+    fn renamed(&self, state: &State, name: &dyn Fn(usize, u8) -> u8) -> State {
+        let mut renamed = State::EMPTY;
+        for m in 0..self.sizes[0] {
+            renamed.places[name(0, m as u8) as usize] = state.places[m];
+        }
+        for (rel, shape) in self.system.relations.iter().zip(&self.shapes) {
+            let count: usize = shape.iter().product();
+            for n in 0..count {
+                let bit = self.begins[rel.index] + n;
+                if state.bits[bit / 64] >> (bit % 64) & 1 == 1 {
+                    let args = digits(n, shape).into_iter().zip(rel.sorts).map(|(x, sort)| name(place_of(self.system, sort.0), x));
+                    let args: Vec<u8> = args.collect();
+                    self.put(&mut renamed, *rel, &args, true);
+                }
+            }
+        }
+        renamed
+    }
+}
+
+fn permutations(n: u8) -> Vec<Vec<u8>> {
+    if n == 0 {
+        return vec![Vec::new()];
+    }
+    let shorter = permutations(n - 1);
+    shorter.into_iter().flat_map(|p| (0..n as usize).map(move |at| { let mut p = p.clone(); p.insert(at, n - 1); p })).collect()
+}

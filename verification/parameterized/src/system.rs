@@ -44,6 +44,19 @@ pub struct Conjunct {
     pub says: Formula,
 }
 
+/// A step that is changed.
+#[derive(Debug, Clone, Copy)]
+pub struct Variant {
+    /// Its name.
+    pub name: &'static str,
+    /// What is changed.
+    pub what: &'static str,
+    /// Where else it is known: a mutant of the kernel, a wrong variant of the Promela model, an exhibit of the museum.
+    pub known: &'static str,
+    /// In how small a universe an execution goes wrong.
+    pub sizes: &'static [usize],
+}
+
 /// Something that may happen, in one step.
 #[derive(Debug, Clone)]
 pub struct Transition {

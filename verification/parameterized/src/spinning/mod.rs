@@ -5,7 +5,7 @@ pub mod steps;
 
 use crate::finite::{Finite, State, Universe};
 use crate::logic::{Formula, Places, all, among, and, implies, not, or, same, some, Var};
-use crate::system::{Conjunct, System};
+use crate::system::{Conjunct, System, Variant};
 use state::*;
 
 /// The protocol; or with one step wrong, if `variant` names it.
@@ -160,6 +160,8 @@ fn safety() -> Vec<Conjunct> {
                 and([all("m", M, |m| among(m, resting)), not(will_be_called())]),
                 and([none_counted(), not(and([some_idle(), some("g", G, queued)]))]),
             )),
+        conjunct("an_idle_p_has_no_g", "the ring of an idle P is empty",
+            all("g", G, |g| all("p", P, |p| implies(IDLE.of([p]), not(RING.of([g, p])))))),
         conjunct("one_owner_of_each_p", "a P is owned by one, or is idle",
             all("m", M, |m| all("p", P, |p| implies(OWNS.of([m, p]), and([
                 not(IDLE.of([p])),
@@ -168,25 +170,57 @@ fn safety() -> Vec<Conjunct> {
     ]
 }
 
-/// Wrong variants: the name, what is wrong, and where else it is known.
-pub const VARIANTS: &[(&str, &str, &str)] = &[
-    ("no-submitters-fence", "wakep without its StoreLoad", "mutant spinning-no-submitter-fence"),
-    ("looks-before-it-leaves", "retire looks at the queues, then leaves nmspinning; or its StoreLoad is missing", "mutants spinning-looks-before-it-leaves, spinning-no-spinning-m-fence"),
-    ("drops-the-baton", "the last spinning M finds work and wakes nobody", "mutant spinning-drops-the-baton"),
-    ("no-second-look", "retire does not look again", "Spin: NO_SECOND_LOOK"),
-    ("only-the-last-looks", "a spinning M that reads that others are counted does not look again", "mutant spinning-only-the-last-looks"),
-    ("lowers-its-count-late", "wakep finds no idle P and lowers its count after the lock is released", "mutant spinning-lowers-its-count-late"),
-    ("ignores-the-call", "an M idles its P without a look at needspinning, or at the count", "mutant spinning-ignores-the-call"),
-    ("leaves-it-to-nobody", "an M idles its P without asking whether those it left the looking to still look", "mutant spinning-leaves-it-to-nobody"),
-    ("leaves-without-a-drain", "a finder leaves nmspinning before the rest of what it found can be seen", "mutant spinning-leaves-relaxed"),
-    ("idles-at-once", "a P that is handed off is idled without a look at anything under the lock", "mutant handoff-idles-at-once"),
-    ("handoff-ignores-the-call", "a P that is handed off is idled without a look at needspinning", "mutant handoff-ignores-the-call"),
-    ("no-spinning-m", "nobody looks and no P is idle, and still the P that is handed off is not sent to look", "mutant handoff-no-spinning-m"),
-    ("spills-and-wakes-nobody", "goyield into a full ring spills half of it into the global queue and wakes nobody", "Go's goyield"),
-    ("scans-the-rings-first", "a scan comes to the rings before the global queue", "pair share"),
-    ("steals-uncounted", "an M steals without being counted", "golang/go #43997"),
-    ("sleeps-on-a-request", "an M goes to sleep without a look at needspinning, although a start was refused", "mutant threads-sleeps-on-a-request"),
-    ("refused-and-nobody-asked", "no M is available, and no spinning M is asked for", "Spin: REFUSED_AND_NOBODY_ASKED"),
-    ("forgets-who-fell-asleep", "when a start is refused, nobody looks whether an M fell asleep meanwhile", "mutant threads-forgets-who-fell-asleep"),
-    ("queues-outside-the-lock", "an M that returns queues its G without a look, under the same hold of the lock, for an idle P", "mutant syscall-queues-outside-the-lock"),
+/// Wrong variants.
+pub const WRONG: &[Variant] = &[
+    wrong("no-submitters-fence", "wakep without its StoreLoad", "mutant spinning-no-submitter-fence"),
+    wrong("looks-before-it-leaves", "retire scans the queues, then leaves nmspinning; or its StoreLoad is missing, so that it may",
+        "mutants spinning-looks-before-it-leaves, spinning-no-spinning-m-fence; Go: recheck before decrement"),
+    wrong("finder-looks-before-it-leaves", "found_work scans the queues, then leaves nmspinning; or its StoreLoad is missing",
+        "mutant spinning-no-finders-fence"),
+    wrong("drops-the-baton", "the last spinning M finds work and wakes nobody", "mutant spinning-drops-the-baton"),
+    wrong("no-second-look", "retire does not look again", "Spin: NO_SECOND_LOOK"),
+    wrong("only-the-last-looks", "a spinning M that reads that others are counted does not look again",
+        "mutant spinning-only-the-last-looks"),
+    wrong("lowers-its-count-late", "wakep finds no idle P and lowers its count after the lock is released",
+        "mutant spinning-lowers-its-count-late; Spin: COUNT_STAYS_UP"),
+    wrong("ignores-the-call", "an M idles its P without a look at needspinning, or at the count", "mutant spinning-ignores-the-call"),
+    wrong("leaves-it-to-nobody", "an M idles its P without asking whether those it left the looking to still look",
+        "mutant spinning-leaves-it-to-nobody"),
+    wrong("wakep-does-not-ask-as-go", "wakep finds no idle P and does not ask, nor does an M that idles its P count",
+        "mutant spinning-wakep-does-not-ask; golang/go #45867"),
+    wrong("retire-does-not-ask-as-go", "retire finds no idle P and does not ask, nor does an M that idles its P count",
+        "mutant spinning-retire-does-not-ask; golang/go #45867"),
+    wrong("asks-before-it-lowers-as-go", "wakep asks, and then lowers its count, and an M that idles its P does not count",
+        "mutant spinning-asks-before-it-lowers"),
+    wrong("leaves-without-a-drain", "a finder leaves nmspinning before the rest of what it found can be seen",
+        "mutant spinning-leaves-relaxed"),
+    wrong("idles-at-once", "a P that is handed off is idled without a look at anything under the lock", "mutant handoff-idles-at-once"),
+    wrong("handoff-ignores-the-call", "whether an M looks is asked before the lock, and not whether a spinning M is asked for",
+        "mutant handoff-ignores-the-call; Go's handoffp"),
+    Variant { sizes: &[3, 3, 1], ..wrong("elects-outside-the-lock",
+        "whether an M looks, or a P is idle, is asked before the lock, and not again", "mutant handoff-elects-outside-the-lock") },
+    wrong("no-spinning-m", "no M looks and no P is idle, and still the P that is handed off is not sent to look",
+        "mutant handoff-no-spinning-m"),
+    wrong("spills-and-wakes-nobody", "goyield into a full ring spills half of it into the global queue and wakes nobody", "Go's goyield"),
+    wrong("scans-the-rings-first", "a scan comes to the rings before the global queue", "pair share"),
+    wrong("steals-uncounted", "an M steals without being counted", "golang/go #43997, as its first repair would have been"),
+    wrong("sleeps-on-a-request", "an M goes to sleep without a look at needspinning, although a start was refused",
+        "mutant threads-sleeps-on-a-request; Spin: SLEEPS_UNASKED"),
+    wrong("refused-and-nobody-asked", "no M is available, and no spinning M is asked for", "Spin: REFUSED_AND_NOBODY_ASKED"),
+    wrong("forgets-who-fell-asleep", "when a start is refused, nobody looks whether an M fell asleep meanwhile",
+        "mutant threads-forgets-who-fell-asleep"),
+    wrong("queues-outside-the-lock", "an M that returns looks for an idle P under one hold of the lock, and queues its G under the next",
+        "mutant syscall-queues-outside-the-lock"),
+];
+
+const fn wrong(name: &'static str, what: &'static str, known: &'static str) -> Variant {
+    Variant { name, what, known, sizes: &[3, 2, 1] }
+}
+
+/// Changes that are right: all obligations hold with them, too.
+pub const RIGHT: &[Variant] = &[
+    wrong("wakep-does-not-ask", "wakep finds no idle P and does not set needspinning", ""),
+    wrong("retire-does-not-ask", "retire finds no idle P and does not set needspinning", ""),
+    wrong("asks-before-it-lowers", "wakep asks, and then lowers its count: Go's order", ""),
+    wrong("the-last-looks-by-its-decrement", "only the M whose decrement says that it was the last scans again", ""),
 ];

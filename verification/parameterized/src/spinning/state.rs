@@ -98,6 +98,10 @@ places! {
     HAND_IDLES;
     /// As CALLED, for the M that gets the P.
     HAND_CALLED;
+    /// Wrong: it has read, before it takes the lock, that another looks, or that a P is idle.
+    HAND_TRUSTS;
+    /// Wrong: it is back from a system call, and has seen, under an earlier hold of the lock, that no P is idle.
+    SAW_NO_P;
     /// It is counted, and has idled its P.
     IDLED;
     /// It has found a G, was the last that was counted, and scans.
@@ -125,11 +129,11 @@ pub const ANSWERING: Places = Places::of(&[
 ]);
 /// Where it owns no P.
 pub const WITHOUT_P: Places = Places::of(&[
-    OUT, NEW, ASLEEP, REST, IDLED, SCAN_RETIRED, SAW_WORK, HAND_OFF, HAND_RECHECK, HAND_IDLES, HAND_CALLED, START_UNCOUNTED,
+    OUT, NEW, ASLEEP, REST, IDLED, SCAN_RETIRED, SAW_WORK, HAND_OFF, HAND_RECHECK, HAND_IDLES, HAND_CALLED, HAND_TRUSTS, START_UNCOUNTED,
 ]);
 /// Where it may hold a P to pass it on.
 pub const HANDING: Places =
-    Places::of(&[HAND_OFF, HAND_RECHECK, HAND_IDLES, HAND_CALLED, START, START_UNCOUNTED]);
+    Places::of(&[HAND_OFF, HAND_TRUSTS, HAND_RECHECK, HAND_IDLES, HAND_CALLED, START, START_UNCOUNTED]);
 /// Where it scans.
 pub const SCANNING: Places = Places::of(&[SCAN_FOUND, SCAN_RETIRED]);
 /// Where it searches, with a P.

@@ -1,7 +1,7 @@
 //! Every step of the spinning protocol, once. A wrong variant is one of them, changed.
 
 use super::state::*;
-use crate::logic::{Places, all, not, or, same, some, and};
+use crate::logic::{Formula, Places, Update, all, and, at, not, or, same, some};
 use crate::system::Transition;
 
 const OUTSIDE: Places = Places::of(&[RUN, OUT]);
@@ -9,6 +9,7 @@ const OUTSIDE: Places = Places::of(&[RUN, OUT]);
 /// The steps, with one of them wrong if `variant` names it.
 pub fn steps(variant: &str) -> Vec<Transition> {
     let is = |name: &str| variant == name;
+    let begins_with = |name: &str| variant.starts_with(name);
     let mut steps = Vec::new();
     let mut step = |name, source, make: &dyn Fn(&mut Transition)| {
         let mut t = Transition::new(name, source);
@@ -50,7 +51,7 @@ pub fn steps(variant: &str) -> Vec<Transition> {
     });
     step("flushes_clear", "protocol/spinning.rs: become_spinning", &|t| {
         let m = t.for_each("m", M);
-        t.when(CLEARS.of([m])).clear(CLEARS, &[m]).assign(NEED, |_| crate::logic::Formula::Is(false));
+        t.when(CLEARS.of([m])).clear(CLEARS, &[m]).assign(NEED, |_| Formula::Is(false));
     });
     step("fences", "protocol/spinning.rs: wakep", &|t| {
         let m = t.for_each("m", M);
@@ -88,14 +89,25 @@ pub fn steps(variant: &str) -> Vec<Transition> {
             t.set(LOCKS, &[m]);
         }
     });
+    let is_gos_order = begins_with("asks-before-it-lowers");
     step("lowers", "protocol/spinning.rs: give_up", &|t| {
         let m = t.for_each("m", M);
-        t.from(m, LOWER).drains(m).clear(COUNTED, &[m]).goes(m, ASK);
+        t.from(m, LOWER).drains(m);
+        if is_gos_order {
+            t.assign(NEED, |_| Formula::Is(true)).goes(m, ASK);
+        } else {
+            t.clear(COUNTED, &[m]).goes(m, ASK);
+        }
     });
     step("asks", "protocol/spinning.rs: set_needspinning", &|t| {
         let m = t.for_each("m", M);
         t.from(m, ASK).clear(LOCKS, &[m]);
-        t.assign(NEED, |_| crate::logic::Formula::Is(true)).goes_home(m);
+        if is_gos_order {
+            t.drains(m).clear(COUNTED, &[m]);
+        } else if !begins_with("wakep-does-not-ask") {
+            t.assign(NEED, |_| Formula::Is(true));
+        }
+        t.goes_home(m);
     });
     step("starts", "protocol/threads.rs: startm", &|t| {
         let (m, w, p) = (t.for_each("m", M), t.for_each("w", M), t.for_each("p", P));
@@ -113,7 +125,7 @@ pub fn steps(variant: &str) -> Vec<Transition> {
             let (m, p) = (t.for_each("m", M), t.for_each("p", P));
             t.from(m, from).when(HANDS.of([m, p])).takes_lock(m);
             if !is("forgets-who-fell-asleep") {
-                t.when(all("s", M, |s| not(crate::logic::at(s, ASLEEP))));
+                t.when(all("s", M, |s| not(at(s, ASLEEP))));
             }
             t.assign(PUTS_GLOBAL, |x| or([PUTS_GLOBAL.of([x[0], x[1]]), and([same(x[0], m), RING.of([x[1], p])])]));
             t.assign(RING, |x| and([RING.of([x[0], x[1]]), not(same(x[1], p))]));
@@ -129,7 +141,7 @@ pub fn steps(variant: &str) -> Vec<Transition> {
         // Its stores become visible in order, and the request comes last.
         t.from(m, REFUSED_ASK).drains(m).clear(LOCKS, &[m]);
         if !is("refused-and-nobody-asked") {
-            t.assign(NEED, |_| crate::logic::Formula::Is(true));
+            t.assign(NEED, |_| Formula::Is(true));
         }
         t.goes_home(m);
     });
@@ -147,12 +159,12 @@ pub fn steps(variant: &str) -> Vec<Transition> {
         let (m, p, g) = (t.for_each("m", M), t.for_each("p", P), t.for_each("g", G));
         t.from_any(m, SEARCHING).when(OWNS.of([m, p])).drains(m).when(RING.of([g, p])).clear(RING, &[g, p]);
         t.clear_all(YIELDED, &[m]);
-        t.goes_if(m, crate::logic::at(m, SPIN), FOUND, RUN);
+        t.goes_if(m, at(m, SPIN), FOUND, RUN);
     });
     step("takes_global", "sched/find.rs: take_global", &|t| {
         let (m, g) = (t.for_each("m", M), t.for_each("g", G));
         t.from_any(m, SEARCHING).takes_lock(m).when(GLOBAL.of([g])).clear(GLOBAL, &[g]);
-        t.clear_all(YIELDED, &[m]).goes_if(m, crate::logic::at(m, SPIN), FOUND, RUN);
+        t.clear_all(YIELDED, &[m]).goes_if(m, at(m, SPIN), FOUND, RUN);
     });
     step("takes_share", "queues/globq.rs: get_batch", &|t| {
         let (m, p, g) = (t.for_each("m", M), t.for_each("p", P), t.for_each("g", G));
@@ -162,11 +174,7 @@ pub fn steps(variant: &str) -> Vec<Transition> {
     step("begins_to_spin", "protocol/spinning.rs: become_spinning", &|t| {
         let m = t.for_each("m", M);
         t.from(m, SEARCH);
-        if is("steals-uncounted") {
-            t.goes(m, CLEAR);
-        } else {
-            t.drains(m).set(COUNTED, &[m]).clear_all(YIELDED, &[m]).goes(m, CLEAR);
-        }
+        t.drains(m).set(COUNTED, &[m]).clear_all(YIELDED, &[m]).goes(m, CLEAR);
     });
     step("clears", "protocol/spinning.rs: become_spinning", &|t| {
         let m = t.for_each("m", M);
@@ -182,6 +190,13 @@ pub fn steps(variant: &str) -> Vec<Transition> {
         t.from(m, FOUND).when(OWNS.of([m, p])).when(not(same(p, v))).when(RING.of([g, v]));
         t.clear(RING, &[g, v]).set(PUTS, &[m, g]);
     });
+    if is("steals-uncounted") {
+        step("steals_uncounted", "queues/runq.rs: steal_some", &|t| {
+            let (m, p, v, g) = (t.for_each("m", M), t.for_each("p", P), t.for_each("v", P), t.for_each("g", G));
+            t.from(m, SEARCH).when(OWNS.of([m, p])).when(not(same(p, v))).drains(m).when(RING.of([g, v]));
+            t.clear(RING, &[g, v]).set(RING, &[g, p]);
+        });
+    }
     step("leaves_last", "protocol/spinning.rs: found_work", &|t| {
         let m = t.for_each("m", M);
         t.from(m, FOUND).when(all("c", M, |c| or([same(c, m), not(COUNTED.of([c]))])));
@@ -241,7 +256,7 @@ pub fn steps(variant: &str) -> Vec<Transition> {
         t.clear(OWNS, &[m, p]).set(IDLE, &[p]).goes(m, IDLED);
     });
     let recheck = !is("ignores-the-call");
-    let counts = !is("leaves-it-to-nobody") && recheck;
+    let counts = !is("leaves-it-to-nobody") && !variant.ends_with("-as-go") && recheck;
     for (hand, from, holds) in [(false, SEARCH, OWNS), (true, HAND_OFF, HANDS)] {
         let pick = |own: &'static str, handed| if hand { handed } else { own };
         let source = pick("sched/find.rs: idle", "sched/handoff.rs: settle");
@@ -257,7 +272,7 @@ pub fn steps(variant: &str) -> Vec<Transition> {
                 t.clear_all(YIELDED, &[m]);
             }
         };
-        let (recheck, counts) = (recheck && !(hand && is("handoff-ignores-the-call")), counts && !(hand && is("no-spinning-m")));
+        let (recheck, counts) = (recheck && checks, counts && checks && !(hand && is("no-spinning-m")));
         step(pick("is_called", "is_called_handing"), source, &|t| {
             let (m, p) = (t.for_each("m", M), t.for_each("p", P));
             begin(t, m, p);
@@ -297,7 +312,22 @@ pub fn steps(variant: &str) -> Vec<Transition> {
         step(pick("clears_called", "clears_called_handing"), "protocol/spinning.rs: take_needspinning", &|t| {
             let m = t.for_each("m", M);
             t.from(m, if hand { HAND_CALLED } else { CALLED }).clear(LOCKS, &[m]);
-            t.assign(NEED, |_| crate::logic::Formula::Is(false)).goes(m, if hand { START } else { SPIN });
+            t.assign(NEED, |_| Formula::Is(false)).goes(m, if hand { START } else { SPIN });
+        });
+    }
+    if is("handoff-ignores-the-call") || is("elects-outside-the-lock") {
+        step("trusts_before_the_lock", "protocol/handoff.rs: handoffp", &|t| {
+            let m = t.for_each("m", M);
+            t.from(m, HAND_OFF).when(or([not(none_counted()), some_idle()])).goes(m, HAND_TRUSTS);
+        });
+        step("settles_on_trust", "sched/handoff.rs: settle", &|t| {
+            let (m, p) = (t.for_each("m", M), t.for_each("p", P));
+            t.from(m, HAND_TRUSTS).when(HANDS.of([m, p]));
+            found_none(t, m, p);
+            if is("elects-outside-the-lock") {
+                t.when(not(NEED.of([])));
+            }
+            t.clear(HANDS, &[m, p]).set(IDLE, &[p]).goes(m, OUT);
         });
     }
     for (name, is_locked) in [("sees_work_handing", false), ("has_work_handing", true)] {
@@ -315,12 +345,29 @@ pub fn steps(variant: &str) -> Vec<Transition> {
         t.from(m, IDLED).drains(m).clear(COUNTED, &[m]).begins_scan(m);
         t.goes(m, SCAN_RETIRED);
     });
+    if is("finder-looks-before-it-leaves") {
+        for t in &mut steps {
+            let m = t.params[0];
+            match t.name {
+                "leaves_last" => t.updates.retain(|u| !matches!(u, Update::Rel { rel, .. } if *rel == COUNTED)),
+                "ends_scan_found" | "sees_work_found" => _ = t.clear(COUNTED, &[m]),
+                _ => (),
+            }
+        }
+    }
+    if is("the-last-looks-by-its-decrement") {
+        let mut t = Transition::new("retires_not_last", "protocol/spinning.rs: retire");
+        let m = t.for_each("m", M);
+        t.from(m, IDLED).when(some("c", M, |c| and([not(same(c, m)), COUNTED.of([c])])));
+        t.drains(m).clear(COUNTED, &[m]).goes(m, REST);
+        steps.push(t);
+    }
     if is("looks-before-it-leaves") {
         // The scan comes first, while it is counted; a scan that ends leaves the count.
         for t in steps.iter_mut().filter(|t| ["retires", "ends_scan_retired"].contains(&t.name)) {
             let m = t.params[0];
             if t.name == "retires" {
-                t.updates.retain(|u| !matches!(u, crate::logic::Update::Rel { rel, .. } if *rel == COUNTED));
+                t.updates.retain(|u| !matches!(u, Update::Rel { rel, .. } if *rel == COUNTED));
             } else {
                 t.clear(COUNTED, &[m]);
             }
@@ -344,8 +391,10 @@ pub fn steps(variant: &str) -> Vec<Transition> {
     });
     step("asks_for_work", "protocol/spinning.rs: retire", &|t| {
         let m = t.for_each("m", M);
-        t.from(m, SAW_WORK).takes_lock(m).when(not(some_idle()));
-        t.assign(NEED, |_| crate::logic::Formula::Is(true)).goes(m, REST);
+        t.from(m, SAW_WORK).takes_lock(m).when(not(some_idle())).goes(m, REST);
+        if !begins_with("retire-does-not-ask") {
+            t.assign(NEED, |_| Formula::Is(true));
+        }
     });
     step("counts_itself", "protocol/spinning.rs: become_spinning", &|t| {
         let m = t.for_each("m", M);
@@ -396,11 +445,18 @@ pub fn steps(variant: &str) -> Vec<Transition> {
         let (m, p) = (t.for_each("m", M), t.for_each("p", P));
         t.from(m, OUT).takes_lock(m).when(IDLE.of([p])).clear(IDLE, &[p]).set(OWNS, &[m, p]).goes(m, RUN);
     });
+    if is("queues-outside-the-lock") {
+        step("sees_no_idle_p", "sched/syscall.rs: pidleget_or_queue", &|t| {
+            let m = t.for_each("m", M);
+            t.from(m, OUT).takes_lock(m).when(not(some_idle())).goes(m, SAW_NO_P);
+        });
+    }
     step("exits_and_queues", "sched/syscall.rs: pidleget_or_queue", &|t| {
         let (m, g) = (t.for_each("m", M), t.for_each("g", G));
-        t.from(m, OUT).takes_lock(m);
-        if !is("queues-outside-the-lock") {
-            t.when(not(some_idle()));
+        if is("queues-outside-the-lock") {
+            t.from(m, SAW_NO_P).takes_lock(m);
+        } else {
+            t.from(m, OUT).takes_lock(m).when(not(some_idle()));
         }
         t.set(PUTS_GLOBAL, &[m, g]).goes(m, REST);
     });
