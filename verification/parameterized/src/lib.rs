@@ -4,6 +4,7 @@
 pub mod finite;
 pub mod logic;
 pub mod obligations;
+pub mod runq;
 pub mod search;
 pub mod smt;
 pub mod solver;

@@ -1,12 +1,13 @@
 //! probe
-use spinpark_parameterized::{obligations, solver::Solver, spinning, search, finite::Finite};
+use spinpark_parameterized::{obligations, solver::Solver, spinning, runq, system::{System, Variant}, search, finite::Finite};
 use std::time::Instant;
 fn main() {
+    let (make, wrongs): (fn(&str) -> System, &[Variant]) = match std::env::var("P").unwrap_or_default().as_str() { "runq" => (runq::system, runq::WRONG),  _ => (spinning::system, spinning::WRONG) };
     let variant = std::env::args().nth(1).unwrap_or_default();
     let what = std::env::args().nth(2).unwrap_or_default();
     if variant == "all" {
-        for v in spinning::WRONG.iter().chain(spinning::RIGHT) {
-            let system = spinning::system(v.name);
+        for v in wrongs.iter() {
+            let system = make(v.name);
             let all = obligations::of(&system);
             let verdicts = obligations::ask(Solver::Z3, &system, &all);
             let bad: Vec<_> = verdicts.iter().filter(|v| !v.is_proved).collect();
@@ -18,7 +19,7 @@ fn main() {
         }
         return;
     }
-    let system = spinning::system(&variant);
+    let system = make(&variant);
     if what == "search" {
         let sizes: Vec<usize> = std::env::args().nth(3).unwrap().split(',').map(|x| x.parse().unwrap()).collect();
         let n: usize = std::env::args().nth(4).unwrap().parse().unwrap();
