@@ -1,8 +1,8 @@
 //! probe
-use spinpark_parameterized::{obligations, solver::Solver, spinning, runq, system::{System, Variant}, search, finite::Finite};
+use spinpark_parameterized::{obligations, solver::Solver, spinning, runq, custody, system::{System, Variant}, search, finite::Finite};
 use std::time::Instant;
 fn main() {
-    let (make, wrongs): (fn(&str) -> System, &[Variant]) = match std::env::var("P").unwrap_or_default().as_str() { "runq" => (runq::system, runq::WRONG),  _ => (spinning::system, spinning::WRONG) };
+    let (make, wrongs): (fn(&str) -> System, &[Variant]) = match std::env::var("P").unwrap_or_default().as_str() { "runq" => (runq::system, runq::WRONG), "custody" => (custody::system, custody::WRONG), _ => (spinning::system, spinning::WRONG) };
     let variant = std::env::args().nth(1).unwrap_or_default();
     let what = std::env::args().nth(2).unwrap_or_default();
     if variant == "all" {

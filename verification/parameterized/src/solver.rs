@@ -28,7 +28,7 @@ impl Solver {
     const fn options(self) -> &'static [&'static str] {
         match self {
             Solver::Z3 => &["-in", "-smt2"],
-            Solver::Cvc5 => &["--lang=smt2", "--incremental", "-q"],
+            Solver::Cvc5 => &["--lang=smt2", "--incremental", "--full-saturate-quant", "-q"],
         }
     }
 
