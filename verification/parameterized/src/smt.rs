@@ -1,7 +1,7 @@
 //! Formulas and systems as SMT-LIB, for universes of any size.
 
-use crate::logic::{Formula, Var};
-use crate::system::System;
+use crate::logic::{Formula, Update, Var};
+use crate::system::{System, Transition};
 use std::fmt::Write;
 
 /// A name that no solver takes for one of its own.
@@ -105,4 +105,28 @@ pub fn element(sort: &str, index: usize) -> String {
 /// A variable's name, for `get-value`.
 pub fn name_of(v: &Var) -> String {
     var(v)
+}
+
+/// A transition: its guard, and what becomes of each part of the state.
+pub fn transition(transition: &Transition, system: &System, out: &mut String) {
+    writeln!(out, "; {}: src/kernel/{}", transition.name, transition.source).expect("to memory");
+    transition.params.iter().for_each(|param| declare(param, out));
+    transition.guard.iter().for_each(|part| assert(part, system, out));
+    for update in &transition.updates {
+        match update {
+            Update::Rel { rel, formals, body } => {
+                let formals: Vec<String> = formals.iter().map(|v| format!("({} {})", var(v), v.sort.0)).collect();
+                write!(out, "(define-fun {}_after ({}) Bool ", rel.name, formals.join(" ")).expect("to memory");
+                print(body, system, out);
+                out.push_str(")\n");
+            }
+            Update::Goes { m, to } => {
+                for (when, place) in to {
+                    write!(out, "; {} goes to {} if ", var(m), system.places[*place as usize]).expect("to memory");
+                    print(when, system, out);
+                    out.push('\n');
+                }
+            }
+        }
+    }
 }

@@ -33,6 +33,20 @@ pub struct System {
     pub sizes: &'static [&'static [usize]],
 }
 
+/// A protocol, and what is changed in it to see that the change is noticed.
+pub struct Protocol {
+    /// Its name.
+    pub name: &'static str,
+    /// The system; or with one step changed, if the argument names a variant.
+    pub system: fn(&str) -> System,
+    /// Variants that are wrong.
+    pub wrong: &'static [Variant],
+    /// Variants that are right.
+    pub right: &'static [Variant],
+    /// For each conjunct of the invariant an obligation that fails without it.
+    pub needed: &'static [(&'static str, &'static str)],
+}
+
 /// A named formula.
 #[derive(Debug, Clone)]
 pub struct Conjunct {

@@ -202,6 +202,7 @@ pub const WRONG: &[Variant] = &[
     wrong("no-spinning-m", "no M looks and no P is idle, and still the P that is handed off is not sent to look",
         "mutant handoff-no-spinning-m"),
     wrong("spills-and-wakes-nobody", "goyield into a full ring spills half of it into the global queue and wakes nobody", "Go's goyield"),
+    wrong("trusts-the-idle-count", "an M that injects Gs reads once that no P is idle, and wakes nobody for them", "golang/go #63555"),
     wrong("scans-the-rings-first", "a scan comes to the rings before the global queue", "pair share"),
     wrong("steals-uncounted", "an M steals without being counted", "golang/go #43997, as its first repair would have been"),
     wrong("sleeps-on-a-request", "an M goes to sleep without a look at needspinning, although a start was refused",
@@ -221,6 +222,5 @@ const fn wrong(name: &'static str, what: &'static str, known: &'static str) -> V
 pub const RIGHT: &[Variant] = &[
     wrong("wakep-does-not-ask", "wakep finds no idle P and does not set needspinning", ""),
     wrong("retire-does-not-ask", "retire finds no idle P and does not set needspinning", ""),
-    wrong("asks-before-it-lowers", "wakep asks, and then lowers its count: Go's order", ""),
     wrong("the-last-looks-by-its-decrement", "only the M whose decrement says that it was the last scans again", ""),
 ];

@@ -102,6 +102,8 @@ places! {
     HAND_TRUSTS;
     /// Wrong: it is back from a system call, and has seen, under an earlier hold of the lock, that no P is idle.
     SAW_NO_P;
+    /// Wrong: it has read that no P is idle, and puts Gs into its ring.
+    SAW_NONE_IDLE;
     /// It is counted, and has idled its P.
     IDLED;
     /// It has found a G, was the last that was counted, and scans.

@@ -30,6 +30,16 @@ pub fn steps(variant: &str) -> Vec<Transition> {
         let m = t.for_each("m", M);
         t.from_any(m, OUTSIDE).goes(m, QUEUED);
     });
+    if is("trusts-the-idle-count") {
+        step("sees_none_idle", "sched/netpoll.rs: injectglist", &|t| {
+            let m = t.for_each("m", M);
+            t.from(m, RUN).when(not(some_idle())).goes(m, SAW_NONE_IDLE);
+        });
+        step("injects", "sched/netpoll.rs: injectglist", &|t| {
+            let (m, p, g) = (t.for_each("m", M), t.for_each("p", P), t.for_each("g", G));
+            t.from(m, SAW_NONE_IDLE).when(OWNS.of([m, p])).set(RING, &[g, p]).goes(m, RUN);
+        });
+    }
     step("spills", "queues/runq.rs: spill_half", &|t| {
         let (m, p, g) = (t.for_each("m", M), t.for_each("p", P), t.for_each("g", G));
         t.from_any(m, Places::of(&[RUN, SPILL])).when(OWNS.of([m, p])).drains(m).when(RING.of([g, p]));
