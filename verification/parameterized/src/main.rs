@@ -188,13 +188,27 @@ fn show(protocol: &Protocol, what: &str) {
     println!("{}", if text.is_empty() { "neither a conjunct nor a transition has this name: see `list`" } else { text.trim_end() });
 }
 
+/// Drops conjuncts that are not needed, one after the other; then says for each that is left what fails without it.
 fn needed(protocol: &Protocol) {
-    for name in (protocol.system)("").invariant.iter().map(|conjunct| conjunct.name) {
+    let without = |names: &[&str]| {
         let mut system = (protocol.system)("");
-        system.invariant.retain(|conjunct| conjunct.name != name);
+        system.invariant.retain(|conjunct| !names.contains(&conjunct.name));
         let obligations = obligations::of(&system);
         let verdicts = obligations::ask(Solver::Z3, &system, &obligations);
-        let failed = verdicts.iter().find(|verdict| !verdict.is_proved).map(|verdict| obligations[verdict.obligation].name.as_str());
-        println!("    (\"{name}\", \"{}\"),", failed.unwrap_or("NOTHING"));
+        let failed = verdicts.iter().find(|verdict| !verdict.is_proved);
+        failed.map(|verdict| obligations[verdict.obligation].name.clone())
+    };
+    let names: Vec<&str> = (protocol.system)("").invariant.iter().map(|conjunct| conjunct.name).collect();
+    let mut dropped = Vec::new();
+    for name in &names {
+        dropped.push(*name);
+        if without(&dropped).is_some() {
+            dropped.pop();
+        }
+    }
+    println!("{}: not needed: {dropped:?}", protocol.name);
+    for name in names.iter().filter(|name| !dropped.contains(name)) {
+        let all: Vec<&str> = dropped.iter().chain([name]).copied().collect();
+        println!("    (\"{name}\", \"{}\"),", without(&all).expect("it is needed"));
     }
 }

@@ -69,6 +69,8 @@ pub struct Variant {
     pub known: &'static str,
     /// In how small a universe an execution goes wrong.
     pub sizes: &'static [usize],
+    /// And in how many steps. `None`: none was found, or it is right.
+    pub steps: Option<usize>,
 }
 
 /// Something that may happen, in one step.
