@@ -16,6 +16,7 @@ pub mod finite;
 pub mod logic;
 pub mod needed;
 pub mod obligations;
+pub mod page;
 pub mod replay;
 pub mod runq;
 pub mod search;

@@ -4,6 +4,7 @@ use clap::{Parser, Subcommand};
 use spinpark_parameterized::PROTOCOLS;
 use spinpark_parameterized::finite::Finite;
 use spinpark_parameterized::obligations::{self, Obligation, Verdict};
+use spinpark_parameterized::page;
 use spinpark_parameterized::search;
 use spinpark_parameterized::smt;
 use spinpark_parameterized::solver::Solver;
@@ -47,6 +48,11 @@ enum Command {
         /// Its conjunct or transition
         what: String,
     },
+    /// The tables of docs/evidence/every-size.md
+    Page {
+        /// Only this protocol
+        name: Option<String>,
+    },
     /// For each conjunct an obligation that fails without it
     Needed {
         /// Only this protocol
@@ -60,6 +66,7 @@ fn main() -> ExitCode {
         Command::Check { name, all, solver } => return check(&named(name.as_deref()), all, solver.as_deref()),
         Command::Variants { name, variant } => return variants(&named(name.as_deref()), variant.as_deref()),
         Command::Show { name, what } => show(named(Some(&name))[0], &what),
+        Command::Page { name } => named(name.as_deref()).into_iter().for_each(|protocol| println!("{}", page::tables(protocol))),
         Command::Needed { name } => named(name.as_deref()).into_iter().for_each(needed),
     }
     ExitCode::SUCCESS
