@@ -243,6 +243,13 @@ class Fronts(unittest.TestCase):
         self.assertEqual((pool.tally["executions"], pool.tally["outcomes"]), (10, {"x": 8, "y": 2}))
         self.assertEqual((pool.tally["done"], pool.tally["peak_bytes"], pool.seconds), (1.0, 9, 3.0))
 
+    def test_the_format_is_rc11s(self):
+        source = (HERE.parent / "rc11" / "src" / "checkpoint.rs").read_text()
+        self.assertIn(f"const FORMAT: u32 = {frontier.FORMAT};", source)
+        tally = (HERE.parent / "rc11" / "src" / "explore.rs").read_text().split("pub struct Tally {")[1].split("\n}")[0]
+        fields = {line.split()[1].rstrip(":") for line in tally.splitlines() if line.strip().startswith("pub ")}
+        self.assertEqual(fields, set(frontier.nothing_found()), "each count is added up")
+
     def test_another_format_is_refused(self):
         for change in ({"rc11_checkpoint": 2}, {"what": "another"}, {"tally": {"new": 1}}):
             with self.subTest(change), self.assertRaises(frontier.Broken):
