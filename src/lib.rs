@@ -48,7 +48,8 @@
 //! 1. [`host`]: the seam, all that the kernel asks of the world. [`atomic`]: one word with a type, and `store_load`.
 //! 2. [`kernel`]: the picture, the lock rule, and the rooms in an order of their own.
 //! 3. [`kernel::protocol::spinning`], if you read one room only: which Ms spin, and when one more must be woken to spin.
-//! 4. `runtime`: the hosts, one real and one simulated; futures and closures as Gs.
+//! 4. [`task`] and [`waits`]: a task's life, and what is between it and what it waits for; on the same seam.
+//! 5. `runtime`: the hosts, one real and one simulated; futures and closures as Gs.
 //!
 //! In words: docs/guide/tour.md follows one G from `go` to done. docs/guide/coming-from-go.md maps Go's functions to these.
 //!
@@ -99,6 +100,9 @@
 //! | `poll` | a thread leaves the poller | the thread that uses it next ([`netpoll`](kernel::protocol::netpoll)) |
 //! | `syscall-word` | an M leaves its P in the P's word | the thread that takes it out ([`syscall`](kernel::protocol::syscall)) |
 //! | `syscall/stop` | leave the P in its word, StoreLoad, read `wanted` | set `wanted`, StoreLoad, read the words ([`syscall`](kernel::protocol::syscall), [`stw`](kernel::protocol::stw), [`safepoint`](kernel::protocol::stw::safepoint)) |
+//! | `bell` | a waker rings | the thread in `block_on` takes the ring ([`bell`](waits::bell)) |
+//! | `awaited` | count down who was woken; the last that gives up: StoreLoad, read `who` | an M reads the count; having claimed the poller, StoreLoad ([`readiness`](waits::readiness)) |
+//! | `notice` | StoreLoad, leave a notice with the poller | wait, StoreLoad, look ([`interrupt`](waits::interrupt)) |
 //!
 //! Numbers, and what checks each of them: docs/reference/invariants.md. What nothing checks: docs/reference/caveats.md.
 //!

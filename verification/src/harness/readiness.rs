@@ -48,6 +48,10 @@ struct SystemState {
     ready: Interest,
     /// What is reported once, where it has to be armed.
     armed: Interest,
+    /// How often it was armed.
+    arms: u64,
+    /// It refuses to be armed, once.
+    refuses: bool,
     /// The system's poller knows it, as this.
     key: Option<usize>,
 }
@@ -204,9 +208,13 @@ impl<H: ModelHost> Source for Known<H> {
         }
         assert!(!self.system.reports_changes, "a socket that reports all changes is armed");
         let due = self.system.state.with(|state| {
+            if std::mem::take(&mut state.refuses) {
+                return Err(());
+            }
             state.armed = interest;
-            state.take_report(false)
-        });
+            state.arms += 1;
+            Ok(state.take_report(false))
+        })?;
         due.into_iter().for_each(|(key, what)| self.net.report(key, what));
         Ok(())
     }
@@ -307,22 +315,49 @@ impl<H: ModelHost> Socket<H> {
                 Err(_) => ("refused", is_first),
             }
         };
+        let arms = || self.system.state.with(|state| state.arms);
         let take = |what| {
             let mut wakers = Vec::new();
+            // The report disarms.
+            self.system.state.with(|state| state.armed = Interest::default());
             assert!(self.entry.take_ready(what, &mut wakers).is_ok(), "the system always arms");
             net.waiting.woken(wakers.len() as u64);
             wakers
         };
+        let refuse = || self.system.state.with(|state| state.refuses = true);
+        if !self.system.reports_changes {
+            // Refused, nobody waits; and who comes next asks again.
+            refuse();
+            assert_eq!(wait(read, None, READER), ("refused", Some(true)));
+            assert!(net.waiting.gave_up(1), "nobody waits");
+            assert_eq!((wait(read, None, READER), arms()), (("added", Some(true)), 1));
+            assert_eq!((wait(write, None, WRITER), arms()), (("added", Some(false)), 2));
+            // Refused to the poller, all are woken.
+            refuse();
+            let mut wakers = Vec::new();
+            let taken = self.entry.take_ready(Interest { read: true, write: false }, &mut wakers);
+            assert_eq!((taken, &wakers[..]), (Err(()), &[READER, WRITER][..]));
+            net.waiting.woken(2);
+        }
         // Without a place of its own one is there once, under each of its wakers.
         assert_eq!(wait(read, None, READER), ("added", Some(true)));
         assert_eq!(wait(read, None, READER), ("instead of the reader", None));
+        let so_far = arms();
         assert_eq!(wait(read, None, WRITER), ("added", Some(false)));
+        assert_eq!(arms(), so_far, "it was armed for that already");
         assert_eq!(take(Interest { read: true, write: false }), [READER, WRITER]);
+        let armed = self.system.state.with(|state| state.armed);
+        assert_eq!(armed, Interest::default(), "nobody waits, and it is armed");
         // In a place of its own one changes its waker.
         let (id, other) = (self.entry.next_id(), self.entry.next_id());
         assert_eq!(wait(read, Some(id), READER), ("added", Some(true)));
         assert_eq!(wait(read, Some(other), READER), ("added", Some(false)));
         assert_eq!(wait(read, Some(id), WRITER), ("instead of the reader", None));
+        assert_eq!(wait(write, Some(id), WRITER), ("added", Some(false)));
+        let so_far = arms();
+        assert_eq!(wait(write, None, READER), ("added", Some(false)));
+        assert_eq!(arms(), so_far, "it was armed for both already");
+        assert_eq!(take(Interest { read: false, write: true }), [WRITER, READER]);
         assert_eq!(wait(write, Some(id), WRITER), ("added", Some(false)));
         assert_eq!(self.entry.is_waiting(read, id), Some(true));
         assert_eq!(take(Interest { read: false, write: true }), [WRITER], "a report is for one direction");

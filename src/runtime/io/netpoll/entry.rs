@@ -1,4 +1,4 @@
-//! A socket that is known to a poller: [`readiness`](crate::waits::readiness) on real cores.
+//! A socket that is known to a poller: [`readiness`] on real cores.
 
 use crate::runtime::host::cores::Cores;
 use crate::runtime::io::netpoll::socket::Interest;
