@@ -75,7 +75,7 @@ impl Shared {
             owned_tasks: OwnedTasks::new(procs),
             timers,
             reactor,
-            block_on_waiters: BlockOnWaiters::default(),
+            block_on_waiters: BlockOnWaiters::new(),
             detects_deadlock,
             meter,
             thread_config,

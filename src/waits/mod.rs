@@ -1,25 +1,31 @@
-//! The protocols between a task and what it waits for: a channel, a `select!`, a `WaitGroup`, a `Cond`.
+//! The protocols between a task, or a thread, and what it waits for.
 //!
 //! Generic in the [host](crate::host), like the kernel: the runtime waits by them on real cores, the models on hosts that
-//! explore. Nothing here knows of an executor. Who waits is a [`Waker`](waker::Waker), which is copied, woken and dropped
-//! where no lock is held.
+//! explore. Nothing here knows of an executor, a socket or a thread: what these are belongs to whoever uses them. A task that
+//! waits is a [`Waker`](waker::Waker), which is copied, woken and dropped where no lock is held.
 //!
 //! ```text
-//!   select ──► chan ──► queue: waiters in the order of coming, the claim of a select among them ──► waker
-//!                         ▲
-//!   wait_group, cond ─────┘
+//!   a task    select ──► chan ──► queue: waiters in the order of coming, the claim of a select among them ──► waker
+//!             wait_group, cond ────► queue
+//!             timer_queue: until a moment     readiness: until a socket is ready
+//!   a thread  parker: on a futex              bell: in `block_on`              interrupt: in the poller
 //! ```
 
+pub mod bell;
 #[cfg(feature = "std")]
 pub mod chan;
 #[cfg(feature = "std")]
 pub mod claim;
 #[cfg(feature = "std")]
 pub mod cond;
+pub mod interrupt;
+pub mod parker;
 #[cfg(feature = "std")]
 pub mod queue;
+pub mod readiness;
 #[cfg(feature = "std")]
 pub mod select;
+pub mod timer_queue;
 #[cfg(feature = "std")]
 pub mod wait_group;
 #[cfg(feature = "std")]

@@ -22,6 +22,9 @@ try:
 except ImportError:
     distributed = None
 
+#: What becomes of a mutant when all is well.
+DEAD = ("killed", "killed-by-proptest", "argued")
+
 #: How often a job is done again that was killed. A worker that is lost is counted by Dask itself.
 RETRIES = 3
 
@@ -62,7 +65,7 @@ def do_all(client, all_jobs, folder, binary, source=None, heard=lambda done: Non
     """Does all jobs that are not done, in whatever order; the results, in the jobs' order."""
     prepare(client)
     left = [job for job in all_jobs if folder.result(job) is None]
-    submit = {client.submit(jobs.run, job, binary, source, key=job.file(), retries=RETRIES): job for job in left}
+    submit = {client.submit(jobs.attempt, job, binary, source, key=job.file(), retries=RETRIES): job for job in left}
     for n, (future, done) in enumerate(finished(distributed.as_completed(submit)), 1):
         if isinstance(done, Exception):
             client.cancel(list(submit))
@@ -75,7 +78,7 @@ def do_all(client, all_jobs, folder, binary, source=None, heard=lambda done: Non
 
 
 def finished(futures):
-    """Each future that comes to its end, and what came of it, or the error with which it ended."""
+    """Each future that comes to its end, and what came of it, which may be an error."""
     for future in futures:
         yield future, future.result() if future.status == "finished" else future.exception()
 
@@ -97,7 +100,7 @@ def explore(client, model, folder, binary, deep=False, sitting=60.0, heard=lambd
         while len(running) < slots and (given := pool.give(2 * slots)):
             number, content = given
             job = part_of(model, content, sitting, deep, number)
-            future = client.submit(jobs.run, job, binary, key=f"{model} {number} {id(pool)}", retries=RETRIES)
+            future = client.submit(jobs.attempt, job, binary, key=f"{model} {number} {id(pool)}", retries=RETRIES)
             running[future.key] = number
             futures.add(future)
         heard(pool)
@@ -262,9 +265,12 @@ def run_mutants(client, folder, asked):
     all_jobs = shards(("mutants", *asked.names), asked.shards, asked.jobs_each, rest)
     results = do_all(client, all_jobs, folder, asked.binary, asked.source)
     tried = [mutant for result in results for mutant in json.loads(result)]
+    if not tried:
+        raise SystemExit(f"there is no mutant `{' '.join(asked.names)}`")
     jobs.write(folder.path / "mutants.json", json.dumps(tried, indent=2).encode())
-    say(f"{len(tried)} mutants tried")
-    return 0
+    alive = [mutant for mutant in tried if mutant.get("verdict", mutant.get("fate")) not in DEAD]
+    say(f"{len(tried)} mutants tried, {len(alive)} neither killed nor argued")
+    return 1 if alive else 0
 
 
 def run_explore(client, folder, asked):

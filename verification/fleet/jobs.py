@@ -90,6 +90,14 @@ def run(job, binary, source=None):
         return Done(job, ran.returncode, results, said, schedules)
 
 
+def attempt(job, binary, source=None):
+    """Does `job` for a scheduler, which does again whatever raises: what would not help is returned."""
+    try:
+        return run(job, binary, source)
+    except Refused as refused:
+        return refused
+
+
 def write(path, content):
     """Writes a file so that it is whole or not there."""
     beside = path.with_name(path.name + ".new")

@@ -141,6 +141,24 @@ class AWorkerIsLost(unittest.TestCase):
         self.assertEqual(counts([row]), counts(self.here(model, "--engine", "rc11", *UNTIL_ITS_END)))
 
 
+    def test_or_the_driver_is(self):
+        class Gone(Exception):
+            """The driver is no more."""
+
+        def heard(pool):
+            if pool.parts_given > 4:
+                raise Gone
+
+        model = fleet_model()
+        with TwoWorkers() as fleet_of_two:
+            with self.assertRaises(Gone):
+                fleet.explore(fleet_of_two.client, model, self.folder, BINARY, sitting=0.5, heard=heard)
+            state = frontier.read((self.folder.path / "state.json").read_bytes())
+            self.assertTrue(state["left"], "it was not over")
+            row = fleet.explore(fleet_of_two.client, model, self.folder, BINARY, sitting=0.5)
+        self.assertEqual(counts([row]), counts(self.here(model, "--engine", "rc11", *UNTIL_ITS_END)))
+
+
 def fleet_model():
     """One that takes a second or two on rc11, so that there is something to divide."""
     return "stw::first_come_first_served::two_stoppers_and_an_m"
@@ -165,6 +183,25 @@ class WhatIsDoneIsNotDoneAgain(unittest.TestCase):
             fleet.Folder(place, {"of": "this"})
             with self.assertRaises(SystemExit):
                 fleet.Folder(place, {"of": "that"})
+
+
+@unittest.skipUnless(BINARY, "there is no verify: build it, or say where it is with VERIFY")
+class Shards(unittest.TestCase):
+    """Records of parts make the record of the whole."""
+
+    def test_are_put_together_by_the_binary(self):
+        whole = json.loads((HERE.parent / "record.json").read_bytes())
+        with tempfile.TemporaryDirectory() as place:
+            folder = fleet.Folder(place, {"of": "this"})
+            all_jobs = fleet.shards(("report",), 3, 1, ["--no-steps"])
+            for n, job in enumerate(all_jobs):
+                part = {**whole, "shard": f"{n + 1}/3", "runs": whole["runs"][n::3], "mutants": []}
+                folder.keep(jobs.Done(job, 0, (json.dumps(part).encode(),), "", ()))
+            self.assertEqual(fleet.merge_report(folder, all_jobs, BINARY), 0)
+            merged = json.loads((folder.path / "record.json").read_bytes())
+            self.assertEqual(sorted(map(repr, merged["runs"])), sorted(map(repr, whole["runs"])))
+            self.assertTrue((folder.path / "html" / "index.html").exists())
+            self.assertTrue((folder.path / "junit.xml").exists())
 
 
 class Fronts(unittest.TestCase):
@@ -206,6 +243,13 @@ class Fronts(unittest.TestCase):
         self.assertEqual((pool.tally["executions"], pool.tally["outcomes"]), (10, {"x": 8, "y": 2}))
         self.assertEqual((pool.tally["done"], pool.tally["peak_bytes"], pool.seconds), (1.0, 9, 3.0))
 
+    def test_the_format_is_rc11s(self):
+        source = (HERE.parent / "rc11" / "src" / "checkpoint.rs").read_text()
+        self.assertIn(f"const FORMAT: u32 = {frontier.FORMAT};", source)
+        tally = (HERE.parent / "rc11" / "src" / "explore.rs").read_text().split("pub struct Tally {")[1].split("\n}")[0]
+        fields = {line.split()[1].rstrip(":") for line in tally.splitlines() if line.strip().startswith("pub ")}
+        self.assertEqual(fields, set(frontier.nothing_found()), "each count is added up")
+
     def test_another_format_is_refused(self):
         for change in ({"rc11_checkpoint": 2}, {"what": "another"}, {"tally": {"new": 1}}):
             with self.subTest(change), self.assertRaises(frontier.Broken):
@@ -231,6 +275,7 @@ class AJob(unittest.TestCase):
     def test_that_is_not_understood_is_refused(self):
         with self.assertRaises(jobs.Refused):
             jobs.run(self.job("echo what; exit 2"), "sh")
+        self.assertIsInstance(jobs.attempt(self.job("exit 2"), "sh"), jobs.Refused)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 //! A future that is run by the thread that waits for it.
 
-use crate::host::{Host, Parker};
-use crate::runtime::exec::block_on_waiters::{Waiting, Wakes};
+use crate::host::Host;
+use crate::runtime::exec::block_on_waiters::Waiting;
 use crate::runtime::exec::checkdead;
 use crate::runtime::exec::context::Context;
 use crate::runtime::exec::inside::Inside;
@@ -13,43 +13,33 @@ use crate::runtime::exec::waits::Unmet;
 use crate::runtime::host::cores::Cores;
 use crate::runtime::host::sim::{self, Sim};
 use crate::runtime::id::RuntimeId;
+use crate::waits::bell::{self, LooksAgain};
 use core::future::Future;
 use core::panic::Location;
 use core::pin::{Pin, pin};
-use core::sync::atomic::AtomicBool;
-use core::sync::atomic::Ordering::AcqRel;
 use core::task::{self, Poll, Waker};
 use std::sync::Arc;
 use std::task::Wake;
 
-/// What wakes a thread that waits for a future.
-struct Bell<H: Host> {
-    parker: H::Parker,
-    has_rung: AtomicBool,
-}
+/// What wakes a thread that waits for a future, as a waker.
+struct Bell<H: Host>(bell::Bell<H>);
 
 impl<H: Platform> Bell<H> {
     fn new() -> Arc<Bell<H>> {
-        Arc::new(Bell { parker: H::Parker::new(), has_rung: AtomicBool::new(false) })
+        Arc::new(Bell(bell::Bell::new()))
     }
 
-    /// Has it rung since it was last asked?
-    fn take(&self) -> bool {
-        // AcqRel: what was done before it rang is seen; a later ring is not lost.
-        self.has_rung.swap(false, AcqRel)
-    }
-
-    /// Sleeps until it rings, or spuriously.
-    fn sleep(&self) {
-        let _known = checkdead::this_thread_waits();
-        let _awaiting = H::awaiting();
-        self.parker.park();
+    /// What else is so while this thread sleeps.
+    fn sleeping() -> impl Sized {
+        let known = checkdead::this_thread_waits();
+        // Dropped in the other order.
+        (H::awaiting(), known)
     }
 }
 
-impl<H: Host> Wakes for Bell<H> {
-    fn wake_up(&self) {
-        self.parker.unpark();
+impl<H: Host> LooksAgain for Bell<H> {
+    fn look_again(&self) {
+        self.0.look_again();
     }
 }
 
@@ -59,10 +49,7 @@ impl<H: Host> Wake for Bell<H> {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        // AcqRel: with what was done before. Rung twice, it is enough to wake once.
-        if !self.has_rung.swap(true, AcqRel) {
-            self.parker.unpark();
-        }
+        self.0.ring();
     }
 }
 
@@ -76,7 +63,7 @@ struct Guest<'a, H: Host> {
 
 impl<'a, H: Platform> Guest<'a, H> {
     fn new(tasks: &'a Tasks, bell: &'a Arc<Bell<H>>) -> Self {
-        tasks.shared().block_on_waiters.enter(Arc::clone(bell) as Arc<dyn Wakes>);
+        tasks.shared().block_on_waiters.enter(Arc::clone(bell) as Arc<dyn LooksAgain>);
         Guest { tasks, bell, is_m: Context::is_m_of(Some(tasks.runtime_id())) }
     }
 
@@ -84,19 +71,11 @@ impl<'a, H: Platform> Guest<'a, H> {
     fn sleep(&self, at: &'static Location<'static>) -> Result<(), Unmet> {
         let waiters = &self.tasks.shared().block_on_waiters;
         let _waits = self.is_m.then(|| Waiting::new(waiters));
-        while !self.bell.take() {
-            if self.is_m && waiters.is_closing() {
-                return Err(Unmet::Closed);
-            }
-            if checkdead::is_stuck::<H>(self.tasks) {
-                if self.bell.take() {
-                    break; // it rang while we looked
-                }
-                return Err(Unmet::Deadlock(self.deadlock(at)));
-            }
-            self.bell.sleep();
-        }
-        Ok(())
+        self.bell.0.wait(|| match () {
+            () if self.is_m && waiters.is_closing() => Err(Unmet::Closed),
+            () if checkdead::is_stuck::<H>(self.tasks) => Err(Unmet::Deadlock(self.deadlock(at))),
+            () => Ok(Bell::<H>::sleeping()),
+        })
     }
 
     fn deadlock(&self, at: &'static Location<'static>) -> Deadlock {
@@ -107,7 +86,7 @@ impl<'a, H: Platform> Guest<'a, H> {
 
 impl<H: Host> Drop for Guest<'_, H> {
     fn drop(&mut self) {
-        let bell: Arc<dyn Wakes> = self.bell.clone();
+        let bell: Arc<dyn LooksAgain> = self.bell.clone();
         self.tasks.shared().block_on_waiters.leave(&bell);
     }
 }
@@ -212,15 +191,11 @@ fn wait_on<H: Platform, F: Future + Unpin>(future: &mut F, ends_when_closed: boo
             return Ok(value);
         }
         let _waits = waiters.map(Waiting::new);
-        while !bell.take() {
-            if H::take_deadlock() {
-                return Err(Unmet::Deadlock(Deadlock::of_waits(Vec::new(), None, Vec::new())));
-            }
-            if waiters.is_some_and(|waiters| waiters.is_closing()) {
-                return Err(Unmet::Closed);
-            }
-            bell.sleep();
-        }
+        bell.0.wait(|| match () {
+            () if H::take_deadlock() => Err(Unmet::Deadlock(Deadlock::of_waits(Vec::new(), None, Vec::new()))),
+            () if waiters.is_some_and(|waiters| waiters.is_closing()) => Err(Unmet::Closed),
+            () => Ok(Bell::<H>::sleeping()),
+        })?;
     }
 }
 

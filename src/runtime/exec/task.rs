@@ -355,7 +355,7 @@ impl Task {
     /// As a number that owns it, for a scheduler on the host `H`.
     #[inline]
     pub(in crate::runtime) fn into_g<H: Host>(self) -> G {
-        let address = self.0.expose_provenance().get() as u64;
+        let address = self.0.as_ptr().expose_provenance() as u64;
         core::mem::forget(self);
         sampling::readied(address, H::now);
         G::from_raw(NonZeroU64::new(address).expect("task: an address is not null"))

@@ -1,90 +1,86 @@
-//! Where a thread sleeps: one futex word. Go: `note`, `notesleep`, `notewakeup`.
+//! Where a thread sleeps on real cores: the system's futex under [`waits::parker`](crate::waits::parker).
 
 use crate::host::{Nanos, Parker};
 use crate::runtime::observe::spans;
-use core::sync::atomic::AtomicU32;
+use crate::waits::parker::{self, FutexWord};
 #[cfg(any(test, not(target_os = "linux")))]
 use core::sync::atomic::Ordering::Relaxed;
-use core::sync::atomic::Ordering::{Acquire, Release};
+use core::sync::atomic::{AtomicU32, Ordering};
 #[cfg(any(test, not(target_os = "linux")))]
 use std::thread;
 use std::time::Duration;
 #[cfg(any(test, not(target_os = "linux")))]
 use std::time::Instant;
 
-/// Nobody sleeps, nothing is remembered.
-const EMPTY: u32 = 0;
-/// The next `park` returns at once.
-const NOTIFIED: u32 = EMPTY + 1;
-/// The sleeper sleeps, or is about to.
-const PARKED: u32 = EMPTY.wrapping_sub(1);
-
 /// Where a thread sleeps: one futex word. Go: `note`, `notesleep`, `notewakeup`.
-///
-/// | the waker, in [`unpark`](Parker::unpark) | the sleeper, in [`park`](Parker::park)       |
-/// |------------------------------------------|----------------------------------------------|
-/// | 1. `token` becomes NOTIFIED              | 1. takes one off `token`: was NOTIFIED? done |
-/// | 2. it was PARKED: wakes the sleeper      | 2. waits while `token` is PARKED, or a time  |
-/// |                                          | 3. `token` becomes EMPTY                     |
-///
-/// Pair `token`. All of them are read-modify-writes, so one that reads the second of two `unpark`s acquires both.
 #[derive(Debug)]
-pub struct FutexParker {
-    token: AtomicU32,
-}
+pub struct FutexParker(parker::FutexParker<Futex>);
 
-impl FutexParker {
-    /// The sleeper's steps; the second, which may end spuriously, is `wait`.
-    #[inline]
-    fn sleep(&self, wait: impl FnOnce(&AtomicU32)) {
-        spans::say_reported();
-        // One step from NOTIFIED to EMPTY, or from EMPTY to PARKED.
-        // Acquire: `token`, sleeper's half, on the way out without sleep.
-        if self.token.fetch_sub(1, Acquire) == NOTIFIED {
-            return;
-        }
-        wait(&self.token);
-        // Acquire: `token`, sleeper's half, on the way out after sleep. Also when the time was over first: an `unpark`
-        // that came since then is taken here.
-        self.token.swap(EMPTY, Acquire);
+/// A word that the system knows.
+#[derive(Debug)]
+struct Futex(AtomicU32);
+
+impl FutexWord for Futex {
+    #[inline(always)]
+    fn new(value: u32) -> Self {
+        Futex(AtomicU32::new(value))
+    }
+    #[inline(always)]
+    fn swap(&self, value: u32, order: Ordering) -> u32 {
+        self.0.swap(value, order)
+    }
+    #[inline(always)]
+    fn fetch_sub(&self, value: u32, order: Ordering) -> u32 {
+        self.0.fetch_sub(value, order)
+    }
+    #[inline(always)]
+    fn wait(&self, expected: u32) {
+        atomic_wait::wait(&self.0, expected);
+    }
+    #[inline(always)]
+    fn wait_timeout(&self, expected: u32, nanos: Nanos) {
+        wait_timeout(&self.0, expected, Duration::from_nanos(nanos));
+    }
+    #[inline(always)]
+    fn wake_one(&self) {
+        atomic_wait::wake_one(&self.0);
     }
 }
 
 impl Parker for FutexParker {
     #[inline]
     fn new() -> Self {
-        FutexParker { token: AtomicU32::new(EMPTY) }
+        FutexParker(parker::FutexParker::new())
     }
 
     #[inline]
     fn park(&self) {
-        self.sleep(|token| atomic_wait::wait(token, PARKED));
+        spans::say_reported();
+        self.0.park();
     }
 
     #[inline]
     fn park_timeout(&self, nanos: Nanos) {
-        self.sleep(|token| wait_timeout(token, Duration::from_nanos(nanos)));
+        spans::say_reported();
+        self.0.park_timeout(nanos);
     }
 
     #[inline]
     fn unpark(&self) {
         spans::say_reported();
-        // Release: `token`, waker's half.
-        if self.token.swap(NOTIFIED, Release) == PARKED {
-            atomic_wait::wake_one(&self.token);
-        }
+        self.0.unpark();
     }
 }
 
-/// Waits while `token` is PARKED, for `time` at the most.
+/// Waits while `expected` is in the word, for `time` at the most.
 #[cfg(target_os = "linux")]
-fn wait_timeout(token: &AtomicU32, time: Duration) {
+fn wait_timeout(word: &AtomicU32, expected: u32, time: Duration) {
     use rustix::thread::futex::{Flags, Timespec, wait};
     // 64 bits of nanoseconds always fit.
     let time = Timespec::try_from(time).ok();
-    // Private, as atomic_wait's are: else its `wake_one` would not find us. Not PARKED any more, time over, a signal:
+    // Private, as atomic_wait's are: else its `wake_one` would not find us. Another value, time over, a signal:
     // the sleeper goes on in the same way, so which of them it was is not looked at.
-    let _ = wait(token, Flags::PRIVATE, PARKED, time.as_ref());
+    let _ = wait(word, Flags::PRIVATE, expected, time.as_ref());
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -92,11 +88,11 @@ use wait_in_slices as wait_timeout;
 
 /// The same by short sleeps, where there is no futex with a timeout. In tests everywhere.
 #[cfg(any(test, not(target_os = "linux")))]
-fn wait_in_slices(token: &AtomicU32, time: Duration) {
+fn wait_in_slices(word: &AtomicU32, expected: u32, time: Duration) {
     const SLICE: Duration = Duration::from_millis(1);
     let start = Instant::now();
     // Relaxed: the sleeper acquires when it takes the token.
-    while token.load(Relaxed) == PARKED {
+    while word.load(Relaxed) == expected {
         let left = time.saturating_sub(start.elapsed());
         if left.is_zero() {
             return;
@@ -110,6 +106,12 @@ mod tests {
     use super::*;
     use crate::host::Host;
     use crate::runtime::host::cores::Cores;
+    use crate::waits::parker::{EMPTY, PARKED};
+
+    /// What is in its word.
+    fn token(parker: &FutexParker) -> u32 {
+        parker.0.word().0.load(Relaxed)
+    }
 
     mod a_parker {
         use super::*;
@@ -121,7 +123,7 @@ mod tests {
             parker.unpark();
             parker.unpark();
             parker.park();
-            assert_eq!(parker.token.into_inner(), EMPTY, "the second unpark was remembered too");
+            assert_eq!(token(&parker), EMPTY, "the second unpark was remembered too");
         }
 
         #[test]
@@ -139,7 +141,7 @@ mod tests {
 
         /// Both ways to wait for a time.
         const WAYS: [fn(&FutexParker, Nanos); 2] = [FutexParker::park_timeout, |parker, nanos| {
-            parker.sleep(|token| wait_in_slices(token, Duration::from_nanos(nanos)))
+            parker.0.park_by(|word| wait_in_slices(&word.0, PARKED, Duration::from_nanos(nanos)));
         }];
 
         #[test]
@@ -153,7 +155,7 @@ mod tests {
                     Cores::now() - before >= nanos
                 };
                 assert!((0..100).any(|_| takes_its_time(2_500_000)), "it never slept");
-                assert_eq!(parker.token.into_inner(), EMPTY, "somebody still sleeps");
+                assert_eq!(token(&parker), EMPTY, "somebody still sleeps");
             }
         }
 
@@ -165,7 +167,7 @@ mod tests {
                     let parker = Arc::clone(&parker);
                     move || park(&parker, AN_HOUR)
                 });
-                while parker.token.load(Relaxed) != PARKED && !sleeper.is_finished() {
+                while token(&parker) != PARKED && !sleeper.is_finished() {
                     thread::yield_now();
                 }
                 // Before it sleeps, or, more likely, after that.
@@ -182,10 +184,10 @@ mod tests {
                 parker.unpark();
                 parker.unpark();
                 park(&parker, AN_HOUR);
-                assert_eq!(parker.token.load(Relaxed), EMPTY, "the second unpark was remembered too");
+                assert_eq!(token(&parker), EMPTY, "the second unpark was remembered too");
                 // Nothing is left over for the next.
                 park(&parker, 1);
-                assert_eq!(parker.token.into_inner(), EMPTY, "somebody still sleeps");
+                assert_eq!(token(&parker), EMPTY, "somebody still sleeps");
             }
         }
 

@@ -30,6 +30,7 @@ use crate::runtime::host::clock;
 use crate::runtime::host::sim;
 use crate::runtime::observe::watch;
 use crate::runtime::time::timer::TimerQueue;
+use crate::waits::timer_queue::Timer;
 use core::fmt;
 use core::future::Future;
 use core::pin::Pin;
@@ -68,15 +69,7 @@ fn nanos_of(moment: Instant) -> Nanos {
 #[must_use = "a future does nothing until it is awaited"]
 pub struct Sleep {
     deadline: Nanos,
-    timer: Option<Timer>,
-}
-
-/// A timer that runs.
-struct Timer {
-    queue: Arc<TimerQueue>,
-    key: Key,
-    /// Which waker it has: what that carries.
-    wakes: (usize, usize),
+    timer: Option<Timer<Arc<TimerQueue>, (usize, usize)>>,
 }
 
 /// Two wakers that live, and have the same, wake the same.
@@ -102,9 +95,7 @@ impl Sleep {
     }
 
     fn forget(&mut self) {
-        if let Some(timer) = self.timer.take() {
-            timer.queue.remove(timer.key);
-        }
+        Timer::forget(&mut self.timer);
     }
 
     #[cold]
@@ -112,18 +103,13 @@ impl Sleep {
         panic!("spinpark::time was {NotInRuntime}");
     }
 
-    fn add(&mut self, waker: &Waker) {
-        let (deadline, waker) = (self.deadline, waker.clone());
-        let wakes = identity(&waker);
-        let timer = Context::with_runtime(|shared, p| {
+    fn add(deadline: Nanos, waker: Waker) -> (Arc<TimerQueue>, Key) {
+        let added = Context::with_runtime(|shared, p| {
             let queue = Arc::clone(&shared.timers);
             let key = queue.add(deadline, waker, p);
-            Timer { queue, key, wakes }
+            (queue, key)
         });
-        match timer {
-            Some(timer) => self.timer = Some(timer),
-            None => Sleep::is_nowhere(),
-        }
+        added.unwrap_or_else(|| Sleep::is_nowhere())
     }
 }
 
@@ -141,15 +127,8 @@ impl Future for Sleep {
         if self.deadline == NEVER {
             return Poll::Pending;
         }
-        let wakes = identity(cx.waker());
-        match &mut self.timer {
-            Some(timer) if timer.wakes == wakes => (),
-            Some(timer) if timer.queue.replace(timer.key, cx.waker().clone()) => timer.wakes = wakes,
-            _ => {
-                self.forget();
-                self.add(cx.waker());
-            }
-        }
+        let (deadline, waker) = (self.deadline, cx.waker());
+        Timer::poll(&mut self.timer, identity(waker), || waker.clone(), |waker| Sleep::add(deadline, waker));
         Poll::Pending
     }
 }

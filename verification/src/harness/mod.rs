@@ -1,16 +1,20 @@
 //! The smallest scheduler around each room: what a model, or a generated program, is played on.
 
+pub mod bell;
 pub mod bound;
 pub mod chan;
 #[cfg_attr(test, allow(dead_code, reason = "it is there for models, and this crate's own tests have none"))]
 pub mod common;
 #[cfg_attr(test, allow(dead_code, reason = "it is there for models, and this crate's own tests have none"))]
 pub(crate) mod embedder;
+pub mod goroutine;
 pub mod handoff;
 pub mod history;
 pub mod locked;
 pub mod netpoll;
+pub mod parker;
 pub mod queues;
+pub mod readiness;
 pub mod role;
 pub mod safepoint;
 pub mod select;
@@ -21,6 +25,7 @@ pub mod stw;
 pub mod syscall;
 pub mod task;
 pub mod threads;
+pub mod timer_queue;
 pub mod timers;
 #[cfg_attr(test, allow(dead_code, reason = "it is there for models, and this crate's own tests have none"))]
 pub(crate) mod transcript;

@@ -1,9 +1,11 @@
 //! The models, a file a room; and what each room's mutants are killed by.
 
+pub mod bell;
 pub mod between;
 pub mod chan;
 pub mod cond;
 pub mod globq;
+pub mod goroutine;
 pub mod handoff;
 pub mod idle;
 mod idling;
@@ -13,8 +15,10 @@ pub mod locked;
 pub mod monitor;
 pub mod monitor_beside;
 pub mod netpoll;
+pub mod parker;
 pub mod poll;
 pub mod poller;
+pub mod readiness;
 pub mod role;
 pub mod runq;
 pub mod sched;
@@ -26,6 +30,7 @@ pub mod syscall;
 pub mod sysmon;
 pub mod task;
 pub mod threads;
+pub mod timer_queue;
 pub mod timers;
 pub mod wait_group;
 pub mod whole;
@@ -64,6 +69,11 @@ pub const MODELS: &[&[Model]] = &[
     monitor::MODELS,
     monitor_beside::MODELS,
     task::MODELS,
+    parker::MODELS,
+    bell::MODELS,
+    timer_queue::MODELS,
+    readiness::MODELS,
+    goroutine::MODELS,
     chan::MODELS,
     select::MODELS,
     wait_group::MODELS,
@@ -91,6 +101,11 @@ pub const MUTANTS: &[&[Mutant]] = &[
     poller::MUTANTS,
     monitor::MUTANTS,
     task::MUTANTS,
+    parker::MUTANTS,
+    bell::MUTANTS,
+    timer_queue::MUTANTS,
+    readiness::MUTANTS,
+    goroutine::MUTANTS,
     chan::MUTANTS,
     select::MUTANTS,
     wait_group::MUTANTS,

@@ -1,9 +1,9 @@
 //! Bugs of Go's scheduler, each made again: in our kernel where the kernel has the line that was wrong, else in a small
 //! faithful variant of Go's code.
 //!
-//! A variant says at each step which function of `runtime/proc.go` it is, or `time.go`, or `netpoll.go`. What has nothing to
-//! do with the bug is left out: a queue is a number if only its length matters, a G is a number, an M that sleeps for good
-//! is a thread that ends, and what all have ended with is judged.
+//! A variant says at each step which function of `runtime/proc.go` it is, or of `time.go`, `netpoll.go`, `chan.go`, or of
+//! package `sync`. What has nothing to do with the bug is left out: a queue is a number if only its length matters, a G is a
+//! number, an M that sleeps for good is a thread that ends, and what all have ended with is judged.
 
 mod channels;
 mod collection;

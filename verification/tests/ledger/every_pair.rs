@@ -1,6 +1,6 @@
 //! Each pair of orderings stands in the document, and at two places of the source.
 
-use super::{kernel, quoted, read};
+use super::{kernel, quoted, read, sources};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The first column of the table, but for the lock, which has no name in the source.
@@ -17,7 +17,7 @@ fn in_the_source() -> BTreeMap<String, usize> {
     // One that is not there any more is an error, not one less to read.
     let hosts =
         ["src/runtime/host/cores.rs", "verification/src/hosts/shuttle.rs", "verification/src/hosts/loom.rs"].map(read);
-    for text in kernel().into_values().chain(hosts) {
+    for text in kernel().into_values().chain(sources("src/waits").into_values()).chain(hosts) {
         let comments = text.lines().filter_map(|line| line.trim_start().strip_prefix("// "));
         for comment in comments {
             let argued = ORDERINGS.iter().find_map(|ordering| comment.strip_prefix(ordering)).unwrap_or(comment);
@@ -44,7 +44,9 @@ fn of_the_document_stands_in_two_places() {
 #[test]
 fn of_the_source_stands_in_the_document() {
     let pairs = in_the_document();
-    for (name, file) in kernel().iter().flat_map(|(file, text)| named_as_pairs(text).map(move |name| (name, file))) {
+    let mut files = kernel();
+    files.extend(sources("src/waits"));
+    for (name, file) in files.iter().flat_map(|(file, text)| named_as_pairs(text).map(move |name| (name, file))) {
         assert!(pairs.contains(&name), "{file}.rs names the pair `{name}`, docs/reference/orderings.md does not");
     }
 }

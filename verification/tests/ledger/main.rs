@@ -5,6 +5,7 @@ mod every_pair;
 mod every_room;
 mod imports;
 mod sizes;
+mod the_atomics;
 mod the_documents;
 mod the_figures;
 mod the_map_to_go;

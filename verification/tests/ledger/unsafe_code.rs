@@ -32,5 +32,7 @@ fn is_allowed_where_it_stands_and_nowhere_else() {
     let allowed: BTreeSet<String> = allowed.map(|(path, _)| path.trim_start_matches("src/").to_owned()).collect();
     assert_eq!(allowed, in_the_sources(), "left: allowed; right: needed");
     assert!(read("src/lib.rs").contains("#![deny(unsafe_code)]"));
-    assert!(read("src/lib.rs").contains("#[forbid(unsafe_code)]\npub mod kernel;"));
+    for checked in ["kernel", "task", "waits"] {
+        assert!(read("src/lib.rs").contains(&format!("#[forbid(unsafe_code)]\npub mod {checked};")), "{checked}");
+    }
 }

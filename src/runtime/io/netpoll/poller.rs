@@ -1,14 +1,14 @@
 //! The poller of one runtime: which sockets it knows, and what wakes the tasks that wait for them.
 
 use crate::runtime::guarded::guarded;
-use crate::runtime::io::netpoll::entry::{Entry, Waiter, lock, shut_down};
+use crate::runtime::host::cores::Cores;
+use crate::runtime::io::netpoll::entry::{Entry, lock, shut_down};
 use crate::runtime::io::netpoll::socket::{Direction, Socket};
 use crate::runtime::io::netpoll::source::Source;
 use crate::runtime::io::netpoll::system::{Buffer, Change, System};
+use crate::waits::interrupt;
+use crate::waits::readiness::{Refused, Waiting, Waits};
 use core::fmt;
-use core::mem;
-use core::sync::atomic::Ordering::SeqCst;
-use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, fence};
 use core::task::Waker;
 use core::time::Duration;
 use slab::Slab;
@@ -23,7 +23,7 @@ pub(crate) struct Netpoll {
     system: Arc<System>,
     pub(super) sources: Mutex<Sources>,
     /// How many wakers are on the lists or about to be woken.
-    pub(super) waiting: AtomicUsize,
+    pub(super) waiting: Waiting<Cores>,
     /// Whoever polls holds it.
     pub(super) batch: Mutex<Batch>,
     last_error: Mutex<Option<Arc<io::Error>>>,
@@ -56,7 +56,7 @@ impl Netpoll {
         Netpoll {
             system: Arc::new(system),
             sources: Mutex::new(Sources { entries: Slab::new(), is_closed: false }),
-            waiting: AtomicUsize::new(0),
+            waiting: Waiting::new(),
             batch: Mutex::new(Batch { buffer: Buffer::new(), changes: Vec::new(), wakers: Vec::new() }),
             last_error: Mutex::new(None),
             on_first: OnceLock::new(),
@@ -76,14 +76,12 @@ impl Netpoll {
             Err(TryLockError::WouldBlock) => return 0,
         };
         let Batch { buffer, changes, wakers } = &mut *batch;
-        let result = self.system.wait(buffer, timeout, |change| changes.push(change));
-        // The other half is in `interrupt`.
-        fence(SeqCst);
+        let result = interrupt::wait::<Cores, _>(|| self.system.wait(buffer, timeout, |change| changes.push(change)));
         for change in changes.drain(..) {
             // It may be of a socket that is gone, or of another that got its key. Then some wake for nothing.
             let entry = lock(&self.sources).entries.get(change.key).cloned();
             if let Some(entry) = entry
-                && let Err(error) = entry.take_ready(change, wakers)
+                && let Err(error) = entry.take_ready(change.what, wakers)
             {
                 self.keep(error);
             }
@@ -97,25 +95,21 @@ impl Netpoll {
         }
         let woken = wakers.len();
         wakers.drain(..).for_each(|waker| guarded(|| waker.wake()));
-        // After they were woken: an M that reads 0 and finds nothing to run may believe that nothing will come
-        // (golang/go #61454). The hook is for others; the M that polls knows.
-        self.waiting.fetch_sub(woken, SeqCst);
+        // The hook is for others; the M that polls knows.
+        self.waiting.woken(woken as u64);
         woken
     }
 
     /// Ends the `poll` that blocks now; if none does, the next one.
     pub(crate) fn interrupt(&self) {
-        // The other half is in `poll`. If a poll is being interrupted already, `notify` only reads: without the fences,
-        // what was written before need not be seen after that poll.
-        fence(SeqCst);
-        if let Err(error) = self.system.notify() {
+        if let Err(error) = interrupt::interrupt::<Cores, _>(|| self.system.notify()) {
             self.keep(error);
         }
     }
 
     /// Does anybody wait for a socket, or is being woken?
     pub(crate) fn is_awaited(&self) -> bool {
-        self.waiting.load(SeqCst) > 0
+        self.waiting.is_any()
     }
 
     /// What to call when somebody waits and nobody did. It is called by that task, without a lock; when it runs, others
@@ -146,12 +140,7 @@ impl Netpoll {
             sources.entries.iter().map(|(_, entry)| Arc::clone(entry)).collect()
         };
         let mut wakers = Vec::new();
-        for entry in entries {
-            let mut state = lock(&entry.state);
-            state.is_closed = true;
-            state.drain(Direction::Read, &mut wakers);
-            state.drain(Direction::Write, &mut wakers);
-        }
+        entries.iter().for_each(|entry| entry.close(&mut wakers));
         let woken = wakers.len();
         wakers.into_iter().for_each(|waker| guarded(|| waker.wake()));
         self.count_down(woken);
@@ -166,19 +155,13 @@ impl Netpoll {
                 return Err(shut_down());
             }
             let place = sources.entries.vacant_entry();
-            let entry = Arc::new(Entry {
-                key: place.key(),
-                next_id: AtomicU64::new(0),
-                ticks: [AtomicU32::new(0), AtomicU32::new(0)],
-                is_armed_each_time: self.system.is_armed_each_time(),
-                state: Mutex::default(),
-            });
+            let entry = Arc::new(Entry::new(place.key(), self.system.is_armed_each_time()));
             place.insert(Arc::clone(&entry));
             entry
         };
         match Source::add(&self.system, socket, entry.key) {
             Ok(source) => {
-                lock(&entry.state).source = Some(source);
+                entry.open(source);
                 Ok(entry)
             }
             Err(error) => {
@@ -192,13 +175,7 @@ impl Netpoll {
     pub(super) fn forget(&self, entry: &Entry) {
         lock(&self.sources).entries.remove(entry.key);
         let mut wakers = Vec::new();
-        {
-            let mut state = lock(&entry.state);
-            state.drain(Direction::Read, &mut wakers);
-            state.drain(Direction::Write, &mut wakers);
-            // Under the lock: the poller does not arm it any more.
-            state.source = None;
-        }
+        entry.forget(&mut wakers);
         let gone = wakers.len();
         wakers.into_iter().for_each(|waker| guarded(|| drop(waker)));
         self.count_down(gone);
@@ -214,57 +191,41 @@ impl Netpoll {
         direction: Direction,
         id: Option<u64>,
         waker: Waker,
-        seen: u32,
+        seen: u64,
     ) -> io::Result<bool> {
-        let mut state = lock(&entry.state);
-        if state.is_closed {
-            return Err(shut_down());
-        }
-        if entry.ticks(direction) != seen {
-            return Ok(false);
-        }
-        let same = |waiter: &&mut Waiter| waiter.id == id && (id.is_some() || waiter.waker.will_wake(&waker));
-        if let Some(waiter) = state.list(direction).iter_mut().find(same) {
-            let old = mem::replace(&mut waiter.waker, waker);
-            drop(state);
-            guarded(|| drop(old));
-            return Ok(true);
-        }
-        // Before it can be woken.
-        let is_first = self.waiting.fetch_add(1, SeqCst) == 0;
-        state.list(direction).push(Waiter { id, waker });
-        if let Err(error) = state.arm(entry) {
-            let waiter = state.list(direction).pop();
-            drop(state);
-            guarded(|| drop(waiter));
-            self.count_down(1);
-            return Err(error);
-        }
-        drop(state);
-        if is_first && let Some(hook) = self.on_first.get() {
-            hook();
-        }
-        Ok(true)
+        let mut is_first = false;
+        let waits = entry.wait(direction, id, waker, seen, Waker::will_wake, || is_first = self.waiting.add());
+        let (waits, waker) = match waits {
+            Ok(Waits::Added) => {
+                if is_first && let Some(hook) = self.on_first.get() {
+                    hook();
+                }
+                return Ok(true);
+            }
+            Ok(Waits::Replaced(old)) => (Ok(true), old),
+            Ok(Waits::Changed(waker)) => (Ok(false), waker),
+            Err(Refused::Closed(waker)) => (Err(shut_down()), waker),
+            Err(Refused::Arm(error, waker)) => {
+                guarded(|| drop(waker));
+                self.count_down(1);
+                return Err(error);
+            }
+        };
+        guarded(|| drop(waker));
+        waits
     }
 
     /// The task that waits under `id` gives up.
     pub(super) fn leave(&self, entry: &Entry, direction: Direction, id: u64) {
-        let waiter = {
-            let mut state = lock(&entry.state);
-            let list = state.list(direction);
-            // It stays armed: an event that comes finds nobody, and that is all.
-            list.iter().position(|waiter| waiter.id == Some(id)).map(|at| list.swap_remove(at))
-        };
-        if waiter.is_some() {
-            guarded(|| drop(waiter));
+        if let Some(waker) = entry.leave(direction, id) {
+            guarded(|| drop(waker));
             self.count_down(1);
         }
     }
 
     /// So many have given up, or had to.
     fn count_down(&self, gone: usize) {
-        if gone > 0
-            && self.waiting.fetch_sub(gone, SeqCst) == gone
+        if self.waiting.gave_up(gone as u64)
             && let Some(hook) = self.on_none.get()
         {
             hook();
@@ -278,7 +239,7 @@ impl Netpoll {
 
 impl fmt::Debug for Netpoll {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Netpoll").field("waiting", &self.waiting).finish_non_exhaustive()
+        f.debug_struct("Netpoll").field("waiting", &self.waiting.count()).finish_non_exhaustive()
     }
 }
 

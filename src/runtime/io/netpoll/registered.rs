@@ -1,7 +1,7 @@
 //! A socket with its place in the poller: what tries, waits, and tries again.
 
 use crate::runtime::exec::yielding::yield_p;
-use crate::runtime::io::netpoll::entry::Entry;
+use crate::runtime::io::netpoll::entry::{Entry, is_ready, shut_down};
 use crate::runtime::io::netpoll::poller::Netpoll;
 use crate::runtime::io::netpoll::socket::{Direction, Socket};
 use crate::runtime::observe::watch;
@@ -110,7 +110,7 @@ impl<S: Socket> Registered<S> {
             let entry = &self.registration.entry;
             let seen = entry.ticks(direction);
             match place.is_called() {
-                Ok(false) if entry.is_ready(direction) => Poll::Ready(Ok(())),
+                Ok(false) if is_ready(entry, direction) => Poll::Ready(Ok(())),
                 Ok(false) => match place.wait(cx, seen) {
                     Ok(true) => waits(),
                     Ok(false) => Poll::Ready(Ok(())),
@@ -168,7 +168,7 @@ struct Place<'a> {
 
 impl Place<'_> {
     /// `false`: something has changed, it is worth another try.
-    fn wait(&mut self, cx: &mut Context<'_>, seen: u32) -> io::Result<bool> {
+    fn wait(&mut self, cx: &mut Context<'_>, seen: u64) -> io::Result<bool> {
         let entry = &self.registration.entry;
         let id = *self.id.get_or_insert_with(|| entry.next_id());
         self.registration.netpoll.wait(entry, self.direction, Some(id), cx.waker().clone(), seen)
@@ -177,7 +177,8 @@ impl Place<'_> {
     /// Did it wait, and has been woken?
     fn is_called(&self) -> io::Result<bool> {
         let Some(id) = self.id else { return Ok(false) };
-        Ok(!self.registration.entry.is_waiting(self.direction, id)?)
+        let is_waiting = self.registration.entry.is_waiting(self.direction, id).ok_or_else(shut_down)?;
+        Ok(!is_waiting)
     }
 }
 

@@ -1,5 +1,6 @@
 //! A socket, and what can be waited for of it.
 
+pub(crate) use crate::waits::readiness::{Direction, Interest};
 use std::net;
 #[cfg(unix)]
 use std::os::fd::AsFd as AsHandle;
@@ -18,19 +19,3 @@ impl Socket for std::os::unix::net::UnixListener {}
 impl Socket for std::os::unix::net::UnixStream {}
 #[cfg(unix)]
 impl Socket for std::os::unix::net::UnixDatagram {}
-
-/// Which way the bytes go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Direction {
-    /// To us: also new connections.
-    Read,
-    /// From us: also a connection that comes about.
-    Write,
-}
-
-/// The directions that are waited for.
-#[derive(Default, Clone, Copy, PartialEq, Eq)]
-pub(in crate::runtime::io::netpoll) struct Interest {
-    pub(in crate::runtime::io::netpoll) read: bool,
-    pub(in crate::runtime::io::netpoll) write: bool,
-}

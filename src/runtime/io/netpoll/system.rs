@@ -6,7 +6,7 @@
 //!
 //! In tests both are there, and go through the same tests.
 
-use crate::runtime::io::netpoll::socket::Socket;
+use crate::runtime::io::netpoll::socket::{Interest, Socket};
 use core::time::Duration;
 use std::io;
 use std::sync::Arc;
@@ -15,8 +15,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Change {
     pub(super) key: usize,
-    pub(super) readable: bool,
-    pub(super) writable: bool,
+    pub(super) what: Interest,
 }
 
 /// Where the system leaves its reports.
@@ -88,7 +87,7 @@ impl System {
             System::Portable(poller) => {
                 let result = poller.wait(&mut buffer.events, timeout);
                 for event in buffer.events.iter() {
-                    each(Change { key: event.key, readable: event.readable, writable: event.writable });
+                    each(Change { key: event.key, what: Interest { read: event.readable, write: event.writable } });
                 }
                 buffer.events.clear();
                 result.map(drop)
@@ -112,7 +111,7 @@ pub(super) use linux::Epoll;
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use super::{Arc, Change, Duration, Socket, io};
+    use super::{Arc, Change, Duration, Interest, Socket, io};
     use core::mem::MaybeUninit;
     use rustix::event::{EventfdFlags, Timespec, epoll, eventfd};
     use rustix::fd::OwnedFd;
@@ -174,11 +173,9 @@ mod linux {
                 use epoll::EventFlags as Flags;
                 let (data, flags) = (edge.data, edge.flags);
                 if data.u64() != BELL {
-                    each(Change {
-                        key: data.u64() as usize,
-                        readable: flags.intersects(Flags::IN | Flags::RDHUP | Flags::HUP | Flags::ERR),
-                        writable: flags.intersects(Flags::OUT | Flags::HUP | Flags::ERR),
-                    });
+                    let read = flags.intersects(Flags::IN | Flags::RDHUP | Flags::HUP | Flags::ERR);
+                    let write = flags.intersects(Flags::OUT | Flags::HUP | Flags::ERR);
+                    each(Change { key: data.u64() as usize, what: Interest { read, write } });
                 }
             }
             Ok(())

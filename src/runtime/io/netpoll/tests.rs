@@ -71,7 +71,7 @@ fn fill(socket: &Registered<TcpStream>, waker: &Waker) {
 }
 
 fn waiting(netpoll: &Netpoll) -> usize {
-    netpoll.waiting.load(SeqCst)
+    netpoll.waiting.count() as usize
 }
 
 /// The poller counts down a moment after it has woken the last.

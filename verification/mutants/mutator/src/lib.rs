@@ -321,7 +321,7 @@ mod tests {
     }
 }
 
-/// The folders below `src` whose sources are mutated: all that models play.
+/// The folders below `src` whose sources are mutated: the kernel, and what else stands on its seam.
 pub const FOLDERS: [&str; 3] = ["kernel", "task", "waits"];
 
 /// The sources that are mutated, below the folder `src`, in order.

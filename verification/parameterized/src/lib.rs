@@ -1,0 +1,37 @@
+//! Spinpark's protocols for every size: transition systems over any number of Ms, Ps and Gs, their inductive invariants, and two
+//! solvers that check them.
+//!
+//! | module | what it is |
+//! |--------|------------|
+//! | [`logic`], [`system`] | formulas; transitions, invariants, safety, each written once |
+//! | [`smt`], [`solver`], [`obligations`] | printed for z3 and cvc5, which know no bound |
+//! | [`finite`], [`search`] | evaluated in a small universe: counterexamples, executions of wrong variants |
+//! | [`replay`] | is a trace of the kernel an execution of the system? |
+//! | [`spinning`], [`runq`], [`custody`], [`stw`] | the protocols |
+//!
+//! See docs/evidence/every-size.md.
+
+pub mod custody;
+pub mod finite;
+pub mod logic;
+pub mod needed;
+pub mod obligations;
+pub mod page;
+pub mod replay;
+pub mod runq;
+pub mod search;
+pub mod smt;
+pub mod solver;
+pub mod spinning;
+pub mod stw;
+pub mod system;
+
+use system::Protocol;
+
+/// The protocols.
+pub const PROTOCOLS: &[Protocol] = &[
+    Protocol { name: "spinning", system: spinning::system, wrong: spinning::WRONG, right: spinning::RIGHT, needed: needed::SPINNING },
+    Protocol { name: "runq", system: runq::system, wrong: runq::WRONG, right: runq::RIGHT, needed: needed::RUNQ },
+    Protocol { name: "custody", system: custody::system, wrong: custody::WRONG, right: custody::RIGHT, needed: needed::CUSTODY },
+    Protocol { name: "stw", system: stw::system, wrong: stw::WRONG, right: stw::RIGHT, needed: needed::STW },
+];

@@ -1,0 +1,221 @@
+//! Proves spinpark's protocols for every size, and shows that wrong variants are noticed. Try `--help`.
+
+use clap::{Parser, Subcommand};
+use spinpark_parameterized::PROTOCOLS;
+use spinpark_parameterized::finite::Finite;
+use spinpark_parameterized::obligations::{self, Obligation, Verdict};
+use spinpark_parameterized::page;
+use spinpark_parameterized::search;
+use spinpark_parameterized::smt;
+use spinpark_parameterized::solver::Solver;
+use spinpark_parameterized::system::{Protocol, System, Variant};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+#[derive(Parser)]
+#[command(about = "Proves spinpark's protocols for any number of Ms, Ps and Gs, by two solvers: z3 and cvc5")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// The protocols, their sizes, their invariants
+    List,
+    /// Asks both solvers for every obligation, and prints the verdicts (the default)
+    Check {
+        /// Only this protocol
+        name: Option<String>,
+        /// Each obligation, with its time
+        #[arg(long)]
+        all: bool,
+        /// Only this solver
+        #[arg(long)]
+        solver: Option<String>,
+    },
+    /// Each wrong variant: which obligation fails, and an execution that goes wrong
+    Variants {
+        /// Only this protocol
+        name: Option<String>,
+        /// Only this variant, and its execution step by step
+        variant: Option<String>,
+    },
+    /// A conjunct or a transition in SMT-LIB
+    Show {
+        /// The protocol
+        name: String,
+        /// Its conjunct or transition
+        what: String,
+    },
+    /// The tables of docs/evidence/every-size.md
+    Page {
+        /// Only this protocol
+        name: Option<String>,
+    },
+    /// For each conjunct an obligation that fails without it
+    Needed {
+        /// Only this protocol
+        name: Option<String>,
+    },
+}
+
+fn main() -> ExitCode {
+    match Arguments::parse().command.unwrap_or(Command::Check { name: None, all: false, solver: None }) {
+        Command::List => list(),
+        Command::Check { name, all, solver } => return check(&named(name.as_deref()), all, solver.as_deref()),
+        Command::Variants { name, variant } => return variants(&named(name.as_deref()), variant.as_deref()),
+        Command::Show { name, what } => show(named(Some(&name))[0], &what),
+        Command::Page { name } => named(name.as_deref()).into_iter().for_each(|protocol| println!("{}", page::tables(protocol))),
+        Command::Needed { name } => named(name.as_deref()).into_iter().for_each(needed),
+    }
+    ExitCode::SUCCESS
+}
+
+fn named(name: Option<&str>) -> Vec<&'static Protocol> {
+    let found: Vec<_> = PROTOCOLS.iter().filter(|protocol| name.is_none_or(|name| name == protocol.name)).collect();
+    if found.is_empty() {
+        let names: Vec<_> = PROTOCOLS.iter().map(|protocol| protocol.name).collect();
+        eprintln!("no protocol has this name; there are: {}", names.join(", "));
+        std::process::exit(2);
+    }
+    found
+}
+
+fn list() {
+    for protocol in PROTOCOLS {
+        let system = (protocol.system)("");
+        println!("{}: {} ({})", system.name, system.about, system.memory);
+        let (transitions, wrong) = (system.transitions.len(), protocol.wrong.len());
+        println!("  {transitions} transitions, {wrong} wrong variants; the invariant:");
+        system.invariant.iter().for_each(|c| println!("    {:32} {}", c.name, c.words));
+        println!("  safety:");
+        system.safety.iter().for_each(|c| println!("    {:32} {}", c.name, c.words));
+    }
+}
+
+fn solvers(only: Option<&str>) -> Vec<Solver> {
+    Solver::ALL.into_iter().filter(|solver| only.is_none_or(|only| only == solver.name()) && solver.is_here()).collect()
+}
+
+fn check(protocols: &[&Protocol], all: bool, only: Option<&str>) -> ExitCode {
+    let solvers = solvers(only);
+    let begun = Instant::now();
+    let mut is_right = !solvers.is_empty();
+    for protocol in protocols {
+        let system = (protocol.system)("");
+        let obligations = obligations::of(&system);
+        // Each solver is a process of its own: they run side by side.
+        let asked: Vec<(Solver, Vec<Verdict>, Duration)> = std::thread::scope(|scope| {
+            let ask = |solver: Solver| {
+                let (system, obligations) = (protocol.system, &obligations);
+                scope.spawn(move || {
+                    let begun = Instant::now();
+                    let verdicts = obligations::ask(solver, &system(""), obligations);
+                    (solver, verdicts, begun.elapsed())
+                })
+            };
+            let threads: Vec<_> = solvers.iter().map(|solver| ask(*solver)).collect();
+            threads.into_iter().map(|thread| thread.join().expect("a solver answers")).collect()
+        });
+        for (solver, verdicts, took) in asked {
+            let failed: Vec<&Verdict> = verdicts.iter().filter(|verdict| !verdict.is_proved).collect();
+            let verdict = if failed.is_empty() { format!("proved for every size ({})", system.memory) } else { "FAILED".to_owned() };
+            let worst = verdicts.iter().map(|verdict| verdict.time).max().unwrap_or_default();
+            let count = obligations.len();
+            println!("{:10} {:13} {count:5} obligations {took:7.1?}, the longest {worst:7.1?}: {verdict}", system.name, solver.version());
+            if all {
+                verdicts.iter().for_each(|verdict| println!("  {:60} {:.1?}", obligations[verdict.obligation].name, verdict.time));
+            }
+            is_right &= failed.is_empty();
+            failed.into_iter().for_each(|verdict| tell(&system, &obligations[verdict.obligation]));
+        }
+    }
+    println!("{:.1?} in all", begun.elapsed());
+    if is_right { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn tell(system: &System, obligation: &Obligation) {
+    match obligations::counterexample(system, obligation) {
+        Some(found) => println!("{}", obligations::tell(system, obligation, &found)),
+        None => println!("{}: no counterexample in small universes", obligation.name),
+    }
+}
+
+fn variants(protocols: &[&Protocol], only: Option<&str>) -> ExitCode {
+    let mut is_right = true;
+    for protocol in protocols {
+        for variant in protocol.wrong.iter().filter(|variant| only.is_none_or(|only| only == variant.name)) {
+            let (failed, wrong) = variant_is_noticed(protocol, variant, only.is_some());
+            let failing = if failed.is_empty() { "nothing fails".to_owned() } else { failed.join(", ") };
+            println!("{:10} {:32} {failing}; {wrong}", protocol.name, variant.name);
+            is_right &= !failed.is_empty();
+        }
+        for variant in protocol.right.iter().filter(|variant| only.is_none_or(|only| only == variant.name)) {
+            let (failed, _) = variant_is_noticed(protocol, variant, false);
+            println!("{:10} {:32} is right: {} obligations fail", protocol.name, variant.name, failed.len());
+            is_right &= failed.is_empty();
+        }
+    }
+    if is_right { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// The first obligations that fail, and how an execution goes wrong.
+fn variant_is_noticed(protocol: &Protocol, variant: &Variant, tells: bool) -> (Vec<String>, String) {
+    let system = (protocol.system)(variant.name);
+    let obligations = obligations::of(&system);
+    let verdicts = obligations::ask(Solver::Z3, &system, &obligations);
+    let failed = verdicts.iter().filter(|verdict| !verdict.is_proved).map(|verdict| obligations[verdict.obligation].name.clone());
+    let failed: Vec<String> = failed.take(3).collect();
+    if failed.is_empty() {
+        return (failed, String::new());
+    }
+    let finite = Finite::new(&system, variant.sizes);
+    let found = search::breadth_first(&finite, 100_000, &search::safety(&system));
+    if tells {
+        println!("{}", search::tell(&finite, &found));
+    }
+    let wrong = match &found.wrong {
+        Some((name, way, _)) => format!("{name} is violated in {} steps ({} states)", way.len(), found.states),
+        None => format!("no execution found in {} states", found.states),
+    };
+    (failed, wrong)
+}
+
+fn show(protocol: &Protocol, what: &str) {
+    let system = (protocol.system)("");
+    let mut text = String::new();
+    for conjunct in system.invariant.iter().chain(&system.safety).filter(|conjunct| conjunct.name == what) {
+        text += &format!("; {}\n", conjunct.words);
+        smt::assert(&conjunct.says, &system, &mut text);
+    }
+    for transition in system.transitions.iter().filter(|transition| transition.name == what) {
+        smt::transition(transition, &system, &mut text);
+    }
+    println!("{}", if text.is_empty() { "neither a conjunct nor a transition has this name: see `list`" } else { text.trim_end() });
+}
+
+/// Drops conjuncts that are not needed, one after the other; then says for each that is left what fails without it.
+fn needed(protocol: &Protocol) {
+    let without = |names: &[&str]| {
+        let mut system = (protocol.system)("");
+        system.invariant.retain(|conjunct| !names.contains(&conjunct.name));
+        let obligations = obligations::of(&system);
+        let verdicts = obligations::ask(Solver::Z3, &system, &obligations);
+        let failed = verdicts.iter().find(|verdict| !verdict.is_proved);
+        failed.map(|verdict| obligations[verdict.obligation].name.clone())
+    };
+    let names: Vec<&str> = (protocol.system)("").invariant.iter().map(|conjunct| conjunct.name).collect();
+    let mut dropped = Vec::new();
+    for name in &names {
+        dropped.push(*name);
+        if without(&dropped).is_some() {
+            dropped.pop();
+        }
+    }
+    println!("{}: not needed: {dropped:?}", protocol.name);
+    for name in names.iter().filter(|name| !dropped.contains(name)) {
+        let all: Vec<&str> = dropped.iter().chain([name]).copied().collect();
+        println!("    (\"{name}\", \"{}\"),", without(&all).expect("it is needed"));
+    }
+}

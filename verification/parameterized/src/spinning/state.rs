@@ -1,0 +1,230 @@
+//! The state of spinning and parking: where each thread is, and what it holds.
+
+use crate::logic::{Formula, Places, Sort, Var, all, among, and, not, or, some};
+use crate::system::{Transition, places, relations};
+
+/// Threads: Ms, and those of the embedder that submit.
+pub const M: Sort = Sort("M");
+/// Ps.
+pub const P: Sort = Sort("P");
+/// Gs.
+pub const G: Sort = Sort("G");
+
+relations! {
+    /// It is one of those that `nmspinning` counts.
+    COUNTED = "counted"(M);
+    /// It holds the scheduler's lock from one step to the next.
+    LOCKS = "locks"(M);
+    /// Its clear of `needspinning` is in its store buffer.
+    CLEARS = "clears_buffered"(M);
+    /// It has found the global queue empty, in this scan.
+    SAW_GLOBAL = "saw_global"(M);
+    /// It has found this ring empty, in this scan.
+    SAW_RING = "saw_ring"(M, P);
+    /// It holds this P, to run Gs.
+    OWNS = "owns"(M, P);
+    /// It holds this P, to pass it on.
+    HANDS = "hands"(M, P);
+    /// It has put this G into its P's ring, and the store is in its store buffer.
+    PUTS = "puts_buffered"(M, G);
+    /// It has put this G into the global queue, and the store of the length is in its store buffer.
+    PUTS_GLOBAL = "puts_global_buffered"(M, G);
+    /// It has taken this G out of its full ring, to put it into the global queue.
+    SPILLS = "spills"(M, G);
+    /// It has yielded this G under its own P, woke nobody, and searches next.
+    YIELDED = "yielded"(M, G);
+    /// It is on the idle list.
+    IDLE = "idle"(P);
+    /// It is in the global queue.
+    GLOBAL = "global"(G);
+    /// It is in this P's ring, or its `runnext`.
+    RING = "ring"(G, P);
+    /// `needspinning`.
+    NEED = "needspinning"();
+}
+
+places! {
+    /// Without a P: a thread of the embedder, or an M whose G is in a system call.
+    OUT;
+    /// An M that was never started, or has ended.
+    NEW;
+    /// It sleeps, on the list.
+    ASLEEP;
+    /// It runs a G.
+    RUN;
+    /// Its G is in a short system call; its P is in the P's word.
+    SYSCALL;
+    /// It has taken Gs out of its full ring.
+    SPILL;
+    /// It has queued a G.
+    QUEUED;
+    /// It has passed the StoreLoad of `wakep`.
+    FENCED;
+    /// It has read that no M is counted.
+    ELECT;
+    /// It is counted, and looks for an idle P.
+    ELECTED;
+    /// There is none: it lowers its count. Under the lock.
+    LOWER;
+    /// It asks for a spinning M. Under the lock.
+    ASK;
+    /// It has a P for an M that is to spin.
+    START;
+    /// It has a P for an M that is not.
+    START_UNCOUNTED;
+    /// No M is available: it has idled the P, and lowers its count. Under the lock.
+    REFUSED_LOWER;
+    /// No M is available: it asks for a spinning M. Under the lock.
+    REFUSED_ASK;
+    /// It hands a P off.
+    HAND_OFF;
+    /// It looks for a G, and does not spin.
+    SEARCH;
+    /// It has just been counted, and clears `needspinning`.
+    CLEAR;
+    /// It spins.
+    SPIN;
+    /// It spins, and has found a G.
+    FOUND;
+    /// It is about to idle its P, and no other is idle: it reads the count. Under the lock.
+    RECHECK;
+    /// It idles its P. Under the lock.
+    IDLES;
+    /// It was asked to spin, and clears `needspinning`. Under the lock.
+    CALLED;
+    /// As RECHECK, of a P that it hands off.
+    HAND_RECHECK;
+    /// As IDLES, of a P that it hands off.
+    HAND_IDLES;
+    /// As CALLED, for the M that gets the P.
+    HAND_CALLED;
+    /// Wrong: it has read, before it takes the lock, that another looks, or that a P is idle.
+    HAND_TRUSTS;
+    /// Wrong: it is back from a system call, and has seen, under an earlier hold of the lock, that no P is idle.
+    SAW_NO_P;
+    /// Wrong: it has read that no P is idle, and puts Gs into its ring.
+    SAW_NONE_IDLE;
+    /// It is counted, and has idled its P.
+    IDLED;
+    /// It has found a G, was the last that was counted, and scans.
+    SCAN_FOUND;
+    /// It has left the count without a G, and scans.
+    SCAN_RETIRED;
+    /// It has seen work, and looks for an idle P.
+    SAW_WORK;
+    /// It has one.
+    GOT_P;
+    /// It is about to sleep.
+    REST;
+}
+
+/// Where it is counted.
+pub const COUNTING: Places =
+    Places::of(&[ELECTED, LOWER, START, REFUSED_LOWER, CLEAR, SPIN, FOUND, CALLED, HAND_CALLED, IDLED]);
+/// Where it holds the lock.
+pub const LOCKING: Places = Places::of(&[
+    LOWER, ASK, REFUSED_LOWER, REFUSED_ASK, RECHECK, IDLES, CALLED, HAND_RECHECK, HAND_IDLES, HAND_CALLED,
+]);
+/// Where it will look for Gs everywhere, or will see to it that another M does.
+pub const ANSWERING: Places = Places::of(&[
+    QUEUED, FENCED, ELECT, ELECTED, START, CLEAR, SPIN, FOUND, CALLED, HAND_CALLED, IDLED, SAW_WORK, GOT_P, SPILL,
+]);
+/// Where it owns no P.
+pub const WITHOUT_P: Places = Places::of(&[
+    OUT, NEW, ASLEEP, REST, IDLED, SCAN_RETIRED, SAW_WORK, HAND_OFF, HAND_RECHECK, HAND_IDLES, HAND_CALLED, HAND_TRUSTS, START_UNCOUNTED,
+]);
+/// Where it may hold a P to pass it on.
+pub const HANDING: Places =
+    Places::of(&[HAND_OFF, HAND_TRUSTS, HAND_RECHECK, HAND_IDLES, HAND_CALLED, START, START_UNCOUNTED]);
+/// Where it scans.
+pub const SCANNING: Places = Places::of(&[SCAN_FOUND, SCAN_RETIRED]);
+/// Where it searches, with a P.
+pub const SEARCHING: Places = Places::of(&[SEARCH, SPIN]);
+
+/// `nmspinning` is 0.
+pub fn none_counted() -> Formula {
+    all("c", M, |c| not(COUNTED.of([c])))
+}
+
+/// The lock is free.
+pub fn lock_is_free() -> Formula {
+    all("h", M, |h| not(LOCKS.of([h])))
+}
+
+/// A P is on the idle list.
+pub fn some_idle() -> Formula {
+    some("i", P, |i| IDLE.of([i]))
+}
+
+/// The global queue shows a G.
+pub fn global_shows() -> Formula {
+    some("g", G, |g| GLOBAL.of([g]))
+}
+
+/// This ring shows a G.
+pub fn ring_shows(p: Var) -> Formula {
+    some("g", G, |g| RING.of([g, p]))
+}
+
+/// It holds a P, to run Gs.
+pub fn has_p(m: Var) -> Formula {
+    some("p", P, |p| OWNS.of([m, p]))
+}
+
+/// It answers for every G that is queued anywhere.
+pub fn answers(m: Var) -> Formula {
+    among(m, ANSWERING)
+}
+
+/// It answers for the Gs in the global queue.
+pub fn answers_for_global(m: Var) -> Formula {
+    or([answers(m), and([among(m, SCANNING), not(SAW_GLOBAL.of([m]))])])
+}
+
+/// It answers for the Gs in this ring.
+pub fn answers_for_ring(m: Var, p: Var) -> Formula {
+    or([answers(m), and([among(m, SCANNING), not(SAW_RING.of([m, p]))])])
+}
+
+/// No M was available, or none sleeps any more: the next M that idles its P, or wants to sleep, will spin.
+pub fn will_be_called() -> Formula {
+    let asks = some("r", M, |r| among(r, Places::of(&[REFUSED_LOWER, REFUSED_ASK])));
+    and([or([NEED.of([]), asks]), all("s", M, |s| not(among(s, Places::of(&[ASLEEP]))))])
+}
+
+/// A P is idle, or is being idled.
+pub fn some_idle_soon() -> Formula {
+    or([some_idle(), some("i", M, |i| among(i, Places::of(&[IDLES, HAND_IDLES])))])
+}
+
+/// What the steps have in common.
+impl Transition {
+    /// Only if the lock is free. To take it drains `m`'s store buffer, and shows what those before did under it.
+    pub(super) fn takes_lock(&mut self, m: Var) -> &mut Self {
+        self.when(lock_is_free());
+        self.drains(m);
+        self.assign(GLOBAL, |x| or([GLOBAL.of([x[0]]), some("w", M, |w| PUTS_GLOBAL.of([w, x[0]]))]));
+        self.assign(PUTS_GLOBAL, |_| Formula::Is(false))
+    }
+
+    /// `m`'s stores become visible.
+    pub(super) fn drains(&mut self, m: Var) -> &mut Self {
+        self.assign(RING, |x| or([RING.of([x[0], x[1]]), and([PUTS.of([m, x[0]]), OWNS.of([m, x[1]])])]));
+        self.clear_all(PUTS, &[m]);
+        self.assign(GLOBAL, |x| or([GLOBAL.of([x[0]]), PUTS_GLOBAL.of([m, x[0]])]));
+        self.clear_all(PUTS_GLOBAL, &[m]);
+        self.assign(NEED, |_| and([NEED.of([]), not(CLEARS.of([m]))]));
+        self.clear(CLEARS, &[m])
+    }
+
+    /// `m` goes on to run its G, or is out.
+    pub(super) fn goes_home(&mut self, m: Var) -> &mut Self {
+        self.goes_if(m, has_p(m), RUN, OUT)
+    }
+
+    /// `m` begins a scan.
+    pub(super) fn begins_scan(&mut self, m: Var) -> &mut Self {
+        self.clear(SAW_GLOBAL, &[m]);
+        self.clear_all(SAW_RING, &[m])
+    }
+}

@@ -1,0 +1,377 @@
+//! Stopping the world: no P runs in a stopped world, stoppers come in turn, each is woken when it is its turn, and no start is lost.
+//!
+//! How a P comes out of a system call is another protocol's: see `custody`. Here its M owns it until it hands it in.
+
+use crate::finite::{Finite, State, Universe};
+use crate::logic::{Formula, Places, Sort, Var, all, among, and, at, implies, not, or, same, some};
+use crate::system::{Conjunct, System, Transition, Variant, places, relations};
+
+/// Threads: Ms and stoppers.
+pub const M: Sort = Sort("M");
+/// Ps.
+pub const P: Sort = Sort("P");
+
+relations! {
+    /// It owns this P.
+    OWNS = "owns"(M, P);
+    /// The P is on the idle list.
+    IDLE = "idle"(P);
+    /// It is held for the stopper.
+    HELD = "held"(P);
+    /// There are Gs in its queues.
+    BUSY = "busy"(P);
+    /// This thread has started the world, and has yet to start an M for this P.
+    STARTS = "starts"(M, P);
+    /// The world is to stop.
+    STOPPING = "stopping"();
+    /// It is in the queue of stoppers.
+    IN_LINE = "in_line"(M);
+    /// It came into the queue before that one.
+    AHEAD = "ahead"(M, M);
+    /// Its parker was unparked, and it has not parked since.
+    TOKEN = "token"(M);
+    /// This thread has noted, under the lock, that it has to wake that stopper.
+    OWES = "owes_a_wake"(M, M);
+    /// A G was queued, and no M was woken for it, as no P was idle.
+    UNSERVED = "unserved"();
+}
+
+places! {
+    /// It is no stopper, and has no P.
+    OUT;
+    /// An M with a P.
+    RUN;
+    /// A stopper that asks whether it is first.
+    ASKS;
+    /// It sleeps until it is.
+    SLEEPS_IN_LINE;
+    /// It is first.
+    FIRST;
+    /// It has said that the world is to stop, and asks whether every P is held.
+    WAITS;
+    /// It sleeps until that is so.
+    SLEEPS;
+    /// The world is stopped.
+    STOPPED;
+    /// It has started the world, and wakes those that it has to.
+    STARTED;
+    /// It calls `wakep`.
+    WAKES;
+    /// An M has handed its P in, and wakes the stopper if it has to.
+    HANDED_IN;
+    /// Wrong: it holds somebody else's P, and waits for the world to start.
+    WAITS_FOR_START;
+    /// Wrong: it has left the queue before the world runs.
+    LEFT_EARLY;
+}
+
+const SERVED: Places = Places::of(&[FIRST, WAITS, SLEEPS, STOPPED]);
+
+/// The protocol; or with one step wrong, if `variant` names it.
+pub fn system(variant: &str) -> System {
+    System {
+        name: "stw",
+        about: "stopping the world: no P runs in a stopped world, every stopper has its turn, and no start is lost",
+        memory: "SC",
+        sorts: &[M, P],
+        places: PLACES,
+        relations: RELATIONS,
+        axioms: Vec::new(),
+        initial: initial(),
+        begins,
+        transitions: steps(variant),
+        invariant: invariant(),
+        safety: safety(),
+        sizes: &[&[1, 1], &[2, 1], &[2, 2], &[3, 2]],
+    }
+}
+
+fn initial() -> Vec<Formula> {
+    vec![
+        all("m", M, |m| and([at(m, OUT), not(IN_LINE.of([m])), not(TOKEN.of([m]))])),
+        all("m", M, |m| all("n", M, |n| and([not(AHEAD.of([m, n])), not(OWES.of([m, n]))]))),
+        all("m", M, |m| all("p", P, |p| and([not(OWNS.of([m, p])), not(STARTS.of([m, p]))]))),
+        all("p", P, |p| and([IDLE.of([p]), not(HELD.of([p])), not(BUSY.of([p]))])),
+        not(STOPPING.of([])),
+        not(UNSERVED.of([])),
+    ]
+}
+
+fn begins(system: &System, sizes: Universe) -> Vec<State> {
+    let finite = Finite::new(system, sizes);
+    let mut state = State::EMPTY;
+    (0..sizes[1] as u8).for_each(|p| finite.put(&mut state, IDLE, &[p], true));
+    vec![state]
+}
+
+/// It is the first in the queue.
+fn is_first(s: Var) -> Formula {
+    and([IN_LINE.of([s]), all("a", M, |a| not(AHEAD.of([a, s])))])
+}
+
+fn all_held() -> Formula {
+    all("h", P, |h| HELD.of([h]))
+}
+
+impl Transition {
+    /// If every P is held now, `m` owes the first in the queue a wake.
+    fn notes_the_stopper(&mut self, m: Var) -> &mut Self {
+        self.assign(OWES, |x| or([OWES.of([x[0], x[1]]), and([same(x[0], m), all_held(), is_first(x[1])])]))
+    }
+
+    /// `m` leaves the queue, and owes the next a wake.
+    fn leaves_the_line(&mut self, m: Var) -> &mut Self {
+        self.clear(IN_LINE, &[m]);
+        self.clear_all(AHEAD, &[m]);
+        self.assign(OWES, |x| or([OWES.of([x[0], x[1]]), and([same(x[0], m), is_first(x[1])])]))
+    }
+}
+
+fn steps(variant: &str) -> Vec<Transition> {
+    let is = |name: &str| variant == name;
+    let mut steps = Vec::new();
+    let mut step = |name, source, make: &dyn Fn(&mut Transition)| {
+        let mut t = Transition::new(name, source);
+        make(&mut t);
+        steps.push(t);
+    };
+    let mp = |t: &mut Transition| (t.for_each("m", M), t.for_each("p", P));
+
+    // Ms, in a world that runs.
+    step("gets_a_p", "sched/central.rs: pidleget", &|t| {
+        let (m, p) = mp(t);
+        t.from(m, OUT).when(IDLE.of([p])).clear(IDLE, &[p]).set(OWNS, &[m, p]).goes(m, RUN);
+    });
+    step("readies", "sched/mod.rs: ready", &|t| {
+        let (m, p) = mp(t);
+        t.from(m, RUN).when(OWNS.of([m, p])).set(BUSY, &[p]);
+    });
+    step("runs_the_last", "sched/find.rs: take_local", &|t| {
+        let (m, p) = mp(t);
+        t.from(m, RUN).when(OWNS.of([m, p])).clear(BUSY, &[p]);
+    });
+    step("idles", "sched/central.rs: releasep", &|t| {
+        let (m, p) = mp(t);
+        t.from(m, RUN).when(OWNS.of([m, p])).when(not(BUSY.of([p]))).when(not(UNSERVED.of([])));
+        if !is("forgets-the-stop") {
+            t.when(not(STOPPING.of([])));
+        }
+        t.clear(OWNS, &[m, p]).set(IDLE, &[p]).goes(m, OUT);
+    });
+    step("submits", "sched/mod.rs: submit", &|t| {
+        let m = t.for_each("m", M);
+        t.from_any(m, Places::of(&[OUT, RUN])).when(all("i", P, |i| not(IDLE.of([i])))).assign(UNSERVED, |_| Formula::Is(true));
+    });
+    step("takes_global", "sched/find.rs: take_global", &|t| {
+        let m = t.for_each("m", M);
+        t.from(m, RUN).assign(UNSERVED, |_| Formula::Is(false));
+    });
+    step("hands_in", "sched/central.rs: releasep", &|t| {
+        let (m, p) = mp(t);
+        t.from(m, RUN).when(OWNS.of([m, p])).when(STOPPING.of([])).clear(OWNS, &[m, p]).set(HELD, &[p]);
+        if !is("wakes-nobody") {
+            t.notes_the_stopper(m);
+        }
+        t.goes(m, HANDED_IN);
+    });
+    if is("stopped-with-a-p-in-hand") {
+        step("waits_for_the_start", "sched/threads.rs: startm", &|t| {
+            let m = t.for_each("m", M);
+            t.from(m, RUN).when(STOPPING.of([])).goes(m, WAITS_FOR_START);
+        });
+    }
+    step("wakes", "sched/central.rs: make", &|t| {
+        let (m, s) = (t.for_each("m", M), t.for_each("s", M));
+        t.when(OWES.of([m, s])).clear(OWES, &[m, s]).set(TOKEN, &[s]);
+    });
+    step("has_woken", "sched/central.rs: make", &|t| {
+        let m = t.for_each("m", M);
+        t.from(m, HANDED_IN).when(all("s", M, |s| not(OWES.of([m, s])))).goes(m, OUT);
+    });
+
+    // A stopper, until it is its turn.
+    let joins = |t: &mut Transition, m: Var| {
+        t.assign(AHEAD, |x| or([AHEAD.of([x[0], x[1]]), and([same(x[1], m), IN_LINE.of([x[0]])])])).set(IN_LINE, &[m]);
+    };
+    step("queues_up", "protocol/stw/mod.rs: queue_up", &|t| {
+        let m = t.for_each("m", M);
+        t.from(m, OUT).when(not(IN_LINE.of([m])));
+        joins(t, m);
+        t.goes(m, ASKS);
+    });
+    if is("pushes") {
+        step("pushes_in", "protocol/stw/mod.rs: queue_up", &|t| {
+            let m = t.for_each("m", M);
+            t.from(m, OUT).when(not(IN_LINE.of([m]))).when(all("s", M, |s| not(among(s, SERVED))));
+            joins(t, m);
+            t.goes(m, FIRST);
+        });
+    }
+    step("is_first", "protocol/stw/mod.rs: is_first", &|t| {
+        let m = t.for_each("m", M);
+        t.from(m, ASKS).when(is_first(m)).goes(m, FIRST);
+    });
+    step("is_not_first", "protocol/stw/mod.rs: is_first", &|t| {
+        let m = t.for_each("m", M);
+        t.from(m, ASKS).when(not(is_first(m))).goes(m, SLEEPS_IN_LINE);
+    });
+    for (name, from, to) in [("is_woken_in_line", SLEEPS_IN_LINE, ASKS), ("is_woken", SLEEPS, WAITS)] {
+        step(name, "host.rs: park", &|t| {
+            let m = t.for_each("m", M);
+            t.from(m, from).when(TOKEN.of([m])).clear(TOKEN, &[m]).goes(m, to);
+        });
+    }
+    for (name, from, to) in [("wakes_spuriously_in_line", SLEEPS_IN_LINE, ASKS), ("wakes_spuriously", SLEEPS, WAITS)] {
+        step(name, "host.rs: park", &|t| {
+            let m = t.for_each("m", M);
+            t.from(m, from).goes(m, to);
+        });
+    }
+
+    // It stops the world, and starts it.
+    step("begins_to_stop", "sched/stw.rs: begin", &|t| {
+        let m = t.for_each("m", M);
+        t.from(m, FIRST).assign(STOPPING, |_| Formula::Is(true));
+        t.assign(HELD, |x| or([HELD.of([x[0]]), IDLE.of([x[0]])])).assign(IDLE, |_| Formula::Is(false));
+        t.notes_the_stopper(m).goes(m, WAITS);
+    });
+    step("is_stopped", "protocol/stw/mod.rs: is_stopped", &|t| {
+        let m = t.for_each("m", M);
+        t.from(m, WAITS).when(all_held()).goes(m, STOPPED);
+    });
+    step("is_not_stopped", "protocol/stw/mod.rs: is_stopped", &|t| {
+        let m = t.for_each("m", M);
+        t.from(m, WAITS).when(not(all_held())).goes(m, SLEEPS);
+    });
+    if is("released-early") {
+        step("leaves_early", "protocol/stw/mod.rs: leave_line", &|t| {
+            let m = t.for_each("m", M);
+            t.from(m, STOPPED).leaves_the_line(m).goes(m, LEFT_EARLY);
+        });
+    }
+    step("starts_the_world", "sched/stw.rs: start_the_world", &|t| {
+        let m = t.for_each("m", M);
+        let early = is("released-early");
+        t.from(m, if early { LEFT_EARLY } else { STOPPED }).assign(STOPPING, |_| Formula::Is(false));
+        if is("forgets-the-busy") {
+            t.assign(IDLE, |x| or([IDLE.of([x[0]]), HELD.of([x[0]])]));
+        } else {
+            t.assign(IDLE, |x| or([IDLE.of([x[0]]), and([HELD.of([x[0]]), not(BUSY.of([x[0]]))])]));
+            t.assign(STARTS, |x| or([STARTS.of([x[0], x[1]]), and([same(x[0], m), HELD.of([x[1]]), BUSY.of([x[1]])])]));
+        }
+        t.assign(HELD, |_| Formula::Is(false));
+        if !early {
+            t.leaves_the_line(m);
+        }
+        t.goes(m, if is("starts-and-wakes-nobody") { STARTED } else { WAKES });
+    });
+    step("calls_wakep", "sched/central.rs: make", &|t| {
+        let m = t.for_each("m", M);
+        t.from(m, WAKES).assign(UNSERVED, |_| Formula::Is(false)).goes(m, STARTED);
+    });
+    step("starts_an_m", "protocol/threads.rs: startm", &|t| {
+        let (m, w, p) = (t.for_each("m", M), t.for_each("w", M), t.for_each("p", P));
+        t.from(m, STARTED).from(w, OUT).when(STARTS.of([m, p])).clear(STARTS, &[m, p]).set(OWNS, &[w, p]).goes(w, RUN);
+    });
+    step("has_started", "sched/stw.rs: start_the_world", &|t| {
+        let m = t.for_each("m", M);
+        t.from(m, STARTED).when(all("p", P, |p| not(STARTS.of([m, p])))).when(all("s", M, |s| not(OWES.of([m, s])))).goes(m, OUT);
+    });
+    steps
+}
+
+fn conjunct(name: &'static str, words: &'static str, says: Formula) -> Conjunct {
+    Conjunct { name, words, says }
+}
+
+/// It is awake, or was unparked, or a thread is about to unpark it.
+fn will_wake(s: Var) -> Formula {
+    or([TOKEN.of([s]), some("w", M, |w| OWES.of([w, s]))])
+}
+
+fn invariant() -> Vec<Conjunct> {
+    let mp = |body: &dyn Fn(Var, Var) -> Formula| all("m", M, |m| all("p", P, |p| body(m, p)));
+    let mn = |body: &dyn Fn(Var, Var) -> Formula| all("m", M, |m| all("n", M, |n| body(m, n)));
+    vec![
+        conjunct("one_owner", "a P has one owner", all("m", M, |m| all("n", M, |n| all("p", P, |p| {
+            implies(and([OWNS.of([m, p]), OWNS.of([n, p])]), same(m, n))
+        })))),
+        conjunct("one_starter", "a P is started by one thread", all("m", M, |m| all("n", M, |n| all("p", P, |p| {
+            implies(and([STARTS.of([m, p]), STARTS.of([n, p])]), same(m, n))
+        })))),
+        conjunct("owned_not_held", "a P with an owner is not held", mp(&|m, p| implies(OWNS.of([m, p]), not(HELD.of([p]))))),
+        conjunct("owned_not_idle", "a P with an owner is not idle", mp(&|m, p| implies(OWNS.of([m, p]), not(IDLE.of([p]))))),
+        conjunct("starting_only", "a P that is about to be started is neither held, nor idle, nor owned", all("m", M, |m| mp(&|n, p| {
+            implies(STARTS.of([m, p]), and([not(HELD.of([p])), not(IDLE.of([p])), not(OWNS.of([n, p]))]))
+        }))),
+        conjunct("owners_run", "a thread that owns a P can hand it in", mp(&|m, p| implies(OWNS.of([m, p]), at(m, RUN)))),
+        conjunct("one_p", "an M owns one P", mp(&|m, p| all("q", P, |q| implies(and([OWNS.of([m, p]), OWNS.of([m, q])]), same(p, q))))),
+        conjunct("none_is_lost", "each P is somewhere", all("p", P, |p| or([
+            HELD.of([p]), IDLE.of([p]), some("m", M, |m| or([OWNS.of([m, p]), STARTS.of([m, p])])),
+        ]))),
+        conjunct("held_stopping", "Ps are held only while the world is to stop", all("p", P, |p| implies(HELD.of([p]), STOPPING.of([])))),
+        conjunct("none_idle_stopping", "while it is, none is idle", all("p", P, |p| implies(STOPPING.of([]), not(IDLE.of([p]))))),
+        conjunct("line", "a stopper is in the queue", all("s", M, |s| {
+            implies(among(s, SERVED.and(Places::of(&[ASKS, SLEEPS_IN_LINE]))), IN_LINE.of([s]))
+        })),
+        conjunct("served_in_turn", "a stopper that is served is first", all("s", M, |s| all("a", M, |a| implies(among(s, SERVED), not(AHEAD.of([a, s])))))),
+        conjunct("line_is_total", "of two in the queue, one came first", mn(&|m, n| implies(
+            and([IN_LINE.of([m]), IN_LINE.of([n])]), or([same(m, n), AHEAD.of([m, n]), AHEAD.of([n, m])]),
+        ))),
+        conjunct("busy_is_not_idle", "a P with Gs is not idle", all("p", P, |p| implies(IDLE.of([p]), not(BUSY.of([p]))))),
+        conjunct("first_will_wake", "the first in the queue does not sleep on", all("s", M, |s| {
+            implies(and([at(s, SLEEPS_IN_LINE), is_first(s)]), will_wake(s))
+        })),
+        conjunct("stopper_will_wake", "a stopper does not sleep on when every P is held",
+            all("s", M, |s| implies(and([at(s, SLEEPS), all_held()]), will_wake(s)))),
+        conjunct("stopped_holds_all", "the stopper of a stopped world holds every P", mp(&|m, p| implies(at(m, STOPPED), HELD.of([p])))),
+        conjunct("unserved_is_served", "if a P is idle, a thread that has started the world calls wakep for what was queued meanwhile",
+            all("p", P, |p| implies(and([IDLE.of([p]), UNSERVED.of([])]), some("s", M, |s| at(s, WAKES))))),
+    ]
+}
+
+fn safety() -> Vec<Conjunct> {
+    let mp = |body: &dyn Fn(Var, Var) -> Formula| all("m", M, |m| all("p", P, |p| body(m, p)));
+    vec![
+        conjunct("no_p_runs_in_a_stopped_world", "in a stopped world every P is held, and no thread owns one",
+            all("s", M, |s| implies(at(s, STOPPED), mp(&|m, p| and([HELD.of([p]), not(OWNS.of([m, p])), not(STARTS.of([m, p]))]))))),
+        conjunct("one_at_a_time", "one thread at a time stops the world", all("s", M, |s| all("t", M, |t| {
+            implies(and([among(s, SERVED), among(t, SERVED)]), same(s, t))
+        }))),
+        conjunct("first_come_first_served", "no stopper is served before one that came before it",
+            all("s", M, |s| all("a", M, |a| implies(among(s, SERVED), not(AHEAD.of([a, s])))))),
+        conjunct("every_stopper_is_woken", "a stopper whose turn it is, or whose world is stopped, does not sleep on", all("s", M, |s| implies(
+            or([and([at(s, SLEEPS_IN_LINE), is_first(s)]), and([at(s, SLEEPS), all_held()])]),
+            will_wake(s),
+        ))),
+        conjunct("every_p_can_be_handed_in", "while the world is to stop, a P that is not held is that of an M that runs, or is about to be started",
+            implies(STOPPING.of([]), all("p", P, |p| or([
+                HELD.of([p]), some("m", M, |m| or([and([OWNS.of([m, p]), at(m, RUN)]), STARTS.of([m, p])])),
+            ])))),
+        conjunct("no_start_is_lost", "in a world that runs each P is idle without a G, or owned, or about to be started; and what was queued is \
+             served, if a P is idle",
+            implies(not(STOPPING.of([])), all("p", P, |p| or([
+                and([IDLE.of([p]), not(BUSY.of([p])), or([not(UNSERVED.of([])), some("s", M, |s| at(s, WAKES))])]),
+                some("m", M, |m| or([OWNS.of([m, p]), STARTS.of([m, p])])),
+            ])))),
+    ]
+}
+
+/// Wrong in so many steps; 0: no execution was found that goes wrong.
+const fn wrong(steps: usize, name: &'static str, what: &'static str, known: &'static str) -> Variant {
+    Variant { name, what, known, sizes: &[2, 1], steps: if steps == 0 { None } else { Some(steps) } }
+}
+
+/// Wrong variants.
+pub const WRONG: &[Variant] = &[
+    wrong(5, "forgets-the-stop", "a P is idled although the world is to stop", "mutant handoff-forgets-the-stop"),
+    wrong(6, "wakes-nobody", "an M that hands in the last P does not wake the stopper", "mutant stw-wakes-nobody"),
+    wrong(10, "released-early", "the next stopper is let in before the world runs again", "mutant stw-released-before-the-world-runs; golang/go #10618"),
+    Variant { sizes: &[3, 1], ..wrong(2, "pushes", "a stopper that asks just when the turn is free overtakes those that wait", "mutant stw-pushes-in; golang/go #40459") },
+    wrong(5, "stopped-with-a-p-in-hand", "a thread that holds a P for another M waits for the world to start", "golang/go #42237"),
+    wrong(8, "forgets-the-busy", "a P with Gs in its queues is idled when the world starts", ""),
+    wrong(6, "starts-and-wakes-nobody", "the world is started without a wakep for what was queued meanwhile", ""),
+];
+
+/// Changes that are right.
+pub const RIGHT: &[Variant] = &[];

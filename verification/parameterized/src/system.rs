@@ -1,0 +1,196 @@
+//! A protocol as a transition system: what its state is, what may happen, what is always true.
+
+use crate::finite::{State, Universe};
+use crate::logic::{Formula, Rel, Sort, Update, Var, and, among, at, not, or, same, Places};
+
+/// A protocol.
+pub struct System {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is about, in one sentence.
+    pub about: &'static str,
+    /// Under which memory model.
+    pub memory: &'static str,
+    /// The sorts; the first is that of threads, which have places.
+    pub sorts: &'static [Sort],
+    /// The places of a thread.
+    pub places: &'static [&'static str],
+    /// The relations of its state.
+    pub relations: &'static [Rel],
+    /// Facts about relations that never change.
+    pub axioms: Vec<Formula>,
+    /// How it begins.
+    pub initial: Vec<Formula>,
+    /// The states in which it begins, in a small universe.
+    pub begins: fn(&System, Universe) -> Vec<State>,
+    /// What may happen.
+    pub transitions: Vec<Transition>,
+    /// What is true at first, and stays true.
+    pub invariant: Vec<Conjunct>,
+    /// What is wanted, and follows from the invariant.
+    pub safety: Vec<Conjunct>,
+    /// Sizes for which counterexamples are looked for: small first.
+    pub sizes: &'static [&'static [usize]],
+}
+
+/// A protocol, and what is changed in it to see that the change is noticed.
+pub struct Protocol {
+    /// Its name.
+    pub name: &'static str,
+    /// The system; or with one step changed, if the argument names a variant.
+    pub system: fn(&str) -> System,
+    /// Variants that are wrong.
+    pub wrong: &'static [Variant],
+    /// Variants that are right.
+    pub right: &'static [Variant],
+    /// For each conjunct of the invariant an obligation that fails without it.
+    pub needed: &'static [(&'static str, &'static str)],
+}
+
+/// A named formula.
+#[derive(Debug, Clone)]
+pub struct Conjunct {
+    /// Its name.
+    pub name: &'static str,
+    /// In words.
+    pub words: &'static str,
+    /// What it says.
+    pub says: Formula,
+}
+
+/// A step that is changed.
+#[derive(Debug, Clone, Copy)]
+pub struct Variant {
+    /// Its name.
+    pub name: &'static str,
+    /// What is changed.
+    pub what: &'static str,
+    /// Where else it is known: a mutant of the kernel, a wrong variant of the Promela model, an exhibit of the museum.
+    pub known: &'static str,
+    /// In how small a universe an execution goes wrong.
+    pub sizes: &'static [usize],
+    /// And in how many steps. `None`: none was found, or it is right.
+    pub steps: Option<usize>,
+}
+
+/// Something that may happen, in one step.
+#[derive(Debug, Clone)]
+pub struct Transition {
+    /// Its name.
+    pub name: &'static str,
+    /// Where it is in the kernel: a file below `src/kernel`, and a function.
+    pub source: &'static str,
+    /// For whom.
+    pub params: Vec<Var>,
+    /// When: over the state before.
+    pub guard: Vec<Formula>,
+    /// What becomes of the state.
+    pub updates: Vec<Update>,
+}
+
+impl Transition {
+    /// A transition that does nothing yet.
+    pub fn new(name: &'static str, source: &'static str) -> Transition {
+        Transition { name, source, params: Vec::new(), guard: Vec::new(), updates: Vec::new() }
+    }
+
+    /// For each of this sort.
+    pub fn for_each(&mut self, name: &'static str, sort: Sort) -> Var {
+        let var = Var::fresh(name, sort);
+        self.params.push(var);
+        var
+    }
+
+    /// Only if this is so now, after what was done by earlier calls.
+    pub fn when(&mut self, formula: Formula) -> &mut Self {
+        match and([formula.after(&self.updates)]) {
+            Formula::And(parts) => self.guard.extend(parts),
+            Formula::Is(true) => (),
+            part => self.guard.push(part),
+        }
+        self
+    }
+
+    /// Only if `m` is at `place`.
+    pub fn from(&mut self, m: Var, place: u8) -> &mut Self {
+        self.when(at(m, place))
+    }
+
+    /// Only if `m` is at one of these.
+    pub fn from_any(&mut self, m: Var, places: Places) -> &mut Self {
+        self.when(among(m, places))
+    }
+
+    /// The relation becomes what `body` says, which speaks of the state as earlier calls have made it.
+    pub fn assign(&mut self, rel: Rel, body: impl FnOnce(&[Var]) -> Formula) -> &mut Self {
+        let formals: Vec<Var> = rel.sorts.iter().map(|sort| Var::fresh("x", *sort)).collect();
+        let body = body(&formals).after(&self.updates);
+        self.updates.retain(|update| !matches!(update, Update::Rel { rel: r, .. } if *r == rel));
+        self.updates.push(Update::Rel { rel, formals, body });
+        self
+    }
+
+    /// From now on it holds of these.
+    pub fn set(&mut self, rel: Rel, args: &[Var]) -> &mut Self {
+        let args = args.to_vec();
+        self.assign(rel, |formals| or([Formula::Rel(rel, formals.to_vec()), is(formals, &args)]))
+    }
+
+    /// From now on it does not hold of these.
+    pub fn clear(&mut self, rel: Rel, args: &[Var]) -> &mut Self {
+        let args = args.to_vec();
+        self.assign(rel, |formals| and([Formula::Rel(rel, formals.to_vec()), not(is(formals, &args))]))
+    }
+
+    /// From now on it does not hold of anything that begins with these.
+    pub fn clear_all(&mut self, rel: Rel, first: &[Var]) -> &mut Self {
+        let first = first.to_vec();
+        self.assign(rel, |formals| and([Formula::Rel(rel, formals.to_vec()), not(is(&formals[..first.len()], &first))]))
+    }
+
+    /// `m` goes to `place`.
+    pub fn goes(&mut self, m: Var, place: u8) -> &mut Self {
+        self.updates.push(Update::Goes { m, to: vec![(Formula::Is(true), place)] });
+        self
+    }
+
+    /// `m` goes to `then` if `condition` holds as things are now, else to `otherwise`.
+    pub fn goes_if(&mut self, m: Var, condition: Formula, then: u8, otherwise: u8) -> &mut Self {
+        let condition = condition.after(&self.updates);
+        self.updates.push(Update::Goes { m, to: vec![(condition.clone(), then), (not(condition), otherwise)] });
+        self
+    }
+}
+
+fn is(formals: &[Var], args: &[Var]) -> Formula {
+    and(formals.iter().zip(args).map(|(formal, arg)| same(*formal, *arg)))
+}
+
+/// Declares relations, numbered in order.
+macro_rules! relations {
+    ($($(#[$doc:meta])* $konst:ident = $name:literal($($sort:ident),*);)*) => {
+        relations!(@ 0usize; []; $($(#[$doc])* $konst = $name($($sort),*);)*);
+    };
+    (@ $n:expr; [$($done:ident)*]; $(#[$doc:meta])* $konst:ident = $name:literal($($sort:ident),*); $($rest:tt)*) => {
+        $(#[$doc])*
+        pub const $konst: crate::logic::Rel = crate::logic::Rel { index: $n, name: $name, sorts: &[$($sort),*] };
+        relations!(@ $n + 1usize; [$($done)* $konst]; $($rest)*);
+    };
+    (@ $n:expr; [$($done:ident)*];) => {
+        /// The relations of the state.
+        pub const RELATIONS: &[crate::logic::Rel] = &[$($done),*];
+    };
+}
+pub(crate) use relations;
+
+/// Declares places, numbered in order.
+macro_rules! places {
+    ($($(#[$doc:meta])* $konst:ident;)*) => {
+        #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
+        enum Numbers { $($konst),* }
+        $($(#[$doc])* pub const $konst: u8 = Numbers::$konst as u8;)*
+        /// The names of the places.
+        pub const PLACES: &[&str] = &[$(stringify!($konst)),*];
+    };
+}
+pub(crate) use places;

@@ -1,0 +1,230 @@
+//! Each protocol is proved for every size by both solvers; each part of it is needed; each wrong variant is noticed.
+
+use spinpark_parameterized::PROTOCOLS;
+use spinpark_parameterized::finite::{Env, Finite, State};
+use spinpark_parameterized::obligations::{self, Verdict};
+use spinpark_parameterized::search;
+use spinpark_parameterized::solver::Solver;
+use spinpark_parameterized::system::{Protocol, System, Variant};
+
+fn protocol(name: &str) -> &'static Protocol {
+    PROTOCOLS.iter().find(|protocol| protocol.name == name).expect("there is one")
+}
+
+mod every_obligation_is_discharged {
+    use super::*;
+
+    fn by(solver: Solver, name: &str) {
+        if !solver.is_here() {
+            return;
+        }
+        let system = (protocol(name).system)("");
+        let all = obligations::of(&system);
+        let verdicts = obligations::ask(solver, &system, &all);
+        let failed: Vec<&str> = verdicts.iter().filter(|v| !v.is_proved).map(|v| all[v.obligation].name.as_str()).collect();
+        assert!(failed.is_empty(), "{name}, {}: {failed:?}", solver.name());
+        assert_eq!(verdicts.len(), all.len());
+        println!("{name}, {}: {} obligations", solver.version(), all.len());
+    }
+
+    #[test]
+    fn of_spinning_by_z3() {
+        by(Solver::Z3, "spinning");
+    }
+    #[test]
+    fn of_spinning_by_cvc5() {
+        by(Solver::Cvc5, "spinning");
+    }
+    #[test]
+    fn of_the_run_queue_by_z3() {
+        by(Solver::Z3, "runq");
+    }
+    #[test]
+    fn of_the_run_queue_by_cvc5() {
+        by(Solver::Cvc5, "runq");
+    }
+    #[test]
+    fn of_custody_by_z3() {
+        by(Solver::Z3, "custody");
+    }
+    #[test]
+    fn of_custody_by_cvc5() {
+        by(Solver::Cvc5, "custody");
+    }
+    #[test]
+    fn of_stopping_the_world_by_z3() {
+        by(Solver::Z3, "stw");
+    }
+    #[test]
+    fn of_stopping_the_world_by_cvc5() {
+        by(Solver::Cvc5, "stw");
+    }
+}
+
+mod each_conjunct_is_needed {
+    use super::*;
+
+    /// Without it the obligation that is named beside it fails.
+    fn of(name: &str) {
+        if !Solver::Z3.is_here() {
+            return;
+        }
+        let protocol = protocol(name);
+        let names: Vec<&str> = (protocol.system)("").invariant.iter().map(|conjunct| conjunct.name).collect();
+        let listed: Vec<&str> = protocol.needed.iter().map(|(conjunct, _)| *conjunct).collect();
+        assert_eq!(names, listed, "each conjunct has its reason");
+        for (conjunct, obligation) in protocol.needed {
+            let mut system = (protocol.system)("");
+            system.invariant.retain(|c| c.name != *conjunct);
+            let one: Vec<_> = obligations::of(&system).into_iter().filter(|o| o.name == *obligation).collect();
+            let verdicts = obligations::ask(Solver::Z3, &system, &one);
+            assert!(matches!(verdicts[..], [Verdict { is_proved: false, .. }]), "{obligation} holds without {conjunct}");
+        }
+    }
+
+    #[test]
+    fn of_spinning() {
+        of("spinning");
+    }
+    #[test]
+    fn of_the_run_queue() {
+        of("runq");
+    }
+    #[test]
+    fn of_custody() {
+        of("custody");
+    }
+    #[test]
+    fn of_stopping_the_world() {
+        of("stw");
+    }
+}
+
+mod each_wrong_variant {
+    use super::*;
+
+    fn fails(name: &str) {
+        if !Solver::Z3.is_here() {
+            return;
+        }
+        for variant in protocol(name).wrong {
+            let system = (protocol(name).system)(variant.name);
+            let all = obligations::of(&system);
+            let failed = obligations::ask(Solver::Z3, &system, &all).into_iter().find(|verdict| !verdict.is_proved);
+            let failed = failed.unwrap_or_else(|| panic!("{name}: {} is not noticed", variant.name));
+            // And is told as two states, which the evaluator judges as the solver did.
+            let obligation = &all[failed.obligation];
+            let found = obligations::counterexample(&system, obligation).unwrap_or_else(|| panic!("{}: no small state", obligation.name));
+            judged_alike(&system, obligation.conjunct, &found);
+        }
+    }
+
+    fn judged_alike(system: &System, conjunct: &str, found: &obligations::Counterexample) {
+        let finite = Finite::new(system, &found.sizes);
+        let is_so = |c: &spinpark_parameterized::logic::Formula, state: &State| finite.is_true(c, state, &mut Env::new());
+        if found.states.len() == 2 {
+            assert!(system.invariant.iter().all(|c| is_so(&c.says, &found.states[0])), "{conjunct}: the state before is not allowed");
+        }
+        let last = found.states.last().expect("there is one");
+        let wrong = system.invariant.iter().chain(&system.safety).find(|c| c.name == conjunct).expect("it has this name");
+        assert!(!is_so(&wrong.says, last), "{conjunct}: the state after is as it should be");
+    }
+
+    #[test]
+    fn of_spinning_fails_an_obligation() {
+        fails("spinning");
+    }
+    #[test]
+    fn of_the_run_queue_fails_an_obligation() {
+        fails("runq");
+    }
+    #[test]
+    fn of_custody_fails_an_obligation() {
+        fails("custody");
+    }
+    #[test]
+    fn of_stopping_the_world_fails_an_obligation() {
+        fails("stw");
+    }
+
+    fn goes_wrong(protocol: &Protocol, variant: &Variant, at_most: usize) {
+        let system = (protocol.system)(variant.name);
+        let finite = Finite::new(&system, variant.sizes);
+        let found = search::breadth_first(&finite, at_most, &search::safety(&system));
+        let steps = found.wrong.map(|(_, way, _)| way.len());
+        assert_eq!(steps, variant.steps, "{}: {}", protocol.name, variant.name);
+    }
+
+    /// Those whose executions are short.
+    #[test]
+    fn has_an_execution_that_goes_wrong() {
+        for protocol in PROTOCOLS {
+            for variant in protocol.wrong.iter().filter(|variant| variant.steps.is_some_and(|steps| steps <= 15)) {
+                goes_wrong(protocol, variant, 20_000);
+            }
+        }
+    }
+
+    #[test]
+    #[ignore = "slow: half a minute"]
+    fn has_an_execution_that_goes_wrong_however_long() {
+        for protocol in PROTOCOLS {
+            for variant in protocol.wrong.iter().filter(|variant| variant.steps.is_some()) {
+                goes_wrong(protocol, variant, 100_000);
+            }
+        }
+    }
+
+    #[test]
+    fn that_is_right_fails_nothing() {
+        if !Solver::Z3.is_here() {
+            return;
+        }
+        for protocol in PROTOCOLS {
+            for variant in protocol.right {
+                let system = (protocol.system)(variant.name);
+                let all = obligations::of(&system);
+                assert!(obligations::ask(Solver::Z3, &system, &all).iter().all(|verdict| verdict.is_proved), "{}", variant.name);
+            }
+        }
+    }
+}
+
+mod in_a_small_universe {
+    use super::*;
+
+    /// Executions take each transition, and keep the invariant: what is proved is not true for want of executions.
+    fn executions_take_each_transition(name: &str, sizes: &[usize], states: usize) {
+        let system = (protocol(name).system)("");
+        let finite = Finite::new(&system, sizes);
+        for state in (system.begins)(&system, sizes) {
+            assert!(system.initial.iter().chain(&system.axioms).all(|fact| finite.is_true(fact, &state, &mut Env::new())));
+        }
+        let wanted: Vec<_> = system.invariant.iter().chain(&system.safety).map(|c| (c.name, &c.says)).collect();
+        let wide = search::breadth_first(&finite, states, &wanted);
+        let deep = search::at_random(&finite, states, 300, 7, &wanted);
+        for found in [&wide, &deep] {
+            assert!(found.wrong.is_none(), "{}", search::tell(&finite, found));
+        }
+        for (transition, (wide, deep)) in system.transitions.iter().zip(wide.taken.iter().zip(&deep.taken)) {
+            assert!(wide + deep > 0, "{name}: {} is never taken", transition.name);
+        }
+    }
+
+    #[test]
+    fn executions_of_spinning_take_each_transition() {
+        executions_take_each_transition("spinning", &[3, 2, 1], 12_000);
+    }
+    #[test]
+    fn executions_of_the_run_queue_take_each_transition() {
+        executions_take_each_transition("runq", &[2, 3], 5_000);
+    }
+    #[test]
+    fn executions_of_custody_take_each_transition() {
+        executions_take_each_transition("custody", &[3, 2, 2], 20_000);
+    }
+    #[test]
+    fn executions_of_stopping_the_world_take_each_transition() {
+        executions_take_each_transition("stw", &[3, 2], 5_000);
+    }
+}

@@ -1,0 +1,263 @@
+//! That the systems which are proved for every size are this kernel: what the kernel does, they can do, and what they
+//! can do, some execution of the kernel does. See docs/evidence/every-size.md.
+
+#[path = "every_size/kernel.rs"]
+mod kernel;
+#[path = "every_size/recorded.rs"]
+mod recorded;
+#[path = "every_size/runq.rs"]
+mod runq;
+#[path = "every_size/spinning.rs"]
+mod spinning;
+
+use kernel::{Act, Scenario};
+use recorded::{Functions, Item};
+use spinpark::kernel::protocol::sources::SearchOrder::{GlobalFirst, StealFirst};
+use spinpark_parameterized::finite::{Finite, State};
+use spinpark_parameterized::replay::Replay;
+use spinpark_parameterized::system::System;
+use spinpark_verification::engines::{self, Engine, Job};
+use spinpark_verification::hosts::model_host::ModelHost;
+use spinpark_verification::model::{Model, sampled};
+use std::collections::HashSet;
+use std::num::NonZeroUsize;
+use std::sync::Mutex;
+use std::time::Instant;
+
+static TRACES: Mutex<Vec<(Scenario, Vec<Item>)>> = Mutex::new(Vec::new());
+
+fn played<H: ModelHost>(scenario: Scenario) -> String {
+    let items = kernel::play::<H>(scenario);
+    TRACES.lock().expect("nobody panics with it").push((scenario, items));
+    "played".to_owned()
+}
+
+const FAMILY: Scenario =
+    Scenario { acts: &[Act::Spawn(2), Act::Yield], procs: 2, ring: 2, max_ms: 3, order: StealFirst };
+const CALLS: Scenario =
+    Scenario { acts: &[Act::Block, Act::Spawn(1), Act::YieldHere], procs: 2, ring: 2, max_ms: 3, order: GlobalFirst };
+const SPILLS: Scenario =
+    Scenario { acts: &[Act::Spawn(4), Act::Run], procs: 2, ring: 2, max_ms: 3, order: StealFirst };
+const SHORT: Scenario =
+    Scenario { acts: &[Act::Call, Act::Block, Act::Block, Act::Spawn(1)], procs: 2, ring: 2, max_ms: 2, order: StealFirst };
+
+fn family<H: ModelHost>() -> String {
+    played::<H>(FAMILY)
+}
+fn calls<H: ModelHost>() -> String {
+    played::<H>(CALLS)
+}
+fn spills<H: ModelHost>() -> String {
+    played::<H>(SPILLS)
+}
+fn short<H: ModelHost>() -> String {
+    played::<H>(SHORT)
+}
+
+macro_rules! play {
+    ($path:literal, $name:ident) => {
+        spinpark_verification::model!($path, $name,
+            claim: "it is played", size: "2 Ps, 3 Ms", invariants: [], must_reach: ["played"],
+            runs: [sampled(Engine::Random, 1), sampled(Engine::Pct, 1)])
+    };
+}
+const MODELS: &[Model] = &[
+    play!("every_size::family", family),
+    play!("every_size::calls", calls),
+    play!("every_size::spills", spills),
+    play!("every_size::short", short),
+];
+
+/// So many executions of each scenario, by each of two ways to sample.
+fn traces(n: u64) -> Vec<(Scenario, Vec<Item>)> {
+    static TURN: Mutex<()> = Mutex::new(());
+    let _turn = TURN.lock();
+    TRACES.lock().expect("nobody panics with it").clear();
+    for model in MODELS {
+        for engine in [Engine::Random, Engine::Pct] {
+            let run = sampled(engine, n);
+            let job = Job { model, engine, bounds: run.bounds, mutation: None, seed: 1, jobs: NonZeroUsize::MIN, checkpoint: None };
+            let outcome = engines::run(job, &engines::silent());
+            assert_eq!(outcome.failure, None);
+        }
+    }
+    std::mem::take(&mut *TRACES.lock().expect("nobody panics with it"))
+}
+
+/// A trace, and what of it a protocol sees: one of its steps.
+trait Protocol {
+    type Step: Copy + Eq + std::hash::Hash + std::fmt::Debug;
+    fn system(&self) -> System;
+    fn sizes(&self, scenario: Scenario) -> Vec<usize>;
+    fn begins(&self, finite: &Finite<'_>, scenario: Scenario) -> Vec<State>;
+    /// One execution of the kernel may be several of the protocol.
+    fn steps(&self, scenario: Scenario, items: &[Item]) -> Vec<Vec<Self::Step>>;
+    fn play(&self, replay: &mut Replay<'_>, step: Self::Step) -> bool;
+    fn thread(&self, step: Self::Step) -> u8;
+    /// The next step of the same thread.
+    fn next_of_thread(&self, trace: &[Self::Step], at: usize) -> Option<usize> {
+        (at + 1..trace.len()).find(|then| self.thread(trace[*then]) == self.thread(trace[at]))
+    }
+}
+
+struct Spinning(Functions);
+
+impl Protocol for Spinning {
+    type Step = spinning::Step;
+    fn system(&self) -> System {
+        spinpark_parameterized::spinning::system("")
+    }
+    fn sizes(&self, scenario: Scenario) -> Vec<usize> {
+        vec![scenario.max_ms + spinning::OTHERS, scenario.procs, spinning::GS + 1]
+    }
+    fn begins(&self, finite: &Finite<'_>, scenario: Scenario) -> Vec<State> {
+        spinning::begins(finite, scenario.max_ms as u8)
+    }
+    fn steps(&self, scenario: Scenario, items: &[Item]) -> Vec<Vec<Self::Step>> {
+        vec![spinning::steps(items, scenario.max_ms as u8, &self.0)]
+    }
+    fn play(&self, replay: &mut Replay<'_>, step: Self::Step) -> bool {
+        spinning::play(replay, step)
+    }
+    fn thread(&self, step: Self::Step) -> u8 {
+        step.m
+    }
+}
+
+struct RunQueue(Functions);
+
+impl Protocol for RunQueue {
+    type Step = runq::Step;
+    fn system(&self) -> System {
+        spinpark_parameterized::runq::system("")
+    }
+    fn sizes(&self, scenario: Scenario) -> Vec<usize> {
+        vec![scenario.max_ms + 2, runq::PUTS_AT_MOST]
+    }
+    fn begins(&self, finite: &Finite<'_>, scenario: Scenario) -> Vec<State> {
+        runq::begins(finite, scenario.ring as u8)
+    }
+    fn steps(&self, scenario: Scenario, items: &[Item]) -> Vec<Vec<Self::Step>> {
+        (0..scenario.procs as u8).filter_map(|p| runq::steps(items, p, &self.0)).collect()
+    }
+    fn play(&self, replay: &mut Replay<'_>, step: Self::Step) -> bool {
+        runq::play(replay, step)
+    }
+    fn thread(&self, step: Self::Step) -> u8 {
+        step.t
+    }
+}
+
+/// What became of a trace: the steps that were played, if one was refused; and which transitions were taken.
+struct Played {
+    refused: Option<(usize, Vec<State>)>,
+    taken: Vec<usize>,
+    most: usize,
+}
+
+fn replayed<P: Protocol>(protocol: &P, finite: &Finite<'_>, scenario: Scenario, trace: &[P::Step]) -> Played {
+    let mut replay = Replay::new(finite, protocol.begins(finite, scenario));
+    let mut most = 0;
+    for (at, step) in trace.iter().enumerate() {
+        let before = replay.states.clone();
+        if !protocol.play(&mut replay, *step) {
+            return Played { refused: Some((at, before)), taken: replay.taken, most };
+        }
+        most = most.max(replay.states.len());
+    }
+    Played { refused: None, taken: replay.taken, most }
+}
+
+/// Each execution of the kernel is one of the protocol. Says which transitions none has taken.
+fn all_are_accepted<P: Protocol>(protocol: &P, traces: &[(Scenario, Vec<Item>)]) -> Vec<&'static str> {
+    let system = protocol.system();
+    let begun = Instant::now();
+    let mut taken = vec![0; system.transitions.len()];
+    let (mut count, mut steps, mut most, mut distinct) = (0, 0, 0, HashSet::new());
+    for (scenario, items) in traces {
+        let finite = Finite::new(&system, &protocol.sizes(*scenario));
+        for trace in protocol.steps(*scenario, items) {
+            count += 1;
+            steps += trace.len();
+            if !distinct.insert(trace.clone()) {
+                continue;
+            }
+            let played = replayed(protocol, &finite, *scenario, &trace);
+            if let Some((at, before)) = played.refused {
+                let last = &trace[at.saturating_sub(40)..=at];
+                last.iter().enumerate().for_each(|(n, step)| println!("{n}: {step:?}"));
+                println!("{} states, the first:\n{}", before.len(), finite.describe(&before[0]));
+                panic!("step {at} of {} is none of the protocol's: {:?}", trace.len(), trace[at]);
+            }
+            most = most.max(played.most);
+            taken.iter_mut().zip(&played.taken).for_each(|(all, one)| *all += one);
+        }
+    }
+    let time = begun.elapsed();
+    println!("{}: {count} executions, {} of them different, {steps} steps, none refused; {most} states, {time:.1?}", system.name, distinct.len());
+    let never = system.transitions.iter().zip(&taken).filter(|(_, n)| **n == 0).map(|(transition, _)| transition.name);
+    let never = never.collect();
+    println!("{}: never taken: {never:?}", system.name);
+    never
+}
+
+/// Of traces that are changed at one place, so many are refused.
+fn refused<P: Protocol>(protocol: &P, traces: &[(Scenario, Vec<Item>)]) -> (usize, usize) {
+    let system = protocol.system();
+    let (mut refused, mut all) = (0, 0);
+    let mut accepted: Vec<(&str, P::Step)> = Vec::new();
+    for (scenario, items) in traces {
+        let finite = Finite::new(&system, &protocol.sizes(*scenario));
+        for trace in protocol.steps(*scenario, items) {
+            for at in 0..trace.len() {
+                let mut gone = trace.clone();
+                gone.remove(at);
+                let mut twice = trace.clone();
+                twice.insert(at, trace[at]);
+                let mut wrongs = vec![("gone", gone), ("twice", twice)];
+                if let Some(then) = protocol.next_of_thread(&trace, at) && trace[then] != trace[at] {
+                    let mut swapped = trace.clone();
+                    swapped.swap(at, then);
+                    wrongs.push(("swapped", swapped));
+                }
+                for (what, wrong) in wrongs {
+                    all += 1;
+                    if replayed(protocol, &finite, *scenario, &wrong).refused.is_some() {
+                        refused += 1;
+                    } else {
+                        accepted.push((what, trace[at]));
+                    }
+                }
+            }
+        }
+    }
+    println!("{}: {refused} of {all} changed traces are refused", system.name);
+    let mut kinds: std::collections::BTreeMap<String, usize> = std::collections::BTreeMap::new();
+    for (what, step) in &accepted {
+        let text = format!("{step:?}");
+        let label = text.split("label: ").nth(1).unwrap_or("").split([' ', '(', '}']).next().unwrap_or("").to_owned();
+        *kinds.entry(format!("{what} {label}")).or_default() += 1;
+    }
+    println!("accepted: {kinds:?}");
+    (refused, all)
+}
+
+fn n() -> u64 {
+    std::env::var("N").ok().and_then(|n| n.parse().ok()).unwrap_or(50)
+}
+
+#[test]
+fn every_execution_is_one_of_the_spinning_protocol() {
+    let traces = traces(n());
+    let protocol = Spinning(Functions::new());
+    all_are_accepted(&protocol, &traces);
+    refused(&protocol, &traces.iter().step_by(97).cloned().collect::<Vec<_>>());
+}
+
+#[test]
+fn every_execution_is_one_of_the_run_queues_protocol() {
+    let traces = traces(n());
+    let protocol = RunQueue(Functions::new());
+    all_are_accepted(&protocol, &traces);
+    refused(&protocol, &traces.iter().step_by(97).cloned().collect::<Vec<_>>());
+}

@@ -1,0 +1,476 @@
+//! What the kernel did, as an execution of the spinning protocol.
+
+use super::recorded::{Act, Functions, Item, Name, Told};
+use spinpark_parameterized::finite::{Finite, State};
+use spinpark_parameterized::logic::Rel;
+use spinpark_parameterized::replay::{Move, Replay};
+use spinpark_parameterized::spinning::state::*;
+use std::collections::HashMap;
+
+/// So many Gs there may be: they are numbered from 1.
+pub(crate) const GS: usize = 6;
+/// And so many threads that are no Ms.
+pub(crate) const OTHERS: usize = 2;
+
+/// One step of a trace: who, what, and what of it is known only later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Step {
+    pub(crate) m: u8,
+    label: Label,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Label {
+    WakepFence,
+    RecheckFence,
+    ElectRead(bool),
+    Elected,
+    NotElected,
+    Counted { locked: bool },
+    Lowered { last: bool },
+    NeedSet,
+    NeedCleared,
+    NeedRead(bool),
+    GlobalRead(u8),
+    RingEmpty(u8),
+    RingShows(u8),
+    Put { g: u8, yields: bool },
+    PutNext(u8),
+    PublishedStolen,
+    TookOwn(u8),
+    Stole { v: u8, g: u8 },
+    StoleMore { v: u8, g: u8 },
+    Spilled(u8),
+    GlobalPut { g: u8, exits: bool },
+    GlobalTaken { g: u8 },
+    GlobalShared { g: u8 },
+    GlobalSame,
+    Unlocked { took: Option<u8>, inside: bool },
+    Listed(u8),
+    Refused,
+    Started(u8),
+    Got(u8),
+    Called,
+    Slept,
+    Blocks(u8),
+    Enters(u8),
+    ReturnsKept,
+    Returned(u8),
+    Found(u8),
+    Sought,
+}
+
+/// What the steps of each thread are so far.
+#[derive(Default, Clone)]
+struct Thread {
+    locked: bool,
+    /// The idle Ps that it has taken in this hold of the lock.
+    took: Option<u8>,
+    inside: bool,
+    /// The G that it runs.
+    runs: u8,
+    /// What was told last to be queued.
+    queued: Option<(u8, bool)>,
+    /// What was put into slots since the tail was moved.
+    slots: Vec<u8>,
+    /// What was read from slots since head was read.
+    read: Vec<u8>,
+    /// What a test for emptiness has seen.
+    tail: u64,
+    head: u64,
+    /// The step that would say that a ring is empty.
+    empty: Option<usize>,
+    shared: Vec<u8>,
+}
+
+/// The steps of a trace. `ms`: how many Ms there may be.
+pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> {
+    let mut numbers: HashMap<usize, u8> = HashMap::new();
+    for item in items {
+        if let Act::Event(Told::Got { m, .. }) = item.act {
+            numbers.insert(item.thread, m);
+        }
+    }
+    let mut others = ms;
+    let mut threads: HashMap<usize, Thread> = HashMap::new();
+    let mut steps: Vec<Option<Step>> = Vec::new();
+    let mut idle_bits = 0_u64;
+    let mut global = 0_u64;
+    for (at, item) in items.iter().enumerate() {
+        let m = *numbers.entry(item.thread).or_insert_with(|| {
+            others += 1;
+            others - 1
+        });
+        let thread = threads.entry(item.thread).or_default();
+        let function = functions.of(item.at).unwrap_or("");
+        let mut say = |label| steps.push(Some(Step { m, label }));
+        match (item.at.0, function, item.act) {
+            (_, _, Act::Lock) => (thread.locked, thread.took) = (true, None),
+            (_, _, Act::Unlock) => {
+                thread.locked = false;
+                say(Label::Unlocked { took: thread.took, inside: thread.inside });
+            }
+            ("protocol/spinning.rs", "wakep", Act::Fence) => say(Label::WakepFence),
+            ("protocol/spinning.rs", "must_recheck", Act::Fence) => say(Label::RecheckFence),
+            ("protocol/spinning.rs", "elect", Act::Load(n)) => say(Label::ElectRead(n == 0)),
+            ("protocol/spinning.rs", "elect", Act::Exchange(..)) => say(Label::Elected),
+            ("protocol/spinning.rs", "elect", Act::NoExchange(_)) => say(Label::NotElected),
+            ("protocol/spinning.rs", "become_spinning", Act::Add(..)) => say(Label::Counted { locked: thread.locked }),
+            ("protocol/spinning.rs", "become_spinning", Act::Store(_)) => say(Label::NeedCleared),
+            ("protocol/spinning.rs", "set_needspinning", Act::Store(_)) => say(Label::NeedSet),
+            ("protocol/spinning.rs", "take_needspinning", Act::Load(n)) => say(Label::NeedRead(n != 0)),
+            ("protocol/spinning.rs", "leave", Act::Add(before, _)) => say(Label::Lowered { last: before == 1 }),
+            ("queues/globq.rs", "peek", Act::Load(n)) => say(Label::GlobalRead(n as u8)),
+            ("queues/globq.rs", "set", Act::Store(n)) => {
+                if n > global {
+                    let spilled = steps.iter().rev().flatten().find(|step| step.m == m);
+                    _ = spilled;
+                    let (g, exits) = if thread.inside { (thread.runs, true) } else { (thread.queued.map_or(0, |(g, _)| g), false) };
+                    steps.push(Some(Step { m, label: Label::GlobalPut { g, exits } }));
+                } else if n < global {
+                    let first = later_found(items, at, item.thread);
+                    let shared = std::mem::take(&mut thread.shared);
+                    shared.into_iter().for_each(|g| steps.push(Some(Step { m, label: Label::GlobalShared { g } })));
+                    steps.push(Some(Step { m, label: Label::GlobalTaken { g: first } }));
+                } else {
+                    say(Label::GlobalSame);
+                }
+                global = n;
+            }
+            ("queues/idle.rs", "set", Act::Store(bits)) => {
+                let gone = idle_bits & !bits;
+                if gone != 0 {
+                    thread.took = Some(gone.trailing_zeros() as u8);
+                }
+                idle_bits = bits;
+            }
+            ("queues/runnext.rs", "put", Act::Swap(before, g)) => {
+                say(Label::PutNext(g as u8));
+                // The G that was there goes into the ring.
+                thread.queued = (before != 0).then_some((before as u8, true)).or(thread.queued);
+            }
+            ("queues/runnext.rs", "take", Act::Swap(g, _)) if g != 0 => say(Label::TookOwn(g as u8)),
+            ("queues/runnext.rs", "steal", Act::Swap(g, _)) if g != 0 => {
+                if let Name::Next(v) = item.word {
+                    say(Label::Stole { v, g: g as u8 });
+                }
+            }
+            ("queues/runnext.rs", "is_set_acquire", Act::Load(g)) => {
+                if let Name::Next(p) = item.word {
+                    if g != 0 {
+                        say(Label::RingShows(p));
+                    } else {
+                        // It is said later whether the ring was empty now.
+                        thread.empty = Some(steps.len());
+                        steps.push(None);
+                    }
+                }
+            }
+            ("queues/runq.rs", "looks_empty", Act::Load(n)) => match item.word {
+                Name::Head(_) => thread.head = n,
+                Name::Tail(p) => {
+                    thread.tail = n;
+                    if n != thread.head {
+                        say(Label::RingShows(p));
+                    }
+                }
+                _ => (),
+            },
+            ("queues/runq.rs", "is_still_at", Act::Load(n)) => {
+                if let (Name::Tail(p), Some(then)) = (item.word, thread.empty.take())
+                    && n == thread.tail
+                {
+                    steps[then] = Some(Step { m, label: Label::RingEmpty(p) });
+                }
+            }
+            ("queues/runq.rs", "put", Act::Store(g)) => match item.word {
+                Name::Slot(_) => thread.slots = vec![g as u8],
+                Name::Tail(_) => {
+                    let yields = thread.queued.is_some_and(|(_, next)| !next);
+                    thread.slots.drain(..).for_each(|g| say(Label::Put { g, yields }));
+                }
+                _ => (),
+            },
+            ("queues/runq.rs", "put_batch", Act::Store(g)) => match item.word {
+                Name::Slot(_) => thread.shared.push(g as u8),
+                _ => (),
+            },
+            ("queues/runq.rs", "get", Act::Load(g)) => {
+                if let Name::Slot(_) = item.word {
+                    thread.read = vec![g as u8];
+                }
+            }
+            ("queues/runq.rs", "get", Act::Exchange(..)) => thread.read.drain(..).for_each(|g| say(Label::TookOwn(g))),
+            ("queues/runq.rs", "steal_some", act) => match (item.word, act) {
+                (Name::Head(_), Act::Load(_)) => {
+                    // The thief's own head is read after the victim's: what was read of slots is from there on.
+                    thread.read.clear();
+                }
+                (Name::Slot(_), Act::Load(g)) => thread.read.push(g as u8),
+                (Name::Head(v), Act::Exchange(..)) => {
+                    let mut gs = thread.read.drain(..);
+                    gs.next().into_iter().for_each(|g| say(Label::Stole { v, g }));
+                    gs.for_each(|g| say(Label::StoleMore { v, g }));
+                }
+                (Name::Tail(_), Act::Store(_)) => say(Label::PublishedStolen),
+                _ => (),
+            },
+            ("queues/runq.rs", "spill_half", Act::Exchange(head, after)) => {
+                for g in later_slots(items, at, item.thread, (after - head) as usize) {
+                    say(Label::Spilled(g));
+                }
+            }
+            (_, _, Act::Event(told)) => match told {
+                Told::Queued { g, next, .. } => thread.queued = Some((g as u8, next)),
+                Told::Found { g, .. } => {
+                    thread.runs = g as u8;
+                    say(Label::Found(g as u8));
+                }
+                Told::Got { p, .. } => say(Label::Got(p)),
+                Told::Called => say(Label::Called),
+                Told::Spinning => (),
+                Told::Sought => say(Label::Sought),
+                Told::Listed { p } => say(Label::Listed(p)),
+                Told::Slept => {
+                    thread.inside = false;
+                    say(Label::Slept);
+                }
+                Told::Woken { m } | Told::Starting { m } => say(Label::Started(m)),
+                Told::Refused => say(Label::Refused),
+                Told::Entered { p, blocks } => {
+                    thread.inside = true;
+                    say(if blocks { Label::Blocks(p) } else { Label::Enters(p) });
+                }
+                Told::Returned { p, kept } => {
+                    thread.inside = false;
+                    say(if kept { Label::ReturnsKept } else { Label::Returned(p) });
+                }
+            },
+            _ => (),
+        }
+    }
+    steps.into_iter().flatten().collect()
+}
+
+/// The G that this thread finds next.
+fn later_found(items: &[Item], at: usize, thread: usize) -> u8 {
+    let found = items[at..].iter().filter(|item| item.thread == thread).find_map(|item| match item.act {
+        Act::Event(Told::Found { g, .. }) => Some(g as u8),
+        _ => None,
+    });
+    found.unwrap_or(0)
+}
+
+/// What this thread reads next from slots.
+fn later_slots(items: &[Item], at: usize, thread: usize, n: usize) -> Vec<u8> {
+    let slots = items[at..].iter().filter(|item| item.thread == thread && matches!(item.word, Name::Slot(_)));
+    slots.filter_map(|item| if let Act::Load(g) = item.act { Some(g as u8) } else { None }).take(n).collect()
+}
+
+/// Where the system may be at first.
+pub(crate) fn begins(finite: &Finite<'_>, ms: u8) -> Vec<State> {
+    let mut state = State::EMPTY;
+    for m in 0..finite.sizes[0] {
+        state.places[m] = if m < ms as usize { NEW } else { OUT };
+    }
+    (0..finite.sizes[1] as u8).for_each(|p| finite.put(&mut state, IDLE, &[p], true));
+    vec![state]
+}
+
+/// Plays one step. `false`: no transition allows it.
+pub(crate) fn play(replay: &mut Replay<'_>, step: Step) -> bool {
+    let m = step.m;
+    let own = |name: &'static str| Move::new(name, &[("m", m)]);
+    let one = |name| Some(vec![vec![Move::new(name, &[("m", m)])]]);
+    let with = |name, args: &[(&'static str, u8)]| Some(vec![vec![Move::new(name, &[&[("m", m)], args].concat())]]);
+    let none = || Some(Vec::new());
+    // A scan that is over; and what a thread may do before it shows anything.
+    replay.silently(&[own("ends_scan_found"), own("ends_scan_retired")]);
+    match step.label {
+        Label::WakepFence => replay.silently(&[own("wakes")]),
+        Label::Counted { .. } | Label::NeedRead(_) | Label::TookOwn(_) | Label::GlobalTaken { .. } | Label::GlobalShared { .. }
+        | Label::Listed(_) | Label::RecheckFence => replay.silently(&[own("ends_its_run")]),
+        _ => (),
+    }
+    let holds = |rel: Rel, args: &'static [u8]| move |finite: &Finite<'_>, state: &State| finite.holds(state, rel, args);
+    _ = holds;
+    let here = |state: &State| state.places[m as usize];
+    match step.label {
+        Label::WakepFence => replay.step(|_, state| if here(state) == QUEUED { one("fences") } else { none() }),
+        Label::RecheckFence => replay.step(|_, state| match here(state) {
+            SEARCH => one("rechecks"),
+            HAND_OFF => one("rechecks_handing"),
+            _ => none(),
+        }),
+        Label::ElectRead(zero) => replay.step(|_, state| match (here(state), zero) {
+            (FENCED, true) => one("sees_none_counted"),
+            (FENCED, false) => one("trusts"),
+            (ELECT, true) | (RECHECK, true) | (HAND_RECHECK, true) => None,
+            (ELECT, false) => one("is_not_elected"),
+            (RECHECK, false) => one("trusts_a_count"),
+            (HAND_RECHECK, false) => one("trusts_a_count_handing"),
+            _ => none(),
+        }),
+        Label::Elected => replay.step(|_, state| match here(state) {
+            ELECT => one("is_elected"),
+            RECHECK => one("elects_itself"),
+            HAND_RECHECK => one("elects_itself_handing"),
+            _ => none(),
+        }),
+        Label::NotElected => replay.step(|_, state| match here(state) {
+            ELECT => one("is_not_elected"),
+            RECHECK => one("trusts_a_count"),
+            HAND_RECHECK => one("trusts_a_count_handing"),
+            _ => none(),
+        }),
+        Label::Counted { locked } => replay.step(|_, state| match here(state) {
+            SEARCH if locked => one("is_called"),
+            SEARCH => one("begins_to_spin"),
+            HAND_OFF => one("is_called_handing"),
+            GOT_P => one("counts_itself"),
+            REST => one("is_called_resting"),
+            _ => none(),
+        }),
+        Label::NeedCleared => replay.step(|_, state| match here(state) {
+            CLEAR => Some(vec![vec![own("clears"), own("flushes_clear")]]),
+            CALLED => one("clears_called"),
+            HAND_CALLED => one("clears_called_handing"),
+            _ => none(),
+        }),
+        Label::NeedSet => replay.step(|_, state| match here(state) {
+            ASK => one("asks"),
+            SAW_WORK => one("asks_for_work"),
+            REFUSED_ASK => one("asks_refused"),
+            _ => none(),
+        }),
+        Label::NeedRead(need) => replay.only(|finite, state| finite.holds(state, NEED, &[]) == need),
+        Label::Lowered { last } => replay.step(|_, state| match here(state) {
+            ELECTED => Some(vec![vec![own("gets_no_p"), own("lowers")]]),
+            FOUND => one(if last { "leaves_last" } else { "leaves" }),
+            IDLED => one("retires"),
+            REFUSED_LOWER => one("lowers_refused"),
+            _ => none(),
+        }),
+        Label::GlobalRead(n) => {
+            let gs = |finite: &Finite<'_>, state: &State| (0..finite.sizes[2] as u8).filter(|g| finite.holds(state, GLOBAL, &[*g])).count();
+            replay.only(|finite, state| gs(finite, state) == n as usize)
+                && replay.step(|_, state| match (here(state), n) {
+                    (SCAN_FOUND | SCAN_RETIRED, 0) => one("sees_no_global"),
+                    (SCAN_FOUND, _) => one("sees_work_found"),
+                    (SCAN_RETIRED, _) => one("sees_work_retired"),
+                    (HAND_OFF, 1..) => one("sees_work_handing"),
+                    _ => None,
+                })
+        }
+        Label::RingEmpty(p) => replay.step(|_, state| match here(state) {
+            SCAN_FOUND | SCAN_RETIRED => with("sees_no_ring", &[("p", p)]),
+            _ => None,
+        }),
+        Label::RingShows(_) => replay.step(|_, state| match here(state) {
+            SCAN_FOUND => one("sees_work_found"),
+            SCAN_RETIRED => one("sees_work_retired"),
+            HAND_OFF => one("sees_work_handing"),
+            _ => None,
+        }),
+        Label::Put { g, yields } => replay.step(|finite, state| {
+            let is_there = (0..finite.sizes[1] as u8).any(|p| finite.holds(state, RING, &[g, p]));
+            let name = if yields { "yields_here" } else { "readies" };
+            match here(state) {
+                // Kicked out of `runnext`: it was under this P before.
+                RUN if is_there => None,
+                RUN => Some(vec![vec![Move::new(name, &[("m", m), ("g", g)]), Move::new("flushes_put", &[("m", m), ("g", g)])]]),
+                _ => none(),
+            }
+        }),
+        Label::PutNext(g) => replay.step(|_, state| match here(state) {
+            RUN => Some(vec![vec![Move::new("readies", &[("m", m), ("g", g)]), Move::new("flushes_put", &[("m", m), ("g", g)])]]),
+            _ => none(),
+        }),
+        Label::PublishedStolen => {
+            replay.silently(&[own("flushes_put")]);
+            replay.only(|finite, state| (0..finite.sizes[2] as u8).all(|g| !finite.holds(state, PUTS, &[m, g])))
+        }
+        Label::TookOwn(g) => replay.step(|_, state| match here(state) {
+            SEARCH | SPIN => with("takes_own", &[("g", g)]),
+            // Its P is put back: they go to the global queue.
+            REFUSED_LOWER | REFUSED_ASK => None,
+            _ => none(),
+        }),
+        Label::Stole { v, g } => replay.step(|_, state| if here(state) == SPIN { with("steals", &[("v", v), ("g", g)]) } else { none() }),
+        Label::StoleMore { v, g } => {
+            replay.step(|_, state| if here(state) == FOUND { with("steals_more", &[("v", v), ("g", g)]) } else { none() })
+        }
+        Label::Spilled(g) => replay.step(|_, state| match here(state) {
+            RUN | SPILL => with("spills", &[("g", g)]),
+            // It puts what a G has readied, or a share: the wake of the last is over.
+            _ => none(),
+        }),
+        Label::GlobalPut { g, exits } => replay.step(|finite, state| {
+            let flush = Move::new("flushes_global", &[("m", m)]);
+            match here(state) {
+                OUT if exits => Some(vec![vec![Move::new("exits_and_queues", &[("m", m), ("g", g)]), flush]]),
+                OUT | RUN => Some(vec![vec![Move::new("submits", &[("m", m), ("g", g)]), flush]]),
+                SPILL => {
+                    // A G that was kicked out of `runnext`, and did not fit into the ring.
+                    let is_there = (0..finite.sizes[1] as u8).any(|p| finite.holds(state, RING, &[g, p]));
+                    let kicked = is_there.then(|| Move::new("spills", &[("m", m), ("g", g)]));
+                    let put = Move::new("puts_spilled", &[("m", m), ("g", g)]);
+                    Some(vec![kicked.into_iter().chain([put]).collect()])
+                }
+                REFUSED_LOWER | REFUSED_ASK => None,
+                _ => none(),
+            }
+        }) && shows_global(replay, m),
+        Label::GlobalTaken { g } => {
+            replay.step(|_, state| if SEARCHING.has(here(state)) { with("takes_global", &[("g", g)]) } else { none() })
+        }
+        Label::GlobalShared { g } => {
+            replay.step(|_, state| if SEARCHING.has(here(state)) { with("takes_share", &[("g", g)]) } else { none() })
+        }
+        Label::GlobalSame => true,
+        Label::Unlocked { took, inside } => replay.step(|_, state| match (here(state), took) {
+            (ELECTED, Some(p)) => with("gets_idle_p", &[("p", p)]),
+            (SAW_WORK, Some(p)) => with("gets_p_for_work", &[("p", p)]),
+            (OUT, Some(p)) if inside => with("exits_to_idle_p", &[("p", p)]),
+            (ELECTED | SAW_WORK, None) => none(),
+            _ => None,
+        }),
+        Label::Listed(p) => replay.step(|finite, state| match here(state) {
+            SPIN => with("idles_spinning", &[("p", p)]),
+            SEARCH => with("idles_beside_another", &[("p", p)]),
+            IDLES => with("idles", &[("p", p)]),
+            HAND_OFF => with("settles_beside_another", &[("p", p)]),
+            HAND_IDLES => with("settles", &[("p", p)]),
+            REFUSED_LOWER | REFUSED_ASK if finite.holds(state, IDLE, &[p]) => None,
+            _ => none(),
+        }),
+        Label::Refused => replay.step(|_, state| match here(state) {
+            START => one("is_refused"),
+            START_UNCOUNTED => one("is_refused_uncounted"),
+            _ => none(),
+        }),
+        Label::Started(w) => replay.step(|_, state| match here(state) {
+            START => with("starts", &[("w", w)]),
+            START_UNCOUNTED => with("starts_uncounted", &[("w", w)]),
+            _ => none(),
+        }),
+        Label::Got(p) => replay.only(|finite, state| finite.holds(state, OWNS, &[m, p])),
+        Label::Called => replay.only(|finite, state| finite.holds(state, COUNTED, &[m]) || here(state) == CALLED),
+        Label::Slept => replay.step(|_, state| if here(state) == REST { one("sleeps") } else { none() }),
+        Label::Blocks(p) => replay.step(|_, state| if here(state) == RUN { with("enters_blocking", &[("p", p)]) } else { none() }),
+        Label::Enters(_) => replay.step(|_, state| if here(state) == RUN { one("enters") } else { none() }),
+        Label::ReturnsKept => replay.step(|_, state| if here(state) == SYSCALL { one("exits_kept") } else { none() }),
+        Label::Returned(p) => replay.only(|finite, state| here(state) == RUN && finite.holds(state, OWNS, &[m, p])),
+        Label::Found(g) => replay.only(|finite, state| {
+            let is_queued = finite.holds(state, GLOBAL, &[g]) || (0..finite.sizes[1] as u8).any(|p| finite.holds(state, RING, &[g, p]));
+            matches!(here(state), RUN | FOUND) && !is_queued
+        }),
+        Label::Sought => replay.only(|_, state| matches!(here(state), FOUND | IDLED)),
+    }
+}
+
+/// Under sequential consistency a store is seen at once.
+fn shows_global(replay: &mut Replay<'_>, m: u8) -> bool {
+    replay.silently(&[Move::new("flushes_global", &[("m", m)])]);
+    replay.only(|finite, state| (0..finite.sizes[2] as u8).all(|g| !finite.holds(state, PUTS_GLOBAL, &[m, g])))
+}
