@@ -246,7 +246,7 @@ impl<P: Parts> State<P> {
         self.is_closed
             || match side {
                 Side::Senders => self.len() < self.capacity || self.receivers.has_any(&self.waiters, ticket),
-                Side::Receivers => self.len() > 0 || self.senders.has_any(&self.waiters, ticket),
+                Side::Receivers => !self.is_empty() || self.senders.has_any(&self.waiters, ticket),
             }
     }
 

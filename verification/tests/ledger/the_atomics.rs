@@ -39,7 +39,6 @@ const OUTSIDE: &[(&str, usize, &str)] = &[
         5,
         "whether somebody watches, and whether the watcher has panicked: each read by whoever asks",
     ),
-    ("runtime/sync/select/ticket.rs", 4, "a select's claim, which is not on the seam yet"),
 ];
 
 /// What is on the seam, or is the seam.

@@ -78,6 +78,9 @@ fn come_for<H: ModelHost>(chan: &Chan<H>, key: usize) -> Option<Result<u64, Clos
     })
 }
 
+/// Gives back what a receive was given: the how manieth it was, and the value. Returns whom to wake.
+pub type PutBack<H> = fn(&mut State<OnModel<H>>, u64, u64) -> Option<ParkWaker<H>>;
+
 /// A receive that waits.
 pub enum Waiting<'a, H: ModelHost> {
     /// As it is.
@@ -89,7 +92,7 @@ pub enum Waiting<'a, H: ModelHost> {
         /// Its waiter.
         key: usize,
         /// How it gives back.
-        put_back: fn(&mut State<OnModel<H>>, u64, u64) -> Option<ParkWaker<H>>,
+        put_back: PutBack<H>,
     },
 }
 
@@ -101,7 +104,7 @@ pub fn begin_to_receive<'a, H: ModelHost>(
     chan: &'a Chan<H>,
     sleeper: &Sleeper<H>,
 ) -> Result<Result<u64, Closed>, Waiting<'a, H>> {
-    let put_back: fn(&mut State<OnModel<H>>, u64, u64) -> _ = match variant() {
+    let put_back: PutBack<H> = match variant() {
         Some("puts-back-at-the-end") => |state, _, value| state.put(value).ok().flatten(),
         Some("puts-back-without-its-number") => |state, _, value| state.put_back(0, value),
         Some("forgets-what-it-was-given") => |_, _, _| None,
