@@ -2,7 +2,6 @@
 
 use super::recorded::{Act, Functions, Item, Name, Told};
 use spinpark_parameterized::finite::{Finite, State};
-use spinpark_parameterized::logic::Rel;
 use spinpark_parameterized::replay::{Move, Replay};
 use spinpark_parameterized::spinning::state::*;
 use std::collections::HashMap;
@@ -35,7 +34,7 @@ enum Label {
     RingEmpty(u8),
     RingShows(u8),
     Put { g: u8, yields: bool },
-    PutNext(u8),
+    PutNext { g: u8, kicked: u8 },
     PublishedStolen,
     TookOwn(u8),
     Stole { v: u8, g: u8 },
@@ -123,8 +122,6 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
             ("queues/globq.rs", "peek", Act::Load(n)) => say(Label::GlobalRead(n as u8)),
             ("queues/globq.rs", "set", Act::Store(n)) => {
                 if n > global {
-                    let spilled = steps.iter().rev().flatten().find(|step| step.m == m);
-                    _ = spilled;
                     let (g, exits) = if thread.inside { (thread.runs, true) } else { (thread.queued.map_or(0, |(g, _)| g), false) };
                     steps.push(Some(Step { m, label: Label::GlobalPut { g, exits } }));
                 } else if n < global {
@@ -145,7 +142,7 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
                 idle_bits = bits;
             }
             ("queues/runnext.rs", "put", Act::Swap(before, g)) => {
-                say(Label::PutNext(g as u8));
+                say(Label::PutNext { g: g as u8, kicked: before as u8 });
                 // The G that was there goes into the ring.
                 thread.queued = (before != 0).then_some((before as u8, true)).or(thread.queued);
             }
@@ -292,8 +289,6 @@ pub(crate) fn play(replay: &mut Replay<'_>, step: Step) -> bool {
         | Label::Listed(_) | Label::RecheckFence => replay.silently(&[own("ends_its_run")]),
         _ => (),
     }
-    let holds = |rel: Rel, args: &'static [u8]| move |finite: &Finite<'_>, state: &State| finite.holds(state, rel, args);
-    _ = holds;
     let here = |state: &State| state.places[m as usize];
     match step.label {
         Label::WakepFence => replay.step(|_, state| if here(state) == QUEUED { one("fences") } else { none() }),
@@ -372,20 +367,23 @@ pub(crate) fn play(replay: &mut Replay<'_>, step: Step) -> bool {
             HAND_OFF => one("sees_work_handing"),
             _ => None,
         }),
-        Label::Put { g, yields } => replay.step(|finite, state| {
-            let is_there = (0..finite.sizes[1] as u8).any(|p| finite.holds(state, RING, &[g, p]));
-            let name = if yields { "yields_here" } else { "readies" };
+        Label::Put { g, yields } => replay.step(|_, state| {
+            let flush = Move::new("flushes_put", &[("m", m), ("g", g)]);
+            let put = |name| Some(vec![vec![Move::new(name, &[("m", m), ("g", g)]), flush]]);
             match here(state) {
-                // Kicked out of `runnext`: it was under this P before.
-                RUN if is_there => None,
-                RUN => Some(vec![vec![Move::new(name, &[("m", m), ("g", g)]), Move::new("flushes_put", &[("m", m), ("g", g)])]]),
+                KICKS => put("puts_kicked"),
+                RUN if yields => put("yields_here"),
+                RUN => put("readies"),
                 _ => none(),
             }
         }),
-        Label::PutNext(g) => replay.step(|_, state| match here(state) {
+        Label::PutNext { g, kicked: 0 } => replay.step(|_, state| match here(state) {
             RUN => Some(vec![vec![Move::new("readies", &[("m", m), ("g", g)]), Move::new("flushes_put", &[("m", m), ("g", g)])]]),
             _ => none(),
         }),
+        Label::PutNext { g, kicked } => {
+            replay.step(|_, state| if here(state) == RUN { with("kicks", &[("g", g), ("old", kicked)]) } else { none() })
+        }
         Label::PublishedStolen => {
             replay.silently(&[own("flushes_put")]);
             replay.only(|finite, state| (0..finite.sizes[2] as u8).all(|g| !finite.holds(state, PUTS, &[m, g])))
@@ -401,22 +399,15 @@ pub(crate) fn play(replay: &mut Replay<'_>, step: Step) -> bool {
             replay.step(|_, state| if here(state) == FOUND { with("steals_more", &[("v", v), ("g", g)]) } else { none() })
         }
         Label::Spilled(g) => replay.step(|_, state| match here(state) {
-            RUN | SPILL => with("spills", &[("g", g)]),
-            // It puts what a G has readied, or a share: the wake of the last is over.
+            RUN | SPILL | KICKS => with("spills", &[("g", g)]),
             _ => none(),
         }),
-        Label::GlobalPut { g, exits } => replay.step(|finite, state| {
+        Label::GlobalPut { g, exits } => replay.step(|_, state| {
             let flush = Move::new("flushes_global", &[("m", m)]);
             match here(state) {
                 OUT if exits => Some(vec![vec![Move::new("exits_and_queues", &[("m", m), ("g", g)]), flush]]),
                 OUT | RUN => Some(vec![vec![Move::new("submits", &[("m", m), ("g", g)]), flush]]),
-                SPILL => {
-                    // A G that was kicked out of `runnext`, and did not fit into the ring.
-                    let is_there = (0..finite.sizes[1] as u8).any(|p| finite.holds(state, RING, &[g, p]));
-                    let kicked = is_there.then(|| Move::new("spills", &[("m", m), ("g", g)]));
-                    let put = Move::new("puts_spilled", &[("m", m), ("g", g)]);
-                    Some(vec![kicked.into_iter().chain([put]).collect()])
-                }
+                SPILL => with("puts_spilled", &[("g", g)]),
                 REFUSED_LOWER | REFUSED_ASK => None,
                 _ => none(),
             }

@@ -29,8 +29,8 @@ relations! {
     PUTS = "puts_buffered"(M, G);
     /// It has put this G into the global queue, and the store of the length is in its store buffer.
     PUTS_GLOBAL = "puts_global_buffered"(M, G);
-    /// It has taken this G out of its full ring, to put it into the global queue.
-    SPILLS = "spills"(M, G);
+    /// It has taken this G out of `runnext`, or of its full ring, to put it into the ring or the global queue.
+    SPILLS = "in_hand"(M, G);
     /// It has yielded this G under its own P, woke nobody, and searches next.
     YIELDED = "yielded"(M, G);
     /// It is on the idle list.
@@ -56,6 +56,8 @@ places! {
     SYSCALL;
     /// It has taken Gs out of its full ring.
     SPILL;
+    /// It has put a G into `runnext`, and has the G that was there in its hands.
+    KICKS;
     /// It has queued a G.
     QUEUED;
     /// It has passed the StoreLoad of `wakep`.
@@ -127,7 +129,7 @@ pub const LOCKING: Places = Places::of(&[
 ]);
 /// Where it will look for Gs everywhere, or will see to it that another M does.
 pub const ANSWERING: Places = Places::of(&[
-    QUEUED, FENCED, ELECT, ELECTED, START, CLEAR, SPIN, FOUND, CALLED, HAND_CALLED, IDLED, SAW_WORK, GOT_P, SPILL,
+    QUEUED, FENCED, ELECT, ELECTED, START, CLEAR, SPIN, FOUND, CALLED, HAND_CALLED, IDLED, SAW_WORK, GOT_P, SPILL, KICKS,
 ]);
 /// Where it owns no P.
 pub const WITHOUT_P: Places = Places::of(&[

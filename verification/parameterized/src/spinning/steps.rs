@@ -26,6 +26,17 @@ pub fn steps(variant: &str) -> Vec<Transition> {
         let (m, g) = (t.for_each("m", M), t.for_each("g", G));
         t.from(m, RUN).set(PUTS, &[m, g]).goes(m, QUEUED);
     });
+    step("kicks", "queues/local.rs: put_next", &|t| {
+        let (m, p) = (t.for_each("m", M), t.for_each("p", P));
+        let (g, old) = (t.for_each("g", G), t.for_each("old", G));
+        t.from(m, RUN).when(OWNS.of([m, p])).drains(m).when(RING.of([old, p])).when(not(same(g, old)));
+        t.clear(RING, &[old, p]).set(RING, &[g, p]).set(SPILLS, &[m, old]).goes(m, KICKS);
+    });
+    step("puts_kicked", "queues/local.rs: put_next", &|t| {
+        let (m, g) = (t.for_each("m", M), t.for_each("g", G));
+        t.from(m, KICKS).when(SPILLS.of([m, g])).clear(SPILLS, &[m, g]).set(PUTS, &[m, g]);
+        t.when(all("h", G, |h| not(SPILLS.of([m, h])))).goes(m, QUEUED);
+    });
     step("wakes", "sched/central.rs: make", &|t| {
         let m = t.for_each("m", M);
         t.from_any(m, OUTSIDE).goes(m, QUEUED);
@@ -42,7 +53,7 @@ pub fn steps(variant: &str) -> Vec<Transition> {
     }
     step("spills", "queues/runq.rs: spill_half", &|t| {
         let (m, p, g) = (t.for_each("m", M), t.for_each("p", P), t.for_each("g", G));
-        t.from_any(m, Places::of(&[RUN, SPILL])).when(OWNS.of([m, p])).drains(m).when(RING.of([g, p]));
+        t.from_any(m, Places::of(&[RUN, KICKS, SPILL])).when(OWNS.of([m, p])).drains(m).when(RING.of([g, p]));
         t.clear(RING, &[g, p]).set(SPILLS, &[m, g]).goes(m, SPILL);
     });
     step("puts_spilled", "sched/mod.rs: spill", &|t| {
