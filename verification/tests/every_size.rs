@@ -12,13 +12,14 @@ mod spinning;
 
 use kernel::{Act, Scenario};
 use recorded::{Functions, Item};
-use spinpark::kernel::protocol::sources::SearchOrder::{GlobalFirst, StealFirst};
+use spinpark::kernel::protocol::sources::SearchOrder::{self, GlobalFirst, StealFirst};
 use spinpark_parameterized::finite::{Finite, State};
 use spinpark_parameterized::replay::Replay;
 use spinpark_parameterized::system::System;
 use spinpark_verification::engines::{self, Engine, Job};
 use spinpark_verification::hosts::model_host::ModelHost;
 use spinpark_verification::model::{Model, sampled};
+use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
@@ -38,6 +39,10 @@ const CALLS: Scenario =
     Scenario { acts: &[Act::Block, Act::Spawn(1), Act::YieldHere], procs: 2, ring: 2, max_ms: 3, order: GlobalFirst };
 const SPILLS: Scenario =
     Scenario { acts: &[Act::Spawn(4), Act::Run], procs: 2, ring: 2, max_ms: 3, order: StealFirst };
+const MANY: Scenario =
+    Scenario { acts: &[Act::Run, Act::Run, Act::Run, Act::Run, Act::Run], procs: 2, ring: 4, max_ms: 2, order: GlobalFirst };
+const STEALS: Scenario =
+    Scenario { acts: &[Act::Spawn(4)], procs: 3, ring: 4, max_ms: 3, order: StealFirst };
 const SHORT: Scenario =
     Scenario { acts: &[Act::Call, Act::Block, Act::Block, Act::Spawn(1)], procs: 2, ring: 2, max_ms: 2, order: StealFirst };
 
@@ -49,6 +54,12 @@ fn calls<H: ModelHost>() -> String {
 }
 fn spills<H: ModelHost>() -> String {
     played::<H>(SPILLS)
+}
+fn many<H: ModelHost>() -> String {
+    played::<H>(MANY)
+}
+fn steals<H: ModelHost>() -> String {
+    played::<H>(STEALS)
 }
 fn short<H: ModelHost>() -> String {
     played::<H>(SHORT)
@@ -65,6 +76,8 @@ const MODELS: &[Model] = &[
     play!("every_size::family", family),
     play!("every_size::calls", calls),
     play!("every_size::spills", spills),
+    play!("every_size::many", many),
+    play!("every_size::steals", steals),
     play!("every_size::short", short),
 ];
 
@@ -93,14 +106,12 @@ trait Protocol {
     /// One execution of the kernel may be several of the protocol.
     fn steps(&self, scenario: Scenario, items: &[Item]) -> Vec<Vec<Self::Step>>;
     fn play(&self, replay: &mut Replay<'_>, step: Self::Step) -> bool;
+    /// May a trace end here?
+    fn may_end(&self, finite: &Finite<'_>, state: &State) -> bool;
     fn thread(&self, step: Self::Step) -> u8;
-    /// The next step of the same thread.
-    fn next_of_thread(&self, trace: &[Self::Step], at: usize) -> Option<usize> {
-        (at + 1..trace.len()).find(|then| self.thread(trace[*then]) == self.thread(trace[at]))
-    }
 }
 
-struct Spinning(Functions);
+struct Spinning(Functions, RefCell<spinning::Scans>, Cell<SearchOrder>);
 
 impl Protocol for Spinning {
     type Step = spinning::Step;
@@ -111,13 +122,21 @@ impl Protocol for Spinning {
         vec![scenario.max_ms + spinning::OTHERS, scenario.procs, spinning::GS + 1]
     }
     fn begins(&self, finite: &Finite<'_>, scenario: Scenario) -> Vec<State> {
+        self.1.take();
+        self.2.set(scenario.order);
         spinning::begins(finite, scenario.max_ms as u8)
     }
     fn steps(&self, scenario: Scenario, items: &[Item]) -> Vec<Vec<Self::Step>> {
         vec![spinning::steps(items, scenario.max_ms as u8, &self.0)]
     }
     fn play(&self, replay: &mut Replay<'_>, step: Self::Step) -> bool {
-        spinning::play(replay, step)
+        let mut scans = std::mem::take(&mut *self.1.borrow_mut());
+        let is_played = spinning::play(replay, step, &mut scans, self.2.get());
+        *self.1.borrow_mut() = scans;
+        is_played
+    }
+    fn may_end(&self, finite: &Finite<'_>, state: &State) -> bool {
+        spinning::is_at_rest(finite, state)
     }
     fn thread(&self, step: Self::Step) -> u8 {
         step.m
@@ -143,29 +162,41 @@ impl Protocol for RunQueue {
     fn play(&self, replay: &mut Replay<'_>, step: Self::Step) -> bool {
         runq::play(replay, step)
     }
+    fn may_end(&self, finite: &Finite<'_>, state: &State) -> bool {
+        runq::is_at_rest(finite, state)
+    }
     fn thread(&self, step: Self::Step) -> u8 {
         step.t
     }
 }
 
-/// What became of a trace: the steps that were played, if one was refused; and which transitions were taken.
+/// What became of a trace.
 struct Played {
+    /// Where it was refused, and where the system may have been then.
     refused: Option<(usize, Vec<State>)>,
+    /// The steps that moved the system. The others only say what a thread has read, or where it is.
+    moved: Vec<usize>,
     taken: Vec<usize>,
     most: usize,
 }
 
 fn replayed<P: Protocol>(protocol: &P, finite: &Finite<'_>, scenario: Scenario, trace: &[P::Step]) -> Played {
     let mut replay = Replay::new(finite, protocol.begins(finite, scenario));
-    let mut most = 0;
+    let (mut most, mut moved) = (0, Vec::new());
     for (at, step) in trace.iter().enumerate() {
         let before = replay.states.clone();
+        replay.moved = false;
         if !protocol.play(&mut replay, *step) {
-            return Played { refused: Some((at, before)), taken: replay.taken, most };
+            return Played { refused: Some((at, before)), moved, taken: replay.taken, most };
+        }
+        if replay.moved {
+            moved.push(at);
         }
         most = most.max(replay.states.len());
     }
-    Played { refused: None, taken: replay.taken, most }
+    let before = replay.states.clone();
+    let ends = replay.only(|finite, state| protocol.may_end(finite, state));
+    Played { refused: (!ends).then_some((trace.len() - 1, before)), moved, taken: replay.taken, most }
 }
 
 /// Each execution of the kernel is one of the protocol. Says which transitions none has taken.
@@ -209,13 +240,15 @@ fn refused<P: Protocol>(protocol: &P, traces: &[(Scenario, Vec<Item>)]) -> (usiz
     for (scenario, items) in traces {
         let finite = Finite::new(&system, &protocol.sizes(*scenario));
         for trace in protocol.steps(*scenario, items) {
-            for at in 0..trace.len() {
+            let moved = replayed(protocol, &finite, *scenario, &trace).moved;
+            for &at in &moved {
                 let mut gone = trace.clone();
                 gone.remove(at);
                 let mut twice = trace.clone();
                 twice.insert(at, trace[at]);
                 let mut wrongs = vec![("gone", gone), ("twice", twice)];
-                if let Some(then) = protocol.next_of_thread(&trace, at) && trace[then] != trace[at] {
+                let next = moved.iter().find(|then| **then > at && protocol.thread(trace[**then]) == protocol.thread(trace[at]));
+                if let Some(&then) = next && trace[then] != trace[at] {
                     let mut swapped = trace.clone();
                     swapped.swap(at, then);
                     wrongs.push(("swapped", swapped));
@@ -249,7 +282,7 @@ fn n() -> u64 {
 #[test]
 fn every_execution_is_one_of_the_spinning_protocol() {
     let traces = traces(n());
-    let protocol = Spinning(Functions::new());
+    let protocol = Spinning(Functions::new(), RefCell::default(), Cell::default());
     all_are_accepted(&protocol, &traces);
     refused(&protocol, &traces.iter().step_by(97).cloned().collect::<Vec<_>>());
 }

@@ -27,6 +27,8 @@ pub struct Replay<'a> {
     pub finite: &'a Finite<'a>,
     /// Where it may be.
     pub states: Vec<State>,
+    /// Did the last step take a transition that is not silent?
+    pub moved: bool,
     /// How often each transition was taken, in some execution that is still possible or was.
     pub taken: Vec<usize>,
     names: HashMap<&'static str, usize>,
@@ -40,7 +42,7 @@ impl<'a> Replay<'a> {
     pub fn new(finite: &'a Finite<'a>, begins: Vec<State>) -> Replay<'a> {
         let system: &System = finite.system;
         let names = system.transitions.iter().enumerate().map(|(index, t)| (t.name, index)).collect();
-        Replay { finite, states: begins, taken: vec![0; system.transitions.len()], names }
+        Replay { finite, states: begins, moved: false, taken: vec![0; system.transitions.len()], names }
     }
 
     /// All states after one of these moves from `state`.
@@ -77,6 +79,7 @@ impl<'a> Replay<'a> {
                 continue;
             };
             for sequence in sequences {
+                self.moved = true;
                 let mut now = vec![state];
                 for step in sequence {
                     let mut after = Vec::new();

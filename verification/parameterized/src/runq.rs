@@ -154,7 +154,9 @@ fn steps(variant: &str) -> Vec<Transition> {
     };
     step("owner_changes", "protocol/syscall.rs: take", &|t| {
         let (o, u) = (t.for_each("o", T), t.for_each("u", T));
-        t.from(o, AWAY).from(u, AWAY).when(OWNER.of([o])).clear(OWNER, &[o]).set(OWNER, &[u]);
+        // It may still ask, or take as any other does.
+        t.when(not(among(o, Places::of(&[PUTS, SPILLS])))).from(u, AWAY).when(OWNER.of([o]));
+        t.clear(OWNER, &[o]).set(OWNER, &[u]);
     });
     step("begins_to_put", "queues/runq.rs: put, put_batch", &|t| {
         let o = t.for_each("o", T);

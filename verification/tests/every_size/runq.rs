@@ -81,7 +81,7 @@ pub(crate) fn steps(items: &[Item], p: u8, functions: &Functions) -> Option<Vec<
                 // A full ring: nothing is written.
                 let mut later = items[at + 1..].iter().filter(|i| i.thread == item.thread);
                 let then = later.find(|i| matches!(i.word, Name::Slot(_) | Name::Head(_)));
-                if !then.is_some_and(|i| matches!((i.word, i.act), (Name::Slot(_), Act::Store(_)))) {
+                if function == "put" && !then.is_some_and(|i| matches!((i.word, i.act), (Name::Slot(_), Act::Store(_)))) {
                     say(Label::Publishes);
                 }
             }
@@ -199,6 +199,15 @@ pub(crate) fn begins(finite: &Finite<'_>, capacity: u8) -> Vec<State> {
         }
     }
     vec![state]
+}
+
+/// The kernel is at rest when a trace ends: all that was put was taken, and no thread is in the queue.
+pub(crate) fn is_at_rest(finite: &Finite<'_>, state: &State) -> bool {
+    let xs = 0..finite.sizes[1] as u8;
+    (0..finite.sizes[0]).all(|t| matches!(state.places[t], AWAY | SPILLS))
+        && xs.clone().all(|x| finite.holds(state, PUBLISHED, &[x]) == finite.holds(state, CONSUMED, &[x]))
+        && !(0..finite.sizes[0] as u8).any(|t| xs.clone().any(|x| finite.holds(state, CLAIMED, &[t, x])))
+        && !finite.holds(state, NEXT, &[])
 }
 
 /// Plays one step. `false`: no transition allows it.

@@ -4,6 +4,7 @@ use super::recorded::{Act, Functions, Item, Name, Told};
 use spinpark_parameterized::finite::{Finite, State};
 use spinpark_parameterized::replay::{Move, Replay};
 use spinpark_parameterized::spinning::state::*;
+use spinpark::kernel::protocol::sources::{SearchOrder, Source};
 use std::collections::HashMap;
 
 /// So many Gs there may be: they are numbered from 1.
@@ -30,9 +31,9 @@ enum Label {
     NeedSet,
     NeedCleared,
     NeedRead(bool),
-    GlobalRead(u8),
+    GlobalRead { n: u8, locked: bool },
     RingEmpty(u8),
-    RingShows(u8),
+    RingShows { locked: bool },
     Put { g: u8, yields: bool },
     PutNext { g: u8, kicked: u8 },
     PublishedStolen,
@@ -119,7 +120,7 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
             ("protocol/spinning.rs", "set_needspinning", Act::Store(_)) => say(Label::NeedSet),
             ("protocol/spinning.rs", "take_needspinning", Act::Load(n)) => say(Label::NeedRead(n != 0)),
             ("protocol/spinning.rs", "leave", Act::Add(before, _)) => say(Label::Lowered { last: before == 1 }),
-            ("queues/globq.rs", "peek", Act::Load(n)) => say(Label::GlobalRead(n as u8)),
+            ("queues/globq.rs", "peek", Act::Load(n)) => say(Label::GlobalRead { n: n as u8, locked: thread.locked }),
             ("queues/globq.rs", "set", Act::Store(n)) => {
                 if n > global {
                     let (g, exits) = if thread.inside { (thread.runs, true) } else { (thread.queued.map_or(0, |(g, _)| g), false) };
@@ -153,9 +154,9 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
                 }
             }
             ("queues/runnext.rs", "is_set_acquire", Act::Load(g)) => {
-                if let Name::Next(p) = item.word {
+                if let Name::Next(_) = item.word {
                     if g != 0 {
-                        say(Label::RingShows(p));
+                        say(Label::RingShows { locked: thread.locked });
                     } else {
                         // It is said later whether the ring was empty now.
                         thread.empty = Some(steps.len());
@@ -165,10 +166,10 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
             }
             ("queues/runq.rs", "looks_empty", Act::Load(n)) => match item.word {
                 Name::Head(_) => thread.head = n,
-                Name::Tail(p) => {
+                Name::Tail(_) => {
                     thread.tail = n;
                     if n != thread.head {
-                        say(Label::RingShows(p));
+                        say(Label::RingShows { locked: thread.locked });
                     }
                 }
                 _ => (),
@@ -274,9 +275,51 @@ pub(crate) fn begins(finite: &Finite<'_>, ms: u8) -> Vec<State> {
     vec![state]
 }
 
+/// The kernel is at rest when a trace ends: all sleep, and every P is idle.
+pub(crate) fn is_at_rest(finite: &Finite<'_>, state: &State) -> bool {
+    let is_queued = |g| finite.holds(state, GLOBAL, &[g]) || (0..finite.sizes[1] as u8).any(|p| finite.holds(state, RING, &[g, p]));
+    (0..finite.sizes[0]).all(|m| matches!(state.places[m], OUT | NEW | ASLEEP))
+        && (0..finite.sizes[1] as u8).all(|p| finite.holds(state, IDLE, &[p]))
+        && !(0..finite.sizes[2] as u8).any(is_queued)
+}
+
+/// How far each thread has come in its scan: the kernel reads each source in order.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Scans(HashMap<u8, usize>);
+
+impl Scans {
+    /// Is this the read that comes next, if the thread scans; and if not, is its scan over?
+    fn follows(&mut self, step: Step, order: SearchOrder, procs: usize) -> bool {
+        let Some(at) = self.0.get(&step.m).copied() else { return true };
+        let mut reads = Vec::new();
+        for source in order.sources() {
+            match source {
+                Source::GlobalTurn | Source::Global => reads.push(None),
+                Source::Steal => reads.extend((0..procs as u8).map(Some)),
+                Source::Local | Source::Extra => (),
+            }
+        }
+        let (is_next, is_over) = match step.label {
+            Label::GlobalRead { n, .. } => (reads[at].is_none(), n > 0),
+            Label::RingEmpty(p) => (reads[at] == Some(p), false),
+            Label::RingShows { .. } => (reads[at].is_some(), true),
+            _ => (false, true),
+        };
+        if is_over || at + 1 == reads.len() {
+            self.0.remove(&step.m);
+        } else {
+            self.0.insert(step.m, at + 1);
+        }
+        is_next
+    }
+}
+
 /// Plays one step. `false`: no transition allows it.
-pub(crate) fn play(replay: &mut Replay<'_>, step: Step) -> bool {
+pub(crate) fn play(replay: &mut Replay<'_>, step: Step, scans: &mut Scans, order: SearchOrder) -> bool {
     let m = step.m;
+    if !scans.follows(step, order, replay.finite.sizes[1]) {
+        return false;
+    }
     let own = |name: &'static str| Move::new(name, &[("m", m)]);
     let one = |name| Some(vec![vec![Move::new(name, &[("m", m)])]]);
     let with = |name, args: &[(&'static str, u8)]| Some(vec![vec![Move::new(name, &[&[("m", m)], args].concat())]]);
@@ -300,8 +343,7 @@ pub(crate) fn play(replay: &mut Replay<'_>, step: Step) -> bool {
         Label::ElectRead(zero) => replay.step(|_, state| match (here(state), zero) {
             (FENCED, true) => one("sees_none_counted"),
             (FENCED, false) => one("trusts"),
-            (ELECT, true) | (RECHECK, true) | (HAND_RECHECK, true) => None,
-            (ELECT, false) => one("is_not_elected"),
+            (RECHECK | HAND_RECHECK, true) => None,
             (RECHECK, false) => one("trusts_a_count"),
             (HAND_RECHECK, false) => one("trusts_a_count_handing"),
             _ => none(),
@@ -319,11 +361,10 @@ pub(crate) fn play(replay: &mut Replay<'_>, step: Step) -> bool {
             _ => none(),
         }),
         Label::Counted { locked } => replay.step(|_, state| match here(state) {
-            SEARCH if locked => one("is_called"),
-            SEARCH => one("begins_to_spin"),
-            HAND_OFF => one("is_called_handing"),
+            SEES_NEED if locked => one("counts_called"),
+            HAND_SEES_NEED if locked => one("counts_called_handing"),
+            SEARCH if !locked => one("begins_to_spin"),
             GOT_P => one("counts_itself"),
-            REST => one("is_called_resting"),
             _ => none(),
         }),
         Label::NeedCleared => replay.step(|_, state| match here(state) {
@@ -338,33 +379,51 @@ pub(crate) fn play(replay: &mut Replay<'_>, step: Step) -> bool {
             REFUSED_ASK => one("asks_refused"),
             _ => none(),
         }),
-        Label::NeedRead(need) => replay.only(|finite, state| finite.holds(state, NEED, &[]) == need),
-        Label::Lowered { last } => replay.step(|_, state| match here(state) {
+        Label::NeedRead(need) => {
+            replay.only(|finite, state| finite.holds(state, NEED, &[]) == need)
+                && replay.step(|_, state| match (here(state), need) {
+                    (SEARCH, true) => one("is_called"),
+                    (HAND_OFF, true) => one("is_called_handing"),
+                    (REST, true) => one("is_called_resting"),
+                    (_, true) => none(),
+                    (_, false) => None,
+                })
+        }
+        Label::Lowered { last } => {
+            let scans_next = replay.states.iter().all(|state| here(state) == IDLED || here(state) == FOUND && last);
+            if scans_next {
+                scans.0.insert(m, 0);
+            }
+            replay.step(|_, state| match here(state) {
             ELECTED => Some(vec![vec![own("gets_no_p"), own("lowers")]]),
             FOUND => one(if last { "leaves_last" } else { "leaves" }),
             IDLED => one("retires"),
             REFUSED_LOWER => one("lowers_refused"),
             _ => none(),
-        }),
-        Label::GlobalRead(n) => {
+        })
+        }
+        Label::GlobalRead { n, locked } => {
             let gs = |finite: &Finite<'_>, state: &State| (0..finite.sizes[2] as u8).filter(|g| finite.holds(state, GLOBAL, &[*g])).count();
             replay.only(|finite, state| gs(finite, state) == n as usize)
                 && replay.step(|_, state| match (here(state), n) {
                     (SCAN_FOUND | SCAN_RETIRED, 0) => one("sees_no_global"),
                     (SCAN_FOUND, _) => one("sees_work_found"),
                     (SCAN_RETIRED, _) => one("sees_work_retired"),
-                    (HAND_OFF, 1..) => one("sees_work_handing"),
+                    (HAND_OFF, 1..) => one(if locked { "has_work_handing" } else { "sees_work_handing" }),
+                    (QUEUED | FENCED | ELECT | SAW_WORK | GOT_P, _) => none(),
                     _ => None,
                 })
         }
         Label::RingEmpty(p) => replay.step(|_, state| match here(state) {
             SCAN_FOUND | SCAN_RETIRED => with("sees_no_ring", &[("p", p)]),
+            QUEUED | FENCED | ELECT | SAW_WORK | GOT_P => none(),
             _ => None,
         }),
-        Label::RingShows(_) => replay.step(|_, state| match here(state) {
+        Label::RingShows { locked } => replay.step(|_, state| match here(state) {
             SCAN_FOUND => one("sees_work_found"),
             SCAN_RETIRED => one("sees_work_retired"),
-            HAND_OFF => one("sees_work_handing"),
+            HAND_OFF => one(if locked { "has_work_handing" } else { "sees_work_handing" }),
+            QUEUED | FENCED | ELECT | SAW_WORK | GOT_P => none(),
             _ => None,
         }),
         Label::Put { g, yields } => replay.step(|_, state| {
@@ -424,7 +483,9 @@ pub(crate) fn play(replay: &mut Replay<'_>, step: Step) -> bool {
             (SAW_WORK, Some(p)) => with("gets_p_for_work", &[("p", p)]),
             (OUT, Some(p)) if inside => with("exits_to_idle_p", &[("p", p)]),
             (ELECTED | SAW_WORK, None) => none(),
-            _ => None,
+            // It was called to spin as it was about to sleep.
+            (SPIN, Some(_)) | (_, None) => None,
+            _ => none(),
         }),
         Label::Listed(p) => replay.step(|finite, state| match here(state) {
             SPIN => with("idles_spinning", &[("p", p)]),
@@ -446,7 +507,7 @@ pub(crate) fn play(replay: &mut Replay<'_>, step: Step) -> bool {
             _ => none(),
         }),
         Label::Got(p) => replay.only(|finite, state| finite.holds(state, OWNS, &[m, p])),
-        Label::Called => replay.only(|finite, state| finite.holds(state, COUNTED, &[m]) || here(state) == CALLED),
+        Label::Called => replay.only(|finite, state| finite.holds(state, COUNTED, &[m])),
         Label::Slept => replay.step(|_, state| if here(state) == REST { one("sleeps") } else { none() }),
         Label::Blocks(p) => replay.step(|_, state| if here(state) == RUN { with("enters_blocking", &[("p", p)]) } else { none() }),
         Label::Enters(_) => replay.step(|_, state| if here(state) == RUN { one("enters") } else { none() }),

@@ -248,7 +248,7 @@ pub fn steps(variant: &str) -> Vec<Transition> {
     let work = || or([global_shows(), some("q", P, ring_shows)]);
     step("sees_work_found", "protocol/spinning.rs: found_work", &|t| {
         let m = t.for_each("m", M);
-        t.from(m, SCAN_FOUND).when(work()).goes(m, ELECT);
+        t.from(m, SCAN_FOUND).when(work()).goes(m, FENCED);
     });
     step("sees_work_retired", "protocol/spinning.rs: retire", &|t| {
         let m = t.for_each("m", M);
@@ -297,7 +297,7 @@ pub fn steps(variant: &str) -> Vec<Transition> {
         step(pick("is_called", "is_called_handing"), source, &|t| {
             let (m, p) = (t.for_each("m", M), t.for_each("p", P));
             begin(t, m, p);
-            t.when(NEED.of([])).set(COUNTED, &[m]).set(LOCKS, &[m]).goes(m, if hand { HAND_CALLED } else { CALLED });
+            t.when(NEED.of([])).set(LOCKS, &[m]).goes(m, if hand { HAND_SEES_NEED } else { SEES_NEED });
         });
         step(pick("idles_beside_another", "settles_beside_another"), source, &|t| {
             let (m, p) = (t.for_each("m", M), t.for_each("p", P));
@@ -329,6 +329,11 @@ pub fn steps(variant: &str) -> Vec<Transition> {
             let (m, p) = (t.for_each("m", M), t.for_each("p", P));
             t.from(m, idling).when(holds.of([m, p])).clear(LOCKS, &[m]);
             t.clear(holds, &[m, p]).set(IDLE, &[p]).goes(m, if hand { OUT } else { REST });
+        });
+        step(pick("counts_called", "counts_called_handing"), "protocol/spinning.rs: become_spinning", &|t| {
+            let m = t.for_each("m", M);
+            t.from(m, if hand { HAND_SEES_NEED } else { SEES_NEED }).drains(m).set(COUNTED, &[m]);
+            t.goes(m, if hand { HAND_CALLED } else { CALLED });
         });
         step(pick("clears_called", "clears_called_handing"), "protocol/spinning.rs: take_needspinning", &|t| {
             let m = t.for_each("m", M);
@@ -432,7 +437,7 @@ pub fn steps(variant: &str) -> Vec<Transition> {
     step("is_called_resting", "sched/netpoll.rs: instead_of_sleep", &|t| {
         let (m, p) = (t.for_each("m", M), t.for_each("p", P));
         t.from(m, REST).takes_lock(m).when(NEED.of([])).when(IDLE.of([p]));
-        t.clear(IDLE, &[p]).set(OWNS, &[m, p]).set(COUNTED, &[m]).set(LOCKS, &[m]).goes(m, CALLED);
+        t.clear(IDLE, &[p]).set(OWNS, &[m, p]).set(LOCKS, &[m]).goes(m, SEES_NEED);
     });
     step("ends", "sched/sysmon.rs: end_old_ms", &|t| {
         let m = t.for_each("m", M);
