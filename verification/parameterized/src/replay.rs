@@ -68,7 +68,8 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// In each state what `choose` says: `None` stays; else one of these sequences of moves. Is any state left?
+    /// In each state what `choose` says: `None` stays; else one of these sequences of moves, which must change it. Is any state
+    /// left?
     pub fn step(&mut self, choose: impl Fn(&Finite<'_>, &State) -> Option<Vec<Vec<Move>>>) -> bool {
         let mut next = Vec::new();
         for state in std::mem::take(&mut self.states) {
@@ -88,6 +89,8 @@ impl<'a> Replay<'a> {
                     }
                     now = after;
                 }
+                // A step that changes nothing is none.
+                now.retain(|after| *after != state);
                 now.into_iter().for_each(|state| if !next.contains(&state) { next.push(state) });
             }
         }

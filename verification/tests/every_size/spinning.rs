@@ -67,6 +67,8 @@ struct Thread {
     /// The idle Ps that it has taken in this hold of the lock.
     took: Option<u8>,
     inside: bool,
+    /// The step at which it opened the lock last.
+    unlocked: usize,
     /// The G that it runs.
     runs: u8,
     /// What was told last to be queued.
@@ -108,7 +110,8 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
             (_, _, Act::Lock) => (thread.locked, thread.took) = (true, None),
             (_, _, Act::Unlock) => {
                 thread.locked = false;
-                say(Label::Unlocked { took: thread.took, inside: thread.inside });
+                thread.unlocked = steps.len();
+                steps.push(Some(Step { m, label: Label::Unlocked { took: thread.took, inside: thread.inside } }));
             }
             ("protocol/spinning.rs", "wakep", Act::Fence) => say(Label::WakepFence),
             ("protocol/spinning.rs", "must_recheck", Act::Fence) => say(Label::RecheckFence),
@@ -233,7 +236,9 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
                     thread.inside = false;
                     say(Label::Slept);
                 }
-                Told::Woken { m } | Told::Starting { m } => say(Label::Started(m)),
+                Told::Woken { m } => say(Label::Started(m)),
+                // Its number was taken under the lock.
+                Told::Starting { m: w } => steps[thread.unlocked] = Some(Step { m, label: Label::Started(w) }),
                 Told::Refused => say(Label::Refused),
                 Told::Entered { p, blocks } => {
                     thread.inside = true;
@@ -317,6 +322,7 @@ impl Scans {
 /// Plays one step. `false`: no transition allows it.
 pub(crate) fn play(replay: &mut Replay<'_>, step: Step, scans: &mut Scans, order: SearchOrder) -> bool {
     let m = step.m;
+    let is_scanning = scans.0.contains_key(&m);
     if !scans.follows(step, order, replay.finite.sizes[1]) {
         return false;
     }
@@ -405,25 +411,29 @@ pub(crate) fn play(replay: &mut Replay<'_>, step: Step, scans: &mut Scans, order
         Label::GlobalRead { n, locked } => {
             let gs = |finite: &Finite<'_>, state: &State| (0..finite.sizes[2] as u8).filter(|g| finite.holds(state, GLOBAL, &[*g])).count();
             replay.only(|finite, state| gs(finite, state) == n as usize)
-                && replay.step(|_, state| match (here(state), n) {
+                && replay.step(|finite, state| match (here(state), n) {
+                    (SCAN_FOUND | SCAN_RETIRED, _) if !is_scanning => none(),
+                    // It is read twice: once as the global queue's turn.
+                    (SCAN_FOUND | SCAN_RETIRED, 0) if finite.holds(state, SAW_GLOBAL, &[m]) => None,
                     (SCAN_FOUND | SCAN_RETIRED, 0) => one("sees_no_global"),
                     (SCAN_FOUND, _) => one("sees_work_found"),
                     (SCAN_RETIRED, _) => one("sees_work_retired"),
                     (HAND_OFF, 1..) => one(if locked { "has_work_handing" } else { "sees_work_handing" }),
-                    (QUEUED | FENCED | ELECT | SAW_WORK | GOT_P, _) => none(),
+                    (QUEUED | FENCED | ELECT | SAW_WORK | GOT_P | START | START_UNCOUNTED, _) => none(),
                     _ => None,
                 })
         }
         Label::RingEmpty(p) => replay.step(|_, state| match here(state) {
+            SCAN_FOUND | SCAN_RETIRED if !is_scanning => none(),
             SCAN_FOUND | SCAN_RETIRED => with("sees_no_ring", &[("p", p)]),
-            QUEUED | FENCED | ELECT | SAW_WORK | GOT_P => none(),
+            QUEUED | FENCED | ELECT | SAW_WORK | GOT_P | START | START_UNCOUNTED => none(),
             _ => None,
         }),
         Label::RingShows { locked } => replay.step(|_, state| match here(state) {
             SCAN_FOUND => one("sees_work_found"),
             SCAN_RETIRED => one("sees_work_retired"),
             HAND_OFF => one(if locked { "has_work_handing" } else { "sees_work_handing" }),
-            QUEUED | FENCED | ELECT | SAW_WORK | GOT_P => none(),
+            QUEUED | FENCED | ELECT | SAW_WORK | GOT_P | START | START_UNCOUNTED => none(),
             _ => None,
         }),
         Label::Put { g, yields } => replay.step(|_, state| {
