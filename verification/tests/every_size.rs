@@ -38,14 +38,22 @@ const FAMILY: Scenario =
     Scenario { acts: &[Act::Spawn(2), Act::Yield], procs: 2, ring: 2, max_ms: 3, order: StealFirst };
 const CALLS: Scenario =
     Scenario { acts: &[Act::Block, Act::Spawn(1), Act::YieldHere], procs: 2, ring: 2, max_ms: 3, order: GlobalFirst };
-const SPILLS: Scenario =
-    Scenario { acts: &[Act::Spawn(4), Act::Run], procs: 2, ring: 2, max_ms: 3, order: StealFirst };
-const MANY: Scenario =
-    Scenario { acts: &[Act::Run, Act::Run, Act::Run, Act::Run, Act::Run], procs: 2, ring: 4, max_ms: 2, order: GlobalFirst };
-const STEALS: Scenario =
-    Scenario { acts: &[Act::Spawn(4)], procs: 3, ring: 4, max_ms: 3, order: StealFirst };
-const SHORT: Scenario =
-    Scenario { acts: &[Act::Call, Act::Block, Act::Block, Act::Spawn(1)], procs: 2, ring: 2, max_ms: 2, order: StealFirst };
+const SPILLS: Scenario = Scenario { acts: &[Act::Spawn(4), Act::Run], procs: 2, ring: 2, max_ms: 3, order: StealFirst };
+const MANY: Scenario = Scenario {
+    acts: &[Act::Run, Act::Run, Act::Run, Act::Run, Act::Run],
+    procs: 2,
+    ring: 4,
+    max_ms: 2,
+    order: GlobalFirst,
+};
+const STEALS: Scenario = Scenario { acts: &[Act::Spawn(4)], procs: 3, ring: 4, max_ms: 3, order: StealFirst };
+const SHORT: Scenario = Scenario {
+    acts: &[Act::Call, Act::Block, Act::Block, Act::Spawn(1)],
+    procs: 2,
+    ring: 2,
+    max_ms: 2,
+    order: StealFirst,
+};
 
 fn family<H: ModelHost>() -> String {
     played::<H>(FAMILY)
@@ -252,8 +260,12 @@ impl Account {
 
     /// The transitions that no execution has taken.
     fn never(&self) -> Vec<&'static str> {
-        let (name, all, distinct, steps, most) = (self.system.name, self.executions, self.distinct.len(), self.steps, self.most);
-        println!("{name}: {all} executions, {distinct} different, {steps} steps, none refused; {most} states at most, {:.1?}", self.time);
+        let (name, all, distinct, steps, most) =
+            (self.system.name, self.executions, self.distinct.len(), self.steps, self.most);
+        println!(
+            "{name}: {all} executions, {distinct} different, {steps} steps, none refused; {most} states at most, {:.1?}",
+            self.time
+        );
         let never = self.system.transitions.iter().zip(&self.taken).filter(|(_, n)| **n == 0);
         never.map(|(transition, _)| transition.name).collect()
     }
@@ -274,8 +286,12 @@ fn refused<P: Protocol>(protocol: &P, traces: &[(Scenario, Vec<Item>)]) -> (usiz
                 let mut twice = trace.clone();
                 twice.insert(at, trace[at]);
                 let mut wrongs = vec![("gone", gone), ("twice", twice)];
-                let next = moved.iter().find(|then| **then > at && protocol.thread(trace[**then]) == protocol.thread(trace[at]));
-                if let Some(&then) = next && trace[then] != trace[at] {
+                let next = moved
+                    .iter()
+                    .find(|then| **then > at && protocol.thread(trace[**then]) == protocol.thread(trace[at]));
+                if let Some(&then) = next
+                    && trace[then] != trace[at]
+                {
                     let mut swapped = trace.clone();
                     swapped.swap(at, then);
                     wrongs.push(("swapped", swapped));

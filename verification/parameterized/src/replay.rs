@@ -91,7 +91,11 @@ impl<'a> Replay<'a> {
                 }
                 // A step that changes nothing is none.
                 now.retain(|after| *after != state);
-                now.into_iter().for_each(|state| if !next.contains(&state) { next.push(state) });
+                now.into_iter().for_each(|state| {
+                    if !next.contains(&state) {
+                        next.push(state)
+                    }
+                });
             }
         }
         assert!(next.len() <= MOST, "{} states: the mapping says too little", next.len());
@@ -106,7 +110,11 @@ impl<'a> Replay<'a> {
             let state = self.states[next];
             let mut after = Vec::new();
             self.after(&state, moves, &mut after);
-            after.into_iter().for_each(|state| if !self.states.contains(&state) { self.states.push(state) });
+            after.into_iter().for_each(|state| {
+                if !self.states.contains(&state) {
+                    self.states.push(state)
+                }
+            });
             assert!(self.states.len() <= MOST, "{} states: the mapping says too little", self.states.len());
             next += 1;
         }
@@ -122,7 +130,12 @@ impl<'a> Replay<'a> {
     /// Does every state that is left satisfy the invariant? The first conjunct that one does not.
     pub fn invariant(&self) -> Option<&'static str> {
         let broken = |state: &State| {
-            self.finite.system.invariant.iter().find(|c| !self.finite.is_true(&c.says, state, &mut Env::new())).map(|c| c.name)
+            self.finite
+                .system
+                .invariant
+                .iter()
+                .find(|c| !self.finite.is_true(&c.says, state, &mut Env::new()))
+                .map(|c| c.name)
         };
         self.states.iter().find_map(broken)
     }

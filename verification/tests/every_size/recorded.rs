@@ -242,8 +242,10 @@ impl Functions {
     pub(crate) fn new() -> Functions {
         let kernel = concat!(env!("CARGO_MANIFEST_DIR"), "/../src/kernel/");
         let mut functions = Functions { begins: HashMap::new(), lines: HashMap::new() };
-        for file in ["protocol/spinning.rs", "queues/globq.rs", "queues/runq.rs", "queues/runnext.rs", "queues/idle.rs"] {
-            let text = std::fs::read_to_string(format!("{kernel}{file}")).unwrap_or_else(|error| panic!("{file}: {error}"));
+        for file in ["protocol/spinning.rs", "queues/globq.rs", "queues/runq.rs", "queues/runnext.rs", "queues/idle.rs"]
+        {
+            let text =
+                std::fs::read_to_string(format!("{kernel}{file}")).unwrap_or_else(|error| panic!("{file}: {error}"));
             let name = |line: &str| Some(line.split_once("fn ")?.1.split(['(', '<']).next()?.to_owned());
             let code = text.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//"));
             functions.begins.insert(file, code.filter_map(|(n, line)| Some((n as u32 + 1, name(line)?))).collect());

@@ -82,7 +82,8 @@ pub(crate) fn steps(items: &[Item], p: u8, functions: &Functions) -> Option<Vec<
                 // A full ring: nothing is written.
                 let mut later = items[at + 1..].iter().filter(|i| i.thread == item.thread);
                 let then = later.find(|i| matches!(i.word, Name::Slot(_) | Name::Head(_)));
-                if function == "put" && !then.is_some_and(|i| matches!((i.word, i.act), (Name::Slot(_), Act::Store(_)))) {
+                if function == "put" && !then.is_some_and(|i| matches!((i.word, i.act), (Name::Slot(_), Act::Store(_))))
+                {
                     say(Label::Publishes);
                 }
             }
@@ -185,7 +186,9 @@ pub(crate) fn steps(items: &[Item], p: u8, functions: &Functions) -> Option<Vec<
                     say(Label::AsksRing);
                 }
             }
-            ("is_set_acquire", Name::Next(_), Act::Load(g)) => say(if g == 0 { Label::AsksNext } else { Label::EndsAsking { said: false } }),
+            ("is_set_acquire", Name::Next(_), Act::Load(g)) => {
+                say(if g == 0 { Label::AsksNext } else { Label::EndsAsking { said: false } })
+            }
             ("is_still_at", Name::Tail(_), Act::Load(n)) => {
                 let said = n == thread.tail;
                 if said {
@@ -225,11 +228,19 @@ pub(crate) fn is_at_rest(finite: &Finite<'_>, state: &State) -> bool {
 /// Plays one step. `false`: no transition allows it.
 pub(crate) fn play(replay: &mut Replay<'_>, step: Step) -> bool {
     let t = step.t;
-    let of = |name: &'static str, param: &'static str, rest: &[(&'static str, u8)]| Move::new(name, &[&[(param, t)], rest].concat());
+    let of = |name: &'static str, param: &'static str, rest: &[(&'static str, u8)]| {
+        Move::new(name, &[&[(param, t)], rest].concat())
+    };
     replay.silently(&[of("ends_spilling", "o", &[])]);
     // A P that comes to another M brings its ring.
     if matches!(step.label, Label::PutReadsHead | Label::Spills(_) | Label::PutsNext) {
-        replay.step(|finite, state| if finite.holds(state, OWNER, &[t]) { None } else { Some(vec![vec![Move::new("owner_changes", &[("u", t)])]]) });
+        replay.step(|finite, state| {
+            if finite.holds(state, OWNER, &[t]) {
+                None
+            } else {
+                Some(vec![vec![Move::new("owner_changes", &[("u", t)])]])
+            }
+        });
     }
     let step = match step.label {
         Label::PutReadsHead => of("begins_to_put", "o", &[]),

@@ -1,10 +1,10 @@
 //! What the kernel did, as an execution of the spinning protocol.
 
 use super::recorded::{Act, Functions, Item, Name, Told};
+use spinpark::kernel::protocol::sources::{SearchOrder, Source};
 use spinpark_parameterized::finite::{Finite, State};
 use spinpark_parameterized::replay::{Move, Replay};
 use spinpark_parameterized::spinning::state::*;
-use spinpark::kernel::protocol::sources::{SearchOrder, Source};
 use std::collections::HashMap;
 
 /// So many Gs there may be: they are numbered from 1.
@@ -126,7 +126,8 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
             ("queues/globq.rs", "peek", Act::Load(n)) => say(Label::GlobalRead { n: n as u8, locked: thread.locked }),
             ("queues/globq.rs", "set", Act::Store(n)) => {
                 if n > global {
-                    let (g, exits) = if thread.inside { (thread.runs, true) } else { (thread.queued.map_or(0, |(g, _)| g), false) };
+                    let (g, exits) =
+                        if thread.inside { (thread.runs, true) } else { (thread.queued.map_or(0, |(g, _)| g), false) };
                     steps.push(Some(Step { m, label: Label::GlobalPut { g, exits } }));
                 } else if n < global {
                     let first = later_found(items, at, item.thread);
@@ -282,7 +283,8 @@ pub(crate) fn begins(finite: &Finite<'_>, ms: u8) -> Vec<State> {
 
 /// The kernel is at rest when a trace ends: all sleep, and every P is idle.
 pub(crate) fn is_at_rest(finite: &Finite<'_>, state: &State) -> bool {
-    let is_queued = |g| finite.holds(state, GLOBAL, &[g]) || (0..finite.sizes[1] as u8).any(|p| finite.holds(state, RING, &[g, p]));
+    let is_queued =
+        |g| finite.holds(state, GLOBAL, &[g]) || (0..finite.sizes[1] as u8).any(|p| finite.holds(state, RING, &[g, p]));
     (0..finite.sizes[0]).all(|m| matches!(state.places[m], OUT | NEW | ASLEEP))
         && (0..finite.sizes[1] as u8).all(|p| finite.holds(state, IDLE, &[p]))
         && !(0..finite.sizes[2] as u8).any(is_queued)
@@ -334,8 +336,13 @@ pub(crate) fn play(replay: &mut Replay<'_>, step: Step, scans: &mut Scans, order
     replay.silently(&[own("ends_scan_found"), own("ends_scan_retired")]);
     match step.label {
         Label::WakepFence => replay.silently(&[own("wakes")]),
-        Label::Counted { .. } | Label::NeedRead(_) | Label::TookOwn(_) | Label::GlobalTaken { .. } | Label::GlobalShared { .. }
-        | Label::Listed(_) | Label::RecheckFence => replay.silently(&[own("ends_its_run")]),
+        Label::Counted { .. }
+        | Label::NeedRead(_)
+        | Label::TookOwn(_)
+        | Label::GlobalTaken { .. }
+        | Label::GlobalShared { .. }
+        | Label::Listed(_)
+        | Label::RecheckFence => replay.silently(&[own("ends_its_run")]),
         _ => (),
     }
     let here = |state: &State| state.places[m as usize];
@@ -401,15 +408,17 @@ pub(crate) fn play(replay: &mut Replay<'_>, step: Step, scans: &mut Scans, order
                 scans.0.insert(m, 0);
             }
             replay.step(|_, state| match here(state) {
-            ELECTED => Some(vec![vec![own("gets_no_p"), own("lowers")]]),
-            FOUND => one(if last { "leaves_last" } else { "leaves" }),
-            IDLED => one("retires"),
-            REFUSED_LOWER => one("lowers_refused"),
-            _ => none(),
-        })
+                ELECTED => Some(vec![vec![own("gets_no_p"), own("lowers")]]),
+                FOUND => one(if last { "leaves_last" } else { "leaves" }),
+                IDLED => one("retires"),
+                REFUSED_LOWER => one("lowers_refused"),
+                _ => none(),
+            })
         }
         Label::GlobalRead { n, locked } => {
-            let gs = |finite: &Finite<'_>, state: &State| (0..finite.sizes[2] as u8).filter(|g| finite.holds(state, GLOBAL, &[*g])).count();
+            let gs = |finite: &Finite<'_>, state: &State| {
+                (0..finite.sizes[2] as u8).filter(|g| finite.holds(state, GLOBAL, &[*g])).count()
+            };
             replay.only(|finite, state| gs(finite, state) == n as usize)
                 && replay.step(|finite, state| match (here(state), n) {
                     (SCAN_FOUND | SCAN_RETIRED, _) if !is_scanning => none(),
@@ -447,12 +456,14 @@ pub(crate) fn play(replay: &mut Replay<'_>, step: Step, scans: &mut Scans, order
             }
         }),
         Label::PutNext { g, kicked: 0 } => replay.step(|_, state| match here(state) {
-            RUN => Some(vec![vec![Move::new("readies", &[("m", m), ("g", g)]), Move::new("flushes_put", &[("m", m), ("g", g)])]]),
+            RUN => Some(vec![vec![
+                Move::new("readies", &[("m", m), ("g", g)]),
+                Move::new("flushes_put", &[("m", m), ("g", g)]),
+            ]]),
             _ => none(),
         }),
-        Label::PutNext { g, kicked } => {
-            replay.step(|_, state| if here(state) == RUN { with("kicks", &[("g", g), ("old", kicked)]) } else { none() })
-        }
+        Label::PutNext { g, kicked } => replay
+            .step(|_, state| if here(state) == RUN { with("kicks", &[("g", g), ("old", kicked)]) } else { none() }),
         Label::PublishedStolen => {
             replay.silently(&[own("flushes_put")]);
             replay.only(|finite, state| (0..finite.sizes[2] as u8).all(|g| !finite.holds(state, PUTS, &[m, g])))
@@ -463,24 +474,27 @@ pub(crate) fn play(replay: &mut Replay<'_>, step: Step, scans: &mut Scans, order
             REFUSED_LOWER | REFUSED_ASK => None,
             _ => none(),
         }),
-        Label::Stole { v, g } => replay.step(|_, state| if here(state) == SPIN { with("steals", &[("v", v), ("g", g)]) } else { none() }),
-        Label::StoleMore { v, g } => {
-            replay.step(|_, state| if here(state) == FOUND { with("steals_more", &[("v", v), ("g", g)]) } else { none() })
+        Label::Stole { v, g } => {
+            replay.step(|_, state| if here(state) == SPIN { with("steals", &[("v", v), ("g", g)]) } else { none() })
         }
+        Label::StoleMore { v, g } => replay
+            .step(|_, state| if here(state) == FOUND { with("steals_more", &[("v", v), ("g", g)]) } else { none() }),
         Label::Spilled(g) => replay.step(|_, state| match here(state) {
             RUN | SPILL | KICKS => with("spills", &[("g", g)]),
             _ => none(),
         }),
-        Label::GlobalPut { g, exits } => replay.step(|_, state| {
-            let flush = Move::new("flushes_global", &[("m", m)]);
-            match here(state) {
-                OUT if exits => Some(vec![vec![Move::new("exits_and_queues", &[("m", m), ("g", g)]), flush]]),
-                OUT | RUN => Some(vec![vec![Move::new("submits", &[("m", m), ("g", g)]), flush]]),
-                SPILL => with("puts_spilled", &[("g", g)]),
-                REFUSED_LOWER | REFUSED_ASK => None,
-                _ => none(),
-            }
-        }) && shows_global(replay, m),
+        Label::GlobalPut { g, exits } => {
+            replay.step(|_, state| {
+                let flush = Move::new("flushes_global", &[("m", m)]);
+                match here(state) {
+                    OUT if exits => Some(vec![vec![Move::new("exits_and_queues", &[("m", m), ("g", g)]), flush]]),
+                    OUT | RUN => Some(vec![vec![Move::new("submits", &[("m", m), ("g", g)]), flush]]),
+                    SPILL => with("puts_spilled", &[("g", g)]),
+                    REFUSED_LOWER | REFUSED_ASK => None,
+                    _ => none(),
+                }
+            }) && shows_global(replay, m)
+        }
         Label::GlobalTaken { g } => {
             replay.step(|_, state| if SEARCHING.has(here(state)) { with("takes_global", &[("g", g)]) } else { none() })
         }
@@ -519,12 +533,15 @@ pub(crate) fn play(replay: &mut Replay<'_>, step: Step, scans: &mut Scans, order
         Label::Got(p) => replay.only(|finite, state| finite.holds(state, OWNS, &[m, p])),
         Label::Called => replay.only(|finite, state| finite.holds(state, COUNTED, &[m])),
         Label::Slept => replay.step(|_, state| if here(state) == REST { one("sleeps") } else { none() }),
-        Label::Blocks(p) => replay.step(|_, state| if here(state) == RUN { with("enters_blocking", &[("p", p)]) } else { none() }),
+        Label::Blocks(p) => {
+            replay.step(|_, state| if here(state) == RUN { with("enters_blocking", &[("p", p)]) } else { none() })
+        }
         Label::Enters(_) => replay.step(|_, state| if here(state) == RUN { one("enters") } else { none() }),
         Label::ReturnsKept => replay.step(|_, state| if here(state) == SYSCALL { one("exits_kept") } else { none() }),
         Label::Returned(p) => replay.only(|finite, state| here(state) == RUN && finite.holds(state, OWNS, &[m, p])),
         Label::Found(g) => replay.only(|finite, state| {
-            let is_queued = finite.holds(state, GLOBAL, &[g]) || (0..finite.sizes[1] as u8).any(|p| finite.holds(state, RING, &[g, p]));
+            let is_queued = finite.holds(state, GLOBAL, &[g])
+                || (0..finite.sizes[1] as u8).any(|p| finite.holds(state, RING, &[g, p]));
             matches!(here(state), RUN | FOUND) && !is_queued
         }),
         Label::Sought => replay.only(|_, state| matches!(here(state), FOUND | IDLED)),

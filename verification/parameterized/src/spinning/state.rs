@@ -129,18 +129,55 @@ pub const COUNTING: Places =
     Places::of(&[ELECTED, LOWER, START, REFUSED_LOWER, CLEAR, SPIN, FOUND, CALLED, HAND_CALLED, IDLED]);
 /// Where it holds the lock.
 pub const LOCKING: Places = Places::of(&[
-    LOWER, ASK, REFUSED_LOWER, REFUSED_ASK, RECHECK, IDLES, SEES_NEED, CALLED, HAND_RECHECK, HAND_IDLES,
-    HAND_SEES_NEED, HAND_CALLED,
+    LOWER,
+    ASK,
+    REFUSED_LOWER,
+    REFUSED_ASK,
+    RECHECK,
+    IDLES,
+    SEES_NEED,
+    CALLED,
+    HAND_RECHECK,
+    HAND_IDLES,
+    HAND_SEES_NEED,
+    HAND_CALLED,
 ]);
 /// Where it will look for Gs everywhere, or will see to it that another M does.
 pub const ANSWERING: Places = Places::of(&[
-    QUEUED, FENCED, ELECT, ELECTED, START, CLEAR, SPIN, FOUND, SEES_NEED, HAND_SEES_NEED, CALLED, HAND_CALLED, IDLED, SAW_WORK,
-    GOT_P, SPILL, KICKS,
+    QUEUED,
+    FENCED,
+    ELECT,
+    ELECTED,
+    START,
+    CLEAR,
+    SPIN,
+    FOUND,
+    SEES_NEED,
+    HAND_SEES_NEED,
+    CALLED,
+    HAND_CALLED,
+    IDLED,
+    SAW_WORK,
+    GOT_P,
+    SPILL,
+    KICKS,
 ]);
 /// Where it owns no P.
 pub const WITHOUT_P: Places = Places::of(&[
-    OUT, NEW, ASLEEP, REST, IDLED, SCAN_RETIRED, SAW_WORK, HAND_OFF, HAND_RECHECK, HAND_IDLES, HAND_SEES_NEED, HAND_CALLED,
-    HAND_TRUSTS, START_UNCOUNTED,
+    OUT,
+    NEW,
+    ASLEEP,
+    REST,
+    IDLED,
+    SCAN_RETIRED,
+    SAW_WORK,
+    HAND_OFF,
+    HAND_RECHECK,
+    HAND_IDLES,
+    HAND_SEES_NEED,
+    HAND_CALLED,
+    HAND_TRUSTS,
+    START_UNCOUNTED,
 ]);
 /// Where it may hold a P to pass it on.
 pub const HANDING: Places =

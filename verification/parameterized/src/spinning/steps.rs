@@ -141,7 +141,9 @@ pub fn steps(variant: &str) -> Vec<Transition> {
         t.from(m, START_UNCOUNTED).from_any(w, Places::of(&[ASLEEP, NEW])).when(HANDS.of([m, p])).takes_lock(m);
         t.clear(HANDS, &[m, p]).set(OWNS, &[w, p]).goes_home(m).goes(w, SEARCH);
     });
-    for (name, from, to) in [("is_refused", START, REFUSED_LOWER), ("is_refused_uncounted", START_UNCOUNTED, REFUSED_ASK)] {
+    for (name, from, to) in
+        [("is_refused", START, REFUSED_LOWER), ("is_refused_uncounted", START_UNCOUNTED, REFUSED_ASK)]
+    {
         step(name, "sched/threads.rs: refused", &|t| {
             let (m, p) = (t.for_each("m", M), t.for_each("p", P));
             t.from(m, from).when(HANDS.of([m, p])).takes_lock(m);
@@ -313,7 +315,10 @@ pub fn steps(variant: &str) -> Vec<Transition> {
         step(pick("rechecks", "rechecks_handing"), source, &|t| {
             let (m, p) = (t.for_each("m", M), t.for_each("p", P));
             begin(t, m, p);
-            t.when(not(NEED.of([]))).when(not(some_idle())).set(LOCKS, &[m]).goes(m, if hand { HAND_RECHECK } else { RECHECK });
+            t.when(not(NEED.of([])))
+                .when(not(some_idle()))
+                .set(LOCKS, &[m])
+                .goes(m, if hand { HAND_RECHECK } else { RECHECK });
         });
         let (rechecking, idling) = if hand { (HAND_RECHECK, HAND_IDLES) } else { (RECHECK, IDLES) };
         step(pick("elects_itself", "elects_itself_handing"), "protocol/spinning.rs: must_recheck", &|t| {
