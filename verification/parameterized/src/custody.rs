@@ -425,102 +425,265 @@ fn invariant() -> Vec<Conjunct> {
     let mp = |body: &dyn Fn(Var, Var) -> Formula| all("m", M, |m| all("p", P, |p| body(m, p)));
     let pc = |body: &dyn Fn(Var, Var) -> Formula| all("p", P, |p| all("c", C, |c| body(p, c)));
     vec![
-        conjunct("one_owner", "a P has one owner", all("m", M, |m| all("n", M, |n| all("p", P, |p| {
-            implies(and([OWNS.of([m, p]), OWNS.of([n, p])]), same(m, n))
-        })))),
-        conjunct("one_nextp", "a P is in one nextp", all("m", M, |m| all("n", M, |n| all("p", P, |p| {
-            implies(and([NEXTP.of([m, p]), NEXTP.of([n, p])]), same(m, n))
-        })))),
-        conjunct("owned_only", "a P with an owner is nowhere else", mp(&|m, p| implies(OWNS.of([m, p]), and([
-            not(IDLE.of([p])), not(HELD.of([p])), all("n", M, |n| not(NEXTP.of([n, p]))), all("c", C, |c| not(in_word(p, c))),
-        ])))),
-        conjunct("nextp_only", "a P in a nextp is nowhere else", mp(&|m, p| implies(NEXTP.of([m, p]), and([
-            not(IDLE.of([p])), not(HELD.of([p])), all("c", C, |c| not(in_word(p, c))),
-        ])))),
-        conjunct("in_word_only", "a P in a system call is neither idle nor held",
-            pc(&|p, c| implies(in_word(p, c), and([not(IDLE.of([p])), not(HELD.of([p]))])))),
+        conjunct(
+            "one_owner",
+            "a P has one owner",
+            all("m", M, |m| {
+                all("n", M, |n| all("p", P, |p| implies(and([OWNS.of([m, p]), OWNS.of([n, p])]), same(m, n))))
+            }),
+        ),
+        conjunct(
+            "one_nextp",
+            "a P is in one nextp",
+            all("m", M, |m| {
+                all("n", M, |n| all("p", P, |p| implies(and([NEXTP.of([m, p]), NEXTP.of([n, p])]), same(m, n))))
+            }),
+        ),
+        conjunct(
+            "owned_only",
+            "a P with an owner is nowhere else",
+            mp(&|m, p| {
+                implies(
+                    OWNS.of([m, p]),
+                    and([
+                        not(IDLE.of([p])),
+                        not(HELD.of([p])),
+                        all("n", M, |n| not(NEXTP.of([n, p]))),
+                        all("c", C, |c| not(in_word(p, c))),
+                    ]),
+                )
+            }),
+        ),
+        conjunct(
+            "nextp_only",
+            "a P in a nextp is nowhere else",
+            mp(&|m, p| {
+                implies(
+                    NEXTP.of([m, p]),
+                    and([not(IDLE.of([p])), not(HELD.of([p])), all("c", C, |c| not(in_word(p, c)))]),
+                )
+            }),
+        ),
+        conjunct(
+            "in_word_only",
+            "a P in a system call is neither idle nor held",
+            pc(&|p, c| implies(in_word(p, c), and([not(IDLE.of([p])), not(HELD.of([p]))]))),
+        ),
         conjunct("idle_or_held", "an idle P is not held", all("p", P, |p| not(and([IDLE.of([p]), HELD.of([p])])))),
-        conjunct("one_call", "a P is in one system call", all("p", P, |p| all("c", C, |c| all("d", C, |d| {
-            implies(and([in_word(p, c), in_word(p, d)]), same(c, d))
-        })))),
-        conjunct("one_p_a_call", "a system call has one P", all("p", P, |p| all("q", P, |q| all("c", C, |c| {
-            implies(and([in_word(p, c), in_word(q, c)]), same(p, q))
-        })))),
-        conjunct("put_once", "a buffered put is not in the word yet, and is one thread's", all("m", M, |m| all("n", M, |n| pc(&|p, c| {
-            implies(PUTS.of([m, p, c]), and([not(WORD.of([p, c])), implies(PUTS.of([n, p, c]), same(m, n))]))
-        })))),
-        conjunct("calls_in_words_go_on", "what is in a word is the call of the M that put it there",
-            pc(&|p, c| implies(in_word(p, c), some("m", M, |m| IN.of([m, c]))))),
-        conjunct("puts_are_its_own", "a buffered put is of its thread's own call",
-            all("m", M, |m| pc(&|p, c| implies(PUTS.of([m, p, c]), IN.of([m, c]))))),
-        conjunct("one_call_an_m", "an M is in one system call", all("m", M, |m| all("c", C, |c| all("d", C, |d| {
-            implies(and([IN.of([m, c]), IN.of([m, d])]), same(c, d))
-        })))),
-        conjunct("one_m_a_call", "a system call is one M's", all("m", M, |m| all("n", M, |n| all("c", C, |c| {
-            implies(and([IN.of([m, c]), IN.of([n, c])]), same(m, n))
-        })))),
-        conjunct("callers", "an M that is in a system call is there", all("m", M, |m| all("c", C, |c| {
-            implies(IN.of([m, c]), and([among(m, CALLERS), MADE.of([c])]))
-        }))),
-        conjunct("owners", "only a thread that runs a G, or passes a P on, owns one", mp(&|m, p| implies(OWNS.of([m, p]), among(m, OWNERS)))),
-        conjunct("one_p", "a thread owns one P", mp(&|m, p| all("q", P, |q| implies(and([OWNS.of([m, p]), OWNS.of([m, q])]), same(p, q))))),
-        conjunct("seen_places", "what was seen in a word is forgotten after the exchange", all("m", M, |m| pc(&|p, c| {
-            implies(SEEN.of([m, p, c]), among(m, Places::of(&[SEES, RETAKES, TAKES_BACK, KEEPS])))
-        }))),
+        conjunct(
+            "one_call",
+            "a P is in one system call",
+            all("p", P, |p| all("c", C, |c| all("d", C, |d| implies(and([in_word(p, c), in_word(p, d)]), same(c, d))))),
+        ),
+        conjunct(
+            "one_p_a_call",
+            "a system call has one P",
+            all("p", P, |p| all("q", P, |q| all("c", C, |c| implies(and([in_word(p, c), in_word(q, c)]), same(p, q))))),
+        ),
+        conjunct(
+            "put_once",
+            "a buffered put is not in the word yet, and is one thread's",
+            all("m", M, |m| {
+                all("n", M, |n| {
+                    pc(&|p, c| {
+                        implies(
+                            PUTS.of([m, p, c]),
+                            and([not(WORD.of([p, c])), implies(PUTS.of([n, p, c]), same(m, n))]),
+                        )
+                    })
+                })
+            }),
+        ),
+        conjunct(
+            "calls_in_words_go_on",
+            "what is in a word is the call of the M that put it there",
+            pc(&|p, c| implies(in_word(p, c), some("m", M, |m| IN.of([m, c])))),
+        ),
+        conjunct(
+            "puts_are_its_own",
+            "a buffered put is of its thread's own call",
+            all("m", M, |m| pc(&|p, c| implies(PUTS.of([m, p, c]), IN.of([m, c])))),
+        ),
+        conjunct(
+            "one_call_an_m",
+            "an M is in one system call",
+            all("m", M, |m| all("c", C, |c| all("d", C, |d| implies(and([IN.of([m, c]), IN.of([m, d])]), same(c, d))))),
+        ),
+        conjunct(
+            "one_m_a_call",
+            "a system call is one M's",
+            all("m", M, |m| all("n", M, |n| all("c", C, |c| implies(and([IN.of([m, c]), IN.of([n, c])]), same(m, n))))),
+        ),
+        conjunct(
+            "callers",
+            "an M that is in a system call is there",
+            all("m", M, |m| all("c", C, |c| implies(IN.of([m, c]), and([among(m, CALLERS), MADE.of([c])])))),
+        ),
+        conjunct(
+            "owners",
+            "only a thread that runs a G, or passes a P on, owns one",
+            mp(&|m, p| implies(OWNS.of([m, p]), among(m, OWNERS))),
+        ),
+        conjunct(
+            "one_p",
+            "a thread owns one P",
+            mp(&|m, p| all("q", P, |q| implies(and([OWNS.of([m, p]), OWNS.of([m, q])]), same(p, q)))),
+        ),
+        conjunct(
+            "seen_places",
+            "what was seen in a word is forgotten after the exchange",
+            all("m", M, |m| {
+                pc(&|p, c| implies(SEEN.of([m, p, c]), among(m, Places::of(&[SEES, RETAKES, TAKES_BACK, KEEPS]))))
+            }),
+        ),
         conjunct("not_mistaken", "a P is taken out of the call in which it was seen", not(MISTAKEN.of([]))),
-        conjunct("one_stopper", "one thread at a time stops the world", all("m", M, |m| all("n", M, |n| {
-            implies(and([among(m, STOPPERS), among(n, STOPPERS)]), same(m, n))
-        }))),
-        conjunct("stoppers_stop", "while a thread stops the world, the world is to stop",
-            all("m", M, |m| implies(among(m, STOPPERS), STOPPING.of([])))),
-        conjunct("wanted_behind_the_fence", "and every thread can see that behind its StoreLoad",
-            all("m", M, |m| implies(among(m, Places::of(&[SCANS, SEES, HOLDS, WAITS, STOPPED])), WANTED.of([])))),
-        conjunct("says_it", "before that, its request is at least in its store buffer",
-            all("m", M, |m| implies(at(m, SAYS), or([ASKS.of([m]), WANTED.of([])])))),
-        conjunct("says_before_it_scans", "it looks at the words after its StoreLoad", mp(&|m, p| implies(at(m, SAYS), not(SCANNED.of([m, p]))))),
-        conjunct("none_idle_stopping", "while the world is to stop no P is idle",
-            all("p", P, |p| implies(STOPPING.of([]), not(IDLE.of([p]))))),
-        conjunct("waits_behind_all_words", "a stopper waits once it has looked at all words",
-            mp(&|m, p| implies(among(m, Places::of(&[WAITS])), SCANNED.of([m, p])))),
-        conjunct("scanned_gives", "a P in a word at which the stopper has looked is about to be handed off by its M",
-            all("s", M, |s| all("m", M, |m| pc(&|p, c| implies(
-                and([
-                    among(s, Places::of(&[SCANS, SEES, HOLDS, WAITS])), SCANNED.of([s, p]),
-                    in_word(p, c), IN.of([m, c]), not(DETACHED.of([c])),
-                ]),
-                among(m, Places::of(&[ENTERED, CHECKS, GIVES])),
-            ))))),
-        conjunct("seen_then_gives", "and so is one in a later call than the stopper has seen",
-            all("s", M, |s| all("m", M, |m| all("d", C, |d| pc(&|p, c| implies(
-                and([at(s, SEES), SEEN.of([s, p, d]), not(same(c, d)), in_word(p, c), IN.of([m, c]), not(DETACHED.of([c]))]),
-                among(m, Places::of(&[ENTERED, CHECKS, GIVES])),
-            )))))),
-        conjunct("checks_behind_the_fence", "an M that asks whether its P is wanted has shown where the P is",
-            all("m", M, |m| pc(&|p, c| implies(and([PUTS.of([m, p, c]), not(DETACHED.of([c]))]), at(m, ENTERED))))),
-        conjunct("stopped_holds_all", "the stopper of a stopped world holds every P",
-            mp(&|m, p| implies(at(m, STOPPED), HELD.of([p])))),
+        conjunct(
+            "one_stopper",
+            "one thread at a time stops the world",
+            all("m", M, |m| all("n", M, |n| implies(and([among(m, STOPPERS), among(n, STOPPERS)]), same(m, n)))),
+        ),
+        conjunct(
+            "stoppers_stop",
+            "while a thread stops the world, the world is to stop",
+            all("m", M, |m| implies(among(m, STOPPERS), STOPPING.of([]))),
+        ),
+        conjunct(
+            "wanted_behind_the_fence",
+            "and every thread can see that behind its StoreLoad",
+            all("m", M, |m| implies(among(m, Places::of(&[SCANS, SEES, HOLDS, WAITS, STOPPED])), WANTED.of([]))),
+        ),
+        conjunct(
+            "says_it",
+            "before that, its request is at least in its store buffer",
+            all("m", M, |m| implies(at(m, SAYS), or([ASKS.of([m]), WANTED.of([])]))),
+        ),
+        conjunct(
+            "says_before_it_scans",
+            "it looks at the words after its StoreLoad",
+            mp(&|m, p| implies(at(m, SAYS), not(SCANNED.of([m, p])))),
+        ),
+        conjunct(
+            "none_idle_stopping",
+            "while the world is to stop no P is idle",
+            all("p", P, |p| implies(STOPPING.of([]), not(IDLE.of([p])))),
+        ),
+        conjunct(
+            "waits_behind_all_words",
+            "a stopper waits once it has looked at all words",
+            mp(&|m, p| implies(among(m, Places::of(&[WAITS])), SCANNED.of([m, p]))),
+        ),
+        conjunct(
+            "scanned_gives",
+            "a P in a word at which the stopper has looked is about to be handed off by its M",
+            all("s", M, |s| {
+                all("m", M, |m| {
+                    pc(&|p, c| {
+                        implies(
+                            and([
+                                among(s, Places::of(&[SCANS, SEES, HOLDS, WAITS])),
+                                SCANNED.of([s, p]),
+                                in_word(p, c),
+                                IN.of([m, c]),
+                                not(DETACHED.of([c])),
+                            ]),
+                            among(m, Places::of(&[ENTERED, CHECKS, GIVES])),
+                        )
+                    })
+                })
+            }),
+        ),
+        conjunct(
+            "seen_then_gives",
+            "and so is one in a later call than the stopper has seen",
+            all("s", M, |s| {
+                all("m", M, |m| {
+                    all("d", C, |d| {
+                        pc(&|p, c| {
+                            implies(
+                                and([
+                                    at(s, SEES),
+                                    SEEN.of([s, p, d]),
+                                    not(same(c, d)),
+                                    in_word(p, c),
+                                    IN.of([m, c]),
+                                    not(DETACHED.of([c])),
+                                ]),
+                                among(m, Places::of(&[ENTERED, CHECKS, GIVES])),
+                            )
+                        })
+                    })
+                })
+            }),
+        ),
+        conjunct(
+            "checks_behind_the_fence",
+            "an M that asks whether its P is wanted has shown where the P is",
+            all("m", M, |m| pc(&|p, c| implies(and([PUTS.of([m, p, c]), not(DETACHED.of([c]))]), at(m, ENTERED)))),
+        ),
+        conjunct(
+            "stopped_holds_all",
+            "the stopper of a stopped world holds every P",
+            mp(&|m, p| implies(at(m, STOPPED), HELD.of([p]))),
+        ),
     ]
 }
 
 fn safety() -> Vec<Conjunct> {
     let mp = |body: &dyn Fn(Var, Var) -> Formula| all("m", M, |m| all("p", P, |p| body(m, p)));
     vec![
-        conjunct("one_owner_of_each_p", "a P has one owner, or is in one other place", mp(&|m, p| implies(OWNS.of([m, p]), and([
-            not(IDLE.of([p])), not(HELD.of([p])), all("c", C, |c| not(WORD.of([p, c]))),
-            all("n", M, |n| and([not(NEXTP.of([n, p])), implies(OWNS.of([n, p]), same(m, n))])),
-        ])))),
-        conjunct("no_p_runs_in_a_stopped_world", "in a stopped world no thread owns a P, and none is in a system call",
-            all("s", M, |s| implies(at(s, STOPPED), mp(&|m, p| and([
-                not(OWNS.of([m, p])), not(NEXTP.of([m, p])), all("c", C, |c| not(in_word(p, c))), HELD.of([p]),
-            ]))))),
-        conjunct("no_p_sits_out_a_stop", "while a stopper waits, a P in a system call is about to be handed off",
-            all("s", M, |s| all("m", M, |m| all("p", P, |p| all("c", C, |c| implies(
-                and([at(s, WAITS), in_word(p, c), IN.of([m, c]), not(DETACHED.of([c]))]),
-                among(m, Places::of(&[ENTERED, CHECKS, GIVES])),
-            )))))),
-        conjunct("no_p_is_idle_in_a_stop", "while a stopper waits, no P is idle", all("s", M, |s| all("p", P, |p| {
-            implies(at(s, WAITS), not(IDLE.of([p])))
-        }))),
+        conjunct(
+            "one_owner_of_each_p",
+            "a P has one owner, or is in one other place",
+            mp(&|m, p| {
+                implies(
+                    OWNS.of([m, p]),
+                    and([
+                        not(IDLE.of([p])),
+                        not(HELD.of([p])),
+                        all("c", C, |c| not(WORD.of([p, c]))),
+                        all("n", M, |n| and([not(NEXTP.of([n, p])), implies(OWNS.of([n, p]), same(m, n))])),
+                    ]),
+                )
+            }),
+        ),
+        conjunct(
+            "no_p_runs_in_a_stopped_world",
+            "in a stopped world no thread owns a P, and none is in a system call",
+            all("s", M, |s| {
+                implies(
+                    at(s, STOPPED),
+                    mp(&|m, p| {
+                        and([
+                            not(OWNS.of([m, p])),
+                            not(NEXTP.of([m, p])),
+                            all("c", C, |c| not(in_word(p, c))),
+                            HELD.of([p]),
+                        ])
+                    }),
+                )
+            }),
+        ),
+        conjunct(
+            "no_p_sits_out_a_stop",
+            "while a stopper waits, a P in a system call is about to be handed off",
+            all("s", M, |s| {
+                all("m", M, |m| {
+                    all("p", P, |p| {
+                        all("c", C, |c| {
+                            implies(
+                                and([at(s, WAITS), in_word(p, c), IN.of([m, c]), not(DETACHED.of([c]))]),
+                                among(m, Places::of(&[ENTERED, CHECKS, GIVES])),
+                            )
+                        })
+                    })
+                })
+            }),
+        ),
+        conjunct(
+            "no_p_is_idle_in_a_stop",
+            "while a stopper waits, no P is idle",
+            all("s", M, |s| all("p", P, |p| implies(at(s, WAITS), not(IDLE.of([p]))))),
+        ),
         conjunct("the_call_that_was_seen", "a P is taken out of the call in which it was seen", not(MISTAKEN.of([]))),
     ]
 }
@@ -533,16 +696,52 @@ const fn wrong(steps: usize, name: &'static str, what: &'static str, known: &'st
 /// Wrong variants.
 pub const WRONG: &[Variant] = &[
     wrong(11, "no-entering-fence", "entersyscall without its StoreLoad", "mutant syscall-no-entering-fence"),
-    wrong(11, "no-stopping-fence", "stop without its StoreLoad", "mutants syscall-no-stopping-fence, stw-no-stopper-fence"),
-    wrong(10, "reads-before-it-writes", "an M that enters reads whether its P is wanted, then leaves it in its word",
-        "mutants syscall-reads-before-it-writes, stw-enters-in-gos-order; Go 1.27's reentersyscall"),
-    Variant { sizes: &[2, 1, 2], ..wrong(11, "take-without-tick", "a retaker compares the M, but not the call", "mutant syscall-take-without-tick") },
+    wrong(
+        11,
+        "no-stopping-fence",
+        "stop without its StoreLoad",
+        "mutants syscall-no-stopping-fence, stw-no-stopper-fence",
+    ),
+    wrong(
+        10,
+        "reads-before-it-writes",
+        "an M that enters reads whether its P is wanted, then leaves it in its word",
+        "mutants syscall-reads-before-it-writes, stw-enters-in-gos-order; Go 1.27's reentersyscall",
+    ),
+    Variant {
+        sizes: &[2, 1, 2],
+        ..wrong(
+            11,
+            "take-without-tick",
+            "a retaker compares the M, but not the call",
+            "mutant syscall-take-without-tick",
+        )
+    },
     wrong(9, "retake-by-store", "a retaker loads the word, then stores", "mutant syscall-retake-by-store"),
-    wrong(10, "exit-without-its-exchange", "an M that returns keeps its P if a load says that it is still there",
-        "mutant syscall-exit-without-its-exchange"),
-    wrong(6, "forgets-the-stop", "a P that is handed off is idled although the world is to stop", "mutant handoff-forgets-the-stop"),
-    wrong(10, "takes-without-an-exchange", "a stopper that sees a P in a system call holds it without an exchange", "mutant stw-counts-a-p-twice"),
-    wrong(11, "scans-before-it-says", "a stopper looks at the words, then says that it stops", "mutant stw-scans-before-it-says"),
+    wrong(
+        10,
+        "exit-without-its-exchange",
+        "an M that returns keeps its P if a load says that it is still there",
+        "mutant syscall-exit-without-its-exchange",
+    ),
+    wrong(
+        6,
+        "forgets-the-stop",
+        "a P that is handed off is idled although the world is to stop",
+        "mutant handoff-forgets-the-stop",
+    ),
+    wrong(
+        10,
+        "takes-without-an-exchange",
+        "a stopper that sees a P in a system call holds it without an exchange",
+        "mutant stw-counts-a-p-twice",
+    ),
+    wrong(
+        11,
+        "scans-before-it-says",
+        "a stopper looks at the words, then says that it stops",
+        "mutant stw-scans-before-it-says",
+    ),
     wrong(4, "takes-nextp-without-an-exchange", "an M that wakes leaves its P in its nextp", ""),
 ];
 

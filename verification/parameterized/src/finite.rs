@@ -55,8 +55,11 @@ impl<'a> Finite<'a> {
     /// # Panics
     /// If that is too large.
     pub fn new(system: &'a System, sizes: &[usize]) -> Self {
-        let shapes: Vec<Vec<usize>> =
-            system.relations.iter().map(|rel| rel.sorts.iter().map(|sort| sizes[place_of(system, sort.0)]).collect()).collect();
+        let shapes: Vec<Vec<usize>> = system
+            .relations
+            .iter()
+            .map(|rel| rel.sorts.iter().map(|sort| sizes[place_of(system, sort.0)]).collect())
+            .collect();
         let mut begins = Vec::new();
         let mut next = 0;
         for shape in &shapes {
@@ -136,7 +139,8 @@ impl<'a> Finite<'a> {
                     }
                 }
                 Update::Goes { m, to } => {
-                    let place = to.iter().find(|(when, _)| self.is_true(when, state, env)).expect("one condition holds").1;
+                    let place =
+                        to.iter().find(|(when, _)| self.is_true(when, state, env)).expect("one condition holds").1;
                     after.places[value(env, m) as usize] = place;
                 }
             }
@@ -156,7 +160,13 @@ impl<'a> Finite<'a> {
     }
 
     /// Each way in which the transition's guard holds, if the first parameters are `fixed`.
-    pub fn instances(&self, transition: &Transition, state: &State, fixed: &[Option<u8>], mut each: impl FnMut(&mut Env)) {
+    pub fn instances(
+        &self,
+        transition: &Transition,
+        state: &State,
+        fixed: &[Option<u8>],
+        mut each: impl FnMut(&mut Env),
+    ) {
         let mut env = Env::new();
         self.bind(transition, state, fixed, 0, &mut env, &mut each);
     }
@@ -216,8 +226,13 @@ impl<'a> Finite<'a> {
                 continue;
             }
             let skip = usize::from(first.is_some());
-            let names: Vec<String> =
-                rel.sorts.iter().zip(&args).skip(skip).map(|(sort, arg)| format!("{}{arg}", sort.0.to_uppercase())).collect();
+            let names: Vec<String> = rel
+                .sorts
+                .iter()
+                .zip(&args)
+                .skip(skip)
+                .map(|(sort, arg)| format!("{}{arg}", sort.0.to_uppercase()))
+                .collect();
             let names = if names.is_empty() { String::new() } else { format!(" {}", names.join(" ")) };
             write!(out, ", {}{names}", rel.name.replace('_', " ")).expect("to memory");
         }
@@ -229,7 +244,15 @@ fn value(env: &Env, var: &Var) -> u8 {
 }
 
 fn digits(mut n: usize, shape: &[usize]) -> Vec<u8> {
-    let mut args: Vec<u8> = shape.iter().rev().map(|size| { let digit = n % size; n /= size; digit as u8 }).collect();
+    let mut args: Vec<u8> = shape
+        .iter()
+        .rev()
+        .map(|size| {
+            let digit = n % size;
+            n /= size;
+            digit as u8
+        })
+        .collect();
     args.reverse();
     args
 }
@@ -284,7 +307,10 @@ impl Finite<'_> {
             for n in 0..count {
                 let bit = self.begins[rel.index] + n;
                 if state.bits[bit / 64] >> (bit % 64) & 1 == 1 {
-                    let args = digits(n, shape).into_iter().zip(rel.sorts).map(|(x, sort)| name(place_of(self.system, sort.0), x));
+                    let args = digits(n, shape)
+                        .into_iter()
+                        .zip(rel.sorts)
+                        .map(|(x, sort)| name(place_of(self.system, sort.0), x));
                     let args: Vec<u8> = args.collect();
                     self.put(&mut renamed, *rel, &args, true);
                 }
@@ -299,5 +325,14 @@ fn permutations(n: u8) -> Vec<Vec<u8>> {
         return vec![Vec::new()];
     }
     let shorter = permutations(n - 1);
-    shorter.into_iter().flat_map(|p| (0..n as usize).map(move |at| { let mut p = p.clone(); p.insert(at, n - 1); p })).collect()
+    shorter
+        .into_iter()
+        .flat_map(|p| {
+            (0..n as usize).map(move |at| {
+                let mut p = p.clone();
+                p.insert(at, n - 1);
+                p
+            })
+        })
+        .collect()
 }

@@ -30,8 +30,20 @@ use system::Protocol;
 
 /// The protocols.
 pub const PROTOCOLS: &[Protocol] = &[
-    Protocol { name: "spinning", system: spinning::system, wrong: spinning::WRONG, right: spinning::RIGHT, needed: needed::SPINNING },
+    Protocol {
+        name: "spinning",
+        system: spinning::system,
+        wrong: spinning::WRONG,
+        right: spinning::RIGHT,
+        needed: needed::SPINNING,
+    },
     Protocol { name: "runq", system: runq::system, wrong: runq::WRONG, right: runq::RIGHT, needed: needed::RUNQ },
-    Protocol { name: "custody", system: custody::system, wrong: custody::WRONG, right: custody::RIGHT, needed: needed::CUSTODY },
+    Protocol {
+        name: "custody",
+        system: custody::system,
+        wrong: custody::WRONG,
+        right: custody::RIGHT,
+        needed: needed::CUSTODY,
+    },
     Protocol { name: "stw", system: stw::system, wrong: stw::WRONG, right: stw::RIGHT, needed: needed::STW },
 ];

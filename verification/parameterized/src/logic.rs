@@ -105,7 +105,13 @@ pub fn and(parts: impl IntoIterator<Item = Formula>) -> Formula {
             part => all.push(part),
         }
     }
-    if all.len() == 1 { all.remove(0) } else if all.is_empty() { Is(true) } else { And(all) }
+    if all.len() == 1 {
+        all.remove(0)
+    } else if all.is_empty() {
+        Is(true)
+    } else {
+        And(all)
+    }
 }
 
 /// One of them.
@@ -119,7 +125,13 @@ pub fn or(parts: impl IntoIterator<Item = Formula>) -> Formula {
             part => any.push(part),
         }
     }
-    if any.len() == 1 { any.remove(0) } else if any.is_empty() { Is(false) } else { Or(any) }
+    if any.len() == 1 {
+        any.remove(0)
+    } else if any.is_empty() {
+        Is(false)
+    } else {
+        Or(any)
+    }
 }
 
 /// Not.
@@ -223,7 +235,9 @@ impl Formula {
             Formula::Rel(rel, args) => updates
                 .iter()
                 .find_map(|update| match update {
-                    Update::Rel { rel: changed, formals, body } if changed == rel => Option::Some(body.rename(formals, args)),
+                    Update::Rel { rel: changed, formals, body } if changed == rel => {
+                        Option::Some(body.rename(formals, args))
+                    }
                     _ => None,
                 })
                 .unwrap_or_else(|| self.clone()),

@@ -66,7 +66,9 @@ fn main() -> ExitCode {
         Command::Check { name, all, solver } => return check(&named(name.as_deref()), all, solver.as_deref()),
         Command::Variants { name, variant } => return variants(&named(name.as_deref()), variant.as_deref()),
         Command::Show { name, what } => show(named(Some(&name))[0], &what),
-        Command::Page { name } => named(name.as_deref()).into_iter().for_each(|protocol| println!("{}", page::tables(protocol))),
+        Command::Page { name } => {
+            named(name.as_deref()).into_iter().for_each(|protocol| println!("{}", page::tables(protocol)))
+        }
         Command::Needed { name } => named(name.as_deref()).into_iter().for_each(needed),
     }
     ExitCode::SUCCESS
@@ -108,10 +110,10 @@ fn check(protocols: &[&Protocol], all: bool, only: Option<&str>) -> ExitCode {
         // Each solver is a process of its own: they run side by side.
         let asked: Vec<(Solver, Vec<Verdict>, Duration)> = std::thread::scope(|scope| {
             let ask = |solver: Solver| {
-                let (system, obligations) = (protocol.system, &obligations);
                 scope.spawn(move || {
-                    let begun = Instant::now();
-                    let verdicts = obligations::ask(solver, &system(""), obligations);
+                    // Variables are numbered by thread: this one has a system of its own.
+                    let (begun, system) = (Instant::now(), (protocol.system)(""));
+                    let verdicts = obligations::ask(solver, &system, &obligations::of(&system));
                     (solver, verdicts, begun.elapsed())
                 })
             };
@@ -120,12 +122,22 @@ fn check(protocols: &[&Protocol], all: bool, only: Option<&str>) -> ExitCode {
         });
         for (solver, verdicts, took) in asked {
             let failed: Vec<&Verdict> = verdicts.iter().filter(|verdict| !verdict.is_proved).collect();
-            let verdict = if failed.is_empty() { format!("proved for every size ({})", system.memory) } else { "FAILED".to_owned() };
+            let verdict = if failed.is_empty() {
+                format!("proved for every size ({})", system.memory)
+            } else {
+                "FAILED".to_owned()
+            };
             let worst = verdicts.iter().map(|verdict| verdict.time).max().unwrap_or_default();
             let count = obligations.len();
-            println!("{:10} {:13} {count:5} obligations {took:7.1?}, the longest {worst:7.1?}: {verdict}", system.name, solver.version());
+            println!(
+                "{:10} {:13} {count:5} obligations {took:7.1?}, the longest {worst:7.1?}: {verdict}",
+                system.name,
+                solver.version()
+            );
             if all {
-                verdicts.iter().for_each(|verdict| println!("  {:60} {:.1?}", obligations[verdict.obligation].name, verdict.time));
+                verdicts
+                    .iter()
+                    .for_each(|verdict| println!("  {:60} {:.1?}", obligations[verdict.obligation].name, verdict.time));
             }
             is_right &= failed.is_empty();
             failed.into_iter().for_each(|verdict| tell(&system, &obligations[verdict.obligation]));
@@ -165,7 +177,10 @@ fn variant_is_noticed(protocol: &Protocol, variant: &Variant, tells: bool) -> (V
     let system = (protocol.system)(variant.name);
     let obligations = obligations::of(&system);
     let verdicts = obligations::ask(Solver::Z3, &system, &obligations);
-    let failed = verdicts.iter().filter(|verdict| !verdict.is_proved).map(|verdict| obligations[verdict.obligation].name.clone());
+    let failed = verdicts
+        .iter()
+        .filter(|verdict| !verdict.is_proved)
+        .map(|verdict| obligations[verdict.obligation].name.clone());
     let failed: Vec<String> = failed.take(3).collect();
     if failed.is_empty() {
         return (failed, String::new());
@@ -192,7 +207,10 @@ fn show(protocol: &Protocol, what: &str) {
     for transition in system.transitions.iter().filter(|transition| transition.name == what) {
         smt::transition(transition, &system, &mut text);
     }
-    println!("{}", if text.is_empty() { "neither a conjunct nor a transition has this name: see `list`" } else { text.trim_end() });
+    println!(
+        "{}",
+        if text.is_empty() { "neither a conjunct nor a transition has this name: see `list`" } else { text.trim_end() }
+    );
 }
 
 /// Drops conjuncts that are not needed, one after the other; then says for each that is left what fails without it.

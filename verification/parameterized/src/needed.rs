@@ -19,7 +19,7 @@ pub const SPINNING: &[(&str, &str)] = &[
     ("being_idled_ring_is_empty", "idles/idle_ring_is_empty"),
     ("yields_one", "takes_own/ring_is_answered_for"),
     ("puts_places", "flushes_put/being_idled_ring_is_empty"),
-    ("spills_places", "safe/work_is_conserved"),
+    ("in_hand_places", "safe/work_is_conserved"),
     ("clears_places", "flushes_clear/global_is_answered_for"),
     ("global_before_rings", "takes_global/ring_is_answered_for"),
     ("refused_none_asleep", "flushes_global/global_is_answered_for"),

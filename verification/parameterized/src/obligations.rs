@@ -102,9 +102,16 @@ pub fn ask(solver: Solver, system: &System, obligations: &[Obligation]) -> Vec<V
         script.push_str("(pop 1)\n");
     }
     let answers = solver.run(&script, LIMIT);
-    let answers: Vec<_> = answers.into_iter().filter(|(a, _)| ["sat", "unsat", "unknown"].contains(&a.trim()) || panic_if_error(a)).collect();
+    let answers: Vec<_> = answers
+        .into_iter()
+        .filter(|(a, _)| ["sat", "unsat", "unknown"].contains(&a.trim()) || panic_if_error(a))
+        .collect();
     assert!(answers.len() == order.len(), "{}: {} answers to {} questions", solver.name(), answers.len(), order.len());
-    let verdict = |(obligation, (answer, time)): (usize, (String, Duration))| Verdict { obligation, is_proved: answer.trim() == "unsat", time };
+    let verdict = |(obligation, (answer, time)): (usize, (String, Duration))| Verdict {
+        obligation,
+        is_proved: answer.trim() == "unsat",
+        time,
+    };
     order.into_iter().zip(answers).map(verdict).collect()
 }
 
@@ -150,13 +157,19 @@ fn counterexample_of(system: &System, obligation: &Obligation, sizes: &[usize]) 
     for m in 0..sizes[0] {
         for place in 0..system.places.len() {
             asks.push(Ask::Place(m as u8, place as u8));
-            script.push_str(&format!("(get-value ((= (place {}) {})))\n", smt::element(system.sorts[0].0, m), system.places[place]));
+            script.push_str(&format!(
+                "(get-value ((= (place {}) {})))\n",
+                smt::element(system.sorts[0].0, m),
+                system.places[place]
+            ));
         }
     }
     for rel in system.relations {
         for args in finite.tuples(*rel) {
-            let names: Vec<String> = rel.sorts.iter().zip(&args).map(|(sort, arg)| smt::element(sort.0, *arg as usize)).collect();
-            let term = if names.is_empty() { rel.name.to_owned() } else { format!("({} {})", rel.name, names.join(" ")) };
+            let names: Vec<String> =
+                rel.sorts.iter().zip(&args).map(|(sort, arg)| smt::element(sort.0, *arg as usize)).collect();
+            let term =
+                if names.is_empty() { rel.name.to_owned() } else { format!("({} {})", rel.name, names.join(" ")) };
             script.push_str(&format!("(get-value ((= true {term})))\n"));
             asks.push(Ask::Rel(*rel, args));
         }
@@ -233,9 +246,11 @@ pub fn tell(system: &System, obligation: &Obligation, found: &Counterexample) ->
     let finite = Finite::new(system, &found.sizes);
     let mut text = format!("{}\n before:\n{}", obligation.name, finite.describe(&found.states[0]));
     if let (Some(index), Some(after)) = (obligation.transition, found.states.get(1)) {
-        let args: Vec<String> = found.args.iter().map(|(name, x)| format!("{name} = {}{x}", name[..1].to_uppercase())).collect();
+        let args: Vec<String> =
+            found.args.iter().map(|(name, x)| format!("{name} = {}{x}", name[..1].to_uppercase())).collect();
         let transition = &system.transitions[index];
-        text += &format!(" {} ({}), {}:\n{}", transition.name, args.join(", "), transition.source, finite.describe(after));
+        text +=
+            &format!(" {} ({}), {}:\n{}", transition.name, args.join(", "), transition.source, finite.describe(after));
     }
     let conjunct = system.invariant.iter().chain(&system.safety).find(|c| c.name == obligation.conjunct);
     text + &format!(" and then this is not so: {}\n", conjunct.map_or("", |c| c.words))

@@ -32,7 +32,8 @@ fn inner(formula: &Formula, system: &System, scope: &mut Vec<Var>) -> String {
         }
         Formula::Same(a, b) => format!("{} = {}", name(a, scope), name(b, scope)),
         Formula::At(m, places) => {
-            let names: Vec<&str> = (0..system.places.len()).filter(|p| places.has(*p as u8)).map(|p| system.places[p]).collect();
+            let names: Vec<&str> =
+                (0..system.places.len()).filter(|p| places.has(*p as u8)).map(|p| system.places[p]).collect();
             match names.as_slice() {
                 [one] => format!("{} at {one}", name(m, scope)),
                 _ => format!("{} at {{{}}}", name(m, scope), names.join(", ")),

@@ -27,6 +27,8 @@ pub struct Replay<'a> {
     pub finite: &'a Finite<'a>,
     /// Where it may be.
     pub states: Vec<State>,
+    /// Did the last step take a transition that is not silent?
+    pub moved: bool,
     /// How often each transition was taken, in some execution that is still possible or was.
     pub taken: Vec<usize>,
     names: HashMap<&'static str, usize>,
@@ -40,7 +42,7 @@ impl<'a> Replay<'a> {
     pub fn new(finite: &'a Finite<'a>, begins: Vec<State>) -> Replay<'a> {
         let system: &System = finite.system;
         let names = system.transitions.iter().enumerate().map(|(index, t)| (t.name, index)).collect();
-        Replay { finite, states: begins, taken: vec![0; system.transitions.len()], names }
+        Replay { finite, states: begins, moved: false, taken: vec![0; system.transitions.len()], names }
     }
 
     /// All states after one of these moves from `state`.
@@ -66,7 +68,8 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// In each state what `choose` says: `None` stays; else one of these sequences of moves. Is any state left?
+    /// In each state what `choose` says: `None` stays; else one of these sequences of moves, which must change it. Is any state
+    /// left?
     pub fn step(&mut self, choose: impl Fn(&Finite<'_>, &State) -> Option<Vec<Vec<Move>>>) -> bool {
         let mut next = Vec::new();
         for state in std::mem::take(&mut self.states) {
@@ -77,6 +80,7 @@ impl<'a> Replay<'a> {
                 continue;
             };
             for sequence in sequences {
+                self.moved = true;
                 let mut now = vec![state];
                 for step in sequence {
                     let mut after = Vec::new();
@@ -85,7 +89,13 @@ impl<'a> Replay<'a> {
                     }
                     now = after;
                 }
-                now.into_iter().for_each(|state| if !next.contains(&state) { next.push(state) });
+                // A step that changes nothing is none.
+                now.retain(|after| *after != state);
+                now.into_iter().for_each(|state| {
+                    if !next.contains(&state) {
+                        next.push(state)
+                    }
+                });
             }
         }
         assert!(next.len() <= MOST, "{} states: the mapping says too little", next.len());
@@ -100,7 +110,11 @@ impl<'a> Replay<'a> {
             let state = self.states[next];
             let mut after = Vec::new();
             self.after(&state, moves, &mut after);
-            after.into_iter().for_each(|state| if !self.states.contains(&state) { self.states.push(state) });
+            after.into_iter().for_each(|state| {
+                if !self.states.contains(&state) {
+                    self.states.push(state)
+                }
+            });
             assert!(self.states.len() <= MOST, "{} states: the mapping says too little", self.states.len());
             next += 1;
         }
@@ -116,7 +130,12 @@ impl<'a> Replay<'a> {
     /// Does every state that is left satisfy the invariant? The first conjunct that one does not.
     pub fn invariant(&self) -> Option<&'static str> {
         let broken = |state: &State| {
-            self.finite.system.invariant.iter().find(|c| !self.finite.is_true(&c.says, state, &mut Env::new())).map(|c| c.name)
+            self.finite
+                .system
+                .invariant
+                .iter()
+                .find(|c| !self.finite.is_true(&c.says, state, &mut Env::new()))
+                .map(|c| c.name)
         };
         self.states.iter().find_map(broken)
     }

@@ -51,7 +51,13 @@ pub fn breadth_first(finite: &Finite<'_>, at_most: usize, wanted: &[(&'static st
 }
 
 /// Walks at random, so many steps in all, each walk so long, until a state is wrong.
-pub fn at_random(finite: &Finite<'_>, steps: usize, length: usize, seed: u64, wanted: &[(&'static str, &Formula)]) -> Found {
+pub fn at_random(
+    finite: &Finite<'_>,
+    steps: usize,
+    length: usize,
+    seed: u64,
+    wanted: &[(&'static str, &Formula)],
+) -> Found {
     let system = finite.system;
     let begins = (system.begins)(system, &finite.sizes);
     let mut taken = vec![0; system.transitions.len()];
@@ -106,8 +112,12 @@ pub fn tell(finite: &Finite<'_>, found: &Found) -> String {
     let mut text = format!("begins:\n{}", finite.describe(begin));
     for step in way {
         let transition = &system.transitions[step.transition];
-        let args: Vec<String> =
-            transition.params.iter().zip(&step.args).map(|(p, x)| format!("{} = {}{x}", p.name, p.sort.0.to_uppercase())).collect();
+        let args: Vec<String> = transition
+            .params
+            .iter()
+            .zip(&step.args)
+            .map(|(p, x)| format!("{} = {}{x}", p.name, p.sort.0.to_uppercase()))
+            .collect();
         writeln!(text, " {} ({})", transition.name, args.join(", ")).expect("to memory");
     }
     let last = way.last().map_or(*begin, |step| step.after);

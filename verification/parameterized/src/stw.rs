@@ -160,7 +160,9 @@ fn steps(variant: &str) -> Vec<Transition> {
     });
     step("submits", "sched/mod.rs: submit", &|t| {
         let m = t.for_each("m", M);
-        t.from_any(m, Places::of(&[OUT, RUN])).when(all("i", P, |i| not(IDLE.of([i])))).assign(UNSERVED, |_| Formula::Is(true));
+        t.from_any(m, Places::of(&[OUT, RUN]))
+            .when(all("i", P, |i| not(IDLE.of([i]))))
+            .assign(UNSERVED, |_| Formula::Is(true));
     });
     step("takes_global", "sched/find.rs: take_global", &|t| {
         let m = t.for_each("m", M);
@@ -275,7 +277,10 @@ fn steps(variant: &str) -> Vec<Transition> {
     });
     step("has_started", "sched/stw.rs: start_the_world", &|t| {
         let m = t.for_each("m", M);
-        t.from(m, STARTED).when(all("p", P, |p| not(STARTS.of([m, p])))).when(all("s", M, |s| not(OWES.of([m, s])))).goes(m, OUT);
+        t.from(m, STARTED)
+            .when(all("p", P, |p| not(STARTS.of([m, p]))))
+            .when(all("s", M, |s| not(OWES.of([m, s]))))
+            .goes(m, OUT);
     });
     steps
 }
@@ -293,67 +298,166 @@ fn invariant() -> Vec<Conjunct> {
     let mp = |body: &dyn Fn(Var, Var) -> Formula| all("m", M, |m| all("p", P, |p| body(m, p)));
     let mn = |body: &dyn Fn(Var, Var) -> Formula| all("m", M, |m| all("n", M, |n| body(m, n)));
     vec![
-        conjunct("one_owner", "a P has one owner", all("m", M, |m| all("n", M, |n| all("p", P, |p| {
-            implies(and([OWNS.of([m, p]), OWNS.of([n, p])]), same(m, n))
-        })))),
-        conjunct("one_starter", "a P is started by one thread", all("m", M, |m| all("n", M, |n| all("p", P, |p| {
-            implies(and([STARTS.of([m, p]), STARTS.of([n, p])]), same(m, n))
-        })))),
-        conjunct("owned_not_held", "a P with an owner is not held", mp(&|m, p| implies(OWNS.of([m, p]), not(HELD.of([p]))))),
-        conjunct("owned_not_idle", "a P with an owner is not idle", mp(&|m, p| implies(OWNS.of([m, p]), not(IDLE.of([p]))))),
-        conjunct("starting_only", "a P that is about to be started is neither held, nor idle, nor owned", all("m", M, |m| mp(&|n, p| {
-            implies(STARTS.of([m, p]), and([not(HELD.of([p])), not(IDLE.of([p])), not(OWNS.of([n, p]))]))
-        }))),
-        conjunct("owners_run", "a thread that owns a P can hand it in", mp(&|m, p| implies(OWNS.of([m, p]), at(m, RUN)))),
-        conjunct("one_p", "an M owns one P", mp(&|m, p| all("q", P, |q| implies(and([OWNS.of([m, p]), OWNS.of([m, q])]), same(p, q))))),
-        conjunct("none_is_lost", "each P is somewhere", all("p", P, |p| or([
-            HELD.of([p]), IDLE.of([p]), some("m", M, |m| or([OWNS.of([m, p]), STARTS.of([m, p])])),
-        ]))),
-        conjunct("held_stopping", "Ps are held only while the world is to stop", all("p", P, |p| implies(HELD.of([p]), STOPPING.of([])))),
-        conjunct("none_idle_stopping", "while it is, none is idle", all("p", P, |p| implies(STOPPING.of([]), not(IDLE.of([p]))))),
-        conjunct("line", "a stopper is in the queue", all("s", M, |s| {
-            implies(among(s, SERVED.and(Places::of(&[ASKS, SLEEPS_IN_LINE]))), IN_LINE.of([s]))
-        })),
-        conjunct("served_in_turn", "a stopper that is served is first", all("s", M, |s| all("a", M, |a| implies(among(s, SERVED), not(AHEAD.of([a, s])))))),
-        conjunct("line_is_total", "of two in the queue, one came first", mn(&|m, n| implies(
-            and([IN_LINE.of([m]), IN_LINE.of([n])]), or([same(m, n), AHEAD.of([m, n]), AHEAD.of([n, m])]),
-        ))),
-        conjunct("busy_is_not_idle", "a P with Gs is not idle", all("p", P, |p| implies(IDLE.of([p]), not(BUSY.of([p]))))),
-        conjunct("first_will_wake", "the first in the queue does not sleep on", all("s", M, |s| {
-            implies(and([at(s, SLEEPS_IN_LINE), is_first(s)]), will_wake(s))
-        })),
-        conjunct("stopper_will_wake", "a stopper does not sleep on when every P is held",
-            all("s", M, |s| implies(and([at(s, SLEEPS), all_held()]), will_wake(s)))),
-        conjunct("stopped_holds_all", "the stopper of a stopped world holds every P", mp(&|m, p| implies(at(m, STOPPED), HELD.of([p])))),
-        conjunct("unserved_is_served", "if a P is idle, a thread that has started the world calls wakep for what was queued meanwhile",
-            all("p", P, |p| implies(and([IDLE.of([p]), UNSERVED.of([])]), some("s", M, |s| at(s, WAKES))))),
+        conjunct(
+            "one_owner",
+            "a P has one owner",
+            all("m", M, |m| {
+                all("n", M, |n| all("p", P, |p| implies(and([OWNS.of([m, p]), OWNS.of([n, p])]), same(m, n))))
+            }),
+        ),
+        conjunct(
+            "one_starter",
+            "a P is started by one thread",
+            all("m", M, |m| {
+                all("n", M, |n| all("p", P, |p| implies(and([STARTS.of([m, p]), STARTS.of([n, p])]), same(m, n))))
+            }),
+        ),
+        conjunct(
+            "owned_not_held",
+            "a P with an owner is not held",
+            mp(&|m, p| implies(OWNS.of([m, p]), not(HELD.of([p])))),
+        ),
+        conjunct(
+            "owned_not_idle",
+            "a P with an owner is not idle",
+            mp(&|m, p| implies(OWNS.of([m, p]), not(IDLE.of([p])))),
+        ),
+        conjunct(
+            "starting_only",
+            "a P that is about to be started is neither held, nor idle, nor owned",
+            all("m", M, |m| {
+                mp(&|n, p| {
+                    implies(STARTS.of([m, p]), and([not(HELD.of([p])), not(IDLE.of([p])), not(OWNS.of([n, p]))]))
+                })
+            }),
+        ),
+        conjunct(
+            "owners_run",
+            "a thread that owns a P can hand it in",
+            mp(&|m, p| implies(OWNS.of([m, p]), at(m, RUN))),
+        ),
+        conjunct(
+            "one_p",
+            "an M owns one P",
+            mp(&|m, p| all("q", P, |q| implies(and([OWNS.of([m, p]), OWNS.of([m, q])]), same(p, q)))),
+        ),
+        conjunct(
+            "none_is_lost",
+            "each P is somewhere",
+            all("p", P, |p| {
+                or([HELD.of([p]), IDLE.of([p]), some("m", M, |m| or([OWNS.of([m, p]), STARTS.of([m, p])]))])
+            }),
+        ),
+        conjunct(
+            "held_stopping",
+            "Ps are held only while the world is to stop",
+            all("p", P, |p| implies(HELD.of([p]), STOPPING.of([]))),
+        ),
+        conjunct(
+            "none_idle_stopping",
+            "while it is, none is idle",
+            all("p", P, |p| implies(STOPPING.of([]), not(IDLE.of([p])))),
+        ),
+        conjunct(
+            "line",
+            "a stopper is in the queue",
+            all("s", M, |s| implies(among(s, SERVED.and(Places::of(&[ASKS, SLEEPS_IN_LINE]))), IN_LINE.of([s]))),
+        ),
+        conjunct(
+            "served_in_turn",
+            "a stopper that is served is first",
+            all("s", M, |s| all("a", M, |a| implies(among(s, SERVED), not(AHEAD.of([a, s]))))),
+        ),
+        conjunct(
+            "line_is_total",
+            "of two in the queue, one came first",
+            mn(&|m, n| {
+                implies(and([IN_LINE.of([m]), IN_LINE.of([n])]), or([same(m, n), AHEAD.of([m, n]), AHEAD.of([n, m])]))
+            }),
+        ),
+        conjunct(
+            "busy_is_not_idle",
+            "a P with Gs is not idle",
+            all("p", P, |p| implies(IDLE.of([p]), not(BUSY.of([p])))),
+        ),
+        conjunct(
+            "first_will_wake",
+            "the first in the queue does not sleep on",
+            all("s", M, |s| implies(and([at(s, SLEEPS_IN_LINE), is_first(s)]), will_wake(s))),
+        ),
+        conjunct(
+            "stopper_will_wake",
+            "a stopper does not sleep on when every P is held",
+            all("s", M, |s| implies(and([at(s, SLEEPS), all_held()]), will_wake(s))),
+        ),
+        conjunct(
+            "stopped_holds_all",
+            "the stopper of a stopped world holds every P",
+            mp(&|m, p| implies(at(m, STOPPED), HELD.of([p]))),
+        ),
+        conjunct(
+            "unserved_is_served",
+            "if a P is idle, a thread that has started the world calls wakep for what was queued meanwhile",
+            all("p", P, |p| implies(and([IDLE.of([p]), UNSERVED.of([])]), some("s", M, |s| at(s, WAKES)))),
+        ),
     ]
 }
 
 fn safety() -> Vec<Conjunct> {
     let mp = |body: &dyn Fn(Var, Var) -> Formula| all("m", M, |m| all("p", P, |p| body(m, p)));
     vec![
-        conjunct("no_p_runs_in_a_stopped_world", "in a stopped world every P is held, and no thread owns one",
-            all("s", M, |s| implies(at(s, STOPPED), mp(&|m, p| and([HELD.of([p]), not(OWNS.of([m, p])), not(STARTS.of([m, p]))]))))),
-        conjunct("one_at_a_time", "one thread at a time stops the world", all("s", M, |s| all("t", M, |t| {
-            implies(and([among(s, SERVED), among(t, SERVED)]), same(s, t))
-        }))),
-        conjunct("first_come_first_served", "no stopper is served before one that came before it",
-            all("s", M, |s| all("a", M, |a| implies(among(s, SERVED), not(AHEAD.of([a, s])))))),
-        conjunct("every_stopper_is_woken", "a stopper whose turn it is, or whose world is stopped, does not sleep on", all("s", M, |s| implies(
-            or([and([at(s, SLEEPS_IN_LINE), is_first(s)]), and([at(s, SLEEPS), all_held()])]),
-            will_wake(s),
-        ))),
-        conjunct("every_p_can_be_handed_in", "while the world is to stop, a P that is not held is that of an M that runs, or is about to be started",
-            implies(STOPPING.of([]), all("p", P, |p| or([
-                HELD.of([p]), some("m", M, |m| or([and([OWNS.of([m, p]), at(m, RUN)]), STARTS.of([m, p])])),
-            ])))),
-        conjunct("no_start_is_lost", "in a world that runs each P is idle without a G, or owned, or about to be started; and what was queued is \
+        conjunct(
+            "no_p_runs_in_a_stopped_world",
+            "in a stopped world every P is held, and no thread owns one",
+            all("s", M, |s| {
+                implies(at(s, STOPPED), mp(&|m, p| and([HELD.of([p]), not(OWNS.of([m, p])), not(STARTS.of([m, p]))])))
+            }),
+        ),
+        conjunct(
+            "one_at_a_time",
+            "one thread at a time stops the world",
+            all("s", M, |s| all("t", M, |t| implies(and([among(s, SERVED), among(t, SERVED)]), same(s, t)))),
+        ),
+        conjunct(
+            "first_come_first_served",
+            "no stopper is served before one that came before it",
+            all("s", M, |s| all("a", M, |a| implies(among(s, SERVED), not(AHEAD.of([a, s]))))),
+        ),
+        conjunct(
+            "every_stopper_is_woken",
+            "a stopper whose turn it is, or whose world is stopped, does not sleep on",
+            all("s", M, |s| {
+                implies(or([and([at(s, SLEEPS_IN_LINE), is_first(s)]), and([at(s, SLEEPS), all_held()])]), will_wake(s))
+            }),
+        ),
+        conjunct(
+            "every_p_can_be_handed_in",
+            "while the world is to stop, a P that is not held is that of an M that runs, or is about to be started",
+            implies(
+                STOPPING.of([]),
+                all("p", P, |p| {
+                    or([HELD.of([p]), some("m", M, |m| or([and([OWNS.of([m, p]), at(m, RUN)]), STARTS.of([m, p])]))])
+                }),
+            ),
+        ),
+        conjunct(
+            "no_start_is_lost",
+            "in a world that runs each P is idle without a G, or owned, or about to be started; and what was queued is \
              served, if a P is idle",
-            implies(not(STOPPING.of([])), all("p", P, |p| or([
-                and([IDLE.of([p]), not(BUSY.of([p])), or([not(UNSERVED.of([])), some("s", M, |s| at(s, WAKES))])]),
-                some("m", M, |m| or([OWNS.of([m, p]), STARTS.of([m, p])])),
-            ])))),
+            implies(
+                not(STOPPING.of([])),
+                all("p", P, |p| {
+                    or([
+                        and([
+                            IDLE.of([p]),
+                            not(BUSY.of([p])),
+                            or([not(UNSERVED.of([])), some("s", M, |s| at(s, WAKES))]),
+                        ]),
+                        some("m", M, |m| or([OWNS.of([m, p]), STARTS.of([m, p])])),
+                    ])
+                }),
+            ),
+        ),
     ]
 }
 
@@ -366,9 +470,27 @@ const fn wrong(steps: usize, name: &'static str, what: &'static str, known: &'st
 pub const WRONG: &[Variant] = &[
     wrong(5, "forgets-the-stop", "a P is idled although the world is to stop", "mutant handoff-forgets-the-stop"),
     wrong(6, "wakes-nobody", "an M that hands in the last P does not wake the stopper", "mutant stw-wakes-nobody"),
-    wrong(10, "released-early", "the next stopper is let in before the world runs again", "mutant stw-released-before-the-world-runs; golang/go #10618"),
-    Variant { sizes: &[3, 1], ..wrong(2, "pushes", "a stopper that asks just when the turn is free overtakes those that wait", "mutant stw-pushes-in; golang/go #40459") },
-    wrong(5, "stopped-with-a-p-in-hand", "a thread that holds a P for another M waits for the world to start", "golang/go #42237"),
+    wrong(
+        10,
+        "released-early",
+        "the next stopper is let in before the world runs again",
+        "mutant stw-released-before-the-world-runs; golang/go #10618",
+    ),
+    Variant {
+        sizes: &[3, 1],
+        ..wrong(
+            2,
+            "pushes",
+            "a stopper that asks just when the turn is free overtakes those that wait",
+            "mutant stw-pushes-in; golang/go #40459",
+        )
+    },
+    wrong(
+        5,
+        "stopped-with-a-p-in-hand",
+        "a thread that holds a P for another M waits for the world to start",
+        "golang/go #42237",
+    ),
     wrong(8, "forgets-the-busy", "a P with Gs in its queues is idled when the world starts", ""),
     wrong(6, "starts-and-wakes-nobody", "the world is started without a wakep for what was queued meanwhile", ""),
 ];

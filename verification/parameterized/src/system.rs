@@ -1,7 +1,7 @@
 //! A protocol as a transition system: what its state is, what may happen, what is always true.
 
 use crate::finite::{State, Universe};
-use crate::logic::{Formula, Rel, Sort, Update, Var, and, among, at, not, or, same, Places};
+use crate::logic::{Formula, Places, Rel, Sort, Update, Var, among, and, at, not, or, same};
 
 /// A protocol.
 pub struct System {

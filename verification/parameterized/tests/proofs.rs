@@ -21,7 +21,8 @@ mod every_obligation_is_discharged {
         let system = (protocol(name).system)("");
         let all = obligations::of(&system);
         let verdicts = obligations::ask(solver, &system, &all);
-        let failed: Vec<&str> = verdicts.iter().filter(|v| !v.is_proved).map(|v| all[v.obligation].name.as_str()).collect();
+        let failed: Vec<&str> =
+            verdicts.iter().filter(|v| !v.is_proved).map(|v| all[v.obligation].name.as_str()).collect();
         assert!(failed.is_empty(), "{name}, {}: {failed:?}", solver.name());
         assert_eq!(verdicts.len(), all.len());
         println!("{name}, {}: {} obligations", solver.version(), all.len());
@@ -78,7 +79,10 @@ mod each_conjunct_is_needed {
             system.invariant.retain(|c| c.name != *conjunct);
             let one: Vec<_> = obligations::of(&system).into_iter().filter(|o| o.name == *obligation).collect();
             let verdicts = obligations::ask(Solver::Z3, &system, &one);
-            assert!(matches!(verdicts[..], [Verdict { is_proved: false, .. }]), "{obligation} holds without {conjunct}");
+            assert!(
+                matches!(verdicts[..], [Verdict { is_proved: false, .. }]),
+                "{obligation} holds without {conjunct}"
+            );
         }
     }
 
@@ -114,19 +118,25 @@ mod each_wrong_variant {
             let failed = failed.unwrap_or_else(|| panic!("{name}: {} is not noticed", variant.name));
             // And is told as two states, which the evaluator judges as the solver did.
             let obligation = &all[failed.obligation];
-            let found = obligations::counterexample(&system, obligation).unwrap_or_else(|| panic!("{}: no small state", obligation.name));
+            let found = obligations::counterexample(&system, obligation)
+                .unwrap_or_else(|| panic!("{}: no small state", obligation.name));
             judged_alike(&system, obligation.conjunct, &found);
         }
     }
 
     fn judged_alike(system: &System, conjunct: &str, found: &obligations::Counterexample) {
         let finite = Finite::new(system, &found.sizes);
-        let is_so = |c: &spinpark_parameterized::logic::Formula, state: &State| finite.is_true(c, state, &mut Env::new());
+        let is_so =
+            |c: &spinpark_parameterized::logic::Formula, state: &State| finite.is_true(c, state, &mut Env::new());
         if found.states.len() == 2 {
-            assert!(system.invariant.iter().all(|c| is_so(&c.says, &found.states[0])), "{conjunct}: the state before is not allowed");
+            assert!(
+                system.invariant.iter().all(|c| is_so(&c.says, &found.states[0])),
+                "{conjunct}: the state before is not allowed"
+            );
         }
         let last = found.states.last().expect("there is one");
-        let wrong = system.invariant.iter().chain(&system.safety).find(|c| c.name == conjunct).expect("it has this name");
+        let wrong =
+            system.invariant.iter().chain(&system.safety).find(|c| c.name == conjunct).expect("it has this name");
         assert!(!is_so(&wrong.says, last), "{conjunct}: the state after is as it should be");
     }
 
@@ -184,7 +194,11 @@ mod each_wrong_variant {
             for variant in protocol.right {
                 let system = (protocol.system)(variant.name);
                 let all = obligations::of(&system);
-                assert!(obligations::ask(Solver::Z3, &system, &all).iter().all(|verdict| verdict.is_proved), "{}", variant.name);
+                assert!(
+                    obligations::ask(Solver::Z3, &system, &all).iter().all(|verdict| verdict.is_proved),
+                    "{}",
+                    variant.name
+                );
             }
         }
     }
@@ -198,7 +212,11 @@ mod in_a_small_universe {
         let system = (protocol(name).system)("");
         let finite = Finite::new(&system, sizes);
         for state in (system.begins)(&system, sizes) {
-            assert!(system.initial.iter().chain(&system.axioms).all(|fact| finite.is_true(fact, &state, &mut Env::new())));
+            assert!(system.initial.iter().chain(&system.axioms).all(|fact| finite.is_true(
+                fact,
+                &state,
+                &mut Env::new()
+            )));
         }
         let wanted: Vec<_> = system.invariant.iter().chain(&system.safety).map(|c| (c.name, &c.says)).collect();
         let wide = search::breadth_first(&finite, states, &wanted);
@@ -226,5 +244,25 @@ mod in_a_small_universe {
     #[test]
     fn executions_of_stopping_the_world_take_each_transition() {
         executions_take_each_transition("stw", &[3, 2], 5_000);
+    }
+}
+
+mod the_page {
+    use super::*;
+    use spinpark_parameterized::page;
+
+    /// docs/evidence/every-size.md has the tables of the source.
+    #[test]
+    fn has_the_tables_of_the_source() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/evidence/every-size.md");
+        let text = std::fs::read_to_string(path).expect("the page is there");
+        for protocol in PROTOCOLS {
+            let tables = page::tables(protocol);
+            assert!(
+                text.contains(tables.trim()),
+                "{}: `cargo run -p spinpark-parameterized -- page {0}` has others",
+                protocol.name
+            );
+        }
     }
 }

@@ -103,6 +103,10 @@ pub(crate) fn tell<H: ModelHost>(told: Told) {
 fn name(at: &'static Location<'static>) -> Name {
     WORDS.with_borrow_mut(|words| {
         words.made += 1;
+        // The slots are made in a closure, which has a place of its own.
+        if at.file().ends_with("kernel/queues/runq.rs") {
+            return Name::Slot(words.p);
+        }
         if !at.file().ends_with("kernel/sched/proc.rs") {
             return Name::Other(words.made);
         }
@@ -121,8 +125,7 @@ fn name(at: &'static Location<'static>) -> Name {
         match words.of_p {
             1 => Name::Next(p),
             2 => Name::Head(p),
-            3 => Name::Tail(p),
-            _ => Name::Slot(p),
+            _ => Name::Tail(p),
         }
     })
 }
@@ -239,8 +242,10 @@ impl Functions {
     pub(crate) fn new() -> Functions {
         let kernel = concat!(env!("CARGO_MANIFEST_DIR"), "/../src/kernel/");
         let mut functions = Functions { begins: HashMap::new(), lines: HashMap::new() };
-        for file in ["protocol/spinning.rs", "queues/globq.rs", "queues/runq.rs", "queues/runnext.rs", "queues/idle.rs"] {
-            let text = std::fs::read_to_string(format!("{kernel}{file}")).unwrap_or_else(|error| panic!("{file}: {error}"));
+        for file in ["protocol/spinning.rs", "queues/globq.rs", "queues/runq.rs", "queues/runnext.rs", "queues/idle.rs"]
+        {
+            let text =
+                std::fs::read_to_string(format!("{kernel}{file}")).unwrap_or_else(|error| panic!("{file}: {error}"));
             let name = |line: &str| Some(line.split_once("fn ")?.1.split(['(', '<']).next()?.to_owned());
             let code = text.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//"));
             functions.begins.insert(file, code.filter_map(|(n, line)| Some((n as u32 + 1, name(line)?))).collect());

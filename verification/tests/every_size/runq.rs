@@ -34,7 +34,7 @@ enum Label {
     AsksRing,
     AsksNext,
     SaysEmpty,
-    EndsAsking,
+    EndsAsking { said: bool },
 }
 
 /// What a thread has done to this queue, and what of it is not said yet.
@@ -48,7 +48,8 @@ struct Thread {
     write: u64,
     /// Where a thief has begun to fill this ring, its own: said only if it comes to publish that.
     fills: Vec<(usize, Label)>,
-    asks: bool,
+    /// It has read head and tail, and did nothing with them yet.
+    reads: bool,
 }
 
 /// The steps of one P's queue; `None` if there are more puts than the universe has.
@@ -81,7 +82,8 @@ pub(crate) fn steps(items: &[Item], p: u8, functions: &Functions) -> Option<Vec<
                 // A full ring: nothing is written.
                 let mut later = items[at + 1..].iter().filter(|i| i.thread == item.thread);
                 let then = later.find(|i| matches!(i.word, Name::Slot(_) | Name::Head(_)));
-                if !then.is_some_and(|i| matches!((i.word, i.act), (Name::Slot(_), Act::Store(_)))) {
+                if function == "put" && !then.is_some_and(|i| matches!((i.word, i.act), (Name::Slot(_), Act::Store(_))))
+                {
                     say(Label::Publishes);
                 }
             }
@@ -110,7 +112,10 @@ pub(crate) fn steps(items: &[Item], p: u8, functions: &Functions) -> Option<Vec<
                 let is_right = put.get(x as usize) == Some(&g);
                 say(if is_right { Label::ReadsSlot(x as u8) } else { Label::MisreadsSlot(x as u8) });
             }
-            ("get" | "steal_some", Name::Head(_), Act::Exchange(_, now)) => say(Label::Claims(now as u8 - 1)),
+            ("get" | "steal_some", Name::Head(_), Act::Exchange(_, now)) => {
+                thread.reads = false;
+                say(Label::Claims(now as u8 - 1));
+            }
             ("get", Name::Head(_), Act::NoExchange(n)) => {
                 (thread.head, thread.next) = (n, n);
                 [Label::FindsNone, Label::ReadsHead, Label::ReadsTail].into_iter().for_each(&mut say);
@@ -118,7 +123,10 @@ pub(crate) fn steps(items: &[Item], p: u8, functions: &Functions) -> Option<Vec<
                     say(Label::FindsNone);
                 }
             }
-            ("steal_some", Name::Head(_), Act::NoExchange(_)) => say(Label::FindsNone),
+            ("steal_some", Name::Head(_), Act::NoExchange(_)) => {
+                thread.reads = false;
+                say(Label::FindsNone);
+            }
             // A thief reads its own tail first, and its own head later: it is about to fill its own ring.
             ("steal_some", Name::Tail(_), Act::Load(n)) if is_own => thread.write = n,
             ("steal_some", Name::Head(_), Act::Load(_)) if is_own => {
@@ -139,11 +147,16 @@ pub(crate) fn steps(items: &[Item], p: u8, functions: &Functions) -> Option<Vec<
                 steps.push((at, Step { t, label: Label::Publishes }));
             }
             ("steal_some", Name::Head(_), Act::Load(n)) => {
+                // It saw two times at once, and begins again.
+                if std::mem::take(&mut thread.reads) {
+                    say(Label::FindsNone);
+                }
                 (thread.head, thread.next) = (n, n);
                 say(Label::ReadsHead);
             }
             ("steal_some", Name::Tail(_), Act::Load(n)) => {
                 say(Label::ReadsTail);
+                thread.reads = n != thread.head;
                 if n == thread.head {
                     say(Label::FindsNone);
                 }
@@ -170,16 +183,18 @@ pub(crate) fn steps(items: &[Item], p: u8, functions: &Functions) -> Option<Vec<
             ("looks_empty", Name::Tail(_), Act::Load(n)) => {
                 thread.tail = n;
                 if n == thread.head {
-                    thread.asks = true;
                     say(Label::AsksRing);
                 }
             }
-            ("is_set_acquire", Name::Next(_), Act::Load(g)) => say(if g == 0 { Label::AsksNext } else { Label::EndsAsking }),
+            ("is_set_acquire", Name::Next(_), Act::Load(g)) => {
+                say(if g == 0 { Label::AsksNext } else { Label::EndsAsking { said: false } })
+            }
             ("is_still_at", Name::Tail(_), Act::Load(n)) => {
-                if n == thread.tail {
+                let said = n == thread.tail;
+                if said {
                     say(Label::SaysEmpty);
                 }
-                say(Label::EndsAsking);
+                say(Label::EndsAsking { said });
             }
             _ => (),
         }
@@ -201,24 +216,37 @@ pub(crate) fn begins(finite: &Finite<'_>, capacity: u8) -> Vec<State> {
     vec![state]
 }
 
+/// The kernel is at rest when a trace ends: all that was put was taken, and no thread is in the queue.
+pub(crate) fn is_at_rest(finite: &Finite<'_>, state: &State) -> bool {
+    let xs = 0..finite.sizes[1] as u8;
+    (0..finite.sizes[0]).all(|t| matches!(state.places[t], AWAY | SPILLS))
+        && xs.clone().all(|x| finite.holds(state, PUBLISHED, &[x]) == finite.holds(state, CONSUMED, &[x]))
+        && !(0..finite.sizes[0] as u8).any(|t| xs.clone().any(|x| finite.holds(state, CLAIMED, &[t, x])))
+        && !finite.holds(state, NEXT, &[])
+}
+
 /// Plays one step. `false`: no transition allows it.
 pub(crate) fn play(replay: &mut Replay<'_>, step: Step) -> bool {
     let t = step.t;
-    let of = |name: &'static str, param: &'static str, rest: &[(&'static str, u8)]| Move::new(name, &[&[(param, t)], rest].concat());
+    let of = |name: &'static str, param: &'static str, rest: &[(&'static str, u8)]| {
+        Move::new(name, &[&[(param, t)], rest].concat())
+    };
     replay.silently(&[of("ends_spilling", "o", &[])]);
     // A P that comes to another M brings its ring.
     if matches!(step.label, Label::PutReadsHead | Label::Spills(_) | Label::PutsNext) {
-        replay.step(|finite, state| if finite.holds(state, OWNER, &[t]) { None } else { Some(vec![vec![Move::new("owner_changes", &[("u", t)])]]) });
+        replay.step(|finite, state| {
+            if finite.holds(state, OWNER, &[t]) {
+                None
+            } else {
+                Some(vec![vec![Move::new("owner_changes", &[("u", t)])]])
+            }
+        });
     }
     let step = match step.label {
         Label::PutReadsHead => of("begins_to_put", "o", &[]),
         Label::Writes(x) => of("writes_slot", "o", &[("x", x)]),
         Label::Publishes => of("publishes", "o", &[]),
-        Label::ReadsHead => {
-            // It saw two times at once, and begins again.
-            replay.step(|_, state| if state.places[t as usize] == READS { Some(vec![vec![of("finds_none", "t", &[])]]) } else { None });
-            of("reads_head", "t", &[])
-        }
+        Label::ReadsHead => of("reads_head", "t", &[]),
         Label::ReadsTail => of("reads_tail", "t", &[]),
         Label::FindsNone => of("finds_none", "t", &[]),
         Label::ReadsSlot(x) => of("reads_slot", "t", &[("x", x)]),
@@ -231,7 +259,12 @@ pub(crate) fn play(replay: &mut Replay<'_>, step: Step) -> bool {
         Label::AsksRing => of("asks_ring", "t", &[]),
         Label::AsksNext => of("asks_next", "t", &[]),
         Label::SaysEmpty => of("asks_tail", "t", &[]),
-        Label::EndsAsking => of("ends_asking", "t", &[]),
+        Label::EndsAsking { said } => {
+            if !replay.only(|_, state| (state.places[t as usize] == SAYS_EMPTY) == said) {
+                return false;
+            }
+            of("ends_asking", "t", &[])
+        }
     };
     replay.step(|_, _| Some(vec![vec![step.clone()]]))
 }

@@ -1,8 +1,8 @@
 //! What the kernel did, as an execution of the spinning protocol.
 
 use super::recorded::{Act, Functions, Item, Name, Told};
+use spinpark::kernel::protocol::sources::{SearchOrder, Source};
 use spinpark_parameterized::finite::{Finite, State};
-use spinpark_parameterized::logic::Rel;
 use spinpark_parameterized::replay::{Move, Replay};
 use spinpark_parameterized::spinning::state::*;
 use std::collections::HashMap;
@@ -31,11 +31,11 @@ enum Label {
     NeedSet,
     NeedCleared,
     NeedRead(bool),
-    GlobalRead(u8),
+    GlobalRead { n: u8, locked: bool },
     RingEmpty(u8),
-    RingShows(u8),
+    RingShows { locked: bool },
     Put { g: u8, yields: bool },
-    PutNext(u8),
+    PutNext { g: u8, kicked: u8 },
     PublishedStolen,
     TookOwn(u8),
     Stole { v: u8, g: u8 },
@@ -67,6 +67,8 @@ struct Thread {
     /// The idle Ps that it has taken in this hold of the lock.
     took: Option<u8>,
     inside: bool,
+    /// The step at which it opened the lock last.
+    unlocked: usize,
     /// The G that it runs.
     runs: u8,
     /// What was told last to be queued.
@@ -108,7 +110,8 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
             (_, _, Act::Lock) => (thread.locked, thread.took) = (true, None),
             (_, _, Act::Unlock) => {
                 thread.locked = false;
-                say(Label::Unlocked { took: thread.took, inside: thread.inside });
+                thread.unlocked = steps.len();
+                steps.push(Some(Step { m, label: Label::Unlocked { took: thread.took, inside: thread.inside } }));
             }
             ("protocol/spinning.rs", "wakep", Act::Fence) => say(Label::WakepFence),
             ("protocol/spinning.rs", "must_recheck", Act::Fence) => say(Label::RecheckFence),
@@ -120,12 +123,11 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
             ("protocol/spinning.rs", "set_needspinning", Act::Store(_)) => say(Label::NeedSet),
             ("protocol/spinning.rs", "take_needspinning", Act::Load(n)) => say(Label::NeedRead(n != 0)),
             ("protocol/spinning.rs", "leave", Act::Add(before, _)) => say(Label::Lowered { last: before == 1 }),
-            ("queues/globq.rs", "peek", Act::Load(n)) => say(Label::GlobalRead(n as u8)),
+            ("queues/globq.rs", "peek", Act::Load(n)) => say(Label::GlobalRead { n: n as u8, locked: thread.locked }),
             ("queues/globq.rs", "set", Act::Store(n)) => {
                 if n > global {
-                    let spilled = steps.iter().rev().flatten().find(|step| step.m == m);
-                    _ = spilled;
-                    let (g, exits) = if thread.inside { (thread.runs, true) } else { (thread.queued.map_or(0, |(g, _)| g), false) };
+                    let (g, exits) =
+                        if thread.inside { (thread.runs, true) } else { (thread.queued.map_or(0, |(g, _)| g), false) };
                     steps.push(Some(Step { m, label: Label::GlobalPut { g, exits } }));
                 } else if n < global {
                     let first = later_found(items, at, item.thread);
@@ -145,7 +147,7 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
                 idle_bits = bits;
             }
             ("queues/runnext.rs", "put", Act::Swap(before, g)) => {
-                say(Label::PutNext(g as u8));
+                say(Label::PutNext { g: g as u8, kicked: before as u8 });
                 // The G that was there goes into the ring.
                 thread.queued = (before != 0).then_some((before as u8, true)).or(thread.queued);
             }
@@ -156,9 +158,9 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
                 }
             }
             ("queues/runnext.rs", "is_set_acquire", Act::Load(g)) => {
-                if let Name::Next(p) = item.word {
+                if let Name::Next(_) = item.word {
                     if g != 0 {
-                        say(Label::RingShows(p));
+                        say(Label::RingShows { locked: thread.locked });
                     } else {
                         // It is said later whether the ring was empty now.
                         thread.empty = Some(steps.len());
@@ -168,10 +170,10 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
             }
             ("queues/runq.rs", "looks_empty", Act::Load(n)) => match item.word {
                 Name::Head(_) => thread.head = n,
-                Name::Tail(p) => {
+                Name::Tail(_) => {
                     thread.tail = n;
                     if n != thread.head {
-                        say(Label::RingShows(p));
+                        say(Label::RingShows { locked: thread.locked });
                     }
                 }
                 _ => (),
@@ -235,7 +237,9 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
                     thread.inside = false;
                     say(Label::Slept);
                 }
-                Told::Woken { m } | Told::Starting { m } => say(Label::Started(m)),
+                Told::Woken { m } => say(Label::Started(m)),
+                // Its number was taken under the lock.
+                Told::Starting { m: w } => steps[thread.unlocked] = Some(Step { m, label: Label::Started(w) }),
                 Told::Refused => say(Label::Refused),
                 Told::Entered { p, blocks } => {
                     thread.inside = true;
@@ -277,9 +281,53 @@ pub(crate) fn begins(finite: &Finite<'_>, ms: u8) -> Vec<State> {
     vec![state]
 }
 
+/// The kernel is at rest when a trace ends: all sleep, and every P is idle.
+pub(crate) fn is_at_rest(finite: &Finite<'_>, state: &State) -> bool {
+    let is_queued =
+        |g| finite.holds(state, GLOBAL, &[g]) || (0..finite.sizes[1] as u8).any(|p| finite.holds(state, RING, &[g, p]));
+    (0..finite.sizes[0]).all(|m| matches!(state.places[m], OUT | NEW | ASLEEP))
+        && (0..finite.sizes[1] as u8).all(|p| finite.holds(state, IDLE, &[p]))
+        && !(0..finite.sizes[2] as u8).any(is_queued)
+}
+
+/// How far each thread has come in its scan: the kernel reads each source in order.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Scans(HashMap<u8, usize>);
+
+impl Scans {
+    /// Is this the read that comes next, if the thread scans; and if not, is its scan over?
+    fn follows(&mut self, step: Step, order: SearchOrder, procs: usize) -> bool {
+        let Some(at) = self.0.get(&step.m).copied() else { return true };
+        let mut reads = Vec::new();
+        for source in order.sources() {
+            match source {
+                Source::GlobalTurn | Source::Global => reads.push(None),
+                Source::Steal => reads.extend((0..procs as u8).map(Some)),
+                Source::Local | Source::Extra => (),
+            }
+        }
+        let (is_next, is_over) = match step.label {
+            Label::GlobalRead { n, .. } => (reads[at].is_none(), n > 0),
+            Label::RingEmpty(p) => (reads[at] == Some(p), false),
+            Label::RingShows { .. } => (reads[at].is_some(), true),
+            _ => (false, true),
+        };
+        if is_over || at + 1 == reads.len() {
+            self.0.remove(&step.m);
+        } else {
+            self.0.insert(step.m, at + 1);
+        }
+        is_next
+    }
+}
+
 /// Plays one step. `false`: no transition allows it.
-pub(crate) fn play(replay: &mut Replay<'_>, step: Step) -> bool {
+pub(crate) fn play(replay: &mut Replay<'_>, step: Step, scans: &mut Scans, order: SearchOrder) -> bool {
     let m = step.m;
+    let is_scanning = scans.0.contains_key(&m);
+    if !scans.follows(step, order, replay.finite.sizes[1]) {
+        return false;
+    }
     let own = |name: &'static str| Move::new(name, &[("m", m)]);
     let one = |name| Some(vec![vec![Move::new(name, &[("m", m)])]]);
     let with = |name, args: &[(&'static str, u8)]| Some(vec![vec![Move::new(name, &[&[("m", m)], args].concat())]]);
@@ -288,12 +336,15 @@ pub(crate) fn play(replay: &mut Replay<'_>, step: Step) -> bool {
     replay.silently(&[own("ends_scan_found"), own("ends_scan_retired")]);
     match step.label {
         Label::WakepFence => replay.silently(&[own("wakes")]),
-        Label::Counted { .. } | Label::NeedRead(_) | Label::TookOwn(_) | Label::GlobalTaken { .. } | Label::GlobalShared { .. }
-        | Label::Listed(_) | Label::RecheckFence => replay.silently(&[own("ends_its_run")]),
+        Label::Counted { .. }
+        | Label::NeedRead(_)
+        | Label::TookOwn(_)
+        | Label::GlobalTaken { .. }
+        | Label::GlobalShared { .. }
+        | Label::Listed(_)
+        | Label::RecheckFence => replay.silently(&[own("ends_its_run")]),
         _ => (),
     }
-    let holds = |rel: Rel, args: &'static [u8]| move |finite: &Finite<'_>, state: &State| finite.holds(state, rel, args);
-    _ = holds;
     let here = |state: &State| state.places[m as usize];
     match step.label {
         Label::WakepFence => replay.step(|_, state| if here(state) == QUEUED { one("fences") } else { none() }),
@@ -305,8 +356,7 @@ pub(crate) fn play(replay: &mut Replay<'_>, step: Step) -> bool {
         Label::ElectRead(zero) => replay.step(|_, state| match (here(state), zero) {
             (FENCED, true) => one("sees_none_counted"),
             (FENCED, false) => one("trusts"),
-            (ELECT, true) | (RECHECK, true) | (HAND_RECHECK, true) => None,
-            (ELECT, false) => one("is_not_elected"),
+            (RECHECK | HAND_RECHECK, true) => None,
             (RECHECK, false) => one("trusts_a_count"),
             (HAND_RECHECK, false) => one("trusts_a_count_handing"),
             _ => none(),
@@ -324,11 +374,10 @@ pub(crate) fn play(replay: &mut Replay<'_>, step: Step) -> bool {
             _ => none(),
         }),
         Label::Counted { locked } => replay.step(|_, state| match here(state) {
-            SEARCH if locked => one("is_called"),
-            SEARCH => one("begins_to_spin"),
-            HAND_OFF => one("is_called_handing"),
+            SEES_NEED if locked => one("counts_called"),
+            HAND_SEES_NEED if locked => one("counts_called_handing"),
+            SEARCH if !locked => one("begins_to_spin"),
             GOT_P => one("counts_itself"),
-            REST => one("is_called_resting"),
             _ => none(),
         }),
         Label::NeedCleared => replay.step(|_, state| match here(state) {
@@ -343,49 +392,78 @@ pub(crate) fn play(replay: &mut Replay<'_>, step: Step) -> bool {
             REFUSED_ASK => one("asks_refused"),
             _ => none(),
         }),
-        Label::NeedRead(need) => replay.only(|finite, state| finite.holds(state, NEED, &[]) == need),
-        Label::Lowered { last } => replay.step(|_, state| match here(state) {
-            ELECTED => Some(vec![vec![own("gets_no_p"), own("lowers")]]),
-            FOUND => one(if last { "leaves_last" } else { "leaves" }),
-            IDLED => one("retires"),
-            REFUSED_LOWER => one("lowers_refused"),
-            _ => none(),
-        }),
-        Label::GlobalRead(n) => {
-            let gs = |finite: &Finite<'_>, state: &State| (0..finite.sizes[2] as u8).filter(|g| finite.holds(state, GLOBAL, &[*g])).count();
+        Label::NeedRead(need) => {
+            replay.only(|finite, state| finite.holds(state, NEED, &[]) == need)
+                && replay.step(|_, state| match (here(state), need) {
+                    (SEARCH, true) => one("is_called"),
+                    (HAND_OFF, true) => one("is_called_handing"),
+                    (REST, true) => one("is_called_resting"),
+                    (_, true) => none(),
+                    (_, false) => None,
+                })
+        }
+        Label::Lowered { last } => {
+            let scans_next = replay.states.iter().all(|state| here(state) == IDLED || here(state) == FOUND && last);
+            if scans_next {
+                scans.0.insert(m, 0);
+            }
+            replay.step(|_, state| match here(state) {
+                ELECTED => Some(vec![vec![own("gets_no_p"), own("lowers")]]),
+                FOUND => one(if last { "leaves_last" } else { "leaves" }),
+                IDLED => one("retires"),
+                REFUSED_LOWER => one("lowers_refused"),
+                _ => none(),
+            })
+        }
+        Label::GlobalRead { n, locked } => {
+            let gs = |finite: &Finite<'_>, state: &State| {
+                (0..finite.sizes[2] as u8).filter(|g| finite.holds(state, GLOBAL, &[*g])).count()
+            };
             replay.only(|finite, state| gs(finite, state) == n as usize)
-                && replay.step(|_, state| match (here(state), n) {
+                && replay.step(|finite, state| match (here(state), n) {
+                    (SCAN_FOUND | SCAN_RETIRED, _) if !is_scanning => none(),
+                    // It is read twice: once as the global queue's turn.
+                    (SCAN_FOUND | SCAN_RETIRED, 0) if finite.holds(state, SAW_GLOBAL, &[m]) => None,
                     (SCAN_FOUND | SCAN_RETIRED, 0) => one("sees_no_global"),
                     (SCAN_FOUND, _) => one("sees_work_found"),
                     (SCAN_RETIRED, _) => one("sees_work_retired"),
-                    (HAND_OFF, 1..) => one("sees_work_handing"),
+                    (HAND_OFF, 1..) => one(if locked { "has_work_handing" } else { "sees_work_handing" }),
+                    (QUEUED | FENCED | ELECT | SAW_WORK | GOT_P | START | START_UNCOUNTED, _) => none(),
                     _ => None,
                 })
         }
         Label::RingEmpty(p) => replay.step(|_, state| match here(state) {
+            SCAN_FOUND | SCAN_RETIRED if !is_scanning => none(),
             SCAN_FOUND | SCAN_RETIRED => with("sees_no_ring", &[("p", p)]),
+            QUEUED | FENCED | ELECT | SAW_WORK | GOT_P | START | START_UNCOUNTED => none(),
             _ => None,
         }),
-        Label::RingShows(_) => replay.step(|_, state| match here(state) {
+        Label::RingShows { locked } => replay.step(|_, state| match here(state) {
             SCAN_FOUND => one("sees_work_found"),
             SCAN_RETIRED => one("sees_work_retired"),
-            HAND_OFF => one("sees_work_handing"),
+            HAND_OFF => one(if locked { "has_work_handing" } else { "sees_work_handing" }),
+            QUEUED | FENCED | ELECT | SAW_WORK | GOT_P | START | START_UNCOUNTED => none(),
             _ => None,
         }),
-        Label::Put { g, yields } => replay.step(|finite, state| {
-            let is_there = (0..finite.sizes[1] as u8).any(|p| finite.holds(state, RING, &[g, p]));
-            let name = if yields { "yields_here" } else { "readies" };
+        Label::Put { g, yields } => replay.step(|_, state| {
+            let flush = Move::new("flushes_put", &[("m", m), ("g", g)]);
+            let put = |name| Some(vec![vec![Move::new(name, &[("m", m), ("g", g)]), flush]]);
             match here(state) {
-                // Kicked out of `runnext`: it was under this P before.
-                RUN if is_there => None,
-                RUN => Some(vec![vec![Move::new(name, &[("m", m), ("g", g)]), Move::new("flushes_put", &[("m", m), ("g", g)])]]),
+                KICKS => put("puts_kicked"),
+                RUN if yields => put("yields_here"),
+                RUN => put("readies"),
                 _ => none(),
             }
         }),
-        Label::PutNext(g) => replay.step(|_, state| match here(state) {
-            RUN => Some(vec![vec![Move::new("readies", &[("m", m), ("g", g)]), Move::new("flushes_put", &[("m", m), ("g", g)])]]),
+        Label::PutNext { g, kicked: 0 } => replay.step(|_, state| match here(state) {
+            RUN => Some(vec![vec![
+                Move::new("readies", &[("m", m), ("g", g)]),
+                Move::new("flushes_put", &[("m", m), ("g", g)]),
+            ]]),
             _ => none(),
         }),
+        Label::PutNext { g, kicked } => replay
+            .step(|_, state| if here(state) == RUN { with("kicks", &[("g", g), ("old", kicked)]) } else { none() }),
         Label::PublishedStolen => {
             replay.silently(&[own("flushes_put")]);
             replay.only(|finite, state| (0..finite.sizes[2] as u8).all(|g| !finite.holds(state, PUTS, &[m, g])))
@@ -396,31 +474,27 @@ pub(crate) fn play(replay: &mut Replay<'_>, step: Step) -> bool {
             REFUSED_LOWER | REFUSED_ASK => None,
             _ => none(),
         }),
-        Label::Stole { v, g } => replay.step(|_, state| if here(state) == SPIN { with("steals", &[("v", v), ("g", g)]) } else { none() }),
-        Label::StoleMore { v, g } => {
-            replay.step(|_, state| if here(state) == FOUND { with("steals_more", &[("v", v), ("g", g)]) } else { none() })
+        Label::Stole { v, g } => {
+            replay.step(|_, state| if here(state) == SPIN { with("steals", &[("v", v), ("g", g)]) } else { none() })
         }
+        Label::StoleMore { v, g } => replay
+            .step(|_, state| if here(state) == FOUND { with("steals_more", &[("v", v), ("g", g)]) } else { none() }),
         Label::Spilled(g) => replay.step(|_, state| match here(state) {
-            RUN | SPILL => with("spills", &[("g", g)]),
-            // It puts what a G has readied, or a share: the wake of the last is over.
+            RUN | SPILL | KICKS => with("spills", &[("g", g)]),
             _ => none(),
         }),
-        Label::GlobalPut { g, exits } => replay.step(|finite, state| {
-            let flush = Move::new("flushes_global", &[("m", m)]);
-            match here(state) {
-                OUT if exits => Some(vec![vec![Move::new("exits_and_queues", &[("m", m), ("g", g)]), flush]]),
-                OUT | RUN => Some(vec![vec![Move::new("submits", &[("m", m), ("g", g)]), flush]]),
-                SPILL => {
-                    // A G that was kicked out of `runnext`, and did not fit into the ring.
-                    let is_there = (0..finite.sizes[1] as u8).any(|p| finite.holds(state, RING, &[g, p]));
-                    let kicked = is_there.then(|| Move::new("spills", &[("m", m), ("g", g)]));
-                    let put = Move::new("puts_spilled", &[("m", m), ("g", g)]);
-                    Some(vec![kicked.into_iter().chain([put]).collect()])
+        Label::GlobalPut { g, exits } => {
+            replay.step(|_, state| {
+                let flush = Move::new("flushes_global", &[("m", m)]);
+                match here(state) {
+                    OUT if exits => Some(vec![vec![Move::new("exits_and_queues", &[("m", m), ("g", g)]), flush]]),
+                    OUT | RUN => Some(vec![vec![Move::new("submits", &[("m", m), ("g", g)]), flush]]),
+                    SPILL => with("puts_spilled", &[("g", g)]),
+                    REFUSED_LOWER | REFUSED_ASK => None,
+                    _ => none(),
                 }
-                REFUSED_LOWER | REFUSED_ASK => None,
-                _ => none(),
-            }
-        }) && shows_global(replay, m),
+            }) && shows_global(replay, m)
+        }
         Label::GlobalTaken { g } => {
             replay.step(|_, state| if SEARCHING.has(here(state)) { with("takes_global", &[("g", g)]) } else { none() })
         }
@@ -433,7 +507,9 @@ pub(crate) fn play(replay: &mut Replay<'_>, step: Step) -> bool {
             (SAW_WORK, Some(p)) => with("gets_p_for_work", &[("p", p)]),
             (OUT, Some(p)) if inside => with("exits_to_idle_p", &[("p", p)]),
             (ELECTED | SAW_WORK, None) => none(),
-            _ => None,
+            // It was called to spin as it was about to sleep.
+            (SPIN, Some(_)) | (_, None) => None,
+            _ => none(),
         }),
         Label::Listed(p) => replay.step(|finite, state| match here(state) {
             SPIN => with("idles_spinning", &[("p", p)]),
@@ -455,14 +531,17 @@ pub(crate) fn play(replay: &mut Replay<'_>, step: Step) -> bool {
             _ => none(),
         }),
         Label::Got(p) => replay.only(|finite, state| finite.holds(state, OWNS, &[m, p])),
-        Label::Called => replay.only(|finite, state| finite.holds(state, COUNTED, &[m]) || here(state) == CALLED),
+        Label::Called => replay.only(|finite, state| finite.holds(state, COUNTED, &[m])),
         Label::Slept => replay.step(|_, state| if here(state) == REST { one("sleeps") } else { none() }),
-        Label::Blocks(p) => replay.step(|_, state| if here(state) == RUN { with("enters_blocking", &[("p", p)]) } else { none() }),
+        Label::Blocks(p) => {
+            replay.step(|_, state| if here(state) == RUN { with("enters_blocking", &[("p", p)]) } else { none() })
+        }
         Label::Enters(_) => replay.step(|_, state| if here(state) == RUN { one("enters") } else { none() }),
         Label::ReturnsKept => replay.step(|_, state| if here(state) == SYSCALL { one("exits_kept") } else { none() }),
         Label::Returned(p) => replay.only(|finite, state| here(state) == RUN && finite.holds(state, OWNS, &[m, p])),
         Label::Found(g) => replay.only(|finite, state| {
-            let is_queued = finite.holds(state, GLOBAL, &[g]) || (0..finite.sizes[1] as u8).any(|p| finite.holds(state, RING, &[g, p]));
+            let is_queued = finite.holds(state, GLOBAL, &[g])
+                || (0..finite.sizes[1] as u8).any(|p| finite.holds(state, RING, &[g, p]));
             matches!(here(state), RUN | FOUND) && !is_queued
         }),
         Label::Sought => replay.only(|_, state| matches!(here(state), FOUND | IDLED)),

@@ -29,8 +29,8 @@ relations! {
     PUTS = "puts_buffered"(M, G);
     /// It has put this G into the global queue, and the store of the length is in its store buffer.
     PUTS_GLOBAL = "puts_global_buffered"(M, G);
-    /// It has taken this G out of its full ring, to put it into the global queue.
-    SPILLS = "spills"(M, G);
+    /// It has taken this G out of `runnext`, or of its full ring, to put it into the ring or the global queue.
+    SPILLS = "in_hand"(M, G);
     /// It has yielded this G under its own P, woke nobody, and searches next.
     YIELDED = "yielded"(M, G);
     /// It is on the idle list.
@@ -56,6 +56,8 @@ places! {
     SYSCALL;
     /// It has taken Gs out of its full ring.
     SPILL;
+    /// It has put a G into `runnext`, and has the G that was there in its hands.
+    KICKS;
     /// It has queued a G.
     QUEUED;
     /// It has passed the StoreLoad of `wakep`.
@@ -90,7 +92,11 @@ places! {
     RECHECK;
     /// It idles its P. Under the lock.
     IDLES;
-    /// It was asked to spin, and clears `needspinning`. Under the lock.
+    /// It has read that a spinning M is asked for. Under the lock.
+    SEES_NEED;
+    /// As SEES_NEED, of a P that it hands off.
+    HAND_SEES_NEED;
+    /// It was asked to spin, is counted, and clears `needspinning`. Under the lock.
     CALLED;
     /// As RECHECK, of a P that it hands off.
     HAND_RECHECK;
@@ -123,19 +129,59 @@ pub const COUNTING: Places =
     Places::of(&[ELECTED, LOWER, START, REFUSED_LOWER, CLEAR, SPIN, FOUND, CALLED, HAND_CALLED, IDLED]);
 /// Where it holds the lock.
 pub const LOCKING: Places = Places::of(&[
-    LOWER, ASK, REFUSED_LOWER, REFUSED_ASK, RECHECK, IDLES, CALLED, HAND_RECHECK, HAND_IDLES, HAND_CALLED,
+    LOWER,
+    ASK,
+    REFUSED_LOWER,
+    REFUSED_ASK,
+    RECHECK,
+    IDLES,
+    SEES_NEED,
+    CALLED,
+    HAND_RECHECK,
+    HAND_IDLES,
+    HAND_SEES_NEED,
+    HAND_CALLED,
 ]);
 /// Where it will look for Gs everywhere, or will see to it that another M does.
 pub const ANSWERING: Places = Places::of(&[
-    QUEUED, FENCED, ELECT, ELECTED, START, CLEAR, SPIN, FOUND, CALLED, HAND_CALLED, IDLED, SAW_WORK, GOT_P, SPILL,
+    QUEUED,
+    FENCED,
+    ELECT,
+    ELECTED,
+    START,
+    CLEAR,
+    SPIN,
+    FOUND,
+    SEES_NEED,
+    HAND_SEES_NEED,
+    CALLED,
+    HAND_CALLED,
+    IDLED,
+    SAW_WORK,
+    GOT_P,
+    SPILL,
+    KICKS,
 ]);
 /// Where it owns no P.
 pub const WITHOUT_P: Places = Places::of(&[
-    OUT, NEW, ASLEEP, REST, IDLED, SCAN_RETIRED, SAW_WORK, HAND_OFF, HAND_RECHECK, HAND_IDLES, HAND_CALLED, HAND_TRUSTS, START_UNCOUNTED,
+    OUT,
+    NEW,
+    ASLEEP,
+    REST,
+    IDLED,
+    SCAN_RETIRED,
+    SAW_WORK,
+    HAND_OFF,
+    HAND_RECHECK,
+    HAND_IDLES,
+    HAND_SEES_NEED,
+    HAND_CALLED,
+    HAND_TRUSTS,
+    START_UNCOUNTED,
 ]);
 /// Where it may hold a P to pass it on.
 pub const HANDING: Places =
-    Places::of(&[HAND_OFF, HAND_TRUSTS, HAND_RECHECK, HAND_IDLES, HAND_CALLED, START, START_UNCOUNTED]);
+    Places::of(&[HAND_OFF, HAND_TRUSTS, HAND_RECHECK, HAND_IDLES, HAND_SEES_NEED, HAND_CALLED, START, START_UNCOUNTED]);
 /// Where it scans.
 pub const SCANNING: Places = Places::of(&[SCAN_FOUND, SCAN_RETIRED]);
 /// Where it searches, with a P.

@@ -26,6 +26,17 @@ pub fn steps(variant: &str) -> Vec<Transition> {
         let (m, g) = (t.for_each("m", M), t.for_each("g", G));
         t.from(m, RUN).set(PUTS, &[m, g]).goes(m, QUEUED);
     });
+    step("kicks", "queues/local.rs: put_next", &|t| {
+        let (m, p) = (t.for_each("m", M), t.for_each("p", P));
+        let (g, old) = (t.for_each("g", G), t.for_each("old", G));
+        t.from(m, RUN).when(OWNS.of([m, p])).drains(m).when(RING.of([old, p])).when(not(same(g, old)));
+        t.clear(RING, &[old, p]).set(RING, &[g, p]).set(SPILLS, &[m, old]).goes(m, KICKS);
+    });
+    step("puts_kicked", "queues/local.rs: put_next", &|t| {
+        let (m, g) = (t.for_each("m", M), t.for_each("g", G));
+        t.from(m, KICKS).when(SPILLS.of([m, g])).clear(SPILLS, &[m, g]).set(PUTS, &[m, g]);
+        t.when(all("h", G, |h| not(SPILLS.of([m, h])))).goes(m, QUEUED);
+    });
     step("wakes", "sched/central.rs: make", &|t| {
         let m = t.for_each("m", M);
         t.from_any(m, OUTSIDE).goes(m, QUEUED);
@@ -42,7 +53,7 @@ pub fn steps(variant: &str) -> Vec<Transition> {
     }
     step("spills", "queues/runq.rs: spill_half", &|t| {
         let (m, p, g) = (t.for_each("m", M), t.for_each("p", P), t.for_each("g", G));
-        t.from_any(m, Places::of(&[RUN, SPILL])).when(OWNS.of([m, p])).drains(m).when(RING.of([g, p]));
+        t.from_any(m, Places::of(&[RUN, KICKS, SPILL])).when(OWNS.of([m, p])).drains(m).when(RING.of([g, p]));
         t.clear(RING, &[g, p]).set(SPILLS, &[m, g]).goes(m, SPILL);
     });
     step("puts_spilled", "sched/mod.rs: spill", &|t| {
@@ -130,7 +141,9 @@ pub fn steps(variant: &str) -> Vec<Transition> {
         t.from(m, START_UNCOUNTED).from_any(w, Places::of(&[ASLEEP, NEW])).when(HANDS.of([m, p])).takes_lock(m);
         t.clear(HANDS, &[m, p]).set(OWNS, &[w, p]).goes_home(m).goes(w, SEARCH);
     });
-    for (name, from, to) in [("is_refused", START, REFUSED_LOWER), ("is_refused_uncounted", START_UNCOUNTED, REFUSED_ASK)] {
+    for (name, from, to) in
+        [("is_refused", START, REFUSED_LOWER), ("is_refused_uncounted", START_UNCOUNTED, REFUSED_ASK)]
+    {
         step(name, "sched/threads.rs: refused", &|t| {
             let (m, p) = (t.for_each("m", M), t.for_each("p", P));
             t.from(m, from).when(HANDS.of([m, p])).takes_lock(m);
@@ -234,14 +247,14 @@ pub fn steps(variant: &str) -> Vec<Transition> {
             t.when(SAW_GLOBAL.of([m]));
         }
     });
-    let work = || or([global_shows(), some("q", P, ring_shows)]);
+    // What it has seen may be gone again: a ring that looks as if it held a G is the safe answer.
     step("sees_work_found", "protocol/spinning.rs: found_work", &|t| {
         let m = t.for_each("m", M);
-        t.from(m, SCAN_FOUND).when(work()).goes(m, ELECT);
+        t.from(m, SCAN_FOUND).goes(m, FENCED);
     });
     step("sees_work_retired", "protocol/spinning.rs: retire", &|t| {
         let m = t.for_each("m", M);
-        t.from(m, SCAN_RETIRED).when(work()).goes(m, SAW_WORK);
+        t.from(m, SCAN_RETIRED).goes(m, SAW_WORK);
     });
     for (name, from, to) in [("ends_scan_found", SCAN_FOUND, RUN), ("ends_scan_retired", SCAN_RETIRED, REST)] {
         step(name, "protocol/spinning.rs: any_work", &|t| {
@@ -286,7 +299,7 @@ pub fn steps(variant: &str) -> Vec<Transition> {
         step(pick("is_called", "is_called_handing"), source, &|t| {
             let (m, p) = (t.for_each("m", M), t.for_each("p", P));
             begin(t, m, p);
-            t.when(NEED.of([])).set(COUNTED, &[m]).set(LOCKS, &[m]).goes(m, if hand { HAND_CALLED } else { CALLED });
+            t.when(NEED.of([])).set(LOCKS, &[m]).goes(m, if hand { HAND_SEES_NEED } else { SEES_NEED });
         });
         step(pick("idles_beside_another", "settles_beside_another"), source, &|t| {
             let (m, p) = (t.for_each("m", M), t.for_each("p", P));
@@ -302,7 +315,10 @@ pub fn steps(variant: &str) -> Vec<Transition> {
         step(pick("rechecks", "rechecks_handing"), source, &|t| {
             let (m, p) = (t.for_each("m", M), t.for_each("p", P));
             begin(t, m, p);
-            t.when(not(NEED.of([]))).when(not(some_idle())).set(LOCKS, &[m]).goes(m, if hand { HAND_RECHECK } else { RECHECK });
+            t.when(not(NEED.of([])))
+                .when(not(some_idle()))
+                .set(LOCKS, &[m])
+                .goes(m, if hand { HAND_RECHECK } else { RECHECK });
         });
         let (rechecking, idling) = if hand { (HAND_RECHECK, HAND_IDLES) } else { (RECHECK, IDLES) };
         step(pick("elects_itself", "elects_itself_handing"), "protocol/spinning.rs: must_recheck", &|t| {
@@ -318,6 +334,11 @@ pub fn steps(variant: &str) -> Vec<Transition> {
             let (m, p) = (t.for_each("m", M), t.for_each("p", P));
             t.from(m, idling).when(holds.of([m, p])).clear(LOCKS, &[m]);
             t.clear(holds, &[m, p]).set(IDLE, &[p]).goes(m, if hand { OUT } else { REST });
+        });
+        step(pick("counts_called", "counts_called_handing"), "protocol/spinning.rs: become_spinning", &|t| {
+            let m = t.for_each("m", M);
+            t.from(m, if hand { HAND_SEES_NEED } else { SEES_NEED }).drains(m).set(COUNTED, &[m]);
+            t.goes(m, if hand { HAND_CALLED } else { CALLED });
         });
         step(pick("clears_called", "clears_called_handing"), "protocol/spinning.rs: take_needspinning", &|t| {
             let m = t.for_each("m", M);
@@ -342,12 +363,12 @@ pub fn steps(variant: &str) -> Vec<Transition> {
     }
     for (name, is_locked) in [("sees_work_handing", false), ("has_work_handing", true)] {
         step(name, "protocol/handoff.rs: handoffp", &|t| {
-            let (m, p) = (t.for_each("m", M), t.for_each("p", P));
-            t.from(m, HAND_OFF).when(HANDS.of([m, p]));
+            let m = t.for_each("m", M);
+            t.from(m, HAND_OFF);
             if is_locked {
                 t.takes_lock(m);
             }
-            t.when(or([global_shows(), ring_shows(p)])).goes(m, START_UNCOUNTED);
+            t.goes(m, START_UNCOUNTED);
         });
     }
     step("retires", "protocol/spinning.rs: retire", &|t| {
@@ -421,7 +442,7 @@ pub fn steps(variant: &str) -> Vec<Transition> {
     step("is_called_resting", "sched/netpoll.rs: instead_of_sleep", &|t| {
         let (m, p) = (t.for_each("m", M), t.for_each("p", P));
         t.from(m, REST).takes_lock(m).when(NEED.of([])).when(IDLE.of([p]));
-        t.clear(IDLE, &[p]).set(OWNS, &[m, p]).set(COUNTED, &[m]).set(LOCKS, &[m]).goes(m, CALLED);
+        t.clear(IDLE, &[p]).set(OWNS, &[m, p]).set(LOCKS, &[m]).goes(m, SEES_NEED);
     });
     step("ends", "sched/sysmon.rs: end_old_ms", &|t| {
         let m = t.for_each("m", M);
