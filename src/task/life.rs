@@ -1,7 +1,8 @@
 //! What is done with a task, in the order in which it is done: the same source over a future and over a model's cells.
 
 use crate::host::Host;
-use crate::task::word::{Active, Closing, Handle, JoinerSlot, TaskWord, View, Waiting, WakerWords};
+use crate::task::slot::{JoinerSlot, WakerWords};
+use crate::task::word::{Active, Closing, Handle, TaskWord, View, Waiting};
 use core::task::Poll;
 
 /// How a task becomes runnable.

@@ -35,9 +35,11 @@
 
 mod life;
 mod model;
+mod slot;
 mod word;
 
 pub use life::{
     Memory, Mode, abort, cancel, close, drop_handle, drop_waker, poll_handle, run, run_last, wake, wake_by_ref,
 };
-pub use word::{Active, Handle, JoinerSlot, TaskWord, View, WakerWords};
+pub use slot::{JoinerSlot, WakerWords};
+pub use word::{Active, Handle, TaskWord, View};

@@ -69,6 +69,7 @@ pub const SOURCES: &[(&str, &str)] = sources! {
     "task/life.rs"
     "task/mod.rs"
     "task/model.rs"
+    "task/slot.rs"
     "task/word.rs"
     "waits/bell.rs"
     "waits/chan/errors.rs"

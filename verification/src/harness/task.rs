@@ -6,7 +6,7 @@
 use crate::hosts::model_host::{Cell, ModelHost};
 use crate::mutation::mutant::is_variant;
 use spinpark::atomic::Atomic;
-use spinpark::host::{Lock, Parker};
+use spinpark::host::{Host, Lock, Parker};
 use spinpark::task::{self, Active, Handle, JoinerSlot, Memory, Mode, TaskWord, WakerWords};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -42,8 +42,11 @@ pub struct Tiny<H: ModelHost> {
     /// Is that asked?
     closes: bool,
     /// What became of each waker that a handle gave.
-    joiners: Vec<(H::Cell<Option<Fate>>, H::Parker)>,
+    joiners: Vec<Joiner<H>>,
 }
+
+/// A waker of the handle's: what became of it, and who sleeps until it is woken.
+type Joiner<H> = (<H as ModelHost>::Cell<Option<Fate>>, <H as Host>::Parker);
 
 /// What became of a waker of the handle's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,0 +1,47 @@
+//! Where a handle says whom to wake.
+
+use crate::atomic::Atomic;
+use crate::host::Host;
+use core::sync::atomic::Ordering::Relaxed;
+
+/// A waker as two words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WakerWords {
+    /// What it is given.
+    pub data: u64,
+    /// What it can do.
+    pub vtable: u64,
+}
+
+/// Where a handle says whom to wake. Words, because the thread that completes the task reads them before it knows whether
+/// they are its own to use.
+pub struct JoinerSlot<H: Host> {
+    data: Atomic<H, u64>,
+    vtable: Atomic<H, u64>,
+}
+
+impl<H: Host> JoinerSlot<H> {
+    /// Nobody.
+    pub fn new() -> Self {
+        JoinerSlot { data: Atomic::new(0), vtable: Atomic::new(0) }
+    }
+
+    #[inline]
+    pub(super) fn write(&self, words: WakerWords) {
+        // Relaxed: `TaskWord::offer` publishes them.
+        self.data.store(words.data, Relaxed);
+        self.vtable.store(words.vtable, Relaxed);
+    }
+
+    #[inline]
+    pub(super) fn read(&self) -> WakerWords {
+        // Relaxed: who reads has seen JOINER. What is read while the handle writes is not used.
+        WakerWords { data: self.data.load(Relaxed), vtable: self.vtable.load(Relaxed) }
+    }
+}
+
+impl<H: Host> Default for JoinerSlot<H> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
