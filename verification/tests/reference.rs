@@ -7,3 +7,5 @@ mod agree;
 mod asymmetric_fences;
 #[path = "reference/each_graph_is_explored_once.rs"]
 mod each_graph_is_explored_once;
+#[path = "reference/symmetric_threads.rs"]
+mod symmetric_threads;

@@ -13,8 +13,9 @@ impl Graph {
     /// # Errors
     /// What is wrong with it.
     pub fn check(&self) -> Result<(), String> {
-        let Graph { events, clocks, threads, .. } = self;
-        if events.len() >= usize::from(INIT) || clocks.len() != events.len() {
+        let Graph { events, clocks, threads, past, is_symmetric, .. } = self;
+        let pasts = if *is_symmetric { events.len() } else { 0 };
+        if events.len() >= usize::from(INIT) || clocks.len() != events.len() || past.len() != pasts {
             return Err(format!("the graph has {} events and {} clocks", events.len(), clocks.len()));
         }
         if threads.is_empty() || threads.len() > MAX_THREADS {
@@ -24,6 +25,9 @@ impl Graph {
         books.last[0] = Some((INIT, 0));
         for (n, event) in events.iter().enumerate() {
             self.check_event(n, event, &mut books).map_err(|what| format!("event {n} of the graph {what}"))?;
+        }
+        if !self.has_its_groups() {
+            return Err("the symmetric threads of the graph are no groups".to_owned());
         }
         if !has_each_rank(books.ranks) {
             return Err("the writes of the graph have no order".to_owned());
@@ -38,6 +42,26 @@ impl Graph {
             }
         }
         Ok(())
+    }
+
+    /// Were the threads of each group started one after the other?
+    fn has_its_groups(&self) -> bool {
+        let member = |child: u8| self.threads.get(usize::from(child)).map(|thread| (thread.nth, thread.first));
+        let is_next = |event: &Event| {
+            let Kind::Fork(child) = event.kind else { return true };
+            let before = event.idx.checked_sub(1);
+            let before = self.events.iter().find(|e| e.thread == event.thread && Some(e.idx) == before);
+            match (event.value, before.map(|before| (before.kind, before.value))) {
+                (0, _) => member(child).is_some_and(|(nth, _)| nth == 0),
+                (1, _) => self.is_symmetric && member(child) == Some((1, child)),
+                (nth, Some((Kind::Fork(other), value))) if value + 1 == nth => {
+                    let first = member(other).map(|(_, first)| first);
+                    member(child).is_some_and(|(is, of)| u64::from(is) == nth && Some(of) == first)
+                }
+                _ => false,
+            }
+        };
+        self.threads.first().is_some_and(|main| main.nth == 0) && self.events.iter().all(is_next)
     }
 
     fn check_event(&self, n: usize, event: &Event, books: &mut Books) -> Result<(), &'static str> {

@@ -36,6 +36,9 @@ pub struct Config {
     pub unwind: bool,
     /// Is memory that an execution frees kept until its end? An address then means one allocation.
     pub quarantine: bool,
+    /// Of the executions that differ only by which of some symmetric threads did what, is one explored? If not, all are. See
+    /// [`fork_symmetric`](crate::engine::fork_symmetric).
+    pub symmetry: bool,
     /// Done once on each thread that explores, before it does.
     pub on_thread: Option<Arc<dyn Fn() + Send + Sync>>,
     /// Asked when all threads of an execution have come to their end: what is wrong with it nevertheless?
@@ -47,8 +50,8 @@ pub type AtEnd = Arc<dyn Fn() -> Result<(), String> + Send + Sync>;
 
 impl Config {
     fn limits(&self) -> Limits {
-        let Config { max_events, max_threads, unwind, quarantine, .. } = *self;
-        Limits { max_events, max_threads, unwind, quarantine }
+        let Config { max_events, max_threads, unwind, quarantine, symmetry, .. } = *self;
+        Limits { max_events, max_threads, unwind, quarantine, symmetry }
     }
 }
 
@@ -63,6 +66,7 @@ impl Default for Config {
             max_threads: MAX_THREADS,
             unwind: true,
             quarantine: false,
+            symmetry: true,
             on_thread: None,
             at_end: None,
         }

@@ -44,7 +44,7 @@ impl Clock {
 
     /// The clock of a thread of which `len` events, the last one and all that is before it, and no other are known.
     #[inline]
-    fn count(&mut self, thread: u8, len: u16) {
+    pub(super) fn count(&mut self, thread: u8, len: u16) {
         self.0[usize::from(thread)] = len;
     }
 }
@@ -85,6 +85,12 @@ impl Loc {
         let (thread, ordinal) = self.slot();
         let is_made = self != Loc::NONE && thread < threads && ordinal < each;
         matches!(self, Loc::CLOCK | Loc::REFUSALS) || self.nth_static().is_some() || is_made
+    }
+
+    /// The thread that made it.
+    pub(super) fn maker(self) -> Option<u8> {
+        let (thread, _) = self.slot();
+        (thread < MAX_THREADS).then_some(thread as u8)
     }
 
     /// Where the index has it.
@@ -420,6 +426,12 @@ pub struct Thread {
     pub(super) last: u16,
     /// Has it been forked in this graph?
     pub is_there: bool,
+    /// Which one of a group of symmetric threads it is, from 1; 0: of none.
+    #[serde(default)]
+    pub nth: u8,
+    /// The first thread of its group.
+    #[serde(default)]
+    pub(super) first: u8,
 }
 
 /// The graph.
@@ -435,6 +447,12 @@ pub struct Graph {
     pub weight: f64,
     /// How many times `park` may wake spuriously.
     pub spurious: u16,
+    /// Were symmetric threads started?
+    #[serde(default)]
+    pub(super) is_symmetric: bool,
+    /// Of each event, the past that symmetric threads give it; of none, if there are none. See `symmetry.rs`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) past: Vec<Clock>,
     #[serde(skip)]
     index: Index,
 }
@@ -444,19 +462,23 @@ pub struct Graph {
 pub(super) struct New {
     pub event: Event,
     pub clocks: Clocks,
+    /// What stays when it revisits a read: what it depends on. Without symmetric threads this is `porf`.
+    pub past: Clock,
 }
 
 impl Graph {
     /// A graph of the main thread, which has done nothing yet.
     pub fn new(spurious: u16) -> Graph {
-        let main = Thread { path: 0, len: 0, last: INIT, is_there: true };
+        let main = Thread { path: 0, len: 0, last: INIT, is_there: true, nth: 0, first: 0 };
         Graph { threads: vec![main], weight: 1.0, spurious, ..Graph::default() }
     }
 
     /// How much memory it takes.
     pub fn bytes(&self) -> u64 {
         let of_each = size_of::<Event>() + size_of::<Clocks>();
-        (size_of::<Graph>() + self.events.capacity() * of_each + self.threads.capacity() * size_of::<Thread>()) as u64
+        let past = self.past.capacity() * size_of::<Clock>();
+        let threads = self.threads.capacity() * size_of::<Thread>();
+        (size_of::<Graph>() + self.events.capacity() * of_each + past + threads) as u64
     }
 
     /// What `thread` knows now.
@@ -563,7 +585,8 @@ impl Graph {
         let mut clocks = self.state(thread);
         clocks.hb.count(thread, idx + 1);
         clocks.porf.count(thread, idx + 1);
-        New { event, clocks }
+        let past = self.past_of_next(thread, idx, &clocks.porf);
+        New { event, clocks, past }
     }
 
     /// The same for a read, which takes its value from `write`.
@@ -573,6 +596,7 @@ impl Graph {
         if write != INIT {
             let read = self.clocks[usize::from(write)];
             new.clocks.reads(&read, new.event.strength());
+            new.past.join(self.past_at(usize::from(write)));
         }
         new
     }
@@ -619,6 +643,8 @@ impl Graph {
         let known = self.state(child);
         new.clocks.hb.join(&known.hb);
         new.clocks.porf.join(&known.porf);
+        let last = usize::from(self.threads[usize::from(child)].last);
+        new.past.join(self.past_at(last));
         // Its end is no event, but counts as one: what it made after its last event is known too.
         new.clocks.hb.count(child, self.threads[usize::from(child)].len + 1);
         new
@@ -631,6 +657,9 @@ impl Graph {
         thread.last = self.events.len() as u16;
         self.events.push(new.event);
         self.clocks.push(new.clocks);
+        if self.is_symmetric {
+            self.past.push(new.past);
+        }
         self.index.push(new.event.loc);
     }
 
@@ -666,7 +695,7 @@ impl Graph {
 
     /// The reads that might read `new` instead of what they read: those that it does not depend on.
     pub(super) fn revisitable(&self, new: &New) -> impl Iterator<Item = usize> + use<> {
-        let free = |e: &Event| e.is_read() && !new.clocks.porf.has_event(e);
+        let free = |e: &Event| e.is_read() && !new.past.has_event(e);
         let found: Vec<usize> = self.of(new.event.loc).filter(|(_, e)| free(e)).map(|(n, _)| n).collect();
         found.into_iter()
     }
@@ -674,16 +703,16 @@ impl Graph {
     /// Was all that was added after `read` and does not lead to `new`, and `read` itself, added maximally? Of the many
     /// ways to the same graph, this is true for one.
     pub(super) fn may_revisit(&self, read: usize, new: &New) -> bool {
-        let porf = &new.clocks.porf;
-        let goes = |n: &usize| !porf.has_event(&self.events[*n]);
+        let past = &new.past;
+        let goes = |n: &usize| !past.has_event(&self.events[*n]);
         let mut leaving = (read..self.events.len()).filter(goes);
-        leaving.all(|n| self.is_maximal(n, read, porf))
+        leaving.all(|n| self.is_maximal(n, read, past))
     }
 
     /// This graph without what was added after `read` and does not lead to `new`. `read` now reads `new`, which is to
     /// be added next.
     pub(super) fn revisit(&self, read: usize, new: &New) -> Graph {
-        let mut graph = self.without(read, &new.clocks.porf);
+        let mut graph = self.without(read, &new.past);
         graph.reread(read, new);
         graph
     }
@@ -700,11 +729,11 @@ impl Graph {
         taken.expect("who opens a lock has taken it").0
     }
 
-    /// Was event `n` added maximally, seen from an event that knows `porf` and would be read by `read`? (TruSt:
+    /// Was event `n` added maximally, seen from an event that has that past and would be read by `read`? (TruSt:
     /// Kokologiannakis, Marmanis, Gladstein, Vafeiadis, POPL 2022.)
     ///
     /// A lock that was opened for a waiting thread is an exception: the thread counts as if it still waited.
-    fn is_maximal(&self, n: usize, read: usize, porf: &Clock) -> bool {
+    fn is_maximal(&self, n: usize, read: usize, past: &Clock) -> bool {
         let event = &self.events[n];
         match event.kind {
             Kind::Choice(_) | Kind::Spurious => return event.value == 0,
@@ -712,25 +741,25 @@ impl Graph {
             Kind::Fork(_) | Kind::Join(_) | Kind::Spin | Kind::Yield => return true,
             _ => (),
         }
-        let before = |m: usize, e: &Event| m <= n || porf.has_event(e);
+        let before = |m: usize, e: &Event| m <= n || past.has_event(e);
         let is_write = event.is_write();
-        let write = if is_write { n as u16 } else { self.would_read(n, read, porf) };
+        let write = if is_write { n as u16 } else { self.would_read(n, read, past) };
         if write != INIT && !before(usize::from(write), &self.events[usize::from(write)]) {
             return false;
         }
         let rank = self.rank(write);
         let mut of_it = self.of(event.loc).filter(|(m, e)| before(*m, e));
         of_it.all(|(m, e)| {
-            let is_read_from = is_write && e.is_read() && self.would_read(m, read, porf) == write;
+            let is_read_from = is_write && e.is_read() && self.would_read(m, read, past) == write;
             !is_read_from && (!e.is_write() || e.mo <= rank)
         })
     }
 
     /// What event `n` reads; or would, if what leaves had left: a thread that was given a lock then waits again, for
     /// the one that had it.
-    fn would_read(&self, n: usize, read: usize, porf: &Clock) -> u16 {
+    fn would_read(&self, n: usize, read: usize, past: &Clock) -> u16 {
         let rf = self.events[n].rf;
-        let leaves = usize::from(rf) > read && rf != INIT && !porf.has_event(&self.events[usize::from(rf)]);
+        let leaves = usize::from(rf) > read && rf != INIT && !past.has_event(&self.events[usize::from(rf)]);
         if leaves && self.has_waited(n) { self.taken_before(rf) as u16 } else { rf }
     }
 
@@ -741,9 +770,9 @@ impl Graph {
         takes && event.rf != INIT && usize::from(event.rf) > n && self.events[usize::from(event.rf)].kind == Kind::Open
     }
 
-    /// The events up to `read`, and those in `porf`.
-    fn without(&self, read: usize, porf: &Clock) -> Graph {
-        self.only(|n, e| n <= read || porf.has_event(e))
+    /// The events up to `read`, and those in `past`.
+    fn without(&self, read: usize, past: &Clock) -> Graph {
+        self.only(|n, e| n <= read || past.has_event(e))
     }
 
     /// Only the events that stay. Each thread's are its first ones.
@@ -755,6 +784,8 @@ impl Graph {
             threads: self.threads.clone(),
             weight: self.weight,
             spurious: self.spurious,
+            is_symmetric: self.is_symmetric,
+            past: Vec::with_capacity(if self.is_symmetric { room } else { 0 }),
             index: Index::default(),
         };
         for (n, thread) in graph.threads.iter_mut().enumerate() {
@@ -770,7 +801,7 @@ impl Graph {
                 let child = &mut graph.threads[usize::from(child)];
                 (child.is_there, child.last) = (true, now[n]);
             }
-            graph.push(New { event: *event, clocks: *clocks });
+            graph.push(New { event: *event, clocks: *clocks, past: *self.past_at(n) });
         }
         graph.renumber(self, &now);
         while graph.threads.last().is_some_and(|thread| !thread.is_there) {
@@ -789,19 +820,25 @@ impl Graph {
             self.events[n].rf = now[usize::from(rf)];
             if now[usize::from(rf)] == INIT {
                 let taken = now[from.taken_before(rf)];
-                let clocks = self.clocks[usize::from(taken)];
-                self.reads(n, taken, self.events[usize::from(taken)].value, &clocks);
+                let (clocks, past) = (self.clocks[usize::from(taken)], *self.past_at(usize::from(taken)));
+                self.reads(n, taken, self.events[usize::from(taken)].value, &clocks, &past);
             }
         }
     }
 
     /// `read`, the last event of its thread, now reads `new`, whose number will be the next.
     pub(super) fn reread(&mut self, read: usize, new: &New) {
-        self.reads(read, self.events.len() as u16, new.event.value, &new.clocks);
+        self.reads(read, self.events.len() as u16, new.event.value, &new.clocks, &new.past);
     }
 
     /// `read`, the last event of its thread, now reads that.
-    fn reads(&mut self, read: usize, write: u16, value: u64, written: &Clocks) {
+    fn reads(&mut self, read: usize, write: u16, value: u64, written: &Clocks, its_past: &Clock) {
+        if self.is_symmetric {
+            let Event { thread, idx, .. } = self.events[read];
+            let mut past = self.past_after(self.previous(read).unwrap_or(usize::MAX), thread, idx);
+            past.join(its_past);
+            self.past[read] = past;
+        }
         let mut clocks = self.before(read);
         let event = &mut self.events[read];
         (event.rf, event.value) = (write, value);
@@ -813,14 +850,21 @@ impl Graph {
 
     /// What its thread knew before event `n`.
     fn before(&self, n: usize) -> Clocks {
-        let Event { thread, idx, .. } = self.events[n];
-        let previous = |e: &Event| e.thread == thread && e.idx + 1 == idx;
-        if idx > 0 {
-            let m = self.events[..n].iter().rposition(previous).expect("a thread's events are in its order");
-            return self.clocks[m];
+        match self.previous(n) {
+            None => Clocks::default(),
+            Some(m) if self.events[n].idx == 0 => Self::inherited(&self.clocks[m]),
+            Some(m) => self.clocks[m],
         }
-        let fork = self.events.iter().position(|e| e.kind == Kind::Fork(thread));
-        fork.map_or_else(Clocks::default, |m| Self::inherited(&self.clocks[m]))
+    }
+
+    /// The event of its thread that comes before event `n`, or the one that started the thread.
+    pub(super) fn previous(&self, n: usize) -> Option<usize> {
+        let Event { thread, idx, .. } = self.events[n];
+        let previous = |e: &Event| match idx {
+            0 => e.kind == Kind::Fork(thread),
+            _ => e.thread == thread && e.idx + 1 == idx,
+        };
+        self.events[..n].iter().rposition(previous)
     }
 
     /// The rank that whatever event `read` reads must at least have.

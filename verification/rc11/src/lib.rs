@@ -123,6 +123,7 @@
 //! | `LOOM_LOG` | each model's verdict is printed |
 //! | `RC11_JOBS` | so many threads of the machine explore one model |
 //! | `RC11_SPURIOUS` | so many times an execution something may wake, or a weak exchange fail, spuriously |
+//! | `RC11_SYMMETRY` | `false`: symmetric threads are told apart |
 //! | `RC11_REPLAY`, `RC11_DIR` | the schedule to play again; where schedules and drawings are written |
 //! | `RC11_REPORT` | a file to which each verdict is added as a line of JSON |
 //!
@@ -150,6 +151,7 @@ mod primitives;
 mod quarantine;
 mod state;
 mod step;
+mod symmetry;
 pub mod sync;
 mod text;
 pub mod thread;

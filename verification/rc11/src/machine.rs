@@ -142,6 +142,8 @@ pub(super) struct Limits {
     pub unwind: bool,
     /// Is what it frees kept until its end?
     pub quarantine: bool,
+    /// Is one explored of the executions that symmetric threads make of one?
+    pub symmetry: bool,
 }
 
 /// What is to be done with a graph.
@@ -220,6 +222,9 @@ pub enum Wants {
     /// Until there is room at that place.
     Room(Loc),
 }
+
+const ASYMMETRIC: &str = "symmetric threads are not: two of them have read the same, and do not do the same next. What \
+    they do must not depend on which one they are, nor on anything outside of the model; else start each by `spawn`.";
 
 /// Plays `body` from `graph` on.
 pub(super) fn run(graph: Graph, limits: Limits, mode: Mode, body: Body) -> Run {
@@ -372,12 +377,22 @@ pub(super) fn must_know(maker: u8, told: u16) {
 
 /// Starts a thread; the number by which to join it.
 #[track_caller]
-pub(super) fn fork(name: &str, body: Body) -> u8 {
-    let child = ask(Ask::Fork) as u8;
+pub(super) fn fork(name: &str, nth: u8, body: Body) -> u8 {
+    let child = ask(Ask::Fork { nth }) as u8;
     if !with(|machine| machine.is_over) {
         start(child, name, body);
     }
     child
+}
+
+/// Is one explored of the executions that symmetric threads make of one?
+pub(super) fn reduces_by_symmetry() -> bool {
+    with(|machine| machine.limits.symmetry)
+}
+
+/// Is that one of symmetric threads?
+pub(super) fn is_one_of_many(thread: u8) -> bool {
+    with(|machine| machine.is_on && machine.graph.threads.get(usize::from(thread)).is_some_and(|thread| thread.nth > 0))
 }
 
 /// May `park` wake spuriously in this exploration?
@@ -663,12 +678,16 @@ impl Machine {
             return Err(Over);
         }
         let most = self.limits.max_threads;
-        if *ask == Ask::Fork && self.order.len() >= most && most < MAX_THREADS {
+        if matches!(ask, Ask::Fork { .. }) && self.order.len() >= most && most < MAX_THREADS {
             self.fails(Why::Panic(format!("more than {most} threads in one execution: see `Builder::max_threads`")));
             return Err(Over);
         }
         if !self.knows_what_it_must(thread) {
             self.fails(Why::Uninitialised);
+            return Err(Over);
+        }
+        if self.graph.is_no_twin(thread, ask) {
+            self.fails(Why::Panic(ASYMMETRIC.to_owned()));
             return Err(Over);
         }
         let before = self.graph.events.len();
@@ -685,7 +704,7 @@ impl Machine {
         match answer {
             Ok(value) => {
                 self.note_lock(thread, ask);
-                if *ask == Ask::Fork {
+                if matches!(ask, Ask::Fork { .. }) {
                     self.sort_threads();
                     self.slots[value as usize] = Slot::new();
                 }
@@ -790,7 +809,7 @@ impl Machine {
             return Some(Why::Uninitialised);
         }
         match self.slot(thread).asks {
-            Some(Ask::Fork) if !self.graph.may_fork(thread) => Some(Why::TooManyThreads),
+            Some(Ask::Fork { .. }) if !self.graph.may_fork(thread) => Some(Why::TooManyThreads),
             _ => {
                 let most = self.limits.max_events;
                 (self.graph.events.len() >= most).then_some(Why::TooManyEvents(most))
@@ -905,7 +924,8 @@ fn is_answer_to(event: &Event, ask: &Ask) -> bool {
         (Ask::Fence(order), Kind::Fence) => event.order == order,
         (Ask::Light, Kind::Light) => true,
         (Ask::HeavyCall, Kind::HeavyCall) | (Ask::HeavyReturn, Kind::HeavyReturn) => true,
-        (Ask::Fork, Kind::Fork(_)) | (Ask::Spin, Kind::Spin) | (Ask::Yield, Kind::Yield | Kind::Spin) => true,
+        (Ask::Fork { nth }, Kind::Fork(_)) => event.value == u64::from(nth),
+        (Ask::Spin, Kind::Spin) | (Ask::Yield, Kind::Yield | Kind::Spin) => true,
         (Ask::Join(child), Kind::Join(was)) => child == was,
         (Ask::Choose(n), Kind::Choice(was)) => n == was,
         (Ask::Spurious, Kind::Spurious) => true,

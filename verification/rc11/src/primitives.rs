@@ -6,6 +6,7 @@
 use crate::graph::{Loc, Order, Update};
 use crate::machine::{self, LOCKING, PARKING, ask};
 use crate::step::Ask;
+use crate::symmetry::Group;
 use std::error::Error;
 use std::fmt;
 use std::sync::atomic::Ordering;
@@ -305,7 +306,7 @@ pub fn fork<T: Send + 'static>(name: &str, body: impl FnOnce() -> T + Send + 'st
         let result = body();
         *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
     };
-    Thread { number: machine::fork(name, Box::new(body)), result }
+    Thread { number: machine::fork(name, 0, Box::new(body)), result }
 }
 
 /// Starts a thread that nobody joins, unless that is to be refused: see [`refuse_spawns`].
@@ -343,8 +344,60 @@ impl fmt::Display for Refused {
 impl Error for Refused {}
 
 /// The calling thread's number: 0 for the closure's own, and then in the order in which they were started in this play.
+/// A symmetric thread may not ask.
 pub fn me() -> usize {
+    if machine::is_one_of_many(machine::current()) {
+        machine::fail(
+            "a symmetric thread asks which one it is: what it does must not depend on that; else start each thread by \
+             `fork`",
+        );
+    }
     machine::me()
+}
+
+/// Threads that do the same: see [`fork_symmetric`].
+#[derive(Debug)]
+pub struct SymmetricThreads<T>(Group<T>);
+
+impl<T: Ord + 'static> SymmetricThreads<T> {
+    /// Waits for all of them. What they returned, sorted: which one returned what is not known.
+    #[track_caller]
+    pub fn join(self) -> Vec<T> {
+        self.0.join()
+    }
+}
+
+/// Starts `n` threads that do the same: each runs a copy of `body`. Of the executions that differ only by which of these
+/// threads did what, one is explored: of three such threads, about a sixth of all executions.
+///
+/// This is right if they really are the same. What `body` does must not depend on which copy it is, nor on anything but
+/// what it was given and what it reads; that it asks for something else than another one that has read the same is a
+/// failure. Nobody gets a handle of one of them.
+///
+/// ```
+/// use rc11::engine::{Config, Word, explore, fork_symmetric};
+/// use std::sync::{Arc, atomic::Ordering::Relaxed};
+///
+/// let count = || {
+///     let word = Arc::new(Word::new(0));
+///     let theirs = Arc::clone(&word);
+///     let found = fork_symmetric("adder", 3, move || theirs.fetch_add(1, Relaxed)).join();
+///     format!("{found:?}")
+/// };
+/// let executions = |symmetry: bool| {
+///     let report = explore(&Config { symmetry, ..Config::default() }, count, |_| ());
+///     assert!(report.is_proof() && report.tally.outcomes.keys().eq(["[0, 1, 2]"]));
+///     report.tally.executions
+/// };
+/// assert_eq!((executions(false), executions(true)), (6, 1));
+/// ```
+#[track_caller]
+pub fn fork_symmetric<T: Ord + Send + 'static>(
+    name: &str,
+    n: usize,
+    body: impl FnOnce() -> T + Clone + Send + 'static,
+) -> SymmetricThreads<T> {
+    SymmetricThreads(Group::start(name, n, body, || ()))
 }
 
 /// What pictures call the calling thread from now on. The closure's own is `main` until it says so.

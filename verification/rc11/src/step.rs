@@ -13,15 +13,33 @@ use serde::{Deserialize, Serialize};
 /// What a thread asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Ask {
-    Load { loc: Loc, init: u64, order: Order },
-    Store { loc: Loc, value: u64, order: Order },
-    Update { loc: Loc, init: u64, order: Order, update: Update },
-    Open { loc: Loc },
+    Load {
+        loc: Loc,
+        init: u64,
+        order: Order,
+    },
+    Store {
+        loc: Loc,
+        value: u64,
+        order: Order,
+    },
+    Update {
+        loc: Loc,
+        init: u64,
+        order: Order,
+        update: Update,
+    },
+    Open {
+        loc: Loc,
+    },
     Fence(Order),
     Light,
     HeavyCall,
     HeavyReturn,
-    Fork,
+    /// Which one of symmetric threads, from 1; 0: of none.
+    Fork {
+        nth: u8,
+    },
     Join(u8),
     Choose(u32),
     Spurious,
@@ -90,7 +108,7 @@ impl Graph {
             Ask::Open { loc } => Ok(self.open(thread, ask, loc)),
             Ask::Choose(n) => Ok(self.choose(thread, ask, u64::from(n), ways)),
             Ask::Spurious => Ok(self.choose(thread, ask, 1 + u64::from(self.may_wake()), ways)),
-            Ask::Fork => self.fork(thread),
+            Ask::Fork { nth } => self.fork(thread, nth),
             Ask::Join(child) => Ok(self.simply(self.next_join(thread, child))),
             Ask::Fence(order) => Ok(self.simply(self.next_fence(thread, order))),
             Ask::Light => Ok(self.simply(self.next_light(thread))),
@@ -188,9 +206,18 @@ impl Graph {
             return self.plain(new);
         }
         let writes = self.readable(thread, loc);
-        writes[1..].iter().for_each(|&write| self.note(thread, ask, Other::Reads(write), ways));
+        self.note_older(thread, ask, loc, &writes, ways);
         self.push(new);
         Ok(new.event.value)
+    }
+
+    /// Notes that it may read what is older than the first of `writes`, where symmetric threads do not forbid it.
+    fn note_older(&self, thread: u8, ask: &Ask, loc: Loc, writes: &[u16], ways: Ways<'_>) {
+        if writes.len() > 1 {
+            let twins = self.twins(thread, self.threads[usize::from(thread)].len);
+            let may = writes[1..].iter().filter(|&&write| self.may_read(&twins, loc, write));
+            may.for_each(|&write| self.note(thread, ask, Other::Reads(write), ways));
+        }
     }
 
     /// An access that is not atomic: of what it may read there is one at most, and it comes behind all others.
@@ -212,7 +239,7 @@ impl Graph {
         for read in self.revisitable(&new).filter(|&read| self.may_revisit(read, &new)) {
             self.note(thread, ask, Other::IsReadBy(read), ways);
         }
-        let places = self.places(&new, 0);
+        let places = self.places(&new, self.behind(&self.twins(thread, new.event.idx), new.event.loc));
         places[1..].iter().for_each(|&place| self.note(thread, ask, Other::Stands(place), ways));
         self.push_write(new, places[0]);
         Ok(0)
@@ -224,12 +251,15 @@ impl Graph {
         let behind = graph.oldest_for(read);
         let places = match new.event.kind {
             Kind::Updated => graph.place_updated(new, behind).into_iter().collect(),
-            _ => graph.places(new, behind),
+            _ => graph
+                .places(new, behind.max(graph.behind(&graph.twins(new.event.thread, new.event.idx), new.event.loc))),
         };
         for place in places {
             let mut other = graph.clone();
             other.push_write(*new, place);
-            other.has_read(read, out);
+            if other.is_in_order(read) {
+                other.has_read(read, out);
+            }
         }
     }
 
@@ -272,7 +302,7 @@ impl Graph {
         if update.is_await() {
             writes.retain(|write| update.over(self.value_of(*write, init)).is_some());
         }
-        writes[1..].iter().for_each(|&write| self.note(thread, ask, Other::Reads(write), ways));
+        self.note_older(thread, ask, loc, &writes, ways);
         let half = self.reading(thread, ask, writes[0]);
         self.push(half);
         if half.event.will_write().is_some() {
@@ -310,17 +340,25 @@ impl Graph {
     }
 
     fn choose(&mut self, thread: u8, ask: &Ask, n: u64, ways: Ways<'_>) -> u64 {
-        (1..n).for_each(|value| self.note(thread, ask, Other::Is(value), ways));
+        let most = self.most(&self.twins(thread, self.threads[usize::from(thread)].len));
+        (1..n).filter(|&value| value <= most).for_each(|value| self.note(thread, ask, Other::Is(value), ways));
         self.push(self.choosing(thread, ask, 0));
         0
     }
 
     /// Starts a thread; its number.
-    fn fork(&mut self, thread: u8) -> Result<u64, Stop> {
+    fn fork(&mut self, thread: u8, nth: u8) -> Result<u64, Stop> {
         let (free, path) = self.next_child(thread).ok_or(Stop::Threads)?;
-        let fork = self.next(thread, Loc::NONE, Order::Relaxed, Kind::Fork(free as u8), 0);
+        let first = match self.last(thread).map(|n| self.events[n].kind) {
+            Some(Kind::Fork(previous)) if nth > 1 => self.threads[usize::from(previous)].first,
+            _ => free as u8,
+        };
+        if nth > 0 {
+            self.begin_symmetry();
+        }
+        let fork = self.next(thread, Loc::NONE, Order::Relaxed, Kind::Fork(free as u8), u64::from(nth));
         self.push(fork);
-        let child = Thread { path, len: 0, last: self.events.len() as u16 - 1, is_there: true };
+        let child = Thread { path, len: 0, last: self.events.len() as u16 - 1, is_there: true, nth, first };
         if free == self.threads.len() {
             self.threads.push(child);
         } else {

@@ -11,6 +11,8 @@ mod counts_do_not_depend_on_the_machine;
 mod memory_is_weak;
 #[path = "checker/primitives_keep_their_contract.rs"]
 mod primitives_keep_their_contract;
+#[path = "checker/symmetric_threads_are_one.rs"]
+mod symmetric_threads_are_one;
 #[path = "checker/what_is_wrong_is_said.rs"]
 mod what_is_wrong_is_said;
 

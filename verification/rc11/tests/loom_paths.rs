@@ -25,6 +25,8 @@ mod loops;
 mod pointers;
 #[path = "loom_paths/statics.rs"]
 mod statics;
+#[path = "loom_paths/symmetric.rs"]
+mod symmetric;
 
 use loom::model::{Builder, Outcome, Verdict};
 

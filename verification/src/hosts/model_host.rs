@@ -16,6 +16,21 @@ pub trait ModelHost: Host {
     fn fork<T: Send + 'static>(name: &str, body: impl FnOnce() -> T + Send + 'static) -> Self::Thread<T>;
     /// Waits for it.
     fn join<T: Send + 'static>(thread: Self::Thread<T>) -> T;
+    /// Starts `n` threads that do the same: each runs a copy of `body`. What this returns joins them, and returns what they
+    /// have, sorted. An engine that can explores one of the executions that differ only by which of them did what.
+    fn fork_symmetric<T: Ord + Send + 'static>(
+        name: &str,
+        n: usize,
+        body: impl FnOnce() -> T + Clone + Send + 'static,
+    ) -> Box<dyn FnOnce() -> Vec<T>> {
+        let bodies: Vec<_> = std::iter::repeat_n(body, n).collect();
+        let threads: Vec<_> = bodies.into_iter().map(|body| Self::fork(name, body)).collect();
+        Box::new(|| {
+            let mut found: Vec<T> = threads.into_iter().map(Self::join).collect();
+            found.sort();
+            found
+        })
+    }
     /// The calling thread's number in this execution.
     fn me() -> usize;
     /// How many times `Host::spawn` is still refused. Each refusal counts one down.

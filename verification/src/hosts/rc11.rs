@@ -161,6 +161,16 @@ impl ModelHost for Rc11 {
     fn join<T: Send + 'static>(thread: rc11::engine::Thread<T>) -> T {
         thread.join()
     }
+    #[track_caller]
+    fn fork_symmetric<T: Ord + Send + 'static>(
+        name: &str,
+        n: usize,
+        body: impl FnOnce() -> T + Clone + Send + 'static,
+    ) -> Box<dyn FnOnce() -> Vec<T>> {
+        let threads = rc11::engine::fork_symmetric(name, n, body);
+        (0..n).for_each(|_| started(name));
+        Box::new(|| threads.join())
+    }
     fn me() -> usize {
         rc11::engine::me()
     }

@@ -12,6 +12,7 @@ use crate::litmus::program::{Access, Kind, Loc, Program, Stmt, Update};
 use crate::litmus::question::Item;
 use crate::litmus::relation::{Relation, Set, members};
 use std::collections::{BTreeMap, HashSet};
+use std::ops::Range;
 use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
 
 /// What the reference found.
@@ -230,6 +231,17 @@ pub fn enumerate(program: &Program) -> Result<Reference, String> {
 /// # Errors
 /// As [`enumerate`].
 pub fn enumerate_while(program: &Program, goes_on: impl Fn() -> bool) -> Result<(Reference, bool), String> {
+    enumerate_some(program, &[], goes_on, |_, _, _| true)
+}
+
+/// The same, of those graphs that `counts` accepts, which is asked with the answers, the events, and the order of each
+/// location's writes. The registers of threads that are in one of `groups` are sorted, thread by thread.
+pub(super) fn enumerate_some(
+    program: &Program,
+    groups: &[Range<usize>],
+    goes_on: impl Fn() -> bool,
+    mut counts: impl FnMut(&[Vec<Answer>], &Graph, &[Vec<usize>]) -> bool,
+) -> Result<(Reference, bool), String> {
     program.check()?;
     let mut found = Reference::default();
     let start = vec![Vec::new(); program.threads.len()];
@@ -266,7 +278,7 @@ pub fn enumerate_while(program: &Program, goes_on: impl Fn() -> bool) -> Result<
             }
         }
         if stopped {
-            judge(program, &traces_of, &graph, &mut found);
+            judge(program, &traces_of, &graph, groups, |orders| counts(&answers, &graph, orders), &mut found);
         }
     }
     Ok((found, true))
@@ -344,7 +356,14 @@ fn set_of(events: &[Event], holds: impl Fn(&Event) -> bool) -> Set {
 }
 
 /// Counts the consistent graphs that these traces have, one for each order of writes.
-pub(super) fn judge(program: &Program, traces: &[&Trace], graph: &Graph, found: &mut Reference) {
+pub(super) fn judge(
+    program: &Program,
+    traces: &[&Trace],
+    graph: &Graph,
+    groups: &[Range<usize>],
+    mut counts: impl FnMut(&[Vec<usize>]) -> bool,
+    found: &mut Reference,
+) {
     let choices: Vec<Vec<Vec<usize>>> = (0..program.locations.len()).map(|loc| graph.write_orders(loc)).collect();
     let mut orders = vec![Vec::new()];
     for choice in &choices {
@@ -357,17 +376,26 @@ pub(super) fn judge(program: &Program, traces: &[&Trace], graph: &Graph, found: 
     found.race |= !orders.is_empty() && graph.has_race();
     for order in orders {
         let last = |loc: Loc| order[loc].last().map_or(0, |write| graph.events[*write].value);
-        count(program, traces, last, found);
+        if counts(&order) {
+            count(program, traces, groups, last, found);
+        }
     }
 }
 
 /// Counts one consistent graph, of which the last value of each location is known.
-fn count(program: &Program, traces: &[&Trace], last: impl Fn(Loc) -> i64, found: &mut Reference) {
+fn count(
+    program: &Program,
+    traces: &[&Trace],
+    groups: &[Range<usize>],
+    last: impl Fn(Loc) -> i64,
+    found: &mut Reference,
+) {
     let done = traces.iter().map(|trace| match &trace.end {
         End::Done(registers) => Some(registers),
         _ => None,
     });
-    if let Some(registers) = done.collect::<Option<Vec<_>>>() {
+    if let Some(mut registers) = done.collect::<Option<Vec<_>>>() {
+        groups.iter().for_each(|group| registers[group.clone()].sort());
         let outcome = program.outcome(|item| match item {
             Item::Reg(thread, reg) => registers[thread][reg],
             Item::Loc(loc) => last(loc),

@@ -15,6 +15,7 @@ mod graph;
 mod lex;
 pub mod membarrier;
 pub mod model;
+pub mod orbits;
 pub mod parse;
 mod perform;
 pub mod play;

@@ -6,6 +6,7 @@ use crate::litmus::perform::{Memory, Stop, emulate_update, perform};
 use crate::litmus::program::{Access, Kind, Loc, Program, Update};
 use crate::litmus::question::Item;
 use spinpark::host::{Lock as _, Parker as _, Word};
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{self, Relaxed};
 
@@ -141,23 +142,45 @@ fn update(word: &impl Word, op: Update, operand: i64, order: Ordering) -> u64 {
 ///
 /// The main thread makes the locations, starts the threads and joins them, and reads only what is shown.
 pub fn play<H: Mixes>(program: &Arc<Program>) -> String {
+    play_symmetric::<H>(program, &[])
+}
+
+/// The same; the threads of each of `groups` have the same code, and are started as symmetric ones. In an outcome their
+/// registers are sorted, thread by thread.
+pub fn play_symmetric<H: Mixes>(program: &Arc<Program>, groups: &[Range<usize>]) -> String {
     let memory: Live<H> = Live::new(program);
-    let threads: Vec<_> = (0..program.threads.len())
-        .map(|n| {
-            let (program, mut memory) = (Arc::clone(program), Live(Arc::clone(&memory.0)));
-            H::fork(&format!("P{n}"), move || {
-                let mut registers = program.threads[n].start();
-                perform(&program.threads[n].body, &mut registers, &mut memory).map(|()| registers)
-            })
-        })
-        .collect();
-    let ends: Vec<_> = threads.into_iter().map(H::join).collect();
-    let Ok(registers) = ends.into_iter().collect::<Result<Vec<_>, Stop>>() else { return CUT.to_owned() };
+    let mut joins: Vec<Box<dyn FnOnce() -> Vec<End>>> = Vec::new();
+    let mut n = 0;
+    while n < program.threads.len() {
+        let (program, memory) = (Arc::clone(program), Arc::clone(&memory.0));
+        let body = move || {
+            let mut registers = program.threads[n].start();
+            let mut memory: Live<H> = Live(memory);
+            perform(&program.threads[n].body, &mut registers, &mut memory).ok().map(|()| registers)
+        };
+        let name = format!("P{n}");
+        match groups.iter().find(|group| group.start == n) {
+            Some(group) => {
+                joins.push(H::fork_symmetric(&name, group.len(), body));
+                n = group.end;
+            }
+            None => {
+                let thread = H::fork(&name, body);
+                joins.push(Box::new(|| vec![H::join(thread)]));
+                n += 1;
+            }
+        }
+    }
+    let ends: Vec<End> = joins.into_iter().flat_map(|join| join()).collect();
+    let Some(registers) = ends.into_iter().collect::<Option<Vec<_>>>() else { return CUT.to_owned() };
     program.outcome(|item| match item {
         Item::Reg(thread, reg) => registers[thread][reg],
         Item::Loc(loc) => memory.last(loc),
     })
 }
+
+/// A thread's registers; `None` if it gave up.
+type End = Option<Vec<i64>>;
 
 impl<H: Mixes> Live<H> {
     /// What a location holds when all threads have been joined.

@@ -145,7 +145,7 @@ impl<'a> Search<'a> {
         for reads in choices {
             let graph = graph(self.program, &self.chosen, &reads, self.model)?;
             if graph.is_viable() {
-                judge(self.program, &self.chosen, &graph, &mut self.found);
+                judge(self.program, &self.chosen, &graph, &[], |_| true, &mut self.found);
             }
         }
         Ok(())

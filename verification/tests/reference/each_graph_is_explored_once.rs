@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
 
 /// The same programs every time. What failed once is kept beside this file, and tried first.
-fn config(cases: u32) -> ProptestConfig {
+pub(super) fn config(cases: u32) -> ProptestConfig {
     let from_env = ProptestConfig::default();
     ProptestConfig {
         cases: if std::env::var_os("PROPTEST_CASES").is_some() { from_env.cases } else { cases },

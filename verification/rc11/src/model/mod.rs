@@ -46,6 +46,9 @@ pub struct Builder {
     /// So many times an execution `park`, a condition variable or a weak exchange may wake or fail spuriously. From
     /// `RC11_SPURIOUS`; else 0.
     pub spurious: u16,
+    /// Of the executions that differ only by which of some symmetric threads did what, is one explored? If not, all are. See
+    /// [`spawn_symmetric`](crate::thread::spawn_symmetric). `RC11_SYMMETRY=false` says no.
+    pub symmetry: bool,
     /// How many threads of the machine explore. The counts do not depend on it. From `RC11_JOBS`; else 1.
     pub jobs: usize,
 }
@@ -178,6 +181,7 @@ impl Builder {
             max_threads: self.max_threads.clamp(1, MAX_THREADS),
             unwind: false,
             quarantine: true,
+            symmetry: self.symmetry,
             at_end: Some(Arc::new(state::at_end)),
             ..Config::default()
         }

@@ -28,6 +28,7 @@ pub(super) fn from_environment() -> Builder {
         expect_explicit_explore: false,
         location: env::var_os("LOOM_LOCATION").is_some(),
         log: env::var_os("LOOM_LOG").is_some(),
+        symmetry: variable("RC11_SYMMETRY").unwrap_or(true),
         spurious: variable("RC11_SPURIOUS").unwrap_or(0),
         jobs: variable("RC11_JOBS").unwrap_or(1),
     }

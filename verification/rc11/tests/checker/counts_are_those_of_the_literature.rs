@@ -2,7 +2,7 @@
 //! RC11. GenMC counts as TruSt does, so that every number must be the same.
 
 use super::proved;
-use rc11::engine::{Config, Thread, Word, fork, spin};
+use rc11::engine::{Config, Thread, Word, fork, fork_symmetric, spin};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
@@ -84,12 +84,28 @@ fn scenario(size: u64, pushes: u64, pops: u64, thieves: usize, thief: Thief) -> 
     format!("{pushed} pushed, {popped:?} popped, {stolen:?} stolen")
 }
 
+/// The same; the thieves are symmetric threads.
+fn symmetric_scenario(size: u64, pushes: u64, pops: u64, thieves: usize, thief: Thief) -> String {
+    let ring = Ring::new(size);
+    let theirs = Arc::clone(&ring);
+    let thieves = fork_symmetric("thief", thieves, move || theirs.steal(thief));
+    let pushed = (1..=pushes).filter(|&item| ring.push(item)).count();
+    let popped: Vec<_> = (0..pops).filter_map(|_| ring.pop()).collect();
+    let stolen = thieves.join();
+    format!("{pushed} pushed, {popped:?} popped, {stolen:?} stolen")
+}
+
 const TAKES_ONE: Thief = Thief { takes_half: false, waits: false };
 const TAKES_HALF: Thief = Thief { takes_half: true, waits: false };
 
 /// Four are pushed and two popped beside three thieves who take half, and try again.
 pub(super) fn large_with_waiting() -> String {
     scenario(4, 4, 2, 3, Thief { waits: true, ..TAKES_HALF })
+}
+
+/// The same, up to the thieves' names.
+pub(super) fn large_with_symmetric_thieves() -> String {
+    symmetric_scenario(4, 4, 2, 3, Thief { waits: true, ..TAKES_HALF })
 }
 
 #[test]
@@ -109,4 +125,15 @@ fn of_two_pushes_and_a_pop_beside_a_thief_who_tries_once() {
 fn of_four_pushes_and_two_pops_beside_three_thieves_who_take_half() {
     let tally = proved(&Config::default(), || scenario(4, 4, 2, 3, TAKES_HALF));
     assert_eq!((tally.executions, tally.blocked), (37_450, 0));
+}
+
+/// About a sixth: six names for three thieves, but for those that did the same.
+#[test]
+fn of_the_same_beside_three_symmetric_thieves() {
+    let tally = proved(&Config::default(), || symmetric_scenario(4, 4, 2, 3, TAKES_HALF));
+    assert_eq!((tally.executions, tally.blocked), (6_439, 0));
+    let told_apart = Config { symmetry: false, ..Config::default() };
+    let all = proved(&told_apart, || symmetric_scenario(4, 4, 2, 3, TAKES_HALF));
+    assert_eq!((all.executions, all.blocked), (37_450, 0));
+    assert!(tally.outcomes.keys().eq(all.outcomes.keys()));
 }

@@ -1,7 +1,7 @@
 //! As many executions by one thread as by several, and in one go as in several.
 
 use super::{counts_are_those_of_the_literature as literature, proved};
-use rc11::engine::{Config, Tally, explore, resume};
+use rc11::engine::{Config, Tally, explore, explore_with_checkpoint, resume};
 use std::num::NonZeroUsize;
 
 /// What does not depend on how the work was shared out.
@@ -18,6 +18,27 @@ fn by_one_thread_or_by_several() {
         let shared = proved(&Config { jobs, ..Config::default() }, literature::large_with_waiting);
         assert_eq!(counts(&shared), counts(&alone), "{jobs} threads");
     }
+}
+
+#[test]
+fn of_symmetric_threads_by_one_thread_or_by_several_in_one_go_or_in_several() {
+    let alone = proved(&Config::default(), literature::large_with_symmetric_thieves);
+    assert!(alone.executions > 300 && alone.blocked > 0, "{} and {}", alone.executions, alone.blocked);
+    let jobs = NonZeroUsize::new(3).expect("some");
+    let shared = proved(&Config { jobs, ..Config::default() }, literature::large_with_symmetric_thieves);
+    assert_eq!(counts(&shared), counts(&alone));
+    // By way of a file, so that graphs and what is left are written and read.
+    let file = std::env::temp_dir().join(format!("rc11-symmetric-{}.json", std::process::id()));
+    let explore = |executions| {
+        let config = Config { executions, ..Config::default() };
+        explore_with_checkpoint(&config, "thieves", &file, literature::large_with_symmetric_thieves, |_| ())
+    };
+    let begun = explore(Some(alone.executions / 3)).expect("a checkpoint");
+    assert!(!begun.left.is_empty());
+    let ended = explore(None).expect("a checkpoint");
+    std::fs::remove_file(&file).expect("the checkpoint");
+    assert!(ended.is_proof());
+    assert_eq!(counts(&ended.tally), counts(&alone));
 }
 
 #[test]
