@@ -119,18 +119,19 @@ trait Protocol {
     fn thread(&self, step: Self::Step) -> u8;
 }
 
-struct Spinning(Functions, RefCell<spinning::Scans>, Cell<SearchOrder>);
+/// The last says which step of the drawing is wrong, if any.
+struct Spinning(Functions, RefCell<spinning::Scans>, Cell<SearchOrder>, &'static str);
 
 impl Spinning {
     fn new() -> Spinning {
-        Spinning(Functions::new(), RefCell::default(), Cell::default())
+        Spinning(Functions::new(), RefCell::default(), Cell::default(), "")
     }
 }
 
 impl Protocol for Spinning {
     type Step = spinning::Step;
     fn system(&self) -> System {
-        spinpark_parameterized::spinning::system("")
+        spinpark_parameterized::spinning::system(self.3)
     }
     fn sizes(&self, scenario: Scenario) -> Vec<usize> {
         vec![scenario.max_ms + spinning::OTHERS, scenario.procs, spinning::GS + 1]
@@ -363,4 +364,20 @@ mod of_changed_traces {
     fn of_the_run_queue_nearly_all_are_refused() {
         nearly_all_are_refused(&RunQueue(Functions::new()));
     }
+}
+
+/// A drawing that is not the kernel's is noticed: where the last spinning M finds work and wakes nobody, say.
+#[test]
+fn a_drawing_that_differs_from_the_kernel_refuses_executions() {
+    let protocol = Spinning(Functions::new(), RefCell::default(), Cell::default(), "drops-the-baton");
+    let system = protocol.system();
+    let is_refused = |(scenario, items): &(Scenario, Vec<Item>)| {
+        let finite = Finite::new(&system, &protocol.sizes(*scenario));
+        let traces = protocol.steps(*scenario, items);
+        traces.iter().any(|trace| replayed(&protocol, &finite, *scenario, trace).refused.is_some())
+    };
+    let traces = traces(1, 5);
+    let refused = traces.iter().filter(|trace| is_refused(trace)).count();
+    println!("{refused} of {} executions are refused", traces.len());
+    assert!(refused > 0, "the kernel wakes another, and the drawing does not");
 }

@@ -207,43 +207,47 @@ mod each_wrong_variant {
 mod in_a_small_universe {
     use super::*;
 
-    /// Executions take each transition, and keep the invariant: what is proved is not true for want of executions.
-    fn executions_take_each_transition(name: &str, sizes: &[usize], states: usize) {
+    /// Executions take each transition, but for those that are named, and keep the invariant: what is proved is not true for
+    /// want of executions.
+    fn executions_take_each_transition(name: &str, universes: &[&[usize]], states: usize, never: &[&str]) {
         let system = (protocol(name).system)("");
-        let finite = Finite::new(&system, sizes);
-        for state in (system.begins)(&system, sizes) {
-            assert!(system.initial.iter().chain(&system.axioms).all(|fact| finite.is_true(
-                fact,
-                &state,
-                &mut Env::new()
-            )));
+        let mut taken = vec![0; system.transitions.len()];
+        for sizes in universes {
+            let finite = Finite::new(&system, sizes);
+            for state in (system.begins)(&system, sizes) {
+                let facts = system.initial.iter().chain(&system.axioms);
+                assert!(facts.into_iter().all(|fact| finite.is_true(fact, &state, &mut Env::new())));
+            }
+            let wanted: Vec<_> = system.invariant.iter().chain(&system.safety).map(|c| (c.name, &c.says)).collect();
+            let wide = search::breadth_first(&finite, states, &wanted);
+            let deep = search::at_random(&finite, states, 300, 7, &wanted);
+            for found in [&wide, &deep] {
+                assert!(found.wrong.is_none(), "{}", search::tell(&finite, found));
+                taken.iter_mut().zip(&found.taken).for_each(|(all, one)| *all += one);
+            }
         }
-        let wanted: Vec<_> = system.invariant.iter().chain(&system.safety).map(|c| (c.name, &c.says)).collect();
-        let wide = search::breadth_first(&finite, states, &wanted);
-        let deep = search::at_random(&finite, states, 300, 7, &wanted);
-        for found in [&wide, &deep] {
-            assert!(found.wrong.is_none(), "{}", search::tell(&finite, found));
-        }
-        for (transition, (wide, deep)) in system.transitions.iter().zip(wide.taken.iter().zip(&deep.taken)) {
-            assert!(wide + deep > 0, "{name}: {} is never taken", transition.name);
-        }
+        let none: Vec<&str> =
+            system.transitions.iter().zip(&taken).filter(|(_, n)| **n == 0).map(|(t, _)| t.name).collect();
+        assert_eq!(none, never, "{name}");
     }
 
     #[test]
     fn executions_of_spinning_take_each_transition() {
-        executions_take_each_transition("spinning", &[3, 2, 1], 12_000);
+        executions_take_each_transition("spinning", &[&[3, 2, 1], &[3, 2, 2]], 8_000, &[]);
     }
     #[test]
     fn executions_of_the_run_queue_take_each_transition() {
-        executions_take_each_transition("runq", &[2, 3], 5_000);
+        executions_take_each_transition("runq", &[&[2, 3]], 5_000, &[]);
     }
+    /// An M that was asked for its P as it entered a system call idles it only if a safepoint asked: a stop is not over before
+    /// that P is handed in. There is no safepoint here.
     #[test]
     fn executions_of_custody_take_each_transition() {
-        executions_take_each_transition("custody", &[3, 2, 2], 20_000);
+        executions_take_each_transition("custody", &[&[3, 2, 2]], 20_000, &["idles_inside"]);
     }
     #[test]
     fn executions_of_stopping_the_world_take_each_transition() {
-        executions_take_each_transition("stw", &[3, 2], 5_000);
+        executions_take_each_transition("stw", &[&[3, 2]], 5_000, &[]);
     }
 }
 

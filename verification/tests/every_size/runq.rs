@@ -169,16 +169,8 @@ pub(crate) fn steps(items: &[Item], p: u8, functions: &Functions) -> Option<Vec<
                 say(Label::TakesSpilled(thread.next as u8));
                 thread.next += 1;
             }
-            ("put", Name::Next(_), Act::Swap(before, _)) => {
-                if before == 0 {
-                    say(Label::PutsNext);
-                }
-            }
-            ("take" | "steal", Name::Next(_), Act::Swap(g, _)) => {
-                if g != 0 {
-                    say(Label::TakesNext);
-                }
-            }
+            ("put", Name::Next(_), Act::Swap(0, _)) => say(Label::PutsNext),
+            ("take" | "steal", Name::Next(_), Act::Swap(1.., _)) => say(Label::TakesNext),
             ("looks_empty", Name::Head(_), Act::Load(n)) => thread.head = n,
             ("looks_empty", Name::Tail(_), Act::Load(n)) => {
                 thread.tail = n;

@@ -193,10 +193,9 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
                 }
                 _ => (),
             },
-            ("queues/runq.rs", "put_batch", Act::Store(g)) => match item.word {
-                Name::Slot(_) => thread.shared.push(g as u8),
-                _ => (),
-            },
+            ("queues/runq.rs", "put_batch", Act::Store(g)) if matches!(item.word, Name::Slot(_)) => {
+                thread.shared.push(g as u8);
+            }
             ("queues/runq.rs", "get", Act::Load(g)) => {
                 if let Name::Slot(_) = item.word {
                     thread.read = vec![g as u8];
