@@ -98,8 +98,8 @@ rooms! {
 }
 
 /// What stands on the seam beside the kernel: there are models of it, and no random programs.
-const MODELS_ALONE: [&str; 9] =
-    ["parker", "bell", "timer_queue", "readiness", "goroutine", "chan", "select", "wait_group", "cond"];
+const MODELS_ALONE: [&str; 10] =
+    ["task", "parker", "bell", "timer_queue", "readiness", "goroutine", "chan", "select", "wait_group", "cond"];
 
 #[test]
 fn every_wrong_variant_has_a_room_that_must_find_it() {

@@ -49,6 +49,10 @@ fn agrees(seed: u64, size: Size, copies: &[usize]) -> Result<(), TestCaseError> 
     if statements > 11 {
         return Ok(());
     }
+    // A parker is one thread's: one that is copied has two.
+    if program.check().is_err() {
+        return Ok(());
+    }
     let text = || format!("{seed} {size:?} {copies:?}");
     let (reduced, all) = (checked(&program, &groups, true), checked(&program, &groups, false));
     prop_assert_eq!(why(&reduced).map(discriminant), why(&all).map(discriminant), "{}", text());
@@ -71,11 +75,11 @@ fn copies() -> impl Strategy<Value = Vec<usize>> {
 
 fn sizes() -> impl Strategy<Value = Size> {
     let size = |(threads, statements, locations)| Size { threads, statements, locations, ..Size::default() };
-    (2..=3usize, 2..=6usize, 1..=2usize).prop_map(size)
+    (2..=3usize, 2..=4usize, 1..=2usize).prop_map(size)
 }
 
 proptest! {
-    #![proptest_config(config(600))]
+    #![proptest_config(config(150))]
     #[test]
     fn random_programs(seed in any::<u64>(), size in sizes(), copies in copies()) {
         agrees(seed, size, &copies)?;
@@ -83,7 +87,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(400))]
+    #![proptest_config(config(100))]
     #[test]
     fn random_programs_with_locks(seed in any::<u64>(), size in sizes(), plain in any::<bool>(), copies in copies()) {
         agrees(seed, Size { locks: true, plain, ..size }, &copies)?;
@@ -91,7 +95,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(300))]
+    #![proptest_config(config(100))]
     #[test]
     fn random_programs_with_asymmetric_fences(seed in any::<u64>(), size in sizes(), copies in copies()) {
         agrees(seed, Size { asymmetric: true, ..size }, &copies)?;
