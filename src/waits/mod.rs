@@ -2,7 +2,7 @@
 //!
 //! Generic in the [host](crate::host), like the kernel: the runtime waits by them on real cores, the models on hosts that
 //! explore. Nothing here knows of an executor, a socket or a thread: what these are belongs to whoever uses them. A task that
-//! waits is a [`Waker`](waker::Waker), which is copied, woken and dropped where no lock is held.
+//! waits is a `waker::Waker`, which is copied, woken and dropped where no lock is held.
 //!
 //! ```text
 //!   a task    select ──► chan ──► queue: waiters in the order of coming, the claim of a select among them ──► waker
