@@ -92,6 +92,13 @@ const SHOWN: &[(&str, Try)] = &[
     ("cargo test -p spinpark-proptests", InCi("cargo test")),
     ("cargo test -p spinpark-verification --test litmus_files", InCi("cargo test")),
     ("cargo test -p spinpark-verification --test liveness", InCi("cargo test")),
+    ("cargo test -p spinpark-verification --test every_size", InCi("cargo test")),
+    ("cargo run -p spinpark-parameterized", InCi("cargo run --package spinpark-parameterized")),
+    (
+        "cargo run -p spinpark-parameterized -- show spinning leaves_last",
+        Cargo("run --quiet -p spinpark-parameterized -- show spinning leaves_last"),
+    ),
+    ("cargo run -p spinpark-parameterized -- variants", No("its tests ask for each variant")),
     ("LITMUS=write cargo test -p spinpark-verification --test litmus_files", No("it writes the expectations anew")),
     ("PICTURES=write cargo test -p rc11 --test pictures", No("it writes the expectations anew")),
     // docs/evidence/soak.md
@@ -181,7 +188,7 @@ const SHOWN: &[(&str, Try)] = &[
     ("cargo verify mutants --sort ordering", InCi("cargo verify mutants --sort ordering")),
     (
         "cargo verify mutants NAME --show",
-        Verify(0, "mutants runq --sort variant --show --seed 1 --jobs 2 --json kills.json"),
+        Verify(0, "mutants runq --sort variant --shard 1/2 --show --seed 1 --jobs 2 --json kills.json"),
     ),
     ("cargo verify mutants [NAME…]", Verify(0, "mutants runq stw --list")),
     ("cargo verify mutants handoff-ignores-the-call --show", Verify(0, "mutants handoff-ignores-the-call --show")),
