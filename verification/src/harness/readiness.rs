@@ -222,7 +222,10 @@ impl<H: ModelHost> Source for Known<H> {
 
 impl<H: ModelHost> Drop for Known<H> {
     fn drop(&mut self) {
-        self.system.state.with(|state| state.key = None);
+        // An execution that has failed is over: its locks are nobody's any more.
+        if !std::thread::panicking() {
+            self.system.state.with(|state| state.key = None);
+        }
     }
 }
 
