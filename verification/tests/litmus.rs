@@ -291,7 +291,10 @@ mod the_reduction_loses_nothing {
     fn walk(part: usize, of: usize) -> (u64, u64, u64) {
         let models = model::all().filter(|model| model.room() != "sched").skip(part).step_by(of);
         let trees = models.flat_map(|model| {
-            [(Kind::Shuttle, 0), (Kind::Tso, 0), (Kind::Shuttle, 1)].map(|(kind, spurious)| {
+            // Models of a parker over a futex say themselves how often it may wake spuriously.
+            let ways = [(Kind::Shuttle, 0), (Kind::Tso, 0), (Kind::Shuttle, 1)];
+            let ways = ways.into_iter().filter(|(_, spurious)| *spurious == 0 || model.room() != "parker");
+            ways.map(|(kind, spurious)| {
                 any::choose(kind);
                 compare(model.name, model.play, spurious)
             })

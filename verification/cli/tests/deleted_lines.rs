@@ -101,7 +101,9 @@ fn copy_of_the_workspace() -> PathBuf {
     if copy.exists() {
         fs::remove_dir_all(&copy).expect("the last copy can be removed");
     }
-    for folder in ["src", "verification/src", "verification/rc11/src", "verification/cli/src"] {
+    for folder in
+        ["src", "verification/src", "verification/rc11/src", "verification/cli/src", "verification/parameterized/src"]
+    {
         copy_folder(&root.join(folder), &copy.join(folder));
     }
     let lists = ["verification/survivors.toml", "verification/open-steps.txt", "verification/mutants/kernel/alone.txt"];
@@ -114,7 +116,7 @@ fn copy_of_the_workspace() -> PathBuf {
     // Benches and the like are not copied.
     let manifest = ["bench", "test", "example"].into_iter().fold(manifest, |manifest, kind| without(&manifest, kind));
     fs::write(copy.join("Cargo.toml"), manifest).expect("it can be written");
-    for member in ["verification", "verification/rc11", "verification/cli"] {
+    for member in ["verification", "verification/rc11", "verification/cli", "verification/parameterized"] {
         let path = Path::new(member).join("Cargo.toml");
         let manifest = fs::read_to_string(root.join(&path)).expect("a member has a manifest");
         let manifest = manifest.replace("name = \"verify\"", "name = \"verify-copy\"");
