@@ -148,11 +148,11 @@ impl Graph {
             Other::Reads(write) => {
                 graph.push(graph.reading(thread, ask, write));
                 let read = graph.events.len() - 1;
-                graph.has_read(read, &mut out);
+                graph.has_read(read, false, &mut out);
             }
             Other::Stands(place) => {
                 graph.push_write(graph.writing(thread, ask), place);
-                graph.hand_on(&mut out);
+                graph.hand_on(false, &mut out);
             }
             Other::IsReadBy(read) => graph.revisit_by(read, &graph.writing(thread, ask), &mut out),
             Other::IsReadWhenUpdated(read) => graph.revisit_by(read, &graph.next_updated(thread), &mut out),
@@ -194,8 +194,10 @@ impl Graph {
         self.next(thread, Loc::NONE, Order::Relaxed, kind, value)
     }
 
-    fn hand_on(self, out: &mut Vec<Graph>) {
-        if is_sc_consistent(&self) {
+    /// Hands it on if it is consistent. It is, if what was added or has changed is the newest: no edge leads on from there,
+    /// and the rest is part of a graph that was consistent.
+    fn hand_on(self, is_newest: bool, out: &mut Vec<Graph>) {
+        if is_newest || is_sc_consistent(&self) {
             out.push(self);
         }
     }
@@ -258,16 +260,18 @@ impl Graph {
             let mut other = graph.clone();
             other.push_write(*new, place);
             if other.is_in_order(read) {
-                other.has_read(read, out);
+                let is_newest = usize::from(other.newest(new.event.loc)) + 1 == other.events.len();
+                other.has_read(read, is_newest, out);
             }
         }
     }
 
-    /// Event `read` has just been given its value: if it is half of an update, the other half comes at once.
-    fn has_read(mut self, read: usize, out: &mut Vec<Graph>) {
+    /// Event `read` has just been given its value, of the newest write or of another: if it is half of an update, the other
+    /// half comes at once.
+    fn has_read(mut self, read: usize, is_newest: bool, out: &mut Vec<Graph>) {
         let event = self.events[read];
         if event.will_write().is_none() || self.complete(event.thread, out) {
-            self.hand_on(out);
+            self.hand_on(is_newest, out);
         }
     }
 
