@@ -1,7 +1,7 @@
 //! A futex as a system gives it, around the protocol of [`spinpark::waits::parker`], with the ways in which that may be wrong.
 //!
 //! What may be relied on is one lock: who is about to sleep compares under it, and who wakes takes a sleeper under it. A wait
-//! may be over for no reason, or because its time is, at any moment; then it has ordered nothing.
+//! may end spuriously, or because its time is, at any moment; then it has ordered nothing.
 
 use crate::hosts::model_host::ModelHost;
 use crate::mutation::mutant::is_variant;
@@ -11,11 +11,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::{self, Acquire, Relaxed, Release, SeqCst};
 
-/// One word, and who waits on it. A wait returns for no reason so many times in an execution.
+/// One word, and who waits on it. A wait returns spuriously so many times in an execution.
 pub struct Futex<H: ModelHost, const SPURIOUS: usize> {
     word: H::Word,
     waiters: H::Lock<Vec<Arc<H::Parker>>>,
-    /// How often a wait has returned for no reason: the sleeper's own, and no part of what is checked.
+    /// How often a wait has returned spuriously: the sleeper's own, and no part of what is checked.
     spurious: AtomicUsize,
 }
 

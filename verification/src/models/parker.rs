@@ -81,7 +81,7 @@ fn two_unparks<H: ModelHost>() -> String {
     format!("parked {parked} times, {}", sleeper.left())
 }
 
-/// The futex returns for no reason, up to twice.
+/// The futex returns spuriously, up to twice.
 fn spurious_returns<H: ModelHost>() -> String {
     let sleeper = Sleeper::<H, 2>::new();
     let waker = party::<H, _, _>("waker", &sleeper, |sleeper| sleeper.raise(0));
