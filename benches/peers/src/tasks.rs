@@ -29,6 +29,11 @@ pub trait Tasks: Sized + 'static {
 
     /// A call that may block, as the runtime says that it should be made.
     fn block<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> impl Future<Output = T> + Send;
+
+    /// A call that does block, as the runtime says that it should be made.
+    fn block_long<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> impl Future<Output = T> + Send {
+        Self::block(call)
+    }
 }
 
 /// One that has sockets too.

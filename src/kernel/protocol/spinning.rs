@@ -24,6 +24,11 @@
 //! M that asks for a spinning M was counted too. Pair `request`: that M lowers its count first and sets the flag then, so an M
 //! that took it for a spinning one has cleared the flag before, and sees it again when it idles its P. (Go sets it first.)
 //!
+//! Who finds that a spinning M is asked for already, and no P idle, leaves it at that, and needs no lock. Whoever clears the
+//! request looks behind its own fence: if that comes second, it sees what was queued here; if it came first, the request that is
+//! seen here is a newer one. And a P that is idle though a spinning M is asked for (its M did not look at the flag, because it was
+//! counted itself) shows here in the same way.
+//!
 //! An M that does not spin, because enough others do, leaves other Ps' rings to them. Before it idles its P it asks,
 //! under the lock, whether there is still a spinning M to leave them to: [`must_recheck`](Spinning::must_recheck).
 //!
@@ -57,6 +62,8 @@ pub trait Neighbours {
     fn needs_spinning_m(&self) -> bool {
         self.any_work()
     }
+    /// Is a P idle? Asked without the lock.
+    fn is_any_p_idle(&self) -> bool;
     /// Takes an idle P; if there is none, runs `or_else` before the idle list can change.
     fn pidleget(&self, or_else: impl FnOnce()) -> Option<Self::IdleP>;
     /// Runs `p` on some M, which starts out spinning.
@@ -77,8 +84,10 @@ impl<H: Host> Spinning<H> {
         self.start_spinning_m(others);
     }
 
+    /// Called behind a StoreLoad, by who knows of work.
     fn start_spinning_m(&self, others: &impl Neighbours) {
-        let mut elected = self.elect();
+        let is_one_coming = || self.is_needspinning() && !others.is_any_p_idle();
+        let mut elected = self.elect_unless(is_one_coming);
         if elected.is_none() {
             return;
         }
@@ -165,9 +174,9 @@ impl<H: Host> Spinning<H> {
         self.nmspinning.load(Relaxed) as usize
     }
 
-    /// Is one more asked for? Asked under the scheduler's lock.
+    /// Is one more asked for? Exact only under the scheduler's lock.
     pub fn is_needspinning(&self) -> bool {
-        // Relaxed: written under the same lock, in `set_needspinning`.
+        // Relaxed: written under the same lock, in `set_needspinning`; where it is read without, `work/spinning` came just before.
         self.needspinning.load(Relaxed)
     }
 
@@ -185,8 +194,13 @@ impl<H: Host> Spinning<H> {
     /// The token of the first spinning M, if there is none: at most one winner. A submitter calls
     /// [`wakep`](Spinning::wakep), an M that is about to idle a P [`must_recheck`](Spinning::must_recheck).
     pub fn elect(&self) -> Option<SpinningToken> {
-        // Relaxed: `work/spinning` came just before, in `wakep` and in `must_recheck`.
-        if self.nmspinning.load(Relaxed) != 0 {
+        self.elect_unless(|| false)
+    }
+
+    /// The same, unless `is_one_coming`, which is asked only if there is none.
+    fn elect_unless(&self, is_one_coming: impl FnOnce() -> bool) -> Option<SpinningToken> {
+        // Relaxed: `work/spinning` came just before, in `wakep`, in `found_work` and in `must_recheck`.
+        if self.nmspinning.load(Relaxed) != 0 || is_one_coming() {
             return None;
         }
         // Relaxed: elects. The P that goes with it travels under the lock.

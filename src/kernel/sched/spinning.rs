@@ -44,6 +44,10 @@ impl<H: Host, O: Observer> spinning::Neighbours for Arc<Sched<H, O>> {
         self.any_work() || self.netpoll.is_missing(self)
     }
 
+    fn is_any_p_idle(&self) -> bool {
+        self.idle_mask.npidle() > 0
+    }
+
     fn pidleget(&self, or_else: impl FnOnce()) -> Option<OwnedP> {
         self.central(|c| {
             let p = if c.closed { None } else { Sched::pidleget(self, c) };

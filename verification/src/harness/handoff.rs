@@ -134,6 +134,10 @@ impl<H: ModelHost, D: Handing> spinning::Neighbours for Tiny<H, D> {
         // Relaxed: the room's fence has to do.
         self.ring.load(Relaxed) > 0 || self.global.load(Relaxed) > 0
     }
+    fn is_any_p_idle(&self) -> bool {
+        // Relaxed: a hint, as the kernel's `npidle`.
+        self.npidle.load(Relaxed) > 0
+    }
     fn pidleget(&self, or_else: impl FnOnce()) -> Option<OwnedP> {
         self.central.with(|c| {
             let p = self.take_idle(c);

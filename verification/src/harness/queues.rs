@@ -9,35 +9,41 @@ pub trait Queues: Send + Sync + 'static {
     /// How many wait in all.
     fn queued(&self) -> u64;
     /// Under the lock: so many Ps are idle now.
-    fn idle_ps_are(&self, _n: u32) {}
+    fn idle_ps_are(&self, n: u32);
+    /// How many Ps are idle; a hint.
+    fn npidle(&self) -> u32;
 }
 
 /// All queues in one word.
-pub struct OneWord<H: Host>(Atomic<H, u64>);
+pub struct OneWord<H: Host> {
+    queued: Atomic<H, u64>,
+    /// Written under the lock.
+    npidle: Atomic<H, u32>,
+}
 
 impl<H: Host> OneWord<H> {
     /// Empty.
     pub fn new() -> Self {
-        OneWord(Atomic::new(0))
+        OneWord { queued: Atomic::new(0), npidle: Atomic::new(0) }
     }
 
     /// Puts one more.
     pub fn put(&self) {
         // Release: as the ring's `publish`.
-        self.0.fetch_add(1, Release);
+        self.queued.fetch_add(1, Release);
     }
 
     /// Puts the only one there ever is by a plain store, as a ring does.
     pub fn put_the_only(&self) {
         // Release: as the ring's `publish`.
-        self.0.store(1, Release);
+        self.queued.store(1, Release);
     }
 
     /// Takes one, if there is one.
     pub fn take(&self) -> bool {
-        let mut n = self.0.load(Relaxed);
+        let mut n = self.queued.load(Relaxed);
         while n > 0 {
-            match self.0.compare_exchange(n, n - 1, AcqRel, Relaxed) {
+            match self.queued.compare_exchange(n, n - 1, AcqRel, Relaxed) {
                 Ok(_) => return true,
                 Err(found) => n = found,
             }
@@ -55,7 +61,15 @@ impl<H: Host> Default for OneWord<H> {
 impl<H: Host> Queues for OneWord<H> {
     fn queued(&self) -> u64 {
         // Relaxed: the room's fence has to do.
-        self.0.load(Relaxed)
+        self.queued.load(Relaxed)
+    }
+    fn idle_ps_are(&self, n: u32) {
+        // Relaxed: as the kernel's.
+        self.npidle.store(n, Relaxed);
+    }
+    fn npidle(&self) -> u32 {
+        // Relaxed: as the kernel's.
+        self.npidle.load(Relaxed)
     }
 }
 
@@ -155,12 +169,6 @@ impl<H: Host> Rings<H> {
         self.global.store(0, Release);
         true
     }
-
-    /// How many Ps are idle; a hint.
-    pub fn npidle(&self) -> usize {
-        // Relaxed: as the kernel's.
-        self.npidle.load(Relaxed) as usize
-    }
 }
 
 impl<H: Host> Queues for Rings<H> {
@@ -172,5 +180,9 @@ impl<H: Host> Queues for Rings<H> {
     fn idle_ps_are(&self, n: u32) {
         // Relaxed: as the kernel's.
         self.npidle.store(n, Relaxed);
+    }
+    fn npidle(&self) -> u32 {
+        // Relaxed: as the kernel's.
+        self.npidle.load(Relaxed)
     }
 }

@@ -63,6 +63,9 @@ impl<H: ModelHost, D: SpinProtocol, Q: Queues> Neighbours for PartyView<'_, H, D
     fn any_work(&self) -> bool {
         self.tiny.queues.queued() > 0
     }
+    fn is_any_p_idle(&self) -> bool {
+        self.tiny.queues.npidle() > 0
+    }
     fn pidleget(&self, or_else: impl FnOnce()) -> Option<IdleP> {
         let p = self.tiny.pidleget(or_else);
         self.did.set(if p.is_some() { Did::TookP } else { Did::Asked });

@@ -148,6 +148,41 @@ scenario!(spinning::SpinProtocol, a_request_is_wiped_out, |H, D| {
     tiny.check_at_rest(&[end])
 });
 
+scenario!(spinning::SpinProtocol, a_request_that_stands, |H, D| {
+    // No P is idle, and a spinning M is asked for already. An M about to idle its P takes the request, looks, finds nothing and
+    // retires, while a submitter trusts that request.
+    main_plays("idler");
+    let tiny = with_idle::<H, D>(0);
+    tiny.room.set_needspinning();
+    let submitter = party::<H, _, _>("submitter", &tiny, |tiny| tiny.submit_the_only());
+    let end = looks_and_runs_out(&tiny);
+    H::join(submitter);
+    tiny.check_at_rest(&[end])
+});
+
+scenario!(spinning::SpinProtocol, a_request_that_two_trust, |H, D| {
+    // The same, with two that submit, of which the M may find one G and not the other.
+    main_plays("idler");
+    let tiny = with_idle::<H, D>(0);
+    tiny.room.set_needspinning();
+    let submitters = ["submitter 1", "submitter 2"].map(|name| party::<H, _, _>(name, &tiny, |tiny| tiny.submit()));
+    let end = looks_and_runs_out(&tiny);
+    submitters.into_iter().for_each(H::join);
+    tiny.check_at_rest(&[end])
+});
+
+/// An M about to idle its P; if a spinning M is asked for, it looks, runs what it finds, or idles its P then.
+fn looks_and_runs_out<H: ModelHost, D: SpinProtocol>(tiny: &Tiny<H, D>) -> End {
+    match tiny.idle_unless_called() {
+        End::Looking if tiny.queues.take() => {
+            tiny.found_work(SpinningToken::forge());
+            End::Busy
+        }
+        End::Looking => tiny.retire(SpinningToken::forge()).0,
+        end => end,
+    }
+}
+
 scenario!(spinning::SpinProtocol, a_count_that_is_about_to_go, |H, D| {
     // Two Ps: the spinning M's, and that of who submits and goes on to run.
     let tiny = with_idle::<H, D>(0);
@@ -182,7 +217,7 @@ scenario!(spinning::SpinProtocol, who_it_was_left_to_finds_work, |H, D| {
             tiny.take_batch(0);
         }
     });
-    let end = if tiny.room.may_spin(2, tiny.queues.npidle()) {
+    let end = if tiny.room.may_spin(2, tiny.queues.npidle() as usize) {
         tiny.room.become_spinning().discard();
         End::Looking
     } else {
@@ -294,6 +329,18 @@ pub const MODELS: &[Model] = &[
         invariants: [30, 31],
         must_reach: ["looking=1 started=0 queued=1", "looking=0 started=1"],
         runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
+    crate::model!("spinning::work_is_conserved::a_request_that_stands", a_request_that_stands,
+        claim: "a submitter that finds a spinning M asked for trusts that, and the M that takes the request sees its G",
+        size: "2 threads, 1 G, no P idle at first",
+        invariants: [11, 30, 31],
+        must_reach: ["looking=0 started=0 queued=0", "looking=1 started=0 queued=1", "looking=0 started=1 queued=1"],
+        runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
+    crate::model!("spinning::work_is_conserved::a_request_that_two_trust", a_request_that_two_trust,
+        claim: "of two submitters that trust one request, none is missed",
+        size: "3 threads, 2 Gs, no P idle at first",
+        invariants: [11, 30, 31],
+        must_reach: ["looking=1 started=0 queued=2", "looking=0 started=1"],
+        runs: [rc11(), loom_bounded(3), sc(), tso()]),
     crate::model!("spinning::work_is_conserved::a_count_that_is_about_to_go", a_count_that_is_about_to_go,
         claim: "a spinning M that found work and trusts a count that is about to go is asked for again",
         size: "2 threads, 2 Gs, 2 Ps, of which 1 is idled",
@@ -364,6 +411,9 @@ pub const MUTANTS: &[Mutant] = crate::mutants! {
     "spinning-retire-does-not-ask":
         "retire sees work, finds no idle P and does not set needspinning (golang/go #45867), nor does who idles count",
         variant("retire-does-not-ask"), by FOUR => [Sc, Loom, Rc11];
+    "spinning-trusts-any-request": "wakep finds a spinning M asked for, and does not ask whether a P is idle",
+        variant("trusts-any-request"),
+        by "spinning::work_is_conserved::a_count_that_nobody_stands_behind" => [Sc, Rc11];
     "spinning-ignores-the-call": "an M idles its P without a look at needspinning, or at the count",
         variant("ignores-the-call"), by FOUR => [Sc, Loom, Rc11];
 };

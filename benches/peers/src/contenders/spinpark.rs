@@ -54,6 +54,10 @@ impl Tasks for Spinpark {
     async fn block<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> T {
         spinpark::syscall(call)
     }
+
+    async fn block_long<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> T {
+        spinpark::blocking(call)
+    }
 }
 
 impl Sockets for Spinpark {

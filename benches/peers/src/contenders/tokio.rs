@@ -50,6 +50,10 @@ impl Tasks for Tokio {
     async fn block<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> T {
         tokio::task::spawn_blocking(call).await.expect("no panic")
     }
+
+    async fn block_long<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> T {
+        tokio::task::block_in_place(call)
+    }
 }
 
 impl Sockets for Tokio {

@@ -2,9 +2,11 @@
 
 pub(crate) mod echo;
 pub(crate) mod memory;
+mod pairs;
 mod pingpong;
 pub(crate) mod pread;
 mod queues;
+mod sleepers;
 pub(crate) mod sparse;
 pub(crate) mod spawns;
 pub(crate) mod timers;
@@ -54,6 +56,19 @@ macro_rules! contenders {
         ]
     };
 }
+
+/// Calls that do block.
+const SLEEPERS: Row = Row {
+    operation: "a round of 64 sleeps",
+    full: 64,
+    quick: 64,
+    at_most_rounds: 7,
+    figures: &[Figure { name: "time", unit: "ms" }, Figure { name: "longest away", unit: "ms" }],
+    tally: sleepers::tally,
+    contenders: contenders!(sleepers::may_block),
+    countable: false,
+    ..USUAL
+};
 
 /// All rows, in the order in which they are measured.
 pub static ROWS: &[Row] = &[
@@ -151,6 +166,30 @@ pub static ROWS: &[Row] = &[
         ..USUAL
     },
     Row {
+        name: "pairs",
+        what: "64 pairs of tasks send a number to and fro: async-channel, bounded(1)",
+        operation: "a round trip",
+        full: 19_200,
+        quick: 640,
+        setup: ONE.wide(64),
+        figures: &[TIME, CPU],
+        tally: pairs::tally,
+        contenders: contenders!(pairs::open),
+        ..USUAL
+    },
+    Row {
+        name: "pairs_2",
+        what: "the same on two workers",
+        operation: "a round trip",
+        full: 19_200,
+        quick: 640,
+        setup: TWO.wide(64),
+        figures: &[TIME, CPU],
+        tally: pairs::tally,
+        contenders: contenders!(pairs::open),
+        ..USUAL
+    },
+    Row {
         name: "spawn_join",
         what: "a task spawns tasks that add their number to a sum, keeps the handles, then awaits them all",
         operation: "a task",
@@ -221,6 +260,31 @@ pub static ROWS: &[Row] = &[
             Contender::ours("spinpark-go", pread::go),
         ),
         ..USUAL
+    },
+    Row {
+        name: "pread_long_2",
+        what: "the same read, made as a call is that is known to block; two workers",
+        operation: "a read",
+        full: 1_000,
+        quick: 100,
+        setup: TWO,
+        figures: &[TIME, CPU],
+        tally: pread::tally,
+        contenders: contenders!(pread::long),
+        ..USUAL
+    },
+    Row {
+        name: "sleepers",
+        what: "64 tasks sleep 20 ms in the system, at once, beside one that computes 30 us and yields, again and again",
+        ..SLEEPERS
+    },
+    Row { name: "sleepers_2", what: "the same on two workers", setup: TWO, ..SLEEPERS },
+    Row {
+        name: "sleepers_long_2",
+        what: "the same, made as a call is that is known to block",
+        setup: TWO,
+        contenders: contenders!(sleepers::blocks),
+        ..SLEEPERS
     },
     Row {
         name: "timer_cancel",

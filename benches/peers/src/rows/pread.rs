@@ -39,6 +39,15 @@ pub(crate) fn read(file: &File, block: &mut [u8; BLOCK], n: u64) -> u64 {
 }
 
 pub(crate) fn open<T: Tasks>(setup: Setup) -> Round {
+    reads::<T>(setup, false)
+}
+
+/// As a call is made that is known to block.
+pub(crate) fn long<T: Tasks>(setup: Setup) -> Round {
+    reads::<T>(setup, true)
+}
+
+fn reads<T: Tasks>(setup: Setup, is_long: bool) -> Round {
     T::start(setup.workers);
     let file = file();
     Box::new(move |n| {
@@ -50,7 +59,8 @@ pub(crate) fn open<T: Tasks>(setup: Setup) -> Round {
             for i in 0..n {
                 // The call may outlive the task, so it owns what it uses, and gives it back.
                 let file = Arc::clone(&file);
-                let (number, used) = T::block(move || (read(&file, &mut block, i), block)).await;
+                let call = move || (read(&file, &mut block, i), block);
+                let (number, used) = if is_long { T::block_long(call).await } else { T::block(call).await };
                 sum += number;
                 block = used;
             }

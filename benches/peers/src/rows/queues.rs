@@ -4,11 +4,11 @@
 
 use crate::meters::Watch;
 use crate::row::{Round, Sample, Setup, Tally, sum_below};
+use spinpark::kernel::queues::local::LocalQueue;
+use spinpark::kernel::queues::runq::{Capacity, RunQueue};
 use spinpark::kernel::sched::config::Config;
 use spinpark::kernel::types::g::G;
-use spinpark::kernel::queues::local::LocalQueue;
 use spinpark::kernel::types::p::Turn;
-use spinpark::kernel::queues::runq::{Capacity, RunQueue};
 use spinpark::runtime::Cores;
 use std::hint::{black_box, spin_loop};
 use std::num::NonZeroU64;

@@ -168,6 +168,9 @@ impl<N: Neighbours> Neighbours for Late<'_, N> {
     fn any_work(&self) -> bool {
         self.0.any_work()
     }
+    fn is_any_p_idle(&self) -> bool {
+        self.0.is_any_p_idle()
+    }
     fn pidleget(&self, or_else: impl FnOnce()) -> Option<N::IdleP> {
         let p = self.0.pidleget(|| ());
         if p.is_none() {
@@ -189,8 +192,39 @@ impl<N: Neighbours> Neighbours for Mute<'_, N> {
     fn any_work(&self) -> bool {
         self.0.any_work()
     }
+    fn is_any_p_idle(&self) -> bool {
+        self.0.is_any_p_idle()
+    }
     fn pidleget(&self, _or_else: impl FnOnce()) -> Option<N::IdleP> {
         self.0.pidleget(|| ())
+    }
+    fn startm(&self, p: N::IdleP, token: SpinningToken) {
+        self.0.startm(p, token);
+    }
+}
+
+/// A submitter that finds a spinning M asked for trusts that one will come, though a P is idle: its M did not look at the request.
+pub struct TrustsAnyRequest;
+impl SpinProtocol for TrustsAnyRequest {
+    fn wakep<H: Host>(room: &Spinning<H>, others: &impl Neighbours) {
+        room.wakep(&NoneIdle(others));
+    }
+}
+
+/// Neighbours that see no idle P without the lock.
+struct NoneIdle<'a, N>(&'a N);
+
+impl<N: Neighbours> Neighbours for NoneIdle<'_, N> {
+    type IdleP = N::IdleP;
+
+    fn any_work(&self) -> bool {
+        self.0.any_work()
+    }
+    fn is_any_p_idle(&self) -> bool {
+        false
+    }
+    fn pidleget(&self, or_else: impl FnOnce()) -> Option<N::IdleP> {
+        self.0.pidleget(or_else)
     }
     fn startm(&self, p: N::IdleP, token: SpinningToken) {
         self.0.startm(p, token);
@@ -208,4 +242,5 @@ super::variants! {
     "asks-before-it-lowers" => AsksBeforeItLowers,
     "ignores-the-call" => IgnoresTheCall,
     "leaves-it-to-nobody" => LeavesItToNobody,
+    "trusts-any-request" => TrustsAnyRequest,
 }
