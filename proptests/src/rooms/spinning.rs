@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 use spinpark::kernel::types::m::SpinningToken;
 use spinpark_verification::engines::Engine;
-use spinpark_verification::harness::queues::Rings;
+use spinpark_verification::harness::queues::{Queues, Rings};
 use spinpark_verification::harness::spinning::{Did, End, Idled, Tiny};
 use spinpark_verification::hosts::model_host::ModelHost;
 use spinpark_verification::hosts::wrap::trace::main_plays;
@@ -340,7 +340,7 @@ impl<H: ModelHost, D: SpinProtocol> Party<H, D> {
             self.found(0);
             return true;
         }
-        if self.is == Is::Running && self.tiny.room.may_spin(self.procs, queues.npidle()) {
+        if self.is == Is::Running && self.tiny.room.may_spin(self.procs, queues.npidle() as usize) {
             self.tiny.room.become_spinning().discard();
             self.is = Is::SpinningToken;
         }

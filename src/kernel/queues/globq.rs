@@ -90,16 +90,16 @@ impl GlobQueue {
         g
     }
 
-    /// Takes the oldest to run, and passes more to `put`, which must take them all: a fair share among `procs` Ps, at
-    /// most half a ring.
+    /// Takes the oldest to run, and passes more to `put`, which must take them all: a fair share among `procs` Ps, in all at
+    /// most `room`, which is not 0.
     pub fn get_batch<H: Host>(
         &mut self,
         procs: usize,
-        half_ring: usize,
+        room: usize,
         len: &Len<H>,
         put: impl FnOnce(&mut dyn Iterator<Item = G>),
     ) -> Option<G> {
-        let share = (self.0.len() / procs + 1).min(half_ring).min(self.0.len());
+        let share = (self.0.len() / procs + 1).min(room).min(self.0.len());
         let first = self.0.pop_front()?;
         let mut rest = self.0.drain(..share - 1);
         put(&mut rest);

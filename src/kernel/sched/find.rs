@@ -20,16 +20,14 @@ use alloc::sync::Arc;
 use core::sync::atomic::Ordering::Relaxed;
 
 impl<H: Host, O: Observer> Sched<H, O> {
-    /// One from the global queue, or with `share` a fair share: the rest goes into the ring, which is empty.
-    fn take_global(&self, c: &mut Central<H>, worker: &Worker, share: bool) -> Option<G> {
-        let g = if share {
-            let local = self.queue(worker);
-            c.global.get_batch(self.procs(), self.config.ring / 2, &self.global_len, |mut gs| {
-                local.put_batch(&mut gs);
-            })?
-        } else {
-            c.global.get(&self.global_len)?
-        };
+    /// A fair share of the global queue: one to run, the rest into the ring, which holds `waiting` Gs. They fill it to its half
+    /// at most. (In its turn Go's takes one: then what comes back to a P whose ring is never empty waits for a turn each.)
+    fn take_global(&self, c: &mut Central<H>, worker: &Worker, waiting: usize) -> Option<G> {
+        let room = (self.config.ring / 2).saturating_sub(waiting).max(1);
+        let local = self.queue(worker);
+        let g = c.global.get_batch(self.procs(), room, &self.global_len, |mut gs| {
+            local.put_batch(&mut gs);
+        })?;
         self.dispatch(worker.p.id(), Turn::from_global);
         Some(g)
     }
@@ -122,10 +120,13 @@ impl<H: Host, O: Observer> find::Neighbours for Arc<Sched<H, O>> {
                 self.take_turn(worker);
                 match self.global_len.peek() {
                     0 => None,
-                    _ => self.central(|c| self.take_global(c, worker, false)),
+                    _ => {
+                        let waiting = self.queue(worker).len();
+                        self.central(|c| self.take_global(c, worker, waiting))
+                    }
                 }
             }
-            Source::Global => self.central(|c| self.take_global(c, worker, true)),
+            Source::Global => self.central(|c| self.take_global(c, worker, 0)),
             Source::Local => self.take_local(worker.p.id()).map(|(g, is_next)| {
                 next = is_next;
                 g
@@ -155,7 +156,7 @@ impl<H: Host, O: Observer> find::Neighbours for Arc<Sched<H, O>> {
                 self.releasep(c, worker.p, false);
                 return if c.closed { Idled::Closed(worker.m) } else { Idled::Idle(worker.m, None) };
             }
-            if let Some(g) = self.take_global(c, &worker, true) {
+            if let Some(g) = self.take_global(c, &worker, 0) {
                 let (m, p, from) = (worker.m, worker.p.id(), Source::Global);
                 self.observer.event(Event::Found { m, p, g: &g, from, next: false });
                 return Idled::Work(worker, g);

@@ -166,7 +166,7 @@ impl Model {
         let item = match from {
             Source::GlobalTurn => self.take_turn(p),
             Source::Local => return self.take_local(p),
-            Source::Global => self.take_share(p),
+            Source::Global => self.take_share(p, 0),
             Source::Extra => self.take_arrived(p),
             Source::Steal => self.steal(looker),
         };
@@ -185,9 +185,10 @@ impl Model {
         if !self.is(Wrong::LeavesTheSourceAtTheTurn) {
             self.empty_the_source(p);
         }
-        let item = self.global.pop_front()?;
-        self.ps[p].dispatches += 1;
-        Some(item)
+        let waiting = self.ps[p].len();
+        let shared = self.take_share(p, waiting);
+        self.seen.note_if(shared.is_some() && waiting > 0, "a share was taken in turn, into a ring that held some");
+        shared
     }
 
     /// What the source gives at once goes into the ring.
@@ -234,11 +235,12 @@ impl Model {
         Some((item, from_next))
     }
 
-    /// A fair share, and half a ring at most: the first to run, the others into the ring.
-    fn take_share(&mut self, p: usize) -> Option<Item> {
-        let half = if self.is(Wrong::ShareWithoutBound) { usize::MAX } else { self.numbers.ring() / 2 };
+    /// A fair share: the first to run, the others into the ring, up to its half. In it, and to run next, `local` wait.
+    fn take_share(&mut self, p: usize, local: usize) -> Option<Item> {
+        let room = (self.numbers.ring() / 2).saturating_sub(local).max(1);
+        let room = if self.is(Wrong::ShareWithoutBound) { usize::MAX } else { room };
         let waiting = self.global.len();
-        let share = (waiting / self.procs + 1).min(half).min(waiting);
+        let share = (waiting / self.procs + 1).min(room).min(waiting);
         let first = self.global.pop_front()?;
         self.seen.note_if(share > 1, "a share was more than one");
         let rest = self.global.drain(..share - 1);
@@ -349,7 +351,7 @@ impl Model {
             self.unlock();
             return if self.is_closed { GaveUp::Closed } else { GaveUp::Let { sought: false } };
         }
-        if let Some(item) = self.take_share(p) {
+        if let Some(item) = self.take_share(p, 0) {
             self.ps[p].is_needspinning = false;
             self.events.push(Ev::Found { m, p, item, from: Source::Global, next: false });
             return GaveUp::Found(item);
