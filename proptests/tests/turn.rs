@@ -94,8 +94,7 @@ struct Numbers {
     slack: usize,
 }
 
-const GO: Numbers =
-    Numbers { every: 61, at_most: 16, ring: 256, order: SearchOrder::StealFirst, slack: 0 };
+const GO: Numbers = Numbers { every: 61, at_most: 16, ring: 256, order: SearchOrder::StealFirst, slack: 0 };
 
 /// One P that dispatches as the scheduler does, from its own queues and the global one. Beside each queue stands a
 /// list of what is in it.

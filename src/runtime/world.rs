@@ -6,6 +6,7 @@ use crate::kernel::protocol::stw::safepoint::SafepointFn;
 use crate::kernel::sched::config::ConfigError;
 use crate::kernel::sched::stw::StoppedWorld;
 use crate::kernel::types::p::PId;
+use crate::runtime::exec::call_site::Call;
 use crate::runtime::exec::context::{Context, OnHost};
 use crate::runtime::exec::current_worker::{CurrentWorker, InSyscall};
 use crate::runtime::exec::inside::Callback;
@@ -96,7 +97,7 @@ fn with_stopped<H: OnHost, R>(
     }
     tasks.check_thread();
     // A task of another runtime does not hold up that one.
-    let _back = (Context::current() != Some(sched.runtime_id())).then(|| Return::after_leaving(true));
+    let _back = (Context::current() != Some(sched.runtime_id())).then(|| Return::after_leaving(Call::Blocks));
     let mut world = Restart::stop(sched);
     let stopped = world.stopped.as_mut().expect("world: it is stopped");
     Ok(f(stopped))
@@ -120,7 +121,7 @@ fn for_each_p_on<H: OnHost>(tasks: &Tasks, sched: &Scheduler<H>, f: Arc<Safepoin
     let left: Option<InSyscall<H>> = match own_worker(sched) {
         Some(current) => current.for_each_p(f),
         None => {
-            let _back = (Context::current() != Some(sched.runtime_id())).then(|| Return::after_leaving(true));
+            let _back = (Context::current() != Some(sched.runtime_id())).then(|| Return::after_leaving(Call::Blocks));
             tasks.for_each_p(f);
             None
         }

@@ -2,6 +2,7 @@
 
 use crate::host::Host;
 use crate::runtime::exec::block_on_waiters::Waiting;
+use crate::runtime::exec::call_site::Call;
 use crate::runtime::exec::checkdead;
 use crate::runtime::exec::context::Context;
 use crate::runtime::exec::inside::Inside;
@@ -111,7 +112,7 @@ fn block_on_host<H: Platform, F: Future>(
 ) -> Result<F::Output, Deadlock> {
     let mut future = pin!(future);
     // In a task: others run meanwhile.
-    let _back = Return::after_leaving(true);
+    let _back = Return::after_leaving(Call::Blocks);
     let bell = Bell::<H>::new();
     let waker = Waker::from(Arc::clone(&bell));
     let guest = Guest::new(tasks, &bell);

@@ -2,17 +2,20 @@
 //!
 //! Go: `entersyscall`, `entersyscallblock`, `exitsyscall`.
 
+use crate::runtime::exec::call_site::Call;
 use crate::runtime::exec::context::Context;
 use crate::runtime::exec::leaving::Return;
 use crate::runtime::exec::tasks::Tasks;
 use core::fmt;
+use core::panic::Location;
 
 /// Runs `f`, which may block in the system: reads a file, waits for a lock, calls foreign code. Meanwhile other tasks
 /// can run: if `f` takes long, within some tens of microseconds the monitor gives the caller's P to another thread.
 /// Returns when `f` has, and a P is free again.
 ///
-/// It costs about as much as a few uncontended atomics, so it can stand around calls that are usually short. For calls
-/// that are always long, [`blocking`] gives the P away at once. Outside of a task it just runs `f`; so it does inside
+/// It costs about as much as a few uncontended atomics, so it can stand around calls that are usually short. It learns: where
+/// a call was so long that its P was taken, the next one gives the P away at once, until one is short again. For calls
+/// that are always long, [`blocking`] does so from the first. Outside of a task it just runs `f`; so it does inside
 /// another `syscall`.
 ///
 /// ```
@@ -21,8 +24,9 @@ use core::fmt;
 /// # size.join().expect("no panic").expect("a size");
 /// ```
 #[inline]
+#[track_caller]
 pub fn syscall<R>(f: impl FnOnce() -> R) -> R {
-    let _back = Return::after_leaving(false);
+    let _back = Return::after_leaving(Call::at(Location::caller()));
     f()
 }
 
@@ -39,7 +43,7 @@ pub fn syscall<R>(f: impl FnOnce() -> R) -> R {
 /// runtime.go(|| spinpark::blocking(|| std::thread::sleep(std::time::Duration::from_millis(1))));
 /// ```
 pub fn blocking<R>(f: impl FnOnce() -> R) -> R {
-    let _back = Return::after_leaving(true);
+    let _back = Return::after_leaving(Call::Blocks);
     f()
 }
 

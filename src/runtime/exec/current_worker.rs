@@ -178,8 +178,9 @@ impl<H: Host> InSyscall<H> {
         self.exit_syscall().0
     }
 
+    /// The same; and how it got it.
     #[inline]
-    fn exit_syscall(self) -> (CurrentWorker<H>, Way) {
+    pub(in crate::runtime) fn exit_syscall(self) -> (CurrentWorker<H>, Way) {
         let InSyscall { sched, away } = self;
         if sched.shared().is_watched() {
             sched.shared().report(Event::SyscallOver { m: away.m() });

@@ -23,6 +23,7 @@ pub(super) mod awaited;
 pub(super) mod block_on;
 pub(super) mod block_on_waiters;
 pub(super) mod blocking;
+pub(super) mod call_site;
 pub(super) mod checkdead;
 pub(super) mod checkpoint;
 pub(super) mod context;

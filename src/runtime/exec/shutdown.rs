@@ -1,5 +1,6 @@
 //! The end of a runtime.
 
+use crate::runtime::exec::call_site::Call;
 use crate::runtime::exec::inside::Inside;
 use crate::runtime::exec::leaving::Return;
 use crate::runtime::exec::task::Task;
@@ -13,7 +14,7 @@ impl Tasks {
         self.check_thread();
         let shared = self.shared();
         // In a task of another runtime: others run there meanwhile.
-        let _back = Return::after_leaving(true);
+        let _back = Return::after_leaving(Call::Blocks);
         if let Tasks::Cores(_) = self {
             shared.timers.close();
         }
