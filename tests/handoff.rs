@@ -42,6 +42,25 @@ mod a_task_in_a_syscall {
     }
 
     #[test]
+    fn waits_for_the_monitor_once_and_then_hands_its_p_off_at_once() {
+        const CALLS: u64 = 20;
+        let runtime = with_procs(1);
+        let is_over = flag();
+        let asks = Arc::clone(&is_over);
+        let computes = runtime.spawn(async move {
+            while !asks.load(SeqCst) {
+                spinpark::yield_now().await;
+            }
+        });
+        let calls = runtime.go(|| (0..CALLS).for_each(|_| syscall(|| thread::sleep(Duration::from_millis(15)))));
+        calls.join().expect("no panic");
+        is_over.store(true, SeqCst);
+        computes.join().expect("no panic");
+        let retakes = runtime.metrics().retakes;
+        assert!(0 < retakes && retakes < CALLS / 2, "{retakes} of {CALLS} calls waited for the monitor");
+    }
+
+    #[test]
     fn lets_the_tasks_run_that_it_has_spawned() {
         let runtime = with_procs(1);
         let value = runtime.go(|| {
