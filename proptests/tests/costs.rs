@@ -178,8 +178,9 @@ mod with_two_ps {
     fn while_both_are_busy_nobody_is_woken() {
         let (sched, mut m1, m2) = two_busy(2);
         costs("submit", [1, 2, 2, 1, 2, 0, 0], || submit(&sched, 3));
-        costs("ready", [2, 1, 3, 1, 1, 0, 0], || sched.ready(&mut m1, g(4)));
-        costs("yield_now", [2, 2, 2, 1, 2, 0, 0], || sched.yield_now(&mut m1, g(5)));
+        // Now a spinning M is asked for.
+        costs("ready", [4, 0, 1, 1, 0, 0, 0], || sched.ready(&mut m1, g(4)));
+        costs("yield_now", [4, 1, 0, 1, 1, 0, 0], || sched.yield_now(&mut m1, g(5)));
         let m1 = costs("next, what was readied", [5, 1, 1, 0, 0, 0, 0], || run(&sched, m1, 4));
         let m2 = costs("next, a share", [56, 6, 4, 1, 2, 0, 0], || run(&sched, m2, 3));
         let m2 = costs("next, the other half", [8, 1, 1, 0, 0, 0, 0], || run(&sched, m2, 5));
