@@ -1,6 +1,7 @@
 //! What the kernel did, as an execution of the spinning protocol.
 
-use super::recorded::{Act, Functions, Item, Name, Told};
+use super::functions::Functions;
+use super::recorded::{Act, Item, Name, Told, numbers};
 use spinpark::kernel::protocol::sources::{SearchOrder, Source};
 use spinpark_parameterized::finite::{Finite, State};
 use spinpark_parameterized::replay::{Move, Replay};
@@ -9,8 +10,6 @@ use std::collections::HashMap;
 
 /// So many Gs there may be: they are numbered from 1.
 pub(crate) const GS: usize = 6;
-/// And so many threads that are no Ms.
-pub(crate) const OTHERS: usize = 2;
 
 /// One step of a trace: who, what, and what of it is known only later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -87,22 +86,13 @@ struct Thread {
 
 /// The steps of a trace. `ms`: how many Ms there may be.
 pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> {
-    let mut numbers: HashMap<usize, u8> = HashMap::new();
-    for item in items {
-        if let Act::Event(Told::Got { m, .. }) = item.act {
-            numbers.insert(item.thread, m);
-        }
-    }
-    let mut others = ms;
+    let mut numbers = numbers(items, ms);
     let mut threads: HashMap<usize, Thread> = HashMap::new();
     let mut steps: Vec<Option<Step>> = Vec::new();
     let mut idle_bits = 0_u64;
     let mut global = 0_u64;
     for (at, item) in items.iter().enumerate() {
-        let m = *numbers.entry(item.thread).or_insert_with(|| {
-            others += 1;
-            others - 1
-        });
+        let m = numbers.of(item.thread);
         let thread = threads.entry(item.thread).or_default();
         let function = functions.of(item.at).unwrap_or("");
         let mut say = |label| steps.push(Some(Step { m, label }));
@@ -248,6 +238,7 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
                     thread.inside = false;
                     say(if kept { Label::ReturnsKept } else { Label::Returned(p) });
                 }
+                Told::Held { .. } | Told::Stopped => (),
             },
             _ => (),
         }
