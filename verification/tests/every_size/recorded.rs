@@ -129,6 +129,10 @@ fn done<H: ModelHost, R>(
     let file = at.file().rsplit_once("src/kernel/").map_or(at.file(), |(_, file)| file);
     let item = |act| Item { thread, act, word, at: (file, at.line()) };
     if H::IS_REAL {
+        // Now and then another thread comes first.
+        if H::choose(3) == 0 {
+            std::thread::yield_now();
+        }
         let mut log = real();
         let result = does();
         log.iter_mut().for_each(|log| log.push(item(act(&result))));
@@ -143,22 +147,31 @@ pub(crate) fn push<H: ModelHost>(act: Act, word: Name, at: &'static Location<'st
     done::<H, ()>(word, at, || (), |()| act);
 }
 
-/// The same, and each store is followed by `Shown`: when it leaves its buffer; or at once, if there are none.
+/// The same, and each store is followed by `Shown`: when it leaves its buffer; or at once, if there are none. The lock is open
+/// when the buffer of the thread that had it is empty.
 pub(crate) fn shown(items: &[Item]) -> Vec<Item> {
     let mut stores: HashMap<usize, VecDeque<Item>> = HashMap::new();
     let is_buffered = items.iter().any(|item| item.act == Act::Visible);
     let mut shown = Vec::with_capacity(items.len());
+    let mut unlock: Option<Item> = None;
     for item in items {
-        if item.act != Act::Visible {
-            shown.push(*item);
+        if unlock.is_some_and(|last| item.act == Act::Lock || last.thread == item.thread && item.act != Act::Visible) {
+            shown.extend(unlock.take());
+        }
+        match item.act {
+            Act::Unlock => unlock = Some(*item),
+            Act::Visible => (),
+            _ => shown.push(*item),
         }
         if let Act::Store(value) = item.act {
             stores.entry(item.thread).or_default().push_back(Item { act: Act::Shown(value), ..*item });
         }
         if item.act == Act::Visible || !is_buffered {
             shown.extend(stores.get_mut(&item.thread).and_then(VecDeque::pop_front));
+            shown.extend(if is_buffered { None } else { unlock.take() });
         }
     }
+    shown.extend(unlock);
     shown
 }
 
