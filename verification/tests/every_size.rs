@@ -49,10 +49,10 @@ fn all<P: Protocol>(protocol: &P, memory: Memory, scenes: &[Scenario]) -> Vec<&'
 mod every_execution_of_the_kernel_is_one {
     use super::*;
 
-    /// No monitor is played, and no M ends.
+    /// No M sleeps so long that it ends.
     #[test]
     fn of_spinning() {
-        assert_eq!(all(&Spinning(Functions::new(), ""), Memory::Sc, PLAIN), ["ends", "retakes", "takes_back"]);
+        assert_eq!(all(&Spinning(Functions::new(), ""), Memory::Sc, PLAIN), ["ends"]);
     }
 
     /// A thread that reads a slot after another put was made into it: on one ring of two that takes a thief that sleeps long.
@@ -79,7 +79,7 @@ mod every_execution_under_store_buffers_is_one {
 
     #[test]
     fn of_spinning() {
-        assert_eq!(all(&Spinning(Functions::new(), ""), Memory::Tso, PLAIN), ["ends", "retakes", "takes_back"]);
+        assert_eq!(all(&Spinning(Functions::new(), ""), Memory::Tso, PLAIN), ["ends"]);
     }
 
     #[test]
@@ -137,8 +137,9 @@ mod every_execution_of_a_random_program_is_one {
                 of_runq.play(&runq, &traces);
             }
         }
-        accounts.iter().for_each(|account| println!("never: {:?}", account.never()));
-        assert!(accounts[..3].iter().all(|account| account.executions > 1000));
+        let played = if memory == Memory::Sc { 4 } else { 3 };
+        accounts[..played].iter().for_each(|account| println!("never: {:?}", account.never()));
+        assert!(accounts[..played].iter().all(|account| account.executions > 1000));
     }
 
     #[test]

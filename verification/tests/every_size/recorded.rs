@@ -7,7 +7,7 @@ use spinpark::kernel::protocol::syscall::Way;
 use spinpark::kernel::sched::observer::Event;
 use spinpark::kernel::types::p::PId;
 use spinpark_verification::hosts::model_host::ModelHost;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -89,6 +89,9 @@ thread_local! {
 /// That of real threads: one access at a time, in the order in which they come.
 static REAL: Mutex<Option<Vec<Item>>> = Mutex::new(None);
 static PARKERS: AtomicU32 = AtomicU32::new(0);
+/// Of which execution a real thread is. One that ends late is not of the next.
+static EXECUTION: AtomicU32 = AtomicU32::new(0);
+thread_local!(static MINE: Cell<u32> = const { Cell::new(0) });
 
 /// Words get their names in the order in which they are made: each P's are `runnext`, `head`, `tail`, the slots, and three more.
 #[derive(Default)]
@@ -107,7 +110,9 @@ fn real() -> MutexGuard<'static, Option<Vec<Item>>> {
 
 pub(crate) fn begin<H: ModelHost>() {
     if H::IS_REAL {
-        *real() = Some(Vec::new());
+        let mut log = real();
+        MINE.set(EXECUTION.fetch_add(1, Relaxed) + 1);
+        *log = Some(Vec::new());
     }
     LOG.with_borrow_mut(|log| *log = Some(Vec::new()));
     WORDS.with_borrow_mut(|words| *words = Words::default());
@@ -135,7 +140,12 @@ fn done<H: ModelHost, R>(
         }
         let mut log = real();
         let result = does();
-        log.iter_mut().for_each(|log| log.push(item(act(&result))));
+        if MINE.get() == 0 {
+            MINE.set(EXECUTION.load(Relaxed));
+        }
+        if MINE.get() == EXECUTION.load(Relaxed) {
+            log.iter_mut().for_each(|log| log.push(item(act(&result))));
+        }
         return result;
     }
     let result = does();

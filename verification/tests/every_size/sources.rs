@@ -21,6 +21,7 @@ pub(crate) const PLAIN: &[Scenario] = &[
     Scenario { acts: &[Act::Run; 5], ring: 4, max_ms: 2, order: GlobalFirst, ..Scenario::PLAIN },
     Scenario { acts: &[Act::Spawn(4)], procs: 3, ring: 4, ..Scenario::PLAIN },
     Scenario { acts: &[Act::Call, Act::Block, Act::Block, Act::Spawn(1)], max_ms: 2, ..Scenario::PLAIN },
+    Scenario { acts: &[Act::Call, Act::Call, Act::Block, Act::Run], ticks: 3, ..Scenario::PLAIN },
 ];
 
 /// System calls that the monitor retakes, threads that are refused, a G that is interrupted; and a world that is stopped meanwhile.

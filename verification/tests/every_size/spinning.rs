@@ -91,6 +91,11 @@ enum Label {
     Blocks(u8),
     Enters(u8),
     ReturnsKept,
+    /// It takes this P out of that M's system call.
+    Takes {
+        from: u8,
+        p: u8,
+    },
     Returned(u8),
     Found(u8),
     Sought,
@@ -282,6 +287,12 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
             ("queues/runq.rs", "put_batch", Act::Store(_)) if matches!(item.word, Name::Tail(_)) => {
                 // Those of a share are in the ring as they leave the global queue.
                 thread.puts.push_back(Vec::new());
+            }
+            ("protocol/syscall.rs", "take", Act::Exchange(before, _)) => {
+                let from = (before as u32 - 1) as u8;
+                if let (Name::Syscall(p), true) = (item.word, from != m) {
+                    say(Label::Takes { from, p });
+                }
             }
             (_, _, Act::Event(told)) => match told {
                 Told::Queued { g, next, .. } => thread.queued = Some((g as u8, next)),
@@ -609,6 +620,11 @@ pub(crate) fn play(replay: &mut Replay<'_>, step: Step, scans: &mut Scans, order
             replay.step(|_, state| if here(state) == RUN { with("enters_blocking", &[("p", p)]) } else { none() })
         }
         Label::Enters(_) => replay.step(|_, state| if here(state) == RUN { one("enters") } else { none() }),
+        // An M that is back, or the monitor: what it does next says which.
+        Label::Takes { from, p } => replay.step(|_, state| {
+            let takes = ["takes_back", "retakes"].map(|name| vec![Move::new(name, &[("w", m), ("m", from), ("p", p)])]);
+            if here(state) == OUT { Some(takes.to_vec()) } else { none() }
+        }),
         Label::ReturnsKept => replay.step(|_, state| if here(state) == SYSCALL { one("exits_kept") } else { none() }),
         Label::Returned(p) => replay.only(|finite, state| here(state) == RUN && finite.holds(state, OWNS, &[m, p])),
         Label::Found(g) => replay.only(|finite, state| {
