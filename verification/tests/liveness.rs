@@ -1,8 +1,8 @@
 //! That every submitted G runs, checked by Spin on an abstract model of who looks, wakes and sleeps; and that the model
 //! is one of this kernel: what the kernel tells its observer, the model can do. See docs/evidence/liveness.md.
 
-#[path = "liveness/kernel.rs"]
-mod kernel;
+#[path = "scenes/mod.rs"]
+mod scenes;
 #[path = "liveness/spin.rs"]
 mod spin;
 #[path = "liveness/trace.rs"]
@@ -119,8 +119,8 @@ mod each_wrong_variant_starves_somebody {
 
 mod a_trace_of_the_kernel {
     use super::*;
-    use crate::kernel::{Act, play};
-    use crate::trace::{GS, MS, SUBMITTERS, Trace};
+    use crate::scenes::{Act, Scenario};
+    use crate::trace::{GS, Log, MS, SUBMITTERS, Trace};
     use spinpark::kernel::protocol::sources::SearchOrder::{self, GlobalFirst, StealFirst};
     use spinpark_verification::engines::{self, Engine, Job};
     use spinpark_verification::hosts::model_host::ModelHost;
@@ -152,7 +152,12 @@ mod a_trace_of_the_kernel {
     }
 
     const FAMILY: &[Act] = &[Act::Spawn(2), Act::Yield];
-    const CALLS: &[Act] = &[Act::Call, Act::Spawn(1), Act::YieldHere];
+    const CALLS: &[Act] = &[Act::Block, Act::Spawn(1), Act::YieldHere];
+
+    fn play<H: ModelHost>(acts: &'static [Act], max_ms: usize, order: SearchOrder) -> Trace {
+        let scenario = Scenario { acts, max_ms, order, ring: 8, ..Scenario::PLAIN };
+        crate::scenes::play::<H, Log, _>(scenario, Log::new(), |log| log.end(max_ms))
+    }
 
     static TRACES: Mutex<Vec<Trace>> = Mutex::new(Vec::new());
 

@@ -1,10 +1,11 @@
 //! Stopping the world: no P runs in a stopped world, stoppers come in turn, each is woken when it is its turn, and no start is lost.
 //!
-//! How a P comes out of a system call is another protocol's: see `custody`. Here its M owns it until it hands it in.
+//! How a P changes hands is another protocol's: see `custody`. Here a P has an owner, whoever that is: an M that runs or
+//! is in a system call, a waker that is about to set a `nextp`, a thread that has started the world.
 
 use crate::finite::{Finite, State, Universe};
 use crate::logic::{Formula, Places, Sort, Var, all, among, and, at, implies, not, or, same, some};
-use crate::system::{Conjunct, System, Transition, Variant, places, relations};
+use crate::system::{Conjunct, System, Transition, Variant, at_most_one, nothing, places, relations};
 
 /// Threads: Ms and stoppers.
 pub const M: Sort = Sort("M");
@@ -12,7 +13,7 @@ pub const M: Sort = Sort("M");
 pub const P: Sort = Sort("P");
 
 relations! {
-    /// It owns this P.
+    /// It has this P, to run Gs or to hand it on.
     OWNS = "owns"(M, P);
     /// The P is on the idle list.
     IDLE = "idle"(P);
@@ -20,8 +21,6 @@ relations! {
     HELD = "held"(P);
     /// There are Gs in its queues.
     BUSY = "busy"(P);
-    /// This thread has started the world, and has yet to start an M for this P.
-    STARTS = "starts"(M, P);
     /// The world is to stop.
     STOPPING = "stopping"();
     /// It is in the queue of stoppers.
@@ -32,15 +31,13 @@ relations! {
     TOKEN = "token"(M);
     /// This thread has noted, under the lock, that it has to wake that stopper.
     OWES = "owes_a_wake"(M, M);
-    /// A G was queued, and no M was woken for it, as no P was idle.
+    /// A G was queued while the world was to stop, and no M was woken for it.
     UNSERVED = "unserved"();
 }
 
 places! {
-    /// It is no stopper, and has no P.
+    /// It stops nothing.
     OUT;
-    /// An M with a P.
-    RUN;
     /// A stopper that asks whether it is first.
     ASKS;
     /// It sleeps until it is.
@@ -53,19 +50,17 @@ places! {
     SLEEPS;
     /// The world is stopped.
     STOPPED;
-    /// It has started the world, and wakes those that it has to.
-    STARTED;
-    /// It calls `wakep`.
+    /// It has started the world, and has yet to call `wakep`.
     WAKES;
-    /// An M has handed its P in, and wakes the stopper if it has to.
-    HANDED_IN;
-    /// Wrong: it holds somebody else's P, and waits for the world to start.
+    /// Wrong: it holds a P for another M, and waits for the world to start.
     WAITS_FOR_START;
     /// Wrong: it has left the queue before the world runs.
     LEFT_EARLY;
 }
 
 const SERVED: Places = Places::of(&[FIRST, WAITS, SLEEPS, STOPPED]);
+/// Those that do nothing for others now.
+const SLEEPERS: Places = Places::of(&[SLEEPS_IN_LINE, SLEEPS, STOPPED, WAITS_FOR_START]);
 
 /// The protocol; or with one step wrong, if `variant` names it.
 pub fn system(variant: &str) -> System {
@@ -87,14 +82,10 @@ pub fn system(variant: &str) -> System {
 }
 
 fn initial() -> Vec<Formula> {
-    vec![
-        all("m", M, |m| and([at(m, OUT), not(IN_LINE.of([m])), not(TOKEN.of([m]))])),
-        all("m", M, |m| all("n", M, |n| and([not(AHEAD.of([m, n])), not(OWES.of([m, n]))]))),
-        all("m", M, |m| all("p", P, |p| and([not(OWNS.of([m, p])), not(STARTS.of([m, p]))]))),
-        all("p", P, |p| and([IDLE.of([p]), not(HELD.of([p])), not(BUSY.of([p]))])),
-        not(STOPPING.of([])),
-        not(UNSERVED.of([])),
-    ]
+    let mut facts = vec![all("m", M, |m| at(m, OUT)), all("p", P, |p| IDLE.of([p]))];
+    facts.extend([not(STOPPING.of([])), not(UNSERVED.of([]))]);
+    facts.extend([OWNS, HELD, BUSY, IN_LINE, AHEAD, TOKEN, OWES].map(nothing));
+    facts
 }
 
 fn begins(system: &System, sizes: Universe) -> Vec<State> {
@@ -125,228 +116,175 @@ impl Transition {
         self.clear_all(AHEAD, &[m]);
         self.assign(OWES, |x| or([OWES.of([x[0], x[1]]), and([same(x[0], m), is_first(x[1])])]))
     }
+
+    /// `m` comes into the queue, behind all others.
+    fn joins_the_line(&mut self, m: Var) -> &mut Self {
+        self.when(not(IN_LINE.of([m])));
+        self.assign(AHEAD, |x| or([AHEAD.of([x[0], x[1]]), and([same(x[1], m), IN_LINE.of([x[0]])])]))
+            .set(IN_LINE, &[m])
+    }
+
+    /// `m` may sleep: it has no P, and owes nobody a wake.
+    fn owes_nothing(&mut self, m: Var) -> &mut Self {
+        self.when(all("p", P, |p| not(OWNS.of([m, p])))).when(all("s", M, |s| not(OWES.of([m, s]))))
+    }
 }
 
 fn steps(variant: &str) -> Vec<Transition> {
     let is = |name: &str| variant == name;
     let mut steps = Vec::new();
-    let mut step = |name, source, make: &dyn Fn(&mut Transition)| {
+    let mut step = |name, source, make: &dyn Fn(&mut Transition, Var)| {
         let mut t = Transition::new(name, source);
-        make(&mut t);
+        let m = t.for_each("m", M);
+        make(&mut t, m);
         steps.push(t);
     };
-    let mp = |t: &mut Transition| (t.for_each("m", M), t.for_each("p", P));
 
-    // Ms, in a world that runs.
-    step("gets_a_p", "sched/central.rs: pidleget", &|t| {
-        let (m, p) = mp(t);
-        t.from(m, OUT).when(IDLE.of([p])).clear(IDLE, &[p]).set(OWNS, &[m, p]).goes(m, RUN);
+    // A P has owners, one after the other.
+    step("gets_a_p", "sched/central.rs: pidleget", &|t, m| {
+        let p = t.for_each("p", P);
+        t.when(not(among(m, SLEEPERS))).when(IDLE.of([p])).clear(IDLE, &[p]).set(OWNS, &[m, p]);
     });
-    step("readies", "sched/mod.rs: ready", &|t| {
-        let (m, p) = mp(t);
-        t.from(m, RUN).when(OWNS.of([m, p])).set(BUSY, &[p]);
+    step("hands_on", "types/m.rs: set_nextp", &|t, m| {
+        let (n, p) = (t.for_each("n", M), t.for_each("p", P));
+        t.when(not(among(n, SLEEPERS))).when(OWNS.of([m, p])).clear(OWNS, &[m, p]).set(OWNS, &[n, p]);
     });
-    step("runs_the_last", "sched/find.rs: take_local", &|t| {
-        let (m, p) = mp(t);
-        t.from(m, RUN).when(OWNS.of([m, p])).clear(BUSY, &[p]);
+    step("readies", "sched/mod.rs: ready", &|t, m| {
+        let p = t.for_each("p", P);
+        t.when(OWNS.of([m, p])).set(BUSY, &[p]);
     });
-    step("idles", "sched/central.rs: releasep", &|t| {
-        let (m, p) = mp(t);
-        t.from(m, RUN).when(OWNS.of([m, p])).when(not(BUSY.of([p]))).when(not(UNSERVED.of([])));
+    // It, or a thief: also out of a P that is held already.
+    step("takes_the_last", "sched/find.rs: take_local, steal", &|t, m| {
+        let (p, q) = (t.for_each("p", P), t.for_each("q", P));
+        t.when(OWNS.of([m, q])).clear(BUSY, &[p]);
+    });
+    step("idles", "sched/central.rs: releasep", &|t, m| {
+        let p = t.for_each("p", P);
+        t.when(OWNS.of([m, p])).when(not(BUSY.of([p])));
         if !is("forgets-the-stop") {
             t.when(not(STOPPING.of([])));
         }
-        t.clear(OWNS, &[m, p]).set(IDLE, &[p]).goes(m, OUT);
+        t.clear(OWNS, &[m, p]).set(IDLE, &[p]);
     });
-    step("submits", "sched/mod.rs: submit", &|t| {
-        let m = t.for_each("m", M);
-        t.from_any(m, Places::of(&[OUT, RUN]))
-            .when(all("i", P, |i| not(IDLE.of([i]))))
-            .assign(UNSERVED, |_| Formula::Is(true));
-    });
-    step("takes_global", "sched/find.rs: take_global", &|t| {
-        let m = t.for_each("m", M);
-        t.from(m, RUN).assign(UNSERVED, |_| Formula::Is(false));
-    });
-    step("hands_in", "sched/central.rs: releasep", &|t| {
-        let (m, p) = mp(t);
-        t.from(m, RUN).when(OWNS.of([m, p])).when(STOPPING.of([])).clear(OWNS, &[m, p]).set(HELD, &[p]);
+    step("hands_in", "sched/central.rs: releasep", &|t, m| {
+        let p = t.for_each("p", P);
+        t.when(OWNS.of([m, p])).when(STOPPING.of([])).clear(OWNS, &[m, p]).set(HELD, &[p]);
         if !is("wakes-nobody") {
             t.notes_the_stopper(m);
         }
-        t.goes(m, HANDED_IN);
+    });
+    step("submits", "sched/mod.rs: submit", &|t, _| {
+        t.when(STOPPING.of([])).assign(UNSERVED, |_| Formula::Is(true));
+    });
+    step("takes_global", "sched/find.rs: take_global", &|t, m| {
+        let p = t.for_each("p", P);
+        t.when(OWNS.of([m, p])).assign(UNSERVED, |_| Formula::Is(false));
     });
     if is("stopped-with-a-p-in-hand") {
-        step("waits_for_the_start", "sched/threads.rs: startm", &|t| {
-            let m = t.for_each("m", M);
-            t.from(m, RUN).when(STOPPING.of([])).goes(m, WAITS_FOR_START);
+        step("waits_for_the_start", "sched/threads.rs: startm", &|t, m| {
+            t.from(m, OUT).when(STOPPING.of([])).goes(m, WAITS_FOR_START);
         });
     }
-    step("wakes", "sched/central.rs: make", &|t| {
-        let (m, s) = (t.for_each("m", M), t.for_each("s", M));
+    step("wakes", "sched/central.rs: make", &|t, m| {
+        let s = t.for_each("s", M);
         t.when(OWES.of([m, s])).clear(OWES, &[m, s]).set(TOKEN, &[s]);
-    });
-    step("has_woken", "sched/central.rs: make", &|t| {
-        let m = t.for_each("m", M);
-        t.from(m, HANDED_IN).when(all("s", M, |s| not(OWES.of([m, s])))).goes(m, OUT);
     });
 
     // A stopper, until it is its turn.
-    let joins = |t: &mut Transition, m: Var| {
-        t.assign(AHEAD, |x| or([AHEAD.of([x[0], x[1]]), and([same(x[1], m), IN_LINE.of([x[0]])])])).set(IN_LINE, &[m]);
-    };
-    step("queues_up", "protocol/stw/mod.rs: queue_up", &|t| {
-        let m = t.for_each("m", M);
-        t.from(m, OUT).when(not(IN_LINE.of([m])));
-        joins(t, m);
-        t.goes(m, ASKS);
+    step("queues_up", "protocol/stw/mod.rs: queue_up", &|t, m| {
+        t.from(m, OUT).joins_the_line(m).goes(m, ASKS);
     });
     if is("pushes") {
-        step("pushes_in", "protocol/stw/mod.rs: queue_up", &|t| {
-            let m = t.for_each("m", M);
-            t.from(m, OUT).when(not(IN_LINE.of([m]))).when(all("s", M, |s| not(among(s, SERVED))));
-            joins(t, m);
-            t.goes(m, FIRST);
+        step("pushes_in", "protocol/stw/mod.rs: queue_up", &|t, m| {
+            t.from(m, OUT).when(all("s", M, |s| not(among(s, SERVED)))).joins_the_line(m).goes(m, FIRST);
         });
     }
-    step("is_first", "protocol/stw/mod.rs: is_first", &|t| {
-        let m = t.for_each("m", M);
+    step("is_first", "protocol/stw/mod.rs: is_first", &|t, m| {
         t.from(m, ASKS).when(is_first(m)).goes(m, FIRST);
     });
-    step("is_not_first", "protocol/stw/mod.rs: is_first", &|t| {
-        let m = t.for_each("m", M);
-        t.from(m, ASKS).when(not(is_first(m))).goes(m, SLEEPS_IN_LINE);
+    step("is_not_first", "protocol/stw/mod.rs: is_first", &|t, m| {
+        t.from(m, ASKS).when(not(is_first(m))).owes_nothing(m).goes(m, SLEEPS_IN_LINE);
     });
-    for (name, from, to) in [("is_woken_in_line", SLEEPS_IN_LINE, ASKS), ("is_woken", SLEEPS, WAITS)] {
-        step(name, "host.rs: park", &|t| {
-            let m = t.for_each("m", M);
+    for (name, spuriously, from, to) in [
+        ("is_woken_in_line", "wakes_spuriously_in_line", SLEEPS_IN_LINE, ASKS),
+        ("is_woken", "wakes_spuriously", SLEEPS, WAITS),
+    ] {
+        step(name, "host.rs: park", &|t, m| {
             t.from(m, from).when(TOKEN.of([m])).clear(TOKEN, &[m]).goes(m, to);
         });
-    }
-    for (name, from, to) in [("wakes_spuriously_in_line", SLEEPS_IN_LINE, ASKS), ("wakes_spuriously", SLEEPS, WAITS)] {
-        step(name, "host.rs: park", &|t| {
-            let m = t.for_each("m", M);
+        step(spuriously, "host.rs: park", &|t, m| {
             t.from(m, from).goes(m, to);
         });
     }
 
     // It stops the world, and starts it.
-    step("begins_to_stop", "sched/stw.rs: begin", &|t| {
-        let m = t.for_each("m", M);
+    step("begins_to_stop", "sched/stw.rs: begin", &|t, m| {
         t.from(m, FIRST).assign(STOPPING, |_| Formula::Is(true));
         t.assign(HELD, |x| or([HELD.of([x[0]]), IDLE.of([x[0]])])).assign(IDLE, |_| Formula::Is(false));
         t.notes_the_stopper(m).goes(m, WAITS);
     });
-    step("is_stopped", "protocol/stw/mod.rs: is_stopped", &|t| {
-        let m = t.for_each("m", M);
-        t.from(m, WAITS).when(all_held()).goes(m, STOPPED);
+    step("is_stopped", "protocol/stw/mod.rs: is_stopped", &|t, m| {
+        t.from(m, WAITS).when(all_held()).owes_nothing(m).goes(m, STOPPED);
     });
-    step("is_not_stopped", "protocol/stw/mod.rs: is_stopped", &|t| {
-        let m = t.for_each("m", M);
-        t.from(m, WAITS).when(not(all_held())).goes(m, SLEEPS);
+    step("is_not_stopped", "protocol/stw/mod.rs: is_stopped", &|t, m| {
+        t.from(m, WAITS).when(not(all_held())).owes_nothing(m).goes(m, SLEEPS);
     });
     if is("released-early") {
-        step("leaves_early", "protocol/stw/mod.rs: leave_line", &|t| {
-            let m = t.for_each("m", M);
+        step("leaves_early", "protocol/stw/mod.rs: leave_line", &|t, m| {
             t.from(m, STOPPED).leaves_the_line(m).goes(m, LEFT_EARLY);
         });
     }
-    step("starts_the_world", "sched/stw.rs: start_the_world", &|t| {
-        let m = t.for_each("m", M);
+    step("starts_the_world", "sched/stw.rs: start_the_world", &|t, m| {
         let early = is("released-early");
         t.from(m, if early { LEFT_EARLY } else { STOPPED }).assign(STOPPING, |_| Formula::Is(false));
         if is("forgets-the-busy") {
             t.assign(IDLE, |x| or([IDLE.of([x[0]]), HELD.of([x[0]])]));
         } else {
             t.assign(IDLE, |x| or([IDLE.of([x[0]]), and([HELD.of([x[0]]), not(BUSY.of([x[0]]))])]));
-            t.assign(STARTS, |x| or([STARTS.of([x[0], x[1]]), and([same(x[0], m), HELD.of([x[1]]), BUSY.of([x[1]])])]));
+            t.assign(OWNS, |x| or([OWNS.of([x[0], x[1]]), and([same(x[0], m), HELD.of([x[1]]), BUSY.of([x[1]])])]));
         }
         t.assign(HELD, |_| Formula::Is(false));
         if !early {
             t.leaves_the_line(m);
         }
-        t.goes(m, if is("starts-and-wakes-nobody") { STARTED } else { WAKES });
+        t.goes(m, if is("starts-and-wakes-nobody") { OUT } else { WAKES });
     });
-    step("calls_wakep", "sched/central.rs: make", &|t| {
-        let m = t.for_each("m", M);
-        t.from(m, WAKES).assign(UNSERVED, |_| Formula::Is(false)).goes(m, STARTED);
-    });
-    step("starts_an_m", "protocol/threads.rs: startm", &|t| {
-        let (m, w, p) = (t.for_each("m", M), t.for_each("w", M), t.for_each("p", P));
-        t.from(m, STARTED).from(w, OUT).when(STARTS.of([m, p])).clear(STARTS, &[m, p]).set(OWNS, &[w, p]).goes(w, RUN);
-    });
-    step("has_started", "sched/stw.rs: start_the_world", &|t| {
-        let m = t.for_each("m", M);
-        t.from(m, STARTED)
-            .when(all("p", P, |p| not(STARTS.of([m, p]))))
-            .when(all("s", M, |s| not(OWES.of([m, s]))))
-            .goes(m, OUT);
+    step("calls_wakep", "sched/central.rs: make", &|t, m| {
+        t.from(m, WAKES).assign(UNSERVED, |_| and([UNSERVED.of([]), STOPPING.of([])])).goes(m, OUT);
     });
     steps
 }
 
-fn conjunct(name: &'static str, words: &'static str, says: Formula) -> Conjunct {
-    Conjunct { name, words, says }
-}
-
-/// It is awake, or was unparked, or a thread is about to unpark it.
+/// It was unparked, or a thread is about to unpark it.
 fn will_wake(s: Var) -> Formula {
     or([TOKEN.of([s]), some("w", M, |w| OWES.of([w, s]))])
 }
 
 fn invariant() -> Vec<Conjunct> {
-    let mp = |body: &dyn Fn(Var, Var) -> Formula| all("m", M, |m| all("p", P, |p| body(m, p)));
-    let mn = |body: &dyn Fn(Var, Var) -> Formula| all("m", M, |m| all("n", M, |n| body(m, n)));
+    let conjunct = Conjunct::new;
+    let of_mp = |body: &dyn Fn(Var, Var) -> Formula| all("m", M, |m| all("p", P, |p| body(m, p)));
+    let of_mn = |body: &dyn Fn(Var, Var) -> Formula| all("m", M, |m| all("n", M, |n| body(m, n)));
     vec![
+        conjunct("one_owner", "a P has one owner", at_most_one(OWNS, 0)),
         conjunct(
-            "one_owner",
-            "a P has one owner",
-            all("m", M, |m| {
-                all("n", M, |n| all("p", P, |p| implies(and([OWNS.of([m, p]), OWNS.of([n, p])]), same(m, n))))
-            }),
+            "owned_only",
+            "a P with an owner is neither held nor idle",
+            of_mp(&|m, p| implies(OWNS.of([m, p]), and([not(HELD.of([p])), not(IDLE.of([p]))]))),
         ),
         conjunct(
-            "one_starter",
-            "a P is started by one thread",
-            all("m", M, |m| {
-                all("n", M, |n| all("p", P, |p| implies(and([STARTS.of([m, p]), STARTS.of([n, p])]), same(m, n))))
-            }),
+            "owners_are_awake",
+            "a thread that has a P does not sleep",
+            of_mp(&|m, p| implies(OWNS.of([m, p]), not(among(m, SLEEPERS)))),
         ),
         conjunct(
-            "owned_not_held",
-            "a P with an owner is not held",
-            mp(&|m, p| implies(OWNS.of([m, p]), not(HELD.of([p])))),
-        ),
-        conjunct(
-            "owned_not_idle",
-            "a P with an owner is not idle",
-            mp(&|m, p| implies(OWNS.of([m, p]), not(IDLE.of([p])))),
-        ),
-        conjunct(
-            "starting_only",
-            "a P that is about to be started is neither held, nor idle, nor owned",
-            all("m", M, |m| {
-                mp(&|n, p| {
-                    implies(STARTS.of([m, p]), and([not(HELD.of([p])), not(IDLE.of([p])), not(OWNS.of([n, p]))]))
-                })
-            }),
-        ),
-        conjunct(
-            "owners_run",
-            "a thread that owns a P can hand it in",
-            mp(&|m, p| implies(OWNS.of([m, p]), at(m, RUN))),
-        ),
-        conjunct(
-            "one_p",
-            "an M owns one P",
-            mp(&|m, p| all("q", P, |q| implies(and([OWNS.of([m, p]), OWNS.of([m, q])]), same(p, q)))),
+            "wakers_are_awake",
+            "a thread that owes a wake does not sleep",
+            of_mn(&|m, n| implies(OWES.of([m, n]), not(among(m, SLEEPERS)))),
         ),
         conjunct(
             "none_is_lost",
             "each P is somewhere",
-            all("p", P, |p| {
-                or([HELD.of([p]), IDLE.of([p]), some("m", M, |m| or([OWNS.of([m, p]), STARTS.of([m, p])]))])
-            }),
+            all("p", P, |p| or([HELD.of([p]), IDLE.of([p]), some("m", M, |m| OWNS.of([m, p]))])),
         ),
         conjunct(
             "held_stopping",
@@ -371,7 +309,7 @@ fn invariant() -> Vec<Conjunct> {
         conjunct(
             "line_is_total",
             "of two in the queue, one came first",
-            mn(&|m, n| {
+            of_mn(&|m, n| {
                 implies(and([IN_LINE.of([m]), IN_LINE.of([n])]), or([same(m, n), AHEAD.of([m, n]), AHEAD.of([n, m])]))
             }),
         ),
@@ -393,70 +331,61 @@ fn invariant() -> Vec<Conjunct> {
         conjunct(
             "stopped_holds_all",
             "the stopper of a stopped world holds every P",
-            mp(&|m, p| implies(at(m, STOPPED), HELD.of([p]))),
+            of_mp(&|m, p| implies(at(m, STOPPED), HELD.of([p]))),
         ),
         conjunct(
             "unserved_is_served",
-            "if a P is idle, a thread that has started the world calls wakep for what was queued meanwhile",
-            all("p", P, |p| implies(and([IDLE.of([p]), UNSERVED.of([])]), some("s", M, |s| at(s, WAKES)))),
+            "what was queued while the world was to stop is served: it still is, or a thread that has started it is about to call wakep",
+            implies(UNSERVED.of([]), or([STOPPING.of([]), some("s", M, |s| at(s, WAKES))])),
         ),
     ]
 }
 
 fn safety() -> Vec<Conjunct> {
-    let mp = |body: &dyn Fn(Var, Var) -> Formula| all("m", M, |m| all("p", P, |p| body(m, p)));
+    let conjunct = Conjunct::new;
     vec![
         conjunct(
             "no_p_runs_in_a_stopped_world",
-            "in a stopped world every P is held, and no thread owns one",
+            "in a stopped world every P is held, and no thread has one",
             all("s", M, |s| {
-                implies(at(s, STOPPED), mp(&|m, p| and([HELD.of([p]), not(OWNS.of([m, p])), not(STARTS.of([m, p]))])))
+                implies(at(s, STOPPED), all("p", P, |p| and([HELD.of([p]), all("m", M, |m| not(OWNS.of([m, p])))])))
             }),
         ),
         conjunct(
             "one_at_a_time",
             "one thread at a time stops the world",
-            all("s", M, |s| all("t", M, |t| implies(and([among(s, SERVED), among(t, SERVED)]), same(s, t)))),
+            all("s", M, |s| all("o", M, |o| implies(and([among(s, SERVED), among(o, SERVED)]), same(s, o)))),
         ),
         conjunct(
             "first_come_first_served",
             "no stopper is served before one that came before it",
-            all("s", M, |s| all("a", M, |a| implies(among(s, SERVED), not(AHEAD.of([a, s]))))),
+            all("s", M, |s| all("o", M, |o| implies(AHEAD.of([o, s]), not(among(s, SERVED))))),
         ),
         conjunct(
             "every_stopper_is_woken",
             "a stopper whose turn it is, or whose world is stopped, does not sleep on",
             all("s", M, |s| {
-                implies(or([and([at(s, SLEEPS_IN_LINE), is_first(s)]), and([at(s, SLEEPS), all_held()])]), will_wake(s))
+                let turn = or([and([at(s, SLEEPS_IN_LINE), is_first(s)]), and([at(s, SLEEPS), all_held()])]);
+                let is_awake = all("w", M, |w| implies(OWES.of([w, s]), not(among(w, SLEEPERS))));
+                implies(turn, and([will_wake(s), is_awake]))
             }),
         ),
         conjunct(
             "every_p_can_be_handed_in",
-            "while the world is to stop, a P that is not held is that of an M that runs, or is about to be started",
-            implies(
-                STOPPING.of([]),
-                all("p", P, |p| {
-                    or([HELD.of([p]), some("m", M, |m| or([and([OWNS.of([m, p]), at(m, RUN)]), STARTS.of([m, p])]))])
-                }),
-            ),
+            "while the world is to stop, a P that is not held is that of a thread that is awake",
+            all("p", P, |p| {
+                let owner = some("m", M, |m| and([OWNS.of([m, p]), not(among(m, SLEEPERS))]));
+                implies(and([STOPPING.of([]), not(HELD.of([p]))]), owner)
+            }),
         ),
         conjunct(
             "no_start_is_lost",
-            "in a world that runs each P is idle without a G, or owned, or about to be started; and what was queued is \
-             served, if a P is idle",
-            implies(
-                not(STOPPING.of([])),
-                all("p", P, |p| {
-                    or([
-                        and([
-                            IDLE.of([p]),
-                            not(BUSY.of([p])),
-                            or([not(UNSERVED.of([])), some("s", M, |s| at(s, WAKES))]),
-                        ]),
-                        some("m", M, |m| or([OWNS.of([m, p]), STARTS.of([m, p])])),
-                    ])
-                }),
-            ),
+            "in a world that runs each P is idle without a G, or has an owner; and what was queued meanwhile is served",
+            all("p", P, |p| {
+                let is_somewhere = or([and([IDLE.of([p]), not(BUSY.of([p]))]), some("m", M, |m| OWNS.of([m, p]))]);
+                let is_served = or([not(UNSERVED.of([])), some("s", M, |s| at(s, WAKES))]);
+                implies(not(STOPPING.of([])), and([is_somewhere, is_served]))
+            }),
         ),
     ]
 }
@@ -471,7 +400,7 @@ pub const WRONG: &[Variant] = &[
     wrong(5, "forgets-the-stop", "a P is idled although the world is to stop", "mutant handoff-forgets-the-stop"),
     wrong(6, "wakes-nobody", "an M that hands in the last P does not wake the stopper", "mutant stw-wakes-nobody"),
     wrong(
-        10,
+        12,
         "released-early",
         "the next stopper is let in before the world runs again",
         "mutant stw-released-before-the-world-runs; golang/go #10618",
@@ -492,7 +421,7 @@ pub const WRONG: &[Variant] = &[
         "golang/go #42237",
     ),
     wrong(8, "forgets-the-busy", "a P with Gs in its queues is idled when the world starts", ""),
-    wrong(6, "starts-and-wakes-nobody", "the world is started without a wakep for what was queued meanwhile", ""),
+    wrong(7, "starts-and-wakes-nobody", "the world is started without a wakep for what was queued meanwhile", ""),
 ];
 
 /// Changes that are right.

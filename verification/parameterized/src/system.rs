@@ -1,7 +1,7 @@
 //! A protocol as a transition system: what its state is, what may happen, what is always true.
 
 use crate::finite::{State, Universe};
-use crate::logic::{Formula, Places, Rel, Sort, Update, Var, among, and, at, not, or, same};
+use crate::logic::{Formula, Places, Rel, Sort, Update, Var, among, and, at, implies, not, or, same};
 
 /// A protocol.
 pub struct System {
@@ -56,6 +56,42 @@ pub struct Conjunct {
     pub words: &'static str,
     /// What it says.
     pub says: Formula,
+}
+
+impl Conjunct {
+    /// A named formula.
+    pub fn new(name: &'static str, words: &'static str, says: Formula) -> Conjunct {
+        Conjunct { name, words, says }
+    }
+}
+
+fn variables(rel: Rel) -> Vec<Var> {
+    let name =
+        |sort: Sort| ["m", "p", "c", "g"].into_iter().find(|name| name.eq_ignore_ascii_case(sort.0)).unwrap_or("x");
+    rel.sorts.iter().map(|sort| Var::fresh(name(*sort), *sort)).collect()
+}
+
+fn for_all(vars: Vec<Var>, body: Formula) -> Formula {
+    vars.into_iter().rev().fold(body, |body, var| Formula::All(var, Box::new(body)))
+}
+
+/// The relation holds of nothing.
+pub fn nothing(rel: Rel) -> Formula {
+    let vars = variables(rel);
+    for_all(vars.clone(), not(Formula::Rel(rel, vars)))
+}
+
+/// The relation holds of at most one in its place `varies`, whatever the others are.
+pub fn at_most_one(rel: Rel, varies: usize) -> Formula {
+    let first = variables(rel);
+    let mut second = first.clone();
+    let name = ["n", "q", "d", "h"].into_iter().zip(["m", "p", "c", "g"]).find(|(_, of)| *of == first[varies].name);
+    second[varies] = Var::fresh(name.map_or("y", |(name, _)| name), rel.sorts[varies]);
+    let [a, b] = [&first, &second].map(|args| Formula::Rel(rel, args.clone()));
+    let says = implies(and([a, b]), same(first[varies], second[varies]));
+    let mut bound = first;
+    bound.insert(varies + 1, second[varies]);
+    for_all(bound, says)
 }
 
 /// A step that is changed.

@@ -1,13 +1,19 @@
 //! `Recorded<H>`: host `H`, of which every access to a word, every fence, and every hold of the lock is written down, in order,
-//! beside what the kernel tells its observer.
+//! beside what the kernel tells its observer. `Recorded<Tso<Beneath<H>>>` writes down, too, when a store leaves its buffer.
 
+use crate::scenes::Watch;
 use spinpark::host::{self, Host, Nanos, SpawnError};
+use spinpark::kernel::protocol::syscall::Way;
+use spinpark::kernel::sched::observer::Event;
+use spinpark::kernel::types::p::PId;
 use spinpark_verification::hosts::model_host::ModelHost;
-use std::cell::RefCell;
-use std::collections::HashMap;
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, VecDeque};
 use std::marker::PhantomData;
 use std::panic::Location;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::{self, Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -21,6 +27,15 @@ pub(crate) enum Act {
     Fence,
     Lock,
     Unlock,
+    /// A parker of this number is made; is about to be waited on; was; is unparked.
+    NewParker(u32),
+    Parks(u32),
+    Parked(u32),
+    Unparks(u32),
+    /// The oldest store in this thread's buffer becomes visible.
+    Visible,
+    /// A store becomes visible: see [`shown`].
+    Shown(u64),
     Event(Told),
 }
 
@@ -40,6 +55,8 @@ pub(crate) enum Told {
     Refused,
     Entered { p: u8, blocks: bool },
     Returned { p: u8, kept: bool },
+    Held { p: u8 },
+    Stopped,
 }
 
 /// Which word.
@@ -49,6 +66,9 @@ pub(crate) enum Name {
     Head(u8),
     Tail(u8),
     Slot(u8),
+    Syscall(u8),
+    /// An M's.
+    NextP(u8),
     Other(u32),
 }
 
@@ -66,6 +86,12 @@ thread_local! {
     static LOG: RefCell<Option<Vec<Item>>> = const { RefCell::new(None) };
     static WORDS: RefCell<Words> = RefCell::new(Words::default());
 }
+/// That of real threads: one access at a time, in the order in which they come.
+static REAL: Mutex<Option<Vec<Item>>> = Mutex::new(None);
+static PARKERS: AtomicU32 = AtomicU32::new(0);
+/// Of which execution a real thread is. One that ends late is not of the next.
+static EXECUTION: AtomicU32 = AtomicU32::new(0);
+thread_local!(static MINE: Cell<u32> = const { Cell::new(0) });
 
 /// Words get their names in the order in which they are made: each P's are `runnext`, `head`, `tail`, the slots, and three more.
 #[derive(Default)]
@@ -75,37 +101,133 @@ struct Words {
     of_p: u8,
     p: u8,
     line: u32,
+    ms: u8,
 }
 
-pub(crate) fn begin() {
+fn real() -> MutexGuard<'static, Option<Vec<Item>>> {
+    REAL.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+pub(crate) fn begin<H: ModelHost>() {
+    if H::IS_REAL {
+        let mut log = real();
+        MINE.set(EXECUTION.fetch_add(1, Relaxed) + 1);
+        *log = Some(Vec::new());
+    }
     LOG.with_borrow_mut(|log| *log = Some(Vec::new()));
     WORDS.with_borrow_mut(|words| *words = Words::default());
 }
 
-pub(crate) fn end() -> Vec<Item> {
-    LOG.with_borrow_mut(|log| log.take().expect("it was begun"))
+pub(crate) fn end<H: ModelHost>() -> Vec<Item> {
+    let log = if H::IS_REAL { real().take() } else { LOG.with_borrow_mut(Option::take) };
+    log.expect("it was begun")
 }
 
-fn push<H: ModelHost>(act: Act, word: Name, at: &'static Location<'static>) {
+/// Does it, and writes it down before another thread does anything.
+fn done<H: ModelHost, R>(
+    word: Name,
+    at: &'static Location<'static>,
+    does: impl FnOnce() -> R,
+    act: impl Fn(&R) -> Act,
+) -> R {
     let thread = H::me();
-    LOG.with_borrow_mut(|log| {
-        if let Some(log) = log {
-            let file = at.file().rsplit_once("src/kernel/").map_or(at.file(), |(_, file)| file);
-            log.push(Item { thread, act, word, at: (file, at.line()) });
+    let file = at.file().rsplit_once("src/kernel/").map_or(at.file(), |(_, file)| file);
+    let item = |act| Item { thread, act, word, at: (file, at.line()) };
+    if H::IS_REAL {
+        // Now and then another thread comes first.
+        if H::choose(3) == 0 {
+            std::thread::yield_now();
         }
-    });
+        let mut log = real();
+        let result = does();
+        if MINE.get() == 0 {
+            MINE.set(EXECUTION.load(Relaxed));
+        }
+        if MINE.get() == EXECUTION.load(Relaxed) {
+            log.iter_mut().for_each(|log| log.push(item(act(&result))));
+        }
+        return result;
+    }
+    let result = does();
+    LOG.with_borrow_mut(|log| log.iter_mut().for_each(|log| log.push(item(act(&result)))));
+    result
 }
 
-pub(crate) fn tell<H: ModelHost>(told: Told) {
-    push::<H>(Act::Event(told), Name::Other(0), Location::caller());
+pub(crate) fn push<H: ModelHost>(act: Act, word: Name, at: &'static Location<'static>) {
+    done::<H, ()>(word, at, || (), |()| act);
+}
+
+/// The same, and each store is followed by `Shown`: when it leaves its buffer; or at once, if there are none. The lock is open
+/// when the buffer of the thread that had it is empty.
+pub(crate) fn shown(items: &[Item]) -> Vec<Item> {
+    let mut stores: HashMap<usize, VecDeque<Item>> = HashMap::new();
+    let is_buffered = items.iter().any(|item| item.act == Act::Visible);
+    let mut shown = Vec::with_capacity(items.len());
+    let mut unlock: Option<Item> = None;
+    for item in items {
+        if unlock.is_some_and(|last| item.act == Act::Lock || last.thread == item.thread && item.act != Act::Visible) {
+            shown.extend(unlock.take());
+        }
+        match item.act {
+            Act::Unlock => unlock = Some(*item),
+            Act::Visible => (),
+            _ => shown.push(*item),
+        }
+        if let Act::Store(value) = item.act {
+            stores.entry(item.thread).or_default().push_back(Item { act: Act::Shown(value), ..*item });
+        }
+        if item.act == Act::Visible || !is_buffered {
+            shown.extend(stores.get_mut(&item.thread).and_then(VecDeque::pop_front));
+            shown.extend(if is_buffered { None } else { unlock.take() });
+        }
+    }
+    shown.extend(unlock);
+    shown
+}
+
+/// What the kernel tells its observer, written down.
+pub(crate) struct Recorder;
+
+impl<H: ModelHost> Watch<Recorded<H>> for Recorder {
+    fn event(&self, event: Event<'_>) {
+        project(event).into_iter().for_each(|told| push::<H>(Act::Event(told), Name::Other(0), Location::caller()));
+    }
+}
+
+fn project(event: Event<'_>) -> Option<Told> {
+    let number = |p: PId| p.0 as u8;
+    Some(match event {
+        Event::Queued { p, g, next } => Told::Queued { p: p.map(number), g: g.id(), next },
+        Event::Found { p, g, .. } => Told::Found { p: number(p), g: g.id() },
+        Event::Got { m, p } => Told::Got { m: m.0 as u8, p: number(p) },
+        Event::Called { .. } => Told::Called,
+        Event::Spinning { .. } => Told::Spinning,
+        Event::Sought { .. } => Told::Sought,
+        Event::Listed { p } => Told::Listed { p: number(p) },
+        Event::Slept { .. } => Told::Slept,
+        Event::Woken { m } => Told::Woken { m: m.0 as u8 },
+        Event::Starting { m } => Told::Starting { m: m.0 as u8 },
+        Event::Refused => Told::Refused,
+        Event::Entered { p, blocks, .. } => Told::Entered { p: number(p), blocks },
+        Event::Returned { p, way, .. } => Told::Returned { p: number(p), kept: way == Way::Kept },
+        Event::Held { p } => Told::Held { p: number(p) },
+        Event::Stopped => Told::Stopped,
+        _ => return None,
+    })
 }
 
 fn name(at: &'static Location<'static>) -> Name {
+    const SCHED: &str = include_str!("../../../src/kernel/sched/mod.rs");
     WORDS.with_borrow_mut(|words| {
         words.made += 1;
         // The slots are made in a closure, which has a place of its own.
         if at.file().ends_with("kernel/queues/runq.rs") {
             return Name::Slot(words.p);
+        }
+        let line = SCHED.lines().nth(at.line() as usize - 1);
+        if at.file().ends_with("kernel/sched/mod.rs") && line.is_some_and(|line| line.contains("M::new()")) {
+            words.ms += 1;
+            return Name::NextP(words.ms - 1);
         }
         if !at.file().ends_with("kernel/sched/proc.rs") {
             return Name::Other(words.made);
@@ -115,8 +237,10 @@ fn name(at: &'static Location<'static>) -> Name {
             words.line = at.line();
         }
         if at.line() != words.line {
+            // And the next is that of a system call.
             if words.of_p > 0 {
                 (words.of_p, words.p) = (0, words.p + 1);
+                return Name::Syscall(words.p - 1);
             }
             return Name::Other(words.made);
         }
@@ -141,33 +265,26 @@ impl<H: ModelHost> host::Word for Word<H> {
     }
     #[track_caller]
     fn load(&self, order: Ordering) -> u64 {
-        let value = self.0.load(order);
-        push::<H>(Act::Load(value), self.1, Location::caller());
-        value
+        done::<H, _>(self.1, Location::caller(), || self.0.load(order), |value| Act::Load(*value))
     }
     #[track_caller]
     fn store(&self, value: u64, order: Ordering) {
-        self.0.store(value, order);
-        push::<H>(Act::Store(value), self.1, Location::caller());
+        done::<H, _>(self.1, Location::caller(), || self.0.store(value, order), |()| Act::Store(value));
     }
     #[track_caller]
     fn swap(&self, value: u64, order: Ordering) -> u64 {
-        let before = self.0.swap(value, order);
-        push::<H>(Act::Swap(before, value), self.1, Location::caller());
-        before
+        let act = |before: &u64| Act::Swap(*before, value);
+        done::<H, _>(self.1, Location::caller(), || self.0.swap(value, order), act)
     }
     #[track_caller]
     fn fetch_add(&self, value: u64, order: Ordering) -> u64 {
-        let before = self.0.fetch_add(value, order);
-        push::<H>(Act::Add(before, before.wrapping_add(value)), self.1, Location::caller());
-        before
+        let act = |before: &u64| Act::Add(*before, before.wrapping_add(value));
+        done::<H, _>(self.1, Location::caller(), || self.0.fetch_add(value, order), act)
     }
     #[track_caller]
     fn compare_exchange(&self, current: u64, new: u64, success: Ordering, failure: Ordering) -> Result<u64, u64> {
-        let result = self.0.compare_exchange(current, new, success, failure);
-        let act = result.map_or_else(Act::NoExchange, |before| Act::Exchange(before, new));
-        push::<H>(act, self.1, Location::caller());
-        result
+        let act = |result: &Result<u64, u64>| result.map_or_else(Act::NoExchange, |before| Act::Exchange(before, new));
+        done::<H, _>(self.1, Location::caller(), || self.0.compare_exchange(current, new, success, failure), act)
     }
 }
 
@@ -188,15 +305,38 @@ impl<H: ModelHost, T: Send + 'static> host::Lock<T> for Lock<H, T> {
     }
 }
 
+pub(crate) struct Parker<H: Host>(H::Parker, u32);
+
+impl<H: ModelHost> host::Parker for Parker<H> {
+    fn new() -> Self {
+        let number = PARKERS.fetch_add(1, Relaxed);
+        push::<H>(Act::NewParker(number), Name::Other(0), Location::caller());
+        Parker(H::Parker::new(), number)
+    }
+    #[track_caller]
+    fn park(&self) {
+        push::<H>(Act::Parks(self.1), Name::Other(0), Location::caller());
+        self.0.park();
+        push::<H>(Act::Parked(self.1), Name::Other(0), Location::caller());
+    }
+    #[track_caller]
+    fn park_timeout(&self, nanos: Nanos) {
+        self.0.park_timeout(nanos);
+    }
+    #[track_caller]
+    fn unpark(&self) {
+        done::<H, _>(Name::Other(0), Location::caller(), || self.0.unpark(), |()| Act::Unparks(self.1));
+    }
+}
+
 impl<H: ModelHost> Host for Recorded<H> {
     type Word = Word<H>;
     type Lock<T: Send + 'static> = Lock<H, T>;
-    type Parker = H::Parker;
+    type Parker = Parker<H>;
 
     #[track_caller]
     fn fence(order: Ordering) {
-        H::fence(order);
-        push::<H>(Act::Fence, Name::Other(0), Location::caller());
+        done::<H, _>(Name::Other(0), Location::caller(), || H::fence(order), |()| Act::Fence);
     }
     fn relax() {
         H::relax();
@@ -216,6 +356,7 @@ impl<H: ModelHost> Host for Recorded<H> {
 }
 
 impl<H: ModelHost> ModelHost for Recorded<H> {
+    const IS_REAL: bool = H::IS_REAL;
     type Thread<T: Send + 'static> = H::Thread<T>;
     type Cell<T: Copy + Send + 'static> = H::Cell<T>;
 
@@ -230,38 +371,27 @@ impl<H: ModelHost> ModelHost for Recorded<H> {
     fn me() -> usize {
         H::me()
     }
+    fn refuse_spawns(n: usize) {
+        H::refuse_spawns(n);
+    }
 }
 
-/// Which function of the kernel a line is in.
-pub(crate) struct Functions {
-    begins: HashMap<&'static str, Vec<(u32, String)>>,
-    lines: HashMap<&'static str, Vec<String>>,
+/// The numbers of threads: an M's is its own, the others come after them.
+pub(crate) struct Numbers(HashMap<usize, u8>, u8);
+
+pub(crate) fn numbers(items: &[Item], ms: u8) -> Numbers {
+    let got = items.iter().filter_map(|item| match item.act {
+        Act::Event(Told::Got { m, .. }) => Some((item.thread, m)),
+        _ => None,
+    });
+    Numbers(got.collect(), ms)
 }
 
-impl Functions {
-    pub(crate) fn new() -> Functions {
-        let kernel = concat!(env!("CARGO_MANIFEST_DIR"), "/../src/kernel/");
-        let mut functions = Functions { begins: HashMap::new(), lines: HashMap::new() };
-        for file in ["protocol/spinning.rs", "queues/globq.rs", "queues/runq.rs", "queues/runnext.rs", "queues/idle.rs"]
-        {
-            let text =
-                std::fs::read_to_string(format!("{kernel}{file}")).unwrap_or_else(|error| panic!("{file}: {error}"));
-            let name = |line: &str| Some(line.split_once("fn ")?.1.split(['(', '<']).next()?.to_owned());
-            let code = text.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//"));
-            functions.begins.insert(file, code.filter_map(|(n, line)| Some((n as u32 + 1, name(line)?))).collect());
-            functions.lines.insert(file, text.lines().map(str::to_owned).collect());
-        }
-        functions
-    }
-
-    /// Its name, if the line is in a file that matters.
-    pub(crate) fn of(&self, (file, line): (&'static str, u32)) -> Option<&str> {
-        let functions = self.begins.get(file)?;
-        functions.iter().rev().find(|(begin, _)| *begin <= line).map(|(_, name)| name.as_str())
-    }
-
-    /// The line itself.
-    pub(crate) fn line(&self, (file, line): (&'static str, u32)) -> &str {
-        self.lines.get(file).and_then(|lines| lines.get(line as usize - 1)).map_or("", String::as_str)
+impl Numbers {
+    pub(crate) fn of(&mut self, thread: usize) -> u8 {
+        *self.0.entry(thread).or_insert_with(|| {
+            self.1 += 1;
+            self.1 - 1
+        })
     }
 }

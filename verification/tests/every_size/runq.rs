@@ -1,6 +1,7 @@
 //! What the kernel did with one P's queue, as an execution of the run queue's protocol.
 
-use super::recorded::{Act, Functions, Item, Name};
+use super::functions::Functions;
+use super::recorded::{Act, Item, Name};
 use spinpark_parameterized::finite::{Finite, State};
 use spinpark_parameterized::replay::{Move, Replay};
 use spinpark_parameterized::runq::*;
@@ -63,7 +64,7 @@ pub(crate) fn steps(items: &[Item], p: u8, functions: &Functions) -> Option<Vec<
     for (at, item) in items.iter().enumerate() {
         let of_p = match item.word {
             Name::Next(q) | Name::Head(q) | Name::Tail(q) | Name::Slot(q) => q == p,
-            Name::Other(_) => false,
+            Name::Syscall(_) | Name::NextP(_) | Name::Other(_) => false,
         };
         if !of_p {
             continue;

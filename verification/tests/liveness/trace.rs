@@ -3,9 +3,11 @@
 //! Left out of what the kernel tells: who made a G and why it waits, slices and preemption, the poller, stops, safepoints
 //! and deadlocks, the end of an M. docs/evidence/liveness.md has the table.
 
+use crate::scenes::Watch;
 use spinpark::kernel::protocol::sources::Source;
 use spinpark::kernel::protocol::syscall::Way;
 use spinpark::kernel::sched::observer::Event;
+use spinpark_verification::hosts::model_host::ModelHost;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Mutex;
@@ -66,18 +68,20 @@ pub(crate) fn project(event: Event<'_>) -> Option<Told> {
 #[derive(Debug, Default)]
 pub(crate) struct Log(Mutex<Option<Vec<(usize, Told)>>>);
 
+impl<H: ModelHost> Watch<H> for Log {
+    fn event(&self, event: Event<'_>) {
+        project(event).into_iter().for_each(|told| self.push(H::me(), told));
+    }
+
+    /// The kernel does not know.
+    fn over(&self, g: u64) {
+        self.push(H::me(), Told { kind: 21, a: 0, b: What::G(g), m: None });
+    }
+}
+
 impl Log {
     pub(crate) fn new() -> Log {
         Log(Mutex::new(Some(Vec::new())))
-    }
-
-    pub(crate) fn tell(&self, thread: usize, event: Event<'_>) {
-        project(event).into_iter().for_each(|told| self.push(thread, told));
-    }
-
-    /// The G of this number is over: the kernel does not know.
-    pub(crate) fn over(&self, thread: usize, g: u64) {
-        self.push(thread, Told { kind: 21, a: 0, b: What::G(g), m: None });
     }
 
     fn push(&self, thread: usize, told: Told) {

@@ -1,0 +1,155 @@
+//! The four protocols, as what a trace is an execution of.
+
+use super::functions::Functions;
+use super::recorded::Item;
+use super::{custody, runq, spinning, stw};
+use crate::scenes::{Act, Scenario};
+use spinpark_parameterized::finite::{Finite, State};
+use spinpark_parameterized::replay::Replay;
+use spinpark_parameterized::system::System;
+use std::fmt::Debug;
+use std::hash::Hash;
+
+/// So many threads there are that are no Ms.
+fn others(scenario: &Scenario) -> usize {
+    2 + usize::from(scenario.ticks > 0) + scenario.stoppers.saturating_sub(1)
+}
+
+/// A trace, and what of it a protocol sees: one of its steps.
+pub(crate) trait Protocol {
+    type Step: Copy + Eq + Hash + Debug;
+    /// What is carried along beside the states.
+    type Carry: Default;
+    fn system(&self) -> System;
+    fn sizes(&self, scenario: &Scenario) -> Vec<usize>;
+    fn begins(&self, finite: &Finite<'_>, scenario: &Scenario) -> Vec<State>;
+    /// Does the drawing have what happens there?
+    fn has(&self, _scenario: &Scenario) -> bool {
+        true
+    }
+    /// One execution of the kernel may be several of the protocol.
+    fn steps(&self, scenario: &Scenario, items: &[Item]) -> Vec<Vec<Self::Step>>;
+    fn play(&self, replay: &mut Replay<'_>, step: Self::Step, scenario: &Scenario, carry: &mut Self::Carry) -> bool;
+    /// May a trace end here?
+    fn may_end(&self, finite: &Finite<'_>, state: &State, scenario: &Scenario) -> bool;
+    fn thread(&self, step: Self::Step) -> u8;
+}
+
+/// The last says which step of the drawing is wrong, if any.
+pub(crate) struct Spinning(pub(crate) Functions, pub(crate) &'static str);
+
+impl Protocol for Spinning {
+    type Step = spinning::Step;
+    type Carry = spinning::Scans;
+    fn system(&self) -> System {
+        spinpark_parameterized::spinning::system(self.1)
+    }
+    fn sizes(&self, scenario: &Scenario) -> Vec<usize> {
+        vec![scenario.ms() + others(scenario), scenario.procs, spinning::GS + 1]
+    }
+    fn begins(&self, finite: &Finite<'_>, scenario: &Scenario) -> Vec<State> {
+        spinning::begins(finite, scenario.ms() as u8)
+    }
+    fn has(&self, scenario: &Scenario) -> bool {
+        let acts = scenario.acts;
+        scenario.stoppers == 0 && scenario.refusals == 0 && !acts.contains(&Act::Stop) && !acts.contains(&Act::Detach)
+    }
+    fn steps(&self, scenario: &Scenario, items: &[Item]) -> Vec<Vec<Self::Step>> {
+        vec![spinning::steps(items, scenario.ms() as u8, &self.0)]
+    }
+    fn play(&self, replay: &mut Replay<'_>, step: Self::Step, scenario: &Scenario, carry: &mut Self::Carry) -> bool {
+        spinning::play(replay, step, carry, scenario.order)
+    }
+    fn may_end(&self, finite: &Finite<'_>, state: &State, _: &Scenario) -> bool {
+        spinning::is_at_rest(finite, state)
+    }
+    fn thread(&self, step: Self::Step) -> u8 {
+        step.m
+    }
+}
+
+pub(crate) struct RunQueue(pub(crate) Functions);
+
+impl Protocol for RunQueue {
+    type Step = runq::Step;
+    type Carry = ();
+    fn system(&self) -> System {
+        spinpark_parameterized::runq::system("")
+    }
+    fn sizes(&self, scenario: &Scenario) -> Vec<usize> {
+        vec![scenario.ms() + others(scenario), runq::PUTS_AT_MOST]
+    }
+    fn begins(&self, finite: &Finite<'_>, scenario: &Scenario) -> Vec<State> {
+        runq::begins(finite, scenario.ring as u8)
+    }
+    fn steps(&self, scenario: &Scenario, items: &[Item]) -> Vec<Vec<Self::Step>> {
+        (0..scenario.procs as u8).filter_map(|p| runq::steps(items, p, &self.0)).collect()
+    }
+    fn play(&self, replay: &mut Replay<'_>, step: Self::Step, _: &Scenario, (): &mut ()) -> bool {
+        runq::play(replay, step)
+    }
+    fn may_end(&self, finite: &Finite<'_>, state: &State, _: &Scenario) -> bool {
+        runq::is_at_rest(finite, state)
+    }
+    fn thread(&self, step: Self::Step) -> u8 {
+        step.t
+    }
+}
+
+/// The last says which step of the drawing is wrong, if any.
+pub(crate) struct Custody(pub(crate) Functions, pub(crate) &'static str);
+
+impl Protocol for Custody {
+    type Step = custody::Step;
+    type Carry = ();
+    fn system(&self) -> System {
+        spinpark_parameterized::custody::system(self.1)
+    }
+    fn sizes(&self, scenario: &Scenario) -> Vec<usize> {
+        vec![scenario.ms() + others(scenario), scenario.procs, custody::CALLS]
+    }
+    fn begins(&self, finite: &Finite<'_>, scenario: &Scenario) -> Vec<State> {
+        custody::begins(finite, scenario.ms() as u8)
+    }
+    fn steps(&self, scenario: &Scenario, items: &[Item]) -> Vec<Vec<Self::Step>> {
+        custody::steps(items, scenario.ms() as u8, &self.0).into_iter().collect()
+    }
+    fn play(&self, replay: &mut Replay<'_>, step: Self::Step, _: &Scenario, (): &mut ()) -> bool {
+        custody::play(replay, step)
+    }
+    fn may_end(&self, finite: &Finite<'_>, state: &State, scenario: &Scenario) -> bool {
+        custody::is_at_rest(finite, state, scenario.ms() as u8)
+    }
+    fn thread(&self, step: Self::Step) -> u8 {
+        step.m
+    }
+}
+
+/// The last says which step of the drawing is wrong, if any.
+pub(crate) struct StopTheWorld(pub(crate) Functions, pub(crate) &'static str);
+
+impl Protocol for StopTheWorld {
+    type Step = stw::Step;
+    type Carry = stw::Wakers;
+    fn system(&self) -> System {
+        spinpark_parameterized::stw::system(self.1)
+    }
+    fn sizes(&self, scenario: &Scenario) -> Vec<usize> {
+        vec![scenario.ms() + others(scenario), scenario.procs]
+    }
+    fn begins(&self, finite: &Finite<'_>, _: &Scenario) -> Vec<State> {
+        (finite.system.begins)(finite.system, &finite.sizes)
+    }
+    fn steps(&self, scenario: &Scenario, items: &[Item]) -> Vec<Vec<Self::Step>> {
+        vec![stw::steps(items, scenario.ms() as u8, &self.0)]
+    }
+    fn play(&self, replay: &mut Replay<'_>, step: Self::Step, _: &Scenario, carry: &mut Self::Carry) -> bool {
+        stw::play(replay, step, carry)
+    }
+    fn may_end(&self, finite: &Finite<'_>, state: &State, _: &Scenario) -> bool {
+        stw::is_at_rest(finite, state)
+    }
+    fn thread(&self, step: Self::Step) -> u8 {
+        step.m
+    }
+}
