@@ -39,6 +39,10 @@ enum Label {
     ShowsCleared,
     ShowsPut(u8),
     NeedRead(bool),
+    /// Is a spinning M asked for? Read without the lock.
+    RequestRead(bool),
+    /// How many Ps are idle, read without the lock.
+    IdleRead(u64),
     GlobalRead {
         n: u8,
         locked: bool,
@@ -78,10 +82,12 @@ enum Label {
         g: u8,
     },
     GlobalSame,
-    Unlocked {
-        took: Option<u8>,
+    /// It takes this idle P.
+    Took {
+        p: u8,
         inside: bool,
     },
+    Unlocked,
     Listed(u8),
     Refused,
     Started(u8),
@@ -105,8 +111,9 @@ enum Label {
 #[derive(Default, Clone)]
 struct Thread {
     locked: bool,
-    /// The idle Ps that it has taken in this hold of the lock.
+    /// The idle P that it has just taken off the list, or put there, if that is not visible yet.
     took: Option<u8>,
+    listed: Option<u8>,
     inside: bool,
     /// The step at which it opened the lock last.
     unlocked: usize,
@@ -134,6 +141,14 @@ struct Thread {
     found: Option<u8>,
 }
 
+impl Thread {
+    /// What it has done to the list of idle Ps becomes visible.
+    fn changes_idle(&mut self) -> Option<Label> {
+        let took = self.took.take().map(|p| Label::Took { p, inside: self.inside });
+        took.or(self.listed.take().map(Label::Listed))
+    }
+}
+
 /// The steps of a trace. `ms`: how many Ms there may be.
 pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> {
     let is_buffered = items.iter().any(|item| item.act == Act::Visible);
@@ -153,17 +168,19 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
             gs.into_iter().filter(|_| is_buffered).for_each(|g| say(Label::ShowsPut(g)));
         }
         match (item.at.0, function, item.act) {
-            (_, _, Act::Lock) => (thread.locked, thread.took) = (true, None),
+            (_, _, Act::Lock) => thread.locked = true,
             (_, _, Act::Unlock) => {
+                let changed = thread.changes_idle();
                 thread.locked = false;
+                steps.extend(changed.map(|label| Some(Step { m, label })));
                 thread.unlocked = steps.len();
-                steps.push(Some(Step { m, label: Label::Unlocked { took: thread.took, inside: thread.inside } }));
+                steps.push(Some(Step { m, label: Label::Unlocked }));
             }
             ("protocol/spinning.rs", "wakep", Act::Fence) => say(Label::WakepFence),
             ("protocol/spinning.rs", "must_recheck", Act::Fence) => say(Label::RecheckFence),
-            ("protocol/spinning.rs", "elect", Act::Load(n)) => say(Label::ElectRead(n == 0)),
-            ("protocol/spinning.rs", "elect", Act::Exchange(..)) => say(Label::Elected),
-            ("protocol/spinning.rs", "elect", Act::NoExchange(_)) => say(Label::NotElected),
+            ("protocol/spinning.rs", "elect_unless", Act::Load(n)) => say(Label::ElectRead(n == 0)),
+            ("protocol/spinning.rs", "elect_unless", Act::Exchange(..)) => say(Label::Elected),
+            ("protocol/spinning.rs", "elect_unless", Act::NoExchange(_)) => say(Label::NotElected),
             ("protocol/spinning.rs", "become_spinning", Act::Add(..)) => say(Label::Counted { locked: thread.locked }),
             ("protocol/spinning.rs", "become_spinning", Act::Store(_)) => {
                 say(Label::NeedCleared { shown: !is_buffered })
@@ -172,6 +189,10 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
             // Under the lock, and read there: it counts from where it is visible.
             ("protocol/spinning.rs", "set_needspinning", Act::Shown(_)) => say(Label::NeedSet),
             ("protocol/spinning.rs", "take_needspinning", Act::Load(n)) => say(Label::NeedRead(n != 0)),
+            ("protocol/spinning.rs", "is_needspinning", Act::Load(n)) if !thread.locked => {
+                say(Label::RequestRead(n != 0))
+            }
+            ("queues/idle.rs", "npidle", Act::Load(n)) if !thread.locked => say(Label::IdleRead(n)),
             ("protocol/spinning.rs", "leave", Act::Add(before, _)) => say(Label::Lowered { last: before == 1 }),
             ("queues/globq.rs", "peek", Act::Load(n)) => say(Label::GlobalRead { n: n as u8, locked: thread.locked }),
             // Written under the lock, and read without it: it counts from where it is visible.
@@ -195,11 +216,15 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
                 global = n;
             }
             ("queues/idle.rs", "set", Act::Store(bits)) => {
-                let gone = idle_bits & !bits;
-                if gone != 0 {
-                    thread.took = Some(gone.trailing_zeros() as u8);
-                }
+                let (gone, come) = (idle_bits & !bits, bits & !idle_bits);
+                let p = |bits: u64| (thread.locked && bits != 0).then(|| bits.trailing_zeros() as u8);
+                (thread.took, thread.listed) = (p(gone), p(come));
                 idle_bits = bits;
+            }
+            // It counts from where `npidle` is visible, which is read without the lock.
+            ("queues/idle.rs", "count", Act::Shown(_)) => {
+                let changed = thread.changes_idle();
+                steps.extend(changed.map(|label| Some(Step { m, label })));
             }
             ("queues/runnext.rs", "put", Act::Swap(before, g)) => {
                 say(Label::PutNext { g: g as u8, kicked: before as u8 });
@@ -309,7 +334,6 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
                 Told::Called => say(Label::Called),
                 Told::Spinning => (),
                 Told::Sought => say(Label::Sought),
-                Told::Listed { p } => say(Label::Listed(p)),
                 Told::Slept => {
                     thread.inside = false;
                     say(Label::Slept);
@@ -326,7 +350,7 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
                     thread.inside = false;
                     say(if kept { Label::ReturnsKept } else { Label::Returned(p) });
                 }
-                Told::Held { .. } | Told::Stopped => (),
+                Told::Listed { .. } | Told::Held { .. } | Told::Stopped => (),
             },
             _ => (),
         }
@@ -438,6 +462,19 @@ pub(crate) fn play(replay: &mut Replay<'_>, step: Step, scans: &mut Scans, order
             (RECHECK, false) => one("trusts_a_count"),
             (HAND_RECHECK, false) => one("trusts_a_count_handing"),
             _ => none(),
+        }),
+        Label::RequestRead(is_asked) => {
+            replay.only(|finite, state| finite.holds(state, NEED, &[]) == is_asked)
+                && replay.step(|_, state| match (here(state), is_asked) {
+                    (ELECT, true) => one("sees_a_request"),
+                    (ELECT, false) => None,
+                    _ => none(),
+                })
+        }
+        Label::IdleRead(n) => replay.step(|_, state| match (here(state), n) {
+            (REQUESTED, 0) => one("trusts_a_request"),
+            (REQUESTED, _) => one("sees_an_idle_p"),
+            _ => None,
         }),
         Label::Elected => replay.step(|_, state| match here(state) {
             ELECT => one("is_elected"),
@@ -585,14 +622,17 @@ pub(crate) fn play(replay: &mut Replay<'_>, step: Step, scans: &mut Scans, order
             replay.step(|_, state| if SEARCHING.has(here(state)) { with("takes_share", &[("g", g)]) } else { none() })
         }
         Label::GlobalSame => true,
-        Label::Unlocked { took, inside } => replay.step(|_, state| match (here(state), took) {
-            (ELECTED, Some(p)) => with("gets_idle_p", &[("p", p)]),
-            (SAW_WORK, Some(p)) => with("gets_p_for_work", &[("p", p)]),
-            (OUT, Some(p)) if inside => with("exits_to_idle_p", &[("p", p)]),
-            (ELECTED | SAW_WORK, None) => none(),
+        Label::Took { p, inside } => replay.step(|_, state| match here(state) {
+            ELECTED => with("gets_idle_p", &[("p", p)]),
+            SAW_WORK => with("gets_p_for_work", &[("p", p)]),
+            OUT if inside => with("exits_to_idle_p", &[("p", p)]),
             // It was called to spin as it was about to sleep.
-            (SPIN, Some(_)) | (_, None) => None,
+            SPIN => None,
             _ => none(),
+        }),
+        Label::Unlocked => replay.step(|_, state| match here(state) {
+            ELECTED | SAW_WORK => none(),
+            _ => None,
         }),
         Label::Listed(p) => replay.step(|finite, state| match here(state) {
             SPIN => with("idles_spinning", &[("p", p)]),

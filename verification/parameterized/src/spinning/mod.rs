@@ -244,13 +244,32 @@ fn invariant() -> Vec<Conjunct> {
             }),
         ),
         conjunct(
+            "being_idled_nobody_asked",
+            "while a P is being idled, no spinning M is asked for",
+            all("m", M, |m| {
+                implies(among(m, Places::of(&[RECHECK, IDLES, HAND_RECHECK, HAND_IDLES])), not(NEED.of([])))
+            }),
+        ),
+        conjunct(
             "ring_is_answered_for",
-            "if a P is idle, or is being idled, an M answers for each G in a ring",
+            "if a P is idle, an M answers for each G in a ring",
             all("g", G, |g| {
                 all("p", P, |p| {
                     implies(
-                        and([RING.of([g, p]), some_idle_soon()]),
+                        and([RING.of([g, p]), some_idle()]),
                         or([some("m", M, |m| answers_for_ring(m, p)), will_be_called(), looks_for_its_own(g, p)]),
+                    )
+                })
+            }),
+        ),
+        conjunct(
+            "being_idled_ring_is_answered_for",
+            "if a P is being idled, an M answers for each G in a ring, and does not leave it to a request",
+            all("g", G, |g| {
+                all("p", P, |p| {
+                    implies(
+                        and([RING.of([g, p]), some_being_idled()]),
+                        or([some("m", M, |m| answers_in_any_case(m, p)), looks_for_its_own(g, p)]),
                     )
                 })
             }),
@@ -340,6 +359,12 @@ pub const WRONG: &[Variant] = &[
         "lowers-its-count-late",
         "wakep finds no idle P and lowers its count after the lock is released",
         "mutant spinning-lowers-its-count-late; Spin: COUNT_STAYS_UP",
+    ),
+    wrong(
+        14,
+        "trusts-any-request",
+        "wakep finds a spinning M asked for, and does not ask whether a P is idle",
+        "mutant spinning-trusts-any-request",
     ),
     wrong(
         11,

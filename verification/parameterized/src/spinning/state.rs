@@ -1,6 +1,6 @@
 //! The state of spinning and parking: where each thread is, and what it holds.
 
-use crate::logic::{Formula, Places, Sort, Var, all, among, and, not, or, some};
+use crate::logic::{Formula, Places, Sort, Var, all, among, and, at, not, or, some};
 use crate::system::{Transition, places, relations};
 
 /// Threads: Ms, and those of the embedder that submit.
@@ -64,6 +64,8 @@ places! {
     FENCED;
     /// It has read that no M is counted.
     ELECT;
+    /// It has read that a spinning M is asked for.
+    REQUESTED;
     /// It is counted, and looks for an idle P.
     ELECTED;
     /// There is none: it lowers its count. Under the lock.
@@ -142,11 +144,12 @@ pub const LOCKING: Places = Places::of(&[
     HAND_SEES_NEED,
     HAND_CALLED,
 ]);
-/// Where it will look for Gs everywhere, or will see to it that another M does.
+/// Where it will look for Gs everywhere, or will see to it that another M does: at [`REQUESTED`] too, if a P is idle.
 pub const ANSWERING: Places = Places::of(&[
     QUEUED,
     FENCED,
     ELECT,
+    REQUESTED,
     ELECTED,
     START,
     CLEAR,
@@ -222,6 +225,11 @@ pub fn answers(m: Var) -> Formula {
     among(m, ANSWERING)
 }
 
+/// It answers for the Gs in this ring, whether a P is idle already or not.
+pub fn answers_in_any_case(m: Var, p: Var) -> Formula {
+    and([answers_for_ring(m, p), not(at(m, REQUESTED))])
+}
+
 /// It answers for the Gs in the global queue.
 pub fn answers_for_global(m: Var) -> Formula {
     or([answers(m), and([among(m, SCANNING), not(SAW_GLOBAL.of([m]))])])
@@ -238,9 +246,14 @@ pub fn will_be_called() -> Formula {
     and([or([NEED.of([]), asks]), all("s", M, |s| not(among(s, Places::of(&[ASLEEP]))))])
 }
 
-/// A P is idle, or is being idled.
-pub fn some_idle_soon() -> Formula {
-    or([some_idle(), some("i", M, |i| among(i, Places::of(&[IDLES, HAND_IDLES])))])
+/// A P is being idled.
+pub fn some_being_idled() -> Formula {
+    some("i", M, |i| among(i, Places::of(&[IDLES, HAND_IDLES])))
+}
+
+/// `npidle` may be 0: no P is idle, or it does not show yet.
+pub fn none_shows_idle() -> Formula {
+    or([not(some_idle()), some("r", M, |r| among(r, Places::of(&[REFUSED_LOWER, REFUSED_ASK])))])
 }
 
 /// What the steps have in common.

@@ -82,19 +82,35 @@ pub fn steps(variant: &str) -> Vec<Transition> {
         }
         t.goes(m, FENCED);
     });
-    step("trusts", "protocol/spinning.rs: elect", &|t| {
+    step("trusts", "protocol/spinning.rs: elect_unless", &|t| {
         let m = t.for_each("m", M);
         t.from(m, FENCED).when(not(none_counted())).goes_home(m);
     });
-    step("sees_none_counted", "protocol/spinning.rs: elect", &|t| {
+    step("sees_none_counted", "protocol/spinning.rs: elect_unless", &|t| {
         let m = t.for_each("m", M);
         t.from(m, FENCED).when(none_counted()).goes(m, ELECT);
     });
-    step("is_elected", "protocol/spinning.rs: elect", &|t| {
+    step("sees_a_request", "protocol/spinning.rs: is_needspinning", &|t| {
+        let m = t.for_each("m", M);
+        t.from(m, ELECT).when(NEED.of([])).goes(m, REQUESTED);
+    });
+    step("trusts_a_request", "protocol/spinning.rs: start_spinning_m", &|t| {
+        let m = t.for_each("m", M);
+        t.from(m, REQUESTED);
+        if !is("trusts-any-request") {
+            t.when(none_shows_idle());
+        }
+        t.goes_home(m);
+    });
+    step("sees_an_idle_p", "protocol/spinning.rs: start_spinning_m", &|t| {
+        let m = t.for_each("m", M);
+        t.from(m, REQUESTED).goes(m, ELECT);
+    });
+    step("is_elected", "protocol/spinning.rs: elect_unless", &|t| {
         let m = t.for_each("m", M);
         t.from(m, ELECT).when(none_counted()).drains(m).set(COUNTED, &[m]).goes(m, ELECTED);
     });
-    step("is_not_elected", "protocol/spinning.rs: elect", &|t| {
+    step("is_not_elected", "protocol/spinning.rs: elect_unless", &|t| {
         let m = t.for_each("m", M);
         t.from(m, ELECT).when(not(none_counted())).drains(m).goes_home(m);
     });
