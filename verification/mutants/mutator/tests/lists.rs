@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 /// Of all that compile, so many may be argued.
 const ARGUED: usize = 240;
 
+/// One argument is about at most so many: what is said of more is true of none in particular.
+const BY_ONE_ARGUMENT: usize = 4;
+
 /// Of the mistakes of two lines, so many.
 const ARGUED_PAIRS: usize = 60;
 
@@ -70,6 +73,12 @@ fn a_survivors_pattern_matches_as_many_mutants_of_its_kind_as_it_states() {
     let mut argued = BTreeSet::new();
     let of_two_lines = survivors.pair.iter().map(|entry| (entry, true));
     for (Entry { file, mutants }, is_pair) in survivors.step.iter().map(|entry| (entry, false)).chain(of_two_lines) {
+        let together: usize = mutants.iter().map(|pattern| pattern.count).sum();
+        assert!(
+            together <= BY_ONE_ARGUMENT,
+            "{file}: one argument for {together} mutants: split it, at {}",
+            mutants[0].at
+        );
         for Pattern { kind, at, count } in mutants {
             let is_about = |step: &&Step| {
                 let name = step.name();
