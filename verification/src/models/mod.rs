@@ -3,6 +3,7 @@
 pub mod bell;
 pub mod between;
 pub mod chan;
+pub mod chan_table;
 pub mod cond;
 pub mod globq;
 pub mod goroutine;
@@ -32,7 +33,9 @@ pub mod task;
 pub mod threads;
 pub mod timer_queue;
 pub mod timers;
+pub mod two_lines;
 pub mod wait_group;
+pub mod wait_tables;
 pub mod whole;
 pub mod work_source;
 
@@ -78,6 +81,9 @@ pub const MODELS: &[&[Model]] = &[
     select::MODELS,
     wait_group::MODELS,
     cond::MODELS,
+    chan_table::MODELS,
+    wait_tables::MODELS,
+    two_lines::MODELS,
 ];
 
 /// Every mutant, in reading order.
