@@ -16,7 +16,8 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::task::Poll;
 
-struct OnTable<H>(PhantomData<fn() -> H>);
+/// A channel whose wakers say what became of them.
+pub(super) struct OnTable<H>(PhantomData<fn() -> H>);
 
 impl<H: ModelHost> Parts for OnTable<H> {
     type Host = H;

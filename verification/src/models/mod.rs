@@ -2,6 +2,7 @@
 
 pub mod bell;
 pub mod between;
+pub mod cases_table;
 pub mod chan;
 pub mod chan_table;
 pub mod cond;
@@ -82,6 +83,7 @@ pub const MODELS: &[&[Model]] = &[
     wait_group::MODELS,
     cond::MODELS,
     chan_table::MODELS,
+    cases_table::MODELS,
     wait_tables::MODELS,
     two_lines::MODELS,
 ];

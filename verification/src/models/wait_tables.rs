@@ -9,8 +9,8 @@ use spinpark::waits::cond::{Cond, Place};
 use spinpark::waits::wait_group::{Wait, WaitGroup};
 use std::sync::Arc;
 
-/// Two waiters, each with two wakers.
-const WAITERS: usize = 2;
+/// More waiters there are not. Each has two wakers.
+const WAITERS: usize = 3;
 
 fn waker(i: usize, waker: u64) -> u64 {
     10 * i as u64 + waker
@@ -91,7 +91,7 @@ fn steps_of_a_group<H: ModelHost>() -> String {
     let (log, is_trusted) = (Arc::new(Log::default()), H::choose(2) == 1);
     let (mut line, mut count) = (Line::new(), H::choose(3));
     assert!(group.add(count), "they can be counted");
-    let mut waits: [Option<Wait<'_, H, Told>>; WAITERS] = [None, None];
+    let mut waits: [Option<Wait<'_, H, Told>>; WAITERS] = [None, None, None];
     for _ in 0..4 {
         let op = any_of::<H, _>(&OPS);
         match op {
@@ -143,11 +143,11 @@ enum OfACond {
 fn steps_of_a_cond<H: ModelHost>() -> String {
     use OfACond::{All, Drop, GoesOn, One, Poll};
     const OPS: [OfACond; 10] =
-        [Poll(0, 0), Poll(0, 1), Poll(1, 0), Poll(1, 1), GoesOn(0), GoesOn(1), Drop(0), Drop(1), One, All];
+        [Poll(0, 0), Poll(0, 1), Poll(1, 0), Poll(2, 1), GoesOn(0), GoesOn(1), Drop(0), Drop(1), One, All];
     let cond = Cond::<H, Told>::new();
     let (log, is_trusted) = (Arc::new(Log::default()), H::choose(2) == 1);
     let mut line = Line::new();
-    let mut places: [Option<Place<'_, H, Told>>; WAITERS] = [None, None];
+    let mut places: [Option<Place<'_, H, Told>>; WAITERS] = [None, None, None];
     let mut does = |op: OfACond, line: &mut Line| {
         match op {
             Poll(i, by) => {
@@ -195,12 +195,12 @@ fn steps_of_a_cond<H: ModelHost>() -> String {
         }
         line.check(&log, &op);
     };
-    // From the beginning, or where both wait.
+    // From the beginning, or where all wait.
     if H::choose(2) == 1 {
-        [Poll(0, 0), Poll(1, 0)].into_iter().for_each(|op| does(op, &mut line));
+        [Poll(0, 0), Poll(1, 0), Poll(2, 0)].into_iter().for_each(|op| does(op, &mut line));
     }
     (0..4).for_each(|_| does(any_of::<H, _>(&OPS), &mut line));
-    [Drop(0), Drop(1)].into_iter().for_each(|op| does(op, &mut line));
+    [Drop(0), Drop(1), Drop(2)].into_iter().for_each(|op| does(op, &mut line));
     format!("{:?}", line.at[0])
 }
 
@@ -216,7 +216,7 @@ pub const MODELS: &[Model] = &[
     crate::model!("cond::no_notification_is_missed::steps_of_a_cond", steps_of_a_cond,
         claim: "waiters that are polled, polled again, dropped or go on are woken in the order of coming; one that was notified alone, \
             and does not go on, notifies the next, and no other does",
-        size: "1 thread; 2 waiters, who wait or not, 4 steps of 10 kinds",
+        size: "1 thread; 3 waiters, who wait or not, 4 steps of 10 kinds",
         invariants: [98],
         must_reach: ["Nowhere"],
         runs: [sc()]),
