@@ -144,7 +144,7 @@ impl List {
         Answer::Sent
     }
 
-    fn from_sender(&mut self) -> Option<u64> {
+    fn take_sent(&mut self) -> Option<u64> {
         let i = self.senders.pop_front()?;
         let Some(Place::Waits(waker, value)) = self.send[i] else { panic!("it is in the queue") };
         self.woken.push(waker);
@@ -156,11 +156,11 @@ impl List {
         let oldest = if self.back.is_empty() { self.inside.pop_front() } else { Some(self.back.remove(0).1) };
         match oldest {
             Some(value) => {
-                let next = if self.len() < self.capacity { self.from_sender() } else { None };
+                let next = if self.len() < self.capacity { self.take_sent() } else { None };
                 self.inside.extend(next);
                 Answer::Value(value)
             }
-            None => match self.from_sender() {
+            None => match self.take_sent() {
                 Some(value) => Answer::Value(value),
                 None if self.is_closed => Answer::Closed(None),
                 None => Answer::Empty,
