@@ -1,5 +1,7 @@
 //! The rooms of the kernel, each on a stage of its own on which random programs are played.
 
+pub mod chan;
+pub mod cond;
 pub mod globq;
 pub mod handoff;
 pub mod idle;
@@ -8,10 +10,13 @@ pub mod netpoll;
 pub mod queue;
 pub mod resize;
 pub mod role;
+pub mod select;
 pub mod spinning;
 pub mod stw;
 pub mod syscall;
+pub mod task;
 pub mod threads;
+pub mod wait_group;
 pub mod work_source;
 
 use crate::regression::{FORMAT, Regression};
@@ -41,6 +46,11 @@ pub const ALL: &[Entry] = &[
     Entry::of::<locked::Locked>(),
     Entry::of::<locked::Deadlock>(),
     Entry::of::<resize::Resize>(),
+    Entry::of::<task::Task>(),
+    Entry::of::<chan::Chan>(),
+    Entry::of::<select::Select>(),
+    Entry::of::<wait_group::WaitGroup>(),
+    Entry::of::<cond::Cond>(),
     Entry::of::<Whole>(),
     Entry::of::<Hogs>(),
     Entry::of::<OnCores>(),

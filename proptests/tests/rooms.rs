@@ -92,19 +92,29 @@ rooms! {
     locked: "locked",
     deadlock: "deadlock",
     resize: "resize",
+    task: "task",
+    chan: "chan",
+    select: "select",
+    wait_group: "wait_group",
+    cond: "cond",
     sched: "sched",
     hogs: "hogs",
     cores: "cores",
 }
 
-/// What stands on the seam beside the kernel: there are models of it, and no random programs.
-const MODELS_ALONE: [&str; 10] =
-    ["task", "parker", "bell", "timer_queue", "readiness", "goroutine", "chan", "select", "wait_group", "cond"];
+/// What stands on the seam beside the kernel, and of which there are models, and no random programs.
+const MODELS_ALONE: [&str; 5] = ["parker", "bell", "timer_queue", "readiness", "goroutine"];
+
+/// Variants that random programs do not find in time, and models do. A sender that stays outside is turned away in the end by whoever
+/// closes the channel, which a list would answer too; two cases that are served show if both have sent, which is rare.
+const OUT_OF_REACH: [&str; 2] = ["chan-lets-nobody-in", "select-each-case-has-a-claim"];
 
 #[test]
 fn every_wrong_variant_has_a_room_that_must_find_it() {
     let tso = |mutant: &mutant::Mutant| mutant.killed_by.iter().any(|(_, engine)| engine.memory_model() == "TSO");
-    for mutant in mutant::all().filter(|mutant| !MODELS_ALONE.contains(&mutant.room)) {
+    let is_asked =
+        |mutant: &&mutant::Mutant| !MODELS_ALONE.contains(&mutant.room) && !OUT_OF_REACH.contains(&mutant.name);
+    for mutant in mutant::all().filter(is_asked) {
         let is_step = matches!(mutant.mutation, mutant::Mutation::Variant(_));
         let is_found = rooms::ALL.iter().any(|room| room.falls.contains(&mutant.name));
         // An ordering that is seen to be too weak only below TSO is out of reach.

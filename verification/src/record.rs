@@ -96,6 +96,8 @@ pub enum Sort {
     Ordering,
     /// A step of the kernel's source dropped, doubled, swapped or turned around.
     Step,
+    /// Two lines of the source at once, or the scope of a lock.
+    Pair,
 }
 
 /// What came of a mutant.
@@ -134,7 +136,7 @@ pub struct MutantRecord {
     /// What sort of mistake.
     pub sort: Sort,
     /// Which kind of its sort: `dropped`, `doubled`, `swapped`, `always`, `never`, `replaced`, `early`,
-    /// `edited` (by hand); `weakened`, `torn`.
+    /// `edited` (by hand); `weakened`, `torn`; of two lines: `both`, `earlier`, `split`, `outside`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub kind: String,
     /// The room, or the file of the kernel, that it mutates.

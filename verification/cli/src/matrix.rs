@@ -202,13 +202,23 @@ pub(crate) fn accesses(survey: &Survey) -> Vec<Untried> {
     untried
 }
 
-/// Every step of the kernel's source.
-pub(crate) fn steps(list: &[Step], survey: &Survey) -> Vec<Untried> {
+/// The kinds of mistake that are of two lines: the mutator's `Kind::TWO_LINES`.
+const OF_TWO_LINES: [&str; 4] = ["both", "earlier", "split", "outside"];
+
+impl Step {
+    /// Of which sort it is.
+    pub(crate) fn sort(&self) -> Sort {
+        if OF_TWO_LINES.contains(&self.kind.as_str()) { Sort::Pair } else { Sort::Step }
+    }
+}
+
+/// Every step of the kernel's source; or every mistake of two lines.
+pub(crate) fn steps(list: &[Step], survey: &Survey, sort: Sort) -> Vec<Untried> {
     let untried = |step: &Step| {
         let Step { id, line, file, kind, name, what } = step.clone();
         let record = MutantRecord {
             name,
-            sort: Sort::Step,
+            sort,
             kind,
             room: room(&file),
             line: Some(line),
@@ -220,7 +230,7 @@ pub(crate) fn steps(list: &[Step], survey: &Survey) -> Vec<Untried> {
         let candidates = survey.steps.get(&id).cloned().unwrap_or_default();
         Untried { record, mistake: Mistake::Step(id), candidates }
     };
-    list.iter().map(untried).collect()
+    list.iter().filter(|step| step.sort() == sort).map(untried).collect()
 }
 
 /// A mutant of which nothing is known yet.

@@ -49,8 +49,8 @@ pub(crate) struct Asked {
     /// Tries only those that are argued or open: one that is killed has lost its argument, and is named.
     #[arg(long, conflicts_with = "resume")]
     argued: bool,
-    /// Of the argued ones, only one in so many, sampled with `--seed`: `--one-in 10` every night.
-    #[arg(long, value_name = "N", requires = "argued")]
+    /// Only one in so many, sampled with `--seed`: of the argued ones `--one-in 10` every night.
+    #[arg(long, value_name = "N", conflicts_with_all = ["open", "alone", "record", "against"])]
     one_in: Option<NonZeroU64>,
     /// Tries those that no common build can have: each is built by itself, which takes some minutes the first time.
     #[arg(long, conflicts_with_all = ["argued", "resume", "sort"])]
@@ -65,8 +65,8 @@ pub(crate) struct Asked {
 /// Which mutants are tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Trying {
-    /// Those of which it is not known yet that they live.
-    New,
+    /// Those of which it is not known yet that they live; one in so many of them, sampled with this seed.
+    New { one_in: u64, seed: u64 },
     /// All of them.
     All,
     /// Those of which it is said that they live; one in so many of them, sampled with this seed.
@@ -81,6 +81,33 @@ pub(crate) enum Asking {
     Ordering,
     /// Steps of the source.
     Step,
+    /// Mistakes of two lines, and the scopes of locks. Only if it is asked for.
+    Pair,
+}
+
+impl Asking {
+    /// All that are not written by hand, as the record calls them.
+    const fn sort(self) -> Sort {
+        match self {
+            Asking::Variant => Sort::Variant,
+            Asking::Ordering => Sort::Ordering,
+            Asking::Step => Sort::Step,
+            Asking::Pair => Sort::Pair,
+        }
+    }
+
+    const fn several(self) -> &'static str {
+        match self {
+            Asking::Variant => "variants",
+            Asking::Ordering => "orderings",
+            Asking::Step => "steps",
+            Asking::Pair => "pairs",
+        }
+    }
+
+    const fn is_of_the_source(self) -> bool {
+        matches!(self, Asking::Step | Asking::Pair)
+    }
 }
 
 impl Asked {
@@ -88,6 +115,7 @@ impl Asked {
         let is_place = |name: &String| name.contains('/');
         let is_meant = match sort {
             Asking::Variant => self.names.is_empty() || !self.names.iter().all(is_place),
+            Asking::Pair => false,
             _ => self.names.is_empty() || self.names.iter().any(is_place),
         };
         if self.sort.is_empty() { is_meant } else { self.sort.contains(&sort) }
@@ -120,20 +148,20 @@ pub(crate) fn run(asked: &Asked) -> Result<(), Stop> {
     let trying = match (asked.argued, &asked.open) {
         (true, _) => Trying::Known { one_in, seed: asked.how.seed },
         (false, Some(_)) => Trying::All,
-        (false, None) => Trying::New,
+        (false, None) => Trying::New { one_in, seed: asked.how.seed },
     };
     if asked.alone {
         let tried = alone::try_all(&asked.how, &|name| asked.names(name))?;
         return if print_matrix(Asking::Step, &tried, &Survivors::read()?) { Ok(()) } else { Err(Stop::DoesNotHold) };
     }
-    let others = [Asking::Ordering, Asking::Step].into_iter().filter(|sort| asked.wants(*sort));
+    let others = [Asking::Ordering, Asking::Step, Asking::Pair].into_iter().filter(|sort| asked.wants(*sort));
     for sort in others {
         let tried = try_sort(sort, &asked.how, trying, asked.resume.as_deref(), &|name| asked.names(name))?;
         found += tried.len();
         holds &= print_matrix(sort, &tried, &Survivors::read()?);
         matrix.extend(tried.iter().map(|tried| tried.record.clone()));
-        if let (Some(path), Asking::Step) = (&asked.open, sort) {
-            write_open(path, &tried)?;
+        if let (Some(path), true) = (&asked.open, sort.is_of_the_source()) {
+            write_open(path, &tried, sort.sort())?;
         }
         json.extend(tried.iter().map(|tried| serde_json::to_value(tried).expect("a record is plain data")));
     }
@@ -161,11 +189,10 @@ fn keep_and_compare(how: &How, matrix: &[MutantRecord]) -> Result<bool, Stop> {
         let mut record = record::read(path)?;
         // What was tried now replaces what was known of the same files, so that nothing stays of mutants that are gone.
         let tried: BTreeSet<&str> = now.keys().filter_map(|name| name.split(' ').next()).collect();
-        let sorts: BTreeSet<bool> = matrix.iter().map(|mutant| mutant.sort == Sort::Ordering).collect();
-        let is_ordering = |name: &str| name.split(' ').nth(1).is_some_and(|word| word.starts_with('`'));
+        let sorts: BTreeSet<Sort> = matrix.iter().map(|mutant| mutant.sort).collect();
         record.matrix.retain(|name, _| {
             let file = name.split(' ').next().unwrap_or_default();
-            !(tried.contains(file) && sorts.contains(&is_ordering(name)))
+            !(tried.contains(file) && sorts.contains(&sort_of(name)))
         });
         record.matrix.extend(now);
         record::write(path, &record)?;
@@ -173,10 +200,24 @@ fn keep_and_compare(how: &How, matrix: &[MutantRecord]) -> Result<bool, Stop> {
     Ok(lost.is_empty())
 }
 
+/// Of which sort a mutant of the matrix is, by its name.
+fn sort_of(name: &str) -> Sort {
+    match name.split(' ').nth(1) {
+        Some(word) if word.starts_with('`') => Sort::Ordering,
+        _ if name.contains(OF_TWO_LINES) => Sort::Pair,
+        _ => Sort::Step,
+    }
+}
+
+/// Stands behind the function in the name of a mistake of two lines.
+const OF_TWO_LINES: &str = " (two lines): ";
+
 fn list(asked: &Asked, variants: &[&Mutant]) -> Result<(), Stop> {
     variants.iter().for_each(|variant| print(&format!("{:36} {}\n", variant.name, variant.what)));
-    if asked.sort.contains(&Asking::Step) {
-        for step in steps(&build()?.models)?.iter().filter(|step| asked.names(&step.file)) {
+    let sorts: Vec<Sort> = asked.sort.iter().filter(|sort| sort.is_of_the_source()).map(|sort| sort.sort()).collect();
+    if !sorts.is_empty() {
+        let steps = steps(&build()?.models)?;
+        for step in steps.iter().filter(|step| sorts.contains(&step.sort()) && asked.names(&step.file)) {
             let Step { file, line, kind, what, .. } = step;
             print(&format!("{file}:{line} {kind}: {what}\n"));
         }
@@ -210,11 +251,11 @@ pub(crate) fn try_sort(
 ) -> Result<Vec<Tried>, Stop> {
     let jobs = how.jobs();
     let mut budget = if how.deep { Budget::DEEP } else { Budget::QUICK };
-    if trying != Trying::New {
+    if !matches!(trying, Trying::New { .. }) {
         budget.known = Known::Tried;
     }
     let programs = match sort {
-        Asking::Step => build()?,
+        Asking::Step | Asking::Pair => build()?,
         _ => {
             let this = std::env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
             Programs { models: this, proptests: None }
@@ -223,7 +264,7 @@ pub(crate) fn try_sort(
     let program = &programs.models;
     let survivors = Survivors::read()?;
     let models: Vec<&'static Model> = model::all().collect();
-    let what = if sort == Asking::Step { "steps" } else { "orderings" };
+    let what = sort.several();
     let survey_bar = progress::single(models.len());
     let survey = matrix::survey(program, &models, how.seed, budget, jobs, |done, all, name| {
         survey_bar.set_length(all as u64);
@@ -232,13 +273,12 @@ pub(crate) fn try_sort(
     })?;
     survey_bar.finish_and_clear();
     let untried = match sort {
-        Asking::Step => matrix::steps(&steps(program)?, &survey),
+        Asking::Step | Asking::Pair => matrix::steps(&steps(program)?, &survey, sort.sort()),
         _ => matrix::accesses(&survey),
     };
     let alone: Vec<MutantRecord> = alone::listed().map(|(_, record)| record).collect();
     let records: Vec<&MutantRecord> = untried.iter().map(|untried| &untried.record).chain(&alone).collect();
-    let of = if sort == Asking::Step { Sort::Step } else { Sort::Ordering };
-    let untrue = survivors.untrue(of, &records);
+    let untrue = survivors.untrue(sort.sort(), &records);
     if !untrue.is_empty() {
         return Err(Stop::BadInput(format!("survivors.toml is not about this kernel:\n  {}", untrue.join("\n  "))));
     }
@@ -284,9 +324,13 @@ fn word(fate: Fate) -> &'static str {
 
 impl Trying {
     fn takes(self, record: &MutantRecord, survivors: &Survivors) -> bool {
-        let Trying::Known { one_in, seed } = self else { return true };
-        let is_known = survivors.reason(record).is_some() || survivors::open().contains(record.name.as_str());
-        is_known && fnv::hash(seed.to_le_bytes().into_iter().chain(record.name.bytes())).is_multiple_of(one_in)
+        let is_known = || survivors.reason(record).is_some() || survivors::open().contains(record.name.as_str());
+        let (is_asked, one_in, seed) = match self {
+            Trying::All => return true,
+            Trying::New { one_in, seed } => (true, one_in, seed),
+            Trying::Known { one_in, seed } => (is_known(), one_in, seed),
+        };
+        is_asked && fnv::hash(seed.to_le_bytes().into_iter().chain(record.name.bytes())).is_multiple_of(one_in)
     }
 }
 
@@ -330,17 +374,18 @@ fn steps(program: &Path) -> Result<Vec<Step>, Stop> {
     String::from_utf8_lossy(&output.stdout).lines().map(step).collect()
 }
 
-/// Those that live and are not explained, for the next run to know.
-fn write_open(path: &Path, tried: &[Tried]) -> Result<(), Stop> {
+/// Those that live and are not explained, for the next run to know. What is known of the other sort stays.
+fn write_open(path: &Path, tried: &[Tried], sort: Sort) -> Result<(), Stop> {
     let header = include_str!("../../open-steps.txt").lines().filter(|line| line.starts_with('#'));
     let names = tried.iter().filter(|tried| tried.record.fate.is_unexplained()).map(|tried| tried.record.name.as_str());
-    write(path, &header.chain(names).flat_map(|line| [line, "\n"]).collect::<String>())
+    let others = survivors::open().into_iter().filter(|name| sort_of(name) != sort);
+    write(path, &header.chain(others).chain(names).flat_map(|line| [line, "\n"]).collect::<String>())
 }
 
 fn print_matrix(sort: Asking, tried: &[Tried], survivors: &Survivors) -> bool {
     let open = survivors::open();
     let count = |fate: Fate| tried.iter().filter(|tried| tried.record.fate == fate).count();
-    let name = if sort == Asking::Step { "steps" } else { "orderings" };
+    let name = sort.several();
     print(&format!("\n{name}: {} mistakes\n", tried.len()));
     // An argument that is false would hide what lives next.
     let refuted: Vec<&MutantRecord> = tried

@@ -14,6 +14,9 @@ pub(crate) struct Survivors {
     /// Steps of the source.
     #[serde(default)]
     step: Vec<OfSteps>,
+    /// Mistakes of two lines.
+    #[serde(default)]
+    pair: Vec<OfSteps>,
 }
 
 /// An access: the first line with `needle` below the one with `after`.
@@ -71,10 +74,16 @@ impl Survivors {
     /// Why this mutant may live.
     pub(crate) fn reason(&self, record: &MutantRecord) -> Option<&str> {
         let reason = match record.sort {
-            Sort::Step => self.step.iter().find(|step| step.is_about(record)).map(|step| &step.reason),
+            Sort::Step | Sort::Pair => {
+                self.of_the_source(record.sort).iter().find(|step| step.is_about(record)).map(|step| &step.reason)
+            }
             _ => self.survivor.iter().find(|access| access.is_about(record)).map(|access| &access.reason),
         };
         reason.map(|reason| reason.trim())
+    }
+
+    fn of_the_source(&self, sort: Sort) -> &[OfSteps] {
+        if sort == Sort::Pair { &self.pair } else { &self.step }
     }
 
     /// A mutant that lives, and may: it is argued.
@@ -96,13 +105,14 @@ impl Survivors {
                 lines.push(format!("{file} {place}: matches {found}, and states {stated}"));
             }
         };
-        if sort == Sort::Step {
-            for (step, pattern) in self.step.iter().flat_map(|step| step.mutants.iter().map(move |it| (step, it))) {
+        if matches!(sort, Sort::Step | Sort::Pair) {
+            let argued = self.of_the_source(sort);
+            for (step, pattern) in argued.iter().flat_map(|step| step.mutants.iter().map(move |it| (step, it))) {
                 let place = format!("{} {}", pattern.kind, pattern.at);
                 count(&step.file, &place, pattern.count, &|record| pattern.is_about(record));
             }
             for record in all {
-                let patterns = self.step.iter().filter(|step| step.file == record.file).flat_map(|step| &step.mutants);
+                let patterns = argued.iter().filter(|step| step.file == record.file).flat_map(|step| &step.mutants);
                 if patterns.filter(|pattern| pattern.is_about(record)).count() > 1 {
                     lines.push(format!("{}: several patterns match it", record.name));
                 }

@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     fs::create_dir_all(&out)?;
     println!("cargo::rerun-if-changed={}", source.display());
     Placing::LISTS.iter().for_each(|list| println!("cargo::rerun-if-changed={list}"));
-    println!("cargo::rerun-if-changed={}", Placing::BY_HAND);
+    Placing::BY_HAND.iter().for_each(|list| println!("cargo::rerun-if-changed={list}"));
     println!("cargo::rerun-if-env-changed={ALONE}");
     let alone = env::var(ALONE).ok();
     let placing = Placing::read(&here)?;
@@ -61,10 +61,10 @@ fn write_if_new(path: &Path, text: &str) -> Result<(), std::io::Error> {
 fn table(steps: &[Step]) -> Result<String, std::fmt::Error> {
     let mut text = String::from("/// All mistakes, in the order of their numbers.\npub const STEPS: &[Step] = &[\n");
     for step in steps {
-        let (Step { id, file, line, .. }, kind, name, what) = (step, step.kind.name(), step.name(), step.what());
+        let (Step { id, file, line, both, .. }, kind, name, what) = (step, step.kind.name(), step.name(), step.what());
         writeln!(
             text,
-            "    Step {{ id: {id}, file: {file:?}, line: {line}, kind: {kind:?}, name: {name:?}, what: {what:?} }},"
+            "    Step {{ id: {id}, file: {file:?}, line: {line}, kind: {kind:?}, name: {name:?}, what: {what:?}, both: {both:?} }},"
         )?;
     }
     text.push_str("];\n");

@@ -34,7 +34,7 @@ fn main() -> ExitCode {
 
 fn list() -> Result<(), String> {
     let mut out = std::io::stdout().lock();
-    for &Step { id, file, line, kind, name, what } in STEPS {
+    for &Step { id, file, line, kind, name, what, .. } in STEPS {
         let listed = Listed { id, file, line, kind, name, what };
         let line = serde_json::to_string(&listed).map_err(|error| error.to_string())?;
         writeln!(out, "{line}").map_err(|error| error.to_string())?;

@@ -27,6 +27,7 @@ pub mod task;
 pub mod threads;
 pub mod timer_queue;
 pub mod timers;
+pub mod told;
 #[cfg_attr(test, allow(dead_code, reason = "it is there for models, and this crate's own tests have none"))]
 pub(crate) mod transcript;
 pub mod unrest;

@@ -43,6 +43,8 @@ pub struct Tiny<H: ModelHost> {
     closes: bool,
     /// What became of each waker that a handle gave.
     joiners: Vec<Joiner<H>>,
+    /// Which of them it gave.
+    given: Vec<H::Cell<bool>>,
 }
 
 /// A waker of the handle's: what became of it, and who sleeps until it is woken.
@@ -77,6 +79,11 @@ impl<H: ModelHost> Tiny<H> {
         Self::with(wakers, 0, true)
     }
 
+    /// The same, where it yields so often before.
+    pub fn that_yields_and_is_closed(yields: u64) -> (Arc<Self>, Handle) {
+        Self::with(0, yields, true)
+    }
+
     fn with(wakers: usize, yields: u64, closes: bool) -> (Arc<Self>, Handle) {
         let (word, active, handle) = TaskWord::new();
         let task = Arc::new(Tiny {
@@ -94,6 +101,7 @@ impl<H: ModelHost> Tiny<H> {
             is_closed: H::Lock::new(false),
             closes,
             joiners: (0..MAX).map(|_| (Cell::new(None), H::Parker::new())).collect(),
+            given: (0..MAX).map(|_| Cell::new(false)).collect(),
         });
         (0..wakers).for_each(|_| task.word.clone_waker());
         task.keep(active);
@@ -106,7 +114,9 @@ impl<H: ModelHost> Tiny<H> {
     }
 
     fn keep(&self, _: Active) {
-        self.local[H::me()].0.set(true);
+        let mine = &self.local[H::me()].0;
+        assert!(!mine.get(), "the right to the future is given to a thread that has it");
+        mine.set(true);
     }
 
     /// Runs the task, as long as that is this thread's to do.
@@ -215,7 +225,11 @@ impl<H: ModelHost> Tiny<H> {
     fn poll(&self, handle: &Handle, joiner: u64) -> Option<Got> {
         // What nobody has written is no waker's.
         let words = WakerWords { data: joiner + 1, vtable: joiner + 1 };
-        let polled = task::poll_handle(self, handle, |old| (old != Some(words)).then_some(words));
+        let gives = || {
+            self.given[joiner as usize].set(true);
+            words
+        };
+        let polled = task::poll_handle(self, handle, |old| (old != Some(words)).then(gives));
         let Poll::Ready(view) = polled else { return None };
         if !view.is_empty() {
             assert!(self.output.get() == Some(OUTPUT), "the task is complete, and its output is not there");
@@ -234,6 +248,13 @@ impl<H: ModelHost> Tiny<H> {
         assert!(!self.has_future.get(), "the task was freed with its future");
         assert!(self.output.get().is_none(), "the task was freed with its output");
         let fates: Vec<_> = self.joiners[..given].iter().map(|(fate, _)| fate.get()).collect();
+        for (n, (fate, given)) in fates.iter().zip(&self.given).enumerate() {
+            assert!(fate.is_some() == given.get(), "waker {n} was given: {}, and became {fate:?}", given.get());
+        }
+        assert!(
+            self.local.iter().all(|(_, woken)| !woken.get()),
+            "a thread believes that its next task has woken itself"
+        );
         format!("polled {}, wakers {fates:?}", self.future.get())
     }
 
@@ -247,7 +268,7 @@ impl<H: ModelHost> Tiny<H> {
         assert!(joiner.data == joiner.vtable, "a waker was read in two halves");
         assert!(joiner.data > 0, "a waker is used that the handle has not written yet");
         let (seen, parker) = &self.joiners[joiner.data as usize - 1];
-        assert!(seen.get() != Some(Fate::Dropped), "a waker that was dropped is used");
+        assert!(seen.get().is_none(), "a waker is used that was woken or dropped");
         seen.set(Some(fate));
         if fate == Fate::Woken {
             parker.unpark();

@@ -2,7 +2,9 @@
 
 pub mod bell;
 pub mod between;
+pub mod cases_table;
 pub mod chan;
+pub mod chan_table;
 pub mod cond;
 pub mod globq;
 pub mod goroutine;
@@ -32,7 +34,9 @@ pub mod task;
 pub mod threads;
 pub mod timer_queue;
 pub mod timers;
+pub mod two_lines;
 pub mod wait_group;
+pub mod wait_tables;
 pub mod whole;
 pub mod work_source;
 
@@ -78,6 +82,10 @@ pub const MODELS: &[&[Model]] = &[
     select::MODELS,
     wait_group::MODELS,
     cond::MODELS,
+    chan_table::MODELS,
+    cases_table::MODELS,
+    wait_tables::MODELS,
+    two_lines::MODELS,
 ];
 
 /// Every mutant, in reading order.

@@ -63,6 +63,7 @@ const fn of_sort(sort: Sort) -> &'static str {
         Sort::Variant => "variants",
         Sort::Ordering => "orderings",
         Sort::Step => "steps",
+        Sort::Pair => "pairs",
     }
 }
 

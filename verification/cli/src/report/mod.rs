@@ -107,7 +107,8 @@ fn everything(asked: &Asked) -> Result<Record, Stop> {
         if sort == Asking::Step && asked.no_steps {
             continue;
         }
-        let tried: Vec<Tried> = mutants::try_sort(sort, how, Trying::New, None, &|name| takes(name))?;
+        let tried: Vec<Tried> =
+            mutants::try_sort(sort, how, Trying::New { one_in: 1, seed: how.seed }, None, &|name| takes(name))?;
         record.mutants.extend(tried.into_iter().map(|tried| tried.record));
     }
     let exhibits: Vec<&'static Exhibit> =

@@ -7,6 +7,7 @@
 //! mutant is an edited copy of its whole function, behind one switch at the top: `if crate::is(17) { return { … }; }`.
 //! So rustc sees the edit as somebody might have made it, and what it refuses is what it would refuse of them.
 
+mod pairs;
 mod steps;
 mod visit;
 
@@ -34,6 +35,8 @@ pub struct Step {
     pub after: String,
     /// The how manieth of this kind, on this text, in this function.
     pub nth: usize,
+    /// It is these two others at once, and has no switch of its own.
+    pub both: Option<(u32, u32)>,
 }
 
 /// Kinds of mistakes.
@@ -55,6 +58,14 @@ pub enum Kind {
     Early,
     /// What somebody wrote instead, by hand: see [`ByHand`].
     Edited,
+    /// Two statements of a block are left out. This kind and those below are mistakes of two lines.
+    Both,
+    /// A statement, or what a statement asks, comes before one that stands two or more above it, or before its loop.
+    Earlier,
+    /// A lock is released between two statements, and taken again.
+    Split,
+    /// What is looked at under a lock is looked at before that is taken, or under another hold of it.
+    Outside,
 }
 
 impl Kind {
@@ -69,8 +80,22 @@ impl Kind {
             Kind::Replaced => "replaced",
             Kind::Early => "early",
             Kind::Edited => "edited",
+            Kind::Both => "both",
+            Kind::Earlier => "earlier",
+            Kind::Split => "split",
+            Kind::Outside => "outside",
         }
     }
+}
+
+impl Kind {
+    /// Made of two lines of the source, or of the scope of a lock. They are tried by themselves: `--sort pair`.
+    pub fn is_of_two_lines(self) -> bool {
+        Kind::TWO_LINES.contains(&self)
+    }
+
+    /// All that are.
+    pub const TWO_LINES: [Kind; 4] = [Kind::Both, Kind::Earlier, Kind::Split, Kind::Outside];
 }
 
 impl fmt::Display for Kind {
@@ -92,7 +117,10 @@ impl Step {
         match self.kind {
             Kind::Dropped => format!("`{before}` is left out"),
             Kind::Doubled => format!("`{before}` is done twice"),
-            Kind::Swapped => format!("`{before}` comes {after}"),
+            Kind::Swapped | Kind::Earlier => format!("`{before}` comes {after}"),
+            Kind::Both => format!("`{before}` and `{after}` are left out"),
+            Kind::Split => format!("the lock is released before `{before}`"),
+            Kind::Outside => format!("`{before}` is looked at {after}"),
             Kind::Early => format!("{function} begins with `{after}`"),
             Kind::Edited => before.clone(),
             Kind::Always | Kind::Never | Kind::Replaced => format!("`{before}` is `{after}`"),
@@ -100,11 +128,12 @@ impl Step {
     }
 
     /// What it is called in `survivors.toml` and in records: its file, its function, what is wrong, and the how manieth
-    /// such.
+    /// such; if it is of two lines that stands behind the function.
     pub fn name(&self) -> String {
         let Step { file, function, nth, .. } = self;
         let nth = if *nth == 0 { String::new() } else { format!(" #{}", nth + 1) };
-        format!("{file} {function}: {}{nth}", self.what())
+        let lines = if self.kind.is_of_two_lines() { " (two lines)" } else { "" };
+        format!("{file} {function}{lines}: {}{nth}", self.what())
     }
 }
 
@@ -147,8 +176,8 @@ impl Placing {
     /// The three lists, as they stand in a folder, and their names.
     pub const LISTS: [&'static str; 3] = ["copied.txt", "alone.txt", "stillborn.txt"];
 
-    /// The list of mutants that were made by hand.
-    pub const BY_HAND: &'static str = "by_hand.toml";
+    /// The lists of mutants that were made by hand: over the kernel, and mistakes of two lines over tasks and waits.
+    pub const BY_HAND: [&'static str; 2] = ["by_hand.toml", "by_hand_waits.toml"];
 
     /// Reads the lists in `folder`; one that is not there is empty.
     ///
@@ -162,9 +191,11 @@ impl Placing {
             Ok::<_, std::io::Error>(keys.map(str::to_owned).collect())
         };
         let [copied, alone, stillborn] = Placing::LISTS.map(list);
-        let path = folder.join(Placing::BY_HAND);
-        let by_hand = if path.exists() { std::fs::read_to_string(path)? } else { String::new() };
-        let by_hand = toml::from_str::<AllByHand>(&by_hand).map_err(std::io::Error::other)?.edit;
+        let mut by_hand = Vec::new();
+        for path in Placing::BY_HAND.map(|name| folder.join(name)).into_iter().filter(|path| path.exists()) {
+            let text = std::fs::read_to_string(path)?;
+            by_hand.extend(toml::from_str::<AllByHand>(&text).map_err(std::io::Error::other)?.edit);
+        }
         Ok(Placing { copied: copied?, alone: alone?, stillborn: stillborn?, by_hand })
     }
 }

@@ -18,6 +18,8 @@ pub(crate) struct Found {
     pub(crate) edits: Vec<Edit>,
     /// The body of the function it stands in, braces included. `None`: it stands in none.
     pub(crate) body: Option<Range<usize>>,
+    /// Two of the others, both of which are on.
+    pub(crate) both: Option<(usize, usize)>,
 }
 
 /// These bytes of the source become this.
@@ -40,9 +42,12 @@ pub(crate) fn splice(text: &str, found: Vec<Found>, first: u32, placing: &Placin
     let mut steps = Vec::new();
     let mut puts: BTreeMap<Place, (String, u32)> = BTreeMap::new();
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    for Found { file, line, function, kind, before, after, put, edits, body } in found {
+    // The numbers of those that have a switch at their site.
+    let mut at_site: BTreeMap<usize, u32> = BTreeMap::new();
+    for (place_in_list, one) in found.into_iter().enumerate() {
+        let Found { file, line, function, kind, before, after, put, edits, body, both } = one;
         let id = first + steps.len() as u32;
-        let mut step = Step { id, file, line, function, kind, before, after, nth: 0 };
+        let mut step = Step { id, file, line, function, kind, before, after, nth: 0, both: None };
         let nth = seen.entry(step.key()).or_default();
         step.nth = *nth;
         *nth += 1;
@@ -50,7 +55,11 @@ pub(crate) fn splice(text: &str, found: Vec<Found>, first: u32, placing: &Placin
         if placing.stillborn.contains(&key) || placing.alone.contains(&key) {
             continue;
         }
-        if step.kind == Kind::Edited {
+        if let Some((one, other)) = both {
+            // Of a copy no other copy has a part.
+            let (Some(&one), Some(&other)) = (at_site.get(&one), at_site.get(&other)) else { continue };
+            step.both = Some((one, other));
+        } else if step.kind == Kind::Edited {
             let put = body.and_then(|body| copy(text, body, edits));
             place(&mut puts, put.ok_or_else(|| format!("{key}: it is no Rust"))?, id);
         } else if placing.copied.contains(&key) {
@@ -59,6 +68,7 @@ pub(crate) fn splice(text: &str, found: Vec<Found>, first: u32, placing: &Placin
             place(&mut puts, put, id);
         } else {
             put.into_iter().for_each(|put| place(&mut puts, put, id));
+            at_site.insert(place_in_list, id);
         }
         steps.push(step);
     }
@@ -97,7 +107,7 @@ fn place(puts: &mut BTreeMap<Place, (String, u32)>, put: Put, id: u32) {
 pub(crate) fn edited(text: &str, found: Vec<Found>, key: &str) -> Option<String> {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     for Found { file, line, function, kind, before, after, edits, .. } in found {
-        let mut step = Step { id: 0, file, line, function, kind, before, after, nth: 0 };
+        let mut step = Step { id: 0, file, line, function, kind, before, after, nth: 0, both: None };
         let nth = seen.entry(step.key()).or_default();
         step.nth = *nth;
         *nth += 1;

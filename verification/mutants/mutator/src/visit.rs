@@ -55,6 +55,7 @@ pub(crate) fn by_hand(file: &str, text: &str, syntax: &syn::File, all: &[ByHand]
             put: Vec::new(),
             edits: vec![(range, edit.to.clone())],
             body: Some(body.clone()),
+            both: None,
         })
     };
     all.iter().filter(|edit| edit.file == file).map(found).collect()
@@ -79,33 +80,33 @@ impl<'ast> Visit<'ast> for Functions {
     }
 }
 
-struct Finder<'a> {
+pub(crate) struct Finder<'a> {
     file: &'a str,
-    text: &'a str,
+    pub(crate) text: &'a str,
     owner: String,
     function: String,
     /// The bytes of its body, braces included.
     body: Option<Range<usize>>,
-    found: Vec<Found>,
+    pub(crate) found: Vec<Found>,
 }
 
-fn bytes(node: &impl Spanned) -> Range<usize> {
+pub(crate) fn bytes(node: &impl Spanned) -> Range<usize> {
     node.span().byte_range()
 }
 
 /// One line, one space between words, no comments: for display and for keys.
-fn squeeze(text: &str) -> String {
+pub(crate) fn squeeze(text: &str) -> String {
     let lines = text.lines().map(|line| line.split("//").next().unwrap_or("").trim());
     lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// As it may be put into one line of code: without comments, a string that goes on in the next line put together.
-fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     let lines = text.lines().map(|line| line.split("//").next().unwrap_or("").trim());
     steps::joined(lines.filter(|line| !line.is_empty()))
 }
 
-fn idents(tokens: TokenStream, into: &mut BTreeSet<String>) {
+pub(crate) fn idents(tokens: TokenStream, into: &mut BTreeSet<String>) {
     for token in tokens {
         match token {
             TokenTree::Ident(ident) => drop(into.insert(ident.to_string())),
@@ -191,9 +192,9 @@ const PURE: [&str; 30] = [
 
 /// What a piece of code does, besides computing.
 #[derive(Default)]
-struct Deeds {
-    calls: bool,
-    assigns: bool,
+pub(crate) struct Deeds {
+    pub(crate) calls: bool,
+    pub(crate) assigns: bool,
     asks_self: bool,
 }
 
@@ -247,7 +248,7 @@ fn called(expr: &Expr) -> Option<String> {
 }
 
 /// Is there a `let` in this condition? Then it is no value.
-fn has_let(cond: &Expr) -> bool {
+pub(crate) fn has_let(cond: &Expr) -> bool {
     match cond {
         Expr::Let(_) => true,
         Expr::Binary(binary) => has_let(&binary.left) || has_let(&binary.right),
@@ -257,7 +258,7 @@ fn has_let(cond: &Expr) -> bool {
 }
 
 impl Finder<'_> {
-    fn raw(&self, node: &impl Spanned) -> &str {
+    pub(crate) fn raw(&self, node: &impl Spanned) -> &str {
         &self.text[bytes(node)]
     }
 
@@ -265,14 +266,14 @@ impl Finder<'_> {
         self.text[..at].matches('\n').count() + 1
     }
 
-    fn add(&mut self, kind: Kind, at: usize, before: &str, after: &str, put: Vec<Put>, edits: Vec<Edit>) {
+    pub(crate) fn add(&mut self, kind: Kind, at: usize, before: &str, after: &str, put: Vec<Put>, edits: Vec<Edit>) {
         let function = match self.owner.as_str() {
             "" => self.function.clone(),
             owner => format!("{owner}::{}", self.function),
         };
         let (file, line) = (self.file.to_owned(), self.line(at));
         let (before, after, body) = (squeeze(before), squeeze(after), self.body.clone());
-        self.found.push(Found { file, line, function, kind, before, after, put, edits, body });
+        self.found.push(Found { file, line, function, kind, before, after, put, edits, body, both: None });
     }
 
     /// `node` is `after` instead.
@@ -357,29 +358,31 @@ impl Finder<'_> {
         }
     }
 
-    /// `second` comes before `first`, as far as that can be.
-    fn swap(&mut self, first: &Stmt, second: &Stmt, is_last: bool) {
-        if matches!(first, Stmt::Item(_) | Stmt::Macro(_) | Stmt::Expr(Expr::Const(_), _)) {
+    /// `second` comes before the first of those `above` it, as far as that can be.
+    pub(crate) fn swap(&mut self, kind: Kind, above: &[Stmt], second: &Stmt, is_last: bool) {
+        let stays = |stmt: &Stmt| matches!(stmt, Stmt::Item(_) | Stmt::Macro(_) | Stmt::Expr(Expr::Const(_), _));
+        if above.iter().any(stays) {
             return;
         }
         match second {
-            Stmt::Local(Local { init: Some(init), .. }) if init.diverge.is_none() => self.hoist(first, &init.expr),
-            Stmt::Expr(Expr::If(this), _) if !has_let(&this.cond) => self.hoist(first, &this.cond),
+            Stmt::Local(Local { init: Some(init), .. }) if init.diverge.is_none() => {
+                self.hoist(kind, above, &init.expr)
+            }
+            Stmt::Expr(Expr::If(this), _) if !has_let(&this.cond) => self.hoist(kind, above, &this.cond),
             Stmt::Expr(Expr::If(this), _) => {
                 if let Expr::Let(this) = &*this.cond {
-                    self.hoist(first, &this.expr);
+                    self.hoist(kind, above, &this.expr);
                 }
             }
-            Stmt::Expr(Expr::Match(this), _) => self.hoist(first, &this.expr),
+            Stmt::Expr(Expr::Match(this), _) => self.hoist(kind, above, &this.expr),
             Stmt::Expr(
                 Expr::Const(_) | Expr::Return(_) | Expr::Break(_) | Expr::Continue(_) | Expr::Loop(_) | Expr::While(_),
                 _,
             ) => (),
-            Stmt::Expr(expr, None) if is_last => self.hoist(first, expr),
-            Stmt::Expr(_, _) => {
-                let raw = self.raw(second).to_owned();
-                let is_free = matches!(second, Stmt::Expr(expr, _) if is_order_free(first, expr));
-                if is_free || needs(&raw, first) {
+            Stmt::Expr(expr, None) if is_last => self.hoist(kind, above, expr),
+            Stmt::Expr(expr, _) => {
+                let (raw, first) = (self.raw(second).to_owned(), &above[0]);
+                if is_order_free(first, expr) || above.iter().any(|stmt| needs(&raw, stmt)) {
                     return;
                 }
                 let (at, range) = (bytes(first).start, bytes(second));
@@ -389,29 +392,35 @@ impl Finder<'_> {
                 ];
                 let after = format!("before `{}`", squeeze(self.raw(first)));
                 let edits = vec![(at..at, format!("{} ", one_line(&raw))), (range.clone(), String::new())];
-                self.add(Kind::Swapped, range.start, &raw, &after, put, edits);
+                self.add(kind, range.start, &raw, &after, put, edits);
             }
             _ => (),
         }
     }
 
-    /// What `asked` says is found out before `first` is done.
-    fn hoist(&mut self, first: &Stmt, asked: &Expr) {
+    /// What `asked` says is found out before the first of those `above` it is done.
+    fn hoist(&mut self, kind: Kind, above: &[Stmt], asked: &Expr) {
         let raw = self.raw(asked).to_owned();
         // What does nothing may be done at any time.
         let does_nothing = matches!(asked, Expr::Lit(_) | Expr::Path(_) | Expr::Closure(_));
-        if does_nothing || is_order_free(first, asked) || needs(&raw, first) || raw.contains('?') {
+        let needs_them = above.iter().any(|stmt| needs(&raw, stmt));
+        if does_nothing || is_order_free(&above[0], asked) || needs_them || raw.contains('?') {
             return;
         }
-        let (at, range) = (bytes(first).start, bytes(asked));
-        let name = format!("hoisted_{}", range.start);
+        let what = format!("`{}`", squeeze(self.raw(&above[0])));
+        self.hoist_to(kind, bytes(&above[0]).start, &what, asked);
+    }
+
+    /// The same at this byte: before `what`.
+    pub(crate) fn hoist_to(&mut self, kind: Kind, at: usize, what: &str, asked: &Expr) {
+        let (raw, range) = (self.raw(asked).to_owned(), bytes(asked));
+        let name = format!("hoisted_{}_{at}", range.start);
         let put = vec![
             Put::Before(at, format!("let {name} = if # {{ Some({}) }} else {{ None }}; ", one_line(&raw))),
             Put::Around(range.clone(), format!("(match {name} {{ Some(it) => it, None => {{ "), " } })".into()),
         ];
-        let after = format!("before `{}`", squeeze(self.raw(first)));
         let edits = vec![(at..at, format!("let {name} = {}; ", one_line(&raw))), (range.clone(), name)];
-        self.add(Kind::Swapped, range.start, &raw, &after, put, edits);
+        self.add(kind, range.start, &raw, &format!("before {what}"), put, edits);
     }
 
     fn method(&mut self, call: &syn::ExprMethodCall) {
@@ -486,7 +495,7 @@ fn other(op: &BinOp) -> Option<&'static str> {
     })
 }
 
-fn is_called(ident: &Ident, names: &[&str]) -> bool {
+pub(crate) fn is_called(ident: &Ident, names: &[&str]) -> bool {
     names.iter().any(|name| ident == name)
 }
 
@@ -530,12 +539,17 @@ impl<'ast> Visit<'ast> for Finder<'_> {
 
     fn visit_block(&mut self, block: &'ast Block) {
         let last = block.stmts.len().saturating_sub(1);
+        let mut dropped = Vec::new();
         for (i, stmt) in block.stmts.iter().enumerate() {
+            let next = self.found.len();
             self.statement(stmt, i == last);
+            dropped.extend(self.found.get(next).is_some_and(|found| found.kind == Kind::Dropped).then_some(next));
             if i > 0 {
-                self.swap(&block.stmts[i - 1], stmt, i == last);
+                self.swap(Kind::Swapped, &block.stmts[i - 1..i], stmt, i == last);
             }
         }
+        self.both(&dropped);
+        self.earlier(block);
         visit::visit_block(self, block);
     }
 
@@ -550,6 +564,7 @@ impl<'ast> Visit<'ast> for Finder<'_> {
                     self.condition(&call.receiver, true);
                 }
                 self.method(call);
+                self.scope(call);
             }
             Expr::Call(call) => {
                 if matches!(&*call.func, Expr::Path(path) if path.path.is_ident("Some")) {

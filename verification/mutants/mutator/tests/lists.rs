@@ -6,12 +6,22 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Of all that compile, so many may be argued.
-const ARGUED: usize = 240;
+/// Of all that compile, so many may be argued: 234 of the kernel, the parkers, timers and sockets; 90 of tasks, channels and selects,
+/// which came in on 2026-11-24.
+const ARGUED: usize = 330;
+
+/// One argument is about at most so many: what is said of more is true of none in particular.
+const BY_ONE_ARGUMENT: usize = 4;
+
+/// Of the mistakes of two lines, so many.
+const ARGUED_PAIRS: usize = 60;
 
 #[derive(Deserialize)]
 struct Survivors {
     step: Vec<Entry>,
+    /// Of mistakes of two lines.
+    #[serde(default)]
+    pair: Vec<Entry>,
 }
 
 #[derive(Deserialize)]
@@ -62,13 +72,21 @@ fn a_survivors_pattern_matches_as_many_mutants_of_its_kind_as_it_states() {
     let survivors: Survivors = toml::from_str(&text).expect("it is well formed");
     let all = all_that_compile();
     let mut argued = BTreeSet::new();
-    for Entry { file, mutants } in &survivors.step {
+    let of_two_lines = survivors.pair.iter().map(|entry| (entry, true));
+    for (Entry { file, mutants }, is_pair) in survivors.step.iter().map(|entry| (entry, false)).chain(of_two_lines) {
+        let together: usize = mutants.iter().map(|pattern| pattern.count).sum();
+        assert!(
+            together <= BY_ONE_ARGUMENT,
+            "{file}: one argument for {together} mutants: split it, at {}",
+            mutants[0].at
+        );
         for Pattern { kind, at, count } in mutants {
             let is_about = |step: &&Step| {
                 let name = step.name();
                 let place = name.strip_prefix(&format!("{} ", step.file)).expect("it begins with its file");
                 let is_there = at.strip_suffix('$').map_or(place.starts_with(at), |all| place == all);
-                step.file == *file && step.kind.name() == kind && is_there
+                let is_of_the_sort = step.kind.is_of_two_lines() == is_pair;
+                is_of_the_sort && step.file == *file && step.kind.name() == kind && is_there
             };
             let found: Vec<String> = all.iter().filter(is_about).map(Step::name).collect();
             assert_eq!(found.len(), *count, "{file} {kind} {at}: it states {count}, and matches {found:#?}");
@@ -77,7 +95,10 @@ fn a_survivors_pattern_matches_as_many_mutants_of_its_kind_as_it_states() {
             }
         }
     }
-    assert!(argued.len() <= ARGUED, "{} mutants are argued, and {ARGUED} may be", argued.len());
+    let pairs = argued.iter().filter(|name| name.contains(" (two lines): ")).count();
+    let steps = argued.len() - pairs;
+    assert!(steps <= ARGUED, "{steps} mutants are argued, and {ARGUED} may be");
+    assert!(pairs <= ARGUED_PAIRS, "{pairs} mistakes of two lines are argued, and {ARGUED_PAIRS} may be");
 }
 
 #[test]

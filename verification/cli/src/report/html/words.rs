@@ -11,7 +11,7 @@ pub(super) const VERDICTS: [Verdict; 5] =
 pub(super) const FATES: [Fate; 5] =
     [Fate::Killed, Fate::KilledByProptest, Fate::Argued, Fate::Survived, Fate::Unreached];
 
-pub(super) const SORTS: [Sort; 3] = [Sort::Variant, Sort::Ordering, Sort::Step];
+pub(super) const SORTS: [Sort; 4] = [Sort::Variant, Sort::Ordering, Sort::Step, Sort::Pair];
 
 /// As a class of the style sheet, too.
 pub(super) const fn verdict(verdict: Verdict) -> &'static str {
@@ -72,6 +72,7 @@ pub(super) const fn sort(sort: Sort) -> &'static str {
         Sort::Variant => "variant",
         Sort::Ordering => "ordering",
         Sort::Step => "step",
+        Sort::Pair => "pair",
     }
 }
 
@@ -80,5 +81,6 @@ pub(super) const fn meaning_of_sort(sort: Sort) -> &'static str {
         Sort::Variant => "a room’s wrong variant, written by hand",
         Sort::Ordering => "an ordering weakened, a fence gone, or an atomic step torn in two",
         Sort::Step => "a step of the source dropped, doubled, swapped or turned around",
+        Sort::Pair => "two lines of the source, or the scope of a lock",
     }
 }
