@@ -2,6 +2,7 @@
 
 mod alone;
 mod collect;
+mod every_size;
 mod how;
 mod matrix;
 mod museum;

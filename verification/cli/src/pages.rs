@@ -1,7 +1,7 @@
 //! `cargo verify pages`: what the record says, in the documents.
 
 use crate::table::{self, Row};
-use crate::{Stop, print, write};
+use crate::{Stop, every_size, print, write};
 use spinpark_verification::engines::{Engine, Outcome, Verdict};
 use spinpark_verification::job::Order;
 use spinpark_verification::model;
@@ -13,12 +13,14 @@ use std::fs;
 use std::path::Path;
 
 /// Each document, and the name of its markers: `<!-- NAME:begin -->` and `<!-- NAME:end -->`.
-const PAGES: [(&str, &str); 2] = [("README.md", "guarantees"), ("docs/evidence/verdicts.md", "verdicts")];
+const PAGES: [(&str, &str); 3] =
+    [("README.md", "guarantees"), ("docs/evidence/verdicts.md", "verdicts"), ("docs/evidence/every-size.md", "proofs")];
 
 /// What stands between the markers of this name.
 fn generated(name: &str, record: &Record) -> String {
     match name {
         "guarantees" => guarantees(record),
+        "proofs" => every_size::markdown(),
         _ => table::markdown(&recorded(record)),
     }
 }
@@ -161,7 +163,10 @@ fn guarantees(record: &Record) -> String {
     text += "|---|---:|---:|---|---|---:|\n";
     for (name, room) in &rooms {
         let on_rc11 = room.count(|claim| claim.on_rc11.is_some());
-        let (weaker, largest) = (room.weaker(), room.largest());
+        let (weaker, mut largest) = (room.weaker(), room.largest());
+        if let Some(verdict) = every_size::of_room(name) {
+            let _ = write!(largest, "; *{verdict}*");
+        }
         let kills = format!("{} + {}", room.variants, room.mistakes);
         let _ = writeln!(text, "| {name} | {} | {on_rc11} | {weaker} | {largest} | {kills} |", room.claims.len());
     }

@@ -4,7 +4,7 @@ use crate::how::How;
 use crate::plan::{self, Estimate};
 use crate::progress::Progress;
 use crate::table::{self, Kill, Row};
-use crate::{Stop, collect, print, summary, watch, write};
+use crate::{Stop, collect, every_size, print, summary, watch, write};
 use clap::Args;
 use spinpark_verification::engines::{Engine, Outcome};
 use spinpark_verification::job::{self, Order};
@@ -62,7 +62,7 @@ pub(crate) fn everything(whole: &Whole, how: &How) -> Result<(), Stop> {
     let kill_outcomes = outcomes.split_off(orders.len());
     let rows = rows(orders, outcomes);
     let kills = kills(kill_orders, kill_outcomes);
-    let text = table::text(&rows) + &gaps(&rows) + &table::kills_text(&kills);
+    let text = table::text(&rows) + &gaps(&rows) + &table::kills_text(&kills) + &every_size::text();
     let file = summary::keep(&text);
     if whole.table {
         print(&output::painted(&text));
@@ -71,6 +71,7 @@ pub(crate) fn everything(whole: &Whole, how: &How) -> Result<(), Stop> {
         write(path, &format!("{:#}\n", table::rows_json(&rows)))?;
     }
     print(&summary::whole(&rows, &kills, clock.elapsed(), file.as_deref()));
+    print(&every_size::summary());
     if let Some(path) = &how.record {
         let mut record = collect::empty(how.deep);
         // The matrix is tried by `cargo verify mutants`: what it has found out stays.

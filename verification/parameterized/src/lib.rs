@@ -6,6 +6,7 @@
 //! | [`logic`], [`system`] | formulas; transitions, invariants, safety, each written once |
 //! | [`smt`], [`solver`], [`obligations`] | printed for z3 and cvc5, which know no bound |
 //! | [`finite`], [`search`] | evaluated in a small universe: counterexamples, executions of wrong variants |
+//! | [`record`] | what the solvers have said, kept in a file |
 //! | [`replay`] | is a trace of the kernel an execution of the system? |
 //! | [`spinning`], [`runq`], [`custody`], [`stw`] | the protocols |
 //!
@@ -17,6 +18,7 @@ pub mod logic;
 pub mod needed;
 pub mod obligations;
 pub mod page;
+pub mod record;
 pub mod replay;
 pub mod runq;
 pub mod search;

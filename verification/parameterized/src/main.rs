@@ -5,10 +5,13 @@ use spinpark_parameterized::PROTOCOLS;
 use spinpark_parameterized::finite::Finite;
 use spinpark_parameterized::obligations::{self, Obligation, Verdict};
 use spinpark_parameterized::page;
+use spinpark_parameterized::record;
 use spinpark_parameterized::search;
 use spinpark_parameterized::smt;
 use spinpark_parameterized::solver::Solver;
+use spinpark_parameterized::spinning;
 use spinpark_parameterized::system::{Protocol, System, Variant};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -34,6 +37,11 @@ enum Command {
         #[arg(long)]
         solver: Option<String>,
     },
+    /// Asks both solvers, and writes down what they prove
+    Record {
+        /// The file
+        file: PathBuf,
+    },
     /// Each wrong variant: which obligation fails, and an execution that goes wrong
     Variants {
         /// Only this protocol
@@ -41,6 +49,8 @@ enum Command {
         /// Only this variant, and its execution step by step
         variant: Option<String>,
     },
+    /// How far the argument goes that an M which answers for a G comes to it: what fails, each as two states
+    Progress,
     /// A conjunct or a transition in SMT-LIB
     Show {
         /// The protocol
@@ -64,7 +74,9 @@ fn main() -> ExitCode {
     match Arguments::parse().command.unwrap_or(Command::Check { name: None, all: false, solver: None }) {
         Command::List => list(),
         Command::Check { name, all, solver } => return check(&named(name.as_deref()), all, solver.as_deref()),
+        Command::Record { file } => return write_down(&file),
         Command::Variants { name, variant } => return variants(&named(name.as_deref()), variant.as_deref()),
+        Command::Progress => progress(),
         Command::Show { name, what } => show(named(Some(&name))[0], &what),
         Command::Page { name } => {
             named(name.as_deref()).into_iter().for_each(|protocol| println!("{}", page::tables(protocol)))
@@ -122,11 +134,8 @@ fn check(protocols: &[&Protocol], all: bool, only: Option<&str>) -> ExitCode {
         });
         for (solver, verdicts, took) in asked {
             let failed: Vec<&Verdict> = verdicts.iter().filter(|verdict| !verdict.is_proved).collect();
-            let verdict = if failed.is_empty() {
-                format!("proved for every size ({})", system.memory)
-            } else {
-                "FAILED".to_owned()
-            };
+            let verdict =
+                if failed.is_empty() { format!("{} ({})", record::PROVED, system.memory) } else { "FAILED".to_owned() };
             let worst = verdicts.iter().map(|verdict| verdict.time).max().unwrap_or_default();
             let count = obligations.len();
             println!(
@@ -145,6 +154,24 @@ fn check(protocols: &[&Protocol], all: bool, only: Option<&str>) -> ExitCode {
     }
     println!("{:.1?} in all", begun.elapsed());
     if is_right { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn write_down(file: &Path) -> ExitCode {
+    let solvers = solvers(None);
+    let is_proved = |protocol| solvers.iter().all(|solver| record::is_proved(protocol, *solver));
+    if solvers.len() < Solver::ALL.len() || !PROTOCOLS.iter().all(is_proved) {
+        eprintln!("not every obligation is proved by both solvers: see `check`");
+        return ExitCode::FAILURE;
+    }
+    let proved: Vec<record::Proved> = PROTOCOLS.iter().map(|protocol| record::of(protocol, &solvers)).collect();
+    let text = serde_json::to_string_pretty(&proved).expect("it can be written");
+    match std::fs::write(file, text + "\n") {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("cannot write {}: {error}", file.display());
+            ExitCode::FAILURE
+        }
+    }
 }
 
 fn tell(system: &System, obligation: &Obligation) {
@@ -195,6 +222,21 @@ fn variant_is_noticed(protocol: &Protocol, variant: &Variant, tells: bool) -> (V
         None => format!("no execution found in {} states", found.states),
     };
     (failed, wrong)
+}
+
+fn progress() {
+    let system = (named(Some("spinning"))[0].system)("");
+    let all = spinning::progress::obligations(&system);
+    for solver in solvers(None) {
+        let verdicts = obligations::ask(solver, &system, &all);
+        let failed: Vec<&Obligation> =
+            verdicts.iter().filter(|verdict| !verdict.is_proved).map(|verdict| &all[verdict.obligation]).collect();
+        println!("{}: {} of {} obligations hold", solver.name(), all.len() - failed.len(), all.len());
+        failed.iter().for_each(|obligation| println!("  not {}", obligation.name));
+        if solver == Solver::Z3 {
+            failed.into_iter().for_each(|obligation| tell(&system, obligation));
+        }
+    }
 }
 
 fn show(protocol: &Protocol, what: &str) {

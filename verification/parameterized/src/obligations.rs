@@ -78,6 +78,14 @@ pub fn of(system: &System) -> Vec<Obligation> {
     all
 }
 
+impl Obligation {
+    /// That these do not hold of a state of the invariant in which the transition is possible.
+    pub fn of_transition(system: &System, transition: usize, name: String, wrong: Vec<Formula>) -> Obligation {
+        let asserts = system.transitions[transition].guard.iter().cloned().chain(wrong).collect();
+        Obligation { name, transition: Some(transition), conjunct: "", asserts, assumes: Assumes::Invariant }
+    }
+}
+
 /// Asks a solver for each of these.
 ///
 /// # Panics

@@ -62,6 +62,33 @@ mod every_obligation_is_discharged {
     }
 }
 
+mod what_is_written_down {
+    use super::*;
+    use spinpark_parameterized::record::{self, Proved};
+
+    /// Of the systems as they stand. That its solvers prove them, the tests above say.
+    #[test]
+    fn is_what_the_solvers_say() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/proofs.json");
+        let text = std::fs::read_to_string(path).expect("the file is there");
+        let written: Vec<Proved> = serde_json::from_str(&text).expect("it is one");
+        let now: Vec<Proved> = PROTOCOLS.iter().map(|protocol| record::of(protocol, &Solver::ALL)).collect();
+        assert_eq!(
+            written, now,
+            "`cargo run -p spinpark-parameterized -- record verification/parameterized/proofs.json`"
+        );
+    }
+
+    #[test]
+    fn changes_if_a_step_changes() {
+        let spinning = protocol("spinning");
+        let wrong = Protocol { system: |_| (protocol("spinning").system)("drops-the-baton"), ..*spinning };
+        let [right, wrong] = [spinning, &wrong].map(|protocol| record::of(protocol, &Solver::ALL).seal);
+        assert_eq!(right, record::of(spinning, &Solver::ALL).seal);
+        assert_ne!(right, wrong);
+    }
+}
+
 mod each_conjunct_is_needed {
     use super::*;
 
@@ -246,6 +273,36 @@ mod in_a_small_universe {
     #[test]
     fn executions_of_stopping_the_world_take_each_transition() {
         executions_take_each_transition("stw", &[&[3, 2]], 5_000, &[]);
+    }
+}
+
+mod an_m_that_answers_for_a_g {
+    use super::*;
+    use spinpark_parameterized::spinning::progress;
+
+    /// Each step of its own brings it nearer, and each on which it relies is nearer than itself: but for those that are named.
+    fn comes_to_it_but_for_what_is_named(solver: Solver) {
+        if !solver.is_here() {
+            return;
+        }
+        let system = (protocol("spinning").system)("");
+        let all = progress::obligations(&system);
+        let verdicts = obligations::ask(solver, &system, &all);
+        let failed: Vec<&str> =
+            verdicts.iter().filter(|v| !v.is_proved).map(|v| all[v.obligation].name.as_str()).collect();
+        let rises = progress::RISES.iter().map(|(step, _)| format!("descends/{step}"));
+        let named: Vec<String> = rises.chain(progress::RELIES.iter().map(|s| format!("passes_down/{s}"))).collect();
+        assert_eq!(failed, named, "{}", solver.name());
+    }
+
+    #[test]
+    fn comes_to_it_but_for_what_is_named_by_z3() {
+        comes_to_it_but_for_what_is_named(Solver::Z3);
+    }
+
+    #[test]
+    fn comes_to_it_but_for_what_is_named_by_cvc5() {
+        comes_to_it_but_for_what_is_named(Solver::Cvc5);
     }
 }
 

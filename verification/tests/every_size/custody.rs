@@ -77,6 +77,8 @@ struct Thread {
     /// In this hold of the lock it begins to stop the world; these Ps were idle.
     begins: bool,
     held: u64,
+    /// Its own, which it hands in before its request has left its store buffer.
+    own: Option<u8>,
     /// In this hold of the lock it starts the world; these Ps become idle.
     starts: bool,
     idle: u64,
@@ -125,7 +127,10 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Option<Vec
                 say(Label::Asks { shown: !is_buffered });
             }
             (_, _, Act::Unlock, _) => (thread.begins, thread.starts) = (false, false),
-            ("protocol/stw/wanted.rs", "ask", Act::Shown(_), _) if is_buffered => say(Label::ShowsRequest),
+            ("protocol/stw/wanted.rs", "ask", Act::Shown(_), _) if is_buffered => {
+                say(Label::ShowsRequest);
+                thread.own.take().into_iter().for_each(|p| say(Label::Held(p)));
+            }
             ("protocol/stw/wanted.rs", "done", Act::Store(_), _) => (thread.starts, thread.idle) = (true, 0),
             ("protocol/stw/wanted.rs", "done", Act::Shown(_), _) => {
                 let idle = idled(&items[at..], item.thread) | thread.idle;
@@ -172,6 +177,7 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Option<Vec
                     say(Label::Runs(p));
                 }
                 Told::Held { p } if thread.begins && thread.held >> p & 1 == 1 => (),
+                Told::Held { p } if thread.begins && is_buffered => thread.own = Some(p),
                 Told::Held { p } => say(Label::Held(p)),
                 Told::Listed { p } => say(Label::Listed(p)),
                 Told::Stopped => say(Label::Stopped),

@@ -52,11 +52,7 @@ impl Protocol for Spinning {
     }
     fn has(&self, scenario: &Scenario) -> bool {
         let acts = scenario.acts;
-        scenario.stoppers == 0
-            && scenario.ticks == 0
-            && scenario.refusals == 0
-            && !acts.contains(&Act::Stop)
-            && !acts.contains(&Act::Detach)
+        scenario.stoppers == 0 && scenario.refusals == 0 && !acts.contains(&Act::Stop) && !acts.contains(&Act::Detach)
     }
     fn steps(&self, scenario: &Scenario, items: &[Item]) -> Vec<Vec<Self::Step>> {
         vec![spinning::steps(items, scenario.ms() as u8, &self.0)]

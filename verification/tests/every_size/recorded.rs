@@ -7,7 +7,7 @@ use spinpark::kernel::protocol::syscall::Way;
 use spinpark::kernel::sched::observer::Event;
 use spinpark::kernel::types::p::PId;
 use spinpark_verification::hosts::model_host::ModelHost;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -89,6 +89,9 @@ thread_local! {
 /// That of real threads: one access at a time, in the order in which they come.
 static REAL: Mutex<Option<Vec<Item>>> = Mutex::new(None);
 static PARKERS: AtomicU32 = AtomicU32::new(0);
+/// Of which execution a real thread is. One that ends late is not of the next.
+static EXECUTION: AtomicU32 = AtomicU32::new(0);
+thread_local!(static MINE: Cell<u32> = const { Cell::new(0) });
 
 /// Words get their names in the order in which they are made: each P's are `runnext`, `head`, `tail`, the slots, and three more.
 #[derive(Default)]
@@ -107,7 +110,9 @@ fn real() -> MutexGuard<'static, Option<Vec<Item>>> {
 
 pub(crate) fn begin<H: ModelHost>() {
     if H::IS_REAL {
-        *real() = Some(Vec::new());
+        let mut log = real();
+        MINE.set(EXECUTION.fetch_add(1, Relaxed) + 1);
+        *log = Some(Vec::new());
     }
     LOG.with_borrow_mut(|log| *log = Some(Vec::new()));
     WORDS.with_borrow_mut(|words| *words = Words::default());
@@ -129,9 +134,18 @@ fn done<H: ModelHost, R>(
     let file = at.file().rsplit_once("src/kernel/").map_or(at.file(), |(_, file)| file);
     let item = |act| Item { thread, act, word, at: (file, at.line()) };
     if H::IS_REAL {
+        // Now and then another thread comes first.
+        if H::choose(3) == 0 {
+            std::thread::yield_now();
+        }
         let mut log = real();
         let result = does();
-        log.iter_mut().for_each(|log| log.push(item(act(&result))));
+        if MINE.get() == 0 {
+            MINE.set(EXECUTION.load(Relaxed));
+        }
+        if MINE.get() == EXECUTION.load(Relaxed) {
+            log.iter_mut().for_each(|log| log.push(item(act(&result))));
+        }
         return result;
     }
     let result = does();
@@ -143,22 +157,31 @@ pub(crate) fn push<H: ModelHost>(act: Act, word: Name, at: &'static Location<'st
     done::<H, ()>(word, at, || (), |()| act);
 }
 
-/// The same, and each store is followed by `Shown`: when it leaves its buffer; or at once, if there are none.
+/// The same, and each store is followed by `Shown`: when it leaves its buffer; or at once, if there are none. The lock is open
+/// when the buffer of the thread that had it is empty.
 pub(crate) fn shown(items: &[Item]) -> Vec<Item> {
     let mut stores: HashMap<usize, VecDeque<Item>> = HashMap::new();
     let is_buffered = items.iter().any(|item| item.act == Act::Visible);
     let mut shown = Vec::with_capacity(items.len());
+    let mut unlock: Option<Item> = None;
     for item in items {
-        if item.act != Act::Visible {
-            shown.push(*item);
+        if unlock.is_some_and(|last| item.act == Act::Lock || last.thread == item.thread && item.act != Act::Visible) {
+            shown.extend(unlock.take());
+        }
+        match item.act {
+            Act::Unlock => unlock = Some(*item),
+            Act::Visible => (),
+            _ => shown.push(*item),
         }
         if let Act::Store(value) = item.act {
             stores.entry(item.thread).or_default().push_back(Item { act: Act::Shown(value), ..*item });
         }
         if item.act == Act::Visible || !is_buffered {
             shown.extend(stores.get_mut(&item.thread).and_then(VecDeque::pop_front));
+            shown.extend(if is_buffered { None } else { unlock.take() });
         }
     }
+    shown.extend(unlock);
     shown
 }
 

@@ -4,9 +4,10 @@ use super::account::Traces;
 use super::beneath::Beneath;
 use super::recorded::{self, Recorded, Recorder};
 use crate::scenes::{self, Act, Scenario};
-use spinpark::kernel::protocol::sources::SearchOrder::GlobalFirst;
+use spinpark::kernel::protocol::sources::SearchOrder::{GlobalFirst, StealFirst};
 use spinpark_verification::engines::{self, Engine, Job};
 use spinpark_verification::hosts::model_host::ModelHost;
+use spinpark_verification::hosts::threads::{self, Threads};
 use spinpark_verification::hosts::wrap::tso::{self, Tso};
 use spinpark_verification::model::{Model, sampled};
 use std::num::NonZeroUsize;
@@ -20,6 +21,7 @@ pub(crate) const PLAIN: &[Scenario] = &[
     Scenario { acts: &[Act::Run; 5], ring: 4, max_ms: 2, order: GlobalFirst, ..Scenario::PLAIN },
     Scenario { acts: &[Act::Spawn(4)], procs: 3, ring: 4, ..Scenario::PLAIN },
     Scenario { acts: &[Act::Call, Act::Block, Act::Block, Act::Spawn(1)], max_ms: 2, ..Scenario::PLAIN },
+    Scenario { acts: &[Act::Call, Act::Call, Act::Block, Act::Run], ticks: 3, ..Scenario::PLAIN },
 ];
 
 /// System calls that the monitor retakes, threads that are refused, a G that is interrupted; and a world that is stopped meanwhile.
@@ -43,11 +45,56 @@ pub(crate) const STOPPING: &[Scenario] = &[
     Scenario { acts: &[Act::Spawn(2), Act::Stop], refusals: 1, stoppers: 2, ..Scenario::PLAIN },
 ];
 
+/// So many programs, drawn at random: at most six Gs, and nobody or somebody who stops the world, ticks, is refused.
+pub(crate) fn random_programs(seed: u64, n: usize) -> Vec<Scenario> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut below = move |n: u64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 32) % n
+    };
+    let mut programs = Vec::new();
+    for _ in 0..n {
+        let (mut acts, mut gs) = (Vec::new(), 0);
+        // Every other one without what not all drawings have.
+        let kinds = if below(2) == 0 { 6 } else { 8 };
+        while gs < 2 + below(3) {
+            let act = match below(kinds) {
+                0 => Act::Run,
+                1 => Act::Spawn(1 + below(2)),
+                2 => Act::Yield,
+                3 => Act::YieldHere,
+                4 => Act::Block,
+                5 => Act::Call,
+                6 => Act::Detach,
+                _ => Act::Stop,
+            };
+            gs += if let Act::Spawn(n) = act { 1 + n } else { 1 };
+            acts.push(act);
+        }
+        let others = kinds == 8;
+        programs.push(Scenario {
+            acts: acts.leak(),
+            procs: 2 + below(2) as usize,
+            ring: [2, 4][below(2) as usize],
+            max_ms: 2 + below(2) as usize,
+            order: if below(2) == 0 { GlobalFirst } else { StealFirst },
+            stoppers: if others { below(3) as usize } else { 0 },
+            ticks: if others { below(3) } else { 0 },
+            refusals: if others { below(2) as usize } else { 0 },
+        });
+    }
+    programs
+}
+
 /// Under which memory it is played.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Memory {
     Sc,
     Tso,
+    /// Real threads on real cores, one access at a time.
+    Cores,
 }
 
 static SCENE: Mutex<Scenario> = Mutex::new(Scenario::PLAIN);
@@ -81,6 +128,14 @@ pub(crate) fn traces(memory: Memory, scenes: &[Scenario], seed: u64, n: u64) -> 
     let _turn = TURN.lock();
     let model = &MODELS[usize::from(memory == Memory::Tso)];
     for scene in scenes {
+        if memory == Memory::Cores {
+            // Its words are made and its accesses written down in the order in which they come.
+            threads::begin();
+            *SCENE.lock().expect("nobody panics with it") = *scene;
+            (0..2 * n).for_each(|_| assert_eq!(played::<Threads>(), "played"));
+            assert_eq!(threads::take_failure(), None);
+            continue;
+        }
         *SCENE.lock().expect("nobody panics with it") = *scene;
         for engine in [Engine::Random, Engine::Pct] {
             let (bounds, jobs) = (sampled(engine, n).bounds, NonZeroUsize::MIN);

@@ -1,12 +1,12 @@
 //! What the kernel did, as an execution of the spinning protocol.
 
 use super::functions::Functions;
-use super::recorded::{Act, Item, Name, Told, numbers};
+use super::recorded::{Act, Item, Name, Told, numbers, shown};
 use spinpark::kernel::protocol::sources::{SearchOrder, Source};
 use spinpark_parameterized::finite::{Finite, State};
 use spinpark_parameterized::replay::{Move, Replay};
 use spinpark_parameterized::spinning::state::*;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 /// So many Gs there may be: they are numbered from 1.
 pub(crate) const GS: usize = 6;
@@ -25,26 +25,63 @@ enum Label {
     ElectRead(bool),
     Elected,
     NotElected,
-    Counted { locked: bool },
-    Lowered { last: bool },
+    Counted {
+        locked: bool,
+    },
+    Lowered {
+        last: bool,
+    },
     NeedSet,
-    NeedCleared,
+    /// And is the store visible at once?
+    NeedCleared {
+        shown: bool,
+    },
+    ShowsCleared,
+    ShowsPut(u8),
     NeedRead(bool),
-    GlobalRead { n: u8, locked: bool },
+    GlobalRead {
+        n: u8,
+        locked: bool,
+    },
     RingEmpty(u8),
-    RingShows { locked: bool },
-    Put { g: u8, yields: bool },
-    PutNext { g: u8, kicked: u8 },
+    RingShows {
+        locked: bool,
+    },
+    Put {
+        g: u8,
+        yields: bool,
+        shown: bool,
+    },
+    PutNext {
+        g: u8,
+        kicked: u8,
+    },
     PublishedStolen,
     TookOwn(u8),
-    Stole { v: u8, g: u8 },
-    StoleMore { v: u8, g: u8 },
+    Stole {
+        v: u8,
+        g: u8,
+    },
+    StoleMore {
+        v: u8,
+        g: u8,
+    },
     Spilled(u8),
-    GlobalPut { g: u8, exits: bool },
-    GlobalTaken { g: u8 },
-    GlobalShared { g: u8 },
+    GlobalPut {
+        g: u8,
+        exits: bool,
+    },
+    GlobalTaken {
+        g: u8,
+    },
+    GlobalShared {
+        g: u8,
+    },
     GlobalSame,
-    Unlocked { took: Option<u8>, inside: bool },
+    Unlocked {
+        took: Option<u8>,
+        inside: bool,
+    },
     Listed(u8),
     Refused,
     Started(u8),
@@ -54,6 +91,11 @@ enum Label {
     Blocks(u8),
     Enters(u8),
     ReturnsKept,
+    /// It takes this P out of that M's system call.
+    Takes {
+        from: u8,
+        p: u8,
+    },
     Returned(u8),
     Found(u8),
     Sought,
@@ -82,10 +124,20 @@ struct Thread {
     /// The step that would say that a ring is empty.
     empty: Option<usize>,
     shared: Vec<u8>,
+    /// What was stolen since the tail was moved.
+    stolen: Vec<u8>,
+    /// What each store to a tail that is not visible yet puts there.
+    puts: VecDeque<Vec<u8>>,
+    /// So many of its stores to the length of the global queue are not visible.
+    lowers: usize,
+    /// What it has found meanwhile.
+    found: Option<u8>,
 }
 
 /// The steps of a trace. `ms`: how many Ms there may be.
 pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> {
+    let is_buffered = items.iter().any(|item| item.act == Act::Visible);
+    let items = &shown(items);
     let mut numbers = numbers(items, ms);
     let mut threads: HashMap<usize, Thread> = HashMap::new();
     let mut steps: Vec<Option<Step>> = Vec::new();
@@ -96,6 +148,10 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
         let thread = threads.entry(item.thread).or_default();
         let function = functions.of(item.at).unwrap_or("");
         let mut say = |label| steps.push(Some(Step { m, label }));
+        if let (Name::Tail(_), Act::Shown(_)) = (item.word, item.act) {
+            let gs = thread.puts.pop_front().unwrap_or_default();
+            gs.into_iter().filter(|_| is_buffered).for_each(|g| say(Label::ShowsPut(g)));
+        }
         match (item.at.0, function, item.act) {
             (_, _, Act::Lock) => (thread.locked, thread.took) = (true, None),
             (_, _, Act::Unlock) => {
@@ -109,21 +165,30 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
             ("protocol/spinning.rs", "elect", Act::Exchange(..)) => say(Label::Elected),
             ("protocol/spinning.rs", "elect", Act::NoExchange(_)) => say(Label::NotElected),
             ("protocol/spinning.rs", "become_spinning", Act::Add(..)) => say(Label::Counted { locked: thread.locked }),
-            ("protocol/spinning.rs", "become_spinning", Act::Store(_)) => say(Label::NeedCleared),
-            ("protocol/spinning.rs", "set_needspinning", Act::Store(_)) => say(Label::NeedSet),
+            ("protocol/spinning.rs", "become_spinning", Act::Store(_)) => {
+                say(Label::NeedCleared { shown: !is_buffered })
+            }
+            ("protocol/spinning.rs", "become_spinning", Act::Shown(_)) if is_buffered => say(Label::ShowsCleared),
+            // Under the lock, and read there: it counts from where it is visible.
+            ("protocol/spinning.rs", "set_needspinning", Act::Shown(_)) => say(Label::NeedSet),
             ("protocol/spinning.rs", "take_needspinning", Act::Load(n)) => say(Label::NeedRead(n != 0)),
             ("protocol/spinning.rs", "leave", Act::Add(before, _)) => say(Label::Lowered { last: before == 1 }),
             ("queues/globq.rs", "peek", Act::Load(n)) => say(Label::GlobalRead { n: n as u8, locked: thread.locked }),
-            ("queues/globq.rs", "set", Act::Store(n)) => {
+            // Written under the lock, and read without it: it counts from where it is visible.
+            ("queues/globq.rs", "set", Act::Store(_)) => thread.lowers += 1,
+            ("queues/globq.rs", "set", Act::Shown(n)) => {
+                thread.lowers -= 1;
                 if n > global {
                     let (g, exits) =
                         if thread.inside { (thread.runs, true) } else { (thread.queued.map_or(0, |(g, _)| g), false) };
                     steps.push(Some(Step { m, label: Label::GlobalPut { g, exits } }));
                 } else if n < global {
-                    let first = later_found(items, at, item.thread);
+                    let told = thread.found.take();
+                    let first = told.unwrap_or_else(|| later_found(items, at, item.thread));
                     let shared = std::mem::take(&mut thread.shared);
                     shared.into_iter().for_each(|g| steps.push(Some(Step { m, label: Label::GlobalShared { g } })));
                     steps.push(Some(Step { m, label: Label::GlobalTaken { g: first } }));
+                    steps.extend(told.map(|g| Some(Step { m, label: Label::Found(g) })));
                 } else {
                     say(Label::GlobalSame);
                 }
@@ -179,7 +244,8 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
                 Name::Slot(_) => thread.slots = vec![g as u8],
                 Name::Tail(_) => {
                     let yields = thread.queued.is_some_and(|(_, next)| !next);
-                    thread.slots.drain(..).for_each(|g| say(Label::Put { g, yields }));
+                    thread.puts.push_back(thread.slots.clone());
+                    thread.slots.drain(..).for_each(|g| say(Label::Put { g, yields, shown: !is_buffered }));
                 }
                 _ => (),
             },
@@ -201,9 +267,16 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
                 (Name::Head(v), Act::Exchange(..)) => {
                     let mut gs = thread.read.drain(..);
                     gs.next().into_iter().for_each(|g| say(Label::Stole { v, g }));
-                    gs.for_each(|g| say(Label::StoleMore { v, g }));
+                    let more: Vec<u8> = gs.collect();
+                    more.iter().for_each(|g| say(Label::StoleMore { v, g: *g }));
+                    thread.stolen = more;
                 }
-                (Name::Tail(_), Act::Store(_)) => say(Label::PublishedStolen),
+                (Name::Tail(_), Act::Store(_)) => {
+                    thread.puts.push_back(std::mem::take(&mut thread.stolen));
+                    if !is_buffered {
+                        say(Label::PublishedStolen);
+                    }
+                }
                 _ => (),
             },
             ("queues/runq.rs", "spill_half", Act::Exchange(head, after)) => {
@@ -211,11 +284,26 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
                     say(Label::Spilled(g));
                 }
             }
+            ("queues/runq.rs", "put_batch", Act::Store(_)) if matches!(item.word, Name::Tail(_)) => {
+                // Those of a share are in the ring as they leave the global queue.
+                thread.puts.push_back(Vec::new());
+            }
+            ("protocol/syscall.rs", "take", Act::Exchange(before, _)) => {
+                let from = (before as u32 - 1) as u8;
+                if let (Name::Syscall(p), true) = (item.word, from != m) {
+                    say(Label::Takes { from, p });
+                }
+            }
             (_, _, Act::Event(told)) => match told {
                 Told::Queued { g, next, .. } => thread.queued = Some((g as u8, next)),
                 Told::Found { g, .. } => {
                     thread.runs = g as u8;
-                    say(Label::Found(g as u8));
+                    if thread.lowers > 0 {
+                        // It is taken out of the queue when the length is visible.
+                        thread.found = Some(g as u8);
+                    } else {
+                        say(Label::Found(g as u8));
+                    }
                 }
                 Told::Got { p, .. } => say(Label::Got(p)),
                 Told::Called => say(Label::Called),
@@ -370,8 +458,8 @@ pub(crate) fn play(replay: &mut Replay<'_>, step: Step, scans: &mut Scans, order
             GOT_P => one("counts_itself"),
             _ => none(),
         }),
-        Label::NeedCleared => replay.step(|_, state| match here(state) {
-            CLEAR => Some(vec![vec![own("clears"), own("flushes_clear")]]),
+        Label::NeedCleared { shown } => replay.step(|_, state| match here(state) {
+            CLEAR => Some(vec![[own("clears")].into_iter().chain(shown.then(|| own("flushes_clear"))).collect()]),
             CALLED => one("clears_called"),
             HAND_CALLED => one("clears_called_handing"),
             _ => none(),
@@ -435,9 +523,14 @@ pub(crate) fn play(replay: &mut Replay<'_>, step: Step, scans: &mut Scans, order
             QUEUED | FENCED | ELECT | SAW_WORK | GOT_P | START | START_UNCOUNTED => none(),
             _ => None,
         }),
-        Label::Put { g, yields } => replay.step(|_, state| {
-            let flush = Move::new("flushes_put", &[("m", m), ("g", g)]);
-            let put = |name| Some(vec![vec![Move::new(name, &[("m", m), ("g", g)]), flush]]);
+        // If it is the one that is asked for under the lock, it was visible at once.
+        Label::ShowsCleared => {
+            replay.step(|finite, state| if finite.holds(state, CLEARS, &[m]) { one("flushes_clear") } else { None })
+        }
+        Label::ShowsPut(g) => replay.step(|_, _| with("flushes_put", &[("g", g)])),
+        Label::Put { g, yields, shown } => replay.step(|_, state| {
+            let flush = shown.then(|| Move::new("flushes_put", &[("m", m), ("g", g)]));
+            let put = |name| Some(vec![[Move::new(name, &[("m", m), ("g", g)])].into_iter().chain(flush).collect()]);
             match here(state) {
                 KICKS => put("puts_kicked"),
                 RUN if yields => put("yields_here"),
@@ -527,6 +620,11 @@ pub(crate) fn play(replay: &mut Replay<'_>, step: Step, scans: &mut Scans, order
             replay.step(|_, state| if here(state) == RUN { with("enters_blocking", &[("p", p)]) } else { none() })
         }
         Label::Enters(_) => replay.step(|_, state| if here(state) == RUN { one("enters") } else { none() }),
+        // An M that is back, or the monitor: what it does next says which.
+        Label::Takes { from, p } => replay.step(|_, state| {
+            let takes = ["takes_back", "retakes"].map(|name| vec![Move::new(name, &[("w", m), ("m", from), ("p", p)])]);
+            if here(state) == OUT { Some(takes.to_vec()) } else { none() }
+        }),
         Label::ReturnsKept => replay.step(|_, state| if here(state) == SYSCALL { one("exits_kept") } else { none() }),
         Label::Returned(p) => replay.only(|finite, state| here(state) == RUN && finite.holds(state, OWNS, &[m, p])),
         Label::Found(g) => replay.only(|finite, state| {

@@ -63,7 +63,7 @@ enum Stop {
 #[derive(Default, Clone)]
 struct Thread {
     stop: Stop,
-    parker: u32,
+    parker: Option<u32>,
     /// Where to say what it saw in its last hold of the lock.
     unlocked: usize,
     /// In this hold of the lock it begins to stop the world; these Ps were idle.
@@ -113,7 +113,7 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
             (_, _, Act::Lock, _) => is_made = true,
             (_, _, Act::NewParker(number), _) if is_made || item.thread != items[0].thread => {
                 stoppers.insert(number, m);
-                (thread.stop, thread.parker) = (Stop::Made, number);
+                (thread.stop, thread.parker) = (Stop::Made, Some(number));
             }
             (_, _, Act::Unlock, _) if thread.starts => thread.starts = false,
             (_, _, Act::Unlock, _) => match thread.stop {
@@ -132,11 +132,11 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
                 }
                 _ => (),
             },
-            (_, _, Act::Parks(number), _) if thread.parker == number => {
+            (_, _, Act::Parks(number), _) if thread.parker == Some(number) => {
                 let label = if thread.stop == Stop::InLine { Label::IsNotFirst } else { Label::IsNotStopped };
                 steps[thread.unlocked] = Some(Step { m, label });
             }
-            (_, _, Act::Parked(number), _) if thread.parker == number => say(Label::Woken),
+            (_, _, Act::Parked(number), _) if thread.parker == Some(number) => say(Label::Woken),
             (_, _, Act::Unparks(number), _) => {
                 stoppers.get(&number).into_iter().for_each(|s| say(Label::Wakes(*s)));
             }

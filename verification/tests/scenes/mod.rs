@@ -109,7 +109,7 @@ pub(crate) fn play<H: ModelHost, W: Watch<H>, T>(scenario: Scenario, watch: W, e
     };
     let sched = Sched::<H, World<H, W>>::new(config, world, life::<H, W>).expect("the numbers are allowed");
     H::refuse_spawns(scenario.refusals);
-    let fork = |name: &str, f: fn(&Arc<Sched<H, World<H, W>>>, Scenario)| {
+    let fork = |name: &str, f: fn(&Played<H, W>, Scenario)| {
         let sched = Arc::clone(&sched);
         H::fork(name, move || f(&sched, scenario))
     };
@@ -135,6 +135,9 @@ pub(crate) fn play<H: ModelHost, W: Watch<H>, T>(scenario: Scenario, watch: W, e
     assert!(sched.close().is_empty(), "nothing was left");
     kept
 }
+
+/// The scheduler that is played.
+type Played<H, W> = Arc<Sched<H, World<H, W>>>;
 
 struct World<H: ModelHost, W> {
     acts: &'static [Act],
@@ -163,26 +166,26 @@ fn g(n: u64) -> G {
     G::from_raw(NonZeroU64::new(n).expect("numbers begin at 1"))
 }
 
-fn submit<H: ModelHost, W: Watch<H>>(sched: &Arc<Sched<H, World<H, W>>>, first: u64) {
+fn submit<H: ModelHost, W: Watch<H>>(sched: &Played<H, W>, first: u64) {
     for n in (first..=sched.observer().acts.len() as u64).step_by(2) {
         assert!(sched.submit(g(n)).is_ok(), "the scheduler is open");
     }
 }
 
-fn stop<H: ModelHost, W: Watch<H>>(sched: &Arc<Sched<H, World<H, W>>>) {
+fn stop<H: ModelHost, W: Watch<H>>(sched: &Played<H, W>) {
     let stopped = sched.stop_the_world(None);
     assert!(sched.start_the_world(stopped).is_none(), "no G has stopped it");
 }
 
 /// Each tick is a second after the last.
-fn monitor<H: ModelHost, W: Watch<H>>(sched: &Arc<Sched<H, World<H, W>>>, scenario: Scenario) {
+fn monitor<H: ModelHost, W: Watch<H>>(sched: &Played<H, W>, scenario: Scenario) {
     let mut watch = sched.watch();
     for second in 1..=scenario.ticks {
         sched.tick(&mut watch, second * 1_000_000_000);
     }
 }
 
-fn life<H: ModelHost, W: Watch<H>>(sched: &Arc<Sched<H, World<H, W>>>, mut worker: Worker) {
+fn life<H: ModelHost, W: Watch<H>>(sched: &Played<H, W>, mut worker: Worker) {
     let world = sched.observer();
     while let Some((mut mine, g)) = sched.next(worker) {
         let n = g.id();
@@ -193,7 +196,7 @@ fn life<H: ModelHost, W: Watch<H>>(sched: &Arc<Sched<H, World<H, W>>>, mut worke
             world.paused.fetch_add(1 << n, AcqRel);
         }
         let act = if is_again { Act::Run } else { act };
-        let leaves: fn(&Arc<Sched<H, World<H, W>>>, Worker) -> Option<Away> = match act {
+        let leaves: fn(&Played<H, W>, Worker) -> Option<Away> = match act {
             Act::Yield => {
                 sched.yield_now(&mut mine, g);
                 worker = mine;

@@ -1,5 +1,6 @@
 //! Spinning and parking: while a G waits in a queue and a P is idle, some M looks, or must look.
 
+pub mod progress;
 pub mod state;
 pub mod steps;
 
