@@ -45,7 +45,7 @@ pub(crate) const STOPPING: &[Scenario] = &[
     Scenario { acts: &[Act::Spawn(2), Act::Stop], refusals: 1, stoppers: 2, ..Scenario::PLAIN },
 ];
 
-/// So many programs, drawn at random: at most five Gs, and nobody or somebody who stops the world, ticks, is refused.
+/// So many programs, drawn at random: at most six Gs, and nobody or somebody who stops the world, ticks, is refused.
 pub(crate) fn random_programs(seed: u64, n: usize) -> Vec<Scenario> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut below = move |n: u64| {
