@@ -4,7 +4,7 @@
 //! what is read without it. What each protocol asks of the others stands in the file of its name: one `impl Neighbours`, and
 //! what that needs. It decides nothing itself.
 //!
-//! Checked by: verification/src/models/{lists,sched,whole}.rs, verification/tests/stress.rs
+//! Checked by: verification/src/models/{lists,sched,pairs,whole}.rs, verification/tests/stress.rs
 
 mod central;
 pub mod config;

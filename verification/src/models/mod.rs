@@ -15,6 +15,7 @@ pub mod locked;
 pub mod monitor;
 pub mod monitor_beside;
 pub mod netpoll;
+pub mod pairs;
 pub mod parker;
 pub mod poll;
 pub mod poller;
@@ -63,6 +64,7 @@ pub const MODELS: &[&[Model]] = &[
     sched::MODELS,
     idling::MODELS,
     snapshot::MODELS,
+    pairs::MODELS,
     whole::MODELS,
     poll::MODELS,
     poller::MODELS,
@@ -96,6 +98,7 @@ pub const MUTANTS: &[&[Mutant]] = &[
     work_source::MUTANTS,
     netpoll::MUTANTS,
     sched::MUTANTS,
+    pairs::MUTANTS,
     whole::MUTANTS,
     poll::MUTANTS,
     poller::MUTANTS,
