@@ -4,7 +4,7 @@
 //! what is read without it. What each protocol asks of the others stands in the file of its name: one `impl Neighbours`, and
 //! what that needs. It decides nothing itself.
 //!
-//! Checked by: verification/src/models/{lists,sched,whole}.rs, verification/tests/stress.rs
+//! Checked by: verification/src/models/{lists,sched,pairs,whole}.rs, verification/tests/stress.rs
 
 mod central;
 pub mod config;
@@ -367,13 +367,18 @@ impl<H: Host, O: Observer> Sched<H, O> {
     pub(super) fn exited(self: &Arc<Self>, m: MId) {
         let is_wanted = self.central(|c| {
             self.free_m(c, m);
-            !c.closed && core::mem::take(&mut c.must_retry)
+            let is_wanted = !c.closed && core::mem::take(&mut c.must_retry);
+            if !is_wanted {
+                self.end_m(c);
+            }
+            is_wanted
         });
         if is_wanted {
-            // An M was refused; now there is a number for one.
+            // An M was refused; now there is a number for one. Until it is asked for, this M counts as alive: a thread that
+            // closes the scheduler waits for it, and no deadlock is seen.
             self.spinning.wakep(self);
+            self.central(|c| self.end_m(c));
         }
-        self.central(|c| self.end_m(c));
     }
 }
 

@@ -331,6 +331,31 @@ pub fn refuse_spawns(n: u64) {
     machine::refuse_spawns(n);
 }
 
+/// When the closure has returned and no thread can go on, this execution is over: threads that wait then, to be woken, for a
+/// lock or for another thread, are left as they are, and that is no failure.
+///
+/// For a model whose threads sleep when there is nothing to do, and which has seen what it wanted to see: ending each of
+/// them is a program of its own, whose executions would multiply with those of the model.
+///
+/// ```
+/// use rc11::engine::{Config, Parker, explore, fork, leave_waiting};
+///
+/// let sleeps = |leaves: bool| {
+///     move || {
+///         drop(fork("sleeper", || Parker::new().park()));
+///         if leaves {
+///             leave_waiting();
+///         }
+///         String::new()
+///     }
+/// };
+/// assert!(explore(&Config::default(), sleeps(true), |_| ()).is_proof());
+/// assert!(explore(&Config::default(), sleeps(false), |_| ()).failure.is_some());
+/// ```
+pub fn leave_waiting() {
+    machine::leave_waiting();
+}
+
 /// A thread was not to be started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Refused;

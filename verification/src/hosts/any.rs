@@ -281,6 +281,9 @@ impl ModelHost for Any {
     fn refuse_spawns(n: usize) {
         ask!(refuse_spawns(n));
     }
+    fn leave_sleeping() -> bool {
+        ask!(leave_sleeping())
+    }
     #[track_caller]
     fn pass(nanos: Nanos) {
         ask!(pass(nanos));

@@ -37,6 +37,11 @@ pub trait ModelHost: Host {
     fn refuse_spawns(n: usize) {
         REFUSALS.set(n);
     }
+    /// The model is over as soon as its main thread has returned and no thread can go on: those that sleep then are left as
+    /// they are. `false`: the engine cannot do that, so each of them has to be ended.
+    fn leave_sleeping() -> bool {
+        false
+    }
     /// So much time passes, for all threads. Time does not pass by itself, only here and in `park_timeout`.
     fn pass(nanos: Nanos) {
         advance(nanos);

@@ -177,6 +177,10 @@ impl ModelHost for Rc11 {
     fn refuse_spawns(n: usize) {
         rc11::engine::refuse_spawns(n as u64);
     }
+    fn leave_sleeping() -> bool {
+        rc11::engine::leave_waiting();
+        true
+    }
     #[track_caller]
     fn pass(nanos: Nanos) {
         rc11::engine::advance(nanos);

@@ -170,7 +170,7 @@ pub const MODELS: &[Model] = &[
         size: "1 P, 3 Ms, 2 Gs, 1 wait",
         invariants: [1, 2, 4, 19, 25, 30, 31, 32, 33, 34],
         must_reach: ["1 tickets", "2 tickets"],
-        runs: [rc11_cut(), loom_bounded(1), sampled(Engine::Pct, 5_000), sampled(Engine::TsoPct, 3_000)]),
+        runs: [rc11(), loom_bounded(1), sampled(Engine::Pct, 5_000), sampled(Engine::TsoPct, 3_000)]),
     crate::model!("deadlock::never_told_without_reason::another_runs", another_runs,
     claim: "the same: the readier runs on another P",
     size: "2 Ps, 3 Ms, 2 Gs, 1 wait",

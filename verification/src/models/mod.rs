@@ -17,6 +17,7 @@ pub mod locked;
 pub mod monitor;
 pub mod monitor_beside;
 pub mod netpoll;
+pub mod pairs;
 pub mod parker;
 pub mod poll;
 pub mod poller;
@@ -67,6 +68,7 @@ pub const MODELS: &[&[Model]] = &[
     sched::MODELS,
     idling::MODELS,
     snapshot::MODELS,
+    pairs::MODELS,
     whole::MODELS,
     poll::MODELS,
     poller::MODELS,
@@ -104,6 +106,7 @@ pub const MUTANTS: &[&[Mutant]] = &[
     work_source::MUTANTS,
     netpoll::MUTANTS,
     sched::MUTANTS,
+    pairs::MUTANTS,
     whole::MUTANTS,
     poll::MUTANTS,
     poller::MUTANTS,

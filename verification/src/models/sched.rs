@@ -7,6 +7,7 @@
 use crate::checker::order::EventChecker;
 use crate::engines::Engine;
 use crate::harness::common::g;
+use crate::harness::embedder::end_all;
 use crate::hosts::model_host::{Cell, ModelHost};
 use crate::model::{Model, loom_bounded, rc11, rc11_cut, sampled, sc, sc_cut};
 use crate::mutation::mutant::Mutant;
@@ -205,9 +206,7 @@ fn play<H: ModelHost>(shape: Shape) -> String {
     }
     let stolen = world.stolen.load(Relaxed);
     let ms = snapshot.alive;
-    world.events.closes();
-    let left = sched.close();
-    assert!(left.is_empty(), "{} Gs were given back that nobody submitted", left.len());
+    end_all(&sched, &world.events);
     format!("{ms} Ms, {}", if stolen { "stole" } else { "did not steal" })
 }
 

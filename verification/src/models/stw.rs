@@ -126,7 +126,7 @@ pub const MODELS: &[Model] = &[
         size: "the whole scheduler: 2 threads, 1 P, 1 G, 1 safepoint",
         invariants: [18],
         must_reach: [],
-        runs: [rc11_cut(), sampled(Engine::Random, 500), sampled(Engine::Pct, 500)]),
+        runs: [rc11(), sampled(Engine::Random, 500), sampled(Engine::Pct, 500)]),
     crate::model!("safepoint::once_under_each_p::while_gs_run", while_gs_run,
         claim: "a G and a thread outside each run a function under every P of the real scheduler, while Gs run",
         size: "2 Ps, 4 Ms, 4 Gs, 2 functions",

@@ -22,7 +22,7 @@ pub const MODELS: &[Model] = &[
         size: "1 P, 3 Ms, 2 Gs, 2 ticks",
         invariants: [4, 20, 36, 43],
         must_reach: ["retaken 1"],
-        runs: [rc11_cut(), loom_bounded(1), sampled(Engine::Pct, 5_000), sampled(Engine::TsoPct, 3_000)]),
+        runs: [rc11(), loom_bounded(1), sampled(Engine::Pct, 5_000), sampled(Engine::TsoPct, 3_000)]),
     crate::model!("sched::each_p_has_one_owner::one_p_one_syscall", one_p_one_syscall,
         claim: "a G makes a system call while the monitor looks: the P is kept, or comes back",
         size: "1 P, 2 Ms, 1 G, 2 ticks",

@@ -1,7 +1,7 @@
 //! Chance, time, sleep and threads are the checker's, and it tries what they may do.
 
 use super::{beside, outcomes, proved, refuted};
-use rc11::engine::{Config, Parker, Word, advance, choose, fork, now, refuse_spawns, spawn};
+use rc11::engine::{Config, Parker, Word, advance, choose, fork, leave_waiting, now, refuse_spawns, spawn};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -99,4 +99,54 @@ fn threads_that_are_spawned_come_to_their_end() {
         word.load(Relaxed).to_string()
     };
     assert_eq!(outcomes(body), ["0", "1"]);
+}
+
+/// Two threads sleep, the second of which is woken once; the closure has said that it leaves them so, or has not. Does it
+/// wait for the first to be woken?
+fn sleepers(leaves: bool, waits: bool) -> String {
+    let shared = Arc::new((Parker::new(), Parker::new(), Word::new(0)));
+    let (first, second) = (Arc::clone(&shared), Arc::clone(&shared));
+    let first = fork("first", move || first.0.park());
+    drop(fork("second", move || {
+        second.1.park();
+        second.2.fetch_add(1, Relaxed);
+        second.1.park();
+    }));
+    shared.1.unpark();
+    if leaves {
+        leave_waiting();
+    }
+    if waits {
+        first.join();
+    }
+    shared.2.load(Relaxed).to_string()
+}
+
+#[test]
+fn threads_that_wait_in_the_end_are_left_if_that_was_said() {
+    let config = Config::default();
+    assert!(refuted(&config, || sleepers(false, false)).contains("main"), "nobody has said so");
+    proved(&config, || sleepers(true, false));
+    assert_eq!(outcomes(|| sleepers(true, false)), ["0", "1"], "the second goes on as far as it can, or later");
+}
+
+#[test]
+fn a_closure_that_waits_for_ever_is_a_deadlock_also_if_it_leaves_others() {
+    assert!(refuted(&Config::default(), || sleepers(true, true)).contains("deadlock"));
+}
+
+#[test]
+fn what_goes_wrong_after_the_closure_has_returned_is_seen() {
+    let late = || {
+        let shared = Arc::new(Parker::new());
+        let theirs = Arc::clone(&shared);
+        drop(fork("late", move || {
+            theirs.park();
+            panic!("too late");
+        }));
+        shared.unpark();
+        leave_waiting();
+        String::new()
+    };
+    assert!(refuted(&Config::default(), late).contains("too late"));
 }

@@ -2,6 +2,7 @@
 
 use crate::checker::order::EventChecker;
 use crate::harness::common::g;
+use crate::harness::embedder::end_all;
 use crate::hosts::model_host::{Cell, ModelHost};
 use crate::status::{Status, StatusWord};
 use spinpark::atomic::Atomic;
@@ -18,7 +19,8 @@ use spinpark::kernel::types::g::G;
 use spinpark::kernel::types::m::MId;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 
 /// What a G does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,12 +91,14 @@ struct Embedder<H: ModelHost> {
     shape: Shape,
     tasks: Vec<Task<H>>,
     all_asleep: H::Parker,
-    /// Gs that run now.
-    running: Atomic<H, u64>,
-    /// Is the world stopped, by whom it should be?
-    stopped: Atomic<H, bool>,
-    /// Ways out of system calls, one bit each; 16: a P was retaken.
-    ways: Atomic<H, u64>,
+    /// Does a G run under this P? One cell a P, for its owner alone: two owners race.
+    used: Vec<H::Cell<bool>>,
+    /// Is the world stopped? The stopper writes it, Gs that run read it: never at the same time.
+    stopped: H::Cell<bool>,
+    /// Read by system calls that take a while; nobody writes it.
+    time: Atomic<H, u64>,
+    /// Ways out of system calls, one bit each; 16: a P was retaken. Of `std`: nothing depends on it but the outcome.
+    ways: AtomicU32,
     events: EventChecker,
 }
 
@@ -143,18 +147,16 @@ impl<H: ModelHost> Embedder<H> {
             // Each may have a child, whose number comes after all of theirs.
             tasks: (0..shape.acts.len() * 2).map(task).collect(),
             all_asleep: H::Parker::new(),
-            running: Atomic::new(0),
-            stopped: Atomic::new(false),
-            ways: Atomic::new(0),
+            used: (0..shape.procs.max(shape.max_procs)).map(|_| Cell::new(false)).collect(),
+            stopped: Cell::new(false),
+            time: Atomic::new(0),
+            ways: AtomicU32::new(0),
             events: EventChecker::default(),
         }
     }
 
-    fn note(&self, bit: u64) {
-        let mut seen = self.ways.load(Relaxed);
-        while let Err(found) = self.ways.compare_exchange(seen, seen | bit, Relaxed, Relaxed) {
-            seen = found;
-        }
+    fn note(&self, bit: u32) {
+        self.ways.fetch_or(bit, Relaxed);
     }
 
     fn task(&self, n: u64) -> &Task<H> {
@@ -167,22 +169,24 @@ impl<H: ModelHost> Embedder<H> {
     }
 
     /// A G begins to run, or goes on.
-    fn enter(&self) {
-        let running = self.running.fetch_add(1, AcqRel) + 1;
-        let most = self.shape.procs.max(self.shape.max_procs) as u64;
-        assert!(running <= most, "{running} Gs run on {most} Ps");
-        assert!(!self.stopped.load(Acquire), "a G runs while the world is stopped");
+    fn enter(&self, worker: &Worker) {
+        let used = &self.used[worker.p().index()];
+        assert!(!used.get(), "two Gs run under P{}", worker.p().0);
+        used.set(true);
+        assert!(!self.stopped.get(), "a G runs while the world is stopped");
     }
 
     /// It ends, or waits.
-    fn leave(&self) {
-        assert!(!self.stopped.load(Acquire), "a G ran while the world was stopped");
-        self.running.fetch_sub(1, AcqRel);
+    fn leave(&self, worker: &Worker) {
+        assert!(!self.stopped.get(), "a G ran while the world was stopped");
+        self.used[worker.p().index()].set(false);
     }
 
-    /// In a stopped world.
-    fn is_still(&self) {
-        assert!(self.running.load(Acquire) == 0, "the world is stopped, and a G runs");
+    /// The world is stopped; or is about to run again.
+    fn is_stopped(&self, yes: bool) {
+        assert!(self.used.iter().all(|used| !used.get()), "the world is stopped, and a G runs");
+        assert!(self.stopped.get() != yes, "two have stopped the world");
+        self.stopped.set(yes);
     }
 }
 
@@ -201,16 +205,16 @@ fn run<H: ModelHost>(sched: &This<H>, mut worker: Worker, g: G) -> Option<Worker
     let world = sched.observer();
     let n = g.id();
     let task = world.task(n);
-    world.enter();
+    world.enter(&worker);
     task.status.execute();
     assert!(task.data.get() == n, "G{n} runs, but does not see what was done before it was submitted");
     let act = world.shape.acts.get(n as usize - 1).copied().unwrap_or(Act::Run);
     match act {
         Act::Run => (),
         Act::Yield => {
-            world.leave();
+            world.leave(&worker);
             worker = sched.yield_bound(worker);
-            world.enter();
+            world.enter(&worker);
         }
         Act::Syscall => worker = come_back(sched, sched.entersyscall(left(world, worker))),
         Act::Block => worker = come_back(sched, sched.entersyscallblock(left(world, worker))),
@@ -243,47 +247,50 @@ fn run<H: ModelHost>(sched: &This<H>, mut worker: Worker, g: G) -> Option<Worker
         Act::Stop => {
             world.events.leaves(worker.m().0);
             let stopped = sched.stop_the_world(Some(left(world, worker)));
-            world.is_still();
-            world.stopped.store(true, Release);
-            world.stopped.store(false, Release);
+            world.is_stopped(true);
+            world.is_stopped(false);
             let away = sched.start_the_world(stopped).expect("a G stopped it");
             worker = come_back(sched, away);
         }
         Act::EndLocked => {
-            finish(sched, g);
+            finish(sched, &worker, g);
             world.events.leaves(worker.m().0);
             sched.end(worker);
             return None;
         }
     }
-    finish(sched, g);
+    finish(sched, &worker, g);
     Some(worker)
 }
 
 fn left<H: ModelHost>(world: &Embedder<H>, worker: Worker) -> Worker {
-    world.leave();
+    world.leave(&worker);
     worker
 }
 
 /// What a system call does: it takes some steps, so that something can happen meanwhile.
 fn dwell<H: ModelHost>(world: &Embedder<H>) {
     for _ in 0..world.shape.dwell {
-        world.running.load(Relaxed);
+        world.time.load(Relaxed);
     }
 }
 
 fn come_back<H: ModelHost>(sched: &This<H>, away: Away) -> Worker {
     dwell(sched.observer());
     let (worker, _) = sched.exitsyscall_bound(away);
-    sched.observer().enter();
+    sched.observer().enter(&worker);
     worker
 }
 
-fn finish<H: ModelHost>(sched: &This<H>, g: G) {
+fn finish<H: ModelHost>(sched: &This<H>, worker: &Worker, g: G) {
     let world = sched.observer();
-    let task = world.task(g.into_raw().get());
+    let n = g.into_raw().get();
+    let task = world.task(n);
     task.status.exit();
-    world.leave();
+    world.leave(worker);
+    if n as usize <= world.shape.acts.len() {
+        return; // nobody waits for one that is no child
+    }
     task.is_done.swap(true, AcqRel);
     let waiter = task.waiter.swap(0, AcqRel);
     if waiter > 0 {
@@ -298,10 +305,10 @@ fn wait_for_child<H: ModelHost>(sched: &This<H>, mut worker: Worker, n: u64) -> 
     let task = world.task(child);
     task.waiter.swap(u64::from(worker.m().0) + 1, AcqRel);
     while !task.is_done.load(Acquire) {
-        world.leave();
+        world.leave(&worker);
         let (next, woken) = sched.park_bound(worker, Wake::Inside);
         worker = next;
-        world.enter();
+        world.enter(&worker);
         assert!(woken == Woken::Ready, "the wait for a child ended: {woken:?}");
     }
     worker
@@ -337,27 +344,25 @@ pub(super) fn play<H: ModelHost>(shape: Shape) -> String {
         let sched = Arc::clone(&sched);
         parties.push(H::fork("monitor", move || {
             let mut watch = sched.watch();
-            for _ in 0..shape.ticks {
-                sched.tick(&mut watch, H::now());
-                H::pass(SLICE / 2);
-            }
+            // Its own clock: one that all threads read would be one more thing that each may see late.
+            (0..shape.ticks as u64).for_each(|tick| {
+                sched.tick(&mut watch, tick * (SLICE / 2));
+            });
         }));
     }
     submit_all(&sched, 1, share);
     for &procs in shape.resizes {
         let mut stopped = sched.stop_the_world(None);
         let world = sched.observer();
-        world.is_still();
-        world.stopped.store(true, Release);
+        world.is_stopped(true);
         sched.procresize(&mut stopped, procs).expect("there is room");
-        world.is_still();
-        world.stopped.store(false, Release);
+        world.is_stopped(false);
         assert!(sched.start_the_world(stopped).is_none(), "it was stopped from outside");
     }
     parties.into_iter().for_each(|party| H::join(party));
     if shape.refusals > 0 {
         // What a refused start left behind, the monitor tries again.
-        sched.tick(&mut sched.watch(), H::now());
+        sched.tick(&mut sched.watch(), 0);
     }
     let snapshot = loop {
         sched.observer().all_asleep.park();
@@ -378,9 +383,7 @@ pub(super) fn play<H: ModelHost>(shape: Shape) -> String {
     assert!(snapshot.procs == procs, "there are {} Ps, and should be {procs}", snapshot.procs);
     let ways = sched.observer().ways.load(Relaxed);
     let ms = snapshot.alive;
-    sched.observer().events.closes();
-    let left = sched.close();
-    assert!(left.is_empty(), "{} Gs were given back that nobody submitted", left.len());
+    end_all(&sched, &sched.observer().events);
     match shape.outcome {
         Outcome::Ms => format!("{ms} Ms"),
         Outcome::Ways => {

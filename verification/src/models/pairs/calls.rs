@@ -1,0 +1,165 @@
+//! System calls, and who wants the P meanwhile.
+
+use super::setup::{S, blocks, calls, ends, set, stops, ticks};
+use crate::harness::embedder::{first_runs, submit};
+use crate::hosts::model_host::ModelHost;
+use spinpark::kernel::types::p::PId;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
+
+pub(super) fn call_and_retake<H: ModelHost>() -> String {
+    let sched = set::<H>(1, 1, 1, |sched, worker, _| Some(calls(sched, worker)));
+    submit(&sched, 1, 1);
+    first_runs(&sched);
+    ticks(&sched);
+    ends(&sched)
+}
+
+/// G2 waits in the ring while G1 makes its system call.
+pub(super) fn call_and_retake_for_another<H: ModelHost>() -> String {
+    let sched = set::<H>(1, 2, 2, |sched, mut worker, n| {
+        if n == 2 {
+            return Some(worker);
+        }
+        let child = sched.observer().make(2);
+        sched.ready(&mut worker, child);
+        Some(calls(sched, worker))
+    });
+    submit(&sched, 1, 1);
+    first_runs(&sched);
+    ticks(&sched);
+    ends(&sched)
+}
+
+pub(super) fn interrupt_and_retake<H: ModelHost>() -> String {
+    let sched = set::<H>(1, 1, 1, |sched, worker, _| {
+        sched.observer().events.leaves(worker.m().0);
+        let away = sched.interrupt(worker);
+        let (worker, _) = sched.exitsyscall_bound(away);
+        sched.observer().uses(&worker);
+        Some(worker)
+    });
+    submit(&sched, 1, 1);
+    first_runs(&sched);
+    ticks(&sched);
+    ends(&sched)
+}
+
+pub(super) fn call_and_stop<H: ModelHost>() -> String {
+    let sched = set::<H>(1, 1, 1, |sched, worker, _| Some(calls(sched, worker)));
+    submit(&sched, 1, 1);
+    first_runs(&sched);
+    stops(&sched);
+    ends(&sched)
+}
+
+/// The system call lasts until the stop is over: a stopper that left the P there would wait for ever.
+pub(super) fn long_call_and_stop<H: ModelHost>() -> String {
+    let sched = set::<H>(1, 1, 1, |sched, worker, _| {
+        let away = sched.entersyscall(worker);
+        sched.observer().more.happened.sleep();
+        let (worker, _) = sched.exitsyscall_bound(away);
+        sched.observer().uses(&worker);
+        Some(worker)
+    });
+    submit(&sched, 1, 1);
+    first_runs(&sched);
+    stops(&sched);
+    sched.observer().more.happened.wakeup();
+    ends(&sched)
+}
+
+pub(super) fn block_and_stop<H: ModelHost>() -> String {
+    let sched = set::<H>(1, 1, 1, |sched, worker, _| Some(blocks(sched, worker)));
+    submit(&sched, 1, 1);
+    first_runs(&sched);
+    stops(&sched);
+    ends(&sched)
+}
+
+/// A function runs once under the only P.
+fn passes<H: ModelHost>(sched: &S<H>) -> Arc<AtomicU32> {
+    let count = Arc::new(AtomicU32::new(0));
+    let (theirs, embedder) = (Arc::clone(&count), Arc::clone(sched));
+    let function = move |p: PId| {
+        embedder.observer().uses_p(p);
+        theirs.fetch_add(1, Relaxed);
+    };
+    assert!(sched.for_each_p(None, Arc::new(function)).is_none(), "the caller was no M");
+    count
+}
+
+fn passed<H: ModelHost>(sched: &S<H>) -> String {
+    let count = passes(sched);
+    let at_once = count.load(Relaxed);
+    assert!(at_once == 1, "it ran {at_once} times under the only P");
+    let outcome = ends(sched);
+    let count = count.load(Relaxed);
+    assert!(count == 1, "it ran {count} times under the only P");
+    outcome
+}
+
+pub(super) fn call_and_safepoint<H: ModelHost>() -> String {
+    let sched = set::<H>(1, 1, 1, |sched, worker, _| Some(calls(sched, worker)));
+    submit(&sched, 1, 1);
+    first_runs(&sched);
+    passed(&sched)
+}
+
+pub(super) fn block_and_safepoint<H: ModelHost>() -> String {
+    let sched = set::<H>(1, 1, 1, |sched, worker, _| Some(blocks(sched, worker)));
+    submit(&sched, 1, 1);
+    first_runs(&sched);
+    passed(&sched)
+}
+
+/// The world is stopped while another thread passes a safepoint.
+pub(super) fn stop_and_safepoint<H: ModelHost>() -> String {
+    let sched = set::<H>(1, 1, 0, |_, worker, _| Some(worker));
+    let stopper = H::fork("stopper", {
+        let sched = Arc::clone(&sched);
+        move || stops(&sched)
+    });
+    let count = passes(&sched);
+    H::join(stopper);
+    let outcome = ends(&sched);
+    assert!(count.load(Relaxed) == 1, "it ran {} times under the only P", count.load(Relaxed));
+    outcome
+}
+
+fn resizes<H: ModelHost>(sched: &S<H>, to: usize) {
+    let mut stopped = sched.stop_the_world(None);
+    sched.observer().is_stopped(true);
+    sched.procresize(&mut stopped, to).expect("there is a place for so many");
+    sched.observer().is_stopped(false);
+    assert!(sched.start_the_world(stopped).is_none(), "the stopper was no M");
+}
+
+/// One of two Ps ends while the M goes to sleep.
+pub(super) fn sleep_and_resize<H: ModelHost>() -> String {
+    let sched = set::<H>(2, 1, 1, |_, worker, _| Some(worker));
+    submit(&sched, 1, 1);
+    first_runs(&sched);
+    resizes(&sched, 1);
+    ends(&sched)
+}
+
+pub(super) fn submit_and_resize<H: ModelHost>() -> String {
+    let sched = set::<H>(2, 1, 1, |_, worker, _| Some(worker));
+    let submitter = H::fork("submitter", {
+        let sched = Arc::clone(&sched);
+        move || submit(&sched, 1, 1)
+    });
+    resizes(&sched, 1);
+    H::join(submitter);
+    ends(&sched)
+}
+
+pub(super) fn call_and_resize<H: ModelHost>() -> String {
+    let sched = set::<H>(2, 1, 1, |sched, worker, _| Some(calls(sched, worker)));
+    submit(&sched, 1, 1);
+    first_runs(&sched);
+    resizes(&sched, 1);
+    ends(&sched)
+}
