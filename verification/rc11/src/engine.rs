@@ -26,6 +26,6 @@ pub use crate::machine::{Site, Wait, Wants};
 pub use crate::picture::Picture;
 pub use crate::primitives::{
     Lock, Parker, PlainCell, Refused, SymmetricThreads, Thread, Word, advance, choose, fence, fork, fork_symmetric,
-    heavy_fence, light_fence, me, name_thread, now, refuse_spawns, spawn, spin,
+    heavy_fence, leave_waiting, light_fence, me, name_thread, now, refuse_spawns, spawn, spin,
 };
 pub use crate::text::panic_text;

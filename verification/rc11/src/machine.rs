@@ -123,6 +123,8 @@ struct Machine {
     begins_anew: bool,
     /// How many starts of threads are to be refused.
     refusals: u64,
+    /// May threads wait for ever when the first has ended? See [`leave_waiting`].
+    leaves_waiting: bool,
     /// Is a word accessed plainly? Then races are looked for at the end: an access that is atomic may be one half.
     mixes: bool,
     stacks: Vec<DefaultStack>,
@@ -405,6 +407,11 @@ pub(super) fn refusals() -> u64 {
     with(|machine| machine.refusals)
 }
 
+/// In this execution threads may wait for ever once the first has ended.
+pub(super) fn leave_waiting() {
+    with(|machine| machine.leaves_waiting = true);
+}
+
 /// So many are. Before the first thread starts.
 pub(super) fn refuse_spawns(n: u64) {
     with(|machine| machine.refusals = n);
@@ -549,6 +556,7 @@ impl Machine {
         self.limits = limits;
         self.mode = mode;
         self.refusals = 0;
+        self.leaves_waiting = false;
         self.mixes = false;
     }
 
@@ -857,6 +865,9 @@ impl Machine {
         if waits.iter().any(may_go_on) || for_a_while || too_often {
             self.cuts += u64::from(too_often && !for_a_while);
             return End::Blocked;
+        }
+        if self.leaves_waiting && self.slots[0].is_done {
+            return End::Complete;
         }
         self.fails(if self.slots[0].is_done { Why::Unjoined(waits) } else { Why::Deadlock(waits) });
         End::Played

@@ -331,6 +331,12 @@ pub fn refuse_spawns(n: u64) {
     machine::refuse_spawns(n);
 }
 
+/// From here on it is no failure of this execution that threads wait for ever, once the first has come to its end: those of
+/// a pool that is not shut down, say. That the first waits for ever is one. To be said by the first.
+pub fn leave_waiting() {
+    machine::leave_waiting();
+}
+
 /// A thread was not to be started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Refused;

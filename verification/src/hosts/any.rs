@@ -281,6 +281,9 @@ impl ModelHost for Any {
     fn refuse_spawns(n: usize) {
         ask!(refuse_spawns(n));
     }
+    fn leave_waiting() {
+        ask!(leave_waiting());
+    }
     #[track_caller]
     fn pass(nanos: Nanos) {
         ask!(pass(nanos));

@@ -37,6 +37,9 @@ pub trait ModelHost: Host {
     fn refuse_spawns(n: usize) {
         REFUSALS.set(n);
     }
+    /// From here on it is no failure that threads wait for ever once the main thread has ended: a scheduler that is not closed
+    /// has sleeping Ms. To be said by the main thread. Without a meaning on loom, where each thread has to end.
+    fn leave_waiting() {}
     /// So much time passes, for all threads. Time does not pass by itself, only here and in `park_timeout`.
     fn pass(nanos: Nanos) {
         advance(nanos);

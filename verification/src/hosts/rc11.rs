@@ -177,6 +177,9 @@ impl ModelHost for Rc11 {
     fn refuse_spawns(n: usize) {
         rc11::engine::refuse_spawns(n as u64);
     }
+    fn leave_waiting() {
+        rc11::engine::leave_waiting();
+    }
     #[track_caller]
     fn pass(nanos: Nanos) {
         rc11::engine::advance(nanos);

@@ -47,6 +47,9 @@ macro_rules! threads_as_beneath {
         fn refuse_spawns(n: usize) {
             H::refuse_spawns(n);
         }
+        fn leave_waiting() {
+            H::leave_waiting();
+        }
         #[track_caller]
         fn pass(nanos: Nanos) {
             H::pass(nanos);
