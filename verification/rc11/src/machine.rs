@@ -5,14 +5,16 @@
 //! that only changes hands in the graph's order: a read is answered only when the write that it reads has been.
 
 mod pointers;
+mod recursion;
 mod yields;
 
 use crate::graph::{Event, Graph, INIT, Kind, Loc, MAX_THREADS, Update};
+use crate::naming::unlike;
 use crate::quarantine;
 use crate::step::{Ask, Stop, Way};
 use crate::text::panic_text;
 use crate::verdict::{Failure, Why};
-use corosensei::stack::DefaultStack;
+use corosensei::stack::{DefaultStack, Stack as _};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::any::Any;
 use std::cell::RefCell;
@@ -49,6 +51,8 @@ struct Slot {
     dry: Option<yields::Dry>,
     /// Which thread made the location that it asks for, if another did, and after how many of its events.
     must_know: Option<(u8, u16)>,
+    /// Where its stack ends.
+    stack_ends: usize,
     /// Which one it is, in the order in which threads were started in this play.
     number: usize,
     /// What it is called; only when it is played again.
@@ -72,6 +76,7 @@ impl Slot {
             yields: 0,
             dry: None,
             must_know: None,
+            stack_ends: 0,
             number: 0,
             name: String::new(),
         }
@@ -430,9 +435,9 @@ pub(super) fn me() -> usize {
 /// What the calling thread is called in pictures.
 pub(super) fn name_thread(name: &str) {
     with(|machine| {
-        let (thread, mode) = (usize::from(machine.current), machine.mode);
-        if let Some(slot) = machine.slots.get_mut(thread).filter(|_| mode == Mode::Replay) {
-            name.clone_into(&mut slot.name);
+        let (thread, mode) = (machine.current, machine.mode);
+        if mode == Mode::Replay && usize::from(thread) < machine.slots.len() {
+            machine.slots[usize::from(thread)].name = machine.unlike_the_others(thread, name);
         }
     });
 }
@@ -452,6 +457,7 @@ pub(super) fn rest_in_peace() -> ! {
 fn start(thread: u8, name: &str, body: Body) {
     let stack = with(|machine| machine.stacks.pop());
     let stack = stack.unwrap_or_else(|| DefaultStack::new(STACK).expect("memory for a stack"));
+    let stack_ends = stack.limit().get();
     let coroutine = Coroutine::with_stack(stack, move |yielder, ()| {
         with(|machine| machine.slots[usize::from(thread)].yielder = yielder);
         let result = catch_unwind(AssertUnwindSafe(|| if is_over() { never(body) } else { body() }));
@@ -460,10 +466,11 @@ fn start(thread: u8, name: &str, body: Body) {
     with(|machine| {
         let slot = &mut machine.slots[usize::from(thread)];
         slot.thread = Some(coroutine);
+        slot.stack_ends = stack_ends;
         slot.number = machine.started;
         machine.started += 1;
         if machine.mode == Mode::Replay {
-            name.clone_into(&mut slot.name);
+            machine.slots[usize::from(thread)].name = machine.unlike_the_others(thread, name);
         }
     });
 }
@@ -474,8 +481,8 @@ fn never(body: Body) {
     resume_unwind(Box::new(Over));
 }
 
-/// As much as shuttle gives its threads.
-const STACK: usize = 0x2_0000;
+/// Twice as much as shuttle gives its threads: a part is kept for what recursion without end leaves to be done.
+const STACK: usize = 0x4_0000;
 
 fn drive() -> End {
     loop {
@@ -589,6 +596,10 @@ impl Machine {
     fn answer(&mut self, ask: &Ask, at: &'static Location<'static>, are_pointers: bool) -> Option<Result<u64, Over>> {
         assert!(self.is_on, "{OUTSIDE}");
         if self.is_over {
+            return Some(Err(Over));
+        }
+        if recursion::is_used_up(self.slot(self.current).stack_ends) {
+            self.fails(Why::Panic(recursion::sentence()));
             return Some(Err(Over));
         }
         if !are_pointers {
@@ -887,6 +898,12 @@ impl Machine {
         };
         let order = if self.mode == Mode::Replay { self.order.as_slice() } else { &[] };
         order.iter().filter(|&&thread| !self.slot(thread).is_done && !self.can_go_on(thread)).filter_map(wait).collect()
+    }
+
+    /// `name`, unless another thread than this has it: then with a number.
+    fn unlike_the_others(&self, thread: u8, name: &str) -> String {
+        let others = self.order.iter().filter(|&&other| other != thread);
+        unlike(name, others.map(|&other| self.slot(other).name.as_str()))
     }
 
     fn names(&self) -> Vec<String> {

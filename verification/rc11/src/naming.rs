@@ -28,6 +28,15 @@ pub fn below_src(path: &str) -> &str {
     path.rsplit_once("src/").map_or(path, |(_, below)| below)
 }
 
+/// `name`, if none of `others` is called so; else the first of `name 2`, `name 3`, … that is free.
+pub fn unlike<'a>(name: &str, others: impl Iterator<Item = &'a str> + Clone) -> String {
+    let is_free = |name: &str| others.clone().all(|other| other != name);
+    if is_free(name) {
+        return name.to_owned();
+    }
+    (2usize..).map(|n| format!("{name} {n}")).find(|name| is_free(name)).expect("there are fewer others")
+}
+
 fn first(source: &str, accesses: &[&str]) -> Option<usize> {
     accesses.iter().filter_map(|access| source.find(access)).min()
 }

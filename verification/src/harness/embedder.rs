@@ -129,6 +129,12 @@ impl<H: ModelHost, X: Extra> Embedder<H, X> {
         n
     }
 
+    /// G `n`, which runs, is to run once more.
+    pub(crate) fn again(&self, n: u64) -> G {
+        assert!(self.ran[n as usize - 1].swap(0, Relaxed) == 1, "G{n} does not run");
+        self.tasks.make(n)
+    }
+
     /// A G runs under `worker`'s P: nobody else does, and the world is not stopped.
     pub(crate) fn uses(&self, worker: &Worker) {
         assert!(!self.stopped.get(), "a G runs, but the world is stopped");
@@ -146,6 +152,11 @@ impl<H: ModelHost, X: Extra> Embedder<H, X> {
     pub(crate) fn is_stopped(&self, yes: bool) {
         assert!(self.stopped.get() != yes, "two have stopped the world");
         self.stopped.set(yes);
+    }
+
+    /// Waits until the last M that is awake falls asleep. For models that allow no spurious wake-ups.
+    pub(crate) fn until_all_sleep(&self) {
+        self.all_asleep.park();
     }
 
     pub(crate) fn each_ran_once(&self) {

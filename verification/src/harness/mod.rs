@@ -17,6 +17,8 @@ pub mod queues;
 pub mod readiness;
 pub mod role;
 pub mod safepoint;
+#[cfg_attr(test, allow(dead_code, reason = "it is there for models, and this crate's own tests have none"))]
+pub(crate) mod script;
 pub mod select;
 pub mod sleeper;
 pub mod spinning;

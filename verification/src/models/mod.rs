@@ -5,7 +5,9 @@ pub mod between;
 pub mod cases_table;
 pub mod chan;
 pub mod chan_table;
+pub mod closing;
 pub mod cond;
+pub mod conserved;
 pub mod globq;
 pub mod goroutine;
 pub mod handoff;
@@ -23,11 +25,13 @@ pub mod poll;
 pub mod poller;
 pub mod readiness;
 pub mod role;
+pub mod rouses;
 pub mod runq;
 pub mod sched;
 pub mod select;
 pub mod snapshot;
 pub mod spinning;
+pub mod stopping;
 pub mod stw;
 pub mod syscall;
 pub mod sysmon;
@@ -66,6 +70,9 @@ pub const MODELS: &[&[Model]] = &[
     lists::MODELS,
     between::MODELS,
     sched::MODELS,
+    conserved::MODELS,
+    closing::MODELS,
+    stopping::MODELS,
     idling::MODELS,
     snapshot::MODELS,
     pairs::MODELS,
@@ -74,6 +81,7 @@ pub const MODELS: &[&[Model]] = &[
     poller::MODELS,
     monitor::MODELS,
     monitor_beside::MODELS,
+    rouses::MODELS,
     task::MODELS,
     parker::MODELS,
     bell::MODELS,

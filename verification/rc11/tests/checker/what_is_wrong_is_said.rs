@@ -232,3 +232,32 @@ mod and_nothing_is_left_behind {
         });
     }
 }
+
+#[inline(never)]
+fn there(word: &Word, n: u64) -> u64 {
+    1 + std::hint::black_box(back(word, word.load(Relaxed) + n))
+}
+
+#[inline(never)]
+fn back(word: &Word, n: u64) -> u64 {
+    1 + std::hint::black_box(there(word, word.load(Relaxed) + n))
+}
+
+#[test]
+fn endless_recursion_names_who_calls_whom() {
+    // More events than there is stack for.
+    let config = Config { max_events: 60_000, ..Config::default() };
+    let why = refuted(&config, || fork("it calls", || there(&Word::new(0), 0)).join().to_string());
+    assert!(why.starts_with("endless recursion: "), "{why}");
+    assert!(why.contains("there") && why.contains("back"), "{why}");
+}
+
+#[test]
+fn a_stack_that_is_nearly_used_up_is_none() {
+    fn down(word: &Word, n: u64) -> u64 {
+        let here = std::hint::black_box([n; 64]);
+        if n == 0 { word.load(Relaxed) } else { here[7] - n + std::hint::black_box(down(word, n - 1)) }
+    }
+    let ended = super::outcomes(|| fork("it calls", || down(&Word::new(5), 100)).join().to_string());
+    assert_eq!(ended, ["5"]);
+}

@@ -4,6 +4,7 @@
 
 use crate::hosts::model_host::{self, Cell, ModelHost};
 use crate::mutation::weaken::is_weakened;
+use rc11::naming::unlike;
 use spinpark::host::{self, Host, Nanos, SpawnError};
 use std::cell::{Cell as StdCell, RefCell};
 use std::marker::PhantomData;
@@ -42,10 +43,12 @@ pub fn begin(on: bool) {
     model_host::begin();
 }
 
-/// A thread of the model was started; its number.
+/// A thread of the model was started; its number. If another has the name already, this one's gets a number: no two columns
+/// of a schedule are called alike.
 pub fn name_thread(name: &str) -> usize {
     THREADS.with_borrow_mut(|threads| {
-        threads.push(name.to_owned());
+        let name = unlike(name, threads.iter().map(String::as_str));
+        threads.push(name);
         threads.len() - 1
     })
 }
