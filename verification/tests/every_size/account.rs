@@ -7,7 +7,7 @@ use spinpark_parameterized::finite::{Finite, State};
 use spinpark_parameterized::replay::Replay;
 use spinpark_parameterized::system::System;
 use std::collections::{BTreeMap, HashSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash, Hasher};
 use std::time::{Duration, Instant};
 
 /// Executions of the kernel, each of a scenario.
@@ -21,17 +21,22 @@ struct Played {
     moved: Vec<usize>,
     taken: Vec<usize>,
     most: usize,
+    /// Where the system may be after each step: a hash.
+    after: Vec<u64>,
 }
 
 fn replayed<P: Protocol>(protocol: &P, finite: &Finite<'_>, scenario: &Scenario, trace: &[P::Step]) -> Played {
     let mut replay = Replay::new(finite, protocol.begins(finite, scenario));
     let (mut most, mut moved, mut carry) = (0, Vec::new(), P::Carry::default());
+    let mut after = Vec::new();
+    let hash = |state: &State| BuildHasherDefault::<DefaultHasher>::default().hash_one(state);
     for (at, step) in trace.iter().enumerate() {
         let before = replay.states.clone();
         replay.moved = false;
         if !protocol.play(&mut replay, *step, scenario, &mut carry) {
-            return Played { refused: Some((at, before)), moved, taken: replay.taken, most };
+            return Played { refused: Some((at, before)), moved, taken: replay.taken, most, after };
         }
+        after.push(replay.states.iter().map(hash).fold(0, u64::wrapping_add));
         if replay.moved {
             moved.push(at);
         }
@@ -39,7 +44,7 @@ fn replayed<P: Protocol>(protocol: &P, finite: &Finite<'_>, scenario: &Scenario,
     }
     let before = replay.states.clone();
     let ends = replay.only(|finite, state| protocol.may_end(finite, state, scenario));
-    Played { refused: (!ends).then_some((trace.len(), before)), moved, taken: replay.taken, most }
+    Played { refused: (!ends).then_some((trace.len(), before)), moved, taken: replay.taken, most, after }
 }
 
 /// Is it refused?
@@ -111,25 +116,29 @@ impl Account {
 /// Of traces that are changed at one place, so many are refused.
 pub(crate) fn refused<P: Protocol>(protocol: &P, traces: &Traces) -> (usize, usize) {
     let system = protocol.system();
-    let (mut refused, mut all) = (0, 0);
+    let (mut refused, mut all, mut same) = (0, 0, 0);
     let mut accepted: Vec<(&str, P::Step)> = Vec::new();
     for (scenario, items) in traces.iter().filter(|(scenario, _)| protocol.has(scenario)) {
         let finite = Finite::new(&system, &protocol.sizes(scenario));
         for trace in protocol.steps(scenario, items) {
-            let moved = replayed(protocol, &finite, scenario, &trace).moved;
-            for &at in &moved {
-                for (what, wrong) in changed(protocol, &trace, &moved, at) {
-                    all += 1;
-                    if replayed(protocol, &finite, scenario, &wrong).refused.is_some() {
-                        refused += 1;
-                    } else {
-                        accepted.push((what, trace[at]));
+            let right = replayed(protocol, &finite, scenario, &trace);
+            for &at in &right.moved {
+                for Changed { what, wrong, until } in changed(protocol, &trace, &right.moved, at) {
+                    let played = replayed(protocol, &finite, scenario, &wrong);
+                    let is_refused = played.refused.is_some();
+                    if !is_refused && wrong.len() == trace.len() && played.after[until] == right.after[until] {
+                        // Two steps that lead to the same place in either order: nothing is changed.
+                        same += 1;
+                        continue;
                     }
+                    all += 1;
+                    refused += usize::from(is_refused);
+                    accepted.extend((!is_refused).then_some((what, trace[at])));
                 }
             }
         }
     }
-    println!("{}: {refused} of {all} changed traces are refused", system.name);
+    println!("{}: {refused} of {all} changed traces are refused; {same} swaps change nothing", system.name);
     let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
     for (what, step) in &accepted {
         let text = format!("{step:?}");
@@ -140,25 +149,29 @@ pub(crate) fn refused<P: Protocol>(protocol: &P, traces: &Traces) -> (usize, usi
     (refused, all)
 }
 
+/// A trace that is changed at one place.
+struct Changed<S> {
+    what: &'static str,
+    wrong: Vec<S>,
+    /// From this step on it is as it was.
+    until: usize,
+}
+
 /// The trace without its step `at`, with it twice, and with it and the next of its thread that moves the system in the other order.
-fn changed<P: Protocol>(
-    protocol: &P,
-    trace: &[P::Step],
-    moved: &[usize],
-    at: usize,
-) -> Vec<(&'static str, Vec<P::Step>)> {
+fn changed<P: Protocol>(protocol: &P, trace: &[P::Step], moved: &[usize], at: usize) -> Vec<Changed<P::Step>> {
     let mut gone = trace.to_vec();
     gone.remove(at);
     let mut twice = trace.to_vec();
     twice.insert(at, trace[at]);
-    let mut wrongs = vec![("gone", gone), ("twice", twice)];
+    let mut wrongs =
+        vec![Changed { what: "gone", wrong: gone, until: at }, Changed { what: "twice", wrong: twice, until: at }];
     let next = moved.iter().find(|then| **then > at && protocol.thread(trace[**then]) == protocol.thread(trace[at]));
     if let Some(&then) = next
         && trace[then] != trace[at]
     {
         let mut swapped = trace.to_vec();
         swapped.swap(at, then);
-        wrongs.push(("swapped", swapped));
+        wrongs.push(Changed { what: "swapped", wrong: swapped, until: then });
     }
     wrongs
 }

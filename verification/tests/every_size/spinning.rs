@@ -139,6 +139,8 @@ struct Thread {
     lowers: usize,
     /// What it has found meanwhile.
     found: Option<u8>,
+    /// Its clear of `needspinning`, under the lock, is not visible.
+    clears_locked: bool,
 }
 
 impl Thread {
@@ -182,10 +184,17 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
             ("protocol/spinning.rs", "elect_unless", Act::Exchange(..)) => say(Label::Elected),
             ("protocol/spinning.rs", "elect_unless", Act::NoExchange(_)) => say(Label::NotElected),
             ("protocol/spinning.rs", "become_spinning", Act::Add(..)) => say(Label::Counted { locked: thread.locked }),
+            // Under the lock it counts from where it is visible.
+            ("protocol/spinning.rs", "become_spinning", Act::Store(_)) if thread.locked && is_buffered => {
+                thread.clears_locked = true;
+            }
             ("protocol/spinning.rs", "become_spinning", Act::Store(_)) => {
                 say(Label::NeedCleared { shown: !is_buffered })
             }
-            ("protocol/spinning.rs", "become_spinning", Act::Shown(_)) if is_buffered => say(Label::ShowsCleared),
+            ("protocol/spinning.rs", "become_spinning", Act::Shown(_)) if is_buffered => {
+                let is_first = std::mem::take(&mut thread.clears_locked);
+                say(if is_first { Label::NeedCleared { shown: true } } else { Label::ShowsCleared });
+            }
             // Under the lock, and read there: it counts from where it is visible.
             ("protocol/spinning.rs", "set_needspinning", Act::Shown(_)) => say(Label::NeedSet),
             ("protocol/spinning.rs", "take_needspinning", Act::Load(n)) => say(Label::NeedRead(n != 0)),
@@ -590,8 +599,7 @@ pub(crate) fn play(replay: &mut Replay<'_>, step: Step, scans: &mut Scans, order
         }
         Label::TookOwn(g) => replay.step(|_, state| match here(state) {
             SEARCH | SPIN => with("takes_own", &[("g", g)]),
-            // Its P is put back: they go to the global queue.
-            REFUSED_LOWER | REFUSED_ASK => None,
+            REFUSED_DRAIN => with("drains_refused", &[("g", g)]),
             _ => none(),
         }),
         Label::Stole { v, g } => {
@@ -610,7 +618,7 @@ pub(crate) fn play(replay: &mut Replay<'_>, step: Step, scans: &mut Scans, order
                     OUT if exits => Some(vec![vec![Move::new("exits_and_queues", &[("m", m), ("g", g)]), flush]]),
                     OUT | RUN => Some(vec![vec![Move::new("submits", &[("m", m), ("g", g)]), flush]]),
                     SPILL => with("puts_spilled", &[("g", g)]),
-                    REFUSED_LOWER | REFUSED_ASK => None,
+                    REFUSED_DRAIN => None,
                     _ => none(),
                 }
             }) && shows_global(replay, m)
@@ -634,13 +642,13 @@ pub(crate) fn play(replay: &mut Replay<'_>, step: Step, scans: &mut Scans, order
             ELECTED | SAW_WORK => none(),
             _ => None,
         }),
-        Label::Listed(p) => replay.step(|finite, state| match here(state) {
+        Label::Listed(p) => replay.step(|_, state| match here(state) {
             SPIN => with("idles_spinning", &[("p", p)]),
             SEARCH => with("idles_beside_another", &[("p", p)]),
             IDLES => with("idles", &[("p", p)]),
             HAND_OFF => with("settles_beside_another", &[("p", p)]),
             HAND_IDLES => with("settles", &[("p", p)]),
-            REFUSED_LOWER | REFUSED_ASK if finite.holds(state, IDLE, &[p]) => None,
+            REFUSED_DRAIN => with("idles_refused", &[("p", p)]),
             _ => none(),
         }),
         Label::Refused => replay.step(|_, state| match here(state) {

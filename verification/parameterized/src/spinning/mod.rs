@@ -5,7 +5,7 @@ pub mod state;
 pub mod steps;
 
 use crate::finite::{Finite, State, Universe};
-use crate::logic::{Formula, Places, Var, all, among, and, implies, not, or, same, some};
+use crate::logic::{Formula, Places, Var, all, among, and, at, implies, not, or, same, some};
 use crate::system::{Conjunct, System, Variant};
 use state::*;
 
@@ -206,11 +206,7 @@ fn invariant() -> Vec<Conjunct> {
         conjunct(
             "refused_none_asleep",
             "while a thread that found no M holds the lock, none sleeps",
-            all("m", M, |m| {
-                all("s", M, |s| {
-                    implies(among(m, Places::of(&[REFUSED_LOWER, REFUSED_ASK])), not(among(s, Places::of(&[ASLEEP]))))
-                })
-            }),
+            all("m", M, |m| all("s", M, |s| implies(among(m, REFUSED), not(among(s, Places::of(&[ASLEEP])))))),
         ),
         conjunct(
             "being_idled_global_is_empty",
@@ -236,10 +232,7 @@ fn invariant() -> Vec<Conjunct> {
             "if a P is idle, a buffered put into the global queue is that of a submitter",
             all("m", M, |m| {
                 all("g", G, |g| {
-                    implies(
-                        and([PUTS_GLOBAL.of([m, g]), some_idle()]),
-                        among(m, Places::of(&[QUEUED, REFUSED_LOWER, REFUSED_ASK])),
-                    )
+                    implies(and([PUTS_GLOBAL.of([m, g]), some_idle()]), or([at(m, QUEUED), among(m, REFUSED)]))
                 })
             }),
         ),
@@ -248,6 +241,15 @@ fn invariant() -> Vec<Conjunct> {
             "while a P is being idled, no spinning M is asked for",
             all("m", M, |m| {
                 implies(among(m, Places::of(&[RECHECK, IDLES, HAND_RECHECK, HAND_IDLES])), not(NEED.of([])))
+            }),
+        ),
+        conjunct(
+            "refused_puts_alone",
+            "while a thread that found no M puts Gs into the global queue, no other's put is buffered",
+            all("m", M, |m| {
+                all("r", M, |r| {
+                    all("g", G, |g| implies(and([at(r, REFUSED_DRAIN), PUTS_GLOBAL.of([m, g])]), same(m, r)))
+                })
             }),
         ),
         conjunct(

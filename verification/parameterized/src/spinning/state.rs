@@ -76,6 +76,8 @@ places! {
     START;
     /// It has a P for an M that is not.
     START_UNCOUNTED;
+    /// No M is available: it puts the P's Gs into the global queue. Under the lock.
+    REFUSED_DRAIN;
     /// No M is available: it has idled the P, and lowers its count. Under the lock.
     REFUSED_LOWER;
     /// No M is available: it asks for a spinning M. Under the lock.
@@ -128,11 +130,12 @@ places! {
 
 /// Where it is counted.
 pub const COUNTING: Places =
-    Places::of(&[ELECTED, LOWER, START, REFUSED_LOWER, CLEAR, SPIN, FOUND, CALLED, HAND_CALLED, IDLED]);
+    Places::of(&[ELECTED, LOWER, START, REFUSED_DRAIN, REFUSED_LOWER, CLEAR, SPIN, FOUND, CALLED, HAND_CALLED, IDLED]);
 /// Where it holds the lock.
 pub const LOCKING: Places = Places::of(&[
     LOWER,
     ASK,
+    REFUSED_DRAIN,
     REFUSED_LOWER,
     REFUSED_ASK,
     RECHECK,
@@ -183,8 +186,19 @@ pub const WITHOUT_P: Places = Places::of(&[
     START_UNCOUNTED,
 ]);
 /// Where it may hold a P to pass it on.
-pub const HANDING: Places =
-    Places::of(&[HAND_OFF, HAND_TRUSTS, HAND_RECHECK, HAND_IDLES, HAND_SEES_NEED, HAND_CALLED, START, START_UNCOUNTED]);
+pub const HANDING: Places = Places::of(&[
+    HAND_OFF,
+    HAND_TRUSTS,
+    HAND_RECHECK,
+    HAND_IDLES,
+    HAND_SEES_NEED,
+    HAND_CALLED,
+    START,
+    START_UNCOUNTED,
+    REFUSED_DRAIN,
+]);
+/// Where no M is available to it.
+pub const REFUSED: Places = Places::of(&[REFUSED_DRAIN, REFUSED_LOWER, REFUSED_ASK]);
 /// Where it scans.
 pub const SCANNING: Places = Places::of(&[SCAN_FOUND, SCAN_RETIRED]);
 /// Where it searches, with a P.
@@ -242,18 +256,13 @@ pub fn answers_for_ring(m: Var, p: Var) -> Formula {
 
 /// No M was available, or none sleeps any more: the next M that idles its P, or wants to sleep, will spin.
 pub fn will_be_called() -> Formula {
-    let asks = some("r", M, |r| among(r, Places::of(&[REFUSED_LOWER, REFUSED_ASK])));
+    let asks = some("r", M, |r| among(r, REFUSED));
     and([or([NEED.of([]), asks]), all("s", M, |s| not(among(s, Places::of(&[ASLEEP]))))])
 }
 
 /// A P is being idled.
 pub fn some_being_idled() -> Formula {
     some("i", M, |i| among(i, Places::of(&[IDLES, HAND_IDLES])))
-}
-
-/// `npidle` may be 0: no P is idle, or it does not show yet.
-pub fn none_shows_idle() -> Formula {
-    or([not(some_idle()), some("r", M, |r| among(r, Places::of(&[REFUSED_LOWER, REFUSED_ASK])))])
 }
 
 /// What the steps have in common.

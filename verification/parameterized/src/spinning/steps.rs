@@ -98,7 +98,7 @@ pub fn steps(variant: &str) -> Vec<Transition> {
         let m = t.for_each("m", M);
         t.from(m, REQUESTED);
         if !is("trusts-any-request") {
-            t.when(none_shows_idle());
+            t.when(not(some_idle()));
         }
         t.goes_home(m);
     });
@@ -157,20 +157,26 @@ pub fn steps(variant: &str) -> Vec<Transition> {
         t.from(m, START_UNCOUNTED).from_any(w, Places::of(&[ASLEEP, NEW])).when(HANDS.of([m, p])).takes_lock(m);
         t.clear(HANDS, &[m, p]).set(OWNS, &[w, p]).goes_home(m).goes(w, SEARCH);
     });
-    for (name, from, to) in
-        [("is_refused", START, REFUSED_LOWER), ("is_refused_uncounted", START_UNCOUNTED, REFUSED_ASK)]
-    {
+    for (name, from) in [("is_refused", START), ("is_refused_uncounted", START_UNCOUNTED)] {
         step(name, "sched/threads.rs: refused", &|t| {
-            let (m, p) = (t.for_each("m", M), t.for_each("p", P));
-            t.from(m, from).when(HANDS.of([m, p])).takes_lock(m);
+            let m = t.for_each("m", M);
+            t.from(m, from).takes_lock(m);
             if !is("forgets-who-fell-asleep") {
                 t.when(all("s", M, |s| not(at(s, ASLEEP))));
             }
-            t.assign(PUTS_GLOBAL, |x| or([PUTS_GLOBAL.of([x[0], x[1]]), and([same(x[0], m), RING.of([x[1], p])])]));
-            t.assign(RING, |x| and([RING.of([x[0], x[1]]), not(same(x[1], p))]));
-            t.clear(HANDS, &[m, p]).set(IDLE, &[p]).set(LOCKS, &[m]).goes(m, to);
+            t.set(LOCKS, &[m]).goes(m, REFUSED_DRAIN);
         });
     }
+    step("drains_refused", "queues/local.rs: drain", &|t| {
+        let (m, p, g) = (t.for_each("m", M), t.for_each("p", P), t.for_each("g", G));
+        t.from(m, REFUSED_DRAIN).when(HANDS.of([m, p])).when(RING.of([g, p]));
+        t.clear(RING, &[g, p]).set(PUTS_GLOBAL, &[m, g]);
+    });
+    step("idles_refused", "sched/threads.rs: refused", &|t| {
+        let (m, p) = (t.for_each("m", M), t.for_each("p", P));
+        t.from(m, REFUSED_DRAIN).when(HANDS.of([m, p])).when(not(ring_shows(p)));
+        t.clear(HANDS, &[m, p]).set(IDLE, &[p]).goes_if(m, COUNTED.of([m]), REFUSED_LOWER, REFUSED_ASK);
+    });
     step("lowers_refused", "protocol/spinning.rs: give_up", &|t| {
         let m = t.for_each("m", M);
         t.from(m, REFUSED_LOWER).drains(m).clear(COUNTED, &[m]).goes(m, REFUSED_ASK);
