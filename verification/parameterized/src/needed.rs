@@ -3,7 +3,7 @@
 
 /// Of spinning and parking.
 pub const SPINNING: &[(&str, &str)] = &[
-    ("one_holder_of_the_lock", "trusts/ring_is_answered_for"),
+    ("one_holder_of_the_lock", "trusts/being_idled_ring_is_answered_for"),
     ("locked_places", "submits/being_idled_global_is_empty"),
     ("counted_places", "trusts/global_is_answered_for"),
     ("none_idle_was_seen", "trusts/global_is_answered_for"),
@@ -26,7 +26,10 @@ pub const SPINNING: &[(&str, &str)] = &[
     ("being_idled_global_is_empty", "idles/global_is_answered_for"),
     ("global_is_answered_for", "takes_global/ring_is_answered_for"),
     ("put_global_is_answered_for", "flushes_global/global_is_answered_for"),
+    ("being_idled_nobody_asked", "sees_a_request/being_idled_ring_is_answered_for"),
+    ("refused_puts_alone", "idles_refused/put_global_is_answered_for"),
     ("ring_is_answered_for", "safe/work_is_conserved"),
+    ("being_idled_ring_is_answered_for", "idles/ring_is_answered_for"),
 ];
 
 /// Of the run queue.

@@ -486,13 +486,13 @@ pub(crate) fn play(replay: &mut Replay<'_>, step: Step, scans: &mut Scans, order
             _ => None,
         }),
         Label::Elected => replay.step(|_, state| match here(state) {
-            ELECT => one("is_elected"),
+            ELECT | SEES_IDLE => one("is_elected"),
             RECHECK => one("elects_itself"),
             HAND_RECHECK => one("elects_itself_handing"),
             _ => none(),
         }),
         Label::NotElected => replay.step(|_, state| match here(state) {
-            ELECT => one("is_not_elected"),
+            ELECT | SEES_IDLE => one("is_not_elected"),
             RECHECK => one("trusts_a_count"),
             HAND_RECHECK => one("trusts_a_count_handing"),
             _ => none(),
@@ -552,21 +552,21 @@ pub(crate) fn play(replay: &mut Replay<'_>, step: Step, scans: &mut Scans, order
                     (SCAN_FOUND, _) => one("sees_work_found"),
                     (SCAN_RETIRED, _) => one("sees_work_retired"),
                     (HAND_OFF, 1..) => one(if locked { "has_work_handing" } else { "sees_work_handing" }),
-                    (QUEUED | FENCED | ELECT | SAW_WORK | GOT_P | START | START_UNCOUNTED, _) => none(),
+                    (QUEUED | FENCED | ELECT | REQUESTED | SEES_IDLE | SAW_WORK | GOT_P | START | START_UNCOUNTED, _) => none(),
                     _ => None,
                 })
         }
         Label::RingEmpty(p) => replay.step(|_, state| match here(state) {
             SCAN_FOUND | SCAN_RETIRED if !is_scanning => none(),
             SCAN_FOUND | SCAN_RETIRED => with("sees_no_ring", &[("p", p)]),
-            QUEUED | FENCED | ELECT | SAW_WORK | GOT_P | START | START_UNCOUNTED => none(),
+            QUEUED | FENCED | ELECT | REQUESTED | SEES_IDLE | SAW_WORK | GOT_P | START | START_UNCOUNTED => none(),
             _ => None,
         }),
         Label::RingShows { locked } => replay.step(|_, state| match here(state) {
             SCAN_FOUND => one("sees_work_found"),
             SCAN_RETIRED => one("sees_work_retired"),
             HAND_OFF => one(if locked { "has_work_handing" } else { "sees_work_handing" }),
-            QUEUED | FENCED | ELECT | SAW_WORK | GOT_P | START | START_UNCOUNTED => none(),
+            QUEUED | FENCED | ELECT | REQUESTED | SEES_IDLE | SAW_WORK | GOT_P | START | START_UNCOUNTED => none(),
             _ => None,
         }),
         // If it is the one that is asked for under the lock, it was visible at once.

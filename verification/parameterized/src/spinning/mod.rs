@@ -363,7 +363,7 @@ pub const WRONG: &[Variant] = &[
         "mutant spinning-lowers-its-count-late; Spin: COUNT_STAYS_UP",
     ),
     wrong(
-        14,
+        0,
         "trusts-any-request",
         "wakep finds a spinning M asked for, and does not ask whether a P is idle",
         "mutant spinning-trusts-any-request",

@@ -30,6 +30,8 @@ const RANKS: &[u8] = &[
     QUEUED,
     FENCED,
     ELECT,
+    REQUESTED,
+    SEES_IDLE,
     ELECTED,
     HAND_SEES_NEED,
     HAND_CALLED,

@@ -66,6 +66,8 @@ places! {
     ELECT;
     /// It has read that a spinning M is asked for.
     REQUESTED;
+    /// It has read that a spinning M is asked for, and that a P is idle all the same.
+    SEES_IDLE;
     /// It is counted, and looks for an idle P.
     ELECTED;
     /// There is none: it lowers its count. Under the lock.
@@ -153,6 +155,7 @@ pub const ANSWERING: Places = Places::of(&[
     FENCED,
     ELECT,
     REQUESTED,
+    SEES_IDLE,
     ELECTED,
     START,
     CLEAR,

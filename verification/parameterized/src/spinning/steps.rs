@@ -5,6 +5,7 @@ use crate::logic::{Formula, Places, Update, all, and, at, not, or, same, some};
 use crate::system::Transition;
 
 const OUTSIDE: Places = Places::of(&[RUN, OUT]);
+const ELECTS: Places = Places::of(&[ELECT, SEES_IDLE]);
 
 /// The steps, with one of them wrong if `variant` names it.
 pub fn steps(variant: &str) -> Vec<Transition> {
@@ -104,15 +105,15 @@ pub fn steps(variant: &str) -> Vec<Transition> {
     });
     step("sees_an_idle_p", "protocol/spinning.rs: start_spinning_m", &|t| {
         let m = t.for_each("m", M);
-        t.from(m, REQUESTED).goes(m, ELECT);
+        t.from(m, REQUESTED).goes(m, SEES_IDLE);
     });
     step("is_elected", "protocol/spinning.rs: elect_unless", &|t| {
         let m = t.for_each("m", M);
-        t.from(m, ELECT).when(none_counted()).drains(m).set(COUNTED, &[m]).goes(m, ELECTED);
+        t.from_any(m, ELECTS).when(none_counted()).drains(m).set(COUNTED, &[m]).goes(m, ELECTED);
     });
     step("is_not_elected", "protocol/spinning.rs: elect_unless", &|t| {
         let m = t.for_each("m", M);
-        t.from(m, ELECT).when(not(none_counted())).drains(m).goes_home(m);
+        t.from_any(m, ELECTS).when(not(none_counted())).drains(m).goes_home(m);
     });
     step("gets_idle_p", "sched/spinning.rs: pidleget", &|t| {
         let (m, p) = (t.for_each("m", M), t.for_each("p", P));
