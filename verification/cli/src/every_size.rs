@@ -6,13 +6,13 @@ use std::fmt::Write as _;
 /// One protocol.
 #[derive(Deserialize)]
 pub(crate) struct Proved {
-    protocol: String,
+    pub(crate) protocol: String,
     room: String,
     verdict: String,
     memory: String,
     transitions: usize,
     rows: Vec<Row>,
-    solvers: Vec<String>,
+    pub(crate) solvers: Vec<String>,
 }
 
 /// A conjunct of its invariant, or what follows.
@@ -30,11 +30,16 @@ pub(crate) fn proved() -> Vec<Proved> {
 
 impl Proved {
     /// The verdict, with its memory model.
-    fn verdict(&self) -> String {
+    pub(crate) fn verdict(&self) -> String {
         format!("{} ({})", self.verdict, self.memory)
     }
 
-    fn obligations(&self) -> usize {
+    /// What is claimed: it follows from the invariant.
+    pub(crate) fn follows(&self) -> Vec<&str> {
+        self.rows.iter().filter(|row| row.follows).map(|row| row.name.as_str()).collect()
+    }
+
+    pub(crate) fn obligations(&self) -> usize {
         self.rows.iter().map(|row| row.obligations).sum()
     }
 }
@@ -78,7 +83,7 @@ pub(crate) fn markdown() -> String {
         "| protocol | verdict | what follows | conjuncts | transitions | obligations | solvers |\n".to_owned();
     text += "|---|---|---|---:|---:|---:|---|\n";
     for proved in proved() {
-        let follows: Vec<&str> = proved.rows.iter().filter(|row| row.follows).map(|row| row.name.as_str()).collect();
+        let follows = proved.follows();
         let _ = writeln!(
             text,
             "| {} | {} | {} | {} | {} | {} | {} |",

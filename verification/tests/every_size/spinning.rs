@@ -552,7 +552,10 @@ pub(crate) fn play(replay: &mut Replay<'_>, step: Step, scans: &mut Scans, order
                     (SCAN_FOUND, _) => one("sees_work_found"),
                     (SCAN_RETIRED, _) => one("sees_work_retired"),
                     (HAND_OFF, 1..) => one(if locked { "has_work_handing" } else { "sees_work_handing" }),
-                    (QUEUED | FENCED | ELECT | REQUESTED | SEES_IDLE | SAW_WORK | GOT_P | START | START_UNCOUNTED, _) => none(),
+                    (
+                        QUEUED | FENCED | ELECT | REQUESTED | SEES_IDLE | SAW_WORK | GOT_P | START | START_UNCOUNTED,
+                        _,
+                    ) => none(),
                     _ => None,
                 })
         }

@@ -451,13 +451,13 @@ pub const WRONG: &[Variant] = &[
         "golang/go #43997, as its first repair would have been",
     ),
     wrong(
-        14,
+        15,
         "sleeps-on-a-request",
         "an M goes to sleep without a look at needspinning, although a start was refused",
         "mutant threads-sleeps-on-a-request; Spin: SLEEPS_UNASKED",
     ),
     wrong(
-        8,
+        9,
         "refused-and-nobody-asked",
         "no M is available, and no spinning M is asked for",
         "Spin: REFUSED_AND_NOBODY_ASKED",

@@ -1,5 +1,6 @@
 //! The page around the report: its head, what it has, and how it looks.
 
+use crate::every_size;
 use crate::report::html::rooms::{self, Room};
 use crate::report::html::text::{Id, Safe, number};
 use spinpark_verification::engines::Verdict;
@@ -45,6 +46,7 @@ fn write_contents(out: &mut String, record: &Record) {
     out.push_str("<li><a href=\"#top\">Summary</a></li>\n<li><a href=\"#rooms\">Rooms</a>\n<ul>\n");
     rooms::of(record).iter().for_each(|room| write_room(out, room));
     out.push_str("</ul></li>\n");
+    write_entry(out, "every-size", "For every size", every_size::proved().len(), 0);
     let lives = |fate: Fate| record.mutants.iter().filter(|mutant| mutant.fate == fate).count();
     let open = lives(Fate::Survived) + lives(Fate::Unreached);
     write_entry(out, "matrix", "Kill matrix", record.mutants.len(), 0);

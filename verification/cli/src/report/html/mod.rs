@@ -1,5 +1,6 @@
 //! A record as one page that needs nothing but itself: no network, no font, and no script but for filters.
 
+mod every_size;
 mod frame;
 mod matrix;
 mod museum;
@@ -20,6 +21,7 @@ pub(crate) fn page(record: &Record) -> String {
     let mut main = String::new();
     summary::write(&mut main, record);
     rooms::write(&mut main, record, &mut drawings);
+    every_size::write(&mut main);
     matrix::write(&mut main, record);
     survivors::write(&mut main, record);
     museum::write(&mut main, record, &mut drawings);
