@@ -79,10 +79,10 @@ mod with_one_p {
     #[test]
     fn a_submission_to_an_idle_runtime_asks_for_one_thread() {
         let sched = sched(1, 2);
-        costs("the first submission", [3, 3, 2, 1, 3, 0, 1], || submit(&sched, 1));
+        costs("the first submission", [4, 3, 2, 1, 3, 0, 1], || submit(&sched, 1));
         costs("a second before the thread has begun", [1, 1, 0, 1, 1, 0, 0], || submit(&sched, 2));
         let m1 = costs("the thread begins", [0, 0, 1, 0, 0, 0, 0], begin);
-        let m1 = costs("it finds a share of two", [8, 3, 3, 1, 2, 0, 0], || run(&sched, m1, 1));
+        let m1 = costs("it finds a share of two", [18, 5, 3, 1, 2, 0, 0], || run(&sched, m1, 1));
         let m1 = costs("the second is under its P", [37, 4, 2, 1, 1, 0, 0], || run(&sched, m1, 2));
         assert!(stepped::close(&sched, vec![m1]).is_empty());
     }
@@ -111,7 +111,7 @@ mod with_one_p {
     #[test]
     fn a_submission_while_the_only_p_is_busy_wakes_nobody() {
         let (sched, m1) = one_p();
-        costs("submit", [1, 2, 2, 1, 2, 0, 0], || submit(&sched, 2));
+        costs("submit", [2, 2, 2, 1, 2, 0, 0], || submit(&sched, 2));
         let m1 = run(&sched, m1, 2);
         assert!(stepped::close(&sched, vec![m1]).is_empty());
     }
@@ -129,8 +129,8 @@ mod with_one_p {
     fn an_m_that_falls_asleep_is_woken_once() {
         let (sched, m1) = one_p();
         let later = Arc::clone(&sched);
-        let wake = move || costs("a submission to an M that sleeps", [2, 3, 2, 1, 3, 1, 0], || submit(&later, 2));
-        let (m1, ()) = costs("to fall asleep, and to find a G", [69, 9, 6, 3, 6, 1, 0], || {
+        let wake = move || costs("a submission to an M that sleeps", [3, 3, 2, 1, 3, 1, 0], || submit(&later, 2));
+        let (m1, ()) = costs("to fall asleep, and to find a G", [70, 9, 6, 3, 6, 1, 0], || {
             stepped::until_woken(|| run(&sched, m1, 2), wake)
         });
         assert!(stepped::close(&sched, vec![m1]).is_empty());
@@ -143,14 +143,15 @@ mod with_two_ps {
     #[test]
     fn a_submission_wakes_at_most_one_m() {
         let sched = sched(2, 4);
-        costs("the first submission", [3, 3, 2, 1, 3, 0, 1], || submit(&sched, 1));
+        costs("the first submission", [4, 3, 2, 1, 3, 0, 1], || submit(&sched, 1));
         costs("a second while an M is spinning", [1, 1, 0, 1, 1, 0, 0], || submit(&sched, 2));
         costs("a third", [1, 1, 0, 1, 1, 0, 0], || submit(&sched, 3));
         let m1 = begin();
-        let m1 = costs("who finds one of three wakes one", [10, 4, 3, 1, 3, 0, 1], || run(&sched, m1, 1));
+        let m1 = costs("who finds one of three wakes one", [17, 6, 3, 1, 3, 0, 1], || run(&sched, m1, 1));
         let m2 = begin();
-        let m2 = costs("who finds the last wakes nobody", [8, 3, 3, 1, 2, 0, 0], || run(&sched, m2, 2));
-        let m1 = costs("and the one that is left", [58, 4, 2, 1, 1, 0, 0], || run(&sched, m1, 3));
+        let m2 =
+            costs("who finds the last in the global queue wakes nobody", [18, 4, 3, 1, 2, 0, 0], || run(&sched, m2, 3));
+        let m1 = costs("the other of the first share", [58, 4, 2, 1, 1, 0, 0], || run(&sched, m1, 2));
         assert!(stepped::close(&sched, vec![m1, m2]).is_empty());
     }
 
@@ -169,7 +170,7 @@ mod with_two_ps {
         let sched = sched(2, 4);
         submit(&sched, 1);
         let m1 = begin();
-        let m1 = costs("find the only G", [17, 2, 1, 1, 1, 0, 0], || run(&sched, m1, 1));
+        let m1 = costs("find the only G", [23, 3, 1, 1, 1, 0, 0], || run(&sched, m1, 1));
         assert_eq!(Stepped::suspended(), 0);
         assert!(stepped::close(&sched, vec![m1]).is_empty());
     }
@@ -177,12 +178,12 @@ mod with_two_ps {
     #[test]
     fn while_both_are_busy_nobody_is_woken() {
         let (sched, mut m1, m2) = two_busy(2);
-        costs("submit", [1, 2, 2, 1, 2, 0, 0], || submit(&sched, 3));
+        costs("submit", [2, 2, 2, 1, 2, 0, 0], || submit(&sched, 3));
         // Now a spinning M is asked for.
         costs("ready", [4, 0, 1, 1, 0, 0, 0], || sched.ready(&mut m1, g(4)));
         costs("yield_now", [4, 1, 0, 1, 1, 0, 0], || sched.yield_now(&mut m1, g(5)));
         let m1 = costs("next, what was readied", [5, 1, 1, 0, 0, 0, 0], || run(&sched, m1, 4));
-        let m2 = costs("next, a share", [56, 6, 4, 1, 2, 0, 0], || run(&sched, m2, 3));
+        let m2 = costs("next, a share", [57, 6, 4, 1, 2, 0, 0], || run(&sched, m2, 3));
         let m2 = costs("next, the other half", [8, 1, 1, 0, 0, 0, 0], || run(&sched, m2, 5));
         assert!(stepped::close(&sched, vec![m1, m2]).is_empty());
     }
@@ -196,10 +197,10 @@ mod with_two_ps {
             let m1 = run(&sched, m1, 1);
             (sched, m1)
         };
-        costs("ready", [4, 2, 3, 1, 2, 0, 1], || sched.ready(&mut m1, g(2)));
+        costs("ready", [5, 2, 3, 1, 2, 0, 1], || sched.ready(&mut m1, g(2)));
         costs("ready while an M is spinning", [4, 2, 1, 1, 0, 0, 0], || sched.ready(&mut m1, g(3)));
         let m2 = begin();
-        let m2 = costs("steal the only one in the ring", [26, 2, 4, 1, 1, 0, 0], || run(&sched, m2, 2));
+        let m2 = costs("steal the only one in the ring", [27, 2, 4, 1, 1, 0, 0], || run(&sched, m2, 2));
         let m1 = costs("the other is next under its P", [5, 1, 1, 0, 0, 0, 0], || run(&sched, m1, 3));
         assert!(stepped::close(&sched, vec![m1, m2]).is_empty());
     }
@@ -213,7 +214,7 @@ mod with_many_ps {
         let (sched, mut m1, m2) = two_busy(8);
         (0..4).for_each(|n| sched.ready(&mut m1, g(10 + n)));
         let m3 = begin();
-        let m3 = costs("steal half of three", [30, 5, 4, 1, 2, 0, 1], || run(&sched, m3, 10));
+        let m3 = costs("steal half of three", [31, 5, 4, 1, 2, 0, 1], || run(&sched, m3, 10));
         let m3 = costs("the other of the two", [8, 1, 1, 0, 0, 0, 0], || run(&sched, m3, 11));
         let m1 = costs("the one readied last", [5, 1, 1, 0, 0, 0, 0], || run(&sched, m1, 13));
         let m1 = costs("the one left", [8, 1, 1, 0, 0, 0, 0], || run(&sched, m1, 12));
@@ -230,7 +231,7 @@ mod with_many_ps {
         let later = Arc::clone(&sched);
         let stopped = costs("stop the world", [8, 5, 1, 1, 4, 1, 0], || sched.stop_the_world(Some(m1)));
         let back =
-            costs("start it", [24, 11, 2, 1, 3, 0, 1], || later.start_the_world(stopped)).expect("an M had stopped it");
+            costs("start it", [25, 11, 2, 1, 3, 0, 1], || later.start_the_world(stopped)).expect("an M had stopped it");
         let Ok((m1, ..)) = costs("its M is back", [3, 2, 0, 0, 1, 0, 0], || sched.exitsyscall(back, g(1))) else {
             panic!("Ps are idle")
         };

@@ -75,6 +75,7 @@ impl Room for Spinning {
         "spinning-wakep-does-not-ask",
         "spinning-retire-does-not-ask",
         "spinning-ignores-the-call",
+        "spinning-trusts-any-request",
     ];
     const PATHS: &'static [&'static str] = &[
         "a submitter trusted a count",

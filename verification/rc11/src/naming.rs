@@ -28,10 +28,10 @@ pub fn below_src(path: &str) -> &str {
     path.rsplit_once("src/").map_or(path, |(_, below)| below)
 }
 
-/// `name`, if none of `others` is called so; else the first of `name 2`, `name 3`, … that is free.
+/// `name`, if none of `others` is called so; else the first of `name 2`, `name 3`, … that is free. No name stays none.
 pub fn unlike<'a>(name: &str, others: impl Iterator<Item = &'a str> + Clone) -> String {
     let is_free = |name: &str| others.clone().all(|other| other != name);
-    if is_free(name) {
+    if name.is_empty() || is_free(name) {
         return name.to_owned();
     }
     (2usize..).map(|n| format!("{name} {n}")).find(|name| is_free(name)).expect("there are fewer others")
@@ -59,7 +59,7 @@ fn name_before(source: &str, at: usize) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{name_at, name_in};
+    use super::{name_at, name_in, unlike};
 
     #[test]
     fn a_word_is_called_what_the_source_calls_it() {
@@ -71,6 +71,14 @@ mod tests {
         );
         assert_eq!(name_in("self.0.swap(Some(g), Release)"), None);
         assert_eq!(name_in("let (head, tail) = (self.head.load(Relaxed), self.tail.load(Relaxed));"), Some("head"));
+    }
+
+    #[test]
+    fn no_two_threads_have_one() {
+        let others = ["m0", "m0 2", ""];
+        assert_eq!(unlike("m1", others.into_iter()), "m1");
+        assert_eq!(unlike("m0", others.into_iter()), "m0 3");
+        assert_eq!(unlike("", others.into_iter()), "", "one without a name is called by its number");
     }
 
     #[test]

@@ -107,14 +107,20 @@ fn nobody_can_wake_it_any_more<H: ModelHost>() -> String {
     format!("dropped by {}", task.dropped_by())
 }
 
-/// It waits, and is aborted.
+/// It waits, and is aborted, before or after its last waker is dropped.
 fn an_abort_of_a_task_that_waits<H: ModelHost>() -> String {
     let (task, handle) = Tiny::<H>::new(1, 0);
     task.run_mine();
+    let has_a_waker = H::choose(2) == 0;
+    if !has_a_waker {
+        task.drop_waker();
+    }
     task.abort();
     let got = task.join(handle, 0);
     assert!(got == Got::Aborted, "it waited as it was aborted, and came to {got:?}");
-    task.drop_waker();
+    if has_a_waker {
+        task.drop_waker();
+    }
     task.check_at_rest(1)
 }
 
