@@ -98,6 +98,7 @@ const SHOWN: &[(&str, Try)] = &[
         "cargo run -p spinpark-parameterized -- show spinning leaves_last",
         Cargo("run --quiet -p spinpark-parameterized -- show spinning leaves_last"),
     ),
+    ("cargo run -p spinpark-parameterized -- progress", No("its tests ask for each obligation")),
     ("cargo run -p spinpark-parameterized -- variants", No("its tests ask for each variant")),
     ("LITMUS=write cargo test -p spinpark-verification --test litmus_files", No("it writes the expectations anew")),
     ("PICTURES=write cargo test -p rc11 --test pictures", No("it writes the expectations anew")),
@@ -289,7 +290,7 @@ fn folder() -> TempDir {
     fs::create_dir_all(at("verification/litmus")).expect("a folder");
     fs::create_dir_all(at("one")).expect("a folder");
     fs::create_dir_all(at("docs/evidence")).expect("a folder");
-    for page in ["README.md", "docs/evidence/verdicts.md"] {
+    for page in ["README.md", "docs/evidence/verdicts.md", "docs/evidence/every-size.md"] {
         fs::copy(root().join(page), at(page)).expect("it is there");
     }
     for file in ["record.json", "litmus/SB+rlx.litmus", "litmus/IRIW+scfences.litmus"] {
