@@ -106,7 +106,12 @@ fn copy_of_the_workspace() -> PathBuf {
     {
         copy_folder(&root.join(folder), &copy.join(folder));
     }
-    let lists = ["verification/survivors.toml", "verification/open-steps.txt", "verification/mutants/kernel/alone.txt"];
+    let lists = [
+        "verification/survivors.toml",
+        "verification/open-steps.txt",
+        "verification/mutants/kernel/alone.txt",
+        "verification/parameterized/proofs.json",
+    ];
     fs::create_dir_all(copy.join("verification/mutants/kernel")).expect("it can be made");
     for file in ["Cargo.lock", "README.md", "verification/README.md"].into_iter().chain(lists) {
         fs::copy(root.join(file), copy.join(file)).expect("it can be copied");
