@@ -3,6 +3,7 @@
 //! A process each, because shuttle's panic hook is process-wide, a checker that crashes must not take the others along,
 //! and loom explores on one core only.
 
+use crate::engines::shrink::shrink;
 use crate::engines::{self, Bounds, Engine, Failure, Job, Outcome, Script, Verdict};
 use crate::hosts::wrap::trace::Step;
 use crate::model::{self, Model};
@@ -17,7 +18,11 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::rc::Rc;
 use std::sync::{Mutex, mpsc};
+use std::time::Duration;
 use std::{env, io, thread};
+
+/// For so long a failing schedule is made shorter.
+const SHRINKING: Duration = Duration::from_secs(5);
 
 /// A job as it travels to its process.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -103,7 +108,9 @@ pub fn work() -> Result<(), String> {
         return Ok(());
     }
     let progress: engines::Progress = Rc::new(|n, done| say(&News::Progress(n, done)));
-    say(&News::Done(Box::new(engines::run(job, &progress))));
+    let mut outcome = engines::run(job, &progress);
+    outcome.failure = outcome.failure.map(|failure| shrink(job, failure, SHRINKING));
+    say(&News::Done(Box::new(outcome)));
     Ok(())
 }
 
