@@ -51,7 +51,7 @@ fn all<P: Protocol>(protocol: &P, memory: Memory, scenes: &[Scenario]) -> Vec<&'
 mod every_execution_of_the_kernel_is_one {
     use super::*;
 
-    /// No M sleeps so long that it ends; and where no M is to be had, the P that goes back has no G.
+    /// No M sleeps so long that it ends; and where no M is available, the P that goes back has no G.
     #[test]
     fn of_spinning() {
         assert_eq!(all(&Spinning(Functions::new(), ""), Memory::Sc, PLAIN), ["drains_refused", "ends"]);

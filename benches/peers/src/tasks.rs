@@ -34,6 +34,14 @@ pub trait Tasks: Sized + 'static {
     fn block_long<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> impl Future<Output = T> + Send {
         Self::block(call)
     }
+
+    /// One or the other.
+    fn block_as<T: Send + 'static>(
+        is_long: bool,
+        call: impl FnOnce() -> T + Send + 'static,
+    ) -> impl Future<Output = T> + Send {
+        async move { if is_long { Self::block_long(call).await } else { Self::block(call).await } }
+    }
 }
 
 /// One that has sockets too.

@@ -278,7 +278,16 @@ mod in_a_small_universe {
 
 mod an_m_that_answers_for_a_g {
     use super::*;
-    use spinpark_parameterized::spinning::progress;
+    use spinpark_parameterized::spinning::{progress, state};
+
+    #[test]
+    fn has_a_rank_wherever_it_answers() {
+        let answering = state::ANSWERING.and(state::SCANNING);
+        let places = (0..state::PLACES.len() as u8).filter(|place| answering.has(*place));
+        let mut ranks = progress::RANKS.to_vec();
+        ranks.sort_unstable();
+        assert_eq!(ranks, places.collect::<Vec<u8>>());
+    }
 
     /// Each step of its own brings it nearer, and each on which it relies is nearer than itself: but for those that are named.
     fn comes_to_it_but_for_what_is_named(solver: Solver) {

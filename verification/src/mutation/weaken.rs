@@ -5,7 +5,7 @@
 //! write down which accesses are made at all, so that none is forgotten.
 
 use crate::hosts::model_host::ModelHost;
-use crate::hosts::wrap::{host_and_spawn_as_beneath, host_as_beneath, threads_as_beneath};
+use crate::hosts::wrap::{host_and_spawn_as_beneath, threads_as_beneath};
 use rc11::naming::below_src;
 use serde::{Deserialize, Serialize};
 use spinpark::host::{self, Host, Nanos, SpawnError, Word as _};

@@ -47,34 +47,11 @@ impl<H: ModelHost> Host for Beneath<H> {
     fn fence(order: Ordering) {
         H::fence(order);
     }
-    fn relax() {
-        H::relax();
-    }
-    fn choose(n: usize) -> usize {
-        H::choose(n)
-    }
-    fn now() -> Nanos {
-        H::now()
-    }
-    fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), SpawnError> {
-        H::spawn(name, body)
-    }
+    spinpark_verification::host_and_spawn_as_beneath!();
 }
 
 impl<H: ModelHost> ModelHost for Beneath<H> {
-    type Thread<T: Send + 'static> = H::Thread<T>;
     type Cell<T: Copy + Send + 'static> = H::Cell<T>;
 
-    fn fork<T: Send + 'static>(name: &str, body: impl FnOnce() -> T + Send + 'static) -> Self::Thread<T> {
-        H::fork(name, body)
-    }
-    fn join<T: Send + 'static>(thread: Self::Thread<T>) -> T {
-        H::join(thread)
-    }
-    fn me() -> usize {
-        H::me()
-    }
-    fn refuse_spawns(n: usize) {
-        H::refuse_spawns(n);
-    }
+    spinpark_verification::threads_as_beneath!();
 }

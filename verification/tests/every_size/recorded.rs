@@ -338,42 +338,14 @@ impl<H: ModelHost> Host for Recorded<H> {
     fn fence(order: Ordering) {
         done::<H, _>(Name::Other(0), Location::caller(), || H::fence(order), |()| Act::Fence);
     }
-    fn relax() {
-        H::relax();
-    }
-    #[track_caller]
-    fn choose(n: usize) -> usize {
-        H::choose(n)
-    }
-    #[track_caller]
-    fn now() -> Nanos {
-        H::now()
-    }
-    #[track_caller]
-    fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), SpawnError> {
-        H::spawn(name, body)
-    }
+    spinpark_verification::host_and_spawn_as_beneath!();
 }
 
 impl<H: ModelHost> ModelHost for Recorded<H> {
     const IS_REAL: bool = H::IS_REAL;
-    type Thread<T: Send + 'static> = H::Thread<T>;
     type Cell<T: Copy + Send + 'static> = H::Cell<T>;
 
-    #[track_caller]
-    fn fork<T: Send + 'static>(name: &str, body: impl FnOnce() -> T + Send + 'static) -> Self::Thread<T> {
-        H::fork(name, body)
-    }
-    #[track_caller]
-    fn join<T: Send + 'static>(thread: Self::Thread<T>) -> T {
-        H::join(thread)
-    }
-    fn me() -> usize {
-        H::me()
-    }
-    fn refuse_spawns(n: usize) {
-        H::refuse_spawns(n);
-    }
+    spinpark_verification::threads_as_beneath!();
 }
 
 /// The numbers of threads: an M's is its own, the others come after them.

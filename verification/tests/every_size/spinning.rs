@@ -112,8 +112,7 @@ enum Label {
 struct Thread {
     locked: bool,
     /// The idle P that it has just taken off the list, or put there, if that is not visible yet.
-    took: Option<u8>,
-    listed: Option<u8>,
+    relisted: Option<Label>,
     inside: bool,
     /// The step at which it opened the lock last.
     unlocked: usize,
@@ -143,14 +142,6 @@ struct Thread {
     clears_locked: bool,
 }
 
-impl Thread {
-    /// What it has done to the list of idle Ps becomes visible.
-    fn changes_idle(&mut self) -> Option<Label> {
-        let took = self.took.take().map(|p| Label::Took { p, inside: self.inside });
-        took.or(self.listed.take().map(Label::Listed))
-    }
-}
-
 /// The steps of a trace. `ms`: how many Ms there may be.
 pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> {
     let is_buffered = items.iter().any(|item| item.act == Act::Visible);
@@ -172,9 +163,8 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
         match (item.at.0, function, item.act) {
             (_, _, Act::Lock) => thread.locked = true,
             (_, _, Act::Unlock) => {
-                let changed = thread.changes_idle();
                 thread.locked = false;
-                steps.extend(changed.map(|label| Some(Step { m, label })));
+                steps.extend(thread.relisted.take().map(|label| Some(Step { m, label })));
                 thread.unlocked = steps.len();
                 steps.push(Some(Step { m, label: Label::Unlocked }));
             }
@@ -227,13 +217,13 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
             ("queues/idle.rs", "set", Act::Store(bits)) => {
                 let (gone, come) = (idle_bits & !bits, bits & !idle_bits);
                 let p = |bits: u64| (thread.locked && bits != 0).then(|| bits.trailing_zeros() as u8);
-                (thread.took, thread.listed) = (p(gone), p(come));
+                let took = p(gone).map(|p| Label::Took { p, inside: thread.inside });
+                thread.relisted = took.or(p(come).map(Label::Listed));
                 idle_bits = bits;
             }
             // It counts from where `npidle` is visible, which is read without the lock.
             ("queues/idle.rs", "count", Act::Shown(_)) => {
-                let changed = thread.changes_idle();
-                steps.extend(changed.map(|label| Some(Step { m, label })));
+                steps.extend(thread.relisted.take().map(|label| Some(Step { m, label })));
             }
             ("queues/runnext.rs", "put", Act::Swap(before, g)) => {
                 say(Label::PutNext { g: g as u8, kicked: before as u8 });

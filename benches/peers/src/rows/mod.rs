@@ -2,7 +2,6 @@
 
 pub(crate) mod echo;
 pub(crate) mod memory;
-mod pairs;
 mod pingpong;
 pub(crate) mod pread;
 mod queues;
@@ -173,8 +172,8 @@ pub static ROWS: &[Row] = &[
         quick: 640,
         setup: ONE.wide(64),
         figures: &[TIME, CPU],
-        tally: pairs::tally,
-        contenders: contenders!(pairs::open),
+        tally: pingpong::tally,
+        contenders: contenders!(pingpong::pairs),
         ..USUAL
     },
     Row {
@@ -185,8 +184,8 @@ pub static ROWS: &[Row] = &[
         quick: 640,
         setup: TWO.wide(64),
         figures: &[TIME, CPU],
-        tally: pairs::tally,
-        contenders: contenders!(pairs::open),
+        tally: pingpong::tally,
+        contenders: contenders!(pingpong::pairs),
         ..USUAL
     },
     Row {

@@ -60,7 +60,7 @@ fn reads<T: Tasks>(setup: Setup, is_long: bool) -> Round {
                 // The call may outlive the task, so it owns what it uses, and gives it back.
                 let file = Arc::clone(&file);
                 let call = move || (read(&file, &mut block, i), block);
-                let (number, used) = if is_long { T::block_long(call).await } else { T::block(call).await };
+                let (number, used) = T::block_as(is_long, call).await;
                 sum += number;
                 block = used;
             }

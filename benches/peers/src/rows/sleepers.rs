@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long each sleeps: less is not to be had.
+/// How long each sleeps: a round takes no less.
 const SLEEP: Duration = Duration::from_millis(20);
 
 /// Each adds one.
@@ -40,8 +40,7 @@ async fn round<T: Tasks>(n: u64, is_long: bool) -> Sample {
     let is_over = Arc::new(AtomicBool::new(false));
     let computes = T::spawn(computes::<T>(Arc::clone(&is_over)));
     let watch = Watch::start();
-    let sleeps = || async move { if is_long { T::block_long(sleep).await } else { T::block(sleep).await } };
-    let tasks: Vec<_> = (0..n).map(|_| T::spawn(sleeps())).collect();
+    let tasks: Vec<_> = (0..n).map(|_| T::spawn(T::block_as(is_long, sleep))).collect();
     let mut sum = 0;
     for task in tasks {
         sum += T::join(task).await;

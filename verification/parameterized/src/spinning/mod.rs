@@ -64,6 +64,13 @@ fn looks_for_its_own(g: Var, p: Var) -> Formula {
     some("m", M, |m| and([among(m, Places::of(&[SEARCH])), OWNS.of([m, p]), YIELDED.of([m, g])]))
 }
 
+/// In this case each G in a ring is answered for, if its own M does not look for it.
+fn each_in_a_ring(in_case: Formula, is_answered: impl Fn(Var) -> Formula) -> Formula {
+    all("g", G, |g| {
+        all("p", P, |p| implies(and([RING.of([g, p]), in_case.clone()]), or([is_answered(p), looks_for_its_own(g, p)])))
+    })
+}
+
 fn invariant() -> Vec<Conjunct> {
     vec![
         conjunct(
@@ -255,26 +262,12 @@ fn invariant() -> Vec<Conjunct> {
         conjunct(
             "ring_is_answered_for",
             "if a P is idle, an M answers for each G in a ring",
-            all("g", G, |g| {
-                all("p", P, |p| {
-                    implies(
-                        and([RING.of([g, p]), some_idle()]),
-                        or([some("m", M, |m| answers_for_ring(m, p)), will_be_called(), looks_for_its_own(g, p)]),
-                    )
-                })
-            }),
+            each_in_a_ring(some_idle(), |p| or([some("m", M, |m| answers_for_ring(m, p)), will_be_called()])),
         ),
         conjunct(
             "being_idled_ring_is_answered_for",
             "if a P is being idled, an M answers for each G in a ring, and does not leave it to a request",
-            all("g", G, |g| {
-                all("p", P, |p| {
-                    implies(
-                        and([RING.of([g, p]), some_being_idled()]),
-                        or([some("m", M, |m| answers_in_any_case(m, p)), looks_for_its_own(g, p)]),
-                    )
-                })
-            }),
+            each_in_a_ring(some_being_idled(), |p| some("m", M, |m| answers_in_any_case(m, p))),
         ),
     ]
 }

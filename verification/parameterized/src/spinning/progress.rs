@@ -13,8 +13,8 @@ use crate::logic::{Places, Update, all, among, and, at, not, or, some};
 use crate::obligations::Obligation;
 use crate::system::{System, Transition};
 
-/// The places at which an M answers for every G, the highest rank first.
-const RANKS: &[u8] = &[
+/// The places at which an M answers for every G, or scans for it; the highest rank first.
+pub const RANKS: &[u8] = &[
     KICKS,
     SPILL,
     SEES_NEED,

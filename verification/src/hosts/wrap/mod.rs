@@ -1,6 +1,8 @@
 //! Hosts around hosts. Each is a few lines an access, and they compose: `Trace<Weaken<Tso<Shuttle>>>`.
 
 /// In an `impl Host` for a host around `H`: what the wrapper leaves as it is.
+#[macro_export]
+#[doc(hidden)]
 macro_rules! host_as_beneath {
     () => {
         fn relax() {
@@ -18,9 +20,11 @@ macro_rules! host_as_beneath {
 }
 
 /// The same, with the start of threads.
+#[macro_export]
+#[doc(hidden)]
 macro_rules! host_and_spawn_as_beneath {
     () => {
-        host_as_beneath!();
+        $crate::host_as_beneath!();
         #[track_caller]
         fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), SpawnError> {
             H::spawn(name, body)
@@ -29,6 +33,8 @@ macro_rules! host_and_spawn_as_beneath {
 }
 
 /// In an `impl ModelHost` for a host around `H`: the same threads.
+#[macro_export]
+#[doc(hidden)]
 macro_rules! threads_as_beneath {
     () => {
         type Thread<T: Send + 'static> = H::Thread<T>;
@@ -57,7 +63,7 @@ macro_rules! threads_as_beneath {
     };
 }
 
-pub(crate) use {host_and_spawn_as_beneath, host_as_beneath, threads_as_beneath};
+pub(crate) use {host_and_spawn_as_beneath, threads_as_beneath};
 
 pub mod apart;
 pub mod count;
