@@ -332,6 +332,33 @@ mod yielding {
         assert!(turns == [2, 1, 2, 1, 2, 1] || turns == [1, 2, 1, 2, 1, 2], "{turns:?}");
     }
 
+    /// In order: behind those that wait, and before those that come later.
+    #[test]
+    fn does_not_starve_what_was_spawned_in_a_task_though_nothing_may_overtake() {
+        let runtime = Runtime::builder().procs(1).inherit_at_most(0).build().expect("a runtime");
+        let stop = Arc::new(AtomicBool::new(false));
+        let yields = |stop: Arc<AtomicBool>| async move {
+            for _ in 0..10_000 {
+                if stop.load(SeqCst) {
+                    return true;
+                }
+                yield_now().await;
+            }
+            false
+        };
+        let root = runtime.spawn(async move {
+            let all: Vec<_> = (0..2).map(|_| spawn(yields(Arc::clone(&stop)))).collect();
+            yield_now().await;
+            spawn(async move { stop.store(true, SeqCst) }).await.expect("no panic");
+            let mut done = Vec::new();
+            for task in all {
+                done.push(task.await.expect("no panic"));
+            }
+            done
+        });
+        assert_eq!(root.join().expect("no panic"), [true, true], "they saw that it ran");
+    }
+
     #[test]
     fn does_not_starve_the_global_queue() {
         let (runtime, stop) = (with_procs(1), Arc::new(AtomicBool::new(false)));

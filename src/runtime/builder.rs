@@ -259,7 +259,7 @@ impl Builder {
     }
 
     /// How many threads there may be for tasks that were [preempted](Builder::preemption) and go on without a P, or that
-    /// yield on their thread ([`checkpoint`](crate::checkpoint)) and wait for their turn, besides
+    /// yield on their thread ([`checkpoint`](crate::checkpoint)), from then on until they wait or end, besides
     /// [`max_threads`](Builder::max_threads): 65,536 at most. Default 10,000. Go: `SetMaxThreads`, where it is the bound
     /// for all, and reaching it is fatal.
     ///

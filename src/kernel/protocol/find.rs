@@ -33,6 +33,9 @@ pub struct Worker {
     pub(in crate::kernel) p: OwnedP,
     /// Is it counted as looking for work?
     pub(in crate::kernel) token: Option<SpinningToken>,
+    /// Is the M counted as detached? Its G lost the P once, or yielded it on this thread, and has it again: the M serves no
+    /// other G until this one has left it.
+    pub(in crate::kernel) is_detached: bool,
 }
 
 /// How idling a P ended.
@@ -73,7 +76,7 @@ pub fn find_runnable(mut worker: Worker, sources: &[Source], others: &impl Neigh
             Idled::NeedSpinning(worker) => worker,
             Idled::Closed(m) => return Err(m),
             Idled::Idle(m, token) => match others.stop(m, token) {
-                NextP::Run { p, token } => Worker { m, p, token },
+                NextP::Run { p, token } => Worker::woken(m, p, token),
                 NextP::Exit => return Err(m),
             },
         }
@@ -87,11 +90,17 @@ fn search(worker: &mut Worker, sources: &[Source], others: &impl Neighbours) -> 
 }
 
 impl Worker {
-    pub(in crate::kernel) fn new(m: MId, p: OwnedP) -> Worker {
-        Worker { m, p, token: None }
+    /// With a G.
+    pub(in crate::kernel) fn new(m: MId, p: OwnedP, is_detached: bool) -> Worker {
+        Worker { m, p, token: None, is_detached }
     }
 
-    /// For an M that gives its P away while it has a G.
+    /// Without one: it looks for it next.
+    pub(in crate::kernel) fn woken(m: MId, p: OwnedP, token: Option<SpinningToken>) -> Worker {
+        Worker { m, p, token, is_detached: false }
+    }
+
+    /// For an M that gives its P away while it has a G. The caller has seen to `is_detached`.
     pub(in crate::kernel) fn take_apart(self) -> (MId, OwnedP) {
         debug_assert!(self.token.is_none(), "find: M{} has a G, and spins", self.m.0);
         (self.m, self.p)

@@ -20,7 +20,8 @@ pub struct Config {
     /// One dispatch in this many serves the global queue first. Default 61, as Go's; 0: never. With 1, a submitter that
     /// keeps the global queue filled starves the rings.
     pub global_every: u32,
-    /// K: at most this many dispatches in a row come from `runnext` while the ring holds a G. Default 16.
+    /// K: at most this many dispatches in a row come from `runnext` while the ring holds a G. Default 16; 0: what a G readies
+    /// goes behind the ring's.
     pub inherit_at_most: u32,
     /// How often to scan the other Ps before giving up; the last pass takes their `runnext` too. Default 4, as
     /// Go's.
@@ -28,7 +29,8 @@ pub struct Config {
     /// How many Ms there may be. Reaching it is no error: the work waits for an M that is done. Default 512.
     pub max_ms: usize,
     /// How many more Ms there may be while so many are detached: their G was preempted and runs without a P (see
-    /// [`Sched::interrupt`](crate::kernel::sched::Sched::interrupt)), or yields and waits for its turn with its M. Default 0.
+    /// [`Sched::interrupt`](crate::kernel::sched::Sched::interrupt)), or yields and waits for its turn with its M. They are
+    /// detached until the G has left the M, waits, or enters a system call. Default 0.
     pub max_detached: usize,
     /// For how long a G may run while the others wait, in nanoseconds, before it is preempted. Go: `forcePreemptNS`.
     /// Default 10 ms. Needs the monitor.

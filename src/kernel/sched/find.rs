@@ -37,7 +37,8 @@ impl<H: Host, O: Observer> Sched<H, O> {
         let proc = self.proc(p);
         // Relaxed: written by the owner of the P, which is us.
         let mut turn = proc.turn.load(Relaxed);
-        let g = proc.queue.get(&mut turn, self.config.inherit_at_most)?;
+        // Once at least: a ticket that `next_local` has met stands in `runnext`, also where nothing else does.
+        let g = proc.queue.get(&mut turn, self.config.inherit_at_most.max(1))?;
         proc.begin_slice(turn);
         Some((g, turn.has_inherited()))
     }
@@ -168,7 +169,7 @@ impl<H: Host, O: Observer> find::Neighbours for Arc<Sched<H, O>> {
                     return Idled::NeedSpinning(worker);
                 }
             }
-            let Worker { m, p, token } = worker;
+            let Worker { m, p, token, is_detached: _ } = worker;
             debug_assert!(self.proc(p.id()).queue.is_empty(), "idle: P{} still holds Gs", p.id().0);
             self.observer.event(Event::Idled { m, p: p.id() });
             self.releasep(c, p, false);

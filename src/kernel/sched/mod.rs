@@ -220,10 +220,16 @@ impl<H: Host, O: Observer> Sched<H, O> {
         Ok(())
     }
 
-    /// Queues `g` to run next under `worker`'s P. Go: `newproc`, `goready`.
+    /// Queues `g` to run next under `worker`'s P; if nothing may overtake, behind what waits there. Go: `newproc`, `goready`.
     pub fn ready(self: &Arc<Self>, worker: &mut Worker, g: G) {
-        self.observer.event(Event::Queued { p: Some(worker.p.id()), g: &g, next: true });
-        self.queue(worker).put_next(g, |half, g| self.spill(half, g));
+        let next = self.config.inherit_at_most > 0;
+        self.observer.event(Event::Queued { p: Some(worker.p.id()), g: &g, next });
+        let queue = self.queue(worker);
+        match next {
+            true => queue.put_next(g, |half, g| self.spill(half, g)),
+            // In `runnext` it would wait until the ring is empty, which one that yields may never let it be.
+            false => queue.put(g, |half, g| self.spill(half, g)),
+        }
         self.wake_another();
     }
 
@@ -255,6 +261,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// Go: `schedule`.
     #[must_use = "the worker and its G are in it"]
     pub fn next(self: &Arc<Self>, mut worker: Worker) -> Option<(Worker, G)> {
+        self.serves(&mut worker);
         loop {
             let (found, g) = match self.take_first(&worker) {
                 Some(g) => (worker, g),
@@ -286,7 +293,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// What the search would find in its first two places, which are the same in every order, without the rest of it.
     #[inline]
     fn take_first(&self, worker: &Worker) -> Option<G> {
-        if self.wanted.any() || worker.token.is_some() || self.is_globals_turn(worker.p.id()) {
+        if self.wanted.any() || worker.token.is_some() || worker.is_detached || self.is_globals_turn(worker.p.id()) {
             return None;
         }
         let (g, next) = self.take_local(worker.p.id())?;

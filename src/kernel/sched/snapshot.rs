@@ -40,7 +40,7 @@ pub struct Snapshot {
     pub waiting: usize,
     /// Ms whose bound G waits, from inside or outside: those of [`waiting`](Snapshot::waiting) too.
     pub bound: usize,
-    /// Ms that run a preempted G without a P, or wait with one for its turn.
+    /// Ms that run a preempted G without a P, wait with one for its turn, or run one that has had its turn.
     pub detached: usize,
     /// Could one more M be started?
     pub may_start: bool,

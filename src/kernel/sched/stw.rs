@@ -48,7 +48,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     ///
     /// Not from inside a world that the caller has stopped: it would wait for itself.
     pub fn stop_the_world(self: &Arc<Self>, worker: Option<Worker>) -> StoppedWorld {
-        let (away, own) = worker.map(Worker::take_apart).map(|(m, p)| ((m, p.id()), p)).unzip();
+        let (away, own) = worker.map(|worker| self.leaves(worker)).map(|(m, p)| ((m, p.id()), p)).unzip();
         let (stopper, own) = self.queue_up(own, None);
         stw::stop::<H>(own, &stopper);
         self.observer.event(Event::Stopped);
@@ -101,7 +101,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// thread; from inside a G with its `worker`, whose M then has to come back as from a system call. `f` must neither
     /// panic nor wait.
     pub fn for_each_p(self: &Arc<Self>, worker: Option<Worker>, f: Arc<SafepointFn>) -> Option<Away> {
-        let (away, own) = worker.map(Worker::take_apart).map(|(m, p)| ((m, p.id()), p)).unzip();
+        let (away, own) = worker.map(|worker| self.leaves(worker)).map(|(m, p)| ((m, p.id()), p)).unzip();
         let (stopper, own) = self.queue_up(own, Some(f));
         safepoint::for_each_p::<H>(own, &stopper);
         away.map(|(m, p)| Away::without(m, p))

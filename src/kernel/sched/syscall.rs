@@ -27,7 +27,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// takes it. Go: `entersyscall`.
     #[inline]
     pub fn entersyscall(self: &Arc<Self>, worker: Worker) -> Away {
-        let (m, p) = worker.take_apart();
+        let (m, p) = self.leaves(worker);
         self.observer.event(Event::Entered { m, p: p.id(), blocks: false });
         syscall::entersyscall(m, p, self)
     }
@@ -35,16 +35,18 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// The G that `worker` runs ignores preemption: its P is left as if in a system call, and the monitor hands it off.
     /// May be called in a signal handler on the M's thread, while that is not inside of the scheduler (see
     /// [`role`](crate::kernel::protocol::role)): it takes no lock and reports nothing. The G runs on without a P, and its M does not count
-    /// against [`max_ms`](crate::kernel::sched::config::Config::max_ms) meanwhile; when the G next wants something of the scheduler its M
-    /// is reattached by [`exitsyscall_bound`](Sched::exitsyscall_bound). Go: `asyncPreempt`.
+    /// against [`max_ms`](crate::kernel::sched::config::Config::max_ms) from now on, until the G has left it, or waits, or enters a
+    /// system call; when the G next wants something of the scheduler its M gets a P back by
+    /// [`exitsyscall_bound`](Sched::exitsyscall_bound). Go: `asyncPreempt`.
     ///
     /// The caller asks [`can_detach`](Sched::can_detach) first.
     #[inline]
     pub fn interrupt(self: &Arc<Self>, worker: Worker) -> Away {
+        let is_detached = worker.is_detached;
         let (m, p) = worker.take_apart();
-        // Relaxed: counted. A thread that takes the P out of its word, and wants another M for it, may miss it: then the
-        // monitor tries again.
-        self.detached.fetch_add(1, Relaxed);
+        if !is_detached {
+            self.detaches();
+        }
         syscall::interrupt(m, p, self)
     }
 
@@ -59,30 +61,55 @@ impl<H: Host, O: Observer> Sched<H, O> {
         away
     }
 
-    /// May one more M go on without a P? As many may as [`max_detached`](crate::kernel::sched::config::Config::max_detached) says, but for
-    /// a race between two that ask at once. For a signal handler.
+    /// May the M of `worker` go on without a P? It may if it was detached before; and as many may as
+    /// [`max_detached`](crate::kernel::sched::config::Config::max_detached) says, but for a race between two that ask at once. For a
+    /// signal handler.
     #[inline]
-    pub fn can_detach(&self) -> bool {
-        // Relaxed: a bound that two may overstep by one; there is a number for no more Ms than there are.
-        (self.detached.load(Relaxed) as usize) < self.config.max_detached
+    pub fn can_detach(&self, worker: &Worker) -> bool {
+        worker.is_detached || self.detached() < self.config.max_detached
     }
 
-    /// How many Ms run a preempted G without a P, or wait with one for its turn.
+    /// How many Ms run a preempted G without a P, wait with one for its turn, or run one that has had its turn.
+    #[inline]
     pub fn detached(&self) -> usize {
-        // Relaxed: for display.
+        // Relaxed: a bound that two may overstep by one; there is a number for no more Ms than there are.
         self.detached.load(Relaxed) as usize
     }
 
-    /// An M that was detached has a P again, or its G is in a system call.
+    #[inline]
+    fn detaches(&self) {
+        // Relaxed: counted. A thread that takes the P from the M, and wants another M for it, may miss it: then the monitor
+        // tries again.
+        self.detached.fetch_add(1, Relaxed);
+    }
+
+    /// An M that was detached serves other Gs again, or its G waits, or is in a system call.
     #[cold]
     fn reattached(&self) {
         // Relaxed: counted.
         self.detached.fetch_sub(1, Relaxed);
     }
 
+    /// The G that `worker` runs waits, or enters a system call: its M counts as any other's.
+    #[inline]
+    pub(in crate::kernel) fn leaves(&self, worker: Worker) -> (MId, OwnedP) {
+        if worker.is_detached {
+            self.reattached();
+        }
+        worker.take_apart()
+    }
+
+    /// `worker` looks for a G: none is on its M any more.
+    #[inline]
+    pub(in crate::kernel) fn serves(&self, worker: &mut Worker) {
+        if core::mem::take(&mut worker.is_detached) {
+            self.reattached();
+        }
+    }
+
     /// The same, for a system call that is known to block: its P is handed off at once. Go: `entersyscallblock`.
     pub fn entersyscallblock(self: &Arc<Self>, worker: Worker) -> Away {
-        let (m, p) = worker.take_apart();
+        let (m, p) = self.leaves(worker);
         self.observer.event(Event::Entered { m, p: p.id(), blocks: true });
         syscall::entersyscallblock(m, p, self)
     }
@@ -93,20 +120,20 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// # Errors
     /// The M.
     pub fn exitsyscall(self: &Arc<Self>, away: Away, g: G) -> Result<(Worker, G, Way), MId> {
-        let m = away.m();
-        if away.was_detached() {
+        let (m, was_detached) = (away.m(), away.was_detached());
+        let back = syscall::exitsyscall(away, g, self);
+        if back.is_err() && was_detached {
             self.reattached();
         }
-        let (p, g, way) = syscall::exitsyscall(away, g, self)?;
+        let (p, g, way) = back?;
         self.observer.event(Event::Returned { m, p: p.id(), way });
-        Ok((Worker::new(m, p), g, way))
+        Ok((Worker::new(m, p, was_detached), g, way))
     }
 
     /// Back from the system call, with a G that cannot leave its M: waits for a P if there is none.
     #[inline]
     pub fn exitsyscall_bound(self: &Arc<Self>, away: Away) -> (Worker, Way) {
-        let m = away.m();
-        let was_detached = away.was_detached();
+        let (m, was_detached) = (away.m(), away.was_detached());
         let (p, way) = match syscall::exitsyscall(away, G::bound_to(m), self) {
             Ok((p, ticket, way)) => {
                 ticket.into_raw();
@@ -114,11 +141,8 @@ impl<H: Host, O: Observer> Sched<H, O> {
             }
             Err(m) => (self.wait_p(m), Way::Queued),
         };
-        if was_detached {
-            self.reattached();
-        }
         self.observer.event(Event::Returned { m, p: p.id(), way });
-        (Worker::new(m, p), way)
+        (Worker::new(m, p, was_detached), way)
     }
 
     /// An M without a P sleeps until there is work for it. `None`: the scheduler is closed, end the thread.
@@ -127,7 +151,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
         match threads::stopm(m, &self.ms, self) {
             NextP::Run { p, token } => {
                 self.notify_got(m, &p, &token);
-                Some(Worker { m, p, token })
+                Some(Worker::woken(m, p, token))
             }
             NextP::Exit => {
                 self.exited(m);
@@ -148,7 +172,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
         if let Err(woken) = waits {
             return (worker, woken);
         }
-        let (m, p) = worker.take_apart();
+        let (m, p) = self.leaves(worker);
         self.observer.event(Event::Left { m, p: p.id(), waits: true });
         self.handoffp(p);
         self.central(|c| {
@@ -157,7 +181,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
             }
         });
         let p = self.wait_p(m);
-        (Worker::new(m, p), self.central(|c| c.bound.woken(m)))
+        (Worker::new(m, p, false), self.central(|c| c.bound.woken(m)))
     }
 
     /// Readies the G that is bound to `m`; if it does not wait yet, its next wait ends at once. From any thread.
@@ -185,8 +209,9 @@ impl<H: Host, O: Observer> Sched<H, O> {
     }
 
     /// The G that `worker` runs, and which cannot leave its M, yields for others: for a stop, for a safepoint, or
-    /// for what waits; goes on when it is its turn. As long as it waits for that, its M is detached, if it may be: others
-    /// may have a thread in its place. Go: `Gosched` of a locked G.
+    /// for what waits; goes on when it is its turn. From now on its M is detached, if it may be: others may have a thread in
+    /// its place, also when it runs again. (Ms that came back and counted again would be all that may be, with a P each, and
+    /// what they made way for would have none.) Go: `Gosched` of a locked G.
     pub fn yield_bound(self: &Arc<Self>, worker: Worker) -> Worker {
         // Relaxed: cleared by the owner; a request that comes just now is for a slice that ends here.
         self.proc(worker.p.id()).preempt.store(false, Relaxed);
@@ -196,20 +221,16 @@ impl<H: Host, O: Observer> Sched<H, O> {
         if !is_stopping && !self.config.order.sources().iter().any(has_work) {
             return worker;
         }
+        let (was_detached, is_detached) = (worker.is_detached, self.can_detach(&worker));
         let (m, p) = worker.take_apart();
         self.observer.event(Event::Left { m, p: p.id(), waits: false });
-        let detaches = self.can_detach();
-        if detaches {
-            // Relaxed: counted.
-            self.detached.fetch_add(1, Relaxed);
+        if is_detached && !was_detached {
+            self.detaches();
         }
         self.central(|c| c.global.put(G::bound_to(m), &self.global_len));
         self.handoffp(p);
         let p = self.wait_p(m);
-        if detaches {
-            self.reattached();
-        }
-        Worker::new(m, p)
+        Worker::new(m, p, is_detached)
     }
 
     /// Is an M available now, one that sleeps or a new one? Stale as soon as it is known.
@@ -219,7 +240,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
 
     /// `worker`'s thread ends, though the scheduler is open: its G ended while it was bound. Go: `mexit`.
     pub fn end(self: &Arc<Self>, worker: Worker) {
-        let (m, p) = worker.take_apart();
+        let (m, p) = self.leaves(worker);
         self.handoffp(p);
         self.exited(m);
     }

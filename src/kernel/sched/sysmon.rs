@@ -141,7 +141,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
         // Relaxed: a request.
         proc.preempt.store(true, Relaxed);
         self.observer.event(Event::Preempt { p, first });
-        if self.config.max_detached > 0 && !self.can_detach() {
+        if self.config.max_detached > 0 && self.detached() >= self.config.max_detached {
             self.observer.event(Event::Undetachable { p });
         }
     }

@@ -64,7 +64,7 @@ impl<H: Host, O: Observer> threads::Neighbours<H> for Arc<Sched<H, O>> {
         H::spawn(&format!("spinpark-m{}", m.0), move || {
             if let Some(NextP::Run { p, token }) = sched.ms[m.index()].take_nextp() {
                 sched.notify_got(m, &p, &token);
-                (sched.life)(&sched, Worker { m, p, token });
+                (sched.life)(&sched, Worker::woken(m, p, token));
             }
         })
     }

@@ -97,7 +97,7 @@ impl<H: Host> CurrentWorker<H> {
 
     /// May its task go on without the P? As many may as there may be threads for them.
     pub(in crate::runtime) fn can_detach(&self) -> bool {
-        self.sched.kernel().can_detach()
+        self.sched.kernel().can_detach(&self.worker)
     }
 
     /// Leaves the P, in a signal handler, while the task goes on.

@@ -63,8 +63,8 @@ pub struct Metrics {
     pub retakes: u64,
     /// How often a task lost its P because it ran for a whole slice and ignored preemption. Go: `asyncPreempt`.
     pub interrupts: u64,
-    /// Tasks that go on without a P now, because they were preempted and are CPU-bound, or that yield and wait for their
-    /// turn: each on a thread of its own.
+    /// Tasks that go on without a P now, because they were preempted and are CPU-bound, that yield on their thread and wait
+    /// for their turn, or have had it and go on: each on a thread of its own, until it waits or ends.
     pub detached: usize,
     /// How often the monitor has found one that kept its P instead, because [`max_preempted_threads`](crate::Builder::max_preempted_threads)
     /// already went on without.

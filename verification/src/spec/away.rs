@@ -1,7 +1,7 @@
 //! An M without a P: system calls, bound Gs; and the monitor, which never has one.
 
 use crate::spec::hands::Slept;
-use crate::spec::model::{At, Model, P, Watched};
+use crate::spec::model::{At, M, Model, P, Watched};
 use crate::spec::moves::{Ev, Item};
 use crate::spec::wrong::Wrong;
 use spinpark::host::Nanos;
@@ -17,7 +17,8 @@ impl Model {
     pub(super) fn enter(&mut self, m: usize, g: u64, p: usize, does_look: bool) {
         let left = Some(self.ps[p].takings);
         self.ps[p].in_call_of = Some(m);
-        self.ms[m].at = At::Away { g, p, left, is_detached: !does_look };
+        self.ms[m].at = At::Away { g, p, left };
+        self.ms[m].is_detached = !does_look;
         if self.is_wanted() && does_look {
             self.take_from_call(p);
             self.hand_on(p);
@@ -26,8 +27,8 @@ impl Model {
 
     /// The G of `m`, which goes on without a P, enters a system call.
     pub(super) fn enter_detached(&mut self, m: usize, blocks: bool) {
-        let At::Away { g, p, left, .. } = self.ms[m].at else { unreachable!("M{m} is not away") };
-        self.ms[m].at = At::Away { g, p, left, is_detached: false };
+        let At::Away { p, left, .. } = self.ms[m].at else { unreachable!("M{m} is not away") };
+        self.ms[m].is_detached = false;
         if blocks && self.ps[p].in_call_of == Some(m) && left == Some(self.ps[p].takings) {
             self.seen.note("a preempted G blocked, and its P was handed on");
             self.take_from_call(p);
@@ -75,20 +76,22 @@ impl Model {
     pub(super) fn exit(&mut self, m: usize, g: u64, p: usize, left: Option<u32>) {
         match self.come_back(m, p, left, Item::G(g)) {
             Some(p) => self.ms[m].at = At::Runs { g, p },
-            None => match self.rest(m) {
-                Slept::Run { p, spins } => self.look_with(m, p, spins),
-                Slept::Sleeps => (),
-                Slept::Exit => self.exited(m),
-            },
+            None => {
+                self.ms[m].is_detached = false;
+                match self.rest(m) {
+                    Slept::Run { p, spins } => self.look_with(m, p, spins),
+                    Slept::Sleeps => (),
+                    Slept::Exit => self.exited(m),
+                }
+            }
         }
     }
 
     /// `m` comes back with a G that is bound to it.
     pub(super) fn exit_bound(&mut self, m: usize, g: u64, p: usize, left: Option<u32>) {
-        let is_detached = matches!(self.ms[m].at, At::Away { is_detached: true, .. });
         match self.come_back(m, p, left, Item::Ticket(m)) {
             Some(p) => self.ms[m].at = At::Runs { g, p },
-            None => self.lie_down(m, At::Returns { g, is_detached }),
+            None => self.lie_down(m, At::Returns(g)),
         }
     }
 
@@ -104,7 +107,7 @@ impl Model {
     pub(super) fn get_up(&mut self, m: usize, p: usize) {
         self.events.push(Ev::Got { m, p });
         let g = match self.ms[m].at {
-            At::Returns { g, .. } => {
+            At::Returns(g) => {
                 self.came_back(m, p, Way::Queued);
                 g
             }
@@ -112,7 +115,7 @@ impl Model {
                 self.events.push(Ev::WaitOver(m, self.ms[m].why));
                 g
             }
-            At::Yielded { g, .. } => g,
+            At::Yielded(g) => g,
             other => unreachable!("M{m} is {other:?}"),
         };
         self.ms[m].at = At::Runs { g, p };
@@ -127,7 +130,7 @@ impl Model {
             self.ms[m].why = Woken::Ready;
             self.events.push(Ev::WaitOver(m, Woken::Ready));
         } else {
-            self.ms[m] = crate::spec::model::M { at: At::Waits(g), nextp: None, why: Woken::Ready };
+            self.ms[m] = M { at: At::Waits(g), nextp: None, why: Woken::Ready, is_detached: false };
             self.events.push(Ev::Left { m, p, waits: true });
             self.hand_on(p);
             self.waiting.push((m, wake));
@@ -145,13 +148,13 @@ impl Model {
         if self.is_stopping || has_work && !self.is_wanted() {
             self.seen.note("a bound G yielded");
             self.events.push(Ev::Left { m, p, waits: false });
-            let is_detached = self.detached() < self.numbers.max_detached;
-            self.seen.note_if(is_detached, "a bound G yielded, and its M counts as detached");
-            let waits = At::Yielded { g, is_detached };
+            self.seen.note_if(self.ms[m].is_detached, "a bound G yielded again");
+            self.ms[m].is_detached |= self.detached() < self.numbers.max_detached;
+            self.seen.note_if(self.ms[m].is_detached, "a bound G yielded, and its M counts as detached");
             self.global.push_back(Item::Ticket(m));
-            self.ms[m].at = waits;
+            self.ms[m].at = At::Yielded(g);
             self.hand_on(p);
-            self.lie_down(m, waits);
+            self.lie_down(m, At::Yielded(g));
         }
     }
 

@@ -50,6 +50,7 @@ impl Model {
     /// `m` looks until it runs a G, sleeps, or ends.
     pub(super) fn look(&mut self, mut looker: Looker) {
         let m = looker.m;
+        self.ms[m].is_detached = false;
         loop {
             let found = match self.search(&mut looker) {
                 Some(item) => item,
@@ -94,6 +95,7 @@ impl Model {
     /// The G of `m` is over. What is next under its P, if nobody wants that and it is nobody else's turn, needs no search.
     pub(super) fn next_local(&mut self, m: usize, p: usize) {
         if !self.is_wanted()
+            && !self.ms[m].is_detached
             && !self.is_globals_turn(p)
             && let Some((item, next)) = self.take_local(p)
         {
@@ -218,7 +220,7 @@ impl Model {
 
     /// `runnext`, unless it had its turns and others wait; then the ring.
     fn take_local(&mut self, p: usize) -> Option<(Item, bool)> {
-        let at_most = self.numbers.inherit_at_most;
+        let at_most = self.numbers.inherit_at_most.max(1);
         let no_bound = self.is(Wrong::RunnextWithoutBound);
         let p = &mut self.ps[p];
         let ring_first = p.inherited >= at_most && !p.ring.is_empty() && !no_bound;

@@ -118,6 +118,8 @@ pub(super) struct M {
     pub(super) at: At,
     pub(super) nextp: Option<NextP>,
     pub(super) why: Woken,
+    /// Its G was preempted, or has yielded on it, and has not left it since.
+    pub(super) is_detached: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,23 +135,15 @@ pub(super) enum At {
         g: u64,
         p: usize,
         left: Option<u32>,
-        /// It is in none: its G was preempted.
-        is_detached: bool,
     },
     /// Has nothing to do.
     Rests,
     /// The same, and waits in the poller.
     Polls,
     /// Its G waits for a P: because it yielded, because it waited, because it is back.
-    Yielded {
-        g: u64,
-        is_detached: bool,
-    },
+    Yielded(u64),
     Waits(u64),
-    Returns {
-        g: u64,
-        is_detached: bool,
-    },
+    Returns(u64),
     /// Stops the world, or waits to; or passes a safepoint.
     Stops {
         g: u64,
@@ -206,7 +200,7 @@ impl Model {
             theme: Theme::Everything,
             procs: numbers.procs,
             ps: vec![P::default(); capacity],
-            ms: vec![M { at: At::Nowhere, nextp: None, why: Woken::Ready }; numbers.ms()],
+            ms: vec![M { at: At::Nowhere, nextp: None, why: Woken::Ready, is_detached: false }; numbers.ms()],
             global: VecDeque::new(),
             idle: (0..numbers.procs).rev().collect(),
             sleeping: Vec::new(),
@@ -291,9 +285,7 @@ impl Model {
                 Activity::Runs { g, p, should_yield: self.is_wanted() || is_preempted, is_preempted }
             }
             At::Away { g, .. } => Activity::Away(g),
-            At::Rests | At::Yielded { .. } | At::Waits(_) | At::Returns { .. } => {
-                Activity::Asleep(self.ms[m].nextp.is_some())
-            }
+            At::Rests | At::Yielded(_) | At::Waits(_) | At::Returns(_) => Activity::Asleep(self.ms[m].nextp.is_some()),
             At::Polls => Activity::Asleep(self.elsewhere.is_interrupted),
             At::Stops { .. } if self.has_stopped == Some(who) => Activity::HasStopped,
             At::Stops { .. } => self.activity_outside(who),
@@ -356,15 +348,9 @@ impl Model {
         }
     }
 
-    /// Ms that run a G without a P, or wait with one that yielded.
+    /// Ms that do not count: each serves one G, which was preempted or yielded on it.
     pub(super) fn detached(&self) -> usize {
-        let is_detached = |m: &&M| match m.at {
-            At::Away { is_detached, .. } | At::Yielded { is_detached, .. } | At::Returns { is_detached, .. } => {
-                is_detached
-            }
-            _ => false,
-        };
-        self.ms.iter().filter(is_detached).count()
+        self.ms.iter().filter(|m| m.is_detached).count()
     }
 
     /// Could one more M be started?

@@ -118,8 +118,14 @@ impl Model {
         match what {
             What::Ready(_) => {
                 let item = Item::G(self.fresh());
-                self.events.push(Ev::QueuedNext(p, item));
-                self.put_next(p, item);
+                if self.numbers.inherit_at_most > 0 {
+                    self.events.push(Ev::QueuedNext(p, item));
+                    self.put_next(p, item);
+                } else {
+                    self.seen.note("nothing may overtake");
+                    self.events.push(Ev::Queued(Some(p), item));
+                    self.put(p, item);
+                }
                 self.wake_another();
             }
             What::Next(_) => self.look(Looker { m, p, spins: false }),
@@ -143,11 +149,13 @@ impl Model {
             What::Interrupt(_) => self.enter(m, g, p, false),
             What::Block(_) => {
                 self.events.push(Ev::Entered { m, p, blocks: true });
-                self.ms[m].at = At::Away { g, p, left: None, is_detached: false };
+                self.ms[m].at = At::Away { g, p, left: None };
+                self.ms[m].is_detached = false;
                 self.hand_on(p);
             }
             What::Park(_, wake) => self.park(m, g, p, wake),
             What::End(_) => {
+                self.ms[m].is_detached = false;
                 self.hand_on(p);
                 self.exited(m);
             }
@@ -161,6 +169,7 @@ impl Model {
             && let At::Runs { g, p } = self.ms[m].at
         {
             self.ms[m].at = At::Stops { g, p };
+            self.ms[m].is_detached = false;
             own = Some(p);
         }
         self.queue_up(who, own, stops);
@@ -202,9 +211,7 @@ impl Model {
             What::Ready(m) => runs(m) && few,
             What::Begin => !self.is_closed,
             What::LookForDeadlock => true,
-            What::EnterDetached(m, _) => {
-                matches!(self.ms.get(m).map(|m| m.at), Some(At::Away { is_detached: true, .. }))
-            }
+            What::EnterDetached(m, _) => is_away(m) && self.ms[m].is_detached,
             What::Next(m) | What::NextLocal(m) | What::Yield(m) | What::GoYield(m) | What::YieldBound(m) => runs(m),
             What::Enter(m) | What::Interrupt(m) | What::Block(m) | What::Park(m, _) | What::End(m) => runs(m),
             What::Exit(m) | What::ExitBound(m) => is_away(m),

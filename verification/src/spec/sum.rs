@@ -40,7 +40,7 @@ impl Model {
     fn holders(&self, g: u64) -> usize {
         let has = |m: &&M| match m.at {
             At::Runs { g: its, .. } | At::Away { g: its, .. } | At::Stops { g: its, .. } => its == g,
-            At::Yielded { g: its, .. } | At::Waits(its) | At::Returns { g: its, .. } => its == g,
+            At::Yielded(its) | At::Waits(its) | At::Returns(its) => its == g,
             At::Nowhere | At::Suspended | At::Rests | At::Polls => false,
         };
         let queues = self.ps.iter().flat_map(|p| p.next.iter().chain(&p.ring)).chain(&self.global);

@@ -91,7 +91,7 @@ impl Model {
         if let Who::M(m) = who
             && let At::Stops { g, p } = self.ms[m].at
         {
-            self.ms[m].at = At::Away { g, p, left: None, is_detached: false };
+            self.ms[m].at = At::Away { g, p, left: None };
         }
     }
 

@@ -209,7 +209,7 @@ fn life<H: ModelHost, W: Watch<H>>(sched: &Played<H, W>, mut worker: Worker) {
             }
             Act::Block => |sched, worker| Some(sched.entersyscallblock(worker)),
             Act::Call => |sched, worker| Some(sched.entersyscall(worker)),
-            Act::Detach if sched.can_detach() => |sched, worker| Some(sched.interrupt(worker)),
+            Act::Detach if sched.can_detach(&mine) => |sched, worker| Some(sched.interrupt(worker)),
             Act::Stop => |sched, worker| {
                 let stopped = sched.stop_the_world(Some(worker));
                 sched.start_the_world(stopped)
