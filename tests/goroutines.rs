@@ -83,6 +83,29 @@ mod a_goroutine {
         assert!(runtime.metrics().stacks <= 64, "a panic costs a stack");
     }
 
+    /// The panic hook hears of a panic once, and of nothing else that comes of it.
+    #[test]
+    fn that_panics_says_so_once() {
+        static HEARD: Mutex<Vec<String>> = Mutex::new(Vec::new());
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            match info.to_string() {
+                text if text.contains("said once") || text.contains("coroutine") => {
+                    HEARD.lock().expect("no panic").push(text);
+                }
+                _ => before(info),
+            };
+        }));
+        let runtime = runtime(1);
+        let outcome = runtime.go(|| {
+            yield_now().wait();
+            panic!("said once");
+        });
+        assert!(matches!(outcome.join(), Err(JoinError::Panicked(_))));
+        let heard = HEARD.lock().expect("no panic").clone();
+        assert!(heard.len() == 1 && heard[0].contains("said once"), "{heard:?}");
+    }
+
     #[test]
     fn keeps_what_is_on_its_stack_while_it_goes_from_thread_to_thread() {
         let runtime = runtime(4);
@@ -343,6 +366,41 @@ mod a_goroutine_that_waits {
         drop(runtime);
         assert_eq!(count.load(SeqCst), 1);
         assert!(matches!(goroutine.join(), Err(JoinError::ShutDown)));
+    }
+
+    /// Whether a thread panics is known by the thread: its next task must not be taken for one that does, nor what is
+    /// unwound go on where nobody seems to panic.
+    #[test]
+    fn in_a_destructor_while_it_panics_stays_on_its_thread() {
+        struct Waits(mpsc::Sender<bool>);
+
+        impl Drop for Waits {
+            fn drop(&mut self) {
+                let me = std::thread::current().id();
+                time::sleep(Duration::from_millis(20)).wait();
+                let _ = self.0.send(std::thread::panicking() && std::thread::current().id() == me);
+            }
+        }
+
+        let runtime = stackful().procs(1).preemption(false).build().expect("a runtime");
+        let (told, tell) = mpsc::channel();
+        let root = runtime.go(move || {
+            let others = spawn(async {
+                let (mut panicking, since) = (0, Instant::now());
+                while since.elapsed() < Duration::from_millis(40) {
+                    panicking += u32::from(std::thread::panicking());
+                    yield_now().await;
+                }
+                panicking
+            });
+            let panics = go(move || {
+                let _waits = Waits(told);
+                std::panic::resume_unwind(Box::new("no message"));
+            });
+            (others.wait().expect("a value"), panics.wait().is_err())
+        });
+        assert_eq!(root.join().expect("a value"), (0, true), "times that another task seemed to panic");
+        assert_eq!(tell.recv(), Ok(true), "it was unwound to the end where it had begun");
     }
 
     #[test]

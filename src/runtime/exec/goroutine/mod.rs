@@ -181,7 +181,10 @@ impl<F, T> Drop for Goroutine<F, T> {
         let mut has_ended = coroutine.done();
         let tries = if cfg!(panic = "unwind") { PATIENCE } else { 0 };
         for _ in 0..tries {
-            has_ended |= match catch_unwind(AssertUnwindSafe(|| coroutine.resume(()))) {
+            if has_ended {
+                break; // a panic has ended it: it cannot be resumed
+            }
+            has_ended = match catch_unwind(AssertUnwindSafe(|| coroutine.resume(()))) {
                 Ok(CoroutineResult::Yield(())) => false,
                 Ok(CoroutineResult::Return(_)) => true,
                 Err(payload) => {
@@ -189,9 +192,6 @@ impl<F, T> Drop for Goroutine<F, T> {
                     true
                 }
             };
-            if has_ended {
-                break;
-            }
         }
         drop(on_it);
         match has_ended {
@@ -338,14 +338,15 @@ impl<F: IntoFuture> Wait for F {
 /// How the caller may wait, and the goroutine on whose stack this thread is.
 ///
 /// A goroutine that is thrown away waits no more: it is unwound further. But a destructor of its cannot be: it waits with
-/// the thread.
+/// the thread. So does the destructor of one that panics: that a thread panics is counted by the thread, and its next task
+/// would be taken for the one that does.
 #[inline(never)] // as `current`
 fn here() -> (Waits, Option<NonNull<Frame>>) {
     // SAFETY: as in `current`.
     let frame = unsafe { CURRENT.get().as_ref() };
-    let waits = match frame.map(|frame| frame.ends.get()) {
-        Some(true) if !std::thread::panicking() => Waits::Suspend,
-        Some(ends) => Context::waits(!ends),
+    let waits = match frame.map(|frame| (frame.ends.get(), std::thread::panicking())) {
+        Some((true, false)) => Waits::Suspend,
+        Some((ends, panics)) => Context::waits(!ends && !panics),
         None => Context::waits(false),
     };
     (waits, frame.map(NonNull::from))
