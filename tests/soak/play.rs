@@ -69,6 +69,15 @@ impl Drop for Held {
     }
 }
 
+/// Dropped, it says so.
+struct Ends(Arc<AtomicBool>);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        self.0.store(true, SeqCst);
+    }
+}
+
 /// What it gives without waiting, which it does on its thread.
 fn at_once<F: Future>(future: F) -> F::Output {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
@@ -398,6 +407,8 @@ impl Doer {
 
     async fn hogs(&self, hogs: usize, partner: Kind) {
         let has_run = Arc::new(AtomicBool::new(false));
+        // Who is aborted takes the last one along, if that had not begun: its runtime may be closed before.
+        let _aborted = Ends(Arc::clone(&has_run));
         let tasks: Vec<_> = (0..hogs)
             .map(|_| {
                 let (world, has_run) = (Arc::clone(&self.world), Arc::clone(&has_run));
