@@ -1,5 +1,6 @@
 //! The models, a file a room; and what each room's mutants are killed by.
 
+pub mod barrier;
 pub mod bell;
 pub mod between;
 pub mod cases_table;
@@ -19,6 +20,8 @@ pub mod locked;
 pub mod monitor;
 pub mod monitor_beside;
 pub mod netpoll;
+pub mod notify;
+pub mod oneshot;
 pub mod pairs;
 pub mod parker;
 pub mod poll;
@@ -42,6 +45,7 @@ pub mod timers;
 pub mod two_lines;
 pub mod wait_group;
 pub mod wait_tables;
+pub mod watch;
 pub mod whole;
 pub mod work_source;
 
@@ -92,6 +96,10 @@ pub const MODELS: &[&[Model]] = &[
     select::MODELS,
     wait_group::MODELS,
     cond::MODELS,
+    notify::MODELS,
+    oneshot::MODELS,
+    watch::MODELS,
+    barrier::MODELS,
     chan_table::MODELS,
     cases_table::MODELS,
     wait_tables::MODELS,
@@ -129,4 +137,8 @@ pub const MUTANTS: &[&[Mutant]] = &[
     select::MUTANTS,
     wait_group::MUTANTS,
     cond::MUTANTS,
+    notify::MUTANTS,
+    oneshot::MUTANTS,
+    watch::MUTANTS,
+    barrier::MUTANTS,
 ];
