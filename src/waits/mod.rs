@@ -7,7 +7,7 @@
 //! ```text
 //!   a task    select ──► chan ──► queue: waiters in the order of coming, the claim of a select among them ──► waker
 //!             wait_group, cond ────► queue
-//!             notify, barrier, watch ──► wait_list ──► queue           oneshot: the waker of either end
+//!             notify, barrier, watch, broadcast ──► wait_list ──► queue    oneshot: the waker of either end
 //!             timer_queue: until a moment     readiness: until a socket is ready
 //!   a thread  parker: on a futex              bell: in `block_on`              interrupt: in the poller
 //! ```
@@ -15,6 +15,8 @@
 #[cfg(feature = "std")]
 pub mod barrier;
 pub mod bell;
+#[cfg(feature = "std")]
+pub mod broadcast;
 #[cfg(feature = "std")]
 pub mod chan;
 #[cfg(feature = "std")]

@@ -1,4 +1,5 @@
-//! Tasks that wait for the same thing and are handed nothing but the news: what `Notify`, `watch` and `Barrier` have in common.
+//! Tasks that wait for the same thing and are handed nothing but the news: what `Notify`, watched values, broadcasts
+//! and barriers have in common.
 //!
 //! **Whoever looks and waits does both under one lock, so it finds what it waits for, or is found by whoever brings that about;
 //! it is served once, in the order of coming, and by the waker of its last poll.**
@@ -9,7 +10,8 @@
 //! | sleeps, until it is woken                        | unlocks; wakes                                 |
 //! | or, dropped: gives its waiter back               |                                                |
 //!
-//! Checked by: verification/src/models/notify.rs, verification/src/models/watch.rs, verification/src/models/barrier.rs
+//! Checked by: verification/src/models/notify.rs, verification/src/models/watch.rs, verification/src/models/barrier.rs,
+//! verification/src/models/broadcast.rs
 
 use crate::host::{Host, Lock};
 use crate::waits::queue::{Outcome, Renewed, WaitQueue, Waiter, Waiters};

@@ -33,18 +33,19 @@
 //! | `make(chan struct{}, 1)` as a signal | [`Notify`]: `notify_one` leaves a permit, `notify_waiters` wakes all |
 //! | `make(chan T, 1)` for one answer | [`oneshot`] |
 //! | a value under a mutex, and a channel that is closed at each change | [`watch`] |
+//! | a channel for each of many receivers | [`broadcast`] |
 //! | two `WaitGroup`s in turn | [`Barrier`] |
 //!
 //! `Mutex`, `RwLock`, `Semaphore` and `OnceCell` are those of the crate
 //! [async-lock](https://docs.rs/async-lock), in a thin coat: what blocks a thread is not offered, and a task that locks
 //! over and over yields when it is asked to, even if it never has to wait. The others are ours, and have
-//! models; the names of `Notify`, `oneshot`, `watch` and `Barrier` are tokio's.
+//! models; the names of `Notify`, `oneshot`, `watch`, `broadcast` and `Barrier` are tokio's.
 //!
 //! A lock of the standard library is the better one where nothing is awaited under it. These are for guards that are held
 //! across an `.await`.
 //!
 //! ```text
-//!   select ──► chan, cond, wait_group, notify, oneshot, watch, barrier: futures
+//!   select ──► chan, cond, wait_group, notify, oneshot, watch, broadcast, barrier: futures
 //!                │
 //!                ├──► waits: what is done under their locks, and in which order
 //!                └──► waking: the wakers of tasks, outside of locks
@@ -53,6 +54,7 @@
 //! All futures may be dropped at any time, and awaited in any executor. A panic under a lock poisons nothing, as in Go.
 
 mod barrier;
+pub mod broadcast;
 pub mod chan;
 mod cond;
 mod coop;

@@ -3,6 +3,7 @@
 pub mod barrier;
 pub mod bell;
 pub mod between;
+pub mod broadcast;
 pub mod cases_table;
 pub mod chan;
 pub mod chan_table;
@@ -36,6 +37,7 @@ pub mod snapshot;
 pub mod spinning;
 pub mod stopping;
 pub mod stw;
+pub mod sync_tables;
 pub mod syscall;
 pub mod sysmon;
 pub mod task;
@@ -99,10 +101,12 @@ pub const MODELS: &[&[Model]] = &[
     notify::MODELS,
     oneshot::MODELS,
     watch::MODELS,
+    broadcast::MODELS,
     barrier::MODELS,
     chan_table::MODELS,
     cases_table::MODELS,
     wait_tables::MODELS,
+    sync_tables::MODELS,
     two_lines::MODELS,
 ];
 
@@ -140,5 +144,6 @@ pub const MUTANTS: &[&[Mutant]] = &[
     notify::MUTANTS,
     oneshot::MUTANTS,
     watch::MUTANTS,
+    broadcast::MUTANTS,
     barrier::MUTANTS,
 ];

@@ -165,7 +165,7 @@ pub const MODELS: &[Model] = &[
         invariants: [115],
         must_reach: ["seen [0, 1, 2], waited: true", "seen [0, 2], waited: true", "seen [0, 2], waited: false",
             "seen [0, 1, 2], waited: false"],
-        runs: [rc11(), loom(), sc()]),
+        runs: [rc11(), sc()]),
     crate::model!("watch::no_change_is_missed::two_wait_for_one", two_wait_for_one,
         claim: "two that wait for a change go on both, and read it",
         size: "3 threads, 1 value",

@@ -40,6 +40,7 @@ macro_rules! scenario {
 pub(crate) use scenario;
 
 pub mod barrier;
+pub mod broadcast;
 pub mod chan;
 pub mod handoff;
 pub mod netpoll;
