@@ -1,6 +1,6 @@
 //! What `sync` has by tokio's names. A module names the property, a function the situation.
 
-use spinpark::sync::{Barrier, Notify, broadcast, oneshot, watch};
+use spinpark::sync::{Barrier, Mutex as TaskMutex, Notify, RwLock, Semaphore, broadcast, oneshot, watch};
 use spinpark::{Runtime, select, spawn, time, yield_now};
 use std::collections::VecDeque;
 use std::future::Future;
@@ -727,5 +727,74 @@ mod a_broadcast {
                 }
             })
             .expect("no deadlock");
+    }
+}
+
+mod an_owned_guard {
+    use super::*;
+
+    #[test]
+    fn of_a_mutex_outlives_every_other_reference() {
+        let dropped = Arc::new(AtomicUsize::new(0));
+        let mutex = Arc::new(TaskMutex::new(Counted(Arc::clone(&dropped))));
+        let guard = Arc::clone(&mutex).try_lock_owned().expect("it is free");
+        assert!(mutex.try_lock().is_none() && Arc::clone(&mutex).try_lock_owned().is_none());
+        let weak = Arc::downgrade(&mutex);
+        drop(mutex);
+        assert_eq!((weak.strong_count(), dropped.load(SeqCst)), (1, 0));
+        let mutex = weak.upgrade().expect("the guard keeps it");
+        drop(guard);
+        assert!(mutex.try_lock().is_some(), "it was unlocked");
+        drop(mutex);
+        assert_eq!((weak.strong_count(), dropped.load(SeqCst)), (0, 1));
+    }
+
+    #[test]
+    fn of_a_lock_lets_many_read_or_one_write() {
+        let lock = Arc::new(RwLock::new(1));
+        let one = futures_lite::future::block_on(Arc::clone(&lock).read_owned());
+        let other = Arc::clone(&lock).try_read_owned().expect("many read");
+        assert!(Arc::clone(&lock).try_write_owned().is_none());
+        assert_eq!(*one + *other, 2);
+        drop((one, other));
+        let mut writer = futures_lite::future::block_on(Arc::clone(&lock).write_owned());
+        assert!(Arc::clone(&lock).try_read_owned().is_none());
+        *writer = 2;
+        drop(writer);
+        assert_eq!(*lock.try_read().expect("nobody writes"), 2);
+    }
+
+    #[test]
+    fn of_a_semaphore_goes_along_with_a_task() {
+        let most = with_procs(4).block_on(async {
+            let (at_once, now) = (Arc::new(Semaphore::new(3)), Arc::new((AtomicUsize::new(0), AtomicUsize::new(0))));
+            let mut tasks = vec![];
+            for _ in 0..200 {
+                let (permit, now) = (Arc::clone(&at_once).acquire_owned().await, Arc::clone(&now));
+                tasks.push(spawn(async move {
+                    let inside = now.0.fetch_add(1, SeqCst) + 1;
+                    now.1.fetch_max(inside, SeqCst);
+                    yield_now().await;
+                    now.0.fetch_sub(1, SeqCst);
+                    drop(permit);
+                }));
+            }
+            for task in tasks {
+                task.await.expect("no panic");
+            }
+            now.1.load(SeqCst)
+        });
+        assert!(matches!(most, Ok(1..=3)), "{most:?} were in at once");
+    }
+
+    #[test]
+    fn of_a_semaphore_that_is_forgotten_is_gone_for_good() {
+        let semaphore = Arc::new(Semaphore::new(2));
+        Arc::clone(&semaphore).try_acquire_owned().expect("two may come in").forget();
+        let permit = Arc::clone(&semaphore).try_acquire_owned().expect("one may");
+        assert!(Arc::clone(&semaphore).try_acquire_owned().is_none());
+        drop(permit);
+        assert!(Arc::clone(&semaphore).try_acquire_owned().is_some());
+        assert_eq!(Arc::strong_count(&semaphore), 1, "a permit that was forgotten keeps the semaphore");
     }
 }

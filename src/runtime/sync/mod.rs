@@ -61,6 +61,7 @@ mod coop;
 mod locks;
 mod notify;
 pub mod oneshot;
+mod owned;
 #[doc(hidden)]
 pub mod select;
 mod wait_group;
@@ -68,9 +69,14 @@ mod waking;
 pub mod watch;
 
 pub use async_lock::{MutexGuard, RwLockReadGuard, RwLockWriteGuard, SemaphoreGuard};
+pub use async_lock::{
+    MutexGuardArc as OwnedMutexGuard, RwLockReadGuardArc as OwnedRwLockReadGuard,
+    RwLockWriteGuardArc as OwnedRwLockWriteGuard,
+};
 pub use barrier::{Barrier, BarrierWait, BarrierWaitResult};
 pub use cond::{Cond, CondWait};
 pub use coop::Turn;
 pub use locks::{Acquire, Lock, Mutex, OnceCell, Read, RwLock, Semaphore, Write};
 pub use notify::{Notified, Notify};
+pub use owned::{LockOwned, OwnedSemaphorePermit};
 pub use wait_group::{WaitGroup, Waiting};
