@@ -103,7 +103,8 @@ rooms! {
 }
 
 /// What stands on the seam beside the kernel, and of which there are models, and no random programs.
-const MODELS_ALONE: [&str; 5] = ["parker", "bell", "timer_queue", "readiness", "goroutine"];
+const MODELS_ALONE: [&str; 10] =
+    ["parker", "bell", "timer_queue", "readiness", "goroutine", "notify", "oneshot", "watch", "broadcast", "barrier"];
 
 /// Variants that random programs do not find in time, and models do. A sender that stays outside is turned away in the end by whoever
 /// closes the channel, which a list would answer too; two cases that are served show if both have sent, which is rare.

@@ -7,11 +7,16 @@
 //! ```text
 //!   a task    select ──► chan ──► queue: waiters in the order of coming, the claim of a select among them ──► waker
 //!             wait_group, cond ────► queue
+//!             notify, barrier, watch, broadcast ──► wait_list ──► queue    oneshot: the waker of either end
 //!             timer_queue: until a moment     readiness: until a socket is ready
 //!   a thread  parker: on a futex              bell: in `block_on`              interrupt: in the poller
 //! ```
 
+#[cfg(feature = "std")]
+pub mod barrier;
 pub mod bell;
+#[cfg(feature = "std")]
+pub mod broadcast;
 #[cfg(feature = "std")]
 pub mod chan;
 #[cfg(feature = "std")]
@@ -19,6 +24,10 @@ pub mod claim;
 #[cfg(feature = "std")]
 pub mod cond;
 pub mod interrupt;
+#[cfg(feature = "std")]
+pub mod notify;
+#[cfg(feature = "std")]
+pub mod oneshot;
 pub mod parker;
 #[cfg(feature = "std")]
 pub mod queue;
@@ -29,4 +38,8 @@ pub mod timer_queue;
 #[cfg(feature = "std")]
 pub mod wait_group;
 #[cfg(feature = "std")]
+pub mod wait_list;
+#[cfg(feature = "std")]
 pub mod waker;
+#[cfg(feature = "std")]
+pub mod watch;

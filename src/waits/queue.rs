@@ -24,7 +24,7 @@ pub struct Waiter<H: Host, T, W> {
     pub outcome: Option<Outcome>,
     /// Among the values that were given to receivers, the how manieth.
     pub number: u64,
-    /// `None`: has been served, and is woken.
+    /// `None`: has been served, and is woken; or is yet to be polled.
     pub waker: Option<W>,
     /// It is a case of a select, and is served only if that has no other.
     ticket: Option<Ticket<H>>,
@@ -45,8 +45,13 @@ pub enum Outcome {
 impl<H: Host, T, W> Waiter<H, T, W> {
     /// Of who waits for `waker` to be woken: a sender, with a value; a case of a select, with a ticket.
     pub fn new(waker: W, value: Option<T>, ticket: Option<Ticket<H>>) -> Self {
+        Waiter { value, ticket, ..Self::of(Some(waker)) }
+    }
+
+    /// Of who waits for nothing that is handed over. `None`: its task is yet to be polled.
+    pub fn of(waker: Option<W>) -> Self {
         let (before, behind, is_queued) = (NONE, NONE, false);
-        Waiter { value, outcome: None, number: 0, waker: Some(waker), ticket, before, behind, is_queued }
+        Waiter { value: None, outcome: None, number: 0, waker, ticket: None, before, behind, is_queued }
     }
 
     /// Says what came of it. Returns the waker, to be woken as soon as the lock is free.

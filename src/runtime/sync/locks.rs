@@ -19,6 +19,7 @@ pub type Acquire<'a> = Turn<futures::Acquire<'a>>;
 /// A task that comes just when it is free may have it before those that wait, which is fast; but one that has waited for half a
 /// millisecond is served before anybody new. (Go: a millisecond, `starvationThresholdNs`.)
 #[derive(Default)]
+#[repr(transparent)] // so that an `Arc` of it is one of what is inside: `owned`
 pub struct Mutex<T: ?Sized>(async_lock::Mutex<T>);
 
 impl<T> Mutex<T> {
@@ -68,6 +69,7 @@ impl<T> From<T> for Mutex<T> {
 ///
 /// As soon as a writer waits, new readers wait behind it.
 #[derive(Default)]
+#[repr(transparent)] // as `Mutex`
 pub struct RwLock<T: ?Sized>(async_lock::RwLock<T>);
 
 impl<T> RwLock<T> {

@@ -30,32 +30,53 @@
 //! | `sync.Cond` | [`Cond`]: `wait` takes the guard and gives it back |
 //! | `sync.Once`, `sync.OnceValue` | [`OnceCell`]: `get_or_init`, with `()` if there is no value |
 //! | `x/sync/semaphore` | [`Semaphore`] |
+//! | `make(chan struct{}, 1)` as a signal | [`Notify`]: `notify_one` leaves a permit, `notify_waiters` wakes all |
+//! | `make(chan T, 1)` for one answer | [`oneshot`] |
+//! | a value under a mutex, and a channel that is closed at each change | [`watch`] |
+//! | a channel for each of many receivers | [`broadcast`] |
+//! | two `WaitGroup`s in turn | [`Barrier`] |
 //!
 //! `Mutex`, `RwLock`, `Semaphore` and `OnceCell` are those of the crate
 //! [async-lock](https://docs.rs/async-lock), in a thin coat: what blocks a thread is not offered, and a task that locks
-//! over and over yields when it is asked to, even if it never has to wait. `WaitGroup` and `Cond` are ours.
+//! over and over yields when it is asked to, even if it never has to wait. The others are ours, and have
+//! models; the names of `Notify`, `oneshot`, `watch`, `broadcast` and `Barrier` are tokio's.
 //!
 //! A lock of the standard library is the better one where nothing is awaited under it. These are for guards that are held
 //! across an `.await`.
 //!
 //! ```text
-//!   select ──► chan, cond, wait_group: futures ──► waits: what is done under their locks, and in which order
-//!                                      └────────► waking: the wakers of tasks, outside of locks
+//!   select ──► chan, cond, wait_group, notify, oneshot, watch, broadcast, barrier: futures
+//!                │
+//!                ├──► waits: what is done under their locks, and in which order
+//!                └──► waking: the wakers of tasks, outside of locks
 //! ```
 //!
 //! All futures may be dropped at any time, and awaited in any executor. A panic under a lock poisons nothing, as in Go.
 
+mod barrier;
+pub mod broadcast;
 pub mod chan;
 mod cond;
 mod coop;
 mod locks;
+mod notify;
+pub mod oneshot;
+mod owned;
 #[doc(hidden)]
 pub mod select;
 mod wait_group;
 mod waking;
+pub mod watch;
 
 pub use async_lock::{MutexGuard, RwLockReadGuard, RwLockWriteGuard, SemaphoreGuard};
+pub use async_lock::{
+    MutexGuardArc as OwnedMutexGuard, RwLockReadGuardArc as OwnedRwLockReadGuard,
+    RwLockWriteGuardArc as OwnedRwLockWriteGuard,
+};
+pub use barrier::{Barrier, BarrierWait, BarrierWaitResult};
 pub use cond::{Cond, CondWait};
 pub use coop::Turn;
 pub use locks::{Acquire, Lock, Mutex, OnceCell, Read, RwLock, Semaphore, Write};
+pub use notify::{Notified, Notify};
+pub use owned::{LockOwned, OwnedSemaphorePermit};
 pub use wait_group::{WaitGroup, Waiting};

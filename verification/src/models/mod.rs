@@ -1,7 +1,9 @@
 //! The models, a file a room; and what each room's mutants are killed by.
 
+pub mod barrier;
 pub mod bell;
 pub mod between;
+pub mod broadcast;
 pub mod cases_table;
 pub mod chan;
 pub mod chan_table;
@@ -19,6 +21,8 @@ pub mod locked;
 pub mod monitor;
 pub mod monitor_beside;
 pub mod netpoll;
+pub mod notify;
+pub mod oneshot;
 pub mod pairs;
 pub mod parker;
 pub mod poll;
@@ -33,6 +37,7 @@ pub mod snapshot;
 pub mod spinning;
 pub mod stopping;
 pub mod stw;
+pub mod sync_tables;
 pub mod syscall;
 pub mod sysmon;
 pub mod task;
@@ -42,6 +47,7 @@ pub mod timers;
 pub mod two_lines;
 pub mod wait_group;
 pub mod wait_tables;
+pub mod watch;
 pub mod whole;
 pub mod work_source;
 
@@ -92,9 +98,15 @@ pub const MODELS: &[&[Model]] = &[
     select::MODELS,
     wait_group::MODELS,
     cond::MODELS,
+    notify::MODELS,
+    oneshot::MODELS,
+    watch::MODELS,
+    broadcast::MODELS,
+    barrier::MODELS,
     chan_table::MODELS,
     cases_table::MODELS,
     wait_tables::MODELS,
+    sync_tables::MODELS,
     two_lines::MODELS,
 ];
 
@@ -129,4 +141,9 @@ pub const MUTANTS: &[&[Mutant]] = &[
     select::MUTANTS,
     wait_group::MUTANTS,
     cond::MUTANTS,
+    notify::MUTANTS,
+    oneshot::MUTANTS,
+    watch::MUTANTS,
+    broadcast::MUTANTS,
+    barrier::MUTANTS,
 ];

@@ -39,10 +39,15 @@ macro_rules! scenario {
 #[cfg(not(test))]
 pub(crate) use scenario;
 
+pub mod barrier;
+pub mod broadcast;
 pub mod chan;
 pub mod handoff;
 pub mod netpoll;
+pub mod notify;
+pub mod oneshot;
 pub mod select;
 pub mod spinning;
 pub mod syscall;
 pub mod wait_group;
+pub mod watch;

@@ -1,0 +1,96 @@
+//! Waiting for each other.
+
+use crate::runtime::exec::yielding::waits_if_pending;
+use crate::runtime::host::cores::Cores;
+use crate::runtime::sync::waking::Lender;
+use crate::waits::barrier::{self, State, Wait};
+use core::fmt;
+use core::future::Future;
+use core::pin::Pin;
+use core::task::{Context, Poll, Waker};
+use std::sync::Mutex;
+
+/// Where tasks wait for each other, in rounds of so many.
+///
+/// ```
+/// use spinpark::sync::Barrier;
+/// use std::sync::Arc;
+///
+/// # let runtime = spinpark::Runtime::builder().procs(2).build()?;
+/// let leaders = runtime.block_on(async {
+///     let barrier = Arc::new(Barrier::new(3));
+///     let tasks: Vec<_> = (0..3)
+///         .map(|_| {
+///             let barrier = Arc::clone(&barrier);
+///             spinpark::spawn(async move { barrier.wait().await.is_leader() })
+///         })
+///         .collect();
+///     let mut leaders = 0;
+///     for task in tasks {
+///         leaders += usize::from(task.await.expect("no panic"));
+///     }
+///     leaders
+/// })?;
+/// assert_eq!(leaders, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Barrier(barrier::Barrier<Cores, Waker>);
+
+impl Barrier {
+    /// For `n` in each round; for 0 it is as for 1, which waits for nobody.
+    pub const fn new(n: usize) -> Self {
+        Barrier(barrier::Barrier::from_lock(Mutex::new(State::new(n))))
+    }
+
+    /// Waits until all of this round have come: the last is the leader of it. The next round begins at once, so it may be used
+    /// again and again.
+    ///
+    /// It comes when it is first polled, and is counted from then on, though it be dropped: the others do not wait for another
+    /// in its place.
+    pub fn wait(&self) -> BarrierWait<'_> {
+        BarrierWait { wait: self.0.wait() }
+    }
+}
+
+impl fmt::Debug for Barrier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Barrier").finish_non_exhaustive()
+    }
+}
+
+/// What became of [`Barrier::wait`].
+#[derive(Debug, Clone)]
+pub struct BarrierWaitResult {
+    leads: bool,
+}
+
+impl BarrierWaitResult {
+    /// Was it the last of its round? One in each is.
+    #[must_use]
+    pub fn is_leader(&self) -> bool {
+        self.leads
+    }
+}
+
+/// What [`Barrier::wait`] returns.
+#[must_use = "a future does nothing until it is awaited"]
+pub struct BarrierWait<'a> {
+    wait: Wait<'a, Cores, Waker>,
+}
+
+impl Future for BarrierWait<'_> {
+    type Output = BarrierWaitResult;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<BarrierWaitResult> {
+        let polled = self.wait.poll(&mut Lender::new(cx.waker()));
+        waits_if_pending(polled, "sync.Barrier.Wait").map(|leads| BarrierWaitResult { leads })
+    }
+}
+
+impl fmt::Debug for BarrierWait<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BarrierWait").finish_non_exhaustive()
+    }
+}
+
+static_assertions::assert_impl_all!(BarrierWait<'static>: Send, Sync, Unpin);

@@ -1,0 +1,326 @@
+//! Each value to every receiver.
+//!
+//! ```
+//! use spinpark::{spawn, sync::broadcast};
+//!
+//! # let runtime = spinpark::Runtime::builder().procs(2).build()?;
+//! let sums = runtime.block_on(async {
+//!     let (sender, receiver) = broadcast::channel(16);
+//!     let tasks: Vec<_> = [sender.subscribe(), receiver]
+//!         .into_iter()
+//!         .map(|mut receiver| {
+//!             spawn(async move {
+//!                 let mut sum = 0;
+//!                 while let Ok(n) = receiver.recv().await {
+//!                     sum += n;
+//!                 }
+//!                 sum
+//!             })
+//!         })
+//!         .collect();
+//!     for n in 1..=4 {
+//!         sender.send(n).expect("both receive");
+//!     }
+//!     drop(sender);
+//!     let mut sums = vec![];
+//!     for task in tasks {
+//!         sums.push(task.await.expect("no panic"));
+//!     }
+//!     sums
+//! })?;
+//! assert_eq!(sums, [10, 10]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! No sender waits. So a receiver that does not keep up misses the oldest values: it is told how many, by
+//! [`RecvError::Lagged`], and goes on with the oldest that is left. A value is cloned for each receiver but the last.
+
+use crate::runtime::exec::yielding::{waits_if_pending, yield_p};
+use crate::runtime::host::cores::Cores;
+use crate::runtime::sync::waking::Lender;
+use crate::waits::broadcast::{self, End, Missing, Recv, State, own};
+use core::error::Error;
+use core::fmt;
+use core::future::Future;
+use core::pin::Pin;
+use core::task::{Context, Poll, Waker, ready};
+use std::sync::{Arc, Mutex};
+
+#[doc(inline)]
+pub use crate::waits::chan::errors::SendError;
+
+/// The errors, by the names that they have in tokio.
+pub mod error {
+    pub use super::{RecvError, SendError, TryRecvError};
+}
+
+/// A value may borrow; so the lock is not the host's, but of its kind.
+type Lock<T> = Mutex<State<Cores, T, Waker>>;
+type Broadcast<T> = broadcast::Broadcast<Cores, T, Waker, Lock<T>>;
+
+/// Why [`Receiver::recv`] gives no value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RecvError {
+    /// All were received, and no sender is left.
+    Closed,
+    /// So many were missed: more were sent than there is room for. The next receive gives the oldest that is left.
+    Lagged(u64),
+}
+
+impl fmt::Display for RecvError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RecvError::Closed => f.write_str("channel closed"),
+            RecvError::Lagged(n) => write!(f, "channel lagged by {n}"),
+        }
+    }
+}
+
+impl Error for RecvError {}
+
+impl From<Missing> for RecvError {
+    fn from(missing: Missing) -> Self {
+        match missing {
+            Missing::Closed => RecvError::Closed,
+            Missing::Lagged(n) => RecvError::Lagged(n),
+        }
+    }
+}
+
+/// Why [`Receiver::try_recv`] gives no value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TryRecvError {
+    /// The next is yet to be sent.
+    Empty,
+    /// As [`RecvError::Closed`].
+    Closed,
+    /// As [`RecvError::Lagged`].
+    Lagged(u64),
+}
+
+impl fmt::Display for TryRecvError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TryRecvError::Empty => f.write_str("channel empty"),
+            TryRecvError::Closed => RecvError::Closed.fmt(f),
+            TryRecvError::Lagged(n) => RecvError::Lagged(*n).fmt(f),
+        }
+    }
+}
+
+impl Error for TryRecvError {}
+
+/// A sender and a receiver, and room for `capacity` values, which is exact. Memory is taken as values come.
+///
+/// # Panics
+/// If `capacity` is 0.
+#[must_use]
+pub fn channel<T: Clone>(capacity: usize) -> (Sender<T>, Receiver<T>) {
+    let sender = Sender::new(capacity);
+    let receiver = sender.subscribe();
+    (sender, receiver)
+}
+
+/// The end that sends. Clones are equals. When the last is dropped, receivers are told, after the last value.
+pub struct Sender<T> {
+    shared: Arc<Broadcast<T>>,
+}
+
+impl<T> Sender<T> {
+    /// A sender to nobody yet, with room for `capacity` values.
+    ///
+    /// # Panics
+    /// If `capacity` is 0.
+    #[must_use]
+    #[track_caller]
+    pub fn new(capacity: usize) -> Self {
+        assert!(capacity > 0, "broadcast: a channel has room for one value at least");
+        Sender { shared: Arc::new(Broadcast::new(capacity, 0)) }
+    }
+
+    /// Sends to all receivers; never waits. Returns how many there are, each of which gets it, if it keeps up. From any thread.
+    ///
+    /// # Errors
+    /// With the value: there is no receiver now.
+    pub fn send(&self, value: T) -> Result<usize, SendError<T>> {
+        self.shared.send(value)
+    }
+
+    /// One more receiver, of what is sent from now on.
+    #[must_use]
+    pub fn subscribe(&self) -> Receiver<T> {
+        Receiver { next: self.shared.with(State::add_receiver), shared: Arc::clone(&self.shared) }
+    }
+
+    /// How many values some receiver has yet to receive.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.shared.with(|state| state.len())
+    }
+
+    /// Has every receiver received everything?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.shared.with(|state| state.is_empty())
+    }
+
+    /// How many receivers there are.
+    #[must_use]
+    pub fn receiver_count(&self) -> usize {
+        self.shared.with(|state| state.receivers())
+    }
+
+    /// Do both send to the same?
+    #[must_use]
+    pub fn same_channel(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
+    /// Waits until there is no receiver, if only for a moment.
+    pub fn closed(&self) -> SenderClosed<'_, T> {
+        SenderClosed { end: self.shared.closed() }
+    }
+}
+
+impl<T> Clone for Sender<T> {
+    fn clone(&self) -> Self {
+        self.shared.with(State::add_sender);
+        Sender { shared: Arc::clone(&self.shared) }
+    }
+}
+
+impl<T> Drop for Sender<T> {
+    fn drop(&mut self) {
+        self.shared.drop_sender();
+    }
+}
+
+impl<T> fmt::Debug for Sender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sender").field("receiver_count", &self.receiver_count()).finish_non_exhaustive()
+    }
+}
+
+/// What [`Sender::closed`] returns.
+#[must_use = "a future does nothing until it is awaited"]
+pub struct SenderClosed<'a, T> {
+    end: End<'a, Cores, T, Waker, Lock<T>>,
+}
+
+impl<T> Future for SenderClosed<'_, T> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        waits_if_pending(self.end.poll(&mut Lender::new(cx.waker())), "sync.broadcast.Closed")
+    }
+}
+
+impl<T> fmt::Debug for SenderClosed<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SenderClosed").finish_non_exhaustive()
+    }
+}
+
+/// The end that receives each value that is sent while it is there.
+pub struct Receiver<T> {
+    shared: Arc<Broadcast<T>>,
+    /// The number of the value that is next.
+    next: u64,
+}
+
+impl<T> Receiver<T> {
+    /// How many values it has yet to receive, those that it has missed included.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        (self.shared.with(|state| state.next_number()) - self.next) as usize
+    }
+
+    /// Has it received everything?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Is there no sender? Something may be left to receive.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.shared.with(|state| state.senders()) == 0
+    }
+
+    /// Another receiver, of what is sent from now on: not of what this one has yet to receive.
+    #[must_use]
+    pub fn resubscribe(&self) -> Self {
+        Receiver { next: self.shared.with(State::add_receiver), shared: Arc::clone(&self.shared) }
+    }
+
+    /// Do both receive from the same?
+    #[must_use]
+    pub fn same_channel(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+}
+
+impl<T: Clone> Receiver<T> {
+    /// Receives the next value; waits until it is sent. The future can be dropped at any time: no value is lost.
+    ///
+    /// # Errors
+    /// When awaited: [`RecvError`].
+    pub fn recv(&mut self) -> Receiving<'_, T> {
+        Receiving { recv: self.shared.recv(), next: &mut self.next }
+    }
+
+    /// Receives the next value, if it was sent. From any thread.
+    ///
+    /// # Errors
+    /// [`TryRecvError`]
+    pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
+        let next = &mut self.next;
+        match self.shared.with(|state| state.take(next)) {
+            Some(Ok(value)) => Ok(own(value)),
+            Some(Err(Missing::Closed)) => Err(TryRecvError::Closed),
+            Some(Err(Missing::Lagged(n))) => Err(TryRecvError::Lagged(n)),
+            None => Err(TryRecvError::Empty),
+        }
+    }
+}
+
+impl<T> Drop for Receiver<T> {
+    fn drop(&mut self) {
+        self.shared.drop_receiver(self.next);
+    }
+}
+
+impl<T> fmt::Debug for Receiver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Receiver").field("len", &self.len()).finish_non_exhaustive()
+    }
+}
+
+/// What [`Receiver::recv`] returns.
+#[must_use = "a future does nothing until it is awaited"]
+pub struct Receiving<'a, T> {
+    recv: Recv<'a, Cores, T, Waker, Lock<T>>,
+    next: &'a mut u64,
+}
+
+impl<T: Clone> Future for Receiving<'_, T> {
+    type Output = Result<T, RecvError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        ready!(yield_p(cx));
+        let this = &mut *self;
+        let polled = this.recv.poll(this.next, &mut Lender::new(cx.waker()));
+        let received = ready!(waits_if_pending(polled, "sync.broadcast.Recv"));
+        Poll::Ready(received.map(own).map_err(RecvError::from))
+    }
+}
+
+impl<T> fmt::Debug for Receiving<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Receiving").finish_non_exhaustive()
+    }
+}
+
+static_assertions::assert_impl_all!(Sender<u8>: Send, Sync);
+static_assertions::assert_impl_all!(Receiver<u8>: Send, Sync);
+static_assertions::assert_impl_all!(Receiving<'static, u8>: Send, Unpin);

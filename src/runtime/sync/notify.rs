@@ -1,0 +1,128 @@
+//! Telling others that something has happened.
+
+use crate::runtime::exec::yielding::{waits_if_pending, yield_p};
+use crate::runtime::host::cores::Cores;
+use crate::runtime::sync::waking::Lender;
+use crate::waits::notify::{self, State};
+use core::fmt;
+use core::future::Future;
+use core::pin::Pin;
+use core::task::{Context, Poll, Waker, ready};
+use std::sync::Mutex;
+
+/// Tells one task, or all that wait, that something has happened; what has, it does not say. Go: a channel with room for one
+/// `struct{}`, and one that is closed.
+///
+/// ```
+/// use spinpark::sync::Notify;
+/// use std::sync::{Arc, Mutex};
+///
+/// # let runtime = spinpark::Runtime::builder().procs(2).build()?;
+/// let sum = runtime.block_on(async {
+///     let (inbox, more) = (Arc::new(Mutex::new(vec![])), Arc::new(Notify::new()));
+///     let (theirs, tell) = (Arc::clone(&inbox), Arc::clone(&more));
+///     spinpark::spawn(async move {
+///         for n in 1..=4 {
+///             theirs.lock().expect("no panic").push(n);
+///             tell.notify_one(); // many such are one, if nobody waits meanwhile
+///         }
+///     });
+///     let mut sum = 0;
+///     while sum < 10 {
+///         more.notified().await;
+///         sum += inbox.lock().expect("no panic").drain(..).sum::<i32>();
+///     }
+///     sum
+/// })?;
+/// assert_eq!(sum, 10);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// For [`notify_one`](Notify::notify_one) at most one permit is kept if nobody waits. [`notify_waiters`](Notify::notify_waiters)
+/// keeps none, and ends each wait that was created before, polled or not. So whoever waits for a condition creates
+/// its future first, then looks, then awaits:
+///
+/// ```
+/// # use spinpark::sync::Notify;
+/// # use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+/// # async fn wait_until(is_over: &AtomicBool, changed: &Notify) {
+/// loop {
+///     let notified = changed.notified();
+///     if is_over.load(SeqCst) {
+///         break;
+///     }
+///     notified.await; // a `notify_waiters` between the look and this line is not missed
+/// }
+/// # }
+/// ```
+pub struct Notify(notify::Notify<Cores, Waker>);
+
+impl Notify {
+    /// Nobody waits, and there is no permit.
+    pub const fn new() -> Self {
+        Notify(notify::Notify::from_lock(Mutex::new(State::new())))
+    }
+
+    /// Waits until it is notified, or takes the permit. It waits for [`notify_waiters`](Notify::notify_waiters) from now on, for
+    /// [`notify_one`](Notify::notify_one) from its first poll on, or from [`enable`](Notified::enable).
+    ///
+    /// Dropped after it was chosen by `notify_one`, and before it was ready, it passes the notification on: to the next that waits,
+    /// or as a permit.
+    pub fn notified(&self) -> Notified<'_> {
+        Notified { notified: self.0.notified() }
+    }
+
+    /// Ends the wait of the task that has waited longest. If none waits, leaves a permit for the next; two are one. From any
+    /// thread.
+    pub fn notify_one(&self) {
+        self.0.notify_one();
+    }
+
+    /// Ends every wait that is created by now. Leaves no permit, nor takes one. From any thread.
+    pub fn notify_waiters(&self) {
+        self.0.notify_waiters();
+    }
+}
+
+impl Default for Notify {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Notify {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Notify").finish_non_exhaustive()
+    }
+}
+
+/// What [`Notify::notified`] returns.
+#[must_use = "a future does nothing until it is awaited"]
+pub struct Notified<'a> {
+    notified: notify::Notified<'a, Cores, Waker>,
+}
+
+impl Notified<'_> {
+    /// Waits for [`notify_one`](Notify::notify_one) from now on, though it was not polled yet. `true`: it is notified already. For
+    /// whoever looks at a condition between here and the first poll, and must be chosen if that changes.
+    pub fn enable(mut self: Pin<&mut Self>) -> bool {
+        self.notified.enable()
+    }
+}
+
+impl Future for Notified<'_> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        ready!(yield_p(cx));
+        waits_if_pending(self.notified.poll(&mut Lender::new(cx.waker())), "sync.Notify.Notified")
+    }
+}
+
+impl fmt::Debug for Notified<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Notified").finish_non_exhaustive()
+    }
+}
+
+static_assertions::assert_impl_all!(Notified<'static>: Send, Sync, Unpin);

@@ -1,0 +1,362 @@
+//! The latest value, for many that read it and wait for the next.
+//!
+//! ```
+//! use spinpark::{spawn, sync::watch};
+//!
+//! # let runtime = spinpark::Runtime::builder().procs(2).build()?;
+//! let last = runtime.block_on(async {
+//!     let (sender, mut receiver) = watch::channel("starting");
+//!     spawn(async move {
+//!         for state in ["running", "stopping", "stopped"] {
+//!             sender.send_replace(state);
+//!         }
+//!     });
+//!     // Not every value is seen, but the last one is.
+//!     while receiver.changed().await.is_ok() {
+//!         println!("{}", *receiver.borrow_and_update());
+//!     }
+//!     *receiver.borrow()
+//! })?;
+//! assert_eq!(last, "stopped");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Each [`Receiver`] knows which version it has seen. One that waits goes on when there is a later one, also if many were sent in
+//! between. What [`borrow`](Receiver::borrow) returns keeps senders from changing the value, with their threads: let go of it
+//! soon, and never await while it is there.
+
+use crate::runtime::exec::yielding::{waits_if_pending, yield_p};
+use crate::runtime::host::cores::Cores;
+use crate::runtime::sync::waking::Lender;
+use crate::waits::watch::{self, Change, End, Slot};
+use core::fmt;
+use core::future::Future;
+use core::ops::Deref;
+use core::pin::Pin;
+use core::task::{Context, Poll, Waker, ready};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+
+#[doc(inline)]
+pub use crate::waits::chan::errors::{Closed, SendError};
+
+/// The errors, by the names that they have in tokio.
+pub mod error {
+    pub use crate::waits::chan::errors::{Closed as RecvError, SendError};
+}
+
+/// Where the value lies. A panic of whoever held it is not passed on: it has been reported where it happened.
+struct Value<T>(RwLock<T>);
+
+impl<T> Slot for Value<T> {
+    type Value = T;
+    type Ref<'a>
+        = RwLockReadGuard<'a, T>
+    where
+        T: 'a;
+
+    fn read<R>(&self, f: impl FnOnce() -> R) -> (Self::Ref<'_>, R) {
+        let value = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let result = f();
+        (value, result)
+    }
+
+    fn write<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
+        f(&mut self.0.write().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+type Watch<T> = watch::Watch<Cores, Waker, Value<T>>;
+
+/// A sender and a receiver, with a value that the receiver has seen.
+#[must_use]
+pub fn channel<T>(initial: T) -> (Sender<T>, Receiver<T>) {
+    let shared = Arc::new(Watch::new(Value(RwLock::new(initial)), 1));
+    (Sender { shared: Arc::clone(&shared) }, Receiver { shared, seen: 0 })
+}
+
+/// The value, which does not change while this is there.
+pub struct Ref<'a, T> {
+    value: RwLockReadGuard<'a, T>,
+    has_changed: bool,
+}
+
+impl<T> Ref<'_, T> {
+    /// Is it another than the receiver had seen? Of what a sender borrows: no.
+    #[must_use]
+    pub fn has_changed(&self) -> bool {
+        self.has_changed
+    }
+}
+
+impl<T> Deref for Ref<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Ref<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+/// The end that changes the value. Clones are equals. When the last is dropped, waiting for a change is an error.
+pub struct Sender<T> {
+    shared: Arc<Watch<T>>,
+}
+
+impl<T> Sender<T> {
+    /// A sender of a value that nobody receives yet.
+    #[must_use]
+    pub fn new(initial: T) -> Self {
+        Sender { shared: Arc::new(Watch::new(Value(RwLock::new(initial)), 0)) }
+    }
+
+    /// Sends, if anybody receives. From any thread. To keep a value for receivers to come, [`send_replace`](Sender::send_replace).
+    ///
+    /// # Errors
+    /// With the value: there is no receiver.
+    pub fn send(&self, value: T) -> Result<(), SendError<T>> {
+        if self.is_closed() {
+            return Err(SendError(value));
+        }
+        drop(self.send_replace(value));
+        Ok(())
+    }
+
+    /// Sends, and returns the value before. From any thread.
+    pub fn send_replace(&self, value: T) -> T {
+        self.shared.replace(value)
+    }
+
+    /// Changes the value where it lies. From any thread. Nobody can read it meanwhile. If `modify` panics, receivers are not told.
+    pub fn send_modify(&self, modify: impl FnOnce(&mut T)) {
+        self.send_if_modified(|value| {
+            modify(value);
+            true
+        });
+    }
+
+    /// The same, if `modify` says that it has changed it; that is returned.
+    pub fn send_if_modified(&self, modify: impl FnOnce(&mut T) -> bool) -> bool {
+        self.shared.modify(modify)
+    }
+
+    /// The value.
+    #[must_use]
+    pub fn borrow(&self) -> Ref<'_, T> {
+        Ref { value: self.shared.read().0, has_changed: false }
+    }
+
+    /// Is there no receiver?
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.receiver_count() == 0
+    }
+
+    /// Waits until there is no receiver, if only for a moment.
+    pub fn closed(&self) -> SenderClosed<'_, T> {
+        SenderClosed { end: self.shared.closed() }
+    }
+
+    /// One more receiver, which has seen the value as it is now.
+    #[must_use]
+    pub fn subscribe(&self) -> Receiver<T> {
+        Receiver { seen: self.shared.add_receiver(), shared: Arc::clone(&self.shared) }
+    }
+
+    /// How many receivers there are.
+    #[must_use]
+    pub fn receiver_count(&self) -> usize {
+        self.shared.with(|state| state.receivers())
+    }
+
+    /// How many senders there are.
+    #[must_use]
+    pub fn sender_count(&self) -> usize {
+        self.shared.with(|state| state.senders())
+    }
+
+    /// Do both send to the same?
+    #[must_use]
+    pub fn same_channel(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+}
+
+impl<T: Default> Default for Sender<T> {
+    fn default() -> Self {
+        Self::new(T::default())
+    }
+}
+
+impl<T> Clone for Sender<T> {
+    fn clone(&self) -> Self {
+        self.shared.add_sender();
+        Sender { shared: Arc::clone(&self.shared) }
+    }
+}
+
+impl<T> Drop for Sender<T> {
+    fn drop(&mut self) {
+        self.shared.drop_sender();
+    }
+}
+
+impl<T> fmt::Debug for Sender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sender").field("receiver_count", &self.receiver_count()).finish_non_exhaustive()
+    }
+}
+
+/// What [`Sender::closed`] returns.
+#[must_use = "a future does nothing until it is awaited"]
+pub struct SenderClosed<'a, T> {
+    end: End<'a, Cores, Waker, Value<T>>,
+}
+
+impl<T> Future for SenderClosed<'_, T> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        waits_if_pending(self.end.poll(&mut Lender::new(cx.waker())), "sync.watch.Closed")
+    }
+}
+
+impl<T> fmt::Debug for SenderClosed<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SenderClosed").finish_non_exhaustive()
+    }
+}
+
+/// The end that reads the value. A clone has seen what this one has.
+pub struct Receiver<T> {
+    shared: Arc<Watch<T>>,
+    /// The version.
+    seen: u64,
+}
+
+impl<T> Receiver<T> {
+    /// The value; it is not taken for seen.
+    #[must_use]
+    pub fn borrow(&self) -> Ref<'_, T> {
+        let (value, version) = self.shared.read();
+        Ref { value, has_changed: version != self.seen }
+    }
+
+    /// The value, which is taken for seen.
+    #[must_use = "to take it for seen without a look, `mark_unchanged`"]
+    pub fn borrow_and_update(&mut self) -> Ref<'_, T> {
+        let (value, version) = self.shared.read();
+        let before = core::mem::replace(&mut self.seen, version);
+        Ref { value, has_changed: version != before }
+    }
+
+    /// Is the value another than that seen?
+    ///
+    /// # Errors
+    /// There is no sender, whether the value was seen or not.
+    pub fn has_changed(&self) -> Result<bool, Closed> {
+        self.shared.with(|state| if state.senders() == 0 { Err(Closed) } else { Ok(state.version() != self.seen) })
+    }
+
+    /// Takes the value for unseen.
+    pub fn mark_changed(&mut self) {
+        // A version that none is: they are counted from 0.
+        self.seen = u64::MAX;
+    }
+
+    /// Takes the value for seen.
+    pub fn mark_unchanged(&mut self) {
+        self.seen = self.shared.with(|state| state.version());
+    }
+
+    /// Waits until the value is another than that seen, and takes it for seen.
+    ///
+    /// The future can be dropped at any time: then nothing is taken for seen.
+    ///
+    /// # Errors
+    /// When awaited: the value was seen, and there is no sender.
+    pub fn changed(&mut self) -> Changed<'_, T> {
+        Changed { change: self.shared.changed(), seen: &mut self.seen }
+    }
+
+    /// Waits until the value is as `is_wanted` says, and takes what it looks at for seen. Looks at the one there is first, seen or
+    /// not.
+    ///
+    /// # Errors
+    /// When awaited: no value was, and there is no sender.
+    pub async fn wait_for(&mut self, mut is_wanted: impl FnMut(&T) -> bool) -> Result<Ref<'_, T>, Closed> {
+        let (shared, seen) = (&*self.shared, &mut self.seen);
+        let mut is_over = false;
+        loop {
+            {
+                let (value, version) = shared.read();
+                let has_changed = core::mem::replace(seen, version) != version;
+                if is_wanted(&value) {
+                    return Ok(Ref { value, has_changed });
+                }
+            }
+            if is_over {
+                return Err(Closed);
+            }
+            // The last value is looked at even if there is no sender by then.
+            is_over = Changed { change: shared.changed(), seen: &mut *seen }.await.is_err();
+        }
+    }
+
+    /// Do both receive from the same?
+    #[must_use]
+    pub fn same_channel(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+}
+
+impl<T> Clone for Receiver<T> {
+    fn clone(&self) -> Self {
+        self.shared.add_receiver();
+        Receiver { shared: Arc::clone(&self.shared), seen: self.seen }
+    }
+}
+
+impl<T> Drop for Receiver<T> {
+    fn drop(&mut self) {
+        self.shared.drop_receiver();
+    }
+}
+
+impl<T> fmt::Debug for Receiver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Receiver").field("has_changed", &self.has_changed()).finish_non_exhaustive()
+    }
+}
+
+/// What [`Receiver::changed`] returns.
+#[must_use = "a future does nothing until it is awaited"]
+pub struct Changed<'a, T> {
+    change: Change<'a, Cores, Waker, Value<T>>,
+    seen: &'a mut u64,
+}
+
+impl<T> Future for Changed<'_, T> {
+    type Output = Result<(), Closed>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        ready!(yield_p(cx));
+        let seen = *self.seen;
+        let polled = self.change.poll(seen, &mut Lender::new(cx.waker()));
+        waits_if_pending(polled, "sync.watch.Changed").map_ok(|version| *self.seen = version)
+    }
+}
+
+impl<T> fmt::Debug for Changed<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Changed").finish_non_exhaustive()
+    }
+}
+
+static_assertions::assert_impl_all!(Sender<u8>: Send, Sync);
+static_assertions::assert_impl_all!(Receiver<u8>: Send, Sync);
+static_assertions::assert_impl_all!(Changed<'static, u8>: Send, Unpin);
