@@ -6,12 +6,16 @@
 //!
 //! ```text
 //!   a task    select ──► chan ──► queue: waiters in the order of coming, the claim of a select among them ──► waker
-//!             wait_group, cond ────► queue
+//!             wait_group, cond, cancellation ────► queue        scope ────► wait_group        join_set
 //!             timer_queue: until a moment     readiness: until a socket is ready
 //!   a thread  parker: on a futex              bell: in `block_on`              interrupt: in the poller
 //! ```
 
 pub mod bell;
+#[cfg(feature = "std")]
+pub mod cancellation;
+#[cfg(feature = "std")]
+pub mod cancellation_tree;
 #[cfg(feature = "std")]
 pub mod chan;
 #[cfg(feature = "std")]
@@ -19,10 +23,14 @@ pub mod claim;
 #[cfg(feature = "std")]
 pub mod cond;
 pub mod interrupt;
+#[cfg(feature = "std")]
+pub mod join_set;
 pub mod parker;
 #[cfg(feature = "std")]
 pub mod queue;
 pub mod readiness;
+#[cfg(feature = "std")]
+pub mod scope;
 #[cfg(feature = "std")]
 pub mod select;
 pub mod timer_queue;

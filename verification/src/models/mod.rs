@@ -2,6 +2,7 @@
 
 pub mod bell;
 pub mod between;
+pub mod cancellation;
 pub mod cases_table;
 pub mod chan;
 pub mod chan_table;
@@ -13,6 +14,7 @@ pub mod goroutine;
 pub mod handoff;
 pub mod idle;
 mod idling;
+pub mod join_set;
 pub mod lists;
 pub mod local;
 pub mod locked;
@@ -28,6 +30,7 @@ pub mod role;
 pub mod rouses;
 pub mod runq;
 pub mod sched;
+pub mod scope;
 pub mod select;
 pub mod snapshot;
 pub mod spinning;
@@ -92,6 +95,9 @@ pub const MODELS: &[&[Model]] = &[
     select::MODELS,
     wait_group::MODELS,
     cond::MODELS,
+    join_set::MODELS,
+    cancellation::MODELS,
+    scope::MODELS,
     chan_table::MODELS,
     cases_table::MODELS,
     wait_tables::MODELS,
@@ -129,4 +135,7 @@ pub const MUTANTS: &[&[Mutant]] = &[
     select::MUTANTS,
     wait_group::MUTANTS,
     cond::MUTANTS,
+    join_set::MUTANTS,
+    cancellation::MUTANTS,
+    scope::MUTANTS,
 ];

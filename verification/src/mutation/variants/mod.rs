@@ -39,9 +39,12 @@ macro_rules! scenario {
 #[cfg(not(test))]
 pub(crate) use scenario;
 
+pub mod cancellation;
 pub mod chan;
 pub mod handoff;
+pub mod join_set;
 pub mod netpoll;
+pub mod scope;
 pub mod select;
 pub mod spinning;
 pub mod syscall;
