@@ -146,9 +146,10 @@ pub use runtime::hyper;
 pub use runtime::trace;
 #[cfg(feature = "std")]
 pub use runtime::{
-    Blocking, BuildError, Builder, Deadlock, EnterGuard, Handle, Histogram, JoinError, JoinHandle, LocalSet, Metrics,
-    NoThread, NotInRuntime, PMetrics, Panic, Runtime, SetProcsError, ShutdownError, StopError, ThreadLock, Unstarted,
-    Wait, WaitingTask, YieldNow, blocking, checkpoint, go, lock_thread, spawn, stop_the_world, syscall, time,
+    AbortHandle, AccessError, Blocking, BuildError, Builder, Deadlock, EnterGuard, Handle, Histogram, JoinError,
+    JoinHandle, JoinSet, LocalKey, LocalSet, Metrics, NoThread, NotInRuntime, PMetrics, Panic, Runtime, Scope,
+    ScopedJoinHandle, SetProcsError, ShutdownError, StopError, TaskId, TaskLocalFuture, ThreadLock, Unstarted, Wait,
+    WaitingTask, YieldNow, blocking, checkpoint, go, lock_thread, run, scope, spawn, stop_the_world, syscall, time,
     try_blocking, try_go, try_spawn, yield_now,
 };
 #[cfg(feature = "std")]

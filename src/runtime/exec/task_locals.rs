@@ -34,7 +34,9 @@ impl<T: 'static> Node<T> {
     }
 }
 
-/// The scopes here are these from now on; those that were.
+/// The scopes here are these from now on; those that were. Not inlined: a goroutine may be on another thread the next time, and the
+/// address of a thread local must not be kept meanwhile.
+#[inline(never)]
 pub(in crate::runtime) fn exchange(scopes: Scopes) -> Scopes {
     let mut scopes = Some(scopes);
     let before = INNERMOST.try_with(|innermost| innermost.replace(scopes.take().flatten()));

@@ -137,10 +137,7 @@ impl<T> JoinSet<T> {
     /// # Errors
     /// As [`join_next`](JoinSet::join_next).
     #[allow(clippy::type_complexity, reason = "it is what is said")]
-    pub fn poll_join_next_with_id(
-        &mut self,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<(TaskId, Result<T, JoinError<T>>)>> {
+    pub fn poll_join_next_with_id(&mut self, cx: &mut Context<'_>) -> Poll<Option<(TaskId, Result<T, JoinError<T>>)>> {
         ready!(yield_p(cx));
         let next = self.set.poll_next(&mut Lender::new(cx.waker()));
         waits_if_pending(next, "join").map(|member| member.map(Member::into_result))

@@ -30,10 +30,11 @@
 //! | `sync.Cond` | [`Cond`]: `wait` takes the guard and gives it back |
 //! | `sync.Once`, `sync.OnceValue` | [`OnceCell`]: `get_or_init`, with `()` if there is no value |
 //! | `x/sync/semaphore` | [`Semaphore`] |
+//! | `context.WithCancel` | [`CancellationToken`]: a token, not an argument of everything |
 //!
 //! `Mutex`, `RwLock`, `Semaphore` and `OnceCell` are those of the crate
 //! [async-lock](https://docs.rs/async-lock), in a thin coat: what blocks a thread is not offered, and a task that locks
-//! over and over yields when it is asked to, even if it never has to wait. `WaitGroup` and `Cond` are ours.
+//! over and over yields when it is asked to, even if it never has to wait. `WaitGroup`, `Cond` and `CancellationToken` are ours.
 //!
 //! A lock of the standard library is the better one where nothing is awaited under it. These are for guards that are held
 //! across an `.await`.
@@ -52,8 +53,11 @@ mod locks;
 #[doc(hidden)]
 pub mod select;
 mod wait_group;
-mod waking;
+pub(super) mod waking;
 
+pub use crate::runtime::structured::cancellation::{
+    CancellationToken, DropGuard, WaitForCancellationFuture, WaitForCancellationFutureOwned,
+};
 pub use async_lock::{MutexGuard, RwLockReadGuard, RwLockWriteGuard, SemaphoreGuard};
 pub use cond::{Cond, CondWait};
 pub use coop::Turn;
