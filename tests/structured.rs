@@ -152,17 +152,20 @@ mod a_join_set {
     #[test]
     fn that_is_dropped_ends_what_is_left() {
         let (runtime, dropped) = (with_procs(1), Arc::new(AtomicUsize::new(0)));
+        // They could be woken still.
+        let (_sender, receiver) = bounded::<()>(1);
         let mut set = JoinSet::new();
         for _ in 0..3 {
-            let counts = Counts(Arc::clone(&dropped));
+            let (counts, receiver) = (Counts(Arc::clone(&dropped)), receiver.clone());
             set.spawn_on(
                 async move {
                     let _counts = counts;
-                    pending::<()>().await;
+                    let _ = receiver.recv().await;
                 },
                 &runtime.handle(),
             );
         }
+        thread::sleep(2 * MS);
         drop(set);
         until(|| dropped.load(SeqCst) == 3);
     }
