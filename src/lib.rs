@@ -117,6 +117,7 @@
 //! * `std` (default): the runtime. Without it the kernel alone, `no_std` with `alloc`; the [`Host`](host::Host) is
 //!   yours.
 //! * `hyper`: what hyper 1 wants of a runtime, in the module of that name.
+//! * `macros`: `#[spinpark::main]` and `#[spinpark::test]`.
 //! * `tracing`: a span for each task, and events for what the scheduler does, for subscribers of the crate `tracing`. See
 //!   docs/guide/seeing.md.
 //! * `model`: for checkers of the kernel only. It makes evidence out of nothing (the ownership of a P, the count of a
@@ -146,13 +147,32 @@ pub use runtime::hyper;
 pub use runtime::trace;
 #[cfg(feature = "std")]
 pub use runtime::{
-    Blocking, BuildError, Builder, Deadlock, EnterGuard, Handle, Histogram, JoinError, JoinHandle, LocalSet, Metrics,
-    NoThread, NotInRuntime, PMetrics, Panic, Runtime, SetProcsError, ShutdownError, StopError, ThreadLock, Unstarted,
-    Wait, WaitingTask, YieldNow, blocking, checkpoint, go, lock_thread, spawn, stop_the_world, syscall, time,
+    AbortHandle, AccessError, Blocking, BuildError, Builder, Deadlock, EnterGuard, Handle, Histogram, JoinError,
+    JoinHandle, JoinSet, LocalKey, LocalSet, Metrics, NoThread, NotInRuntime, PMetrics, Panic, Runtime, Scope,
+    ScopedJoinHandle, SetProcsError, ShutdownError, StopError, TaskId, TaskLocalFuture, ThreadLock, Unstarted, Wait,
+    WaitingTask, YieldNow, blocking, checkpoint, go, lock_thread, run, scope, spawn, stop_the_world, syscall, time,
     try_blocking, try_go, try_spawn, yield_now,
 };
 #[cfg(feature = "std")]
 pub use runtime::{chan, deterministic, fs, net, sync};
+/// ```
+/// #[spinpark::main]
+/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     let answer = spinpark::spawn(async { 42 }).await?;
+///     assert_eq!(answer, 42);
+///     Ok(())
+/// }
+/// ```
+#[cfg(feature = "macros")]
+pub use spinpark_macros::main;
+/// ```
+/// #[spinpark::test(procs = 1)]
+/// async fn a_task_has_a_value() {
+///     assert_eq!(spinpark::spawn(async { 1 }).await.unwrap(), 1);
+/// }
+/// ```
+#[cfg(feature = "macros")]
+pub use spinpark_macros::test;
 
 /// The README's example compiles and runs.
 #[cfg(all(doctest, feature = "std"))]

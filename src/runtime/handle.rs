@@ -125,6 +125,18 @@ impl Handle {
         block_on::block_on(&self.tasks, future, Location::caller())
     }
 
+    /// Runs `future` on this thread to its end. See [`Runtime::run`](crate::Runtime::run).
+    ///
+    /// # Panics
+    /// If it will never be ready: with who waits for what.
+    #[track_caller]
+    pub fn run<F: Future>(&self, future: F) -> F::Output {
+        match self.block_on(future) {
+            Ok(output) => output,
+            Err(deadlock) => panic!("{deadlock}"),
+        }
+    }
+
     /// Runs `f` while no task runs. Waits until each task that runs now has ended, waits for something, is in a
     /// [`syscall`](crate::syscall), or comes to a [`checkpoint`](crate::checkpoint); tasks in a [`syscall`](crate::syscall) stay in it, and do not come out of it before
     /// `f` has returned. From any thread, also from inside a task, and from one of another runtime. If several threads

@@ -35,12 +35,13 @@
 //! | `sync` | channels, `select!`, locks |
 //! | `shared`, `events` | the state of one runtime; what is done about what its scheduler reports |
 //! | `exec` | an M's life, tasks, joining, `block_on`, goroutines, system calls, preemption |
+//! | `structured` | tasks that belong together: `JoinSet`, `scope`, cancellation, task-locals, `join!` |
 //! | `env`, `builder`, `build`, `build_error` | the numbers, and a runtime made of them |
 //! | `world`, `handle`, `runtime` | stopping the world; what a user has of a runtime |
 //! | `compat` | the traits hyper wants |
 //!
 //! **Imports** run one way, `host < observe < state of io, time, exec < shared < events < exec < world, handle, build,
-//! runtime < compat`, and the futures of `io`, `time` and `sync` stand above `exec`; tests/seam.rs checks that no files
+//! runtime < compat`, and the futures of `io`, `time` and `sync` stand above `exec`, `structured` above these; tests/seam.rs checks that no files
 //! import each other in a circle, but for the simulated host and its module.
 //!
 //! **What a task may do.** A future, and a closure with a stack of its own, is run by one thread at a time, by any of them,
@@ -68,6 +69,8 @@ mod observe;
 #[allow(clippy::module_inception)]
 mod runtime;
 mod shared;
+#[doc(hidden)]
+pub mod structured;
 pub mod sync;
 #[cfg(test)]
 mod testing;
@@ -78,6 +81,7 @@ pub use build_error::BuildError;
 pub use builder::Builder;
 #[cfg(feature = "hyper")]
 pub use compat::hyper;
+pub use exec::abort::{AbortHandle, TaskId};
 pub use exec::blocking::{NoThread, blocking, syscall, try_blocking};
 pub use exec::checkpoint::checkpoint;
 pub use exec::entered::EnterGuard;
@@ -99,6 +103,10 @@ pub use observe::event::{Event, Observer};
 pub use observe::histogram::Histogram;
 pub use observe::metrics::{Metrics, PMetrics};
 pub use observe::trace;
-pub use runtime::{Runtime, ShutdownError, Unstarted};
+pub use runtime::{Runtime, ShutdownError, Unstarted, run};
+pub use structured::join_set::JoinSet;
+pub use structured::scope::{Scope, scope};
+pub use structured::scoped::ScopedJoinHandle;
+pub use structured::task_local::{AccessError, LocalKey, TaskLocalFuture};
 pub use sync::{chan, select};
 pub use world::{SetProcsError, StopError, stop_the_world};

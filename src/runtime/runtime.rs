@@ -130,6 +130,22 @@ impl Runtime {
         self.handle.block_on(future)
     }
 
+    /// The same, for who has nothing to do about a deadlock: `future` is run on this thread to its end.
+    ///
+    /// ```
+    /// let runtime = spinpark::Runtime::builder().procs(2).build()?;
+    /// assert_eq!(runtime.run(async { 6 * 7 }), 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If `future` waits and nothing can happen any more, where [`block_on`](Runtime::block_on) is a [`Deadlock`]: the message says
+    /// what waits, and where it was spawned. Go: `fatal error: all goroutines are asleep - deadlock!`
+    #[track_caller]
+    pub fn run<F: Future>(&self, future: F) -> F::Output {
+        self.handle.run(future)
+    }
+
     /// A way to run tasks that can be cloned and given away.
     pub fn handle(&self) -> Handle {
         self.handle.clone()
@@ -260,6 +276,27 @@ impl Runtime {
     /// Is the caller one of its tasks, or runs a closure for it, or has stopped its world, so that it would wait for itself?
     fn is_own_task(&self) -> bool {
         Context::is_part_of(self.handle.tasks.runtime_id())
+    }
+}
+
+/// Runs `future` on this thread to its end, in a runtime with as many Ps as there are cores, which is shut down after that. What it spawned
+/// and did not await is dropped then.
+///
+/// ```
+/// let sum = spinpark::run(async {
+///     let half = spinpark::spawn(async { 20 });
+///     22 + half.await.expect("it does not panic")
+/// });
+/// assert_eq!(sum, 42);
+/// ```
+///
+/// # Panics
+/// If no runtime can be made, or if `future` will never be ready: see [`Runtime::run`].
+#[track_caller]
+pub fn run<F: Future>(future: F) -> F::Output {
+    match Runtime::new() {
+        Ok(runtime) => runtime.run(future),
+        Err(error) => panic!("spinpark::run: {error}"),
     }
 }
 

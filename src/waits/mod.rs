@@ -6,8 +6,9 @@
 //!
 //! ```text
 //!   a task    select ──► chan ──► queue: waiters in the order of coming, the claim of a select among them ──► waker
-//!             wait_group, cond ────► queue
+
 //!             notify, barrier, watch, broadcast ──► wait_list ──► queue    oneshot: the waker of either end
+//!             wait_group, cond, cancellation ────► queue    scope ────► wait_group    join_set: a list and a waker
 //!             timer_queue: until a moment     readiness: until a socket is ready
 //!   a thread  parker: on a futex              bell: in `block_on`              interrupt: in the poller
 //! ```
@@ -17,6 +18,9 @@ pub mod barrier;
 pub mod bell;
 #[cfg(feature = "std")]
 pub mod broadcast;
+pub mod cancellation;
+#[cfg(feature = "std")]
+pub mod cancellation_tree;
 #[cfg(feature = "std")]
 pub mod chan;
 #[cfg(feature = "std")]
@@ -28,10 +32,13 @@ pub mod interrupt;
 pub mod notify;
 #[cfg(feature = "std")]
 pub mod oneshot;
+pub mod join_set;
 pub mod parker;
 #[cfg(feature = "std")]
 pub mod queue;
 pub mod readiness;
+#[cfg(feature = "std")]
+pub mod scope;
 #[cfg(feature = "std")]
 pub mod select;
 pub mod timer_queue;

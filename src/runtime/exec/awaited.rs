@@ -85,6 +85,11 @@ impl<T> Awaited<T> {
         task::abort(&self.task);
     }
 
+    /// A waker of the task.
+    pub(in crate::runtime) fn waker(&self) -> Waker {
+        self.task.to_waker()
+    }
+
     /// Was it aborted, in time or not?
     pub(in crate::runtime) fn was_aborted(&self) -> bool {
         self.task.word().view().is_aborted()

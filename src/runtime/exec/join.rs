@@ -1,6 +1,7 @@
 //! Waiting for a task's outcome, and the ways in which there is none.
 
 use crate::kernel::protocol::role::Waits;
+use crate::runtime::exec::abort::{AbortHandle, TaskId};
 use crate::runtime::exec::awaited::{Awaited, Ended};
 use crate::runtime::exec::block_on;
 use crate::runtime::exec::blocking::blocking;
@@ -16,7 +17,7 @@ use core::fmt;
 use core::future::Future;
 use core::panic::Location;
 use core::pin::Pin;
-use core::task::{self, Poll};
+use core::task::{self, Poll, Waker};
 
 /// The right to a task's value: `.await` it, or [`join`](JoinHandle::join) it on a thread that may wait. Dropping it does
 /// not stop the task; its value, or its panic, is then lost.
@@ -89,6 +90,37 @@ impl<T> JoinHandle<T> {
     pub fn abort(&self) {
         self.task.abort();
     }
+
+    /// What can [abort](JoinHandle::abort) the task too, and no more: its value stays this handle's.
+    #[must_use]
+    pub fn abort_handle(&self) -> AbortHandle {
+        AbortHandle::new(self.task.waker())
+    }
+
+    /// The task's number.
+    #[must_use]
+    pub fn id(&self) -> TaskId {
+        self.abort_handle().id()
+    }
+
+    /// Has it ended? If not, `waker`, which is ours, is woken when it has.
+    pub(in crate::runtime) fn poll_by(&mut self, waker: &Waker) -> Poll<Result<T, JoinError<T>>> {
+        self.task.poll(waker).map(|ended| self.result(ended))
+    }
+
+    fn result(&self, ended: Ended<Outcome<T>>) -> Result<T, JoinError<T>> {
+        match ended {
+            Ended::With(outcome) => match outcome.into_result() {
+                Some(Ok(value)) => Ok(value),
+                Some(Err(panic)) => Err(JoinError::Panicked(panic)),
+                // Unwound by its runtime's end, or because it was aborted.
+                None if self.task.was_aborted() => Err(JoinError::Aborted),
+                None => Err(JoinError::ShutDown),
+            },
+            Ended::Aborted => Err(JoinError::Aborted),
+            Ended::Dropped => Err(JoinError::ShutDown),
+        }
+    }
 }
 
 /// No value of type `T` is ever pinned in it.
@@ -106,17 +138,7 @@ impl<T> Future for JoinHandle<T> {
         if polled.is_pending() {
             watch::waits_for("join");
         }
-        polled.map(|ended| match ended {
-            Ended::With(outcome) => match outcome.into_result() {
-                Some(Ok(value)) => Ok(value),
-                Some(Err(panic)) => Err(JoinError::Panicked(panic)),
-                // Unwound by its runtime's end, or because it was aborted.
-                None if this.task.was_aborted() => Err(JoinError::Aborted),
-                None => Err(JoinError::ShutDown),
-            },
-            Ended::Aborted => Err(JoinError::Aborted),
-            Ended::Dropped => Err(JoinError::ShutDown),
-        })
+        polled.map(|ended| this.result(ended))
     }
 }
 

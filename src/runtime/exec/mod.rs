@@ -9,16 +9,17 @@
 //!
 //! | layer | files, each may import those above it |
 //! |-------|---------------------------------------|
-//! | state, kept in `Shared` | `owned` (above `task`), `wait_graph`, `block_on_waiters`, `idle`, `preempt`, `goroutine/stack` |
+//! | state, kept in `Shared` | `owned` (above `task`), `wait_graph`, `block_on_waiters`, `idle`, `preempt`, `task_locals`, `goroutine/stack` |
 //! | a scheduler of tasks | `outcome`, `polling`, `waker_words`, `task`, `awaited`, `on_thread`; `scheduler`: tasks as Gs; `current_worker`: an M with its P; `tasks`: one on either host; `registry`: by number |
 //! | a thread | `entered`, `context`: what it is to a runtime; `inside`, `leaving`, `checkpoint`, `unwind` |
 //! | waiting with it | `waits`, `platform` (what differs between hosts), `pollers`, `sources`, `checkdead`, `block_on`, `blocking` |
-//! | tasks | `report`, `life`, `waker`, `goroutine`, `join`, `spawn`, `local_set`, `thread_lock`, `yielding` |
+//! | tasks | `report`, `life`, `waker`, `goroutine`, `abort`, `join`, `spawn`, `local_set`, `thread_lock`, `yielding` |
 //! | an M | `thread_hooks`, `mloop`; `saved`: one that is simulated; `shutdown` |
 //!
 //! **Imports** `host`, `id`, `guarded`, the state of `observe`, `io` and `time`, and `shared` and `events`. Imported by the
 //! public parts of `io`, `time`, `sync`, by `world`, `build`, `handle`, `runtime`, and by `compat`.
 
+pub(super) mod abort;
 pub(super) mod awaited;
 pub(super) mod block_on;
 pub(super) mod block_on_waiters;
@@ -53,6 +54,7 @@ pub(super) mod shutdown;
 pub(super) mod sources;
 pub(super) mod spawn;
 pub(super) mod task;
+pub(super) mod task_locals;
 pub(super) mod tasks;
 pub(super) mod thread_hooks;
 pub(super) mod thread_lock;

@@ -2,7 +2,7 @@
 
 use crate::runtime::exec::context::Context;
 use crate::runtime::exec::polling::Polling;
-use crate::runtime::exec::{entered, goroutine};
+use crate::runtime::exec::{entered, goroutine, task_locals};
 use crate::runtime::host::sim::SavedThreadState;
 use crate::runtime::observe::{meter, watch};
 use core::cell::Cell;
@@ -14,6 +14,7 @@ struct Saved {
     entered: entered::SavedThreadState,
     meter: meter::SavedThreadState,
     polling: Polling,
+    task_locals: task_locals::SavedThreadState,
     watch: watch::SavedThreadState,
 }
 
@@ -25,6 +26,7 @@ pub(in crate::runtime) fn new_thread_state() -> Rc<dyn SavedThreadState> {
         entered: entered::SavedThreadState::default(),
         meter: meter::SavedThreadState::default(),
         polling: Polling::default(),
+        task_locals: task_locals::SavedThreadState::default(),
         watch: watch::SavedThreadState::default(),
     })
 }
@@ -36,6 +38,7 @@ impl SavedThreadState for Saved {
         self.entered.swap();
         self.meter.swap();
         self.polling.swap();
+        self.task_locals.swap();
         self.watch.swap();
     }
 }

@@ -189,8 +189,14 @@ impl Raw {
         unsafe { Waker::new(self.0.as_ptr().cast_const().cast(), &WAKER) }
     }
 
+    /// A waker of it.
+    pub(super) fn to_waker(self) -> Waker {
+        self.word().clone_waker();
+        self.waker()
+    }
+
     /// Of one of our wakers.
-    fn of(waker: &Waker) -> Option<Raw> {
+    pub(super) fn of(waker: &Waker) -> Option<Raw> {
         match core::ptr::eq(waker.vtable(), &raw const WAKER) {
             true => NonNull::new(waker.data().cast_mut().cast()).map(Raw),
             false => None,

@@ -35,11 +35,12 @@
 //! | a value under a mutex, and a channel that is closed at each change | [`watch`] |
 //! | a channel for each of many receivers | [`broadcast`] |
 //! | two `WaitGroup`s in turn | [`Barrier`] |
+//! | `context.WithCancel` | [`CancellationToken`]: a token, not an argument of everything |
 //!
 //! `Mutex`, `RwLock`, `Semaphore` and `OnceCell` are those of the crate
 //! [async-lock](https://docs.rs/async-lock), in a thin coat: what blocks a thread is not offered, and a task that locks
-//! over and over yields when it is asked to, even if it never has to wait. The others are ours, and have
-//! models; the names of `Notify`, `oneshot`, `watch`, `broadcast` and `Barrier` are tokio's.
+//! over and over yields when it is asked to, even if it never has to wait. The others are ours, and have models;
+//! the names of `Notify`, `oneshot`, `watch`, `broadcast`, `Barrier` and `CancellationToken` are tokio's.
 //!
 //! A lock of the standard library is the better one where nothing is awaited under it. These are for guards that are held
 //! across an `.await`.
@@ -65,9 +66,12 @@ mod owned;
 #[doc(hidden)]
 pub mod select;
 mod wait_group;
-mod waking;
+pub(super) mod waking;
 pub mod watch;
 
+pub use crate::runtime::structured::cancellation::{
+    CancellationToken, DropGuard, WaitForCancellationFuture, WaitForCancellationFutureOwned,
+};
 pub use async_lock::{MutexGuard, RwLockReadGuard, RwLockWriteGuard, SemaphoreGuard};
 pub use async_lock::{
     MutexGuardArc as OwnedMutexGuard, RwLockReadGuardArc as OwnedRwLockReadGuard,

@@ -4,6 +4,7 @@ pub mod barrier;
 pub mod bell;
 pub mod between;
 pub mod broadcast;
+pub mod cancellation;
 pub mod cases_table;
 pub mod chan;
 pub mod chan_table;
@@ -15,6 +16,7 @@ pub mod goroutine;
 pub mod handoff;
 pub mod idle;
 mod idling;
+pub mod join_set;
 pub mod lists;
 pub mod local;
 pub mod locked;
@@ -32,6 +34,7 @@ pub mod role;
 pub mod rouses;
 pub mod runq;
 pub mod sched;
+pub mod scope;
 pub mod select;
 pub mod snapshot;
 pub mod spinning;
@@ -103,6 +106,9 @@ pub const MODELS: &[&[Model]] = &[
     watch::MODELS,
     broadcast::MODELS,
     barrier::MODELS,
+    join_set::MODELS,
+    cancellation::MODELS,
+    scope::MODELS,
     chan_table::MODELS,
     cases_table::MODELS,
     wait_tables::MODELS,
@@ -146,4 +152,7 @@ pub const MUTANTS: &[&[Mutant]] = &[
     watch::MUTANTS,
     broadcast::MUTANTS,
     barrier::MUTANTS,
+    join_set::MUTANTS,
+    cancellation::MUTANTS,
+    scope::MUTANTS,
 ];

@@ -31,6 +31,7 @@ use crate::runtime::exec::block_on;
 use crate::runtime::exec::blocking::blocking;
 use crate::runtime::exec::context::Context;
 use crate::runtime::exec::goroutine::stack::Stack;
+use crate::runtime::exec::task_locals::{self, Scopes};
 use crate::runtime::exec::unwind::{PATIENCE, Unwound, unwind};
 use crate::runtime::exec::waits::{Unmet, wait_bound};
 use crate::runtime::id::RuntimeId;
@@ -60,6 +61,8 @@ pub(in crate::runtime) struct Frame {
     size: Cell<usize>,
     /// It is being thrown away: it does not go on after a wait.
     ends: Cell<bool>,
+    /// The task-local values that are set on it, while no thread is.
+    scopes: Cell<Scopes>,
     spawned_at: &'static Location<'static>,
 }
 
@@ -80,7 +83,7 @@ enum State<F, T> {
 
 // SAFETY: what is in it is `f`, which is `Send`, or afterwards the stack on which it runs, which nobody else looks at, with
 // a result that is `Send`. There is such a stack only in a runtime whose builder was promised, by `stackful_goroutines`,
-// that nothing on it belongs to the thread it was suspended on. The pointers in the frame are set anew by each thread
+// that nothing on it belongs to the thread it was suspended on. Its task-local values are counted by it and its stack alone. The pointers in the frame are set anew by each thread
 // before it uses them, or point into the stack.
 unsafe impl<F: Send, T: Send> Send for Goroutine<F, T> {}
 
@@ -101,6 +104,7 @@ where
             guard: Cell::new(0),
             size: Cell::new(0),
             ends: Cell::new(false),
+            scopes: Cell::new(None),
             spawned_at: Location::caller(),
         };
         Goroutine { runtime_id, frame, state: State::New(f), _pinned: PhantomPinned }
@@ -203,19 +207,24 @@ impl<F, T> Drop for Goroutine<F, T> {
 
 /// This thread is on the stack of a goroutine, as long as this lives. Inlined: whoever resumes one is on the same thread
 /// afterwards.
-struct OnStack(*const Frame);
+struct OnStack<'a> {
+    frame: &'a Frame,
+    before: *const Frame,
+    around: Scopes,
+}
 
-impl OnStack {
+impl OnStack<'_> {
     #[inline(always)]
-    fn of(frame: &Frame) -> OnStack {
-        OnStack(CURRENT.replace(frame))
+    fn of(frame: &Frame) -> OnStack<'_> {
+        OnStack { frame, before: CURRENT.replace(frame), around: task_locals::exchange(frame.scopes.take()) }
     }
 }
 
-impl Drop for OnStack {
+impl Drop for OnStack<'_> {
     #[inline(always)]
     fn drop(&mut self) {
-        CURRENT.set(self.0);
+        self.frame.scopes.set(task_locals::exchange(self.around.take()));
+        CURRENT.set(self.before);
     }
 }
 

@@ -41,11 +41,14 @@ pub(crate) use scenario;
 
 pub mod barrier;
 pub mod broadcast;
+pub mod cancellation;
 pub mod chan;
 pub mod handoff;
+pub mod join_set;
 pub mod netpoll;
 pub mod notify;
 pub mod oneshot;
+pub mod scope;
 pub mod select;
 pub mod spinning;
 pub mod syscall;

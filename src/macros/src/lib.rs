@@ -1,0 +1,29 @@
+//! The attributes `#[spinpark::main]` and `#[spinpark::test]`; used through the feature `macros` of the crate spinpark.
+
+#![forbid(unsafe_code)]
+
+mod arguments;
+mod expand;
+#[cfg(test)]
+mod tests;
+
+use proc_macro::TokenStream;
+
+/// Runs an `async fn main` in a runtime: what the program does is that function. It runs on the main thread, as in `Runtime::run`; when it
+/// returns, the runtime is shut down, and tasks that it did not await are dropped. A deadlock is a panic that says what waits.
+///
+/// | argument | what it says |
+/// |----------|--------------|
+/// | `procs = n` | so many Ps: tasks that run at once. Without it, as many as there are cores, or `SPINPARK_PROCS` |
+#[proc_macro_attribute]
+pub fn main(arguments: TokenStream, function: TokenStream) -> TokenStream {
+    expand::or_error(arguments, function, expand::Kind::Main)
+}
+
+/// Makes a test of an `async fn`: each has a runtime of its own. `#[should_panic]` and `#[ignore]` are as ever.
+///
+/// The arguments are those of `#[spinpark::main]`.
+#[proc_macro_attribute]
+pub fn test(arguments: TokenStream, function: TokenStream) -> TokenStream {
+    expand::or_error(arguments, function, expand::Kind::Test)
+}

@@ -1,0 +1,276 @@
+//! Many tasks, joined in the order in which they end.
+
+use crate::runtime::exec::abort::{AbortHandle, TaskId};
+use crate::runtime::exec::join::{JoinError, JoinHandle};
+use crate::runtime::exec::spawn::{go, spawn};
+use crate::runtime::exec::yielding::{waits_if_pending, yield_p};
+use crate::runtime::handle::Handle;
+use crate::runtime::host::cores::Cores;
+use crate::runtime::sync::waking::Lender;
+use crate::waits::join_set::{self, Ended};
+use core::fmt;
+use core::future::{Future, poll_fn};
+use core::task::{Context, Poll, Waker, ready};
+use std::sync::Arc;
+use std::task::Wake;
+
+/// Tasks with values of one type, joined in the order in which they end. Dropped, it aborts those that have not ended.
+///
+/// ```
+/// use spinpark::JoinSet;
+///
+/// let runtime = spinpark::Runtime::builder().procs(2).build()?;
+/// let mut squares = runtime.block_on(async {
+///     let mut set = JoinSet::new();
+///     for n in 1..=3 {
+///         set.spawn(async move { n * n });
+///     }
+///     let mut squares = Vec::new();
+///     while let Some(square) = set.join_next().await {
+///         squares.push(square?);
+///     }
+///     Ok::<_, spinpark::JoinError<u32>>(squares)
+/// })??;
+/// squares.sort();
+/// assert_eq!(squares, [1, 4, 9]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct JoinSet<T> {
+    set: join_set::JoinSet<Cores, Waker, Member<T>>,
+}
+
+/// A task of a set.
+struct Member<T> {
+    handle: JoinHandle<T>,
+    id: TaskId,
+    /// It had ended when it came.
+    result: Option<Result<T, JoinError<T>>>,
+}
+
+impl<T> Member<T> {
+    /// It has ended.
+    fn into_result(mut self) -> (TaskId, Result<T, JoinError<T>>) {
+        let result = self.result.take().unwrap_or_else(|| match self.handle.poll_by(Waker::noop()) {
+            Poll::Ready(result) => result,
+            Poll::Pending => unreachable!("join_set: a task was listed that has not ended"),
+        });
+        (self.id, result)
+    }
+}
+
+/// What a task wakes that ends: puts its number into the list of its set.
+struct Report {
+    list: Arc<Ended<Cores, Waker>>,
+    number: usize,
+}
+
+impl Wake for Report {
+    fn wake(self: Arc<Self>) {
+        self.list.put(self.number);
+    }
+}
+
+impl<T> JoinSet<T> {
+    /// No task.
+    #[must_use]
+    pub fn new() -> Self {
+        JoinSet { set: join_set::JoinSet::new() }
+    }
+
+    /// How many tasks are in it: those that run, and those that have ended and were not joined.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.set.len()
+    }
+
+    /// Is no task in it?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.set.is_empty()
+    }
+
+    /// Puts a task into it that was spawned elsewhere, for instance by
+    /// [`LocalSet::spawn_local`](crate::LocalSet::spawn_local).
+    pub fn insert(&mut self, mut handle: JoinHandle<T>) -> AbortHandle {
+        let abort = handle.abort_handle();
+        let id = abort.id();
+        self.set.insert(|list, number| {
+            let report = Waker::from(Arc::new(Report { list: Arc::clone(list), number }));
+            let result = match handle.poll_by(&report) {
+                Poll::Pending => None,
+                Poll::Ready(result) => {
+                    report.wake();
+                    Some(result)
+                }
+            };
+            Member { handle, id, result }
+        });
+        abort
+    }
+
+    /// Waits for the next task that ends, and takes it out. `None`: there is none. Dropped before it is ready, it has taken none.
+    ///
+    /// # Errors
+    /// Those of the task's [`JoinHandle`]; never with a handle in them.
+    pub async fn join_next(&mut self) -> Option<Result<T, JoinError<T>>> {
+        poll_fn(|cx| self.poll_join_next(cx)).await
+    }
+
+    /// The same, with the task's number.
+    ///
+    /// # Errors
+    /// As [`join_next`](JoinSet::join_next).
+    pub async fn join_next_with_id(&mut self) -> Option<(TaskId, Result<T, JoinError<T>>)> {
+        poll_fn(|cx| self.poll_join_next_with_id(cx)).await
+    }
+
+    /// Has one ended? `None`: there is none. If none has, whoever polls last is woken by the next that ends.
+    ///
+    /// # Errors
+    /// As [`join_next`](JoinSet::join_next).
+    pub fn poll_join_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<T, JoinError<T>>>> {
+        self.poll_join_next_with_id(cx).map(|joined| joined.map(|(_, result)| result))
+    }
+
+    /// The same, with the task's number.
+    ///
+    /// # Errors
+    /// As [`join_next`](JoinSet::join_next).
+    #[allow(clippy::type_complexity, reason = "it is what is said")]
+    pub fn poll_join_next_with_id(&mut self, cx: &mut Context<'_>) -> Poll<Option<(TaskId, Result<T, JoinError<T>>)>> {
+        ready!(yield_p(cx));
+        let next = self.set.poll_next(&mut Lender::new(cx.waker()));
+        waits_if_pending(next, "join").map(|member| member.map(Member::into_result))
+    }
+
+    /// Takes one out that has ended, if there is one.
+    ///
+    /// # Errors
+    /// As [`join_next`](JoinSet::join_next).
+    pub fn try_join_next(&mut self) -> Option<Result<T, JoinError<T>>> {
+        self.try_join_next_with_id().map(|(_, result)| result)
+    }
+
+    /// The same, with the task's number.
+    ///
+    /// # Errors
+    /// As [`join_next`](JoinSet::join_next).
+    pub fn try_join_next_with_id(&mut self) -> Option<(TaskId, Result<T, JoinError<T>>)> {
+        self.set.try_next().map(Member::into_result)
+    }
+
+    /// Waits for all, and returns their values, in the order in which they ended. Dropped before, it aborts those that are left.
+    ///
+    /// # Panics
+    /// If a task has no value: with what it panicked with, if it did. The others are aborted then.
+    pub async fn join_all(mut self) -> Vec<T> {
+        let mut values = Vec::with_capacity(self.len());
+        while let Some(result) = self.join_next().await {
+            match result {
+                Ok(value) => values.push(value),
+                Err(JoinError::Panicked(panic)) => panic.resume_unwind(),
+                Err(error) => panic!("JoinSet::join_all: {error}"),
+            }
+        }
+        values
+    }
+
+    /// [Aborts](JoinHandle::abort) all. They stay in the set until they are joined.
+    pub fn abort_all(&mut self) {
+        self.set.tasks().for_each(|member| member.handle.abort());
+    }
+
+    /// Aborts all, and waits until they have ended. None is in it then. A task that computes, or a closure that runs on its thread, ends
+    /// when it would have.
+    pub async fn shutdown(&mut self) {
+        self.abort_all();
+        while self.join_next().await.is_some() {}
+    }
+
+    /// Takes all out, and lets them go on by themselves. Their values are lost.
+    pub fn detach_all(&mut self) {
+        drop(self.set.let_all_go());
+    }
+}
+
+impl<T: Send + 'static> JoinSet<T> {
+    /// Spawns a task, from inside of one, as [`spawn`](crate::spawn) does, and puts it into the set.
+    ///
+    /// # Panics
+    /// If the caller is no task of a [`Runtime`](crate::Runtime).
+    #[track_caller]
+    pub fn spawn<F>(&mut self, future: F) -> AbortHandle
+    where
+        F: Future<Output = T> + Send + 'static,
+    {
+        let handle = spawn(future);
+        self.insert(handle)
+    }
+
+    /// Spawns a task of that runtime, from any thread, and puts it into the set.
+    #[track_caller]
+    pub fn spawn_on<F>(&mut self, future: F, runtime: &Handle) -> AbortHandle
+    where
+        F: Future<Output = T> + Send + 'static,
+    {
+        let handle = runtime.spawn(future);
+        self.insert(handle)
+    }
+
+    /// Runs a goroutine, from inside of one, as [`go`](crate::go) does, and puts it into the set.
+    ///
+    /// # Panics
+    /// If the caller is no task of a [`Runtime`](crate::Runtime).
+    #[track_caller]
+    pub fn go<F>(&mut self, f: F) -> AbortHandle
+    where
+        F: FnOnce() -> T + Send + 'static,
+    {
+        let handle = go(f);
+        self.insert(handle)
+    }
+
+    /// Runs a goroutine of that runtime, from any thread, and puts it into the set.
+    #[track_caller]
+    pub fn go_on<F>(&mut self, f: F, runtime: &Handle) -> AbortHandle
+    where
+        F: FnOnce() -> T + Send + 'static,
+    {
+        let handle = runtime.go(f);
+        self.insert(handle)
+    }
+}
+
+impl<T> Drop for JoinSet<T> {
+    fn drop(&mut self) {
+        self.abort_all();
+    }
+}
+
+impl<T> Default for JoinSet<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> fmt::Debug for JoinSet<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JoinSet").field("len", &self.len()).finish_non_exhaustive()
+    }
+}
+
+/// Spawns each, from inside of a task.
+impl<T: Send + 'static, F> FromIterator<F> for JoinSet<T>
+where
+    F: Future<Output = T> + Send + 'static,
+{
+    fn from_iter<I: IntoIterator<Item = F>>(futures: I) -> Self {
+        let mut set = JoinSet::new();
+        futures.into_iter().for_each(|future| {
+            set.spawn(future);
+        });
+        set
+    }
+}
+
+static_assertions::assert_impl_all!(JoinSet<u8>: Send, Sync, Unpin);

@@ -1,0 +1,22 @@
+//! Tasks that belong together: begun, awaited and ended as one.
+//!
+//! ```text
+//!   JoinSet ─────────── tasks of one type, joined in the order of ending; dropped, it aborts them
+//!   scope ───────────── tasks that borrow: it returns when none is left
+//!   CancellationToken ─ says that they are no longer wanted, down a tree
+//!   join!, try_join! ── futures of one task, side by side
+//!   task_local! ─────── a value for all that a task calls
+//! ```
+//!
+//! The protocols are [`waits::join_set`](crate::waits::join_set), [`waits::scope`](crate::waits::scope) and
+//! [`waits::cancellation`](crate::waits::cancellation). Stands above `exec` and `handle`, and is imported by nobody but `sync`, which shows
+//! the token.
+
+pub(super) mod cancellation;
+mod erased;
+pub(super) mod join_set;
+pub(super) mod scope;
+pub(super) mod scoped;
+pub(super) mod task_local;
+#[doc(hidden)]
+pub mod together;

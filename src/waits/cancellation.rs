@@ -1,0 +1,247 @@
+//! Tokens of a cancellation: a tree, of which one branch at a time is cancelled. Go: `context.WithCancel`.
+//!
+//! ```text
+//!   root ──┬── request ──┬── query        cancel(request): request, query, upload are cancelled, root is not
+//!          │             └── upload
+//!          └── other
+//! ```
+//!
+//! **Who waits for a node goes on once the node, or one above it, is cancelled, and sees what was done before. A child of a node that
+//! is cancelled is cancelled, whenever it was made; who sees that a node is cancelled sees that all below it are.**
+//!
+//! | who cancels | who waits | who makes a child |
+//! |-------------|-----------|-------------------|
+//! | under one lock: marks the branch, from below, and serves those that wait there | under one lock: sees no mark, enqueues its waiter | under one lock: lists the child under its parent, and marks it as the parent is |
+//! | unlocks; wakes them | sleeps, until it is woken | |
+//!
+//! One lock for each tree. The mark stands in a word beside it too, so that who only asks takes no lock. A node without tokens that has
+//! one child at most is taken out, and its child put in its place: there are less than two nodes for each token.
+//!
+//! Pairs: `cancelled`.
+//!
+//! Checked by: verification/src/models/cancellation.rs
+
+use crate::atomic::Atomic;
+use crate::host::{Host, Lock};
+use crate::waits::cancellation_tree::Nodes;
+use crate::waits::queue::{Outcome, Renewed, WaitQueue, Waiter, Waiters};
+use crate::waits::waker::{Lender, Waker, forget, wake};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::sync::atomic::Ordering::{Acquire, Release};
+use core::task::Poll;
+
+/// A node's mark, in a word of its own.
+pub type Mark<H> = Arc<Atomic<H, bool>>;
+
+/// What a node has besides its place in the tree.
+pub struct Node<H: Host> {
+    mark: Mark<H>,
+    is_cancelled: bool,
+    queue: WaitQueue,
+}
+
+impl<H: Host> Node<H> {
+    fn new(is_cancelled: bool) -> Self {
+        Node { mark: Arc::new(Atomic::new(is_cancelled)), is_cancelled, queue: WaitQueue::new() }
+    }
+
+    /// It is cancelled, for who asks without the lock.
+    pub fn mark(&mut self) {
+        self.is_cancelled = true;
+        // Release: `cancelled`, who cancels: what it did before is seen by who reads the mark, and so are the marks below.
+        self.mark.store(true, Release);
+    }
+}
+
+/// What a tree is under its lock.
+pub struct State<H: Host, W> {
+    nodes: Nodes<Node<H>>,
+    waiters: Waiters<H, (), W>,
+}
+
+impl<H: Host, W: Waker> State<H, W> {
+    fn new() -> Self {
+        State { nodes: Nodes::new(Node::new(false)), waiters: Waiters::new() }
+    }
+
+    /// Is it cancelled?
+    pub fn is_cancelled(&self, node: usize) -> bool {
+        self.nodes.get(node).is_cancelled
+    }
+
+    /// How many nodes there are.
+    pub fn nodes(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// One below `parent`, with one token. Its number and its mark.
+    pub fn insert_child(&mut self, parent: usize, is_cancelled: bool) -> (usize, Mark<H>) {
+        let node = Node::new(is_cancelled);
+        let mark = Arc::clone(&node.mark);
+        (self.nodes.insert(parent, node), mark)
+    }
+
+    /// The numbers of a branch, from above.
+    pub fn branch(&self, node: usize) -> Vec<usize> {
+        self.nodes.branch(node)
+    }
+
+    /// Marks one node.
+    pub fn mark(&mut self, node: usize) {
+        self.nodes.get_mut(node).mark();
+    }
+
+    /// Serves all that wait for this node.
+    pub fn serve_all(&mut self, node: usize, woken: &mut Vec<W>) {
+        let queue = &mut self.nodes.get_mut(node).queue;
+        while let Some(key) = queue.next(&mut self.waiters) {
+            woken.extend(self.waiters.get(key).serve(Outcome::Done));
+        }
+    }
+
+    /// Cancels a branch. Who is to be woken as soon as the lock is free.
+    fn cancel(&mut self, node: usize) -> Vec<W> {
+        let mut woken = Vec::new();
+        if self.is_cancelled(node) {
+            return woken;
+        }
+        for node in self.branch(node).into_iter().rev() {
+            self.mark(node);
+            self.serve_all(node, &mut woken);
+        }
+        woken
+    }
+
+    /// One more waits for this node.
+    pub fn enqueue(&mut self, node: usize, waker: W) -> usize {
+        self.nodes.get_mut(node).queue.join(&mut self.waiters, Waiter::new(waker, None, None))
+    }
+
+    fn leave(&mut self, node: usize, key: usize) -> Waiter<H, (), W> {
+        self.nodes.get_mut(node).queue.leave(&mut self.waiters, key)
+    }
+}
+
+/// A token: of one node of one tree.
+pub struct Token<H: Host, W: Waker + Send + 'static> {
+    tree: Arc<H::Lock<State<H, W>>>,
+    node: usize,
+    mark: Mark<H>,
+}
+
+impl<H: Host, W: Waker + Send + 'static> Token<H, W> {
+    /// A tree of one node.
+    pub fn new() -> Self {
+        let state = State::new();
+        let (node, mark) = (state.nodes.root(), Arc::clone(&state.nodes.get(state.nodes.root()).mark));
+        Token { tree: Arc::new(H::Lock::new(state)), node, mark }
+    }
+
+    /// Under the lock, with the number of this token's node.
+    pub fn with<R>(&self, f: impl FnOnce(&mut State<H, W>, usize) -> R) -> R {
+        self.tree.with(|state| f(state, self.node))
+    }
+
+    /// One below: cancelled with this one, and not the other way.
+    #[must_use = "a token that is dropped was made in vain"]
+    pub fn child(&self) -> Self {
+        // Under one lock: who cancels comes before, and is seen, or finds the child.
+        let (node, mark) = self.with(|state, parent| state.insert_child(parent, state.is_cancelled(parent)));
+        self.of(node, mark)
+    }
+
+    /// A token of another node of the same tree.
+    pub fn of(&self, node: usize, mark: Mark<H>) -> Self {
+        Token { tree: Arc::clone(&self.tree), node, mark }
+    }
+
+    /// Cancels this node, and all below.
+    pub fn cancel(&self) {
+        let woken = self.with(State::cancel);
+        wake(woken);
+    }
+
+    /// Is it cancelled?
+    #[inline]
+    pub fn is_cancelled(&self) -> bool {
+        // Acquire: `cancelled`, who asks: what the canceller did before is seen.
+        self.mark.load(Acquire)
+    }
+
+    /// Is it cancelled? If not, who polls waits by the lender's waker; `waiter` is where.
+    pub fn poll(&self, waiter: &mut Option<usize>, lender: &mut impl Lender<Waker = W>) -> Poll<()> {
+        loop {
+            let tried = self.with(|state, node| match *waiter {
+                None => Self::look_or_wait(state, node, lender),
+                Some(key) => Self::look_again(state, node, key, lender),
+            });
+            match tried {
+                Tried::Over => {
+                    *waiter = None;
+                    return Poll::Ready(());
+                }
+                Tried::Waits(key, old) => {
+                    *waiter = Some(key);
+                    forget(old);
+                    return Poll::Pending;
+                }
+                Tried::NeedsCopy => lender.prepare(),
+            }
+        }
+    }
+
+    /// Under one lock: who cancels comes before, and is seen, or finds the waiter.
+    fn look_or_wait(state: &mut State<H, W>, node: usize, lender: &mut impl Lender<Waker = W>) -> Tried<W> {
+        match state.is_cancelled(node) {
+            true => Tried::Over,
+            false => lender.lend().map_or(Tried::NeedsCopy, |waker| Tried::Waits(state.enqueue(node, waker), None)),
+        }
+    }
+
+    fn look_again(state: &mut State<H, W>, node: usize, key: usize, lender: &mut impl Lender<Waker = W>) -> Tried<W> {
+        match state.waiters.renew(key, lender) {
+            Renewed::Waits(old) => Tried::Waits(key, old),
+            Renewed::NeedsCopy => Tried::NeedsCopy,
+            Renewed::Served => {
+                drop(state.leave(node, key)); // its waker is gone
+                Tried::Over
+            }
+        }
+    }
+
+    /// Who waited there waits no more.
+    pub fn give_up(&self, waiter: &mut Option<usize>) {
+        if let Some(key) = waiter.take() {
+            let waiter = self.with(|state, node| state.leave(node, key));
+            forget(waiter.waker);
+        }
+    }
+}
+
+impl<H: Host, W: Waker + Send + 'static> Default for Token<H, W> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<H: Host, W: Waker + Send + 'static> Clone for Token<H, W> {
+    fn clone(&self) -> Self {
+        self.with(|state, node| state.nodes.add_token(node));
+        self.of(self.node, Arc::clone(&self.mark))
+    }
+}
+
+impl<H: Host, W: Waker + Send + 'static> Drop for Token<H, W> {
+    fn drop(&mut self) {
+        // Nobody waits for a node without a token: who waits has one.
+        self.with(|state, node| state.nodes.drop_token(node));
+    }
+}
+
+/// What became of a try.
+enum Tried<W> {
+    Over,
+    Waits(usize, Option<W>),
+    NeedsCopy,
+}

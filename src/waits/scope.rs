@@ -1,0 +1,227 @@
+//! Tasks that may borrow: whoever lends waits until none of them is left. std: `thread::scope`.
+//!
+//! What a task runs is its content, which borrows; the task itself borrows nothing, and may be kept anywhere. The content is taken
+//! out by who runs it, and put back; or thrown away by who ends the scope early.
+//!
+//! **Once the wait is over, the content of each task was dropped, and all that it did is seen. A content is dropped once, by one
+//! thread, and never while another runs it.**
+//!
+//! | who lends | who runs a task |
+//! |-----------|-----------------|
+//! | counts one more, before the task is queued | takes the content out, under the task's lock; runs it |
+//! | under one lock: sees a count, enqueues its waiter; sleeps | ready: drops the content; counts down; at zero wakes who waits |
+//! | to end early: says so under the list's lock; then task by task, under its lock: takes the content, or, if it is out, says that it is unwanted | not ready: under the task's lock puts the content back, or sees that it is unwanted, and drops it |
+//!
+//! Checked by: verification/src/models/scope.rs
+
+use crate::host::{Host, Lock};
+use crate::waits::wait_group::{Wait, WaitGroup};
+use crate::waits::waker::Waker;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::task::Poll;
+use slab::Slab;
+
+/// The tasks of a scope that are left.
+pub struct Scope<H: Host, W: Waker + Send + 'static, C: Send + 'static> {
+    /// How many contents are not dropped yet.
+    group: WaitGroup<H, W>,
+    list: H::Lock<List<H, W, C>>,
+}
+
+/// What a scope is under its lock.
+pub struct List<H: Host, W: Waker + Send + 'static, C: Send + 'static> {
+    tasks: Slab<Arc<Task<H, W, C>>>,
+    /// Those that come from now on are ended at once.
+    is_closed: bool,
+}
+
+impl<H: Host, W: Waker + Send + 'static, C: Send + 'static> List<H, W, C> {
+    /// Has it been ended early?
+    pub const fn is_closed(&self) -> bool {
+        self.is_closed
+    }
+
+    /// From now on it is. Those that are here.
+    pub fn close(&mut self) -> Vec<Arc<Task<H, W, C>>> {
+        self.is_closed = true;
+        self.tasks.iter().map(|(_, task)| Arc::clone(task)).collect()
+    }
+}
+
+/// Where a content is.
+pub enum Place<C> {
+    /// Here.
+    There(C),
+    /// A thread runs it, and puts it back.
+    Out,
+    /// A thread runs it, and drops it after that.
+    Unwanted,
+    /// It was dropped, or is being dropped.
+    Gone,
+}
+
+/// A task of a scope: what the scheduler has of it.
+pub struct Task<H: Host, W: Waker + Send + 'static, C: Send + 'static> {
+    scope: Arc<Scope<H, W, C>>,
+    number: usize,
+    place: H::Lock<Place<C>>,
+}
+
+impl<H: Host, W: Waker + Send + 'static, C: Send + 'static> Scope<H, W, C> {
+    /// No task.
+    pub fn new() -> Arc<Self> {
+        let list = List { tasks: Slab::new(), is_closed: false };
+        Arc::new(Scope { group: WaitGroup::new(), list: H::Lock::new(list) })
+    }
+
+    /// The count.
+    pub fn group(&self) -> &WaitGroup<H, W> {
+        &self.group
+    }
+
+    /// Under the lock of the list.
+    pub fn with<R>(&self, f: impl FnOnce(&mut List<H, W, C>) -> R) -> R {
+        self.list.with(f)
+    }
+
+    /// One more, that is counted. By who lends, or by a task of this scope, while it runs.
+    pub fn begin(self: &Arc<Self>, content: C) -> Arc<Task<H, W, C>> {
+        let is_counted = self.group.add(1);
+        assert!(is_counted, "scope: more tasks than can be counted");
+        let (task, is_closed) = self.list(content);
+        if is_closed {
+            task.end();
+        }
+        task
+    }
+
+    /// Lists one that is counted. Is the scope ended already?
+    pub fn list(self: &Arc<Self>, content: C) -> (Arc<Task<H, W, C>>, bool) {
+        self.list.with(|list| {
+            let place = list.tasks.vacant_entry();
+            let (number, scope) = (place.key(), Arc::clone(self));
+            let task = Arc::new(Task { scope, number, place: H::Lock::new(Place::There(content)) });
+            place.insert(Arc::clone(&task));
+            (task, list.is_closed)
+        })
+    }
+
+    /// Waits until no content is left.
+    pub fn wait(&self) -> Wait<'_, H, W> {
+        self.group.wait()
+    }
+
+    /// Ends all tasks: those that do not run now, here; the others when they next wait.
+    pub fn end(&self) {
+        let tasks = self.list.with(List::close);
+        tasks.iter().for_each(|task| task.end());
+    }
+}
+
+impl<H: Host, W: Waker + Send + 'static, C: Send + 'static> Task<H, W, C> {
+    /// Under the lock.
+    pub fn with<R>(&self, f: impl FnOnce(&mut Place<C>) -> R) -> R {
+        self.place.with(f)
+    }
+
+    /// Runs it, by one thread at a time. Ready: its content is gone.
+    pub fn run(&self, run: impl FnOnce(&mut C) -> Poll<()>) -> Poll<()> {
+        let Some(content) = self.with(Place::take_out) else { return Poll::Ready(()) };
+        let mut held = Held { task: self, content: Some(content) };
+        let polled = held.content.as_mut().map_or(Poll::Ready(()), run);
+        match polled.is_pending() && held.put_back() {
+            true => Poll::Pending,
+            // What is held is dropped.
+            false => Poll::Ready(()),
+        }
+    }
+
+    /// It is run no more: its content is dropped, here, or by who runs it now.
+    pub fn end(&self) {
+        if let Some(content) = self.with(Place::take_away) {
+            self.is_over(content);
+        }
+    }
+
+    /// The content was taken for the last time.
+    pub fn is_over(&self, content: C) {
+        // First: what it borrowed may be gone as soon as it is counted.
+        drop(content);
+        self.count_down();
+    }
+
+    /// The content was dropped.
+    pub fn count_down(&self) {
+        let listed = self.scope.list.with(|list| list.tasks.try_remove(self.number));
+        debug_assert!(listed.is_some(), "scope: a task was ended twice");
+        let was_counted = self.scope.group.done();
+        debug_assert!(was_counted, "scope: a task was not counted");
+    }
+}
+
+impl<C> Place<C> {
+    /// By who runs it.
+    pub fn take_out(&mut self) -> Option<C> {
+        match core::mem::replace(self, Place::Gone) {
+            Place::There(content) => {
+                *self = Place::Out;
+                Some(content)
+            }
+            other => {
+                *self = other;
+                None
+            }
+        }
+    }
+
+    /// By who has run it. `Some`: it is unwanted, and is to be dropped as soon as the lock is free.
+    pub fn put_back(&mut self, content: C) -> Option<C> {
+        match self {
+            Place::Unwanted => {
+                *self = Place::Gone;
+                Some(content)
+            }
+            _ => {
+                *self = Place::There(content);
+                None
+            }
+        }
+    }
+
+    /// By who ends it. `Some`: it is to be dropped as soon as the lock is free.
+    pub fn take_away(&mut self) -> Option<C> {
+        match core::mem::replace(self, Place::Gone) {
+            Place::There(content) => Some(content),
+            Place::Out | Place::Unwanted => {
+                *self = Place::Unwanted;
+                None
+            }
+            Place::Gone => None,
+        }
+    }
+}
+
+/// A content that is run. Dropped, also by a panic, it is over.
+struct Held<'a, H: Host, W: Waker + Send + 'static, C: Send + 'static> {
+    task: &'a Task<H, W, C>,
+    content: Option<C>,
+}
+
+impl<H: Host, W: Waker + Send + 'static, C: Send + 'static> Held<'_, H, W, C> {
+    /// `false`: it is unwanted.
+    fn put_back(&mut self) -> bool {
+        let Some(content) = self.content.take() else { return false };
+        self.content = self.task.with(|place| place.put_back(content));
+        self.content.is_none()
+    }
+}
+
+impl<H: Host, W: Waker + Send + 'static, C: Send + 'static> Drop for Held<'_, H, W, C> {
+    fn drop(&mut self) {
+        if let Some(content) = self.content.take() {
+            self.task.with(|place| *place = Place::Gone);
+            self.task.is_over(content);
+        }
+    }
+}
