@@ -153,6 +153,20 @@ pub use runtime::{
 };
 #[cfg(feature = "std")]
 pub use runtime::{chan, deterministic, fs, net, sync};
+#[cfg(all(unix, feature = "process"))]
+pub use runtime::process;
+#[cfg(all(unix, feature = "signal"))]
+pub use runtime::signal;
+
+/// Any file descriptor ([`AsyncFd`](io::AsyncFd)), pipes, and the standard streams. Sockets are in [`net`], files in [`fs`].
+#[cfg(feature = "std")]
+pub mod io {
+    #[cfg(unix)]
+    pub use crate::runtime::{
+        AsyncFd, AsyncFdReadyGuard, Interest, PipeReader, PipeWriter, Ready, TryIoError, pipe,
+    };
+    pub use crate::runtime::{Stderr, Stdin, Stdout, stderr, stdin, stdout};
+}
 
 /// The README's example compiles and runs.
 #[cfg(all(doctest, feature = "std"))]

@@ -94,6 +94,15 @@ pub use exec::yielding::{YieldNow, yield_now};
 pub use handle::Handle;
 pub use host::cores::Cores;
 pub use host::futex::FutexParker;
+#[cfg(unix)]
+pub use io::async_fd::{AsyncFd, AsyncFdReadyGuard, Interest, Ready, TryIoError};
+#[cfg(unix)]
+pub use io::pipe::{PipeReader, PipeWriter, pipe};
+#[cfg(all(unix, feature = "process"))]
+pub use io::process;
+#[cfg(all(unix, feature = "signal"))]
+pub use io::signal;
+pub use io::standard::{Stderr, Stdin, Stdout, stderr, stdin, stdout};
 pub use io::{fs, net};
 pub use observe::event::{Event, Observer};
 pub use observe::histogram::Histogram;
