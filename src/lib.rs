@@ -117,6 +117,9 @@
 //! * `std` (default): the runtime. Without it the kernel alone, `no_std` with `alloc`; the [`Host`](host::Host) is
 //!   yours.
 //! * `hyper`: what hyper 1 wants of a runtime, in the module of that name.
+//! * `process`: child processes, with pipes, in the module of that name (on Unix).
+//! * `signal`: Ctrl-C, and the other signals that a process is sent, in the module of that name (on Unix).
+//! * `tokio-compat`: streams by tokio's traits, and back, in the module `tokio_compat`.
 //! * `tracing`: a span for each task, and events for what the scheduler does, for subscribers of the crate `tracing`. See
 //!   docs/guide/seeing.md.
 //! * `model`: for checkers of the kernel only. It makes evidence out of nothing (the ownership of a P, the count of a
@@ -157,6 +160,8 @@ pub use runtime::{chan, deterministic, fs, net, sync};
 pub use runtime::process;
 #[cfg(all(unix, feature = "signal"))]
 pub use runtime::signal;
+#[cfg(feature = "tokio-compat")]
+pub use runtime::tokio_compat;
 
 /// Any file descriptor ([`AsyncFd`](io::AsyncFd)), pipes, and the standard streams. Sockets are in [`net`], files in [`fs`].
 #[cfg(feature = "std")]
