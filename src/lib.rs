@@ -118,6 +118,9 @@
 //!   yours.
 //! * `hyper`: what hyper 1 wants of a runtime, in the module of that name.
 //! * `macros`: `#[spinpark::main]` and `#[spinpark::test]`.
+//! * `process`: child processes, with pipes, in the module of that name (on Unix).
+//! * `signal`: Ctrl-C, and the other signals that a process is sent, in the module of that name (on Unix).
+//! * `tokio-compat`: streams by tokio's traits, and back, in the module `tokio_compat`.
 //! * `tracing`: a span for each task, and events for what the scheduler does, for subscribers of the crate `tracing`. See
 //!   docs/guide/seeing.md.
 //! * `model`: for checkers of the kernel only. It makes evidence out of nothing (the ownership of a P, the count of a
@@ -143,6 +146,12 @@ pub mod waits;
 
 #[cfg(feature = "hyper")]
 pub use runtime::hyper;
+#[cfg(all(unix, feature = "process"))]
+pub use runtime::process;
+#[cfg(all(unix, feature = "signal"))]
+pub use runtime::signal;
+#[cfg(feature = "tokio-compat")]
+pub use runtime::tokio_compat;
 #[cfg(feature = "std")]
 pub use runtime::trace;
 #[cfg(feature = "std")]
@@ -173,6 +182,14 @@ pub use spinpark_macros::main;
 /// ```
 #[cfg(feature = "macros")]
 pub use spinpark_macros::test;
+
+/// Any file descriptor ([`AsyncFd`](io::AsyncFd)), pipes, and the standard streams. Sockets are in [`net`], files in [`fs`].
+#[cfg(feature = "std")]
+pub mod io {
+    #[cfg(unix)]
+    pub use crate::runtime::{AsyncFd, AsyncFdReadyGuard, Interest, PipeReader, PipeWriter, Ready, TryIoError, pipe};
+    pub use crate::runtime::{Stderr, Stdin, Stdout, stderr, stdin, stdout};
+}
 
 /// The README's example compiles and runs.
 #[cfg(all(doctest, feature = "std"))]

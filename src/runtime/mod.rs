@@ -31,14 +31,14 @@
 //! |--------|---------------|
 //! | `host` | real cores: atomics, the futex parker, threads, signals; `sim`, a host that is simulated |
 //! | `observe` | metrics, traces, spans, `schedtrace`, observers |
-//! | `io`, `time` | sockets, files, which tasks wait for which, where the last M waits; sleeping, and what becomes due |
+//! | `io`, `time` | sockets, files, pipes, signals, child processes, which tasks wait for which, where the last M waits; sleeping, and what becomes due |
 //! | `sync` | channels, `select!`, locks |
 //! | `shared`, `events` | the state of one runtime; what is done about what its scheduler reports |
 //! | `exec` | an M's life, tasks, joining, `block_on`, goroutines, system calls, preemption |
 //! | `structured` | tasks that belong together: `JoinSet`, `scope`, cancellation, task-locals, `join!` |
 //! | `env`, `builder`, `build`, `build_error` | the numbers, and a runtime made of them |
 //! | `world`, `handle`, `runtime` | stopping the world; what a user has of a runtime |
-//! | `compat` | the traits hyper wants |
+//! | `compat` | the traits that hyper wants, and tokio's |
 //!
 //! **Imports** run one way, `host < observe < state of io, time, exec < shared < events < exec < world, handle, build,
 //! runtime < compat`, and the futures of `io`, `time` and `sync` stand above `exec`, `structured` above these; tests/seam.rs checks that no files
@@ -54,7 +54,7 @@
 mod build;
 mod build_error;
 mod builder;
-#[cfg(feature = "hyper")]
+#[cfg(any(feature = "hyper", feature = "tokio-compat"))]
 mod compat;
 pub mod deterministic;
 mod env;
@@ -81,6 +81,8 @@ pub use build_error::BuildError;
 pub use builder::Builder;
 #[cfg(feature = "hyper")]
 pub use compat::hyper;
+#[cfg(feature = "tokio-compat")]
+pub use compat::tokio as tokio_compat;
 pub use exec::abort::{AbortHandle, TaskId};
 pub use exec::blocking::{NoThread, blocking, syscall, try_blocking};
 pub use exec::checkpoint::checkpoint;
@@ -98,6 +100,15 @@ pub use exec::yielding::{YieldNow, yield_now};
 pub use handle::Handle;
 pub use host::cores::Cores;
 pub use host::futex::FutexParker;
+#[cfg(unix)]
+pub use io::async_fd::{AsyncFd, AsyncFdReadyGuard, Interest, Ready, TryIoError};
+#[cfg(unix)]
+pub use io::pipe::{PipeReader, PipeWriter, pipe};
+#[cfg(all(unix, feature = "process"))]
+pub use io::process;
+#[cfg(all(unix, feature = "signal"))]
+pub use io::signal;
+pub use io::standard::{Stderr, Stdin, Stdout, stderr, stdin, stdout};
 pub use io::{fs, net};
 pub use observe::event::{Event, Observer};
 pub use observe::histogram::Histogram;

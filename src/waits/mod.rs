@@ -6,7 +6,6 @@
 //!
 //! ```text
 //!   a task    select ──► chan ──► queue: waiters in the order of coming, the claim of a select among them ──► waker
-
 //!             notify, barrier, watch, broadcast ──► wait_list ──► queue    oneshot: the waker of either end
 //!             wait_group, cond, cancellation ────► queue    scope ────► wait_group    join_set: a list and a waker
 //!             timer_queue: until a moment     readiness: until a socket is ready
@@ -28,11 +27,11 @@ pub mod claim;
 #[cfg(feature = "std")]
 pub mod cond;
 pub mod interrupt;
+pub mod join_set;
 #[cfg(feature = "std")]
 pub mod notify;
 #[cfg(feature = "std")]
 pub mod oneshot;
-pub mod join_set;
 pub mod parker;
 #[cfg(feature = "std")]
 pub mod queue;

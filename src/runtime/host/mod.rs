@@ -19,6 +19,8 @@ pub(super) mod cpus;
 pub(super) mod foreign_threads;
 pub(super) mod futex;
 pub(super) mod signal;
+#[cfg(all(unix, feature = "signal"))]
+pub(super) mod signal_stack;
 pub(super) mod sim;
 pub(super) mod template;
 pub(super) mod thread_config;

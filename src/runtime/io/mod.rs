@@ -1,15 +1,28 @@
-//! Sockets and files: which tasks wait for which socket, and where the last M waits for all of them.
+//! Sockets, pipes and files: which tasks wait for which of them, and where the last M waits for all of them.
 //!
 //! ```text
-//!   net ── registered ──► netpoll ── system: epoll, or the crate polling ──► reactor: the last M waits here
-//!    └── around: the poller of the caller's runtime
+//!   net, async_fd, pipe, process, signal ── registered ──► netpoll ── system: epoll, or the crate polling
+//!    └── around: the poller of the caller's runtime                          └──► reactor: the last M waits here
+//!   fs, standard: files, and the standard streams, block: they are system calls
 //! ```
 //!
 //! **Imports**: `netpoll`, but for `registered`, and `reactor` are state, below `shared`: they import `guarded`, `id` and
-//! `exec::idle`. `registered`, `around`, `net` and `fs` are above `exec`. Imported by `shared` (the state), and by `compat`.
+//! `exec::idle`. `registered`, `around` and the others are above `exec`. Imported by `shared` (the
+//! state), and by `compat`.
 
+#[macro_use]
+mod macros;
 mod around;
+#[cfg(unix)]
+pub(super) mod async_fd;
 pub mod fs;
 pub mod net;
 pub(super) mod netpoll;
+#[cfg(unix)]
+pub(super) mod pipe;
+#[cfg(all(unix, feature = "process"))]
+pub mod process;
 pub(super) mod reactor;
+#[cfg(all(unix, feature = "signal"))]
+pub mod signal;
+pub(super) mod standard;

@@ -28,12 +28,12 @@
 //! Names are looked up by the system's own resolver, which blocks: others run meanwhile, as in a
 //! [`syscall`](crate::syscall).
 
-#[macro_use]
-mod macros;
 #[cfg(unix)]
 mod backlog;
 mod lookup;
 mod tcp;
+#[cfg(unix)]
+mod tcp_socket;
 #[cfg(test)]
 mod tests;
 mod udp;
@@ -43,4 +43,6 @@ pub mod unix;
 pub use lookup::lookup_host;
 pub use std::net::{Shutdown, SocketAddr, ToSocketAddrs};
 pub use tcp::{TcpListener, TcpStream};
+#[cfg(unix)]
+pub use tcp_socket::TcpSocket;
 pub use udp::UdpSocket;

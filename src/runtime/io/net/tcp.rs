@@ -135,7 +135,17 @@ impl TcpStream {
 
     #[cfg(unix)]
     async fn connect_one(address: SocketAddr) -> io::Result<TcpStream> {
-        let stream = TcpStream(Registered::new(around::netpoll()?, begin_to_connect(address)?)?);
+        let family = match address.is_ipv4() {
+            true => rustix::net::AddressFamily::INET,
+            false => rustix::net::AddressFamily::INET6,
+        };
+        Self::connect_with(new_socket(family)?, address).await
+    }
+
+    /// Connects a socket that does not block.
+    #[cfg(unix)]
+    pub(super) async fn connect_with(socket: std::os::fd::OwnedFd, address: SocketAddr) -> io::Result<TcpStream> {
+        let stream = TcpStream(Registered::new(around::netpoll()?, begin_to_connect(socket, address)?)?);
         stream.0.io(Direction::Write, end_of_connecting).await?;
         Ok(stream)
     }
@@ -216,28 +226,25 @@ stream!(TcpStream);
 
 /// A socket that connects, or has.
 #[cfg(unix)]
-fn begin_to_connect(address: SocketAddr) -> io::Result<net::TcpStream> {
+fn begin_to_connect(socket: std::os::fd::OwnedFd, address: SocketAddr) -> io::Result<net::TcpStream> {
     use rustix::io::Errno;
-    use rustix::net::{AddressFamily, connect};
-    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
-    let socket = net::TcpStream::from(new_socket(family)?);
-    match connect(&socket, &address) {
+    match rustix::net::connect(&socket, &address) {
         // A signal does not stop it either: that is POSIX's rule.
-        Ok(()) | Err(Errno::INPROGRESS | Errno::INTR) => Ok(socket),
+        Ok(()) | Err(Errno::INPROGRESS | Errno::INTR) => Ok(net::TcpStream::from(socket)),
         Err(error) => Err(error.into()),
     }
 }
 
 /// A stream socket that does not block, and that no child process inherits.
 #[cfg(all(unix, not(target_vendor = "apple")))]
-fn new_socket(family: rustix::net::AddressFamily) -> io::Result<std::os::fd::OwnedFd> {
+pub(super) fn new_socket(family: rustix::net::AddressFamily) -> io::Result<std::os::fd::OwnedFd> {
     use rustix::net::{SocketFlags, SocketType, socket_with};
     Ok(socket_with(family, SocketType::STREAM, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC, None)?)
 }
 
 /// The same in several steps. And writing to it shall not raise a signal.
 #[cfg(target_vendor = "apple")]
-fn new_socket(family: rustix::net::AddressFamily) -> io::Result<std::os::fd::OwnedFd> {
+pub(super) fn new_socket(family: rustix::net::AddressFamily) -> io::Result<std::os::fd::OwnedFd> {
     use rustix::io::{FdFlags, fcntl_setfd, ioctl_fionbio};
     use rustix::net::{SocketType, socket, sockopt};
     let socket = socket(family, SocketType::STREAM, None)?;

@@ -100,6 +100,33 @@ impl<S: Socket> Registered<S> {
         .await
     }
 
+    /// Tries `f` until it would not block, whichever direction is reported.
+    ///
+    /// # Errors
+    /// Those of `f`; and if it would block though the runtime was shut down, that.
+    #[cfg(unix)]
+    pub(crate) async fn io_either<R>(&self, mut f: impl FnMut(&S) -> io::Result<R>) -> io::Result<R> {
+        let place = |direction| Place { registration: &self.registration, direction, id: None };
+        let (mut reads, mut writes) = (place(Direction::Read), place(Direction::Write));
+        poll_fn(|cx| {
+            ready!(yield_p(cx));
+            let entry = &self.registration.entry;
+            loop {
+                let seen = [Direction::Read, Direction::Write].map(|direction| entry.ticks(direction));
+                if let Some(result) = attempt(|| f(&self.socket)) {
+                    return Poll::Ready(result);
+                }
+                // One that has changed is worth another try; on the other's list its waker may stay.
+                match (reads.wait(cx, seen[0]), writes.wait(cx, seen[1])) {
+                    (Ok(true), Ok(true)) => return waits(),
+                    (Err(error), _) | (_, Err(error)) => return Poll::Ready(Err(error)),
+                    _ => (),
+                }
+            }
+        })
+        .await
+    }
+
     /// Waits until the socket is ready in this direction, or was since this was called.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use std::os::fd::AsFd as AsHandle;
 #[cfg(windows)]
 use std::os::windows::io::AsSocket as AsHandle;
 
-/// What can be polled. Implemented for sockets of std only: each has one handle, and closes it when it is dropped.
+/// What can be polled. Implemented for types of std only: each has one handle, and closes it when it is dropped.
 pub(crate) trait Socket: AsHandle + Send + Sync + 'static {}
 
 impl Socket for net::TcpListener {}
@@ -19,3 +19,7 @@ impl Socket for std::os::unix::net::UnixListener {}
 impl Socket for std::os::unix::net::UnixStream {}
 #[cfg(unix)]
 impl Socket for std::os::unix::net::UnixDatagram {}
+#[cfg(unix)]
+impl Socket for std::fs::File {}
+#[cfg(unix)]
+impl Socket for std::os::fd::OwnedFd {}

@@ -106,11 +106,9 @@ macro_rules! readiness {
     };
 }
 
-/// A stream: bytes in order, both ways.
-macro_rules! stream {
+/// What can be read from: bytes in order.
+macro_rules! reads {
     ($name:ident) => {
-        readiness!($name);
-
         impl $name {
             /// Reads what has come, at least one byte; 0: the peer sends no more, or `buffer` is empty.
             ///
@@ -133,7 +131,17 @@ macro_rules! stream {
                 }
                 Ok(())
             }
+        }
 
+        async_read!($name);
+        async_read!(&$name);
+    };
+}
+
+/// What can be written to: bytes in order. `$close` ends the writing.
+macro_rules! writes {
+    ($name:ident, $close:expr) => {
+        impl $name {
             /// Writes some of `bytes`, at least one; how many it returns.
             ///
             /// # Errors
@@ -155,7 +163,25 @@ macro_rules! stream {
                 }
                 Ok(())
             }
+        }
 
+        async_write!($name, $close);
+        async_write!(&$name, $close);
+    };
+}
+
+/// A stream: bytes in order, both ways.
+macro_rules! stream {
+    ($name:ident) => {
+        readiness!($name);
+        reads!($name);
+        writes!($name, |stream: &$name| match stream.0.get().shutdown(Shutdown::Write) {
+            // The peer was faster.
+            Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(()),
+            result => result,
+        });
+
+        impl $name {
             /// Ends the connection, or one direction of it: at once, nothing waits.
             ///
             /// # Errors
@@ -164,14 +190,11 @@ macro_rules! stream {
                 self.0.get().shutdown(how)
             }
         }
-
-        async_io!($name);
-        async_io!(&$name);
     };
 }
 
-/// `AsyncRead` and `AsyncWrite`, for the stream and for a reference to it.
-macro_rules! async_io {
+/// `AsyncRead`, of the crate futures-io.
+macro_rules! async_read {
     ($name:ty) => {
         impl AsyncRead for $name {
             fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
@@ -186,7 +209,12 @@ macro_rules! async_io {
                 self.0.poll_io(Direction::Read, cx, |mut socket| socket.read_vectored(buffers))
             }
         }
+    };
+}
 
+/// `AsyncWrite`, of the crate futures-io.
+macro_rules! async_write {
+    ($name:ty, $close:expr) => {
         impl AsyncWrite for $name {
             fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
                 self.0.poll_io(Direction::Write, cx, |mut socket| socket.write(bytes))
@@ -207,11 +235,7 @@ macro_rules! async_io {
 
             /// Tells the peer that no more will come. It can still send.
             fn poll_close(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-                match self.0.get().shutdown(Shutdown::Write) {
-                    // The peer was faster.
-                    Err(error) if error.kind() == io::ErrorKind::NotConnected => Poll::Ready(Ok(())),
-                    result => Poll::Ready(result),
-                }
+                Poll::Ready(($close)(&self))
             }
         }
     };

@@ -2,21 +2,22 @@
 //!
 //! The system has no way to wait for a file without blocking. So these functions do block, inside of a
 //! [`syscall`]: if it takes long, others run meanwhile, and when the future is polled once, it is ready.
-//! Each has the name, the meaning and the errors of that in [`std::fs`]. For what is not here, files that are open
-//! among it, put the same around it:
+//! Each has the name, the meaning and the errors of that in [`std::fs`]; [`File`] is one that is open. For what is not here, put the
+//! same around it:
 //!
 //! ```
-//! # async fn read_a_bit() -> std::io::Result<()> {
-//! use std::io::Read;
-//!
-//! let mut file = spinpark::syscall(|| std::fs::File::open("Cargo.toml"))?;
-//! let mut buffer = [0; 16];
-//! spinpark::syscall(|| file.read_exact(&mut buffer))?;
+//! # async fn link() -> std::io::Result<()> {
+//! let path = spinpark::syscall(|| std::fs::read_link("latest"))?;
 //! # Ok(())
 //! # }
 //! ```
 
+mod file;
+mod options;
+
 use crate::runtime::exec::blocking::syscall;
+pub use file::File;
+pub use options::OpenOptions;
 use std::fs;
 pub use std::fs::{DirEntry, Metadata, Permissions};
 use std::io;
@@ -218,6 +219,65 @@ mod tests {
             permissions.set_readonly(true);
             at_once(set_permissions(&path, permissions)).expect("set");
             assert!(at_once(metadata(&path)).expect("there").permissions().readonly());
+        }
+    }
+
+    mod an_open_file {
+        use super::*;
+        use crate::fs::File;
+        use std::io::SeekFrom;
+
+        #[test]
+        fn is_written_sought_in_read_cut_and_synced() {
+            let folder = Folder::new("open");
+            let file = at_once(File::create_new(folder.0.join("a"))).expect("made");
+            at_once(file.write_all(b"some text")).expect("written");
+            assert_eq!(at_once(file.seek(SeekFrom::End(-4))).expect("sought"), 5);
+            let mut four = [0; 4];
+            at_once(file.read_exact(&mut four)).expect("read");
+            assert_eq!(&four, b"text");
+            assert_eq!(at_once(file.read(&mut four)).expect("read"), 0, "it is at the end");
+            at_once(file.set_len(4)).expect("cut");
+            at_once(file.sync_all()).expect("on the disk");
+            at_once(file.sync_data()).expect("on the disk");
+            assert_eq!(at_once(file.metadata()).expect("there").len(), 4);
+            at_once(file.seek(SeekFrom::Start(0))).expect("sought");
+            let mut text = String::new();
+            at_once(file.read_to_string(&mut text)).expect("read");
+            assert_eq!(text, "some");
+        }
+
+        #[test]
+        fn shares_its_place_with_its_clone() {
+            let folder = Folder::new("clone");
+            let path = folder.0.join("a");
+            at_once(write(&path, "some text")).expect("written");
+            let file = at_once(File::open(&path)).expect("open");
+            let clone = at_once(file.try_clone()).expect("cloned");
+            at_once(clone.seek(SeekFrom::Start(5))).expect("sought");
+            let mut rest = Vec::new();
+            at_once(file.read_to_end(&mut rest)).expect("read");
+            assert_eq!(rest, b"text");
+        }
+
+        #[test]
+        fn is_opened_as_its_options_say() {
+            let folder = Folder::new("options");
+            let path = folder.0.join("a");
+            let missing = at_once(File::options().read(true).open(&path)).expect_err("it is not there");
+            assert_eq!(missing.kind(), io::ErrorKind::NotFound);
+            for _ in 0..2 {
+                let log = at_once(File::options().append(true).create(true).open(&path)).expect("open");
+                at_once(log.write_all(b"line\n")).expect("written");
+            }
+            assert_eq!(at_once(read(&path)).expect("read"), b"line\nline\n");
+            let taken = at_once(File::create_new(&path)).expect_err("it is there");
+            assert_eq!(taken.kind(), io::ErrorKind::AlreadyExists);
+            let nothing = at_once(crate::fs::OpenOptions::new().open(&path)).expect_err("neither read nor written");
+            assert_eq!(nothing.kind(), io::ErrorKind::InvalidInput);
+            let reads = at_once(File::open(&path)).expect("open");
+            at_once(reads.write(b"no")).expect_err("it is open for reading only");
+            at_once(reads.seek(SeekFrom::Current(-1))).expect_err("before the beginning");
         }
     }
 

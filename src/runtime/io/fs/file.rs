@@ -1,0 +1,255 @@
+//! A file that is open.
+
+use crate::runtime::exec::blocking::syscall;
+use crate::runtime::io::fs::OpenOptions;
+use core::pin::Pin;
+use core::task::{Context, Poll};
+use futures_io::{AsyncRead, AsyncSeek, AsyncWrite};
+use std::fs::{self, Metadata, Permissions};
+use std::io::{self, IoSlice, IoSliceMut, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+/// A file that is open: read, written and sought in at one place, which all share that have it or a
+/// [`try_clone`](File::try_clone).
+///
+/// Each call goes to the system, inside of a [`syscall`]: others run if it takes long, and a future that was polled once is ready.
+/// Nothing is buffered, so nothing is lost if it is dropped, and [`flush`](AsyncWrite::poll_flush) does nothing.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use spinpark::fs::{self, File};
+/// use std::io::SeekFrom;
+///
+/// let path = std::env::temp_dir().join(format!("spinpark-file-{}", std::process::id()));
+/// let text = spinpark::Runtime::new()?.block_on(async {
+///     let file = File::options().read(true).write(true).create(true).open(&path).await?;
+///     file.write_all(b"some text").await?;
+///     file.seek(SeekFrom::Start(5)).await?;
+///     let mut text = String::new();
+///     file.read_to_string(&mut text).await?;
+///     fs::remove_file(&path).await?;
+///     Ok::<_, std::io::Error>(text)
+/// })??;
+/// assert_eq!(text, "text");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct File(fs::File);
+
+impl File {
+    /// Opens a file to read it.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub async fn open(path: impl AsRef<Path>) -> io::Result<File> {
+        syscall(|| fs::File::open(path)).map(File)
+    }
+
+    /// Makes a file to write it. What it had in it before is gone.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub async fn create(path: impl AsRef<Path>) -> io::Result<File> {
+        syscall(|| fs::File::create(path)).map(File)
+    }
+
+    /// Makes a file to read and write it, which must not be there yet.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub async fn create_new(path: impl AsRef<Path>) -> io::Result<File> {
+        syscall(|| fs::File::create_new(path)).map(File)
+    }
+
+    /// How else it may be opened.
+    pub fn options() -> OpenOptions {
+        OpenOptions::new()
+    }
+
+    /// Makes it of std's.
+    pub fn from_std(file: fs::File) -> File {
+        File(file)
+    }
+
+    /// Makes it std's.
+    pub fn into_std(self) -> fs::File {
+        self.0
+    }
+
+    /// Reads some bytes; 0: it is at the end, or `buffer` is empty.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub async fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        syscall(|| (&self.0).read(buffer))
+    }
+
+    /// Reads as many bytes as fit `buffer`.
+    ///
+    /// # Errors
+    /// [`UnexpectedEof`](io::ErrorKind::UnexpectedEof) if there are fewer; those of the system.
+    pub async fn read_exact(&self, buffer: &mut [u8]) -> io::Result<()> {
+        syscall(|| (&self.0).read_exact(buffer))
+    }
+
+    /// Reads all from here to the end, behind what `bytes` has already. Returns how many there were.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub async fn read_to_end(&self, bytes: &mut Vec<u8>) -> io::Result<usize> {
+        syscall(|| (&self.0).read_to_end(bytes))
+    }
+
+    /// Reads all from here to the end as text.
+    ///
+    /// # Errors
+    /// Those of the system; [`InvalidData`](io::ErrorKind::InvalidData) if it is not UTF-8.
+    pub async fn read_to_string(&self, text: &mut String) -> io::Result<usize> {
+        syscall(|| (&self.0).read_to_string(text))
+    }
+
+    /// Writes some of `bytes`; how many it returns.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub async fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+        syscall(|| (&self.0).write(bytes))
+    }
+
+    /// Writes all of `bytes`.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub async fn write_all(&self, bytes: &[u8]) -> io::Result<()> {
+        syscall(|| (&self.0).write_all(bytes))
+    }
+
+    /// Goes to another place in it. Returns which, from the beginning.
+    ///
+    /// # Errors
+    /// Those of the system; [`InvalidInput`](io::ErrorKind::InvalidInput) if it is before the beginning.
+    pub async fn seek(&self, to: SeekFrom) -> io::Result<u64> {
+        syscall(|| (&self.0).seek(to))
+    }
+
+    /// Cuts it, or makes it longer by zeros.
+    ///
+    /// # Errors
+    /// Those of the system; [`InvalidInput`](io::ErrorKind::InvalidInput) if it is not open for writing.
+    pub async fn set_len(&self, size: u64) -> io::Result<()> {
+        syscall(|| self.0.set_len(size))
+    }
+
+    /// Waits until it is on the disk, with what is known about it.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub async fn sync_all(&self) -> io::Result<()> {
+        syscall(|| self.0.sync_all())
+    }
+
+    /// Waits until what is in it is on the disk.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub async fn sync_data(&self) -> io::Result<()> {
+        syscall(|| self.0.sync_data())
+    }
+
+    /// How large it is, how old, and so on.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub async fn metadata(&self) -> io::Result<Metadata> {
+        syscall(|| self.0.metadata())
+    }
+
+    /// Sets which users may do what with it.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub async fn set_permissions(&self, permissions: Permissions) -> io::Result<()> {
+        syscall(|| self.0.set_permissions(permissions))
+    }
+
+    /// The same file, open once more, at the same place.
+    ///
+    /// # Errors
+    /// Those of the system: no descriptor is left.
+    pub async fn try_clone(&self) -> io::Result<File> {
+        syscall(|| self.0.try_clone()).map(File)
+    }
+}
+
+impl From<fs::File> for File {
+    fn from(file: fs::File) -> File {
+        File(file)
+    }
+}
+
+#[cfg(unix)]
+impl std::os::fd::AsFd for File {
+    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+#[cfg(unix)]
+impl std::os::fd::AsRawFd for File {
+    fn as_raw_fd(&self) -> std::os::fd::RawFd {
+        self.0.as_raw_fd()
+    }
+}
+
+/// The traits of the crate futures-io, for the file and for a reference to it.
+macro_rules! async_file {
+    ($name:ty) => {
+        impl AsyncRead for $name {
+            fn poll_read(self: Pin<&mut Self>, _: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
+                Poll::Ready(syscall(|| (&self.0).read(buffer)))
+            }
+
+            fn poll_read_vectored(
+                self: Pin<&mut Self>,
+                _: &mut Context<'_>,
+                buffers: &mut [IoSliceMut<'_>],
+            ) -> Poll<io::Result<usize>> {
+                Poll::Ready(syscall(|| (&self.0).read_vectored(buffers)))
+            }
+        }
+
+        impl AsyncWrite for $name {
+            fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+                Poll::Ready(syscall(|| (&self.0).write(bytes)))
+            }
+
+            fn poll_write_vectored(
+                self: Pin<&mut Self>,
+                _: &mut Context<'_>,
+                slices: &[IoSlice<'_>],
+            ) -> Poll<io::Result<usize>> {
+                Poll::Ready(syscall(|| (&self.0).write_vectored(slices)))
+            }
+
+            /// Does nothing: what was written is the system's.
+            fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+                Poll::Ready(Ok(()))
+            }
+
+            /// Does nothing: the file is closed when it is dropped.
+            fn poll_close(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+                Poll::Ready(Ok(()))
+            }
+        }
+
+        impl AsyncSeek for $name {
+            fn poll_seek(self: Pin<&mut Self>, _: &mut Context<'_>, to: SeekFrom) -> Poll<io::Result<u64>> {
+                Poll::Ready(syscall(|| (&self.0).seek(to)))
+            }
+        }
+    };
+}
+
+async_file!(File);
+async_file!(&File);

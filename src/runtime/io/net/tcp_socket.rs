@@ -1,0 +1,274 @@
+//! A TCP socket before it connects or listens: for options that must be set by then. Go: `net.ListenConfig`, `net.Dialer`.
+
+use crate::runtime::io::around;
+use crate::runtime::io::net::tcp::{TcpListener, TcpStream, new_socket};
+use core::fmt;
+use core::time::Duration;
+use rustix::net::{AddressFamily, bind, getsockname, listen, sockopt};
+use std::io;
+use std::net::{self, SocketAddr};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+
+/// A TCP socket that neither connects nor listens yet.
+///
+/// Several listeners at one port, one for each P, say, among which the system divides the connections:
+///
+/// ```
+/// # #[cfg(target_os = "linux")]
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use spinpark::net::{TcpListener, TcpSocket};
+/// use std::net::SocketAddr;
+///
+/// fn listener(address: SocketAddr) -> std::io::Result<TcpListener> {
+///     let socket = TcpSocket::new_v4()?;
+///     socket.set_reuseport(true)?;
+///     socket.bind(address)?;
+///     socket.listen(1024)
+/// }
+///
+/// spinpark::Runtime::new()?.block_on(async {
+///     let one = listener(([127, 0, 0, 1], 0).into())?;
+///     let other = listener(one.local_addr()?)?;
+///     assert_eq!(one.local_addr()?, other.local_addr()?);
+///     Ok::<_, std::io::Error>(())
+/// })??;
+/// # Ok(())
+/// # }
+/// # #[cfg(not(target_os = "linux"))]
+/// # fn main() {}
+/// ```
+pub struct TcpSocket(OwnedFd);
+
+impl TcpSocket {
+    /// One for addresses of version 4.
+    ///
+    /// # Errors
+    /// If the caller is no task; those of the system.
+    pub fn new_v4() -> io::Result<TcpSocket> {
+        Self::new(AddressFamily::INET)
+    }
+
+    /// One for addresses of version 6.
+    ///
+    /// # Errors
+    /// If the caller is no task; those of the system.
+    pub fn new_v6() -> io::Result<TcpSocket> {
+        Self::new(AddressFamily::INET6)
+    }
+
+    fn new(family: AddressFamily) -> io::Result<TcpSocket> {
+        // No descriptor is taken for nothing.
+        around::netpoll()?;
+        new_socket(family).map(TcpSocket)
+    }
+
+    /// Takes an address of this machine. With port 0 the system chooses one.
+    ///
+    /// # Errors
+    /// Those of the system: it is in use, or of the other version.
+    pub fn bind(&self, address: SocketAddr) -> io::Result<()> {
+        Ok(bind(&self.0, &address)?)
+    }
+
+    /// Connects, as [`TcpStream::connect`].
+    ///
+    /// # Errors
+    /// Those of the system: nobody listens there, say; and if the runtime was shut down.
+    pub async fn connect(self, address: SocketAddr) -> io::Result<TcpStream> {
+        TcpStream::connect_with(self.0, address).await
+    }
+
+    /// Listens. So many connections may wait to be accepted; the system cuts down what is too much.
+    ///
+    /// # Errors
+    /// Those of the system, and if the runtime was shut down.
+    pub fn listen(self, backlog: u32) -> io::Result<TcpListener> {
+        listen(&self.0, i32::try_from(backlog).unwrap_or(i32::MAX))?;
+        TcpListener::from_std(net::TcpListener::from(self.0))
+    }
+
+    /// Where it is bound.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        Ok(getsockname(&self.0)?.try_into()?)
+    }
+
+    /// Time during which a close waits until the rest is sent; `None`: it does not wait, the system goes on sending.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn set_linger(&self, time: Option<Duration>) -> io::Result<()> {
+        Ok(sockopt::set_socket_linger(&self.0, time)?)
+    }
+}
+
+/// Options, in pairs: what is set, and what it is set to.
+macro_rules! options {
+    ($($(#[$about:meta])* $set:ident($value:ty) $get:ident = $system_set:path, $system_get:path, $from:path;)*) => {
+        impl TcpSocket {
+            $(
+                $(#[$about])*
+                ///
+                /// # Errors
+                /// Those of the system.
+                pub fn $set(&self, value: $value) -> io::Result<()> {
+                    Ok($system_set(&self.0, $from(value)?)?)
+                }
+
+                #[doc = concat!("What [`", stringify!($set), "`](TcpSocket::", stringify!($set), ") has set, as the system gives it.")]
+                ///
+                /// # Errors
+                /// Those of the system.
+                pub fn $get(&self) -> io::Result<$value> {
+                    Ok($from($system_get(&self.0)?)?)
+                }
+            )*
+        }
+    };
+}
+
+options! {
+    /// May the address be taken though connections of an earlier owner have not quite ended (`SO_REUSEADDR`)?
+    set_reuseaddr(bool) reuseaddr = sockopt::set_socket_reuseaddr, sockopt::socket_reuseaddr, same;
+    /// May several take the address that all say so (`SO_REUSEPORT`)? The system divides what comes among them.
+    set_reuseport(bool) reuseport = sockopt::set_socket_reuseport, sockopt::socket_reuseport, same;
+    /// Does the system ask a silent peer from time to time whether it is still there (`SO_KEEPALIVE`)?
+    set_keepalive(bool) keepalive = sockopt::set_socket_keepalive, sockopt::socket_keepalive, same;
+    /// Is what is written sent at once, be it ever so little (`TCP_NODELAY`)?
+    set_nodelay(bool) nodelay = sockopt::set_tcp_nodelay, sockopt::tcp_nodelay, same;
+    /// How many bytes that were written the system keeps (`SO_SNDBUF`). Linux doubles it.
+    set_send_buffer_size(u32) send_buffer_size =
+        sockopt::set_socket_send_buffer_size, sockopt::socket_send_buffer_size, size;
+    /// How many bytes that came the system keeps (`SO_RCVBUF`). Linux doubles it.
+    set_recv_buffer_size(u32) recv_buffer_size =
+        sockopt::set_socket_recv_buffer_size, sockopt::socket_recv_buffer_size, size;
+}
+
+fn same(value: bool) -> io::Result<bool> {
+    Ok(value)
+}
+
+/// A size for the system and back.
+fn size<T: TryInto<U>, U>(value: T) -> io::Result<U> {
+    value.try_into().map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "this buffer is larger than can be said"))
+}
+
+impl fmt::Debug for TcpSocket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TcpSocket").field("local_addr", &self.local_addr().ok()).finish_non_exhaustive()
+    }
+}
+
+impl AsFd for TcpSocket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+impl AsRawFd for TcpSocket {
+    fn as_raw_fd(&self) -> RawFd {
+        self.0.as_raw_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runtime::testing::{run, spawn};
+
+    fn loopback() -> SocketAddr {
+        ([127, 0, 0, 1], 0).into()
+    }
+
+    mod a_socket {
+        use super::*;
+
+        #[test]
+        fn has_the_options_that_were_set_before_it_listens_and_connects() {
+            run(async {
+                let socket = TcpSocket::new_v4().expect("a socket");
+                socket.set_reuseaddr(true).expect("set");
+                socket.set_recv_buffer_size(20_000).expect("set");
+                socket.bind(loopback()).expect("bound");
+                let at = socket.local_addr().expect("an address");
+                let listener = socket.listen(16).expect("it listens");
+                assert_eq!(listener.local_addr().expect("an address"), at);
+                let accepts = spawn(async move { listener.accept().await.expect("accepted") });
+
+                let socket = TcpSocket::new_v4().expect("a socket");
+                assert!(!socket.nodelay().expect("asked") && !socket.keepalive().expect("asked"));
+                socket.set_nodelay(true).expect("set");
+                socket.set_keepalive(true).expect("set");
+                socket.set_send_buffer_size(30_000).expect("set");
+                socket.set_linger(Some(Duration::from_secs(1))).expect("set");
+                let size = socket.send_buffer_size().expect("asked");
+                assert!((30_000..=60_000).contains(&size), "{size}");
+                socket.bind(loopback()).expect("bound");
+                let from = socket.local_addr().expect("an address");
+                let stream = socket.connect(at).await.expect("connected");
+                assert!(stream.nodelay().expect("asked"));
+                assert!(sockopt::socket_keepalive(&stream).expect("asked"));
+                let (accepted, peer) = accepts.await;
+                assert_eq!(peer, from, "it was bound there");
+                stream.write_all(b"x").await.expect("written");
+                accepted.read_exact(&mut [0]).await.expect("read");
+            });
+        }
+
+        #[test]
+        fn shares_its_port_only_if_it_says_so() {
+            run(async {
+                let listen = |shares, at| {
+                    let socket = TcpSocket::new_v4()?;
+                    socket.set_reuseport(shares)?;
+                    socket.bind(at)?;
+                    socket.listen(16)
+                };
+                let one = listen(true, loopback()).expect("it listens");
+                let at = one.local_addr().expect("an address");
+                let other = listen(true, at).expect("it listens there, too");
+                let refused = listen(false, at).expect_err("it does not share");
+                assert_eq!(refused.kind(), io::ErrorKind::AddrInUse);
+                drop(one);
+                // All come to the one that is left.
+                let _client = TcpStream::connect(at).await.expect("connected");
+                other.accept().await.expect("accepted");
+            });
+        }
+
+        #[test]
+        fn of_version_6_connects_too() {
+            run(async {
+                let socket = TcpSocket::new_v6().expect("a socket");
+                let Ok(()) = socket.bind("[::1]:0".parse().expect("an address")) else { return }; // there is none here
+                let at = socket.local_addr().expect("an address");
+                let listener = socket.listen(1).expect("it listens");
+                let client = TcpSocket::new_v6().expect("a socket").connect(at).await.expect("connected");
+                assert_eq!(client.peer_addr().expect("an address"), at);
+                listener.accept().await.expect("accepted");
+            });
+        }
+    }
+
+    mod bad_input {
+        use super::*;
+
+        #[test]
+        fn is_an_error() {
+            run(async {
+                let socket = TcpSocket::new_v4().expect("a socket");
+                socket.bind("[::1]:0".parse().expect("an address")).expect_err("it is of the other version");
+                let nobody = {
+                    let listener = TcpListener::bind(loopback()).await.expect("a listener");
+                    listener.local_addr().expect("an address")
+                };
+                let refused = socket.connect(nobody).await.expect_err("nobody listens");
+                assert_eq!(refused.kind(), io::ErrorKind::ConnectionRefused);
+            });
+            let error = TcpSocket::new_v4().expect_err("there is no runtime");
+            assert!(error.get_ref().is_some_and(|inner| inner.is::<crate::NotInRuntime>()), "{error}");
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! A program to be started: std's, and what std's does not know.
+
+use crate::runtime::exec::blocking::syscall;
+use crate::runtime::io::around;
+use crate::runtime::io::process::child::Child;
+use crate::runtime::io::process::reap;
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{self, ExitStatus, Output, Stdio};
+
+/// A program to be started, as [`std::process::Command`], from which it can be made.
+#[derive(Debug)]
+pub struct Command {
+    std: process::Command,
+    kill_on_drop: bool,
+    /// Which standard streams were chosen.
+    chosen: [bool; 3],
+}
+
+impl Command {
+    /// The program at this path, or by this name in `PATH`.
+    pub fn new(program: impl AsRef<OsStr>) -> Command {
+        process::Command::new(program).into()
+    }
+
+    /// One more argument.
+    pub fn arg(&mut self, arg: impl AsRef<OsStr>) -> &mut Self {
+        self.std.arg(arg);
+        self
+    }
+
+    /// More arguments.
+    pub fn args<I: IntoIterator<Item: AsRef<OsStr>>>(&mut self, args: I) -> &mut Self {
+        self.std.args(args);
+        self
+    }
+
+    /// Sets a variable of its environment.
+    pub fn env(&mut self, key: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> &mut Self {
+        self.std.env(key, value);
+        self
+    }
+
+    /// Sets variables of its environment.
+    pub fn envs<K: AsRef<OsStr>, V: AsRef<OsStr>>(&mut self, vars: impl IntoIterator<Item = (K, V)>) -> &mut Self {
+        self.std.envs(vars);
+        self
+    }
+
+    /// Takes a variable from its environment.
+    pub fn env_remove(&mut self, key: impl AsRef<OsStr>) -> &mut Self {
+        self.std.env_remove(key);
+        self
+    }
+
+    /// Takes all variables from its environment.
+    pub fn env_clear(&mut self) -> &mut Self {
+        self.std.env_clear();
+        self
+    }
+
+    /// The folder in which it is started.
+    pub fn current_dir(&mut self, dir: impl AsRef<Path>) -> &mut Self {
+        self.std.current_dir(dir);
+        self
+    }
+
+    /// Its standard input. By default ours; for [`output`](Command::output), nothing.
+    pub fn stdin(&mut self, stdio: impl Into<Stdio>) -> &mut Self {
+        self.std.stdin(stdio);
+        self.chosen[0] = true;
+        self
+    }
+
+    /// Its standard output. By default ours; for [`output`](Command::output), a pipe.
+    pub fn stdout(&mut self, stdio: impl Into<Stdio>) -> &mut Self {
+        self.std.stdout(stdio);
+        self.chosen[1] = true;
+        self
+    }
+
+    /// Its standard error. By default ours; for [`output`](Command::output), a pipe.
+    pub fn stderr(&mut self, stdio: impl Into<Stdio>) -> &mut Self {
+        self.std.stderr(stdio);
+        self.chosen[2] = true;
+        self
+    }
+
+    /// Shall it be killed when its [`Child`] is dropped? By default it runs on.
+    pub fn kill_on_drop(&mut self, yes: bool) -> &mut Self {
+        self.kill_on_drop = yes;
+        self
+    }
+
+    /// The group of processes in which it is; 0: one of its own, so that it can be signalled together with its children, and a
+    /// Ctrl-C in the terminal is not for it.
+    pub fn process_group(&mut self, group: i32) -> &mut Self {
+        self.std.process_group(group);
+        self
+    }
+
+    /// The user as whom it runs.
+    pub fn uid(&mut self, id: u32) -> &mut Self {
+        self.std.uid(id);
+        self
+    }
+
+    /// The group of users as which it runs.
+    pub fn gid(&mut self, id: u32) -> &mut Self {
+        self.std.gid(id);
+        self
+    }
+
+    /// Std's.
+    pub fn as_std(&self) -> &process::Command {
+        &self.std
+    }
+
+    /// Std's, for what is not here.
+    pub fn as_std_mut(&mut self) -> &mut process::Command {
+        &mut self.std
+    }
+
+    /// Starts it.
+    ///
+    /// # Errors
+    /// If the caller is no task; those of the system: there is no such program, say.
+    pub fn spawn(&mut self) -> io::Result<Child> {
+        // Nothing is started for nothing.
+        let netpoll = around::netpoll()?;
+        reap::sweep();
+        let child = syscall(|| self.std.spawn())?;
+        Child::new(netpoll, child, self.kill_on_drop)
+    }
+
+    /// Starts it, and waits for its end.
+    ///
+    /// # Errors
+    /// Those of [`spawn`](Command::spawn) and [`Child::wait`].
+    pub async fn status(&mut self) -> io::Result<ExitStatus> {
+        let mut child = self.spawn()?;
+        // Whoever does not take them does not write or read, either.
+        drop((child.stdin.take(), child.stdout.take(), child.stderr.take()));
+        child.wait().await
+    }
+
+    /// Starts it, waits for its end, and has what it has written meanwhile.
+    ///
+    /// # Errors
+    /// Those of [`spawn`](Command::spawn) and [`Child::wait_with_output`].
+    pub async fn output(&mut self) -> io::Result<Output> {
+        let [stdin, stdout, stderr] = self.chosen;
+        if !stdin {
+            self.std.stdin(Stdio::null());
+        }
+        if !stdout {
+            self.std.stdout(Stdio::piped());
+        }
+        if !stderr {
+            self.std.stderr(Stdio::piped());
+        }
+        self.spawn()?.wait_with_output().await
+    }
+}
+
+/// Its standard streams are as they are in `std`.
+impl From<process::Command> for Command {
+    fn from(std: process::Command) -> Command {
+        Command { std, kill_on_drop: false, chosen: [false; 3] }
+    }
+}

@@ -1,0 +1,31 @@
+//! Signals that the process is sent. With the feature `signal`. Go: `os/signal`.
+//!
+//! ```no_run
+//! # async fn serve() -> std::io::Result<()> {
+//! use spinpark::signal;
+//!
+//! // Another task serves meanwhile.
+//! signal::ctrl_c().await?;
+//! println!("goes");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! From the first listener on, the signal does nothing else any more: who has listened to SIGINT has to end by himself, and that is
+//! so though the listener is dropped. Other handlers that are installed by the crate signal-hook, or were before, are called, too.
+
+pub mod unix;
+
+use std::io;
+
+/// Waits for Ctrl-C (`SIGINT`), the first since this future was polled. One that is dropped has caught nothing for others: each
+/// listener hears all.
+///
+/// # Errors
+/// Those of [`signal`](unix::signal); and if the runtime was shut down.
+pub async fn ctrl_c() -> io::Result<()> {
+    match unix::signal(unix::SignalKind::interrupt())?.recv().await {
+        Some(()) => Ok(()),
+        None => Err(io::Error::new(io::ErrorKind::BrokenPipe, "the runtime of this listener was shut down")),
+    }
+}

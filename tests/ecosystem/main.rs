@@ -1,0 +1,30 @@
+//! Others' crates on spinpark's tasks, streams and timers: hyper with HTTP/2, TLS, tower's services, tokio's traits.
+
+mod http2;
+mod tls;
+mod tokio_traits;
+mod tower_services;
+
+use spinpark::net::{TcpListener, TcpStream};
+use spinpark::{Runtime, time};
+use std::future::Future;
+use std::time::Duration;
+
+/// Runs a test's future, which does not hang.
+fn run<F: Future>(future: F) -> F::Output {
+    let runtime = Runtime::builder().procs(2).build().expect("a runtime");
+    let limited = async { time::timeout(Duration::from_secs(60), future).await.expect("it hangs") };
+    runtime.block_on(limited).expect("no deadlock")
+}
+
+/// Two ends of a connection: the client's, the server's.
+async fn connected() -> (TcpStream, TcpStream) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a listener");
+    let client = TcpStream::connect(listener.local_addr().expect("an address")).await.expect("connected");
+    (client, listener.accept().await.expect("accepted").0)
+}
+
+/// Bytes that are not all the same.
+fn bytes(len: usize) -> Vec<u8> {
+    (0..len).map(|n| ((n * n) >> 7) as u8).collect()
+}
