@@ -35,8 +35,9 @@ struct Doer {
     waits: bool,
     /// Locks that others hold may be waited for.
     shares: bool,
-    /// It runs in the runtime of the world, not in an inner one, for which one of the world's tasks waits.
-    is_outer: bool,
+    /// It runs not in the runtime of the world, but in an inner one, for which one of the world's tasks waits: is that about
+    /// to be shut down?
+    inner: Option<Arc<AtomicBool>>,
     depth: usize,
 }
 
@@ -128,11 +129,18 @@ async fn wait<F: IntoFuture>(waits: bool, what: F) -> F::Output {
 }
 
 /// Spawns a task through `handle`, or from inside of one.
-fn spawn_task(world: &Arc<World>, handle: Option<&Handle>, name: String, task: &TaskSpec) -> JoinHandle<u64> {
+fn spawn_task(
+    world: &Arc<World>,
+    handle: Option<&Handle>,
+    inner: Option<&Arc<AtomicBool>>,
+    name: String,
+    task: &TaskSpec,
+) -> JoinHandle<u64> {
+    let inner = inner.cloned();
     let ticket = world.ticket(format!("{name} ({:?})", task.kind));
     let (world, task) = (Arc::clone(world), task.clone());
     let kind = task.kind;
-    let body = move |waits: bool| task_body(world, ticket, task, waits);
+    let body = move |waits: bool| task_body(world, ticket, task, inner, waits);
     match (kind, handle) {
         (Kind::Future, Some(handle)) => handle.spawn(body(false)),
         (Kind::Future, None) => spinpark::spawn(body(false)),
@@ -141,9 +149,15 @@ fn spawn_task(world: &Arc<World>, handle: Option<&Handle>, name: String, task: &
     }
 }
 
-async fn task_body(world: Arc<World>, ticket: Ticket, task: TaskSpec, waits: bool) -> u64 {
+async fn task_body(
+    world: Arc<World>,
+    ticket: Ticket,
+    task: TaskSpec,
+    inner: Option<Arc<AtomicBool>>,
+    waits: bool,
+) -> u64 {
     ticket.starts();
-    let doer = Doer { world, slot: ticket.slot(), waits, shares: true, is_outer: true, depth: 0 };
+    let doer = Doer { world, slot: ticket.slot(), waits, shares: true, inner, depth: 0 };
     doer.all(&task.ops).await;
     doer.world.step();
     match task.outcome {
@@ -314,7 +328,7 @@ impl Doer {
             }
             Op::WhenIdle(closure) => world.handle.when_idle(world.closure(*closure, false)),
             // An inner task's runtime would wait for the task that waits for it.
-            Op::DropRuntime if !self.is_outer => (),
+            Op::DropRuntime if self.inner.is_some() => (),
             Op::DropRuntime => drop(world.take_runtime()),
             other => unreachable!("soak: {} awaits", other.name()),
         }
@@ -323,10 +337,12 @@ impl Doer {
     fn inner(&self, ops: &[Op]) {
         let setup = Setup { procs: 2, ..self.world.setup.clone() };
         let runtime = crate::api::build(&setup, 200, 200);
-        let (doer, ops) = (Doer { is_outer: false, ..self.inside(false).alone() }, ops.to_vec());
+        let ends = Arc::new(AtomicBool::new(false));
+        let (doer, ops) = (Doer { inner: Some(Arc::clone(&ends)), ..self.inside(false).alone() }, ops.to_vec());
         let done = runtime.spawn(async move { doer.all(&ops).await }).join();
         let panics = matches!(done, Err(JoinError::Panicked(_)));
         self.expect(done.is_ok() || panics, || format!("a task of an inner runtime: {done:?}"));
+        ends.store(true, SeqCst);
         drop(runtime);
     }
 
@@ -407,13 +423,14 @@ impl Doer {
 
     async fn hogs(&self, hogs: usize, partner: Kind) {
         let has_run = Arc::new(AtomicBool::new(false));
-        // Who is aborted takes the last one along, if that had not begun: its runtime may be closed before.
+        // Who is aborted takes the last one along, if that had not begun; so does an inner runtime's end.
         let _aborted = Ends(Arc::clone(&has_run));
         let tasks: Vec<_> = (0..hogs)
             .map(|_| {
-                let (world, has_run) = (Arc::clone(&self.world), Arc::clone(&has_run));
+                let (world, has_run, inner) = (Arc::clone(&self.world), Arc::clone(&has_run), self.inner.clone());
                 spawn_partner(self, partner, move |_| async move {
-                    while !has_run.load(SeqCst) && !world.may_be_closing() {
+                    let ends = || world.may_be_closing() || inner.as_ref().is_some_and(|ends| ends.load(SeqCst));
+                    while !has_run.load(SeqCst) && !ends() {
                         compute(micros(10), !world.may_hog);
                     }
                 })
@@ -582,7 +599,7 @@ impl Doer {
 
     async fn spawn(&self, task: &TaskSpec, then: Then) {
         let name = format!("{}, its task", self.slot.name());
-        let handle = spawn_task(&self.world, None, name.clone(), task);
+        let handle = spawn_task(&self.world, None, self.inner.as_ref(), name.clone(), task);
         let outcome = match then {
             Then::Detach => return,
             Then::Await => self.wait(handle).await,
@@ -622,7 +639,7 @@ fn outside(world: &Arc<World>, n: usize, at: usize, op: &ThreadOp) -> Option<Spa
             let ticket = world.ticket(format!("{name}, block_on"));
             ticket.starts();
             let slot = ticket.slot();
-            let doer = Doer { world: Arc::clone(world), slot, waits: false, shares: false, is_outer: true, depth: 0 };
+            let doer = Doer { world: Arc::clone(world), slot, waits: false, shares: false, inner: None, depth: 0 };
             // On a runtime that is shut down it may say so in any way; it must end.
             let done = catch_unwind(AssertUnwindSafe(|| world.handle.block_on(doer.all(ops))));
             let panics = ops.iter().any(Op::panics);
@@ -633,11 +650,11 @@ fn outside(world: &Arc<World>, n: usize, at: usize, op: &ThreadOp) -> Option<Spa
             drop(done.map_err(std::mem::forget));
         }
         ThreadOp::Spawn(task) => {
-            return Some((name.clone(), task.clone(), spawn_task(world, Some(&world.handle), name, task)));
+            return Some((name.clone(), task.clone(), spawn_task(world, Some(&world.handle), None, name, task)));
         }
         ThreadOp::EnterAndSpawn(task) => {
             let _inside = world.handle.enter();
-            return Some((name.clone(), task.clone(), spawn_task(world, None, name, task)));
+            return Some((name.clone(), task.clone(), spawn_task(world, None, None, name, task)));
         }
         ThreadOp::StopTheWorld { us } => {
             check("stop_the_world", world.handle.stop_the_world(|| thread::sleep(micros(*us))));
@@ -685,7 +702,7 @@ pub(crate) fn play(program: &Program, world: &Arc<World>) {
     let tasks: Vec<Spawned> = (program.tasks.iter().enumerate())
         .map(|(n, task)| {
             let name = format!("task {n}");
-            (name.clone(), task.clone(), spawn_task(world, Some(&world.handle), name, task))
+            (name.clone(), task.clone(), spawn_task(world, Some(&world.handle), None, name, task))
         })
         .collect();
     let threads: Vec<_> = (program.threads.iter().cloned().enumerate())

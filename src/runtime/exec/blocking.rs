@@ -31,7 +31,8 @@ pub fn syscall<R>(f: impl FnOnce() -> R) -> R {
 }
 
 /// Runs `f`, which is known to block for long: sleeps, waits for a child process, computes for seconds in foreign code.
-/// The caller's P goes to another thread at once. Outside of a task it just runs `f`; so it does inside another
+/// The caller's P goes to another thread at once, unless the last eight calls from the same place were over within 30 us
+/// each: then it is left as by [`syscall`], until one is long again. Outside of a task it just runs `f`; so it does inside another
 /// `blocking`.
 ///
 /// Each task that blocks occupies a thread, so at most
@@ -42,8 +43,9 @@ pub fn syscall<R>(f: impl FnOnce() -> R) -> R {
 /// # let runtime = spinpark::Runtime::builder().procs(1).build().expect("a runtime");
 /// runtime.go(|| spinpark::blocking(|| std::thread::sleep(std::time::Duration::from_millis(1))));
 /// ```
+#[track_caller]
 pub fn blocking<R>(f: impl FnOnce() -> R) -> R {
-    let _back = Return::after_leaving(Call::Blocks);
+    let _back = Return::after_leaving(Call::said_to_block_at(Location::caller()));
     f()
 }
 
@@ -52,6 +54,7 @@ pub fn blocking<R>(f: impl FnOnce() -> R) -> R {
 ///
 /// # Errors
 /// [`NoThread`], with `f`, if every thread that there may be is busy.
+#[track_caller]
 pub fn try_blocking<F, R>(f: F) -> Result<R, NoThread<F>>
 where
     F: FnOnce() -> R,

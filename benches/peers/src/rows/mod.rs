@@ -273,6 +273,18 @@ pub static ROWS: &[Row] = &[
         ..USUAL
     },
     Row {
+        name: "pread_busy_2",
+        what: "the same, beside four tasks that compute 30 us and yield, again and again",
+        operation: "a read",
+        full: 1_000,
+        quick: 100,
+        setup: TWO,
+        figures: &[TIME],
+        tally: pread::tally,
+        contenders: contenders!(pread::beside),
+        ..USUAL
+    },
+    Row {
         name: "sleepers",
         what: "64 tasks sleep 20 ms in the system, at once, beside one that computes 30 us and yields, again and again",
         ..SLEEPERS

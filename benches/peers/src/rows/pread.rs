@@ -2,11 +2,14 @@
 
 use crate::meters::Watch;
 use crate::row::{Round, Setup, Tally, sum_below};
+use crate::rows::sleepers::computes;
 use crate::tasks::Tasks;
 use std::fs::File;
 use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 pub(crate) const BLOCK: usize = 4096;
 const BLOCKS: u64 = 64;
@@ -47,26 +50,52 @@ pub(crate) fn long<T: Tasks>(setup: Setup) -> Round {
     reads::<T>(setup, true)
 }
 
+/// The same, while others want the worker.
+pub(crate) fn beside<T: Tasks>(setup: Setup) -> Round {
+    T::start(setup.workers);
+    let file = file();
+    Box::new(move |n| {
+        let file = Arc::clone(&file);
+        T::run(async move {
+            let is_over = Arc::new(AtomicBool::new(false));
+            let others: Vec<_> = (0..4).map(|_| T::spawn(computes::<T>(Arc::clone(&is_over)))).collect();
+            let watch = Watch::start();
+            let sum = read_all::<T>(file, n, true).await;
+            let sample = watch.time(Tally { count: n, sum });
+            is_over.store(true, Relaxed);
+            for other in others {
+                T::join(other).await;
+            }
+            sample
+        })
+    })
+}
+
 fn reads<T: Tasks>(setup: Setup, is_long: bool) -> Round {
     T::start(setup.workers);
     let file = file();
     Box::new(move |n| {
         let file = Arc::clone(&file);
         T::run(async move {
-            let mut block = Box::new([0; BLOCK]);
-            let mut sum = 0;
             let watch = Watch::start();
-            for i in 0..n {
-                // The call may outlive the task, so it owns what it uses, and gives it back.
-                let file = Arc::clone(&file);
-                let call = move || (read(&file, &mut block, i), block);
-                let (number, used) = T::block_as(is_long, call).await;
-                sum += number;
-                block = used;
-            }
+            let sum = read_all::<T>(file, n, is_long).await;
             watch.time_and_cpu(Tally { count: n, sum })
         })
     })
+}
+
+async fn read_all<T: Tasks>(file: Arc<File>, n: u64, is_long: bool) -> u64 {
+    let mut block = Box::new([0; BLOCK]);
+    let mut sum = 0;
+    for i in 0..n {
+        // The call may outlive the task, so it owns what it uses, and gives it back.
+        let file = Arc::clone(&file);
+        let call = move || (read(&file, &mut block, i), block);
+        let (number, used) = T::block_as(is_long, call).await;
+        sum += number;
+        block = used;
+    }
+    sum
 }
 
 /// In the task itself, where it holds up the others if it blocks: what the way of the runtime is to be compared to.

@@ -52,7 +52,8 @@ async fn round<T: Tasks>(n: u64, is_long: bool) -> Sample {
     Sample { figures: vec![sample.figures[0] * n as f64 / 1e6, longest.as_secs_f64() * 1e3], ..sample }
 }
 
-async fn computes<T: Tasks>(is_over: Arc<AtomicBool>) -> Duration {
+/// Computes and yields, until it is told. How long it was away at most.
+pub(crate) async fn computes<T: Tasks>(is_over: Arc<AtomicBool>) -> Duration {
     let (mut longest, mut last) = (Duration::ZERO, Instant::now());
     while !is_over.load(Relaxed) {
         let until = last + Duration::from_micros(30);
