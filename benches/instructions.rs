@@ -1,0 +1,216 @@
+//! How many instructions an operation takes, and may take: `cargo bench --bench instructions`.
+//!
+//! Each workload is played twice under valgrind's callgrind, with few operations and with many, and the difference is divided:
+//! what an operation costs, and not the start. The clock is disturbed, counts are not; they are apart by less than one in a
+//! hundred from run to run. Over its budget a workload fails, far below it too: then the budget is to be lowered.
+//!
+//! ```text
+//! cargo bench --bench instructions                    all of them
+//! cargo bench --bench instructions -- yield timer     some
+//! cargo bench --bench instructions -- --play yield 120000 off     one workload, without a tool; `off`: nobody is preempted
+//! ```
+//!
+//! Exit status: 0 if all are within their budgets, or there is no valgrind, which is said; 1 if one is not; 2 on a usage error.
+//! (`cargo test --benches` only sees that the workloads run.)
+
+use spinpark::sync::Mutex;
+use spinpark::{Runtime, chan, go, spawn, syscall, time, yield_now};
+use std::env;
+use std::future::poll_fn;
+use std::hint::black_box;
+use std::pin::pin;
+use std::process::{Command, ExitCode};
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+/// What is played, what an operation is, how many instructions it may take, and where they go.
+struct Budget {
+    workload: &'static str,
+    operation: &'static str,
+    most: f64,
+    why: &'static str,
+}
+
+const BUDGETS: [Budget; 8] = [
+    Budget {
+        workload: "yield",
+        operation: "a task yields, and is the next",
+        most: 0.0,
+        why: "a wake, a push, a pop, and what stands around a task that runs; no access of its state word",
+    },
+    Budget {
+        workload: "yields",
+        operation: "one of a hundred tasks yields",
+        most: 0.0,
+        why: "as `yield`: who is next does not matter",
+    },
+    Budget {
+        workload: "pingpong",
+        operation: "a round trip over two channels",
+        most: 0.0,
+        why: "two sends, two receives, two wakes and two tasks that run",
+    },
+    Budget {
+        workload: "spawn",
+        operation: "a future is spawned and awaited",
+        most: 0.0,
+        why: "an allocation and its end, one wake, two tasks that run; two read-modify-writes of the state",
+    },
+    Budget {
+        workload: "go",
+        operation: "a closure is spawned and awaited",
+        most: 0.0,
+        why: "as `spawn`, and a stack that is taken and put back",
+    },
+    Budget {
+        workload: "syscall",
+        operation: "a call that may block, and does nothing",
+        most: 0.0,
+        why: "a store, a fence, a look whether the P is wanted, and an exchange on the way back",
+    },
+    Budget {
+        workload: "mutex",
+        operation: "a lock that nobody has is taken and released",
+        most: 0.0,
+        why: "two exchanges, and whether to yield",
+    },
+    Budget {
+        workload: "timer",
+        operation: "a sleep of a second is made, polled once and dropped",
+        most: 0.0,
+        why: "the clock, a heap that it goes into and out of, a lock of the shard",
+    },
+];
+
+/// Below this part of its budget a workload has become so much better that the budget guards nothing.
+const SLACK: f64 = 0.9;
+
+fn main() -> ExitCode {
+    let args: Vec<String> = env::args().skip(1).collect();
+    let is_bench = args.iter().any(|arg| arg == "--bench");
+    let args: Vec<&str> = args.iter().map(String::as_str).filter(|&arg| arg != "--bench").collect();
+    match args.as_slice() {
+        ["--play", workload, n, preempts] => play(workload, n.parse().expect("a number"), *preempts == "on"),
+        _ if !is_bench => BUDGETS.iter().for_each(|budget| play(budget.workload, 10, true)),
+        names => {
+            let is_known = |name: &&str| BUDGETS.iter().any(|budget| budget.workload == *name);
+            if let Some(unknown) = names.iter().find(|name| !is_known(name)) {
+                let known = BUDGETS.map(|budget| budget.workload).join(", ");
+                eprintln!("error: there is no workload `{unknown}`; there are {known}");
+                return ExitCode::from(2);
+            }
+            return judge(names);
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+/// Are they within their budgets?
+fn judge(names: &[&str]) -> ExitCode {
+    if Command::new("valgrind").arg("--version").output().is_err() {
+        println!("skipped: valgrind is not installed, so nothing was counted");
+        return ExitCode::SUCCESS;
+    }
+    println!("{:>9} {:>9}  of it", "counted", "budget");
+    let mut holds = true;
+    for Budget { workload, operation, most, why } in BUDGETS {
+        if !names.is_empty() && !names.contains(&workload) {
+            continue;
+        }
+        let count = (counted(workload, 12_000) - counted(workload, 2_000)) / 10_000.0;
+        let part = count / most;
+        let verdict = match part {
+            _ if part > 1.0 => "  OVER ITS BUDGET",
+            _ if part < SLACK => "  so far below that the budget is to be lowered",
+            _ => "",
+        };
+        println!("{count:>9.1} {most:>9.1} {:>5.0} %  {workload}: {operation}{verdict}", part * 100.0);
+        if !verdict.is_empty() {
+            println!("{:27}{why}", "");
+            holds = false;
+        }
+    }
+    if holds { ExitCode::SUCCESS } else { ExitCode::from(1) }
+}
+
+/// The instructions of all threads of a run with `n` operations.
+fn counted(workload: &str, n: u64) -> f64 {
+    let file = env::temp_dir().join(format!("spinpark-instructions-{}-{workload}-{n}", std::process::id()));
+    let done = Command::new("valgrind")
+        .args(["--tool=callgrind", "--quiet"])
+        .arg(format!("--callgrind-out-file={}", file.display()))
+        .arg(env::current_exe().expect("this program"))
+        .args(["--play", workload, &n.to_string(), "on"])
+        .output()
+        .expect("valgrind can be started");
+    assert!(done.status.success(), "{workload} under valgrind: {}", String::from_utf8_lossy(&done.stderr));
+    let text = std::fs::read_to_string(&file).expect("what callgrind has written");
+    std::fs::remove_file(&file).expect("it is there");
+    let line = text.lines().find_map(|line| line.strip_prefix("summary: ").or(line.strip_prefix("totals: ")));
+    line.and_then(|line| line.trim().parse().ok()).expect("callgrind says how many")
+}
+
+fn play(workload: &str, n: u64, preempts: bool) {
+    // Under a tool that slows it down, no task is to use up its slice.
+    let builder = Runtime::builder().procs(1).time_slice(Duration::from_secs(10));
+    let runtime = builder.preemption(preempts).build().expect("a runtime");
+    let task = match workload {
+        "yield" => runtime.spawn(yields(n)),
+        "yields" => runtime.spawn(async move {
+            let all: Vec<_> = (0..100).map(|_| spawn(yields(n / 100))).collect();
+            for task in all {
+                task.await.expect("a value");
+            }
+        }),
+        "pingpong" => runtime.spawn(ping_pong(n)),
+        "spawn" => runtime.spawn(async move {
+            for n in 0..n {
+                assert_eq!(spawn(async move { n }).await.expect("a value"), n);
+            }
+        }),
+        "go" => runtime.spawn(async move {
+            for n in 0..n {
+                assert_eq!(go(move || n).await.expect("a value"), n);
+            }
+        }),
+        "syscall" => runtime.spawn(async move { (0..n).for_each(|n| assert_eq!(syscall(|| black_box(n)), n)) }),
+        "mutex" => runtime.spawn(async move {
+            let mutex = Arc::new(Mutex::new(0));
+            for _ in 0..n {
+                *mutex.lock().await += 1;
+            }
+            assert_eq!(*mutex.lock().await, n);
+        }),
+        "timer" => runtime.spawn(async move {
+            for _ in 0..n {
+                let mut sleep = pin!(time::sleep(Duration::from_secs(1)));
+                poll_fn(|cx| Poll::Ready(assert!(sleep.as_mut().poll(cx).is_pending()))).await;
+            }
+        }),
+        other => panic!("{other}: not one of the workloads"),
+    };
+    task.join().expect("a value");
+}
+
+async fn yields(n: u64) {
+    for _ in 0..n {
+        yield_now().await;
+    }
+}
+
+async fn ping_pong(n: u64) {
+    let (ping, pinged) = chan::rendezvous::<u64>();
+    let (pong, ponged) = chan::rendezvous::<u64>();
+    let other = spawn(async move {
+        while let Ok(n) = pinged.recv().await {
+            pong.send(n).await.expect("it listens");
+        }
+    });
+    for n in 0..n {
+        ping.send(n).await.expect("it listens");
+        assert_eq!(ponged.recv().await, Ok(n));
+    }
+    drop(ping);
+    other.await.expect("a value");
+}
