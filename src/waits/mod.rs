@@ -6,8 +6,8 @@
 //!
 //! ```text
 //!   a task    select ──► chan ──► queue: waiters in the order of coming, the claim of a select among them ──► waker
-//!             wait_group, cond ────► queue
-//!             notify, barrier, watch, broadcast ──► wait_list ──► queue    oneshot: the waker of either end
+//!             wait_group, cond, notify, watch, broadcast, barrier ──► wait_list ──► queue
+//!             oneshot: the waker of either end
 //!             timer_queue: until a moment     readiness: until a socket is ready
 //!   a thread  parker: on a futex              bell: in `block_on`              interrupt: in the poller
 //! ```
