@@ -109,8 +109,8 @@
 //! # Unsafe code
 //!
 //! In a few files of the runtime, which docs/reference/unsafe.md lists with what each rests on: where a task becomes a G's
-//! number and a number its task, stacks, signal handlers, and one call each for sockets and simulated threads. Elsewhere it is
-//! denied, in the kernel forbidden. One public function is unsafe: `Builder::stackful_goroutines`, whose contract stands there.
+//! number and a number its task, stacks, signal handlers, and one call each for sockets, simulated threads and owned guards. Elsewhere it
+//! is denied, in the kernel forbidden. One public function is unsafe: `Builder::stackful_goroutines`, whose contract stands there.
 //!
 //! # Features
 //!

@@ -449,6 +449,16 @@ mod a_watched_value {
     }
 
     #[test]
+    fn is_waited_for_by_a_task_on_any_thread() {
+        fn is_send(future: impl Send) {
+            drop(future);
+        }
+        let mut receiver = watch::channel(0).1;
+        is_send(receiver.wait_for(|_| true));
+        is_send(receiver.changed());
+    }
+
+    #[test]
     fn is_waited_for_until_it_is_as_wanted() {
         let seen = with_procs(2).block_on(async {
             let (sender, mut receiver) = watch::channel(0);

@@ -15,43 +15,28 @@
 //! Checked by: verification/src/models/cond.rs
 
 use crate::host::{Host, Lock};
-use crate::waits::queue::{Outcome, Renewed, WaitQueue, Waiter, Waiters};
-use crate::waits::waker::{Lender, Waker, forget, wake};
-use alloc::vec::Vec;
+use crate::waits::wait_list::{self, Served, WaitList};
+use crate::waits::waker::{Lender, Waker, wake};
 use core::task::Poll;
 
 /// What a condition variable is under its lock.
 pub struct State<H: Host, W> {
-    /// A value in a waiter: one was to be woken, and it is this.
-    waiters: Waiters<H, (), W>,
-    queue: WaitQueue,
+    list: WaitList<H, W>,
 }
 
 impl<H: Host, W: Waker> State<H, W> {
     /// Nobody waits.
     pub const fn new() -> Self {
-        State { waiters: Waiters::new(), queue: WaitQueue::new() }
+        State { list: WaitList::new() }
+    }
+
+    const fn list(&mut self) -> &mut WaitList<H, W> {
+        &mut self.list
     }
 
     /// Serves the one that has waited longest.
     fn serve_one(&mut self) -> Option<W> {
-        let key = self.queue.next(&mut self.waiters)?;
-        let waiter = self.waiters.get(key);
-        waiter.value = Some(());
-        waiter.serve(Outcome::Done)
-    }
-
-    /// Serves all.
-    fn serve_all(&mut self) -> Vec<W> {
-        let mut woken = Vec::new();
-        while let Some(key) = self.queue.next(&mut self.waiters) {
-            woken.extend(self.waiters.get(key).serve(Outcome::Done));
-        }
-        woken
-    }
-
-    fn leave(&mut self, key: usize) -> Waiter<H, (), W> {
-        self.queue.leave(&mut self.waiters, key)
+        self.list.serve_one().flatten()
     }
 }
 
@@ -85,13 +70,13 @@ impl<H: Host, W: Waker + Send + 'static> Cond<H, W> {
 
     /// Wakes all that wait now.
     pub fn notify_all(&self) {
-        let woken = self.state.with(State::serve_all);
+        let woken = self.state.with(|state| state.list.serve_all());
         wake(woken);
     }
 
     /// A place to wait in, where nobody waits yet.
     pub const fn place(&self) -> Place<'_, H, W> {
-        Place { cond: self, waiter: None, owes: false }
+        Place { cond: self, place: wait_list::Place::new(), owes: false }
     }
 }
 
@@ -104,49 +89,25 @@ impl<H: Host, W: Waker + Send + 'static> Default for Cond<H, W> {
 /// Where one waits. Dropped, it is given back, and a notification with it.
 pub struct Place<'a, H: Host, W: Waker + Send + 'static> {
     cond: &'a Cond<H, W>,
-    waiter: Option<usize>,
+    place: wait_list::Place,
     /// It was notified, and nobody else.
     owes: bool,
 }
 
-/// What becomes of one that is polled.
-enum Polled<W> {
-    Waits(Option<W>),
-    NeedsCopy,
-    Over { owes: bool },
-}
-
 impl<H: Host, W: Waker + Send + 'static> Place<'_, H, W> {
-    /// Waits from now on. The caller holds the lock that guards what is to change, and has no waiter yet.
+    /// Waits from now on. The caller holds the lock that guards what is to change, and does not wait yet.
     pub fn enqueue(&mut self, waker: W) {
-        let waiter = Waiter::new(waker, None, None);
-        self.waiter = Some(self.cond.state.with(|state| state.queue.join(&mut state.waiters, waiter)));
+        self.place.enqueue(&self.cond.state, State::list, waker);
     }
 
     /// Was it notified? If not it waits on, by the lender's waker.
     pub fn poll(&mut self, lender: &mut impl Lender<Waker = W>) -> Poll<()> {
-        let Some(key) = self.waiter else { return Poll::Ready(()) };
-        loop {
-            match self.cond.state.with(|state| Self::look(state, key, lender)) {
-                Polled::Waits(old) => {
-                    forget(old);
-                    return Poll::Pending;
-                }
-                Polled::NeedsCopy => lender.prepare(),
-                Polled::Over { owes } => {
-                    (self.waiter, self.owes) = (None, owes);
-                    return Poll::Ready(());
-                }
-            }
+        if !self.place.is_taken() {
+            return Poll::Ready(());
         }
-    }
-
-    fn look(state: &mut State<H, W>, key: usize, lender: &mut impl Lender<Waker = W>) -> Polled<W> {
-        match state.waiters.renew(key, lender) {
-            Renewed::Waits(old) => Polled::Waits(old),
-            Renewed::NeedsCopy => Polled::NeedsCopy,
-            Renewed::Served => Polled::Over { owes: state.leave(key).value.is_some() },
-        }
+        let look = |_: &mut State<H, W>, served| (served != Served::No).then_some(served);
+        let polled = self.place.poll(&self.cond.state, State::list, lender, look);
+        polled.map(|served| self.owes = served == Served::Alone)
     }
 
     /// The notification was not in vain: who waited goes on.
@@ -157,10 +118,12 @@ impl<H: Host, W: Waker + Send + 'static> Place<'_, H, W> {
 
 impl<H: Host, W: Waker + Send + 'static> Drop for Place<'_, H, W> {
     fn drop(&mut self) {
-        let waiter = self.waiter.map(|key| self.cond.state.with(|state| state.leave(key)));
-        let owes = self.owes || waiter.as_ref().is_some_and(|waiter| waiter.value.is_some());
-        forget(waiter.and_then(|waiter| waiter.waker));
-        if owes {
+        let pass_on = |state: &mut State<H, W>, served| match served {
+            Served::Alone => state.serve_one(),
+            Served::No | Served::WithAll => None,
+        };
+        self.place.leave(&self.cond.state, State::list, pass_on);
+        if self.owes {
             self.cond.notify_one();
         }
     }

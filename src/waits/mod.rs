@@ -6,8 +6,8 @@
 //!
 //! ```text
 //!   a task    select ──► chan ──► queue: waiters in the order of coming, the claim of a select among them ──► waker
-//!             notify, barrier, watch, broadcast ──► wait_list ──► queue    oneshot: the waker of either end
-//!             wait_group, cond, cancellation ────► queue    scope ────► wait_group    join_set: a list and a waker
+//!             wait_group, cond, notify, watch, broadcast, barrier ──► wait_list ──► queue ◄── cancellation
+//!             scope ──► wait_group    oneshot: the waker of either end    join_set: a list and a waker
 //!             timer_queue: until a moment     readiness: until a socket is ready
 //!   a thread  parker: on a futex              bell: in `block_on`              interrupt: in the poller
 //! ```

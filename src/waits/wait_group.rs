@@ -10,22 +10,21 @@
 //! Checked by: verification/src/models/wait_group.rs
 
 use crate::host::{Host, Lock};
-use crate::waits::queue::{Outcome, Renewed, WaitQueue, Waiter, Waiters};
-use crate::waits::waker::{Lender, Waker, forget, wake};
+use crate::waits::wait_list::{Place, Served, WaitList};
+use crate::waits::waker::{Lender, Waker, wake};
 use alloc::vec::Vec;
 use core::task::Poll;
 
 /// What a group is under its lock.
 pub struct State<H: Host, W> {
     count: usize,
-    waiters: Waiters<H, (), W>,
-    queue: WaitQueue,
+    list: WaitList<H, W>,
 }
 
 impl<H: Host, W: Waker> State<H, W> {
     /// Nobody is waited for.
     pub const fn new() -> Self {
-        State { count: 0, waiters: Waiters::new(), queue: WaitQueue::new() }
+        State { count: 0, list: WaitList::new() }
     }
 
     /// How many are waited for.
@@ -43,25 +42,12 @@ impl<H: Host, W: Waker> State<H, W> {
     /// `None`: it is zero.
     fn count_down(&mut self) -> Option<Vec<W>> {
         self.count = self.count.checked_sub(1)?;
-        Some(if self.count == 0 { self.serve_all() } else { Vec::new() })
+        Some(if self.count == 0 { self.list.serve_all() } else { Vec::new() })
     }
 
-    /// All that wait go on.
-    pub fn serve_all(&mut self) -> Vec<W> {
-        let mut woken = Vec::new();
-        while let Some(key) = self.queue.next(&mut self.waiters) {
-            woken.extend(self.waiters.get(key).serve(Outcome::Done));
-        }
-        woken
-    }
-
-    /// One more waits.
-    pub fn enqueue(&mut self, waker: W) -> usize {
-        self.queue.join(&mut self.waiters, Waiter::new(waker, None, None))
-    }
-
-    fn leave(&mut self, key: usize) -> Waiter<H, (), W> {
-        self.queue.leave(&mut self.waiters, key)
+    /// Those that wait.
+    pub const fn list(&mut self) -> &mut WaitList<H, W> {
+        &mut self.list
     }
 }
 
@@ -109,7 +95,7 @@ impl<H: Host, W: Waker + Send + 'static> WaitGroup<H, W> {
 
     /// Waits until the count is zero, if only for a moment.
     pub fn wait(&self) -> Wait<'_, H, W> {
-        Wait { group: self, waiter: None }
+        Wait { group: self, place: Place::new() }
     }
 }
 
@@ -122,65 +108,20 @@ impl<H: Host, W: Waker + Send + 'static> Default for WaitGroup<H, W> {
 /// One that waits.
 pub struct Wait<'a, H: Host, W: Waker + Send + 'static> {
     group: &'a WaitGroup<H, W>,
-    waiter: Option<usize>,
-}
-
-/// What became of a try.
-enum Tried<W> {
-    Over,
-    Waits(usize, Option<W>),
-    NeedsCopy,
+    place: Place,
 }
 
 impl<H: Host, W: Waker + Send + 'static> Wait<'_, H, W> {
-    /// Is it over? If not it waits, by the lender's waker.
+    /// Is it over? If not it waits, by the lender's waker. Under one lock: whoever is the last to be done finds the waiter, or was
+    /// seen.
     pub fn poll(&mut self, lender: &mut impl Lender<Waker = W>) -> Poll<()> {
-        loop {
-            let waiter = self.waiter;
-            let tried = self.group.with(|state| match waiter {
-                None => Self::look_or_wait(state, lender),
-                Some(key) => Self::look_again(state, key, lender),
-            });
-            match tried {
-                Tried::Over => {
-                    self.waiter = None;
-                    return Poll::Ready(());
-                }
-                Tried::Waits(key, old) => {
-                    self.waiter = Some(key);
-                    forget(old);
-                    return Poll::Pending;
-                }
-                Tried::NeedsCopy => lender.prepare(),
-            }
-        }
-    }
-
-    /// Under one lock: whoever is the last to be done finds the waiter, or was seen.
-    fn look_or_wait(state: &mut State<H, W>, lender: &mut impl Lender<Waker = W>) -> Tried<W> {
-        match state.count {
-            0 => Tried::Over,
-            _ => lender.lend().map_or(Tried::NeedsCopy, |waker| Tried::Waits(state.enqueue(waker), None)),
-        }
-    }
-
-    fn look_again(state: &mut State<H, W>, key: usize, lender: &mut impl Lender<Waker = W>) -> Tried<W> {
-        match state.waiters.renew(key, lender) {
-            Renewed::Waits(old) => Tried::Waits(key, old),
-            Renewed::NeedsCopy => Tried::NeedsCopy,
-            Renewed::Served => {
-                drop(state.leave(key)); // its waker is gone
-                Tried::Over
-            }
-        }
+        let look = |state: &mut State<H, W>, served| (served != Served::No || state.count == 0).then_some(());
+        self.place.poll(&self.group.state, State::list, lender, look)
     }
 }
 
 impl<H: Host, W: Waker + Send + 'static> Drop for Wait<'_, H, W> {
     fn drop(&mut self) {
-        if let Some(key) = self.waiter {
-            let waiter = self.group.with(|state| state.leave(key));
-            forget(waiter.waker);
-        }
+        self.place.leave(&self.group.state, State::list, |_, _| None);
     }
 }

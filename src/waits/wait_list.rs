@@ -1,5 +1,5 @@
-//! Tasks that wait for the same thing and are handed nothing but the news: what `Notify`, watched values, broadcasts
-//! and barriers have in common.
+//! Tasks that wait for the same thing and are handed nothing but the news: what groups, condition variables,
+//! `Notify`, watched values, broadcasts and barriers have in common.
 //!
 //! **Whoever looks and waits does both under one lock, so it finds what it waits for, or is found by whoever brings that about;
 //! it is served once, in the order of coming, and by the waker of its last poll.**
@@ -10,8 +10,7 @@
 //! | sleeps, until it is woken                        | unlocks; wakes                                 |
 //! | or, dropped: gives its waiter back               |                                                |
 //!
-//! Checked by: verification/src/models/notify.rs, verification/src/models/watch.rs, verification/src/models/barrier.rs,
-//! verification/src/models/broadcast.rs
+//! Checked by: verification/src/models/{wait_group,cond,notify,watch,broadcast,barrier}.rs
 
 use crate::host::{Host, Lock};
 use crate::waits::queue::{Outcome, Renewed, WaitQueue, Waiter, Waiters};
@@ -111,8 +110,8 @@ impl Place {
         self.0.is_some()
     }
 
-    /// Is it over? `look` is asked under the lock, and told how the task was served; it changes nothing unless it answers. If it
-    /// does not, the task waits, by the lender's waker.
+    /// Is it over? `look` is asked under the lock, and told how the task was served; it changes nothing unless it answers, and it
+    /// does if the task was served. If it does not answer, the task waits, by the lender's waker.
     pub fn poll<H: Host, W: Waker, S, R>(
         &mut self,
         lock: &impl Lock<S>,
@@ -136,6 +135,11 @@ impl Place {
                 Polled::NeedsCopy => lender.prepare(),
             }
         }
+    }
+
+    /// Waits from now on, by this waker; it does not yet.
+    pub fn enqueue<H: Host, W: Waker, S>(&mut self, lock: &impl Lock<S>, list: ListOf<S, H, W>, waker: W) {
+        self.0 = Some(lock.with(|state| list(state).enqueue(Some(waker))));
     }
 
     /// Waits from now on, if `look` does not answer: before the first poll, so without a waker. Once.
@@ -196,11 +200,6 @@ fn step<H: Host, W: Waker, S, R>(
     match list.waiters.renew(key, lender) {
         Renewed::Waits(old) => Polled::Waits(key, old),
         Renewed::NeedsCopy => Polled::NeedsCopy,
-        Renewed::Served => {
-            // Served, and what it was served for is over again: it waits anew, behind the others.
-            let Some(waker) = lender.lend() else { return Polled::NeedsCopy };
-            list.leave(key); // its waker is gone
-            Polled::Waits(list.enqueue(Some(waker)), None)
-        }
+        Renewed::Served => unreachable!("wait_list: one that was served waits on"),
     }
 }

@@ -17,12 +17,12 @@ pub type Condition<H> = Cond<H, ParkWaker<H>>;
 pub fn done<H: ModelHost>(group: &Group<H>) -> bool {
     match variant() {
         Some("wakes-at-one") => {
-            let woken = group.with(|state| if state.count() == 2 { state.serve_all() } else { Vec::new() });
+            let woken = group.with(|state| if state.count() == 2 { state.list().serve_all() } else { Vec::new() });
             wake(woken);
         }
         // It wakes the first, as if there were one.
         Some("wakes-the-first") => {
-            let woken = group.with(|state| if state.count() == 1 { state.serve_all() } else { Vec::new() });
+            let woken = group.with(|state| if state.count() == 1 { state.list().serve_all() } else { Vec::new() });
             woken.into_iter().take(1).for_each(Waker::wake);
         }
         _ => (),
@@ -37,8 +37,8 @@ pub fn wait<H: ModelHost>(group: &Group<H>, waits: impl Fn()) {
         if group.with(|state| state.count()) == 0 {
             return;
         }
-        let waker = sleeper.lender().lend().expect("it is trusted");
-        group.with(|state: &mut State<H, ParkWaker<H>>| state.enqueue(waker));
+        let waker = sleeper.lender().lend();
+        group.with(|state: &mut State<H, ParkWaker<H>>| state.list().enqueue(waker));
         return sleeper.park();
     }
     let mut wait = group.wait();
