@@ -117,6 +117,7 @@
 //!
 //! * `std` (default): the runtime. Without it the kernel alone, `no_std` with `alloc`; the [`Host`](host::Host) is
 //!   yours.
+//! * `futures`: channels as `Stream` and `Sink`, `time::Interval` and `net::Incoming` as `Stream`, those of futures 0.3.
 //! * `hyper`: what hyper 1 wants of a runtime, in the module of that name.
 //! * `macros`: `#[spinpark::main]` and `#[spinpark::test]`.
 //! * `tracing`: a span for each task, and events for what the scheduler does, for subscribers of the crate `tracing`. See
@@ -144,6 +145,8 @@ pub mod waits;
 
 #[cfg(feature = "hyper")]
 pub use runtime::hyper;
+#[cfg(feature = "futures")]
+pub use runtime::stream;
 #[cfg(feature = "std")]
 pub use runtime::trace;
 #[cfg(feature = "std")]

@@ -2,4 +2,7 @@
 //!
 //! **Imports** anything; nothing imports it.
 
+#[cfg(feature = "hyper")]
 pub mod hyper;
+#[cfg(feature = "futures")]
+pub mod stream;

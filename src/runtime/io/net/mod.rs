@@ -42,5 +42,5 @@ pub mod unix;
 
 pub use lookup::lookup_host;
 pub use std::net::{Shutdown, SocketAddr, ToSocketAddrs};
-pub use tcp::{TcpListener, TcpStream};
+pub use tcp::{Incoming, TcpListener, TcpStream};
 pub use udp::UdpSocket;
