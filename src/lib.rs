@@ -205,3 +205,48 @@ struct ReadmeIsTested;
 /// ```
 #[cfg(all(doctest, not(feature = "model")))]
 struct EvidenceIsNotForged;
+
+/// What a scope lends is lent as the compiler lends: what would be gone is refused.
+///
+/// ```compile_fail,E0373
+/// spinpark::scope(|scope| {
+///     let inside = 1;
+///     scope.go(|| inside + 1); // gone when the closure returns, before the tasks have ended
+/// });
+/// ```
+/// ```compile_fail,E0597
+/// spinpark::scope(|scope| {
+///     let inside = 1;
+///     let lent = &inside;
+///     scope.spawn(async move { lent + 1 });
+/// });
+/// ```
+/// ```compile_fail,E0499
+/// let mut outside = 1;
+/// spinpark::scope(|scope| {
+///     scope.go(|| outside += 1);
+///     scope.go(|| outside += 1); // both at once
+/// });
+/// ```
+/// ```compile_fail,E0506
+/// let mut outside = 1;
+/// spinpark::scope(|scope| {
+///     let task = scope.go(|| outside + 1);
+///     outside = 2; // while the task reads it
+///     task.join()
+/// });
+/// ```
+/// ```compile_fail
+/// let escaped = spinpark::scope(|scope| scope.go(|| 1)); // a handle
+/// ```
+/// ```compile_fail,E0521
+/// spinpark::scope(|scope| {
+///     std::thread::spawn(move || scope.go(|| 1)); // the scope itself
+/// });
+/// ```
+/// ```compile_fail,E0277
+/// let shared = std::rc::Rc::new(1);
+/// spinpark::scope(|scope| drop(scope.go(|| *shared))); // not `Sync`
+/// ```
+#[cfg(all(doctest, feature = "std"))]
+struct ScopesLendAsTheCompilerDoes;
