@@ -1,5 +1,5 @@
-//! Tasks that belong together: `AbortHandle`, `JoinSet`, `CancellationToken`, `join!`, `run`. A module names the property, a function the
-//! situation. Scopes and task-locals: tests/scope.rs, tests/task_locals.rs.
+//! Tasks that belong together: `AbortHandle`, `JoinSet`, `CancellationToken`, `join!`, `run`. A module names the
+//! property, a function the situation. Scopes and task-locals: tests/scope.rs, tests/task_locals.rs.
 
 use spinpark::chan::bounded;
 use spinpark::sync::CancellationToken;

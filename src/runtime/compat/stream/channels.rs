@@ -1,5 +1,5 @@
-//! The ends of a channel as `Stream` and `Sink` of futures 0.3. Each is a receive, or a send, after the other; between two polls it is put
-//! away, and keeps its place in the queue.
+//! The ends of a channel as `Stream` and `Sink` of futures 0.3. Each is a receive, or a send, after the other; between
+//! two polls it is put away, and keeps its place in the queue.
 
 use crate::runtime::exec::yielding::{waits_if_pending, yield_p};
 use crate::runtime::sync::chan::parts::OnCores;
@@ -37,14 +37,15 @@ impl<T> Receiver<T> {
 }
 
 impl<T> Sender<T> {
-    /// As a sink of what is to be sent. It holds one value that waits for room, besides those in the channel; to close it drops
-    /// this sender, and with the last one the channel is closed.
+    /// As a sink of what is to be sent. It holds one value that waits for room, besides those in the channel; to close it
+    /// drops this sender, and with the last one the channel is closed.
     pub fn into_sink(self) -> SenderSink<T> {
         SenderSink { sender: Some(self), send: None }
     }
 }
 
-/// What [`Receiver::into_stream`] returns. Dropped, it receives no more, and no value is lost: what it was given is another's.
+/// What [`Receiver::into_stream`] returns. Dropped, it receives no more, and no value is lost: what it was given is
+/// another's.
 #[must_use = "a stream does nothing until it is polled"]
 pub struct ReceiverStream<T> {
     receiver: Receiver<T>,
