@@ -102,6 +102,7 @@
 //! | `syscall/stop` | leave the P in its word, StoreLoad, read `wanted` | set `wanted`, StoreLoad, read the words ([`syscall`](kernel::protocol::syscall), [`stw`](kernel::protocol::stw), [`safepoint`](kernel::protocol::stw::safepoint)) |
 //! | `bell` | a waker rings | the thread in `block_on` takes the ring ([`bell`](waits::bell)) |
 //! | `awaited` | count down who was woken; the last that gives up: StoreLoad, read `who` | an M reads the count; having claimed the poller, StoreLoad ([`readiness`](waits::readiness)) |
+//! | `cancelled` | mark a branch, from below | ask a token whether it is cancelled ([`cancellation`](waits::cancellation)) |
 //! | `notice` | StoreLoad, leave a notice with the poller | wait, StoreLoad, look ([`interrupt`](waits::interrupt)) |
 //!
 //! Numbers, and what checks each of them: docs/reference/invariants.md. What nothing checks: docs/reference/caveats.md.
@@ -116,6 +117,7 @@
 //!
 //! * `std` (default): the runtime. Without it the kernel alone, `no_std` with `alloc`; the [`Host`](host::Host) is
 //!   yours.
+//! * `futures`: channels as `Stream` and `Sink`, `time::Interval` and `net::Incoming` as `Stream`, those of futures 0.3.
 //! * `hyper`: what hyper 1 wants of a runtime, in the module of that name.
 //! * `macros`: `#[spinpark::main]` and `#[spinpark::test]`.
 //! * `process`: child processes, with pipes, in the module of that name (on Unix).
@@ -152,6 +154,8 @@ pub use runtime::process;
 pub use runtime::signal;
 #[cfg(feature = "tokio-compat")]
 pub use runtime::tokio_compat;
+#[cfg(feature = "futures")]
+pub use runtime::stream;
 #[cfg(feature = "std")]
 pub use runtime::trace;
 #[cfg(feature = "std")]
@@ -218,3 +222,48 @@ struct ReadmeIsTested;
 /// ```
 #[cfg(all(doctest, not(feature = "model")))]
 struct EvidenceIsNotForged;
+
+/// What a scope lends is lent as the compiler lends: what would be gone is refused.
+///
+/// ```compile_fail,E0373
+/// spinpark::scope(|scope| {
+///     let inside = 1;
+///     scope.go(|| inside + 1); // gone when the closure returns, before the tasks have ended
+/// });
+/// ```
+/// ```compile_fail,E0597
+/// spinpark::scope(|scope| {
+///     let inside = 1;
+///     let lent = &inside;
+///     scope.spawn(async move { lent + 1 });
+/// });
+/// ```
+/// ```compile_fail,E0499
+/// let mut outside = 1;
+/// spinpark::scope(|scope| {
+///     scope.go(|| outside += 1);
+///     scope.go(|| outside += 1); // both at once
+/// });
+/// ```
+/// ```compile_fail,E0506
+/// let mut outside = 1;
+/// spinpark::scope(|scope| {
+///     let task = scope.go(|| outside + 1);
+///     outside = 2; // while the task reads it
+///     task.join()
+/// });
+/// ```
+/// ```compile_fail
+/// let escaped = spinpark::scope(|scope| scope.go(|| 1)); // a handle
+/// ```
+/// ```compile_fail,E0521
+/// spinpark::scope(|scope| {
+///     std::thread::spawn(move || scope.go(|| 1)); // the scope itself
+/// });
+/// ```
+/// ```compile_fail,E0277
+/// let shared = std::rc::Rc::new(1);
+/// spinpark::scope(|scope| drop(scope.go(|| *shared))); // not `Sync`
+/// ```
+#[cfg(all(doctest, feature = "std"))]
+struct ScopesLendAsTheCompilerDoes;

@@ -3,8 +3,8 @@
 
 use spinpark::chan::{Receiver, bounded};
 use spinpark::{
-    Deadlock, Handle, JoinError, JoinHandle, LocalSet, Runtime, Wait, lock_thread, spawn, sync, syscall, time,
-    yield_now,
+    Deadlock, Handle, JoinError, JoinHandle, JoinSet, LocalSet, Runtime, Wait, go, lock_thread, scope, spawn, sync,
+    syscall, time, yield_now,
 };
 use std::future::pending;
 use std::process::{Command, ExitCode};
@@ -177,6 +177,53 @@ const CASES: &[Case] = &[
             })
         },
         &[],
+    ),
+    (
+        "a_set_of_tasks_that_wait",
+        || {
+            runtime().block_on(async {
+                let mut set = JoinSet::new();
+                for _ in 0..2 {
+                    set.spawn(pending::<()>());
+                }
+                assert!(set.join_next().await.is_none(), "none ends");
+            })
+        },
+        &["2 tasks spawned at tests/deadlock.rs:"],
+    ),
+    (
+        "a_scope_whose_tasks_wait",
+        || {
+            runtime().block_on(async {
+                let lent = 1;
+                let lends = go(move || {
+                    scope(|scope| {
+                        scope.spawn(async {
+                            pending::<()>().await;
+                            assert_eq!(lent, 1);
+                        });
+                        scope.go(|| assert_eq!(lent, 1));
+                    });
+                });
+                lends.await.expect("it never ends");
+            })
+        },
+        &["nothing can happen any more"],
+    ),
+    (
+        "a_scope_on_a_stack_of_its_own_whose_tasks_wait",
+        || {
+            stackful(1).block_on(async {
+                let lends = go(|| scope(|scope| drop(scope.spawn(pending::<()>()))));
+                lends.await.expect("it never ends");
+            })
+        },
+        &["nothing can happen any more", "the task spawned at tests/deadlock.rs:"],
+    ),
+    (
+        "a_token_that_nobody_cancels",
+        || runtime().block_on(async { sync::CancellationToken::new().child_token().cancelled().await }),
+        &["nothing can happen any more"],
     ),
     ("nothing_is_wrong", || runtime().block_on(time::sleep(Duration::from_millis(30))), &[]),
 ];

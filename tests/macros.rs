@@ -1,5 +1,5 @@
-//! `#[spinpark::main]` and `#[spinpark::test]`. A module names the property, a function the situation. What they say of what is written
-//! wrongly: src/macros/src/tests.rs.
+//! `#[spinpark::main]` and `#[spinpark::test]`. A module names the property, a function the situation. What they say of
+//! what is written wrongly: src/macros/src/tests.rs.
 
 use spinpark::{Handle, spawn, time, yield_now};
 use std::num::ParseIntError;

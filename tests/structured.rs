@@ -1,5 +1,5 @@
-//! Tasks that belong together: `AbortHandle`, `JoinSet`, `CancellationToken`, `join!`, `run`. A module names the property, a function the
-//! situation. Scopes and task-locals: tests/scope.rs, tests/task_locals.rs.
+//! Tasks that belong together: `AbortHandle`, `JoinSet`, `CancellationToken`, `join!`, `run`. A module names the
+//! property, a function the situation. Scopes and task-locals: tests/scope.rs, tests/task_locals.rs.
 
 use spinpark::chan::bounded;
 use spinpark::sync::CancellationToken;
@@ -432,7 +432,7 @@ mod joining_futures {
             },)
         });
         assert_eq!(task.join().expect("no panic"), (1, 4, (), 'c'));
-        assert_eq!(runtime.run(async { (join!(), join!(ready(1))) }), ((), (1,)));
+        assert_eq!(runtime.run(async { join!(ready(1)) }), (1,));
     }
 
     #[test]

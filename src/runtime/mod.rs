@@ -38,7 +38,7 @@
 //! | `structured` | tasks that belong together: `JoinSet`, `scope`, cancellation, task-locals, `join!` |
 //! | `env`, `builder`, `build`, `build_error` | the numbers, and a runtime made of them |
 //! | `world`, `handle`, `runtime` | stopping the world; what a user has of a runtime |
-//! | `compat` | the traits that hyper wants, and tokio's |
+//! | `compat` | the traits that hyper wants, and tokio's; streams and sinks |
 //!
 //! **Imports** run one way, `host < observe < state of io, time, exec < shared < events < exec < world, handle, build,
 //! runtime < compat`, and the futures of `io`, `time` and `sync` stand above `exec`, `structured` above these; tests/seam.rs checks that no files
@@ -54,7 +54,7 @@
 mod build;
 mod build_error;
 mod builder;
-#[cfg(any(feature = "hyper", feature = "tokio-compat"))]
+#[cfg(any(feature = "futures", feature = "hyper", feature = "tokio-compat"))]
 mod compat;
 pub mod deterministic;
 mod env;
@@ -83,6 +83,8 @@ pub use builder::Builder;
 pub use compat::hyper;
 #[cfg(feature = "tokio-compat")]
 pub use compat::tokio as tokio_compat;
+#[cfg(feature = "futures")]
+pub use compat::stream;
 pub use exec::abort::{AbortHandle, TaskId};
 pub use exec::blocking::{NoThread, blocking, syscall, try_blocking};
 pub use exec::checkpoint::checkpoint;

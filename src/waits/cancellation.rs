@@ -6,16 +6,18 @@
 //!          └── other
 //! ```
 //!
-//! **Who waits for a node goes on once the node, or one above it, is cancelled, and sees what was done before. A child of a node that
-//! is cancelled is cancelled, whenever it was made; who sees that a node is cancelled sees that all below it are.**
+//! **A waiter of a node goes on once the node, or one above it, is cancelled, and sees what the canceller did before. A
+//! child of a node that is cancelled is cancelled, whenever it was made; a thread that sees that a node is cancelled sees
+//! that all below it are.**
 //!
-//! | who cancels | who waits | who makes a child |
+//! | the canceller | a waiter | the maker of a child |
 //! |-------------|-----------|-------------------|
-//! | under one lock: marks the branch, from below, and serves those that wait there | under one lock: sees no mark, enqueues its waiter | under one lock: lists the child under its parent, and marks it as the parent is |
+//! | under one lock: marks the branch, from below, and serves the waiters there | under one lock: sees no mark, enqueues its waiter | under one lock: lists the child under its parent, and marks it as the parent is |
 //! | unlocks; wakes them | sleeps, until it is woken | |
 //!
-//! One lock for each tree. The mark stands in a word beside it too, so that who only asks takes no lock. A node without tokens that has
-//! one child at most is taken out, and its child put in its place: there are less than two nodes for each token.
+//! One lock for each tree. The mark stands in a word beside it too, so that a thread that only asks takes no lock. A node
+//! without tokens that has one child at most is taken out, and its child put in its place: there are less than two nodes
+//! for each token.
 //!
 //! Pairs: `cancelled`.
 //!
@@ -46,10 +48,10 @@ impl<H: Host> Node<H> {
         Node { mark: Arc::new(Atomic::new(is_cancelled)), is_cancelled, queue: WaitQueue::new() }
     }
 
-    /// It is cancelled, for who asks without the lock.
+    /// It is cancelled, for threads that ask without the lock.
     pub fn mark(&mut self) {
         self.is_cancelled = true;
-        // Release: `cancelled`, who cancels: what it did before is seen by who reads the mark, and so are the marks below.
+        // Release: `cancelled`, the canceller: a thread that reads the mark sees what was done before, and the marks below.
         self.mark.store(true, Release);
     }
 }
@@ -100,7 +102,7 @@ impl<H: Host, W: Waker> State<H, W> {
         }
     }
 
-    /// Cancels a branch. Who is to be woken as soon as the lock is free.
+    /// Cancels a branch. The waiters, to be woken as soon as the lock is free.
     fn cancel(&mut self, node: usize) -> Vec<W> {
         let mut woken = Vec::new();
         if self.is_cancelled(node) {
@@ -146,7 +148,7 @@ impl<H: Host, W: Waker + Send + 'static> Token<H, W> {
     /// One below: cancelled with this one, and not the other way.
     #[must_use = "a token that is dropped was made in vain"]
     pub fn child(&self) -> Self {
-        // Under one lock: who cancels comes before, and is seen, or finds the child.
+        // Under one lock: a canceller came before, and is seen, or finds the child.
         let (node, mark) = self.with(|state, parent| state.insert_child(parent, state.is_cancelled(parent)));
         self.of(node, mark)
     }
@@ -165,11 +167,11 @@ impl<H: Host, W: Waker + Send + 'static> Token<H, W> {
     /// Is it cancelled?
     #[inline]
     pub fn is_cancelled(&self) -> bool {
-        // Acquire: `cancelled`, who asks: what the canceller did before is seen.
+        // Acquire: `cancelled`, a thread that asks: what the canceller did before is seen, and the marks below.
         self.mark.load(Acquire)
     }
 
-    /// Is it cancelled? If not, who polls waits by the lender's waker; `waiter` is where.
+    /// Is it cancelled? If not, the caller waits by the lender's waker; `waiter` is where.
     pub fn poll(&self, waiter: &mut Option<usize>, lender: &mut impl Lender<Waker = W>) -> Poll<()> {
         loop {
             let tried = self.with(|state, node| match *waiter {
@@ -191,7 +193,7 @@ impl<H: Host, W: Waker + Send + 'static> Token<H, W> {
         }
     }
 
-    /// Under one lock: who cancels comes before, and is seen, or finds the waiter.
+    /// Under one lock: a canceller came before, and is seen, or finds the waiter.
     fn look_or_wait(state: &mut State<H, W>, node: usize, lender: &mut impl Lender<Waker = W>) -> Tried<W> {
         match state.is_cancelled(node) {
             true => Tried::Over,
@@ -210,7 +212,7 @@ impl<H: Host, W: Waker + Send + 'static> Token<H, W> {
         }
     }
 
-    /// Who waited there waits no more.
+    /// The waiter there waits no more.
     pub fn give_up(&self, waiter: &mut Option<usize>) {
         if let Some(key) = waiter.take() {
             let waiter = self.with(|state, node| state.leave(node, key));
@@ -234,7 +236,7 @@ impl<H: Host, W: Waker + Send + 'static> Clone for Token<H, W> {
 
 impl<H: Host, W: Waker + Send + 'static> Drop for Token<H, W> {
     fn drop(&mut self) {
-        // Nobody waits for a node without a token: who waits has one.
+        // A node without a token has no waiters: each has one.
         self.with(|state, node| state.nodes.drop_token(node));
     }
 }

@@ -1,6 +1,7 @@
 //! Nodes of a tree, as long as somebody has a token of them or two below them: where they are, and which are below which.
 //!
-//! **A node that is below another stays below it, whatever is taken out between them. A node without tokens has two children or more.**
+//! **A node that is below another stays below it, whatever is taken out between them. A node without tokens has two
+//! children or more.**
 //!
 //! All of it happens under the lock of whose the tree is.
 //!

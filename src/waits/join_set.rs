@@ -1,14 +1,15 @@
 //! Tasks that are joined in the order in which they end. Go: a channel on which each goroutine sends its result.
 //!
-//! **Each task that ends is given to the joiner once, after all that it did; a joiner that sleeps is woken by the next that ends.**
+//! **Each task that ends is given to the joiner once, after all that it did; a joiner that sleeps is woken by the next
+//! that ends.**
 //!
 //! | the joiner | a task that ends |
 //! |------------|------------------|
 //! | under one lock: takes the oldest that has ended; if there is none, leaves its waker | under one lock: puts its number at the end, takes the joiner's waker |
 //! | sleeps, until it is woken; looks again | unlocks; wakes the joiner |
 //!
-//! A number is used again. So who lets all tasks go without joining them begins a new list: a task of before that ends later puts
-//! its number into the list that it was begun with, which nobody reads.
+//! A number is used again. So a joiner that lets all tasks go without joining them begins a new list: a task of before
+//! that ends later puts its number into the list that it was begun with, which nobody reads.
 //!
 //! Checked by: verification/src/models/join_set.rs
 
@@ -36,7 +37,7 @@ impl<W> State<W> {
         self.ended.push_back(number);
     }
 
-    /// Who sleeps, and is to be woken as soon as the lock is free.
+    /// The joiner that sleeps, to be woken as soon as the lock is free.
     pub fn take_joiner(&mut self) -> Option<W> {
         self.joiner.take()
     }
@@ -69,7 +70,7 @@ impl<H: Host, W: Waker + Send + 'static> Ended<H, W> {
         self.state.with(f)
     }
 
-    /// The task of this number has ended. By who ends it, once.
+    /// The task of this number has ended. Once for each.
     pub fn put(&self, number: usize) {
         let joiner = self.with(|state| {
             state.put(number);
@@ -78,7 +79,7 @@ impl<H: Host, W: Waker + Send + 'static> Ended<H, W> {
         wake(joiner);
     }
 
-    /// The oldest that has ended. If there is none, who polls is woken by the next that ends.
+    /// The oldest that has ended. If there is none, the caller is woken by the next that ends.
     pub fn poll(&self, lender: &mut impl Lender<Waker = W>) -> Poll<usize> {
         loop {
             match self.with(|state| Self::take_or_wait(state, lender)) {
@@ -163,7 +164,7 @@ impl<H: Host, W: Waker + Send + 'static, T> JoinSet<H, W, T> {
         &self.ended
     }
 
-    /// The oldest that has ended. `None`: there is no task. If none has ended yet, who polls is woken by the next that does.
+    /// The oldest that has ended. `None`: there is no task. If none has ended yet, the caller is woken by the next that does.
     pub fn poll_next(&mut self, lender: &mut impl Lender<Waker = W>) -> Poll<Option<T>> {
         match self.is_empty() {
             true => Poll::Ready(None),
@@ -183,7 +184,7 @@ impl<H: Host, W: Waker + Send + 'static, T> JoinSet<H, W, T> {
         self.take_tasks()
     }
 
-    /// A new list: who ends later knows the old one only, and its number may be another's by then.
+    /// A new list: a task that ends later knows the old one only, and its number may be another's by then.
     fn begin_a_list(&mut self) {
         self.ended = Arc::new(Ended::new());
     }

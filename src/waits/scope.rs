@@ -1,15 +1,15 @@
-//! Tasks that may borrow: whoever lends waits until none of them is left. std: `thread::scope`.
+//! Tasks that may borrow: the lender waits until none of them is left. std: `thread::scope`.
 //!
-//! What a task runs is its content, which borrows; the task itself borrows nothing, and may be kept anywhere. The content is taken
-//! out by who runs it, and put back; or thrown away by who ends the scope early.
+//! What a task runs is its content, which borrows; the task itself borrows nothing, and may be kept anywhere. The content
+//! is taken out by the thread that runs it, and put back; or thrown away by a lender that ends the scope early.
 //!
-//! **Once the wait is over, the content of each task was dropped, and all that it did is seen. A content is dropped once, by one
-//! thread, and never while another runs it.**
+//! **Once the wait is over, the content of each task was dropped, and all that it did is seen. A content is dropped once,
+//! by one thread, and never while another runs it.**
 //!
-//! | who lends | who runs a task |
+//! | the lender | the thread that runs a task |
 //! |-----------|-----------------|
 //! | counts one more, before the task is queued | takes the content out, under the task's lock; runs it |
-//! | under one lock: sees a count, enqueues its waiter; sleeps | ready: drops the content; counts down; at zero wakes who waits |
+//! | under one lock: sees a count, enqueues its waiter; sleeps | ready: drops the content; counts down; at zero wakes the lender |
 //! | to end early: says so under the list's lock; then task by task, under its lock: takes the content, or, if it is out, says that it is unwanted | not ready: under the task's lock puts the content back, or sees that it is unwanted, and drops it |
 //!
 //! Checked by: verification/src/models/scope.rs
@@ -85,7 +85,7 @@ impl<H: Host, W: Waker + Send + 'static, C: Send + 'static> Scope<H, W, C> {
         self.list.with(f)
     }
 
-    /// One more, that is counted. By who lends, or by a task of this scope, while it runs.
+    /// One more, that is counted. By the lender, or by a task of this scope, while it runs.
     pub fn begin(self: &Arc<Self>, content: C) -> Arc<Task<H, W, C>> {
         let is_counted = self.group.add(1);
         assert!(is_counted, "scope: more tasks than can be counted");
@@ -137,7 +137,7 @@ impl<H: Host, W: Waker + Send + 'static, C: Send + 'static> Task<H, W, C> {
         }
     }
 
-    /// It is run no more: its content is dropped, here, or by who runs it now.
+    /// It is run no more: its content is dropped, here, or by the thread that runs it now.
     pub fn end(&self) {
         if let Some(content) = self.with(Place::take_away) {
             self.is_over(content);
@@ -161,7 +161,7 @@ impl<H: Host, W: Waker + Send + 'static, C: Send + 'static> Task<H, W, C> {
 }
 
 impl<C> Place<C> {
-    /// By who runs it.
+    /// By the thread that runs it.
     pub fn take_out(&mut self) -> Option<C> {
         match core::mem::replace(self, Place::Gone) {
             Place::There(content) => {
@@ -175,7 +175,7 @@ impl<C> Place<C> {
         }
     }
 
-    /// By who has run it. `Some`: it is unwanted, and is to be dropped as soon as the lock is free.
+    /// By the thread that has run it. `Some`: it is unwanted, and is to be dropped as soon as the lock is free.
     pub fn put_back(&mut self, content: C) -> Option<C> {
         match self {
             Place::Unwanted => {
@@ -189,7 +189,7 @@ impl<C> Place<C> {
         }
     }
 
-    /// By who ends it. `Some`: it is to be dropped as soon as the lock is free.
+    /// By the lender that ends it. `Some`: it is to be dropped as soon as the lock is free.
     pub fn take_away(&mut self) -> Option<C> {
         match core::mem::replace(self, Place::Gone) {
             Place::There(content) => Some(content),

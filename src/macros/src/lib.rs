@@ -9,8 +9,9 @@ mod tests;
 
 use proc_macro::TokenStream;
 
-/// Runs an `async fn main` in a runtime: what the program does is that function. It runs on the main thread, as in `Runtime::run`; when it
-/// returns, the runtime is shut down, and tasks that it did not await are dropped. A deadlock is a panic that says what waits.
+/// Runs an `async fn main` in a runtime: what the program does is that function. It runs on the main thread, as in
+/// `Runtime::run`; when it returns, the runtime is shut down, and tasks that it did not await are dropped. A deadlock is
+/// a panic that says what waits.
 ///
 /// | argument | what it says |
 /// |----------|--------------|

@@ -6,3 +6,5 @@
 pub mod hyper;
 #[cfg(feature = "tokio-compat")]
 pub mod tokio;
+#[cfg(feature = "futures")]
+pub mod stream;

@@ -6,7 +6,8 @@ use core::fmt;
 use core::task::Waker;
 
 /// What can abort a task, and nothing else: of [`JoinHandle::abort_handle`](crate::JoinHandle::abort_handle), or of
-/// [`JoinSet::spawn`](crate::JoinSet::spawn). It may be copied; the task's value stays with its handle. Dropping it does nothing.
+/// [`JoinSet::spawn`](crate::JoinSet::spawn). It may be copied; the task's value stays with its handle. Dropping it does
+/// nothing.
 ///
 /// ```
 /// let runtime = spinpark::Runtime::builder().procs(1).build()?;
@@ -37,7 +38,8 @@ impl AbortHandle {
         }
     }
 
-    /// Has the task ended: with a value, by a panic, or because it was aborted? One that was only told to may still be running.
+    /// Has the task ended: with a value, by a panic, or because it was aborted? One that was only told to may still be
+    /// running.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         Raw::of(&self.waker).is_none_or(|task| task.word().view().is_complete())

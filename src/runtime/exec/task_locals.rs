@@ -1,5 +1,5 @@
-//! The task-local values that are set where this thread is now. They belong to the task, not to the thread: a goroutine that leaves
-//! its thread takes them along, and so does a simulated thread.
+//! The task-local values that are set where this thread is now. They belong to the task, not to the thread: a goroutine
+//! that leaves its thread takes them along, and so does a simulated thread.
 //!
 //! ```text
 //!   INNERMOST ──► scope of B ──► scope of A ──► nothing        each is set for one poll, or for one call
@@ -34,8 +34,8 @@ impl<T: 'static> Node<T> {
     }
 }
 
-/// The scopes here are these from now on; those that were. Not inlined: a goroutine may be on another thread the next time, and the
-/// address of a thread local must not be kept meanwhile.
+/// The scopes here are these from now on; those that were. Not inlined: a goroutine may be on another thread the next
+/// time, and the address of a thread local must not be kept meanwhile.
 #[inline(never)]
 pub(in crate::runtime) fn exchange(scopes: Scopes) -> Scopes {
     let mut scopes = Some(scopes);

@@ -71,8 +71,8 @@ impl CancellationToken {
         WaitForCancellationFutureOwned { token: self, waiter: None }
     }
 
-    /// Runs `future` until it is ready, or until this is cancelled: then it is `None`, and the future is dropped. If both are so at
-    /// once it is `None`; a future whose token was cancelled before is never polled.
+    /// Runs `future` until it is ready, or until this is cancelled: then it is `None`, and the future is dropped. If both
+    /// are so at once it is `None`; a future whose token was cancelled before is never polled.
     pub async fn run_until_cancelled<F: Future>(&self, future: F) -> Option<F::Output> {
         UntilCancelled { cancelled: self.cancelled(), future }.await
     }

@@ -108,7 +108,8 @@ impl<T> JoinSet<T> {
         abort
     }
 
-    /// Waits for the next task that ends, and takes it out. `None`: there is none. Dropped before it is ready, it has taken none.
+    /// Waits for the next task that ends, and takes it out. `None`: there is none. Dropped before it is ready, it has
+    /// taken none.
     ///
     /// # Errors
     /// Those of the task's [`JoinHandle`]; never with a handle in them.
@@ -159,7 +160,8 @@ impl<T> JoinSet<T> {
         self.set.try_next().map(Member::into_result)
     }
 
-    /// Waits for all, and returns their values, in the order in which they ended. Dropped before, it aborts those that are left.
+    /// Waits for all, and returns their values, in the order in which they ended. Dropped before, it aborts those that
+    /// are left.
     ///
     /// # Panics
     /// If a task has no value: with what it panicked with, if it did. The others are aborted then.
@@ -180,8 +182,8 @@ impl<T> JoinSet<T> {
         self.set.tasks().for_each(|member| member.handle.abort());
     }
 
-    /// Aborts all, and waits until they have ended. None is in it then. A task that computes, or a closure that runs on its thread, ends
-    /// when it would have.
+    /// Aborts all, and waits until they have ended. None is in it then. A task that computes, or a closure that runs on
+    /// its thread, ends when it would have.
     pub async fn shutdown(&mut self) {
         self.abort_all();
         while self.join_next().await.is_some() {}

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! The protocols are [`waits::join_set`](crate::waits::join_set), [`waits::scope`](crate::waits::scope) and
-//! [`waits::cancellation`](crate::waits::cancellation). Stands above `exec` and `handle`, and is imported by nobody but `sync`, which shows
-//! the token.
+//! [`waits::cancellation`](crate::waits::cancellation). Stands above `exec` and `handle`, and is imported by nobody but
+//! `sync`, which shows the token.
 
 pub(super) mod cancellation;
 mod erased;

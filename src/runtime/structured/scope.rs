@@ -59,12 +59,14 @@ impl<'scope> Scope<'scope, '_> {
     {
         let place = Place::new(&self.panicked);
         let body = Body::new(future, Arc::clone(&place));
-        // SAFETY: it goes into the scope's tasks, and `scope` does not return before those have dropped all that they were given.
+        // SAFETY: it goes into the scope's tasks, and `scope` does not return before those have dropped all that they
+        // were given.
         let content = unsafe { Erased::future(body) };
         self.begin(content, place)
     }
 
-    /// Runs `f` as a goroutine, which may borrow what lives longer than the scope, and the scope itself. See [`go`](crate::go).
+    /// Runs `f` as a goroutine, which may borrow what lives longer than the scope, and the scope itself. See
+    /// [`go`](crate::go).
     #[track_caller]
     pub fn go<F, T>(&'scope self, f: F) -> ScopedJoinHandle<'scope, T>
     where
@@ -95,8 +97,8 @@ impl fmt::Debug for Scope<'_, '_> {
 }
 
 /// Runs `f`, which may spawn tasks that borrow from around it, and returns when all of them have ended. As
-/// [`std::thread::scope`]; for a goroutine, or any thread. From inside of a task, or of what has [entered](crate::Runtime::enter) a
-/// runtime; from elsewhere by [`Runtime::scope`](crate::Runtime::scope).
+/// [`std::thread::scope`]; for a goroutine, or any thread. From inside of a task, or of what has
+/// [entered](crate::Runtime::enter) a runtime; from elsewhere by [`Runtime::scope`](crate::Runtime::scope).
 ///
 /// ```
 /// let runtime = spinpark::Runtime::builder().procs(2).build()?;
@@ -111,16 +113,17 @@ impl fmt::Debug for Scope<'_, '_> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// **It blocks, and there is no form of it that is a future.** A future may be dropped at any time, or forgotten and never dropped
-/// (`mem::forget` is safe): its tasks would go on, and what they borrow would be gone. A function that returns only after the last of them
-/// cannot be forgotten in its middle. The caller waits as in [`join`](crate::JoinHandle::join): its P goes to another thread, or, in a
-/// goroutine with a stack of its own, its thread does something else. In an async task use a [`JoinSet`](crate::JoinSet), with what is shared
-/// in an `Arc`.
+/// **It blocks, and there is no form of it that is a future.** A future may be dropped at any time, or forgotten and
+/// never dropped (`mem::forget` is safe): its tasks would go on, and what they borrow would be gone. A function that
+/// returns only after the last of them cannot be forgotten in its middle. The caller waits as in
+/// [`join`](crate::JoinHandle::join): its P goes to another thread, or, in a goroutine with a stack of its own, its
+/// thread does something else. In an async task use a [`JoinSet`](crate::JoinSet), with what is shared in an `Arc`.
 ///
-/// A task may spawn others in the same scope. If `f` panics, the tasks are waited for before the panic goes on. If the caller is
-/// told to end while it waits (its runtime is shut down; it is aborted, with a stack of its own), the tasks are ended too: those that wait at
-/// once, those that run when they next wait; and it waits for that. Tasks that [`shutdown`](crate::Runtime::shutdown) gave back are waited for
-/// until they are run or dropped. Inside of [`stop_the_world`](crate::stop_the_world) it would wait for ever, if it spawns.
+/// A task may spawn others in the same scope. If `f` panics, the tasks are waited for before the panic goes on. If the
+/// caller is told to end while it waits (its runtime is shut down; it is aborted, with a stack of its own), the tasks are
+/// ended too: those that wait at once, those that run when they next wait; and it waits for that. Tasks that
+/// [`shutdown`](crate::Runtime::shutdown) gave back are waited for until they are run or dropped. Inside of
+/// [`stop_the_world`](crate::stop_the_world) it would wait for ever, if it spawns.
 ///
 /// # Panics
 /// If a task has panicked whose handle was not asked for it, as std's. If the caller is inside of no runtime.
@@ -159,8 +162,8 @@ where
 }
 
 impl Handle {
-    /// Runs `f`, which may spawn tasks of this runtime that borrow, and returns when all of them have ended. From any thread. See
-    /// [`scope`](crate::scope()).
+    /// Runs `f`, which may spawn tasks of this runtime that borrow, and returns when all of them have ended. From any
+    /// thread. See [`scope`](crate::scope()).
     ///
     /// # Panics
     /// As [`scope`](crate::scope()).
@@ -174,8 +177,8 @@ impl Handle {
 }
 
 impl Runtime {
-    /// Runs `f`, which may spawn tasks of this runtime that borrow, and returns when all of them have ended. From any thread. See
-    /// [`scope`](crate::scope()).
+    /// Runs `f`, which may spawn tasks of this runtime that borrow, and returns when all of them have ended. From any
+    /// thread. See [`scope`](crate::scope()).
     ///
     /// # Panics
     /// As [`scope`](crate::scope()).

@@ -101,7 +101,8 @@ impl<F: Future> Future for Body<F> {
     }
 }
 
-/// The right to the value of a task of a [`Scope`](crate::Scope). Dropping it does not stop the task, which the scope waits for.
+/// The right to the value of a task of a [`Scope`](crate::Scope). Dropping it does not stop the task, which the scope
+/// waits for.
 pub struct ScopedJoinHandle<'scope, T> {
     task: JoinHandle<()>,
     place: Arc<Place<T>>,

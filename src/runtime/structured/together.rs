@@ -1,13 +1,14 @@
-//! Futures of one task, side by side. Public for the macros [`join!`](crate::join) and [`try_join!`](crate::try_join); not for others.
+//! Futures of one task, side by side. Public for the macros [`join!`](crate::join) and [`try_join!`](crate::try_join);
+//! not for others.
 
 use core::future::{Future, IntoFuture};
 use core::pin::Pin;
 use core::task::{Context, Poll};
 use pin_project_lite::pin_project;
 
-/// Awaits several futures side by side, in the task that awaits it, and is ready with all that they give, in a tuple, when the last of them
-/// is. They run in turn, on one thread: to run at once they have to be [spawned](crate::spawn). Each poll begins with another of them, so
-/// none is always the last.
+/// Awaits several futures side by side, in the task that awaits it, and is ready with all that they give, in a tuple,
+/// when the last of them is. They run in turn, on one thread: to run at once they have to be [spawned](crate::spawn).
+/// Each poll begins with another of them, so none is always the last.
 ///
 /// ```
 /// let runtime = spinpark::Runtime::builder().procs(1).build()?;
@@ -30,8 +31,8 @@ macro_rules! join {
     ($($future:expr),* $(,)?) => { $crate::join!(@each [] $($future),*) };
 }
 
-/// Awaits several futures side by side, each of which gives a `Result`; see [`join!`](crate::join). It is ready with all values, or with the first
-/// error: then the other futures are dropped.
+/// Awaits several futures side by side, each of which gives a `Result`; see [`join!`](crate::join). It is ready with all
+/// values, or with the first error: then the other futures are dropped.
 ///
 /// ```
 /// let runtime = spinpark::Runtime::builder().procs(1).build()?;

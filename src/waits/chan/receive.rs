@@ -32,6 +32,17 @@ impl<'a, P: Parts> Receive<'a, P> {
         Receive { channel, waiter: None }
     }
 
+    /// From this channel, where it waits since it was [put away](Receive::put_away), if it does.
+    pub fn resumed(channel: &'a Channel<P>, waiter: Option<usize>) -> Self {
+        Receive { channel, waiter }
+    }
+
+    /// Where it waits. It is to be [resumed](Receive::resumed) there: to go on, or to be dropped.
+    #[must_use = "it holds its place in the queue"]
+    pub fn put_away(mut self) -> Option<usize> {
+        self.waiter.take()
+    }
+
     /// Does it wait?
     pub fn is_waiting(&self) -> bool {
         self.waiter.is_some()

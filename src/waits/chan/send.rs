@@ -22,6 +22,13 @@ pub struct Send<'a, P: Parts> {
     is_sent: bool,
 }
 
+/// A send without its channel.
+pub struct PutAway<P: Parts> {
+    value: Option<P::Value>,
+    waiter: Option<usize>,
+    is_sent: bool,
+}
+
 /// What became of a try.
 enum Tried<P: Parts> {
     Over(Sent<P>, Wake<P>),
@@ -33,6 +40,17 @@ impl<'a, P: Parts> Send<'a, P> {
     /// Of this value.
     pub fn new(channel: &'a Channel<P>, value: P::Value) -> Self {
         Send { channel, value: Some(value), waiter: None, is_sent: false }
+    }
+
+    /// To this channel, where it waits since it was [put away](Send::put_away), if it does.
+    pub fn resumed(channel: &'a Channel<P>, PutAway { value, waiter, is_sent }: PutAway<P>) -> Self {
+        Send { channel, value, waiter, is_sent }
+    }
+
+    /// What is left of it without the channel. It is to be [resumed](Send::resumed) there: to go on, or to be dropped.
+    #[must_use = "it may hold its place in the queue"]
+    pub fn put_away(mut self) -> PutAway<P> {
+        PutAway { value: self.value.take(), waiter: self.waiter.take(), is_sent: self.is_sent }
     }
 
     /// Does it wait?

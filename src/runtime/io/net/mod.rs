@@ -42,7 +42,7 @@ pub mod unix;
 
 pub use lookup::lookup_host;
 pub use std::net::{Shutdown, SocketAddr, ToSocketAddrs};
-pub use tcp::{TcpListener, TcpStream};
+pub use tcp::{Incoming, TcpListener, TcpStream};
 #[cfg(unix)]
 pub use tcp_socket::TcpSocket;
 pub use udp::UdpSocket;

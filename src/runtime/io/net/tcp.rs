@@ -103,6 +103,12 @@ socket!(TcpListener, net::TcpListener);
 pub struct Incoming<'a>(&'a TcpListener);
 
 impl Incoming<'_> {
+    /// Where they come.
+    #[cfg(feature = "futures")]
+    pub(in crate::runtime) fn listener(&self) -> &TcpListener {
+        self.0
+    }
+
     /// The next one. There is always a next one.
     ///
     /// # Errors

@@ -42,11 +42,13 @@
 //! again, in one without room (`rendezvous`) too, though its sender has gone on by then. Others that ask before it is dropped do
 //! not see that value: they may receive a later one, or find the channel closed.
 //!
+//! **As streams.** With the feature `futures`: `Receiver::into_stream`, `Sender::into_sink`.
+//!
 //! **From where it may be called.** The futures may be awaited in any executor; the methods that do not wait may be called from any
 //! thread. A lock is held for a few instructions, never while anybody waits, and none of the user's code runs under it.
 
 mod futures;
-mod parts;
+pub(in crate::runtime) mod parts;
 
 #[doc(inline)]
 pub use crate::waits::chan::errors::{Closed, SendError, TryRecvError, TrySendError};
@@ -120,6 +122,12 @@ pub struct Sender<T> {
 }
 
 impl<T> Sender<T> {
+    /// What both ends have in common.
+    #[cfg(feature = "futures")]
+    pub(in crate::runtime) fn channel(&self) -> &Channel<T> {
+        &self.channel
+    }
+
     /// Sends `value`; waits while the channel has no room. Go: `ch <- value`.
     ///
     /// The future can be dropped at any time: then the value is dropped too, unless it was taken already. It holds its
@@ -170,6 +178,12 @@ pub struct Receiver<T> {
 }
 
 impl<T> Receiver<T> {
+    /// What both ends have in common.
+    #[cfg(feature = "futures")]
+    pub(in crate::runtime) fn channel(&self) -> &Channel<T> {
+        &self.channel
+    }
+
     /// Receives the oldest value; waits while there is none. Go: `<-ch`.
     ///
     /// The future can be dropped at any time: no value is lost. It holds its place in the queue from the first poll on.

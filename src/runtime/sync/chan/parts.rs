@@ -9,7 +9,7 @@ use core::task::Waker;
 use std::sync::Mutex;
 
 /// Real cores, any value, and wakers of tasks.
-pub(super) struct OnCores<T>(PhantomData<fn() -> T>);
+pub(in crate::runtime) struct OnCores<T>(PhantomData<fn() -> T>);
 
 impl<T> Parts for OnCores<T> {
     type Host = Cores;
@@ -20,7 +20,7 @@ impl<T> Parts for OnCores<T> {
 }
 
 /// What both ends have in common.
-pub(super) type Channel<T> = chan::Channel<OnCores<T>>;
+pub(in crate::runtime) type Channel<T> = chan::Channel<OnCores<T>>;
 
 /// How many values it has room for. `None`: for all.
 pub(super) fn capacity<T>(channel: &Channel<T>) -> Option<usize> {

@@ -1,0 +1,35 @@
+//! Streams as futures 0.3 has them: of ticks, and of connections. Those of channels stand with the channels.
+
+use crate::runtime::io::net::{Incoming, TcpStream};
+use crate::runtime::time::Interval;
+use core::pin::Pin;
+use core::task::{Context, Poll, ready};
+use futures_core::Stream;
+use std::io;
+
+/// The ticks, without end.
+impl Stream for Interval {
+    type Item = ();
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<()>> {
+        self.poll_tick(cx).map(Some)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (usize::MAX, None)
+    }
+}
+
+/// The connections, without end; errors are those of [`accept`](crate::net::TcpListener::accept).
+impl Stream for Incoming<'_> {
+    type Item = io::Result<TcpStream>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let accepted = ready!(self.listener().poll_accept(cx));
+        Poll::Ready(Some(accepted.map(|(stream, _)| stream)))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (usize::MAX, None)
+    }
+}
