@@ -145,6 +145,12 @@ pub mod waits;
 
 #[cfg(feature = "hyper")]
 pub use runtime::hyper;
+#[cfg(all(unix, feature = "process"))]
+pub use runtime::process;
+#[cfg(all(unix, feature = "signal"))]
+pub use runtime::signal;
+#[cfg(feature = "tokio-compat")]
+pub use runtime::tokio_compat;
 #[cfg(feature = "std")]
 pub use runtime::trace;
 #[cfg(feature = "std")]
@@ -156,20 +162,12 @@ pub use runtime::{
 };
 #[cfg(feature = "std")]
 pub use runtime::{chan, deterministic, fs, net, sync};
-#[cfg(all(unix, feature = "process"))]
-pub use runtime::process;
-#[cfg(all(unix, feature = "signal"))]
-pub use runtime::signal;
-#[cfg(feature = "tokio-compat")]
-pub use runtime::tokio_compat;
 
 /// Any file descriptor ([`AsyncFd`](io::AsyncFd)), pipes, and the standard streams. Sockets are in [`net`], files in [`fs`].
 #[cfg(feature = "std")]
 pub mod io {
     #[cfg(unix)]
-    pub use crate::runtime::{
-        AsyncFd, AsyncFdReadyGuard, Interest, PipeReader, PipeWriter, Ready, TryIoError, pipe,
-    };
+    pub use crate::runtime::{AsyncFd, AsyncFdReadyGuard, Interest, PipeReader, PipeWriter, Ready, TryIoError, pipe};
     pub use crate::runtime::{Stderr, Stdin, Stdout, stderr, stdin, stdout};
 }
 

@@ -25,8 +25,8 @@ fn program() -> &'static str {
             .output()
             .expect("cargo can be started");
         let text = String::from_utf8_lossy(&built.stdout).into_owned();
-        let program = text.lines().filter_map(|line| line.split("\"executable\":\"").nth(1)?.split('"').next());
-        program.last().expect("it was built").to_owned()
+        let mut program = text.lines().filter_map(|line| line.split("\"executable\":\"").nth(1)?.split('"').next());
+        program.next_back().expect("it was built").to_owned()
     })
 }
 
@@ -234,8 +234,10 @@ mod asked_to_end {
 
     #[test]
     fn twice_it_kills_at_once() {
-        let (ran, took) =
-            once_it_runs(start(&["--grace", "1000"], &STUBBORN.replace("124.5", "124.75")), &[Signal::TERM, Signal::TERM]);
+        let (ran, took) = once_it_runs(
+            start(&["--grace", "1000"], &STUBBORN.replace("124.5", "124.75")),
+            &[Signal::TERM, Signal::TERM],
+        );
         assert_eq!(ran.code, Some(128 + 15), "{}", ran.messages);
         assert!(took < LONG, "it took {took:?}");
         until("gone", || !is_asleep("124.75"));

@@ -62,7 +62,8 @@ mod a_child {
     fn gives_what_it_has_written_to_both_pipes() {
         run(async {
             // More than fits into a pipe, to both by turns.
-            let script = "i=0; while [ $i -lt 20 ]; do head -c 10000 /dev/zero; head -c 10000 /dev/zero >&2; i=$((i+1)); done";
+            let script =
+                "i=0; while [ $i -lt 20 ]; do head -c 10000 /dev/zero; head -c 10000 /dev/zero >&2; i=$((i+1)); done";
             let output = sh(script).output().await.expect("an output");
             assert!(output.status.success());
             assert_eq!((output.stdout.len(), output.stderr.len()), (200_000, 200_000));
@@ -131,7 +132,8 @@ mod a_child {
     #[test]
     fn in_a_group_of_its_own_is_signalled_with_its_children() {
         run(async {
-            let mut child = sh("sleep 1000 & echo $!; wait").process_group(0).stdout(Stdio::piped()).spawn().expect("started");
+            let mut child =
+                sh("sleep 1000 & echo $!; wait").process_group(0).stdout(Stdio::piped()).spawn().expect("started");
             let grandchild: u32 = lines(&mut child).await.trim().parse().expect("a number");
             let group = Pid::from_raw(child.id().expect("it runs") as i32).expect("a number");
             rustix::process::kill_process_group(group, Signal::KILL).expect("signalled");

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-pub(crate) const USAGE: &str = "usage: job_runner [--jobs N] [--grace SECONDS] [--fail-fast] FILE    (FILE `-`: the standard input)";
+pub(crate) const USAGE: &str =
+    "usage: job_runner [--jobs N] [--grace SECONDS] [--fail-fast] FILE    (FILE `-`: the standard input)";
 
 pub(crate) struct Options {
     /// How many run at once.
@@ -16,8 +17,7 @@ pub(crate) struct Options {
 impl Options {
     /// `None`: help is wanted.
     pub(crate) fn of(args: impl Iterator<Item = String>) -> Result<Option<Options>, String> {
-        let mut options =
-            Options { jobs: 4, grace: Duration::from_secs(5), fail_fast: false, file: String::new() };
+        let mut options = Options { jobs: 4, grace: Duration::from_secs(5), fail_fast: false, file: String::new() };
         let (mut args, mut files) = (args, Vec::new());
         while let Some(arg) = args.next() {
             let mut value = |name: &str| args.next().ok_or_else(|| format!("{name} wants a number"));
@@ -34,7 +34,9 @@ impl Options {
                     let grace = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
                     options.grace = grace.ok_or_else(|| format!("--grace is a number of seconds, not `{text}`"))?;
                 }
-                option if option.len() > 1 && option.starts_with('-') => return Err(format!("unknown option `{option}`")),
+                option if option.len() > 1 && option.starts_with('-') => {
+                    return Err(format!("unknown option `{option}`"));
+                }
                 _ => files.push(arg),
             }
         }

@@ -82,7 +82,9 @@ async fn once(job: &Job, stop: &Stop, options: &Options) -> Outcome {
     };
     end(&mut child, &group, stop, options.grace).await;
     match reading(shows).await {
-        Err(error) if matches!(outcome, Outcome::Succeeded) => Outcome::Failed(format!("what it wrote is lost: {error}")),
+        Err(error) if matches!(outcome, Outcome::Succeeded) => {
+            Outcome::Failed(format!("what it wrote is lost: {error}"))
+        }
         _ => outcome,
     }
 }

@@ -32,7 +32,9 @@ fn a_stack_of_them_answers_requests() {
             }));
         drop(spawn(async move {
             let answer = move |request| service.clone().oneshot(request);
-            let http = http1::Builder::new().timer(Timer).serve_connection(Io::new(server), hyper::service::service_fn(answer));
+            let http = http1::Builder::new()
+                .timer(Timer)
+                .serve_connection(Io::new(server), hyper::service::service_fn(answer));
             let _ = http.await;
         }));
         let (mut requests, connection) =
@@ -44,7 +46,10 @@ fn a_stack_of_them_answers_requests() {
             requests.ready().await.expect("it is ready");
             let request = Request::get(path).body(Full::<Bytes>::default()).expect("a request");
             let response = requests.send_request(request).await.expect("an answer");
-            assert_eq!((response.status(), &response.headers()["x-passed"]), (StatusCode::OK, &"outer".parse().expect("a value")));
+            assert_eq!(
+                (response.status(), &response.headers()["x-passed"]),
+                (StatusCode::OK, &"outer".parse().expect("a value"))
+            );
             assert_eq!(response.into_body().collect().await.expect("a body").to_bytes(), path);
         }
     });

@@ -73,11 +73,7 @@ impl<T> Io<T> {
 impl<T: Unpin> Unpin for Io<T> {}
 
 impl<T: AsyncRead + Unpin> theirs::AsyncRead for Io<T> {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffer: &mut theirs::ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut theirs::ReadBuf<'_>) -> Poll<io::Result<()>> {
         // Zeros are written once for a buffer that is used again and again.
         let n = ready!(self.inner().poll_read(cx, buffer.initialize_unfilled()))?;
         buffer.advance(n);

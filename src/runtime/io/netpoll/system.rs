@@ -199,7 +199,10 @@ mod tests {
             return; // this is that run
         }
         let me = std::env::current_exe().expect("this program");
-        let run = std::process::Command::new(me).args(["net::", "netpoll::", "async_fd::", "pipe::", "exit::"]).env(PORTABLE, "1").output();
+        let run = std::process::Command::new(me)
+            .args(["net::", "netpoll::", "async_fd::", "pipe::", "exit::"])
+            .env(PORTABLE, "1")
+            .output();
         let output = run.expect("it can be started");
         let said = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success(), "{said}");

@@ -56,9 +56,9 @@ fn waited_for_by_a_thread(child: &Child) -> io::Result<OwnedFd> {
     let (reader, writer) = io::pipe()?;
     let waits = move || {
         // The child stays a zombie, for its owner. If it is no more, its owner has been here.
-        while let Err(rustix::io::Errno::INTR) =
-            waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)
-        {}
+        while let Err(rustix::io::Errno::INTR) = waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)
+        {
+        }
         drop(writer);
     };
     thread::Builder::new().name("spinpark-wait".into()).stack_size(64 << 10).spawn(waits)?;
@@ -76,7 +76,8 @@ mod tests {
     #[test]
     fn a_thread_that_waits_reports_the_end_and_leaves_the_status() {
         run(async {
-            let mut child = Command::new("sh").args(["-c", "read x; exit 5"]).stdin(Stdio::piped()).spawn().expect("started");
+            let mut child =
+                Command::new("sh").args(["-c", "read x; exit 5"]).stdin(Stdio::piped()).spawn().expect("started");
             let exit = Exit::by_thread(around::netpoll().expect("a poller"), &child).expect("a thread");
             let early = crate::time::timeout(core::time::Duration::from_millis(30), exit.wait()).await;
             assert!(early.is_err(), "it has not ended yet");
