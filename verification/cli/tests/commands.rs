@@ -61,6 +61,10 @@ const SHOWN: &[(&str, Try)] = &[
         No("it serves for ever: tests/http_server.rs starts it, asks it, and ends it"),
     ),
     (
+        "cargo run --release --features hyper,signal --example https_proxy -- --upstream 127.0.0.1:8000 --self-signed cert.pem",
+        No("it serves for ever: tests/https_proxy.rs starts it, asks it, and ends it"),
+    ),
+    (
         "cargo run --release --features process,signal --example job_runner -- --jobs 4 FILE",
         No("tests/job_runner.rs starts it, with jobs of all kinds"),
     ),

@@ -120,6 +120,40 @@ mod one_descriptor {
     }
 
     #[test]
+    fn that_is_full_is_waited_for_in_both_directions_until_one_is_ready() {
+        run(async {
+            let (one, other) = std::os::unix::net::UnixStream::pair().expect("a pair");
+            let one = AsyncFd::nonblocking(one).expect("known");
+            let both = Interest::READABLE | Interest::WRITABLE;
+            let fill = || {
+                let mut sent = 0;
+                while let Ok(n) = one.try_io(Interest::WRITABLE, |mut fd| fd.write(&[7; 4096])) {
+                    sent += n;
+                }
+                sent
+            };
+            let sent = fill();
+            let other = spawn(async move {
+                crate::time::sleep(Duration::from_millis(20)).await;
+                (&other).read_exact(&mut vec![0; sent]).expect("it is all there");
+                other
+            });
+            let guard = one.ready(both).await.expect("ready");
+            assert!(guard.ready().is_writable() && !guard.ready().is_readable(), "{guard:?}");
+            let other = other.await;
+            fill();
+            let writes = spawn(async move {
+                crate::time::sleep(Duration::from_millis(20)).await;
+                (&other).write_all(b"x").expect("written");
+                other
+            });
+            let guard = one.ready(both).await.expect("ready");
+            assert!(guard.ready().is_readable() && !guard.ready().is_writable(), "{guard:?}");
+            drop(writes.await);
+        });
+    }
+
+    #[test]
     fn is_waited_for_in_two_places_and_outlives_its_owner() {
         run(async {
             let count = eventfd(0, EventfdFlags::NONBLOCK).expect("an eventfd");
