@@ -25,8 +25,8 @@ fn program() -> &'static str {
             .output()
             .expect("cargo can be started");
         let text = String::from_utf8_lossy(&built.stdout).into_owned();
-        let program = text.lines().filter_map(|line| line.split("\"executable\":\"").nth(1)?.split('"').next());
-        program.last().expect("it was built").to_owned()
+        let mut program = text.lines().filter_map(|line| line.split("\"executable\":\"").nth(1)?.split('"').next());
+        program.next_back().expect("it was built").to_owned()
     })
 }
 

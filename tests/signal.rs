@@ -145,6 +145,34 @@ fn tasks_are_preempted_meanwhile() {
     busy.join().expect("no panic");
 }
 
+/// In a process of its own: others open descriptors, too.
+#[test]
+fn listeners_that_are_gone_leave_no_descriptors() {
+    in_a_process_of_its_own("listeners_that_are_gone_leave_no_descriptors", || {
+        run(async {
+            let open = || std::fs::read_dir("/proc/self/fd").expect("descriptors").count();
+            drop(signal(SignalKind::pipe()).expect("a listener"));
+            let before = open();
+            for _ in 0..100 {
+                drop(signal(SignalKind::pipe()).expect("a listener"));
+            }
+            assert_eq!(open(), before);
+        });
+    });
+}
+
+/// Has the test `name` run alone, as `body` says.
+fn in_a_process_of_its_own(name: &str, body: impl FnOnce()) {
+    const ALONE: &str = "SPINPARK_TEST_ALONE";
+    if std::env::var_os(ALONE).is_some() {
+        return body();
+    }
+    let me = std::env::current_exe().expect("this program");
+    let alone = Command::new(me).args(["--exact", name]).env(ALONE, "1").output().expect("started");
+    let said = String::from_utf8_lossy(&alone.stdout);
+    assert!(alone.status.success() && said.contains("1 passed"), "{said}");
+}
+
 /// What `SA_ONSTACK` is for: the handler has a stack of its own.
 #[test]
 fn handlers_run_on_the_signal_stack() {

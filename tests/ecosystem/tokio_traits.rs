@@ -6,7 +6,7 @@ use spinpark::fs::File;
 use spinpark::spawn;
 use spinpark::tokio_compat::Io;
 use std::io::SeekFrom;
-use tokio::io::{self, AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::{self, AsyncBufReadExt as _, AsyncReadExt as _, AsyncSeekExt as _, AsyncWriteExt as _};
 
 #[test]
 fn a_socket_of_ours_is_copied_by_their_functions() {

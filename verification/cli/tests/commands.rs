@@ -60,6 +60,14 @@ const SHOWN: &[(&str, Try)] = &[
         "cargo run --release --features hyper --example http_server -- 127.0.0.1:8080",
         No("it serves for ever: tests/http_server.rs starts it, asks it, and ends it"),
     ),
+    (
+        "cargo run --release --features hyper,signal --example https_proxy -- --upstream 127.0.0.1:8000 --self-signed cert.pem",
+        No("it serves for ever: tests/https_proxy.rs starts it, asks it, and ends it"),
+    ),
+    (
+        "cargo run --release --features process,signal --example job_runner -- --jobs 4 FILE",
+        No("tests/job_runner.rs starts it, with jobs of all kinds"),
+    ),
     ("cargo run --example deterministic", Cargo("run --quiet --example deterministic")),
     ("cargo run --example figures", Cargo("run --quiet --example figures -- target/tmp/figures")),
     ("cargo run -p rc11 --example check_a_lock", Cargo("run --quiet -p rc11 --example check_a_lock")),

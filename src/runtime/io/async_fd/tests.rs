@@ -1,10 +1,11 @@
 //! Pipes, eventfds and timers as descriptors that are waited for.
 
-use super::*;
+use super::{AsyncFd, Interest, TryIoError};
 use crate::runtime::testing::{run, spawn};
 use core::time::Duration;
 use rustix::event::{EventfdFlags, eventfd};
-use std::io::{PipeReader, PipeWriter, Read, Write};
+use std::io::{self, PipeReader, PipeWriter, Read, Write};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -34,7 +35,8 @@ mod a_pipe {
             let mut buffer = [0; 8];
             let n = guard.try_io(|fd| fd.get_ref().read(&mut buffer)).expect("it does not block").expect("read");
             assert_eq!(&buffer[..n], b"text");
-            assert_eq!(guard.try_io(|fd| fd.get_ref().read(&mut [0; 4])).err(), Some(TryIoError(())));
+            let again: Result<_, TryIoError> = guard.try_io(|fd| fd.get_ref().read(&mut [0; 4]));
+            assert_eq!(again.expect_err("nothing is there").to_string(), "operation would block");
             drop(writes.await);
             let guard = reader.readable().await.expect("readable");
             assert!(guard.ready().is_read_closed(), "{guard:?}");
@@ -114,6 +116,40 @@ mod one_descriptor {
             });
             assert_eq!(came.await.expect("read"), 1);
             assert!(tries < 100, "{tries} tries");
+        });
+    }
+
+    #[test]
+    fn that_is_full_is_waited_for_in_both_directions_until_one_is_ready() {
+        run(async {
+            let (one, other) = std::os::unix::net::UnixStream::pair().expect("a pair");
+            let one = AsyncFd::nonblocking(one).expect("known");
+            let both = Interest::READABLE | Interest::WRITABLE;
+            let fill = || {
+                let mut sent = 0;
+                while let Ok(n) = one.try_io(Interest::WRITABLE, |mut fd| fd.write(&[7; 4096])) {
+                    sent += n;
+                }
+                sent
+            };
+            let sent = fill();
+            let other = spawn(async move {
+                crate::time::sleep(Duration::from_millis(20)).await;
+                (&other).read_exact(&mut vec![0; sent]).expect("it is all there");
+                other
+            });
+            let guard = one.ready(both).await.expect("ready");
+            assert!(guard.ready().is_writable() && !guard.ready().is_readable(), "{guard:?}");
+            let other = other.await;
+            fill();
+            let writes = spawn(async move {
+                crate::time::sleep(Duration::from_millis(20)).await;
+                (&other).write_all(b"x").expect("written");
+                other
+            });
+            let guard = one.ready(both).await.expect("ready");
+            assert!(guard.ready().is_readable() && !guard.ready().is_writable(), "{guard:?}");
+            drop(writes.await);
         });
     }
 

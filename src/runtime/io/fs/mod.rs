@@ -13,11 +13,9 @@
 //! ```
 
 mod file;
-mod options;
 
 use crate::runtime::exec::blocking::syscall;
-pub use file::File;
-pub use options::OpenOptions;
+pub use file::{File, OpenOptions};
 use std::fs;
 pub use std::fs::{DirEntry, Metadata, Permissions};
 use std::io;

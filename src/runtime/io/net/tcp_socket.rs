@@ -122,7 +122,7 @@ macro_rules! options {
                 /// # Errors
                 /// Those of the system.
                 pub fn $get(&self) -> io::Result<$value> {
-                    Ok($from($system_get(&self.0)?)?)
+                    $from($system_get(&self.0)?)
                 }
             )*
         }

@@ -4,7 +4,6 @@ use crate::runtime::io::netpoll::poller::Netpoll;
 use crate::runtime::io::pipe::{PipeReader, PipeWriter};
 use crate::runtime::io::process::exit::Exit;
 use crate::runtime::io::process::reap;
-use crate::runtime::io::process::{ChildStderr, ChildStdin, ChildStdout};
 use core::fmt;
 use core::future::poll_fn;
 use core::pin::pin;
@@ -12,6 +11,13 @@ use core::task::Poll;
 use std::process::{self, ExitStatus, Output};
 use std::sync::Arc;
 use std::{io, mem};
+
+/// What a child reads as its standard input. When it is dropped, the child finds the end there.
+pub type ChildStdin = PipeWriter;
+/// What a child writes to its standard output. It ends when nobody has the other end any more: the child, and its children.
+pub type ChildStdout = PipeReader;
+/// What a child writes to its standard error. As for the rest see [`ChildStdout`].
+pub type ChildStderr = PipeReader;
 
 /// A child process that was started by [`Command::spawn`](crate::process::Command::spawn).
 ///

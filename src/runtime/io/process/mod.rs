@@ -25,14 +25,6 @@ mod command;
 mod exit;
 mod reap;
 
-use crate::runtime::io::pipe::{PipeReader, PipeWriter};
-pub use child::Child;
+pub use child::{Child, ChildStderr, ChildStdin, ChildStdout};
 pub use command::Command;
 pub use std::process::{ExitStatus, Output, Stdio};
-
-/// What a child reads as its standard input. When it is dropped, the child finds the end there.
-pub type ChildStdin = PipeWriter;
-/// What a child writes to its standard output. It ends when nobody has the other end any more: the child, and its children.
-pub type ChildStdout = PipeReader;
-/// What a child writes to its standard error. As for the rest see [`ChildStdout`].
-pub type ChildStderr = PipeReader;
