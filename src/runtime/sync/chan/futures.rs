@@ -34,7 +34,10 @@ impl<T> Future for Receiving<'_, T> {
     #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         assert!(!self.is_over, "a recv was polled after it had given its value");
-        ready!(yield_p(cx));
+        // Who has waited has let the others run.
+        if !self.receive.is_waiting() {
+            ready!(yield_p(cx));
+        }
         let polled = self.receive.poll(&mut Lender::new(cx.waker()));
         self.is_over = polled.is_ready();
         waits_if_pending(polled, "chan receive")
@@ -99,7 +102,10 @@ impl<T> Future for Sending<'_, T> {
     /// If it is polled after it has ended.
     #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        ready!(yield_p(cx));
+        // As in `Receiving`.
+        if !self.send.is_waiting() {
+            ready!(yield_p(cx));
+        }
         waits_if_pending(self.send.poll(&mut Lender::new(cx.waker())), "chan send")
     }
 }
