@@ -141,10 +141,10 @@ fn steps_of_a_notify<H: ModelHost>() -> String {
     let mut listed = Listed { line: Line::default(), at: [At::Nowhere; 2], has_permit: false, rounds: 0 };
     let mut waits: [Option<Notified<'_, H, Told>>; 2] = [None, None];
     let mut does = |op: OfANotify, listed: &mut Listed| {
-        if let Poll(i, _) | Enable(i) = op {
-            if waits[i].is_none() {
-                (waits[i], listed.at[i]) = (Some(notify.notified()), At::Created(listed.rounds));
-            }
+        if let Poll(i, _) | Enable(i) = op
+            && waits[i].is_none()
+        {
+            (waits[i], listed.at[i]) = (Some(notify.notified()), At::Created(listed.rounds));
         }
         match op {
             Poll(i, by) => {
