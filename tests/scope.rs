@@ -282,7 +282,7 @@ mod an_early_end {
     fn by_shutdown_beside_a_task_that_was_not_started_waits_for_it() {
         let runtime = Runtime::builder().procs(1).preemption(false).build().expect("a runtime");
         let (occupy, occupied) = mpsc::channel::<()>();
-        let (handle, done) = (runtime.handle(), Arc::new(AtomicBool::new(false)));
+        let (handle, probe, done) = (runtime.handle(), runtime.handle(), Arc::new(AtomicBool::new(false)));
         let (begin, begun) = mpsc::channel();
         let busy = runtime.go(move || {
             begin.send(()).expect("it is waited for");
@@ -296,12 +296,17 @@ mod an_early_end {
             of_thread.store(true, SeqCst);
             value
         });
-        thread::sleep(10 * MS);
+        while !runtime.schedtrace().contains("runqueue=1 ") {
+            thread::sleep(MS);
+        }
         let closer = thread::spawn(move || runtime.shutdown().expect("not from inside"));
-        thread::sleep(5 * MS);
+        // One that is dropped at once says that it is closed.
+        while !probe.go(|| ()).is_finished() {
+            thread::sleep(MS);
+        }
         drop(occupy);
         let unstarted = closer.join().expect("no panic");
-        assert!(unstarted.len() == 1 && !done.load(SeqCst), "the lender went on");
+        assert!(!unstarted.is_empty() && !done.load(SeqCst), "the lender went on");
         unstarted.into_iter().for_each(spinpark::Unstarted::run);
         assert_eq!(lender.join().expect("no panic"), 1);
         assert!(!busy.join().expect("no panic"));

@@ -21,7 +21,7 @@ use core::task::{Context, Poll, Waker};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
-/// A place for tasks that may borrow from around it. Given by [`scope`].
+/// A place for tasks that may borrow from around it. Given by [`scope()`].
 pub struct Scope<'scope, 'env: 'scope> {
     runtime: Handle,
     tasks: Arc<Tasks>,
@@ -138,7 +138,7 @@ where
     }
 }
 
-/// As [`scope`], in that runtime.
+/// As [`scope()`], in that runtime.
 #[track_caller]
 fn run<'env, F, T>(runtime: Handle, f: F) -> T
 where
