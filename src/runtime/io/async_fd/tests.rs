@@ -1,13 +1,20 @@
 //! Pipes, eventfds and timers as descriptors that are waited for.
 
 use super::{AsyncFd, Interest, TryIoError};
-use crate::runtime::testing::{run, spawn};
+use crate::runtime::testing::spawn;
 use core::time::Duration;
 use rustix::event::{EventfdFlags, eventfd};
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Instant;
+
+/// Runs a test's future, which does not hang.
+fn run<F: Future>(future: F) -> F::Output {
+    crate::runtime::testing::run(async {
+        crate::time::timeout(Duration::from_secs(60), future).await.expect("it hangs")
+    })
+}
 
 fn pipe() -> (AsyncFd<PipeReader>, AsyncFd<PipeWriter>) {
     let (reader, writer) = io::pipe().expect("a pipe");

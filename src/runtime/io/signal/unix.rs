@@ -4,7 +4,7 @@
 //! byte into a pair of sockets, one pair a listener, and the poller reports that. A byte that finds no room is not missed: there are
 //! others before it.
 //!
-//! The handlers are the crate signal-hook's; that they run on the thread's signal stack is [`signal_stack`]'s.
+//! The handlers are the crate signal-hook's; that they run on the thread's signal stack is the host's doing (`host::signal_stack`).
 
 use crate::runtime::host::signal_stack;
 use crate::runtime::io::around;
