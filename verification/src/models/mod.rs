@@ -44,6 +44,7 @@ pub mod wait_group;
 pub mod wait_tables;
 pub mod whole;
 pub mod work_source;
+pub mod wraps;
 
 use crate::model::Model;
 use crate::mutation::mutant::Mutant;
@@ -69,6 +70,7 @@ pub const MODELS: &[&[Model]] = &[
     lists::BEGINNINGS,
     lists::MODELS,
     between::MODELS,
+    wraps::MODELS,
     sched::MODELS,
     conserved::MODELS,
     closing::MODELS,
