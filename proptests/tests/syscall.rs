@@ -33,14 +33,16 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// Who looked at one call takes the P out of that one, or not at all: even if the same M makes the next.
+/// Who looked at one call takes the P out of that one, or not at all: even if the same M makes the next, and even if the
+/// number of takings wraps around between.
 mod a_p_is_taken_out_of_the_call_that_was_seen_and_of_no_other {
     use super::*;
 
     #[test]
     fn by_any_who_look_and_take() {
-        let seen = check(CASES, vec(op(), 0..60), |ops| {
-            let word = SyscallWord::<Solo>::new(P);
+        let start = prop_oneof![Just(0u32), u32::MAX - 8..=u32::MAX];
+        let seen = check(CASES, (start, vec(op(), 0..60)), |(start, ops)| {
+            let word = SyscallWord::<Solo>::starting_at(P, start);
             let mut owned = Some(OwnedP::forge(P));
             // The call, if there is one, by its number; how many there were; what was seen, and which call it was.
             let (mut call, mut calls, mut looks) = (None, 0, Vec::<(SyscallStatus, Option<u32>)>::new());
@@ -83,9 +85,11 @@ mod a_p_is_taken_out_of_the_call_that_was_seen_and_of_no_other {
                     (owned, call) = (taken, None);
                 }
             }
+            seen.note_if(word.peek().tick < start, "the number of takings has wrapped around");
             owned.map(OwnedP::discard);
             why.map(|()| seen).map_err(Broken::because)
         });
         seen.must_have(&["it was taken", "it was in another call by then", "it was seen in none"]);
+        seen.must_have(&["the number of takings has wrapped around"]);
     }
 }

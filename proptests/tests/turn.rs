@@ -25,12 +25,13 @@ mod the_turn_counts_as_a_list_would {
     fn dispatches_from_everywhere() {
         let from = prop_oneof![3 => Just(Source::Local), 2 => Just(Source::Steal), 1 => Just(Source::Global)];
         // Here, `Local` stands for `runnext`, and `Steal` for any ring.
-        let inputs = (0..10u32, 0..5u32, vec(from, 0..200));
-        let seen = check(CASES, inputs, |(every, at_most, froms)| {
-            let (mut turn, mut seen) = (Turn::default(), Tally::default());
+        let start = prop_oneof![Just(0u32), u32::MAX - 100..=u32::MAX];
+        let inputs = (start, 0..10u32, 0..5u32, vec(from, 0..200));
+        let seen = check(CASES, inputs, |(start, every, at_most, froms)| {
+            let (mut turn, mut seen) = (Turn::starting_at(start), Tally::default());
             for i in 0..froms.len() {
                 let past = &froms[..i];
-                let is_global = every > 0 && past.len() % every as usize == 0;
+                let is_global = every > 0 && start.wrapping_add(past.len() as u32) % every == 0;
                 let served = past.iter().rposition(|&from| from == Source::Steal).map_or(0, |at| at + 1);
                 let in_a_row = past[served..].iter().filter(|&&from| from == Source::Local).count();
                 if turn.is_global(Every::new(every)) != is_global
@@ -40,6 +41,7 @@ mod the_turn_counts_as_a_list_would {
                 }
                 seen.note(if is_global { "it was the global queue's turn" } else { "it was not" });
                 seen.note_if(in_a_row as u32 == at_most && at_most > 0, "runnext had all its turns");
+                seen.note_if(turn.dispatches() < start, "the number of dispatches has wrapped around");
                 match froms[i] {
                     Source::Local => turn.from_runnext(),
                     Source::Steal => turn.from_ring(),
@@ -49,6 +51,7 @@ mod the_turn_counts_as_a_list_would {
             Ok(seen)
         });
         seen.must_have(&["it was the global queue's turn", "it was not", "runnext had all its turns"]);
+        seen.must_have(&["the number of dispatches has wrapped around"]);
     }
 
     #[test]

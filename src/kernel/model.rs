@@ -1,5 +1,7 @@
 //! Evidence for checkers: what a release build cannot make out of nothing.
 //!
+//! A counter that wraps around after 2^32 steps starts near its wrap here, so that a model meets that in a few.
+//!
 //! An `OwnedP` says that one M may use a P, a `SpinningToken` that one M is counted, a ticket that an M waits for its P. The
 //! kernel makes each where that becomes true, and no other code can. A model of one room has no kernel around it, so it forges
 //! what the rest of the kernel would have handed it, and discards what it would have handed on.
@@ -11,9 +13,14 @@
 #![cfg(feature = "model")]
 
 use crate::atomic::Value;
+use crate::host::Host;
+use crate::kernel::protocol::syscall::SyscallStatus;
+use crate::kernel::sched::Sched;
+use crate::kernel::sched::observer::Observer;
 use crate::kernel::types::g::G;
 use crate::kernel::types::m::{MId, NextP, NextPWord, SpinningToken};
-use crate::kernel::types::p::{OwnedP, PId};
+use crate::kernel::types::p::{OwnedP, PId, Turn};
+use core::sync::atomic::Ordering::Relaxed;
 
 impl G {
     /// What stands in a queue for the G that is bound to `m`.
@@ -31,6 +38,25 @@ impl OwnedP {
     /// Gives the right up: no M has it.
     pub fn discard(self) -> PId {
         self.relinquish()
+    }
+}
+
+impl Turn {
+    /// Of a P with so many dispatches, none of them in a row from `runnext`.
+    pub fn starting_at(dispatches: u32) -> Turn {
+        Turn::from_word(u64::from(dispatches))
+    }
+}
+
+impl<H: Host, O: Observer> Sched<H, O> {
+    /// Each P was taken out of its word so often, and so many Gs were dispatched under it. For a scheduler without an M.
+    pub fn counters_start_at(&self, takings: u32, dispatches: u32) {
+        for p in &self.ps {
+            // Relaxed: the first M begins after this, and the monitor.
+            p.syscall_word.word.store(SyscallStatus { in_syscall: None, tick: takings }, Relaxed);
+            // Relaxed: as above.
+            p.turn.store(Turn::starting_at(dispatches), Relaxed);
+        }
     }
 }
 

@@ -199,6 +199,7 @@ pub const SOURCES: &[(&str, &str)] = sources! {
     "models/whole/embedder.rs"
     "models/whole/shapes.rs"
     "models/work_source.rs"
+    "models/wraps.rs"
     "museum/go.rs"
     "museum/go/channels.rs"
     "museum/go/collection.rs"

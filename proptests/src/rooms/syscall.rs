@@ -20,6 +20,9 @@ pub struct Syscall;
 pub struct Setup {
     /// How many Ps there are: one or two. Each M has one at first, if there are two.
     pub procs: usize,
+    /// How many takings before their number wraps around; 0: it begins at 0.
+    #[serde(default)]
+    pub before_wrap: u32,
 }
 
 /// What is done. An M that is in a system call comes back before it does anything else; one that has no P takes an idle
@@ -59,6 +62,7 @@ impl Room for Syscall {
     const FALLS: &'static [&'static str] = &[
         "syscall-reads-before-it-writes",
         "syscall-take-without-tick",
+        "syscall-take-unless-later",
         "syscall-retake-by-store",
         "syscall-exit-without-its-exchange",
         "syscall-queues-outside-the-lock",
@@ -78,7 +82,8 @@ impl Room for Syscall {
 
     fn setup() -> BoxedStrategy<Setup> {
         // One P is what two Ms quarrel about.
-        prop_oneof![3 => Just(1usize), 2 => Just(2)].prop_map(|procs| Setup { procs }).boxed()
+        let procs = prop_oneof![3 => Just(1usize), 2 => Just(2)];
+        (procs, 0..3u32).prop_map(|(procs, before_wrap)| Setup { procs, before_wrap }).boxed()
     }
     fn op(thread: usize) -> BoxedStrategy<Op> {
         let p = 0usize..2;
@@ -102,7 +107,9 @@ impl Room for Syscall {
         }
     }
     fn simpler(setup: &Setup) -> Vec<Setup> {
-        (1..setup.procs).map(|procs| Setup { procs }).collect()
+        let fewer = (1..setup.procs).map(|procs| Setup { procs, ..*setup });
+        let later = (0..setup.before_wrap).map(|before_wrap| Setup { before_wrap, ..*setup });
+        fewer.chain(later).collect()
     }
     fn play<H: ModelHost>(program: &Program<Self>) -> String {
         variants::play::<H, _>(program)

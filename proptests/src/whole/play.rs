@@ -191,6 +191,9 @@ pub(super) fn play<H: ModelHost>(setup: Setup, ops: &[(usize, Op)]) -> String {
         vec![Box::new(BellSource::new(waker, &bell))]
     });
     let sched: This<H> = sched.expect("the numbers are allowed");
+    if setup.wraps {
+        sched.counters_start_at(u32::MAX, u32::MAX - 2);
+    }
     H::refuse_spawns(0);
     if plan.refusals > 0 {
         sched.observer().tell(Fact::Causes(1));

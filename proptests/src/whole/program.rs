@@ -33,6 +33,9 @@ pub struct Setup {
     pub inherit_at_most: u32,
     /// Do Ms end that have slept for long?
     pub ms_end: bool,
+    /// Do the counters of each P, of its takings and its dispatches, start near their wrap?
+    #[serde(default)]
+    pub wraps: bool,
 }
 
 impl Setup {
@@ -47,6 +50,7 @@ impl Setup {
         global_every: 61,
         inherit_at_most: 2,
         ms_end: false,
+        wraps: false,
     };
 
     /// As the scheduler takes it.
@@ -191,17 +195,20 @@ impl Room for Whole {
     fn setup() -> BoxedStrategy<Setup> {
         let procs = prop_oneof![3 => Just(1usize), 4 => Just(2), 2 => Just(3), 1 => 4usize..=8];
         let numbers = (1u32..=3, prop_oneof![Just(0u32), Just(1), Just(3), Just(61)], 0u32..=3);
-        (procs, 0usize..=3, 1usize..=16, prop_oneof![Just(2usize), Just(4), Just(8)], any::<[bool; 2]>(), numbers)
-            .prop_map(|(procs, more, max_ms, ring, [global_first, ms_end], (steal_passes, global_every, k))| Setup {
-                procs,
-                max_procs: (procs + more).min(8),
-                max_ms,
-                ring,
-                global_first,
-                steal_passes,
-                global_every,
-                inherit_at_most: k,
-                ms_end,
+        (procs, 0usize..=3, 1usize..=16, prop_oneof![Just(2usize), Just(4), Just(8)], any::<[bool; 3]>(), numbers)
+            .prop_map(|(procs, more, max_ms, ring, [global_first, ms_end, wraps], (steal_passes, global_every, k))| {
+                Setup {
+                    procs,
+                    max_procs: (procs + more).min(8),
+                    max_ms,
+                    ring,
+                    global_first,
+                    steal_passes,
+                    global_every,
+                    inherit_at_most: k,
+                    ms_end,
+                    wraps,
+                }
             })
             .boxed()
     }
@@ -243,6 +250,7 @@ impl Room for Whole {
             Setup { global_every: small.global_every, ..*setup },
             Setup { inherit_at_most: small.inherit_at_most, ..*setup },
             Setup { ms_end: small.ms_end, ..*setup },
+            Setup { wraps: small.wraps, ..*setup },
             Setup { max_ms: setup.max_ms - usize::from(setup.max_ms > 1), ..*setup },
         ];
         simpler.retain(|other| other != setup);

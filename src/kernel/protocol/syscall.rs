@@ -55,14 +55,20 @@ impl Value for SyscallStatus {
 /// The word of one P.
 pub struct SyscallWord<H: Host> {
     p: PId,
-    word: Atomic<H, SyscallStatus>,
+    pub(in crate::kernel) word: Atomic<H, SyscallStatus>,
 }
 
 impl<H: Host> SyscallWord<H> {
     /// Of `p`, which is owned.
     #[track_caller]
     pub fn new(p: PId) -> Self {
-        SyscallWord { p, word: Atomic::new(SyscallStatus { in_syscall: None, tick: 0 }) }
+        Self::starting_at(p, 0)
+    }
+
+    /// Of `p`, which is owned, and was taken so often: for models that are to meet the wrap soon.
+    #[track_caller]
+    pub fn starting_at(p: PId, tick: u32) -> Self {
+        SyscallWord { p, word: Atomic::new(SyscallStatus { in_syscall: None, tick }) }
     }
 
     /// Leaves the P here, for M `m`, which enters a system call.

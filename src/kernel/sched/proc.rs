@@ -14,9 +14,9 @@ use core::sync::atomic::Ordering::Relaxed;
 pub(in crate::kernel) struct Proc<H: Host> {
     pub(super) queue: LocalQueue<H>,
     /// Holds the P while its M is in a system call.
-    pub(super) syscall_word: SyscallWord<H>,
+    pub(in crate::kernel) syscall_word: SyscallWord<H>,
     /// Written by the owner; the monitor reads it.
-    pub(super) turn: Atomic<H, Turn>,
+    pub(in crate::kernel) turn: Atomic<H, Turn>,
     /// Preemption of its G is requested.
     pub(super) preempt: Atomic<H, bool>,
 }

@@ -24,6 +24,9 @@ const GATES: usize = 12;
 /// The gate of the main thread.
 pub(crate) const MAIN: usize = 0;
 
+/// The gate of the thread that [halts](Script::halts_at).
+pub(crate) const HALT: usize = GATES - 1;
+
 /// What the threads of one execution wait at, and what was reported.
 pub(crate) struct Script<H: ModelHost> {
     gates: [H::Parker; GATES],
@@ -31,6 +34,8 @@ pub(crate) struct Script<H: ModelHost> {
     seen: AtomicU64,
     /// Of these the main thread is told.
     tells: AtomicU64,
+    /// Whoever reports one of these next halts.
+    halts: AtomicU64,
     /// Ms in a system call, the first first, and which Gs have been in one.
     away: Mutex<(VecDeque<Away>, u64)>,
 }
@@ -49,6 +54,7 @@ pub(crate) mod saw {
     pub(crate) const STARTED: u64 = 64;
     pub(crate) const LISTED: u64 = 128;
     pub(crate) const ENDED: u64 = 256;
+    pub(crate) const SOUGHT: u64 = 512;
 }
 
 impl<H: ModelHost> Extra for Script<H> {
@@ -63,11 +69,17 @@ impl<H: ModelHost> Extra for Script<H> {
             Event::Starting { .. } => saw::STARTED,
             Event::Listed { .. } => saw::LISTED,
             Event::Gone { .. } => saw::ENDED,
+            Event::Sought { .. } => saw::SOUGHT,
             _ => return,
         };
         self.saw(what);
         if self.tells.load(Relaxed) & what != 0 {
             self.open(MAIN);
+        }
+        if self.halts.load(Relaxed) & what != 0 {
+            self.halts.store(0, Relaxed);
+            self.open(MAIN);
+            self.wait(HALT);
         }
     }
 }
@@ -78,6 +90,7 @@ impl<H: ModelHost> Script<H> {
             gates: std::array::from_fn(|_| H::Parker::new()),
             seen: AtomicU64::new(0),
             tells: AtomicU64::new(0),
+            halts: AtomicU64::new(0),
             away: Mutex::default(),
         }
     }
@@ -97,6 +110,12 @@ impl<H: ModelHost> Script<H> {
     /// From now on such an event opens the main thread's gate; 0: none does.
     pub(crate) fn tells_main(&self, what: u64) {
         self.tells.store(what, Relaxed);
+    }
+
+    /// The thread that reports such an event next, which it does without the lock, waits at [`HALT`], and the main thread
+    /// is told. To be said while nothing happens at once.
+    pub(crate) fn halts_at(&self, what: u64) {
+        self.halts.store(what, Relaxed);
     }
 
     /// This was seen.

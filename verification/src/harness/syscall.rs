@@ -96,9 +96,14 @@ impl<H: ModelHost, C: Crossing> Neighbours<H> for Tiny<H, C> {
 impl<H: ModelHost, C: Crossing> Tiny<H, C> {
     /// There are `procs` Ps, each of which is somebody's. The main thread plays `main`.
     pub fn new(main: &str, procs: usize) -> Arc<Self> {
+        Self::starting_at(main, procs, 0)
+    }
+
+    /// The same, with Ps that were taken out of their words so often.
+    pub fn starting_at(main: &str, procs: usize, takings: u32) -> Arc<Self> {
         main_plays(main);
         Arc::new(Tiny {
-            words: [SyscallWord::new(P0), SyscallWord::new(P1)],
+            words: [P0, P1].map(|p| SyscallWord::starting_at(p, takings)),
             used: [Cell::new(0), Cell::new(0)],
             wanted: Wanted::new(),
             central: H::Lock::new(Central {

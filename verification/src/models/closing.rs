@@ -8,12 +8,14 @@
 //! | a submitter; an M runs a G, and ends it      | that M, or `close`                      | `an_m_runs`        |
 //! | a G under its own P, before its M ends       | who has the P next, or `handoffp`       | `an_m_ends`        |
 //! | the same, before it blocks; there is no M    | `refused`, and `close`                  | `there_is_no_m`    |
+//! | nobody: a bound G begins to wait             | itself, as `close` ends its wait        | `a_g_begins_to_wait` |
 
 use crate::harness::embedder::{Embedded, open, small, submit};
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, rc11, rc11_cut};
 use spinpark::host::Parker;
 use spinpark::kernel::protocol::find::Worker;
+use spinpark::kernel::protocol::locked::{Wake, Woken};
 use spinpark::kernel::sched::config::Config;
 use std::sync::Arc;
 
@@ -151,6 +153,22 @@ fn there_is_no_m<H: ModelHost>() -> String {
     outcome(&sched, back, false) + if refused > 0 { ", no M" } else { "" }
 }
 
+/// G1 begins to wait for somebody outside, who never comes.
+fn a_g_begins_to_wait<H: ModelHost>() -> String {
+    fn play<H: ModelHost>(sched: &Closing<H>, worker: Worker, _: u64) -> Option<Worker> {
+        first_waits(sched);
+        let (worker, woken) = sched.park_bound(worker, Wake::Outside);
+        assert!(woken == Woken::Closed, "its wait ended: {woken:?}");
+        Some(worker)
+    }
+    let sched = scheduler::<H>(numbers(1, 1), 1, play::<H>);
+    begin(&sched);
+    sched.observer().more.goes_on.unpark();
+    let back = close(&sched);
+    let tickets = sched.observer().reported().refused;
+    outcome(&sched, back, false) + if tickets > 0 { ", waited" } else { "" }
+}
+
 /// The models.
 pub const MODELS: &[Model] = &[
     crate::model!("sched::close_gives_back_what_never_ran::no_m", no_m,
@@ -182,5 +200,11 @@ pub const MODELS: &[Model] = &[
         size: "1 P, 1 M, 2 Gs, who closes",
         invariants: [1, 2],
         must_reach: ["0 given back", "1 given back", "no M"],
+        runs: [rc11()]),
+    crate::model!("sched::close_gives_back_what_never_ran::a_g_begins_to_wait", a_g_begins_to_wait,
+        claim: "a bound G that begins to wait as the scheduler is closed is told so, and the closer does not wait for it for ever",
+        size: "1 P, 1 M, 1 G, who closes",
+        invariants: [19, 36],
+        must_reach: ["0 given back", "waited"],
         runs: [rc11()]),
 ];

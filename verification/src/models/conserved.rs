@@ -14,6 +14,7 @@
 //! | a submitter                                  | an M that hands its P off: it blocks  | `submitted_beside_block` |
 //! | the G that is kept, under its own P          | the same                              | `readied_beside_block`   |
 //! | a submitter                                  | an M that ends, the last there may be | `submitted_beside_end`   |
+//! | a submitter                                  | the same, the only one there may be   | `submitted_beside_the_only_end` |
 
 use crate::harness::embedder::submit;
 use crate::harness::script::{
@@ -209,6 +210,25 @@ fn submitted_beside_end<H: ModelHost>() -> String {
     outcome(&sched)
 }
 
+/// There may be one M. It ends with G1, just when G2 is submitted.
+fn submitted_beside_the_only_end<H: ModelHost>() -> String {
+    fn play<H: ModelHost>(sched: &Scripted<H>, worker: Worker, n: u64) -> Option<Worker> {
+        if n == 2 {
+            return says_and_keeps(sched, worker);
+        }
+        waits_at(sched, LOOKS);
+        sched.observer().events.leaves(worker.m().0);
+        sched.end(worker);
+        None
+    }
+    let sched = scripted::<H>(numbers(1, 1), 2, play::<H>);
+    begin(&sched, 1);
+    script(&sched).forget();
+    script(&sched).open(LOOKS);
+    submit(&sched, 2, 2);
+    outcome(&sched)
+}
+
 /// The models.
 pub const MODELS: &[Model] = &[
     crate::model!("sched::work_is_conserved_now::submitted", submitted,
@@ -250,6 +270,12 @@ pub const MODELS: &[Model] = &[
     crate::model!("sched::work_is_conserved_now::submitted_beside_end", submitted_beside_end,
         claim: "there may be no third M: what is submitted as the second ends is run on one that is started then",
         size: "2 Ps, 2 Ms, 1 G that keeps its M, 1 that ends with its M, 1 that is submitted",
+        invariants: [2, 30, 36, 37],
+        must_reach: ["started", "refused"],
+        runs: [rc11()]),
+    crate::model!("sched::work_is_conserved_now::submitted_beside_the_only_end", submitted_beside_the_only_end,
+        claim: "there may be one M: what is submitted as it ends is run on one that is started then, without a monitor",
+        size: "1 P, 1 M, 1 G that ends with its M, 1 that is submitted",
         invariants: [2, 30, 36, 37],
         must_reach: ["started", "refused"],
         runs: [rc11()]),

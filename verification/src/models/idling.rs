@@ -6,13 +6,20 @@
 use crate::harness::common::any_of;
 use crate::harness::transcript::{Outside, S, begin, it_is, leave, numbers, one_runs, set, submit};
 use crate::hosts::model_host::ModelHost;
-use crate::hosts::stepped::{in_each_sleep, until_woken};
+use crate::hosts::stepped::{self, Stepped, in_each_sleep, until_woken};
 use crate::model::{Model, sc};
 use spinpark::kernel::protocol::find::Worker;
 use spinpark::kernel::protocol::locked::{Wake, Woken};
 use spinpark::kernel::protocol::sources::SearchOrder;
+use spinpark::kernel::protocol::stw::safepoint::SafepointFn;
+use spinpark::kernel::protocol::work_source::{Waker, WorkSource};
+use spinpark::kernel::sched::Sched;
 use spinpark::kernel::sched::config::Config;
+use spinpark::kernel::types::g::G;
+use spinpark::kernel::types::p::PId;
 use std::ops::ControlFlow::Break;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 
 /// M0 runs G2. M1, which was sent for it, has yet to begin, and counts as one that looks.
@@ -140,6 +147,83 @@ fn the_last_that_runs_ends<H: ModelHost>() -> String {
     if is_due { "something is due" } else { "nobody is left" }.to_owned()
 }
 
+/// A source that expects work until it was asked so often, from then on it has some.
+struct GetsWork(Arc<AtomicUsize>, Waker);
+
+impl GetsWork {
+    fn has_it_now(&self) -> bool {
+        self.0.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_err()
+    }
+}
+
+impl WorkSource for GetsWork {
+    fn waker(&self) -> &Waker {
+        &self.1
+    }
+    fn has_work(&self) -> bool {
+        self.has_it_now()
+    }
+    fn take(&self, _: Option<PId>, _: &mut dyn FnMut(G)) {}
+    fn is_expecting(&self) -> bool {
+        !self.has_it_now()
+    }
+}
+
+/// The only M's G waits for another of its scheduler, which a source has, or still expects. No second M may be started.
+fn a_source_gets_its_work<H: ModelHost>() -> String {
+    let nth = H::choose(8);
+    Stepped::reset();
+    let source = Arc::new(AtomicUsize::new(usize::MAX));
+    let theirs = Arc::clone(&source);
+    let config = Config { max_ms: 1, ..numbers(1) };
+    let sched = Sched::<Stepped, ()>::with_sources(config, (), stepped::enter, |waker| {
+        vec![Box::new(GetsWork(theirs, waker.clone()))]
+    });
+    let sched = sched.expect("these numbers are allowed");
+    sched.submit(crate::harness::common::g(1)).expect("it is open");
+    let m0 = Stepped::begin().expect("a thread was asked for");
+    let (m0, _) = sched.next(m0).expect("it is open");
+    source.store(nth, Relaxed);
+    let (m0, why) = sched.park_bound(m0, Wake::Inside);
+    leave(m0);
+    assert!(why == Woken::NoThread, "there is work for it, or will be, and no M: {why:?}, asked {nth} times before");
+    if nth == 0 { "it had some" } else { "it got some" }.to_owned()
+}
+
+/// G1 leaves G2 in its ring, and makes a call that blocks, while a function is to be run under each P.
+fn a_safepoint_is_being_passed<H: ModelHost>() -> String {
+    let has_work = any_of::<H, _>(&[false, true]);
+    let (sched, outside) = set(numbers(3), false);
+    let m0 = one_runs(&sched);
+    submit(&sched, 2);
+    let m1 = begin(&sched);
+    outside.told();
+    let ran = Arc::new(Mutex::new(Vec::new()));
+    let (run, theirs, its) = (Arc::clone(&ran), Arc::clone(&sched), Arc::clone(&outside));
+    let run: Arc<SafepointFn> = Arc::new(move |p: PId| run.lock().expect("one thread").push(p.0));
+    let ms = Mutex::new(Some((m0, m1)));
+    let (away, ()) = until_woken(
+        || sched.for_each_p(None, run),
+        move || {
+            let (mut m0, m1) = ms.lock().ok().and_then(|mut ms| ms.take()).expect("once");
+            if has_work {
+                theirs.goyield(&mut m0, crate::harness::common::g(11));
+            }
+            its.told();
+            leave(theirs.entersyscallblock(m0));
+            let told = its.told();
+            let is_run = told.iter().any(|what| what.ends_with(" starts"));
+            assert!(is_run == has_work, "there is work under P0: {has_work}; {told:?}");
+            leave(theirs.entersyscallblock(m1));
+        },
+    );
+    leave(away);
+    let mut ran = std::mem::take(&mut *ran.lock().expect("one thread"));
+    ran.sort_unstable();
+    assert_eq!(ran, [0, 1, 2], "once under each");
+    if has_work { "another M goes on" } else { "it is idle" }.to_owned()
+}
+
 /// The models.
 pub(super) const MODELS: &[Model] = &[
     crate::model!("sched::who_idles_a_p_looks_again::gs_come_behind_its_back", gs_come_behind_its_back,
@@ -165,5 +249,17 @@ pub(super) const MODELS: &[Model] = &[
         size: "one thread plays all: 2 Ms, 3 Ps, 2 Gs; each of 2 cases",
         invariants: [19, 25],
         must_reach: ["something is due", "nobody is left"],
+        runs: [sc()]),
+    crate::model!("sched::a_deadlock_is_told::a_source_gets_its_work", a_source_gets_its_work,
+        claim: "a source that gets the work it expects between two questions is not missed: no deadlock is told",
+        size: "one thread plays all: 1 M, 1 P, a source; each of 8 cases",
+        invariants: [19, 25],
+        must_reach: ["it had some", "it got some"],
+        runs: [sc()]),
+    crate::model!("sched::who_idles_a_p_looks_again::a_safepoint_is_being_passed", a_safepoint_is_being_passed,
+        claim: "who hands its P off while a function is to be run under each looks for work as ever",
+        size: "one thread plays all: 2 Ms, 3 Ps, a safepoint; each of 2 cases",
+        invariants: [18, 30],
+        must_reach: ["another M goes on", "it is idle"],
         runs: [sc()]),
 ];

@@ -53,6 +53,7 @@ pub mod wait_tables;
 pub mod watch;
 pub mod whole;
 pub mod work_source;
+pub mod wraps;
 
 use crate::model::Model;
 use crate::mutation::mutant::Mutant;
@@ -78,6 +79,7 @@ pub const MODELS: &[&[Model]] = &[
     lists::BEGINNINGS,
     lists::MODELS,
     between::MODELS,
+    wraps::MODELS,
     sched::MODELS,
     conserved::MODELS,
     closing::MODELS,

@@ -10,7 +10,7 @@ mod sleepers;
 
 use crate::model::{Model, sc};
 use crate::mutation::mutant::Mutant;
-use looks::{one_interrupted, one_signal, refusals, three_looks};
+use looks::{one_interrupted, one_signal, refusals, three_looks, three_looks_at_the_wrap};
 use naps::{eighty_naps, eleven_naps};
 use sleepers::{no_thread, sleepers, ten_naps, two_sleepers};
 
@@ -54,6 +54,12 @@ pub const MODELS: &[Model] = &[
         runs: [sc()]),
     crate::model!("monitor::does_with_each_p_what_go_would::three_looks", three_looks,
         claim: "a P is taken out of a call, or its G asked to yield, when Go would; what is taken is run, or idle",
+        size: "one thread plays all: 2 Ps, each in one of 4 states; 3 looks, each of 9 times apart; 288 plays",
+        invariants: [20, 21, 43],
+        must_reach: ["P0 is asked, P1 is asked, P0 is asked again, P1 is asked again", "P0 is retaken, P1 is retaken"],
+        runs: [sc()]),
+    crate::model!("monitor::does_with_each_p_what_go_would::three_looks_at_the_wrap", three_looks_at_the_wrap,
+        claim: "the same as the numbers of takings and of dispatches wrap around",
         size: "one thread plays all: 2 Ps, each in one of 4 states; 3 looks, each of 9 times apart; 288 plays",
         invariants: [20, 21, 43],
         must_reach: ["P0 is asked, P1 is asked, P0 is asked again, P1 is asked again", "P0 is retaken, P1 is retaken"],

@@ -53,8 +53,9 @@ scenario!(syscall::Crossing, two_returning_ms_and_a_retaker, |H, C| {
     format!("M0 {first:?}, M1 {second:?}, retaken {retaken}")
 });
 
-scenario!(syscall::Crossing, seen_in_one_call_taken_in_the_next, |H, C| {
-    let tiny = Tiny::<H, C>::new("M0", 1);
+/// A retaker looks as M0 makes two system calls; before that, the P was taken out of its word so often.
+fn two_calls<H: ModelHost, C: Crossing>(takings: u32) -> String {
+    let tiny = Tiny::<H, C>::starting_at("M0", 1, takings);
     let retaker = party::<H, _, _>("retaker", &tiny, |tiny| tiny.retake_for_good(P0));
     let (mut p, mut last) = (Some(OwnedP::forge(P0)), 0);
     for call in 1..=2 {
@@ -63,14 +64,17 @@ scenario!(syscall::Crossing, seen_in_one_call_taken_in_the_next, |H, C| {
         let away = tiny.enter(M0, mine);
         p = tiny.exit(away, P0, g(1)).ok().map(|(p, ..)| p);
     }
-    // Each taking counts the tick up: the first call has tick 0, the second tick 1.
-    let seen = H::join(retaker).map(|tick| tick + 1);
+    // Each taking counts the tick up.
+    let seen = H::join(retaker).map(|tick| tick.wrapping_sub(takings) + 1);
     one_has_it(&[("M0", p.is_some()), ("the retaker", seen.is_some())]);
     p.map(OwnedP::discard);
     let Some(seen) = seen else { return "not taken".to_owned() };
     assert!(seen == last, "a retaker that looked at system call {seen} took the P out of system call {last}");
     format!("taken in call {seen}")
-});
+}
+
+scenario!(syscall::Crossing, seen_in_one_call_taken_in_the_next, |H, C| { two_calls::<H, C>(0) });
+scenario!(syscall::Crossing, seen_before_the_wrap, |H, C| { two_calls::<H, C>(u32::MAX) });
 
 scenario!(syscall::Crossing, an_interrupted_m_and_a_retaker, |H, C| {
     let tiny = Tiny::<H, C>::new("M0", 1);
@@ -275,6 +279,12 @@ pub const MODELS: &[Model] = &[
         invariants: [4, 20, 21],
         must_reach: ["not taken", "taken in call 1", "taken in call 2"],
         runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
+    crate::model!("syscall::a_p_has_one_owner::seen_before_the_wrap", seen_before_the_wrap,
+        claim: "the same as the number of takings wraps around, so that the next call has the smaller tick",
+        size: "2 threads, 1 P, 2 system calls, the wrap between them",
+        invariants: [4, 20, 21],
+        must_reach: ["not taken", "taken in call 1", "taken in call 2"],
+        runs: [rc11(), loom(), sc()]),
     crate::model!("syscall::a_p_has_one_owner::an_interrupted_m_and_a_retaker", an_interrupted_m_and_a_retaker,
         claim: "of an M that was interrupted, and comes back, and a retaker one gets the P, with all that was done under it",
         size: "2 threads, 1 P, 1 interrupt",
@@ -347,6 +357,7 @@ pub const MODELS: &[Model] = &[
 const RETAKER: &str = "syscall::a_p_has_one_owner::a_returning_m_and_a_retaker";
 const HOG: &str = "syscall::a_p_has_one_owner::an_interrupted_m_and_a_retaker";
 const NEXT: &str = "syscall::a_p_has_one_owner::seen_in_one_call_taken_in_the_next";
+const WRAP: &str = "syscall::a_p_has_one_owner::seen_before_the_wrap";
 const STOP: &str = "syscall::a_stop_is_not_sat_out::one_m_enters";
 const ANOTHER: &str = "syscall::each_way_out::another_p_is_idle";
 const NONE: &str = "syscall::each_way_out::no_p_is_to_be_had";
@@ -369,6 +380,8 @@ pub const MUTANTS: &[Mutant] = crate::mutants! {
         variant("reads-before-it-writes"), by STOP => [Sc, Loom, Rc11];
     "syscall-take-without-tick": "a retaker compares the M, but not the tick",
         variant("take-without-tick"), by NEXT => [Sc, Loom, Rc11];
+    "syscall-take-unless-later": "a retaker takes the P unless its call is a later one, by which tick is the larger",
+        variant("take-unless-later"), by WRAP => [Sc, Loom, Rc11];
     "syscall-retake-by-store": "a retaker loads the word, then stores: the M that returned in between has the P too",
         variant("retake-by-store"), by RETAKER => [Sc, Loom], HOG => [Sc], RETAKER => [Rc11], HOG => [Rc11];
     "syscall-exit-without-its-exchange": "an M that returns keeps its P if a load says that it is still there",

@@ -62,18 +62,29 @@ fn rule(looks: &[Look], flags: Flags) -> Verdict {
 }
 
 /// Any look that comes one of these times after the one before. The first is at moment 1: 0 is the room's "never".
-fn any_look<H: ModelHost>(before: Option<&Look>, after: &[Nanos], calls: &[Option<u32>]) -> Look {
+///
+/// The two slices have the numbers `first` and the next, and so have the calls.
+fn any_look<H: ModelHost>(before: Option<&Look>, after: &[Nanos], calls: &[Option<u32>], first: u32) -> Look {
     let n = H::choose(after.len() * 2 * calls.len());
-    let (n, dispatches) = (n / 2, n as u32 % 2);
+    let (n, dispatches) = (n / 2, first.wrapping_add(n as u32 % 2));
     let now = before.map_or(1, |look| look.now) + after[n / calls.len()];
-    Look { now, dispatches, syscall: calls[n % calls.len()] }
+    Look { now, dispatches, syscall: calls[n % calls.len()].map(|call| first.wrapping_add(call)) }
 }
 
 fn three_looks<H: ModelHost>() -> String {
+    verdicts::<H>(&[0, 1, SLICE - 1, SLICE], 0)
+}
+
+/// The second slice, and the second call, have the smaller number.
+fn three_looks_at_the_wrap<H: ModelHost>() -> String {
+    verdicts::<H>(&[1, SLICE], u32::MAX)
+}
+
+fn verdicts<H: ModelHost>(after: &[Nanos], first: u32) -> String {
     let (mut seen, mut looks) = (SysmonTick::default(), Vec::new());
     let mut said = BTreeSet::new();
     for _ in 0..3 {
-        looks.push(any_look::<H>(looks.last(), &[0, 1, SLICE - 1, SLICE], &[None, Some(0), Some(1)]));
+        looks.push(any_look::<H>(looks.last(), after, &[None, Some(0), Some(1)], first));
         let now = looks[looks.len() - 1];
         said.clear();
         let before = seen;
@@ -90,10 +101,18 @@ fn three_looks<H: ModelHost>() -> String {
 }
 
 fn four_looks<H: ModelHost>() -> String {
+    news::<H>(0)
+}
+
+fn four_looks_at_the_wrap<H: ModelHost>() -> String {
+    news::<H>(u32::MAX)
+}
+
+fn news<H: ModelHost>(first: u32) -> String {
     let (mut seen, mut looks) = (SysmonTick::default(), Vec::new());
     let (mut asked, mut news) = (None, Vec::new());
     for _ in 0..4 {
-        looks.push(any_look::<H>(looks.last(), &[0, SLICE], &[None, Some(0)]));
+        looks.push(any_look::<H>(looks.last(), &[0, SLICE], &[None, Some(0)], first));
         let now = looks[looks.len() - 1];
         let is_needspinning = look(&mut seen, now, Flags::NONE) == Preempt;
         // The one that was asked before it, if any, ran in another slice.
@@ -203,6 +222,18 @@ pub const MODELS: &[Model] = &[
         size: "1 thread, every 3 looks: 2 slices, no call or 2, 0, 1, 10 ms - 1 and 10 ms later; all flags at each",
         invariants: [43],
         must_reach: [r#"{"Leave"}"#, r#"{"Preempt"}"#, r#"{"Leave", "Retake"}"#, r#"{"Retake"}"#],
+        runs: [sc()]),
+    crate::model!("sysmon::the_verdict_is_the_rules::three_looks_at_the_wrap", three_looks_at_the_wrap,
+        claim: "the same as the numbers of slices and calls wrap around",
+        size: "1 thread, every 3 looks: 2 slices, no call or 2, 1 ns and 10 ms later; all flags at each",
+        invariants: [43],
+        must_reach: [r#"{"Leave"}"#, r#"{"Preempt"}"#, r#"{"Leave", "Retake"}"#, r#"{"Retake"}"#],
+        runs: [sc()]),
+    crate::model!("sysmon::a_request_is_news_once::four_looks_at_the_wrap", four_looks_at_the_wrap,
+        claim: "the same as the number of slices wraps around",
+        size: "1 thread, every 4 looks: 2 slices, in a call or not, at once or 10 ms later",
+        invariants: [],
+        must_reach: ["news [0, 0, 0, 0]", "news [0, 1, 0, 1]"],
         runs: [sc()]),
     crate::model!("sysmon::a_request_is_news_once::four_looks", four_looks,
         claim: "that a G is asked to yield is news at the first tick in its slice, and at no other",

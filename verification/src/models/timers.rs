@@ -1,10 +1,11 @@
 //! Models of `timers`: shards beside a plain list. Of the word that is read without the lock, see also `netpoll`.
 
-use crate::harness::common::any_of;
+use crate::harness::common::{any_of, party};
 use crate::hosts::model_host::ModelHost;
-use crate::model::{Model, sc};
+use crate::model::{Model, rc11, sc};
 use spinpark::host::{NEVER, Nanos};
 use spinpark::kernel::queues::timers::{Key, Timers};
+use std::sync::Arc;
 
 const SOON: Nanos = 5;
 const LATE: Nanos = 7;
@@ -110,6 +111,21 @@ fn replaced_or_gone<H: ModelHost>() -> String {
     format!("{} taken, {}", taken.len(), if told.is_ok() { "replaced" } else { "gone" })
 }
 
+/// Two threads add a timer each to one shard: for the same moment, or the second for a later one.
+fn two_add_at_once<H: ModelHost>() -> String {
+    let later = any_of::<H, _>(&[SOON, LATE]);
+    let timers = Arc::new(Timers::<H, u64>::new(1));
+    let other = party::<H, _, _>("other", &timers, move |timers| timers.add(0, later, 2));
+    let (key, is_first) = timers.add(0, SOON, 1);
+    let (other, is_others_first) = H::join(other);
+    assert!(timers.len() == 2, "of two timers {} are there", timers.len());
+    assert!(timers.deadline() == SOON, "the next is due at {SOON}, not {}", timers.deadline());
+    assert!(is_first || is_others_first, "nobody was told to announce what is due first");
+    assert!(is_first || later == SOON, "due first, and not told so");
+    assert!(timers.remove(other) == Some(2) && timers.remove(key) == Some(1), "each has its own");
+    if is_first { "it was the first" } else { "the other was" }.to_owned()
+}
+
 /// The models.
 pub const MODELS: &[Model] = &[
     crate::model!("timers::answers_as_a_list_would::four_operations", four_operations,
@@ -124,4 +140,10 @@ pub const MODELS: &[Model] = &[
         invariants: [44],
         must_reach: ["0 taken, replaced", "1 taken, replaced", "1 taken, gone", "2 taken, gone"],
         runs: [sc()]),
+    crate::model!("timers::two_threads_share_a_shard::two_add_at_once", two_add_at_once,
+        claim: "of two timers that are added at once, for the same moment too, none is lost; whose is the first is told so",
+        size: "2 threads, 1 shard, 2 timers; the same moment or not",
+        invariants: [35, 44],
+        must_reach: ["it was the first", "the other was"],
+        runs: [rc11(), sc()]),
 ];

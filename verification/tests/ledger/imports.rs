@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// What a file of the kernel may import besides `types`, of what is not glue. A room imports no other room.
 const DRAWN: &[(&str, &[&str])] = &[
+    // Counters that start near their wrap, of the Ps of a whole scheduler.
+    ("model", &["protocol/syscall", "sched", "sched/observer"]),
     // The reason for a deadlock is said in the words of who waits.
     ("protocol/deadlock", &["protocol/locked"]),
     // The places where work can be, and their order.

@@ -57,7 +57,7 @@ impl<H: ModelHost, C: Crossing> SyscallRun<H, C> {
         let acts = |thread: &usize| !program.of(*thread).is_empty();
         let has_p = [0, 1].map(|thread| thread < procs && acts(&thread));
         let run = Arc::new(SyscallRun::<H, C> {
-            tiny: Tiny::new(name(0), procs),
+            tiny: Tiny::starting_at(name(0), procs, 0u32.wrapping_sub(program.setup.before_wrap)),
             procs,
             owners: Mutex::new([0, 1].map(|p| has_p[p].then_some(p))),
             unrest: Unrest::of((0..STOPPER).filter(acts).count()),

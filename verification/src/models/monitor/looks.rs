@@ -142,12 +142,22 @@ fn expect(sched: &S, ps: &mut [Played]) -> Vec<String> {
 
 /// Two Ps, at which the monitor looks three times. Before the last time the first has gone on, or not.
 pub(super) fn three_looks<H: ModelHost>() -> String {
+    looks::<H>(0, 0)
+}
+
+/// The same, and both counters of each P wrap around when it goes on.
+pub(super) fn three_looks_at_the_wrap<H: ModelHost>() -> String {
+    looks::<H>(u32::MAX, u32::MAX - 1)
+}
+
+fn looks<H: ModelHost>(takings: u32, dispatches: u32) -> String {
     let all = [Doing::Idle, Doing::Runs, Doing::Calls { has_work: false }, Doing::Calls { has_work: true }];
     let doing = [0; 2].map(|_| any_of::<H, _>(&all));
     let gaps = [0; 2].map(|_| any_of::<H, _>(&[SHORTEST, SLICE - 1, SLICE]));
     let goes_on = any_of::<H, _>(&[false, true]);
 
     let (sched, outside) = set(numbers(2), true);
+    sched.counters_start_at(takings, dispatches);
     let now = Sighting { when: 0, dispatches: 1, call: None };
     let begun = |n: u64| {
         submit(&sched, n + 1);

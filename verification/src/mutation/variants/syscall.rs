@@ -48,6 +48,15 @@ impl Crossing for TakeWithoutTick {
     }
 }
 
+/// A retaker that asks which tick is the larger, as if ticks did not wrap around: it takes the P unless its call is a later one.
+pub struct TakeUnlessLater;
+impl Crossing for TakeUnlessLater {
+    fn retake<H: Host>(syscall_word: &SyscallWord<H>, _p: PId, seen: SyscallStatus) -> Option<OwnedP> {
+        let now = syscall_word.peek();
+        if now.in_syscall == seen.in_syscall && now.tick <= seen.tick { syscall_word.take(now) } else { None }
+    }
+}
+
 /// A retaker that loads the word, and then writes "owned" into it, whatever came between.
 pub struct RetakeByStore;
 impl Crossing for RetakeByStore {
@@ -122,6 +131,7 @@ super::variants! {
     "queues-outside-the-lock" => Right,
     "reads-before-it-writes" => ReadsBeforeItWrites,
     "take-without-tick" => TakeWithoutTick,
+    "take-unless-later" => TakeUnlessLater,
     "retake-by-store" => RetakeByStore,
     "exit-without-its-exchange" => ExitWithoutItsExchange,
 }
