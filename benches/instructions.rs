@@ -185,7 +185,8 @@ fn play(workload: &str, n: u64, preempts: bool) {
         "timer" => runtime.spawn(async move {
             for _ in 0..n {
                 let mut sleep = pin!(time::sleep(Duration::from_secs(1)));
-                poll_fn(|cx| Poll::Ready(assert!(sleep.as_mut().poll(cx).is_pending()))).await;
+                let polled = poll_fn(|cx| Poll::Ready(sleep.as_mut().poll(cx))).await;
+                assert!(polled.is_pending());
             }
         }),
         other => panic!("{other}: not one of the workloads"),

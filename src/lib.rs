@@ -152,10 +152,10 @@ pub use runtime::hyper;
 pub use runtime::process;
 #[cfg(all(unix, feature = "signal"))]
 pub use runtime::signal;
-#[cfg(feature = "tokio-compat")]
-pub use runtime::tokio_compat;
 #[cfg(feature = "futures")]
 pub use runtime::stream;
+#[cfg(feature = "tokio-compat")]
+pub use runtime::tokio_compat;
 #[cfg(feature = "std")]
 pub use runtime::trace;
 #[cfg(feature = "std")]

@@ -81,10 +81,10 @@ pub use build_error::BuildError;
 pub use builder::Builder;
 #[cfg(feature = "hyper")]
 pub use compat::hyper;
-#[cfg(feature = "tokio-compat")]
-pub use compat::tokio as tokio_compat;
 #[cfg(feature = "futures")]
 pub use compat::stream;
+#[cfg(feature = "tokio-compat")]
+pub use compat::tokio as tokio_compat;
 pub use exec::abort::{AbortHandle, TaskId};
 pub use exec::blocking::{NoThread, blocking, syscall, try_blocking};
 pub use exec::checkpoint::checkpoint;

@@ -4,7 +4,7 @@
 
 #[cfg(feature = "hyper")]
 pub mod hyper;
-#[cfg(feature = "tokio-compat")]
-pub mod tokio;
 #[cfg(feature = "futures")]
 pub mod stream;
+#[cfg(feature = "tokio-compat")]
+pub mod tokio;
