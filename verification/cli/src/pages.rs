@@ -151,7 +151,7 @@ fn rooms(record: &Record) -> BTreeMap<&str, Room<'_>> {
     rooms
 }
 
-/// A room a line, the weakest first.
+/// A room a line, the weakest first. Those of which there is nothing more to say than that all is proved share the last one.
 fn guarantees(record: &Record) -> String {
     let mut rooms: Vec<(&str, Room<'_>)> = rooms(record).into_iter().collect();
     rooms.sort_by(|(_, one), (_, other)| {
@@ -161,7 +161,12 @@ fn guarantees(record: &Record) -> String {
     });
     let mut text = "| room | claims | proved on RC11 | weaker | largest size that is proved | kills |\n".to_owned();
     text += "|---|---:|---:|---|---|---:|\n";
+    let mut strong = Vec::new();
     for (name, room) in &rooms {
+        if room.weakness() == (0.0, 0.0) && every_size::of_room(name).is_none() {
+            strong.push(format!("{name} {} ({} + {})", room.claims.len(), room.variants, room.mistakes));
+            continue;
+        }
         let on_rc11 = room.count(|claim| claim.on_rc11.is_some());
         let (weaker, mut largest) = (room.weaker(), room.largest());
         if let Some(verdict) = every_size::of_room(name) {
@@ -169,6 +174,10 @@ fn guarantees(record: &Record) -> String {
         }
         let kills = format!("{} + {}", room.variants, room.mistakes);
         let _ = writeln!(text, "| {name} | {} | {on_rc11} | {weaker} | {largest} | {kills} |", room.claims.len());
+    }
+    if !strong.is_empty() {
+        let _ =
+            writeln!(text, "\nEvery claim is proved on RC11, with so many claims (kills), of: {}.", strong.join(", "));
     }
     text
 }
