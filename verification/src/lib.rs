@@ -24,3 +24,13 @@ pub mod sources;
 pub mod spec;
 pub mod status;
 pub mod worker;
+
+/// The idioms of tokio compile, and run.
+#[cfg(all(doctest, feature = "cores"))]
+#[doc = include_str!("../../docs/guide/from-tokio.md")]
+struct FromTokio;
+
+/// Those of Go, too.
+#[cfg(all(doctest, feature = "cores"))]
+#[doc = include_str!("../../docs/guide/from-go.md")]
+struct FromGo;
