@@ -102,7 +102,7 @@
 //! | `syscall/stop` | leave the P in its word, StoreLoad, read `wanted` | set `wanted`, StoreLoad, read the words ([`syscall`](kernel::protocol::syscall), [`stw`](kernel::protocol::stw), [`safepoint`](kernel::protocol::stw::safepoint)) |
 //! | `bell` | a waker rings | the thread in `block_on` takes the ring ([`bell`](waits::bell)) |
 //! | `awaited` | count down who was woken; the last that gives up: StoreLoad, read `who` | an M reads the count; having claimed the poller, StoreLoad ([`readiness`](waits::readiness)) |
-//! | `cancelled` | mark a branch, from below | ask a token whether it is cancelled ([`cancellation`](waits::cancellation)) |
+//! | `cancelled` | mark a branch, from below | ask a token whether it is cancelled (`waits::cancellation`) |
 //! | `notice` | StoreLoad, leave a notice with the poller | wait, StoreLoad, look ([`interrupt`](waits::interrupt)) |
 //!
 //! Numbers, and what checks each of them: docs/reference/invariants.md. What nothing checks: docs/reference/caveats.md.

@@ -17,6 +17,7 @@ pub mod barrier;
 pub mod bell;
 #[cfg(feature = "std")]
 pub mod broadcast;
+#[cfg(feature = "std")]
 pub mod cancellation;
 #[cfg(feature = "std")]
 pub mod cancellation_tree;
@@ -27,6 +28,7 @@ pub mod claim;
 #[cfg(feature = "std")]
 pub mod cond;
 pub mod interrupt;
+#[cfg(feature = "std")]
 pub mod join_set;
 #[cfg(feature = "std")]
 pub mod notify;
