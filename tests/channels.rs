@@ -1,12 +1,15 @@
 //! Channels. A module names the property, a function the situation.
 
+mod polled;
+
+use polled::Woken;
 use spinpark::chan::{self, Closed, Receiver, SendError, Sender, TryRecvError, TrySendError};
 use spinpark::{Runtime, spawn, time, yield_now};
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
@@ -17,34 +20,18 @@ fn with_procs(n: usize) -> Runtime {
 
 /// Polls once, and nobody is woken.
 fn poll<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
-    Pin::new(future).poll(&mut Context::from_waker(Waker::noop()))
+    polled::poll(Pin::new(future))
 }
 
 fn now<F: Future>(future: F) -> Option<F::Output> {
-    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+    match polled::poll(pin!(future)) {
         Poll::Ready(output) => Some(output),
         Poll::Pending => None,
     }
 }
 
-/// Counts how often it is woken.
-#[derive(Default)]
-struct Woken(AtomicUsize);
-
-impl Wake for Woken {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, SeqCst);
-    }
-}
-
-impl Woken {
-    fn times(&self) -> usize {
-        self.0.load(SeqCst)
-    }
-}
-
 fn poll_with<F: Future + Unpin>(future: &mut F, woken: &Arc<Woken>) -> Poll<F::Output> {
-    Pin::new(future).poll(&mut Context::from_waker(&Waker::from(Arc::clone(woken))))
+    polled::poll_with(Pin::new(future), woken)
 }
 
 fn all_kinds() -> [(Sender<u32>, Receiver<u32>); 4] {

@@ -2,49 +2,23 @@
 
 #![cfg(target_os = "linux")]
 
+mod programs;
+
+use programs::{Folder, LONG, built, is_there, until};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Seconds after which something hangs.
-const LONG: Duration = Duration::from_secs(60);
-
-/// The example, built once.
 fn program() -> &'static str {
-    static PROGRAM: OnceLock<String> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
-        let built = Command::new(env!("CARGO"))
-            .args(["build", "--features", "hyper,signal", "--example", "https_proxy", "--message-format=json"])
-            .current_dir(env!("CARGO_MANIFEST_DIR"))
-            .stderr(Stdio::null())
-            .output()
-            .expect("cargo can be started");
-        let text = String::from_utf8_lossy(&built.stdout).into_owned();
-        let mut program = text.lines().filter_map(|line| line.split("\"executable\":\"").nth(1)?.split('"').next());
-        program.next_back().expect("it was built").to_owned()
-    })
+    built("https_proxy", "hyper,signal")
 }
 
-/// A folder that is removed in the end.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("spinpark-proxy-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("a folder");
-        Folder(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
+/// curl with HTTP/2: the client of almost every test here.
+fn curl_is_there() -> bool {
+    is_there("curl", "--version", "HTTP2")
 }
 
 /// A program that is killed when this is dropped.
@@ -112,14 +86,6 @@ impl Proxy {
     }
 }
 
-fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let from = Instant::now();
-    while !is_so() {
-        assert!(from.elapsed() < LONG, "not {what}");
-        thread::sleep(Duration::from_millis(5));
-    }
-}
-
 /// Python's web server, of the files in a folder.
 fn python(folder: &Folder) -> (Killed, SocketAddr) {
     let at = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
@@ -166,6 +132,9 @@ fn text(output: &Output) -> &str {
 
 #[test]
 fn files_of_another_server_come_by_both_protocols() {
+    if !curl_is_there() || !is_there("python3", "--version", "Python 3") {
+        return;
+    }
     let files = Folder::new("files");
     let large: Vec<u8> = (0..3_000_000_u32).map(|n| (n % 251) as u8).collect();
     std::fs::write(files.0.join("large"), &large).expect("written");
@@ -188,6 +157,9 @@ fn files_of_another_server_come_by_both_protocols() {
 
 #[test]
 fn a_hundred_at_once_are_answered_on_one_connection() {
+    if !curl_is_there() {
+        return;
+    }
     let files = Folder::new("many");
     std::fs::write(files.0.join("a"), "text").expect("written");
     let (_python, at) = python(&files);
@@ -202,6 +174,9 @@ fn a_hundred_at_once_are_answered_on_one_connection() {
 
 #[test]
 fn the_server_behind_is_told_who_asks_and_what_is_ours_is_not_passed_on() {
+    if !curl_is_there() {
+        return;
+    }
     let at = server(|head, stream| {
         let body = head.to_lowercase();
         let answer = format!(
@@ -230,6 +205,9 @@ fn the_server_behind_is_told_who_asks_and_what_is_ours_is_not_passed_on() {
 
 #[test]
 fn a_body_that_is_sent_comes_to_the_server_behind() {
+    if !curl_is_there() {
+        return;
+    }
     let at = server(|head, stream| {
         // By HTTP/1 curl says how long it is; by HTTP/2, too, and that is passed on.
         let length = head
@@ -263,6 +241,9 @@ mod a_server_behind {
 
     #[test]
     fn that_is_not_there_is_502() {
+        if !curl_is_there() {
+            return;
+        }
         let nobody = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
         let proxy = Proxy::before(nobody, "nobody", &[]);
         assert_eq!(code(&proxy), "502");
@@ -270,6 +251,9 @@ mod a_server_behind {
 
     #[test]
     fn that_does_not_answer_is_504() {
+        if !curl_is_there() {
+            return;
+        }
         let at = server(|_, _| thread::sleep(LONG));
         let proxy = Proxy::before(at, "mute", &["--timeout", "0.2"]);
         let from = Instant::now();
@@ -279,6 +263,9 @@ mod a_server_behind {
 
     #[test]
     fn that_speaks_another_language_is_502() {
+        if !curl_is_there() {
+            return;
+        }
         let at = server(|_, stream| stream.write_all(b"what do you want?\r\n\r\n").expect("written"));
         let proxy = Proxy::before(at, "strange", &[]);
         assert_eq!(code(&proxy), "502");
@@ -286,6 +273,9 @@ mod a_server_behind {
 
     #[test]
     fn that_closes_its_connections_is_connected_to_again() {
+        if !curl_is_there() {
+            return;
+        }
         // Each is closed a moment after its answer, though it was said that it stays.
         let at = server(|_, stream| {
             stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok").expect("written");
@@ -325,6 +315,9 @@ mod asked_to_end {
 
     #[test]
     fn it_answers_who_has_asked_and_goes_without_an_error() {
+        if !curl_is_there() {
+            return;
+        }
         for option in ["--http1.1", "--http2"] {
             let (at, go_on) = slow();
             let mut proxy = Proxy::before(at, &format!("ends{option}"), &[]);
@@ -339,6 +332,9 @@ mod asked_to_end {
 
     #[test]
     fn it_cuts_off_what_takes_too_long() {
+        if !curl_is_there() {
+            return;
+        }
         let (at, _go_on) = slow();
         let mut proxy = Proxy::before(at, "cuts", &["--grace", "0.3"]);
         let curl = half_answered(&proxy, "--http2");
@@ -349,6 +345,9 @@ mod asked_to_end {
 
     #[test]
     fn twice_it_goes_at_once() {
+        if !curl_is_there() {
+            return;
+        }
         let (at, _go_on) = slow();
         let mut proxy = Proxy::before(at, "twice", &["--grace", "1000"]);
         let _curl = Killed(half_answered(&proxy, "--http1.1"));

@@ -2,32 +2,18 @@
 
 #![cfg(target_os = "linux")]
 
+mod programs;
+
+use programs::{Folder, LONG, built, is_there, until};
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Seconds after which something hangs.
-const LONG: Duration = Duration::from_secs(60);
-
-/// The example, built once.
 fn program() -> &'static str {
-    static PROGRAM: OnceLock<String> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
-        let built = Command::new(env!("CARGO"))
-            .args(["build", "--features", "process,signal", "--example", "job_runner", "--message-format=json"])
-            .current_dir(env!("CARGO_MANIFEST_DIR"))
-            .stderr(Stdio::null())
-            .output()
-            .expect("cargo can be started");
-        let text = String::from_utf8_lossy(&built.stdout).into_owned();
-        let mut program = text.lines().filter_map(|line| line.split("\"executable\":\"").nth(1)?.split('"').next());
-        program.next_back().expect("it was built").to_owned()
-    })
+    built("job_runner", "process,signal")
 }
 
 fn start(options: &[&str], jobs: &str) -> Child {
@@ -87,16 +73,11 @@ fn is_asleep(seconds: &str) -> bool {
     commands.any(|command| command == sought.as_bytes())
 }
 
-fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let from = Instant::now();
-    while !is_so() {
-        assert!(from.elapsed() < LONG, "not {what}");
-        thread::sleep(Duration::from_millis(5));
-    }
-}
-
 #[test]
 fn it_does_what_xargs_does() {
+    if !is_there("xargs", "--help", "-P") {
+        return;
+    }
     let numbers: Vec<u32> = (0..60).collect();
     let command = |n: &dyn std::fmt::Display| format!("i=0; while [ $i -lt {n} ]; do echo {n}-$i; i=$((i+1)); done");
     let jobs: String = numbers.iter().map(|n| format!("j{n} : {}\n", command(n))).collect();
@@ -300,21 +281,4 @@ fn bad_input_is_an_error_with_its_line() {
     }
     let help = Command::new(program()).arg("--help").output().expect("started");
     assert!(help.status.success() && help.stdout.starts_with(b"usage: "));
-}
-
-/// A folder that is removed in the end.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("spinpark-jobs-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("a folder");
-        Folder(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
 }

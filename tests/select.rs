@@ -1,20 +1,19 @@
 //! Waiting for several things. A module names the property, a function the situation.
 
+mod polled;
+
+use polled::{Woken, poll, poll_with};
 use spinpark::chan::{self, Closed, Receiver, SendError, Sender, TryRecvError, TrySendError};
 use spinpark::{Runtime, select, spawn, time, yield_now};
 use std::future::{Future, IntoFuture, pending, poll_fn, ready};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 fn with_procs(n: usize) -> Runtime {
     Runtime::builder().procs(n).build().expect("a runtime")
-}
-
-fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
-    future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
 /// What it gives without waiting.
@@ -22,15 +21,6 @@ fn at_once<F: Future>(future: F) -> F::Output {
     match poll(pin!(future)) {
         Poll::Ready(output) => output,
         Poll::Pending => panic!("it waits"),
-    }
-}
-
-#[derive(Default)]
-struct Woken(AtomicUsize);
-
-impl Wake for Woken {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, SeqCst);
     }
 }
 
@@ -410,11 +400,10 @@ mod what_was_not_chosen {
         assert!(poll(waiting.as_mut()).is_pending());
         let woken = Arc::new(Woken::default());
         let mut behind = one.1.recv();
-        let waker = Waker::from(Arc::clone(&woken));
-        assert!(Pin::new(&mut behind).poll(&mut Context::from_waker(&waker)).is_pending());
+        assert!(poll_with(Pin::new(&mut behind), &woken).is_pending());
         assert_eq!(two.0.try_send(2), Ok(()));
         assert_eq!(one.0.try_send(1), Ok(()), "the one behind waits");
-        assert_eq!(woken.0.load(SeqCst), 1);
+        assert_eq!(woken.times(), 1);
         assert_eq!(poll(waiting), Poll::Ready(Ok(2)));
     }
 }

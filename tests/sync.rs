@@ -1,43 +1,22 @@
 //! Locks, and waiting for others. A module names the property, a function the situation.
 
+mod polled;
+
+use polled::{Woken, poll, poll_with};
 use spinpark::sync::{Cond, Mutex, OnceCell, RwLock, Semaphore, WaitGroup};
 use spinpark::{Runtime, spawn, time, yield_now};
 use std::collections::VecDeque;
-use std::future::{Future, ready};
+use std::future::ready;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::Poll;
 use std::thread;
 use std::time::{Duration, Instant};
 
 fn with_procs(n: usize) -> Runtime {
     Runtime::builder().procs(n).build().expect("a runtime")
-}
-
-fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
-    future.poll(&mut Context::from_waker(Waker::noop()))
-}
-
-/// Counts how often it is woken.
-#[derive(Default)]
-struct Woken(AtomicUsize);
-
-impl Wake for Woken {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, SeqCst);
-    }
-}
-
-impl Woken {
-    fn times(&self) -> usize {
-        self.0.load(SeqCst)
-    }
-}
-
-fn poll_with<F: Future>(future: Pin<&mut F>, woken: &Arc<Woken>) -> Poll<F::Output> {
-    future.poll(&mut Context::from_waker(&Waker::from(Arc::clone(woken))))
 }
 
 /// Computes for so long.

@@ -134,7 +134,7 @@ impl<H: Host, W: Waker + Send + 'static, S: Slot> Watch<H, W, S> {
     }
 
     /// Changes the value. `change` is called with the value locked, and says whether it is another now. If it panics, nobody is
-    /// told of what it has changed until then.
+    /// notified of what it has changed until then.
     pub fn modify(&self, change: impl FnOnce(&mut S::Value) -> bool) -> bool {
         let woken = self.slot.write(|value| change(value).then(|| self.with(State::count_version)));
         let has_changed = woken.is_some();

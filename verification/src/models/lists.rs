@@ -253,7 +253,7 @@ pub const MODELS: &[Model] = &[
             "a preempted G blocked, and its P was handed on"],
         runs: [sampled(Engine::Random, 1_000)]),
     crate::model!("sched::answers_as_lists_would::moves_of_waits", moves_of_waits,
-        claim: "who waits, who is readied, and who is told of a deadlock is what lists would say",
+        claim: "who waits, who is readied, and to whom a deadlock is reported is what lists would say",
         size: "one moves at a time; 10 to 69 moves; 1 to 3 Ps, up to 6 Ms, and 2 more that are detached, rings of 2 to 8",
         invariants: [1, 2, 4, 12, 13, 19, 25, 30, 31, 32, 33, 34],
         must_reach: ["a ticket was served", "a bound G yielded", "a bound G yielded, and its M counts as detached", "a bound G yielded again", "it was readied before it waited", "who waited got an idle P",

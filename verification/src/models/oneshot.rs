@@ -1,4 +1,4 @@
-//! Models of a oneshot: the value has one owner, and each end is told of the other's.
+//! Models of a oneshot: the value has one owner, and each end is notified of the other's.
 
 use crate::harness::common::party;
 use crate::hosts::model_host::{Cell, ModelHost};
@@ -157,7 +157,7 @@ pub const MODELS: &[Model] = &[
         must_reach: ["sent: true", "sent: false"],
         runs: [rc11(), loom(), sc()]),
     crate::model!("oneshot::each_end_is_told::the_sender_waits_for_the_end", the_sender_waits_for_the_end,
-        claim: "a sender that waits until nobody receives is told of a close and of a drop, and sees what was done before",
+        claim: "a sender that waits until nobody receives is notified of a close and of a drop, and sees what was done before",
         size: "2 threads, 1 value",
         invariants: [113, 114],
         must_reach: ["closes: true, waited: true", "closes: true, waited: false", "closes: false, waited: true",
