@@ -183,10 +183,12 @@ fn blind_manifest(root: &Path) -> String {
     ];
     let needs = needs.map(section).join("\n\n");
     let needs: Vec<_> = needs.lines().map(from_workspace).collect();
+    // A member of the product's workspace is taken from where it is: what it inherits is there.
+    let members = format!("path = \"{}/src/", root.display());
     format!(
         "[package]\nname = \"spinpark-blind\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
          [lib]\npath = \"src/lib.rs\"\n\n{}\n",
-        needs.join("\n")
+        needs.join("\n").replace("path = \"src/", &members)
     )
 }
 
