@@ -475,9 +475,11 @@ fn start(thread: u8, name: &str, body: Body) {
     });
 }
 
-/// It has not begun, and never will. What it was given may mind to be dropped, unless the thread unwinds.
+/// It has not begun, and never will. What it was given may mind to be dropped, unless the thread unwinds; what its
+/// destructors ask is answered as of one that unwinds.
 fn never(body: Body) {
     let _body = body;
+    with(|machine| machine.slots[usize::from(machine.current)].is_unwinding = true);
     resume_unwind(Box::new(Over));
 }
 

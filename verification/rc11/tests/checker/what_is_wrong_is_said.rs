@@ -221,6 +221,24 @@ mod and_nothing_is_left_behind {
         });
     }
 
+    /// Enters its lock when it is dropped.
+    struct Enters(Arc<Lock<()>>, Token);
+
+    impl Drop for Enters {
+        fn drop(&mut self) {
+            self.0.with(|_| ());
+        }
+    }
+
+    #[test]
+    fn by_a_thread_that_has_not_begun_and_whose_destructors_ask() {
+        is_given_back(|token| {
+            let theirs = Enters(Arc::new(Lock::new(())), token);
+            let _other = fork("other", move || drop(theirs));
+            panic!("before it begins");
+        });
+    }
+
     #[test]
     fn by_who_holds_a_lock() {
         is_given_back(|token| {
