@@ -222,18 +222,21 @@ mod and_nothing_is_left_behind {
     }
 
     /// Enters its lock when it is dropped.
-    struct Enters(Arc<Lock<()>>, Token);
+    struct Enters {
+        lock: Arc<Lock<()>>,
+        _token: Token,
+    }
 
     impl Drop for Enters {
         fn drop(&mut self) {
-            self.0.with(|_| ());
+            self.lock.with(|_| ());
         }
     }
 
     #[test]
     fn by_a_thread_that_has_not_begun_and_whose_destructors_ask() {
         is_given_back(|token| {
-            let theirs = Enters(Arc::new(Lock::new(())), token);
+            let theirs = Enters { lock: Arc::new(Lock::new(())), _token: token };
             let _other = fork("other", move || drop(theirs));
             panic!("before it begins");
         });
