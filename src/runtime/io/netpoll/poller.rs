@@ -2,6 +2,7 @@
 
 use crate::runtime::guarded::guarded;
 use crate::runtime::host::cores::Cores;
+use crate::runtime::io::netpoll::choice::Poller;
 use crate::runtime::io::netpoll::entry::{Entry, lock, shut_down};
 use crate::runtime::io::netpoll::socket::{Direction, Socket};
 use crate::runtime::io::netpoll::source::Source;
@@ -44,12 +45,12 @@ pub(super) struct Batch {
 }
 
 impl Netpoll {
-    /// A poller without sockets.
+    /// A poller without sockets: the one that was asked for, if the system gives that.
     ///
     /// # Errors
     /// If the system gives none.
-    pub(crate) fn new() -> io::Result<Netpoll> {
-        System::new().map(Netpoll::over)
+    pub(crate) fn new(choice: Poller) -> io::Result<Netpoll> {
+        System::new(choice).map(Netpoll::over)
     }
 
     pub(super) fn over(system: System) -> Netpoll {
@@ -80,10 +81,14 @@ impl Netpoll {
         for change in changes.drain(..) {
             // It may be of a socket that is gone, or of another that got its key. Then some wake for nothing.
             let entry = lock(&self.sources).entries.get(change.key).cloned();
-            if let Some(entry) = entry
-                && let Err(error) = entry.take_ready(change.what, wakers)
-            {
-                self.keep(error);
+            if let Some(entry) = entry {
+                let taken = entry.take_ready(change.what, wakers);
+                // Under the lock of its entry: who is about to forget it does so before, or finds the new request.
+                let started = change.ended.and_then(|_| entry.with_source(|source| source.start(change.ended)));
+                [taken, started.unwrap_or(Ok(()))]
+                    .into_iter()
+                    .filter_map(Result::err)
+                    .for_each(|error| self.keep(error));
             }
         }
         if let Err(error) = result {
@@ -127,6 +132,11 @@ impl Netpoll {
         let _ = self.on_none.set(hook);
     }
 
+    /// Which of the system's pollers it is.
+    pub(crate) fn name(&self) -> &'static str {
+        self.system.name()
+    }
+
     /// The last error of the system's poller that could be returned to nobody, if there was one.
     pub(crate) fn last_error(&self) -> Option<Arc<io::Error>> {
         lock(&self.last_error).clone()
@@ -159,11 +169,13 @@ impl Netpoll {
             place.insert(Arc::clone(&entry));
             entry
         };
-        match Source::add(&self.system, socket, entry.key) {
-            Ok(source) => {
-                entry.open(source);
-                Ok(entry)
-            }
+        let start = |source| {
+            entry.open(source);
+            // Now that whoever polls finds it.
+            entry.with_source(|source| source.start(None)).unwrap_or(Ok(()))
+        };
+        match Source::add(&self.system, socket, entry.key).and_then(start) {
+            Ok(()) => Ok(entry),
             Err(error) => {
                 lock(&self.sources).entries.remove(entry.key);
                 Err(error)
