@@ -1,6 +1,7 @@
 //! A file that is open, and how it is to be opened.
 
 use crate::runtime::exec::blocking::syscall;
+use crate::runtime::io::fs::work;
 use core::pin::Pin;
 use core::task::{Context, Poll};
 use futures_io::{AsyncRead, AsyncSeek, AsyncWrite};
@@ -81,7 +82,7 @@ impl File {
     /// # Errors
     /// Those of the system.
     pub async fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        syscall(|| (&self.0).read(buffer))
+        work::read(&self.0, buffer).await
     }
 
     /// Reads as many bytes as fit `buffer`.
@@ -113,7 +114,7 @@ impl File {
     /// # Errors
     /// Those of the system.
     pub async fn write(&self, bytes: &[u8]) -> io::Result<usize> {
-        syscall(|| (&self.0).write(bytes))
+        work::write(&self.0, bytes).await
     }
 
     /// Writes all of `bytes`.
@@ -145,7 +146,7 @@ impl File {
     /// # Errors
     /// Those of the system.
     pub async fn sync_all(&self) -> io::Result<()> {
-        syscall(|| self.0.sync_all())
+        work::sync(&self.0, true).await
     }
 
     /// Waits until what is in it is on the disk.
@@ -153,7 +154,7 @@ impl File {
     /// # Errors
     /// Those of the system.
     pub async fn sync_data(&self) -> io::Result<()> {
-        syscall(|| self.0.sync_data())
+        work::sync(&self.0, false).await
     }
 
     /// How large it is, how old, and so on.

@@ -12,6 +12,8 @@ pub(in crate::runtime) mod choice;
 #[cfg(test)]
 pub(crate) mod driver;
 mod entry;
+#[cfg(all(feature = "io-uring", target_os = "linux"))]
+pub(in crate::runtime) mod files;
 pub(in crate::runtime) mod poller;
 mod registered;
 #[cfg(all(feature = "io-uring", target_os = "linux"))]
@@ -21,6 +23,8 @@ mod source;
 mod system;
 #[cfg(test)]
 mod tests;
+#[cfg(all(feature = "io-uring", target_os = "linux"))]
+pub(in crate::runtime) mod under_way;
 #[cfg(all(feature = "io-uring", target_os = "linux"))]
 mod uring;
 

@@ -4,6 +4,8 @@ use crate::runtime::guarded::guarded;
 use crate::runtime::host::cores::Cores;
 use crate::runtime::io::netpoll::choice::Poller;
 use crate::runtime::io::netpoll::entry::{Entry, lock, shut_down};
+#[cfg(all(feature = "io-uring", target_os = "linux"))]
+use crate::runtime::io::netpoll::files;
 use crate::runtime::io::netpoll::socket::{Direction, Socket};
 use crate::runtime::io::netpoll::source::Source;
 use crate::runtime::io::netpoll::system::{Buffer, Change, System};
@@ -21,14 +23,14 @@ pub(crate) type Hook = Box<dyn Fn() + Send + Sync>;
 
 /// The sockets of one runtime, and the tasks that wait for them.
 pub(crate) struct Netpoll {
-    system: Arc<System>,
+    pub(super) system: Arc<System>,
     pub(super) sources: Mutex<Sources>,
     /// How many wakers are on the lists or about to be woken.
     pub(super) waiting: Waiting<Cores>,
     /// Whoever polls holds it.
     pub(super) batch: Mutex<Batch>,
     last_error: Mutex<Option<Arc<io::Error>>>,
-    on_first: OnceLock<Hook>,
+    pub(super) on_first: OnceLock<Hook>,
     on_none: OnceLock<Hook>,
 }
 
@@ -91,6 +93,10 @@ impl Netpoll {
                     .for_each(|error| self.keep(error));
             }
         }
+        #[cfg(all(feature = "io-uring", target_os = "linux"))]
+        let finished = files::take_complete(&mut buffer.complete, wakers);
+        #[cfg(not(all(feature = "io-uring", target_os = "linux")))]
+        let finished = 0;
         if let Err(error) = result {
             self.keep(error);
             // One that fails for ever shall not burn a core.
@@ -101,7 +107,7 @@ impl Netpoll {
         let woken = wakers.len();
         wakers.drain(..).for_each(|waker| guarded(|| waker.wake()));
         // The hook is for others; the M that polls knows.
-        self.waiting.woken(woken as u64);
+        self.waiting.woken((woken + finished) as u64);
         woken
     }
 
@@ -154,6 +160,8 @@ impl Netpoll {
         let woken = wakers.len();
         wakers.into_iter().for_each(|waker| guarded(|| waker.wake()));
         self.count_down(woken);
+        #[cfg(all(feature = "io-uring", target_os = "linux"))]
+        self.finish_files();
         self.interrupt();
     }
 
@@ -236,7 +244,7 @@ impl Netpoll {
     }
 
     /// So many have given up, or had to.
-    fn count_down(&self, gone: usize) {
+    pub(super) fn count_down(&self, gone: usize) {
         if self.waiting.gave_up(gone as u64)
             && let Some(hook) = self.on_none.get()
         {
@@ -244,7 +252,7 @@ impl Netpoll {
         }
     }
 
-    fn keep(&self, error: io::Error) {
+    pub(super) fn keep(&self, error: io::Error) {
         *lock(&self.last_error) = Some(Arc::new(error));
     }
 }

@@ -1,8 +1,10 @@
 //! The two queues that are shared with the kernel: any thread submits, one at a time takes what is complete.
 //!
-//! The queues, and their orderings, are the crate io-uring's. It asks for three promises, and they are what is unsafe here: that one
-//! thread at a time is in a queue, which a lock for each sees to; and that what an entry points to lives until it is complete,
-//! which is the caller's promise in [`submit`](Ring::submit).
+//! The queues, and their orderings, are the crate io-uring's. It asks for promises, and they are what is unsafe here: that one thread at
+//! a time is in a queue, which a lock for each sees to; and that what an entry points to lives until it is complete. Only operations on
+//! files point to anything, their buffers; [`UnderWay`] has a share in each until its completion is taken, and a ring that is dropped
+//! waits for that. (The kernel uses them on for a while after a ring is closed.) Who frees a buffer is
+//! [`operation`](crate::waits::operation).
 //!
 //! | a thread submits                                | a thread takes completions                              |
 //! |-------------------------------------------------|---------------------------------------------------------|
@@ -14,25 +16,37 @@
 #![allow(unsafe_code)]
 
 use crate::runtime::io::netpoll::entry::lock;
+use crate::runtime::io::netpoll::under_way::{Buffer, FileOperation, Started, UnderWay, What, Work};
 use core::time::Duration;
-use io_uring::types::{Fd, SubmitArgs, Timespec};
+use io_uring::types::{Fd, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{IoUring, Probe, cqueue, opcode, squeue};
 use rustix::io::Errno;
 use std::os::fd::{AsRawFd, BorrowedFd};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::{io, thread};
 
 /// The number of a request, which is that of its completions.
 pub(super) type Number = u64;
 
+/// As the offset: where the file is, as read(2) and write(2) have it.
+const HERE: u64 = u64::MAX;
 /// How often a call is repeated that the kernel has no room for now.
 const TRIES: usize = 100;
 
 /// Both queues.
 pub(super) struct Ring {
     ring: IoUring,
+    under_way: UnderWay,
     submission: Mutex<()>,
     completion: Mutex<()>,
+}
+
+/// What is complete.
+pub(super) enum Completion {
+    /// A poll has something to report, or is no more; or any other request that is no operation.
+    Poll { number: Number, result: i32, has_more: bool },
+    /// An operation, with its result.
+    Operation(Arc<FileOperation>, i32),
 }
 
 impl Ring {
@@ -60,7 +74,7 @@ impl Ring {
         if !has_features || !codes.iter().all(|&code| probe.is_supported(code)) {
             return Err(Errno::NOSYS.into());
         }
-        Ok(Ring { ring, submission: Mutex::new(()), completion: Mutex::new(()) })
+        Ok(Ring { ring, under_way: UnderWay::new(), submission: Mutex::new(()), completion: Mutex::new(()) })
     }
 
     /// The file reports as often as it gets ready for something of `flags`, as in poll(2); at once, if it is so already.
@@ -77,6 +91,61 @@ impl Ring {
         let cancel = opcode::AsyncCancel::new(number).build().user_data(cancellation);
         // SAFETY: it points to nothing.
         unsafe { self.submit(&cancel.flags(squeue::Flags::SKIP_SUCCESS)) }
+    }
+
+    /// Starts an operation on a file. It is complete when [`wait`](Ring::wait) says so. Before it returns the kernel has the file, so
+    /// that may be closed.
+    ///
+    /// # Errors
+    /// The ring is [finished](Ring::finish), or the queue stays full: nothing was started.
+    pub(super) fn start(&self, file: BorrowedFd<'_>, work: Work) -> io::Result<Started> {
+        let (started, buffer) = self.under_way.insert(work)?;
+        let Buffer { what, address, length } = buffer;
+        let fd = Fd(file.as_raw_fd());
+        let entry = match what {
+            What::Read => opcode::Read::new(fd, address, length).offset(HERE).build(),
+            What::Write => opcode::Write::new(fd, address, length).offset(HERE).build(),
+            What::SyncAll => opcode::Fsync::new(fd).build(),
+            What::SyncData => opcode::Fsync::new(fd).flags(FsyncFlags::DATASYNC).build(),
+        };
+        // SAFETY: the buffer is the operation's, in which `under_way` has a share until the completion was taken. The operation
+        // gives it to nobody before it is complete, and does not look into it. It is not empty, if it is pointed to.
+        match unsafe { self.submit(&entry.user_data(started.number)) } {
+            Ok(()) => self.until_taken(),
+            Err(error) => {
+                self.under_way.remove(started.number);
+                return Err(error);
+            }
+        }
+        Ok(started)
+    }
+
+    /// Waits until the kernel has all that is queued: it has looked then which files are meant.
+    fn until_taken(&self) {
+        let is_taken = || {
+            let _turn = lock(&self.submission);
+            // SAFETY: under its lock.
+            unsafe { self.ring.submission_shared().is_empty() }
+        };
+        while !is_taken() {
+            let _ = self.ring.submit(); // it has no memory now, and is asked again
+            thread::yield_now();
+        }
+    }
+
+    /// Lets nothing be started any more, cancels all operations, and waits for their completions.
+    pub(super) fn finish(&self, mut each: impl FnMut(Completion), bell: Number) {
+        self.under_way.close();
+        loop {
+            let numbers = self.under_way.numbers();
+            if numbers.is_empty() {
+                return;
+            }
+            // Also whoever waits now, for ever: it takes what there is, and lets us in.
+            let _ = self.nop(bell);
+            numbers.into_iter().for_each(|number| drop(self.cancel(number, bell)));
+            let _ = self.wait(Some(Duration::from_millis(1)), &mut each);
+        }
     }
 
     /// Completes at once.
@@ -114,7 +183,7 @@ impl Ring {
     }
 
     /// Takes all completions that are there. If there is none, waits for one, for `timeout` at most (`None`: for ever).
-    pub(super) fn wait(&self, timeout: Option<Duration>, mut each: impl FnMut(cqueue::Entry)) -> io::Result<()> {
+    pub(super) fn wait(&self, timeout: Option<Duration>, mut each: impl FnMut(Completion)) -> io::Result<()> {
         let turn = lock(&self.completion);
         let is_any = self.take(&turn, &mut each);
         let has_to_enter = {
@@ -145,11 +214,32 @@ impl Ring {
     }
 
     /// Takes what is there. Was anything?
-    fn take(&self, _turn: &MutexGuard<'_, ()>, each: &mut impl FnMut(cqueue::Entry)) -> bool {
+    fn take(&self, _turn: &MutexGuard<'_, ()>, each: &mut impl FnMut(Completion)) -> bool {
         // SAFETY: whoever makes a `CompletionQueue` holds the lock of which it was given the guard, until it is dropped.
         let queue = unsafe { self.ring.completion_shared() };
         let is_any = queue.len() > 0;
-        queue.for_each(each);
+        for entry in queue {
+            let number = entry.user_data();
+            match self.under_way.remove(number) {
+                Some(operation) => each(Completion::Operation(operation, entry.result())),
+                None => {
+                    each(Completion::Poll { number, result: entry.result(), has_more: cqueue::more(entry.flags()) })
+                }
+            }
+        }
         is_any
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        self.finish(
+            |completion| {
+                if let Completion::Operation(operation, result) = completion {
+                    operation.complete(result).settle();
+                }
+            },
+            Number::MAX,
+        );
     }
 }

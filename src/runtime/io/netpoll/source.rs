@@ -9,6 +9,7 @@ use crate::runtime::io::netpoll::socket::{Interest, Socket};
 use crate::runtime::io::netpoll::system::{Request, System};
 #[cfg(all(feature = "io-uring", target_os = "linux"))]
 use crate::runtime::io::netpoll::uring::Uring;
+#[cfg(all(feature = "io-uring", target_os = "linux"))]
 use core::cell::Cell;
 use std::io;
 #[cfg(all(unix, any(test, not(target_os = "linux"))))]
@@ -27,6 +28,7 @@ pub(super) struct Source {
     )]
     key: usize,
     /// By which a ring polls it.
+    #[cfg(all(feature = "io-uring", target_os = "linux"))]
     request: Cell<Option<Request>>,
 }
 
@@ -46,20 +48,26 @@ impl Source {
                 unsafe { poller.add(raw(handle(&*socket)), polling::Event::none(key))? };
             }
         }
-        Ok(Source { system: Arc::clone(system), socket, key, request: Cell::new(None) })
+        Ok(Source {
+            system: Arc::clone(system),
+            socket,
+            key,
+            #[cfg(all(feature = "io-uring", target_os = "linux"))]
+            request: Cell::new(None),
+        })
     }
 
     /// A ring starts to poll it, or does so again, unless its request is another than `ended`. The other pollers know it.
     pub(super) fn start(&self, ended: Option<Request>) -> io::Result<()> {
-        match &*self.system {
-            #[cfg(all(feature = "io-uring", target_os = "linux"))]
-            System::Uring(ring) if self.request.get() == ended => {
-                self.request.set(None);
-                self.request.set(Some(ring.poll(&*self.socket, self.key)?));
-                Ok(())
-            }
-            _ => Ok(()),
+        #[cfg(all(feature = "io-uring", target_os = "linux"))]
+        if let System::Uring(ring) = &*self.system
+            && self.request.get() == ended
+        {
+            self.request.set(None);
+            self.request.set(Some(ring.poll(&*self.socket, self.key)?));
         }
+        let _ = ended; // only a ring has requests
+        Ok(())
     }
 
     /// What `interest` asks for is reported once more, at once if it is so already.

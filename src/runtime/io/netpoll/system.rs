@@ -10,7 +10,7 @@
 use crate::runtime::io::netpoll::choice::Poller;
 use crate::runtime::io::netpoll::socket::{Interest, Socket};
 #[cfg(all(feature = "io-uring", target_os = "linux"))]
-use crate::runtime::io::netpoll::uring::Uring;
+use crate::runtime::io::netpoll::{under_way::FileOperation, uring::Uring};
 use core::time::Duration;
 use std::io;
 use std::sync::Arc;
@@ -32,6 +32,9 @@ pub(super) struct Request(pub(super) u64);
 pub(super) struct Buffer {
     #[cfg(any(test, not(target_os = "linux")))]
     events: polling::Events,
+    /// Operations on files, with their results.
+    #[cfg(all(feature = "io-uring", target_os = "linux"))]
+    pub(super) complete: Vec<(Arc<FileOperation>, i32)>,
 }
 
 impl Buffer {
@@ -39,6 +42,8 @@ impl Buffer {
         Buffer {
             #[cfg(any(test, not(target_os = "linux")))]
             events: polling::Events::new(),
+            #[cfg(all(feature = "io-uring", target_os = "linux"))]
+            complete: Vec::new(),
         }
     }
 }
@@ -102,6 +107,15 @@ impl System {
         }
     }
 
+    /// The ring, if it is one.
+    #[cfg(all(feature = "io-uring", target_os = "linux"))]
+    pub(super) fn ring(&self) -> Option<&Uring> {
+        match self {
+            System::Uring(ring) => Some(ring),
+            _ => None,
+        }
+    }
+
     /// Waits for reports, for `timeout` at most, or until it is notified.
     pub(super) fn wait(
         &self,
@@ -117,7 +131,9 @@ impl System {
                 epoll.wait(timeout, each)
             }
             #[cfg(all(feature = "io-uring", target_os = "linux"))]
-            System::Uring(ring) => ring.wait(timeout, each),
+            System::Uring(ring) => {
+                ring.wait(timeout, each, |operation, result| buffer.complete.push((operation, result)))
+            }
             #[cfg(any(test, not(target_os = "linux")))]
             System::Portable(poller) => {
                 let result = poller.wait(&mut buffer.events, timeout);

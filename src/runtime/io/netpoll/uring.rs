@@ -21,16 +21,17 @@
 //! a moment.
 
 use crate::runtime::io::netpoll::entry::lock;
-use crate::runtime::io::netpoll::ring::Ring;
+use crate::runtime::io::netpoll::ring::{Completion, Ring};
 use crate::runtime::io::netpoll::socket::{Interest, Socket};
 use crate::runtime::io::netpoll::system::{Change, Request};
+use crate::runtime::io::netpoll::under_way::{FileOperation, Started, Work};
 use core::time::Duration;
-use io_uring::cqueue;
 use rustix::event::epoll;
 use rustix::event::epoll::EventFlags as Flags;
 use rustix::io::Errno;
 use std::io;
-use std::sync::Mutex;
+use std::os::fd::BorrowedFd;
+use std::sync::{Arc, Mutex};
 
 /// The number of a request that ends a wait.
 const BELL: u64 = u64::MAX;
@@ -91,18 +92,43 @@ impl Uring {
         self.ring.nop(BELL)
     }
 
-    pub(super) fn wait(&self, timeout: Option<Duration>, mut each: impl FnMut(Change)) -> io::Result<()> {
-        self.ring.wait(timeout, |completion| match completion.user_data() {
-            BELL | CANCELS => (),
-            _ => each(report(&completion)),
+    pub(super) fn wait(
+        &self,
+        timeout: Option<Duration>,
+        mut each: impl FnMut(Change),
+        mut complete: impl FnMut(Arc<FileOperation>, i32),
+    ) -> io::Result<()> {
+        self.ring.wait(timeout, |completion| match completion {
+            Completion::Operation(operation, result) => complete(operation, result),
+            Completion::Poll { number: BELL | CANCELS, .. } => (),
+            Completion::Poll { number, result, has_more } => each(report(Request(number), result, has_more)),
         })
+    }
+
+    /// Starts an operation on a file.
+    pub(super) fn start(&self, file: BorrowedFd<'_>, work: Work) -> io::Result<Started> {
+        self.ring.start(file, work)
+    }
+
+    /// Nobody waits for this operation any more.
+    pub(super) fn cancel(&self, number: u64) -> io::Result<()> {
+        self.ring.cancel(number, CANCELS)
+    }
+
+    /// Cancels all operations, and waits for them.
+    pub(super) fn finish(&self, mut complete: impl FnMut(Arc<FileOperation>, i32)) {
+        let each = |completion| {
+            if let Completion::Operation(operation, result) = completion {
+                complete(operation, result);
+            }
+        };
+        self.ring.finish(each, BELL);
     }
 }
 
 /// What a completion of a poll says.
-fn report(completion: &cqueue::Entry) -> Change {
-    let request = Request(completion.user_data());
-    let what = match u32::try_from(completion.result()) {
+fn report(request: Request, result: i32, has_more: bool) -> Change {
+    let what = match u32::try_from(result) {
         Ok(flags) => {
             let flags = Flags::from_bits_retain(flags);
             Interest {
@@ -110,10 +136,10 @@ fn report(completion: &cqueue::Entry) -> Change {
                 write: flags.intersects(Flags::OUT | Flags::HUP | Flags::ERR),
             }
         }
-        Err(_) if completion.result() == -Errno::CANCELED.raw_os_error() => Interest::default(),
+        Err(_) if result == -Errno::CANCELED.raw_os_error() => Interest::default(),
         // Whoever tries gets the error.
         Err(_) => Interest { read: true, write: true },
     };
-    let ended = (!cqueue::more(completion.flags())).then_some(request);
+    let ended = (!has_more).then_some(request);
     Change { key: (request.0 & u64::from(u32::MAX)) as usize, what, ended }
 }
