@@ -15,6 +15,11 @@ use std::path::Path;
 /// Each call goes to the system, inside of a [`syscall`]: others run if it takes long, and a future that was polled once is ready.
 /// Nothing is buffered, so nothing is lost if it is dropped, and [`flush`](AsyncWrite::poll_flush) does nothing.
 ///
+/// In a runtime that waits in a ring ([`Poller::IoUring`](crate::Poller::IoUring)) reads, writes and syncs of this type's own methods
+/// block no thread: what the system cannot do at once is given to the ring, and the future waits. If that is dropped meanwhile the
+/// operation is cancelled, or is done all the same: a part may have been read or written. Two that read or write at the same place at once
+/// are not ordered there.
+///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// use spinpark::fs::{self, File};
@@ -90,7 +95,7 @@ impl File {
     /// # Errors
     /// [`UnexpectedEof`](io::ErrorKind::UnexpectedEof) if there are fewer; those of the system.
     pub async fn read_exact(&self, buffer: &mut [u8]) -> io::Result<()> {
-        syscall(|| (&self.0).read_exact(buffer))
+        work::read_exact(&self.0, buffer).await
     }
 
     /// Reads all from here to the end, behind what `bytes` has already. Returns how many there were.
@@ -98,7 +103,7 @@ impl File {
     /// # Errors
     /// Those of the system.
     pub async fn read_to_end(&self, bytes: &mut Vec<u8>) -> io::Result<usize> {
-        syscall(|| (&self.0).read_to_end(bytes))
+        work::read_to_end(&self.0, bytes).await
     }
 
     /// Reads all from here to the end as text.
@@ -106,7 +111,7 @@ impl File {
     /// # Errors
     /// Those of the system; [`InvalidData`](io::ErrorKind::InvalidData) if it is not UTF-8.
     pub async fn read_to_string(&self, text: &mut String) -> io::Result<usize> {
-        syscall(|| (&self.0).read_to_string(text))
+        work::read_to_string(&self.0, text).await
     }
 
     /// Writes some of `bytes`; how many it returns.
@@ -122,7 +127,7 @@ impl File {
     /// # Errors
     /// Those of the system.
     pub async fn write_all(&self, bytes: &[u8]) -> io::Result<()> {
-        syscall(|| (&self.0).write_all(bytes))
+        work::write_all(&self.0, bytes).await
     }
 
     /// Goes to another place in it. Returns which, from the beginning.

@@ -27,6 +27,79 @@ pub(super) async fn write(file: &File, bytes: &[u8]) -> io::Result<usize> {
     syscall(|| file.write(bytes))
 }
 
+/// Reads as many bytes as fit.
+pub(super) async fn read_exact(file: &File, mut buffer: &mut [u8]) -> io::Result<()> {
+    while !buffer.is_empty() {
+        match read(file, buffer).await {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(n) => buffer = &mut buffer[n..],
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Reads all from here to the end, behind what `bytes` has.
+pub(super) async fn read_to_end(file: &File, bytes: &mut Vec<u8>) -> io::Result<usize> {
+    if !has_ring() {
+        let mut file = file;
+        return syscall(|| file.read_to_end(bytes));
+    }
+    let before = bytes.len();
+    let mut end = before;
+    loop {
+        if bytes.len() - end < 32 {
+            bytes.resize(end + (end - before).clamp(8 * 1024, 1 << 20), 0);
+        }
+        match read(file, &mut bytes[end..]).await {
+            Ok(0) => break,
+            Ok(n) => end += n,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => {
+                bytes.truncate(end);
+                return Err(error);
+            }
+        }
+    }
+    bytes.truncate(end);
+    Ok(end - before)
+}
+
+/// The same, as text.
+pub(super) async fn read_to_string(file: &File, text: &mut String) -> io::Result<usize> {
+    if !has_ring() {
+        let mut file = file;
+        return syscall(|| file.read_to_string(text));
+    }
+    let mut bytes = Vec::new();
+    let n = read_to_end(file, &mut bytes).await?;
+    let read = String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8"))?;
+    text.push_str(&read);
+    Ok(n)
+}
+
+/// Writes all.
+pub(super) async fn write_all(file: &File, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match write(file, bytes).await {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(n) => bytes = &bytes[n..],
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Does the caller's runtime wait in a ring?
+fn has_ring() -> bool {
+    #[cfg(all(feature = "io-uring", target_os = "linux"))]
+    return ring::around().is_some();
+    #[cfg(not(all(feature = "io-uring", target_os = "linux")))]
+    false
+}
+
 /// Waits until it is on the disk; with what is known about it, if `all`.
 pub(super) async fn sync(file: &File, all: bool) -> io::Result<()> {
     #[cfg(all(feature = "io-uring", target_os = "linux"))]
@@ -57,7 +130,7 @@ mod ring {
     const LARGEST: usize = 1 << 20;
 
     /// The ring of the caller's runtime, if it has one.
-    fn around() -> Option<Arc<Netpoll>> {
+    pub(super) fn around() -> Option<Arc<Netpoll>> {
         Context::with_runtime(|shared, _| {
             let netpoll = &shared.reactor.netpoll;
             netpoll.is_ring().then(|| Arc::clone(netpoll))

@@ -600,3 +600,82 @@ mod a_closed_poller {
         assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
     }
 }
+
+#[cfg(all(feature = "io-uring", target_os = "linux"))]
+mod a_ring {
+    use super::*;
+    use crate::runtime::io::netpoll::system::System;
+    use crate::runtime::io::netpoll::uring::Uring;
+
+    /// With room for so many entries and completions. `None`: this system has none.
+    fn ring(room: (u32, u32)) -> Option<Arc<Netpoll>> {
+        let ring = Uring::with_room(room).ok()?;
+        Some(Arc::new(Netpoll::over(System::Uring(ring))))
+    }
+
+    #[test]
+    fn that_is_too_small_for_its_completions_loses_none() {
+        let Some(netpoll) = ring((2, 4)) else { return };
+        for _ in 0..20 {
+            let mut connections: Vec<_> = (0..64).map(|_| connection(&netpoll)).collect();
+            let (bell, waker) = Bell::silent();
+            for (socket, _) in &connections {
+                assert!(read(socket, &waker).is_pending());
+            }
+            connections.iter_mut().for_each(|(_, theirs)| theirs.write_all(b"x").expect("written"));
+            let start = Instant::now();
+            while waiting(&netpoll) > 0 {
+                netpoll.poll(Some(Duration::from_secs(1)));
+                assert!(start.elapsed() < Duration::from_secs(20), "{} of 64 are not woken", waiting(&netpoll));
+            }
+            assert_eq!(bell.rings(), 64);
+        }
+        assert!(netpoll.last_error().is_none());
+    }
+
+    #[test]
+    fn whose_polls_have_ended_polls_again() {
+        let Some(netpoll) = ring((2, 4)) else { return };
+        // Reported over and over, while nobody takes it, so that the kernel ends the poll.
+        let (socket, mut theirs) = connection(&netpoll);
+        for _ in 0..3 {
+            let others: Vec<_> = (0..16).map(|_| connection(&netpoll)).collect();
+            theirs.write_all(b"x").expect("written");
+            netpoll.poll(NOT_AT_ALL);
+            drop(others);
+            let (_bell, waker) = Bell::silent();
+            while read(&socket, &waker).is_ready() {}
+            theirs.write_all(b"y").expect("written");
+            let start = Instant::now();
+            while read(&socket, &waker).is_pending() {
+                netpoll.poll(Some(Duration::from_secs(1)));
+                assert!(start.elapsed() < Duration::from_secs(20), "it is polled no more");
+            }
+        }
+    }
+
+    #[test]
+    fn that_is_small_is_submitted_to_by_many_threads() {
+        let Some(netpoll) = ring((1, 2)) else { return };
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..200 {
+                        drop(connection(&netpoll));
+                        netpoll.interrupt();
+                    }
+                });
+            }
+            for _ in 0..200 {
+                netpoll.poll(Some(Duration::from_millis(1)));
+            }
+        });
+        netpoll.interrupt();
+        assert!(lock(&netpoll.sources).entries.is_empty() && netpoll.last_error().is_none());
+    }
+
+    #[test]
+    fn that_the_system_does_not_give_is_an_error() {
+        assert!(Uring::with_room((u32::MAX, u32::MAX)).is_err());
+    }
+}
