@@ -122,6 +122,7 @@
 //! * `macros`: `#[spinpark::main]` and `#[spinpark::test]`.
 //! * `process`: child processes, with pipes, in the module of that name (on Unix).
 //! * `signal`: Ctrl-C, and the other signals that a process is sent, in the module of that name (on Unix).
+//! * `io-uring`: on Linux a second poller, for sockets and files; see [`Poller`].
 //! * `tokio-compat`: streams by tokio's traits, and back, in the module `tokio_compat`.
 //! * `tracing`: a span for each task, and events for what the scheduler does, for subscribers of the crate `tracing`. See
 //!   docs/guide/seeing.md.

@@ -634,27 +634,6 @@ mod a_ring {
     }
 
     #[test]
-    fn whose_polls_have_ended_polls_again() {
-        let Some(netpoll) = ring((2, 4)) else { return };
-        // Reported over and over, while nobody takes it, so that the kernel ends the poll.
-        let (socket, mut theirs) = connection(&netpoll);
-        for _ in 0..3 {
-            let others: Vec<_> = (0..16).map(|_| connection(&netpoll)).collect();
-            theirs.write_all(b"x").expect("written");
-            netpoll.poll(NOT_AT_ALL);
-            drop(others);
-            let (_bell, waker) = Bell::silent();
-            while read(&socket, &waker).is_ready() {}
-            theirs.write_all(b"y").expect("written");
-            let start = Instant::now();
-            while read(&socket, &waker).is_pending() {
-                netpoll.poll(Some(Duration::from_secs(1)));
-                assert!(start.elapsed() < Duration::from_secs(20), "it is polled no more");
-            }
-        }
-    }
-
-    #[test]
     fn that_is_small_is_submitted_to_by_many_threads() {
         let Some(netpoll) = ring((1, 2)) else { return };
         thread::scope(|scope| {
