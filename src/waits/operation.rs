@@ -105,10 +105,12 @@ impl<B, R, W: Waker> State<B, R, W> {
     }
 }
 
+type Holds<B, R, W> = fn(State<B, R, W>);
+
 /// What both sides have in common.
 pub struct Operation<B, R, W, L> {
     state: L,
-    holds: PhantomData<fn(State<B, R, W>)>,
+    holds: PhantomData<Holds<B, R, W>>,
 }
 
 impl<B, R, W: Waker, L: Lock<State<B, R, W>>> Operation<B, R, W, L> {

@@ -4,9 +4,8 @@
 //! that waits for a socket is ([`Waiting`](crate::waits::readiness::Waiting)): before the operation is started, until it has been woken,
 //! or has given up.
 
-use crate::runtime::guarded::guarded;
 use crate::runtime::io::netpoll::poller::Netpoll;
-use crate::runtime::io::netpoll::under_way::{FileOperation, Started, Work};
+use crate::runtime::io::netpoll::under_way::{Started, Work};
 use crate::waits::waker::Lender;
 use core::task::{Poll, Waker};
 use rustix::io::Errno;
@@ -61,34 +60,5 @@ impl Drop for OnFile {
                 self.netpoll.keep(error);
             }
         }
-    }
-}
-
-/// The kernel has completed these. How many tasks wait no more for whom there is no waker?
-pub(super) fn take_complete(complete: &mut Vec<(Arc<FileOperation>, i32)>, wakers: &mut Vec<Waker>) -> usize {
-    let mut finished = 0;
-    for (operation, result) in complete.drain(..) {
-        let (left, has_given_up) = operation.with(|state| (state.completes(result), state.has_given_up()));
-        finished += usize::from(!has_given_up && left.wakes.is_none());
-        wakers.extend(left.wakes);
-        drop(left.frees);
-    }
-    finished
-}
-
-impl Netpoll {
-    /// Is it a ring?
-    pub(in crate::runtime) fn is_ring(&self) -> bool {
-        self.system.ring().is_some()
-    }
-
-    /// Cancels all operations, and waits until the kernel has done with them.
-    pub(super) fn finish_files(&self) {
-        let Some(ring) = self.system.ring() else { return };
-        let (mut complete, mut wakers) = (Vec::new(), Vec::new());
-        ring.finish(|operation, result| complete.push((operation, result)));
-        let finished = take_complete(&mut complete, &mut wakers) + wakers.len();
-        wakers.into_iter().for_each(|waker| guarded(|| waker.wake()));
-        self.count_down(finished);
     }
 }

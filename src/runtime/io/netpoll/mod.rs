@@ -8,6 +8,7 @@
 //!
 //! A waker is the user's code. It is cloned before the lock is taken, woken and dropped after.
 
+mod change;
 pub(in crate::runtime) mod choice;
 #[cfg(test)]
 pub(crate) mod driver;

@@ -2,13 +2,14 @@
 
 use crate::runtime::guarded::guarded;
 use crate::runtime::host::cores::Cores;
+use crate::runtime::io::netpoll::change::Change;
 use crate::runtime::io::netpoll::choice::Poller;
 use crate::runtime::io::netpoll::entry::{Entry, lock, shut_down};
-#[cfg(all(feature = "io-uring", target_os = "linux"))]
-use crate::runtime::io::netpoll::files;
 use crate::runtime::io::netpoll::socket::{Direction, Socket};
 use crate::runtime::io::netpoll::source::Source;
-use crate::runtime::io::netpoll::system::{Buffer, Change, System};
+use crate::runtime::io::netpoll::system::{Buffer, System};
+#[cfg(all(feature = "io-uring", target_os = "linux"))]
+use crate::runtime::io::netpoll::under_way::take_complete;
 use crate::waits::interrupt;
 use crate::waits::readiness::{Refused, Waiting, Waits};
 use core::fmt;
@@ -94,7 +95,7 @@ impl Netpoll {
             }
         }
         #[cfg(all(feature = "io-uring", target_os = "linux"))]
-        let finished = files::take_complete(&mut buffer.complete, wakers);
+        let finished = take_complete(&mut buffer.complete, wakers);
         #[cfg(not(all(feature = "io-uring", target_os = "linux")))]
         let finished = 0;
         if let Err(error) = result {
@@ -260,6 +261,24 @@ impl Netpoll {
 impl fmt::Debug for Netpoll {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Netpoll").field("waiting", &self.waiting.count()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(feature = "io-uring", target_os = "linux"))]
+impl Netpoll {
+    /// Is it a ring?
+    pub(in crate::runtime) fn is_ring(&self) -> bool {
+        self.system.ring().is_some()
+    }
+
+    /// Cancels all operations, and waits until the kernel has done with them.
+    pub(super) fn finish_files(&self) {
+        let Some(ring) = self.system.ring() else { return };
+        let (mut complete, mut wakers) = (Vec::new(), Vec::new());
+        ring.finish(|operation, result| complete.push((operation, result)));
+        let finished = take_complete(&mut complete, &mut wakers) + wakers.len();
+        wakers.into_iter().for_each(|waker| guarded(|| waker.wake()));
+        self.count_down(finished);
     }
 }
 

@@ -217,7 +217,7 @@ impl Ring {
     fn take(&self, _turn: &MutexGuard<'_, ()>, each: &mut impl FnMut(Completion)) -> bool {
         // SAFETY: whoever makes a `CompletionQueue` holds the lock of which it was given the guard, until it is dropped.
         let queue = unsafe { self.ring.completion_shared() };
-        let is_any = queue.len() > 0;
+        let is_any = !queue.is_empty();
         for entry in queue {
             let number = entry.user_data();
             match self.under_way.remove(number) {

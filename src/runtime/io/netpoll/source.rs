@@ -3,10 +3,11 @@
 
 #![allow(unsafe_code)]
 
+use crate::runtime::io::netpoll::change::Request;
 #[cfg(target_os = "linux")]
 use crate::runtime::io::netpoll::socket::Direction;
 use crate::runtime::io::netpoll::socket::{Interest, Socket};
-use crate::runtime::io::netpoll::system::{Request, System};
+use crate::runtime::io::netpoll::system::System;
 #[cfg(all(feature = "io-uring", target_os = "linux"))]
 use crate::runtime::io::netpoll::uring::Uring;
 #[cfg(all(feature = "io-uring", target_os = "linux"))]

@@ -7,6 +7,7 @@
 //!
 //! In tests all are there, and go through the same tests.
 
+use crate::runtime::io::netpoll::change::Change;
 use crate::runtime::io::netpoll::choice::Poller;
 use crate::runtime::io::netpoll::socket::{Interest, Socket};
 #[cfg(all(feature = "io-uring", target_os = "linux"))]
@@ -14,19 +15,6 @@ use crate::runtime::io::netpoll::{under_way::FileOperation, uring::Uring};
 use core::time::Duration;
 use std::io;
 use std::sync::Arc;
-
-/// Something may be done with a socket that could not be done before.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Change {
-    pub(super) key: usize,
-    pub(super) what: Interest,
-    /// This request of the socket's reports no more.
-    pub(super) ended: Option<Request>,
-}
-
-/// What a ring knows a socket by. The other pollers have none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Request(pub(super) u64);
 
 /// Where the system leaves its reports.
 pub(super) struct Buffer {
@@ -53,7 +41,7 @@ pub(super) enum System {
     #[cfg(target_os = "linux")]
     Epoll(Epoll),
     #[cfg(all(feature = "io-uring", target_os = "linux"))]
-    Uring(Uring),
+    Uring(Box<Uring>),
     #[cfg(any(test, not(target_os = "linux")))]
     Portable(polling::Poller),
 }
@@ -69,7 +57,7 @@ impl System {
         if choice == Poller::IoUring
             && let Ok(ring) = Uring::new()
         {
-            return Ok(System::Uring(ring));
+            return Ok(System::Uring(Box::new(ring)));
         }
         let _ = choice; // nothing else can be chosen
         #[cfg(target_os = "linux")]

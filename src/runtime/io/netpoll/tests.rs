@@ -610,7 +610,7 @@ mod a_ring {
     /// With room for so many entries and completions. `None`: this system has none.
     fn ring(room: (u32, u32)) -> Option<Arc<Netpoll>> {
         let ring = Uring::with_room(room).ok()?;
-        Some(Arc::new(Netpoll::over(System::Uring(ring))))
+        Some(Arc::new(Netpoll::over(System::Uring(Box::new(ring)))))
     }
 
     #[test]

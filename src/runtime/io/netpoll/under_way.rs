@@ -103,3 +103,15 @@ impl UnderWay {
         lock(&self.0).operations.iter().map(|(_, &(number, _))| number).collect()
     }
 }
+
+/// The kernel has completed these. How many tasks wait no more for whom there is no waker?
+pub(super) fn take_complete(complete: &mut Vec<(Arc<FileOperation>, i32)>, wakers: &mut Vec<Waker>) -> usize {
+    let mut finished = 0;
+    for (operation, result) in complete.drain(..) {
+        let (left, has_given_up) = operation.with(|state| (state.completes(result), state.has_given_up()));
+        finished += usize::from(!has_given_up && left.wakes.is_none());
+        wakers.extend(left.wakes);
+        drop(left.frees);
+    }
+    finished
+}

@@ -11,7 +11,7 @@
 //!
 //! So a completion with the mark that more will come is a report. One without it is the last of its request: the queue of completions
 //! was too full; the thread that had submitted it has ended, and the kernel cancels its requests; or the socket was forgotten.
-//! [`ended`](Change::ended) says which request that was. If the source has no other since, it submits a new one, which reports what is so then: so nothing
+//! [`Change`] says in `ended` which request that was. If the source has no other since, it submits a new one, which reports what is so then: so nothing
 //! that changed in between is lost.
 //!
 //! **A request has a number of its own**, the key with a generation, so what comes of an old one is told from what comes of the
@@ -20,10 +20,10 @@
 //! The kernel completes a request on the thread that had submitted it, so that may be interrupted, or, where it sleeps, be woken for
 //! a moment.
 
+use crate::runtime::io::netpoll::change::{Change, Request};
 use crate::runtime::io::netpoll::entry::lock;
 use crate::runtime::io::netpoll::ring::{Completion, Ring};
 use crate::runtime::io::netpoll::socket::{Interest, Socket};
-use crate::runtime::io::netpoll::system::{Change, Request};
 use crate::runtime::io::netpoll::under_way::{FileOperation, Started, Work};
 use core::time::Duration;
 use rustix::event::epoll;
