@@ -122,6 +122,7 @@
 //! * `macros`: `#[spinpark::main]` and `#[spinpark::test]`.
 //! * `process`: child processes, with pipes, in the module of that name (on Unix).
 //! * `signal`: Ctrl-C, and the other signals that a process is sent, in the module of that name (on Unix).
+//! * `io-uring`: on Linux a second poller, for sockets and files; see [`Poller`].
 //! * `tokio-compat`: streams by tokio's traits, and back, in the module `tokio_compat`.
 //! * `tracing`: a span for each task, and events for what the scheduler does, for subscribers of the crate `tracing`. See
 //!   docs/guide/seeing.md.
@@ -161,7 +162,7 @@ pub use runtime::trace;
 #[cfg(feature = "std")]
 pub use runtime::{
     AbortHandle, AccessError, Blocking, BuildError, Builder, Deadlock, EnterGuard, Handle, Histogram, JoinError,
-    JoinHandle, JoinSet, LocalKey, LocalSet, Metrics, NoThread, NotInRuntime, PMetrics, Panic, Runtime, Scope,
+    JoinHandle, JoinSet, LocalKey, LocalSet, Metrics, NoThread, NotInRuntime, PMetrics, Panic, Poller, Runtime, Scope,
     ScopedJoinHandle, SetProcsError, ShutdownError, StopError, TaskId, TaskLocalFuture, ThreadLock, Unstarted, Wait,
     WaitingTask, YieldNow, blocking, checkpoint, go, lock_thread, run, scope, spawn, stop_the_world, syscall, time,
     try_blocking, try_go, try_spawn, yield_now,

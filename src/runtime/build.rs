@@ -16,6 +16,7 @@ use crate::runtime::host::sim::{self, Sim};
 use crate::runtime::host::thread_config::{Plan, ThreadConfig};
 use crate::runtime::host::{cpus, signal};
 use crate::runtime::id::RuntimeId;
+use crate::runtime::io::netpoll::choice::Poller;
 use crate::runtime::observe::meter::Meter;
 use crate::runtime::runtime::Runtime;
 use crate::runtime::shared::{Parts, Shared};
@@ -54,6 +55,10 @@ impl Builder {
     ) -> Result<Runtime, BuildError> {
         let runtime_id = RuntimeId::new();
         signal::listen();
+        let poller = match self.poller {
+            Poller::Auto => env::poller()?.unwrap_or_default(),
+            poller => poller,
+        };
         let preempts = self.preempts && !H::IS_SIMULATED && config.max_detached > 0;
         if preempts && !signal::is_heard() {
             return Err(BuildError::SignalReplaced);
@@ -67,6 +72,7 @@ impl Builder {
             meter: Meter::new(config.capacity(), self.is_timed, H::now),
             thread_config: ThreadConfig::new(self.plan),
             stacks,
+            poller,
             detached_tasks: DetachedTasks::new(config.capacity(), preempts),
             watch: self.watchers.open(runtime_id, &config)?,
         };

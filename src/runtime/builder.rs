@@ -4,6 +4,7 @@ use crate::kernel::protocol::sources::SearchOrder;
 use crate::kernel::sched::config::Config;
 use crate::runtime::exec::goroutine::stack::Stacks;
 use crate::runtime::host::thread_config::Plan;
+use crate::runtime::io::netpoll::choice::Poller;
 use crate::runtime::observe::event::Observer;
 use crate::runtime::observe::trace::Recorder;
 use crate::runtime::observe::watchers::Watchers;
@@ -16,11 +17,12 @@ const PREEMPTED_THREADS: usize = 10_000;
 
 /// How a [`Runtime`](crate::Runtime) shall be. Every number has a default.
 ///
-/// Two variables of the environment are read in [`build`](Builder::build), and not later; empty, they are as not set.
+/// Three variables of the environment are read in [`build`](Builder::build), and not later; empty, they are as not set.
 ///
 /// | variable | meaning |
 /// |----------|---------|
 /// | `SPINPARK_PROCS=N` | the default of [`procs`](Builder::procs), 1 to 4096. Go: `GOMAXPROCS` |
+/// | `SPINPARK_POLLER=epoll` or `io_uring` | the default of [`poller`](Builder::poller) |
 /// | `SPINPARK_DEBUG=schedtrace=N` | print a line of [`schedtrace`](crate::Runtime::schedtrace) to standard error every N milliseconds. Go: `GODEBUG` |
 ///
 /// ```
@@ -51,6 +53,7 @@ pub struct Builder {
     pub(super) is_stackful: bool,
     pub(super) goroutine_stack: usize,
     pub(super) seed: Option<u64>,
+    pub(super) poller: Poller,
     pub(super) plan: Plan,
     pub(super) watchers: Watchers,
 }
@@ -67,6 +70,7 @@ impl Builder {
             is_stackful: false,
             goroutine_stack: Stacks::DEFAULT,
             seed: None,
+            poller: Poller::Auto,
             plan: Plan::default(),
             watchers: Watchers::default(),
         }
@@ -123,6 +127,13 @@ impl Builder {
     /// what is to run next there, too. Default 4, as Go's.
     pub fn steal_passes(mut self, n: u32) -> Self {
         self.config.steal_passes = n;
+        self
+    }
+
+    /// Which of the system's pollers it waits in, for sockets and files. Default: [`Poller::Auto`]. What the system does not give
+    /// is no error: then it is the one that there always is, and [`Metrics::poller`](crate::Metrics::poller) says so.
+    pub fn poller(mut self, poller: Poller) -> Self {
+        self.poller = poller;
         self
     }
 

@@ -2,12 +2,15 @@
 
 use crate::kernel::sched::config::Config;
 use crate::runtime::build_error::BuildError;
+use crate::runtime::io::netpoll::choice::Poller;
 use core::time::Duration;
 use std::env;
 use std::ffi::OsString;
 
 /// As `GOMAXPROCS`.
 const PROCS: &str = "SPINPARK_PROCS";
+/// Which poller, if the builder does not say.
+pub(super) const POLLER: &str = "SPINPARK_POLLER";
 /// As `GODEBUG`.
 const DEBUG: &str = "SPINPARK_DEBUG";
 /// The longest time between two lines, in milliseconds: a day.
@@ -16,6 +19,11 @@ const LONGEST: u64 = 86_400_000;
 /// How many Ps, if it says.
 pub(super) fn procs() -> Result<Option<usize>, BuildError> {
     procs_of(env::var_os(PROCS))
+}
+
+/// Which poller, if it says.
+pub(super) fn poller() -> Result<Option<Poller>, BuildError> {
+    poller_of(env::var_os(POLLER))
 }
 
 /// How often to print a line of `schedtrace`, if it says.
@@ -38,6 +46,15 @@ fn procs_of(value: Option<OsString>) -> Result<Option<usize>, BuildError> {
             value,
             allowed: format!("a number from 1 to {}", Config::MAX_PROCS),
         }),
+    }
+}
+
+fn poller_of(value: Option<OsString>) -> Result<Option<Poller>, BuildError> {
+    let Some(value) = text(value) else { return Ok(None) };
+    match value.as_str() {
+        "epoll" => Ok(Some(Poller::Epoll)),
+        "io_uring" => Ok(Some(Poller::IoUring)),
+        _ => Err(BuildError::Env { variable: POLLER, value, allowed: "epoll or io_uring".into() }),
     }
 }
 
@@ -82,6 +99,19 @@ mod tests {
                 let error = procs_of(os(bad)).expect_err(bad).to_string();
                 assert_eq!(error, format!("SPINPARK_PROCS is {bad:?}: give a number from 1 to 4096"));
             }
+        }
+    }
+
+    mod spinpark_poller {
+        use super::*;
+
+        #[test]
+        fn says_which() {
+            assert_eq!(poller_of(os("epoll")), Ok(Some(Poller::Epoll)));
+            assert_eq!(poller_of(os("io_uring")), Ok(Some(Poller::IoUring)));
+            assert_eq!(poller_of(os("")), Ok(None));
+            let error = poller_of(os("kqueue")).expect_err("it is not there").to_string();
+            assert_eq!(error, "SPINPARK_POLLER is \"kqueue\": give epoll or io_uring");
         }
     }
 

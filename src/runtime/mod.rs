@@ -104,6 +104,7 @@ pub use host::cores::Cores;
 pub use host::futex::FutexParker;
 #[cfg(unix)]
 pub use io::async_fd::{AsyncFd, AsyncFdReadyGuard, Interest, Ready, TryIoError};
+pub use io::netpoll::choice::Poller;
 #[cfg(unix)]
 pub use io::pipe::{PipeReader, PipeWriter, pipe};
 #[cfg(all(unix, feature = "process"))]

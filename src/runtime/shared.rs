@@ -9,6 +9,7 @@ use crate::runtime::exec::wait_graph::WaitGraph;
 use crate::runtime::host::sim;
 use crate::runtime::host::thread_config::ThreadConfig;
 use crate::runtime::id::RuntimeId;
+use crate::runtime::io::netpoll::choice::Poller;
 use crate::runtime::io::reactor::Reactor;
 use crate::runtime::observe::event::Event;
 use crate::runtime::observe::meter::Meter;
@@ -56,6 +57,7 @@ pub(super) struct Parts {
     pub(super) meter: Meter,
     pub(super) thread_config: ThreadConfig,
     pub(super) stacks: Option<Arc<Stacks>>,
+    pub(super) poller: Poller,
     pub(super) detached_tasks: DetachedTasks,
     pub(super) watch: Option<Box<Watch>>,
 }
@@ -64,10 +66,20 @@ impl Shared {
     /// # Errors
     /// If the system gives no poller.
     pub(super) fn new(parts: Parts) -> io::Result<Shared> {
-        let Parts { procs, runtime_id, machine, detects_deadlock, meter, thread_config, stacks, detached_tasks, watch } =
-            parts;
+        let Parts {
+            procs,
+            runtime_id,
+            machine,
+            detects_deadlock,
+            meter,
+            thread_config,
+            stacks,
+            poller,
+            detached_tasks,
+            watch,
+        } = parts;
         let timers = Arc::new(TimerQueue::new(procs));
-        let reactor = Arc::new(Reactor::new(runtime_id, !machine.is_any(), IdleWork::new(stacks.clone()))?);
+        let reactor = Arc::new(Reactor::new(runtime_id, !machine.is_any(), poller, IdleWork::new(stacks.clone()))?);
         Ok(Shared {
             runtime_id,
             machine,

@@ -2,6 +2,7 @@
 
 use crate::runtime::exec::idle::IdleWork;
 use crate::runtime::id::RuntimeId;
+use crate::runtime::io::netpoll::choice::Poller;
 use crate::runtime::io::netpoll::poller::Netpoll;
 use std::io;
 use std::sync::Arc;
@@ -19,8 +20,13 @@ pub(in crate::runtime) struct Reactor {
 impl Reactor {
     /// # Errors
     /// If the system gives no poller.
-    pub(in crate::runtime) fn new(runtime_id: RuntimeId, has_network: bool, idle: IdleWork) -> io::Result<Reactor> {
-        Ok(Reactor { runtime_id, netpoll: Arc::new(Netpoll::new()?), idle, has_network })
+    pub(in crate::runtime) fn new(
+        runtime_id: RuntimeId,
+        has_network: bool,
+        poller: Poller,
+        idle: IdleWork,
+    ) -> io::Result<Reactor> {
+        Ok(Reactor { runtime_id, netpoll: Arc::new(Netpoll::new(poller)?), idle, has_network })
     }
 
     /// The sockets.

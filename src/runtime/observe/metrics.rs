@@ -80,6 +80,9 @@ pub struct Metrics {
     pub tasks_waiting: usize,
     /// Timers that run.
     pub timers: usize,
+    /// Which of the system's pollers it waits in: `"epoll"`, `"io_uring"`, or `"polling"` on other systems. See
+    /// [`Builder::poller`](crate::Builder::poller).
+    pub poller: &'static str,
     /// The last error of the system's poller that could be returned to nobody, if there was one.
     pub poller_error: Option<String>,
     /// How long tasks waited for their turn, from becoming runnable to running; one time in eight is measured. `None`
@@ -173,6 +176,7 @@ impl Metrics {
             stops: rare.stops.get(),
             tasks_waiting: shared.owned_tasks.len(),
             timers: shared.timers.len(),
+            poller: shared.reactor.netpoll.name(),
             poller_error: shared.reactor.netpoll.last_error().map(|error| error.to_string()),
             latency: meter.histogram(|times| &times.latency),
             run_time: meter.histogram(|times| &times.run_time),

@@ -25,6 +25,7 @@ pub mod monitor_beside;
 pub mod netpoll;
 pub mod notify;
 pub mod oneshot;
+pub mod operation;
 pub mod pairs;
 pub mod parker;
 pub mod poll;
@@ -105,6 +106,7 @@ pub const MODELS: &[&[Model]] = &[
     cond::MODELS,
     notify::MODELS,
     oneshot::MODELS,
+    operation::MODELS,
     watch::MODELS,
     broadcast::MODELS,
     barrier::MODELS,
@@ -151,6 +153,7 @@ pub const MUTANTS: &[&[Mutant]] = &[
     cond::MUTANTS,
     notify::MUTANTS,
     oneshot::MUTANTS,
+    operation::MUTANTS,
     watch::MUTANTS,
     broadcast::MUTANTS,
     barrier::MUTANTS,

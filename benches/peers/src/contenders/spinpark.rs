@@ -1,8 +1,9 @@
 //! spinpark: this crate.
 
+use crate::row::{Round, Setup};
 use crate::tasks::{Sockets, Tasks};
 use spinpark::net::{TcpListener, TcpStream};
-use spinpark::{JoinHandle, Runtime};
+use spinpark::{JoinHandle, Poller, Runtime};
 use std::future::Future;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::OnceLock;
@@ -11,8 +12,16 @@ use std::time::Duration;
 pub struct Spinpark;
 
 static RUNTIME: OnceLock<Runtime> = OnceLock::new();
+/// Where it waits, if that is not epoll.
+static POLLER: OnceLock<Poller> = OnceLock::new();
 
 impl Spinpark {
+    /// The workload `open`, in a ring.
+    pub(crate) fn in_a_ring(open: fn(Setup) -> Round, setup: Setup) -> Round {
+        assert!(POLLER.set(Poller::IoUring).is_ok(), "once a process");
+        open(setup)
+    }
+
     pub(crate) fn runtime() -> &'static Runtime {
         RUNTIME.get().expect("it was started")
     }
@@ -23,7 +32,13 @@ impl Tasks for Spinpark {
 
     fn start(workers: usize) {
         // SAFETY: no goroutine of the rows holds anything of its thread across a wait.
-        let runtime = unsafe { Runtime::builder().procs(workers).stackful_goroutines() }.build().expect("a runtime");
+        let builder = unsafe { Runtime::builder().procs(workers).stackful_goroutines() };
+        let runtime = match POLLER.get() {
+            Some(&poller) => builder.poller(poller).build().expect("a runtime"),
+            None => builder.poller(Poller::Epoll).build().expect("a runtime"),
+        };
+        let poller = if POLLER.get().is_some() { "io_uring" } else { "epoll" };
+        assert_eq!(runtime.metrics().poller, poller, "the system does not give what is to be measured");
         assert!(RUNTIME.set(runtime).is_ok(), "once a process");
     }
 

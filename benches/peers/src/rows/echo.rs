@@ -1,5 +1,6 @@
 //! A TCP server and its clients, all of them tasks of one runtime.
 
+use crate::contenders::spinpark::Spinpark;
 use crate::meters::Watch;
 use crate::row::{Round, Setup, Tally};
 use crate::tasks::Sockets;
@@ -63,4 +64,9 @@ async fn round<T: Sockets>(width: u64, each: u64) -> crate::row::Sample {
         sum += T::join(client).await;
     }
     watch.time_and_cpu(Tally { count: width * each, sum })
+}
+
+/// The same in a ring.
+pub(crate) fn uring(setup: Setup) -> Round {
+    Spinpark::in_a_ring(open::<Spinpark>, setup)
 }

@@ -246,7 +246,7 @@ pub static ROWS: &[Row] = &[
     },
     Row {
         name: "pread",
-        what: "a task reads 4 KiB of a cached file, as its runtime says that blocking calls be made; -bare: in the task itself",
+        what: "a task reads 4 KiB of a cached file, as its runtime says that blocking calls be made; -bare: in the task itself; -fs: by `fs::File`, -uring: the same in a ring",
         operation: "a read",
         full: 2_000,
         quick: 500,
@@ -257,6 +257,8 @@ pub static ROWS: &[Row] = &[
             Contender::floor("may-bare", may::pread),
             Contender::floor("tokio-bare", pread::bare::<Tokio>),
             Contender::ours("spinpark-go", pread::go),
+            Contender::ours("spinpark-fs", pread::files),
+            Contender::ours("spinpark-uring", pread::uring),
         ),
         ..USUAL
     },
@@ -334,7 +336,8 @@ pub static ROWS: &[Row] = &[
         contenders: contenders!(
             echo::open,
             Contender::peer("may", may::echo),
-            Contender::ours("spinpark-go", goroutines::echo)
+            Contender::ours("spinpark-go", goroutines::echo),
+            Contender::ours("spinpark-uring", echo::uring),
         ),
         ..USUAL
     },
@@ -350,7 +353,8 @@ pub static ROWS: &[Row] = &[
         contenders: contenders!(
             echo::open,
             Contender::peer("may", may::echo),
-            Contender::ours("spinpark-go", goroutines::echo)
+            Contender::ours("spinpark-go", goroutines::echo),
+            Contender::ours("spinpark-uring", echo::uring),
         ),
         ..USUAL
     },
@@ -366,7 +370,8 @@ pub static ROWS: &[Row] = &[
         contenders: contenders!(
             echo::open,
             Contender::peer("may", may::echo),
-            Contender::ours("spinpark-go", goroutines::echo)
+            Contender::ours("spinpark-go", goroutines::echo),
+            Contender::ours("spinpark-uring", echo::uring),
         ),
         ..USUAL
     },
@@ -382,7 +387,8 @@ pub static ROWS: &[Row] = &[
         contenders: contenders!(
             echo::open,
             Contender::peer("may", may::echo),
-            Contender::ours("spinpark-go", goroutines::echo)
+            Contender::ours("spinpark-go", goroutines::echo),
+            Contender::ours("spinpark-uring", echo::uring),
         ),
         ..USUAL
     },

@@ -1,11 +1,12 @@
 //! Reads of a file that is in the page cache: a system call that may block, and does not.
 
+use crate::contenders::spinpark::Spinpark;
 use crate::meters::Watch;
 use crate::row::{Round, Setup, Tally, sum_below};
 use crate::rows::sleepers::computes;
 use crate::tasks::Tasks;
 use std::fs::File;
-use std::io::Write;
+use std::io::{SeekFrom, Write};
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -37,6 +38,11 @@ pub(crate) fn file() -> Arc<File> {
 /// The `n`th read, and what it says.
 pub(crate) fn read(file: &File, block: &mut [u8; BLOCK], n: u64) -> u64 {
     file.read_exact_at(block, n % BLOCKS * BLOCK as u64).expect("a block");
+    numbers(block)
+}
+
+/// What a block says.
+fn numbers(block: &[u8; BLOCK]) -> u64 {
     let number = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("8 bytes"));
     number(&block[..8]) + number(&block[BLOCK - 8..])
 }
@@ -127,4 +133,31 @@ pub(crate) fn go(setup: Setup) -> Round {
         });
         task.join().expect("no panic")
     })
+}
+
+/// spinpark's own files, read one block after the other.
+pub(crate) fn files(setup: Setup) -> Round {
+    Spinpark::start(setup.workers);
+    let blocks = file();
+    Box::new(move |n| {
+        let file = spinpark::fs::File::from_std(blocks.try_clone().expect("a descriptor"));
+        Spinpark::run(async move {
+            let mut block = Box::new([0; BLOCK]);
+            let watch = Watch::start();
+            let mut sum = 0;
+            for i in 0..n {
+                if i % BLOCKS == 0 {
+                    file.seek(SeekFrom::Start(0)).await.expect("the first block");
+                }
+                file.read_exact(&mut block[..]).await.expect("a block");
+                sum += numbers(&block);
+            }
+            watch.time_and_cpu(Tally { count: n, sum })
+        })
+    })
+}
+
+/// The same in a ring.
+pub(crate) fn uring(setup: Setup) -> Round {
+    Spinpark::in_a_ring(files, setup)
 }

@@ -1,6 +1,7 @@
 //! A file that is open, and how it is to be opened.
 
 use crate::runtime::exec::blocking::syscall;
+use crate::runtime::io::fs::work;
 use core::pin::Pin;
 use core::task::{Context, Poll};
 use futures_io::{AsyncRead, AsyncSeek, AsyncWrite};
@@ -13,6 +14,11 @@ use std::path::Path;
 ///
 /// Each call goes to the system, inside of a [`syscall`]: others run if it takes long, and a future that was polled once is ready.
 /// Nothing is buffered, so nothing is lost if it is dropped, and [`flush`](AsyncWrite::poll_flush) does nothing.
+///
+/// In a runtime that waits in a ring ([`Poller::IoUring`](crate::Poller::IoUring)) reads, writes and syncs of this type's own methods
+/// block no thread: what the system cannot do at once is given to the ring, and the future waits. If that is dropped meanwhile the
+/// operation is cancelled, or is done all the same: a part may have been read or written. Two that read or write at the same place at once
+/// are not ordered there.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -81,7 +87,7 @@ impl File {
     /// # Errors
     /// Those of the system.
     pub async fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        syscall(|| (&self.0).read(buffer))
+        work::read(&self.0, buffer).await
     }
 
     /// Reads as many bytes as fit `buffer`.
@@ -89,7 +95,7 @@ impl File {
     /// # Errors
     /// [`UnexpectedEof`](io::ErrorKind::UnexpectedEof) if there are fewer; those of the system.
     pub async fn read_exact(&self, buffer: &mut [u8]) -> io::Result<()> {
-        syscall(|| (&self.0).read_exact(buffer))
+        work::read_exact(&self.0, buffer).await
     }
 
     /// Reads all from here to the end, behind what `bytes` has already. Returns how many there were.
@@ -97,7 +103,7 @@ impl File {
     /// # Errors
     /// Those of the system.
     pub async fn read_to_end(&self, bytes: &mut Vec<u8>) -> io::Result<usize> {
-        syscall(|| (&self.0).read_to_end(bytes))
+        work::read_to_end(&self.0, bytes).await
     }
 
     /// Reads all from here to the end as text.
@@ -105,7 +111,7 @@ impl File {
     /// # Errors
     /// Those of the system; [`InvalidData`](io::ErrorKind::InvalidData) if it is not UTF-8.
     pub async fn read_to_string(&self, text: &mut String) -> io::Result<usize> {
-        syscall(|| (&self.0).read_to_string(text))
+        work::read_to_string(&self.0, text).await
     }
 
     /// Writes some of `bytes`; how many it returns.
@@ -113,7 +119,7 @@ impl File {
     /// # Errors
     /// Those of the system.
     pub async fn write(&self, bytes: &[u8]) -> io::Result<usize> {
-        syscall(|| (&self.0).write(bytes))
+        work::write(&self.0, bytes).await
     }
 
     /// Writes all of `bytes`.
@@ -121,7 +127,7 @@ impl File {
     /// # Errors
     /// Those of the system.
     pub async fn write_all(&self, bytes: &[u8]) -> io::Result<()> {
-        syscall(|| (&self.0).write_all(bytes))
+        work::write_all(&self.0, bytes).await
     }
 
     /// Goes to another place in it. Returns which, from the beginning.
@@ -145,7 +151,7 @@ impl File {
     /// # Errors
     /// Those of the system.
     pub async fn sync_all(&self) -> io::Result<()> {
-        syscall(|| self.0.sync_all())
+        work::sync(&self.0, true).await
     }
 
     /// Waits until what is in it is on the disk.
@@ -153,7 +159,7 @@ impl File {
     /// # Errors
     /// Those of the system.
     pub async fn sync_data(&self) -> io::Result<()> {
-        syscall(|| self.0.sync_data())
+        work::sync(&self.0, false).await
     }
 
     /// How large it is, how old, and so on.

@@ -13,6 +13,7 @@
 //! ```
 
 mod file;
+mod work;
 
 use crate::runtime::exec::blocking::syscall;
 pub use file::{File, OpenOptions};

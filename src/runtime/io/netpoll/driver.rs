@@ -1,6 +1,8 @@
 //! What the tests of sockets have instead of a scheduler: one thread that polls, one for each task.
 
+use crate::runtime::env;
 use crate::runtime::io::netpoll::Netpoll;
+use crate::runtime::io::netpoll::choice::Poller;
 use core::pin::pin;
 use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::SeqCst;
@@ -8,6 +10,11 @@ use core::task::{Context, Poll, Waker};
 use std::sync::Arc;
 use std::task::Wake;
 use std::thread::{self, JoinHandle, Thread};
+
+/// The poller that these tests are of.
+pub(crate) fn chosen() -> Poller {
+    env::poller().expect("epoll or io_uring").unwrap_or_default()
+}
 
 /// A poller that is polled, until this is dropped.
 pub(crate) struct Driver {
@@ -18,7 +25,7 @@ pub(crate) struct Driver {
 
 impl Driver {
     pub(crate) fn new() -> Driver {
-        let netpoll = Arc::new(Netpoll::new().expect("a poller"));
+        let netpoll = Arc::new(Netpoll::new(chosen()).expect("a poller"));
         let is_over = Arc::new(AtomicBool::new(false));
         let thread = thread::spawn({
             let (netpoll, is_over) = (Arc::clone(&netpoll), Arc::clone(&is_over));

@@ -8,16 +8,26 @@
 //!
 //! A waker is the user's code. It is cloned before the lock is taken, woken and dropped after.
 
+mod change;
+pub(in crate::runtime) mod choice;
 #[cfg(test)]
 pub(crate) mod driver;
 mod entry;
+#[cfg(all(feature = "io-uring", target_os = "linux"))]
+pub(in crate::runtime) mod files;
 pub(in crate::runtime) mod poller;
 mod registered;
+#[cfg(all(feature = "io-uring", target_os = "linux"))]
+mod ring;
 mod socket;
 mod source;
 mod system;
 #[cfg(test)]
 mod tests;
+#[cfg(all(feature = "io-uring", target_os = "linux"))]
+pub(in crate::runtime) mod under_way;
+#[cfg(all(feature = "io-uring", target_os = "linux"))]
+mod uring;
 
 #[cfg(test)]
 pub(crate) use poller::Netpoll;

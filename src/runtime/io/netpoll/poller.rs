@@ -2,10 +2,14 @@
 
 use crate::runtime::guarded::guarded;
 use crate::runtime::host::cores::Cores;
+use crate::runtime::io::netpoll::change::Change;
+use crate::runtime::io::netpoll::choice::Poller;
 use crate::runtime::io::netpoll::entry::{Entry, lock, shut_down};
 use crate::runtime::io::netpoll::socket::{Direction, Socket};
 use crate::runtime::io::netpoll::source::Source;
-use crate::runtime::io::netpoll::system::{Buffer, Change, System};
+use crate::runtime::io::netpoll::system::{Buffer, System};
+#[cfg(all(feature = "io-uring", target_os = "linux"))]
+use crate::runtime::io::netpoll::under_way::take_complete;
 use crate::waits::interrupt;
 use crate::waits::readiness::{Refused, Waiting, Waits};
 use core::fmt;
@@ -20,14 +24,14 @@ pub(crate) type Hook = Box<dyn Fn() + Send + Sync>;
 
 /// The sockets of one runtime, and the tasks that wait for them.
 pub(crate) struct Netpoll {
-    system: Arc<System>,
+    pub(super) system: Arc<System>,
     pub(super) sources: Mutex<Sources>,
     /// How many wakers are on the lists or about to be woken.
     pub(super) waiting: Waiting<Cores>,
     /// Whoever polls holds it.
     pub(super) batch: Mutex<Batch>,
     last_error: Mutex<Option<Arc<io::Error>>>,
-    on_first: OnceLock<Hook>,
+    pub(super) on_first: OnceLock<Hook>,
     on_none: OnceLock<Hook>,
 }
 
@@ -44,12 +48,12 @@ pub(super) struct Batch {
 }
 
 impl Netpoll {
-    /// A poller without sockets.
+    /// A poller without sockets: the one that was asked for, if the system gives that.
     ///
     /// # Errors
     /// If the system gives none.
-    pub(crate) fn new() -> io::Result<Netpoll> {
-        System::new().map(Netpoll::over)
+    pub(crate) fn new(choice: Poller) -> io::Result<Netpoll> {
+        System::new(choice).map(Netpoll::over)
     }
 
     pub(super) fn over(system: System) -> Netpoll {
@@ -80,12 +84,20 @@ impl Netpoll {
         for change in changes.drain(..) {
             // It may be of a socket that is gone, or of another that got its key. Then some wake for nothing.
             let entry = lock(&self.sources).entries.get(change.key).cloned();
-            if let Some(entry) = entry
-                && let Err(error) = entry.take_ready(change.what, wakers)
-            {
-                self.keep(error);
+            if let Some(entry) = entry {
+                let taken = entry.take_ready(change.what, wakers);
+                // Under the lock of its entry: who is about to forget it does so before, or finds the new request.
+                let started = change.ended.and_then(|_| entry.with_source(|source| source.start(change.ended)));
+                [taken, started.unwrap_or(Ok(()))]
+                    .into_iter()
+                    .filter_map(Result::err)
+                    .for_each(|error| self.keep(error));
             }
         }
+        #[cfg(all(feature = "io-uring", target_os = "linux"))]
+        let finished = take_complete(&mut buffer.complete, wakers);
+        #[cfg(not(all(feature = "io-uring", target_os = "linux")))]
+        let finished = 0;
         if let Err(error) = result {
             self.keep(error);
             // One that fails for ever shall not burn a core.
@@ -96,7 +108,7 @@ impl Netpoll {
         let woken = wakers.len();
         wakers.drain(..).for_each(|waker| guarded(|| waker.wake()));
         // The hook is for others; the M that polls knows.
-        self.waiting.woken(woken as u64);
+        self.waiting.woken((woken + finished) as u64);
         woken
     }
 
@@ -127,6 +139,11 @@ impl Netpoll {
         let _ = self.on_none.set(hook);
     }
 
+    /// Which of the system's pollers it is.
+    pub(crate) fn name(&self) -> &'static str {
+        self.system.name()
+    }
+
     /// The last error of the system's poller that could be returned to nobody, if there was one.
     pub(crate) fn last_error(&self) -> Option<Arc<io::Error>> {
         lock(&self.last_error).clone()
@@ -144,6 +161,8 @@ impl Netpoll {
         let woken = wakers.len();
         wakers.into_iter().for_each(|waker| guarded(|| waker.wake()));
         self.count_down(woken);
+        #[cfg(all(feature = "io-uring", target_os = "linux"))]
+        self.finish_files();
         self.interrupt();
     }
 
@@ -159,11 +178,13 @@ impl Netpoll {
             place.insert(Arc::clone(&entry));
             entry
         };
-        match Source::add(&self.system, socket, entry.key) {
-            Ok(source) => {
-                entry.open(source);
-                Ok(entry)
-            }
+        let start = |source| {
+            entry.open(source);
+            // Now that whoever polls finds it.
+            entry.with_source(|source| source.start(None)).unwrap_or(Ok(()))
+        };
+        match Source::add(&self.system, socket, entry.key).and_then(start) {
+            Ok(()) => Ok(entry),
             Err(error) => {
                 lock(&self.sources).entries.remove(entry.key);
                 Err(error)
@@ -224,7 +245,7 @@ impl Netpoll {
     }
 
     /// So many have given up, or had to.
-    fn count_down(&self, gone: usize) {
+    pub(super) fn count_down(&self, gone: usize) {
         if self.waiting.gave_up(gone as u64)
             && let Some(hook) = self.on_none.get()
         {
@@ -232,7 +253,7 @@ impl Netpoll {
         }
     }
 
-    fn keep(&self, error: io::Error) {
+    pub(super) fn keep(&self, error: io::Error) {
         *lock(&self.last_error) = Some(Arc::new(error));
     }
 }
@@ -240,6 +261,24 @@ impl Netpoll {
 impl fmt::Debug for Netpoll {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Netpoll").field("waiting", &self.waiting.count()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(feature = "io-uring", target_os = "linux"))]
+impl Netpoll {
+    /// Is it a ring?
+    pub(in crate::runtime) fn is_ring(&self) -> bool {
+        self.system.ring().is_some()
+    }
+
+    /// Cancels all operations, and waits until the kernel has done with them.
+    pub(super) fn finish_files(&self) {
+        let Some(ring) = self.system.ring() else { return };
+        let (mut complete, mut wakers) = (Vec::new(), Vec::new());
+        ring.finish(|operation, result| complete.push((operation, result)));
+        let finished = take_complete(&mut complete, &mut wakers) + wakers.len();
+        wakers.into_iter().for_each(|waker| guarded(|| waker.wake()));
+        self.count_down(finished);
     }
 }
 

@@ -2,26 +2,27 @@
 //!
 //! `polling` reports once and has to be armed again, because that is what all systems can do; each wait of it on Linux
 //! is six system calls, and each arming one. Here a socket is given to epoll once, reports what *changes* (edges), and a
-//! wait is one call. So on Linux a round trip of an echo makes the system calls that tokio's makes.
+//! wait is one call. So on Linux a round trip of an echo makes the system calls that tokio's makes. With the feature `io-uring` there is a
+//! ring for who asks for it ([`uring`](super::uring)), if the system gives one.
 //!
-//! In tests both are there, and go through the same tests.
+//! In tests all are there, and go through the same tests.
 
+use crate::runtime::io::netpoll::change::Change;
+use crate::runtime::io::netpoll::choice::Poller;
 use crate::runtime::io::netpoll::socket::{Interest, Socket};
+#[cfg(all(feature = "io-uring", target_os = "linux"))]
+use crate::runtime::io::netpoll::{under_way::FileOperation, uring::Uring};
 use core::time::Duration;
 use std::io;
 use std::sync::Arc;
-
-/// Something may be done with a socket that could not be done before.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Change {
-    pub(super) key: usize,
-    pub(super) what: Interest,
-}
 
 /// Where the system leaves its reports.
 pub(super) struct Buffer {
     #[cfg(any(test, not(target_os = "linux")))]
     events: polling::Events,
+    /// Operations on files, with their results.
+    #[cfg(all(feature = "io-uring", target_os = "linux"))]
+    pub(super) complete: Vec<(Arc<FileOperation>, i32)>,
 }
 
 impl Buffer {
@@ -29,6 +30,8 @@ impl Buffer {
         Buffer {
             #[cfg(any(test, not(target_os = "linux")))]
             events: polling::Events::new(),
+            #[cfg(all(feature = "io-uring", target_os = "linux"))]
+            complete: Vec::new(),
         }
     }
 }
@@ -37,17 +40,26 @@ impl Buffer {
 pub(super) enum System {
     #[cfg(target_os = "linux")]
     Epoll(Epoll),
+    #[cfg(all(feature = "io-uring", target_os = "linux"))]
+    Uring(Box<Uring>),
     #[cfg(any(test, not(target_os = "linux")))]
     Portable(polling::Poller),
 }
 
 impl System {
-    /// The best one here.
-    pub(super) fn new() -> io::Result<System> {
+    /// The one that was asked for, or, where the system does not give that, the one that it always has.
+    pub(super) fn new(choice: Poller) -> io::Result<System> {
         #[cfg(test)]
         if std::env::var_os(tests::PORTABLE).is_some() {
             return System::portable();
         }
+        #[cfg(all(feature = "io-uring", target_os = "linux"))]
+        if choice == Poller::IoUring
+            && let Ok(ring) = Uring::new()
+        {
+            return Ok(System::Uring(Box::new(ring)));
+        }
+        let _ = choice; // nothing else can be chosen
         #[cfg(target_os = "linux")]
         return Ok(System::Epoll(Epoll::new()?));
         #[cfg(not(target_os = "linux"))]
@@ -59,13 +71,36 @@ impl System {
         Ok(System::Portable(polling::Poller::new()?))
     }
 
+    /// Its name.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            #[cfg(target_os = "linux")]
+            System::Epoll(_) => "epoll",
+            #[cfg(all(feature = "io-uring", target_os = "linux"))]
+            System::Uring(_) => "io_uring",
+            #[cfg(any(test, not(target_os = "linux")))]
+            System::Portable(_) => "polling",
+        }
+    }
+
     /// Has a socket to be armed, for one report?
     pub(super) fn is_armed_each_time(&self) -> bool {
         match self {
             #[cfg(target_os = "linux")]
             System::Epoll(_) => false,
+            #[cfg(all(feature = "io-uring", target_os = "linux"))]
+            System::Uring(_) => false,
             #[cfg(any(test, not(target_os = "linux")))]
             System::Portable(_) => true,
+        }
+    }
+
+    /// The ring, if it is one.
+    #[cfg(all(feature = "io-uring", target_os = "linux"))]
+    pub(super) fn ring(&self) -> Option<&Uring> {
+        match self {
+            System::Uring(ring) => Some(ring),
+            _ => None,
         }
     }
 
@@ -83,11 +118,16 @@ impl System {
                 let _ = buffer; // its reports are on the stack
                 epoll.wait(timeout, each)
             }
+            #[cfg(all(feature = "io-uring", target_os = "linux"))]
+            System::Uring(ring) => {
+                ring.wait(timeout, each, |operation, result| buffer.complete.push((operation, result)))
+            }
             #[cfg(any(test, not(target_os = "linux")))]
             System::Portable(poller) => {
                 let result = poller.wait(&mut buffer.events, timeout);
                 for event in buffer.events.iter() {
-                    each(Change { key: event.key, what: Interest { read: event.readable, write: event.writable } });
+                    let what = Interest { read: event.readable, write: event.writable };
+                    each(Change { key: event.key, what, ended: None });
                 }
                 buffer.events.clear();
                 result.map(drop)
@@ -100,6 +140,8 @@ impl System {
         match self {
             #[cfg(target_os = "linux")]
             System::Epoll(epoll) => epoll.notify(),
+            #[cfg(all(feature = "io-uring", target_os = "linux"))]
+            System::Uring(ring) => ring.notify(),
             #[cfg(any(test, not(target_os = "linux")))]
             System::Portable(poller) => poller.notify(),
         }
@@ -175,7 +217,7 @@ mod linux {
                 if data.u64() != BELL {
                     let read = flags.intersects(Flags::IN | Flags::RDHUP | Flags::HUP | Flags::ERR);
                     let write = flags.intersects(Flags::OUT | Flags::HUP | Flags::ERR);
-                    each(Change { key: data.u64() as usize, what: Interest { read, write } });
+                    each(Change { key: data.u64() as usize, what: Interest { read, write }, ended: None });
                 }
             }
             Ok(())
@@ -195,13 +237,26 @@ mod tests {
 
     #[test]
     fn the_tests_of_sockets_hold_with_the_poller_of_other_systems_too() {
-        if std::env::var_os(PORTABLE).is_some() {
+        hold_with(PORTABLE, "1");
+    }
+
+    #[test]
+    #[cfg(feature = "io-uring")]
+    fn the_tests_of_sockets_hold_with_a_ring_too() {
+        if super::Uring::new().is_ok() {
+            hold_with(crate::runtime::env::POLLER, "io_uring");
+        }
+    }
+
+    /// The tests of sockets, in another process, with this variable set.
+    fn hold_with(variable: &str, value: &str) {
+        if std::env::var_os(variable).is_some() {
             return; // this is that run
         }
         let me = std::env::current_exe().expect("this program");
         let run = std::process::Command::new(me)
             .args(["net::", "netpoll::", "async_fd::", "pipe::", "exit::"])
-            .env(PORTABLE, "1")
+            .env(variable, value)
             .output();
         let output = run.expect("it can be started");
         let said = String::from_utf8_lossy(&output.stdout);

@@ -1,4 +1,4 @@
-use crate::runtime::io::netpoll::driver::{Driver, block_on};
+use crate::runtime::io::netpoll::driver::{Driver, block_on, chosen};
 use crate::runtime::io::netpoll::entry::lock;
 use crate::runtime::io::netpoll::poller::Hook;
 use crate::runtime::io::netpoll::*;
@@ -28,7 +28,7 @@ fn connection(netpoll: &Arc<Netpoll>) -> (Registered<TcpStream>, TcpStream) {
 }
 
 fn netpoll() -> Arc<Netpoll> {
-    Arc::new(Netpoll::new().expect("a poller"))
+    Arc::new(Netpoll::new(chosen()).expect("a poller"))
 }
 
 /// Calls its function when it is woken, and counts how often.
@@ -201,6 +201,8 @@ mod a_poll {
         let netpoll = netpoll();
         let (socket, mut theirs) = connection(&netpoll);
         let [(reader, reads), (writer, writes)] = [Bell::silent(), Bell::silent()];
+        // A ring has reported already that it can be written, and would report it later.
+        netpoll.poll(NOT_AT_ALL);
         fill(&socket, &writes);
         assert!(read(&socket, &reads).is_pending());
         theirs.write_all(b"x").expect("written");
@@ -596,5 +598,63 @@ mod a_closed_poller {
         });
         let error = Registered::new(Arc::clone(&netpoll), socket.into_inner()).expect_err("it is closed");
         assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
+    }
+}
+
+#[cfg(all(feature = "io-uring", target_os = "linux"))]
+mod a_ring {
+    use super::*;
+    use crate::runtime::io::netpoll::system::System;
+    use crate::runtime::io::netpoll::uring::Uring;
+
+    /// With room for so many entries and completions. `None`: this system has none.
+    fn ring(room: (u32, u32)) -> Option<Arc<Netpoll>> {
+        let ring = Uring::with_room(room).ok()?;
+        Some(Arc::new(Netpoll::over(System::Uring(Box::new(ring)))))
+    }
+
+    #[test]
+    fn that_is_too_small_for_its_completions_loses_none() {
+        let Some(netpoll) = ring((2, 4)) else { return };
+        for _ in 0..20 {
+            let mut connections: Vec<_> = (0..64).map(|_| connection(&netpoll)).collect();
+            let (bell, waker) = Bell::silent();
+            for (socket, _) in &connections {
+                assert!(read(socket, &waker).is_pending());
+            }
+            connections.iter_mut().for_each(|(_, theirs)| theirs.write_all(b"x").expect("written"));
+            let start = Instant::now();
+            while waiting(&netpoll) > 0 {
+                netpoll.poll(Some(Duration::from_secs(1)));
+                assert!(start.elapsed() < Duration::from_secs(20), "{} of 64 are not woken", waiting(&netpoll));
+            }
+            assert_eq!(bell.rings(), 64);
+        }
+        assert!(netpoll.last_error().is_none());
+    }
+
+    #[test]
+    fn that_is_small_is_submitted_to_by_many_threads() {
+        let Some(netpoll) = ring((1, 2)) else { return };
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..200 {
+                        drop(connection(&netpoll));
+                        netpoll.interrupt();
+                    }
+                });
+            }
+            for _ in 0..200 {
+                netpoll.poll(Some(Duration::from_millis(1)));
+            }
+        });
+        netpoll.interrupt();
+        assert!(lock(&netpoll.sources).entries.is_empty() && netpoll.last_error().is_none());
+    }
+
+    #[test]
+    fn that_the_system_does_not_give_is_an_error() {
+        assert!(Uring::with_room((u32::MAX, u32::MAX)).is_err());
     }
 }

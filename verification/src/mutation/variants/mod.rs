@@ -48,6 +48,7 @@ pub mod join_set;
 pub mod netpoll;
 pub mod notify;
 pub mod oneshot;
+pub mod operation;
 pub mod scope;
 pub mod select;
 pub mod spinning;
