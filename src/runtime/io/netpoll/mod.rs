@@ -15,6 +15,7 @@ pub(in crate::runtime) mod poller;
 mod registered;
 mod socket;
 mod source;
+mod stream;
 mod system;
 #[cfg(test)]
 mod tests;
@@ -23,3 +24,4 @@ mod tests;
 pub(crate) use poller::Netpoll;
 pub(crate) use registered::Registered;
 pub(crate) use socket::Direction;
+pub(crate) use stream::at_once;

@@ -81,7 +81,7 @@ impl Netpoll {
             // It may be of a socket that is gone, or of another that got its key. Then some wake for nothing.
             let entry = lock(&self.sources).entries.get(change.key).cloned();
             if let Some(entry) = entry
-                && let Err(error) = entry.take_ready(change.what, wakers)
+                && let Err(error) = entry.take_ready(change.what, change.end, wakers)
             {
                 self.keep(error);
             }

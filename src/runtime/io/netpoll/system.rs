@@ -16,6 +16,8 @@ use std::sync::Arc;
 pub(super) struct Change {
     pub(super) key: usize,
     pub(super) what: Interest,
+    /// Of these directions the end, an error, or urgent bytes.
+    pub(super) end: Interest,
 }
 
 /// Where the system leaves its reports.
@@ -87,7 +89,9 @@ impl System {
             System::Portable(poller) => {
                 let result = poller.wait(&mut buffer.events, timeout);
                 for event in buffer.events.iter() {
-                    each(Change { key: event.key, what: Interest { read: event.readable, write: event.writable } });
+                    let what = Interest { read: event.readable, write: event.writable };
+                    // What it is for: nothing is drained where a socket is armed each time.
+                    each(Change { key: event.key, what, end: Interest::default() });
                 }
                 buffer.events.clear();
                 result.map(drop)
@@ -139,7 +143,8 @@ mod linux {
         /// From now on `socket` reports what changes; at once what it is ready for.
         pub(in crate::runtime::io::netpoll) fn add(&self, socket: &Arc<dyn Socket>, key: usize) -> io::Result<()> {
             use epoll::EventFlags as Flags;
-            let all = Flags::IN | Flags::OUT | Flags::RDHUP | Flags::ET;
+            // Urgent bytes are waited for by nobody. But a read stops at them, with more behind.
+            let all = Flags::IN | Flags::OUT | Flags::RDHUP | Flags::PRI | Flags::ET;
             Ok(epoll::add(&self.epoll, socket.as_fd(), epoll::EventData::new_u64(key as u64), all)?)
         }
 
@@ -175,7 +180,10 @@ mod linux {
                 if data.u64() != BELL {
                     let read = flags.intersects(Flags::IN | Flags::RDHUP | Flags::HUP | Flags::ERR);
                     let write = flags.intersects(Flags::OUT | Flags::HUP | Flags::ERR);
-                    each(Change { key: data.u64() as usize, what: Interest { read, write } });
+                    let is_broken = flags.intersects(Flags::HUP | Flags::ERR);
+                    let end =
+                        Interest { read: is_broken || flags.intersects(Flags::RDHUP | Flags::PRI), write: is_broken };
+                    each(Change { key: data.u64() as usize, what: Interest { read, write }, end });
                 }
             }
             Ok(())
