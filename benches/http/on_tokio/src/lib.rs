@@ -3,8 +3,8 @@
 
 #![forbid(unsafe_code)]
 
-pub use tokio;
 use std::io;
+pub use tokio;
 
 /// As `spinpark::spawn`.
 pub use tokio::spawn;
@@ -37,8 +37,8 @@ pub mod chan {
 /// What hyper wants.
 pub mod hyper {
     use ::hyper::rt;
-    use hyper_util::rt::TokioTimer;
     pub use hyper_util::rt::TokioIo as Io;
+    use hyper_util::rt::TokioTimer;
     use std::pin::Pin;
     use std::time::{Duration, Instant};
 
