@@ -192,7 +192,10 @@ pub use spinpark_macros::test;
 #[cfg(feature = "std")]
 pub mod io {
     #[cfg(unix)]
-    pub use crate::runtime::{AsyncFd, AsyncFdReadyGuard, Interest, PipeReader, PipeWriter, Ready, TryIoError, pipe};
+    pub use crate::runtime::{
+        AsyncFd, AsyncFdReadyGuard, Interest, PipeReader, PipeWriter, Ready, SpliceFrom, SpliceTo, TryIoError, pipe,
+        splice,
+    };
     pub use crate::runtime::{Stderr, Stdin, Stdout, stderr, stdin, stdout};
 }
 

@@ -112,6 +112,8 @@ pub use io::process;
 #[cfg(all(unix, feature = "signal"))]
 pub use io::signal;
 pub use io::standard::{Stderr, Stdin, Stdout, stderr, stdin, stdout};
+#[cfg(unix)]
+pub use io::zero_copy::{SpliceFrom, SpliceTo, splice};
 pub use io::{fs, net};
 pub use observe::event::{Event, Observer};
 pub use observe::histogram::Histogram;

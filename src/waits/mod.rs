@@ -8,7 +8,7 @@
 //!   a task    select ──► chan ──► queue: waiters in the order of coming, the claim of a select among them ──► waker
 //!             wait_group, cond, notify, watch, broadcast, barrier ──► wait_list ──► queue ◄── cancellation
 //!             scope ──► wait_group    oneshot: the waker of either end    join_set: a list and a waker
-//!             timer_queue: until a moment     readiness: until a socket is ready     operation: until the system has done it
+//!             timer_queue: until a moment     readiness: until a socket is ready ──► drained     operation: until the system has done it
 //!   a thread  parker: on a futex              bell: in `block_on`              interrupt: in the poller
 //! ```
 
@@ -27,6 +27,7 @@ pub mod chan;
 pub mod claim;
 #[cfg(feature = "std")]
 pub mod cond;
+pub mod drained;
 pub mod interrupt;
 #[cfg(feature = "std")]
 pub mod join_set;

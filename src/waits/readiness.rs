@@ -15,6 +15,8 @@
 //! poller takes it. Where a socket is armed for ever, and reports changes only, the tick says that there was one since the task
 //! tried. A report may be of a socket that is gone, for another that has got its key: then some try for nothing.
 //!
+//! When a try need not be made at all is [`drained`](crate::waits::drained)'s to say.
+//!
 //! **Who waits is counted until it can be run**: [`Waiting`]. Pair `awaited`.
 //!
 //! | the last that waited gives up, in [`gave_up`](Waiting::gave_up) | an M that claims the poller, in `Sched::sleep` |
@@ -27,6 +29,7 @@
 
 use crate::atomic::{Atomic, store_load};
 use crate::host::{Host, Lock};
+use crate::waits::drained::{Drained, LAST};
 use alloc::vec::Vec;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -64,6 +67,7 @@ pub struct Entry<H: Host, S: Source, W: Send + 'static> {
     next_id: Atomic<H, u64>,
     /// How often each direction was reported. Written under the lock.
     ticks: [Atomic<H, u64>; 2],
+    drained: Drained<H>,
     is_armed_each_time: bool,
     state: H::Lock<State<S, W>>,
 }
@@ -108,7 +112,8 @@ impl<H: Host, S: Source, W: Send + 'static> Entry<H, S, W> {
         let state =
             State { source: None, waiters: [Vec::new(), Vec::new()], armed: Interest::default(), is_closed: false };
         let ticks = [Atomic::new(0), Atomic::new(0)];
-        Entry { next_id: Atomic::new(0), ticks, is_armed_each_time, state: H::Lock::new(state) }
+        let drained = Drained::new();
+        Entry { next_id: Atomic::new(0), ticks, drained, is_armed_each_time, state: H::Lock::new(state) }
     }
 
     /// The system knows the socket.
@@ -138,6 +143,18 @@ impl<H: Host, S: Source, W: Send + 'static> Entry<H, S, W> {
         self.ticks[direction as usize].load(Relaxed)
     }
 
+    /// A try, before which the tick was `seen`, would block, or got fewer bytes of a stream than it had asked for.
+    pub fn set_drained(&self, direction: Direction, seen: u64) {
+        if !self.is_armed_each_time {
+            self.drained.set(direction, seen);
+        }
+    }
+
+    /// Was it so at this tick? Then there is no need to try before one [waits](Entry::wait): see [`drained`](crate::waits::drained).
+    pub fn is_drained(&self, direction: Direction, seen: u64) -> bool {
+        self.drained.is(direction, seen)
+    }
+
     /// Has it to be armed for each report?
     pub fn is_armed_each_time(&self) -> bool {
         self.is_armed_each_time
@@ -163,11 +180,12 @@ impl<H: Host, S: Source, W: Send + 'static> Entry<H, S, W> {
         counts: impl FnOnce(),
     ) -> Result<Waits<W>, Refused<S::Error, W>> {
         self.state.with(|state| {
-            if state.is_closed {
-                return Err(Refused::Closed(waker));
-            }
             if self.ticks(direction) != seen {
                 return Ok(Waits::Changed(waker));
+            }
+            // After the tick, which the end marks: a task that has not tried does so before it is told.
+            if state.is_closed {
+                return Err(Refused::Closed(waker));
             }
             let same =
                 |waiter: &&mut Waiter<W>| waiter.id == id && (id.is_some() || wakes_the_same(&waiter.waker, &waker));
@@ -196,11 +214,12 @@ impl<H: Host, S: Source, W: Send + 'static> Entry<H, S, W> {
         })
     }
 
-    /// The system has reported this: takes those that wait for it.
+    /// The system has reported this: takes those that wait for it. Of these directions it has reported the `end`, an error, or
+    /// something else beside which fewer bytes than were asked for may not be [all](crate::waits::drained).
     ///
     /// # Errors
     /// The system would not be armed again. All are taken: woken, they try to arm it themselves, and get the error.
-    pub fn take_ready(&self, change: Interest, wakers: &mut Vec<W>) -> Result<(), S::Error> {
+    pub fn take_ready(&self, change: Interest, end: Interest, wakers: &mut Vec<W>) -> Result<(), S::Error> {
         self.state.with(|state| {
             // Whatever it reports, all of it is disarmed.
             state.armed = Interest::default();
@@ -211,6 +230,7 @@ impl<H: Host, S: Source, W: Send + 'static> Entry<H, S, W> {
                     state.drain(direction, wakers);
                 }
             }
+            self.mark_last(end);
             state.arm(self.is_armed_each_time).inspect_err(|_| state.drain_all(wakers))
         })
     }
@@ -219,8 +239,20 @@ impl<H: Host, S: Source, W: Send + 'static> Entry<H, S, W> {
     pub fn close(&self, wakers: &mut Vec<W>) {
         self.state.with(|state| {
             state.is_closed = true;
+            // Nothing is reported any more, and what does not block still works.
+            self.mark_last(Interest { read: true, write: true });
             state.drain_all(wakers);
         });
+    }
+
+    /// From now on nothing is drained in these directions. Under the lock.
+    fn mark_last(&self, directions: Interest) {
+        for (is_so, direction) in [(directions.read, Direction::Read), (directions.write, Direction::Write)] {
+            if is_so {
+                // Relaxed: written under the lock. Who tries between the count and this has seen a tick that is not this one.
+                self.ticks[direction as usize].store(self.ticks(direction) | LAST, Relaxed);
+            }
+        }
     }
 
     /// The system forgets the socket: takes those that wait. Under the lock, so the poller does not arm it any more.

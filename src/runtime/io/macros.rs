@@ -115,7 +115,16 @@ macro_rules! reads {
             /// # Errors
             /// Those of the connection; and if the runtime was shut down.
             pub async fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
-                self.0.io(Direction::Read, |mut socket| socket.read(buffer)).await
+                self.0.stream(Direction::Read, buffer.len(), |mut socket| socket.read(buffer)).await
+            }
+
+            /// As [`read`](Self::read), into one buffer after the other.
+            ///
+            /// # Errors
+            /// Those of [`read`](Self::read).
+            pub async fn read_vectored(&self, buffers: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
+                let wanted = at_once(buffers.iter().map(|buffer| buffer.len()));
+                self.0.stream(Direction::Read, wanted, |mut socket| socket.read_vectored(buffers)).await
             }
 
             /// Reads as many bytes as fit `buffer`. Dropped before it is ready, it may have read some.
@@ -147,7 +156,16 @@ macro_rules! writes {
             /// # Errors
             /// Those of the connection; and if the runtime was shut down.
             pub async fn write(&self, bytes: &[u8]) -> io::Result<usize> {
-                self.0.io(Direction::Write, |mut socket| socket.write(bytes)).await
+                self.0.stream(Direction::Write, bytes.len(), |mut socket| socket.write(bytes)).await
+            }
+
+            /// As [`write`](Self::write), of one slice after the other, in one system call.
+            ///
+            /// # Errors
+            /// Those of [`write`](Self::write).
+            pub async fn write_vectored(&self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
+                let wanted = at_once(slices.iter().map(|slice| slice.len()));
+                self.0.stream(Direction::Write, wanted, |mut socket| socket.write_vectored(slices)).await
             }
 
             /// Writes all of `bytes`. Dropped before it is ready, it may have written some.
@@ -198,7 +216,7 @@ macro_rules! async_read {
     ($name:ty) => {
         impl AsyncRead for $name {
             fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
-                self.0.poll_io(Direction::Read, cx, |mut socket| socket.read(buffer))
+                self.0.poll_stream(Direction::Read, cx, buffer.len(), |mut socket| socket.read(buffer))
             }
 
             fn poll_read_vectored(
@@ -206,7 +224,8 @@ macro_rules! async_read {
                 cx: &mut Context<'_>,
                 buffers: &mut [IoSliceMut<'_>],
             ) -> Poll<io::Result<usize>> {
-                self.0.poll_io(Direction::Read, cx, |mut socket| socket.read_vectored(buffers))
+                let wanted = at_once(buffers.iter().map(|buffer| buffer.len()));
+                self.0.poll_stream(Direction::Read, cx, wanted, |mut socket| socket.read_vectored(buffers))
             }
         }
     };
@@ -217,7 +236,7 @@ macro_rules! async_write {
     ($name:ty, $close:expr) => {
         impl AsyncWrite for $name {
             fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-                self.0.poll_io(Direction::Write, cx, |mut socket| socket.write(bytes))
+                self.0.poll_stream(Direction::Write, cx, bytes.len(), |mut socket| socket.write(bytes))
             }
 
             fn poll_write_vectored(
@@ -225,7 +244,8 @@ macro_rules! async_write {
                 cx: &mut Context<'_>,
                 slices: &[IoSlice<'_>],
             ) -> Poll<io::Result<usize>> {
-                self.0.poll_io(Direction::Write, cx, |mut socket| socket.write_vectored(slices))
+                let wanted = at_once(slices.iter().map(|slice| slice.len()));
+                self.0.poll_stream(Direction::Write, cx, wanted, |mut socket| socket.write_vectored(slices))
             }
 
             /// Does nothing: what was written is the system's.

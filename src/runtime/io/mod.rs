@@ -3,6 +3,7 @@
 //! ```text
 //!   net, async_fd, pipe, process, signal ── registered ──► netpoll ── system: epoll, or the crate polling
 //!    └── around: the poller of the caller's runtime                          └──► reactor: the last M waits here
+//!   zero_copy: from one of them to another, inside of the system
 //!   fs, standard: files, and the standard streams, block: they are system calls
 //! ```
 //!
@@ -26,3 +27,5 @@ pub(super) mod reactor;
 #[cfg(all(unix, feature = "signal"))]
 pub mod signal;
 pub(super) mod standard;
+#[cfg(unix)]
+pub(super) mod zero_copy;

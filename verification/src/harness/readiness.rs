@@ -164,7 +164,10 @@ impl<H: ModelHost> Net<H> {
         for (key, what) in self.reports.with(std::mem::take) {
             let socket = self.entries.with(|entries| entries.get(key).cloned().flatten());
             if let Some(socket) = socket {
-                assert!(socket.entry.take_ready(what, &mut wakers).is_ok(), "the system always arms");
+                assert!(
+                    socket.entry.take_ready(what, Interest::default(), &mut wakers).is_ok(),
+                    "the system always arms"
+                );
             }
         }
         if is_variant("readiness-counts-down-before-it-wakes") {
@@ -323,7 +326,7 @@ impl<H: ModelHost> Socket<H> {
             let mut wakers = Vec::new();
             // The report disarms.
             self.system.state.with(|state| state.armed = Interest::default());
-            assert!(self.entry.take_ready(what, &mut wakers).is_ok(), "the system always arms");
+            assert!(self.entry.take_ready(what, Interest::default(), &mut wakers).is_ok(), "the system always arms");
             net.waiting.woken(wakers.len() as u64);
             wakers
         };
@@ -338,7 +341,7 @@ impl<H: ModelHost> Socket<H> {
             // Refused to the poller, all are woken.
             refuse();
             let mut wakers = Vec::new();
-            let taken = self.entry.take_ready(Interest { read: true, write: false }, &mut wakers);
+            let taken = self.entry.take_ready(Interest { read: true, write: false }, Interest::default(), &mut wakers);
             assert_eq!((taken, &wakers[..]), (Err(()), &[READER, WRITER][..]));
             net.waiting.woken(2);
         }

@@ -11,6 +11,7 @@ pub mod chan_table;
 pub mod closing;
 pub mod cond;
 pub mod conserved;
+pub mod drained;
 pub mod globq;
 pub mod goroutine;
 pub mod handoff;
@@ -99,6 +100,7 @@ pub const MODELS: &[&[Model]] = &[
     bell::MODELS,
     timer_queue::MODELS,
     readiness::MODELS,
+    drained::MODELS,
     goroutine::MODELS,
     chan::MODELS,
     select::MODELS,
@@ -146,6 +148,7 @@ pub const MUTANTS: &[&[Mutant]] = &[
     bell::MUTANTS,
     timer_queue::MUTANTS,
     readiness::MUTANTS,
+    drained::MUTANTS,
     goroutine::MUTANTS,
     chan::MUTANTS,
     select::MUTANTS,

@@ -77,6 +77,12 @@ impl File {
         File(file)
     }
 
+    /// std's.
+    #[cfg(unix)]
+    pub(in crate::runtime) fn get(&self) -> &fs::File {
+        &self.0
+    }
+
     /// Makes it std's.
     pub fn into_std(self) -> fs::File {
         self.0

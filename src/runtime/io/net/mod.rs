@@ -31,6 +31,8 @@
 #[cfg(unix)]
 mod backlog;
 mod lookup;
+#[cfg(unix)]
+mod reuseport;
 mod tcp;
 #[cfg(unix)]
 mod tcp_socket;

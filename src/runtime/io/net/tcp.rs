@@ -3,7 +3,7 @@
 use crate::runtime::exec::blocking::syscall;
 use crate::runtime::io::around;
 use crate::runtime::io::net::lookup::{lookup_host, no_address};
-use crate::runtime::io::netpoll::{Direction, Registered};
+use crate::runtime::io::netpoll::{Direction, Registered, at_once};
 use core::fmt;
 use core::pin::Pin;
 use core::task::{Context, Poll, ready};

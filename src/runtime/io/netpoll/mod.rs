@@ -21,6 +21,7 @@ mod registered;
 mod ring;
 mod socket;
 mod source;
+mod stream;
 mod system;
 #[cfg(test)]
 mod tests;
@@ -33,3 +34,4 @@ mod uring;
 pub(crate) use poller::Netpoll;
 pub(crate) use registered::Registered;
 pub(crate) use socket::Direction;
+pub(crate) use stream::at_once;

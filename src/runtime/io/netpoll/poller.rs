@@ -85,7 +85,7 @@ impl Netpoll {
             // It may be of a socket that is gone, or of another that got its key. Then some wake for nothing.
             let entry = lock(&self.sources).entries.get(change.key).cloned();
             if let Some(entry) = entry {
-                let taken = entry.take_ready(change.what, wakers);
+                let taken = entry.take_ready(change.what, change.end, wakers);
                 // Under the lock of its entry: who is about to forget it does so before, or finds the new request.
                 let started = change.ended.and_then(|_| entry.with_source(|source| source.start(change.ended)));
                 [taken, started.unwrap_or(Ok(()))]

@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// A socket that the poller of a runtime knows, as long as this lives.
 pub(crate) struct Registered<S> {
     // In this order: when it is dropped the poller forgets the socket, then it is closed.
-    registration: Registration,
+    pub(super) registration: Registration,
     socket: Arc<S>,
 }
 
@@ -82,7 +82,7 @@ impl<S: Socket> Registered<S> {
     /// # Errors
     /// Those of `f`; and if it would block though the runtime was shut down, that.
     pub(crate) async fn io<R>(&self, direction: Direction, mut f: impl FnMut(&S) -> io::Result<R>) -> io::Result<R> {
-        let mut place = Place { registration: &self.registration, direction, id: None };
+        let mut place = Place::new(&self.registration, direction);
         poll_fn(|cx| {
             ready!(yield_p(cx));
             loop {
@@ -106,7 +106,7 @@ impl<S: Socket> Registered<S> {
     /// Those of `f`; and if it would block though the runtime was shut down, that.
     #[cfg(unix)]
     pub(crate) async fn io_either<R>(&self, mut f: impl FnMut(&S) -> io::Result<R>) -> io::Result<R> {
-        let place = |direction| Place { registration: &self.registration, direction, id: None };
+        let place = |direction| Place::new(&self.registration, direction);
         let (mut reads, mut writes) = (place(Direction::Read), place(Direction::Write));
         poll_fn(|cx| {
             ready!(yield_p(cx));
@@ -132,7 +132,7 @@ impl<S: Socket> Registered<S> {
     /// # Errors
     /// If the runtime was shut down.
     pub(crate) async fn ready(&self, direction: Direction) -> io::Result<()> {
-        let mut place = Place { registration: &self.registration, direction, id: None };
+        let mut place = Place::new(&self.registration, direction);
         poll_fn(|cx| {
             let entry = &self.registration.entry;
             let seen = entry.ticks(direction);
@@ -158,13 +158,13 @@ impl<S: fmt::Debug> fmt::Debug for Registered<S> {
 }
 
 /// Pending, and woken when the poller reports the socket.
-fn waits<T>() -> Poll<T> {
+pub(super) fn waits<T>() -> Poll<T> {
     watch::waits_for("IO wait");
     Poll::Pending
 }
 
 /// `None`: it would block.
-fn attempt<R>(mut f: impl FnMut() -> io::Result<R>) -> Option<io::Result<R>> {
+pub(super) fn attempt<R>(mut f: impl FnMut() -> io::Result<R>) -> Option<io::Result<R>> {
     loop {
         match f() {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return None,
@@ -175,9 +175,9 @@ fn attempt<R>(mut f: impl FnMut() -> io::Result<R>) -> Option<io::Result<R>> {
 }
 
 /// A socket's entry. Dropped, it is struck out.
-struct Registration {
-    netpoll: Arc<Netpoll>,
-    entry: Arc<Entry>,
+pub(super) struct Registration {
+    pub(super) netpoll: Arc<Netpoll>,
+    pub(super) entry: Arc<Entry>,
 }
 
 impl Drop for Registration {
@@ -187,15 +187,20 @@ impl Drop for Registration {
 }
 
 /// One that waits, as long as it waits: if it is dropped before, its waker goes.
-struct Place<'a> {
+pub(super) struct Place<'a> {
     registration: &'a Registration,
     direction: Direction,
     id: Option<u64>,
 }
 
-impl Place<'_> {
+impl<'a> Place<'a> {
+    /// One that does not wait yet.
+    pub(super) fn new(registration: &'a Registration, direction: Direction) -> Self {
+        Place { registration, direction, id: None }
+    }
+
     /// `false`: something has changed, it is worth another try.
-    fn wait(&mut self, cx: &mut Context<'_>, seen: u64) -> io::Result<bool> {
+    pub(super) fn wait(&mut self, cx: &mut Context<'_>, seen: u64) -> io::Result<bool> {
         let entry = &self.registration.entry;
         let id = *self.id.get_or_insert_with(|| entry.next_id());
         self.registration.netpoll.wait(entry, self.direction, Some(id), cx.waker().clone(), seen)

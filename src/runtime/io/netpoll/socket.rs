@@ -23,3 +23,26 @@ impl Socket for std::os::unix::net::UnixDatagram {}
 impl Socket for std::fs::File {}
 #[cfg(unix)]
 impl Socket for std::os::fd::OwnedFd {}
+
+/// What carries bytes in order, so that a try that would block says that there is no more.
+pub(crate) trait Stream: Socket {
+    /// Does a read or a write of fewer bytes than it was given room for, or bytes, say so too, unless the end has come?
+    const SHORT_IS_DRAINED: bool;
+}
+
+/// A read stops at nothing but the end, or urgent bytes; a write at nothing but a full buffer.
+impl Stream for net::TcpStream {
+    const SHORT_IS_DRAINED: bool = true;
+}
+
+/// A read stops behind bytes that came with descriptors or another sender's identity.
+#[cfg(unix)]
+impl Stream for std::os::unix::net::UnixStream {
+    const SHORT_IS_DRAINED: bool = false;
+}
+
+/// A pipe: one that is in packet mode gives a packet at a time.
+#[cfg(unix)]
+impl Stream for std::fs::File {
+    const SHORT_IS_DRAINED: bool = false;
+}

@@ -9,7 +9,9 @@
 
 use crate::runtime::io::netpoll::change::Change;
 use crate::runtime::io::netpoll::choice::Poller;
-use crate::runtime::io::netpoll::socket::{Interest, Socket};
+#[cfg(any(test, not(target_os = "linux")))]
+use crate::runtime::io::netpoll::socket::Interest;
+use crate::runtime::io::netpoll::socket::Socket;
 #[cfg(all(feature = "io-uring", target_os = "linux"))]
 use crate::runtime::io::netpoll::{under_way::FileOperation, uring::Uring};
 use core::time::Duration;
@@ -127,7 +129,8 @@ impl System {
                 let result = poller.wait(&mut buffer.events, timeout);
                 for event in buffer.events.iter() {
                     let what = Interest { read: event.readable, write: event.writable };
-                    each(Change { key: event.key, what, ended: None });
+                    // What it is for: nothing is drained where a socket is armed each time.
+                    each(Change { key: event.key, what, end: Interest::default(), ended: None });
                 }
                 buffer.events.clear();
                 result.map(drop)
@@ -153,7 +156,8 @@ pub(super) use linux::Epoll;
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use super::{Arc, Change, Duration, Interest, Socket, io};
+    use super::{Arc, Change, Duration, Socket, io};
+    use crate::runtime::io::netpoll::change::reported;
     use core::mem::MaybeUninit;
     use rustix::event::{EventfdFlags, Timespec, epoll, eventfd};
     use rustix::fd::OwnedFd;
@@ -181,7 +185,8 @@ mod linux {
         /// From now on `socket` reports what changes; at once what it is ready for.
         pub(in crate::runtime::io::netpoll) fn add(&self, socket: &Arc<dyn Socket>, key: usize) -> io::Result<()> {
             use epoll::EventFlags as Flags;
-            let all = Flags::IN | Flags::OUT | Flags::RDHUP | Flags::ET;
+            // Urgent bytes are waited for by nobody. But a read stops at them, with more behind.
+            let all = Flags::IN | Flags::OUT | Flags::RDHUP | Flags::PRI | Flags::ET;
             Ok(epoll::add(&self.epoll, socket.as_fd(), epoll::EventData::new_u64(key as u64), all)?)
         }
 
@@ -212,12 +217,10 @@ mod linux {
                 Err(error) => return Err(error.into()),
             };
             for edge in edges.iter() {
-                use epoll::EventFlags as Flags;
                 let (data, flags) = (edge.data, edge.flags);
                 if data.u64() != BELL {
-                    let read = flags.intersects(Flags::IN | Flags::RDHUP | Flags::HUP | Flags::ERR);
-                    let write = flags.intersects(Flags::OUT | Flags::HUP | Flags::ERR);
-                    each(Change { key: data.u64() as usize, what: Interest { read, write }, ended: None });
+                    let (what, end) = reported(flags);
+                    each(Change { key: data.u64() as usize, what, end, ended: None });
                 }
             }
             Ok(())

@@ -20,7 +20,7 @@
 //! The kernel completes a request on the thread that had submitted it, so that may be interrupted, or, where it sleeps, be woken for
 //! a moment.
 
-use crate::runtime::io::netpoll::change::{Change, Request};
+use crate::runtime::io::netpoll::change::{Change, Request, reported};
 use crate::runtime::io::netpoll::entry::lock;
 use crate::runtime::io::netpoll::ring::{Completion, Ring};
 use crate::runtime::io::netpoll::socket::{Interest, Socket};
@@ -77,7 +77,8 @@ impl Uring {
             *generation = generation.wrapping_add(1) & (u32::MAX >> 1);
             Request(u64::from(*generation) << 32 | u64::from(key))
         };
-        let wanted = (Flags::IN | Flags::OUT | Flags::RDHUP).bits();
+        // Urgent bytes are waited for by nobody. But a read stops at them, with more behind.
+        let wanted = (Flags::IN | Flags::OUT | Flags::RDHUP | Flags::PRI).bits();
         self.ring.poll(socket.as_fd(), wanted, request.0)?;
         Ok(request)
     }
@@ -128,18 +129,12 @@ impl Uring {
 
 /// What a completion of a poll says.
 fn report(request: Request, result: i32, has_more: bool) -> Change {
-    let what = match u32::try_from(result) {
-        Ok(flags) => {
-            let flags = Flags::from_bits_retain(flags);
-            Interest {
-                read: flags.intersects(Flags::IN | Flags::RDHUP | Flags::HUP | Flags::ERR),
-                write: flags.intersects(Flags::OUT | Flags::HUP | Flags::ERR),
-            }
-        }
-        Err(_) if result == -Errno::CANCELED.raw_os_error() => Interest::default(),
+    let (what, end) = match u32::try_from(result) {
+        Ok(flags) => reported(Flags::from_bits_retain(flags)),
+        Err(_) if result == -Errno::CANCELED.raw_os_error() => (Interest::default(), Interest::default()),
         // Whoever tries gets the error.
-        Err(_) => Interest { read: true, write: true },
+        Err(_) => (Interest { read: true, write: true }, Interest { read: true, write: true }),
     };
     let ended = (!has_more).then_some(request);
-    Change { key: (request.0 & u64::from(u32::MAX)) as usize, what, ended }
+    Change { key: (request.0 & u64::from(u32::MAX)) as usize, what, end, ended }
 }
