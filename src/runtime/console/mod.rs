@@ -35,7 +35,7 @@ impl Builder {
     /// Whoever can connect can look, and nobody can change anything. So only programs on this machine may connect: an address that
     /// is not a loopback one is refused by [`build`](Builder::build); [`console_exposed`](Builder::console_exposed) is for others.
     ///
-    /// It is an [observer](Builder::observer), which costs each task some tens of nanoseconds, and a runtime of one P of its own. As
+    /// It is an [observer](Builder::observer), which takes a lock or two at each event, and a runtime of one P of its own. As
     /// long as that is there, a [deadlock](crate::Deadlock) is no error: the process has another runtime. The page names it.
     /// A [deterministic](Builder::deterministic) runtime has no console.
     pub fn console(mut self, address: impl Into<SocketAddr>) -> Self {
