@@ -117,6 +117,7 @@
 //!
 //! * `std` (default): the runtime. Without it the kernel alone, `no_std` with `alloc`; the [`Host`](host::Host) is
 //!   yours.
+//! * `console`: a page that shows a runtime while it runs, by `Builder::console`. See docs/guide/seeing.md.
 //! * `futures`: channels as `Stream` and `Sink`, `time::Interval` and `net::Incoming` as `Stream`, those of futures 0.3.
 //! * `hyper`: what hyper 1 wants of a runtime, in the module of that name.
 //! * `macros`: `#[spinpark::main]` and `#[spinpark::test]`.

@@ -2,8 +2,11 @@
 
 #![cfg(target_os = "linux")]
 
+#[path = "programs/killed.rs"]
+mod killed;
 mod programs;
 
+use killed::Killed;
 use programs::{Folder, LONG, built, is_there, until};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -19,16 +22,6 @@ fn program() -> &'static str {
 /// curl with HTTP/2: the client of almost every test here.
 fn curl_is_there() -> bool {
     is_there("curl", "--version", "HTTP2")
-}
-
-/// A program that is killed when this is dropped.
-struct Killed(Child);
-
-impl Drop for Killed {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }
 
 /// The proxy; where it listens, where its page is, and the certificate.

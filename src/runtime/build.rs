@@ -34,6 +34,13 @@ impl Builder {
     pub fn build(self) -> Result<Runtime, BuildError> {
         let trace_every = env::schedtrace()?;
         let config = self.numbers()?;
+        #[cfg(feature = "console")]
+        if self.seed.is_some()
+            && let Some(console) = &self.watchers.console
+        {
+            let reason = "a deterministic runtime has none: nobody but its own thread may look at it".into();
+            return Err(BuildError::Console { address: console.address(), reason });
+        }
         self.plan.check()?;
         if !(Stacks::SMALLEST..=Stacks::LARGEST).contains(&self.goroutine_stack) {
             return Err(BuildError::GoroutineStack(self.goroutine_stack));

@@ -45,6 +45,14 @@ pub enum BuildError {
         /// The system's error code, where there is one.
         os_error: Option<i32>,
     },
+    /// The console could not be served there.
+    #[cfg(feature = "console")]
+    Console {
+        /// Where it should have been.
+        address: std::net::SocketAddr,
+        /// Why not.
+        reason: String,
+    },
     /// The system gave no poller for sockets; its error code, where there is one.
     Poller(Option<i32>),
 }
@@ -87,6 +95,10 @@ impl fmt::Display for BuildError {
             BuildError::Trace { path, os_error } => {
                 write!(f, "the file to trace to, {}, cannot be made", path.display())?;
                 os_error.map_or(Ok(()), |code| write!(f, ": {}", io::Error::from_raw_os_error(code)))
+            }
+            #[cfg(feature = "console")]
+            BuildError::Console { address, reason } => {
+                write!(f, "the console cannot be served at {address}: {reason}")
             }
             BuildError::Poller(code) => {
                 f.write_str("the system gave no poller for sockets")?;

@@ -39,9 +39,10 @@
 //! | `env`, `builder`, `build`, `build_error` | the numbers, and a runtime made of them |
 //! | `world`, `handle`, `runtime` | stopping the world; what a user has of a runtime |
 //! | `compat` | the traits that hyper wants, and tokio's; streams and sinks |
+//! | `console` | a page that shows a runtime, served by another one |
 //!
 //! **Imports** run one way, `host < observe < state of io, time, exec < shared < events < exec < world, handle, build,
-//! runtime < compat`, and the futures of `io`, `time` and `sync` stand above `exec`, `structured` above these; tests/seam.rs checks that no files
+//! runtime < compat < console`, and the futures of `io`, `time` and `sync` stand above `exec`, `structured` above these; tests/seam.rs checks that no files
 //! import each other in a circle, but for the simulated host and its module.
 //!
 //! **What a task may do.** A future, and a closure with a stack of its own, is run by one thread at a time, by any of them,
@@ -56,6 +57,8 @@ mod build_error;
 mod builder;
 #[cfg(any(feature = "futures", feature = "hyper", feature = "tokio-compat"))]
 mod compat;
+#[cfg(feature = "console")]
+mod console;
 pub mod deterministic;
 mod env;
 mod events;

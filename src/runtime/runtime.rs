@@ -273,6 +273,12 @@ impl Runtime {
         self.handle.tasks.config()
     }
 
+    /// Its scheduler.
+    #[cfg(feature = "console")]
+    pub(super) fn tasks(&self) -> &Tasks {
+        &self.handle.tasks
+    }
+
     /// Is the caller one of its tasks, or runs a closure for it, or has stopped its world, so that it would wait for itself?
     fn is_own_task(&self) -> bool {
         Context::is_part_of(self.handle.tasks.runtime_id())

@@ -117,6 +117,12 @@ impl Shared {
         self.watch.is_some()
     }
 
+    /// Where a server listens that shows the runtime.
+    #[cfg(feature = "console")]
+    pub(super) fn console_addr(&self) -> Option<std::net::SocketAddr> {
+        self.watch.as_ref().and_then(|watch| watch.address())
+    }
+
     /// Something happened: it is reported to the watchers.
     #[inline(always)]
     pub(super) fn report(&self, event: Event<'_>) {

@@ -6,12 +6,14 @@
 //!            └─► spans                     schedtrace: a line now and then
 //! ```
 //!
-//! **Imports** `host`, `id`, `guarded`; `watchers` the error of the builder, whose they are; `metrics` alone is above `exec`,
+//! **Imports** `host`, `id`, `guarded`; `watchers` and `attached` the error of the builder, whose they are; `metrics` alone is above `exec`,
 //! and asks a scheduler. Imported by everything but `host` (which has `spans`).
 
+pub(super) mod attached;
 pub(super) mod count;
 pub(super) mod event;
 pub(super) mod histogram;
+pub(super) mod json;
 pub(super) mod meter;
 pub(super) mod metrics;
 pub(super) mod sampling;

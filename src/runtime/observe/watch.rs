@@ -8,6 +8,7 @@
 use crate::kernel::types::m::MId;
 use crate::runtime::guarded::guarded;
 use crate::runtime::id::RuntimeId;
+use crate::runtime::observe::attached::Attached;
 use crate::runtime::observe::event::{Event, Observer};
 use core::cell::Cell;
 use core::sync::atomic::Ordering::Relaxed;
@@ -77,14 +78,11 @@ impl SavedThreadState {
 /// How many runtimes of this process are watched.
 static WATCHED: AtomicUsize = AtomicUsize::new(0);
 
-/// What is to be done when nothing will be reported any more.
-pub(in crate::runtime) type Close = Box<dyn Fn() + Send + Sync>;
-
 /// The observers of one runtime.
 pub(in crate::runtime) struct Watch {
     watchers: Vec<Watcher>,
-    /// What is to be done when nothing will be reported any more.
-    close: Option<Close>,
+    /// What ends when nothing will be reported any more.
+    attached: Vec<Arc<dyn Attached>>,
 }
 
 /// One of them.
@@ -96,7 +94,10 @@ struct Watcher {
 
 impl Watch {
     /// `None`: nobody watches.
-    pub(in crate::runtime) fn new(observers: Vec<Arc<dyn Observer>>, close: Option<Close>) -> Option<Box<Watch>> {
+    pub(in crate::runtime) fn new(
+        observers: Vec<Arc<dyn Observer>>,
+        attached: Vec<Arc<dyn Attached>>,
+    ) -> Option<Box<Watch>> {
         let watcher = |observer| Watcher { observer, has_panicked: AtomicBool::new(false) };
         let watchers: Vec<Watcher> = observers.into_iter().map(watcher).collect();
         if watchers.is_empty() {
@@ -104,7 +105,7 @@ impl Watch {
         }
         // Relaxed: the runtime that is being built has no task yet.
         WATCHED.fetch_add(1, Relaxed);
-        Some(Box::new(Watch { watchers, close }))
+        Some(Box::new(Watch { watchers, attached }))
     }
 
     /// Something happened. What they bring about themselves meanwhile is not reported.
@@ -118,11 +119,15 @@ impl Watch {
         RUN.with(|run| run.is_reporting.set(false));
     }
 
-    /// Nothing will be reported any more: a file is ended.
+    /// Nothing will be reported any more: a file is ended, a server goes.
     pub(in crate::runtime) fn close(&self) {
-        if let Some(close) = &self.close {
-            close();
-        }
+        self.attached.iter().for_each(|attached| attached.close());
+    }
+
+    /// Where a server listens that shows the runtime.
+    #[cfg(feature = "console")]
+    pub(in crate::runtime) fn address(&self) -> Option<std::net::SocketAddr> {
+        self.attached.iter().find_map(|attached| attached.address())
     }
 }
 

@@ -3,6 +3,9 @@
 use crate::kernel::sched::config::Config;
 use crate::runtime::build_error::BuildError;
 use crate::runtime::id::RuntimeId;
+#[cfg(feature = "console")]
+use crate::runtime::observe::attached::Attach;
+use crate::runtime::observe::attached::Attached;
 use crate::runtime::observe::event::Observer;
 use crate::runtime::observe::trace;
 use crate::runtime::observe::watch::Watch;
@@ -17,6 +20,9 @@ pub(in crate::runtime) struct Watchers {
     pub(in crate::runtime) recorders: Vec<trace::Recorder>,
     /// Where to write a trace to.
     pub(in crate::runtime) path: Option<PathBuf>,
+    /// A server that is to show the runtime.
+    #[cfg(feature = "console")]
+    pub(in crate::runtime) console: Option<Arc<dyn Attach>>,
 }
 
 impl fmt::Debug for Watchers {
@@ -30,7 +36,7 @@ impl Watchers {
     /// From now on they watch the runtime `runtime_id`. `None`: there are none.
     ///
     /// # Errors
-    /// If the file cannot be made, or thread creation failed.
+    /// If the file cannot be made, the console's address cannot be had, or thread creation failed.
     pub(in crate::runtime) fn open(
         self,
         runtime_id: RuntimeId,
@@ -41,11 +47,21 @@ impl Watchers {
             recorder.begin(runtime_id, config);
             observers.push(Arc::new(recorder));
         }
-        let Some(path) = self.path else { return Ok(Watch::new(observers, None)) };
-        let made = trace::File::create(path.clone(), runtime_id, config);
-        let (file, to) = made.map_err(|error| BuildError::Trace { path, os_error: error.raw_os_error() })?;
-        file.start(to).map_err(BuildError::Spawn)?;
-        observers.push(Arc::clone(&file) as Arc<dyn Observer>);
-        Ok(Watch::new(observers, Some(Box::new(move || file.close()))))
+        let mut attached: Vec<Arc<dyn Attached>> = Vec::new();
+        if let Some(path) = self.path {
+            let made = trace::File::create(path.clone(), runtime_id, config);
+            let (file, to) = made.map_err(|error| BuildError::Trace { path, os_error: error.raw_os_error() })?;
+            file.start(to).map_err(BuildError::Spawn)?;
+            observers.push(Arc::clone(&file) as Arc<dyn Observer>);
+            attached.push(file);
+        }
+        #[cfg(feature = "console")]
+        if let Some(console) = self.console {
+            let opened = console.open(runtime_id, config);
+            let (observer, server) = opened.inspect_err(|_| attached.iter().for_each(|attached| attached.close()))?;
+            observers.push(observer);
+            attached.push(server);
+        }
+        Ok(Watch::new(observers, attached))
     }
 }

@@ -65,6 +65,10 @@ const SHOWN: &[(&str, Try)] = &[
         No("it serves for ever: tests/https_proxy.rs starts it, asks it, and ends it"),
     ),
     (
+        "cargo run --release --features hyper,signal --example chat",
+        No("it serves for ever: tests/chat.rs starts it, talks with it, and ends it"),
+    ),
+    (
         "cargo run --release --features process,signal --example job_runner -- --jobs 4 FILE",
         No("tests/job_runner.rs starts it, with jobs of all kinds"),
     ),

@@ -10,6 +10,7 @@ use crate::runtime::host::clock;
 use crate::runtime::host::foreign_threads::Known;
 use crate::runtime::host::thread_config;
 use crate::runtime::id::RuntimeId;
+use crate::runtime::observe::attached::Attached;
 use crate::runtime::observe::event::{Event, Observer};
 use crate::runtime::observe::trace::fact::{Fact, Raw};
 use crate::runtime::observe::trace::picture::Picture;
@@ -86,15 +87,6 @@ impl File {
         self.batch.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Nothing comes any more: waits until all of it is written.
-    pub(in crate::runtime) fn close(&self) {
-        self.batch().is_last = true;
-        self.come.notify_all();
-        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
-        // It has no code that panics; if it did, it has been reported.
-        drop(writer.map(JoinHandle::join));
-    }
-
     fn write(&self, to: fs::File) {
         if let Err(error) = self.try_write(BufWriter::with_capacity(1 << 16, to)) {
             // Without a place to write nobody could read of it.
@@ -129,6 +121,17 @@ impl File {
         mem::swap(&mut batch.raws, empty);
         self.room.notify_all();
         batch.is_last
+    }
+}
+
+impl Attached for File {
+    /// Nothing comes any more: waits until all of it is written.
+    fn close(&self) {
+        self.batch().is_last = true;
+        self.come.notify_all();
+        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // It has no code that panics; if it did, it has been reported.
+        drop(writer.map(JoinHandle::join));
     }
 }
 

@@ -1,7 +1,8 @@
 //! The events of the file's format.
 
-use super::{Picture, Tail, Track, micros, quoted};
+use super::{Picture, Tail, Track, micros};
 use crate::host::Nanos;
+use crate::runtime::observe::json::quoted;
 use std::io::{self, Write};
 
 impl<W: Write> Picture<W> {

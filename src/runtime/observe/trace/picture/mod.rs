@@ -23,7 +23,6 @@ use crate::runtime::observe::trace::fact::Raw;
 use crate::runtime::observe::trace::record::{Queue, Record, What, place};
 use crate::runtime::observe::trace::scribe::Scribe;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::io::{self, Write};
 
 /// Where something is drawn.
@@ -324,22 +323,4 @@ impl<W: Write> Picture<W> {
 /// In microseconds, as the form demands.
 fn micros(at: Nanos) -> String {
     format!("{}.{:03}", at / 1000, at % 1000)
-}
-
-/// As a string of JSON.
-fn quoted(text: &str) -> String {
-    let mut quoted = String::with_capacity(text.len() + 2);
-    quoted.push('"');
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => quoted.extend(['\\', c]),
-            c if c.is_control() => {
-                // Cannot fail: to a string.
-                let _ = write!(quoted, "\\u{:04x}", u32::from(c));
-            }
-            c => quoted.push(c),
-        }
-    }
-    quoted.push('"');
-    quoted
 }
