@@ -123,6 +123,7 @@
 //! * `process`: child processes, with pipes, in the module of that name (on Unix).
 //! * `signal`: Ctrl-C, and the other signals that a process is sent, in the module of that name (on Unix).
 //! * `tokio-compat`: streams by tokio's traits, and back, in the module `tokio_compat`.
+//! * `tokio-context`: the same, and `tokio_compat::Compat`: futures that need tokio's runtime, on tasks of spinpark's.
 //! * `tracing`: a span for each task, and events for what the scheduler does, for subscribers of the crate `tracing`. See
 //!   docs/guide/seeing.md.
 //! * `model`: for checkers of the kernel only. It makes evidence out of nothing (the ownership of a P, the count of a
