@@ -125,6 +125,7 @@
 //! * `signal`: Ctrl-C, and the other signals that a process is sent, in the module of that name (on Unix).
 //! * `io-uring`: on Linux a second poller, for sockets and files; see [`Poller`].
 //! * `tokio-compat`: streams by tokio's traits, and back, in the module `tokio_compat`.
+//! * `tokio-context`: the same, and `tokio_compat::Compat`: futures that need tokio's runtime, on tasks of spinpark's.
 //! * `tracing`: a span for each task, and events for what the scheduler does, for subscribers of the crate `tracing`. See
 //!   docs/guide/seeing.md.
 //! * `model`: for checkers of the kernel only. It makes evidence out of nothing (the ownership of a P, the count of a

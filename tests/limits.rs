@@ -19,6 +19,8 @@ mod linux {
         ("thread_starts_fail_in_turn", thread_starts_fail_in_turn),
         ("no_descriptor_is_left_for_a_poller", no_descriptor_is_left),
         ("no_descriptor_is_left_for_a_connection", accept_goes_on),
+        #[cfg(feature = "tokio-context")]
+        ("no_descriptor_is_left_for_tokio", tokio_is_started_later),
     ];
 
     /// So much address space may be used, and so much more.
@@ -113,6 +115,21 @@ mod linux {
             Ok::<_, std::io::Error>(())
         });
         outcome.expect("no deadlock").expect("no error");
+    }
+
+    #[cfg(feature = "tokio-context")]
+    fn tokio_is_started_later() {
+        use spinpark::tokio_compat::Compat;
+        use std::future::ready;
+
+        let runtime = Runtime::builder().procs(1).build().expect("a runtime");
+        let now = getrlimit(Resource::Nofile);
+        setrlimit(Resource::Nofile, Rlimit { current: Some(3), ..now }).expect("a limit that can be set");
+        let error = Compat::try_new(ready(())).expect_err("there is none left");
+        assert_eq!(error.raw_os_error(), Some(24), "{error}");
+        setrlimit(Resource::Nofile, now).expect("a limit that can be set");
+        let sleeps = async { tokio::time::sleep(Duration::from_millis(1)).await };
+        runtime.block_on(Compat::try_new(sleeps).expect("there are enough")).expect("no deadlock");
     }
 
     pub(crate) fn main() -> ExitCode {

@@ -1,7 +1,11 @@
-//! Others' crates on spinpark's tasks, streams and timers: hyper with HTTP/2, TLS, tower's services, tokio's traits.
+//! Others' crates on spinpark's tasks, streams and timers: hyper with HTTP/2, TLS, tower's services, tokio's traits and its runtime, a
+//! client of PostgreSQL.
 
 mod http2;
+#[cfg(unix)]
+mod postgres;
 mod tls;
+mod tokio_context;
 mod tokio_traits;
 mod tower_services;
 

@@ -1,5 +1,5 @@
 //! Streams of the crate futures-io's kind as those of tokio's, and back. With the feature `tokio-compat`, which brings tokio's traits,
-//! not its runtime.
+//! not its runtime; that comes with `tokio-context`.
 //!
 //! Libraries that take a stream by tokio's traits, and nothing else of tokio, run on spinpark's sockets by this:
 //!
@@ -24,7 +24,14 @@
 //! # }
 //! ```
 //!
-//! What needs tokio's own sockets, timers or `spawn` needs tokio's runtime: it panics here, and says so.
+//! What needs tokio's own sockets, timers or `spawn` needs tokio's runtime: without one it panics, and says so. With the feature
+//! `tokio-context` it is polled in a `Compat`, and finds one.
+
+#[cfg(feature = "tokio-context")]
+mod context;
+
+#[cfg(feature = "tokio-context")]
+pub use context::{Compat, CompatExt};
 
 use ::tokio::io as theirs;
 use core::pin::Pin;

@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+"""Runs the published tests of others' crates on spinpark's executor.
+
+The sources come from the registry, by cargo, at the versions that Cargo.toml beside this states. Their tests are copied below
+target/interop, into packages in which futures-lite, futures, easy-parallel and tokio are the shims of that name here; nothing of
+others' stands in this project. Prints a table; `--write` puts it into docs/evidence/interop.md. Exit status: 1 if a test failed,
+or was not compiled.
+"""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+OUT = ROOT / "target" / "interop"
+BUILT = ROOT / "target" / "interop-build"
+PAGE = ROOT / "docs" / "evidence" / "interop.md"
+MARKS = ("<!-- table -->", "<!-- /table -->")
+SHIMS = ["easy-parallel", "futures", "futures-lite", "tokio"]
+MINUTES = 15
+
+PAUSED = "stops tokio's clock, which ours is not"
+NO_EXECUTOR = "polls by hand: no executor has a part in it"
+BUDGET = "spends a budget that only tasks on tokio's workers have"
+ONE_THREAD = "expects what it gives to `tokio::spawn` on its own thread, as in a `current_thread` runtime"
+REFUSES = "expects tokio to refuse to block a worker; it does not know ours for one"
+OWN_RUNTIME = "is about tokio's own runtime"
+
+# The tests of each crate, in files or folders below its `tests`, and what is left out: `file` or `file::test`, and why. `context`: its
+# own code calls tokio's `spawn` or timers, so each test is wrapped in a `Compat`.
+CRATES = {
+    "async-channel": {"files": ["bounded", "unbounded"], "out": {}},
+    "async-lock": {
+        "files": ["barrier", "mutex", "rwlock", "semaphore"],
+        "out": {"loom": "wants loom's types"},
+    },
+    "futures-channel": {
+        "files": ["channel", "mpsc", "mpsc-close", "oneshot"],
+        "out": {"mpsc-size_hint": NO_EXECUTOR},
+    },
+    "piper": {"files": ["pipe"], "out": {}},
+    "tokio": {
+        "files": [
+            "sync_broadcast_weak", "sync_mpsc_weak", "sync_mutex", "sync_mutex_owned", "sync_oneshot",
+            "sync_rwlock", "sync_semaphore", "sync_semaphore_owned", "sync_set_once",
+        ],
+        "out": {
+            "sync_mutex::mutex_fifo_with_coop_budget": BUDGET,
+            "sync_mutex::mutex_coop_drop_after_take_permit": BUDGET,
+            **{f"sync_semaphore::blocking_acquire{which}_in_async_context": REFUSES
+               for which in ["", "_many", "_many_owned", "_owned"]},
+            "sync_barrier, sync_notify": NO_EXECUTOR,
+            "sync_once_cell, sync_mpsc, sync_watch, sync_broadcast": "not tried yet",
+            "the others": OWN_RUNTIME,
+        },
+    },
+    "tower": {
+        "files": ["buffer", "load_shed", "ready_cache", "retry", "spawn_ready", "steer", "util"],
+        "context": True,
+        "out": {
+            "hedge, limit": PAUSED,
+            "spawn_ready::when_inner_is_not_ready": PAUSED,
+            "buffer::propagates_trace_spans": ONE_THREAD,
+            "spawn_ready::propagates_trace_spans": ONE_THREAD,
+            "spawn_ready::abort_on_drop": ONE_THREAD,
+            "balance, builder, filter": "not tried yet",
+        },
+    },
+}
+# Those that publish no tests.
+WITHOUT = {
+    "hyper 1.12.0": "publishes none; tests/ecosystem has clients and servers of its kind",
+    "tungstenite 0.30.0, async-tungstenite 0.35.0": "publish examples only, which want a peer on the network",
+}
+
+TEST = re.compile(r"#\[tokio::test[^\]]*\]((?:\s*#\[[^\]]*\])*)\s*async fn (\w+)\(\)\s*\{")
+
+
+def cargo(*args, **options):
+    return subprocess.run(["cargo", *args], text=True, stdout=subprocess.PIPE, **options)
+
+
+def sources():
+    """Where cargo has put each crate, and its version."""
+    told = cargo("metadata", "--format-version", "1", "--manifest-path", str(HERE / "Cargo.toml"), check=True).stdout
+    found = {}
+    for package in json.loads(told)["packages"]:
+        if package["source"] and package["name"] in CRATES:
+            found[package["name"]] = (Path(package["manifest_path"]).parent, package["version"])
+    return found
+
+
+def ours(text, context):
+    """A test's source with our executor: `#[tokio::test]` is ours, and its body may be wrapped."""
+    def replaced(test):
+        attributes, name = test.groups()
+        if not context:
+            return f"#[spinpark::test]{attributes}\nasync fn {name}() {{"
+        wrapped = f"spinpark::tokio_compat::CompatExt::compat({name}_inside()).await"
+        return f"#[spinpark::test]{attributes}\nasync fn {name}() {{ {wrapped} }}\nasync fn {name}_inside() {{"
+
+    return TEST.sub(replaced, text)
+
+
+def without(text, name):
+    """The test of that name is gone, to its last brace: it may want what is not there."""
+    text, found = re.subn(rf"(?:#\[[^\n]*\]\n)+async fn {name}\(\)[^\n]*\n(?:.*\n)*?\}}\n", "", text)
+    assert found == 1, f"there is no test {name}"
+    return text
+
+
+def manifest(name, version):
+    """The package of a crate's tests: what the tests of all need, with the shims."""
+    below = (HERE / "Cargo.toml").read_text().split("[dev-dependencies]")[1]
+    lines = [line for line in below.splitlines() if "=" in line and not line.startswith("#")]
+    others = [line for line in lines if line.split(" ")[0] not in [*SHIMS, name]]
+    feature = {"tower": ', features = ["full"]', "futures-channel": ', features = ["sink"]'}.get(name, "")
+    if name != "tokio":
+        others.append(f'{name} = {{ version = "={version}"{feature} }}')
+    others += [f'{shim} = {{ package = "interop-{shim}", path = "{HERE}/shims/{shim}" }}' for shim in SHIMS]
+    others.append(f'spinpark = {{ path = "{ROOT}", features = ["macros", "tokio-context"] }}')
+    # Their tests ask for features of the crate that they are of.
+    features = "buffer filter full hedge limit load-shed ready-cache retry spawn-ready std steer sync util".split()
+    return "\n".join([
+        "[package]", f'name = "tests-of-{name}"', 'version = "0.0.0"', 'edition = "2021"', "publish = false", "",
+        "[features]", f"default = {json.dumps(features)}", *[f"{feature} = []" for feature in features], "",
+        "[dependencies]", *others, "",
+    ])
+
+
+def copy(name, folder, version):
+    """The tests of a crate, as a package of their own."""
+    crate, to = CRATES[name], OUT / name
+    shutil.copytree(folder / "tests", to / "tests")
+    for left in crate["out"]:
+        file, _, test = left.partition("::")
+        if test:
+            path = to / "tests" / file / "main.rs" if (to / "tests" / file).is_dir() else to / "tests" / f"{file}.rs"
+            path.write_text(without(path.read_text(), test))
+    for path in (to / "tests").rglob("*.rs"):
+        path.write_text(ours(path.read_text(), crate.get("context", False)))
+    for path in list((to / "tests").iterdir()):
+        is_helper = path.name in ["common", "support", "support.rs"]
+        if path.stem not in crate["files"] and not is_helper:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    if (to / "tests" / "support.rs").exists():
+        shutil.move(to / "tests" / "support.rs", to / "support.rs")
+        for path in (to / "tests").rglob("*.rs"):
+            path.write_text(path.read_text().replace('"../support.rs"', '"../../support.rs"'))
+    (to / "src").mkdir()
+    (to / "src" / "lib.rs").write_text("")
+    (to / "Cargo.toml").write_text(manifest(name, version))
+
+
+def run(name):
+    """How many passed and failed; one failed if they were not compiled, or did not end."""
+    command = ["test", "--quiet", "--no-fail-fast", "--tests", "--target-dir", str(BUILT), "--package", f"tests-of-{name}"]
+    try:
+        ran = cargo(*command, cwd=OUT, stderr=subprocess.STDOUT, timeout=60 * MINUTES)
+    except subprocess.TimeoutExpired as late:
+        print((late.stdout or b"").decode(errors="replace"))
+        return 0, 1
+    counts = re.findall(r"test result: \w+\. (\d+) passed; (\d+) failed", ran.stdout)
+    passed, failed = (sum(int(count[n]) for count in counts) for n in range(2))
+    if ran.returncode != 0:
+        print(ran.stdout)
+        failed = max(failed, 1)
+    return passed, failed
+
+
+def left_out(out):
+    """What is left out, by reason."""
+    reasons = {}
+    for what, why in out.items():
+        reasons.setdefault(why, []).append(what)
+    return "; ".join(f"{', '.join(whats)}: {why}" for why, whats in reasons.items()) or "none"
+
+
+def main():
+    names = [arg for arg in sys.argv[1:] if not arg.startswith("--")] or list(CRATES)
+    found = sources()
+    shutil.rmtree(OUT, ignore_errors=True)
+    for name in CRATES:
+        copy(name, *found[name])
+    (OUT / "Cargo.toml").write_text(
+        '[workspace]\nresolver = "3"\nmembers = ' + json.dumps(list(CRATES)) + "\n[profile.dev]\ndebug = false\n"
+    )
+    shutil.copy(HERE / "Cargo.lock", OUT / "Cargo.lock")
+    rows, bad = [], 0
+    for name in names:
+        passed, failed = run(name)
+        bad += failed
+        out = left_out(CRATES[name]["out"])
+        rows.append(f"| {name} | {found[name][1]} | {passed} | {failed} | {out} |")
+        print(f"{name} {found[name][1]}: {passed} passed, {failed} failed", flush=True)
+    if "--write" in sys.argv:
+        rows += [f"| {name} | | 0 | 0 | {why} |" for name, why in WITHOUT.items()]
+        head = "| crate | version | passed | failed | left out, and why |\n|---|---|---:|---:|---|\n"
+        before, _, rest = PAGE.read_text().partition(MARKS[0])
+        after = rest.partition(MARKS[1])[2]
+        PAGE.write_text(before + MARKS[0] + "\n\n" + head + "\n".join(rows) + "\n\n" + MARKS[1] + after)
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
