@@ -18,6 +18,7 @@ use generator::{Generator, Gn};
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+use std::panic::Location;
 
 /// Words of a simulated thread's stack; memory is only taken as it is used.
 const STACK: usize = 1 << 14;
@@ -204,9 +205,9 @@ impl Machine {
         }
     }
 
-    fn access(&mut self, line: usize, what: Access) {
+    fn access(&mut self, line: usize, what: Access, at: Option<&'static Location<'static>>) {
         let me = ME.get();
-        let charge = self.lines.access(me, line, what, NOW.get(), &self.costs);
+        let charge = self.lines.access(me, line, what, at, NOW.get(), &self.costs);
         NOW.set(charge.until);
         self.counts.accesses += 1;
         self.counts.lines += u64::from(charge.moved);
@@ -277,9 +278,9 @@ fn suspend() {
 
 /// The access is made, and paid for.
 #[inline]
-pub(crate) fn access(line: usize, what: Access) {
+pub(crate) fn access(line: usize, what: Access, at: Option<&'static Location<'static>>) {
     turn();
-    with(|machine| machine.access(line, what));
+    with(|machine| machine.access(line, what, at));
 }
 
 /// Which line an address is in.
@@ -328,17 +329,17 @@ pub fn choose(n: usize) -> usize {
 
 /// Reads this line, writes it, or changes it by a locked instruction.
 pub fn load(place: Place) {
-    access(place.line(), Access::Load);
+    access(place.line(), Access::Load, None);
 }
 
 /// As [`load`].
 pub fn store(place: Place) {
-    access(place.line(), Access::Store);
+    access(place.line(), Access::Store, None);
 }
 
 /// As [`load`].
 pub fn locked(place: Place) {
-    access(place.line(), Access::Locked);
+    access(place.line(), Access::Locked, None);
 }
 
 /// This core has made the line: it costs a store.
@@ -358,6 +359,27 @@ pub fn costs() -> Costs {
 /// What was counted so far.
 pub fn counts() -> Counts {
     with(|machine| machine.counts)
+}
+
+/// From now on, which line is on its way longest?
+pub fn forget_moves() {
+    with(|machine| machine.lines.forget_moves());
+}
+
+/// The line that was on its way longest since then: for how long, and whose it is.
+pub fn hottest() -> (Picos, String) {
+    let (moving, line) = with(|machine| machine.lines.hottest());
+    let name = match line {
+        None => String::new(),
+        Some((_, Some(at))) => {
+            let file = at.file().rsplit(['/', '\\']).next().unwrap_or_default();
+            format!("{}:{}", file.trim_end_matches(".rs"), at.line())
+        }
+        Some((number, None)) => {
+            ["a word", "a lock", "a parker", "a task", "a channel"][(number >> 58).min(4)].to_owned()
+        }
+    };
+    (moving, name)
 }
 
 /// Starts a thread.
@@ -441,8 +463,8 @@ pub(crate) fn enter(lock: usize) {
 
 /// Data that is read and written: the line is waited for, as by a locked instruction, which it is not.
 fn locked_data(place: Place) {
-    access(place.line(), Access::Load);
-    access(place.line(), Access::Store);
+    access(place.line(), Access::Load, None);
+    access(place.line(), Access::Store, None);
 }
 
 /// Leaves it; who has waited longest has it next.

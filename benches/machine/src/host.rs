@@ -85,23 +85,27 @@ impl host::Word for Word {
                 engine::tries();
             }
         }
-        engine::access(line_of(self), Access::Load);
+        engine::access(line_of(self), Access::Load, Some(Location::caller()));
         self.0.load(Relaxed)
     }
+    #[track_caller]
     fn store(&self, value: u64, _: Ordering) {
-        engine::access(line_of(self), Access::Store);
+        engine::access(line_of(self), Access::Store, Some(Location::caller()));
         self.0.store(value, Relaxed);
     }
+    #[track_caller]
     fn swap(&self, value: u64, _: Ordering) -> u64 {
-        engine::access(line_of(self), Access::Locked);
+        engine::access(line_of(self), Access::Locked, Some(Location::caller()));
         self.0.swap(value, Relaxed)
     }
+    #[track_caller]
     fn fetch_add(&self, value: u64, _: Ordering) -> u64 {
-        engine::access(line_of(self), Access::Locked);
+        engine::access(line_of(self), Access::Locked, Some(Location::caller()));
         self.0.fetch_add(value, Relaxed)
     }
+    #[track_caller]
     fn compare_exchange(&self, current: u64, new: u64, _: Ordering, _: Ordering) -> Result<u64, u64> {
-        engine::access(line_of(self), Access::Locked);
+        engine::access(line_of(self), Access::Locked, Some(Location::caller()));
         self.0.compare_exchange(current, new, Relaxed, Relaxed)
     }
 }

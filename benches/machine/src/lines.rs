@@ -12,6 +12,7 @@
 
 use crate::costs::{Costs, Picos};
 use rustc_hash::FxHashMap;
+use std::panic::Location;
 
 /// What an access does to its line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,9 +50,19 @@ struct Line {
     readers: Option<Cores>,
     /// On its way until then.
     until: Picos,
+    /// For how long it was on its way, since this was last asked.
+    moving: Picos,
+    /// The line of code that it came for last.
+    at: Option<&'static Location<'static>>,
 }
 
 impl Line {
+    /// To be written, from `way` before `there` on.
+    fn goes_to(&mut self, core: usize, there: Picos, way: Picos) {
+        (self.from, self.readers, self.until) = (Some(core), None, there);
+        self.moving += way;
+    }
+
     fn is_alone_at(&self, core: usize) -> bool {
         self.from == Some(core) && self.readers.is_none()
     }
@@ -98,13 +109,33 @@ impl Lines {
 
     /// `core` has made this line out of fresh memory, which its cache has.
     pub(crate) fn fresh(&mut self, core: usize, line: usize) {
-        self.lines.insert(line, Line { from: Some(core), readers: None, until: 0 });
+        self.lines.insert(line, Line { from: Some(core), ..Line::default() });
     }
 
-    pub(crate) fn access(&mut self, core: usize, line: usize, what: Access, now: Picos, costs: &Costs) -> Charge {
+    /// Forgets for how long each line was on its way.
+    pub(crate) fn forget_moves(&mut self) {
+        self.lines.values_mut().for_each(|line| line.moving = 0);
+    }
+
+    /// The line that was on its way longest: for how long, and which.
+    pub(crate) fn hottest(&self) -> (Picos, Option<(usize, Option<&'static Location<'static>>)>) {
+        let most = self.lines.iter().max_by_key(|(number, line)| (line.moving, **number));
+        most.map_or((0, None), |(number, line)| (line.moving, Some((*number, line.at))))
+    }
+
+    /// One access by `core`, asked for by the code `at`, at the moment `now`.
+    pub(crate) fn access(
+        &mut self,
+        core: usize,
+        number: usize,
+        what: Access,
+        at: Option<&'static Location<'static>>,
+        now: Picos,
+        costs: &Costs,
+    ) -> Charge {
         let start = if what == Access::Locked { self.drained(core, now) } else { now };
         let drained = self.drained(core, now);
-        let line = self.lines.entry(line).or_default();
+        let line = self.lines.entry(number).or_default();
         let own = if what == Access::Locked { costs.locked } else { costs.local };
         let is_here = if what == Access::Load { line.is_at(core) } else { line.is_alone_at(core) };
         if is_here {
@@ -112,6 +143,7 @@ impl Lines {
             return Charge { until: start + own, moved: false };
         }
         let way = Self::way(line, core, costs);
+        line.at = at;
         match what {
             Access::Load => {
                 let there = start.max(line.until) + way;
@@ -120,6 +152,7 @@ impl Lines {
                     Some(_) => {
                         if line.readers.is_none() {
                             line.until = there; // its writer gives it away; later readers have it from the cache between them
+                            line.moving += way;
                         }
                         line.readers.get_or_insert_default().add(core);
                     }
@@ -128,12 +161,12 @@ impl Lines {
             }
             Access::Locked => {
                 let there = start.max(line.until) + way;
-                *line = Line { from: Some(core), readers: None, until: there };
+                line.goes_to(core, there, way);
                 Charge { until: there + own, moved: true }
             }
             Access::Store => {
                 let there = drained.max(line.until) + way;
-                *line = Line { from: Some(core), readers: None, until: there };
+                line.goes_to(core, there, way);
                 if self.drained.len() <= core {
                     self.drained.resize(core + 1, 0);
                 }

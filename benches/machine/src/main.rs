@@ -6,7 +6,7 @@ use spinpark_machine::costs::{Costs, MICRO, NANO};
 use spinpark_machine::designs::Design;
 use spinpark_machine::play::{Outcome, play};
 use spinpark_machine::report::{self, Entry};
-use spinpark_machine::workloads::{ForkJoin, PingPong, Producer, Sparse, Storm};
+use spinpark_machine::workloads::{ForkJoin, PingPong, Producer, Sparse, Storm, Yields};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -28,6 +28,9 @@ struct Arguments {
     /// Operations for each P
     #[arg(long, default_value_t = 1000)]
     per_proc: u64,
+    /// What a G of a storm, and a leaf of fork-join, computes, in nanoseconds
+    #[arg(long, default_value_t = 200)]
+    work: u64,
     /// Cores of a socket
     #[arg(long, default_value_t = 64)]
     socket: usize,
@@ -37,6 +40,16 @@ struct Arguments {
     /// How often ours scans the other Ps before it gives up
     #[arg(long)]
     steal_passes: Option<u32>,
+    /// One dispatch of ours in this many serves the global queue first
+    #[arg(long)]
+    global_every: Option<u32>,
+    /// How many Gs a ring of ours holds
+    #[arg(long)]
+    ring: Option<usize>,
+    /// An M of ours does not start to spin beside so many others
+    #[arg(long)]
+    spinning_at_most: Option<usize>,
+    /// Another seed, other numbers
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Writes a curve for each workload into this folder
@@ -46,9 +59,9 @@ struct Arguments {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum What {
-    /// Every G spawns two, and computes 200 ns
+    /// Every G spawns two, and computes
     Storm,
-    /// Every G spawns two and waits for both; leaves compute 200 ns
+    /// Every G spawns two and waits for both; leaves compute
     ForkJoin,
     /// An event every 10 us from outside, for which a G computes 5 us
     Sparse,
@@ -56,6 +69,8 @@ enum What {
     PingPong,
     /// One G spawns Gs that compute 2 us
     Producer,
+    /// 100 Gs for each P, which yield
+    Yields,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -72,9 +87,15 @@ enum Who {
 
 impl Who {
     fn design(self, arguments: &Arguments) -> Design {
-        let steal_passes = arguments.steal_passes.unwrap_or(Config::default().steal_passes);
+        let usual = Config::default();
         match self {
-            Who::Ours => Design::Ours(Config { steal_passes, ..Config::default() }),
+            Who::Ours => Design::Ours(Config {
+                steal_passes: arguments.steal_passes.unwrap_or(usual.steal_passes),
+                global_every: arguments.global_every.unwrap_or(usual.global_every),
+                spinning_at_most: arguments.spinning_at_most.unwrap_or(usual.spinning_at_most),
+                ring: arguments.ring.unwrap_or(usual.ring),
+                ..usual
+            }),
             Who::Go => Design::Go,
             Who::Tokio => Design::Tokio { wakes: 1 },
             Who::TokioTree => Design::Tokio { wakes: 2 },
@@ -99,20 +120,25 @@ impl What {
             What::Sparse => "sparse",
             What::PingPong => "ping-pong",
             What::Producer => "producer",
+            What::Yields => "yields",
         }
     }
 
     fn play(self, design: Design, procs: usize, costs: Costs, arguments: &Arguments) -> Outcome {
-        let (seed, all) = (arguments.seed, procs as u64 * arguments.per_proc);
+        let (seed, all, work) = (arguments.seed, procs as u64 * arguments.per_proc, arguments.work * NANO);
         match self {
-            What::Storm => play(design, procs, costs, seed, move || Storm::new(all, 200 * NANO)),
-            What::ForkJoin => play(design, procs, costs, seed, move || ForkJoin::new(all, 200 * NANO)),
+            What::Storm => play(design, procs, costs, seed, move || Storm::new(all, work)),
+            What::ForkJoin => play(design, procs, costs, seed, move || ForkJoin::new(all, work)),
             What::Sparse => play(design, procs, costs, seed, || Sparse::new(1_000, 10 * MICRO, 5 * MICRO)),
             What::PingPong => {
                 let rounds = arguments.per_proc / 4 + 1;
                 play(design, procs, costs, seed, move || PingPong::new(4 * procs as u64, rounds))
             }
             What::Producer => play(design, procs, costs, seed, move || Producer::new(all, 2 * MICRO)),
+            What::Yields => {
+                let each = arguments.per_proc / 10 + 1;
+                play(design, procs, costs, seed, move || Yields::new(100 * procs as u64, each))
+            }
         }
     }
 }

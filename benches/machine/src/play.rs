@@ -18,6 +18,8 @@ pub struct Outcome {
     pub computing: Picos,
     /// What was counted meanwhile, and until all slept again.
     pub counts: Counts,
+    /// The line that was on its way longest, for how long, and which it is.
+    pub hottest: (Picos, String),
     /// The workload's own figures.
     pub figures: Vec<(&'static str, f64)>,
 }
@@ -25,8 +27,7 @@ pub struct Outcome {
 /// So long after a round every thread sleeps.
 const PAUSE: Picos = 500 * MICRO;
 
-/// Plays what `make` makes on `design`: once to start the threads, and once more from rest, which counts. `after` tests may pass
-/// other costs.
+/// Plays what `make` makes on `design`: once to start the threads, and once more from rest, which counts.
 ///
 /// # Panics
 /// If a G did not run as often as it was to.
@@ -45,10 +46,12 @@ pub fn play<W: Workload>(
         for _ in 0..2 {
             let workload = Arc::new(make());
             scheduler.plays(Arc::clone(&workload) as Arc<dyn Workload>);
+            engine::forget_moves();
             let (from, before) = (engine::now(), engine::counts());
             workload.begin(&*scheduler);
             workload.tally().wait();
             let time = engine::now() - from;
+            let hottest = engine::hottest();
             // What it took to fall asleep again is counted too.
             engine::sleep_until(engine::now() + PAUSE);
             engine::turn();
@@ -56,7 +59,7 @@ pub fn play<W: Workload>(
             assert!(wrong.is_none(), "play: (a G, how often it ran): {wrong:?}");
             let (operations, computing) = (workload.operations(), workload.computing());
             let counts = engine::counts() - before;
-            last = Some(Outcome { operations, time, computing, counts, figures: workload.figures() });
+            last = Some(Outcome { operations, time, computing, counts, hottest, figures: workload.figures() });
         }
         scheduler.close();
         *result.lock().expect("one thread") = last;

@@ -16,8 +16,8 @@ pub struct Entry {
 
 /// A table's first two lines.
 pub const HEAD: &str = "\
-| Ps | rules | ns | ns x Ps | used | wakes | wasted | lines | lines a steal | tries a steal | searching | in the lock | before it | own figures |
-|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|";
+| Ps | rules | ns | ns x Ps | used | wakes | wasted | lines | lines a steal | tries a steal | searching | locks | in the lock | before it | hottest line | own figures |
+|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|---|";
 
 fn number(value: f64) -> String {
     match value {
@@ -41,11 +41,11 @@ impl Entry {
 
 /// A table's row. Times are nanoseconds for each operation.
 pub fn row(entry: &Entry) -> String {
-    let Outcome { operations, time, computing, counts, figures } = &entry.outcome;
+    let Outcome { operations, time, computing, counts, hottest: (moving, line), figures } = &entry.outcome;
     let by = |n: u64, of: u64| if of == 0 { f64::NAN } else { n as f64 / of as f64 };
     let own: Vec<String> = figures.iter().map(|(name, value)| format!("{name} {}", number(*value))).collect();
     format!(
-        "| {} | {} | {} | {} | {} % | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+        "| {} | {} | {} | {} | {} % | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} % {} | {} |",
         entry.procs,
         entry.who,
         number(entry.each(*time)),
@@ -57,8 +57,11 @@ pub fn row(entry: &Entry) -> String {
         number(by(counts.lines_in_search, counts.steals)),
         number(by(counts.tries, counts.steals)),
         number(entry.each(counts.searched)),
+        number(by(counts.locks, *operations)),
         number(entry.each(counts.held)),
         number(entry.each(counts.waited)),
+        number(100.0 * *moving as f64 / *time as f64),
+        line,
         own.join(", "),
     )
 }

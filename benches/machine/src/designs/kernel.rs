@@ -4,6 +4,7 @@
 //! |----------------------------------------------------------------|---------------------------------------------------|
 //! | the global queue before the other Ps                           | `order`                                           |
 //! | `runnext` inherits the slice, however often                    | `inherit_at_most`: no limit                       |
+//! | Ms spin for half of the busy Ps                                | `spinning_at_most`: no other bound                |
 //! | an M that has found work calls `wakep`, whether or not there is more | the life of an M calls it, behind the kernel's own |
 //! | the global queue's turn takes one G                            | ours: a share                                     |
 //! | with no P idle `wakep` takes the lock all the same             | ours: looks first                                 |
@@ -85,6 +86,9 @@ struct Running<'a> {
 impl Tasks for Running<'_> {
     fn ready(&mut self, number: u64) {
         self.sched.ready(self.worker, g(number));
+    }
+    fn yields(&mut self, number: u64) {
+        self.sched.goyield(self.worker, g(number));
     }
 }
 

@@ -223,10 +223,15 @@ impl Tasks for Worker {
             false => Some(g),
         };
         let Some(displaced) = displaced else { return };
-        if let Err(spilled) = self.mine().push(displaced) {
+        self.yields(displaced);
+        self.shared.notify();
+    }
+
+    /// tokio's asks its driver before, and notifies.
+    fn yields(&mut self, g: u64) {
+        if let Err(spilled) = self.mine().push(g) {
             self.shared.inject(spilled);
         }
-        self.shared.notify();
     }
 }
 

@@ -9,12 +9,14 @@ mod ping_pong;
 mod producer;
 mod sparse;
 mod storm;
+mod yields;
 
 pub use fork_join::ForkJoin;
 pub use ping_pong::PingPong;
 pub use producer::Producer;
 pub use sparse::Sparse;
 pub use storm::Storm;
+pub use yields::Yields;
 
 use crate::costs::{NANO, Picos};
 use crate::engine::{self, Place};
@@ -27,6 +29,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub trait Tasks {
     /// Queues `g`: one that was just spawned, or one that waited.
     fn ready(&mut self, g: u64);
+    /// Queues `g`, which runs now, behind what waits there.
+    fn yields(&mut self, g: u64);
 }
 
 /// What a thread that is no worker may ask of a scheduler.
