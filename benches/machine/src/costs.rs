@@ -27,7 +27,7 @@ pub struct Costs {
     pub guarded: u64,
     /// From one G to the next on the same thread: the change of stacks, or the call of a future.
     pub switch: Picos,
-    /// What a task's own code costs around a run, beside the words that are simulated: fitted to a yield on the real machine.
+    /// What a task's own code costs around a run, beside the words that are simulated.
     pub task: Picos,
     /// The shortest time from a futex wake to the moment at which the thread runs, and the longest.
     pub wake: (Picos, Picos),
@@ -42,8 +42,8 @@ pub struct Costs {
 }
 
 impl Default for Costs {
-    /// Measured on two cores of an AMD EPYC, but for `memory`, `far_line`, the calls of the waker and the sleeper, `start` and
-    /// `relax`, which are estimates.
+    /// Measured on two cores of an AMD EPYC, but for `memory`, `far_line`, `guarded`, `task`, the calls of the waker and of the
+    /// sleeper, `start` and `relax`, which are estimates.
     fn default() -> Self {
         Costs {
             local: 240,
