@@ -38,7 +38,13 @@ pub(super) enum Rules {
 
 /// The kernel's numbers as Go has them.
 pub(super) fn as_go() -> Config {
-    Config { order: SearchOrder::GlobalFirst, inherit_at_most: u32::MAX, keep_alive: u64::MAX, ..Config::default() }
+    Config {
+        order: SearchOrder::GlobalFirst,
+        inherit_at_most: u32::MAX,
+        spinning_at_most: usize::MAX,
+        keep_alive: u64::MAX,
+        ..Config::default()
+    }
 }
 
 /// What the scheduler reports to; also what its Ms run.
