@@ -68,7 +68,7 @@ impl Shared {
     fn may_notify(&self) -> bool {
         // An addition of nothing: a load that is ordered with the others' changes.
         let state = self.state.fetch_add(0, SeqCst);
-        state % AWAKE == 0 && state / AWAKE < self.remotes.len() as u64
+        state.is_multiple_of(AWAKE) && state / AWAKE < self.remotes.len() as u64
     }
 
     /// Wakes a worker, which searches, if there is reason to.
@@ -124,7 +124,7 @@ impl Worker {
 
     /// From its own slot, its own ring, or what was injected.
     fn next(&mut self) -> Option<u64> {
-        if self.turn % GLOBAL_EVERY == 0 {
+        if self.turn.is_multiple_of(GLOBAL_EVERY) {
             return self.take_injected(1).or_else(|| self.next_local());
         }
         self.next_local().or_else(|| self.take_injected(CAPACITY / 2))

@@ -38,13 +38,13 @@ impl Workload for PingPong {
             return (0..self.pairs).for_each(|pair| spawn(2 * pair + 1, tasks));
         }
         let runs = self.tally.ran(g) + 1;
-        let partner = (g - 1 ^ 1) + 1;
+        let partner = ((g - 1) ^ 1) + 1;
         // Two channels: one is received from, one sent to. Each is a lock, taken and left, on a line of its own.
         for channel in [2 * g, 2 * partner] {
             engine::locked(Place::Other(channel));
             engine::store(Place::Other(channel));
         }
-        let is_last = g % 2 == 0 && runs == self.rounds;
+        let is_last = g.is_multiple_of(2) && runs == self.rounds;
         if !is_last {
             // Its state says that it is notified.
             engine::locked(Place::Task(partner));
