@@ -26,6 +26,11 @@ pub struct Config {
     /// How often to scan the other Ps before giving up; the last pass takes their `runnext` too. Default 4, as
     /// Go's.
     pub steal_passes: u32,
+    /// An M that has run out of Gs does not start to spin beside so many others, even if they are fewer than half of the busy Ps,
+    /// which is Go's bound; beside none it always may. Each that starts or stops changes a word that every submitter reads: with
+    /// 64 Ps and Go's bound alone, one producer's spawns wait for little else (in a simulation: docs/evidence/growth.md).
+    /// Default 2, which changes nothing with up to 4 Ps; `usize::MAX`: Go's bound alone.
+    pub spinning_at_most: usize,
     /// How many Ms there may be. Reaching it is no error: the work waits for an M that is done. Default 512.
     pub max_ms: usize,
     /// How many more Ms there may be while so many are detached: their G was preempted and runs without a P (see
@@ -89,6 +94,7 @@ impl Default for Config {
             global_every: 61,
             inherit_at_most: 16,
             steal_passes: 4,
+            spinning_at_most: 2,
             max_ms: 512,
             max_detached: 0,
             slice: SLICE,
