@@ -168,11 +168,13 @@ impl<H: ModelHost> Shared<H> {
     /// It takes nothing, so what it was notified of is another's.
     fn give_up(&self) {
         let mut notified = self.is_apple.notified();
-        if !steps::enable(&mut notified) {
-            let is_over = notified.poll(&mut Sleeper::<H>::new().lender()).is_ready();
-            reached_if(is_over, "one gave up that was notified");
-        }
+        let is_over = steps::enable(&mut notified) || notified.poll(&mut Sleeper::<H>::new().lender()).is_ready();
         steps::give_up(notified);
+        reached_if(is_over, "one gave up that was notified");
+        if is_over {
+            // Its wait has ended, and nothing is passed on by itself.
+            steps::notify_one(&self.is_apple);
+        }
     }
 
     fn wait_for_news(&self) {
