@@ -1,12 +1,18 @@
 //! The rooms of the kernel, each on a stage of its own on which random programs are played.
 
+pub mod barrier;
+pub mod broadcast;
+pub mod cancellation;
 pub mod chan;
 pub mod cond;
 pub mod globq;
 pub mod handoff;
 pub mod idle;
+pub mod join_set;
 pub mod locked;
 pub mod netpoll;
+pub mod notify;
+pub mod oneshot;
 pub mod queue;
 pub mod resize;
 pub mod role;
@@ -17,6 +23,7 @@ pub mod syscall;
 pub mod task;
 pub mod threads;
 pub mod wait_group;
+pub mod watch;
 pub mod work_source;
 
 use crate::regression::{FORMAT, Regression};
@@ -51,6 +58,13 @@ pub const ALL: &[Entry] = &[
     Entry::of::<select::Select>(),
     Entry::of::<wait_group::WaitGroup>(),
     Entry::of::<cond::Cond>(),
+    Entry::of::<notify::Notify>(),
+    Entry::of::<oneshot::Oneshot>(),
+    Entry::of::<watch::Watch>(),
+    Entry::of::<broadcast::Broadcast>(),
+    Entry::of::<barrier::Barrier>(),
+    Entry::of::<join_set::JoinSet>(),
+    Entry::of::<cancellation::Cancellation>(),
     Entry::of::<Whole>(),
     Entry::of::<Hogs>(),
     Entry::of::<OnCores>(),

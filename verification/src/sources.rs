@@ -156,6 +156,7 @@ pub const SOURCES: &[(&str, &str)] = sources! {
     "models/locked/alone.rs"
     "models/locked/real.rs"
     "models/locked/tiny.rs"
+    "models/moments.rs"
     "models/monitor.rs"
     "models/monitor/looks.rs"
     "models/monitor/naps.rs"

@@ -154,6 +154,11 @@ impl<H: ModelHost, X: Extra> Embedder<H, X> {
         self.stopped.set(yes);
     }
 
+    /// The number of the last of its Gs.
+    pub(crate) fn last(&self) -> u64 {
+        self.ran.len() as u64
+    }
+
     /// Waits until the last M that is awake falls asleep. For models that allow no spurious wake-ups.
     pub(crate) fn until_all_sleep(&self) {
         self.all_asleep.park();

@@ -231,6 +231,7 @@ impl<H: ModelHost> Tiny<H> {
         };
         let polled = task::poll_handle(self, handle, |old| (old != Some(words)).then(gives));
         let Poll::Ready(view) = polled else { return None };
+        assert!(!self.has_future.get(), "the handle hears that the task is over, and its future is there");
         if !view.is_empty() {
             assert!(self.output.get() == Some(OUTPUT), "the task is complete, and its output is not there");
             self.output.set(None);

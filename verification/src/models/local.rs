@@ -48,6 +48,20 @@ fn kicked_out_of_runnext<H: ModelHost>() -> String {
     format!("owner {owner:?} left {left:?}")
 }
 
+fn served_before_runnext<H: ModelHost>() -> String {
+    let local = Local::<H>::new(2);
+    local.queue.put(local.tasks.make(1), |_, g: G| panic!("G{} does not fit", g.id()));
+    let spinning_m = party::<H, _, _>("spinning_m", &local, |local| local.queue.is_empty());
+    // `runnext` has had its turns: G1 leaves the ring when G2 is in `runnext` already.
+    local.put_next(2);
+    let owner = local.tasks.run_all(local.queue.get(&mut Turn::default(), 0));
+    let empty = H::join(spinning_m);
+    assert!(!empty, "the queue looked empty, but G2 came before G1 left");
+    let left = local.drain();
+    each_once(2, &[&owner, &left]);
+    format!("owner {owner:?} left {left:?}")
+}
+
 fn emptied_meanwhile<H: ModelHost>() -> String {
     let local = Local::<H>::new(1);
     local.put_next(1);
@@ -154,8 +168,10 @@ impl<H: ModelHost> Both<H> {
             n @ 2..4 => self.steals(n == 2),
             _ => {
                 let told = self.next.take().or_else(|| self.ring.pop_front());
-                let found = self.queue.get(&mut Turn::default(), 1).map(|g| g.into_raw().get());
+                let mut turn = Turn::default();
+                let found = self.queue.get(&mut turn, 1).map(|g| g.into_raw().get());
                 assert!(found == told, "the next is {found:?}, not {told:?}");
+                assert!(turn.dispatches() == u32::from(told.is_some()), "{told:?} was dispatched: {turn:?}");
             }
         }
         let told = self.ring.len() + usize::from(self.next.is_some());
@@ -196,6 +212,14 @@ pub const LOCAL: &[Model] = &[
         invariants: [10],
         must_reach: ["owner [2] left [1]"],
         runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
+    crate::model!("local::never_empty_while_a_g_is_there::served_before_runnext", served_before_runnext,
+        claim: "a test for emptiness that began before a G came to runnext sees that, or the one that left the ring after",
+        size: "2 threads, 2 Gs, 1 put, 1 get, 1 test",
+        invariants: [10],
+        must_reach: ["owner [1] left [2]"],
+        // Not rc11, where it fails: the test's reads of the ring are Relaxed, so it may see that G1 left, and not that G2 came
+        // before. What that means for a search is open: docs/reference/caveats.md.
+        runs: [sc()]),
     crate::model!("local::never_empty_while_a_g_is_there::emptied_meanwhile", emptied_meanwhile,
         claim: "the test does see that a queue is empty",
         size: "2 threads, 1 G, 1 get, 1 test",

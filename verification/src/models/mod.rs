@@ -21,6 +21,7 @@ pub mod join_set;
 pub mod lists;
 pub mod local;
 pub mod locked;
+pub mod moments;
 pub mod monitor;
 pub mod monitor_beside;
 pub mod netpoll;
@@ -120,6 +121,7 @@ pub const MODELS: &[&[Model]] = &[
     wait_tables::MODELS,
     sync_tables::MODELS,
     two_lines::MODELS,
+    moments::MODELS,
 ];
 
 /// Every mutant, in reading order.

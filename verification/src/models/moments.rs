@@ -1,0 +1,320 @@
+//! Models of a step that is right, and would be wrong a moment earlier or later: each was found missing by a mistake that lived.
+//!
+//! | what                                            | when                                              | model                   |
+//! |-------------------------------------------------|---------------------------------------------------|-------------------------|
+//! | the room in a ring is read                      | after the sources have filled it                  | `a_source_fills_the_ring` |
+//! | an M that releases its P looks for a deadlock   | when the P is idle, not before                    | `the_world_is_stopped_meanwhile` |
+//! | an M is counted as spinning                     | in the step that finds nobody counted             | `two_at_once`           |
+//! | a task that was polled asks whether it is closed | again, if its word has changed meanwhile         | `an_abort_beside_the_run` |
+//! | what says that a thread sleeps is dropped       | when it sleeps no more                            | `it_says_so_until_it_is_woken` |
+//! | what is left in a channel is dropped            | when the channel's lock is free                   | `what_is_left_uses_the_channel` |
+//! | a case of a select looks into its channel       | if its waiter was given nothing                   | `a_case_takes_what_it_was_given` |
+//! | a socket counts as armed                        | once the system has armed it                      | `one_waits_before_it_is_known` |
+
+use crate::harness::common::party;
+use crate::harness::embedder::{Embedded, Extra, finish, first_runs, open, open_with, small, submit};
+use crate::harness::task::{Got, Tiny};
+use crate::harness::told::{Log, Told};
+use crate::hosts::model_host::ModelHost;
+use crate::model::{Model, rc11, rc11_cut, sc, sc_cut};
+use crate::models::chan_table::OnTable;
+use spinpark::atomic::Atomic;
+use spinpark::host::{Host, Parker};
+use spinpark::kernel::protocol::find::Worker;
+use spinpark::kernel::protocol::locked::{Wake, Woken};
+use spinpark::kernel::protocol::spinning::Spinning;
+use spinpark::kernel::protocol::work_source::{Waker, WorkSource};
+use spinpark::kernel::sched::config::Config;
+use spinpark::kernel::sched::observer::Event;
+use spinpark::kernel::types::g::G;
+use spinpark::kernel::types::m::SpinningToken;
+use spinpark::kernel::types::p::PId;
+use spinpark::waits::bell::Bell;
+use spinpark::waits::chan::receive::Receive;
+use spinpark::waits::chan::state::{Side, State};
+use spinpark::waits::chan::{Channel, Parts};
+use spinpark::waits::claim::{Claim, Ticket};
+use spinpark::waits::readiness::{Direction, Entry, Interest, Source, Waits};
+use std::marker::PhantomData;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Arc, Mutex, Weak};
+
+/// Gs that a source gives all at once, when G1 has made them; and in which order Gs ran. No part of what is checked: one M does
+/// all of it.
+#[derive(Default)]
+struct Filling {
+    made: Mutex<Vec<G>>,
+    order: Mutex<Vec<u64>>,
+}
+
+impl Extra for Arc<Filling> {}
+
+struct FillsTheRing(Arc<Filling>, Waker);
+
+impl WorkSource for FillsTheRing {
+    fn waker(&self) -> &Waker {
+        &self.1
+    }
+    fn has_work(&self) -> bool {
+        !self.0.made.lock().unwrap().is_empty()
+    }
+    fn take(&self, _: Option<PId>, put: &mut dyn FnMut(G)) {
+        let made = std::mem::take(&mut *self.0.made.lock().unwrap());
+        made.into_iter().for_each(put);
+    }
+    fn is_expecting(&self) -> bool {
+        false
+    }
+}
+
+/// G1 leaves two Gs in the global queue, whose turn it is next, and as many in a source as the model has chosen.
+fn a_source_fills_the_ring<H: ModelHost>() -> String {
+    fn play<H: ModelHost>(sched: &Embedded<H, Arc<Filling>>, worker: Worker, n: u64) -> Option<Worker> {
+        let embedder = sched.observer();
+        embedder.more.order.lock().unwrap().push(n);
+        if n == 1 {
+            submit(sched, 2, 3);
+            *embedder.more.made.lock().unwrap() = (4..=embedder.last()).map(|n| embedder.make(n)).collect();
+        }
+        Some(worker)
+    }
+    // As many as the ring holds.
+    let given = H::choose(5) as u64;
+    let filling = Arc::new(Filling::default());
+    let config = Config { ring: 4, global_every: 1, ..small(1, 1) };
+    let sched = open_with::<H, _>(config, 3 + given, Arc::clone(&filling), play, |waker| {
+        vec![Box::new(FillsTheRing(Arc::clone(&filling), waker.clone()))]
+    });
+    submit(&sched, 1, 1);
+    finish(&sched);
+    let order = filling.order.lock().unwrap().clone();
+    assert!(order.iter().copied().eq(1..=3 + given), "it is the global queue's turn, and they ran so: {order:?}");
+    format!("{given} in the ring")
+}
+
+/// Was the P held for the stop?
+#[derive(Default)]
+struct Held(AtomicBool);
+
+impl Extra for Held {
+    fn event(&self, event: &Event<'_>) {
+        if let Event::Held { .. } = event {
+            self.0.store(true, Relaxed);
+        }
+    }
+}
+
+/// The only G waits for another G, which there is not, beside a stop.
+fn the_world_is_stopped_meanwhile<H: ModelHost>() -> String {
+    let sched = open::<H, Held>(small(1, 1), 1, Held::default(), |sched, worker, _| {
+        let (worker, woken) = sched.park_bound(worker, Wake::Inside);
+        assert!(woken == Woken::Deadlock, "its wait ended: {woken:?}");
+        Some(worker)
+    });
+    submit(&sched, 1, 1);
+    first_runs(&sched);
+    let stopped = sched.stop_the_world(None);
+    sched.observer().is_stopped(true);
+    sched.observer().is_stopped(false);
+    assert!(sched.start_the_world(stopped).is_none(), "it was stopped from outside");
+    finish(&sched);
+    let deadlocks = sched.observer().reported().deadlocks;
+    assert!(deadlocks == [Woken::Deadlock], "one waits for ever, and it was reported: {deadlocks:?}");
+    format!("held: {}", sched.observer().more.0.load(Relaxed))
+}
+
+/// Two find nobody counted, and would be the first spinning M.
+fn two_at_once<H: ModelHost>() -> String {
+    fn is_elected<H: ModelHost>(room: &Spinning<H>) -> bool {
+        room.elect().map(SpinningToken::discard).is_some()
+    }
+    let room = Arc::new(Spinning::<H>::new());
+    let other = party::<H, _, _>("submitter", &room, is_elected);
+    let mine = is_elected(&room);
+    let other = H::join(other);
+    assert!(mine != other && room.count() == 1, "elected: {mine}, the other: {other}; counted: {}", room.count());
+    format!("the other: {other}")
+}
+
+/// A task is aborted as it is polled, and nobody wakes it.
+fn an_abort_beside_the_run<H: ModelHost>() -> String {
+    let (task, handle) = Tiny::<H>::new(1, 0);
+    let aborter = party::<H, _, _>("aborter", &task, |task| {
+        task.abort();
+        task.drop_waker();
+    });
+    task.run_mine();
+    let got = task.join(handle, 0);
+    H::join(aborter);
+    assert!(got == Got::Aborted, "nobody has woken it, and it came to {got:?}");
+    format!("dropped by {}, {}", task.dropped_by(), task.check_at_rest(1))
+}
+
+/// A thread, who wakes it, and what says that it sleeps.
+struct Sleeps<H: ModelHost> {
+    bell: Bell<H>,
+    says_so: Atomic<H, bool>,
+    waker: H::Parker,
+}
+
+/// It sleeps no more.
+struct UntilWoken<'a, H: ModelHost>(&'a Atomic<H, bool>);
+
+impl<H: ModelHost> Drop for UntilWoken<'_, H> {
+    fn drop(&mut self) {
+        self.0.store(false, Release);
+    }
+}
+
+/// A thread says that it sleeps; another sees that, and wakes it.
+fn it_says_so_until_it_is_woken<H: ModelHost>() -> String {
+    let thread = Sleeps::<H> { bell: Bell::new(), says_so: Atomic::new(false), waker: H::Parker::new() };
+    let thread = Arc::new(thread);
+    let waker = party::<H, _, _>("waker", &thread, |thread| {
+        thread.waker.park();
+        assert!(thread.says_so.load(Acquire), "nobody has rung, and the thread does not say that it sleeps");
+        thread.bell.ring();
+    });
+    let mut slept = 0;
+    let waited = thread.bell.wait(|| {
+        slept += 1;
+        thread.says_so.store(true, Release);
+        thread.waker.unpark();
+        Ok::<_, ()>(UntilWoken::<H>(&thread.says_so))
+    });
+    assert!(waited.is_ok() && !thread.says_so.load(Acquire), "it was woken, and says that it sleeps");
+    H::join(waker);
+    format!("slept {slept}")
+}
+
+/// A channel of values that look into it as they are dropped.
+struct OnNosy<H>(PhantomData<fn() -> H>);
+
+impl<H: ModelHost> Parts for OnNosy<H> {
+    type Host = H;
+    type Value = Nosy<H>;
+    type Waker = Told;
+    type Lock = <H as Host>::Lock<State<Self>>;
+}
+
+struct Nosy<H: ModelHost>(Weak<Channel<OnNosy<H>>>, Arc<AtomicU64>);
+
+impl<H: ModelHost> Drop for Nosy<H> {
+    fn drop(&mut self) {
+        self.1.fetch_add(1, Relaxed);
+        let is_closed = self.0.upgrade().map(|channel| channel.with(|state| state.is_closed()));
+        assert!(is_closed == Some(true), "nobody can receive it any more, and the channel is open");
+    }
+}
+
+/// The last receiver is dropped, and values are left whose destructors use the channel.
+fn what_is_left_uses_the_channel<H: ModelHost>() -> String {
+    let (channel, dropped) = (Arc::new(Channel::<OnNosy<H>>::new(2)), Arc::new(AtomicU64::new(0)));
+    let left = H::choose(3) as u64;
+    for _ in 0..left {
+        assert!(channel.try_put(Nosy(Arc::downgrade(&channel), Arc::clone(&dropped))).is_ok(), "there is room for two");
+    }
+    channel.drop_end(Side::Receivers);
+    let dropped = dropped.load(Relaxed);
+    assert!(dropped == left, "{left} were left, and {dropped} are dropped");
+    format!("{left} left")
+}
+
+/// A case of a select was given a value, and another lies in the channel by then.
+fn a_case_takes_what_it_was_given<H: ModelHost>() -> String {
+    let (log, claim) = (Arc::new(Log::default()), Arc::new(Claim::<H>::new()));
+    let channel = Channel::<OnTable<H>>::new(1);
+    let mut recv = Receive::new(&channel);
+    assert!(recv.enlist(Ticket::new(&claim, 0), log.lender(1, true).copy()), "nothing is there");
+    assert!(channel.try_put(7).is_ok() && channel.try_put(8).is_ok(), "one waits, and there is room for another");
+    assert!(log.take_woken() == [1], "a value was given to a case");
+    let received = [recv.attempt(), recv.attempt(), recv.attempt()];
+    assert!(received == [Some(Ok(7)), Some(Ok(8)), None], "7 and 8 were sent, and received: {received:?}");
+    format!("{received:?}")
+}
+
+/// A socket that remembers for what it was armed.
+struct Armed(Arc<Mutex<Vec<Interest>>>);
+
+impl Source for Armed {
+    type Error = ();
+
+    fn arm(&self, interest: Interest) -> Result<(), ()> {
+        self.0.lock().unwrap().push(interest);
+        Ok(())
+    }
+}
+
+/// A task waits for a socket before the system knows it; another waits after.
+fn one_waits_before_it_is_known<H: ModelHost>() -> String {
+    let (armed, entry) = (Arc::new(Mutex::default()), Entry::<H, Armed, u64>::new(true));
+    let directions = [Direction::Read, Direction::Write];
+    let [first, second] = [(); 2].map(|()| directions[H::choose(2)]);
+    let waits = |direction, task| {
+        let (id, seen) = (entry.next_id(), entry.ticks(direction));
+        let waits = entry.wait(direction, Some(id), task, seen, |a, b| a == b, || ());
+        assert!(matches!(waits, Ok(Waits::Added)), "nothing was reported, and task {task} does not wait");
+    };
+    waits(first, 1);
+    entry.open(Armed(Arc::clone(&armed)));
+    waits(second, 2);
+    let is_wanted = |direction| first == direction || second == direction;
+    let wanted = Interest { read: is_wanted(Direction::Read), write: is_wanted(Direction::Write) };
+    let armed = armed.lock().unwrap();
+    assert!(*armed == [wanted], "two wait, and it was armed for {armed:?}, not for {wanted:?}");
+    format!("{first:?}, {second:?}")
+}
+
+/// The models.
+pub const MODELS: &[Model] = &[
+    crate::model!("sched::the_global_queue_has_its_turn::a_source_fills_the_ring", a_source_fills_the_ring,
+        claim: "at the global queue's turn a source gives its Gs first; no more of a share is taken than fits behind them",
+        size: "1 P, 1 M, a ring of 4, 3 Gs, and up to 4 of a source",
+        invariants: [1, 2, 30, 36, 40],
+        must_reach: ["0 in the ring", "1 in the ring", "2 in the ring", "3 in the ring", "4 in the ring"],
+        runs: [rc11(), sc()]),
+    crate::model!("deadlock::told_always::the_world_is_stopped_meanwhile", the_world_is_stopped_meanwhile,
+        claim: "the only G waits for another as the world is stopped, and its P is held: it hears of the deadlock when the world \
+            is started",
+        size: "1 P, 1 M, 1 G, 1 stop",
+        invariants: [16, 19, 36, 41],
+        must_reach: ["held: true"],
+        runs: [rc11_cut(), sc_cut()]),
+    crate::model!("spinning::one_is_elected::two_at_once", two_at_once,
+        claim: "of two that find nobody counted one is the spinning M",
+        size: "2 threads",
+        invariants: [14],
+        must_reach: ["the other: true", "the other: false"],
+        runs: [rc11(), sc()]),
+    crate::model!("task::an_aborted_task_ends::an_abort_beside_the_run", an_abort_beside_the_run,
+        claim: "a task that is aborted while it is polled, and that nobody wakes, ends",
+        size: "2 threads, 1 waker",
+        invariants: [53, 55, 56],
+        must_reach: ["dropped by 0, polled 0", "dropped by 0, polled 1", "dropped by 1, polled 1"],
+        runs: [rc11(), sc()]),
+    crate::model!("bell::who_sleeps_says_so::it_says_so_until_it_is_woken", it_says_so_until_it_is_woken,
+        claim: "what a thread gets before it sleeps lives until it is woken",
+        size: "2 threads, 1 ring",
+        invariants: [73],
+        must_reach: ["slept 1"],
+        runs: [rc11(), sc()]),
+    crate::model!("chan::the_last_end_leaves_nothing::what_is_left_uses_the_channel", what_is_left_uses_the_channel,
+        claim: "values that the last receiver leaves are dropped, and may use their channel meanwhile",
+        size: "1 thread, up to 2 values",
+        invariants: [90],
+        must_reach: ["0 left", "2 left"],
+        runs: [rc11(), sc()]),
+    crate::model!("select::a_case_loses_nothing::a_case_takes_what_it_was_given", a_case_takes_what_it_was_given,
+        claim: "a case that was given a value takes that before what lies in its channel",
+        size: "1 thread, 2 values",
+        invariants: [90, 96],
+        must_reach: ["Some(Ok(7))"],
+        runs: [sc()]),
+    crate::model!("readiness::no_report_is_missed::one_waits_before_it_is_known", one_waits_before_it_is_known,
+        claim: "whoever waits for a socket before the system knows it is armed for with the next that waits",
+        size: "1 thread, 2 tasks, each in one direction of two",
+        invariants: [78],
+        must_reach: ["Read, Read", "Read, Write", "Write, Read", "Write, Write"],
+        runs: [sc()]),
+];
