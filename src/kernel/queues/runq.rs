@@ -222,9 +222,10 @@ impl<H: Host, const BITS: u32> RunQueue<H, BITS> {
     /// The first half of an emptiness test. `Some(tail)`: head and tail were the same.
     #[inline]
     pub(in crate::kernel) fn looks_empty(&self) -> Option<u32> {
-        // Relaxed: an old head with a new tail differ, and "not empty" is the safe answer.
-        let head = self.head.load(Relaxed);
-        // Relaxed: and so do a new head with an old tail.
+        // Acquire: `consume`, the emptiness test's half. Who sees that a G has left the ring sees what its owner had put into
+        // `runnext` before it took that.
+        let head = self.head.load(Acquire);
+        // Relaxed: a new head with an old tail differ, and "not empty" is the safe answer.
         let tail = self.tail.load(Relaxed);
         (head == tail).then_some(tail)
     }

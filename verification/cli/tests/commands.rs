@@ -29,6 +29,7 @@ const PEERS: &str =
     "a workspace of its own, with other runtimes in it; it is built and run by hand, for docs/evidence/performance.md";
 const MUTATED: &str = "it builds the mutated kernel first, and tries each step: half an hour";
 const BENCH: &str = "a bench: minutes on a quiet machine. `cargo clippy --all-targets` compiles it";
+const MACHINE: &str = "a workspace of its own, minutes or a quarter of an hour; CI runs its tests, which play smaller machines";
 const FUZZERS: &str = "needs nightly Rust and libFuzzer";
 
 /// The commands, as they stand in the documents, and what becomes of each.
@@ -72,6 +73,16 @@ const SHOWN: &[(&str, Try)] = &[
         "cargo run --release --features process,signal --example job_runner -- --jobs 4 FILE",
         No("tests/job_runner.rs starts it, with jobs of all kinds"),
     ),
+    ("cargo machine", No(MACHINE)),
+    ("cargo machine --help", No(MACHINE)),
+    ("cargo machine --svg FOLDER", No(MACHINE)),
+    ("cargo machine producer --procs 16,32,64 --seed 2", No(MACHINE)),
+    ("cargo machine storm --work 5000", No(MACHINE)),
+    (
+        "cargo test --manifest-path benches/machine/Cargo.toml",
+        InCi("cargo test --manifest-path benches/machine/Cargo.toml"),
+    ),
+    ("cargo bench --bench growth -- --most 100000", No(BENCH)),
     ("cargo run --example deterministic", Cargo("run --quiet --example deterministic")),
     ("cargo run --example figures", Cargo("run --quiet --example figures -- target/tmp/figures")),
     ("cargo run -p rc11 --example check_a_lock", Cargo("run --quiet -p rc11 --example check_a_lock")),

@@ -217,9 +217,7 @@ pub const LOCAL: &[Model] = &[
         size: "2 threads, 2 Gs, 1 put, 1 get, 1 test",
         invariants: [10],
         must_reach: ["owner [1] left [2]"],
-        // Not rc11, where it fails: the test's reads of the ring are Relaxed, so it may see that G1 left, and not that G2 came
-        // before. What that means for a search is open: docs/reference/caveats.md.
-        runs: [sc()]),
+        runs: [rc11(), loom(), sc(), tso()]),
     crate::model!("local::never_empty_while_a_g_is_there::emptied_meanwhile", emptied_meanwhile,
         claim: "the test does see that a queue is empty",
         size: "2 threads, 1 G, 1 get, 1 test",
