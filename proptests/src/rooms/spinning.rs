@@ -341,7 +341,7 @@ impl<H: ModelHost, D: SpinProtocol> Party<H, D> {
             self.found(0);
             return true;
         }
-        if self.is == Is::Running && self.tiny.room.may_spin(self.procs, queues.npidle() as usize) {
+        if self.is == Is::Running && self.tiny.room.may_spin(self.procs, queues.npidle() as usize, 2) {
             self.tiny.room.become_spinning().discard();
             self.is = Is::SpinningToken;
         }

@@ -163,9 +163,11 @@ impl<H: Host> Spinning<H> {
         SpinningToken::assume()
     }
 
-    /// Is it worth while to start spinning? Not when there is a spinning M for half of the busy Ps already.
-    pub fn may_spin(&self, procs: usize, npidle: usize) -> bool {
-        2 * self.count() < procs.saturating_sub(npidle)
+    /// Is it worth while to start spinning? Not when there is a spinning M for half of the busy Ps already, or when there are
+    /// `at_most`; beside none it always is.
+    pub fn may_spin(&self, procs: usize, npidle: usize, at_most: usize) -> bool {
+        let spinning = self.count();
+        spinning < at_most.max(1) && 2 * spinning < procs.saturating_sub(npidle)
     }
 
     /// How many Ms are spinning now; a hint.

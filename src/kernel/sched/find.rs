@@ -67,9 +67,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// Go: `stealWork`.
     fn steal(&self, worker: &mut Worker) -> Option<G> {
         if worker.token.is_none() {
-            // As by Go's bound, an M is refused only beside another that is counted.
-            let are_enough = self.spinning.count() >= self.config.spinning_at_most.max(1);
-            if are_enough || !self.spinning.may_spin(self.procs(), self.idle_mask.npidle()) {
+            if !self.spinning.may_spin(self.procs(), self.idle_mask.npidle(), self.config.spinning_at_most) {
                 return None;
             }
             self.observer.event(Event::Spinning { m: worker.m });

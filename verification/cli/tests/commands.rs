@@ -29,7 +29,8 @@ const PEERS: &str =
     "a workspace of its own, with other runtimes in it; it is built and run by hand, for docs/evidence/performance.md";
 const MUTATED: &str = "it builds the mutated kernel first, and tries each step: half an hour";
 const BENCH: &str = "a bench: minutes on a quiet machine. `cargo clippy --all-targets` compiles it";
-const MACHINE: &str = "a workspace of its own, minutes or a quarter of an hour; CI runs its tests, which play smaller machines";
+const MACHINE: &str =
+    "a workspace of its own, minutes or a quarter of an hour; CI runs its tests, which play smaller machines";
 const FUZZERS: &str = "needs nightly Rust and libFuzzer";
 
 /// The commands, as they stand in the documents, and what becomes of each.

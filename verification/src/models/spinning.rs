@@ -217,7 +217,7 @@ scenario!(spinning::SpinProtocol, who_it_was_left_to_finds_work, |H, D| {
             tiny.take_batch(0);
         }
     });
-    let end = if tiny.room.may_spin(2, tiny.queues.npidle() as usize) {
+    let end = if tiny.room.may_spin(2, tiny.queues.npidle() as usize, 2) {
         tiny.room.become_spinning().discard();
         End::Looking
     } else {
@@ -266,7 +266,7 @@ fn finds_one_and_runs_out<H: ModelHost, D: SpinProtocol>(tiny: &Tiny<H, D>, toke
     }
     tiny.found_work(SpinningToken::forge());
     // No P is idle: both are in use.
-    if tiny.room.may_spin(2, 0) {
+    if tiny.room.may_spin(2, 0, 2) {
         tiny.room.become_spinning().discard();
         return End::Looking;
     }
