@@ -30,10 +30,11 @@ fn good() -> impl Strategy<Value = Config> {
             prop_oneof![Just(0), Just(Nanos::MAX), any::<Nanos>()],
             prop_oneof![Just(0), up_to(Config::MAX_MS)],
             prop_oneof![Just(SHORTEST), SHORTEST..=Nanos::MAX],
+            any::<usize>(),
         ),
     )
         .prop_map(|(procs, log, order, global_every, inherit_at_most, steal_passes, max_ms, others)| {
-            let (max_procs, keep_alive, max_detached, slice) = others;
+            let (max_procs, keep_alive, max_detached, slice, spinning_at_most) = others;
             let ring = 1 << log;
             Config {
                 procs,
@@ -43,6 +44,7 @@ fn good() -> impl Strategy<Value = Config> {
                 global_every,
                 inherit_at_most,
                 steal_passes,
+                spinning_at_most,
                 max_ms,
                 max_detached,
                 slice,

@@ -1,6 +1,6 @@
 //! System calls are counted where they are made: in the closure that makes one.
 
-use crate::runtime::io::netpoll::driver::{Driver, block_on};
+use crate::runtime::io::netpoll::driver::{Driver, block_on, chosen};
 use crate::runtime::io::netpoll::socket::Stream;
 use crate::runtime::io::netpoll::{Direction, Netpoll, Registered, at_once};
 use core::cell::Cell;
@@ -91,7 +91,7 @@ mod a_read {
 
     #[test]
     fn after_a_short_one_waits_without_a_system_call() {
-        let netpoll = Arc::new(Netpoll::new().expect("a poller"));
+        let netpoll = Arc::new(Netpoll::new(chosen()).expect("a poller"));
         let (ours, mut theirs) = connection(&netpoll);
         if is_armed_each_time(&ours) {
             return;
@@ -111,7 +111,7 @@ mod a_read {
 
     #[test]
     fn that_would_block_is_not_tried_again_before_a_report() {
-        let netpoll = Arc::new(Netpoll::new().expect("a poller"));
+        let netpoll = Arc::new(Netpoll::new(chosen()).expect("a poller"));
         let (ours, _theirs) = connection(&netpoll);
         if is_armed_each_time(&ours) {
             return;
@@ -139,7 +139,7 @@ mod a_read {
 
     #[test]
     fn in_a_runtime_that_has_ended_still_gets_what_is_there() {
-        let netpoll = Arc::new(Netpoll::new().expect("a poller"));
+        let netpoll = Arc::new(Netpoll::new(chosen()).expect("a poller"));
         let (ours, mut theirs) = connection(&netpoll);
         theirs.write_all(b"some").expect("written");
         settle(&netpoll);
@@ -241,7 +241,7 @@ mod a_write {
 
     #[test]
     fn that_was_short_waits_without_a_system_call_until_there_is_room() {
-        let netpoll = Arc::new(Netpoll::new().expect("a poller"));
+        let netpoll = Arc::new(Netpoll::new(chosen()).expect("a poller"));
         let (ours, mut theirs) = connection(&netpoll);
         if is_armed_each_time(&ours) {
             return;
