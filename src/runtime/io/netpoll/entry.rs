@@ -7,7 +7,6 @@ use crate::waits::readiness;
 use core::ops::Deref;
 use core::task::Waker;
 use std::io;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A socket, as the poller sees it.
 pub(super) struct Entry {
@@ -48,14 +47,4 @@ pub(super) fn is_ready(entry: &Entry, direction: readiness::Direction) -> bool {
 #[cfg(not(target_os = "linux"))]
 pub(super) fn is_ready(_: &Entry, _: readiness::Direction) -> bool {
     false
-}
-
-/// What waiting ends with when there is no runtime any more.
-pub(super) fn shut_down() -> io::Error {
-    io::Error::new(io::ErrorKind::BrokenPipe, "the runtime of this socket was shut down")
-}
-
-/// A lock of this folder: nothing that can panic happens under it.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

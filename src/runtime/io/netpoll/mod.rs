@@ -15,6 +15,7 @@ pub(crate) mod driver;
 mod entry;
 #[cfg(all(feature = "io-uring", target_os = "linux"))]
 pub(in crate::runtime) mod files;
+mod lock;
 pub(in crate::runtime) mod poller;
 mod registered;
 #[cfg(all(feature = "io-uring", target_os = "linux"))]

@@ -1,7 +1,8 @@
 //! A socket with its place in the poller: what tries, waits, and tries again.
 
 use crate::runtime::exec::yielding::yield_p;
-use crate::runtime::io::netpoll::entry::{Entry, is_ready, shut_down};
+use crate::runtime::io::netpoll::entry::{Entry, is_ready};
+use crate::runtime::io::netpoll::lock::shut_down;
 use crate::runtime::io::netpoll::poller::Netpoll;
 use crate::runtime::io::netpoll::socket::{Direction, Socket};
 use crate::runtime::observe::watch;

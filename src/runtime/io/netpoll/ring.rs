@@ -15,7 +15,7 @@
 
 #![allow(unsafe_code)]
 
-use crate::runtime::io::netpoll::entry::lock;
+use crate::runtime::io::netpoll::lock::lock;
 use crate::runtime::io::netpoll::under_way::{Buffer, FileOperation, Started, UnderWay, What, Work};
 use core::time::Duration;
 use io_uring::types::{Fd, FsyncFlags, SubmitArgs, Timespec};

@@ -1,5 +1,5 @@
 use crate::runtime::io::netpoll::driver::{Driver, block_on, chosen};
-use crate::runtime::io::netpoll::entry::lock;
+use crate::runtime::io::netpoll::lock::lock;
 use crate::runtime::io::netpoll::poller::Hook;
 use crate::runtime::io::netpoll::*;
 use core::fmt;

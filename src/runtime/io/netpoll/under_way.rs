@@ -5,7 +5,7 @@
 
 use crate::host::Host;
 use crate::runtime::host::cores::Cores;
-use crate::runtime::io::netpoll::entry::{lock, shut_down};
+use crate::runtime::io::netpoll::lock::{lock, shut_down};
 use crate::waits::operation::{Operation, State};
 use core::task::Waker;
 use slab::Slab;

@@ -21,7 +21,7 @@
 //! a moment.
 
 use crate::runtime::io::netpoll::change::{Change, Request, reported};
-use crate::runtime::io::netpoll::entry::lock;
+use crate::runtime::io::netpoll::lock::lock;
 use crate::runtime::io::netpoll::ring::{Completion, Ring};
 use crate::runtime::io::netpoll::socket::{Interest, Socket};
 use crate::runtime::io::netpoll::under_way::{FileOperation, Started, Work};
@@ -127,13 +127,15 @@ impl Uring {
     }
 }
 
-/// What a completion of a poll says.
+/// What a completion of a poll says. A report may be older than the last try; so that there is no more is never remembered here: each
+/// report counts as one of the end.
 fn report(request: Request, result: i32, has_more: bool) -> Change {
+    const BOTH: Interest = Interest { read: true, write: true };
     let (what, end) = match u32::try_from(result) {
-        Ok(flags) => reported(Flags::from_bits_retain(flags)),
+        Ok(flags) => (reported(Flags::from_bits_retain(flags)).0, BOTH),
         Err(_) if result == -Errno::CANCELED.raw_os_error() => (Interest::default(), Interest::default()),
         // Whoever tries gets the error.
-        Err(_) => (Interest { read: true, write: true }, Interest { read: true, write: true }),
+        Err(_) => (BOTH, BOTH),
     };
     let ended = (!has_more).then_some(request);
     Change { key: (request.0 & u64::from(u32::MAX)) as usize, what, end, ended }
