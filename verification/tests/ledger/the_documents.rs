@@ -197,7 +197,7 @@ fn is_name(text: &str) -> bool {
 }
 
 /// Pages whose stories are those of others, names included.
-const THEIRS: [&str; 5] = ["museum.md", "findings.md", "rc11-peers.md", "from-tokio.md", "from-go.md"];
+const THEIRS: [&str; 6] = ["museum.md", "findings.md", "interop.md", "rc11-peers.md", "from-tokio.md", "from-go.md"];
 
 #[test]
 fn name_what_is_in_the_sources() {

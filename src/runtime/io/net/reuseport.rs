@@ -80,7 +80,8 @@ fn share(address: SocketAddr, n: usize) -> io::Result<Vec<TcpListener>> {
     Ok(listeners)
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(target_os = "linux")]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::runtime::io::net::TcpStream;
