@@ -83,6 +83,7 @@ const SHOWN: &[(&str, Try)] = &[
         "cargo test --manifest-path benches/machine/Cargo.toml",
         InCi("cargo test --manifest-path benches/machine/Cargo.toml"),
     ),
+    ("cargo bench --bench growth", No(BENCH)),
     ("cargo bench --bench growth -- --most 100000", No(BENCH)),
     ("cargo run --example deterministic", Cargo("run --quiet --example deterministic")),
     ("cargo run --example figures", Cargo("run --quiet --example figures -- target/tmp/figures")),
