@@ -16,6 +16,9 @@ use std::time::{Duration, Instant};
 
 const WORKERS: [usize; 5] = [1, 2, 4, 8, 16];
 
+/// Runs so many tasks to their end.
+type Round = fn(&Runtime, u64);
+
 /// A number behind `name` on the command line.
 fn option(name: &str) -> Option<u64> {
     env::args().skip_while(|arg| arg != name).nth(1)?.parse().ok()
@@ -26,8 +29,7 @@ fn main() {
     let (most, rounds) = if is_bench { (10_000_000, 5) } else { (1_000, 1) };
     let (most, rounds) = (option("--most").unwrap_or(most), option("--rounds").unwrap_or(rounds).max(1));
     println!("load {}", std::fs::read_to_string("/proc/loadavg").unwrap_or_default().trim());
-    let round: [(&str, fn(&Runtime, u64)); 2] = [("storm", storm), ("at once", at_once)];
-    for (name, round) in round {
+    for (name, round) in [("storm", storm as Round), ("at once", at_once)] {
         println!(
             "\n{name}: ns a task, median of {rounds}\n\n| tasks | {} |",
             WORKERS.map(|n| n.to_string()).join(" | ")
