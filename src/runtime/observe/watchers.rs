@@ -36,7 +36,7 @@ impl Watchers {
     /// From now on they watch the runtime `runtime_id`. `None`: there are none.
     ///
     /// # Errors
-    /// If the file cannot be made, the console's address cannot be had, or thread creation failed.
+    /// If the file cannot be made, the console cannot listen at its address, or thread creation failed.
     pub(in crate::runtime) fn open(
         self,
         runtime_id: RuntimeId,

@@ -156,7 +156,7 @@ impl<H: ModelHost> Stream<H> {
                 }
                 Ok(Waits::Changed(_)) => (),
                 Err(Refused::Closed(_)) => {
-                    panic!("a task was told of the runtime's end, and has not read what is there")
+                    panic!("the runtime's end was reported to a task, which has not read what is there")
                 }
                 Err(Refused::Arm((), _)) => unreachable!("nothing is armed"),
             }
