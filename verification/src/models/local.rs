@@ -239,6 +239,7 @@ pub const LOCAL: &[Model] = &[
 ];
 
 const KICKED: &str = "local::never_empty_while_a_g_is_there::kicked_out_of_runnext";
+const SERVED: &str = "local::never_empty_while_a_g_is_there::served_before_runnext";
 const SLOT: &str = "runnext::whoever_empties_it_owns_the_g::owner_and_one_thief";
 
 /// The mutants of both rooms.
@@ -253,4 +254,7 @@ pub const MUTANTS: &[Mutant] = crate::mutants! {
         weaken("kernel/queues/runnext.rs", "pub fn take", "swap"), by KICKED => [Loom, Rc11];
     "local-emptiness-relaxed" of "local": "the emptiness test reads the slot Relaxed",
         weaken("kernel/queues/runnext.rs", "fn is_set_acquire", "load"), by KICKED => [Loom, Rc11];
+    "local-emptiness-reads-head-relaxed" of "local":
+        "the emptiness test reads head Relaxed, so it may see that a G left the ring, and not that another came to runnext before",
+        weaken("kernel/queues/runq.rs", "fn looks_empty", "self.head.load"), by SERVED => [Rc11];
 };
