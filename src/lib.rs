@@ -123,7 +123,7 @@
 //! * `macros`: `#[spinpark::main]` and `#[spinpark::test]`.
 //! * `process`: child processes, with pipes, in the module of that name (on Unix).
 //! * `signal`: Ctrl-C, and the other signals that a process is sent, in the module of that name (on Unix).
-//! * `io-uring`: on Linux a second poller, for sockets and files; see [`Poller`].
+//! * `io-uring`: on Linux a second poller, for sockets and files, by `Builder::poller`.
 //! * `tokio-compat`: streams by tokio's traits, and back, in the module `tokio_compat`.
 //! * `tokio-context`: the same, and `tokio_compat::Compat`: futures that need tokio's runtime, on tasks of spinpark's.
 //! * `tracing`: a span for each task, and events for what the scheduler does, for subscribers of the crate `tracing`. See

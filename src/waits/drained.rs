@@ -8,8 +8,8 @@
 //! |--------------------------------------------------------|------------------------------------------------------------|
 //! | 1. reads the tick                                      | 1. more comes, or the end                                  |
 //! | 2. tries: it would block, or gets less than it wanted  | 2. the system reports what is so                           |
-//! | 3. that tick is [drained](Drained::set)                | 3. counts the tick, [marks](LAST) it if the end has come   |
-//! | 4. is the tick of now [drained](Drained::is)? waits    | 4. takes those that wait                                   |
+//! | 3. that tick is `set` as drained                       | 3. counts the tick, [marks](LAST) it if the end has come   |
+//! | 4. is the tick of now drained, by `is`? waits          | 4. takes those that wait                                   |
 //!
 //! What comes after 2 of the task is reported after it, and counted: the tick is another then, also for 4, which compares once more
 //! under the lock before it waits. What had come before, the try took, but for the end: if the end had come, and was counted before
