@@ -532,17 +532,19 @@ mod the_monitor_slows_down_while_there_is_nothing_to_do {
     }
 
     #[test]
-    fn and_begins_anew_as_soon_as_there_is_something_to_see() {
-        let mut pace = Pace::new();
-        (0..CALM).for_each(|_| assert!(!pace.may_sleep(true)));
-        assert!(!pace.may_sleep(false));
-        assert_eq!(pace, Pace::new());
-        // While there always is, it slows down as ever, and no sooner.
-        (0..60).for_each(|_| {
-            pace.after(false);
+    fn and_goes_on_as_before_its_naps_as_soon_as_there_is_something_to_see() {
+        for ticks in [0, 20, 53, 60] {
+            let mut pace = Pace::new();
+            (0..ticks).for_each(|_| pace.after(false));
+            let before = pace;
+            (0..CALM).for_each(|_| {
+                assert!(!pace.may_sleep(true));
+                pace.after(false);
+            });
+            assert_eq!(pace.delay(), QUIET);
             assert!(!pace.may_sleep(false));
-        });
-        assert_eq!(pace.delay(), LONGEST);
+            assert_eq!(pace, before, "after {ticks} ticks, and naps");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use spinpark::host::{NEVER, Nanos};
-use spinpark::kernel::queues::timers::{Key, Timers};
+use spinpark::kernel::queues::timers::{BATCH, Key, Timers};
 use spinpark_proptests::check::{Broken, Tally, check, refute};
 use spinpark_proptests::solo::Solo;
 
@@ -115,10 +115,13 @@ impl Both {
             }
             Op::TakeDue { shard, after } => {
                 self.now += after;
-                let told = self.due(shard).map(|at| self.list.remove(at));
-                self.seen.note_if(told.is_none() && !self.list.is_empty(), "none was due");
-                self.seen.note_if(told.is_some_and(|timer| timer.shard != shard % self.shards), "of another shard");
-                same("due", &told.map(|timer| timer.what), &self.timers.take_due(shard, self.now))
+                let told: Vec<Listed> = self.due(shard);
+                self.list.retain(|timer| !told.contains(timer));
+                self.seen.note_if(told.is_empty() && !self.list.is_empty(), "none was due");
+                self.seen.note_if(told.len() > 1, "several were due");
+                self.seen.note_if(told.iter().any(|timer| timer.shard != shard % self.shards), "of another shard");
+                let told: Vec<u64> = told.into_iter().map(|timer| timer.what).collect();
+                same("due", &told, &self.timers.take_due(shard, self.now))
             }
             Op::Drain => {
                 let mut told: Vec<u64> = self.list.drain(..).map(|timer| timer.what).collect();
@@ -131,17 +134,18 @@ impl Both {
         }
     }
 
-    /// The earliest of the asked shard if that is due, else of the next shard.
-    fn due(&self, shard: usize) -> Option<usize> {
+    /// Those of the asked shard that are due, else of the next shard.
+    fn due(&self, shard: usize) -> Vec<Listed> {
         let is_due = |timer: &Listed| match self.wrong {
             Some(Wrong::OnlyLater) => timer.when < self.now,
             _ => timer.when <= self.now,
         };
         let from = if self.wrong == Some(Wrong::FirstOfAll) { 0 } else { shard };
-        (0..self.shards).find_map(|step| {
-            let shard = (from + step) % self.shards;
-            self.list.iter().position(|timer| timer.shard == shard && is_due(timer))
-        })
+        let due_of = |shard| {
+            self.list.iter().filter(|timer| timer.shard == shard && is_due(timer)).take(BATCH).copied().collect()
+        };
+        let mut due = (0..self.shards).map(|step| due_of((from + step) % self.shards));
+        due.find(|due: &Vec<Listed>| !due.is_empty()).unwrap_or_default()
     }
 
     /// After each step.
@@ -184,6 +188,7 @@ mod timers_answer_as_a_sorted_list_would {
             "it was gone when it was to be replaced",
             "none was due",
             "of another shard",
+            "several were due",
             "several were drained",
         ]);
     }

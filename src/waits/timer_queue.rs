@@ -90,9 +90,15 @@ impl<H: Host, W: Send + 'static> TimerQueue<H, W> {
         self.timers.deadline()
     }
 
-    /// One that is due, of this shard first: the caller wakes it.
-    pub fn take_due(&self, shard: usize, now: Nanos) -> Option<W> {
+    /// Some that are due, or none, of this shard first: the caller wakes each, and takes again.
+    #[must_use = "what is taken here is woken by nobody else"]
+    pub fn take_due(&self, shard: usize, now: Nanos) -> Vec<W> {
         self.timers.take_due(shard, now)
+    }
+
+    /// All that are due, as they are taken: none is taken before those before it are woken.
+    pub fn all_due(&self, shard: usize, now: Nanos) -> impl Iterator<Item = W> {
+        iter::repeat_with(move || self.take_due(shard, now)).take_while(|due| !due.is_empty()).flatten()
     }
 
     /// How many there are.
@@ -142,7 +148,7 @@ impl<H: Host, W: Send + 'static> TimerQueue<H, W> {
                 Err(nanos) => park(&self.server, nanos),
             }
         };
-        iter::from_fn(|| self.take_due(0, now)).collect()
+        self.all_due(0, now).collect()
     }
 }
 

@@ -146,13 +146,13 @@ impl Pace {
 
     /// The time until the next tick.
     pub const fn delay(&self) -> Nanos {
-        self.delay
+        if self.calm > 0 { QUIET } else { self.delay }
     }
 
     /// The same, where a G may run for so long: the monitor ticks twice in a slice, unless every P is idle.
     pub const fn delay_for(&self, slice: Nanos) -> Nanos {
         let half = if slice / 2 > SHORTEST { slice / 2 } else { SHORTEST };
-        if self.calm == 0 && self.delay > half { half } else { self.delay }
+        if self.calm == 0 && self.delay > half { half } else { self.delay() }
     }
 
     /// Preemption of a G was requested: the next tick comes soon, to see whether it yields. Not while every P is idle: then it
@@ -163,15 +163,13 @@ impl Pace {
         }
     }
 
-    /// Is every P idle? `true`: they have been for so long that the monitor may sleep until it is woken.
+    /// Is every P idle? `true`: they have been for so long that the monitor may sleep until it is woken. Before that, it takes
+    /// naps, and goes on as slowly as it did before them: Ps that are idle for a moment again and again, as a server's, do not
+    /// make it quick each time. (Go's begins anew.)
     pub fn may_sleep(&mut self, is_quiet: bool) -> bool {
-        match (is_quiet, self.calm) {
-            (true, CALM..) => return true,
-            (true, _) => (self.calm, self.delay) = (self.calm + 1, QUIET),
-            (false, 0) => (),
-            (false, _) => *self = Pace::new(),
-        }
-        false
+        let may_sleep = is_quiet && self.calm >= CALM;
+        self.calm = if is_quiet { (self.calm + 1).min(CALM) } else { 0 };
+        may_sleep
     }
 
     /// A tick is over. Did it retake anything?
@@ -180,8 +178,11 @@ impl Pace {
             *self = Pace::new();
             return;
         }
+        if self.calm > 0 {
+            return;
+        }
         self.idle = self.idle.saturating_add(1);
-        if self.idle > PATIENCE && self.calm == 0 {
+        if self.idle > PATIENCE {
             self.delay = (self.delay * 2).min(LONGEST);
         }
     }

@@ -2,8 +2,8 @@
 //!
 //! Go: `type timers`, `p.timers`, `timers.wakeTime`, `timers.run`, `maybeAdd`.
 //!
-//! **A shard's `when` is the moment of its earliest timer whenever its lock is free; `NEVER`, if it is empty.** A timer that is
-//! due is taken off under the lock, once, and fired after the lock is released: what fires may add timers.
+//! **A shard's `when` is the moment of its earliest timer whenever its lock is free; `NEVER`, if it is empty.** Timers that are
+//! due are taken off under the lock, each once, many under one hold of it, and fired after it is released: what fires may add timers.
 //!
 //! There are as many shards as there were Ps at first. A P's tasks use the shard of its number, modulo; but no P owns
 //! one, and an M that takes due timers scans all shards. So a P that ends leaves no timer behind (golang/go #45716), and the
@@ -23,8 +23,12 @@ use crate::atomic::Atomic;
 use crate::host::{Host, Lock, NEVER, Nanos};
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 use core::sync::atomic::Ordering::Relaxed;
 use crossbeam_utils::CachePadded;
+
+/// So many that are due are taken off under one hold of a lock, at most: whoever wants to add one waits for as long.
+pub const BATCH: usize = 64;
 
 /// Shards of timers. `T` is what is to be done when one is due.
 pub struct Timers<H: Host, T: Send + 'static> {
@@ -114,10 +118,12 @@ impl<H: Host, T: Send + 'static> Timers<H, T> {
         self.shards.iter().map(|shard| shard.when.load(Relaxed)).min().unwrap_or(NEVER)
     }
 
-    /// Takes one that is due; of `shard` first, then of the others. Go: `timers.run`.
-    pub fn take_due(&self, shard: usize, now: Nanos) -> Option<T> {
+    /// Takes some that are due, the earliest first, [`BATCH`] at most: of `shard`; if there are none, of another. None: none is
+    /// due. Go: `timers.run`.
+    pub fn take_due(&self, shard: usize, now: Nanos) -> Vec<T> {
         let count = self.shards.len();
-        (0..count).find_map(|step| self.shards[(shard + step) % count].take_due(now))
+        let mut due = (0..count).map(|step| self.shards[(shard + step) % count].take_due(now));
+        due.find(|due| !due.is_empty()).unwrap_or_default()
     }
 
     /// How many there are.
@@ -148,17 +154,20 @@ impl<H: Host, T: Send + 'static> Timers<H, T> {
 }
 
 impl<H: Host, T: Send + 'static> Shard<H, T> {
-    fn take_due(&self, now: Nanos) -> Option<T> {
+    fn take_due(&self, now: Nanos) -> Vec<T> {
+        let mut due = Vec::new();
         // Relaxed: a hint; an M that misses a timer added just now scans again, or another waits in the poller until then.
         if self.when.load(Relaxed) > now {
-            return None;
+            return due;
         }
         self.lock.with(|queue| {
-            let first = queue.timers.first_entry().filter(|first| first.key().0 <= now)?;
-            let what = first.remove();
+            while due.len() < BATCH {
+                let Some(first) = queue.timers.first_entry().filter(|first| first.key().0 <= now) else { break };
+                due.push(first.remove());
+            }
             self.update(queue, NEVER);
-            Some(what)
-        })
+        });
+        due
     }
 
     /// A timer at `changed` was added or removed: sets `when`. Is the earliest moment `changed` now?

@@ -80,9 +80,7 @@ impl<H: Platform> WorkSource for TimerSource<H> {
         let now = H::now();
         let shard = p.map_or(0, PId::index);
         collect::<H>(self.runtime_id, put, || {
-            while let Some(waker) = self.timers.take_due(shard, now) {
-                guarded(|| waker.wake());
-            }
+            self.timers.all_due(shard, now).for_each(|waker| guarded(|| waker.wake()));
         });
     }
 

@@ -15,6 +15,11 @@ pub(in crate::runtime) fn instant() -> Instant {
     sim::instant().unwrap_or_else(Instant::now)
 }
 
+/// What the clock of [`now`] shows at that moment.
+pub(in crate::runtime) fn nanos_of(moment: Instant) -> Nanos {
+    sim::nanos_of(moment).unwrap_or_else(|| Cores::nanos_of(moment))
+}
+
 /// Any number below `n`: by the thread's machine, if it has one; else at random.
 pub(in crate::runtime) fn choose(n: usize) -> usize {
     match sim::is_here() {

@@ -3,7 +3,7 @@
 //! The words and the lock vanish into the instructions that they stand for, which tests/codegen.rs shows of the machine
 //! code; and nothing here knows that there is a host that is simulated.
 
-use crate::host::{Host, Lock, Nanos, SpawnError, Word};
+use crate::host::{Host, Lock, NEVER, Nanos, SpawnError, Word};
 use crate::runtime::host::cheaprand::random_below;
 use crate::runtime::host::foreign_threads::Known;
 use crate::runtime::host::futex::FutexParker;
@@ -15,6 +15,20 @@ use std::time::Instant;
 /// Real cores.
 #[derive(Debug)]
 pub struct Cores;
+
+/// When the clock was first asked: its zero.
+#[inline]
+fn start() -> Instant {
+    static START: OnceLock<Instant> = OnceLock::new();
+    *START.get_or_init(Instant::now)
+}
+
+impl Cores {
+    /// What the clock shows at that moment, or as much as it can. One before its zero is then. This does not ask for the time.
+    pub(in crate::runtime) fn nanos_of(moment: Instant) -> Nanos {
+        u64::try_from(moment.saturating_duration_since(start()).as_nanos()).unwrap_or(NEVER)
+    }
+}
 
 impl Host for Cores {
     type Word = AtomicU64;
@@ -39,11 +53,10 @@ impl Host for Cores {
         random_below(n)
     }
 
-    /// Since it was first asked. 64 bits last for 584 years.
+    /// Since the clock was first asked. 64 bits last for 584 years.
     #[inline]
     fn now() -> Nanos {
-        static START: OnceLock<Instant> = OnceLock::new();
-        START.get_or_init(Instant::now).elapsed().as_nanos() as Nanos
+        start().elapsed().as_nanos() as Nanos
     }
 
     fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), SpawnError> {

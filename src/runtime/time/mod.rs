@@ -27,7 +27,6 @@ use crate::kernel::queues::timers::Key;
 use crate::runtime::exec::context::Context;
 use crate::runtime::exec::not_in_runtime::NotInRuntime;
 use crate::runtime::host::clock;
-use crate::runtime::host::sim;
 use crate::runtime::observe::watch;
 use crate::runtime::time::timer::TimerQueue;
 use crate::waits::timer_queue::Timer;
@@ -46,23 +45,12 @@ pub fn sleep(time: Duration) -> Sleep {
 
 /// Waits until this moment. One that has passed: does not wait.
 pub fn sleep_until(moment: Instant) -> Sleep {
-    Sleep::until(nanos_of(moment))
+    Sleep::until(clock::nanos_of(moment))
 }
 
 /// The moment so much later; if that is too far away for a number, never.
 fn after(now: Nanos, time: Duration) -> Nanos {
     u64::try_from(time.as_nanos()).map_or(NEVER, |nanos| now.saturating_add(nanos))
-}
-
-fn nanos_of(moment: Instant) -> Nanos {
-    if let Some(nanos) = sim::nanos_of(moment) {
-        return nanos;
-    }
-    let (instant, now) = (Instant::now(), clock::now());
-    match moment.checked_duration_since(instant) {
-        Some(later) => after(now, later),
-        None => now.saturating_sub(u64::try_from(instant.duration_since(moment).as_nanos()).unwrap_or(NEVER)),
-    }
 }
 
 /// What [`sleep`] returns: ready when the time is over. Dropped, its timer is taken back.
@@ -91,7 +79,7 @@ impl Sleep {
     /// Waits until another moment instead, also if the time was over.
     pub fn reset(&mut self, moment: Instant) {
         self.forget();
-        self.deadline = nanos_of(moment);
+        self.deadline = clock::nanos_of(moment);
     }
 
     fn forget(&mut self) {

@@ -202,9 +202,7 @@ impl<H: ModelHost> Tiny<H> {
     pub fn run_m(&self) {
         loop {
             let now = H::now();
-            while let Some(waker) = self.queue.take_due(0, now) {
-                self.fire(waker);
-            }
+            self.fire_due(now);
             // Relaxed: whoever says so rings after it.
             if self.is_over.load(Relaxed) {
                 return;
@@ -218,14 +216,12 @@ impl<H: ModelHost> Tiny<H> {
 
     /// Fires what is due at `now`, once.
     pub fn fire_due(&self, now: Nanos) {
-        while let Some(waker) = self.queue.take_due(0, now) {
-            self.fire(waker);
-        }
+        self.queue.all_due(0, now).for_each(|waker| self.fire(waker));
     }
 
-    /// Takes one that is due at `now`, and forgets it. Was there one?
-    pub fn fire_one(&self, now: Nanos) -> bool {
-        self.queue.take_due(0, now).is_some()
+    /// Takes those that are due at `now`, and forgets them.
+    pub fn forget_due(&self, now: Nanos) {
+        drop(self.queue.take_due(0, now));
     }
 
     /// The M ends.

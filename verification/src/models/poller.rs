@@ -50,9 +50,8 @@ impl<H: ModelHost> WorkSource for Clock<H> {
     }
     fn take(&self, p: Option<PId>, put: &mut dyn FnMut(G)) {
         let now = H::now();
-        while let Some(n) = self.0.timers.take_due(p.map_or(0, PId::index), now) {
-            put(g(n));
-        }
+        let due = self.0.timers.take_due(p.map_or(0, PId::index), now);
+        due.into_iter().for_each(|n| put(g(n)));
     }
     fn deadline(&self) -> Nanos {
         self.0.timers.deadline()

@@ -142,7 +142,7 @@ struct Since {
     ticks: u32,
     /// At which of these a G was asked to yield.
     asked: Vec<u32>,
-    /// How many of these were naps, the last ones.
+    /// How many naps there were since the last of these.
     naps: u32,
 }
 
@@ -160,13 +160,12 @@ impl Since {
         soon.unwrap_or(LONGEST).min(grown(SHORTEST, 0)).min(LONGEST)
     }
 
+    /// Naps are no ticks: after them it goes on as before.
     fn ticks(&mut self, turn: Turn) {
-        if turn.retook || self.naps > 0 && !turn.is_quiet {
-            *self = Since::default();
-        }
-        if !turn.retook {
-            self.ticks += 1;
-            self.naps += u32::from(turn.is_quiet);
+        match turn {
+            Turn { retook: true, .. } => *self = Since::default(),
+            Turn { is_quiet: true, .. } => self.naps += 1,
+            _ => (self.ticks, self.naps) = (self.ticks + 1, 0),
         }
         if turn.asked && self.naps == 0 {
             self.asked.push(self.ticks);

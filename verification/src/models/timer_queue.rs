@@ -99,7 +99,7 @@ fn a_sooner_one_after_the_close<H: ModelHost>() -> String {
     main_plays("sleeper");
     let tiny = Tiny::<H>::new(1, 2);
     tiny.check_who_is_first();
-    while tiny.fire_one(8) {}
+    tiny.forget_due(8);
     tiny.close();
     let late = tiny.sooner_after_later();
     assert!(late == 0, "woken {late} too late");

@@ -4,7 +4,7 @@ use crate::harness::common::{any_of, party};
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, rc11, sc};
 use spinpark::host::{NEVER, Nanos};
-use spinpark::kernel::queues::timers::{Key, Timers};
+use spinpark::kernel::queues::timers::{BATCH, Key, Timers};
 use std::sync::Arc;
 
 const SOON: Nanos = 5;
@@ -34,21 +34,23 @@ impl<H: ModelHost> Both<H> {
         Both { timers, shards: shards.max(1), list: Vec::new(), keys: Vec::new(), taken: 0 }
     }
 
-    /// The earliest of a shard; of those of one moment, the one that came first.
-    fn first_of(&self, shard: usize) -> Option<Told> {
-        let of_it = self.list.iter().filter(|told| told.shard == shard % self.shards);
-        of_it.min_by_key(|told| told.when).copied()
+    /// Those of a shard that are due: the earliest first; of those of one moment, the one that came first.
+    fn due_of(&self, shard: usize, now: Nanos) -> Vec<Told> {
+        let is_due = |told: &&Told| told.shard == shard % self.shards && told.when <= now;
+        let mut due: Vec<Told> = self.list.iter().filter(is_due).copied().collect();
+        due.sort_by_key(|told| told.when);
+        due
     }
 
-    fn take(&mut self, told: Option<Told>) -> Option<usize> {
-        self.list.retain(|other| Some(*other) != told);
-        told.map(|told| told.number)
+    fn take(&mut self, told: &[Told]) -> Vec<usize> {
+        self.list.retain(|other| !told.contains(other));
+        told.iter().map(|told| told.number).collect()
     }
 
     fn adds(&mut self, shard: usize, when: Nanos) {
         let number = self.keys.len();
         let (key, is_first) = self.timers.add(shard, when, number);
-        let before = self.first_of(shard).map_or(NEVER, |first| first.when);
+        let before = self.due_of(shard, NEVER).first().map_or(NEVER, |first| first.when);
         assert!(is_first == (when < before), "added for {when}, after {before}: is it the first? {is_first}");
         assert!(key.when() == when, "due at {}, not {when}", key.when());
         self.list.push(Told { shard: shard % self.shards, when, number });
@@ -56,16 +58,16 @@ impl<H: ModelHost> Both<H> {
     }
 
     fn removes(&mut self, number: usize) {
-        let told = self.list.iter().copied().find(|told| told.number == number);
-        let (found, told) = (self.timers.remove(self.keys[number]), self.take(told));
-        assert!(found == told, "removed {found:?}, not {told:?}");
+        let told: Vec<Told> = self.list.iter().copied().filter(|told| told.number == number).collect();
+        let (found, told) = (self.timers.remove(self.keys[number]), self.take(&told));
+        assert!(found.as_slice() == told, "removed {found:?}, not {told:?}");
     }
 
     fn takes_due(&mut self, shard: usize, now: Nanos) {
-        let due = (shard..shard + self.shards).filter_map(|shard| self.first_of(shard)).find(|told| told.when <= now);
-        let (found, told) = (self.timers.take_due(shard, now), self.take(due));
+        let due = (shard..shard + self.shards).map(|shard| self.due_of(shard, now)).find(|due| !due.is_empty());
+        let (found, told) = (self.timers.take_due(shard, now), self.take(&due.unwrap_or_default()));
         assert!(found == told, "due at {now}, asked of shard {shard}: {found:?}, not {told:?}");
-        self.taken += usize::from(told.is_some());
+        self.taken += told.len();
     }
 
     fn drains(&mut self) {
@@ -101,7 +103,7 @@ fn replaced_or_gone<H: ModelHost>() -> String {
     let timers = Timers::<H, u64>::new(1);
     let keys = [SOON, LATE].map(|when| timers.add(0, when, when).0);
     let (which, now) = (H::choose(2), any_of::<H, _>(&[SOON - 1, SOON, LATE]));
-    let taken: Vec<u64> = std::iter::from_fn(|| timers.take_due(0, now)).collect();
+    let taken = timers.take_due(0, now);
     let when = keys[which].when();
     let told = if when <= now { Err(1) } else { Ok(when) };
     let found = timers.replace(keys[which], 1);
@@ -109,6 +111,20 @@ fn replaced_or_gone<H: ModelHost>() -> String {
     let left = timers.remove(keys[which]);
     assert!(left == told.ok().map(|_| 1), "then {left:?} was there");
     format!("{} taken, {}", taken.len(), if told.is_ok() { "replaced" } else { "gone" })
+}
+
+/// As many as a batch holds, one less, or one more, are due.
+fn about_a_batch_is_due<H: ModelHost>() -> String {
+    let timers = Timers::<H, usize>::new(1);
+    let number = BATCH - 1 + H::choose(3);
+    (0..number).for_each(|n| _ = timers.add(0, SOON, n));
+    let taken = timers.take_due(0, SOON);
+    assert!(taken.iter().copied().eq(0..number.min(BATCH)), "of {number} that are due {taken:?} were taken at once");
+    let next = if number > BATCH { SOON } else { NEVER };
+    assert!(timers.deadline() == next, "the next is due at {}, not {next}", timers.deadline());
+    let left = timers.take_due(0, SOON);
+    assert!(left.into_iter().eq(number.min(BATCH)..number), "then the rest");
+    format!("{} were left", number.saturating_sub(BATCH))
 }
 
 /// Two threads add a timer each to one shard: for the same moment, or the second for a later one.
@@ -139,6 +155,12 @@ pub const MODELS: &[Model] = &[
         size: "1 thread, 2 timers, taken up to a moment, then 1 replaced",
         invariants: [44],
         must_reach: ["0 taken, replaced", "1 taken, replaced", "1 taken, gone", "2 taken, gone"],
+        runs: [sc()]),
+    crate::model!("timers::a_batch_has_its_bound::about_a_batch_is_due", about_a_batch_is_due,
+        claim: "so many are taken under one hold of the lock, and no more; the word says that there are others",
+        size: "1 thread, 63, 64 or 65 timers that are due",
+        invariants: [35, 44],
+        must_reach: ["0 were left", "1 were left"],
         runs: [sc()]),
     crate::model!("timers::two_threads_share_a_shard::two_add_at_once", two_add_at_once,
         claim: "of two timers that are added at once, for the same moment too, none is lost; whose is the first is told so",
