@@ -3,6 +3,7 @@
 //! A process each, because shuttle's panic hook is process-wide, a checker that crashes must not take the others along,
 //! and loom explores on one core only.
 
+use crate::engines::shrink::shrink;
 use crate::engines::{self, Bounds, Engine, Failure, Job, Outcome, Script, Verdict};
 use crate::hosts::wrap::trace::Step;
 use crate::model::{self, Model};
@@ -17,7 +18,11 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::rc::Rc;
 use std::sync::{Mutex, mpsc};
+use std::time::Duration;
 use std::{env, io, thread};
+
+/// For so long a failing schedule is made shorter, at most.
+const SHRINKING: Duration = Duration::from_secs(5);
 
 /// A job as it travels to its process.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -38,6 +43,8 @@ pub struct Order {
     pub checkpoint: Option<PathBuf>,
     /// Only this execution, written down.
     pub script: Option<Script>,
+    /// Somebody will read how it fails: a schedule that was sampled is made shorter.
+    pub is_read: bool,
 }
 
 /// What a process says about its job.
@@ -63,7 +70,8 @@ impl Order {
     /// One thread, no checkpoint, and the whole exploration.
     pub fn new(model: &str, engine: Engine, bounds: Bounds, mutant: Option<&str>, seed: u64) -> Order {
         let (model, mutant) = (model.to_owned(), mutant.map(str::to_owned));
-        Order { model, engine, bounds, mutant, seed, jobs: NonZeroUsize::MIN, checkpoint: None, script: None }
+        let (jobs, checkpoint, script) = (NonZeroUsize::MIN, None, None);
+        Order { model, engine, bounds, mutant, seed, jobs, checkpoint, script, is_read: false }
     }
 
     /// The job that it orders.
@@ -103,7 +111,11 @@ pub fn work() -> Result<(), String> {
         return Ok(());
     }
     let progress: engines::Progress = Rc::new(|n, done| say(&News::Progress(n, done)));
-    say(&News::Done(Box::new(engines::run(job, &progress))));
+    let mut outcome = engines::run(job, &progress);
+    if order.is_read {
+        outcome.failure = outcome.failure.map(|failure| shrink(job, failure, SHRINKING));
+    }
+    say(&News::Done(Box::new(outcome)));
     Ok(())
 }
 

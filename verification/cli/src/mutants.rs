@@ -11,6 +11,7 @@ use crate::table;
 use crate::{Stop, print, progress, write};
 use clap::{Args, ValueEnum};
 use spinpark_verification::fnv;
+use spinpark_verification::job::Order;
 use spinpark_verification::model::{self, Model};
 use spinpark_verification::mutation::mutant::{self, Mutant};
 use spinpark_verification::record;
@@ -226,7 +227,9 @@ fn list(asked: &Asked, variants: &[&Mutant]) -> Result<(), Stop> {
 }
 
 fn try_variants(variants: &[&'static Mutant], asked: &Asked) -> (bool, Vec<serde_json::Value>) {
-    let kills = run_kills(kill_orders(variants, &asked.how), &asked.how);
+    let orders = kill_orders(variants, &asked.how);
+    let read = orders.into_iter().map(|(mutant, order)| (mutant, Order { is_read: asked.show, ..order })).collect();
+    let kills = run_kills(read, &asked.how);
     if asked.show {
         for kill in &kills {
             if let Some(schedule) = schedule(&kill.order, &kill.outcome) {

@@ -226,7 +226,8 @@ pub(crate) fn orders(
 ) -> Vec<Order> {
     let order = |model: &Model, run: Run| {
         let bounds = if how.deep { run.deep } else { run.bounds };
-        Order::new(model.name, run.engine, bounds, mutant.map(|mutant| mutant.name), how.seed)
+        let order = Order::new(model.name, run.engine, bounds, mutant.map(|mutant| mutant.name), how.seed);
+        Order { is_read: true, ..order }
     };
     models.iter().flat_map(|model| runs_of(model).into_iter().map(|run| order(model, run))).collect()
 }

@@ -2,6 +2,7 @@
 
 pub mod record;
 pub mod sc;
+pub mod shrink;
 
 use crate::checker::tally::Tally;
 use crate::hosts::any::{self, Kind};
@@ -547,11 +548,7 @@ fn explore_by_shuttle(job: Job<'_>, script: Option<&Script>, clock: Instant, pro
     let samples = job.engine.samples() && script.is_none();
     let recorder =
         Recorder::new(scheduler, Rc::clone(&picks), move |n| !samples || !n.is_multiple_of(64) || beat(n) < seconds);
-    let mut config = shuttle::Config::new();
-    config.stack_size = 0x2_0000;
-    config.failure_persistence = shuttle::FailurePersistence::None;
-    config.silence_warnings = true;
-    config.max_steps = shuttle::MaxSteps::FailAfter(1_000_000);
+    let config = shuttle_config();
     let body = job.model.play;
     let traced = script.is_some();
     let play = move || {
@@ -576,6 +573,15 @@ fn explore_by_shuttle(job: Job<'_>, script: Option<&Script>, clock: Instant, pro
     let misfit = followed.and_then(|followed| followed.borrow().misfit(result.is_err()));
     let failure = result.err().map(|payload| (message(&*payload), Some(Script::Picks(picks.take()))));
     Explored { counts, failure, misfit, ..Explored::default() }
+}
+
+fn shuttle_config() -> shuttle::Config {
+    let mut config = shuttle::Config::new();
+    config.stack_size = 0x2_0000;
+    config.failure_persistence = shuttle::FailurePersistence::None;
+    config.silence_warnings = true;
+    config.max_steps = shuttle::MaxSteps::FailAfter(1_000_000);
+    config
 }
 
 /// A progress function that tells nobody.

@@ -16,6 +16,25 @@ where
     spinpark::spawn(future.compat())
 }
 
+/// A runtime, of which they only want that it plays a future.
+pub mod runtime {
+    /// Ours.
+    #[derive(Debug)]
+    pub struct Runtime(spinpark::Runtime);
+
+    impl Runtime {
+        /// With the usual numbers.
+        pub fn new() -> Result<Self, spinpark::BuildError> {
+            spinpark::Runtime::builder().build().map(Runtime)
+        }
+
+        /// Plays a future, on this thread.
+        pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+            self.0.block_on(future).expect("it can be played to its end")
+        }
+    }
+}
+
 /// Tasks.
 pub mod task {
     pub use crate::spawn;
