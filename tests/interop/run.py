@@ -51,8 +51,13 @@ CRATES = {
         "out": {
             "sync_mutex::mutex_fifo_with_coop_budget": BUDGET,
             "sync_mutex::mutex_coop_drop_after_take_permit": BUDGET,
+            "sync_broadcast::receiver_recv_is_cooperative": BUDGET,
+            **{f"sync_watch::{which}_is_cooperative{ok}": BUDGET
+               for which in ["receiver_changed", "receiver_wait_for"] for ok in ["", "_ok"]},
+            "sync_watch::sender_closed_is_cooperative": BUDGET,
             **{f"sync_semaphore::blocking_acquire{which}_in_async_context": REFUSES
                for which in ["", "_many", "_many_owned", "_owned"]},
+            "sync_mpsc::recv_timeout": "calls tokio's timer, which only a `Compat` has",
             "sync_mpsc::blocking_recv_async": REFUSES,
             "sync_mpsc::blocking_send_async": REFUSES,
             "sync_barrier, sync_notify": NO_EXECUTOR,
