@@ -36,11 +36,6 @@ impl Observer for Events {
             Event::Starting { .. } => shared.thread_config.announce(),
             Event::Preempt { p, .. } => shared.detached_tasks.signal(p),
             Event::Undetachable { .. } => shared.detached_tasks.reached_limit(),
-            Event::Slept { sleeping, alive, .. } | Event::Gone { sleeping, alive }
-                if sleeping == alive && !shared.is_expecting() =>
-            {
-                spans::quietly(|| shared.block_on_waiters.all_is_quiet());
-            }
             _ => (),
         }
     }

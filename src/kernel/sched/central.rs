@@ -267,11 +267,15 @@ impl<H: Host, O: Observer> Sched<H, O> {
             busy_ps: self.procs() - c.idle_ps.len(),
             may_start: self.may_start(c),
             queued: c.global.len(),
-            // In this order: a source has its work before it stops expecting it.
-            is_expecting: self.poller.is_awaited()
-                || self.sources.iter().any(|source| source.is_expecting() || source.has_work()),
+            is_expecting: false,
         };
-        let Some(why) = census.verdict() else { return };
+        if census.verdict().is_none() {
+            return; // whatever is expected: a source may have to ask the system for that
+        }
+        // In this order: a source has its work before it stops expecting it.
+        let is_expecting =
+            self.poller.is_awaited() || self.sources.iter().any(|source| source.is_expecting() || source.has_work());
+        let Some(why) = Census { is_expecting, ..census }.verdict() else { return };
         if let Some(m) = c.bound.oldest_inside()
             && c.bound.ready(m, why)
         {

@@ -23,14 +23,6 @@ impl BlockOnWaiters {
         // Relaxed: believed only when everything is at rest.
         self.ms.load(Relaxed)
     }
-
-    /// No thread of the runtime does anything, and nothing is expected: each that waits looks whether it is deadlocked.
-    pub(in crate::runtime) fn all_is_quiet(&self) {
-        // A thread that comes after this looks by itself before it sleeps.
-        if self.is_any() {
-            self.all_look_again();
-        }
-    }
 }
 
 impl Deref for BlockOnWaiters {

@@ -88,8 +88,8 @@ impl<H: Platform> WorkSource for TimerSource<H> {
         self.timers.deadline()
     }
 
-    /// The monitor looks whether a thread in `block_on` waits for ever: of what a task waits for with its thread nothing else
-    /// reports.
+    /// The monitor looks whether a thread in `block_on` waits for ever. It does so for some time after the last M has fallen asleep,
+    /// and not each time one does: that thread would be woken by every message that comes to an idle runtime from outside.
     fn tick(&self, now: Nanos) {
         // Relaxed: the monitor's alone.
         if now.saturating_sub(self.looked.load(Relaxed)) < LOOK {
@@ -100,7 +100,8 @@ impl<H: Platform> WorkSource for TimerSource<H> {
         if let Some(tasks) = self.runtime_id.find() {
             let block_on_waiters = &tasks.shared().block_on_waiters;
             if block_on_waiters.is_any() && checkdead::is_quiet(&tasks) {
-                block_on_waiters.all_is_quiet();
+                // One that comes after this looks by itself before it sleeps.
+                block_on_waiters.all_look_again();
             }
         }
     }

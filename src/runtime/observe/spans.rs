@@ -20,11 +20,6 @@ mod off {
     pub(in crate::runtime) fn preemption_is_lost() {}
 
     pub(in crate::runtime) fn no_thread_for_preempted() {}
-
-    #[inline(always)]
-    pub(in crate::runtime) fn quietly(f: impl FnOnce()) {
-        f();
-    }
 }
 
 #[cfg(feature = "tracing")]
@@ -166,13 +161,6 @@ mod on {
         });
     }
 
-    /// Runs `f` under the scheduler's lock: it may unpark somebody.
-    pub(in crate::runtime) fn quietly(f: impl FnOnce()) {
-        let before = IS_SAYING.try_with(|is| is.replace(true));
-        f();
-        let _ = IS_SAYING.try_with(|is| is.set(before == Ok(true)));
-    }
-
     fn say(report: Report) {
         match report {
             Report::Park(m) => trace!(target: "spinpark", m = m.0, "park"),
@@ -188,9 +176,9 @@ mod on {
 
 #[cfg(not(feature = "tracing"))]
 pub(in crate::runtime) use off::{
-    no_thread_for_preempted, preemption_is_lost, quietly, report_to_subscribers, say_reported, task,
+    no_thread_for_preempted, preemption_is_lost, report_to_subscribers, say_reported, task,
 };
 #[cfg(feature = "tracing")]
 pub(in crate::runtime) use on::{
-    no_thread_for_preempted, preemption_is_lost, quietly, report_to_subscribers, say_reported, task,
+    no_thread_for_preempted, preemption_is_lost, report_to_subscribers, say_reported, task,
 };
