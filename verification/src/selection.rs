@@ -5,7 +5,7 @@
 //!
 //!   the strongest that does: RC11, else TSO, else SC    sampled by PCT, on SC and on TSO;
 //!   and beside it one of another make that ends,        else whatever there is that samples
-//!   or, where there is none, one that samples
+//!   or, where there is none, one that samples           and where none samples, the strongest, cut off
 //! ```
 //!
 //! What is left out repeats on a weaker engine what a stronger one has proved, is cut off after some seconds, or is a
@@ -47,8 +47,9 @@ pub fn usual(model: &Model) -> Vec<Run> {
     let mut samples: Vec<Run> = model.runs.iter().filter(|run| run.engine.samples()).copied().collect();
     samples.sort_by_key(|run| weakness(run.engine));
     let Some(strongest) = ending.first().copied() else {
+        let cut_off = model.runs.iter().min_by_key(|run| weakness(run.engine)).filter(|_| samples.is_empty());
         samples.truncate(2);
-        return samples;
+        return samples.into_iter().chain(cut_off.copied()).collect();
     };
     let others = || ending.iter().filter(|run| make(run.engine) != make(strongest.engine));
     // loom is no part of this project: who doubts our engines asks it first.
