@@ -33,7 +33,7 @@ use crate::whole::{Hogs, OnCores, Whole};
 use spinpark_verification::engines::{Engine, Outcome};
 
 /// Every room, in reading order.
-pub const ALL: &[Entry] = &[
+pub static ALL: &[Entry] = &[
     Entry::of::<queue::Ring>(),
     Entry::of::<queue::Local>(),
     Entry::of::<globq::Global>(),

@@ -48,7 +48,7 @@ mod every_interleaving_of_a_small_program_is_linearizable {
     }
 
     #[test]
-    #[ignore = "slow: CI runs it"]
+    #[ignore = "slow: `.ci/nightly` runs it"]
     fn on_ring_and_runnext() {
         small_programs_hold::<Local>();
     }

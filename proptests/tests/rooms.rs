@@ -1,7 +1,7 @@
 //! Random concurrent programs on each room: the kernel holds, and each wrong variant falls, by a program of at most twelve
 //! operations.
 //!
-//! Each room is played for two seconds, or as many programs as `PROPTEST_CASES` says.
+//! Each room is played for a second, or as many programs as `PROPTEST_CASES` says; all of them longer by `.ci/nightly`.
 
 use spinpark_proptests::room::{Trial, take_reached};
 use spinpark_proptests::rooms::{self, Entry};
@@ -22,7 +22,7 @@ fn holds(name: &str) {
     let (mut programs, mut schedules) = (0, 0);
     let cases = std::env::var("PROPTEST_CASES").ok().map(|cases| cases.parse().expect("PROPTEST_CASES is a number"));
     let how = match cases {
-        None => how(room, None, 2.0),
+        None => how(room, None, 1.0),
         Some(programs) => Hunt { programs, ..how(room, None, 3_600.0) },
     };
     let found = room.hunt(&how, |outcome| {
@@ -62,7 +62,7 @@ macro_rules! rooms {
             $(#[test] fn $test() { super::holds($name); })*
         }
         mod each_wrong_variant_is_found {
-            $(#[test] #[ignore = "slow: CI runs it"] fn $test() { super::each_wrong_variant_falls($name); })*
+            $(#[test] #[ignore = "slow: `.ci/nightly` runs it"] fn $test() { super::each_wrong_variant_falls($name); })*
         }
         #[test]
         fn every_room_is_listed_here() {

@@ -24,8 +24,8 @@ struct Cli {
     /// Only the cases whose names contain one of these.
     #[arg(value_name = "CASE")]
     cases: Vec<String>,
-    /// For how many seconds random programs are played.
-    #[arg(long, value_name = "N", env = "SPINPARK_SOAK_SECONDS", default_value_t = 22)]
+    /// For how many seconds random programs are played. `.ci/nightly` plays them for minutes.
+    #[arg(long, value_name = "N", env = "SPINPARK_SOAK_SECONDS", default_value_t = 8)]
     seconds: u64,
     /// For how many seconds eight pairs play ping-pong, with each number of Ps and each kind of goroutine: eight times in
     /// all. Default: half of `--seconds`, and at most 60; 2 if `--seconds` is at most 30.

@@ -307,7 +307,7 @@ mod the_reduction_loses_nothing {
     }
 
     #[test]
-    #[ignore = "slow: CI runs it"]
+    #[ignore = "slow: `.ci/nightly` runs it"]
     fn on_every_model_whose_whole_tree_can_be_walked() {
         let of = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let threads: Vec<_> = (0..of).map(|part| std::thread::spawn(move || walk(part, of))).collect();

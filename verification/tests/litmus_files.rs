@@ -59,7 +59,7 @@ fn the_checker_finds_what_the_reference_finds() {
 
 /// Programs that nobody thought of: of atomics only, with plain memory, with locks and parkers, with waits for a value.
 #[test]
-#[ignore = "slow: CI runs it"]
+#[ignore = "slow: `.ci/nightly` runs it"]
 fn the_checker_finds_what_the_reference_finds_in_random_programs() {
     let (mut compared, mut races, mut stuck) = (0, 0, 0);
     for seed in 0..480 {

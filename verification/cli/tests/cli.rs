@@ -501,7 +501,7 @@ mod every_wrong_variant_is_killed {
     use super::*;
 
     #[test]
-    #[ignore = "slow: CI runs it"]
+    #[ignore = "slow: `.ci/nightly` runs it"]
     fn by_each_model_that_must() {
         let folder = folder();
         let output = verify(folder.path(), &["mutants", "--sort", "variant", "--json", "kills.json"]);

@@ -18,10 +18,12 @@ enum Try {
     Fails(&'static str),
     /// `.ci/run` has this line.
     InCi(&'static str),
+    /// `.ci/nightly` has this line.
+    Nightly(&'static str),
     /// It is not run.
     No(&'static str),
 }
-use Try::{Cargo, Fails, InCi, No, Verify};
+use Try::{Cargo, Fails, InCi, Nightly, No, Verify};
 
 const WHOLE: &str = "cargo verify --against verification/record.json";
 const EVERYTHING: &str = "each run there is takes some minutes; cli.rs asks for `--all` on one engine";
@@ -113,7 +115,7 @@ const SHOWN: &[(&str, Try)] = &[
     ("cargo +nightly fuzz run rooms artifacts/rooms/crash-…", No(FUZZERS)),
     ("cargo run -p spinpark-mutator --bin prune", No("it compiles the mutated kernel until it does: many minutes")),
     ("cargo test --test stress", InCi("cargo test")),
-    ("cargo test … -- --ignored", InCi("--package spinpark-proptests -- --ignored")),
+    ("cargo test … -- --ignored", Nightly("--package spinpark-proptests -- --ignored")),
     ("RC11_REPLAY=FILE cargo test NAME", No("rc11's tests/environment.rs plays a schedule again")),
     ("cargo test -p spinpark-proptests", InCi("cargo test")),
     ("cargo test -p spinpark-verification --test litmus_files", InCi("cargo test")),
@@ -132,9 +134,12 @@ const SHOWN: &[(&str, Try)] = &[
     ("cargo test --test soak", InCi("cargo test")),
     (
         "cargo test --release --test soak ping_pong_pairs -- --ping-pong-seconds 450",
-        No("an hour; `.ci/run` has seconds of it"),
+        No("an hour; `.ci/nightly` has a minute with each number of Ps"),
     ),
-    ("SPINPARK_SOAK_SECONDS=3600 cargo test --release --test soak", No("an hour; `.ci/run` has 30 seconds of it")),
+    (
+        "SPINPARK_SOAK_SECONDS=3600 cargo test --release --test soak",
+        No("an hour; `.ci/nightly` has five minutes of it"),
+    ),
     ("cargo test --test soak -- --help", Cargo("test --quiet --test soak -- --help")),
     (
         "cargo test --test soak -- --seed 7 --seconds 60",
@@ -385,13 +390,15 @@ fn cargo_does_what_is_shown() {
 
 #[test]
 fn what_is_left_to_ci_is_done_there() {
-    let script = fs::read_to_string(root().join(".ci/run")).expect("there is a script");
-    let steps: Vec<&str> =
-        script.lines().filter(|line| line.starts_with("step ") || line.starts_with("within ")).collect();
     for (shown, how) in SHOWN {
-        if let InCi(line) = how {
-            assert!(steps.iter().any(|step| step.contains(line)), "{shown}: `.ci/run` has no step `{line}`");
-        }
+        let (name, line) = match how {
+            InCi(line) => (".ci/run", line),
+            Nightly(line) => (".ci/nightly", line),
+            _ => continue,
+        };
+        let script = fs::read_to_string(root().join(name)).expect("there is a script");
+        let mut steps = script.lines().filter(|line| line.starts_with("step ") || line.starts_with("within "));
+        assert!(steps.any(|step| step.contains(line)), "{shown}: `{name}` has no step `{line}`");
     }
 }
 
@@ -417,7 +424,7 @@ fn every_option_that_help_shows_is_given_somewhere() {
     for (_, how) in SHOWN {
         match how {
             Verify(_, arguments) => given.push(arguments.split(' ').collect()),
-            Cargo(arguments) | Fails(arguments) | InCi(arguments) => {
+            Cargo(arguments) | Fails(arguments) | InCi(arguments) | Nightly(arguments) => {
                 let words: Vec<&str> = arguments.split(' ').collect();
                 let from = words.iter().position(|word| *word == "verify");
                 given.extend(from.map(|from| words[from + 1..].to_vec()));

@@ -49,7 +49,7 @@ const MISTAKES: &[Mistake] = &[
 ];
 
 #[test]
-#[ignore = "slow: CI runs it"]
+#[ignore = "slow: `.ci/nightly` runs it"]
 fn each_makes_cargo_verify_fail() {
     let copy = copy_of_the_workspace();
     let right = verify(&copy, &["one_submitter_one_spinning_m", "owner_and", "one_m_enters"]);

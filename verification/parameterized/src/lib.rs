@@ -31,7 +31,7 @@ pub mod system;
 use system::Protocol;
 
 /// The protocols.
-pub const PROTOCOLS: &[Protocol] = &[
+pub static PROTOCOLS: &[Protocol] = &[
     Protocol {
         name: "spinning",
         system: spinning::system,

@@ -203,7 +203,7 @@ mod each_wrong_variant {
     }
 
     #[test]
-    #[ignore = "slow: CI runs it"]
+    #[ignore = "slow: `.ci/nightly` runs it"]
     fn has_an_execution_that_goes_wrong_however_long() {
         for protocol in PROTOCOLS {
             for variant in protocol.wrong.iter().filter(|variant| variant.steps.is_some()) {

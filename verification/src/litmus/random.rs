@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "slow: CI runs it"]
+    #[ignore = "slow: `.ci/nightly` runs it"]
     fn without_waits_they_come_to_their_end() {
         for seed in 0..500 {
             let found = enumerate(&program(seed, Size::default())).unwrap();

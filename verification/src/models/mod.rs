@@ -62,7 +62,7 @@ use crate::model::Model;
 use crate::mutation::mutant::Mutant;
 
 /// Every model, in reading order.
-pub const MODELS: &[&[Model]] = &[
+pub static MODELS: &[&[Model]] = &[
     runq::MODELS,
     local::RUNNEXT,
     local::LOCAL,
@@ -125,7 +125,7 @@ pub const MODELS: &[&[Model]] = &[
 ];
 
 /// Every mutant, in reading order.
-pub const MUTANTS: &[&[Mutant]] = &[
+pub static MUTANTS: &[&[Mutant]] = &[
     runq::MUTANTS,
     local::MUTANTS,
     globq::MUTANTS,

@@ -4,7 +4,7 @@ use crate::model::Model;
 use crate::mutation::mutant::Mutant;
 
 /// None.
-pub const MODELS: &[&[Model]] = &[];
+pub static MODELS: &[&[Model]] = &[];
 
 /// None.
-pub const MUTANTS: &[&[Mutant]] = &[];
+pub static MUTANTS: &[&[Mutant]] = &[];

@@ -71,7 +71,7 @@ pub const EXHIBITS: &[&[Exhibit]] = &[
 ];
 
 /// The variants' models, which are not the kernel's.
-pub const MODELS: &[&[Model]] = &[
+pub static MODELS: &[&[Model]] = &[
     go::MODELS,
     peers::dekker::MODELS,
     peers::futexes::MODELS,
@@ -92,7 +92,7 @@ pub const MODELS: &[&[Model]] = &[
 ];
 
 /// The variants that are not the kernel's.
-pub const MUTANTS: &[&[Mutant]] = &[
+pub static MUTANTS: &[&[Mutant]] = &[
     go::MUTANTS,
     peers::dekker::MUTANTS,
     peers::futexes::MUTANTS,

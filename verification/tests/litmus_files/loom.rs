@@ -156,7 +156,7 @@ fn is_wish_to_write() -> bool {
 }
 
 #[test]
-#[ignore = "slow: CI runs it"]
+#[ignore = "slow: `.ci/nightly` runs it"]
 fn loom_differs_as_it_is_written_down() {
     if is_wish_to_write() {
         write(&compare(None, SOON));

@@ -37,7 +37,7 @@ fn agrees(program: &Program, has_awaits: bool) -> Result<(), TestCaseError> {
 proptest! {
     #![proptest_config(config(2_500))]
     #[test]
-    #[ignore = "slow: CI runs it"]
+    #[ignore = "slow: `.ci/nightly` runs it"]
     fn random_programs(seed in any::<u64>(), size in sizes()) {
         agrees(&program(seed, size), false)?;
     }
@@ -72,7 +72,7 @@ proptest! {
 proptest! {
     #![proptest_config(config(1_500))]
     #[test]
-    #[ignore = "slow: CI runs it"]
+    #[ignore = "slow: `.ci/nightly` runs it"]
     fn random_programs_with_a_lock_and_a_parker(seed in any::<u64>(), size in sizes()) {
         agrees(&program(seed, Size { locks: true, ..size }), false)?;
     }

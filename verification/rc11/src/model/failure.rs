@@ -1,7 +1,7 @@
 //! A failure: shown, written to files, and played again.
 
 use super::settings::Subject;
-use super::{Builder, Settings, on_a_thread};
+use super::{Builder, Program, Settings, on_a_thread};
 use crate::engine::{Counterexample, Picture, Played};
 use crate::explore::watch_as;
 use crate::graph::Graph;
@@ -26,16 +26,13 @@ pub(super) struct Schedule {
 }
 
 /// Prints the picture, and writes it and the schedule to files. What is wrong, in a sentence.
-pub(super) fn show<F>(
+pub(super) fn show(
     found: &Counterexample,
     subject: &Subject,
     builder: &Builder,
     settings: Arc<Settings>,
-    f: Arc<F>,
-) -> String
-where
-    F: Fn() + Sync + Send + 'static,
-{
+    f: Program,
+) -> String {
     let played = play_again(found.graph.clone(), builder, Arc::clone(&settings), f);
     let picture = Picture::of(&subject.name, found, &played, &|_, _| None);
     eprintln!("{}", picture.columns());
@@ -59,10 +56,7 @@ where
     picture.sentence().to_owned()
 }
 
-pub(super) fn play_again<F>(graph: Graph, builder: &Builder, settings: Arc<Settings>, f: Arc<F>) -> Played
-where
-    F: Fn() + Sync + Send + 'static,
-{
+pub(super) fn play_again(graph: Graph, builder: &Builder, settings: Arc<Settings>, f: Program) -> Played {
     let (config, body) = (builder.config(), builder.body(settings, f));
     on_a_thread(move || watch_as(graph, &config, body))
 }
@@ -112,10 +106,7 @@ pub(super) fn to_be_replayed(subject: &Subject) -> Option<Schedule> {
 }
 
 /// Plays it again, and fails as it did; or says that it does not any more.
-pub(super) fn replay<F>(schedule: Schedule, subject: &Subject, builder: &Builder, f: Arc<F>) -> !
-where
-    F: Fn() + Sync + Send + 'static,
-{
+pub(super) fn replay(schedule: Schedule, subject: &Subject, builder: &Builder, f: Program) -> ! {
     let settings = Arc::new(Settings::new(schedule.observed));
     let played = play_again(schedule.graph, builder, settings, f);
     let Some(found) = played.found.clone() else {

@@ -81,8 +81,11 @@ impl Builder {
     where
         F: Fn() + Sync + Send + 'static,
     {
+        self.check_program(Arc::new(f));
+    }
+
+    fn check_program(&self, f: Program) {
         let subject = settings::subject();
-        let f = Arc::new(f);
         if let Some(schedule) = failure::to_be_replayed(&subject) {
             failure::replay(schedule, &subject, self, f);
         }
@@ -108,7 +111,10 @@ impl Builder {
     where
         F: Fn() + Sync + Send + 'static,
     {
-        let f = Arc::new(f);
+        self.refute_program(title, Arc::new(f))
+    }
+
+    fn refute_program(&self, title: &str, f: Program) -> Option<Picture> {
         let (report, settings) = self.explore(title, Arc::clone(&f));
         let found = report.failure?;
         let played = failure::play_again(found.graph.clone(), self, settings, f);
@@ -120,10 +126,7 @@ impl Builder {
     }
 
     /// Explores, anew as long as something turns out to be observed that was taken not to be.
-    fn explore<F>(&self, name: &str, f: Arc<F>) -> (Report, Arc<Settings>)
-    where
-        F: Fn() + Sync + Send + 'static,
-    {
+    fn explore(&self, name: &str, f: Program) -> (Report, Arc<Settings>) {
         let mut settings = Arc::new(Settings::default());
         if let Some(what) = self.checkpoint_file.as_deref().and_then(checkpoint::subject) {
             settings = Settings::from_subject(&what);
@@ -141,10 +144,7 @@ impl Builder {
     }
 
     /// On a thread of its own: what a failed execution leaves in it is gone with it.
-    fn explore_once<F>(&self, what: &str, settings: Arc<Settings>, f: Arc<F>) -> Report
-    where
-        F: Fn() + Sync + Send + 'static,
-    {
+    fn explore_once(&self, what: &str, settings: Arc<Settings>, f: Program) -> Report {
         let (config, what, path) = (self.config(), what.to_owned(), self.checkpoint_file.clone());
         let body = self.body(settings, f);
         on_a_thread(move || match path {
@@ -154,10 +154,7 @@ impl Builder {
         })
     }
 
-    fn body<F>(&self, settings: Arc<Settings>, f: Arc<F>) -> impl Fn() -> String + Send + Sync + 'static
-    where
-        F: Fn() + Sync + Send + 'static,
-    {
+    fn body(&self, settings: Arc<Settings>, f: Program) -> impl Fn() -> String + Send + Sync + 'static {
         let waits_for_explore = self.expect_explicit_explore;
         move || {
             state::begin(&settings);
@@ -187,6 +184,9 @@ impl Builder {
         }
     }
 }
+
+/// What is checked. Its type is erased: who checks many programs would else compile the checker for each.
+type Program = Arc<dyn Fn() + Sync + Send>;
 
 impl Default for Builder {
     fn default() -> Self {
