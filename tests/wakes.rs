@@ -85,3 +85,38 @@ fn a_task_that_spawns_another_wakes_one_more_for_it() {
     let wakes = wakes(&runtime, 50, || runtime.spawn(root()).join().expect("a value"));
     assert!((50..=110).contains(&wakes), "50 tasks and their children woke {wakes} threads");
 }
+
+/// How often this thread has slept.
+#[cfg(target_os = "linux")]
+fn slept() -> u64 {
+    let status = std::fs::read_to_string("/proc/thread-self/status").expect("Linux");
+    let count = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:")).expect("a count");
+    count.trim().parse().expect("a number")
+}
+
+/// It was woken each time that the last M fell asleep, to look for a deadlock, and read a directory for that.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_wakes_a_task_does_not_wake_who_waits_in_block_on() {
+    const MESSAGES: u64 = 60;
+    let runtime = idle();
+    let (to_task, messages) = spinpark::chan::bounded(MESSAGES as usize);
+    let task = runtime.spawn(async move {
+        let mut received = 0;
+        while messages.recv().await.is_ok() {
+            received += 1;
+        }
+        received
+    });
+    let sender = thread::spawn(move || {
+        for _ in 0..MESSAGES {
+            thread::sleep(Duration::from_millis(2));
+            to_task.try_send(()).expect("there is room for all");
+        }
+    });
+    let before = slept();
+    assert_eq!(runtime.block_on(task).expect("no deadlock").expect("a value"), MESSAGES);
+    let times = slept() - before;
+    assert!(times < MESSAGES / 2, "{MESSAGES} messages to a task woke the thread in block_on {times} times");
+    sender.join().expect("all are sent");
+}
