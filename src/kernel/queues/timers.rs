@@ -155,19 +155,16 @@ impl<H: Host, T: Send + 'static> Timers<H, T> {
 
 impl<H: Host, T: Send + 'static> Shard<H, T> {
     fn take_due(&self, now: Nanos) -> Vec<T> {
-        let mut due = Vec::new();
         // Relaxed: a hint; an M that misses a timer added just now scans again, or another waits in the poller until then.
         if self.when.load(Relaxed) > now {
-            return due;
+            return Vec::new();
         }
         self.lock.with(|queue| {
-            while due.len() < BATCH {
-                let Some(first) = queue.timers.first_entry().filter(|first| first.key().0 <= now) else { break };
-                due.push(first.remove());
-            }
+            let next = || queue.timers.first_entry().filter(|first| first.key().0 <= now).map(|first| first.remove());
+            let due = core::iter::from_fn(next).take(BATCH).collect();
             self.update(queue, NEVER);
-        });
-        due
+            due
+        })
     }
 
     /// A timer at `changed` was added or removed: sets `when`. Is the earliest moment `changed` now?
