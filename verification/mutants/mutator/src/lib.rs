@@ -177,7 +177,7 @@ impl Placing {
     pub const LISTS: [&'static str; 3] = ["copied.txt", "alone.txt", "stillborn.txt"];
 
     /// The lists of mutants that were made by hand: over the kernel, and mistakes of two lines over tasks and waits.
-    pub const BY_HAND: [&'static str; 3] = ["by_hand.toml", "by_hand_waits.toml", "by_hand_4.toml"];
+    pub const BY_HAND: [&'static str; 4] = ["by_hand.toml", "by_hand_waits.toml", "by_hand_4.toml", "by_hand_5.toml"];
 
     /// Reads the lists in `folder`; one that is not there is empty.
     ///
