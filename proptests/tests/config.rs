@@ -30,11 +30,12 @@ fn good() -> impl Strategy<Value = Config> {
             prop_oneof![Just(0), Just(Nanos::MAX), any::<Nanos>()],
             prop_oneof![Just(0), up_to(Config::MAX_MS)],
             prop_oneof![Just(SHORTEST), SHORTEST..=Nanos::MAX],
+            any::<Nanos>(),
             any::<usize>(),
         ),
     )
         .prop_map(|(procs, log, order, global_every, inherit_at_most, steal_passes, max_ms, others)| {
-            let (max_procs, keep_alive, max_detached, slice, spinning_at_most) = others;
+            let (max_procs, keep_alive, max_detached, slice, peek_every, spinning_at_most) = others;
             let ring = 1 << log;
             Config {
                 procs,
@@ -48,6 +49,7 @@ fn good() -> impl Strategy<Value = Config> {
                 max_ms,
                 max_detached,
                 slice,
+                peek_every,
                 keep_alive,
             }
         })
@@ -87,12 +89,12 @@ mod every_good_number_is_accepted {
     #[test]
     fn the_defaults_are_those_that_are_documented() {
         let Config { procs, max_procs, ring, order, .. } = Config::default();
-        let Config { global_every, inherit_at_most, steal_passes, max_ms, keep_alive, max_detached, slice, .. } =
-            Config::default();
+        let Config { global_every, inherit_at_most, steal_passes, max_ms, .. } = Config::default();
+        let Config { keep_alive, max_detached, slice, peek_every, .. } = Config::default();
         assert_eq!((procs, max_procs, ring, order), (1, 1, Capacity::DEFAULT.get(), SearchOrder::default()));
         assert_eq!((global_every, inherit_at_most, steal_passes), (61, 16, 4));
         assert_eq!((max_ms, keep_alive), (512, 10_000_000_000));
-        assert_eq!((max_detached, slice), (0, 10_000_000));
+        assert_eq!((max_detached, slice, peek_every), (0, 10_000_000, 1_000_000));
     }
 
     #[test]

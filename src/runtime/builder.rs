@@ -115,11 +115,19 @@ impl Builder {
         self
     }
 
-    /// One dispatch in this many looks first into the global queue, and at timers and sockets, so that a P with work of its
-    /// own does not starve them. Default 61, as Go's; 0: never. With 1, whoever keeps the global queue filled starves
+    /// One dispatch in this many looks first into the global queue, and at timers and, [now and then](Builder::peek_every), sockets,
+    /// so that a P with work of its own does not starve them. Default 61, as Go's; 0: never. With 1, whoever keeps the global queue filled starves
     /// the local ones.
     pub fn global_every(mut self, n: u32) -> Self {
         self.config.global_every = n;
+        self
+    }
+
+    /// How long Ps that all have work leave the sockets alone: then one looks, at the [global queue's turn](Builder::global_every).
+    /// Who has none looks at once. Default 1 ms; 0: at each turn. Oftener is not sooner: who takes what has become ready meanwhile
+    /// never comes to steal what waits longer, beside a thread that the system has set aside.
+    pub fn peek_every(mut self, time: Duration) -> Self {
+        self.config.peek_every = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         self
     }
 

@@ -43,12 +43,13 @@ fn numbers() -> impl Strategy<Value = Numbers> {
     let ps = (1..=3usize, 0..=2usize);
     let queues = (1..=3u32, any::<bool>(), select(&[0, 1, 3, 61][..]), 1..=3u32);
     let max_ms = (prop_oneof![3 => 4..=6usize, 1 => 1..=3usize], 0..=2usize, any::<bool>());
-    (ps, queues, select(&[1, 2, 4][..]), max_ms).prop_map(
+    (ps, queues, select(&[1, 2, 4][..]), max_ms, select(&[0, 10_000_001][..])).prop_map(
         |(
             (procs, spare),
             (ring_log, global_first, global_every, inherit_at_most),
             steal_passes,
             (max_ms, max_detached, elsewhere),
+            peek_every,
         )| Numbers {
             procs,
             spare,
@@ -60,6 +61,7 @@ fn numbers() -> impl Strategy<Value = Numbers> {
             max_ms,
             max_detached,
             elsewhere,
+            peek_every,
         },
     )
 }

@@ -107,10 +107,12 @@ impl<H: Host, O: Observer> Sched<H, O> {
         }
     }
 
-    /// What sources have and the poller reports, without waiting.
+    /// What sources have and, if nobody has asked it for some time, the poller reports; without waiting.
     fn look_around(self: &Arc<Self>, p: Option<PId>, put: &mut dyn FnMut(G)) {
         self.sources.iter().filter(|source| source.has_work()).for_each(|source| source.take(p, put));
-        if self.poller.is_awaited() {
+        let every = self.config.peek_every;
+        let is_due = |since| H::now().saturating_sub(since) >= every;
+        if self.poller.is_awaited() && (every == 0 || self.netpoll.neglected_since().is_some_and(is_due)) {
             self.netpoll.peek(self, H::now, || self.poller.peek(put));
         }
     }

@@ -207,7 +207,7 @@ pub(crate) fn open_with<H: ModelHost, X: Extra>(
     Sched::with_sources(config, embedder, life, make).expect("the numbers are allowed")
 }
 
-/// The same, with a poller.
+/// The same, with a poller, into which each looks in its turn.
 pub(crate) fn open_polling<H: ModelHost, X: Extra>(
     config: Config,
     n: u64,
@@ -215,6 +215,7 @@ pub(crate) fn open_polling<H: ModelHost, X: Extra>(
     play: Play<H, X>,
     make: impl FnOnce(&Waker) -> (Sources, Box<dyn Poller>),
 ) -> Embedded<H, X> {
+    let config = Config { peek_every: 0, ..config };
     let embedder = embedder(&config, n, more, play);
     Sched::with_poller(config, embedder, life, make).expect("the numbers are allowed")
 }

@@ -260,7 +260,8 @@ fn text(event: &Event<'_>) -> String {
 
 /// The numbers of a small scheduler. Each place is looked at in Go's order of today.
 pub(crate) fn numbers(procs: usize) -> Config {
-    Config { procs, ring: 4, order: SearchOrder::GlobalFirst, global_every: 0, max_ms: 4, ..Config::default() }
+    let order = SearchOrder::GlobalFirst;
+    Config { procs, ring: 4, order, global_every: 0, max_ms: 4, peek_every: 0, ..Config::default() }
 }
 
 /// A new play of a scheduler with a transcript; two sources have nothing.

@@ -34,6 +34,7 @@ const TWO: Numbers = Numbers {
     max_ms: 4,
     max_detached: 0,
     elsewhere: true,
+    peek_every: 0,
 };
 
 /// Three of each.

@@ -98,6 +98,10 @@ impl Model {
         if !self.elsewhere.is_awaited || self.elsewhere.polls.is_some() {
             return None;
         }
+        if self.now.saturating_sub(self.elsewhere.since) < self.numbers.peek_every {
+            self.seen.note("who would look into the poller left it at what was seen a moment ago");
+            return None;
+        }
         self.events.push(Ev::Looks { waits: false, polling: 0 });
         self.elsewhere.since = self.now.max(FIRST);
         let reports = std::mem::take(&mut self.elsewhere.reports);

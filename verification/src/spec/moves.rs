@@ -33,6 +33,8 @@ pub struct Numbers {
     pub max_detached: usize,
     /// Are there timers, a poller, and a monitor's thread?
     pub elsewhere: bool,
+    /// Who only looks into the poller does so after so long, in nanoseconds.
+    pub peek_every: Nanos,
 }
 
 impl Numbers {
@@ -63,6 +65,7 @@ impl Numbers {
             steal_passes: self.steal_passes,
             max_ms: self.max_ms,
             max_detached: self.max_detached,
+            peek_every: self.peek_every,
             ..Config::default()
         }
     }
