@@ -6,8 +6,8 @@
    python3 benches/http/bench.py --syscalls       system calls a request, counted by strace, which slows everything down
    python3 benches/http/bench.py --json FILE      the figures, to be read by a program
 
-Builds both (cargo, release), starts all servers once, and then drives one after the other with wrk, round by round: what disturbs the
-machine disturbs both alike. Both proxies have the same server behind them, http_server on tokio. Figures are medians of the rounds; ratios are of medians, spinpark to tokio.
+Builds both (cargo, release), and drives one after the other with wrk, round by round, in processes that are started for the round and
+have answered for a second: what disturbs the machine disturbs both alike. Both proxies have the same server behind them, http_server on tokio. Figures are medians of the rounds; ratios are of medians, spinpark to tokio.
 """
 
 import argparse
@@ -102,23 +102,22 @@ def commands(binaries, what, kind, certificate, behind):
     return proxy + ["--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"]
 
 
-def measure(what, start, options):
-    """Interleaved rounds: for each kind, its figures."""
-    servers = {kind: Server(start(kind)) for kind in KINDS}
+def measure(start, options):
+    """Interleaved rounds: for each kind, its figures. A process may be slower than the next of the same program by several percent, as
+    long as it lives: so each round has its own."""
     figures = {kind: [] for kind in KINDS}
-    try:
-        for kind in KINDS:
-            wrk(servers[kind].url, options.connections, 1)
-        for n in range(options.rounds):
-            # Who comes first has the caches of the other: they take turns.
-            for kind in KINDS if n % 2 == 0 else KINDS[::-1]:
-                before = servers[kind].cpu()
-                figure = wrk(servers[kind].url, options.connections, options.seconds)
-                figure["CPU us/request"] = (servers[kind].cpu() - before) * 1e6 / figure["requests"]
+    for n in range(options.rounds):
+        # Who comes first has the caches of the other: they take turns.
+        for kind in KINDS if n % 2 == 0 else KINDS[::-1]:
+            server = Server(start(kind))
+            try:
+                wrk(server.url, options.connections, 1)
+                before = server.cpu()
+                figure = wrk(server.url, options.connections, options.seconds)
+                figure["CPU us/request"] = (server.cpu() - before) * 1e6 / figure["requests"]
                 figures[kind].append(figure)
-    finally:
-        for server in servers.values():
-            server.stop()
+            finally:
+                server.stop()
     return figures
 
 
@@ -172,7 +171,7 @@ def main():
                 if options.syscalls:
                     results[what] = syscalls(what, start, options)
                 else:
-                    results[what] = table(what, measure(what, start, options))
+                    results[what] = table(what, measure(start, options))
         finally:
             behind.stop()
     if options.json:
