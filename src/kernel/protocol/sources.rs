@@ -10,8 +10,8 @@
 /// A place where a G may wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Source {
-    /// The global queue, when it is its turn: one dispatch in `global_every`. Then the embedder's sources and the poller
-    /// are polled too, and the Gs that they have are queued.
+    /// The global queue, when it is its turn: one dispatch in `global_every`. Then the embedder's sources are polled too, and the
+    /// poller, if nobody was in it for some time (`peek_every`); the Gs that they have are queued.
     GlobalTurn,
     /// The P's own `runnext` and ring.
     Local,
