@@ -120,6 +120,9 @@ struct Both<H: ModelHost> {
     ring: VecDeque<u64>,
     spilled: Vec<u64>,
     put: u64,
+    turn: Turn,
+    /// How many were dispatched, and how many in a row from the slot.
+    told: (u32, u32),
 }
 
 impl<H: ModelHost> Both<H> {
@@ -161,17 +164,32 @@ impl<H: ModelHost> Both<H> {
         assert!(found == told && n == told.len(), "stole {n}, {found:?}, not {told:?}; runnext too? {and_next}");
     }
 
+    /// The slot, but not twice in a row while the ring holds one.
+    fn serves(&mut self) -> Option<u64> {
+        let (dispatches, inherited) = self.told;
+        if (inherited == 0 || self.ring.is_empty())
+            && let Some(n) = self.next.take()
+        {
+            self.told = (dispatches + 1, inherited + 1);
+            return Some(n);
+        }
+        let n = self.ring.pop_front()?;
+        self.told = (dispatches + 1, 0);
+        Some(n)
+    }
+
     /// One operation of five.
     fn does(&mut self) {
         match H::choose(5) {
             n @ 0..2 => self.puts(n == 0),
             n @ 2..4 => self.steals(n == 2),
             _ => {
-                let told = self.next.take().or_else(|| self.ring.pop_front());
-                let mut turn = Turn::default();
-                let found = self.queue.get(&mut turn, 1).map(|g| g.into_raw().get());
+                let told = self.serves();
+                let found = self.queue.get(&mut self.turn, 1).map(|g| g.into_raw().get());
                 assert!(found == told, "the next is {found:?}, not {told:?}");
-                assert!(turn.dispatches() == u32::from(told.is_some()), "{told:?} was dispatched: {turn:?}");
+                let (turn, (dispatches, inherited)) = (self.turn, self.told);
+                let is_inherited = turn.may_inherit(inherited + 1) && !turn.may_inherit(inherited);
+                assert!(turn.dispatches() == dispatches && is_inherited, "{turn:?}, not {:?}", self.told);
             }
         }
         let told = self.ring.len() + usize::from(self.next.is_some());
@@ -182,7 +200,8 @@ impl<H: ModelHost> Both<H> {
 
 fn five_operations<H: ModelHost>() -> String {
     let (queue, ring) = (LocalQueue::new(Capacity::MIN), VecDeque::new());
-    let mut both = Both::<H> { queue, next: None, ring, spilled: Vec::new(), put: 0 };
+    let turn = Turn::default();
+    let mut both = Both::<H> { queue, next: None, ring, spilled: Vec::new(), put: 0, turn, told: (0, 0) };
     (0..5).for_each(|_| both.does());
     let left = both.queue.drain().count();
     format!("{} spilled, {left} left", both.spilled.len())
@@ -231,7 +250,7 @@ pub const LOCAL: &[Model] = &[
         must_reach: ["thief []", "thief [1]", "thief [2]"],
         runs: [rc11(), loom_bounded(3), loom_apart(), sc(), tso()]),
     crate::model!("local::answers_as_a_list_would::five_operations", five_operations,
-        claim: "runnext comes first, then the ring in order; a thief takes half of the ring, or runnext if it may",
+        claim: "runnext comes first, but once in a row if the ring holds a G, then the ring in order, and each is counted; a thief takes half of the ring, or runnext if it may",
         size: "1 thread, ring of 2, every 5 operations: put, put next, get, steal with runnext or without",
         invariants: [1, 2, 8, 9, 10],
         must_reach: ["4 spilled, 1 left", "2 spilled, 3 left", "0 spilled, 0 left"],

@@ -4,7 +4,7 @@
 //! count of idle Ps under a lock. At the end of every execution all parties have come to rest, and the question is: a G
 //! waits and a P is idle, but does anybody look?
 
-use crate::harness::common::party;
+use crate::harness::common::{any_of, party};
 use crate::harness::queues::{OneWord, Queues, Rings};
 use crate::harness::spinning::{End, Idled, Tiny};
 use crate::hosts::model_host::ModelHost;
@@ -13,6 +13,7 @@ use crate::model::{Model, loom, loom_apart, loom_apart_bounded, loom_bounded, rc
 use crate::mutation::mutant::Mutant;
 use crate::mutation::variants::scenario;
 use crate::mutation::variants::spinning::SpinProtocol;
+use spinpark::kernel::protocol::spinning::Spinning;
 use spinpark::kernel::types::m::SpinningToken;
 use std::sync::Arc;
 
@@ -273,6 +274,20 @@ fn finds_one_and_runs_out<H: ModelHost, D: SpinProtocol>(tiny: &Tiny<H, D>, toke
     tiny.idle_unless_called()
 }
 
+/// An M that has run out of Gs may spin if fewer than half as many spin as Ps are busy, and fewer than it was told.
+fn as_many_as_may<H: ModelHost>() -> String {
+    let room = Spinning::<H>::new();
+    let spinning = H::choose(4);
+    (0..spinning).for_each(|_| room.become_spinning().discard());
+    let (busy, idle) = (1 + H::choose(8), H::choose(2));
+    let at_most = any_of::<H, _>(&[0, 1, 2, 3, usize::MAX]);
+    let may = room.may_spin(busy + idle, idle, at_most);
+    let told = spinning == 0 || 2 * spinning < busy && spinning < at_most;
+    assert!(may == told, "beside {spinning} of {busy} busy Ps, {at_most} at most: may it spin? {may}");
+    assert!(!room.may_spin(idle, idle, at_most), "no P is busy");
+    format!("beside {spinning}: {may}")
+}
+
 /// The models.
 pub const MODELS: &[Model] = &[
     crate::model!("spinning::work_is_conserved::one_submitter_one_spinning_m", one_submitter_one_spinning_m,
@@ -367,6 +382,12 @@ pub const MODELS: &[Model] = &[
         invariants: [11, 14, 30, 31],
         must_reach: ["looking=1 started=0 queued=1 idle=0", "looking=0 started=1 queued=1 idle=0"],
         runs: [rc11(), loom_bounded(3), sc(), tso()]),
+    crate::model!("spinning::as_many_spin_as_may::beside_up_to_three", as_many_as_may,
+        claim: "an M may spin beside none; else if fewer than half as many spin as Ps are busy, and fewer than the bound",
+        size: "1 thread, 0 to 3 spinning Ms, 1 to 8 busy Ps, 0 or 1 idle, five bounds",
+        invariants: [],
+        must_reach: ["beside 0: true", "beside 1: true", "beside 1: false", "beside 3: true", "beside 3: false"],
+        runs: [sc()]),
 ];
 
 const LEFT_TO: &str = "spinning::work_is_conserved::who_it_was_left_to_finds_work";
