@@ -159,6 +159,9 @@ beginnings! {
     a_hog: "one G of two goes on without its P, for it was preempted",
         reaches "a preempted G blocked, and its P was handed on", invariants [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
         WIDER [Submit, GoOn(M0), Submit, GoOn(M1), Submit, Interrupt(0)];
+    a_hog_is_back: "a G that was preempted is back under its P, and others wait behind it",
+        reaches "a bound G yielded again", invariants [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
+        WIDER [Submit, GoOn(M0), Submit, GoOn(M1), Interrupt(0), ExitBound(0), Ready(0)];
     a_last_hope: "a G waits for others of the same scheduler, and only a source may still bring one",
         reaches "a deadlock was told", invariants [1, 2, 4, 12, 13, 19, 30, 31, 32, 33, 34],
         SMALL [Submit, GoOn(M0), Expect(true), GoOn(M1), Park(0, Wake::Inside)];
