@@ -7,6 +7,8 @@ use crate::hosts::model_host::ModelHost;
 use crate::hosts::wrap::trace::main_plays;
 use crate::model::{Model, rc11, sc, sc_cut};
 use crate::mutation::mutant::Mutant;
+use spinpark::waits::drained::LAST;
+use spinpark::waits::readiness::{Direction, Entry, Interest, Source};
 use std::sync::Arc;
 
 /// So much is read at once.
@@ -101,6 +103,70 @@ fn a_close_after_a_short_read<H: ModelHost>() -> String {
     format!("tried {tries}")
 }
 
+/// A socket that is armed already, or never has to be.
+struct Armed;
+
+impl Source for Armed {
+    type Error = std::convert::Infallible;
+    fn arm(&self, _: Interest) -> Result<(), Self::Error> {
+        Ok(())
+    }
+}
+
+/// What is known of a direction.
+#[derive(Debug, Default, Clone, Copy)]
+struct Known {
+    reports: u64,
+    is_last: bool,
+    drained_at: Option<u64>,
+}
+
+impl Known {
+    fn tick(self) -> u64 {
+        self.reports | if self.is_last { LAST } else { 0 }
+    }
+}
+
+/// Reports, the end among them, tries that found no more, then or a report ago, and the end of the runtime: in one direction, as seen in
+/// both.
+fn moved_by_hand<H: ModelHost>() -> String {
+    const BOTH: [Direction; 2] = [Direction::Read, Direction::Write];
+    let is_armed_each_time = H::choose(2) == 1;
+    let entry = Entry::<H, Armed, u64>::new(is_armed_each_time);
+    entry.open(Armed);
+    let at = H::choose(2);
+    let mut known = [Known::default(); 2];
+    let (mut nobody, mut was) = (Vec::new(), false);
+    let only = |is_so: bool| Interest { read: is_so && at == 0, write: is_so && at == 1 };
+    for _ in 0..4 {
+        let of = &mut known[at];
+        match H::choose(5) {
+            n @ 0..2 => {
+                (of.reports, of.is_last) = (of.reports + 1, of.is_last || n == 1);
+                let Ok(()) = entry.take_ready(only(true), only(n == 1), &mut nobody);
+            }
+            n @ 2..4 => {
+                let seen = of.tick().wrapping_sub(n as u64 - 2);
+                let is_drained = !is_armed_each_time && seen & LAST == 0;
+                of.drained_at = if is_drained { Some(seen) } else { of.drained_at };
+                entry.set_drained(BOTH[at], seen);
+            }
+            _ => {
+                known.iter_mut().for_each(|known| known.is_last = true);
+                entry.close(&mut nobody);
+            }
+        }
+        for (known, direction) in known.into_iter().zip(BOTH) {
+            let (told, tick) = (!known.is_last && known.drained_at == Some(known.tick()), entry.ticks(direction));
+            assert!(tick == known.tick(), "{direction:?}: the tick is {tick:x}: {known:x?}");
+            assert!(entry.is_drained(direction, tick) == told, "{direction:?}, drained: not {told}, {known:x?}");
+            was |= told;
+        }
+    }
+    assert!(nobody.is_empty(), "nobody waited");
+    format!("drained: {was}")
+}
+
 const END: &str = "readiness::a_drained_stream_is_waited_for::the_end_with_the_bytes";
 const SHORT: &str = "readiness::a_drained_stream_is_waited_for::bytes_after_a_short_read";
 const TWO: &str = "readiness::a_drained_stream_is_waited_for::two_that_read";
@@ -133,6 +199,12 @@ pub const MODELS: &[Model] = &[
         invariants: [78],
         must_reach: ["tried 2", "tried 3"],
         runs: [rc11(), sc()]),
+    crate::model!("readiness::a_drained_stream_is_waited_for::moved_by_hand", moved_by_hand,
+        claim: "a direction is drained at the tick at which a try has found so, unless the end was reported, or the runtime has ended",
+        size: "1 thread, every 4 moves: a report, one of the end, a try that finds no more, a late one, a close; armed each time or for ever",
+        invariants: [78],
+        must_reach: ["drained: true", "drained: false"],
+        runs: [sc()]),
 ];
 
 /// The mutants.

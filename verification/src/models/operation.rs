@@ -1,10 +1,12 @@
 //! Models of an operation that the system completes: what it uses is freed once, and not before.
 
 use crate::harness::common::party;
+use crate::harness::told::{Log, Told};
 use crate::hosts::model_host::{Cell, ModelHost};
 use crate::model::{Model, loom, rc11, rc11_spurious, sc};
 use crate::mutation::mutant::Mutant;
 use crate::mutation::variants::operation::{self as steps, Operation};
+use spinpark::host::Host;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
@@ -88,6 +90,67 @@ fn a_task_that_gives_up_beside_the_completion<H: ModelHost>() -> String {
     format!("taken: {}, cancels: {cancels}", taken == Some(true))
 }
 
+/// What an operation holds; counts how often it is freed.
+struct Counted(Arc<AtomicUsize>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, SeqCst);
+    }
+}
+
+/// What is known of an operation that is moved by hand.
+#[derive(Default)]
+struct Known {
+    /// Who waits, by this waker.
+    waits: Option<u64>,
+    is_complete: bool,
+    is_taken: bool,
+    has_given_up: bool,
+}
+
+/// A task polls, by one waker or another, or gives up, and the system completes: four moves, then what is left of the two.
+fn moved_by_hand<H: ModelHost>() -> String {
+    type State = spinpark::waits::operation::State<Counted, u64, Told>;
+    let (log, freed) = (Arc::new(Log::default()), Arc::new(AtomicUsize::new(0)));
+    let held = Counted(Arc::clone(&freed));
+    let operation = spinpark::waits::operation::Operation::<Counted, u64, Told, <H as Host>::Lock<State>>::new(held);
+    let (is_trusted, mut known) = (H::choose(2) == 1, Known::default());
+    for n in 0..6 {
+        let mut woken = Vec::new();
+        let is_over = known.is_taken || known.has_given_up;
+        // The last two moves are its ends.
+        match if n < 4 { H::choose(4) } else { n - 2 } {
+            by @ 0..2 if !is_over => {
+                let polled = operation.poll(&mut log.lender(by as u64, is_trusted));
+                known.is_taken = polled.is_ready();
+                known.waits = (!known.is_taken).then_some(by as u64);
+                assert!(
+                    known.is_taken == known.is_complete,
+                    "complete: {}, taken: {}",
+                    known.is_complete,
+                    known.is_taken
+                );
+            }
+            2 if !is_over => {
+                (known.has_given_up, known.waits) = (true, None);
+                let cancels = operation.give_up();
+                assert!(cancels != known.is_complete, "complete: {}, to be cancelled: {cancels}", known.is_complete);
+            }
+            3 if !known.is_complete => {
+                known.is_complete = true;
+                woken.extend(known.waits.take());
+                assert!(!operation.complete(1).settle(), "it is complete, and under way still");
+            }
+            _ => (),
+        }
+        assert!(log.take_woken() == woken, "not {woken:?}");
+        let told = usize::from(known.is_taken || known.has_given_up && known.is_complete);
+        assert!(freed.load(SeqCst) == told, "freed {} times, not {told}", freed.load(SeqCst));
+    }
+    format!("taken: {}", known.is_taken)
+}
+
 const WAIT: &str = "operation::what_it_uses_is_freed_once::a_wait_beside_the_completion";
 const GIVES_UP: &str = "operation::what_it_uses_is_freed_once::a_task_that_gives_up_beside_the_completion";
 
@@ -106,6 +169,12 @@ pub const MODELS: &[Model] = &[
         invariants: [120],
         must_reach: ["taken: true, cancels: false", "taken: false, cancels: true", "taken: false, cancels: false"],
         runs: [rc11(), loom(), sc()]),
+    crate::model!("operation::what_it_uses_is_freed_once::moved_by_hand", moved_by_hand,
+        claim: "what a poll, the completion and the task's end answer, whom they wake and what they free is what a list says",
+        size: "1 thread, every 4 moves: poll by either of two wakers, give up, complete; then the ends",
+        invariants: [120],
+        must_reach: ["taken: true", "taken: false"],
+        runs: [sc()]),
 ];
 
 /// The mutants.
