@@ -35,8 +35,10 @@ pub struct Tiny<H: ModelHost> {
     yields: u64,
     /// Of each thread: the task is its to run; it has woken itself.
     local: Vec<(H::Cell<bool>, H::Cell<bool>)>,
-    /// Of each thread: it wakes the task just now.
+    /// Of each thread: it wakes the task just now, or aborts it.
     wakes: Vec<H::Cell<bool>>,
+    /// Of each thread: it has polled the task since it began to run it.
+    polled: Vec<H::Cell<bool>>,
     /// Nothing is made to run any more.
     is_closed: H::Lock<bool>,
     /// Is that asked?
@@ -98,6 +100,7 @@ impl<H: ModelHost> Tiny<H> {
             yields,
             local: (0..MAX).map(|_| (Cell::new(false), Cell::new(false))).collect(),
             wakes: (0..MAX).map(|_| Cell::new(false)).collect(),
+            polled: (0..MAX).map(|_| Cell::new(false)).collect(),
             is_closed: H::Lock::new(false),
             closes,
             joiners: (0..MAX).map(|_| (Cell::new(None), H::Parker::new())).collect(),
@@ -123,6 +126,7 @@ impl<H: ModelHost> Tiny<H> {
     pub fn run_mine(&self) {
         while self.local[H::me()].0.get() {
             self.local[H::me()].0.set(false);
+            self.polled[H::me()].set(false);
             task::run(self, Active::forge());
         }
     }
@@ -130,6 +134,7 @@ impl<H: ModelHost> Tiny<H> {
     /// The same, where nobody would run it again.
     pub fn run_last(&self) {
         self.local[H::me()].0.set(false);
+        self.polled[H::me()].set(false);
         task::run_last(self, Active::forge());
     }
 
@@ -157,7 +162,10 @@ impl<H: ModelHost> Tiny<H> {
 
     /// Somebody aborts it.
     pub fn abort(&self) {
+        // Where nothing is made to run any more, it is dropped here.
+        self.wakes[H::me()].set(!self.closes);
         task::abort(self);
+        self.wakes[H::me()].set(false);
         self.run_mine();
     }
 
@@ -292,6 +300,8 @@ impl<H: ModelHost> Memory for Tiny<H> {
 
     fn poll(&self, _: &Active) -> Poll<()> {
         assert!(self.has_future.get(), "a future is polled that is gone");
+        assert!(!self.polled[H::me()].get(), "a future is polled twice before its thread comes to anything else");
+        self.polled[H::me()].set(true);
         let polls = self.future.get() + 1;
         self.future.set(polls);
         if polls <= self.yields {
@@ -318,7 +328,7 @@ impl<H: ModelHost> Memory for Tiny<H> {
         assert!(self.has_future.get(), "a future is dropped that is gone");
         assert!(
             !self.wakes[H::me()].get(),
-            "a future is dropped by a wake, which may hold a lock that its destructor wants"
+            "a future is dropped by a wake, or an abort, which may hold a lock that its destructor wants"
         );
         self.future.set(self.future.get());
         self.has_future.set(false);
