@@ -27,6 +27,11 @@ impl Log {
         std::mem::take(&mut became.woken)
     }
 
+    /// How many were woken since they were taken last.
+    pub fn woken(&self) -> usize {
+        self.lock().woken.len()
+    }
+
     /// A lender of waker `id`, which gives copies at once if it `is_trusted`.
     pub fn lender(self: &Arc<Self>, id: u64, is_trusted: bool) -> Lends {
         Lends { log: Arc::clone(self), id, copy: None, is_trusted }

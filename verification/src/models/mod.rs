@@ -47,6 +47,7 @@ pub mod sync_tables;
 pub mod syscall;
 pub mod sysmon;
 pub mod task;
+pub mod task_tables;
 pub mod threads;
 pub mod timer_queue;
 pub mod timers;
@@ -120,6 +121,7 @@ pub static MODELS: &[&[Model]] = &[
     cases_table::MODELS,
     wait_tables::MODELS,
     sync_tables::MODELS,
+    task_tables::MODELS,
     two_lines::MODELS,
     moments::MODELS,
 ];

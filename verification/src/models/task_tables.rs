@@ -1,0 +1,775 @@
+//! A broadcast, a cancellation, a `JoinSet`, a scope and a place in a wait list that are driven by hand, one step after the other:
+//! every few steps. A list says what each step answers, whom it wakes, and what is left after it.
+
+use crate::harness::common::any_of;
+use crate::harness::told::{Log, Told};
+use crate::hosts::model_host::ModelHost;
+use crate::model::{Model, sc};
+use spinpark::host::{Host, Lock};
+use spinpark::waits::broadcast::{self, Broadcast, End, Missing, Recv};
+use spinpark::waits::cancellation::Token;
+use spinpark::waits::cancellation_tree::Nodes;
+use spinpark::waits::join_set::{Ended, JoinSet};
+use spinpark::waits::scope::{self, Scope, Task};
+use spinpark::waits::wait_list::{self, Served, WaitList};
+use std::collections::VecDeque;
+use std::fmt::Debug;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
+
+fn check(log: &Log, expected: &mut Vec<u64>, op: &dyn Debug) {
+    let (woken, expected) = (log.take_woken(), std::mem::take(expected));
+    assert!(woken == expected, "{op:?} has woken {woken:?}, and not {expected:?}");
+}
+
+fn waker(i: usize, by: u64) -> u64 {
+    10 * i as u64 + by
+}
+
+/// A value that notes, as it is dropped, how many wakers were woken by then.
+struct Noted {
+    log: Arc<Log>,
+    drops: Arc<Mutex<Vec<usize>>>,
+}
+
+impl Drop for Noted {
+    fn drop(&mut self) {
+        self.drops.lock().unwrap_or_else(PoisonError::into_inner).push(self.log.woken());
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum OfABroadcast {
+    Send,
+    Poll(usize, u64),
+    Drop(usize),
+    DropReceiver(usize),
+    AddReceiver,
+    AddSender,
+    DropSender,
+    PollEnd(u64),
+    DropEnd,
+}
+
+/// A broadcast as a list: how many were sent, and what each receiver would read next.
+struct Sent {
+    capacity: u64,
+    sent: u64,
+    next: [Option<u64>; 2],
+    senders: usize,
+    /// Receivers that wait, the oldest first, and by which waker.
+    queue: Vec<(usize, u64)>,
+    end: Option<u64>,
+    /// The sender that waits was served, and has not looked.
+    is_served: bool,
+    woken: Vec<u64>,
+}
+
+impl Sent {
+    /// What is older is gone, for want of room.
+    fn oldest(&self) -> u64 {
+        self.sent.saturating_sub(self.capacity)
+    }
+
+    /// How many somebody has yet to read.
+    fn left(&self) -> u64 {
+        let next = self.next.iter().flatten().min().copied().unwrap_or(self.sent);
+        self.sent - next.max(self.oldest())
+    }
+
+    fn receivers(&self) -> usize {
+        self.next.iter().flatten().count()
+    }
+
+    fn serve_all(&mut self) {
+        self.woken.extend(self.queue.drain(..).map(|(_, by)| by));
+    }
+
+    fn leaves(&mut self, i: usize) {
+        self.queue.retain(|&(other, _)| other != i);
+    }
+
+    fn polls(&mut self, i: usize, next: u64, by: u64) -> Poll<Result<(), Missing>> {
+        let (answer, then) = match next {
+            n if n < self.oldest() => (Err(Missing::Lagged(self.oldest() - n)), self.oldest()),
+            n if n < self.sent => (Ok(()), n + 1),
+            n if self.senders == 0 => (Err(Missing::Closed), n),
+            _ => {
+                match self.queue.iter_mut().find(|(other, _)| *other == i) {
+                    Some(place) => place.1 = by,
+                    None => self.queue.push((i, by)),
+                }
+                return Poll::Pending;
+            }
+        };
+        self.next[i] = Some(then);
+        self.leaves(i);
+        Poll::Ready(answer)
+    }
+}
+
+type Lists<H> = <H as Host>::Lock<broadcast::State<H, Noted, Told>>;
+
+fn steps_of_a_broadcast<H: ModelHost>() -> String {
+    use OfABroadcast::{AddReceiver, AddSender, Drop, DropEnd, DropReceiver, DropSender, Poll, PollEnd, Send};
+    const OPS: [OfABroadcast; 11] = [
+        Send,
+        Poll(0, 0),
+        Poll(0, 1),
+        Poll(1, 0),
+        Drop(0),
+        DropReceiver(0),
+        DropReceiver(1),
+        AddReceiver,
+        DropSender,
+        PollEnd(0),
+        DropEnd,
+    ];
+    let capacity = 1 + H::choose(2);
+    let broadcast = Broadcast::<H, Noted, Told, Lists<H>>::new(capacity, 2);
+    let (log, drops, is_trusted) = (Arc::new(Log::default()), Arc::new(Mutex::new(Vec::new())), H::choose(2) == 1);
+    let mut listed = Sent {
+        capacity: capacity as u64,
+        sent: 0,
+        next: [Some(0); 2],
+        senders: 1,
+        queue: Vec::new(),
+        end: None,
+        is_served: false,
+        woken: Vec::new(),
+    };
+    let (mut created, mut dropped) = (0, 0);
+    let mut waits: [Option<Recv<'_, H, Noted, Told, Lists<H>>>; 2] = [None, None];
+    let mut end: Option<End<'_, H, Noted, Told, Lists<H>>> = None;
+    let mut does = |op: OfABroadcast, listed: &mut Sent| {
+        match op {
+            Send if listed.senders > 0 => {
+                created += 1;
+                let to = broadcast.send(Noted { log: Arc::clone(&log), drops: Arc::clone(&drops) }).ok();
+                let expected = Some(listed.receivers()).filter(|&receivers| receivers > 0);
+                assert!(to == expected, "it was sent to {to:?}, and {expected:?} receive");
+                if expected.is_some() {
+                    listed.sent += 1;
+                    listed.serve_all();
+                }
+            }
+            Poll(i, by) => {
+                let Some(next) = listed.next[i] else { return };
+                let (mut then, by) = (next, waker(i, by));
+                let wait = waits[i].get_or_insert_with(|| broadcast.recv());
+                let polled = wait.poll(&mut then, &mut log.lender(by, is_trusted)).map(|got| got.map(drop));
+                let expected = listed.polls(i, next, by);
+                assert!(polled == expected, "{op:?}: {polled:?}, and not {expected:?}");
+                assert!(Some(then) == listed.next[i], "{op:?}: {then} is next, and not {:?}", listed.next[i]);
+            }
+            Drop(i) => {
+                waits[i] = None;
+                listed.leaves(i);
+            }
+            DropReceiver(i) => {
+                let Some(next) = listed.next[i].take() else { return };
+                waits[i] = None;
+                listed.leaves(i);
+                broadcast.drop_receiver(next);
+                if listed.receivers() == 0 && listed.end.is_some() {
+                    listed.woken.extend(listed.end.take());
+                    listed.is_served = true;
+                }
+            }
+            AddReceiver => {
+                let Some(i) = listed.next.iter().position(Option::is_none) else { return };
+                let next = broadcast.with(broadcast::State::add_receiver);
+                assert!(next == listed.sent, "it begins at {next}, and {} were sent", listed.sent);
+                listed.next[i] = Some(next);
+            }
+            AddSender => {
+                broadcast.with(broadcast::State::add_sender);
+                listed.senders += 1;
+            }
+            DropSender if listed.senders > 0 => {
+                broadcast.drop_sender();
+                listed.senders -= 1;
+                if listed.senders == 0 {
+                    listed.serve_all();
+                }
+            }
+            PollEnd(by) => {
+                let by = waker(5, by);
+                let polled = end.get_or_insert_with(|| broadcast.closed()).poll(&mut log.lender(by, is_trusted));
+                let is_over = listed.receivers() == 0 || listed.is_served;
+                assert!(polled.is_ready() == is_over, "{op:?}: {polled:?}");
+                (listed.end, listed.is_served) = ((!is_over).then_some(by), false);
+            }
+            DropEnd => {
+                end = None;
+                (listed.end, listed.is_served) = (None, false);
+            }
+            Send | DropSender => (),
+        }
+        // The user's destructors may panic: nobody's wake is to come after them.
+        let (woken, early) = (listed.woken.len(), std::mem::take(&mut *drops.lock().expect("nobody panicked")));
+        assert!(early.iter().all(|&n| n == woken), "{op:?} wakes {woken}; values were dropped after {early:?}");
+        dropped += early.len() as u64;
+        check(&log, &mut listed.woken, &op);
+        let told = broadcast.with(|state| (state.len() as u64, state.is_empty(), state.senders(), state.receivers()));
+        let expected = (listed.left(), listed.left() == 0, listed.senders, listed.receivers());
+        assert!(told == expected, "after {op:?} it tells {told:?}, and not {expected:?}");
+        assert!(created - dropped == listed.left(), "after {op:?} {} values live", created - dropped);
+    };
+    // From the beginning, or with a second sender, where all wait.
+    if H::choose(2) == 1 {
+        [AddSender, Poll(0, 0), Poll(1, 0), PollEnd(0)].into_iter().for_each(|op| does(op, &mut listed));
+    }
+    (0..4).for_each(|_| does(any_of::<H, _>(&OPS), &mut listed));
+    [DropReceiver(0), DropReceiver(1), DropEnd].into_iter().for_each(|op| does(op, &mut listed));
+    format!("sent {}, {} send", listed.sent, listed.senders)
+}
+
+#[derive(Debug, Clone, Copy)]
+enum OfACancellation {
+    Poll(usize, u64),
+    GiveUp(usize),
+    Cancel(usize),
+    /// A copy, which is dropped.
+    Copied(usize),
+    /// A child, which is dropped.
+    Child(usize),
+}
+
+/// Two tokens as flags: the second is below the first.
+#[derive(Default)]
+struct Branch {
+    waits: [Option<u64>; 2],
+    is_cancelled: [bool; 2],
+    woken: Vec<u64>,
+}
+
+impl Branch {
+    fn cancels(&mut self, from: usize) {
+        for i in (from..2).rev() {
+            self.is_cancelled[i] = true;
+            self.woken.extend(self.waits[i].take());
+        }
+    }
+}
+
+fn steps_of_a_cancellation<H: ModelHost>() -> String {
+    use OfACancellation::{Cancel, Child, Copied, GiveUp, Poll};
+    const OPS: [OfACancellation; 11] = [
+        Poll(0, 0),
+        Poll(0, 1),
+        Poll(1, 0),
+        Poll(1, 1),
+        GiveUp(0),
+        GiveUp(1),
+        Cancel(0),
+        Cancel(1),
+        Copied(0),
+        Copied(1),
+        Child(1),
+    ];
+    let root = Token::<H, Told>::new();
+    let tokens = [root.clone(), root.child()];
+    let (log, is_trusted) = (Arc::new(Log::default()), H::choose(2) == 1);
+    let (mut waiters, mut branch) = ([None; 2], Branch::default());
+    let mut does = |op: OfACancellation| {
+        match op {
+            Poll(i, by) => {
+                let by = waker(i, by);
+                let is_over = tokens[i].poll(&mut waiters[i], &mut log.lender(by, is_trusted)).is_ready();
+                assert!(is_over == branch.is_cancelled[i], "{op:?}: over {is_over}");
+                branch.waits[i] = (!is_over).then_some(by);
+            }
+            GiveUp(i) => {
+                tokens[i].give_up(&mut waiters[i]);
+                branch.waits[i] = None;
+            }
+            Cancel(i) => {
+                tokens[i].cancel();
+                branch.cancels(i);
+            }
+            Copied(i) => {
+                let is_cancelled = tokens[i].clone().is_cancelled();
+                assert!(is_cancelled == branch.is_cancelled[i], "{op:?}: cancelled {is_cancelled}");
+            }
+            Child(i) => {
+                let is_cancelled = tokens[i].child().is_cancelled();
+                assert!(is_cancelled == branch.is_cancelled[i], "{op:?}: cancelled {is_cancelled}");
+            }
+        }
+        check(&log, &mut branch.woken, &op);
+        let are = [tokens[0].is_cancelled(), tokens[1].is_cancelled()];
+        assert!(are == branch.is_cancelled, "after {op:?} they are cancelled: {are:?}");
+        let nodes = root.with(|state, _| state.nodes());
+        assert!(nodes == 2, "after {op:?} there are {nodes} nodes for two tokens");
+        branch.is_cancelled
+    };
+    for _ in 0..4 {
+        does(any_of::<H, _>(&OPS));
+    }
+    does(GiveUp(0));
+    let are = does(GiveUp(1));
+    // Never more than two have waited, and all of them have given their places back.
+    let copy = || log.lender(0, true).copy();
+    let keys = [(); 2].map(|()| root.with(|state, node| state.enqueue(node, copy())));
+    assert!(keys.iter().all(|&key| key < 2), "nobody waits, and two are given places {keys:?}");
+    keys.into_iter().for_each(|key| root.give_up(&mut Some(key)));
+    check(&log, &mut Vec::new(), &"the end");
+    drop(tokens);
+    let nodes = root.with(|state, _| state.nodes());
+    assert!(nodes == 1, "there are {nodes} nodes for one token");
+    format!("cancelled: {are:?}")
+}
+
+/// A tree as a list: of each node its tokens and the node above it; `None` if it was taken out.
+struct Above(Vec<Option<(usize, Option<usize>)>>);
+
+impl Above {
+    fn children(&self, node: usize) -> Vec<usize> {
+        let is_child = |i: &usize| matches!(self.0[*i], Some((_, above)) if above == Some(node));
+        (0..self.0.len()).filter(is_child).collect()
+    }
+
+    /// A node and all below it.
+    fn branch(&self, node: usize) -> Vec<usize> {
+        let mut found = vec![node];
+        self.children(node).into_iter().for_each(|child| found.extend(self.branch(child)));
+        found.sort_unstable();
+        found
+    }
+
+    fn add_token(&mut self, node: usize) {
+        self.0[node].as_mut().expect("it is there").0 += 1;
+    }
+
+    /// Whatever nobody needs is taken out, in any order.
+    fn drop_token(&mut self, node: usize) {
+        self.0[node].as_mut().expect("it is there").0 -= 1;
+        while let Some((node, above)) = (0..self.0.len()).find_map(|i| match self.0[i] {
+            Some((0, above)) if self.children(i).len() <= 1 => Some((i, above)),
+            _ => None,
+        }) {
+            for child in self.children(node) {
+                self.0[child].as_mut().expect("it is there").1 = above;
+            }
+            self.0[node] = None;
+        }
+    }
+
+    fn are_there(&self) -> Vec<usize> {
+        (0..self.0.len()).filter(|&i| self.0[i].is_some()).collect()
+    }
+
+    fn check(&self, nodes: &Nodes<usize>, keys: &[usize]) {
+        let there = self.are_there();
+        assert!(nodes.len() == there.len(), "{} nodes, and not {there:?}", nodes.len());
+        assert!(nodes.is_empty() == there.is_empty(), "it is empty: {}, with {there:?}", nodes.is_empty());
+        if let Some(&top) = there.iter().find(|&&i| matches!(self.0[i], Some((_, None)))) {
+            assert!(nodes.root() == keys[top], "{} is the root, and not node {top}", nodes.root());
+        }
+        for &i in &there {
+            let found: Vec<usize> = nodes.branch(keys[i]).into_iter().map(|key| *nodes.get(key)).collect();
+            let mut sorted = found.clone();
+            sorted.sort_unstable();
+            assert!(sorted == self.branch(i), "the branch of {i} is {found:?}, and not {:?}", self.branch(i));
+            let place = |node: usize| found.iter().position(|&other| other == node);
+            let is_after = |&node: &usize| {
+                node == i || self.0[node].is_some_and(|(_, above)| place(above.unwrap_or(i)) < place(node))
+            };
+            assert!(found.iter().all(is_after), "in the branch {found:?} one comes before the one above it");
+        }
+    }
+}
+
+/// Four nodes in each shape, one perhaps with a second token; all tokens are dropped, in each order.
+fn a_tree_as_a_list<H: ModelHost>() -> String {
+    let (mut nodes, mut list) = (Nodes::new(0), Above(vec![Some((1, None))]));
+    let mut keys = vec![nodes.root()];
+    for i in 1..4 {
+        let above = H::choose(i);
+        keys.push(nodes.insert(keys[above], i));
+        list.0.push(Some((1, Some(above))));
+        list.check(&nodes, &keys);
+    }
+    let mut tokens: Vec<usize> = (0..4).collect();
+    let twice = H::choose(5);
+    if twice < 4 {
+        nodes.add_token(keys[twice]);
+        list.add_token(twice);
+        tokens.push(twice);
+    }
+    let shape = list.branch(0).iter().map(|&i| list.children(i).len()).collect::<Vec<_>>();
+    while !tokens.is_empty() {
+        let node = tokens.remove(H::choose(tokens.len()));
+        nodes.drop_token(keys[node]);
+        list.drop_token(node);
+        list.check(&nodes, &keys);
+    }
+    assert!(nodes.is_empty(), "nobody has a token, and there is a node");
+    format!("children {shape:?}")
+}
+
+#[derive(Debug, Clone, Copy)]
+enum OfAJoinSet {
+    Begin,
+    /// The first of those that have not ended, or the last.
+    End(bool),
+    Poll(u64),
+    Try,
+    LetAllGo,
+}
+
+/// A set as a list; of each list that it has had, by which waker it is waited for.
+struct Joined {
+    left: Vec<usize>,
+    ended: VecDeque<usize>,
+    joiners: Vec<Option<u64>>,
+    woken: Vec<u64>,
+}
+
+impl Joined {
+    fn takes(&mut self) -> Option<usize> {
+        let task = self.ended.pop_front()?;
+        self.left.retain(|&other| other != task);
+        Some(task)
+    }
+}
+
+/// A task that has not ended: which, of the how manieth list, where it puts its number.
+struct Begun<H: ModelHost> {
+    task: usize,
+    of: usize,
+    list: Arc<Ended<H, Told>>,
+    number: usize,
+}
+
+fn steps_of_a_join_set<H: ModelHost>() -> String {
+    use OfAJoinSet::{Begin, End, LetAllGo, Poll, Try};
+    const OPS: [OfAJoinSet; 7] = [Begin, End(true), End(false), Poll(0), Poll(1), Try, LetAllGo];
+    let mut set = JoinSet::<H, Told, usize>::new();
+    let (log, is_trusted) = (Arc::new(Log::default()), H::choose(2) == 1);
+    let mut listed = Joined { left: Vec::new(), ended: VecDeque::new(), joiners: vec![None], woken: Vec::new() };
+    let mut begun: VecDeque<Begun<H>> = VecDeque::new();
+    let mut tasks = 0;
+    let mut does = |op: OfAJoinSet, listed: &mut Joined| {
+        let now = listed.joiners.len() - 1;
+        match op {
+            Begin => {
+                set.insert(|list, number| {
+                    begun.push_back(Begun { task: tasks, of: now, list: Arc::clone(list), number });
+                    tasks
+                });
+                listed.left.push(tasks);
+                tasks += 1;
+            }
+            End(is_first) => {
+                let ends = if is_first { begun.pop_front() } else { begun.pop_back() };
+                let Some(Begun { task, of, list, number }) = ends else { return };
+                list.put(number);
+                listed.woken.extend(listed.joiners[of].take());
+                if of == now {
+                    listed.ended.push_back(task);
+                }
+            }
+            Poll(by) => {
+                let polled = set.poll_next(&mut log.lender(by, is_trusted));
+                let expected = match listed.takes() {
+                    Some(task) => std::task::Poll::Ready(Some(task)),
+                    None if listed.left.is_empty() => std::task::Poll::Ready(None),
+                    None => {
+                        listed.joiners[now] = Some(by);
+                        std::task::Poll::Pending
+                    }
+                };
+                assert!(polled == expected, "{op:?}: {polled:?}, and not {expected:?}");
+            }
+            Try => {
+                let (joined, expected) = (set.try_next(), listed.takes());
+                assert!(joined == expected, "{joined:?} was joined, and not {expected:?}");
+            }
+            LetAllGo => {
+                let mut gone: Vec<usize> = set.let_all_go().collect();
+                gone.sort_unstable();
+                assert!(gone == listed.left, "{gone:?} were let go, and not {:?}", listed.left);
+                (listed.left, listed.ended) = (Vec::new(), VecDeque::new());
+                listed.joiners.push(None);
+            }
+        }
+        check(&log, &mut listed.woken, &op);
+        let told = (set.len(), set.is_empty());
+        assert!(told == (listed.left.len(), listed.left.is_empty()), "after {op:?} it tells {told:?}");
+    };
+    // From the beginning, or with two tasks.
+    if H::choose(2) == 1 {
+        [Begin, Begin].into_iter().for_each(|op| does(op, &mut listed));
+    }
+    (0..5).for_each(|_| does(any_of::<H, _>(&OPS), &mut listed));
+    let (left, waits) = (listed.left.len(), listed.joiners.last().is_some_and(Option::is_some));
+    drop((set, begun));
+    check(&log, &mut Vec::new(), &"the end");
+    format!("left: {left}, waits: {waits}")
+}
+
+/// A content that counts how often it is dropped.
+struct Counted(Arc<AtomicUsize>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, SeqCst);
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ends {
+    Ready,
+    Pending,
+    /// The scope is ended while it runs; it would wait.
+    Unwanted,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum OfAScope {
+    Begin(usize),
+    Run(usize, Ends),
+    End,
+}
+
+fn steps_of_a_scope<H: ModelHost>() -> String {
+    use OfAScope::{Begin, End, Run};
+    const OPS: [OfAScope; 8] = [
+        Begin(0),
+        Begin(1),
+        Run(0, Ends::Ready),
+        Run(0, Ends::Pending),
+        Run(0, Ends::Unwanted),
+        Run(1, Ends::Ready),
+        Run(1, Ends::Unwanted),
+        End,
+    ];
+    let scope = Scope::<H, Told, Counted>::new();
+    let mut tasks: [Option<Arc<Task<H, Told, Counted>>>; 2] = [None, None];
+    // Of each that was begun: is its content there?
+    let (mut is_there, mut is_closed) = ([None; 2], false);
+    let dropped = Arc::new(AtomicUsize::new(0));
+    for _ in 0..4 {
+        let op = any_of::<H, _>(&OPS);
+        let mut ends = false;
+        match op {
+            Begin(i) if is_there[i].is_none() => {
+                tasks[i] = Some(scope.begin(Counted(Arc::clone(&dropped))));
+                is_there[i] = Some(!is_closed);
+            }
+            Run(i, how) => {
+                let (Some(task), Some(was_there)) = (&tasks[i], is_there[i]) else { continue };
+                let mut has_run = false;
+                let polled = task.run(|_| {
+                    has_run = true;
+                    if how == Ends::Unwanted {
+                        scope.end();
+                    }
+                    if how == Ends::Ready { Poll::Ready(()) } else { Poll::Pending }
+                });
+                let waits = was_there && how == Ends::Pending;
+                assert!(has_run == was_there, "{op:?}: there {was_there}, has run {has_run}");
+                assert!(polled.is_pending() == waits, "{op:?}: {polled:?}, there {was_there}");
+                is_there[i] = Some(waits);
+                ends = has_run && how == Ends::Unwanted;
+            }
+            End => {
+                scope.end();
+                ends = true;
+            }
+            Begin(_) => (),
+        }
+        if ends {
+            is_closed = true;
+            is_there.iter_mut().flatten().for_each(|there| *there = false);
+        }
+        let gone = is_there.iter().flatten().filter(|&&there| !there).count();
+        let left = is_there.iter().flatten().count() - gone;
+        let (now, count) = (dropped.load(SeqCst), scope.group().with(|state| state.count()));
+        assert!((now, count) == (gone, left), "after {op:?} {now} contents were dropped and {count} are counted");
+        for (task, there) in tasks.iter().zip(is_there) {
+            let is_gone = task.as_ref().map(|task| task.with(|place| matches!(place, scope::Place::Gone)));
+            assert!(is_gone == there.map(|there: bool| !there), "after {op:?} a content is gone: {is_gone:?}");
+        }
+    }
+    scope.end();
+    let begun = is_there.iter().flatten().count();
+    assert!(dropped.load(SeqCst) == begun, "it was ended, and of {begun} {dropped:?} were dropped");
+    assert!(scope.with(|list| list.is_closed() && list.close().is_empty()), "it was ended, and a task is listed");
+    format!("begun {begun}, ended early {is_closed}")
+}
+
+/// What becomes of a content's place by each step, from wherever it is.
+fn where_a_content_is<H: ModelHost>() -> String {
+    use scope::Place::{Gone, Out, There, Unwanted};
+    fn name(place: &scope::Place<u32>) -> &'static str {
+        match place {
+            There(_) => "there",
+            Out => "out",
+            Unwanted => "unwanted",
+            Gone => "gone",
+        }
+    }
+    let mut place = [There(1), Out, Unwanted, Gone].into_iter().nth(H::choose(4)).expect("there are four");
+    let from = name(&place);
+    let (step, got, expected) = match H::choose(3) {
+        0 => {
+            let got = place.take_out();
+            ("taken out", got, if from == "there" { (Some(1), "out") } else { (None, from) })
+        }
+        1 => {
+            let got = place.take_away();
+            let then = if ["out", "unwanted"].contains(&from) { "unwanted" } else { "gone" };
+            ("taken away", got, ((from == "there").then_some(1), then))
+        }
+        // Only who has it puts it back.
+        _ if ["there", "gone"].contains(&from) => return String::from("it is nobody's"),
+        _ => {
+            let got = place.put_back(2);
+            ("put back", got, if from == "unwanted" { (Some(2), "gone") } else { (None, "there") })
+        }
+    };
+    let became = (got, name(&place));
+    assert!(became == expected, "{from}, and {step}: it became {became:?}, and not {expected:?}");
+    format!("{from}, {step}")
+}
+
+#[derive(Debug, Clone, Copy)]
+enum OfAPlace {
+    Poll(u64),
+    Enable,
+    Leave,
+    One,
+    All,
+    /// It answers from now on, or no longer; nobody is served.
+    Turn,
+}
+
+/// A list, and whether who looks need not wait.
+struct Door<H: ModelHost> {
+    list: WaitList<H, Told>,
+    is_open: bool,
+}
+
+fn list<H: ModelHost>(door: &mut Door<H>) -> &mut WaitList<H, Told> {
+    &mut door.list
+}
+
+fn look<H: ModelHost>(door: &mut Door<H>, served: Served) -> Option<Served> {
+    (served != Served::No || door.is_open).then_some(served)
+}
+
+/// One looks and waits; it may find what it waits for although nobody has served it.
+fn one_looks_and_waits<H: ModelHost>() -> String {
+    use OfAPlace::{All, Enable, Leave, One, Poll, Turn};
+    const OPS: [OfAPlace; 7] = [Poll(0), Poll(1), Enable, Leave, One, All, Turn];
+    let lock = <H as Host>::Lock::new(Door::<H> { list: WaitList::new(), is_open: false });
+    let (log, is_trusted) = (Arc::new(Log::default()), H::choose(2) == 1);
+    let mut place = wait_list::Place::new();
+    // It waits: by which waker, how it was served.
+    let (mut at, mut is_open, mut woken): (Option<(Option<u64>, Served)>, _, _) = (None, false, Vec::new());
+    let mut answers = 0;
+    for _ in 0..5 {
+        let op = any_of::<H, _>(&OPS);
+        let served = at.map_or(Served::No, |(_, served)| served);
+        let expected = (is_open || served != Served::No).then_some(served);
+        let mut answer = None;
+        match op {
+            Poll(by) => {
+                let polled = place.poll(&lock, list::<H>, &mut log.lender(by, is_trusted), look::<H>);
+                answer = Some(if let std::task::Poll::Ready(served) = polled { Some(served) } else { None });
+                at = expected.is_none().then_some((Some(by), Served::No));
+            }
+            Enable => {
+                answer = Some(place.enable(&lock, list::<H>, look::<H>));
+                at = expected.is_none().then_some(at.unwrap_or((None, Served::No)));
+            }
+            Leave => {
+                let mut asked = None;
+                place.leave(&lock, list::<H>, |_, served| {
+                    asked = Some(served);
+                    None
+                });
+                assert!(asked == at.map(|(_, served)| served), "it left, and was told {asked:?}");
+                at = None;
+            }
+            One | All => {
+                let by = lock.with(|door| match op {
+                    One => door.list.serve_one().into_iter().flatten().collect(),
+                    _ => door.list.serve_all(),
+                });
+                spinpark::waits::waker::wake(by);
+                if let Some((by, served @ Served::No)) = &mut at {
+                    woken.extend(by.take());
+                    *served = if matches!(op, One) { Served::Alone } else { Served::WithAll };
+                }
+            }
+            Turn => {
+                is_open = !is_open;
+                lock.with(|door| door.is_open = is_open);
+            }
+        }
+        if let Some(answer) = answer {
+            assert!(answer == expected, "{op:?}: {answer:?}, and not {expected:?}");
+            answers += usize::from(answer.is_some());
+        }
+        check(&log, &mut woken, &op);
+        assert!(place.is_taken() == at.is_some(), "after {op:?} it waits: {}", place.is_taken());
+    }
+    place.leave(&lock, list::<H>, |_, _| None);
+    check(&log, &mut woken, &"the end");
+    format!("answers: {answers}")
+}
+
+/// The models.
+pub const MODELS: &[Model] = &[
+    crate::model!("broadcast::each_gets_all_or_is_told::steps_of_a_broadcast", steps_of_a_broadcast,
+        claim: "receivers, and a sender that waits for their end, polled, polled again and dropped, are answered and woken as a list \
+            would; values are dropped once all have read them, after the wakes",
+        size: "1 thread; 2 receivers, room for 1 or 2, who wait or not, 4 steps of 11 kinds",
+        invariants: [118],
+        must_reach: ["sent 4, 1 send", "sent 0, 0 send", "sent 3, 1 send"],
+        runs: [sc()]),
+    crate::model!("cancellation::who_waits_goes_on::steps_of_a_cancellation", steps_of_a_cancellation,
+        claim: "waiters of a token and of its child, polled, polled again and given up, are answered and woken as two flags would; no \
+            waker, no place and no node is lost",
+        size: "1 thread; 2 tokens, each with a waiter, 4 steps of 11 kinds",
+        invariants: [108, 109],
+        must_reach: ["cancelled: [true, true]", "cancelled: [false, true]", "cancelled: [false, false]"],
+        runs: [sc()]),
+    crate::model!("cancellation::all_below_are_cancelled::a_tree_as_a_list", a_tree_as_a_list,
+        claim: "the branches of a tree are what a list of parents says, whichever tokens are dropped, and whatever nobody needs is taken out",
+        size: "1 thread; 4 nodes in each shape, 4 or 5 tokens, dropped in each order",
+        invariants: [109],
+        must_reach: ["children [3, 0, 0, 0]", "children [1, 1, 1, 0]", "children [2, 1, 0, 0]"],
+        runs: [sc()]),
+    crate::model!("join_set::each_is_joined_once::steps_of_a_join_set", steps_of_a_join_set,
+        claim: "tasks are joined in the order of ending, and a joiner that is polled, polled again and dropped is woken, as a list would; \
+            no waker is lost",
+        size: "1 thread; no task at first or 2, 5 steps of 7 kinds",
+        invariants: [107],
+        must_reach: ["left: 2, waits: true", "left: 0, waits: false", "left: 7, waits: false"],
+        runs: [sc()]),
+    crate::model!("scope::an_early_end_leaves_none::steps_of_a_scope", steps_of_a_scope,
+        claim: "tasks that are begun and run, and ended between or in the midst of a run, are ready, counted and dropped as a list would",
+        size: "1 thread; 2 tasks, 4 steps of 8 kinds",
+        invariants: [110, 119],
+        must_reach: ["begun 2, ended early true", "begun 2, ended early false", "begun 0, ended early false"],
+        runs: [sc()]),
+    crate::model!("scope::an_early_end_leaves_none::where_a_content_is", where_a_content_is,
+        claim: "a content that is taken out, put back or taken away is where a table says",
+        size: "1 thread; 4 places, 3 steps",
+        invariants: [119],
+        must_reach: ["out, taken out", "unwanted, put back", "out, taken away"],
+        runs: [sc()]),
+    crate::model!("wait_group::who_waits_sees_all_done::one_looks_and_waits", one_looks_and_waits,
+        claim: "one that looks and waits is served, told how, and woken, as a table would; also if it finds unserved what it waits for: no \
+            waker is lost",
+        size: "1 thread; 1 place, 5 steps of 7 kinds",
+        invariants: [97],
+        must_reach: ["answers: 0", "answers: 4"],
+        runs: [sc()]),
+];
