@@ -110,6 +110,7 @@ impl Sent {
 }
 
 type Lists<H> = <H as Host>::Lock<broadcast::State<H, Noted, Told>>;
+type Receives<'a, H> = Recv<'a, H, Noted, Told, Lists<H>>;
 
 fn steps_of_a_broadcast<H: ModelHost>() -> String {
     use OfABroadcast::{AddReceiver, AddSender, Drop, DropEnd, DropReceiver, DropSender, Poll, PollEnd, Send};
@@ -140,7 +141,7 @@ fn steps_of_a_broadcast<H: ModelHost>() -> String {
         woken: Vec::new(),
     };
     let (mut created, mut dropped) = (0, 0);
-    let mut waits: [Option<Recv<'_, H, Noted, Told, Lists<H>>>; 2] = [None, None];
+    let mut waits: [Option<Receives<'_, H>>; 2] = [None, None];
     let mut end: Option<End<'_, H, Noted, Told, Lists<H>>> = None;
     let mut does = |op: OfABroadcast, listed: &mut Sent| {
         match op {

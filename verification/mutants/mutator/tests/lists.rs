@@ -6,9 +6,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Of all that compile, so many may be argued: 234 of the kernel, the parkers, timers and sockets; 137 of tasks, channels and selects,
-/// which came in on 2026-11-24.
-const ARGUED: usize = 371;
+/// Of all that compile, so many may be argued: 208 of the kernel's 2,558, 197 of the 1,636 of tasks and waits.
+const ARGUED: usize = 405;
 
 /// One argument is about at most so many: what is said of more is true of none in particular.
 const BY_ONE_ARGUMENT: usize = 4;
