@@ -3,6 +3,7 @@
 use crate::kernel::protocol::sources::SearchOrder;
 use crate::kernel::sched::config::Config;
 use crate::runtime::exec::goroutine::stack::Stacks;
+use crate::runtime::host::clock;
 use crate::runtime::host::thread_config::Plan;
 use crate::runtime::io::netpoll::choice::Poller;
 use crate::runtime::observe::event::Observer;
@@ -116,8 +117,8 @@ impl Builder {
     }
 
     /// One dispatch in this many looks first into the global queue, and at timers and, [now and then](Builder::peek_every), sockets,
-    /// so that a P with work of its own does not starve them. Default 61, as Go's; 0: never. With 1, whoever keeps the global queue filled starves
-    /// the local ones.
+    /// so that a P with work of its own does not starve them. Default 61, as Go's; 0: never. With 1, whoever keeps the global
+    /// queue filled starves the local ones.
     pub fn global_every(mut self, n: u32) -> Self {
         self.config.global_every = n;
         self
@@ -127,7 +128,7 @@ impl Builder {
     /// Who has none looks at once. Default 1 ms; 0: at each turn. Oftener is not sooner: who takes what has become ready meanwhile
     /// never comes to steal what waits longer, beside a thread that the system has set aside.
     pub fn peek_every(mut self, time: Duration) -> Self {
-        self.config.peek_every = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        self.config.peek_every = clock::nanos(time);
         self
     }
 
@@ -157,7 +158,7 @@ impl Builder {
 
     /// For how long a thread without work is kept; one always is. Default 10 s. Go keeps all of them for ever.
     pub fn thread_keep_alive(mut self, time: Duration) -> Self {
-        self.config.keep_alive = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        self.config.keep_alive = clock::nanos(time);
         self
     }
 
@@ -273,7 +274,7 @@ impl Builder {
     /// For how long a task may run while others wait, before preemption is requested: 20 us or more. Default 10 ms, as
     /// Go's `forcePreemptNS`. The monitor looks twice in that time.
     pub fn time_slice(mut self, time: Duration) -> Self {
-        self.config.slice = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        self.config.slice = clock::nanos(time);
         self
     }
 

@@ -3,8 +3,9 @@
 //! The words and the lock vanish into the instructions that they stand for, which tests/codegen.rs shows of the machine
 //! code; and nothing here knows that there is a host that is simulated.
 
-use crate::host::{Host, Lock, NEVER, Nanos, SpawnError, Word};
+use crate::host::{Host, Lock, Nanos, SpawnError, Word};
 use crate::runtime::host::cheaprand::random_below;
+use crate::runtime::host::clock;
 use crate::runtime::host::foreign_threads::Known;
 use crate::runtime::host::futex::FutexParker;
 use crate::runtime::host::{template, thread_config};
@@ -26,7 +27,7 @@ fn start() -> Instant {
 impl Cores {
     /// What the clock shows at that moment, or as much as it can. One before its zero is then. This does not ask for the time.
     pub(in crate::runtime) fn nanos_of(moment: Instant) -> Nanos {
-        u64::try_from(moment.saturating_duration_since(start()).as_nanos()).unwrap_or(NEVER)
+        clock::nanos(moment.saturating_duration_since(start()))
     }
 }
 

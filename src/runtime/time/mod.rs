@@ -50,7 +50,7 @@ pub fn sleep_until(moment: Instant) -> Sleep {
 
 /// The moment so much later; if that is too far away for a number, never.
 fn after(now: Nanos, time: Duration) -> Nanos {
-    u64::try_from(time.as_nanos()).map_or(NEVER, |nanos| now.saturating_add(nanos))
+    now.saturating_add(clock::nanos(time))
 }
 
 /// What [`sleep`] returns: ready when the time is over. Dropped, its timer is taken back.

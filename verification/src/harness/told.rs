@@ -2,7 +2,13 @@
 //! had it. For rooms that are polled by hand, one step after the other.
 
 use spinpark::waits::waker::{Lender, Waker};
+use std::fmt::Debug;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The number of a waker of waiter `i`: of those that it has, this one.
+pub fn waker(i: usize, by: u64) -> u64 {
+    10 * i as u64 + by
+}
 
 /// What became of wakers.
 #[derive(Default)]
@@ -25,6 +31,12 @@ impl Log {
         let mut became = self.lock();
         assert!(became.lost.is_empty(), "wakers {:?} were dropped, and neither woken nor forgotten", became.lost);
         std::mem::take(&mut became.woken)
+    }
+
+    /// By `op`, these were woken, in this order, and nobody else. Of the next nothing is expected yet.
+    pub fn check(&self, expected: &mut Vec<u64>, op: &dyn Debug) {
+        let (woken, expected) = (self.take_woken(), std::mem::take(expected));
+        assert!(woken == expected, "{op:?} has woken {woken:?}, and not {expected:?}");
     }
 
     /// How many were woken since they were taken last.

@@ -1,6 +1,6 @@
 //! Models of a oneshot: the value has one owner, and each end is notified of the other's.
 
-use crate::harness::common::party;
+use crate::harness::common::{Counted, party};
 use crate::hosts::model_host::{Cell, ModelHost};
 use crate::model::{Model, loom, rc11, rc11_spurious, sc};
 use crate::mutation::mutant::Mutant;
@@ -8,15 +8,6 @@ use crate::mutation::variants::oneshot::{self as steps, Oneshot};
 use spinpark::waits::chan::errors::TryRecvError;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-
-/// A value that counts how often it is dropped.
-struct Counted(Arc<AtomicUsize>);
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        self.0.fetch_add(1, SeqCst);
-    }
-}
 
 /// A oneshot, and what each end did before.
 struct Tiny<H: ModelHost> {

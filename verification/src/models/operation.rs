@@ -1,6 +1,6 @@
 //! Models of an operation that the system completes: what it uses is freed once, and not before.
 
-use crate::harness::common::party;
+use crate::harness::common::{Counted, party};
 use crate::harness::told::{Log, Told};
 use crate::hosts::model_host::{Cell, ModelHost};
 use crate::model::{Model, loom, rc11, rc11_spurious, sc};
@@ -88,15 +88,6 @@ fn a_task_that_gives_up_beside_the_completion<H: ModelHost>() -> String {
     H::join(system);
     tiny.was_freed_once();
     format!("taken: {}, cancels: {cancels}", taken == Some(true))
-}
-
-/// What an operation holds; counts how often it is freed.
-struct Counted(Arc<AtomicUsize>);
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        self.0.fetch_add(1, SeqCst);
-    }
 }
 
 /// What is known of an operation that is moved by hand.

@@ -1,8 +1,8 @@
 //! A `Notify`, a oneshot, a watched value and a barrier that are polled by hand, one step after the other: every few steps. A list
 //! says who must be woken, each time, and what each poll must answer.
 
-use crate::harness::common::any_of;
-use crate::harness::told::{Log, Told};
+use crate::harness::common::{Counted, any_of};
+use crate::harness::told::{Log, Told, waker};
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, sc};
 use crate::mutation::variants::watch::Value;
@@ -12,7 +12,6 @@ use spinpark::waits::chan::errors::{Closed, TryRecvError};
 use spinpark::waits::notify::{Notified, Notify};
 use spinpark::waits::oneshot::{Oneshot, State};
 use spinpark::waits::watch::{Change, End, Watch};
-use std::fmt::Debug;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::task::Poll;
@@ -53,15 +52,6 @@ impl Line {
     fn leaves(&mut self, i: usize) {
         self.queue.retain(|(other, _)| *other != i);
     }
-}
-
-fn check(log: &Log, expected: &mut Vec<u64>, op: &dyn Debug) {
-    let (woken, expected) = (log.take_woken(), std::mem::take(expected));
-    assert!(woken == expected, "{op:?} has woken {woken:?}, and not {expected:?}");
-}
-
-fn waker(i: usize, by: u64) -> u64 {
-    10 * i as u64 + by
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -169,7 +159,7 @@ fn steps_of_a_notify<H: ModelHost>() -> String {
                 listed.all();
             }
         }
-        check(&log, &mut listed.line.woken, &op);
+        log.check(&mut listed.line.woken, &op);
     };
     // From the beginning, or where both wait.
     if H::choose(2) == 1 {
@@ -178,15 +168,6 @@ fn steps_of_a_notify<H: ModelHost>() -> String {
     (0..4).for_each(|_| does(any_of::<H, _>(&OPS), &mut listed));
     [Drop(0), Drop(1)].into_iter().for_each(|op| does(op, &mut listed));
     format!("a permit: {}, rounds: {}", listed.has_permit, listed.rounds)
-}
-
-/// A value that counts how often it is dropped.
-struct Counted(Arc<AtomicUsize>);
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        self.0.fetch_add(1, SeqCst);
-    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -306,7 +287,7 @@ fn steps_of_a_oneshot<H: ModelHost>() -> String {
                 flags.receiver_is_gone = true;
             }
         }
-        check(&log, &mut flags.woken, &op);
+        log.check(&mut flags.woken, &op);
         let now = dropped.load(SeqCst);
         assert!(now == flags.dropped, "after {op:?} {now} values were dropped, and not {}", flags.dropped);
         let told = oneshot.with(|state| (state.has_value(), state.is_closed()));
@@ -457,7 +438,7 @@ fn steps_of_a_watch<H: ModelHost>() -> String {
             }
             PollEnd(_) | Send | AddSender | DropSender | DropReceiver => (),
         }
-        check(&log, &mut listed.woken, &op);
+        log.check(&mut listed.woken, &op);
         let counts = watch.with(|state| (state.version(), state.senders(), state.receivers()));
         assert!(counts == (listed.version, listed.senders, listed.receivers), "after {op:?} it counts {counts:?}");
     };
@@ -528,11 +509,11 @@ fn steps_of_a_barrier<H: ModelHost>() -> String {
                 came[i] = Came::Not;
             }
         }
-        check(&log, &mut line.woken, &op);
+        log.check(&mut line.woken, &op);
         assert!(barrier.with(|state| state.round()) == round, "after {op:?} it is another round than {round}");
     }
     drop(waits);
-    check(&log, &mut line.woken, &"the end");
+    log.check(&mut line.woken, &"the end");
     format!("for {parties}, round {round}, somebody waited: {}", (0..3).any(|i| line.is_in(i)))
 }
 

@@ -1,8 +1,8 @@
 //! A broadcast, a cancellation, a `JoinSet`, a scope and a place in a wait list that are driven by hand, one step after the other:
 //! every few steps. A list says what each step answers, whom it wakes, and what is left after it.
 
-use crate::harness::common::any_of;
-use crate::harness::told::{Log, Told};
+use crate::harness::common::{Counted, any_of};
+use crate::harness::told::{Log, Told, waker};
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, sc};
 use spinpark::host::{Host, Lock};
@@ -13,19 +13,9 @@ use spinpark::waits::join_set::{Ended, JoinSet};
 use spinpark::waits::scope::{self, Scope, Task};
 use spinpark::waits::wait_list::{self, Served, WaitList};
 use std::collections::VecDeque;
-use std::fmt::Debug;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
-
-fn check(log: &Log, expected: &mut Vec<u64>, op: &dyn Debug) {
-    let (woken, expected) = (log.take_woken(), std::mem::take(expected));
-    assert!(woken == expected, "{op:?} has woken {woken:?}, and not {expected:?}");
-}
-
-fn waker(i: usize, by: u64) -> u64 {
-    10 * i as u64 + by
-}
 
 /// A value that notes, as it is dropped, how many wakers were woken by then.
 struct Noted {
@@ -212,7 +202,7 @@ fn steps_of_a_broadcast<H: ModelHost>() -> String {
         let (woken, early) = (listed.woken.len(), std::mem::take(&mut *drops.lock().expect("nobody panicked")));
         assert!(early.iter().all(|&n| n == woken), "{op:?} wakes {woken}; values were dropped after {early:?}");
         dropped += early.len() as u64;
-        check(&log, &mut listed.woken, &op);
+        log.check(&mut listed.woken, &op);
         let told = broadcast.with(|state| (state.len() as u64, state.is_empty(), state.senders(), state.receivers()));
         let expected = (listed.left(), listed.left() == 0, listed.senders, listed.receivers());
         assert!(told == expected, "after {op:?} it tells {told:?}, and not {expected:?}");
@@ -299,7 +289,7 @@ fn steps_of_a_cancellation<H: ModelHost>() -> String {
                 assert!(is_cancelled == branch.is_cancelled[i], "{op:?}: cancelled {is_cancelled}");
             }
         }
-        check(&log, &mut branch.woken, &op);
+        log.check(&mut branch.woken, &op);
         let are = [tokens[0].is_cancelled(), tokens[1].is_cancelled()];
         assert!(are == branch.is_cancelled, "after {op:?} they are cancelled: {are:?}");
         let nodes = root.with(|state, _| state.nodes());
@@ -316,7 +306,7 @@ fn steps_of_a_cancellation<H: ModelHost>() -> String {
     let keys = [(); 2].map(|()| root.with(|state, node| state.enqueue(node, copy())));
     assert!(keys.iter().all(|&key| key < 2), "nobody waits, and two are given places {keys:?}");
     keys.into_iter().for_each(|key| root.give_up(&mut Some(key)));
-    check(&log, &mut Vec::new(), &"the end");
+    log.check(&mut Vec::new(), &"the end");
     drop(tokens);
     let nodes = root.with(|state, _| state.nodes());
     assert!(nodes == 1, "there are {nodes} nodes for one token");
@@ -497,7 +487,7 @@ fn steps_of_a_join_set<H: ModelHost>() -> String {
                 listed.joiners.push(None);
             }
         }
-        check(&log, &mut listed.woken, &op);
+        log.check(&mut listed.woken, &op);
         let told = (set.len(), set.is_empty());
         assert!(told == (listed.left.len(), listed.left.is_empty()), "after {op:?} it tells {told:?}");
     };
@@ -508,17 +498,8 @@ fn steps_of_a_join_set<H: ModelHost>() -> String {
     (0..5).for_each(|_| does(any_of::<H, _>(&OPS), &mut listed));
     let (left, waits) = (listed.left.len(), listed.joiners.last().is_some_and(Option::is_some));
     drop((set, begun));
-    check(&log, &mut Vec::new(), &"the end");
+    log.check(&mut Vec::new(), &"the end");
     format!("left: {left}, waits: {waits}")
-}
-
-/// A content that counts how often it is dropped.
-struct Counted(Arc<AtomicUsize>);
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        self.0.fetch_add(1, SeqCst);
-    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -717,11 +698,11 @@ fn one_looks_and_waits<H: ModelHost>() -> String {
             assert!(answer == expected, "{op:?}: {answer:?}, and not {expected:?}");
             answers += usize::from(answer.is_some());
         }
-        check(&log, &mut woken, &op);
+        log.check(&mut woken, &op);
         assert!(place.is_taken() == at.is_some(), "after {op:?} it waits: {}", place.is_taken());
     }
     place.leave(&lock, list::<H>, |_, _| None);
-    check(&log, &mut woken, &"the end");
+    log.check(&mut woken, &"the end");
     format!("answers: {answers}")
 }
 

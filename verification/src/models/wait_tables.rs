@@ -2,7 +2,7 @@
 //! woken, each time.
 
 use crate::harness::common::any_of;
-use crate::harness::told::{Log, Told};
+use crate::harness::told::{Log, Told, waker};
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, sc};
 use spinpark::waits::cond::{Cond, Place};
@@ -11,10 +11,6 @@ use std::sync::Arc;
 
 /// More waiters there are not. Each has two wakers.
 const WAITERS: usize = 3;
-
-fn waker(i: usize, waker: u64) -> u64 {
-    10 * i as u64 + waker
-}
 
 /// What a list knows of a waiter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,8 +67,7 @@ impl Line {
     }
 
     fn check(&mut self, log: &Log, op: &dyn std::fmt::Debug) {
-        let (woken, expected) = (log.take_woken(), std::mem::take(&mut self.woken));
-        assert!(woken == expected, "{op:?} has woken {woken:?}, and not {expected:?}");
+        log.check(&mut self.woken, op);
     }
 }
 

@@ -29,6 +29,7 @@ pub(in crate::runtime) use machine::{NewThreadState, Number, SavedThreadState};
 pub(in crate::runtime) use sim_host::Sim;
 
 use crate::host::{NEVER, Nanos, SpawnError};
+use crate::runtime::host::clock;
 use core::cell::RefCell;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
@@ -83,7 +84,7 @@ pub(in crate::runtime) fn instant() -> Option<Instant> {
 /// When that moment is on this thread's machine. One before its beginning is then.
 pub(in crate::runtime) fn nanos_of(moment: Instant) -> Option<Nanos> {
     let since = moment.saturating_duration_since(machine()?.base);
-    Some(u64::try_from(since.as_nanos()).map_or(NEVER, |nanos| nanos.saturating_add(START)))
+    Some(clock::nanos(since).saturating_add(START))
 }
 
 /// A number below `n`, by this thread's machine.
@@ -122,8 +123,7 @@ pub(super) fn unpark(word: usize) {
 /// This simulated thread does nothing for so long.
 pub(in crate::runtime) fn pause(time: Duration) -> bool {
     let Some(machine) = machine() else { return false };
-    let nanos = u64::try_from(time.as_nanos()).unwrap_or(NEVER);
-    let until = CLOCK.get().saturating_add(nanos);
+    let until = CLOCK.get().saturating_add(clock::nanos(time));
     while CLOCK.get() < until {
         machine.park(0, until);
     }
