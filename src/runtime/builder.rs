@@ -3,7 +3,7 @@
 use crate::kernel::protocol::sources::SearchOrder;
 use crate::kernel::sched::config::Config;
 use crate::runtime::exec::goroutine::stack::Stacks;
-use crate::runtime::host::clock;
+use crate::runtime::host::duration;
 use crate::runtime::host::thread_config::Plan;
 use crate::runtime::io::netpoll::choice::Poller;
 use crate::runtime::observe::event::Observer;
@@ -128,7 +128,7 @@ impl Builder {
     /// Who has none looks at once. Default 1 ms; 0: at each turn. Oftener is not sooner: who takes what has become ready meanwhile
     /// never comes to steal what waits longer, beside a thread that the system has set aside.
     pub fn peek_every(mut self, time: Duration) -> Self {
-        self.config.peek_every = clock::nanos(time);
+        self.config.peek_every = duration::nanos(time);
         self
     }
 
@@ -158,7 +158,7 @@ impl Builder {
 
     /// For how long a thread without work is kept; one always is. Default 10 s. Go keeps all of them for ever.
     pub fn thread_keep_alive(mut self, time: Duration) -> Self {
-        self.config.keep_alive = clock::nanos(time);
+        self.config.keep_alive = duration::nanos(time);
         self
     }
 
@@ -274,7 +274,7 @@ impl Builder {
     /// For how long a task may run while others wait, before preemption is requested: 20 us or more. Default 10 ms, as
     /// Go's `forcePreemptNS`. The monitor looks twice in that time.
     pub fn time_slice(mut self, time: Duration) -> Self {
-        self.config.slice = clock::nanos(time);
+        self.config.slice = duration::nanos(time);
         self
     }
 

@@ -1,9 +1,8 @@
 //! The time on this thread, whichever host it is on: for what is asked for the time without knowing for which runtime.
 
-use crate::host::{Host, NEVER, Nanos};
+use crate::host::{Host, Nanos};
 use crate::runtime::host::cores::Cores;
 use crate::runtime::host::sim;
-use core::time::Duration;
 use std::time::Instant;
 
 /// What time it is: on the thread's machine, if it has one; else really.
@@ -19,11 +18,6 @@ pub(in crate::runtime) fn instant() -> Instant {
 /// What the clock of [`now`] shows at that moment.
 pub(in crate::runtime) fn nanos_of(moment: Instant) -> Nanos {
     sim::nanos_of(moment).unwrap_or_else(|| Cores::nanos_of(moment))
-}
-
-/// So long; what is too long for a number is for ever.
-pub(in crate::runtime) fn nanos(time: Duration) -> Nanos {
-    u64::try_from(time.as_nanos()).unwrap_or(NEVER)
 }
 
 /// Any number below `n`: by the thread's machine, if it has one; else at random.

@@ -5,7 +5,7 @@
 
 use crate::host::{Host, Lock, Nanos, SpawnError, Word};
 use crate::runtime::host::cheaprand::random_below;
-use crate::runtime::host::clock;
+use crate::runtime::host::duration;
 use crate::runtime::host::foreign_threads::Known;
 use crate::runtime::host::futex::FutexParker;
 use crate::runtime::host::{template, thread_config};
@@ -27,7 +27,7 @@ fn start() -> Instant {
 impl Cores {
     /// What the clock shows at that moment, or as much as it can. One before its zero is then. This does not ask for the time.
     pub(in crate::runtime) fn nanos_of(moment: Instant) -> Nanos {
-        clock::nanos(moment.saturating_duration_since(start()))
+        duration::nanos(moment.saturating_duration_since(start()))
     }
 }
 

@@ -16,6 +16,7 @@ pub(super) mod cheaprand;
 pub(super) mod clock;
 pub(super) mod cores;
 pub(super) mod cpus;
+pub(super) mod duration;
 pub(super) mod foreign_threads;
 pub(super) mod futex;
 pub(super) mod signal;

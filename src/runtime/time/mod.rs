@@ -26,7 +26,7 @@ use crate::host::Nanos;
 use crate::kernel::queues::timers::Key;
 use crate::runtime::exec::context::Context;
 use crate::runtime::exec::not_in_runtime::NotInRuntime;
-use crate::runtime::host::clock;
+use crate::runtime::host::{clock, duration};
 use crate::runtime::observe::watch;
 use crate::runtime::time::timer::TimerQueue;
 use crate::waits::timer_queue::Timer;
@@ -50,7 +50,7 @@ pub fn sleep_until(moment: Instant) -> Sleep {
 
 /// The moment so much later; if that is too far away for a number, never.
 fn after(now: Nanos, time: Duration) -> Nanos {
-    now.saturating_add(clock::nanos(time))
+    now.saturating_add(duration::nanos(time))
 }
 
 /// What [`sleep`] returns: ready when the time is over. Dropped, its timer is taken back.

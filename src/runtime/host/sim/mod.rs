@@ -29,7 +29,7 @@ pub(in crate::runtime) use machine::{NewThreadState, Number, SavedThreadState};
 pub(in crate::runtime) use sim_host::Sim;
 
 use crate::host::{NEVER, Nanos, SpawnError};
-use crate::runtime::host::clock;
+use crate::runtime::host::duration;
 use core::cell::RefCell;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
@@ -84,7 +84,7 @@ pub(in crate::runtime) fn instant() -> Option<Instant> {
 /// When that moment is on this thread's machine. One before its beginning is then.
 pub(in crate::runtime) fn nanos_of(moment: Instant) -> Option<Nanos> {
     let since = moment.saturating_duration_since(machine()?.base);
-    Some(clock::nanos(since).saturating_add(START))
+    Some(duration::nanos(since).saturating_add(START))
 }
 
 /// A number below `n`, by this thread's machine.
@@ -123,7 +123,7 @@ pub(super) fn unpark(word: usize) {
 /// This simulated thread does nothing for so long.
 pub(in crate::runtime) fn pause(time: Duration) -> bool {
     let Some(machine) = machine() else { return false };
-    let until = CLOCK.get().saturating_add(clock::nanos(time));
+    let until = CLOCK.get().saturating_add(duration::nanos(time));
     while CLOCK.get() < until {
         machine.park(0, until);
     }
