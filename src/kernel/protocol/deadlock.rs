@@ -27,18 +27,16 @@ pub struct Census {
     pub may_start: bool,
     /// Gs in the global queue. (The rings of idle Ps are empty.)
     pub queued: usize,
-    /// Has a source work, or can it still get some, from a timer for instance?
-    pub is_expecting: bool,
 }
 
 impl Census {
-    /// Why the Gs that wait will wait for ever; `None`: a G can still run.
-    pub fn verdict(self) -> Option<Woken> {
+    /// Why the Gs that wait will wait for ever; `None`: a G can still run. `is_expecting`: has a source work, or can it still
+    /// get some, from a timer for instance? It may have to ask the system, so it is asked last, and only if that decides.
+    pub fn verdict(self, is_expecting: impl FnOnce() -> bool) -> Option<Woken> {
         let somebody_runs = self.alive > self.sleeping + self.waiting || self.busy_ps > 0;
-        let has_work = self.queued > 0 || self.is_expecting;
         if somebody_runs || self.waiting == 0 {
             None
-        } else if !has_work {
+        } else if self.queued == 0 && !is_expecting() {
             Some(Woken::Deadlock)
         } else if self.sleeping == 0 && !self.may_start {
             // Even if work arrives: every M that there can be waits, and none is left to run it.

@@ -267,14 +267,11 @@ impl<H: Host, O: Observer> Sched<H, O> {
             busy_ps: self.procs() - c.idle_ps.len(),
             may_start: self.may_start(c),
             queued: c.global.len(),
-            is_expecting: false,
         };
-        // Last, and if it would change something: a source may have to ask the system. In this order: a source has its work before
-        // it stops expecting it.
-        let is_expecting = census.verdict().is_some()
-            && (self.poller.is_awaited()
-                || self.sources.iter().any(|source| source.is_expecting() || source.has_work()));
-        let Some(why) = Census { is_expecting, ..census }.verdict() else { return };
+        // In this order: a source has its work before it stops expecting it.
+        let is_expecting =
+            || self.poller.is_awaited() || self.sources.iter().any(|source| source.is_expecting() || source.has_work());
+        let Some(why) = census.verdict(is_expecting) else { return };
         if let Some(m) = c.bound.oldest_inside()
             && c.bound.ready(m, why)
         {

@@ -117,9 +117,8 @@ impl Central {
             busy_ps: usize::from(!self.idle && !is_variant("ignores-ps-in-use")),
             may_start: false,
             queued: if is_variant("ignores-the-queue") { 0 } else { self.queued.len() },
-            is_expecting: false,
         };
-        let (why, m) = census.verdict().zip(self.bound.oldest_inside())?;
+        let (why, m) = census.verdict(|| false).zip(self.bound.oldest_inside())?;
         assert!(self.away == 0, "told {why:?}, but an M is in a system call");
         assert!(self.local.is_empty(), "told {why:?}, but a G waits in a ring");
         assert!(self.queued.is_empty() || why == Woken::NoThread, "told {why:?}, but a G is queued");
