@@ -1,6 +1,8 @@
 //! The rows. Each file has workloads; `list` says which contenders do them, how often, and what must come out.
 
+pub(crate) mod busy;
 pub(crate) mod echo;
+pub(crate) mod idle;
 mod list;
 pub(crate) mod memory;
 mod pingpong;
