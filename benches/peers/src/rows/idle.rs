@@ -78,7 +78,7 @@ pub(crate) fn used_at_rest(tally: Tally) -> Sample {
     thread::sleep(SETTLE);
     let (start, used) = (Instant::now(), others());
     thread::sleep(Duration::from_millis(tally.count));
-    // The two clocks are not read at once: what is nothing may be a little less than that.
-    let used = (others() - used).max(0.0) / 1e3;
-    Sample { tally, figures: vec![used / start.elapsed().as_secs_f64()] }
+    let used = (others() - used) / 1e3;
+    // The two clocks are not read at once: what is less than a microsecond is nothing.
+    Sample { tally, figures: vec![(used / start.elapsed().as_secs_f64()).round().max(0.0)] }
 }
