@@ -44,7 +44,8 @@ pub(crate) fn call(n: u64, spawn: impl Fn(Call)) -> Sample {
         late.push(time.as_nanos() as f64 / 1e3);
     }
     late.sort_by(f64::total_cmp);
-    Sample { tally: Tally { count: n, sum }, figures: vec![quantile(&late, 0.5), quantile(&late, 0.99)] }
+    let tally = Tally { count: late.len() as u64, sum };
+    Sample { tally, figures: vec![quantile(&late, 0.5), quantile(&late, 0.99)] }
 }
 
 /// `n` tasks, and as many milliseconds of rest.
