@@ -1,7 +1,7 @@
 //! A contender's life: it starts its runtime, and then does a round whenever it is asked to.
 
 use crate::row::{Contender, Row, Sample};
-use crate::rows::ROWS;
+use crate::rows;
 use clap::Parser;
 use std::io::{BufRead, Write, stdin, stdout};
 use std::process::ExitCode;
@@ -36,7 +36,7 @@ struct Arguments {
 
 pub fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let Some(row) = ROWS.iter().find(|row| row.name == arguments.row) else {
+    let Some(row) = rows::all().find(|row| row.name == arguments.row) else {
         eprintln!("there is no row {}", arguments.row);
         return ExitCode::FAILURE;
     };

@@ -3,7 +3,7 @@
 use crate::drive::{self, Result, Tool};
 use crate::report::{self, Machine, Table};
 use crate::row::{Contender, Row};
-use crate::rows::ROWS;
+use crate::rows;
 use clap::Parser;
 use serde_json::{Value, json};
 use std::fs;
@@ -126,7 +126,7 @@ fn run(arguments: &Arguments, programs: &Programs) -> Result<()> {
     if let Some(Some(page)) = &arguments.markdown {
         report::put_into(&from_here(page), &[])?;
     }
-    let rows: Vec<_> = ROWS.iter().filter(|row| arguments.wants_row(row)).collect();
+    let rows: Vec<_> = rows::all().filter(|row| arguments.wants_row(row)).collect();
     if rows.is_empty() {
         return Err("no row has such a name; --list says which there are".into());
     }
@@ -150,7 +150,7 @@ fn from_here(file: &Path) -> PathBuf {
 }
 
 fn run_once(programs: &Programs, row: &str, contender: &str, operations: Option<u64>) -> Result<()> {
-    let of = ROWS.iter().find(|known| known.name == row).ok_or_else(|| format!("there is no row {row}"))?;
+    let of = rows::all().find(|known| known.name == row).ok_or_else(|| format!("there is no row {row}"))?;
     let mut command = Command::new(programs.of(of));
     command.args([row, contender, "--once"]);
     if let Some(operations) = operations {

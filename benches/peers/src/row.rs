@@ -2,19 +2,27 @@
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::ops::AddAssign;
 
 /// How many operations were done, and the sum of the numbers they carried.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     pub count: u64,
     pub sum: u64,
+}
+
+impl AddAssign for Tally {
+    fn add_assign(&mut self, other: Tally) {
+        self.count += other.count;
+        self.sum += other.sum;
+    }
 }
 
 /// What one round gave.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     pub tally: Tally,
-    /// In the order of the row's [`figures`](Row::figures).
+    /// In the order of the row's [`figures`](Row::figures), which may leave out the last of them.
     pub figures: Vec<f64>,
 }
 
@@ -137,7 +145,7 @@ impl Row {
     /// If it is not.
     pub fn check(&self, contender: &Contender, operations: u64, sample: &Sample) -> Result<(), Wrong> {
         let expected = (self.tally)(self.setup, operations);
-        if sample.tally == expected && sample.figures.len() == self.figures.len() {
+        if sample.tally == expected && sample.figures.len() >= self.figures.len() {
             return Ok(());
         }
         Err(Wrong { row: self.name, contender: contender.name, expected, found: sample.tally })
@@ -152,14 +160,14 @@ pub fn sum_below(n: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rows::ROWS;
+    use crate::rows;
 
     mod a_sample {
         use super::*;
 
         #[test]
         fn with_a_wrong_count_or_a_wrong_sum_is_an_error() {
-            for row in ROWS {
+            for row in rows::all() {
                 let contender = &row.contenders[0];
                 let right = (row.tally)(row.setup, row.quick);
                 let figures = vec![1.0; row.figures.len()];
@@ -172,7 +180,7 @@ mod tests {
 
         #[test]
         fn without_all_its_figures_is_an_error() {
-            let row = &ROWS[0];
+            let row = rows::all().next().expect("a row");
             let sample = Sample { tally: (row.tally)(row.setup, row.quick), figures: vec![] };
             assert!(row.check(&row.contenders[0], row.quick, &sample).is_err());
         }
@@ -184,9 +192,9 @@ mod tests {
 
         #[test]
         fn have_names_of_their_own() {
-            let names: BTreeSet<_> = ROWS.iter().map(|row| row.name).collect();
-            assert_eq!(names.len(), ROWS.len());
-            for row in ROWS {
+            let names: BTreeSet<_> = rows::all().map(|row| row.name).collect();
+            assert_eq!(names.len(), rows::all().count());
+            for row in rows::all() {
                 let names: BTreeSet<_> = row.contenders.iter().map(|contender| contender.name).collect();
                 assert_eq!(names.len(), row.contenders.len(), "{}", row.name);
             }
@@ -194,7 +202,7 @@ mod tests {
 
         #[test]
         fn never_measure_nothing() {
-            for row in ROWS {
+            for row in rows::all() {
                 let tally = (row.tally)(row.setup, row.quick);
                 assert!(tally.count > 0 && tally.sum > 0, "{}", row.name);
             }

@@ -21,6 +21,9 @@ pub trait Tasks: Sized + 'static {
     /// Inside of a task: another one, that nobody waits for.
     fn detach<F: Future<Output: Send> + Send + 'static>(future: F);
 
+    /// From a thread that is none of the runtime's: a task that nobody waits for.
+    fn inject<F: Future<Output: Send> + Send + 'static>(future: F);
+
     fn join<T: Send + 'static>(handle: Self::Handle<T>) -> impl Future<Output = T> + Send;
 
     fn yield_now() -> impl Future<Output = ()> + Send;

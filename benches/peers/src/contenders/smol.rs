@@ -38,6 +38,10 @@ impl Tasks for Smol {
         EXECUTOR.spawn(future).detach();
     }
 
+    fn inject<F: Future<Output: Send> + Send + 'static>(future: F) {
+        EXECUTOR.spawn(future).detach();
+    }
+
     fn join<T: Send + 'static>(handle: Task<T>) -> impl Future<Output = T> + Send {
         handle
     }

@@ -54,6 +54,10 @@ impl Tasks for Spinpark {
         drop(spinpark::spawn(future));
     }
 
+    fn inject<F: Future<Output: Send> + Send + 'static>(future: F) {
+        drop(Spinpark::runtime().spawn(future));
+    }
+
     async fn join<T: Send + 'static>(handle: JoinHandle<T>) -> T {
         handle.await.expect("no panic")
     }

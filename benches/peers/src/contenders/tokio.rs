@@ -14,6 +14,10 @@ pub struct Tokio;
 
 static RUNTIME: OnceLock<Runtime> = OnceLock::new();
 
+fn runtime() -> &'static Runtime {
+    RUNTIME.get().expect("it was started")
+}
+
 impl Tasks for Tokio {
     type Handle<T: Send + 'static> = JoinHandle<T>;
 
@@ -23,7 +27,7 @@ impl Tasks for Tokio {
     }
 
     fn run<F: Future<Output: Send> + Send + 'static>(future: F) -> F::Output {
-        let runtime = RUNTIME.get().expect("it was started");
+        let runtime = runtime();
         runtime.block_on(runtime.spawn(future)).expect("no panic")
     }
 
@@ -33,6 +37,10 @@ impl Tasks for Tokio {
 
     fn detach<F: Future<Output: Send> + Send + 'static>(future: F) {
         drop(tokio::spawn(future));
+    }
+
+    fn inject<F: Future<Output: Send> + Send + 'static>(future: F) {
+        drop(runtime().spawn(future));
     }
 
     async fn join<T: Send + 'static>(handle: JoinHandle<T>) -> T {

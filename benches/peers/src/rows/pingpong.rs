@@ -61,7 +61,7 @@ pub(crate) fn open<T: Tasks>(setup: Setup) -> Round {
             let answers = T::spawn(answers(pinged, pong));
             let watch = Watch::start();
             let sum = asks(n, &ping, &ponged).await;
-            let sample = watch.time(Tally { count: n, sum });
+            let sample = watch.time_and_cpu(Tally { count: n, sum });
             drop(ping);
             T::join(answers).await;
             sample
@@ -88,7 +88,7 @@ pub(crate) fn tokio_mpsc(setup: Setup) -> Round {
                 ping.send(i).await.expect("it listens");
                 sum += ponged.recv().await.expect("it answers");
             }
-            let sample = watch.time(Tally { count: n, sum });
+            let sample = watch.time_and_cpu(Tally { count: n, sum });
             drop(ping);
             Tokio::join(answers).await;
             sample
@@ -115,7 +115,7 @@ pub(crate) fn spinpark_chan(setup: Setup) -> Round {
                 ping.send(i).await.expect("it listens");
                 sum += ponged.recv().await.expect("it answers");
             }
-            let sample = watch.time(Tally { count: n, sum });
+            let sample = watch.time_and_cpu(Tally { count: n, sum });
             drop(ping);
             Spinpark::join(answers).await;
             sample

@@ -35,8 +35,8 @@ pub(crate) fn open<T: Tasks>(setup: Setup) -> Round {
 /// so is the runtime's.
 #[derive(Clone, Copy)]
 pub(crate) struct Alone {
-    cpu: f64,
-    switches: f64,
+    pub(crate) cpu: f64,
+    pub(crate) switches: f64,
 }
 
 impl Alone {
@@ -63,14 +63,26 @@ fn every_pause(n: u64, send: impl Fn(Message)) {
 /// The thread outside.
 pub(crate) struct Sender {
     thread: JoinHandle<()>,
-    cpu: u64,
-    switches: u64,
+    start: Start,
 }
 
 impl Sender {
     pub(crate) fn start(n: u64, send: impl Fn(Message) + Send + 'static) -> Sender {
-        let (cpu, switches) = (process_cpu(), process_switches());
-        Sender { thread: thread::spawn(move || every_pause(n, send)), cpu, switches }
+        let start = Start::now();
+        Sender { thread: thread::spawn(move || every_pause(n, send)), start }
+    }
+}
+
+/// What the process had used before the first message.
+#[derive(Clone, Copy)]
+pub(crate) struct Start {
+    cpu: u64,
+    switches: u64,
+}
+
+impl Start {
+    pub(crate) fn now() -> Start {
+        Start { cpu: process_cpu(), switches: process_switches() }
     }
 }
 
@@ -87,9 +99,14 @@ impl Received {
         self.sum += number;
     }
 
-    pub(crate) fn sample(mut self, sender: Sender, alone: Alone) -> Sample {
-        let (cpu, switches) = (process_cpu() - sender.cpu, process_switches() - sender.switches);
+    pub(crate) fn sample(self, sender: Sender, alone: Alone) -> Sample {
+        let sample = self.since(sender.start, alone);
         sender.thread.join().expect("no panic");
+        sample
+    }
+
+    pub(crate) fn since(mut self, start: Start, alone: Alone) -> Sample {
+        let (cpu, switches) = (process_cpu() - start.cpu, process_switches() - start.switches);
         let count = self.late.len() as f64;
         self.late.sort_by(f64::total_cmp);
         Sample {

@@ -19,6 +19,19 @@ pub(crate) fn tally_of_tree(_: Setup, n: u64) -> Tally {
     Tally { count: (2 << depth(n)) - 1, sum: 1 << depth(n) }
 }
 
+/// Waves of so many.
+pub(crate) const WAVE: u64 = 1000;
+
+/// The numbers of each wave begin at 0.
+pub(crate) fn tally_of_waves(_: Setup, n: u64) -> Tally {
+    Tally { count: n / WAVE * WAVE, sum: n / WAVE * sum_below(WAVE) }
+}
+
+/// `width` tasks spawn as many each.
+pub(crate) fn tally_of_nested(setup: Setup, n: u64) -> Tally {
+    tally(setup, n / setup.width * setup.width)
+}
+
 pub(crate) fn join<T: Tasks>(setup: Setup) -> Round {
     T::start(setup.workers);
     let countdown = Countdown::forever();
@@ -35,7 +48,7 @@ pub(crate) fn join<T: Tasks>(setup: Setup) -> Round {
             for task in tasks {
                 T::join(task).await;
             }
-            watch.time(countdown.tally())
+            watch.time_and_cpu(countdown.tally())
         })
     })
 }
@@ -51,7 +64,48 @@ pub(crate) fn detached<T: Tasks>(setup: Setup) -> Round {
                 T::detach(async move { countdown.add_and_wake(i) });
             }
             countdown.over().await;
-            watch.time(countdown.tally())
+            watch.time_and_cpu(countdown.tally())
+        })
+    })
+}
+
+pub(crate) fn waves<T: Tasks>(setup: Setup) -> Round {
+    T::start(setup.workers);
+    let countdown = Countdown::forever();
+    Box::new(move |n| {
+        T::run(async move {
+            let mut tally = Tally::default();
+            let watch = Watch::start();
+            for _ in 0..n / WAVE {
+                countdown.begin(WAVE);
+                for i in 0..WAVE {
+                    T::detach(async move { countdown.add_and_wake(i) });
+                }
+                countdown.over().await;
+                tally += countdown.tally();
+            }
+            watch.time_and_cpu(tally)
+        })
+    })
+}
+
+pub(crate) fn nested<T: Tasks>(setup: Setup) -> Round {
+    T::start(setup.workers);
+    let countdown = Countdown::forever();
+    Box::new(move |n| {
+        let each = n / setup.width;
+        T::run(async move {
+            countdown.begin(setup.width * each);
+            let watch = Watch::start();
+            for spawner in 0..setup.width {
+                T::detach(async move {
+                    for i in 0..each {
+                        T::detach(async move { countdown.add_and_wake(spawner * each + i) });
+                    }
+                });
+            }
+            countdown.over().await;
+            watch.time_and_cpu(countdown.tally())
         })
     })
 }
@@ -73,7 +127,7 @@ pub(crate) fn chain<T: Tasks>(setup: Setup) -> Round {
             let watch = Watch::start();
             link::<T>(countdown, n - 1);
             countdown.over().await;
-            watch.time(countdown.tally())
+            watch.time_and_cpu(countdown.tally())
         })
     })
 }
@@ -93,7 +147,7 @@ pub(crate) fn tree<T: Tasks>(setup: Setup) -> Round {
         T::run(async move {
             let watch = Watch::start();
             let leaves = T::join(node::<T>(depth(n))).await;
-            watch.time(Tally { count: 2 * leaves - 1, sum: leaves })
+            watch.time_and_cpu(Tally { count: 2 * leaves - 1, sum: leaves })
         })
     })
 }

@@ -34,5 +34,5 @@ async fn all<T: Tasks>(width: u64, each: u64) -> crate::row::Sample {
     for task in tasks {
         sum += T::join(task).await;
     }
-    watch.time(Tally { count: width * each, sum })
+    watch.time_and_cpu(Tally { count: width * each, sum })
 }

@@ -4,14 +4,16 @@
 //! own number is 1000). A stack and the page that guards it are two mappings, and Linux gives a process 65,530 of them,
 //! so there are never more than 32,000 coroutines.
 
+pub(crate) mod spawns;
+
 use crate::meters::Watch;
 use crate::parts::Countdown;
 use crate::row::{Round, Sample, Setup, Tally};
-use crate::rows::{echo, memory, pread, sparse, spawns, timers};
+use crate::rows::{busy, echo, idle, memory, pread, sparse, timers};
 use may::coroutine::{Coroutine, JoinHandle, current, park, sleep, yield_now};
 use may::go;
 use may::net::{TcpListener, TcpStream};
-use may::sync::{SyncFlag, mpsc};
+use may::sync::{Semphore, SyncFlag, mpsc};
 use std::hint::black_box;
 use std::io::{Read, Write};
 use std::sync::Arc;
@@ -30,6 +32,19 @@ fn run<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> T {
 
 fn join<T>(coroutine: JoinHandle<T>) -> T {
     coroutine.join().expect("no panic")
+}
+
+/// Adds a number; the last one wakes who waits for all.
+fn add_and_wake(countdown: &Countdown, number: u64, waiter: &Coroutine) {
+    if countdown.add(number) {
+        waiter.unpark();
+    }
+}
+
+fn over(countdown: &Countdown) {
+    while !countdown.is_over() {
+        park();
+    }
 }
 
 pub(crate) fn yields(setup: Setup) -> Round {
@@ -51,7 +66,7 @@ pub(crate) fn yields(setup: Setup) -> Round {
                 })
                 .collect();
             let sum = tasks.into_iter().map(join).sum();
-            watch.time(Tally { count: setup.width * each, sum })
+            watch.time_and_cpu(Tally { count: setup.width * each, sum })
         })
     })
 }
@@ -73,101 +88,10 @@ pub(crate) fn pingpong(setup: Setup) -> Round {
                 ping.send(i).expect("it listens");
                 sum += ponged.recv().expect("it answers");
             }
-            let sample = watch.time(Tally { count: n, sum });
+            let sample = watch.time_and_cpu(Tally { count: n, sum });
             drop(ping);
             join(answers);
             sample
-        })
-    })
-}
-
-pub(crate) fn spawn_join(setup: Setup) -> Round {
-    start(setup, 10_000);
-    let countdown = Countdown::forever();
-    Box::new(move |n| {
-        run(move || {
-            countdown.begin(n);
-            let watch = Watch::start();
-            let mut tasks = Vec::with_capacity(n as usize);
-            for i in 0..n {
-                tasks.push(go!(move || {
-                    countdown.add(i);
-                }));
-            }
-            tasks.into_iter().for_each(join);
-            watch.time(countdown.tally())
-        })
-    })
-}
-
-/// Adds a number; the last one wakes who waits for all.
-fn add_and_wake(countdown: &Countdown, number: u64, waiter: &Coroutine) {
-    if countdown.add(number) {
-        waiter.unpark();
-    }
-}
-
-fn over(countdown: &Countdown) {
-    while !countdown.is_over() {
-        park();
-    }
-}
-
-pub(crate) fn spawn_detached(setup: Setup) -> Round {
-    start(setup, 10_000);
-    let countdown = Countdown::forever();
-    Box::new(move |n| {
-        run(move || {
-            countdown.begin(n);
-            let watch = Watch::start();
-            let waiter: &'static Coroutine = Box::leak(Box::new(current()));
-            for i in 0..n {
-                drop(go!(move || add_and_wake(countdown, i, waiter)));
-            }
-            over(countdown);
-            watch.time(countdown.tally())
-        })
-    })
-}
-
-pub(crate) fn spawn_chain(setup: Setup) -> Round {
-    fn link(countdown: &'static Countdown, left: u64, waiter: &'static Coroutine) {
-        drop(go!(move || {
-            if left > 0 {
-                link(countdown, left - 1, waiter);
-            }
-            add_and_wake(countdown, left, waiter);
-        }));
-    }
-    start(setup, 1000);
-    let countdown = Countdown::forever();
-    Box::new(move |n| {
-        run(move || {
-            countdown.begin(n);
-            let watch = Watch::start();
-            link(countdown, n - 1, Box::leak(Box::new(current())));
-            over(countdown);
-            watch.time(countdown.tally())
-        })
-    })
-}
-
-pub(crate) fn tree(setup: Setup) -> Round {
-    fn node(depth: u32) -> JoinHandle<u64> {
-        go!(move || {
-            if depth == 0 {
-                return 1;
-            }
-            let (left, right) = (node(depth - 1), node(depth - 1));
-            join(left) + join(right)
-        })
-    }
-    start(setup, 16_384);
-    Box::new(|n| {
-        run(move || {
-            let watch = Watch::start();
-            let leaves = join(node(spawns::depth(n)));
-            watch.time(Tally { count: 2 * leaves - 1, sum: leaves })
         })
     })
 }
@@ -188,7 +112,16 @@ pub(crate) fn pread(setup: Setup) -> Round {
 }
 
 pub(crate) fn timers(setup: Setup) -> Round {
-    start(setup, 1000);
+    slept(setup, 1000)
+}
+
+/// So many sleep at once as there can be.
+pub(crate) fn sleeps(setup: Setup) -> Round {
+    slept(setup, 30_000)
+}
+
+fn slept(setup: Setup, pool: usize) -> Round {
+    start(setup, pool);
     Box::new(|n| {
         run(move || {
             let watch = Watch::start();
@@ -306,5 +239,58 @@ pub(crate) fn sparse(setup: Setup) -> Round {
             }
             received.sample(sender, alone)
         })
+    })
+}
+
+/// may's channel has no bound; a semaphore gives it one.
+pub(crate) fn busy(setup: Setup) -> Round {
+    start(setup, 1000);
+    let work = busy::Work::measure();
+    Box::new(move |n| {
+        let alone = work.alone(n);
+        run(move || {
+            let (send, sent) = mpsc::channel();
+            let room = Arc::new(Semphore::new(1));
+            let taken = Arc::clone(&room);
+            let start = sparse::Start::now();
+            drop(go!(move || {
+                for i in 0..n {
+                    work.compute();
+                    room.wait();
+                    send.send((i, Instant::now())).expect("it listens");
+                }
+            }));
+            let mut received = sparse::Received::default();
+            while let Ok(message) = sent.recv() {
+                taken.post();
+                received.take(message);
+            }
+            received.since(start, alone)
+        })
+    })
+}
+
+pub(crate) fn wake(setup: Setup) -> Round {
+    start(setup, 1000);
+    Box::new(|n| idle::call(n, |call| drop(go!(move || call.arrives()))))
+}
+
+pub(crate) fn rest(setup: Setup) -> Round {
+    start(setup, 1000);
+    let countdown = Countdown::forever();
+    Box::new(move |n| {
+        let tally = run(move || {
+            countdown.begin(n);
+            let waiter: &'static Coroutine = Box::leak(Box::new(current()));
+            for i in 0..n {
+                drop(go!(move || {
+                    sleep(idle::BLINK);
+                    add_and_wake(countdown, i, waiter);
+                }));
+            }
+            over(countdown);
+            countdown.tally()
+        });
+        idle::used_at_rest(tally)
     })
 }

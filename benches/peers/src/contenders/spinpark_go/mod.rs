@@ -1,11 +1,13 @@
 //! spinpark's goroutines: closures with stacks of their own. The same work as in `rows/`, and as may's coroutines do it, by
 //! calls that wait.
 
+pub(crate) mod spawns;
+
 use crate::contenders::spinpark::Spinpark;
 use crate::meters::Watch;
 use crate::parts::{Countdown, Gate, Pass};
 use crate::row::{Round, Sample, Setup, Tally};
-use crate::rows::{echo, memory, sparse, spawns, timers};
+use crate::rows::{busy, echo, idle, memory, sparse, timers};
 use crate::tasks::{Sockets, Tasks};
 use spinpark::time::sleep;
 use spinpark::{JoinHandle, Wait, chan, go, yield_now};
@@ -40,7 +42,7 @@ pub(crate) fn yields(setup: Setup) -> Round {
                 })
                 .collect();
             let sum = tasks.into_iter().map(join).sum();
-            watch.time(Tally { count: setup.width * each, sum })
+            watch.time_and_cpu(Tally { count: setup.width * each, sum })
         })
     })
 }
@@ -63,87 +65,10 @@ pub(crate) fn pingpong(setup: Setup) -> Round {
                 ping.send(i).wait().expect("it listens");
                 sum += ponged.recv().wait().expect("it answers");
             }
-            let sample = watch.time(Tally { count: n, sum });
+            let sample = watch.time_and_cpu(Tally { count: n, sum });
             drop(ping);
             join(answers);
             sample
-        })
-    })
-}
-
-pub(crate) fn spawn_join(setup: Setup) -> Round {
-    Spinpark::start(setup.workers);
-    let countdown = Countdown::forever();
-    Box::new(move |n| {
-        run(move || {
-            countdown.begin(n);
-            let watch = Watch::start();
-            let mut tasks = Vec::with_capacity(n as usize);
-            for i in 0..n {
-                tasks.push(go(move || {
-                    countdown.add(i);
-                }));
-            }
-            tasks.into_iter().for_each(join);
-            watch.time(countdown.tally())
-        })
-    })
-}
-
-pub(crate) fn spawn_detached(setup: Setup) -> Round {
-    Spinpark::start(setup.workers);
-    let countdown = Countdown::forever();
-    Box::new(move |n| {
-        run(move || {
-            countdown.begin(n);
-            let watch = Watch::start();
-            for i in 0..n {
-                drop(go(move || countdown.add_and_wake(i)));
-            }
-            countdown.over().wait();
-            watch.time(countdown.tally())
-        })
-    })
-}
-
-pub(crate) fn spawn_chain(setup: Setup) -> Round {
-    fn link(countdown: &'static Countdown, left: u64) {
-        drop(go(move || {
-            if left > 0 {
-                link(countdown, left - 1);
-            }
-            countdown.add_and_wake(left);
-        }));
-    }
-    Spinpark::start(setup.workers);
-    let countdown = Countdown::forever();
-    Box::new(move |n| {
-        run(move || {
-            countdown.begin(n);
-            let watch = Watch::start();
-            link(countdown, n - 1);
-            countdown.over().wait();
-            watch.time(countdown.tally())
-        })
-    })
-}
-
-pub(crate) fn tree(setup: Setup) -> Round {
-    fn node(depth: u32) -> JoinHandle<u64> {
-        go(move || {
-            if depth == 0 {
-                return 1;
-            }
-            let (left, right) = (node(depth - 1), node(depth - 1));
-            join(left) + join(right)
-        })
-    }
-    Spinpark::start(setup.workers);
-    Box::new(|n| {
-        run(move || {
-            let watch = Watch::start();
-            let leaves = join(node(spawns::depth(n)));
-            watch.time(Tally { count: 2 * leaves - 1, sum: leaves })
         })
     })
 }
@@ -260,5 +185,52 @@ pub(crate) fn sparse(setup: Setup) -> Round {
             }
             received.sample(sender, alone)
         })
+    })
+}
+
+pub(crate) fn busy(setup: Setup) -> Round {
+    Spinpark::start(setup.workers);
+    let work = busy::Work::measure();
+    Box::new(move |n| {
+        let alone = work.alone(n);
+        run(move || {
+            let (send, sent) = chan::bounded(1);
+            let start = sparse::Start::now();
+            drop(go(move || {
+                for i in 0..n {
+                    work.compute();
+                    send.send((i, Instant::now())).wait().expect("it listens");
+                }
+            }));
+            let mut received = sparse::Received::default();
+            while let Ok(message) = sent.recv().wait() {
+                received.take(message);
+            }
+            received.since(start, alone)
+        })
+    })
+}
+
+pub(crate) fn wake(setup: Setup) -> Round {
+    Spinpark::start(setup.workers);
+    Box::new(|n| idle::call(n, |call| drop(Spinpark::runtime().go(move || call.arrives()))))
+}
+
+pub(crate) fn rest(setup: Setup) -> Round {
+    Spinpark::start(setup.workers);
+    let countdown = Countdown::forever();
+    Box::new(move |n| {
+        let tally = run(move || {
+            countdown.begin(n);
+            for i in 0..n {
+                drop(go(move || {
+                    sleep(idle::BLINK).wait();
+                    countdown.add_and_wake(i);
+                }));
+            }
+            countdown.over().wait();
+            countdown.tally()
+        });
+        idle::used_at_rest(tally)
     })
 }
