@@ -42,6 +42,9 @@ struct Outside<H: ModelHost> {
     waker: OnceLock<Waker>,
 }
 
+/// The main thread waits here for the last G, where it is told of others at its own gate.
+const RUNS: usize = 2;
+
 /// The G that waits for the timer.
 const TIMED: u64 = 4;
 
@@ -158,6 +161,10 @@ fn goes_on<H: ModelHost>(sched: &Scripted<H>, worker: Worker) -> Option<Worker> 
 /// Waits until what was queued has run.
 fn outcome<H: ModelHost>(sched: &Scripted<H>) -> String {
     script(sched).wait(MAIN);
+    seen(sched)
+}
+
+fn seen<H: ModelHost>(sched: &Scripted<H>) -> String {
     script(sched).words(&[(saw::SLEPT, "slept"), (saw::POLLING, "waited"), (saw::STARTED, "started")])
 }
 
@@ -176,14 +183,18 @@ fn reported_beside_idle<H: ModelHost>() -> String {
     outcome(&sched)
 }
 
-/// An M is back from the poller with G3, which ends, as G2 ends; then G4 waits for the socket, and that gets ready.
+/// An M is back from the poller with G3, which ends, as G2 ends. As soon as an M sleeps G4 waits for the socket, and that gets
+/// ready.
 fn reported_beside_a_wait<H: ModelHost>() -> String {
     fn play<H: ModelHost>(sched: &Scripted<H>, worker: Worker, n: u64) -> Option<Worker> {
         match n {
             1 => keeps::<H>(worker),
             2 => goes_on(sched, worker),
             3 => Some(worker),
-            _ => says_and_keeps(sched, worker),
+            _ => {
+                script(sched).open(RUNS);
+                keeps::<H>(worker)
+            }
         }
     }
     let (sched, outside) = two_run::<H>(4, play::<H>);
@@ -191,11 +202,14 @@ fn reported_beside_a_wait<H: ModelHost>() -> String {
     outside.rings(sched.observer().make(3));
     script(&sched).wait(MAIN);
     script(&sched).forget();
+    script(&sched).tells_main(saw::SLEPT);
     script(&sched).open(HALT);
     script(&sched).open(ENDS);
+    script(&sched).wait(MAIN);
     outside.is_waited_for();
     outside.rings(sched.observer().make(4));
-    outcome(&sched)
+    script(&sched).wait(RUNS);
+    seen(&sched)
 }
 
 /// As the only M falls asleep the socket is given up, and then a G waits for a timer.
