@@ -365,10 +365,16 @@ fn rounds(candidates: &[usize], room: &str, survey: &Survey, budget: Budget) -> 
     first.extend(at_random.into_iter().take(budget.candidates / 4));
     let mut second: Vec<usize> =
         first.iter().copied().filter(|&j| survey.candidates[j].seconds > budget.glance).collect();
-    // Half of the time for those who come first, half for those who need least.
+    // Half of the time for those who come first, half for those who need least: as many as come to their end in it.
     let fit = ((budget.all / budget.look / 2.0) as usize).max(1).min(second.len());
-    second[fit..].sort_by(|a, b| survey.candidates[*a].seconds.total_cmp(&survey.candidates[*b].seconds));
-    second.truncate(2 * fit);
+    let seconds = |j: usize| survey.candidates[j].seconds;
+    let mut quick = second.split_off(fit);
+    quick.sort_by(|a, b| seconds(*a).total_cmp(&seconds(*b)));
+    let mut left = budget.all / 2.0;
+    second.extend(quick.into_iter().take_while(|&j| {
+        left -= seconds(j).min(budget.look);
+        left >= 0.0
+    }));
     vec![(first, budget.glance), (second, budget.look)]
 }
 

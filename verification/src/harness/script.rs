@@ -56,7 +56,6 @@ pub(crate) mod saw {
     pub(crate) const ENDED: u64 = 256;
     pub(crate) const SOUGHT: u64 = 512;
     pub(crate) const POLLING: u64 = 1024;
-    pub(crate) const POLLED: u64 = 2048;
 }
 
 impl<H: ModelHost> Extra for Script<H> {
@@ -73,7 +72,6 @@ impl<H: ModelHost> Extra for Script<H> {
             Event::Gone { .. } => saw::ENDED,
             Event::Sought { .. } => saw::SOUGHT,
             Event::Polling { .. } => saw::POLLING,
-            Event::Polled { .. } => saw::POLLED,
             _ => return,
         };
         self.saw(what);

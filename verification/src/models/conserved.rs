@@ -16,6 +16,7 @@
 //! | an M without a P, by `exitsyscall`: no wake  | the same, as the idle P gets taken    | `shared_beside_block`    |
 //! | a submitter                                  | an M that ends, the last there may be | `submitted_beside_end`   |
 //! | a submitter                                  | the same, the only one there may be   | `submitted_beside_the_only_end` |
+//! | a submitter                                  | the same, beside an idle P            | `submitted_beside_the_only_end_of_two_ps` |
 
 use crate::harness::embedder::submit;
 use crate::harness::script::{
@@ -259,6 +260,15 @@ fn submitted_beside_end<H: ModelHost>() -> String {
 
 /// There may be one M. It ends with G1, just when G2 is submitted.
 fn submitted_beside_the_only_end<H: ModelHost>() -> String {
+    beside_the_only_end::<H>(1)
+}
+
+/// The same, while another P is idle: its M asks for no other M as it ends.
+fn submitted_beside_the_only_end_of_two_ps<H: ModelHost>() -> String {
+    beside_the_only_end::<H>(2)
+}
+
+fn beside_the_only_end<H: ModelHost>(procs: usize) -> String {
     fn play<H: ModelHost>(sched: &Scripted<H>, worker: Worker, n: u64) -> Option<Worker> {
         if n == 2 {
             return says_and_keeps(sched, worker);
@@ -268,7 +278,7 @@ fn submitted_beside_the_only_end<H: ModelHost>() -> String {
         sched.end(worker);
         None
     }
-    let sched = scripted::<H>(numbers(1, 1), 2, play::<H>);
+    let sched = scripted::<H>(numbers(procs, 1), 2, play::<H>);
     begin(&sched, 1);
     script(&sched).forget();
     script(&sched).open(LOOKS);
@@ -332,5 +342,11 @@ pub const MODELS: &[Model] = &[
         size: "1 P, 1 M, 1 G that ends with its M, 1 that is submitted",
         invariants: [2, 30, 36, 37],
         must_reach: ["started", "refused"],
+        runs: [rc11()]),
+    crate::model!("sched::work_is_conserved_now::submitted_beside_the_only_end_of_two_ps", submitted_beside_the_only_end_of_two_ps,
+        claim: "the same while another P is idle, so that the M which ends asks for no other",
+        size: "2 Ps, 1 M, 1 G that ends with its M, 1 that is submitted",
+        invariants: [2, 30, 36, 37],
+        must_reach: ["started", "started, refused"],
         runs: [rc11()]),
 ];

@@ -7,7 +7,6 @@
 //! | the M in the poller                             | beside it                              | model                       |
 //! |-------------------------------------------------|----------------------------------------|-----------------------------|
 //! | comes back with a G, and finds no P             | an M idles one, and sleeps             | `reported_beside_idle`      |
-//! | the same; nobody else waits for the socket      | the same, and then one waits for it    | `reported_beside_a_wait`    |
 //! | has claimed it, and there is nothing to wait for | a timer is added                      | `given_up_beside_a_timer`   |
 
 use crate::harness::common::g;
@@ -41,9 +40,6 @@ struct Outside<H: ModelHost> {
     parker: H::Parker,
     waker: OnceLock<Waker>,
 }
-
-/// The main thread waits here for the last G, where it is told of others at its own gate.
-const RUNS: usize = 2;
 
 /// The G that waits for the timer.
 const TIMED: u64 = 4;
@@ -121,29 +117,19 @@ impl<H: ModelHost> Outside<H> {
         self.parker.unpark();
     }
 
-    /// One begins to wait for the socket, which a thread without a P does.
-    fn is_waited_for(&self) {
-        self.waiters.store(1, Release);
-        self.announce(NEVER);
-    }
-
     /// `g` waits for the timer, which a thread without a P adds.
     fn add(&self, g: G) {
         assert!(g.into_raw().get() == TIMED, "it is the G that waits for it");
         let due = H::now() + 1_000;
         self.due.store(due, Release);
-        self.announce(due);
-    }
-
-    fn announce(&self, when: Nanos) {
-        self.waker.get().expect("a scheduler was made").announce(when);
+        self.waker.get().expect("a scheduler was made").announce(due);
     }
 }
 
 /// Two Ps: G1 is kept, and does not say so; an M waits in the poller, and does; then G2 runs. What happens from here on happens
 /// at once.
-fn two_run<H: ModelHost>(n: u64, play: Play<H, Script<H>>) -> (Scripted<H>, Arc<Outside<H>>) {
-    let (sched, outside) = open((2, 3), false, n, play);
+fn two_run<H: ModelHost>(play: Play<H, Script<H>>) -> (Scripted<H>, Arc<Outside<H>>) {
+    let (sched, outside) = open((2, 3), false, 3, play);
     script(&sched).tells_main(saw::POLLING);
     begin(&sched, 1);
     script(&sched).tells_main(0);
@@ -161,10 +147,6 @@ fn goes_on<H: ModelHost>(sched: &Scripted<H>, worker: Worker) -> Option<Worker> 
 /// Waits until what was queued has run.
 fn outcome<H: ModelHost>(sched: &Scripted<H>) -> String {
     script(sched).wait(MAIN);
-    seen(sched)
-}
-
-fn seen<H: ModelHost>(sched: &Scripted<H>) -> String {
     script(sched).words(&[(saw::SLEPT, "slept"), (saw::POLLING, "waited"), (saw::STARTED, "started")])
 }
 
@@ -177,39 +159,10 @@ fn reported_beside_idle<H: ModelHost>() -> String {
             _ => says_and_keeps(sched, worker),
         }
     }
-    let (sched, outside) = two_run::<H>(3, play::<H>);
+    let (sched, outside) = two_run::<H>(play::<H>);
     script(&sched).open(ENDS);
     outside.rings(sched.observer().make(3));
     outcome(&sched)
-}
-
-/// An M is back from the poller with G3, which ends, as G2 ends. As soon as an M sleeps G4 waits for the socket, and that gets
-/// ready.
-fn reported_beside_a_wait<H: ModelHost>() -> String {
-    fn play<H: ModelHost>(sched: &Scripted<H>, worker: Worker, n: u64) -> Option<Worker> {
-        match n {
-            1 => keeps::<H>(worker),
-            2 => goes_on(sched, worker),
-            3 => Some(worker),
-            _ => {
-                script(sched).open(RUNS);
-                keeps::<H>(worker)
-            }
-        }
-    }
-    let (sched, outside) = two_run::<H>(4, play::<H>);
-    script(&sched).halts_at(saw::POLLED);
-    outside.rings(sched.observer().make(3));
-    script(&sched).wait(MAIN);
-    script(&sched).forget();
-    script(&sched).tells_main(saw::SLEPT);
-    script(&sched).open(HALT);
-    script(&sched).open(ENDS);
-    script(&sched).wait(MAIN);
-    outside.is_waited_for();
-    outside.rings(sched.observer().make(4));
-    script(&sched).wait(RUNS);
-    seen(&sched)
 }
 
 /// As the only M falls asleep the socket is given up, and then a G waits for a timer.
@@ -241,13 +194,6 @@ pub const MODELS: &[Model] = &[
         claim: "what the poller reports while no P is idle is run, though an M idles its P and falls asleep meanwhile",
         size: "2 Ps, 3 Ms, 1 G that keeps its M, 1 that ends, 1 that waits for a socket",
         invariants: [28, 30, 36],
-        must_reach: [],
-        runs: [rc11()]),
-    crate::model!("sched::the_last_m_waits_for_all::reported_beside_a_wait", reported_beside_a_wait,
-        claim: "a socket that a G begins to wait for as an M leaves the poller, and finds no P, is waited for, though all others \
-            fall asleep meanwhile",
-        size: "2 Ps, 3 Ms, 1 G that keeps its M, 2 that end, of which 1 waits for a socket, 1 that waits for it after",
-        invariants: [28, 30, 35, 36],
         must_reach: [],
         runs: [rc11()]),
     crate::model!("sched::the_last_m_waits_for_all::given_up_beside_a_timer", given_up_beside_a_timer,
