@@ -179,6 +179,7 @@ pub const SOURCES: &[(&str, &str)] = sources! {
     "models/poll/sysmon.rs"
     "models/poll/waits.rs"
     "models/poller.rs"
+    "models/poller_beside.rs"
     "models/readiness.rs"
     "models/role.rs"
     "models/rouses.rs"

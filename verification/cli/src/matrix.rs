@@ -349,26 +349,32 @@ const HEAR_ALL: &str = "sched::answers_as_lists_would::";
 
 /// Which candidates are played, and for how long: all of them for a moment, those of the same room first; then those that need longer.
 fn rounds(candidates: &[usize], room: &str, survey: &Survey, budget: Budget) -> Vec<(Vec<usize>, f64)> {
-    let mut first = candidates.to_vec();
+    let seconds = |j: usize| survey.candidates[j].seconds;
     let cost = |candidate: &usize| {
         let candidate = &survey.candidates[*candidate];
         let is_of_room = candidate.order.model.starts_with(&format!("{room}::"));
         let hears_all = candidate.order.model.starts_with(HEAR_ALL);
         (!is_of_room, !hears_all, (candidate.seconds * 1000.0) as u64)
     };
-    first.sort_by_key(cost);
+    let mut in_order = candidates.to_vec();
+    in_order.sort_by_key(cost);
     // Whoever draws at random sees what only large models have: some of them are asked, however many others there are.
-    let at_random: Vec<usize> =
-        first.iter().copied().filter(|&j| survey.candidates[j].order.engine.samples()).collect();
-    first.retain(|&j| !survey.candidates[j].order.engine.samples());
-    first.truncate(budget.candidates.saturating_sub(at_random.len().min(budget.candidates / 4)));
-    first.extend(at_random.into_iter().take(budget.candidates / 4));
-    let mut second: Vec<usize> =
-        first.iter().copied().filter(|&j| survey.candidates[j].seconds > budget.glance).collect();
-    // Half of the time for those who come first, half for those who need least.
-    let fit = ((budget.all / budget.look / 2.0) as usize).max(1).min(second.len());
-    second[fit..].sort_by(|a, b| survey.candidates[*a].seconds.total_cmp(&survey.candidates[*b].seconds));
-    second.truncate(2 * fit);
+    let (at_random, complete): (Vec<usize>, Vec<usize>) =
+        in_order.into_iter().partition(|&j| survey.candidates[j].order.engine.samples());
+    let of_these = at_random.len().min(budget.candidates / 4);
+    let mut first: Vec<usize> = complete.iter().copied().take(budget.candidates - of_these).collect();
+    first.extend(at_random.into_iter().take(of_these));
+    // Half of the time for those who come first, half for those who need least, of all: as many as come to their end in it.
+    let fit = ((budget.all / budget.look / 2.0) as usize).max(1);
+    let mut second: Vec<usize> = first.iter().copied().filter(|&j| seconds(j) > budget.glance).take(fit).collect();
+    let mut quick: Vec<usize> =
+        complete.into_iter().filter(|j| seconds(*j) > budget.glance && !second.contains(j)).collect();
+    quick.sort_by(|a, b| seconds(*a).total_cmp(&seconds(*b)));
+    let mut left = budget.all / 2.0;
+    second.extend(quick.into_iter().take_while(|&j| {
+        left -= seconds(j).min(budget.look);
+        left >= 0.0
+    }));
     vec![(first, budget.glance), (second, budget.look)]
 }
 

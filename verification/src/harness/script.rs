@@ -55,6 +55,7 @@ pub(crate) mod saw {
     pub(crate) const LISTED: u64 = 128;
     pub(crate) const ENDED: u64 = 256;
     pub(crate) const SOUGHT: u64 = 512;
+    pub(crate) const POLLING: u64 = 1024;
 }
 
 impl<H: ModelHost> Extra for Script<H> {
@@ -70,6 +71,7 @@ impl<H: ModelHost> Extra for Script<H> {
             Event::Listed { .. } => saw::LISTED,
             Event::Gone { .. } => saw::ENDED,
             Event::Sought { .. } => saw::SOUGHT,
+            Event::Polling { .. } => saw::POLLING,
             _ => return,
         };
         self.saw(what);

@@ -13,8 +13,10 @@
 //! | an M without a P, by `exitsyscall`: no wake  | the same                              | `shared`                 |
 //! | a submitter                                  | an M that hands its P off: it blocks  | `submitted_beside_block` |
 //! | the G that is kept, under its own P          | the same                              | `readied_beside_block`   |
+//! | an M without a P, by `exitsyscall`: no wake  | the same, as the idle P gets taken    | `shared_beside_block`    |
 //! | a submitter                                  | an M that ends, the last there may be | `submitted_beside_end`   |
 //! | a submitter                                  | the same, the only one there may be   | `submitted_beside_the_only_end` |
+//! | a submitter                                  | the same, beside an idle P            | `submitted_beside_the_only_end_of_two_ps` |
 
 use crate::harness::embedder::submit;
 use crate::harness::script::{
@@ -190,6 +192,52 @@ fn readied_beside_block<H: ModelHost>() -> String {
     outcome(&sched)
 }
 
+/// G4 makes a call that blocks, for ever, while the other P is idle: its M need not look into others' rings. Just then that P is
+/// taken by the M that comes back with G3, so that G1 and G2 find none; and it takes both as its share, and keeps one.
+fn shared_beside_block<H: ModelHost>() -> String {
+    fn play<H: ModelHost>(sched: &Scripted<H>, worker: Worker, n: u64) -> Option<Worker> {
+        match n {
+            1..=3 if script(sched).leaves_once(n) => {
+                script(sched).leaves(sched.entersyscallblock(worker));
+                script(sched).open(MAIN);
+                for_ever::<H>()
+            }
+            4 => {
+                waits_at(sched, LOOKS);
+                blocks(sched, worker)
+            }
+            1 => keeps::<H>(worker),
+            _ => says_and_keeps(sched, worker),
+        }
+    }
+    let sched = scripted::<H>(Config { ring: 4, order: SearchOrder::GlobalFirst, ..numbers(2, 5) }, 4, play::<H>);
+    (1..=4).for_each(|n| begin(&sched, n));
+    let comes_back = |away, n| sched.exitsyscall(away, sched.observer().again(n));
+    let [first, second, third] = [(); 3].map(|()| script(&sched).take_away());
+    script(&sched).forget();
+    script(&sched).open(LOOKS);
+    // From here on this thread is the M of G3.
+    let (mut worker, g, _) = comes_back(third, 3).expect("a P is idle");
+    sched.observer().runs(g);
+    let is_first_kept = match comes_back(first, 1) {
+        // It has got the P of G4, and keeps it.
+        Ok((p, g, _)) => {
+            sched.observer().runs(g);
+            std::mem::forget(p);
+            true
+        }
+        Err(_) => false,
+    };
+    assert!(comes_back(second, 2).is_err(), "G1 waits, or has the only P that may be idle");
+    let next;
+    (worker, next) = sched.next(worker).expect("the scheduler is open");
+    std::mem::forget(worker);
+    match sched.observer().runs(next) {
+        1 => format!("shared; {}", outcome(&sched)),
+        _ => format!("the first {}", if is_first_kept { "found a P" } else { "was taken" }),
+    }
+}
+
 /// There may be two Ms. M0 keeps G1; M1 ends with G2, just when G3 is submitted.
 fn submitted_beside_end<H: ModelHost>() -> String {
     fn play<H: ModelHost>(sched: &Scripted<H>, worker: Worker, n: u64) -> Option<Worker> {
@@ -212,6 +260,15 @@ fn submitted_beside_end<H: ModelHost>() -> String {
 
 /// There may be one M. It ends with G1, just when G2 is submitted.
 fn submitted_beside_the_only_end<H: ModelHost>() -> String {
+    beside_the_only_end::<H>(1)
+}
+
+/// The same, while another P is idle: its M asks for no other M as it ends.
+fn submitted_beside_the_only_end_of_two_ps<H: ModelHost>() -> String {
+    beside_the_only_end::<H>(2)
+}
+
+fn beside_the_only_end<H: ModelHost>(procs: usize) -> String {
     fn play<H: ModelHost>(sched: &Scripted<H>, worker: Worker, n: u64) -> Option<Worker> {
         if n == 2 {
             return says_and_keeps(sched, worker);
@@ -221,7 +278,7 @@ fn submitted_beside_the_only_end<H: ModelHost>() -> String {
         sched.end(worker);
         None
     }
-    let sched = scripted::<H>(numbers(1, 1), 2, play::<H>);
+    let sched = scripted::<H>(numbers(procs, 1), 2, play::<H>);
     begin(&sched, 1);
     script(&sched).forget();
     script(&sched).open(LOOKS);
@@ -267,6 +324,13 @@ pub const MODELS: &[Model] = &[
         invariants: [30, 36, 37],
         must_reach: ["started"],
         runs: [rc11()]),
+    crate::model!("sched::work_is_conserved_now::shared_beside_block", shared_beside_block,
+        claim: "an M that saw an idle P hands its own off as that one is taken: of two Gs for which nobody was woken, and of which an M \
+            keeps one for ever, the other is run",
+        size: "2 Ps, 5 Ms, ring of 4, 2 Gs out of system calls, 1 that blocks, 1 that ends",
+        invariants: [30, 36, 37],
+        must_reach: [],
+        runs: [rc11()]),
     crate::model!("sched::work_is_conserved_now::submitted_beside_end", submitted_beside_end,
         claim: "there may be no third M: what is submitted as the second ends is run on one that is started then",
         size: "2 Ps, 2 Ms, 1 G that keeps its M, 1 that ends with its M, 1 that is submitted",
@@ -278,5 +342,11 @@ pub const MODELS: &[Model] = &[
         size: "1 P, 1 M, 1 G that ends with its M, 1 that is submitted",
         invariants: [2, 30, 36, 37],
         must_reach: ["started", "refused"],
+        runs: [rc11()]),
+    crate::model!("sched::work_is_conserved_now::submitted_beside_the_only_end_of_two_ps", submitted_beside_the_only_end_of_two_ps,
+        claim: "the same while another P is idle, so that the M which ends asks for no other",
+        size: "2 Ps, 1 M, 1 G that ends with its M, 1 that is submitted",
+        invariants: [2, 30, 36, 37],
+        must_reach: ["started", "started, refused"],
         runs: [rc11()]),
 ];

@@ -32,6 +32,7 @@ pub mod pairs;
 pub mod parker;
 pub mod poll;
 pub mod poller;
+pub mod poller_beside;
 pub mod readiness;
 pub mod role;
 pub mod rouses;
@@ -94,6 +95,7 @@ pub static MODELS: &[&[Model]] = &[
     whole::MODELS,
     poll::MODELS,
     poller::MODELS,
+    poller_beside::MODELS,
     monitor::MODELS,
     monitor_beside::MODELS,
     rouses::MODELS,
