@@ -13,16 +13,11 @@
 //! Exit status: 0 if all are within their budgets, or there is no valgrind, which is said; 1 if one is not; 2 on a usage error.
 //! (`cargo test --benches` only sees that the workloads run.)
 
-use spinpark::sync::Mutex;
-use spinpark::{Runtime, chan, go, spawn, syscall, time, yield_now};
+mod operations;
+
+use operations::play;
 use std::env;
-use std::future::poll_fn;
-use std::hint::black_box;
-use std::pin::pin;
 use std::process::{Command, ExitCode};
-use std::sync::Arc;
-use std::task::Poll;
-use std::time::Duration;
 
 /// What is played, what an operation is, how many instructions it may take, and where they go.
 struct Budget {
@@ -149,69 +144,4 @@ fn counted(workload: &str, n: u64) -> f64 {
     std::fs::remove_file(&file).expect("it is there");
     let line = text.lines().find_map(|line| line.strip_prefix("summary: ").or(line.strip_prefix("totals: ")));
     line.and_then(|line| line.trim().parse().ok()).expect("callgrind says how many")
-}
-
-fn play(workload: &str, n: u64, preempts: bool) {
-    // Under a tool that slows it down, no task is to use up its slice.
-    let builder = Runtime::builder().procs(1).time_slice(Duration::from_secs(10));
-    let runtime = builder.preemption(preempts).build().expect("a runtime");
-    let task = match workload {
-        "yield" => runtime.spawn(yields(n)),
-        "yields" => runtime.spawn(async move {
-            let all: Vec<_> = (0..100).map(|_| spawn(yields(n / 100))).collect();
-            for task in all {
-                task.await.expect("a value");
-            }
-        }),
-        "pingpong" => runtime.spawn(ping_pong(n)),
-        "spawn" => runtime.spawn(async move {
-            for n in 0..n {
-                assert_eq!(spawn(async move { n }).await.expect("a value"), n);
-            }
-        }),
-        "go" => runtime.spawn(async move {
-            for n in 0..n {
-                assert_eq!(go(move || n).await.expect("a value"), n);
-            }
-        }),
-        "syscall" => runtime.spawn(async move { (0..n).for_each(|n| assert_eq!(syscall(|| black_box(n)), n)) }),
-        "mutex" => runtime.spawn(async move {
-            let mutex = Arc::new(Mutex::new(0));
-            for _ in 0..n {
-                *mutex.lock().await += 1;
-            }
-            assert_eq!(*mutex.lock().await, n);
-        }),
-        "timer" => runtime.spawn(async move {
-            for _ in 0..n {
-                let mut sleep = pin!(time::sleep(Duration::from_secs(1)));
-                let polled = poll_fn(|cx| Poll::Ready(sleep.as_mut().poll(cx))).await;
-                assert!(polled.is_pending());
-            }
-        }),
-        other => panic!("{other}: not one of the workloads"),
-    };
-    task.join().expect("a value");
-}
-
-async fn yields(n: u64) {
-    for _ in 0..n {
-        yield_now().await;
-    }
-}
-
-async fn ping_pong(n: u64) {
-    let (ping, pinged) = chan::rendezvous::<u64>();
-    let (pong, ponged) = chan::rendezvous::<u64>();
-    let other = spawn(async move {
-        while let Ok(n) = pinged.recv().await {
-            pong.send(n).await.expect("it listens");
-        }
-    });
-    for n in 0..n {
-        ping.send(n).await.expect("it listens");
-        assert_eq!(ponged.recv().await, Ok(n));
-    }
-    drop(ping);
-    other.await.expect("a value");
 }

@@ -1,0 +1,114 @@
+//! What is counted: operations of a runtime, one after the other.
+
+use spinpark::net::{TcpListener, TcpStream};
+use spinpark::sync::Mutex;
+use spinpark::{Runtime, chan, go, spawn, syscall, time, yield_now};
+use std::future::poll_fn;
+use std::hint::black_box;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+/// Plays `n` operations of a workload on one P. `preempts`: as it comes; else nobody is preempted.
+pub(crate) fn play(workload: &str, n: u64, preempts: bool) {
+    // Under a tool that slows it down, no task is to use up its slice.
+    let builder = Runtime::builder().procs(1).time_slice(Duration::from_secs(10));
+    let runtime = builder.preemption(preempts).build().expect("a runtime");
+    let task = match workload {
+        "yield" => runtime.spawn(yields(n)),
+        "yields" => runtime.spawn(async move {
+            let all: Vec<_> = (0..100).map(|_| spawn(yields(n / 100))).collect();
+            for task in all {
+                task.await.expect("a value");
+            }
+        }),
+        "pingpong" => runtime.spawn(ping_pong(n)),
+        "spawn" => runtime.spawn(async move {
+            for n in 0..n {
+                assert_eq!(spawn(async move { n }).await.expect("a value"), n);
+            }
+        }),
+        "go" => runtime.spawn(async move {
+            for n in 0..n {
+                assert_eq!(go(move || n).await.expect("a value"), n);
+            }
+        }),
+        "syscall" => runtime.spawn(async move { (0..n).for_each(|n| assert_eq!(syscall(|| black_box(n)), n)) }),
+        "mutex" => runtime.spawn(async move {
+            let mutex = Arc::new(Mutex::new(0));
+            for _ in 0..n {
+                *mutex.lock().await += 1;
+            }
+            assert_eq!(*mutex.lock().await, n);
+        }),
+        "timer" => runtime.spawn(async move {
+            for _ in 0..n {
+                let mut sleep = pin!(time::sleep(Duration::from_secs(1)));
+                let polled = poll_fn(|cx| Poll::Ready(sleep.as_mut().poll(cx))).await;
+                assert!(polled.is_pending());
+            }
+        }),
+        "echo" => runtime.spawn(echo(n)),
+        "wake" => {
+            let (question, asked) = chan::unbounded::<u64>();
+            let (answer, answers) = std::sync::mpsc::channel();
+            let task = runtime.spawn(async move {
+                while let Ok(n) = asked.recv().await {
+                    answer.send(n).expect("it listens");
+                }
+            });
+            for n in 0..n {
+                question.try_send(n).expect("it listens");
+                assert_eq!(answers.recv(), Ok(n));
+            }
+            drop(question);
+            task
+        }
+        other => panic!("{other}: not one of the workloads"),
+    };
+    task.join().expect("a value");
+}
+
+async fn yields(n: u64) {
+    for _ in 0..n {
+        yield_now().await;
+    }
+}
+
+async fn ping_pong(n: u64) {
+    let (ping, pinged) = chan::rendezvous::<u64>();
+    let (pong, ponged) = chan::rendezvous::<u64>();
+    let other = spawn(async move {
+        while let Ok(n) = pinged.recv().await {
+            pong.send(n).await.expect("it listens");
+        }
+    });
+    for n in 0..n {
+        ping.send(n).await.expect("it listens");
+        assert_eq!(ponged.recv().await, Ok(n));
+    }
+    drop(ping);
+    other.await.expect("a value");
+}
+
+/// 64 bytes there and back, `n` times.
+async fn echo(n: u64) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let address = listener.local_addr().expect("it is bound");
+    let server = spawn(async move {
+        let (stream, _) = listener.accept().await.expect("a connection");
+        let mut bytes = [0; 64];
+        for _ in 0..n {
+            stream.read_exact(&mut bytes).await.expect("it sends");
+            stream.write_all(&bytes).await.expect("it reads");
+        }
+    });
+    let stream = TcpStream::connect(address).await.expect("it listens");
+    let mut bytes = [7; 64];
+    for _ in 0..n {
+        stream.write_all(&bytes).await.expect("it reads");
+        stream.read_exact(&mut bytes).await.expect("it sends");
+    }
+    server.await.expect("a value");
+}

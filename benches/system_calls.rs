@@ -1,0 +1,137 @@
+//! How many system calls an operation makes, and may make: `cargo bench --bench system_calls`.
+//!
+//! Each workload is played twice under strace, with few operations and with many, and the difference is divided: what an operation
+//! makes, and not the start. Over its budget a workload fails.
+//!
+//! ```text
+//! cargo bench --bench system_calls                  all of them
+//! cargo bench --bench system_calls -- echo wake     some
+//! ```
+//!
+//! Exit status: 0 if all are within their budgets, or there is no strace, which is said; 1 if one is not; 2 on a usage error.
+//! (`cargo test --benches` only sees that the workloads run.)
+
+mod operations;
+
+use operations::play;
+use std::collections::BTreeMap;
+use std::env;
+use std::process::{Command, ExitCode};
+
+/// What is played, what an operation is, how many calls it may make, and which.
+struct Budget {
+    workload: &'static str,
+    operation: &'static str,
+    most: f64,
+    why: &'static str,
+}
+
+/// What makes none: the monitor's naps are still there, some in a second.
+const NONE: f64 = 0.02;
+
+const BUDGETS: [Budget; 9] = [
+    none("yield", "a task yields, and is the next"),
+    none("pingpong", "a round trip over two channels"),
+    none("spawn", "a future is spawned and awaited"),
+    none("go", "a closure is spawned and awaited"),
+    none("syscall", "a call that may block, and does nothing"),
+    none("mutex", "a lock that nobody has is taken and released"),
+    none("timer", "a sleep of a second is made, polled once and dropped"),
+    Budget {
+        workload: "echo",
+        operation: "64 bytes there and back over TCP, between two tasks",
+        most: 8.3,
+        why: "two writes, two reads, two reads that would block, two looks into the poller; a wait is a call, nothing is armed again",
+    },
+    Budget {
+        workload: "wake",
+        operation: "a thread outside asks a task of an idle runtime, and waits for the answer",
+        most: 3.3,
+        why: "two that sleep; one is woken by a call, and the other has often seen the answer before it sleeps",
+    },
+];
+
+const fn none(workload: &'static str, operation: &'static str) -> Budget {
+    Budget { workload, operation, most: NONE, why: "nobody sleeps, and nobody is woken" }
+}
+
+fn main() -> ExitCode {
+    let args: Vec<String> = env::args().skip(1).collect();
+    let is_bench = args.iter().any(|arg| arg == "--bench");
+    let args: Vec<&str> = args.iter().map(String::as_str).filter(|&arg| arg != "--bench").collect();
+    match args.as_slice() {
+        ["--play", workload, n] => play(workload, n.parse().expect("a number"), true),
+        _ if !is_bench => BUDGETS.iter().for_each(|budget| play(budget.workload, 10, true)),
+        names => {
+            let is_known = |name: &&str| BUDGETS.iter().any(|budget| budget.workload == *name);
+            if let Some(unknown) = names.iter().find(|name| !is_known(name)) {
+                let known = BUDGETS.map(|budget| budget.workload).join(", ");
+                eprintln!("error: there is no workload `{unknown}`; there are {known}");
+                return ExitCode::from(2);
+            }
+            return judge(names);
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+/// Are they within their budgets?
+fn judge(names: &[&str]) -> ExitCode {
+    // It may be there, and not be allowed to trace.
+    if !Command::new("strace").args(["-qq", "-c", "-o", "/dev/null", "true"]).status().is_ok_and(|s| s.success()) {
+        println!("skipped: strace is not installed, or may not trace, so nothing was counted");
+        return ExitCode::SUCCESS;
+    }
+    println!("{:>7} {:>7}  of it", "counted", "budget");
+    let mut holds = true;
+    for Budget { workload, operation, most, why } in BUDGETS {
+        if !names.is_empty() && !names.contains(&workload) {
+            continue;
+        }
+        let calls = an_operation(workload);
+        let count: f64 = calls.values().sum();
+        let verdict = if count > most { "  OVER ITS BUDGET" } else { "" };
+        println!("{count:>7.2} {most:>7.2}  {workload}: {operation}{verdict}");
+        let mut each: Vec<_> = calls.iter().filter(|(_, count)| **count >= 0.01).collect();
+        each.sort_by(|a, b| b.1.total_cmp(a.1));
+        let each: Vec<String> = each.into_iter().map(|(call, count)| format!("{call} {count:.2}")).collect();
+        if !each.is_empty() {
+            println!("{:17}{}", "", each.join(", "));
+        }
+        if !verdict.is_empty() {
+            println!("{:17}may be: {why}", "");
+            holds = false;
+        }
+    }
+    if holds { ExitCode::SUCCESS } else { ExitCode::from(1) }
+}
+
+/// How often an operation makes each call, above those that are made once.
+fn an_operation(workload: &str) -> BTreeMap<String, f64> {
+    const FEW: u64 = 500;
+    const MANY: u64 = 20_500;
+    let (few, mut many) = (counted(workload, FEW), counted(workload, MANY));
+    for (call, count) in &mut many {
+        let before = few.get(call).copied().unwrap_or(0.0);
+        *count = (*count - before).max(0.0) / (MANY - FEW) as f64;
+    }
+    many
+}
+
+/// The calls of all threads of a run with `n` operations.
+fn counted(workload: &str, n: u64) -> BTreeMap<String, f64> {
+    let file = env::temp_dir().join(format!("spinpark-system-calls-{}-{workload}-{n}", std::process::id()));
+    let done = Command::new("strace")
+        .args(["-f", "-qq", "-c", "-U", "calls,name", "-o"])
+        .arg(&file)
+        .arg(env::current_exe().expect("this program"))
+        .args(["--play", workload, &n.to_string()])
+        .output()
+        .expect("strace can be started");
+    assert!(done.status.success(), "{workload} under strace: {}", String::from_utf8_lossy(&done.stderr));
+    let text = std::fs::read_to_string(&file).expect("what strace has written");
+    std::fs::remove_file(&file).expect("it is there");
+    let calls = text.lines().filter_map(|line| line.trim().split_once(' '));
+    let calls = calls.filter_map(|(count, name)| Some((name.trim().to_owned(), count.parse().ok()?)));
+    calls.filter(|(name, _)| name != "total").collect()
+}
