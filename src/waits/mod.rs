@@ -8,7 +8,8 @@
 //!   a task    select ──► chan ──► queue: waiters in the order of coming, the claim of a select among them ──► waker
 //!             wait_group, cond, notify, watch, broadcast, barrier ──► wait_list ──► queue ◄── cancellation
 //!             scope ──► wait_group    oneshot: the waker of either end    join_set: a list and a waker
-//!             timer_queue: until a moment     readiness: until a socket is ready ──► drained     operation: until the system has done it
+//!             timer_queue: until a moment     operation: until the system has done it
+//!             sockets: which a poller knows ──► readiness: until one is ready ──► drained
 //!   a thread  parker: on a futex              bell: in `block_on`              interrupt: in the poller
 //! ```
 
@@ -45,6 +46,8 @@ pub mod readiness;
 pub mod scope;
 #[cfg(feature = "std")]
 pub mod select;
+#[cfg(feature = "std")]
+pub mod sockets;
 pub mod timer_queue;
 #[cfg(feature = "std")]
 pub mod wait_group;

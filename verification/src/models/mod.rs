@@ -40,6 +40,7 @@ pub mod sched;
 pub mod scope;
 pub mod select;
 pub mod snapshot;
+pub mod sockets;
 pub mod spinning;
 pub mod stopping;
 pub mod stw;
@@ -103,6 +104,7 @@ pub static MODELS: &[&[Model]] = &[
     timer_queue::MODELS,
     readiness::MODELS,
     drained::MODELS,
+    sockets::MODELS,
     goroutine::MODELS,
     chan::MODELS,
     select::MODELS,
@@ -153,6 +155,7 @@ pub static MUTANTS: &[&[Mutant]] = &[
     timer_queue::MUTANTS,
     readiness::MUTANTS,
     drained::MUTANTS,
+    sockets::MUTANTS,
     goroutine::MUTANTS,
     chan::MUTANTS,
     select::MUTANTS,

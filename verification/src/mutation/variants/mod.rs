@@ -51,6 +51,7 @@ pub mod oneshot;
 pub mod operation;
 pub mod scope;
 pub mod select;
+pub mod sockets;
 pub mod spinning;
 pub mod syscall;
 pub mod wait_group;
