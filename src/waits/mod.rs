@@ -10,6 +10,7 @@
 //!             scope ──► wait_group    oneshot: the waker of either end    join_set: a list and a waker
 //!             timer_queue: until a moment     operation: until the system has done it
 //!             sockets: which a poller knows ──► readiness: until one is ready ──► drained
+//!             owned_tasks: those that have waited once, until they end
 //!   a thread  parker: on a futex              bell: in `block_on`              interrupt: in the poller
 //! ```
 
@@ -38,6 +39,8 @@ pub mod notify;
 pub mod oneshot;
 #[cfg(feature = "std")]
 pub mod operation;
+#[cfg(feature = "std")]
+pub mod owned_tasks;
 pub mod parker;
 #[cfg(feature = "std")]
 pub mod queue;

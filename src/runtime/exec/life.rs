@@ -108,7 +108,7 @@ impl InRuntime {
     fn insert_or_report(&mut self, waker: &Waker) {
         if self.key.is_none() {
             self.key = Context::with_owned_tasks(self.runtime_id, |owned_tasks, row| {
-                owned_tasks.insert(row, waker, spawned_at())
+                owned_tasks.insert(row, OwnedTask::of(waker, spawned_at()))
             });
         }
         if watch::is_on() {
@@ -168,7 +168,7 @@ impl InOwnedTasks {
 impl Registration for InOwnedTasks {
     fn insert(&mut self, waker: &Waker) {
         if self.key.is_none() {
-            self.key = Some(self.owned_tasks.insert(0, waker, spawned_at()));
+            self.key = Some(self.owned_tasks.insert(0, OwnedTask::of(waker, spawned_at())));
         }
     }
 

@@ -13,6 +13,7 @@ pub mod handoff;
 pub mod history;
 pub mod locked;
 pub mod netpoll;
+pub mod owned_tasks;
 pub mod parker;
 pub mod queues;
 pub mod readiness;

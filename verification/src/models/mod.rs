@@ -28,6 +28,7 @@ pub mod netpoll;
 pub mod notify;
 pub mod oneshot;
 pub mod operation;
+pub mod owned_tasks;
 pub mod pairs;
 pub mod parker;
 pub mod poll;
@@ -99,6 +100,7 @@ pub static MODELS: &[&[Model]] = &[
     monitor_beside::MODELS,
     rouses::MODELS,
     task::MODELS,
+    owned_tasks::MODELS,
     parker::MODELS,
     bell::MODELS,
     timer_queue::MODELS,
@@ -150,6 +152,7 @@ pub static MUTANTS: &[&[Mutant]] = &[
     poller::MUTANTS,
     monitor::MUTANTS,
     task::MUTANTS,
+    owned_tasks::MUTANTS,
     parker::MUTANTS,
     bell::MUTANTS,
     timer_queue::MUTANTS,

@@ -49,6 +49,7 @@ pub mod netpoll;
 pub mod notify;
 pub mod oneshot;
 pub mod operation;
+pub mod owned_tasks;
 pub mod scope;
 pub mod select;
 pub mod sockets;
