@@ -12,6 +12,7 @@
 //!             sockets: which a poller knows ──► readiness: until one is ready ──► drained
 //!             owned_tasks: those that have waited once, until they end
 //!   a thread  parker: on a futex              bell: in `block_on`              interrupt: in the poller
+//!             requests: until another has done it
 //! ```
 
 #[cfg(feature = "std")]
@@ -45,6 +46,7 @@ pub mod parker;
 #[cfg(feature = "std")]
 pub mod queue;
 pub mod readiness;
+pub mod requests;
 #[cfg(feature = "std")]
 pub mod scope;
 #[cfg(feature = "std")]

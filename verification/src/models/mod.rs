@@ -34,6 +34,7 @@ pub mod parker;
 pub mod poll;
 pub mod poller;
 pub mod readiness;
+pub mod requests;
 pub mod role;
 pub mod rouses;
 pub mod runq;
@@ -102,6 +103,7 @@ pub static MODELS: &[&[Model]] = &[
     task::MODELS,
     owned_tasks::MODELS,
     parker::MODELS,
+    requests::MODELS,
     bell::MODELS,
     timer_queue::MODELS,
     readiness::MODELS,
@@ -154,6 +156,7 @@ pub static MUTANTS: &[&[Mutant]] = &[
     task::MUTANTS,
     owned_tasks::MUTANTS,
     parker::MUTANTS,
+    requests::MUTANTS,
     bell::MUTANTS,
     timer_queue::MUTANTS,
     readiness::MUTANTS,

@@ -50,6 +50,7 @@ pub mod notify;
 pub mod oneshot;
 pub mod operation;
 pub mod owned_tasks;
+pub mod requests;
 pub mod scope;
 pub mod select;
 pub mod sockets;
