@@ -4,6 +4,7 @@
 //! What may be relied on of the system: a socket is under a lock of its own, and so are the reports. A socket reports each
 //! change, or, armed, once. Who notifies only reads if there is a notice.
 
+use crate::harness::system::{Known, System};
 use crate::hosts::model_host::{Cell, ModelHost};
 use crate::mutation::mutant::is_variant;
 use crate::mutation::variants::sockets as steps;
@@ -11,7 +12,7 @@ use spinpark::atomic::Atomic;
 use spinpark::host::{Lock, Parker};
 use spinpark::waits::bell::Bell;
 use spinpark::waits::interrupt;
-use spinpark::waits::readiness::{Direction, Interest, Refused, Source, Waits};
+use spinpark::waits::readiness::{Direction, Interest, Refused, Waits};
 use spinpark::waits::sockets::{Keyed, NotRegistered, Sockets};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -50,39 +51,10 @@ pub struct Socket<H: ModelHost> {
     pub entry: Arc<Keyed<H, Known<H>, usize>>,
 }
 
-/// A socket as the system has it.
-pub struct System<H: ModelHost> {
-    state: H::Lock<SystemState>,
-    reports_changes: bool,
-}
-
-#[derive(Default)]
-struct SystemState {
-    /// What can be done: something can be read, something written.
-    ready: Interest,
-    /// What is reported once, where it has to be armed.
-    armed: Interest,
-    /// How often it was armed.
-    arms: u64,
-    /// It refuses to be armed, or to be known, once.
-    refuses: bool,
-    /// The system's poller knows it, as this.
-    key: Option<usize>,
-}
-
-/// What the poller knows of a socket.
-pub struct Known<H: ModelHost> {
-    system: Arc<System<H>>,
-    net: Arc<Net<H>>,
-}
-
 /// The task that reads.
 pub const READER: usize = 0;
 /// The task that writes.
 pub const WRITER: usize = 1;
-/// Where the poller arms, the M is the thread that a model starts with.
-const M: usize = 0;
-
 impl<H: ModelHost> Net<H> {
     /// A poller, and two tasks.
     pub fn new() -> Arc<Self> {
@@ -110,10 +82,7 @@ impl<H: ModelHost> Net<H> {
         system: &Arc<System<H>>,
         refuses_to_start: bool,
     ) -> Result<Arc<Socket<H>>, NotRegistered<()>> {
-        let add = |key| {
-            system.add(key)?;
-            Ok(Known { system: Arc::clone(system), net: Arc::clone(self) })
-        };
+        let add = |key| system.add(self, key);
         let start = |_: &Known<H>| if refuses_to_start { Err(()) } else { Ok(()) };
         let entry = steps::register(&self.sockets, !system.reports_changes, add, start)?;
         Ok(Arc::new(Socket { system: Arc::clone(system), entry }))
@@ -166,7 +135,7 @@ impl<H: ModelHost> Net<H> {
     }
 
     /// The system reports.
-    fn report(&self, key: usize, what: Interest) {
+    pub(super) fn report(&self, key: usize, what: Interest) {
         self.reports.with(|reports| reports.push((key, what)));
         self.notify();
     }
@@ -243,90 +212,6 @@ impl<H: ModelHost> Net<H> {
     /// Nobody waits, and nobody is counted.
     pub fn check_at_rest(&self) {
         assert!(self.sockets.waiting().count() == 0, "{} are counted that do not wait", self.sockets.waiting().count());
-    }
-}
-
-impl<H: ModelHost> Source for Known<H> {
-    type Error = ();
-
-    fn arm(&self, interest: Interest) -> Result<(), ()> {
-        if is_variant("readiness-the-poller-arms-nothing") && H::me() == M {
-            return Ok(());
-        }
-        assert!(!self.system.reports_changes, "a socket that reports all changes is armed");
-        let due = self.system.state.with(|state| {
-            if std::mem::take(&mut state.refuses) {
-                return Err(());
-            }
-            state.armed = interest;
-            state.arms += 1;
-            Ok(state.take_report(false))
-        })?;
-        due.into_iter().for_each(|(key, what)| self.net.report(key, what));
-        Ok(())
-    }
-}
-
-impl<H: ModelHost> Drop for Known<H> {
-    fn drop(&mut self) {
-        // An execution that has failed is over: its locks are nobody's any more.
-        if !std::thread::panicking() {
-            self.system.state.with(|state| state.key = None);
-        }
-    }
-}
-
-impl SystemState {
-    /// What is to be reported of what is so.
-    fn take_report(&mut self, reports_changes: bool) -> Option<(usize, Interest)> {
-        let Interest { read, write } = self.ready;
-        let what = match reports_changes {
-            true => self.ready,
-            false => Interest { read: read && self.armed.read, write: write && self.armed.write },
-        };
-        let key = self.key.filter(|_| what != Interest::default())?;
-        self.armed = Interest::default();
-        Some((key, what))
-    }
-}
-
-impl<H: ModelHost> System<H> {
-    /// One that no poller knows.
-    pub fn new(reports_changes: bool) -> Arc<Self> {
-        Arc::new(System { state: H::Lock::new(SystemState::default()), reports_changes })
-    }
-
-    /// The system's poller knows it from now on.
-    fn add(&self, key: usize) -> Result<(), ()> {
-        self.state.with(|state| {
-            if std::mem::take(&mut state.refuses) {
-                return Err(());
-            }
-            state.key = Some(key);
-            Ok(())
-        })
-    }
-
-    /// What comes next the system refuses.
-    pub fn refuse(&self) {
-        self.state.with(|state| state.refuses = true);
-    }
-
-    /// Does its poller know it?
-    pub fn is_known(&self) -> bool {
-        self.state.with(|state| state.key.is_some())
-    }
-
-    /// The other end sends, or takes: something can be done in this direction.
-    pub fn change(&self, net: &Net<H>, direction: Direction) {
-        let due = self.state.with(|state| {
-            match direction {
-                Direction::Read => state.ready.read = true,
-                Direction::Write => state.ready.write = true,
-            }
-            state.take_report(self.reports_changes)
-        });
-        due.into_iter().for_each(|(key, what)| net.report(key, what));
     }
 }
 

@@ -1,7 +1,8 @@
 //! Models of a shutdown: tasks wait for the first time, are woken, aborted, spawned and left beside it.
 
 use crate::harness::common::any_of;
-use crate::harness::owned_tasks::{Task, Tiny};
+use crate::harness::owned_task::Task;
+use crate::harness::owned_tasks::Tiny;
 use crate::hosts::model_host::ModelHost;
 use crate::hosts::wrap::trace::main_plays;
 use crate::model::{Model, rc11, sc, sc_cut};

@@ -1,7 +1,8 @@
 //! Models of the table of sockets: one is registered, forgotten and reported beside each other and beside the end of all.
 
 use crate::harness::common::party;
-use crate::harness::readiness::{End, Net, READER, System, WRITER};
+use crate::harness::readiness::{End, Net, READER, WRITER};
+use crate::harness::system::System;
 use crate::hosts::model_host::ModelHost;
 use crate::hosts::wrap::trace::main_plays;
 use crate::model::{Model, rc11, sc};

@@ -35,6 +35,7 @@ use crate::runtime::exec::task_locals::{self, Scopes};
 use crate::runtime::exec::unwind::{PATIENCE, Unwound, unwind};
 use crate::runtime::exec::waits::{Unmet, wait_bound};
 use crate::runtime::id::RuntimeId;
+use crate::task::stackful;
 use core::cell::Cell;
 use core::future::{Future, IntoFuture};
 use core::marker::PhantomPinned;
@@ -126,17 +127,9 @@ where
 
     fn resume(&mut self, waker: &Waker) -> Poll<T> {
         let State::Live(coroutine) = &mut self.state else { panic!("goroutine: polled after its end") };
-        self.frame.waker.set(waker);
-        let on_it = OnStack::of(&self.frame);
-        let resumed = coroutine.resume(());
-        drop(on_it);
-        match resumed {
-            CoroutineResult::Yield(()) => Poll::Pending,
-            CoroutineResult::Return(value) => {
-                self.put_stack();
-                Poll::Ready(value)
-            }
-        }
+        let Some(value) = stackful::resume(&self.frame, waker, coroutine) else { return Poll::Pending };
+        self.put_stack();
+        Poll::Ready(value)
     }
 }
 
@@ -179,35 +172,63 @@ impl<F, T> Drop for Goroutine<F, T> {
     /// cannot be unwound.
     fn drop(&mut self) {
         let State::Live(coroutine) = &mut self.state else { return };
-        self.frame.ends.set(true);
-        self.frame.waker.set(Waker::noop());
-        let on_it = OnStack::of(&self.frame);
-        let mut has_ended = coroutine.done();
         let tries = if cfg!(panic = "unwind") { PATIENCE } else { 0 };
-        for _ in 0..tries {
-            if has_ended {
-                break; // a panic has ended it: it cannot be resumed
-            }
-            has_ended = match catch_unwind(AssertUnwindSafe(|| coroutine.resume(()))) {
-                Ok(CoroutineResult::Yield(())) => false,
-                Ok(CoroutineResult::Return(_)) => true,
-                Err(payload) => {
-                    core::mem::forget(payload); // ours; or a destructor's, which the panic hook has reported
-                    true
-                }
-            };
-        }
-        drop(on_it);
-        match has_ended {
+        match stackful::throw_away(&self.frame, Waker::noop(), coroutine, tries as usize) {
             true => self.put_stack(),
             false => core::mem::forget(core::mem::replace(&mut self.state, State::Over)),
         }
     }
 }
 
+impl stackful::Frame for Frame {
+    type Waker = Waker;
+    type OnStack<'a> = OnStack<'a>;
+
+    #[inline(always)]
+    fn set_waker(&self, waker: &Waker) {
+        self.waker.set(waker);
+    }
+
+    #[inline(always)]
+    fn enter(&self) -> OnStack<'_> {
+        OnStack::of(self)
+    }
+
+    fn set_ends(&self) {
+        self.ends.set(true);
+    }
+}
+
+impl<T> stackful::Stack for Coroutine<(), (), T, Stack> {
+    type Output = T;
+
+    #[inline(always)]
+    fn resume(&mut self) -> Option<T> {
+        match Coroutine::resume(self, ()) {
+            CoroutineResult::Yield(()) => None,
+            CoroutineResult::Return(value) => Some(value),
+        }
+    }
+
+    fn unwind(&mut self) -> bool {
+        match catch_unwind(AssertUnwindSafe(|| Coroutine::resume(self, ()))) {
+            Ok(CoroutineResult::Yield(())) => false,
+            Ok(CoroutineResult::Return(_)) => true,
+            Err(payload) => {
+                core::mem::forget(payload); // ours; or a destructor's, which the panic hook has reported
+                true
+            }
+        }
+    }
+
+    fn has_ended(&self) -> bool {
+        self.done()
+    }
+}
+
 /// This thread is on the stack of a goroutine, as long as this lives. Inlined: whoever resumes one is on the same thread
 /// afterwards.
-struct OnStack<'a> {
+pub(in crate::runtime) struct OnStack<'a> {
     frame: &'a Frame,
     before: *const Frame,
     around: Scopes,

@@ -1,6 +1,7 @@
 //! The steps of a shutdown, the right ones unless a variant says otherwise.
 
-use crate::harness::owned_tasks::{Queued, Tiny};
+use crate::harness::owned_task::Queued;
+use crate::harness::owned_tasks::Tiny;
 use crate::hosts::model_host::ModelHost;
 use crate::mutation::mutant::variant;
 use spinpark::waits::owned_tasks::Owned;

@@ -1,6 +1,6 @@
 //! The steps of the table of sockets, the right ones unless a variant says otherwise.
 
-use crate::harness::readiness::Known;
+use crate::harness::system::Known;
 use crate::hosts::model_host::ModelHost;
 use crate::mutation::mutant::{is_variant, variant};
 use spinpark::waits::readiness::Direction;
