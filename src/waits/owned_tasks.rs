@@ -44,9 +44,6 @@ pub struct OwnedTasks<H: Host, T: Owned> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Key(NonZeroU32);
 
-/// Room for so many is kept in each row.
-const KEPT: usize = 1024;
-
 impl<H: Host, T: Owned> OwnedTasks<H, T> {
     /// None yet, on so many rows, of which there is one at least.
     pub fn new(rows: usize) -> Self {
@@ -74,21 +71,15 @@ impl<H: Host, T: Owned> OwnedTasks<H, T> {
         Key(key.expect("there is no memory for four billion tasks"))
     }
 
-    /// The task has ended. What was listed is the caller's to drop, without a lock; `None`: whoever shuts down has it.
-    pub fn remove(&self, Key(key): Key) -> Option<T> {
+    /// The task has ended. What was listed is the caller's to drop, without a lock; `None`: whoever shuts down has it. `then` gets
+    /// the row that it was on, under its lock.
+    pub fn remove(&self, Key(key): Key, then: impl FnOnce(&mut Slab<T>)) -> Option<T> {
         let key = key.get() as usize - 1;
         self.with(key % self.rows.len(), |row| {
             let task = row.try_remove(key / self.rows.len());
-            Self::give_back_memory(row);
+            then(row);
             task
         })
-    }
-
-    /// A crowd was there, and has gone: its memory goes too. Tried now and then: it takes time.
-    fn give_back_memory(row: &mut Slab<T>) {
-        if row.capacity() > KEPT && row.len() * 8 < row.capacity() && (row.is_empty() || row.len().is_power_of_two()) {
-            row.shrink_to_fit();
-        }
     }
 
     /// Looks at all, each under the lock of its row.
@@ -119,9 +110,7 @@ impl<H: Host, T: Owned> OwnedTasks<H, T> {
     /// them, and they were woken. Dropped, a `Q` ends its task. Returns those that never ran.
     pub fn end_started<Q>(&self, queued: impl IntoIterator<Item = Q>, address: impl Fn(&Q) -> usize) -> Vec<Q> {
         let started = self.addresses();
-        let (started, unstarted) = queued.into_iter().partition(|task| started.contains(&address(task)));
-        drop::<Vec<Q>>(started);
-        unstarted
+        queued.into_iter().filter(|task| !started.contains(&address(task))).collect()
     }
 
     /// Ends all that are listed, here. Nothing runs them any more. Between two tries to end one that a thread is about to wake, it

@@ -44,8 +44,8 @@ pub struct Request<H: Host, R: Send + 'static, A: Send + 'static> {
     asker: H::Parker,
 }
 
-/// A request that the server has taken. Dropped, it is lost.
-pub struct Taken<H: Host, R: Send + 'static, A: Send + 'static>(Option<Arc<Request<H, R, A>>>);
+/// A request that the server has taken. Dropped, it is lost; but for one whose answer is another's to give.
+pub struct Taken<H: Host, R: Send + 'static, A: Send + 'static>(pub Option<Arc<Request<H, R, A>>>);
 
 /// The requests that wait, under their lock.
 pub struct Waiting<H: Host, R: Send + 'static, A: Send + 'static> {
@@ -76,14 +76,11 @@ impl<H: Host, R: Send + 'static, A: Send + 'static> Request<H, R, A> {
     }
 
     /// The server begins with it.
-    fn take(&self) -> Option<R> {
-        self.slot.with(|slot| match core::mem::replace(slot, Slot::Taken) {
-            Slot::Asked(request) => Some(request),
-            other => {
-                *slot = other;
-                None
-            }
-        })
+    fn take(&self) -> R {
+        match self.slot.with(|slot| core::mem::replace(slot, Slot::Taken)) {
+            Slot::Asked(request) => request,
+            Slot::Taken | Slot::Answered(_) => unreachable!("requests: one that waits was begun with"),
+        }
     }
 
     /// What the server says. Who asked is to be [unparked](Request::unpark) then.
@@ -98,9 +95,8 @@ impl<H: Host, R: Send + 'static, A: Send + 'static> Request<H, R, A> {
 
     /// It comes back: the server has ended before it began with it.
     pub fn give_back(&self) {
-        if let Some(request) = self.take() {
-            self.set(Err(Unanswered::Ended(request)));
-        }
+        let request = self.take();
+        self.set(Err(Unanswered::Ended(request)));
         self.unpark();
     }
 
@@ -130,11 +126,6 @@ impl<H: Host, R: Send + 'static, A: Send + 'static> Taken<H, R, A> {
     /// The server has done it.
     pub fn answer(mut self, answer: A) {
         self.end(Ok(answer));
-    }
-
-    /// The request, whose answer is the caller's to give.
-    pub fn into_request(mut self) -> Option<Arc<Request<H, R, A>>> {
-        self.0.take()
     }
 
     fn end(&mut self, answer: Result<A, Unanswered<R>>) {
@@ -209,9 +200,8 @@ impl<H: Host, R: Send + 'static, A: Send + 'static> Requests<H, R, A> {
     /// The oldest that waits. For the server.
     pub fn next(&self) -> Next<H, R, A> {
         let (oldest, is_over) = self.with(|waiting| (waiting.queue.pop_front(), waiting.is_over));
-        match oldest.map(|oldest| (oldest.take(), oldest)) {
-            Some((Some(request), oldest)) => Next::Request(request, Taken(Some(oldest))),
-            Some((None, _)) => unreachable!("requests: one that waits was answered"),
+        match oldest {
+            Some(oldest) => Next::Request(oldest.take(), Taken(Some(oldest))),
             None if is_over => Next::Over,
             None => Next::Nothing,
         }
@@ -219,7 +209,7 @@ impl<H: Host, R: Send + 'static, A: Send + 'static> Requests<H, R, A> {
 
     /// The server's life: does what is asked, until somebody [ends](Requests::end) it, or `does` panics.
     pub fn serve(&self, mut does: impl FnMut(R) -> A) {
-        let _end = EndsWith(self);
+        let _end = self.ends_with();
         loop {
             match self.next() {
                 Next::Request(request, taken) => taken.answer(does(request)),
@@ -227,6 +217,11 @@ impl<H: Host, R: Send + 'static, A: Send + 'static> Requests<H, R, A> {
                 Next::Over => return,
             }
         }
+    }
+
+    /// It is over when this is dropped, by a panic perhaps. For the server.
+    pub fn ends_with(&self) -> EndsWith<'_, H, R, A> {
+        EndsWith(self)
     }
 
     /// It is over. Requests that wait come back, and so do those that come.
@@ -246,8 +241,8 @@ impl<H: Host, R: Send + 'static, A: Send + 'static> Default for Requests<H, R, A
     }
 }
 
-/// The server ends, perhaps by a panic: so do the requests.
-struct EndsWith<'a, H: Host, R: Send + 'static, A: Send + 'static>(&'a Requests<H, R, A>);
+/// Dropped, the server has ended.
+pub struct EndsWith<'a, H: Host, R: Send + 'static, A: Send + 'static>(&'a Requests<H, R, A>);
 
 impl<H: Host, R: Send + 'static, A: Send + 'static> Drop for EndsWith<'_, H, R, A> {
     fn drop(&mut self) {

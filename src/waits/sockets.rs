@@ -153,8 +153,7 @@ impl<H: Host, S: Source, W: Send + 'static> Sockets<H, S, W> {
     /// # Panics
     /// If nobody has.
     pub fn remove(&self, entry: &Keyed<H, S, W>) {
-        let removed = self.with(|table| table.entries.remove(entry.key));
-        drop(removed); // not under the lock
+        drop(self.with(|table| table.entries.remove(entry.key))); // not under the lock
     }
 
     /// Forgets a socket, and the tasks that waited for it, whose wakers `drop` gets, without a lock. `true`: they were the last

@@ -121,7 +121,7 @@ impl InRuntime {
     fn leave(&mut self) -> Option<OwnedTask> {
         // If the runtime is gone, so are its owned tasks.
         self.key.take().and_then(|key| {
-            Context::with_owned_tasks(self.runtime_id, |owned_tasks, _| owned_tasks.remove(key)).flatten()
+            Context::with_owned_tasks(self.runtime_id, |owned_tasks, _| owned_tasks.ended(key)).flatten()
         })
     }
 }
@@ -177,7 +177,7 @@ impl Registration for InOwnedTasks {
     }
 
     fn is_dropped(&mut self) {
-        drop(self.key.take().map(|key| self.owned_tasks.remove(key)));
+        drop(self.key.take().map(|key| self.owned_tasks.ended(key)));
     }
 }
 

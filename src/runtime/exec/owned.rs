@@ -43,7 +43,21 @@ impl Owned for OwnedTask {
     }
 }
 
+/// Room for so many is kept in each row.
+const KEPT: usize = 1024;
+
 impl OwnedTasks {
+    /// The task has ended, which is listed there.
+    pub(super) fn ended(&self, key: Key) -> Option<OwnedTask> {
+        self.remove(key, |row| {
+            // A crowd was there, and has gone: its memory goes too. Tried now and then: it takes time.
+            let is_crowd_gone = row.capacity() > KEPT && row.len() * 8 < row.capacity();
+            if is_crowd_gone && (row.is_empty() || row.len().is_power_of_two()) {
+                row.shrink_to_fit();
+            }
+        })
+    }
+
     /// Where those were spawned.
     pub(in crate::runtime) fn spawned_at(&self) -> Vec<&'static Location<'static>> {
         let mut places: Vec<&'static Location<'static>> = Vec::new();

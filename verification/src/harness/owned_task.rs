@@ -160,7 +160,7 @@ impl<H: ModelHost> Task<H> {
         assert!(self.end.get().is_none(), "a task ends twice");
         self.end.set(Some(end));
         if let Some(key) = self.key.get() {
-            drop(self.runtime.owned.remove(key)); // not under the lock
+            drop(self.runtime.owned.remove(key, |_| ())); // not under the lock
         }
     }
 

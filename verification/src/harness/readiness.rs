@@ -90,13 +90,13 @@ impl<H: ModelHost> Net<H> {
 
     /// Forgets it, as the runtime does. Were those that waited for it the last?
     pub fn forget(&self, socket: &Socket<H>) -> bool {
-        steps::forget(&self.sockets, &socket.entry, |waker| self.becomes(waker, End::Forgotten))
+        steps::forget(&self.sockets, &socket.entry, |waker| self.gives_up(waker, End::Forgotten))
     }
 
     /// The runtime ends. Did anybody wait?
     pub fn close(&self) -> bool {
         steps::close(&self.sockets, |waker| {
-            self.becomes(waker, End::Closed);
+            self.gives_up(waker, End::Closed);
             self.bells[waker].ring();
         })
     }
@@ -117,6 +117,12 @@ impl<H: ModelHost> Net<H> {
     fn becomes(&self, waker: usize, end: End) {
         let times = &self.ends[waker][end as usize];
         times.set(times.get() + 1);
+    }
+
+    /// The same, before it is counted down.
+    fn gives_up(&self, waker: usize, end: End) {
+        assert!(self.sockets.waiting().is_any(), "a waker is counted down before it is woken or dropped");
+        self.becomes(waker, end);
     }
 
     /// What became of this task's waker. It was on a list once.

@@ -189,7 +189,7 @@ fn moved_by_hand<H: ModelHost>() -> String {
             Op::RemoveNewest => listed.pop(),
         };
         if let Some((key, _, address)) = gone {
-            assert!(owned.remove(key).map(|task| task.address) == Some(address), "{op:?}: another was there");
+            assert!(owned.remove(key, |_| ()).map(|task| task.address) == Some(address), "{op:?}: another was there");
         }
         let addresses: BTreeSet<usize> = listed.iter().map(|&(_, _, address)| address).collect();
         assert!(owned.addresses() == addresses, "{op:?}: listed are {:?}, and not {addresses:?}", owned.addresses());
@@ -198,6 +198,9 @@ fn moved_by_hand<H: ModelHost>() -> String {
             "{op:?}: {} are listed",
             owned.len()
         );
+        let mut looks = 0;
+        owned.for_each(|_| looks += 1);
+        assert!(looks == listed.len(), "{op:?}: {looks} were looked at of {}", listed.len());
         for row in 0..rows {
             let there = listed.iter().filter(|&&(_, of, _)| of == row).count();
             assert!(owned.with(row, |row| row.len()) == there, "{op:?}: {there} are on row {row}");
@@ -221,7 +224,7 @@ fn moved_by_hand<H: ModelHost>() -> String {
     ended.sort_unstable();
     assert!(ended == listed.iter().map(|&(.., address)| address).collect::<Vec<_>>(), "each is ended once: {ended:?}");
     assert!(owned.is_empty(), "all have ended");
-    assert!(listed.iter().all(|&(key, ..)| owned.remove(key).is_none()), "one that was ended is listed");
+    assert!(listed.iter().all(|&(key, ..)| owned.remove(key, |_| ()).is_none()), "one that was ended is listed");
     format!("rows {rows}, ended {}", ended.len())
 }
 

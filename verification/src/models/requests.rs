@@ -99,10 +99,7 @@ fn the_server_ends_over_one<H: ModelHost>() -> String {
     let tiny = Tiny::<H>::new(usize::MAX);
     let server = {
         let tiny = Arc::clone(&tiny);
-        H::fork("server", move || {
-            steps::lose_one(&tiny.asked);
-            steps::end(&tiny.asked);
-        })
+        H::fork("server", move || steps::lose_one(&tiny.asked))
     };
     let other = asker(&tiny);
     let one = tiny.ask(0);

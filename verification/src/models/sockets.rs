@@ -171,6 +171,7 @@ fn one_after_the_other<H: ModelHost>() -> String {
     assert!(net.sockets.is_empty() && net.sockets.get(0).is_none(), "a table has sockets from the beginning");
     let (one, two) = (net.register(reports_changes), net.register(reports_changes));
     assert!((one.entry.key(), two.entry.key()) == (0, 1), "keys are counted from 0");
+    assert!(!net.sockets.is_empty(), "two are known");
     assert!(has(0, &one.entry) && has(1, &two.entry) && net.sockets.get(2).is_none(), "each has its key, and no other");
     assert!(one.entry.is_armed_each_time() != reports_changes, "an entry knows how it is armed");
     one.begin(&net, Direction::Read, READER);

@@ -31,8 +31,8 @@ pub fn serve<H: ModelHost>(asked: &Asked<H>, mut does: impl FnMut(usize) -> Resu
     }
     loop {
         match asked.next() {
-            Next::Request(n, taken) => {
-                let request = taken.into_request().expect("it was taken");
+            Next::Request(n, mut taken) => {
+                let request = taken.0.take().expect("it was taken");
                 let answer = does(n);
                 request.unpark();
                 request.set(Ok(answer));
@@ -45,6 +45,15 @@ pub fn serve<H: ModelHost>(asked: &Asked<H>, mut does: impl FnMut(usize) -> Resu
 
 /// The server ends over a request that it has taken. See [`Taken`](spinpark::waits::requests::Taken).
 pub fn lose_one<H: ModelHost>(asked: &Asked<H>) {
+    if is_variant("requests-takes-what-waits-and-then-ends") {
+        take_and_drop(asked);
+        return end(asked);
+    }
+    let _end = asked.ends_with();
+    take_and_drop(asked);
+}
+
+fn take_and_drop<H: ModelHost>(asked: &Asked<H>) {
     loop {
         match asked.next() {
             Next::Request(_, taken) if is_variant("requests-forgets-what-it-has-taken") => {
