@@ -188,8 +188,12 @@ fn moved_by_hand<H: ModelHost>() -> String {
             Op::RemoveOldest => (!listed.is_empty()).then(|| listed.remove(0)),
             Op::RemoveNewest => listed.pop(),
         };
-        if let Some((key, _, address)) = gone {
-            assert!(owned.remove(key, |_| ()).map(|task| task.address) == Some(address), "{op:?}: another was there");
+        if let Some((key, of, address)) = gone {
+            let mut left = usize::MAX;
+            let there = owned.remove(key, |row| left = row.len());
+            assert!(there.map(|task| task.address) == Some(address), "{op:?}: another was there");
+            let listed = listed.iter().filter(|&&(_, row, _)| row == of).count();
+            assert!(left == listed, "{op:?}: {left} are seen that are left on row {of}, and not {listed}");
         }
         let addresses: BTreeSet<usize> = listed.iter().map(|&(_, _, address)| address).collect();
         assert!(owned.addresses() == addresses, "{op:?}: listed are {:?}, and not {addresses:?}", owned.addresses());
