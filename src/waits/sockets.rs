@@ -60,6 +60,9 @@ impl<H: Host, S: Source, W: Send + 'static> Deref for Keyed<H, S, W> {
     }
 }
 
+/// What becomes of a socket that is to be known, if `E` is what the system would say.
+pub type KeyedResult<H, S, W, E> = Result<Arc<Keyed<H, S, W>>, NotRegistered<E>>;
+
 /// Why a socket is not known to the poller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotRegistered<E> {
@@ -133,7 +136,7 @@ impl<H: Host, S: Source, W: Send + 'static> Sockets<H, S, W> {
         is_armed_each_time: bool,
         add: impl FnOnce(usize) -> Result<S, S::Error>,
         start: impl FnOnce(&S) -> Result<(), S::Error>,
-    ) -> Result<Arc<Keyed<H, S, W>>, NotRegistered<S::Error>> {
+    ) -> KeyedResult<H, S, W, S::Error> {
         let entry = self.with(|table| table.insert(is_armed_each_time)).ok_or(NotRegistered::Closed)?;
         let opened = add(entry.key).and_then(|source| {
             entry.open(source);

@@ -117,11 +117,11 @@ fn one_after_the_other<H: ModelHost>() -> String {
     for request in &requests {
         assert!(asked.with(|waiting| waiting.put(request)), "it is not over");
     }
-    for n in 0..takes {
+    for (n, request) in requests.iter().enumerate().take(takes) {
         let Next::Request(found, taken) = asked.next() else { panic!("request {n} is lost") };
         assert!(found == n, "{found} is served before {n}");
         taken.answer(Ok(n));
-        assert!(requests[n].wait() == Ok(Ok(n)), "{n} has another answer");
+        assert!(request.wait() == Ok(Ok(n)), "{n} has another answer");
     }
     if takes == 3 {
         assert!(matches!(asked.next(), Next::Nothing), "all were taken");

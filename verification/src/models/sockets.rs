@@ -155,7 +155,7 @@ fn a_change_beside_the_register<H: ModelHost>() -> String {
             net.run_m();
         })
     };
-    let socket = net.try_register(&system, false).ok().expect("nobody closes");
+    let socket = net.try_register(&system, false).unwrap_or_else(|why| panic!("nobody closes: {why:?}"));
     let tries = socket.io(&net, Direction::Read, READER);
     net.is_over();
     H::join(m);

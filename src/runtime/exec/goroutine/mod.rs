@@ -22,6 +22,7 @@
 
 #![allow(unsafe_code)]
 
+mod on_stack;
 mod spare;
 pub(in crate::runtime) mod stack;
 pub(in crate::runtime) mod wait_io;
@@ -31,7 +32,7 @@ use crate::runtime::exec::block_on;
 use crate::runtime::exec::blocking::blocking;
 use crate::runtime::exec::context::Context;
 use crate::runtime::exec::goroutine::stack::Stack;
-use crate::runtime::exec::task_locals::{self, Scopes};
+use crate::runtime::exec::task_locals::Scopes;
 use crate::runtime::exec::unwind::{PATIENCE, Unwound, unwind};
 use crate::runtime::exec::waits::{Unmet, wait_bound};
 use crate::runtime::id::RuntimeId;
@@ -43,8 +44,8 @@ use core::panic::Location;
 use core::pin::{Pin, pin};
 use core::ptr::{self, NonNull};
 use core::task::{self, Poll, Waker};
-use corosensei::{Coroutine, CoroutineResult, Yielder};
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use corosensei::{Coroutine, Yielder};
+use std::panic::resume_unwind;
 
 thread_local! {
     /// The goroutine on whose stack this thread is. Without a destructor, so that a signal handler may read it.
@@ -177,75 +178,6 @@ impl<F, T> Drop for Goroutine<F, T> {
             true => self.put_stack(),
             false => core::mem::forget(core::mem::replace(&mut self.state, State::Over)),
         }
-    }
-}
-
-impl stackful::Frame for Frame {
-    type Waker = Waker;
-    type OnStack<'a> = OnStack<'a>;
-
-    #[inline(always)]
-    fn set_waker(&self, waker: &Waker) {
-        self.waker.set(waker);
-    }
-
-    #[inline(always)]
-    fn enter(&self) -> OnStack<'_> {
-        OnStack::of(self)
-    }
-
-    fn set_ends(&self) {
-        self.ends.set(true);
-    }
-}
-
-impl<T> stackful::Stack for Coroutine<(), (), T, Stack> {
-    type Output = T;
-
-    #[inline(always)]
-    fn resume(&mut self) -> Option<T> {
-        match Coroutine::resume(self, ()) {
-            CoroutineResult::Yield(()) => None,
-            CoroutineResult::Return(value) => Some(value),
-        }
-    }
-
-    fn unwind(&mut self) -> bool {
-        match catch_unwind(AssertUnwindSafe(|| Coroutine::resume(self, ()))) {
-            Ok(CoroutineResult::Yield(())) => false,
-            Ok(CoroutineResult::Return(_)) => true,
-            Err(payload) => {
-                core::mem::forget(payload); // ours; or a destructor's, which the panic hook has reported
-                true
-            }
-        }
-    }
-
-    fn has_ended(&self) -> bool {
-        self.done()
-    }
-}
-
-/// This thread is on the stack of a goroutine, as long as this lives. Inlined: whoever resumes one is on the same thread
-/// afterwards.
-pub(in crate::runtime) struct OnStack<'a> {
-    frame: &'a Frame,
-    before: *const Frame,
-    around: Scopes,
-}
-
-impl OnStack<'_> {
-    #[inline(always)]
-    fn of(frame: &Frame) -> OnStack<'_> {
-        OnStack { frame, before: CURRENT.replace(frame), around: task_locals::exchange(frame.scopes.take()) }
-    }
-}
-
-impl Drop for OnStack<'_> {
-    #[inline(always)]
-    fn drop(&mut self) {
-        self.frame.scopes.set(task_locals::exchange(self.around.take()));
-        CURRENT.set(self.before);
     }
 }
 
