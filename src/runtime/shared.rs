@@ -84,7 +84,7 @@ impl Shared {
             runtime_id,
             machine,
             wait_graph: WaitGraph::default(),
-            owned_tasks: OwnedTasks::new(procs),
+            owned_tasks: Arc::new(OwnedTasks::new(procs)),
             timers,
             reactor,
             block_on_waiters: BlockOnWaiters::new(),

@@ -36,6 +36,7 @@
 mod life;
 mod model;
 mod slot;
+pub mod stackful;
 mod word;
 
 pub use life::{

@@ -8,8 +8,11 @@
 //!   a task    select ──► chan ──► queue: waiters in the order of coming, the claim of a select among them ──► waker
 //!             wait_group, cond, notify, watch, broadcast, barrier ──► wait_list ──► queue ◄── cancellation
 //!             scope ──► wait_group    oneshot: the waker of either end    join_set: a list and a waker
-//!             timer_queue: until a moment     readiness: until a socket is ready ──► drained     operation: until the system has done it
+//!             timer_queue: until a moment     operation: until the system has done it
+//!             sockets: which a poller knows ──► readiness: until one is ready ──► drained
+//!             owned_tasks: those that have waited once, until they end
 //!   a thread  parker: on a futex              bell: in `block_on`              interrupt: in the poller
+//!             requests: until another has done it
 //! ```
 
 #[cfg(feature = "std")]
@@ -37,14 +40,19 @@ pub mod notify;
 pub mod oneshot;
 #[cfg(feature = "std")]
 pub mod operation;
+#[cfg(feature = "std")]
+pub mod owned_tasks;
 pub mod parker;
 #[cfg(feature = "std")]
 pub mod queue;
 pub mod readiness;
+pub mod requests;
 #[cfg(feature = "std")]
 pub mod scope;
 #[cfg(feature = "std")]
 pub mod select;
+#[cfg(feature = "std")]
+pub mod sockets;
 pub mod timer_queue;
 #[cfg(feature = "std")]
 pub mod wait_group;

@@ -108,7 +108,7 @@ impl InRuntime {
     fn insert_or_report(&mut self, waker: &Waker) {
         if self.key.is_none() {
             self.key = Context::with_owned_tasks(self.runtime_id, |owned_tasks, row| {
-                owned_tasks.insert(row, waker, spawned_at())
+                owned_tasks.insert(row, OwnedTask::of(waker, spawned_at()))
             });
         }
         if watch::is_on() {
@@ -121,7 +121,7 @@ impl InRuntime {
     fn leave(&mut self) -> Option<OwnedTask> {
         // If the runtime is gone, so are its owned tasks.
         self.key.take().and_then(|key| {
-            Context::with_owned_tasks(self.runtime_id, |owned_tasks, _| owned_tasks.remove(key)).flatten()
+            Context::with_owned_tasks(self.runtime_id, |owned_tasks, _| owned_tasks.ended(key)).flatten()
         })
     }
 }
@@ -168,7 +168,7 @@ impl InOwnedTasks {
 impl Registration for InOwnedTasks {
     fn insert(&mut self, waker: &Waker) {
         if self.key.is_none() {
-            self.key = Some(self.owned_tasks.insert(0, waker, spawned_at()));
+            self.key = Some(self.owned_tasks.insert(0, OwnedTask::of(waker, spawned_at())));
         }
     }
 
@@ -177,7 +177,7 @@ impl Registration for InOwnedTasks {
     }
 
     fn is_dropped(&mut self) {
-        drop(self.key.take().map(|key| self.owned_tasks.remove(key)));
+        drop(self.key.take().map(|key| self.owned_tasks.ended(key)));
     }
 }
 

@@ -78,7 +78,11 @@ impl LocalSet {
     #[must_use]
     pub fn new() -> Self {
         let inside = Inside { ready: VecDeque::new(), waker: None, is_closed: false };
-        LocalSet { queue: Arc::new(Ready(Mutex::new(inside))), owned_tasks: OwnedTasks::new(1), not_send: PhantomData }
+        LocalSet {
+            queue: Arc::new(Ready(Mutex::new(inside))),
+            owned_tasks: Arc::new(OwnedTasks::new(1)),
+            not_send: PhantomData,
+        }
     }
 
     /// Runs `future` as a task of this thread.

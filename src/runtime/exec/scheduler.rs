@@ -114,11 +114,11 @@ impl<H: Host> Scheduler<H> {
         Some((worker, unsafe { Task::from_g(g) }))
     }
 
-    /// Waits for the tasks that run, and gives back those that are queued, each with what its wakers carry.
-    pub(super) fn close(&self) -> Vec<(Task, usize)> {
+    /// Waits for the tasks that run, and gives back those that are queued.
+    pub(super) fn close(&self) -> Vec<Task> {
         let left = self.0.close().into_iter();
         // SAFETY: all Gs in there came from `submit` or `ready`, and the kernel gives each back once. The kernel's own
         // tickets are served before it closes.
-        left.map(|g| unsafe { Task::from_g(g) }).collect()
+        left.map(|g| unsafe { Task::from_g(g) }.0).collect()
     }
 }

@@ -23,14 +23,7 @@ impl Tasks {
         // Destructors of what has not ended run inside the runtime.
         let inside = Inside::of(self);
         // What has waited once is known in the owned tasks, also if it could run now.
-        let started = shared.owned_tasks.addresses();
-        let mut unstarted = Vec::new();
-        for (task, address) in left {
-            match started.contains(&address) {
-                true => drop(task),
-                false => unstarted.push(task),
-            }
-        }
+        let unstarted = shared.owned_tasks.end_started(left, Task::address);
         shared.close();
         drop(inside);
         self.runtime_id().close();

@@ -108,6 +108,6 @@ impl<H: Platform> WorkSource for TimerSource<H> {
 
     /// Also while tasks wait that a foreign thread may wake.
     fn is_expecting(&self) -> bool {
-        self.timers.is_expecting() || self.owned_tasks.len() > 0 && !H::are_all_known()
+        self.timers.is_expecting() || !self.owned_tasks.is_empty() && !H::are_all_known()
     }
 }

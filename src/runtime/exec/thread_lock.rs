@@ -5,8 +5,8 @@
 use crate::runtime::exec::context::Context;
 use crate::runtime::exec::context::locks::Locks;
 use crate::runtime::exec::not_in_runtime::NotInRuntime;
+use crate::runtime::host::cores::Cores;
 use crate::runtime::host::sim::Sim;
-use crate::runtime::host::template;
 use core::fmt;
 use core::marker::PhantomData;
 use core::mem;
@@ -33,7 +33,7 @@ use core::mem;
 pub fn lock_thread() -> Result<ThreadLock, NotInRuntime> {
     Context::current().ok_or(NotInRuntime)?;
     if !Context::runs_on::<Sim>() {
-        template::prepare(Context::is_locked);
+        Cores::prepare_template(Context::is_locked);
     }
     Context::change_locks(Locks::lock);
     Ok(ThreadLock { not_send: PhantomData })
@@ -55,12 +55,7 @@ impl ThreadLock {
 
 impl Drop for ThreadLock {
     fn drop(&mut self) {
-        Context::change_locks(|locks| {
-            // One that outlives its task, in a thread local, finds nothing to undo.
-            if locks.is_locked() {
-                locks.unlock();
-            }
-        });
+        Context::change_locks(Locks::dropped);
     }
 }
 

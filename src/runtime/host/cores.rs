@@ -8,7 +8,8 @@ use crate::runtime::host::cheaprand::random_below;
 use crate::runtime::host::duration;
 use crate::runtime::host::foreign_threads::Known;
 use crate::runtime::host::futex::FutexParker;
-use crate::runtime::host::{template, thread_config};
+use crate::runtime::host::template::Template;
+use crate::runtime::host::thread_config;
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
@@ -24,7 +25,16 @@ fn start() -> Instant {
     *START.get_or_init(Instant::now)
 }
 
+/// What threads are started from, when a task is bound to the thread that needs one. `None` in it: it could not be started.
+static TEMPLATE: OnceLock<Option<Template<Cores>>> = OnceLock::new();
+
 impl Cores {
+    /// A task is about to be bound to this thread for the first time: there has to be a thread that stays clean. If the system gives
+    /// none, threads are started from wherever one is wanted. `is_bound`: is a task bound to the thread that calls it?
+    pub(in crate::runtime) fn prepare_template(is_bound: fn() -> bool) {
+        TEMPLATE.get_or_init(|| Template::start(is_bound));
+    }
+
     /// What the clock shows at that moment, or as much as it can. One before its zero is then. This does not ask for the time.
     pub(in crate::runtime) fn nanos_of(moment: Instant) -> Nanos {
         duration::nanos(moment.saturating_duration_since(start()))
@@ -67,10 +77,11 @@ impl Host for Cores {
             let _known = known;
             body();
         };
-        match template::spawn(wanted.builder(), body) {
-            Ok(()) => Ok(()),
-            Err(error) => Err(SpawnError { os_error: error.raw_os_error() }),
-        }
+        let started = match TEMPLATE.get().and_then(Option::as_ref).filter(|template| template.is_bound()) {
+            Some(template) => template.spawn(wanted.builder(), body),
+            None => wanted.builder().spawn(body).map(drop),
+        };
+        started.map_err(|error| SpawnError { os_error: error.raw_os_error() })
     }
 }
 

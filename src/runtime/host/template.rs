@@ -3,65 +3,67 @@
 //! Go: `startTemplateThread`, `templateThread`, `newm`. A new thread inherits some of the state of the one that starts it: a
 //! name space, a signal mask, a capability. One that a task has changed for itself, under
 //! [`lock_thread`](crate::lock_thread), starts none: it leaves that to a thread that runs no task, and was started before the
-//! first such lock.
+//! first such lock. Who asks it for one, and is answered, is [`requests`](crate::waits::requests).
 
+use crate::host::Host;
 use crate::runtime::host::foreign_threads::Known;
-use std::io;
-use std::sync::OnceLock;
-use std::sync::mpsc::{Sender, SyncSender, channel, sync_channel};
-use std::thread;
+use crate::waits::requests::{Requests, Unanswered};
+use std::sync::Arc;
+use std::{io, thread};
 
-type Body = Box<dyn FnOnce() + Send>;
-
-/// A thread to be, and the answer whether it was started.
+/// A thread to be.
 struct Order {
     thread: thread::Builder,
-    body: Body,
-    started: SyncSender<io::Result<()>>,
+    body: Box<dyn FnOnce() + Send>,
+}
+
+impl Order {
+    /// Starts it, from here.
+    fn start(self) -> io::Result<()> {
+        self.thread.spawn(self.body).map(drop)
+    }
 }
 
 /// The clean thread, as the others see it.
-struct Template {
-    orders: Sender<Order>,
+pub(in crate::runtime) struct Template<H: Host> {
+    orders: Arc<Requests<H, Order, io::Result<()>>>,
     /// Is a task bound to the calling thread?
     is_bound: fn() -> bool,
 }
 
-/// `None`: it could not be started.
-static TEMPLATE: OnceLock<Option<Template>> = OnceLock::new();
-
-/// A task is about to be bound to this thread for the first time: there has to be a thread that stays clean. If the system
-/// gives none, threads are started from wherever one is wanted. `is_bound`: is a task bound to the thread that calls it?
-pub(in crate::runtime) fn prepare(is_bound: fn() -> bool) {
-    TEMPLATE.get_or_init(|| {
-        let (sender, orders) = channel::<Order>();
-        let known = Known::new();
-        let serve = move || {
-            let _known = known;
-            for Order { thread, body, started } in orders {
-                // The thread that ordered it waits.
-                let _ = started.send(thread.spawn(body).map(drop));
+impl<H: Host> Template<H> {
+    /// Starts the clean thread, from here. `None`: the system gives none. `is_bound`: is a task bound to the thread that calls it?
+    pub(in crate::runtime) fn start(is_bound: fn() -> bool) -> Option<Template<H>> {
+        let (orders, known) = (Arc::new(Requests::new()), Known::new());
+        let serve = {
+            let orders = Arc::clone(&orders);
+            move || {
+                let _known = known;
+                orders.serve(Order::start);
             }
         };
-        thread::Builder::new()
-            .name("spinpark-template".into())
-            .spawn(serve)
-            .ok()
-            .map(|_| Template { orders: sender, is_bound })
-    });
-}
+        let started = thread::Builder::new().name("spinpark-template".into()).spawn(serve);
+        started.ok().map(|_| Template { orders, is_bound })
+    }
 
-/// Starts a thread; from the clean one, if a task is bound to this.
-///
-/// # Errors
-/// If the system gives none.
-pub(in crate::runtime) fn spawn(thread: thread::Builder, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    let template = TEMPLATE.get().and_then(Option::as_ref).filter(|template| (template.is_bound)());
-    let Some(template) = template else { return thread.spawn(body).map(drop) };
-    let (started, answer) = sync_channel(1);
-    let order = Order { thread, body: Box::new(body), started };
-    match template.orders.send(order) {
-        Ok(()) => answer.recv().unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into())),
-        Err(refused) => refused.0.thread.spawn(refused.0.body).map(drop),
+    /// Is a task bound to the calling thread? Then it starts no other by itself.
+    pub(in crate::runtime) fn is_bound(&self) -> bool {
+        (self.is_bound)()
+    }
+
+    /// Starts a thread from the clean one; if that has ended, from here.
+    ///
+    /// # Errors
+    /// If the system gives none, or the clean thread has ended as it started this one.
+    pub(in crate::runtime) fn spawn(
+        &self,
+        thread: thread::Builder,
+        body: impl FnOnce() + Send + 'static,
+    ) -> io::Result<()> {
+        match self.orders.ask(Order { thread, body: Box::new(body) }) {
+            Ok(started) => started,
+            Err(Unanswered::Ended(order)) => order.start(),
+            Err(Unanswered::Lost) => Err(io::ErrorKind::BrokenPipe.into()),
+        }
     }
 }

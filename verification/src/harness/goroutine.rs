@@ -1,5 +1,5 @@
-//! A goroutine with a stack of its own as a task of [`spinpark::task`], in the steps of `runtime/exec/goroutine`: its stack and its
-//! frame are cells whose races are seen; with the ways in which that may be wrong.
+//! A goroutine with a stack of its own as a task of [`spinpark::task`], in the steps of [`spinpark::task::stackful`]: its stack and
+//! its frame are cells whose races are seen; with the ways in which that may be wrong.
 //!
 //! ```text
 //!    M: run the task
@@ -13,6 +13,7 @@
 use crate::hosts::model_host::{Cell, ModelHost};
 use crate::mutation::mutant::is_variant;
 use spinpark::atomic::Atomic;
+use spinpark::task::stackful::{self, Frame, Stack};
 use spinpark::task::{self, Active, JoinerSlot, Memory, Mode, TaskWord, WakerWords};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -20,6 +21,8 @@ use std::task::Poll;
 
 /// More threads no model has.
 const MAX: usize = 4;
+/// The waker that wakes none.
+const NOBODY: usize = usize::MAX;
 
 /// A goroutine that waits for what so many bring.
 pub struct Stackful<H: ModelHost> {
@@ -31,12 +34,17 @@ pub struct Stackful<H: ModelHost> {
     is_on: H::Cell<bool>,
     /// The frame's waker: which thread has set it.
     waker: H::Cell<Option<usize>>,
+    /// It is thrown away, and has caught that once.
+    ends: H::Cell<bool>,
+    caught: H::Cell<bool>,
     /// It is at its end, or was unwound.
     is_over: H::Cell<bool>,
     is_freed: H::Cell<bool>,
     news: Vec<Atomic<H, bool>>,
     /// Of each thread: the task is its to run.
     mine: Vec<H::Cell<bool>>,
+    /// Of each thread: it has yet to leave the stack.
+    is_late: Vec<H::Cell<bool>>,
 }
 
 impl<H: ModelHost> Stackful<H> {
@@ -49,10 +57,13 @@ impl<H: ModelHost> Stackful<H> {
             stack: Cell::new(0),
             is_on: Cell::new(false),
             waker: Cell::new(None),
+            ends: Cell::new(false),
+            caught: Cell::new(false),
             is_over: Cell::new(false),
             is_freed: Cell::new(false),
             news: (0..news).map(|_| Atomic::new(false)).collect(),
             mine: (0..MAX).map(|_| Cell::new(false)).collect(),
+            is_late: (0..MAX).map(|_| Cell::new(false)).collect(),
         });
         (0..news).for_each(|_| goroutine.word.clone_waker());
         task::drop_handle(&*goroutine, handle, false);
@@ -80,7 +91,8 @@ impl<H: ModelHost> Stackful<H> {
         while self.mine[H::me()].get() {
             self.mine[H::me()].set(false);
             task::run(self, Active::forge());
-            if is_variant("goroutine-waits-before-it-has-left-its-stack") {
+            if self.is_late[H::me()].get() {
+                self.is_late[H::me()].set(false);
                 self.leave();
             }
         }
@@ -105,19 +117,9 @@ impl<H: ModelHost> Stackful<H> {
         self.run_mine();
     }
 
-    /// A thread changes to the stack.
-    fn enter(&self) {
-        assert!(!self.is_on.get(), "two threads are on one stack");
-        self.is_on.set(true);
-        if !is_variant("goroutine-keeps-the-waker-of-its-last-thread") || self.waker.get().is_none() {
-            self.waker.set(Some(H::me()));
-        }
-        self.stack.set(self.stack.get() + 1);
-    }
-
-    /// It leaves it.
+    /// The thread leaves the stack.
     fn leave(&self) {
-        self.stack.set(self.stack.get() + 1);
+        assert!(self.is_on.get(), "a thread leaves a stack that it is not on");
         self.is_on.set(false);
     }
 
@@ -127,6 +129,86 @@ impl<H: ModelHost> Stackful<H> {
         assert!(self.is_freed.get(), "nobody refers to it, and it was not freed: {:?}", self.word.view());
         assert!(!self.is_on.get(), "a thread is on the stack of a goroutine that is over");
         format!("changed stacks {} times", self.stack.get())
+    }
+}
+
+/// A thread is on the stack.
+pub struct OnStack<'a, H: ModelHost>(&'a Stackful<H>);
+
+impl<H: ModelHost> Drop for OnStack<'_, H> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            return;
+        }
+        match is_variant("goroutine-waits-before-it-has-left-its-stack") && !self.0.is_over.get() {
+            true => self.0.is_late[H::me()].set(true),
+            false => self.0.leave(),
+        }
+    }
+}
+
+impl<H: ModelHost> Frame for Stackful<H> {
+    /// A thread.
+    type Waker = usize;
+    type OnStack<'a> = OnStack<'a, H>;
+
+    fn set_waker(&self, waker: &usize) {
+        if !is_variant("goroutine-keeps-the-waker-of-its-last-thread") || self.waker.get().is_none() {
+            self.waker.set(Some(*waker));
+        }
+    }
+
+    fn enter(&self) -> OnStack<'_, H> {
+        assert!(!self.is_on.get(), "two threads are on one stack");
+        self.is_on.set(true);
+        OnStack(self)
+    }
+
+    fn set_ends(&self) {
+        self.ends.set(true);
+    }
+}
+
+/// What runs on the stack: it waits until all is there.
+struct Closure<'a, H: ModelHost>(&'a Stackful<H>);
+
+impl<H: ModelHost> Closure<'_, H> {
+    /// The thread is there, and writes what is there.
+    fn runs(&self) {
+        assert!(self.0.is_on.get(), "a thread is on a stack, and does not know");
+        self.0.stack.set(self.0.stack.get() + 1);
+    }
+}
+
+impl<H: ModelHost> Stack for Closure<'_, H> {
+    type Output = ();
+
+    /// As `Frame::wait`, from one wait to the next.
+    fn resume(&mut self) -> Option<()> {
+        self.runs();
+        assert!(!self.0.is_over.get() && !self.0.ends.get(), "a goroutine goes on after its end");
+        assert!(self.0.waker.get() == Some(H::me()), "the frame has a waker of a thread that has left");
+        // Relaxed: what is written before a wake is seen by the poll after it.
+        let is_ready = self.0.news.iter().all(|news| news.load(Relaxed));
+        self.0.is_over.set(is_ready);
+        self.runs();
+        is_ready.then_some(())
+    }
+
+    /// It catches the first try, and waits again.
+    fn unwind(&mut self) -> bool {
+        self.runs();
+        assert!(self.0.ends.get() && !self.has_ended(), "a goroutine is unwound that goes on, or is over");
+        assert!(self.0.waker.get() == Some(NOBODY), "what is waited for as it is unwound wakes a task that is over");
+        let has_caught = self.0.caught.get();
+        self.0.caught.set(true);
+        self.0.is_over.set(has_caught);
+        self.runs();
+        has_caught
+    }
+
+    fn has_ended(&self) -> bool {
+        self.0.is_over.get()
     }
 }
 
@@ -141,31 +223,20 @@ impl<H: ModelHost> Memory for Stackful<H> {
         &self.slot
     }
 
-    /// As `Goroutine::resume`, and `Frame::wait` until it suspends.
     fn poll(&self, _: &Active) -> Poll<()> {
-        self.enter();
-        assert!(!self.is_over.get(), "a goroutine goes on after its end");
-        assert!(self.waker.get() == Some(H::me()), "the frame has a waker of a thread that has left");
-        // Relaxed: what is written before a wake is seen by the poll after it.
-        let is_ready = self.news.iter().all(|news| news.load(Relaxed));
-        if is_ready {
-            self.is_over.set(true);
-        }
-        if is_ready || !is_variant("goroutine-waits-before-it-has-left-its-stack") {
-            self.leave();
-        }
-        if is_ready { Poll::Ready(()) } else { Poll::Pending }
+        stackful::resume(self, &H::me(), &mut Closure(self)).map_or(Poll::Pending, Poll::Ready)
     }
 
     fn has_woken_itself(&self) -> bool {
         false
     }
 
-    /// As `Goroutine::drop`: it is unwound on its own stack, by this thread.
+    /// It is unwound on its own stack, by this thread; if it ever was there.
     fn drop_future(&self, _: &Active) {
-        self.enter();
-        self.is_over.set(true);
-        self.leave();
+        if self.stack.get() == 0 {
+            return self.is_over.set(true);
+        }
+        assert!(stackful::throw_away(self, &NOBODY, &mut Closure(self), 2), "it catches one of two");
     }
 
     fn drop_output(&self) {}

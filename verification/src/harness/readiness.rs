@@ -1,16 +1,19 @@
-//! Sockets and a system's poller around [`spinpark::waits::readiness`]: a task that reads, one that writes, the other end, and an M
-//! that polls; with the ways in which that may be wrong.
+//! Sockets and a system's poller around [`spinpark::waits::readiness`] and [`spinpark::waits::sockets`]: a task that reads, one that
+//! writes, the other end, and an M that polls; with the ways in which that may be wrong.
 //!
 //! What may be relied on of the system: a socket is under a lock of its own, and so are the reports. A socket reports each
 //! change, or, armed, once. Who notifies only reads if there is a notice.
 
-use crate::hosts::model_host::ModelHost;
+use crate::harness::system::{Known, System};
+use crate::hosts::model_host::{Cell, ModelHost};
 use crate::mutation::mutant::is_variant;
+use crate::mutation::variants::sockets as steps;
 use spinpark::atomic::Atomic;
 use spinpark::host::{Lock, Parker};
 use spinpark::waits::bell::Bell;
 use spinpark::waits::interrupt;
-use spinpark::waits::readiness::{Direction, Entry, Interest, Refused, Source, Waiting, Waits};
+use spinpark::waits::readiness::{Direction, Interest, Refused, Waits};
+use spinpark::waits::sockets::{Keyed, NotRegistered, Sockets};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -20,55 +23,38 @@ pub struct Net<H: ModelHost> {
     /// Is there a notice, that ends the next wait?
     notice: Atomic<H, bool>,
     parker: H::Parker,
-    /// Which entry has which key.
-    entries: H::Lock<Vec<Option<Arc<Socket<H>>>>>,
-    /// How many wait.
-    pub waiting: Waiting<H>,
+    /// Which sockets it knows, and how many wait.
+    pub sockets: Sockets<H, Known<H>, usize>,
     bells: Vec<Bell<H>>,
+    /// What became of each task's waker, how often.
+    ends: Vec<[H::Cell<u64>; 3]>,
     /// The M does not poll again.
     is_over: Atomic<H, bool>,
 }
 
+/// What becomes of a waker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// Its socket was reported.
+    Reported,
+    /// Its socket was forgotten.
+    Forgotten,
+    /// The runtime has ended.
+    Closed,
+}
+
 /// A socket that somebody has.
 pub struct Socket<H: ModelHost> {
-    key: usize,
-    system: Arc<System<H>>,
-    entry: Entry<H, Known<H>, usize>,
-}
-
-/// A socket as the system has it.
-struct System<H: ModelHost> {
-    state: H::Lock<SystemState>,
-    reports_changes: bool,
-}
-
-#[derive(Default)]
-struct SystemState {
-    /// What can be done: something can be read, something written.
-    ready: Interest,
-    /// What is reported once, where it has to be armed.
-    armed: Interest,
-    /// How often it was armed.
-    arms: u64,
-    /// It refuses to be armed, once.
-    refuses: bool,
-    /// The system's poller knows it, as this.
-    key: Option<usize>,
-}
-
-/// What the poller knows of a socket.
-struct Known<H: ModelHost> {
-    system: Arc<System<H>>,
-    net: Arc<Net<H>>,
+    /// What the system knows of it.
+    pub system: Arc<System<H>>,
+    /// What the poller knows of it.
+    pub entry: Arc<Keyed<H, Known<H>, usize>>,
 }
 
 /// The task that reads.
 pub const READER: usize = 0;
 /// The task that writes.
 pub const WRITER: usize = 1;
-/// Where the poller arms, the M is the thread that a model starts with.
-const M: usize = 0;
-
 impl<H: ModelHost> Net<H> {
     /// A poller, and two tasks.
     pub fn new() -> Arc<Self> {
@@ -76,50 +62,86 @@ impl<H: ModelHost> Net<H> {
             reports: H::Lock::new(Vec::new()),
             notice: Atomic::new(false),
             parker: H::Parker::new(),
-            entries: H::Lock::new(Vec::new()),
-            waiting: Waiting::new(),
+            sockets: Sockets::new(),
             bells: (0..2).map(|_| Bell::new()).collect(),
+            ends: (0..2).map(|_| [(); 3].map(|()| Cell::new(0))).collect(),
             is_over: Atomic::new(false),
         })
     }
 
     /// A socket that the poller knows, as the runtime registers it.
     pub fn register(self: &Arc<Self>, reports_changes: bool) -> Arc<Socket<H>> {
-        let system = Arc::new(System { state: H::Lock::new(SystemState::default()), reports_changes });
-        let socket = self.entries.with(|entries| {
-            let key = entries.iter().position(Option::is_none).unwrap_or(entries.len());
-            let socket = Arc::new(Socket { key, system: Arc::clone(&system), entry: Entry::new(!reports_changes) });
-            entries.resize(entries.len().max(key + 1), None);
-            entries[key] = Some(Arc::clone(&socket));
-            socket
-        });
-        system.state.with(|state| state.key = Some(socket.key));
-        socket.entry.open(Known { system, net: Arc::clone(self) });
-        socket
+        let registered = self.try_register(&System::new(reports_changes), false);
+        registered
+            .unwrap_or_else(|why| unreachable!("nobody closes, and the system knows as many as one likes: {why:?}"))
     }
 
-    /// Forgets it, as the runtime does.
-    pub fn forget(&self, socket: &Socket<H>) {
-        self.entries.with(|entries| entries[socket.key] = None);
-        let mut wakers = Vec::new();
-        socket.entry.forget(&mut wakers);
-        self.waiting.gave_up(wakers.len() as u64);
+    /// Makes this socket known; which the system may refuse, when it has [started](Sockets::register) already.
+    pub fn try_register(
+        self: &Arc<Self>,
+        system: &Arc<System<H>>,
+        refuses_to_start: bool,
+    ) -> Result<Arc<Socket<H>>, NotRegistered<()>> {
+        let add = |key| system.add(self, key);
+        let start = |_: &Known<H>| if refuses_to_start { Err(()) } else { Ok(()) };
+        let entry = steps::register(&self.sockets, !system.reports_changes, add, start)?;
+        Ok(Arc::new(Socket { system: Arc::clone(system), entry }))
+    }
+
+    /// Forgets it, as the runtime does. Were those that waited for it the last?
+    pub fn forget(&self, socket: &Socket<H>) -> bool {
+        steps::forget(&self.sockets, &socket.entry, |waker| self.gives_up(waker, End::Forgotten))
+    }
+
+    /// The runtime ends. Did anybody wait?
+    pub fn close(&self) -> bool {
+        steps::close(&self.sockets, |waker| {
+            self.gives_up(waker, End::Closed);
+            self.bells[waker].ring();
+        })
     }
 
     /// One socket is forgotten, and another made, which gets its key.
     pub fn replace(self: &Arc<Self>, old: &Socket<H>) -> Arc<Socket<H>> {
-        if !is_variant("readiness-forgets-a-key-that-is-another's") {
+        if is_variant("readiness-forgets-a-key-that-is-another's") {
+            self.sockets.remove(&old.entry);
+            let new = self.register(true);
             self.forget(old);
-            return self.register(true);
+            return new;
         }
-        self.entries.with(|entries| entries[old.key] = None);
-        let new = self.register(true);
         self.forget(old);
-        new
+        self.register(true)
+    }
+
+    /// Whoever has taken this waker, says so. One after the other, or two have it.
+    fn becomes(&self, waker: usize, end: End) {
+        let times = &self.ends[waker][end as usize];
+        times.set(times.get() + 1);
+    }
+
+    /// The same, before it is counted down.
+    fn gives_up(&self, waker: usize, end: End) {
+        assert!(self.sockets.waiting().is_any(), "a waker is counted down before it is woken or dropped");
+        self.becomes(waker, end);
+    }
+
+    /// What became of this task's waker. It was on a list once.
+    pub fn end_of(&self, waker: usize) -> End {
+        let times = [End::Reported, End::Forgotten, End::Closed].map(|end| (end, self.ends[waker][end as usize].get()));
+        let mut ended = times.iter().filter(|&&(_, times)| times > 0);
+        match (ended.next(), ended.next()) {
+            (Some(&(end, 1)), None) => end,
+            _ => panic!("a waker that was on a list once: {times:?}"),
+        }
+    }
+
+    /// Was the task woken by the end?
+    pub fn is_closed(&self, waker: usize) -> bool {
+        self.ends[waker][End::Closed as usize].get() > 0
     }
 
     /// The system reports.
-    fn report(&self, key: usize, what: Interest) {
+    pub(super) fn report(&self, key: usize, what: Interest) {
         self.reports.with(|reports| reports.push((key, what)));
         self.notify();
     }
@@ -162,21 +184,18 @@ impl<H: ModelHost> Net<H> {
     pub fn poll(&self) {
         let mut wakers = Vec::new();
         for (key, what) in self.reports.with(std::mem::take) {
-            let socket = self.entries.with(|entries| entries.get(key).cloned().flatten());
-            if let Some(socket) = socket {
-                assert!(
-                    socket.entry.take_ready(what, Interest::default(), &mut wakers).is_ok(),
-                    "the system always arms"
-                );
+            if let Some(entry) = self.sockets.get(key) {
+                assert!(entry.take_ready(what, Interest::default(), &mut wakers).is_ok(), "the system always arms");
             }
         }
+        wakers.iter().for_each(|&waker| self.becomes(waker, End::Reported));
         if is_variant("readiness-counts-down-before-it-wakes") {
-            self.waiting.woken(wakers.len() as u64);
+            self.sockets.waiting().woken(wakers.len() as u64);
             return wakers.into_iter().for_each(|waker| self.bells[waker].ring());
         }
         let woken = wakers.len() as u64;
         wakers.into_iter().for_each(|waker| self.bells[waker].ring());
-        self.waiting.woken(woken);
+        self.sockets.waiting().woken(woken);
     }
 
     /// The M polls no more.
@@ -188,7 +207,7 @@ impl<H: ModelHost> Net<H> {
 
     /// One more waits. What announces that is the kernel's affair.
     fn counts(&self) {
-        self.waiting.add();
+        self.sockets.waiting().add();
     }
 
     /// A task waits until it is woken.
@@ -198,65 +217,14 @@ impl<H: ModelHost> Net<H> {
 
     /// Nobody waits, and nobody is counted.
     pub fn check_at_rest(&self) {
-        assert!(self.waiting.count() == 0, "{} are counted that do not wait", self.waiting.count());
-    }
-}
-
-impl<H: ModelHost> Source for Known<H> {
-    type Error = ();
-
-    fn arm(&self, interest: Interest) -> Result<(), ()> {
-        if is_variant("readiness-the-poller-arms-nothing") && H::me() == M {
-            return Ok(());
-        }
-        assert!(!self.system.reports_changes, "a socket that reports all changes is armed");
-        let due = self.system.state.with(|state| {
-            if std::mem::take(&mut state.refuses) {
-                return Err(());
-            }
-            state.armed = interest;
-            state.arms += 1;
-            Ok(state.take_report(false))
-        })?;
-        due.into_iter().for_each(|(key, what)| self.net.report(key, what));
-        Ok(())
-    }
-}
-
-impl<H: ModelHost> Drop for Known<H> {
-    fn drop(&mut self) {
-        // An execution that has failed is over: its locks are nobody's any more.
-        if !std::thread::panicking() {
-            self.system.state.with(|state| state.key = None);
-        }
-    }
-}
-
-impl SystemState {
-    /// What is to be reported of what is so.
-    fn take_report(&mut self, reports_changes: bool) -> Option<(usize, Interest)> {
-        let Interest { read, write } = self.ready;
-        let what = match reports_changes {
-            true => self.ready,
-            false => Interest { read: read && self.armed.read, write: write && self.armed.write },
-        };
-        let key = self.key.filter(|_| what != Interest::default())?;
-        self.armed = Interest::default();
-        Some((key, what))
+        assert!(self.sockets.waiting().count() == 0, "{} are counted that do not wait", self.sockets.waiting().count());
     }
 }
 
 impl<H: ModelHost> Socket<H> {
-    /// The other end sends, or takes: something can be done in this direction.
+    /// See [`System::change`].
     pub fn change(&self, net: &Net<H>, direction: Direction) {
-        let due = self.system.state.with(|state| {
-            match direction {
-                Direction::Read => state.ready.read = true,
-                Direction::Write => state.ready.write = true,
-            }
-            state.take_report(self.system.reports_changes)
-        });
-        due.into_iter().for_each(|(key, what)| net.report(key, what));
+        self.system.change(net, direction);
     }
 
     /// Does it, if it would not block.
@@ -278,7 +246,7 @@ impl<H: ModelHost> Socket<H> {
                 if let (Some(id), true) = (id, tries > 1)
                     && self.entry.leave(direction, id).is_some()
                 {
-                    net.waiting.gave_up(1);
+                    net.sockets.waiting().gave_up(1);
                 }
                 return Some(tries);
             }
@@ -299,10 +267,10 @@ impl<H: ModelHost> Socket<H> {
         }
     }
 
-    /// A task that would block, and is on the list.
+    /// A task that would block, and is on the list; the first of this socket.
     pub fn begin(&self, net: &Net<H>, direction: Direction, task: usize) {
-        let seen = self.entry.ticks(direction);
-        let waits = self.entry.wait(direction, None, task, seen, |a, b| a == b, || net.counts());
+        let (id, seen) = (self.entry.next_id(), self.entry.ticks(direction));
+        let waits = self.entry.wait(direction, Some(id), task, seen, |a, b| a == b, || net.counts());
         assert!(matches!(waits, Ok(Waits::Added)), "nothing was reported yet");
     }
 
@@ -312,8 +280,14 @@ impl<H: ModelHost> Socket<H> {
         let wait = |direction, id, waker| {
             let mut is_first = None;
             let seen = self.entry.ticks(direction);
-            let waits =
-                self.entry.wait(direction, id, waker, seen, |a, b| a == b, || is_first = Some(net.waiting.add()));
+            let waits = self.entry.wait(
+                direction,
+                id,
+                waker,
+                seen,
+                |a, b| a == b,
+                || is_first = Some(net.sockets.waiting().add()),
+            );
             match waits {
                 Ok(Waits::Added) => ("added", is_first),
                 Ok(Waits::Replaced(old)) => (if old == READER { "instead of the reader" } else { "instead" }, is_first),
@@ -327,15 +301,15 @@ impl<H: ModelHost> Socket<H> {
             // The report disarms.
             self.system.state.with(|state| state.armed = Interest::default());
             assert!(self.entry.take_ready(what, Interest::default(), &mut wakers).is_ok(), "the system always arms");
-            net.waiting.woken(wakers.len() as u64);
+            net.sockets.waiting().woken(wakers.len() as u64);
             wakers
         };
-        let refuse = || self.system.state.with(|state| state.refuses = true);
+        let refuse = || self.system.refuse();
         if !self.system.reports_changes {
             // Refused, nobody waits; and who comes next asks again.
             refuse();
             assert_eq!(wait(read, None, READER), ("refused", Some(true)));
-            assert!(net.waiting.gave_up(1), "nobody waits");
+            assert!(net.sockets.waiting().gave_up(1), "nobody waits");
             assert_eq!((wait(read, None, READER), arms()), (("added", Some(true)), 1));
             assert_eq!((wait(write, None, WRITER), arms()), (("added", Some(false)), 2));
             // Refused to the poller, all are woken.
@@ -343,7 +317,7 @@ impl<H: ModelHost> Socket<H> {
             let mut wakers = Vec::new();
             let taken = self.entry.take_ready(Interest { read: true, write: false }, Interest::default(), &mut wakers);
             assert_eq!((taken, &wakers[..]), (Err(()), &[READER, WRITER][..]));
-            net.waiting.woken(2);
+            net.sockets.waiting().woken(2);
         }
         // Without a place of its own one is there once, under each of its wakers.
         assert_eq!(wait(read, None, READER), ("added", Some(true)));
@@ -369,7 +343,7 @@ impl<H: ModelHost> Socket<H> {
         assert_eq!(take(Interest { read: false, write: true }), [WRITER], "a report is for one direction");
         assert_eq!(self.entry.is_waiting(write, id), Some(false));
         assert_eq!(self.entry.leave(read, other), Some(READER));
-        assert!(!net.waiting.gave_up(0) && !net.waiting.gave_up(1), "one waits still");
+        assert!(!net.sockets.waiting().gave_up(0) && !net.sockets.waiting().gave_up(1), "one waits still");
         assert_eq!(self.entry.is_waiting(read, other), Some(false));
         assert_eq!(self.entry.is_waiting(read, id), Some(true));
         // What was reported since the try is worth another.
@@ -389,8 +363,8 @@ impl<H: ModelHost> Socket<H> {
             false => self.entry.close(&mut wakers),
         }
         assert_eq!(wakers, [WRITER, READER], "those that waited");
-        assert!(net.waiting.gave_up(2), "they were the last");
-        let is_known = self.system.state.with(|state| state.key.is_some());
+        assert!(net.sockets.waiting().gave_up(2), "they were the last");
+        let is_known = self.system.is_known();
         assert!(is_known != is_forgotten, "is the socket known to the system: {is_known}");
         assert_eq!(self.entry.is_waiting(Direction::Read, 0), (is_forgotten).then_some(false));
     }
@@ -407,17 +381,8 @@ impl<H: ModelHost> Socket<H> {
         let waits = matches!(waits, Ok(Waits::Added));
         let gave_up = self.entry.leave(Direction::Read, id).is_some();
         if gave_up {
-            net.waiting.gave_up(1);
+            net.sockets.waiting().gave_up(1);
         }
         waits && !gave_up
-    }
-
-    /// Nobody waits for it any more.
-    pub fn close(&self, net: &Net<H>) {
-        let mut wakers = Vec::new();
-        self.entry.close(&mut wakers);
-        let woken = wakers.len() as u64;
-        wakers.into_iter().for_each(|waker| net.bells[waker].ring());
-        net.waiting.gave_up(woken);
     }
 }

@@ -28,12 +28,14 @@ pub mod netpoll;
 pub mod notify;
 pub mod oneshot;
 pub mod operation;
+pub mod owned_tasks;
 pub mod pairs;
 pub mod parker;
 pub mod poll;
 pub mod poller;
 pub mod poller_beside;
 pub mod readiness;
+pub mod requests;
 pub mod role;
 pub mod rouses;
 pub mod runq;
@@ -41,6 +43,7 @@ pub mod sched;
 pub mod scope;
 pub mod select;
 pub mod snapshot;
+pub mod sockets;
 pub mod spinning;
 pub mod stopping;
 pub mod stw;
@@ -100,11 +103,14 @@ pub static MODELS: &[&[Model]] = &[
     monitor_beside::MODELS,
     rouses::MODELS,
     task::MODELS,
+    owned_tasks::MODELS,
     parker::MODELS,
+    requests::MODELS,
     bell::MODELS,
     timer_queue::MODELS,
     readiness::MODELS,
     drained::MODELS,
+    sockets::MODELS,
     goroutine::MODELS,
     chan::MODELS,
     select::MODELS,
@@ -150,11 +156,14 @@ pub static MUTANTS: &[&[Mutant]] = &[
     poller::MUTANTS,
     monitor::MUTANTS,
     task::MUTANTS,
+    owned_tasks::MUTANTS,
     parker::MUTANTS,
+    requests::MUTANTS,
     bell::MUTANTS,
     timer_queue::MUTANTS,
     readiness::MUTANTS,
     drained::MUTANTS,
+    sockets::MUTANTS,
     goroutine::MUTANTS,
     chan::MUTANTS,
     select::MUTANTS,

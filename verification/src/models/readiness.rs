@@ -149,8 +149,8 @@ fn a_close_beside_the_wait<H: ModelHost>() -> String {
     let net = Net::<H>::new();
     let socket = net.register(true);
     let closer = {
-        let (net, socket) = (Arc::clone(&net), Arc::clone(&socket));
-        H::fork("closer", move || socket.close(&net))
+        let net = Arc::clone(&net);
+        H::fork("closer", move || net.close())
     };
     let read = socket.io(&net, Direction::Read, READER);
     H::join(closer);

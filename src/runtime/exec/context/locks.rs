@@ -17,8 +17,15 @@ impl Locks {
     ///
     /// # Panics
     /// If there is none.
-    pub(in crate::runtime) fn unlock(&mut self) {
+    fn unlock(&mut self) {
         self.0 = self.0.checked_sub(1).expect("thread_lock: unlocked more often than locked");
+    }
+
+    /// A [`ThreadLock`](crate::ThreadLock) is dropped. One that outlives its task, in a thread local, finds nothing to undo.
+    pub(in crate::runtime) fn dropped(&mut self) {
+        if self.is_locked() {
+            self.unlock();
+        }
     }
 
     /// Is it bound? A thread whose task ends so ends with it.
@@ -46,6 +53,42 @@ mod tests {
                     }
                     assert_eq!(locks.is_locked(), bound > 0, "bound {bound} times: {locks:?}");
                     assert_eq!(locks == Locks::NONE, bound == 0, "bound {bound} times: {locks:?}");
+                }
+            }
+        }
+
+        /// A guard is made, the oldest or the newest is dropped, the newest is kept for ever; or the task ends, or waits. If it is bound
+        /// then, its thread ends with it, and a new one has no bindings; what guards it has left, in thread locals, are dropped there.
+        #[test]
+        fn in_every_order_of_eight_of_guards_and_tasks() {
+            const STEPS: u32 = 8;
+            for order in 0..5_u32.pow(STEPS) {
+                let (mut locks, mut guards, mut kept) = (Locks::default(), 0_u32, 0_u32);
+                let mut rest = order;
+                for _ in 0..STEPS {
+                    match rest % 5 {
+                        0 => {
+                            locks.lock();
+                            guards += 1;
+                        }
+                        1 if guards > 0 => {
+                            locks.dropped();
+                            guards -= 1;
+                        }
+                        2 if guards > 0 => {
+                            guards -= 1;
+                            kept += 1;
+                        }
+                        3 if locks.is_locked() => {
+                            (locks, guards, kept) = (Locks::NONE, 0, 0);
+                        }
+                        // One that was left behind by a task of before.
+                        4 if guards + kept == 0 => locks.dropped(),
+                        _ => (),
+                    }
+                    rest /= 5;
+                    assert_eq!(locks, Locks(guards + kept), "{guards} guards, {kept} were kept, order {order}");
+                    assert_eq!(locks.is_locked(), guards + kept > 0, "{guards} guards, {kept} were kept: {locks:?}");
                 }
             }
         }

@@ -22,6 +22,7 @@
 
 #![allow(unsafe_code)]
 
+mod on_stack;
 mod spare;
 pub(in crate::runtime) mod stack;
 pub(in crate::runtime) mod wait_io;
@@ -31,10 +32,11 @@ use crate::runtime::exec::block_on;
 use crate::runtime::exec::blocking::blocking;
 use crate::runtime::exec::context::Context;
 use crate::runtime::exec::goroutine::stack::Stack;
-use crate::runtime::exec::task_locals::{self, Scopes};
+use crate::runtime::exec::task_locals::Scopes;
 use crate::runtime::exec::unwind::{PATIENCE, Unwound, unwind};
 use crate::runtime::exec::waits::{Unmet, wait_bound};
 use crate::runtime::id::RuntimeId;
+use crate::task::stackful;
 use core::cell::Cell;
 use core::future::{Future, IntoFuture};
 use core::marker::PhantomPinned;
@@ -42,8 +44,8 @@ use core::panic::Location;
 use core::pin::{Pin, pin};
 use core::ptr::{self, NonNull};
 use core::task::{self, Poll, Waker};
-use corosensei::{Coroutine, CoroutineResult, Yielder};
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use corosensei::{Coroutine, Yielder};
+use std::panic::resume_unwind;
 
 thread_local! {
     /// The goroutine on whose stack this thread is. Without a destructor, so that a signal handler may read it.
@@ -126,17 +128,9 @@ where
 
     fn resume(&mut self, waker: &Waker) -> Poll<T> {
         let State::Live(coroutine) = &mut self.state else { panic!("goroutine: polled after its end") };
-        self.frame.waker.set(waker);
-        let on_it = OnStack::of(&self.frame);
-        let resumed = coroutine.resume(());
-        drop(on_it);
-        match resumed {
-            CoroutineResult::Yield(()) => Poll::Pending,
-            CoroutineResult::Return(value) => {
-                self.put_stack();
-                Poll::Ready(value)
-            }
-        }
+        let Some(value) = stackful::resume(&self.frame, waker, coroutine) else { return Poll::Pending };
+        self.put_stack();
+        Poll::Ready(value)
     }
 }
 
@@ -179,52 +173,11 @@ impl<F, T> Drop for Goroutine<F, T> {
     /// cannot be unwound.
     fn drop(&mut self) {
         let State::Live(coroutine) = &mut self.state else { return };
-        self.frame.ends.set(true);
-        self.frame.waker.set(Waker::noop());
-        let on_it = OnStack::of(&self.frame);
-        let mut has_ended = coroutine.done();
         let tries = if cfg!(panic = "unwind") { PATIENCE } else { 0 };
-        for _ in 0..tries {
-            if has_ended {
-                break; // a panic has ended it: it cannot be resumed
-            }
-            has_ended = match catch_unwind(AssertUnwindSafe(|| coroutine.resume(()))) {
-                Ok(CoroutineResult::Yield(())) => false,
-                Ok(CoroutineResult::Return(_)) => true,
-                Err(payload) => {
-                    core::mem::forget(payload); // ours; or a destructor's, which the panic hook has reported
-                    true
-                }
-            };
-        }
-        drop(on_it);
-        match has_ended {
+        match stackful::throw_away(&self.frame, Waker::noop(), coroutine, tries as usize) {
             true => self.put_stack(),
             false => core::mem::forget(core::mem::replace(&mut self.state, State::Over)),
         }
-    }
-}
-
-/// This thread is on the stack of a goroutine, as long as this lives. Inlined: whoever resumes one is on the same thread
-/// afterwards.
-struct OnStack<'a> {
-    frame: &'a Frame,
-    before: *const Frame,
-    around: Scopes,
-}
-
-impl OnStack<'_> {
-    #[inline(always)]
-    fn of(frame: &Frame) -> OnStack<'_> {
-        OnStack { frame, before: CURRENT.replace(frame), around: task_locals::exchange(frame.scopes.take()) }
-    }
-}
-
-impl Drop for OnStack<'_> {
-    #[inline(always)]
-    fn drop(&mut self) {
-        self.frame.scopes.set(task_locals::exchange(self.around.take()));
-        CURRENT.set(self.before);
     }
 }
 

@@ -3,30 +3,12 @@
 use crate::runtime::host::cores::Cores;
 use crate::runtime::io::netpoll::socket::Interest;
 use crate::runtime::io::netpoll::source::Source;
-use crate::waits::readiness;
-use core::ops::Deref;
+use crate::waits::{readiness, sockets};
 use core::task::Waker;
 use std::io;
 
 /// A socket, as the poller sees it.
-pub(super) struct Entry {
-    pub(super) key: usize,
-    waits: readiness::Entry<Cores, Source, Waker>,
-}
-
-impl Entry {
-    pub(super) fn new(key: usize, is_armed_each_time: bool) -> Entry {
-        Entry { key, waits: readiness::Entry::new(is_armed_each_time) }
-    }
-}
-
-impl Deref for Entry {
-    type Target = readiness::Entry<Cores, Source, Waker>;
-
-    fn deref(&self) -> &Self::Target {
-        &self.waits
-    }
-}
+pub(super) type Entry = sockets::Keyed<Cores, Source, Waker>;
 
 impl readiness::Source for Source {
     type Error = io::Error;

@@ -26,7 +26,7 @@ impl OnFile {
     /// It is none, or it is closed, or full.
     pub(in crate::runtime) fn start(netpoll: Arc<Netpoll>, file: BorrowedFd<'_>, work: Work) -> io::Result<OnFile> {
         let ring = netpoll.system.ring().ok_or(Errno::NOSYS)?;
-        if netpoll.waiting.add()
+        if netpoll.sockets.waiting().add()
             && let Some(hook) = netpoll.on_first.get()
         {
             hook();

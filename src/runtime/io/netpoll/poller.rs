@@ -12,11 +12,11 @@ use crate::runtime::io::netpoll::system::{Buffer, System};
 #[cfg(all(feature = "io-uring", target_os = "linux"))]
 use crate::runtime::io::netpoll::under_way::take_complete;
 use crate::waits::interrupt;
-use crate::waits::readiness::{Refused, Waiting, Waits};
+use crate::waits::readiness::{Refused, Waits};
+use crate::waits::sockets::{NotRegistered, Sockets};
 use core::fmt;
 use core::task::Waker;
 use core::time::Duration;
-use slab::Slab;
 use std::sync::{Arc, Mutex, OnceLock, TryLockError};
 use std::{io, thread};
 
@@ -26,19 +26,12 @@ pub(crate) type Hook = Box<dyn Fn() + Send + Sync>;
 /// The sockets of one runtime, and the tasks that wait for them.
 pub(crate) struct Netpoll {
     pub(super) system: Arc<System>,
-    pub(super) sources: Mutex<Sources>,
-    /// How many wakers are on the lists or about to be woken.
-    pub(super) waiting: Waiting<Cores>,
+    pub(super) sockets: Sockets<Cores, Source, Waker>,
     /// Whoever polls holds it.
     pub(super) batch: Mutex<Batch>,
     last_error: Mutex<Option<Arc<io::Error>>>,
     pub(super) on_first: OnceLock<Hook>,
     on_none: OnceLock<Hook>,
-}
-
-pub(super) struct Sources {
-    pub(super) entries: Slab<Arc<Entry>>,
-    is_closed: bool,
 }
 
 /// What one `poll` works on, kept for the next.
@@ -60,8 +53,7 @@ impl Netpoll {
     pub(super) fn over(system: System) -> Netpoll {
         Netpoll {
             system: Arc::new(system),
-            sources: Mutex::new(Sources { entries: Slab::new(), is_closed: false }),
-            waiting: Waiting::new(),
+            sockets: Sockets::new(),
             batch: Mutex::new(Batch { buffer: Buffer::new(), changes: Vec::new(), wakers: Vec::new() }),
             last_error: Mutex::new(None),
             on_first: OnceLock::new(),
@@ -83,9 +75,7 @@ impl Netpoll {
         let Batch { buffer, changes, wakers } = &mut *batch;
         let result = interrupt::wait::<Cores, _>(|| self.system.wait(buffer, timeout, |change| changes.push(change)));
         for change in changes.drain(..) {
-            // It may be of a socket that is gone, or of another that got its key. Then some wake for nothing.
-            let entry = lock(&self.sources).entries.get(change.key).cloned();
-            if let Some(entry) = entry {
+            if let Some(entry) = self.sockets.get(change.key) {
                 let taken = entry.take_ready(change.what, change.end, wakers);
                 // Under the lock of its entry: who is about to forget it does so before, or finds the new request.
                 let started = change.ended.and_then(|_| entry.with_source(|source| source.start(change.ended)));
@@ -109,7 +99,7 @@ impl Netpoll {
         let woken = wakers.len();
         wakers.drain(..).for_each(|waker| guarded(|| waker.wake()));
         // The hook is for others; the M that polls knows.
-        self.waiting.woken((woken + finished) as u64);
+        self.sockets.waiting().woken((woken + finished) as u64);
         woken
     }
 
@@ -122,7 +112,7 @@ impl Netpoll {
 
     /// Does anybody wait for a socket, or is being woken?
     pub(crate) fn is_awaited(&self) -> bool {
-        self.waiting.is_any()
+        self.sockets.waiting().is_any()
     }
 
     /// What to call when somebody waits and nobody did. It is called by that task, without a lock; when it runs, others
@@ -152,16 +142,8 @@ impl Netpoll {
 
     /// Wakes all that wait, and lets nobody wait any more: what would block fails. What does not block still works.
     pub(crate) fn close(&self) {
-        let entries: Vec<_> = {
-            let mut sources = lock(&self.sources);
-            sources.is_closed = true;
-            sources.entries.iter().map(|(_, entry)| Arc::clone(entry)).collect()
-        };
-        let mut wakers = Vec::new();
-        entries.iter().for_each(|entry| entry.close(&mut wakers));
-        let woken = wakers.len();
-        wakers.into_iter().for_each(|waker| guarded(|| waker.wake()));
-        self.count_down(woken);
+        let were_any = self.sockets.close(|waker| guarded(|| waker.wake()));
+        self.if_last(were_any);
         #[cfg(all(feature = "io-uring", target_os = "linux"))]
         self.finish_files();
         self.interrupt();
@@ -169,38 +151,18 @@ impl Netpoll {
 
     /// Makes `socket` known.
     pub(super) fn register(&self, socket: Arc<dyn Socket>) -> io::Result<Arc<Entry>> {
-        let entry = {
-            let mut sources = lock(&self.sources);
-            if sources.is_closed {
-                return Err(shut_down());
-            }
-            let place = sources.entries.vacant_entry();
-            let entry = Arc::new(Entry::new(place.key(), self.system.is_armed_each_time()));
-            place.insert(Arc::clone(&entry));
-            entry
-        };
-        let start = |source| {
-            entry.open(source);
-            // Now that whoever polls finds it.
-            entry.with_source(|source| source.start(None)).unwrap_or(Ok(()))
-        };
-        match Source::add(&self.system, socket, entry.key).and_then(start) {
-            Ok(()) => Ok(entry),
-            Err(error) => {
-                lock(&self.sources).entries.remove(entry.key);
-                Err(error)
-            }
-        }
+        let add = |key| Source::add(&self.system, socket, key);
+        let registered = self.sockets.register(self.system.is_armed_each_time(), add, |source| source.start(None));
+        registered.map_err(|error| match error {
+            NotRegistered::Closed => shut_down(),
+            NotRegistered::System(error) => error,
+        })
     }
 
     /// Forgets a socket, and the tasks that waited for it.
     pub(super) fn forget(&self, entry: &Entry) {
-        lock(&self.sources).entries.remove(entry.key);
-        let mut wakers = Vec::new();
-        entry.forget(&mut wakers);
-        let gone = wakers.len();
-        wakers.into_iter().for_each(|waker| guarded(|| drop(waker)));
-        self.count_down(gone);
+        let were_last = self.sockets.forget(entry, |waker| guarded(|| drop(waker)));
+        self.if_last(were_last);
     }
 
     /// Puts a waker on the list. If there is one under this `id`, instead of it; without an `id`, if there is one that
@@ -216,7 +178,8 @@ impl Netpoll {
         seen: u64,
     ) -> io::Result<bool> {
         let mut is_first = false;
-        let waits = entry.wait(direction, id, waker, seen, Waker::will_wake, || is_first = self.waiting.add());
+        let waits =
+            entry.wait(direction, id, waker, seen, Waker::will_wake, || is_first = self.sockets.waiting().add());
         let (waits, waker) = match waits {
             Ok(Waits::Added) => {
                 if is_first && let Some(hook) = self.on_first.get() {
@@ -247,9 +210,13 @@ impl Netpoll {
 
     /// So many have given up, or had to.
     pub(super) fn count_down(&self, gone: usize) {
-        if self.waiting.gave_up(gone as u64)
-            && let Some(hook) = self.on_none.get()
-        {
+        let were_last = self.sockets.waiting().gave_up(gone as u64);
+        self.if_last(were_last);
+    }
+
+    /// Were they the last that waited? Then an M in the poller waits for nothing.
+    fn if_last(&self, were_last: bool) {
+        if were_last && let Some(hook) = self.on_none.get() {
             hook();
         }
     }
@@ -261,7 +228,7 @@ impl Netpoll {
 
 impl fmt::Debug for Netpoll {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Netpoll").field("waiting", &self.waiting.count()).finish_non_exhaustive()
+        f.debug_struct("Netpoll").field("waiting", &self.sockets.waiting().count()).finish_non_exhaustive()
     }
 }
 

@@ -1,5 +1,4 @@
 use crate::runtime::io::netpoll::driver::{Driver, block_on, chosen};
-use crate::runtime::io::netpoll::lock::lock;
 use crate::runtime::io::netpoll::poller::Hook;
 use crate::runtime::io::netpoll::*;
 use core::fmt;
@@ -71,7 +70,7 @@ fn fill(socket: &Registered<TcpStream>, waker: &Waker) {
 }
 
 fn waiting(netpoll: &Netpoll) -> usize {
-    netpoll.waiting.count() as usize
+    netpoll.sockets.waiting().count() as usize
 }
 
 /// The poller counts down a moment after it has woken the last.
@@ -486,7 +485,7 @@ mod a_socket {
         assert_eq!(waiting(&netpoll), 2);
         drop(socket);
         assert_eq!(waiting(&netpoll), 0);
-        assert!(lock(&netpoll.sources).entries.is_empty());
+        assert!(netpoll.sockets.is_empty());
     }
 
     #[test]
@@ -544,7 +543,7 @@ mod a_socket {
             }
         });
         nobody_is_left(&driver.netpoll);
-        assert!(lock(&driver.netpoll.sources).entries.is_empty());
+        assert!(driver.netpoll.sockets.is_empty());
         assert!(driver.netpoll.last_error().is_none());
     }
 }
@@ -650,7 +649,7 @@ mod a_ring {
             }
         });
         netpoll.interrupt();
-        assert!(lock(&netpoll.sources).entries.is_empty() && netpoll.last_error().is_none());
+        assert!(netpoll.sockets.is_empty() && netpoll.last_error().is_none());
     }
 
     #[test]
