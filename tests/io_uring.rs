@@ -6,10 +6,10 @@ use spinpark::net::{TcpListener, TcpStream};
 use spinpark::{Poller, Runtime, fs, spawn, time};
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::thread;
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
+use std::{hint, thread};
 
 /// `None`: this system has no ring, and the runtime says so.
 fn runtime(procs: usize) -> Option<Runtime> {
@@ -151,6 +151,36 @@ mod sockets {
         thread::sleep(Duration::from_millis(50));
         theirs.write_all(b"x").expect("written");
         assert_eq!(reader.join().expect("no panic").expect("read"), 1);
+    }
+
+    #[test]
+    fn are_heard_while_the_thread_that_made_them_computes() {
+        // The kernel completes a poll in the thread that had submitted it, and does not interrupt that.
+        let Some(runtime) = runtime(2) else { return };
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a listener");
+        let mut theirs = std::net::TcpStream::connect(listener.local_addr().expect("an address")).expect("connected");
+        let (ours, _) = listener.accept().expect("accepted");
+        let (begins, begun) = mpsc::channel();
+        let reader = runtime.spawn(async move {
+            let ours = TcpStream::try_from(ours).expect("registered");
+            let reader = spawn(async move {
+                ours.read(&mut [0]).await.expect("read");
+                Instant::now()
+            });
+            let start = Instant::now();
+            begins.send(()).expect("it listens");
+            while start.elapsed() < Duration::from_secs(2) {
+                hint::spin_loop(); // asks for the time without a system call
+            }
+            (reader, Instant::now())
+        });
+        begun.recv().expect("it says so");
+        thread::sleep(Duration::from_millis(100));
+        let written = Instant::now();
+        theirs.write_all(b"x").expect("written");
+        let (reader, ended) = reader.join().expect("no panic");
+        let read = reader.join().expect("no panic");
+        assert!(read < ended, "it was heard when the other had ended, {:?} later", read - written);
     }
 
     #[test]

@@ -10,7 +10,7 @@ pub enum Poller {
     Auto,
     /// The one that the system always has. On Linux it is epoll.
     Epoll,
-    /// io_uring, with the feature `io-uring`, on Linux since 5.18. Where there is none, or where it is forbidden, as
+    /// io_uring, with the feature `io-uring`, on Linux since 5.19. Where there is none, or where it is forbidden, as
     /// [`Epoll`](Poller::Epoll).
     IoUring,
 }

@@ -53,9 +53,14 @@ impl Ring {
     /// With room for so many entries, and for so many completions before the kernel keeps them elsewhere.
     ///
     /// # Errors
-    /// The system has none, forbids it, or is too old (before 5.18).
+    /// The system has none, forbids it, or is too old (before 5.19).
     pub(super) fn new(entries: u32, completions: u32) -> io::Result<Ring> {
-        let ring = IoUring::builder().setup_cqsize(completions).setup_submit_all().dontfork().build(entries)?;
+        let mut builder = IoUring::builder();
+        builder.setup_cqsize(completions).setup_submit_all().dontfork();
+        // A poll is completed in the thread that had registered it. That is not interrupted for it: it does it when it next enters
+        // the kernel, or at the next tick of the system's timer.
+        builder.setup_coop_taskrun();
+        let ring = builder.build(entries)?;
         let has = ring.params();
         let has_features = has.is_feature_nodrop()
             && has.is_feature_ext_arg()
