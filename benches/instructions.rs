@@ -15,17 +15,9 @@
 
 mod operations;
 
-use operations::play;
+use operations::Budget;
 use std::env;
 use std::process::{Command, ExitCode};
-
-/// What is played, what an operation is, how many instructions it may take, and where they go.
-struct Budget {
-    workload: &'static str,
-    operation: &'static str,
-    most: f64,
-    why: &'static str,
-}
 
 const BUDGETS: [Budget; 8] = [
     Budget {
@@ -82,23 +74,7 @@ const BUDGETS: [Budget; 8] = [
 const SLACK: f64 = 0.9;
 
 fn main() -> ExitCode {
-    let args: Vec<String> = env::args().skip(1).collect();
-    let is_bench = args.iter().any(|arg| arg == "--bench");
-    let args: Vec<&str> = args.iter().map(String::as_str).filter(|&arg| arg != "--bench").collect();
-    match args.as_slice() {
-        ["--play", workload, n, preempts] => play(workload, n.parse().expect("a number"), *preempts == "on"),
-        _ if !is_bench => BUDGETS.iter().for_each(|budget| play(budget.workload, 10, true)),
-        names => {
-            let is_known = |name: &&str| BUDGETS.iter().any(|budget| budget.workload == *name);
-            if let Some(unknown) = names.iter().find(|name| !is_known(name)) {
-                let known = BUDGETS.map(|budget| budget.workload).join(", ");
-                eprintln!("error: there is no workload `{unknown}`; there are {known}");
-                return ExitCode::from(2);
-            }
-            return judge(names);
-        }
-    }
-    ExitCode::SUCCESS
+    operations::run(&BUDGETS, judge)
 }
 
 /// Are they within their budgets?

@@ -13,18 +13,10 @@
 
 mod operations;
 
-use operations::play;
+use operations::Budget;
 use std::collections::BTreeMap;
 use std::env;
 use std::process::{Command, ExitCode};
-
-/// What is played, what an operation is, how many calls it may make, and which.
-struct Budget {
-    workload: &'static str,
-    operation: &'static str,
-    most: f64,
-    why: &'static str,
-}
 
 /// What makes none: the monitor's naps are still there, some in a second.
 const NONE: f64 = 0.02;
@@ -56,23 +48,7 @@ const fn none(workload: &'static str, operation: &'static str) -> Budget {
 }
 
 fn main() -> ExitCode {
-    let args: Vec<String> = env::args().skip(1).collect();
-    let is_bench = args.iter().any(|arg| arg == "--bench");
-    let args: Vec<&str> = args.iter().map(String::as_str).filter(|&arg| arg != "--bench").collect();
-    match args.as_slice() {
-        ["--play", workload, n] => play(workload, n.parse().expect("a number"), true),
-        _ if !is_bench => BUDGETS.iter().for_each(|budget| play(budget.workload, 10, true)),
-        names => {
-            let is_known = |name: &&str| BUDGETS.iter().any(|budget| budget.workload == *name);
-            if let Some(unknown) = names.iter().find(|name| !is_known(name)) {
-                let known = BUDGETS.map(|budget| budget.workload).join(", ");
-                eprintln!("error: there is no workload `{unknown}`; there are {known}");
-                return ExitCode::from(2);
-            }
-            return judge(names);
-        }
-    }
-    ExitCode::SUCCESS
+    operations::run(&BUDGETS, judge)
 }
 
 /// Are they within their budgets?
@@ -125,7 +101,7 @@ fn counted(workload: &str, n: u64) -> BTreeMap<String, f64> {
         .args(["-f", "-qq", "-c", "-U", "calls,name", "-o"])
         .arg(&file)
         .arg(env::current_exe().expect("this program"))
-        .args(["--play", workload, &n.to_string()])
+        .args(["--play", workload, &n.to_string(), "on"])
         .output()
         .expect("strace can be started");
     assert!(done.status.success(), "{workload} under strace: {}", String::from_utf8_lossy(&done.stderr));

@@ -3,15 +3,47 @@
 use spinpark::net::{TcpListener, TcpStream};
 use spinpark::sync::Mutex;
 use spinpark::{Runtime, chan, go, spawn, syscall, time, yield_now};
+use std::env;
 use std::future::poll_fn;
 use std::hint::black_box;
 use std::pin::pin;
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
+/// What is played, what an operation is, how much of what is counted it may take, and where that goes.
+pub(crate) struct Budget {
+    pub(crate) workload: &'static str,
+    pub(crate) operation: &'static str,
+    pub(crate) most: f64,
+    pub(crate) why: &'static str,
+}
+
+/// Does what the command line says: plays one workload, for who counts; or has `judge` look at those that are named, at all if none is.
+/// (`cargo test --benches` only sees that the workloads run.)
+pub(crate) fn run(budgets: &[Budget], judge: impl FnOnce(&[&str]) -> ExitCode) -> ExitCode {
+    let args: Vec<String> = env::args().skip(1).collect();
+    let is_bench = args.iter().any(|arg| arg == "--bench");
+    let args: Vec<&str> = args.iter().map(String::as_str).filter(|&arg| arg != "--bench").collect();
+    match args.as_slice() {
+        ["--play", workload, n, preempts] => play(workload, n.parse().expect("a number"), *preempts == "on"),
+        _ if !is_bench => budgets.iter().for_each(|budget| play(budget.workload, 10, true)),
+        names => {
+            let is_known = |name: &&str| budgets.iter().any(|budget| budget.workload == *name);
+            if let Some(unknown) = names.iter().find(|name| !is_known(name)) {
+                let known: Vec<&str> = budgets.iter().map(|budget| budget.workload).collect();
+                eprintln!("error: there is no workload `{unknown}`; there are {}", known.join(", "));
+                return ExitCode::from(2);
+            }
+            return judge(names);
+        }
+    }
+    ExitCode::SUCCESS
+}
+
 /// Plays `n` operations of a workload on one P. `preempts`: as it comes; else nobody is preempted.
-pub(crate) fn play(workload: &str, n: u64, preempts: bool) {
+fn play(workload: &str, n: u64, preempts: bool) {
     // Under a tool that slows it down, no task is to use up its slice.
     let builder = Runtime::builder().procs(1).time_slice(Duration::from_secs(10));
     let runtime = builder.preemption(preempts).build().expect("a runtime");

@@ -110,7 +110,18 @@ rooms! {
 }
 
 /// What stands on the seam beside the kernel, and of which there are models, and no random programs.
-const MODELS_ALONE: [&str; 7] = ["parker", "bell", "timer_queue", "readiness", "operation", "goroutine", "scope"];
+const MODELS_ALONE: [&str; 10] = [
+    "parker",
+    "bell",
+    "timer_queue",
+    "readiness",
+    "sockets",
+    "owned_tasks",
+    "requests",
+    "operation",
+    "goroutine",
+    "scope",
+];
 
 /// Variants that random programs do not find in time, and models do. A sender that stays outside is turned away in the end by whoever
 /// closes the channel, which a list would answer too; two cases that are served show if both have sent, which is rare.
