@@ -109,6 +109,7 @@ const SHOWN: &[(&str, Try)] = &[
     ("cargo bench --bench seeing", No(BENCH)),
     ("cargo bench --bench instructions", No(BENCH)),
     ("cargo bench --bench instructions --no-run", No(BENCH)),
+    ("cargo bench --bench system_calls", InCi("cargo bench --bench system_calls")),
     ("cargo install cargo-fuzz", No(FUZZERS)),
     ("cargo install mdbook", No("it fetches and builds a tool that only the pages' site needs: minutes")),
     ("cargo +nightly fuzz run rooms --sanitizer none -- -max_len=512 -max_total_time=600", No(FUZZERS)),
