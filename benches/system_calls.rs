@@ -14,9 +14,12 @@
 mod operations;
 
 use operations::Budget;
+use spinpark::net::{TcpListener, TcpStream};
+use spinpark::{JoinHandle, Runtime, chan, spawn};
 use std::collections::BTreeMap;
 use std::env;
 use std::process::{Command, ExitCode};
+use std::sync::mpsc;
 
 /// What makes none: the monitor's naps are still there, some in a second.
 const NONE: f64 = 0.02;
@@ -48,7 +51,7 @@ const fn none(workload: &'static str, operation: &'static str) -> Budget {
 }
 
 fn main() -> ExitCode {
-    operations::run(&BUDGETS, judge)
+    operations::run(&BUDGETS, others, judge)
 }
 
 /// Are they within their budgets?
@@ -110,4 +113,50 @@ fn counted(workload: &str, n: u64) -> BTreeMap<String, f64> {
     let calls = text.lines().filter_map(|line| line.trim().split_once(' '));
     let calls = calls.filter_map(|(count, name)| Some((name.trim().to_owned(), count.parse().ok()?)));
     calls.filter(|(name, _)| name != "total").collect()
+}
+
+fn others(runtime: &Runtime, workload: &str, n: u64) -> JoinHandle<()> {
+    match workload {
+        "echo" => runtime.spawn(echo(n)),
+        "wake" => wake(runtime, n),
+        other => panic!("{other}: not one of the workloads"),
+    }
+}
+
+/// This thread asks a task, and waits for the answer, `n` times.
+fn wake(runtime: &Runtime, n: u64) -> JoinHandle<()> {
+    let (question, asked) = chan::unbounded::<u64>();
+    let (answer, answers) = mpsc::channel();
+    let task = runtime.spawn(async move {
+        while let Ok(n) = asked.recv().await {
+            answer.send(n).expect("it listens");
+        }
+    });
+    for n in 0..n {
+        question.try_send(n).expect("it listens");
+        assert_eq!(answers.recv(), Ok(n));
+    }
+    drop(question);
+    task
+}
+
+/// 64 bytes there and back, `n` times.
+async fn echo(n: u64) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let address = listener.local_addr().expect("it is bound");
+    let server = spawn(async move {
+        let (stream, _) = listener.accept().await.expect("a connection");
+        let mut bytes = [0; 64];
+        for _ in 0..n {
+            stream.read_exact(&mut bytes).await.expect("it sends");
+            stream.write_all(&bytes).await.expect("it reads");
+        }
+    });
+    let stream = TcpStream::connect(address).await.expect("it listens");
+    let mut bytes = [7; 64];
+    for _ in 0..n {
+        stream.write_all(&bytes).await.expect("it reads");
+        stream.read_exact(&mut bytes).await.expect("it sends");
+    }
+    server.await.expect("a value");
 }

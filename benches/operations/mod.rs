@@ -1,8 +1,7 @@
 //! What is counted: operations of a runtime, one after the other.
 
-use spinpark::net::{TcpListener, TcpStream};
 use spinpark::sync::Mutex;
-use spinpark::{Runtime, chan, go, spawn, syscall, time, yield_now};
+use spinpark::{JoinHandle, Runtime, chan, go, spawn, syscall, time, yield_now};
 use std::env;
 use std::future::poll_fn;
 use std::hint::black_box;
@@ -20,15 +19,19 @@ pub(crate) struct Budget {
     pub(crate) why: &'static str,
 }
 
+/// Plays so many operations of a workload that is not one of all programs'. (What a program never plays would be in it too, and change how
+/// the rest is inlined: a tenth of the instructions of a call.)
+pub(crate) type Others = fn(&Runtime, &str, u64) -> JoinHandle<()>;
+
 /// Does what the command line says: plays one workload, for who counts; or has `judge` look at those that are named, at all if none is.
 /// (`cargo test --benches` only sees that the workloads run.)
-pub(crate) fn run(budgets: &[Budget], judge: impl FnOnce(&[&str]) -> ExitCode) -> ExitCode {
+pub(crate) fn run(budgets: &[Budget], others: Others, judge: impl FnOnce(&[&str]) -> ExitCode) -> ExitCode {
     let args: Vec<String> = env::args().skip(1).collect();
     let is_bench = args.iter().any(|arg| arg == "--bench");
     let args: Vec<&str> = args.iter().map(String::as_str).filter(|&arg| arg != "--bench").collect();
     match args.as_slice() {
-        ["--play", workload, n, preempts] => play(workload, n.parse().expect("a number"), *preempts == "on"),
-        _ if !is_bench => budgets.iter().for_each(|budget| play(budget.workload, 10, true)),
+        ["--play", workload, n, preempts] => play(workload, n.parse().expect("a number"), *preempts == "on", others),
+        _ if !is_bench => budgets.iter().for_each(|budget| play(budget.workload, 10, true, others)),
         names => {
             let is_known = |name: &&str| budgets.iter().any(|budget| budget.workload == *name);
             if let Some(unknown) = names.iter().find(|name| !is_known(name)) {
@@ -43,7 +46,7 @@ pub(crate) fn run(budgets: &[Budget], judge: impl FnOnce(&[&str]) -> ExitCode) -
 }
 
 /// Plays `n` operations of a workload on one P. `preempts`: as it comes; else nobody is preempted.
-fn play(workload: &str, n: u64, preempts: bool) {
+fn play(workload: &str, n: u64, preempts: bool, others: Others) {
     // Under a tool that slows it down, no task is to use up its slice.
     let builder = Runtime::builder().procs(1).time_slice(Duration::from_secs(10));
     let runtime = builder.preemption(preempts).build().expect("a runtime");
@@ -66,7 +69,7 @@ fn play(workload: &str, n: u64, preempts: bool) {
                 assert_eq!(go(move || n).await.expect("a value"), n);
             }
         }),
-        "syscall" => runtime.spawn(async move { (0..n).for_each(|n| assert_eq!(syscall(|| black_box(n)), n)) }),
+        "syscall" => runtime.spawn(calls(n)),
         "mutex" => runtime.spawn(async move {
             let mutex = Arc::new(Mutex::new(0));
             for _ in 0..n {
@@ -81,23 +84,7 @@ fn play(workload: &str, n: u64, preempts: bool) {
                 assert!(polled.is_pending());
             }
         }),
-        "echo" => runtime.spawn(echo(n)),
-        "wake" => {
-            let (question, asked) = chan::unbounded::<u64>();
-            let (answer, answers) = std::sync::mpsc::channel();
-            let task = runtime.spawn(async move {
-                while let Ok(n) = asked.recv().await {
-                    answer.send(n).expect("it listens");
-                }
-            });
-            for n in 0..n {
-                question.try_send(n).expect("it listens");
-                assert_eq!(answers.recv(), Ok(n));
-            }
-            drop(question);
-            task
-        }
-        other => panic!("{other}: not one of the workloads"),
+        other => others(&runtime, other, n),
     };
     task.join().expect("a value");
 }
@@ -106,6 +93,10 @@ async fn yields(n: u64) {
     for _ in 0..n {
         yield_now().await;
     }
+}
+
+async fn calls(n: u64) {
+    (0..n).for_each(|n| assert_eq!(syscall(|| black_box(n)), n));
 }
 
 async fn ping_pong(n: u64) {
@@ -122,25 +113,4 @@ async fn ping_pong(n: u64) {
     }
     drop(ping);
     other.await.expect("a value");
-}
-
-/// 64 bytes there and back, `n` times.
-async fn echo(n: u64) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-    let address = listener.local_addr().expect("it is bound");
-    let server = spawn(async move {
-        let (stream, _) = listener.accept().await.expect("a connection");
-        let mut bytes = [0; 64];
-        for _ in 0..n {
-            stream.read_exact(&mut bytes).await.expect("it sends");
-            stream.write_all(&bytes).await.expect("it reads");
-        }
-    });
-    let stream = TcpStream::connect(address).await.expect("it listens");
-    let mut bytes = [7; 64];
-    for _ in 0..n {
-        stream.write_all(&bytes).await.expect("it reads");
-        stream.read_exact(&mut bytes).await.expect("it sends");
-    }
-    server.await.expect("a value");
 }
