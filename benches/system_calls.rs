@@ -22,7 +22,7 @@ use std::process::{Command, ExitCode};
 use std::sync::mpsc;
 
 /// What makes none: the monitor's naps are still there, some in a second.
-const NONE: f64 = 0.02;
+const NONE: f64 = 0.05;
 
 const BUDGETS: [Budget; 9] = [
     none("yield", "a task yields, and is the next"),
@@ -35,14 +35,14 @@ const BUDGETS: [Budget; 9] = [
     Budget {
         workload: "echo",
         operation: "64 bytes there and back over TCP, between two tasks",
-        most: 8.3,
+        most: 8.6,
         why: "two writes, two reads, two reads that would block, two looks into the poller; a wait is a call, nothing is armed again",
     },
     Budget {
         workload: "wake",
         operation: "a thread outside asks a task of an idle runtime, and waits for the answer",
-        most: 3.3,
-        why: "two that sleep; one is woken by a call, and the other has often seen the answer before it sleeps",
+        most: 4.3,
+        why: "two that sleep, and are woken; on a quiet machine one of them has often seen the answer before it sleeps",
     },
 ];
 
@@ -56,8 +56,12 @@ fn main() -> ExitCode {
 
 /// Are they within their budgets?
 fn judge(names: &[&str]) -> ExitCode {
-    // It may be there, and not be allowed to trace.
-    if !Command::new("strace").args(["-qq", "-c", "-o", "/dev/null", "true"]).status().is_ok_and(|s| s.success()) {
+    // It may be there, and be too old, or not be allowed to trace.
+    if !Command::new("strace")
+        .args(["-qq", "-c", "-U", "calls,name", "-o", "/dev/null", "true"])
+        .status()
+        .is_ok_and(|s| s.success())
+    {
         println!("skipped: strace is not installed, or may not trace, so nothing was counted");
         return ExitCode::SUCCESS;
     }
