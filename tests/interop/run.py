@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Runs the published tests of others' crates on spinpark's executor.
+"""Runs the published tests and examples of others' crates on spinpark's executor.
 
-The sources come from the registry, by cargo, at the versions that Cargo.toml beside this states. Their tests are copied below
-target/interop, into packages in which futures-lite, futures, easy-parallel and tokio are the shims of that name here; nothing of
-others' stands in this project. Prints a table; `--write` puts it into docs/evidence/interop.md. Exit status: 1 if a test failed,
-or was not compiled.
+The sources come from the registry, by cargo, at the versions that Cargo.toml beside this states. They are copied below
+target/interop, into packages in which futures-lite, futures, easy-parallel, smol and tokio are the shims of that name here; nothing of
+others' stands in this project. Prints a table; `--write` puts it into docs/evidence/interop.md. Exit status: 1 if a test or a talk
+between examples (examples.py) failed, or was not compiled.
 """
 
 import json
@@ -14,19 +14,22 @@ import subprocess
 import sys
 from pathlib import Path
 
+import examples
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 OUT = ROOT / "target" / "interop"
 BUILT = ROOT / "target" / "interop-build"
 PAGE = ROOT / "docs" / "evidence" / "interop.md"
 MARKS = ("<!-- table -->", "<!-- /table -->")
-SHIMS = ["easy-parallel", "futures", "futures-lite", "tokio"]
+SHIMS = ["easy-parallel", "futures", "futures-lite", "smol", "tokio"]
 MINUTES = 15
 
 PAUSED = "stops tokio's clock, which ours is not"
 NO_EXECUTOR = "polls by hand: no executor has a part in it"
 BUDGET = "spends a budget that only tasks on tokio's workers have"
 ONE_THREAD = "expects what it gives to `tokio::spawn` on its own thread, as in a `current_thread` runtime"
+SEVERAL_THREADS = "fails now and then on tokio's own runtime of several threads, too"
 REFUSES = "expects tokio to refuse to block a worker; it does not know ours for one"
 OWN_RUNTIME = "is about tokio's own runtime"
 
@@ -41,6 +44,15 @@ CRATES = {
     "futures-channel": {
         "files": ["channel", "mpsc", "mpsc-close", "oneshot"],
         "out": {"mpsc-size_hint": NO_EXECUTOR},
+    },
+    "hyper-util": {
+        "files": ["legacy_client", "proxy"],
+        "context": True,
+        "out": {
+            "legacy_client::alpn_h2": SEVERAL_THREADS,
+            "legacy_client::connection_poisoning": SEVERAL_THREADS,
+            "proxy::test_socks_v5_with_locally_resolved_domain_works": "looks a name up in the network",
+        },
     },
     "piper": {"files": ["pipe"], "out": {}},
     "tokio": {
@@ -79,10 +91,17 @@ CRATES = {
         },
     },
 }
-# Those that publish no tests.
+# Those that publish neither, or nothing in which an executor has a part.
 WITHOUT = {
-    "hyper 1.12.0": "publishes none; tests/ecosystem has clients and servers of its kind",
-    "tungstenite 0.30.0, async-tungstenite 0.35.0": "publish examples only, which want a peer on the network",
+    "hyper 1.12.0": "publishes none; tests/ecosystem has clients and servers of its kind, hyper-util's tests are of it",
+    "tungstenite 0.30.0": "publishes examples that block their thread: no executor has a part in them",
+}
+# What must be said of a crate, for its own code or for its tests.
+FEATURES = {
+    "async-tungstenite": ["handshake", "tokio-runtime"],
+    "futures-channel": ["sink"],
+    "hyper-util": ["full"],
+    "tower": ["full"],
 }
 
 TEST = re.compile(r"#\[tokio::test[^\]]*\]((?:\s*#\[[^\]]*\])*)\s*async fn (\w+)\(\)\s*\{")
@@ -93,12 +112,12 @@ def cargo(*args, **options):
 
 
 def sources():
-    """Where cargo has put each crate, and its version."""
+    """Where cargo has put each crate, its version and its edition."""
     told = cargo("metadata", "--format-version", "1", "--manifest-path", str(HERE / "Cargo.toml"), check=True).stdout
     found = {}
     for package in json.loads(told)["packages"]:
-        if package["source"] and package["name"] in CRATES:
-            found[package["name"]] = (Path(package["manifest_path"]).parent, package["version"])
+        if package["source"] and package["name"] in [*CRATES, *examples.CRATES]:
+            found[package["name"]] = (Path(package["manifest_path"]).parent, package["version"], package["edition"])
     return found
 
 
@@ -116,31 +135,31 @@ def ours(text, context):
 
 def without(text, name):
     """The test of that name is gone, to its last brace: it may want what is not there."""
-    text, found = re.subn(rf"(?:#\[[^\n]*\n)+async fn {name}\(\)[^\n]*\n(?:.*\n)*?\}}\n", "", text)
+    text, found = re.subn(rf"(?:#\[[^\n]*\n)+(?:async )?fn {name}\(\)[^\n]*\n(?:.*\n)*?\}}\n", "", text)
     assert found == 1, f"there is no test {name}"
     return text
 
 
-def manifest(name, version):
-    """The package of a crate's tests: what the tests of all need, with the shims."""
+def manifest(kind, name, version, edition):
+    """The package of a crate's tests or examples: what those of all need, with the shims."""
     below = (HERE / "Cargo.toml").read_text().split("[dev-dependencies]")[1]
     lines = [line for line in below.splitlines() if "=" in line and not line.startswith("#")]
     others = [line for line in lines if line.split(" ")[0] not in [*SHIMS, name]]
-    feature = {"tower": ', features = ["full"]', "futures-channel": ', features = ["sink"]'}.get(name, "")
     if name != "tokio":
-        others.append(f'{name} = {{ version = "={version}"{feature} }}')
+        others.append(f'{name} = {{ version = "={version}", features = {json.dumps(FEATURES.get(name, []))} }}')
     others += [f'{shim} = {{ package = "interop-{shim}", path = "{HERE}/shims/{shim}" }}' for shim in SHIMS]
     others.append(f'spinpark = {{ path = "{ROOT}", features = ["macros", "tokio-context"] }}')
     # Their tests ask for features of the crate that they are of.
     features = "buffer filter full hedge limit load-shed ready-cache retry spawn-ready std steer sync util".split()
+    features += "client-legacy client-proxy http1 http2 server".split()
     return "\n".join([
-        "[package]", f'name = "tests-of-{name}"', 'version = "0.0.0"', 'edition = "2021"', "publish = false", "",
+        "[package]", f'name = "{kind}-of-{name}"', 'version = "0.0.0"', f'edition = "{edition}"', "publish = false", "",
         "[features]", f"default = {json.dumps(features)}", *[f"{feature} = []" for feature in features], "",
         "[dependencies]", *others, "",
     ])
 
 
-def copy(name, folder, version):
+def copy(name, folder, *described):
     """The tests of a crate, as a package of their own."""
     crate, to = CRATES[name], OUT / name
     shutil.copytree(folder / "tests", to / "tests")
@@ -152,7 +171,7 @@ def copy(name, folder, version):
     for path in (to / "tests").rglob("*.rs"):
         path.write_text(ours(path.read_text(), crate.get("context", False)))
     for path in list((to / "tests").iterdir()):
-        is_helper = path.name in ["common", "support", "support.rs"]
+        is_helper = path.name in ["common", "support", "support.rs", "test_utils"]
         if path.stem not in crate["files"] and not is_helper:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
     if (to / "tests" / "support.rs").exists():
@@ -163,7 +182,26 @@ def copy(name, folder, version):
             path.write_text(path.read_text().replace('"../support.rs"', '"../support/mod.rs"'))
     (to / "src").mkdir()
     (to / "src" / "lib.rs").write_text("")
-    (to / "Cargo.toml").write_text(manifest(name, version))
+    (to / "Cargo.toml").write_text(manifest("tests", name, *described))
+
+
+def copy_examples(name, folder, *described):
+    """The examples of a crate, as a package of their own."""
+    crate, to = examples.CRATES[name], OUT / f"{name}-examples"
+    for below in "examples", "src":
+        (to / below).mkdir(parents=True)
+    (to / "src" / "lib.rs").write_text("")
+    for example in crate["examples"]:
+        text = (folder / "examples" / f"{example}.rs").read_text()
+        (to / "examples" / f"{example}.rs").write_text(examples.ours(text))
+    (to / "Cargo.toml").write_text(manifest("examples", name, *described))
+
+
+def run_examples(name):
+    """How many talks between examples passed and failed; one failed if they were not compiled."""
+    folder = BUILT / name
+    built = cargo("build", "--quiet", "--examples", "--target-dir", str(folder), "--package", f"examples-of-{name}", cwd=OUT)
+    return examples.run(name, folder / "debug" / "examples") if built.returncode == 0 else (0, 1)
 
 
 def run(name):
@@ -191,22 +229,25 @@ def left_out(out):
 
 
 def main():
-    names = [arg for arg in sys.argv[1:] if not arg.startswith("--")] or list(CRATES)
+    names = [arg for arg in sys.argv[1:] if not arg.startswith("--")] or [*CRATES, *examples.CRATES]
     found = sources()
     shutil.rmtree(OUT, ignore_errors=True)
     for name in CRATES:
         copy(name, *found[name])
+    for name in examples.CRATES:
+        copy_examples(name, *found[name])
+    members = [*CRATES, *[f"{name}-examples" for name in examples.CRATES]]
     (OUT / "Cargo.toml").write_text(
-        '[workspace]\nresolver = "3"\nmembers = ' + json.dumps(list(CRATES)) + "\n[profile.dev]\ndebug = false\n"
+        '[workspace]\nresolver = "3"\nmembers = ' + json.dumps(members) + "\n[profile.dev]\ndebug = false\n"
     )
     shutil.copy(HERE / "Cargo.lock", OUT / "Cargo.lock")
     rows, bad = [], 0
-    for name in names:
-        passed, failed = run(name)
-        bad += failed
-        out = left_out(CRATES[name]["out"])
-        rows.append(f"| {name} | {found[name][1]} | {passed} | {failed} | {out} |")
-        print(f"{name} {found[name][1]}: {passed} passed, {failed} failed", flush=True)
+    for kinds, what, play in [(CRATES, "", run), (examples.CRATES, ", examples", run_examples)]:
+        for name in [name for name in kinds if name in names]:
+            passed, failed = play(name)
+            bad += failed
+            rows.append(f"| {name}{what} | {found[name][1]} | {passed} | {failed} | {left_out(kinds[name]['out'])} |")
+            print(f"{name} {found[name][1]}{what}: {passed} passed, {failed} failed", flush=True)
     if "--write" in sys.argv:
         rows += [f"| {name} | | 0 | 0 | {why} |" for name, why in WITHOUT.items()]
         head = "| crate | version | passed | failed | left out, and why |\n|---|---|---:|---:|---|\n"

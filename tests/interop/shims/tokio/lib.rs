@@ -1,36 +1,73 @@
-//! tokio, as others' tests use it: its own `sync` and macros; tasks and timers are spinpark's.
+//! tokio, as others' tests and examples use it: its own `sync`, sockets and macros; tasks, timers and signals are spinpark's.
 
 #![forbid(unsafe_code)]
 
-use spinpark::JoinHandle;
 use spinpark::tokio_compat::CompatExt;
+use spinpark::{Handle, JoinHandle};
 
-pub use spinpark::test;
-pub use tokio::{io, join, pin, select, sync, try_join};
+pub use spinpark::{main, test};
+pub use tokio::{io, join, net, pin, select, sync, try_join};
 
-/// A task of ours, in tokio's context: what it calls may call tokio's own `spawn`.
+/// A task of ours, in tokio's context: what it calls may call tokio's own `spawn`. What that has spawned is on tokio's thread, and
+/// may call this.
 pub fn spawn<F>(future: F) -> JoinHandle<F::Output>
 where
     F: Future<Output: Send + 'static> + Send + 'static,
 {
-    spinpark::spawn(future.compat())
+    match Handle::try_current() {
+        Ok(runtime) => runtime.spawn(future.compat()),
+        Err(_) => spinpark_interop::runtime().spawn(future.compat()),
+    }
 }
 
 /// A runtime, of which they only want that it plays a future.
 pub mod runtime {
+    use spinpark::JoinHandle;
+    use spinpark::tokio_compat::CompatExt;
+    use std::io;
+
     /// Ours.
     #[derive(Debug)]
     pub struct Runtime(spinpark::Runtime);
 
     impl Runtime {
         /// With the usual numbers.
-        pub fn new() -> Result<Self, spinpark::BuildError> {
-            spinpark::Runtime::builder().build().map(Runtime)
+        pub fn new() -> io::Result<Self> {
+            spinpark::Runtime::builder().build().map(Runtime).map_err(io::Error::other)
         }
 
-        /// Plays a future, on this thread.
+        /// A task of it, in tokio's context.
+        pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
+        where
+            F: Future<Output: Send + 'static> + Send + 'static,
+        {
+            self.0.spawn(future.compat())
+        }
+
+        /// Plays a future, on this thread, in tokio's context.
         pub fn block_on<F: Future>(&self, future: F) -> F::Output {
-            self.0.block_on(future).expect("it can be played to its end")
+            self.0.block_on(future.compat()).expect("it can be played to its end")
+        }
+    }
+
+    /// Of a runtime, whatever is asked of it.
+    #[derive(Debug)]
+    pub struct Builder;
+
+    impl Builder {
+        /// On several threads, as each of ours.
+        pub fn new_current_thread() -> Self {
+            Builder
+        }
+
+        /// Sockets and timers are always there.
+        pub fn enable_all(&mut self) -> &mut Self {
+            self
+        }
+
+        /// With the usual numbers.
+        pub fn build(&mut self) -> io::Result<Runtime> {
+            Runtime::new()
         }
     }
 }
@@ -38,12 +75,25 @@ pub mod runtime {
 /// Tasks.
 pub mod task {
     pub use crate::spawn;
-    pub use spinpark::{JoinError, JoinHandle, yield_now};
+    pub use spinpark::{JoinError, JoinHandle, JoinSet, yield_now};
     pub use tokio::task::coop;
+}
+
+/// Signals.
+pub mod signal {
+    pub use spinpark::signal::ctrl_c;
 }
 
 /// Timers.
 pub mod time {
-    pub use spinpark::time::{Sleep, interval, sleep, sleep_until, timeout};
+    pub use spinpark::time::{interval, timeout};
     pub use std::time::{Duration, Instant};
+
+    /// A timer of ours; on tokio's thread one of its own.
+    pub async fn sleep(time: Duration) {
+        match spinpark::Handle::try_current() {
+            Ok(_) => spinpark::time::sleep(time).await,
+            Err(_) => tokio::time::sleep(time).await,
+        }
+    }
 }
