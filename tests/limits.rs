@@ -125,7 +125,9 @@ mod linux {
         let runtime = Runtime::builder().procs(1).build().expect("a runtime");
         let now = getrlimit(Resource::Nofile);
         setrlimit(Resource::Nofile, Rlimit { current: Some(3), ..now }).expect("a limit that can be set");
+        let inside = runtime.enter();
         let error = Compat::try_new(ready(())).expect_err("there is none left");
+        drop(inside);
         assert_eq!(error.raw_os_error(), Some(24), "{error}");
         setrlimit(Resource::Nofile, now).expect("a limit that can be set");
         let sleeps = async { tokio::time::sleep(Duration::from_millis(1)).await };

@@ -33,7 +33,7 @@
 //! | `observe` | metrics, traces, spans, `schedtrace`, observers |
 //! | `io`, `time` | sockets, files, pipes, signals, child processes, which tasks wait for which, where the last M waits; sleeping, and what becomes due |
 //! | `sync` | channels, `select!`, locks |
-//! | `shared`, `events` | the state of one runtime; what is done about what its scheduler reports |
+//! | `shared`, `companion`, `events` | the state of one runtime, and what stands beside it until its end; what is done about what its scheduler reports |
 //! | `exec` | an M's life, tasks, joining, `block_on`, goroutines, system calls, preemption |
 //! | `structured` | tasks that belong together: `JoinSet`, `scope`, cancellation, task-locals, `join!` |
 //! | `env`, `builder`, `build`, `build_error` | the numbers, and a runtime made of them |
@@ -55,6 +55,8 @@
 mod build;
 mod build_error;
 mod builder;
+#[cfg(feature = "tokio-context")]
+mod companion;
 #[cfg(any(feature = "futures", feature = "hyper", feature = "tokio-compat"))]
 mod compat;
 #[cfg(feature = "console")]

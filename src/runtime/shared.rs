@@ -1,5 +1,7 @@
 //! What belongs to a runtime besides its scheduler: which tasks wait, for what, and until when.
 
+#[cfg(feature = "tokio-context")]
+use crate::runtime::companion::Companion;
 use crate::runtime::exec::block_on_waiters::BlockOnWaiters;
 use crate::runtime::exec::goroutine::stack::Stacks;
 use crate::runtime::exec::idle::IdleWork;
@@ -44,6 +46,9 @@ pub(super) struct Shared {
     pub(super) stacks: Option<Arc<Stacks>>,
     /// Tasks that run without a P.
     pub(super) detached_tasks: DetachedTasks,
+    /// tokio's runtime beside it, if one is needed.
+    #[cfg(feature = "tokio-context")]
+    pub(super) companion: Companion,
     /// Its observers, if there are any.
     watch: Option<Box<Watch>>,
 }
@@ -94,6 +99,8 @@ impl Shared {
             printer: Printer::default(),
             stacks,
             detached_tasks,
+            #[cfg(feature = "tokio-context")]
+            companion: Companion::new(),
             watch,
         })
     }
@@ -101,6 +108,9 @@ impl Shared {
     /// The scheduler is closed: whoever waits is dropped.
     pub(super) fn close(&self) {
         self.owned_tasks.clear();
+        // After the tasks, which may use it; before what its own may use.
+        #[cfg(feature = "tokio-context")]
+        drop(self.companion.close());
         self.timers.serve_if_any();
         self.reactor.close();
         self.printer.end();

@@ -2,7 +2,7 @@
 
 use super::{bytes, run};
 use http_body_util::{BodyExt, Full};
-use hyper::body::{Bytes, Incoming};
+use hyper::body::{Body, Bytes, Frame, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
@@ -14,8 +14,10 @@ use spinpark::tokio_compat::{Compat, CompatExt};
 use spinpark::{Runtime, spawn, time, yield_now};
 use std::convert::Infallible;
 use std::future::pending;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, mpsc};
+use std::task::{Context, Poll, ready};
 use std::thread;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -137,16 +139,107 @@ mod what_is_spawned_inside {
     }
 
     #[test]
-    fn goes_on_when_a_runtime_of_ours_has_ended() {
+    fn finds_our_runtime() {
+        run(async {
+            let theirs = tokio::spawn(async {
+                time::sleep(Duration::from_millis(1)).await;
+                let listener = spinpark::net::TcpListener::bind("127.0.0.1:0").await.expect("a listener");
+                let address = listener.local_addr().expect("an address");
+                let accepts = spawn(async move { listener.accept().await.map(|_| thread_name()) });
+                spinpark::net::TcpStream::connect(address).await.expect("connected");
+                accepts.await.expect("no panic").expect("accepted")
+            });
+            assert_ne!(theirs.await.expect("no panic"), "spinpark-tokio", "a task of ours runs on a worker of ours");
+        }
+        .compat());
+    }
+
+    #[test]
+    fn finds_its_own_of_several_runtimes() {
+        let named = |name: &str| Runtime::builder().procs(1).thread_name(name).build().expect("a runtime");
+        let runtimes = ["first", "second"].map(|name| (name, named(name)));
+        for (name, runtime) in runtimes.iter().cycle().take(6) {
+            let asks = async { tokio::spawn(async { spawn(async { thread_name() }).await }).await };
+            let found = runtime.run(asks.compat()).expect("no panic").expect("no panic");
+            assert!(found.starts_with(name), "{found} for {name}");
+        }
+    }
+
+    /// Dropped, it says whether both runtimes were there.
+    struct Says(mpsc::Sender<(bool, bool)>);
+
+    impl Drop for Says {
+        fn drop(&mut self) {
+            let theirs = Handle::try_current().is_ok();
+            self.0.send((theirs, spinpark::Handle::try_current().is_ok())).expect("it is awaited");
+        }
+    }
+
+    #[test]
+    fn ends_with_our_runtime() {
         let (sender, receiver) = mpsc::channel();
         run(async move {
+            let says = Says(sender);
             drop(tokio::spawn(async move {
-                tokio::time::sleep(Duration::from_millis(20)).await;
-                sender.send("done").expect("it is awaited");
+                let _says = says;
+                pending::<()>().await;
             }));
         }
         .compat());
+        assert_eq!(receiver.try_recv(), Ok((true, true)), "dropped inside of both, before the end is over");
+    }
+
+    #[test]
+    fn is_waited_for_while_it_computes() {
+        let is_done = Arc::new(AtomicUsize::new(0));
+        let (begins, begun) = oneshot::channel();
+        run(async {
+            let is_done = is_done.clone();
+            drop(tokio::spawn(async move {
+                begins.send(()).expect("it is awaited");
+                thread::sleep(Duration::from_millis(20));
+                is_done.store(1, SeqCst);
+            }));
+            begun.await.expect("it begins");
+        }
+        .compat());
+        assert_eq!(is_done.load(SeqCst), 1);
+    }
+
+    #[test]
+    fn is_not_waited_for_while_it_blocks() {
+        let (ends, ended) = mpsc::channel::<()>();
+        run(async {
+            drop(tokio::task::spawn_blocking(move || ended.recv()));
+        }
+        .compat());
+        drop(ends);
+    }
+
+    #[test]
+    fn may_shut_our_runtime_down() {
+        let runtime = Runtime::builder().procs(1).build().expect("a runtime");
+        let handle = runtime.handle();
+        let (sender, receiver) = mpsc::channel();
+        let shuts_down = async {
+            drop(tokio::spawn(async move {
+                drop(runtime);
+                sender.send("done").expect("it is awaited");
+            }));
+        };
+        drop(handle.spawn(shuts_down.compat()));
         assert_eq!(receiver.recv_timeout(Duration::from_secs(10)), Ok("done"));
+    }
+
+    /// Whoever ends with a runtime that has ended already finds the process's.
+    #[test]
+    fn is_found_by_what_is_left_over() {
+        let runtime = Runtime::builder().procs(1).build().expect("a runtime");
+        let handle = runtime.handle();
+        drop(runtime);
+        let _inside = handle.enter();
+        let left = async { tokio::spawn(async { thread_name() }).await.expect("no panic") }.compat();
+        assert_eq!(futures_lite::future::block_on(left), "spinpark-tokio");
     }
 }
 
@@ -270,6 +363,45 @@ mod the_context {
         let panic = refused.expect_err("it panics");
         assert!(panic.to_string().contains("deterministic"), "{panic}");
     }
+}
+
+/// A body that takes its time, by a timer of ours.
+struct Slow(time::Sleep, usize);
+
+impl Body for Slow {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        if self.1 == 0 {
+            return Poll::Ready(None);
+        }
+        ready!(Pin::new(&mut self.0).poll(cx));
+        self.0.reset(Instant::now() + Duration::from_millis(1));
+        self.1 -= 1;
+        Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(b"slow")))))
+    }
+}
+
+/// hyper-util's client polls it on tokio's thread, in what it gave to `tokio::spawn`.
+#[test]
+fn a_body_that_their_client_sends_may_sleep_by_ours() {
+    run(async {
+        let listener = spinpark::net::TcpListener::bind("127.0.0.1:0").await.expect("a listener");
+        let address = listener.local_addr().expect("an address");
+        let echo = |request: Request<Incoming>| async move { Ok::<_, Infallible>(Response::new(request.into_body())) };
+        drop(spawn(async move {
+            let (stream, _) = listener.accept().await.expect("accepted");
+            let _ = http1::Builder::new().serve_connection(Io::new(stream), service_fn(echo)).await;
+        }));
+        let client = Client::builder(TokioExecutor::new()).build_http();
+        let body = Slow(time::sleep(Duration::from_millis(1)), 10);
+        let request = Request::post(format!("http://{address}/")).body(body).expect("a request");
+        let response = client.request(request).await.expect("an answer");
+        let body = response.into_body().collect().await.expect("a body").to_bytes();
+        assert_eq!(body, "slow".repeat(10));
+    }
+    .compat());
 }
 
 /// hyper-util's client, of which reqwest is made: it connects by tokio, and keeps its connections by `tokio::spawn`.

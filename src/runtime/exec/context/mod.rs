@@ -24,6 +24,7 @@ use crate::runtime::host::cores::Cores;
 use crate::runtime::host::sim::Sim;
 use crate::runtime::id::RuntimeId;
 use core::cell::{Cell, RefCell};
+use core::mem;
 use core::panic::Location;
 use core::sync::atomic::AtomicU64;
 
@@ -108,6 +109,13 @@ pub(in crate::runtime) struct Context {
 
 thread_local! {
     static CONTEXT: Context = const { Context::new() };
+}
+
+impl Drop for Context {
+    /// A thread that ends is outside of all tasks; but `exit` in a task ends the process, thread locals first: nobody needs that P any more.
+    fn drop(&mut self) {
+        mem::forget(self.cores.replace(Role::Outside));
+    }
 }
 
 /// There is no real task here.
