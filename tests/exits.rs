@@ -1,4 +1,4 @@
-//! A process that ends in the midst of it: whoever calls `exit` ends it with that status, wherever that is.
+//! Ends: a process ends with its status wherever it calls `exit`; and what is left by runtimes that end in a process that goes on.
 
 mod cases;
 
@@ -60,6 +60,25 @@ const CASES: &[cases::Case] = &[
         let runtime = Runtime::builder().procs(2).build().expect("a runtime");
         begin(&runtime);
         mem::forget(runtime);
+    }),
+    #[cfg(target_os = "linux")]
+    ("of_runtimes_whose_tasks_slept_leave_no_thread", || {
+        let threads = || std::fs::read_dir("/proc/self/task").expect("there is one").count();
+        let before = threads();
+        for _ in 0..100 {
+            let runtime = Runtime::builder().procs(2).build().expect("a runtime");
+            let (sleeps, slept) = std::sync::mpsc::channel();
+            drop(runtime.spawn(async move {
+                sleeps.send(()).expect("it is awaited");
+                time::sleep(Duration::from_secs(3600)).await;
+            }));
+            slept.recv().expect("it sleeps");
+        }
+        let from = Instant::now();
+        while threads() > before {
+            assert!(from.elapsed() < Duration::from_secs(10), "{} threads are left", threads() - before);
+            thread::sleep(Duration::from_millis(10));
+        }
     }),
 ];
 

@@ -17,6 +17,8 @@
 //! | 1. the timer is there                               | 1. under the lock: reads the earliest; due, or none? ends |
 //! | 2. under the lock: unparks that thread, or starts one | 2. parks until then; from 1 again            |
 //!
+//! Who [cancels](TimerQueue::remove) the last timer after the close unparks that thread as well: so it ends, and does not sleep until then.
+//!
 //! Checked by: verification/src/models/timer_queue.rs
 
 use crate::atomic::Atomic;
@@ -74,7 +76,20 @@ impl<H: Host, W: Send + 'static> TimerQueue<H, W> {
 
     /// Cancels it. `None`: it is over, and its waker is woken, or was.
     pub fn remove(&self, key: Key) -> Option<W> {
-        self.timers.remove(key)
+        let waker = self.timers.remove(key);
+        // Relaxed: as in `add`.
+        if self.is_closed.load(Relaxed) {
+            self.end_if_none();
+        }
+        waker
+    }
+
+    /// After [`close`](TimerQueue::close): if nothing sleeps any more, who serves ends.
+    #[cold]
+    fn end_if_none(&self) {
+        if self.deadline() == NEVER && self.is_served.with(|is_served| *is_served) {
+            self.server.unpark();
+        }
     }
 
     /// Wakes this one instead; returns the other.

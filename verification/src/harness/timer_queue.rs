@@ -147,10 +147,23 @@ impl<H: ModelHost> Tiny<H> {
         let far = self.add(0, FAR, 0);
         self.add_and_wait(0, 8, 1);
         let now = H::now();
-        self.queue.remove(far);
-        // Who serves waits for what is gone.
-        self.serve();
+        self.cancel(far);
         now.saturating_sub(8)
+    }
+
+    /// Takes the timer at [`FAR`] back. Who serves ends, and does not sleep until then.
+    fn cancel(&self, far: Key) {
+        if is_variant("timer-queue-cancel-leaves-who-serves") {
+            drop(self.queue.take_due(0, FAR));
+        } else {
+            self.queue.remove(far);
+        }
+    }
+
+    /// The same, for the one that [sleeps for long](Tiny::add_far).
+    pub fn cancel_far(&self) {
+        let far = self.far.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.cancel(far.expect("somebody sleeps for long"));
     }
 
     /// What a timer is to whoever adds it.
@@ -231,12 +244,13 @@ impl<H: ModelHost> Tiny<H> {
         self.m.ring();
     }
 
-    /// The runtime is shut down.
-    pub fn close(self: &Arc<Self>) {
+    /// The runtime is shut down. Was there somebody who sleeps?
+    pub fn close(self: &Arc<Self>) -> bool {
         let is_any = self.queue.close();
         if is_any && !is_variant("timer-queue-close-leaves-what-sleeps") {
             self.serve();
         }
+        is_any
     }
 
     fn serve(self: &Arc<Self>) {

@@ -121,9 +121,25 @@ fn one_sleeps_as_it_is_closed<H: ModelHost>() -> String {
     format!("fired {}", tiny.fired(0))
 }
 
+/// One that sleeps for long changes its mind, beside the close: nobody is left who serves.
+fn a_cancel_beside_the_close<H: ModelHost>() -> String {
+    main_plays("sleeper");
+    let tiny = Tiny::<H>::new(1, 1);
+    tiny.add_far();
+    let closer = {
+        let tiny = Arc::clone(&tiny);
+        H::fork("closer", move || tiny.close())
+    };
+    tiny.cancel_far();
+    let was_seen = H::join(closer);
+    tiny.check_at_rest();
+    format!("seen {was_seen}")
+}
+
 const WAKER: &str = "timer_queue::no_sleeper_is_missed::another_waker_beside_the_firing";
 const RESET: &str = "timer_queue::no_sleeper_is_missed::a_reset_beside_the_firing";
 const CLOSE: &str = "timer_queue::the_last_are_served::an_add_beside_the_close";
+const CANCEL: &str = "timer_queue::the_last_are_served::a_cancel_beside_the_close";
 const AFTER: &str = "timer_queue::the_last_are_served::two_adds_after_the_close";
 const AS: &str = "timer_queue::the_last_are_served::one_sleeps_as_it_is_closed";
 
@@ -180,6 +196,12 @@ pub const MODELS: &[Model] = &[
         invariants: [75, 77],
         must_reach: ["fired 1"],
         runs: [rc11(), sc_cut()]),
+    crate::model!("timer_queue::the_last_are_served::a_cancel_beside_the_close", a_cancel_beside_the_close,
+        claim: "if the last that sleeps changes its mind while the runtime is shut down, or after, no thread is left that serves",
+        size: "2 threads and one that serves, 1 timer",
+        invariants: [75, 77],
+        must_reach: ["seen true", "seen false"],
+        runs: [rc11(), sc_cut()]),
 ];
 
 /// The mutants.
@@ -191,6 +213,8 @@ pub const MUTANTS: &[Mutant] = crate::mutants! {
         variant("timer-queue-resets-without-a-cancel"), by RESET => [Rc11, Sc];
     "timer-queue-close-leaves-what-sleeps": "who shuts down leaves what sleeps to nobody",
         variant("timer-queue-close-leaves-what-sleeps"), by AS => [Rc11, Sc];
+    "timer-queue-cancel-leaves-who-serves": "who serves sleeps on, though nobody is left who is to be woken",
+        variant("timer-queue-cancel-leaves-who-serves"), by CANCEL => [Rc11, Sc];
     "timer-queue-server-wakes-before-it-hands-over": "who serves wakes what is due, and hands the rest to nobody",
         variant("timer-queue-server-wakes-before-it-hands-over"), by AFTER => [Rc11, Sc];
     "timer-queue-counts-until-it-finds-one": "who shuts down counts no more shards when it has found a timer",
