@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, mpsc};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
@@ -460,6 +460,69 @@ mod two_that_always_find_something {
         let other = runtime.spawn(async move { is_over.store(true, SeqCst) });
         assert!(busy.join().expect("no panic"), "the other came to nothing for 20 s");
         other.join().expect("no panic");
+    }
+
+    /// Long before their slice is over.
+    #[test]
+    fn let_others_run_after_some_hundred_operations() {
+        let runtime = Runtime::builder().procs(1).time_slice(Duration::from_secs(60)).build().expect("a runtime");
+        let (count, is_over) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
+        let (counts, seen) = (Arc::clone(&count), Arc::clone(&is_over));
+        let busy = runtime.spawn(async move {
+            let (sender, receiver) = chan::bounded(1);
+            while !seen.load(SeqCst) && counts.fetch_add(2, SeqCst) < 1_000_000 {
+                sender.send(1).await.expect("it is open");
+                receiver.recv().await.expect("it is open");
+            }
+        });
+        let others: Vec<_> = (0..10)
+            .map(|_| {
+                let count = Arc::clone(&count);
+                runtime.spawn(async move {
+                    let before = count.load(SeqCst);
+                    yield_now().await;
+                    count.load(SeqCst) - before
+                })
+            })
+            .collect();
+        for other in others {
+            let meanwhile = other.join().expect("no panic");
+            assert!(meanwhile < 1000, "{meanwhile} operations before the next had its turn");
+        }
+        is_over.store(true, SeqCst);
+        busy.join().expect("no panic");
+    }
+
+    /// It does not go back to our scheduler, which asks for that.
+    #[test]
+    fn go_on_in_an_executor_of_others_that_blocks_the_task() {
+        for preempts in [true, false] {
+            let runtime = Runtime::builder().procs(2).preemption(preempts).build().expect("a runtime");
+            let (ended, ends) = mpsc::channel();
+            drop(runtime.spawn(async move {
+                let (sender, receiver) = chan::bounded(1);
+                let since = Instant::now();
+                futures_lite::future::block_on(async {
+                    while since.elapsed() < Duration::from_millis(100) {
+                        sender.send(1).await.expect("it is open");
+                        receiver.recv().await.expect("it is open");
+                    }
+                });
+                ended.send(()).expect("it is awaited");
+            }));
+            // Others wait, so it is asked to yield.
+            let stops = Arc::new(AtomicBool::new(false));
+            for _ in 0..4 {
+                let stops = Arc::clone(&stops);
+                drop(runtime.spawn(async move {
+                    while !stops.load(SeqCst) {
+                        yield_now().await;
+                    }
+                }));
+            }
+            ends.recv_timeout(Duration::from_secs(20)).expect("it ends");
+            stops.store(true, SeqCst);
+        }
     }
 }
 

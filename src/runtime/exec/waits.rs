@@ -6,6 +6,7 @@ use crate::kernel::protocol::locked::{self, Woken};
 use crate::kernel::types::m::MId;
 use crate::runtime::exec::checkpoint::checkpoint;
 use crate::runtime::exec::context::{Context, OnHost, Role};
+use crate::runtime::exec::polling;
 use crate::runtime::exec::scheduler::Scheduler;
 use crate::runtime::exec::tasks::Tasks;
 use crate::runtime::exec::wait_graph::{Deadlock, WaitingTask};
@@ -137,6 +138,7 @@ pub(in crate::runtime) fn wait_bound<F: Future>(awaited: Pin<&mut F>) -> Option<
 
 fn wait_bound_on<H: OnHost, F: Future>(mut awaited: Pin<&mut F>) -> Option<F::Output> {
     let waiter = Waiter::<H>::here();
+    polling::blocks();
     loop {
         if let Poll::Ready(output) = waiter.poll(awaited.as_mut()) {
             return Some(output);

@@ -1,6 +1,7 @@
 //! Yielding to other tasks.
 
 use crate::runtime::exec::context::Context;
+use crate::runtime::exec::polling;
 use crate::runtime::observe::watch;
 use core::future::Future;
 use core::pin::Pin;
@@ -34,11 +35,11 @@ impl Future for YieldNow {
     }
 }
 
-/// Pending, and woken at once, if the task has run for long and others wait: one that always finds something ready would
-/// never wait by itself.
+/// Pending, and woken at once, if the task has done much in this poll, or has run for long and others wait: one that always finds something
+/// ready would never wait by itself.
 #[inline(never)] // because of `yields`
 pub(in crate::runtime) fn yield_p(cx: &task::Context<'_>) -> Poll<()> {
-    if !Context::is_asked_to_yield() {
+    if !polling::should_yield(Context::is_asked_to_yield()) {
         return Poll::Ready(());
     }
     cx.waker().wake_by_ref();

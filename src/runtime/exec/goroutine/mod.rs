@@ -32,6 +32,7 @@ use crate::runtime::exec::block_on;
 use crate::runtime::exec::blocking::blocking;
 use crate::runtime::exec::context::Context;
 use crate::runtime::exec::goroutine::stack::Stack;
+use crate::runtime::exec::polling;
 use crate::runtime::exec::task_locals::Scopes;
 use crate::runtime::exec::unwind::{PATIENCE, Unwound, unwind};
 use crate::runtime::exec::waits::{Unmet, wait_bound};
@@ -161,6 +162,7 @@ where
             && let State::New(f) = core::mem::replace(&mut this.state, State::Over)
             && let Err(f) = this.begin(f)
         {
+            polling::blocks();
             return Poll::Ready(f());
         }
         this.resume(cx.waker())
