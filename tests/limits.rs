@@ -6,8 +6,10 @@ mod cases;
 mod linux {
     use super::cases::{self, Case};
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    use spinpark::net::unix::UnixStream;
     use spinpark::net::{TcpListener, TcpStream};
-    use spinpark::{BuildError, Runtime, spawn, syscall, time};
+    use spinpark::{BuildError, Runtime, Wait, spawn, syscall, time};
+    use std::io::Write;
     use std::process::ExitCode;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -19,6 +21,8 @@ mod linux {
         ("thread_starts_fail_in_turn", thread_starts_fail_in_turn),
         ("no_descriptor_is_left_for_a_poller", no_descriptor_is_left),
         ("no_descriptor_is_left_for_a_connection", accept_goes_on),
+        ("as_many_goroutines_as_threads_sleep", goroutines_sleep),
+        ("as_many_goroutines_as_threads_read", goroutines_read),
         #[cfg(feature = "tokio-context")]
         ("no_descriptor_is_left_for_tokio", tokio_is_started_later),
     ];
@@ -117,6 +121,34 @@ mod linux {
         outcome.expect("no deadlock").expect("no error");
     }
 
+    /// Each sleeps with its thread, so none is left for who looks when they are due.
+    fn goroutines_sleep() {
+        for procs in [1, 2] {
+            let runtime = Runtime::builder().procs(procs).max_threads(8).build().expect("a runtime");
+            let sleeps = |n: u64| move || time::sleep(Duration::from_millis(20 + n)).wait();
+            let goroutines: Vec<_> = (0..40).map(|n| runtime.go(sleeps(n))).collect();
+            goroutines.into_iter().for_each(|one| one.join().expect("no panic"));
+        }
+    }
+
+    fn goroutines_read() {
+        let runtime = Runtime::builder().procs(2).max_threads(8).build().expect("a runtime");
+        let (ends, read): (Vec<_>, Vec<_>) = (0..8)
+            .map(|n| {
+                let (ours, theirs) = std::os::unix::net::UnixStream::pair().expect("a pair");
+                let reads = move || {
+                    let mut byte = [0];
+                    UnixStream::from_std(theirs).expect("a socket").read_exact(&mut byte).wait().expect("read");
+                    byte[0] == n
+                };
+                (ours, runtime.go(reads))
+            })
+            .unzip();
+        thread::sleep(Duration::from_millis(50));
+        ends.iter().zip(0..).for_each(|(mut end, n)| end.write_all(&[n]).expect("written"));
+        read.into_iter().for_each(|one| assert!(one.join().expect("no panic"), "its own byte"));
+    }
+
     #[cfg(feature = "tokio-context")]
     fn tokio_is_started_later() {
         use spinpark::tokio_compat::Compat;
@@ -135,7 +167,7 @@ mod linux {
     }
 
     pub(crate) fn main() -> ExitCode {
-        cases::main(CASES, 60)
+        cases::main(CASES, 40)
     }
 }
 

@@ -144,9 +144,10 @@ impl<H: Host, O: Observer> Sched<H, O> {
         if deadline > now && !is_old {
             return;
         }
-        if self.idle_mask.npidle() > 0 {
+        if self.idle_mask.npidle() > 0 && !self.central(|c| c.must_retry) {
             return self.spinning.wakep(self); // an M searches, and waits there if it finds no work
         }
+        // Every P is busy; or there is no M: all there may be wait with their Gs, perhaps for this.
         let mut ready = Vec::new();
         self.look_around(None, &mut |g| ready.push(g));
         if !ready.is_empty() {
