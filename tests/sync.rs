@@ -3,7 +3,7 @@
 mod polled;
 
 use polled::{Woken, poll, poll_with};
-use spinpark::sync::{Cond, Mutex, OnceCell, RwLock, Semaphore, WaitGroup};
+use spinpark::sync::{Cond, Mutex, OnceCell, RwLock, Semaphore, TryAcquireError, WaitGroup};
 use spinpark::{Runtime, spawn, time, yield_now};
 use std::collections::VecDeque;
 use std::future::ready;
@@ -49,7 +49,7 @@ mod a_mutex {
             })
             .collect();
         tasks.into_iter().for_each(|task| task.join().expect("no panic"));
-        assert_eq!(shared.0.try_lock().map(|count| *count), Some(4_000));
+        assert_eq!(shared.0.try_lock().map(|count| *count), Ok(4_000));
     }
 
     #[test]
@@ -72,7 +72,7 @@ mod a_mutex {
                 })
             }
         });
-        while shared.0.try_lock().is_some() {
+        while shared.0.try_lock().is_ok() {
             thread::yield_now();
         }
         shared.1.store(true, SeqCst);
@@ -113,7 +113,7 @@ mod a_mutex {
             panic!("a task of this test");
         });
         assert!(task.join().is_err());
-        assert!(mutex.try_lock().is_some());
+        assert!(mutex.try_lock().is_ok());
     }
 }
 
@@ -124,16 +124,69 @@ mod a_reader_writer_lock {
     fn lets_many_read_and_one_write() {
         let lock = RwLock::new(1);
         let (one, two) = (lock.try_read(), lock.try_read());
-        assert!(one.is_some() && two.is_some() && lock.try_write().is_none());
+        assert!(one.is_ok() && two.is_ok() && lock.try_write().is_err());
         let mut write = pin!(lock.write());
         assert!(poll(write.as_mut()).is_pending());
-        assert!(lock.try_read().is_none(), "a reader overtakes the writer that waits");
+        assert!(lock.try_read().is_err(), "a reader overtakes the writer that waits");
         drop((one, two));
         match poll(write) {
             Poll::Ready(mut value) => *value += 1,
             Poll::Pending => panic!("nobody reads any more"),
         }
-        assert_eq!(lock.try_read().as_deref(), Some(&2));
+        assert_eq!(lock.try_read().as_deref(), Ok(&2));
+    }
+
+    #[test]
+    fn is_kept_by_a_writer_that_only_reads_from_now_on() {
+        let lock = Arc::new(RwLock::new(1));
+        let mut writer = lock.try_write().expect("it is free");
+        *writer = 2;
+        let mut waits = pin!(lock.read());
+        assert!(poll(waits.as_mut()).is_pending());
+        let reader = writer.downgrade();
+        assert!(poll(waits.as_mut()).is_ready(), "many look");
+        assert!(lock.try_write().is_err());
+        drop(reader);
+        let reader = Arc::clone(&lock).try_write_owned().expect("it is free").downgrade();
+        assert_eq!(*lock.try_read().expect("many look"), 2);
+        drop(reader);
+        assert!(lock.try_write().is_ok());
+        assert_eq!(Arc::strong_count(&lock), 1);
+    }
+
+    #[test]
+    fn starves_neither_readers_nor_writers() {
+        for (procs, writes) in [(1, true), (1, false), (2, true), (2, false)] {
+            let runtime = with_procs(procs);
+            let (lock, is_over) = (Arc::new(RwLock::new(0)), Arc::new(AtomicBool::new(false)));
+            for _ in 0..2 {
+                let (lock, is_over) = (Arc::clone(&lock), Arc::clone(&is_over));
+                drop(runtime.spawn(async move {
+                    while !is_over.load(SeqCst) {
+                        let mut guards = (None, None);
+                        if writes {
+                            guards.0 = Some(lock.write().await);
+                        } else {
+                            guards.1 = Some(lock.read().await);
+                        }
+                        time::sleep(Duration::from_micros(100)).await;
+                        drop(guards);
+                    }
+                }));
+            }
+            let waits = async {
+                for _ in 0..20 {
+                    let limit = Duration::from_secs(5);
+                    if writes {
+                        drop(time::timeout(limit, lock.read()).await.expect("in time"));
+                    } else {
+                        *time::timeout(limit, lock.write()).await.expect("in time") += 1;
+                    }
+                }
+                is_over.store(true, SeqCst);
+            };
+            runtime.block_on(waits).expect("no deadlock");
+        }
     }
 }
 
@@ -144,14 +197,112 @@ mod a_semaphore {
     fn lets_so_many_in() {
         let semaphore = Semaphore::new(2);
         let both = (semaphore.try_acquire(), semaphore.try_acquire());
-        assert!(both.0.is_some() && both.1.is_some() && semaphore.try_acquire().is_none());
+        assert!(both.0.is_ok() && both.1.is_ok() && semaphore.try_acquire().is_err());
         let mut third = pin!(semaphore.acquire());
         assert!(poll(third.as_mut()).is_pending());
         drop(both);
         assert!(poll(third).is_ready());
         semaphore.add_permits(1);
         let three = [(); 3].map(|()| semaphore.try_acquire());
-        assert!(three.iter().all(Option::is_some) && semaphore.try_acquire().is_none());
+        assert!(three.iter().all(Result::is_ok) && semaphore.try_acquire().is_err());
+    }
+
+    #[test]
+    fn serves_in_the_order_of_coming_whatever_they_want() {
+        let semaphore = Semaphore::new(1);
+        let mut many = pin!(semaphore.acquire_many(3));
+        let mut few = pin!(semaphore.acquire());
+        assert!(
+            poll(many.as_mut()).is_pending() && poll(few.as_mut()).is_pending(),
+            "one waits for three, one behind it"
+        );
+        assert_eq!(semaphore.try_acquire().expect_err("others wait"), TryAcquireError::NoPermits);
+        semaphore.add_permits(1);
+        assert!(poll(few.as_mut()).is_pending(), "who wants few has overtaken who wants many");
+        semaphore.add_permits(1);
+        let Poll::Ready(Ok(three)) = poll(many.as_mut()) else { panic!("there are three") };
+        assert!(poll(few.as_mut()).is_pending());
+        drop(three);
+        assert!(matches!(poll(few.as_mut()), Poll::Ready(Ok(_))));
+    }
+
+    #[test]
+    fn loses_nothing_when_one_that_waits_is_dropped() {
+        let semaphore = Semaphore::new(1);
+        let mut many = Box::pin(semaphore.acquire_many(3));
+        let mut few = pin!(semaphore.acquire());
+        assert!(poll(many.as_mut()).is_pending() && poll(few.as_mut()).is_pending());
+        drop(many);
+        assert!(matches!(poll(few.as_mut()), Poll::Ready(Ok(_))), "who was behind it is served");
+        let out = semaphore.try_acquire().expect("one is free");
+        let mut served = Box::pin(semaphore.acquire());
+        assert!(poll(served.as_mut()).is_pending());
+        drop(out);
+        drop(served); // it was served, and has not looked
+        assert_eq!(semaphore.available_permits(), 1);
+    }
+
+    #[test]
+    fn that_is_closed_tells_everybody() {
+        let semaphore = Semaphore::new(1);
+        let out = semaphore.try_acquire().expect("it is free");
+        let mut waits = pin!(semaphore.acquire());
+        assert!(poll(waits.as_mut()).is_pending());
+        semaphore.close();
+        assert!(semaphore.is_closed());
+        let Poll::Ready(Err(error)) = poll(waits.as_mut()) else { panic!("it is closed") };
+        assert!(error.to_string().contains("closed"), "{error}");
+        drop(out);
+        assert_eq!(semaphore.available_permits(), 1);
+        assert_eq!(semaphore.try_acquire().expect_err("it is closed"), TryAcquireError::Closed);
+    }
+
+    #[test]
+    fn takes_no_more_permits_than_it_can_count() {
+        let full = Semaphore::new(Semaphore::MAX_PERMITS);
+        catch_unwind(AssertUnwindSafe(|| full.add_permits(1))).expect_err("there are too many");
+        catch_unwind(AssertUnwindSafe(|| full.add_permits(usize::MAX))).expect_err("there are too many");
+        assert_eq!(full.available_permits(), Semaphore::MAX_PERMITS, "nothing has changed");
+        assert_eq!(full.forget_permits(usize::MAX), Semaphore::MAX_PERMITS);
+        catch_unwind(|| drop(Semaphore::new(usize::MAX))).expect_err("there are too many");
+    }
+
+    #[test]
+    fn has_permits_that_are_split_and_merged() {
+        let (semaphore, other) = (Semaphore::new(5), Semaphore::new(1));
+        let mut four = semaphore.try_acquire_many(4).expect("there are five");
+        let one = four.split(1).expect("it has four");
+        assert!(four.split(4).is_none(), "it has three");
+        assert_eq!((four.num_permits(), one.num_permits(), semaphore.available_permits()), (3, 1, 1));
+        four.merge(one);
+        let theirs = other.try_acquire().expect("it is free");
+        catch_unwind(AssertUnwindSafe(|| four.merge(theirs))).expect_err("it is another's");
+        assert_eq!(other.available_permits(), 1, "it was given back");
+        drop(four);
+        assert_eq!(semaphore.available_permits(), 5);
+    }
+
+    /// The one comes again at once, whenever it leaves.
+    #[test]
+    fn starves_nobody_beside_one_that_always_comes_again() {
+        for procs in [1, 2] {
+            let runtime = with_procs(procs);
+            let semaphore = Arc::new(Semaphore::new(1));
+            let greedy = Arc::clone(&semaphore);
+            drop(runtime.spawn(async move {
+                while let Ok(_permit) = greedy.acquire().await {
+                    time::sleep(Duration::from_micros(100)).await;
+                }
+            }));
+            let waits = async {
+                for _ in 0..20 {
+                    let permit = time::timeout(Duration::from_secs(5), semaphore.acquire()).await;
+                    drop(permit.expect("in time").expect("it is open"));
+                }
+                semaphore.close();
+            };
+            runtime.block_on(waits).expect("no deadlock");
+        }
     }
 }
 
@@ -283,7 +434,7 @@ mod a_condition {
     fn unlocks_while_it_waits_and_locks_again() {
         let (mutex, cond) = (Mutex::new(0), Cond::new());
         let mut wait = pin!(cond.wait(mutex.try_lock().expect("it is free")));
-        assert!(mutex.try_lock().is_none(), "it is unlocked when it begins to wait, not before");
+        assert!(mutex.try_lock().is_err(), "it is unlocked when it begins to wait, not before");
         assert!(poll(wait.as_mut()).is_pending());
         *mutex.try_lock().expect("who waits does not lock") = 7;
         assert!(poll(wait.as_mut()).is_pending(), "it was not notified");
@@ -292,10 +443,10 @@ mod a_condition {
         assert!(poll(wait.as_mut()).is_pending(), "it is locked");
         drop(held);
         match poll(wait) {
-            Poll::Ready(guard) => assert_eq!((*guard, mutex.try_lock().is_none()), (7, true)),
+            Poll::Ready(guard) => assert_eq!((*guard, mutex.try_lock().is_err()), (7, true)),
             Poll::Pending => panic!("it was notified, and the mutex is free"),
         }
-        assert!(mutex.try_lock().is_some());
+        assert!(mutex.try_lock().is_ok());
     }
 
     #[test]

@@ -726,13 +726,13 @@ mod an_owned_guard {
         let dropped = Arc::new(AtomicUsize::new(0));
         let mutex = Arc::new(TaskMutex::new(Counted(Arc::clone(&dropped))));
         let guard = Arc::clone(&mutex).try_lock_owned().expect("it is free");
-        assert!(mutex.try_lock().is_none() && Arc::clone(&mutex).try_lock_owned().is_none());
+        assert!(mutex.try_lock().is_err() && Arc::clone(&mutex).try_lock_owned().is_err());
         let weak = Arc::downgrade(&mutex);
         drop(mutex);
         assert_eq!((weak.strong_count(), dropped.load(SeqCst)), (1, 0));
         let mutex = weak.upgrade().expect("the guard keeps it");
         drop(guard);
-        assert!(mutex.try_lock().is_some(), "it was unlocked");
+        assert!(mutex.try_lock().is_ok(), "it was unlocked");
         drop(mutex);
         assert_eq!((weak.strong_count(), dropped.load(SeqCst)), (0, 1));
     }
@@ -742,11 +742,11 @@ mod an_owned_guard {
         let lock = Arc::new(RwLock::new(1));
         let one = futures_lite::future::block_on(Arc::clone(&lock).read_owned());
         let other = Arc::clone(&lock).try_read_owned().expect("many read");
-        assert!(Arc::clone(&lock).try_write_owned().is_none());
+        assert!(Arc::clone(&lock).try_write_owned().is_err());
         assert_eq!(*one + *other, 2);
         drop((one, other));
         let mut writer = futures_lite::future::block_on(Arc::clone(&lock).write_owned());
-        assert!(Arc::clone(&lock).try_read_owned().is_none());
+        assert!(Arc::clone(&lock).try_read_owned().is_err());
         *writer = 2;
         drop(writer);
         assert_eq!(*lock.try_read().expect("nobody writes"), 2);
@@ -758,7 +758,7 @@ mod an_owned_guard {
             let (at_once, now) = (Arc::new(Semaphore::new(3)), Arc::new((AtomicUsize::new(0), AtomicUsize::new(0))));
             let mut tasks = vec![];
             for _ in 0..200 {
-                let (permit, now) = (Arc::clone(&at_once).acquire_owned().await, Arc::clone(&now));
+                let (permit, now) = (Arc::clone(&at_once).acquire_owned().await.expect("it is open"), Arc::clone(&now));
                 tasks.push(spawn(async move {
                     let inside = now.0.fetch_add(1, SeqCst) + 1;
                     now.1.fetch_max(inside, SeqCst);
@@ -780,9 +780,9 @@ mod an_owned_guard {
         let semaphore = Arc::new(Semaphore::new(2));
         Arc::clone(&semaphore).try_acquire_owned().expect("two may come in").forget();
         let permit = Arc::clone(&semaphore).try_acquire_owned().expect("one may");
-        assert!(Arc::clone(&semaphore).try_acquire_owned().is_none());
+        assert!(Arc::clone(&semaphore).try_acquire_owned().is_err());
         drop(permit);
-        assert!(Arc::clone(&semaphore).try_acquire_owned().is_some());
+        assert!(Arc::clone(&semaphore).try_acquire_owned().is_ok());
         assert_eq!(Arc::strong_count(&semaphore), 1, "a permit that was forgotten keeps the semaphore");
     }
 }

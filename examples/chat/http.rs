@@ -131,7 +131,7 @@ fn upgrade(server: &Arc<Server>, mut request: Request<Incoming>) -> Response<Str
     if !is_of_this_site(&request) {
         return say(StatusCode::FORBIDDEN, "a page of another site cannot connect\n");
     }
-    let Some(place) = Arc::clone(&server.room_left).try_acquire_owned() else {
+    let Ok(place) = Arc::clone(&server.room_left).try_acquire_owned() else {
         return say(StatusCode::SERVICE_UNAVAILABLE, "there are too many clients\n");
     };
     let upgraded = hyper::upgrade::on(&mut request);

@@ -7,6 +7,7 @@
 //! ```text
 //!   a task    select ──► chan ──► queue: waiters in the order of coming, the claim of a select among them ──► waker
 //!             wait_group, cond, notify, watch, broadcast, barrier ──► wait_list ──► queue ◄── cancellation
+//!             semaphore ──► queue
 //!             scope ──► wait_group    oneshot: the waker of either end    join_set: a list and a waker
 //!             timer_queue: until a moment     operation: until the system has done it
 //!             sockets: which a poller knows ──► readiness: until one is ready ──► drained
@@ -51,6 +52,8 @@ pub mod requests;
 pub mod scope;
 #[cfg(feature = "std")]
 pub mod select;
+#[cfg(feature = "std")]
+pub mod semaphore;
 #[cfg(feature = "std")]
 pub mod sockets;
 pub mod timer_queue;

@@ -140,6 +140,15 @@ impl WaitQueue {
         waiters.0.remove(key)
     }
 
+    /// The oldest, if none of those that wait is a case of a select.
+    #[inline]
+    pub const fn first(&self) -> Option<usize> {
+        match self.first {
+            NONE => None,
+            key => Some(key),
+        }
+    }
+
     /// The first that may be served, taken out of the queue. Those before it are cases of selects that have another: they
     /// are taken out too, and their owners know.
     #[inline]

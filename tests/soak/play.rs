@@ -733,13 +733,13 @@ pub(crate) fn play(program: &Program, world: &Arc<World>) {
 
 fn check_locks(world: &World) {
     for (n, (lock, locked)) in world.locks.iter().zip(&world.locked).enumerate() {
-        let Some(count) = lock.try_lock() else { continue };
+        let Ok(count) = lock.try_lock() else { continue };
         let locked = locked.load(SeqCst);
         if *count != locked {
             world.wrong(format!("lock {n} counts {}, and was held {locked} times", *count));
         }
     }
-    let Some(count) = world.rw_lock.try_read() else { return };
+    let Ok(count) = world.rw_lock.try_read() else { return };
     let locked = world.rw_locked.load(SeqCst);
     if *count != locked {
         world.wrong(format!("the RwLock counts {}, and was written {locked} times", *count));

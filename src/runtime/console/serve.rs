@@ -140,12 +140,12 @@ async fn accept(listener: &TcpListener, served: &Arc<Served>) {
         };
         let room = Arc::clone(&served.room_left).try_acquire_owned();
         match (accepted, room) {
-            (Ok((stream, _)), Some(room)) => {
+            (Ok((stream, _)), Ok(room)) => {
                 served.clients.add(1);
                 drop(spawn(connection(stream, Client { served: Arc::clone(served), _room: room })));
             }
             // There are too many: this one is closed.
-            (Ok(_), None) => (),
+            (Ok(_), Err(_)) => (),
             (Err(_), _) => time::sleep(EVERY).await,
         }
     }

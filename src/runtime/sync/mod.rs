@@ -37,15 +37,16 @@
 //! | two `WaitGroup`s in turn | [`Barrier`] |
 //! | `context.WithCancel` | [`CancellationToken`]: a token, not an argument of everything |
 //!
-//! `Mutex`, `RwLock`, `Semaphore` and `OnceCell` are those of the crate
+//! `Mutex` and `OnceCell` are those of the crate
 //! [async-lock](https://docs.rs/async-lock), in a thin coat: what blocks a thread is not offered, and a task that locks
 //! over and over yields when it is asked to, even if it never has to wait. The others are ours, and have models;
-//! the names of `Notify`, `oneshot`, `watch`, `broadcast`, `Barrier` and `CancellationToken` are tokio's.
+//! the names of `Semaphore`, `RwLock`, `Notify`, `oneshot`, `watch`, `broadcast`, `Barrier` and `CancellationToken` are tokio's.
 //!
 //! A lock of the standard library is the better one where nothing is awaited under it. These are for guards that are held
 //! across an `.await`.
 //!
 //! ```text
+//!   rw_lock ──► semaphore
 //!   select ──► chan, cond, wait_group, notify, oneshot, watch, broadcast, barrier: futures
 //!                │
 //!                ├──► waits: what is done under their locks, and in which order
@@ -63,8 +64,10 @@ mod locks;
 mod notify;
 pub mod oneshot;
 mod owned;
+mod rw_lock;
 #[doc(hidden)]
 pub mod select;
+mod semaphore;
 mod wait_group;
 pub(super) mod waking;
 pub mod watch;
@@ -72,15 +75,15 @@ pub mod watch;
 pub use crate::runtime::structured::cancellation::{
     CancellationToken, DropGuard, WaitForCancellationFuture, WaitForCancellationFutureOwned,
 };
-pub use async_lock::{MutexGuard, RwLockReadGuard, RwLockWriteGuard, SemaphoreGuard};
-pub use async_lock::{
-    MutexGuardArc as OwnedMutexGuard, RwLockReadGuardArc as OwnedRwLockReadGuard,
-    RwLockWriteGuardArc as OwnedRwLockWriteGuard,
-};
+pub use async_lock::{MutexGuard, MutexGuardArc as OwnedMutexGuard};
 pub use barrier::{Barrier, BarrierWait, BarrierWaitResult};
 pub use cond::{Cond, CondWait};
 pub use coop::Turn;
-pub use locks::{Acquire, Lock, Mutex, OnceCell, Read, RwLock, Semaphore, Write};
+pub use locks::{Lock, Mutex, OnceCell};
 pub use notify::{Notified, Notify};
-pub use owned::{LockOwned, OwnedSemaphorePermit};
+pub use owned::LockOwned;
+pub use rw_lock::{
+    OwnedRwLockReadGuard, OwnedRwLockWriteGuard, Read, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError, Write,
+};
+pub use semaphore::{Acquire, AcquireError, OwnedSemaphorePermit, Semaphore, SemaphorePermit, TryAcquireError};
 pub use wait_group::{WaitGroup, Waiting};

@@ -42,6 +42,7 @@ pub mod runq;
 pub mod sched;
 pub mod scope;
 pub mod select;
+pub mod semaphore;
 pub mod snapshot;
 pub mod sockets;
 pub mod spinning;
@@ -125,6 +126,7 @@ pub static MODELS: &[&[Model]] = &[
     join_set::MODELS,
     cancellation::MODELS,
     scope::MODELS,
+    semaphore::MODELS,
     chan_table::MODELS,
     cases_table::MODELS,
     wait_tables::MODELS,
@@ -178,4 +180,5 @@ pub static MUTANTS: &[&[Mutant]] = &[
     join_set::MUTANTS,
     cancellation::MUTANTS,
     scope::MUTANTS,
+    semaphore::MUTANTS,
 ];

@@ -15,7 +15,7 @@ use elsewhere::{a_nap, a_turn, extra};
 use room::one_question;
 use spinpark::host::Nanos;
 use spinpark::kernel::protocol::sysmon::SLICE;
-use sysmon::{nobody_waits_there, one_looks_there, one_waits_there, two_ticks};
+use sysmon::{no_m_is_left, nobody_waits_there, one_looks_there, one_waits_there, two_ticks};
 use waits::{in_vain, on_the_way, one_wait};
 
 /// Some moment.
@@ -51,6 +51,12 @@ pub const MODELS: &[Model] = &[
         size: "one thread plays all: 1 M, which looks, 1 or 2 Ps; 1 tick at each of 8 moments",
         invariants: [28, 35],
         must_reach: ["left alone", "one more is asked for", "one is sent"],
+        runs: [sc()]),
+    crate::model!("poll::the_monitor_minds_who_waits::no_m_is_left", no_m_is_left,
+        claim: "if there is no M that could look for those who wait, though a P is idle, the monitor looks itself",
+        size: "one thread plays all: 1 M, which is busy, 2 Ps, a source, a poller; 2 ticks at each of 12 moments",
+        invariants: [28, 29, 35],
+        must_reach: ["looked in vain", "found something"],
         runs: [sc()]),
     crate::model!("poll::the_monitor_minds_who_waits::two_ticks", two_ticks,
         claim: "the monitor looks into the poller once a slice while all others are busy",

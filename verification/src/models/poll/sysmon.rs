@@ -125,6 +125,42 @@ pub(super) fn one_looks_there<H: ModelHost>() -> String {
     outcome.to_owned()
 }
 
+/// G1 runs, a P is idle, and there may be no other M: all there may be wait with their Gs, say. Something is due, and the monitor ticks
+/// twice.
+pub(super) fn no_m_is_left<H: ModelHost>() -> String {
+    let after = any_of::<H, _>(&[1, 1_000, SLICE - 1]);
+    let given: &[u64] = any_of::<H, _>(&[&[], &[11, 12]]);
+    let ready: &[u64] = any_of::<H, _>(&[&[], &[31]]);
+
+    let (sched, outside) = set(Config { max_ms: 1, ..numbers(2) }, true);
+    let m0 = one_runs(&sched);
+    outside.awaits(true);
+    it_is(NOW);
+    outside.is_due(0, NOW - 1);
+    let mut watch = sched.watch();
+    sched.tick(&mut watch, NOW);
+    // Somebody is late; and it tries once more at the end of the tick.
+    let refused = || ["Refused", "P1 is idle"].map(str::to_owned);
+    let twice = [refused(), refused()].concat();
+    assert_eq!(outside.told(), [ticks(NOW), twice.clone()].concat(), "it asks for an M, and there is none");
+    it_is(NOW + after);
+    if !given.is_empty() {
+        outside.gives(0, given);
+    }
+    outside.rings(ready);
+    sched.tick(&mut watch, Stepped::now());
+    let mut expected = ticks(Stepped::now());
+    expected.extend((!given.is_empty()).then(|| "source 0 gives to nobody".to_owned()));
+    expected.push("peek".to_owned());
+    let found = [given, ready].concat();
+    expected.extend(queued(&found, "all"));
+    // For what it has found it asks again.
+    expected.extend(if found.is_empty() { refused().to_vec() } else { twice });
+    assert_eq!(outside.told(), expected, "{after} ns after there was none");
+    leave(m0);
+    if given.is_empty() && ready.is_empty() { "looked in vain" } else { "found something" }.to_owned()
+}
+
 /// The monitor has looked for those who wait. It does so again when nobody has for a slice, and not before.
 pub(super) fn two_ticks<H: ModelHost>() -> String {
     let before = any_of::<H, _>(&[0, 1, SLICE]);
