@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, mpsc};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 fn with_procs(n: usize) -> Runtime {
     Runtime::builder().procs(n).build().expect("a runtime")
@@ -357,6 +357,39 @@ mod yielding {
             done
         });
         assert_eq!(root.join().expect("no panic"), [true, true], "they saw that it ran");
+    }
+
+    /// Go: who is preempted goes behind everybody, `gopreempt_m`. Else they would wait for the 61st dispatch.
+    #[test]
+    fn after_a_whole_slice_lets_those_run_too_that_come_from_outside() {
+        let runtime =
+            Runtime::builder().procs(1).preemption(false).time_slice(Duration::from_millis(2)).build().expect("a runtime");
+        let (turns, stop) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
+        let hogs: Vec<_> = (0..3)
+            .map(|_| {
+                let (turns, stop) = (Arc::clone(&turns), Arc::clone(&stop));
+                runtime.spawn(async move {
+                    while !stop.load(SeqCst) {
+                        turns.fetch_add(1, SeqCst);
+                        let since = Instant::now();
+                        while since.elapsed() < Duration::from_millis(8) {
+                            std::hint::spin_loop();
+                        }
+                        yield_now().await;
+                    }
+                })
+            })
+            .collect();
+        while turns.load(SeqCst) < 6 {
+            thread::sleep(Duration::from_millis(1));
+        }
+        for _ in 0..3 {
+            let (before, seen) = (turns.load(SeqCst), Arc::clone(&turns));
+            let meanwhile = runtime.spawn(async move { seen.load(SeqCst) - before }).join().expect("no panic");
+            assert!(meanwhile <= 12, "{meanwhile} slices of three others before its turn");
+        }
+        stop.store(true, SeqCst);
+        hogs.into_iter().for_each(|hog| hog.join().expect("no panic"));
     }
 
     #[test]
