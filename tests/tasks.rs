@@ -362,8 +362,12 @@ mod yielding {
     /// Go: who is preempted goes behind everybody, `gopreempt_m`. Else they would wait for the 61st dispatch.
     #[test]
     fn after_a_whole_slice_lets_those_run_too_that_come_from_outside() {
-        let runtime =
-            Runtime::builder().procs(1).preemption(false).time_slice(Duration::from_millis(2)).build().expect("a runtime");
+        let runtime = Runtime::builder()
+            .procs(1)
+            .preemption(false)
+            .time_slice(Duration::from_millis(2))
+            .build()
+            .expect("a runtime");
         let (turns, stop) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
         let hogs: Vec<_> = (0..3)
             .map(|_| {

@@ -156,7 +156,8 @@ impl Runtime {
     /// `f` has returned. From any thread, also from inside a task, and from one of another runtime. If several threads
     /// want it, they come one after the other, in the order in which they asked. Go: `stopTheWorld`.
     ///
-    /// If `f` panics the world goes on, and so does the panic.
+    /// If `f` panics the world goes on, and so does the panic. `f` must not wait for a task of this runtime, for none runs:
+    /// [`join`](JoinHandle::join) is an error in it, [`block_on`](Runtime::block_on) of what waits for a task never returns.
     ///
     /// # Errors
     /// [`StopError::Nested`] if it is called from inside `f`.

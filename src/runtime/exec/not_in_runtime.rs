@@ -9,8 +9,8 @@ pub struct NotInRuntime;
 impl fmt::Display for NotInRuntime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(
-            "called outside of a task: call the method of the same name on a Runtime, or on a Handle, which any thread \
-             may own; or call it inside a task",
+            "called outside of a task: do it inside a task, in Runtime::block_on, or after Runtime::enter; to spawn from any \
+             thread, call the method of the same name on a Handle",
         )
     }
 }

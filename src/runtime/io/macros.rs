@@ -253,7 +253,7 @@ macro_rules! async_write {
                 Poll::Ready(Ok(()))
             }
 
-            /// Tells the peer that no more will come. It can still send.
+            /// Tells the peer that no more will come, if there is a way; it can still send. A pipe is closed by being dropped, and not by this.
             fn poll_close(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
                 Poll::Ready(($close)(&self))
             }
