@@ -21,6 +21,9 @@ use core::future::Future;
 /// Dropping it is [`shutdown`](Runtime::shutdown) and dropping what was never started. Dropped by one of its own tasks,
 /// it cannot wait for that: a thread is started that does. (If thread creation failed, the runtime goes on until the
 /// process ends.)
+///
+/// After either no thread of the runtime is left: they have been joined, so destructors of their thread locals have run. (But
+/// for a thread whose closure [will not be unwound](crate::go), and one that serves timers of this runtime for which a future elsewhere waits.)
 #[must_use = "a runtime that is dropped runs nothing"]
 pub struct Runtime {
     handle: Handle,
@@ -210,7 +213,7 @@ impl Runtime {
         self.handle.tasks.procs()
     }
 
-    /// Waits for the tasks that run now, ends all threads, and gives back the tasks that were never started. Not from
+    /// Waits for the tasks that run now, ends all threads, joins them, and gives back the tasks that were never started. Not from
     /// inside one of them.
     ///
     /// # Errors

@@ -9,7 +9,8 @@ use crate::runtime::host::sim;
 use std::thread;
 
 impl Tasks {
-    /// Waits for the tasks that run, ends those that wait, and gives back those that never ran.
+    /// Waits for the tasks that run, ends those that wait, and gives back those that never ran. Then none of the threads is there
+    /// any more, but for the calling one, if it is one of them: a thread local's destructor may call this.
     pub(in crate::runtime) fn close(&self) -> Vec<Task> {
         self.check_thread();
         let shared = self.shared();
@@ -28,7 +29,8 @@ impl Tasks {
         drop(inside);
         self.runtime_id().close();
         sim::finish(shared.machine);
-        shared.thread_config.wait();
+        shared.timers.join();
+        shared.thread_config.threads().join();
         unstarted
     }
 
