@@ -2,7 +2,7 @@
 
 mod cases;
 
-use spinpark::{Builder, Runtime, Wait, blocking, chan, syscall, time};
+use spinpark::{Builder, JoinError, JoinHandle, Runtime, Wait, blocking, chan, syscall, time};
 use std::cell::Cell;
 use std::process::{ExitCode, exit};
 use std::sync::atomic::AtomicUsize;
@@ -185,6 +185,85 @@ const CASES: &[cases::Case] = &[
         drop(runtime);
         assert_eq!(names_of_threads().len(), 2, "there are left: {:?}", names_of_threads());
     }),
+    ("with_a_timeout_beside_a_task_that_blocks", || {
+        let runtime = Runtime::builder().procs(2).build().expect("a runtime");
+        let call = beside(&runtime, || blocking(|| thread::sleep(Duration::from_millis(500))));
+        let waits = runtime.spawn(time::sleep(Duration::from_secs(3600)));
+        let took = timed(|| runtime.shutdown_timeout(Duration::from_millis(50)));
+        assert!((Duration::from_millis(50)..Duration::from_millis(400)).contains(&took), "it took {took:?}");
+        assert!(call.join().is_ok(), "who runs is waited for");
+        assert!(matches!(waits.join(), Err(JoinError::ShutDown)), "who waits is dropped then");
+        all_end();
+    }),
+    ("with_a_timeout_beside_a_task_that_computes_for_ever", || {
+        let runtime = Runtime::builder().procs(1).build().expect("a runtime");
+        drop(beside(&runtime, || {
+            loop {
+                std::hint::spin_loop();
+            }
+        }));
+        let took = timed(|| runtime.shutdown_timeout(Duration::from_millis(50)));
+        assert!((Duration::from_millis(50)..Duration::from_secs(5)).contains(&took), "it took {took:?}");
+    }),
+    ("with_a_timeout_of_an_idle_runtime_takes_no_time", || {
+        for timeout in [Duration::from_secs(30), Duration::MAX] {
+            let runtime = Runtime::builder().procs(2).build().expect("a runtime");
+            let waits = runtime.spawn(time::sleep(Duration::from_secs(3600)));
+            thread::sleep(Duration::from_millis(1));
+            let took = timed(|| runtime.shutdown_timeout(timeout));
+            assert!(took < Duration::from_secs(5), "it took {took:?}");
+            assert!(waits.is_finished(), "who waits was not dropped");
+            assert_eq!(names_of_threads().len(), 1, "there are left: {:?}", names_of_threads());
+        }
+    }),
+    ("with_a_timeout_of_nothing_does_not_wait", || {
+        let runtime = Runtime::builder().procs(2).build().expect("a runtime");
+        let call = beside(&runtime, || blocking(|| thread::sleep(Duration::from_millis(500))));
+        let took = timed(|| runtime.shutdown_timeout(Duration::ZERO));
+        assert!(took < Duration::from_millis(400), "it took {took:?}");
+        assert!(call.join().is_ok());
+        all_end();
+    }),
+    ("in_the_background_does_not_wait", || {
+        let runtime = Runtime::builder().procs(2).build().expect("a runtime");
+        let handle = runtime.handle();
+        let call = beside(&runtime, || blocking(|| thread::sleep(Duration::from_millis(500))));
+        let took = timed(|| runtime.shutdown_background());
+        assert!(took < Duration::from_millis(400), "it took {took:?}");
+        assert!(call.join().is_ok());
+        all_end();
+        assert!(matches!(handle.go(|| ()).join(), Err(JoinError::ShutDown)));
+    }),
+    ("by_a_task_of_its_own_does_not_wait", || {
+        let ends: [fn(Runtime); 2] = [Runtime::shutdown_background, |it| it.shutdown_timeout(Duration::from_secs(30))];
+        for ends in ends {
+            let runtime = Runtime::builder().procs(2).build().expect("a runtime");
+            let handle = runtime.handle();
+            let task = handle.spawn(async move { timed(|| ends(runtime)) });
+            let took = task.join().expect("it runs to its end");
+            assert!(took < Duration::from_secs(5), "it took {took:?}");
+            all_end();
+        }
+    }),
+    ("with_a_timeout_by_a_task_of_another_lets_others_run", || {
+        let other = Runtime::builder().procs(1).build().expect("a runtime");
+        let runtime = Runtime::builder().procs(1).build().expect("a runtime");
+        drop(beside(&runtime, || blocking(|| thread::sleep(Duration::from_millis(500)))));
+        let ends = beside(&other, move || runtime.shutdown_timeout(Duration::from_millis(300)));
+        other.spawn(async {}).join().expect("it runs");
+        assert!(!ends.is_finished(), "nobody ran meanwhile");
+        ends.join().expect("no panic");
+    }),
+    ("with_a_timeout_of_a_deterministic_runtime_is_a_shutdown", || {
+        let ends: [fn(Runtime); 2] = [Runtime::shutdown_background, |it| it.shutdown_timeout(Duration::ZERO)];
+        for ends in ends {
+            let runtime = Runtime::builder().deterministic(7).build().expect("a runtime");
+            let waits = runtime.spawn(time::sleep(Duration::from_secs(3600)));
+            runtime.run(time::sleep(Duration::from_millis(1)));
+            ends(runtime);
+            assert!(waits.is_finished(), "who waits was not dropped");
+        }
+    }),
     ("of_a_runtime_follow_destructors_of_its_threads_locals", || {
         static ENDED: AtomicUsize = AtomicUsize::new(0);
         struct Slow;
@@ -214,6 +293,24 @@ fn no_thread_is_left(runtimes: usize, builder: impl Fn(Builder) -> Builder, uses
         let left = names_of_threads();
         assert_eq!(left.len(), before.len(), "after {n} others there are left: {left:?}");
     }
+}
+
+/// Runs `f` in a task, which has begun.
+fn beside<T: Send + 'static>(runtime: &Runtime, f: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
+    let (begins, begun) = std::sync::mpsc::channel();
+    let task = runtime.go(move || {
+        begins.send(()).expect("it is awaited");
+        f()
+    });
+    begun.recv().expect("it begins");
+    task
+}
+
+/// How long it takes.
+fn timed(f: impl FnOnce()) -> Duration {
+    let from = Instant::now();
+    f();
+    from.elapsed()
 }
 
 /// Waits until no thread of a runtime is there any more.
