@@ -2,8 +2,11 @@
 
 mod cases;
 
-use spinpark::{Runtime, Wait, blocking, chan, syscall, time};
+use spinpark::{Builder, JoinError, JoinHandle, Runtime, Wait, blocking, chan, syscall, time};
+use std::cell::Cell;
 use std::process::{ExitCode, exit};
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 use std::{mem, thread};
 
@@ -80,7 +83,257 @@ const CASES: &[cases::Case] = &[
             thread::sleep(Duration::from_millis(10));
         }
     }),
+    ("of_200_runtimes_leave_no_thread", || no_thread_is_left(200, |builder| builder.procs(2), begin)),
+    ("of_a_runtime_with_more_ps_than_cores_leaves_no_thread", || {
+        no_thread_is_left(10, |builder| builder.procs(16), |runtime| (0..8).for_each(|_| begin(runtime)));
+    }),
+    ("of_a_runtime_with_hooks_leaves_no_thread", || {
+        static STOPPED: AtomicUsize = AtomicUsize::new(0);
+        let stop = || {
+            thread::sleep(Duration::from_millis(5));
+            STOPPED.fetch_add(1, Relaxed);
+        };
+        no_thread_is_left(10, |builder| builder.procs(2).on_thread_stop(stop), begin);
+        assert!(STOPPED.load(Relaxed) >= 10);
+    }),
+    ("of_a_runtime_with_blocking_calls_leaves_no_thread", || {
+        no_thread_is_left(
+            10,
+            |builder| builder.procs(2),
+            |runtime| {
+                let calls: Vec<_> =
+                    (0..20).map(|_| runtime.go(|| blocking(|| thread::sleep(Duration::from_millis(2))))).collect();
+                calls.into_iter().take(10).for_each(|call| call.join().expect("it ends"));
+            },
+        );
+    }),
+    ("of_a_runtime_with_goroutines_that_wait_leaves_no_thread", || {
+        no_thread_is_left(
+            10,
+            |builder| builder.procs(2),
+            |runtime| {
+                for _ in 0..20 {
+                    drop(runtime.go(|| time::sleep(Duration::from_secs(3600)).wait()));
+                }
+                thread::sleep(Duration::from_millis(2));
+            },
+        );
+    }),
+    ("of_a_runtime_whose_threads_ended_before_leaves_no_thread", || {
+        no_thread_is_left(
+            5,
+            |builder| builder.procs(2),
+            |runtime| {
+                for _ in 0..50 {
+                    let bound = runtime.go(|| spinpark::lock_thread().expect("it is a task").keep());
+                    bound.join().expect("it ends, and its thread with it");
+                }
+            },
+        );
+    }),
+    ("of_a_runtime_that_its_handle_uses_meanwhile_leaves_no_thread", || {
+        for _ in 0..50 {
+            let runtime = Runtime::builder().procs(4).build().expect("a runtime");
+            let handle = runtime.handle();
+            let spawner = thread::spawn(move || (0..200).for_each(|_| drop(handle.go(thread::yield_now))));
+            thread::sleep(Duration::from_micros(50));
+            drop(runtime);
+            assert!(names_of_threads().iter().all(|name| !name.starts_with("spinpark")), "{:?}", names_of_threads());
+            spawner.join().expect("it does not panic");
+        }
+    }),
+    ("of_a_runtime_in_a_thread_locals_destructor_waits_for_its_threads", || {
+        thread::spawn(|| {
+            HELD.set(Some(Runtime::builder().procs(2).build().expect("a runtime")));
+            HELD.with(|held| {
+                let runtime = held.take().expect("it is there");
+                begin(&runtime);
+                held.set(Some(runtime));
+            });
+        })
+        .join()
+        .expect("no panic");
+        assert!(names_of_threads().iter().all(|name| !name.starts_with("spinpark")), "{:?}", names_of_threads());
+    }),
+    ("of_a_runtime_by_its_own_threads_local_destructor_does_not_hang", || {
+        let runtime = Runtime::builder().procs(2).build().expect("a runtime");
+        let handle = runtime.handle();
+        let bound = handle.go(move || {
+            HELD.set(Some(runtime));
+            spinpark::lock_thread().expect("it is a task").keep();
+        });
+        bound.join().expect("it ends");
+        all_end();
+    }),
+    ("of_a_runtime_dropped_by_its_task_end_its_threads", || {
+        let runtime = Runtime::builder().procs(2).build().expect("a runtime");
+        let handle = runtime.handle();
+        drop(handle.spawn(async move { drop(runtime) }));
+        all_end();
+    }),
+    ("of_a_runtime_with_a_goroutine_that_never_gives_up_leaves_its_thread_only", || {
+        let runtime = Runtime::builder().procs(2).build().expect("a runtime");
+        let (begins, begun) = std::sync::mpsc::channel();
+        let (_sender, receiver) = chan::bounded::<()>(1);
+        drop(runtime.go(move || {
+            begins.send(()).expect("it is awaited");
+            loop {
+                let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| receiver.recv().wait()));
+            }
+        }));
+        begun.recv().expect("it begins");
+        drop(runtime);
+        assert_eq!(names_of_threads().len(), 2, "there are left: {:?}", names_of_threads());
+    }),
+    ("with_a_timeout_beside_a_task_that_blocks", || {
+        let runtime = Runtime::builder().procs(2).build().expect("a runtime");
+        let call = beside(&runtime, || blocking(|| thread::sleep(Duration::from_millis(500))));
+        let waits = runtime.spawn(time::sleep(Duration::from_secs(3600)));
+        let took = timed(|| runtime.shutdown_timeout(Duration::from_millis(50)));
+        assert!((Duration::from_millis(50)..Duration::from_millis(400)).contains(&took), "it took {took:?}");
+        assert!(call.join().is_ok(), "who runs is waited for");
+        assert!(matches!(waits.join(), Err(JoinError::ShutDown)), "who waits is dropped then");
+        all_end();
+    }),
+    ("with_a_timeout_beside_a_task_that_computes_for_ever", || {
+        let runtime = Runtime::builder().procs(1).build().expect("a runtime");
+        drop(beside(&runtime, || {
+            loop {
+                std::hint::spin_loop();
+            }
+        }));
+        let took = timed(|| runtime.shutdown_timeout(Duration::from_millis(50)));
+        assert!((Duration::from_millis(50)..Duration::from_secs(5)).contains(&took), "it took {took:?}");
+    }),
+    ("with_a_timeout_of_an_idle_runtime_takes_no_time", || {
+        for timeout in [Duration::from_secs(30), Duration::MAX] {
+            let runtime = Runtime::builder().procs(2).build().expect("a runtime");
+            let waits = runtime.spawn(time::sleep(Duration::from_secs(3600)));
+            thread::sleep(Duration::from_millis(1));
+            let took = timed(|| runtime.shutdown_timeout(timeout));
+            assert!(took < Duration::from_secs(5), "it took {took:?}");
+            assert!(waits.is_finished(), "who waits was not dropped");
+            assert_eq!(names_of_threads().len(), 1, "there are left: {:?}", names_of_threads());
+        }
+    }),
+    ("with_a_timeout_of_nothing_does_not_wait", || {
+        let runtime = Runtime::builder().procs(2).build().expect("a runtime");
+        let call = beside(&runtime, || blocking(|| thread::sleep(Duration::from_millis(500))));
+        let took = timed(|| runtime.shutdown_timeout(Duration::ZERO));
+        assert!(took < Duration::from_millis(400), "it took {took:?}");
+        assert!(call.join().is_ok());
+        all_end();
+    }),
+    ("in_the_background_does_not_wait", || {
+        let runtime = Runtime::builder().procs(2).build().expect("a runtime");
+        let handle = runtime.handle();
+        let call = beside(&runtime, || blocking(|| thread::sleep(Duration::from_millis(500))));
+        let took = timed(|| runtime.shutdown_background());
+        assert!(took < Duration::from_millis(400), "it took {took:?}");
+        assert!(call.join().is_ok());
+        all_end();
+        assert!(matches!(handle.go(|| ()).join(), Err(JoinError::ShutDown)));
+    }),
+    ("by_a_task_of_its_own_does_not_wait", || {
+        let ends: [fn(Runtime); 2] = [Runtime::shutdown_background, |it| it.shutdown_timeout(Duration::from_secs(30))];
+        for ends in ends {
+            let runtime = Runtime::builder().procs(2).build().expect("a runtime");
+            let handle = runtime.handle();
+            let task = handle.spawn(async move { timed(|| ends(runtime)) });
+            let took = task.join().expect("it runs to its end");
+            assert!(took < Duration::from_secs(5), "it took {took:?}");
+            all_end();
+        }
+    }),
+    ("with_a_timeout_by_a_task_of_another_lets_others_run", || {
+        let other = Runtime::builder().procs(1).build().expect("a runtime");
+        let runtime = Runtime::builder().procs(1).build().expect("a runtime");
+        drop(beside(&runtime, || blocking(|| thread::sleep(Duration::from_millis(500)))));
+        let ends = beside(&other, move || runtime.shutdown_timeout(Duration::from_millis(300)));
+        other.spawn(async {}).join().expect("it runs");
+        assert!(!ends.is_finished(), "nobody ran meanwhile");
+        ends.join().expect("no panic");
+    }),
+    ("with_a_timeout_of_a_deterministic_runtime_is_a_shutdown", || {
+        let ends: [fn(Runtime); 2] = [Runtime::shutdown_background, |it| it.shutdown_timeout(Duration::ZERO)];
+        for ends in ends {
+            let runtime = Runtime::builder().deterministic(7).build().expect("a runtime");
+            let waits = runtime.spawn(time::sleep(Duration::from_secs(3600)));
+            runtime.run(time::sleep(Duration::from_millis(1)));
+            ends(runtime);
+            assert!(waits.is_finished(), "who waits was not dropped");
+        }
+    }),
+    ("of_a_runtime_follow_destructors_of_its_threads_locals", || {
+        static ENDED: AtomicUsize = AtomicUsize::new(0);
+        struct Slow;
+        impl Drop for Slow {
+            fn drop(&mut self) {
+                thread::sleep(Duration::from_millis(50));
+                ENDED.fetch_add(1, Relaxed);
+            }
+        }
+        thread_local!(static OURS: Cell<Option<Slow>> = const { Cell::new(None) });
+        let runtime = Runtime::builder().procs(2).build().expect("a runtime");
+        runtime.spawn(async { OURS.set(Some(Slow)) }).join().expect("it ends");
+        drop(runtime);
+        assert_eq!(ENDED.load(Relaxed), 1, "a thread is not at its end yet");
+    }),
 ];
+
+thread_local!(static HELD: Cell<Option<Runtime>> = const { Cell::new(None) });
+
+/// So many runtimes are built, one after the other, used, and dropped; then there is no other thread than before.
+fn no_thread_is_left(runtimes: usize, builder: impl Fn(Builder) -> Builder, uses: impl Fn(&Runtime)) {
+    let before = names_of_threads();
+    for n in 0..runtimes {
+        let runtime = builder(Runtime::builder()).build().expect("a runtime");
+        uses(&runtime);
+        drop(runtime);
+        let left = names_of_threads();
+        assert_eq!(left.len(), before.len(), "after {n} others there are left: {left:?}");
+    }
+}
+
+/// Runs `f` in a task, which has begun.
+fn beside<T: Send + 'static>(runtime: &Runtime, f: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
+    let (begins, begun) = std::sync::mpsc::channel();
+    let task = runtime.go(move || {
+        begins.send(()).expect("it is awaited");
+        f()
+    });
+    begun.recv().expect("it begins");
+    task
+}
+
+/// How long it takes.
+fn timed(f: impl FnOnce()) -> Duration {
+    let from = Instant::now();
+    f();
+    from.elapsed()
+}
+
+/// Waits until no thread of a runtime is there any more.
+fn all_end() {
+    let from = Instant::now();
+    while names_of_threads().len() > 1 {
+        assert!(from.elapsed() < Duration::from_secs(10), "there are left: {:?}", names_of_threads());
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Of the threads of this process, where the system tells; but for the one from which others are started, which is the process's. One
+/// that has been joined may be on its way out of the system's list: that is none.
+fn names_of_threads() -> Vec<String> {
+    const IS_EXITING: u64 = 4;
+    let name = |thread: std::io::Result<std::fs::DirEntry>| {
+        let stat = std::fs::read_to_string(thread.ok()?.path().join("stat")).ok()?;
+        let (name, numbers) = stat.split_once('(')?.1.rsplit_once(')')?;
+        let flags: u64 = numbers.split_whitespace().nth(6)?.parse().expect("proc(5): the ninth");
+        (flags & IS_EXITING == 0 && name != "spinpark-templa").then(|| name.to_owned())
+    };
+    std::fs::read_dir("/proc/self/task").into_iter().flatten().filter_map(name).collect()
+}
 
 /// Tasks that compute, sleep, and wait for each other.
 fn begin(runtime: &Runtime) {

@@ -166,6 +166,13 @@ mod a_goroutine {
 mod a_stack {
     use super::*;
 
+    #[test]
+    fn is_not_what_the_systems_resolver_runs_on() {
+        let runtime = stackful().procs(1).build().expect("a runtime");
+        let found = runtime.go(|| spinpark::net::lookup_host(("localhost", 80)).wait().map(Iterator::count));
+        assert!(found.join().expect("no panic").expect("it has addresses") > 0);
+    }
+
     fn falls(n: u64) -> u64 {
         let room = std::hint::black_box([n; 64]);
         if n == u64::MAX { 0 } else { falls(n + 1) + room[3] }

@@ -15,12 +15,16 @@ use crate::runtime::observe::metrics::Metrics;
 use crate::runtime::world::{SetProcsError, StopError};
 use core::fmt;
 use core::future::Future;
+use core::time::Duration;
 
 /// A scheduler with its threads.
 ///
 /// Dropping it is [`shutdown`](Runtime::shutdown) and dropping what was never started. Dropped by one of its own tasks,
 /// it cannot wait for that: a thread is started that does. (If thread creation failed, the runtime goes on until the
 /// process ends.)
+///
+/// After either no thread of the runtime is left: they have been joined, so destructors of their thread locals have run. (But
+/// for a thread whose closure [will not be unwound](crate::go), and one that serves timers of this runtime for which a future elsewhere waits.)
 #[must_use = "a runtime that is dropped runs nothing"]
 pub struct Runtime {
     handle: Handle,
@@ -211,8 +215,8 @@ impl Runtime {
         self.handle.tasks.procs()
     }
 
-    /// Waits for the tasks that run now, ends all threads, and gives back the tasks that were never started. Not from
-    /// inside one of them.
+    /// Waits for the tasks that run now, ends all threads, joins them, and gives back the tasks that were never started. Not from
+    /// inside one of them. A task that never comes back is waited for without end; [`shutdown_timeout`](Runtime::shutdown_timeout) has one.
     ///
     /// # Errors
     /// [`ShutdownError`], with the runtime, if the caller is one of its own tasks, which cannot wait for itself.
@@ -222,6 +226,66 @@ impl Runtime {
         }
         self.is_open = false;
         Ok(self.handle.tasks.close().into_iter().map(Unstarted).collect())
+    }
+
+    /// As [`shutdown`](Runtime::shutdown), but waits for `timeout` at the most, for tasks that do not come back: that block, or
+    /// compute for ever. tokio: `Runtime::shutdown_timeout`.
+    ///
+    /// If the runtime is closed by then, all is as after dropping it: no thread of it is left. Else the caller goes on, and a thread
+    /// of its own closes the runtime as soon as the tasks that run have come back. Until that
+    ///
+    /// * tasks that run go on, each until it next waits, yields or ends; a call in [`blocking`](crate::blocking) is not interrupted;
+    /// * no other task runs, nor is one started: what is [spawned](Handle::spawn) is dropped, and its handle says
+    ///   [`ShutDown`](crate::JoinError::ShutDown);
+    /// * tasks that wait, or were never started, are there, and what they own. They are dropped when the last that runs has come
+    ///   back: if it never does, not before the process ends.
+    ///
+    /// With [`Duration::ZERO`] it does not wait; with [`Duration::MAX`] for as long as it takes. From any thread. Called by one of the
+    /// runtime's own tasks it cannot wait, and is [`shutdown_background`](Runtime::shutdown_background); called by a task of another
+    /// runtime, others run there meanwhile. A deterministic runtime has one thread, and nobody else could close it: it is shut down
+    /// without a limit. If the system gives no thread, the runtime goes on until the process ends.
+    ///
+    /// ```
+    /// use std::time::{Duration, Instant};
+    ///
+    /// let runtime = spinpark::Runtime::builder().procs(2).build()?;
+    /// let (begins, begun) = std::sync::mpsc::channel();
+    /// drop(runtime.go(move || {
+    ///     begins.send(()).expect("we wait");
+    ///     spinpark::blocking(|| std::thread::sleep(Duration::from_secs(3)));
+    /// }));
+    /// begun.recv()?;
+    /// let from = Instant::now();
+    /// runtime.shutdown_timeout(Duration::from_millis(10));
+    /// assert!(from.elapsed() < Duration::from_secs(2));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn shutdown_timeout(mut self, timeout: Duration) {
+        self.is_open = false;
+        let tasks = self.handle.tasks.clone();
+        match &tasks {
+            _ if self.is_own_task() => tasks.close_elsewhere(),
+            Tasks::Cores(_) => tasks.close_within(timeout),
+            Tasks::Sim(_) => drop(tasks.close()),
+        }
+    }
+
+    /// As [`shutdown`](Runtime::shutdown), but waits for nothing: a thread of its own closes the runtime. What goes on meanwhile says
+    /// [`shutdown_timeout`](Runtime::shutdown_timeout). From any thread, and any task, also one of the runtime's own. tokio:
+    /// `Runtime::shutdown_background`.
+    ///
+    /// ```
+    /// let runtime = spinpark::Runtime::builder().procs(2).build()?;
+    /// let handle = runtime.handle();
+    /// let task = handle.spawn(async move {
+    ///     runtime.shutdown_background(); // not `shutdown`: the task would wait for itself
+    ///     6 * 7
+    /// });
+    /// assert_eq!(task.join()?, 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn shutdown_background(self) {
+        self.shutdown_timeout(Duration::ZERO);
     }
 
     /// What the scheduler looks like now.

@@ -111,7 +111,7 @@ where
 /// Go has them, by [`stackful_goroutines`](crate::Builder::stackful_goroutines), which takes a promise.
 ///
 /// If its runtime is shut down while it waits, it is unwound: what it owns is dropped, as by a panic. (With
-/// `panic = "abort"` it is forgotten.) One with a stack of its own is so too when it is [aborted](JoinHandle::abort).
+/// `panic = "abort"` it is forgotten, and its thread; so is one that catches that 64 times and waits again.) One with a stack of its own is so too when it is [aborted](JoinHandle::abort).
 ///
 /// # Panics
 /// If the caller is no task of a [`Runtime`](crate::Runtime). Use [`Runtime::go`](crate::Runtime::go) or a

@@ -16,7 +16,6 @@ impl ThreadHooks {
         if !thread_config.has_hooks() {
             return ThreadHooks(None);
         }
-        thread_config.count_one();
         let tasks = H::tasks(sched.clone());
         run(&tasks, thread_config.on_start.as_ref());
         ThreadHooks(Some(tasks))
@@ -33,9 +32,7 @@ fn run(tasks: &Tasks, hook: Option<&Hook>) {
 impl Drop for ThreadHooks {
     fn drop(&mut self) {
         if let Some(tasks) = &self.0 {
-            let thread_config = &tasks.shared().thread_config;
-            run(tasks, thread_config.on_stop.as_ref());
-            thread_config.forget_one();
+            run(tasks, tasks.shared().thread_config.on_stop.as_ref());
         }
     }
 }

@@ -30,7 +30,7 @@ pub(in crate::runtime) fn unwind() -> ! {
 fn leave_thread<H: OnHost>() {
     let back = Context::try_with(|context| context.role::<H>().exit_syscall(InSyscall::come_back)).flatten();
     if let Some(current) = back.or_else(Context::take_current_worker::<H>) {
-        current.shared().thread_config.forget_one();
+        current.shared().thread_config.threads().leave_this_one();
         current.end();
     }
 }

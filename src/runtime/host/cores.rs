@@ -9,9 +9,11 @@ use crate::runtime::host::duration;
 use crate::runtime::host::foreign_threads::Known;
 use crate::runtime::host::futex::FutexParker;
 use crate::runtime::host::template::Template;
-use crate::runtime::host::thread_config;
+use crate::runtime::host::thread_config::Wanted;
 use core::sync::atomic::{AtomicU64, Ordering};
+use std::io;
 use std::sync::{Mutex, OnceLock, PoisonError};
+use std::thread::JoinHandle;
 use std::time::Instant;
 
 /// Real cores.
@@ -38,6 +40,14 @@ impl Cores {
     /// What the clock shows at that moment, or as much as it can. One before its zero is then. This does not ask for the time.
     pub(in crate::runtime) fn nanos_of(moment: Instant) -> Nanos {
         duration::nanos(moment.saturating_duration_since(start()))
+    }
+}
+
+/// Starts a thread: from here, or, if a task is bound to this thread, from a clean one.
+fn start_thread(wanted: Wanted, body: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
+    match TEMPLATE.get().and_then(Option::as_ref).filter(|template| template.is_bound()) {
+        Some(template) => template.spawn(wanted.builder(), body),
+        None => wanted.builder().spawn(body),
     }
 }
 
@@ -71,15 +81,18 @@ impl Host for Cores {
     }
 
     fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), SpawnError> {
-        let wanted = thread_config::Wanted::take(name);
+        let wanted = Wanted::take(name);
         let known = Known::new();
         let body = move || {
             let _known = known;
             body();
         };
-        let started = match TEMPLATE.get().and_then(Option::as_ref).filter(|template| template.is_bound()) {
-            Some(template) => template.spawn(wanted.builder(), body),
-            None => wanted.builder().spawn(body).map(drop),
+        let started = match wanted.expect() {
+            Some(expected) => {
+                let body = expected.body(body);
+                start_thread(wanted, body).map(|handle| expected.started(handle))
+            }
+            None => start_thread(wanted, body).map(drop),
         };
         started.map_err(|error| SpawnError { os_error: error.raw_os_error() })
     }

@@ -1,7 +1,7 @@
 //! The host: what the kernel asks of the world, answered by real cores, or by a machine that is simulated.
 //!
 //! ```text
-//!   kernel ── Host ──► Cores: atomics, futex, template, cheaprand      signal: preemption, and used-up stacks
+//!   kernel ── Host ──► Cores: atomics, futex, template, threads, cheaprand      signal: preemption, and used-up stacks
 //!                  └─► Sim: one thread plays all, by a seed; time is a number
 //!   time, trace ─────► clock: the one that this thread is on
 //! ```
@@ -25,3 +25,4 @@ pub(super) mod signal_stack;
 pub(super) mod sim;
 pub(super) mod template;
 pub(super) mod thread_config;
+pub(super) mod threads;

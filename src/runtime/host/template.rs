@@ -8,8 +8,9 @@
 use crate::host::Host;
 use crate::runtime::host::foreign_threads::Known;
 use crate::waits::requests::{Requests, Unanswered};
+use std::io;
 use std::sync::Arc;
-use std::{io, thread};
+use std::thread::{self, JoinHandle};
 
 /// A thread to be.
 struct Order {
@@ -19,14 +20,14 @@ struct Order {
 
 impl Order {
     /// Starts it, from here.
-    fn start(self) -> io::Result<()> {
-        self.thread.spawn(self.body).map(drop)
+    fn start(self) -> io::Result<JoinHandle<()>> {
+        self.thread.spawn(self.body)
     }
 }
 
 /// The clean thread, as the others see it.
 pub(in crate::runtime) struct Template<H: Host> {
-    orders: Arc<Requests<H, Order, io::Result<()>>>,
+    orders: Arc<Requests<H, Order, io::Result<JoinHandle<()>>>>,
     /// Is a task bound to the calling thread?
     is_bound: fn() -> bool,
 }
@@ -59,7 +60,7 @@ impl<H: Host> Template<H> {
         &self,
         thread: thread::Builder,
         body: impl FnOnce() + Send + 'static,
-    ) -> io::Result<()> {
+    ) -> io::Result<JoinHandle<()>> {
         match self.orders.ask(Order { thread, body: Box::new(body) }) {
             Ok(started) => started,
             Err(Unanswered::Ended(order)) => order.start(),

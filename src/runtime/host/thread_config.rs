@@ -1,11 +1,12 @@
-//! How the threads of a runtime are: their names and stacks, and what is run in each when it begins and ends.
+//! How the threads of a runtime are: their names and stacks, what is run in each when it begins and ends, and where it is listed.
 //!
 //! A host starts threads without knowing for whom. So the runtime that is about to ask for one sets a thread local, `NEXT`:
 //! the kernel reports [`Starting`](crate::kernel::sched::observer::Event::Starting) just before.
 
+use crate::runtime::host::threads::{Expected, Threads};
 use core::cell::Cell;
 use core::fmt;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread;
 
 /// Something to run in a thread.
@@ -42,6 +43,7 @@ impl fmt::Debug for Plan {
 struct Wish {
     name: Option<String>,
     stack: Option<usize>,
+    threads: Arc<Threads>,
 }
 
 thread_local! {
@@ -50,55 +52,31 @@ thread_local! {
 
 /// The threads of one runtime.
 pub(in crate::runtime) struct ThreadConfig {
-    wish: Option<Arc<Wish>>,
+    wish: Arc<Wish>,
     pub(in crate::runtime) on_start: Option<Hook>,
     pub(in crate::runtime) on_stop: Option<Hook>,
-    /// Those that have a hook to run yet.
-    present: Mutex<usize>,
-    left: Condvar,
 }
 
 impl ThreadConfig {
     pub(in crate::runtime) fn new(plan: Plan) -> ThreadConfig {
         let Plan { name, stack, on_start, on_stop } = plan;
-        let is_any = name.is_some() || stack.is_some();
-        let wish = is_any.then(|| Arc::new(Wish { name, stack }));
-        ThreadConfig { wish, on_start, on_stop, present: Mutex::new(0), left: Condvar::new() }
+        let wish = Arc::new(Wish { name, stack, threads: Arc::default() });
+        ThreadConfig { wish, on_start, on_stop }
     }
 
     /// The next thread that this one starts is for us.
     pub(in crate::runtime) fn announce(&self) {
-        if let Some(wish) = &self.wish {
-            let _ = NEXT.try_with(|next| next.set(Some(Arc::clone(wish))));
-        }
+        let _ = NEXT.try_with(|next| next.set(Some(Arc::clone(&self.wish))));
     }
 
-    /// Waits until every hook has run. Only when no thread begins any more.
-    pub(in crate::runtime) fn wait(&self) {
-        let present = self.present.lock().unwrap_or_else(PoisonError::into_inner);
-        drop(self.left.wait_while(present, |present| *present > 0).unwrap_or_else(PoisonError::into_inner));
+    /// All that were started, and have not ended. None on a machine that is simulated.
+    pub(in crate::runtime) fn threads(&self) -> &Threads {
+        &self.wish.threads
     }
 
     /// Is there a hook to run in each thread?
     pub(in crate::runtime) fn has_hooks(&self) -> bool {
         self.on_start.is_some() || self.on_stop.is_some()
-    }
-
-    /// One of its threads, which the caller is, has begun, and has a hook to run.
-    pub(in crate::runtime) fn count_one(&self) {
-        self.count(|present| *present += 1);
-    }
-
-    /// One of its threads, which the caller is, has run its last hook; or never will: it is left where it is.
-    pub(in crate::runtime) fn forget_one(&self) {
-        if self.has_hooks() {
-            self.count(|present| *present -= 1);
-            self.left.notify_all();
-        }
-    }
-
-    fn count(&self, change: impl FnOnce(&mut usize)) {
-        change(&mut self.present.lock().unwrap_or_else(PoisonError::into_inner));
     }
 }
 
@@ -123,6 +101,11 @@ impl Wanted {
     /// How large its stack is to be, if somebody says.
     pub(in crate::runtime) fn stack(&self) -> Option<usize> {
         self.wish.as_ref().and_then(|wish| wish.stack)
+    }
+
+    /// Its place among those of its runtime. `None`: it was announced by none.
+    pub(in crate::runtime) fn expect(&self) -> Option<Expected> {
+        self.wish.as_ref().map(|wish| wish.threads.expect())
     }
 
     /// A thread of the system that is so.

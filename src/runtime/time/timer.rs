@@ -10,18 +10,46 @@ use crate::runtime::host::foreign_threads::Known;
 use crate::waits::timer_queue::{self, Added, Registers};
 use core::ops::Deref;
 use core::task::Waker;
-use std::sync::{Arc, OnceLock};
-use std::thread;
+use std::mem;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::{self, JoinHandle};
 
 /// What sleeps, by time.
 pub(in crate::runtime) struct TimerQueue {
     timers: timer_queue::TimerQueue<Cores, Waker>,
     scheduler: OnceLock<work_source::Waker>,
+    servers: Mutex<Servers>,
+    /// One of them has ended, or is wanted.
+    changed: Condvar,
+}
+
+/// The threads that serve what sleeps after the runtime's end, one after the other.
+#[derive(Default)]
+struct Servers {
+    threads: Vec<JoinHandle<()>>,
+    running: usize,
+    /// Somebody sleeps who came after the end.
+    are_wanted: bool,
+}
+
+/// Serves, as long as it lives.
+struct Serves<'a>(&'a TimerQueue);
+
+impl Drop for Serves<'_> {
+    fn drop(&mut self) {
+        self.0.servers().running -= 1;
+        self.0.changed.notify_all();
+    }
 }
 
 impl TimerQueue {
     pub(in crate::runtime) fn new(shards: usize) -> Self {
-        TimerQueue { timers: timer_queue::TimerQueue::new(shards), scheduler: OnceLock::new() }
+        TimerQueue {
+            timers: timer_queue::TimerQueue::new(shards),
+            scheduler: OnceLock::new(),
+            servers: Mutex::default(),
+            changed: Condvar::new(),
+        }
     }
 
     pub(in crate::runtime) fn open(&self, scheduler: &work_source::Waker) {
@@ -32,7 +60,11 @@ impl TimerQueue {
     pub(in crate::runtime) fn add(self: &Arc<Self>, when: Nanos, waker: Waker, p: Option<PId>) -> Key {
         let (key, added) = self.timers.add(p.map_or(0, |p| p.index()), when, waker);
         match added {
-            Added::Closed => self.serve(),
+            Added::Closed => {
+                self.serve();
+                self.servers().are_wanted = true;
+                self.changed.notify_all();
+            }
             Added::First if p.is_none() => self.announce(when),
             Added::First | Added::Later => (),
         }
@@ -80,10 +112,40 @@ impl TimerQueue {
             let (queue, known) = (Arc::clone(self), Known::new());
             let body = move || {
                 let _known = known;
+                let _serves = Serves(&queue);
                 queue.serve_the_first();
             };
-            thread::Builder::new().name("spinpark-timers".into()).spawn(body).is_ok()
+            // Held meanwhile, so that no thread has ended of which nobody knows.
+            let mut servers = self.servers();
+            let started = thread::Builder::new().name("spinpark-timers".into()).spawn(body);
+            let is_started = started.is_ok();
+            servers.running += usize::from(is_started);
+            servers.threads.retain(|thread| !thread.is_finished());
+            servers.threads.extend(started);
+            is_started
         });
+    }
+
+    fn servers(&self) -> MutexGuard<'_, Servers> {
+        self.servers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// At the end of the runtime: if nothing sleeps any more, waits until no thread serves.
+    pub(in crate::runtime) fn join(&self) {
+        // Before it is asked whether somebody sleeps: who comes after that is seen here.
+        self.servers().are_wanted = false;
+        if !self.timers.is_empty() {
+            return;
+        }
+        let is_served = |servers: &mut Servers| servers.running > 0 && !servers.are_wanted;
+        let mut servers = self.changed.wait_while(self.servers(), is_served).unwrap_or_else(PoisonError::into_inner);
+        if servers.running > 0 {
+            return;
+        }
+        let ended = mem::take(&mut servers.threads);
+        drop(servers);
+        // Wakers are guarded: what panicked has been reported.
+        ended.into_iter().for_each(|thread| drop(thread.join()));
     }
 
     /// Until the first is due.

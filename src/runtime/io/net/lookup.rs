@@ -1,11 +1,12 @@
 //! From names to addresses.
 
-use crate::runtime::exec::blocking::syscall;
 use crate::runtime::io::around;
+use crate::runtime::io::net::resolve::{ToSocketAddrs, resolve};
 use std::io;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::SocketAddr;
 
-/// All addresses of a host, in the order in which they should be tried. Other tasks run meanwhile.
+/// All addresses of a host, in the order in which they should be tried. [`ToSocketAddrs`] says where it is looked up, and when not at
+/// all.
 ///
 /// # Errors
 /// Those of the system: there is no such name, or no server that knows.
@@ -20,13 +21,12 @@ use std::net::{SocketAddr, ToSocketAddrs};
 /// ```
 pub async fn lookup_host<A: ToSocketAddrs>(host: A) -> io::Result<std::vec::IntoIter<SocketAddr>> {
     around::check_network()?;
-    let addresses: Vec<_> = syscall(|| host.to_socket_addrs().map(Iterator::collect))?;
-    Ok(addresses.into_iter())
+    Ok(resolve(host).await?.into_vec().into_iter())
 }
 
 /// The first of them.
-pub(super) fn first_of<A: ToSocketAddrs>(host: &A) -> io::Result<SocketAddr> {
-    syscall(|| host.to_socket_addrs().map(|mut addresses| addresses.next()))?.ok_or_else(no_address)
+pub(super) async fn first_of<A: ToSocketAddrs>(host: A) -> io::Result<SocketAddr> {
+    resolve(host).await?.as_slice().first().copied().ok_or_else(no_address)
 }
 
 /// There was a list of addresses, and it was empty.

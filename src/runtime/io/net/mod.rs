@@ -25,12 +25,13 @@
 //! A future that is dropped before it is ready has read, written, sent, received or accepted nothing; where it is not
 //! so, it is said there.
 //!
-//! Names are looked up by the system's own resolver, which blocks: others run meanwhile, as in a
-//! [`syscall`](crate::syscall).
+//! Names are looked up by the system's own resolver, which blocks: that is done by a task of its own, so a look-up can be given up; see
+//! [`ToSocketAddrs`].
 
 #[cfg(unix)]
 mod backlog;
 mod lookup;
+mod resolve;
 #[cfg(unix)]
 mod reuseport;
 mod tcp;
@@ -43,7 +44,8 @@ mod udp;
 pub mod unix;
 
 pub use lookup::lookup_host;
-pub use std::net::{Shutdown, SocketAddr, ToSocketAddrs};
+pub use resolve::ToSocketAddrs;
+pub use std::net::{Shutdown, SocketAddr};
 pub use tcp::{Incoming, TcpListener, TcpStream};
 #[cfg(unix)]
 pub use tcp_socket::TcpSocket;

@@ -3,10 +3,11 @@
 use crate::runtime::io::around;
 use crate::runtime::io::net::backlog::BACKLOG;
 use crate::runtime::io::net::lookup::{lookup_host, no_address};
+use crate::runtime::io::net::resolve::ToSocketAddrs;
 use crate::runtime::io::net::tcp::TcpListener;
 use crate::runtime::io::net::tcp_socket::TcpSocket;
 use std::io;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::SocketAddr;
 
 impl TcpListener {
     /// So many listeners at an address, one for each P, say; of several addresses, at the first that is free. With port 0 the system

@@ -2,7 +2,8 @@
 
 use crate::runtime::exec::blocking::syscall;
 use crate::runtime::io::around;
-use crate::runtime::io::net::lookup::{lookup_host, no_address};
+use crate::runtime::io::net::lookup::no_address;
+use crate::runtime::io::net::resolve::{ToSocketAddrs, resolve};
 use crate::runtime::io::netpoll::{Direction, Registered, at_once};
 use core::fmt;
 use core::pin::Pin;
@@ -10,7 +11,7 @@ use core::task::{Context, Poll, ready};
 use futures_io::{AsyncRead, AsyncWrite};
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::net;
-use std::net::{Shutdown, SocketAddr, ToSocketAddrs};
+use std::net::{Shutdown, SocketAddr};
 
 /// Takes connections from others.
 pub struct TcpListener(Registered<net::TcpListener>);
@@ -25,7 +26,8 @@ impl TcpListener {
     pub async fn bind<A: ToSocketAddrs>(address: A) -> io::Result<TcpListener> {
         // No port is taken for nothing.
         around::netpoll()?;
-        let listener = syscall(|| net::TcpListener::bind(address))?;
+        let addresses = resolve(address).await?;
+        let listener = syscall(|| net::TcpListener::bind(addresses.as_slice()))?;
         #[cfg(unix)]
         crate::runtime::io::net::backlog::lengthen_queue(&listener)?;
         Self::from_std(listener)
@@ -130,7 +132,7 @@ impl TcpStream {
     pub async fn connect<A: ToSocketAddrs>(address: A) -> io::Result<TcpStream> {
         around::netpoll()?;
         let mut last = None;
-        for address in lookup_host(address).await? {
+        for &address in resolve(address).await?.as_slice() {
             match Self::connect_one(address).await {
                 Ok(stream) => return Ok(stream),
                 Err(error) => last = Some(error),

@@ -3,11 +3,12 @@
 use crate::runtime::exec::blocking::syscall;
 use crate::runtime::io::around;
 use crate::runtime::io::net::lookup::first_of;
+use crate::runtime::io::net::resolve::{ToSocketAddrs, resolve};
 use crate::runtime::io::netpoll::{Direction, Registered};
 use core::fmt;
 use std::io;
+use std::net::SocketAddr;
 use std::net::{self, Ipv4Addr, Ipv6Addr};
-use std::net::{SocketAddr, ToSocketAddrs};
 
 /// Sends and receives datagrams: each comes whole or not at all, in any order.
 pub struct UdpSocket(Registered<net::UdpSocket>);
@@ -21,7 +22,8 @@ impl UdpSocket {
     pub async fn bind<A: ToSocketAddrs>(address: A) -> io::Result<UdpSocket> {
         // No port is taken for nothing.
         around::netpoll()?;
-        Self::from_std(syscall(|| net::UdpSocket::bind(address))?)
+        let addresses = resolve(address).await?;
+        Self::from_std(syscall(|| net::UdpSocket::bind(addresses.as_slice()))?)
     }
 
     /// From now on, [`send`](UdpSocket::send) is to this address, and only what comes from there is received. Of
@@ -30,7 +32,8 @@ impl UdpSocket {
     /// # Errors
     /// Those of the look-up; that of the last address that was tried.
     pub async fn connect<A: ToSocketAddrs>(&self, address: A) -> io::Result<()> {
-        syscall(|| self.0.get().connect(address))
+        let addresses = resolve(address).await?;
+        syscall(|| self.0.get().connect(addresses.as_slice()))
     }
 
     /// Sends one datagram to where it is [connected](UdpSocket::connect) to. Returns how many bytes it has.
@@ -47,7 +50,7 @@ impl UdpSocket {
     /// # Errors
     /// Those of the look-up; those of [`send`](UdpSocket::send).
     pub async fn send_to<A: ToSocketAddrs>(&self, bytes: &[u8], address: A) -> io::Result<usize> {
-        let address = first_of(&address)?;
+        let address = first_of(address).await?;
         self.0.io(Direction::Write, |socket| socket.send_to(bytes, address)).await
     }
 
