@@ -37,12 +37,12 @@
 //! | `exec` | an M's life, tasks, joining, `block_on`, goroutines, system calls, preemption |
 //! | `structured` | tasks that belong together: `JoinSet`, `scope`, cancellation, task-locals, `join!` |
 //! | `env`, `builder`, `build`, `build_error` | the numbers, and a runtime made of them |
-//! | `world`, `handle`, `runtime` | stopping the world; what a user has of a runtime |
+//! | `world`, `handle`, `runtime`, `end` | stopping the world; what a user has of a runtime; its end |
 //! | `compat` | the traits that hyper wants, and tokio's; streams and sinks |
 //! | `console` | a page that shows a runtime, served by another one |
 //!
 //! **Imports** run one way, `host < observe < state of io, time, exec < shared < events < exec < world, handle, build,
-//! runtime < compat < console`, and the futures of `io`, `time` and `sync` stand above `exec`, `structured` above these; tests/seam.rs checks that no files
+//! runtime < end < compat < console`, and the futures of `io`, `time` and `sync` stand above `exec`, `structured` above these; tests/seam.rs checks that no files
 //! import each other in a circle, but for the simulated host and its module.
 //!
 //! **What a task may do.** A future, and a closure with a stack of its own, is run by one thread at a time, by any of them,
@@ -62,6 +62,7 @@ mod compat;
 #[cfg(feature = "console")]
 mod console;
 pub mod deterministic;
+mod end;
 mod env;
 mod events;
 mod exec;
@@ -90,6 +91,7 @@ pub use compat::hyper;
 pub use compat::stream;
 #[cfg(feature = "tokio-compat")]
 pub use compat::tokio as tokio_compat;
+pub use end::{ShutdownError, Unstarted};
 pub use exec::abort::{AbortHandle, TaskId};
 pub use exec::blocking::{NoThread, blocking, syscall, try_blocking};
 pub use exec::checkpoint::checkpoint;
@@ -124,7 +126,7 @@ pub use observe::event::{Event, Observer};
 pub use observe::histogram::Histogram;
 pub use observe::metrics::{Metrics, PMetrics};
 pub use observe::trace;
-pub use runtime::{Runtime, ShutdownError, Unstarted, run};
+pub use runtime::{Runtime, run};
 pub use structured::join_set::JoinSet;
 pub use structured::scope::{Scope, scope};
 pub use structured::scoped::ScopedJoinHandle;

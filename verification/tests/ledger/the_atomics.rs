@@ -31,6 +31,7 @@ const OUTSIDE: &[(&str, usize, &str)] = &[
         "the seam itself: what `Host` is on a simulated machine, whose threads never run at once",
     ),
     ("runtime/host/sim/mod.rs", 1, "a number for each simulated machine"),
+    ("runtime/host/threads.rs", 1, "a number for each thread"),
     ("runtime/id.rs", 1, "a number for each runtime"),
     ("runtime/io/netpoll/driver.rs", 2, "in tests only: the loop of a thread that polls"),
     ("runtime/observe/count.rs", 4, "figures for the eye"),
