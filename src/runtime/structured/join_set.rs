@@ -2,6 +2,7 @@
 
 use crate::runtime::exec::abort::{AbortHandle, TaskId};
 use crate::runtime::exec::join::{JoinError, JoinHandle};
+use crate::runtime::exec::local_set::LocalSet;
 use crate::runtime::exec::spawn::{go, spawn};
 use crate::runtime::exec::yielding::{waits_if_pending, yield_p};
 use crate::runtime::handle::Handle;
@@ -195,6 +196,19 @@ impl<T> JoinSet<T> {
     }
 }
 
+impl<T: 'static> JoinSet<T> {
+    /// Spawns a task of that set's thread, and puts it into this set: it runs while the other's
+    /// [`run_until`](LocalSet::run_until) does.
+    #[track_caller]
+    pub fn spawn_local_on<F>(&mut self, future: F, local: &LocalSet) -> AbortHandle
+    where
+        F: Future<Output = T> + 'static,
+    {
+        let handle = local.spawn_local(future);
+        self.insert(handle)
+    }
+}
+
 impl<T: Send + 'static> JoinSet<T> {
     /// Spawns a task, from inside of one, as [`spawn`](crate::spawn) does, and puts it into the set.
     ///
@@ -268,10 +282,20 @@ where
 {
     fn from_iter<I: IntoIterator<Item = F>>(futures: I) -> Self {
         let mut set = JoinSet::new();
-        futures.into_iter().for_each(|future| {
-            set.spawn(future);
-        });
+        set.extend(futures);
         set
+    }
+}
+
+/// Spawns each, from inside of a task.
+impl<T: Send + 'static, F> Extend<F> for JoinSet<T>
+where
+    F: Future<Output = T> + Send + 'static,
+{
+    fn extend<I: IntoIterator<Item = F>>(&mut self, futures: I) {
+        futures.into_iter().for_each(|future| {
+            self.spawn(future);
+        });
     }
 }
 

@@ -42,7 +42,9 @@ use crate::waits::broadcast::{self, End, Missing, Recv, State, own};
 use core::error::Error;
 use core::fmt;
 use core::future::Future;
+use core::ops::Deref;
 use core::pin::Pin;
+use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use core::task::{Context, Poll, Waker, ready};
 use std::sync::{Arc, Mutex};
 
@@ -57,6 +59,28 @@ pub mod error {
 /// A value may borrow; so the lock is not the host's, but of its kind.
 type Lock<T> = Mutex<State<Cores, T, Waker>>;
 type Broadcast<T> = broadcast::Broadcast<Cores, T, Waker, Lock<T>>;
+
+/// What all ends have.
+struct Shared<T> {
+    broadcast: Broadcast<T>,
+    /// How many [`WeakSender`]s there are.
+    weak: AtomicUsize,
+}
+
+impl<T> Shared<T> {
+    fn weak_count(&self) -> usize {
+        // Relaxed: a number to be looked at, which nothing follows from.
+        self.weak.load(Relaxed)
+    }
+}
+
+impl<T> Deref for Shared<T> {
+    type Target = Broadcast<T>;
+
+    fn deref(&self) -> &Broadcast<T> {
+        &self.broadcast
+    }
+}
 
 /// Why [`Receiver::recv`] gives no value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,6 +139,7 @@ impl Error for TryRecvError {}
 /// # Panics
 /// If `capacity` is 0.
 #[must_use]
+#[track_caller]
 pub fn channel<T: Clone>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     let sender = Sender::new(capacity);
     let receiver = sender.subscribe();
@@ -123,7 +148,7 @@ pub fn channel<T: Clone>(capacity: usize) -> (Sender<T>, Receiver<T>) {
 
 /// The end that sends. Clones are equals. When the last is dropped, receivers are told, after the last value.
 pub struct Sender<T> {
-    shared: Arc<Broadcast<T>>,
+    shared: Arc<Shared<T>>,
 }
 
 impl<T> Sender<T> {
@@ -135,7 +160,7 @@ impl<T> Sender<T> {
     #[track_caller]
     pub fn new(capacity: usize) -> Self {
         assert!(capacity > 0, "broadcast: a channel has room for one value at least");
-        Sender { shared: Arc::new(Broadcast::new(capacity, 0)) }
+        Sender { shared: Arc::new(Shared { broadcast: Broadcast::new(capacity, 0), weak: AtomicUsize::new(0) }) }
     }
 
     /// Sends to all receivers; never waits. Returns how many there are, each of which gets it, if it keeps up. From any thread.
@@ -176,6 +201,24 @@ impl<T> Sender<T> {
         Arc::ptr_eq(&self.shared, &other.shared)
     }
 
+    /// A sender that does not keep the channel open.
+    #[must_use = "a weak sender that is dropped was made in vain"]
+    pub fn downgrade(&self) -> WeakSender<T> {
+        WeakSender::new(&self.shared)
+    }
+
+    /// How many senders there are, this one included.
+    #[must_use]
+    pub fn strong_count(&self) -> usize {
+        self.shared.with(|state| state.senders())
+    }
+
+    /// How many [`WeakSender`]s there are.
+    #[must_use]
+    pub fn weak_count(&self) -> usize {
+        self.shared.weak_count()
+    }
+
     /// Waits until there is no receiver, if only for a moment.
     pub fn closed(&self) -> SenderClosed<'_, T> {
         SenderClosed { end: self.shared.closed() }
@@ -201,6 +244,64 @@ impl<T> fmt::Debug for Sender<T> {
     }
 }
 
+/// A sender that does not keep the channel open: to send, it is [upgraded](WeakSender::upgrade) before.
+pub struct WeakSender<T> {
+    shared: Arc<Shared<T>>,
+}
+
+impl<T> WeakSender<T> {
+    fn new(shared: &Arc<Shared<T>>) -> Self {
+        // Relaxed: see `weak_count`.
+        shared.weak.fetch_add(1, Relaxed);
+        WeakSender { shared: Arc::clone(shared) }
+    }
+
+    /// A sender. `None`: the last one was dropped, and the channel is closed.
+    #[must_use]
+    pub fn upgrade(&self) -> Option<Sender<T>> {
+        // Under one lock: the last one is counted out before, and the channel closed, or after.
+        let is_open = self.shared.with(|state| {
+            let is_open = state.senders() > 0;
+            if is_open {
+                state.add_sender();
+            }
+            is_open
+        });
+        is_open.then(|| Sender { shared: Arc::clone(&self.shared) })
+    }
+
+    /// How many senders there are.
+    #[must_use]
+    pub fn strong_count(&self) -> usize {
+        self.shared.with(|state| state.senders())
+    }
+
+    /// How many weak ones there are, this one included.
+    #[must_use]
+    pub fn weak_count(&self) -> usize {
+        self.shared.weak_count()
+    }
+}
+
+impl<T> Clone for WeakSender<T> {
+    fn clone(&self) -> Self {
+        WeakSender::new(&self.shared)
+    }
+}
+
+impl<T> Drop for WeakSender<T> {
+    fn drop(&mut self) {
+        // Relaxed: see `weak_count`.
+        self.shared.weak.fetch_sub(1, Relaxed);
+    }
+}
+
+impl<T> fmt::Debug for WeakSender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WeakSender").field("strong_count", &self.strong_count()).finish_non_exhaustive()
+    }
+}
+
 /// What [`Sender::closed`] returns.
 #[must_use = "a future does nothing until it is awaited"]
 pub struct SenderClosed<'a, T> {
@@ -223,7 +324,7 @@ impl<T> fmt::Debug for SenderClosed<'_, T> {
 
 /// The end that receives each value that is sent while it is there.
 pub struct Receiver<T> {
-    shared: Arc<Broadcast<T>>,
+    shared: Arc<Shared<T>>,
     /// The number of the value that is next.
     next: u64,
 }
@@ -239,6 +340,18 @@ impl<T> Receiver<T> {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// How many senders there are.
+    #[must_use]
+    pub fn sender_strong_count(&self) -> usize {
+        self.shared.with(|state| state.senders())
+    }
+
+    /// How many [`WeakSender`]s there are.
+    #[must_use]
+    pub fn sender_weak_count(&self) -> usize {
+        self.shared.weak_count()
     }
 
     /// Is there no sender? Something may be left to receive.

@@ -307,6 +307,12 @@ impl<T> Receiver<T> {
         }
     }
 
+    /// Is there no sender? The last value may not have been seen yet.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.shared.with(|state| state.senders()) == 0
+    }
+
     /// Do both receive from the same?
     #[must_use]
     pub fn same_channel(&self, other: &Self) -> bool {
