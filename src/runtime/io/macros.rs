@@ -102,6 +102,59 @@ macro_rules! readiness {
             pub async fn writable(&self) -> io::Result<()> {
                 self.0.ready(Direction::Write).await
             }
+
+            /// Waits until it is ready for some of what is asked for, and says for what. It may turn out that it is not: somebody
+            /// else may be faster.
+            ///
+            /// # Errors
+            /// If the runtime was shut down.
+            #[cfg(unix)]
+            pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
+                let directions = (interest.is_readable(), interest.is_writable());
+                self.0.io_for(directions, |socket| now(socket, interest)).await
+            }
+
+            /// Calls `f` until it does not say [`WouldBlock`](io::ErrorKind::WouldBlock), and waits meanwhile: for system calls
+            /// that are not here.
+            ///
+            /// # Errors
+            /// Those of `f`; and if the runtime was shut down.
+            #[cfg(unix)]
+            pub async fn async_io<R>(&self, interest: Interest, mut f: impl FnMut() -> io::Result<R>) -> io::Result<R> {
+                self.0.io_for((interest.is_readable(), interest.is_writable()), |_| f()).await
+            }
+
+            /// Calls `f` if it is ready. From any thread.
+            ///
+            /// # Errors
+            /// [`WouldBlock`](io::ErrorKind::WouldBlock) if it is not; those of `f`.
+            #[cfg(unix)]
+            pub fn try_io<R>(&self, interest: Interest, f: impl FnOnce() -> io::Result<R>) -> io::Result<R> {
+                now(self.0.get(), interest)?;
+                f()
+            }
+        }
+    };
+    ($name:ident, $reads:ident, $writes:ident) => {
+        readiness!($name);
+
+        #[cfg(unix)]
+        impl $name {
+            /// As [`readable`](Self::readable), for futures written by hand.
+            ///
+            /// # Errors
+            /// If the runtime was shut down.
+            pub fn $reads(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+                self.0.poll_io(Direction::Read, cx, |socket| now(socket, Interest::READABLE).map(drop))
+            }
+
+            /// As [`writable`](Self::writable), for futures written by hand.
+            ///
+            /// # Errors
+            /// If the runtime was shut down.
+            pub fn $writes(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+                self.0.poll_io(Direction::Write, cx, |socket| now(socket, Interest::WRITABLE).map(drop))
+            }
         }
     };
 }
@@ -139,6 +192,22 @@ macro_rules! reads {
                     }
                 }
                 Ok(())
+            }
+
+            /// Reads what has come; 0: the peer sends no more, or `buffer` is empty. Does not wait. From any thread.
+            ///
+            /// # Errors
+            /// [`WouldBlock`](io::ErrorKind::WouldBlock) if nothing has come; those of the connection.
+            pub fn try_read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+                self.0.try_io(|mut socket| socket.read(buffer))
+            }
+
+            /// As [`try_read`](Self::try_read), into one buffer after the other.
+            ///
+            /// # Errors
+            /// Those of [`try_read`](Self::try_read).
+            pub fn try_read_vectored(&self, buffers: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
+                self.0.try_io(|mut socket| socket.read_vectored(buffers))
             }
         }
 
@@ -181,6 +250,22 @@ macro_rules! writes {
                 }
                 Ok(())
             }
+
+            /// Writes as much of `bytes` as there is room for; how many it returns. Does not wait. From any thread.
+            ///
+            /// # Errors
+            /// [`WouldBlock`](io::ErrorKind::WouldBlock) if there is no room; those of the connection.
+            pub fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
+                self.0.try_io(|mut socket| socket.write(bytes))
+            }
+
+            /// As [`try_write`](Self::try_write), of one slice after the other, in one system call.
+            ///
+            /// # Errors
+            /// Those of [`try_write`](Self::try_write).
+            pub fn try_write_vectored(&self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
+                self.0.try_io(|mut socket| socket.write_vectored(slices))
+            }
         }
 
         async_write!($name, $close);
@@ -191,7 +276,7 @@ macro_rules! writes {
 /// A stream: bytes in order, both ways.
 macro_rules! stream {
     ($name:ident) => {
-        readiness!($name);
+        readiness!($name, poll_read_ready, poll_write_ready);
         reads!($name);
         writes!($name, |stream: &$name| match stream.0.get().shutdown(Shutdown::Write) {
             // The peer was faster.
@@ -258,5 +343,173 @@ macro_rules! async_write {
                 Poll::Ready(($close)(&self))
             }
         }
+    };
+}
+
+/// The two directions of a stream, each with an owner of its own.
+macro_rules! halves {
+    ($name:ident) => {
+        /// What `into_split` returns of a stream: the end that reads.
+        #[derive(Debug)]
+        pub struct OwnedReadHalf(Arc<$name>);
+
+        /// What `into_split` returns of a stream: the end that writes. Dropped, it tells the peer that no more will come.
+        #[derive(Debug)]
+        pub struct OwnedWriteHalf {
+            stream: Arc<$name>,
+            closes: bool,
+        }
+
+        /// Two halves that are not of one stream. They come back.
+        #[derive(Debug)]
+        pub struct ReuniteError(pub OwnedReadHalf, pub OwnedWriteHalf);
+
+        impl fmt::Display for ReuniteError {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("tried to reunite halves that are not from the same socket")
+            }
+        }
+
+        impl core::error::Error for ReuniteError {}
+
+        impl $name {
+            /// One half to read, and one to write: for two tasks, or for what wants to own a stream. Tasks may as well share the
+            /// stream itself, in an [`Arc`], as all its methods take `&self`.
+            pub fn into_split(self) -> (OwnedReadHalf, OwnedWriteHalf) {
+                let stream = Arc::new(self);
+                (OwnedReadHalf(Arc::clone(&stream)), OwnedWriteHalf { stream, closes: true })
+            }
+        }
+
+        impl OwnedReadHalf {
+            /// The stream again.
+            ///
+            /// # Errors
+            /// With both, if the other is of another stream.
+            pub fn reunite(self, other: OwnedWriteHalf) -> Result<$name, ReuniteError> {
+                if !Arc::ptr_eq(&self.0, &other.stream) {
+                    return Err(ReuniteError(self, other));
+                }
+                let OwnedReadHalf(stream) = self;
+                other.forget();
+                Ok(Arc::into_inner(stream).expect("net: a stream has two halves"))
+            }
+        }
+
+        impl OwnedWriteHalf {
+            /// The stream again.
+            ///
+            /// # Errors
+            /// With both, if the other is of another stream.
+            pub fn reunite(self, other: OwnedReadHalf) -> Result<$name, ReuniteError> {
+                other.reunite(self)
+            }
+
+            /// Drops it, and does not tell the peer: the stream is closed with the other half.
+            pub fn forget(mut self) {
+                self.closes = false;
+            }
+        }
+
+        impl Drop for OwnedWriteHalf {
+            fn drop(&mut self) {
+                if self.closes {
+                    // One that has ended already needs not be told.
+                    let _ = self.stream.shutdown(Shutdown::Write);
+                }
+            }
+        }
+
+        /// The stream, with all that it can do but to be ended or given away.
+        impl AsRef<$name> for OwnedReadHalf {
+            fn as_ref(&self) -> &$name {
+                &self.0
+            }
+        }
+
+        /// The stream, with all that it can do but to be ended or given away.
+        impl AsRef<$name> for OwnedWriteHalf {
+            fn as_ref(&self) -> &$name {
+                &self.stream
+            }
+        }
+
+        impl OwnedReadHalf {
+            /// As the stream's.
+            ///
+            /// # Errors
+            /// As the stream's.
+            pub async fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+                self.0.read(buffer).await
+            }
+
+            /// As the stream's.
+            ///
+            /// # Errors
+            /// As the stream's.
+            pub async fn read_exact(&self, buffer: &mut [u8]) -> io::Result<()> {
+                self.0.read_exact(buffer).await
+            }
+        }
+
+        impl OwnedWriteHalf {
+            /// As the stream's.
+            ///
+            /// # Errors
+            /// As the stream's.
+            pub async fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+                self.stream.write(bytes).await
+            }
+
+            /// As the stream's.
+            ///
+            /// # Errors
+            /// As the stream's.
+            pub async fn write_all(&self, bytes: &[u8]) -> io::Result<()> {
+                self.stream.write_all(bytes).await
+            }
+        }
+
+        impl AsyncRead for OwnedReadHalf {
+            fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
+                Pin::new(&mut &*self.0).poll_read(cx, buffer)
+            }
+
+            fn poll_read_vectored(
+                self: Pin<&mut Self>,
+                cx: &mut Context<'_>,
+                buffers: &mut [IoSliceMut<'_>],
+            ) -> Poll<io::Result<usize>> {
+                Pin::new(&mut &*self.0).poll_read_vectored(cx, buffers)
+            }
+        }
+
+        impl AsyncWrite for OwnedWriteHalf {
+            fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+                Pin::new(&mut &*self.stream).poll_write(cx, bytes)
+            }
+
+            fn poll_write_vectored(
+                self: Pin<&mut Self>,
+                cx: &mut Context<'_>,
+                slices: &[IoSlice<'_>],
+            ) -> Poll<io::Result<usize>> {
+                Pin::new(&mut &*self.stream).poll_write_vectored(cx, slices)
+            }
+
+            fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+                Pin::new(&mut &*self.stream).poll_flush(cx)
+            }
+
+            /// Tells the peer that no more will come, now and not again when this is dropped.
+            fn poll_close(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+                let closed = Pin::new(&mut &*self.stream).poll_close(cx);
+                self.closes &= !matches!(closed, Poll::Ready(Ok(())));
+                closed
+            }
+        }
+
+        static_assertions::assert_impl_all!(OwnedReadHalf: Send, Sync, Unpin);
+        static_assertions::assert_impl_all!(OwnedWriteHalf: Send, Sync, Unpin);
     };
 }

@@ -33,7 +33,7 @@ mod backlog;
 mod lookup;
 #[cfg(unix)]
 mod reuseport;
-mod tcp;
+pub mod tcp;
 #[cfg(unix)]
 mod tcp_socket;
 #[cfg(test)]

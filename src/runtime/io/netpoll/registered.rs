@@ -101,12 +101,37 @@ impl<S: Socket> Registered<S> {
         .await
     }
 
+    /// Tries `f`, and does not wait.
+    ///
+    /// # Errors
+    /// [`WouldBlock`](io::ErrorKind::WouldBlock) if it would; those of `f`.
+    pub(crate) fn try_io<R>(&self, mut f: impl FnMut(&S) -> io::Result<R>) -> io::Result<R> {
+        attempt(|| f(&self.socket)).unwrap_or_else(|| Err(io::ErrorKind::WouldBlock.into()))
+    }
+
+    /// As [`io`](Registered::io), for reading, for writing, or for whichever is possible first.
+    ///
+    /// # Errors
+    /// As [`io`](Registered::io)'s.
+    #[cfg(unix)]
+    pub(crate) async fn io_for<R>(
+        &self,
+        (reads, writes): (bool, bool),
+        f: impl FnMut(&S) -> io::Result<R>,
+    ) -> io::Result<R> {
+        match (reads, writes) {
+            (true, false) => self.io(Direction::Read, f).await,
+            (false, true) => self.io(Direction::Write, f).await,
+            _ => self.io_either(f).await,
+        }
+    }
+
     /// Tries `f` until it would not block, whichever direction is reported.
     ///
     /// # Errors
     /// Those of `f`; and if it would block though the runtime was shut down, that.
     #[cfg(unix)]
-    pub(crate) async fn io_either<R>(&self, mut f: impl FnMut(&S) -> io::Result<R>) -> io::Result<R> {
+    async fn io_either<R>(&self, mut f: impl FnMut(&S) -> io::Result<R>) -> io::Result<R> {
         let place = |direction| Place::new(&self.registration, direction);
         let (mut reads, mut writes) = (place(Direction::Read), place(Direction::Write));
         poll_fn(|cx| {
