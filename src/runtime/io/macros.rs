@@ -78,6 +78,7 @@ macro_rules! socket {
         }
 
         static_assertions::assert_impl_all!($name: Send, Sync, Unpin);
+        static_assertions::assert_impl_all!($name: core::panic::UnwindSafe, core::panic::RefUnwindSafe);
     };
 }
 

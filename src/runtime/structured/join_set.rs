@@ -12,7 +12,7 @@ use crate::waits::join_set::{self, Ended};
 use core::fmt;
 use core::future::{Future, poll_fn};
 use core::task::{Context, Poll, Waker, ready};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Wake;
 
 /// Tasks with values of one type, joined in the order in which they end. Dropped, it aborts those that have not ended.
@@ -44,17 +44,20 @@ pub struct JoinSet<T> {
 struct Member<T> {
     handle: JoinHandle<T>,
     id: TaskId,
-    /// It had ended when it came.
-    result: Option<Result<T, JoinError<T>>>,
+    /// It had ended when it came. The mutex is for the compiler: a value may be one to be sent and not shared, a set may be shared.
+    result: Option<Mutex<Result<T, JoinError<T>>>>,
 }
 
 impl<T> Member<T> {
     /// It has ended.
     fn into_result(mut self) -> (TaskId, Result<T, JoinError<T>>) {
-        let result = self.result.take().unwrap_or_else(|| match self.handle.poll_by(Waker::noop()) {
-            Poll::Ready(result) => result,
-            Poll::Pending => unreachable!("join_set: a task was listed that has not ended"),
-        });
+        let result = match self.result.take() {
+            Some(result) => result.into_inner().unwrap_or_else(PoisonError::into_inner),
+            None => match self.handle.poll_by(Waker::noop()) {
+                Poll::Ready(result) => result,
+                Poll::Pending => unreachable!("join_set: a task was listed that has not ended"),
+            },
+        };
         (self.id, result)
     }
 }
@@ -101,7 +104,7 @@ impl<T> JoinSet<T> {
                 Poll::Pending => None,
                 Poll::Ready(result) => {
                     report.wake();
-                    Some(result)
+                    Some(Mutex::new(result))
                 }
             };
             Member { handle, id, result }
@@ -299,4 +302,4 @@ where
     }
 }
 
-static_assertions::assert_impl_all!(JoinSet<u8>: Send, Sync, Unpin);
+static_assertions::assert_impl_all!(JoinSet<std::cell::Cell<u8>>: Send, Sync, Unpin);

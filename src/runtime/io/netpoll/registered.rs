@@ -8,6 +8,7 @@ use crate::runtime::io::netpoll::socket::{Direction, Socket};
 use crate::runtime::observe::watch;
 use core::fmt;
 use core::future::poll_fn;
+use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::task::{Context, Poll, ready};
 use std::io;
 use std::sync::Arc;
@@ -176,6 +177,10 @@ impl<S: Socket> Registered<S> {
         .await
     }
 }
+
+/// A panic of the user's leaves nothing half done: none of his code runs under the locks of the poller, and a waker that panics is caught.
+impl<S: RefUnwindSafe> UnwindSafe for Registered<S> {}
+impl<S: RefUnwindSafe> RefUnwindSafe for Registered<S> {}
 
 impl<S: fmt::Debug> fmt::Debug for Registered<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
