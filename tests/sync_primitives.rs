@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
 use std::task::Poll;
 use std::thread;
 use std::time::Duration;
@@ -451,6 +451,20 @@ mod a_watched_value {
             (seen >= 50, never)
         });
         assert_eq!(seen.expect("no deadlock"), (true, Err(Closed)));
+    }
+
+    #[test]
+    fn that_is_always_as_wanted_lets_its_task_be_polled_anew() {
+        let (runtime, over) = (with_procs(1), mpsc::channel());
+        runtime.spawn(async move {
+            let (_sender, mut receiver) = watch::channel(0);
+            let for_ever = async { while receiver.wait_for(|_| true).await.is_ok() {} };
+            over.0.send(time::timeout(Duration::from_millis(1), for_ever).await.is_err()).expect("it is awaited");
+        });
+        if over.1.recv_timeout(Duration::from_secs(20)) != Ok(true) {
+            std::mem::forget(runtime); // its task never ends
+            panic!("it is never polled anew, and so its time never over");
+        }
     }
 
     #[test]

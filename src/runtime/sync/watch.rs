@@ -30,7 +30,7 @@ use crate::runtime::host::cores::Cores;
 use crate::runtime::sync::waking::Lender;
 use crate::waits::watch::{self, Change, End, Slot};
 use core::fmt;
-use core::future::Future;
+use core::future::{Future, poll_fn};
 use core::ops::Deref;
 use core::pin::Pin;
 use core::task::{Context, Poll, Waker, ready};
@@ -291,6 +291,8 @@ impl<T> Receiver<T> {
     pub async fn wait_for(&mut self, mut is_wanted: impl FnMut(&T) -> bool) -> Result<Ref<'_, T>, Closed> {
         let (shared, seen) = (&*self.shared, &mut self.seen);
         let mut is_over = false;
+        // It may be as wanted each time it is asked for.
+        poll_fn(|cx| yield_p(cx)).await;
         loop {
             {
                 let (value, version) = shared.read();
