@@ -3,7 +3,7 @@
 
 The sources come from the registry, by cargo, at the versions that Cargo.toml beside this states. Their tests are copied below
 target/interop, into packages in which futures-lite, futures, easy-parallel and tokio are the shims of that name here; nothing of
-others' stands in this project. Prints a table; `--write` puts it into docs/evidence/interop.md. Exit status: 1 if a test failed,
+others' stands in this project. primitives.py runs tokio's tests on our own primitives. Prints a table; `--write` puts it into docs/evidence/interop.md. Exit status: 1 if a test failed,
 or was not compiled.
 """
 
@@ -92,12 +92,12 @@ def cargo(*args, **options):
     return subprocess.run(["cargo", *args], text=True, stdout=subprocess.PIPE, **options)
 
 
-def sources():
+def sources(crates=CRATES):
     """Where cargo has put each crate, and its version."""
     told = cargo("metadata", "--format-version", "1", "--manifest-path", str(HERE / "Cargo.toml"), check=True).stdout
     found = {}
     for package in json.loads(told)["packages"]:
-        if package["source"] and package["name"] in CRATES:
+        if package["source"] and package["name"] in crates:
             found[package["name"]] = (Path(package["manifest_path"]).parent, package["version"])
     return found
 
