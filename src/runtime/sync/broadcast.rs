@@ -35,6 +35,8 @@
 //! No sender waits. So a receiver that does not keep up misses the oldest values: it is told how many, by
 //! [`RecvError::Lagged`], and goes on with the oldest that is left. A value is cloned for each receiver but the last.
 
+mod weak;
+
 use crate::runtime::exec::yielding::{waits_if_pending, yield_p};
 use crate::runtime::host::cores::Cores;
 use crate::runtime::sync::waking::Lender;
@@ -44,12 +46,12 @@ use core::fmt;
 use core::future::Future;
 use core::ops::Deref;
 use core::pin::Pin;
-use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use core::task::{Context, Poll, Waker, ready};
 use std::sync::{Arc, Mutex};
 
 #[doc(inline)]
 pub use crate::waits::chan::errors::SendError;
+pub use weak::WeakSender;
 
 /// The errors, by the names that they have in tokio.
 pub mod error {
@@ -63,14 +65,13 @@ type Broadcast<T> = broadcast::Broadcast<Cores, T, Waker, Lock<T>>;
 /// What all ends have.
 struct Shared<T> {
     broadcast: Broadcast<T>,
-    /// How many [`WeakSender`]s there are.
-    weak: AtomicUsize,
+    /// Each [`WeakSender`] has a copy, and so they are counted.
+    weak: Arc<()>,
 }
 
 impl<T> Shared<T> {
     fn weak_count(&self) -> usize {
-        // Relaxed: a number to be looked at, which nothing follows from.
-        self.weak.load(Relaxed)
+        Arc::strong_count(&self.weak) - 1
     }
 }
 
@@ -160,7 +161,7 @@ impl<T> Sender<T> {
     #[track_caller]
     pub fn new(capacity: usize) -> Self {
         assert!(capacity > 0, "broadcast: a channel has room for one value at least");
-        Sender { shared: Arc::new(Shared { broadcast: Broadcast::new(capacity, 0), weak: AtomicUsize::new(0) }) }
+        Sender { shared: Arc::new(Shared { broadcast: Broadcast::new(capacity, 0), weak: Arc::new(()) }) }
     }
 
     /// Sends to all receivers; never waits. Returns how many there are, each of which gets it, if it keeps up. From any thread.
@@ -241,64 +242,6 @@ impl<T> Drop for Sender<T> {
 impl<T> fmt::Debug for Sender<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Sender").field("receiver_count", &self.receiver_count()).finish_non_exhaustive()
-    }
-}
-
-/// A sender that does not keep the channel open: to send, it is [upgraded](WeakSender::upgrade) before.
-pub struct WeakSender<T> {
-    shared: Arc<Shared<T>>,
-}
-
-impl<T> WeakSender<T> {
-    fn new(shared: &Arc<Shared<T>>) -> Self {
-        // Relaxed: see `weak_count`.
-        shared.weak.fetch_add(1, Relaxed);
-        WeakSender { shared: Arc::clone(shared) }
-    }
-
-    /// A sender. `None`: the last one was dropped, and the channel is closed.
-    #[must_use]
-    pub fn upgrade(&self) -> Option<Sender<T>> {
-        // Under one lock: the last one is counted out before, and the channel closed, or after.
-        let is_open = self.shared.with(|state| {
-            let is_open = state.senders() > 0;
-            if is_open {
-                state.add_sender();
-            }
-            is_open
-        });
-        is_open.then(|| Sender { shared: Arc::clone(&self.shared) })
-    }
-
-    /// How many senders there are.
-    #[must_use]
-    pub fn strong_count(&self) -> usize {
-        self.shared.with(|state| state.senders())
-    }
-
-    /// How many weak ones there are, this one included.
-    #[must_use]
-    pub fn weak_count(&self) -> usize {
-        self.shared.weak_count()
-    }
-}
-
-impl<T> Clone for WeakSender<T> {
-    fn clone(&self) -> Self {
-        WeakSender::new(&self.shared)
-    }
-}
-
-impl<T> Drop for WeakSender<T> {
-    fn drop(&mut self) {
-        // Relaxed: see `weak_count`.
-        self.shared.weak.fetch_sub(1, Relaxed);
-    }
-}
-
-impl<T> fmt::Debug for WeakSender<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WeakSender").field("strong_count", &self.strong_count()).finish_non_exhaustive()
     }
 }
 
