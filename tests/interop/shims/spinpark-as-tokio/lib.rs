@@ -3,8 +3,8 @@
 
 #![forbid(unsafe_code)]
 
-pub use spinpark::{join, select, spawn, task_local, test, try_join};
 pub use spinpark::{fs, process, signal};
+pub use spinpark::{join, select, spawn, task_local, test, try_join};
 
 /// `pin!`, which declares what it pins.
 #[macro_export]
@@ -81,8 +81,8 @@ pub mod io {
 
 /// Runtimes, of which the tests want that they play a future.
 pub mod runtime {
-    pub use spinpark::{EnterGuard, Handle};
     use spinpark::{BuildError, JoinHandle};
+    pub use spinpark::{EnterGuard, Handle};
 
     /// How many at once.
     #[derive(Debug)]
@@ -188,8 +188,8 @@ pub mod task {
 /// Timers. Moments are std's.
 pub mod time {
     pub use spinpark::time::{
-        Interval, MissedTicks as MissedTickBehavior, Sleep, Timeout, interval, interval_at, sleep, sleep_until, timeout,
-        timeout_at,
+        Interval, MissedTicks as MissedTickBehavior, Sleep, Timeout, interval, interval_at, sleep, sleep_until,
+        timeout, timeout_at,
     };
     pub use std::time::{Duration, Instant};
 
