@@ -8,6 +8,7 @@ use spinpark::{Runtime, spawn, time};
 use std::future::Future;
 use std::io::ErrorKind;
 use std::process::{Command, Stdio};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// Seconds after which something hangs.
@@ -191,6 +192,31 @@ fn handlers_run_on_the_signal_stack() {
         assert!(action.sa_flags & libc::SA_ONSTACK != 0 && action.sa_flags & libc::SA_RESTART != 0);
         // SAFETY: a set that the system has filled.
         assert_eq!(unsafe { libc::sigismember(&action.sa_mask, libc::SIGURG) }, 1);
+    });
+}
+
+/// Were each handled in the middle of another, so many would not fit into a signal stack.
+#[test]
+fn many_different_signals_may_come_at_once() {
+    in_a_process_of_its_own("many_different_signals_may_come_at_once", || {
+        run(async {
+            let all = libc::SIGRTMIN()..libc::SIGRTMIN() + 28;
+            let listeners: Vec<_> =
+                all.clone().map(|number| signal(SignalKind::from_raw(number)).expect("a listener")).collect();
+            thread::spawn(move || {
+                let mut set = std::mem::MaybeUninit::<libc::sigset_t>::zeroed();
+                // SAFETY: a set of ours. All are sent to this thread while it takes none, so all come at once.
+                unsafe {
+                    libc::sigfillset(set.as_mut_ptr());
+                    libc::pthread_sigmask(libc::SIG_BLOCK, set.as_ptr(), std::ptr::null_mut());
+                    all.for_each(|number| assert_eq!(libc::pthread_kill(libc::pthread_self(), number), 0));
+                    libc::pthread_sigmask(libc::SIG_UNBLOCK, set.as_ptr(), std::ptr::null_mut());
+                }
+            });
+            for mut listener in listeners {
+                listener.recv().await.expect("a signal");
+            }
+        });
     });
 }
 

@@ -271,6 +271,19 @@ mod a_join_set {
     }
 
     #[test]
+    fn takes_many_at_once_and_those_of_a_local_set() {
+        let (runtime, local) = (with_procs(1), LocalSet::new());
+        let sum = runtime.run(local.run_until(async {
+            let mut set = JoinSet::new();
+            set.extend((1..=3).map(|n| async move { n }));
+            let shared = std::rc::Rc::new(10);
+            set.spawn_local_on(async move { *shared }, &local);
+            set.join_all().await.into_iter().sum::<i32>()
+        }));
+        assert_eq!(sum, 16);
+    }
+
+    #[test]
     fn of_a_thousand_tasks_joins_each_once() {
         let runtime = with_procs(2);
         for _ in 0..20 {

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
 use std::task::Poll;
 use std::thread;
 use std::time::Duration;
@@ -394,7 +394,7 @@ mod a_watched_value {
     fn ends_with_the_last_sender_after_the_last_value() {
         let (sender, mut receiver) = watch::channel(0);
         let other = sender.clone();
-        assert_eq!(sender.sender_count(), 2);
+        assert_eq!((sender.sender_count(), receiver.is_closed()), (2, false));
         drop(sender);
         let woken = Arc::new(Woken::default());
         {
@@ -405,7 +405,7 @@ mod a_watched_value {
             assert_eq!((woken.times(), poll(changed)), (1, Poll::Ready(Ok(()))), "the last value is told first");
         }
         assert_eq!(poll(pin!(receiver.changed())), Poll::Ready(Err(Closed)));
-        assert_eq!((receiver.has_changed(), *receiver.borrow()), (Err(Closed), 1));
+        assert_eq!((receiver.has_changed(), receiver.is_closed(), *receiver.borrow()), (Err(Closed), true, 1));
     }
 
     #[test]
@@ -451,6 +451,20 @@ mod a_watched_value {
             (seen >= 50, never)
         });
         assert_eq!(seen.expect("no deadlock"), (true, Err(Closed)));
+    }
+
+    #[test]
+    fn that_is_always_as_wanted_lets_its_task_be_polled_anew() {
+        let (runtime, over) = (with_procs(1), mpsc::channel());
+        runtime.spawn(async move {
+            let (_sender, mut receiver) = watch::channel(0);
+            let for_ever = async { while receiver.wait_for(|_| true).await.is_ok() {} };
+            over.0.send(time::timeout(Duration::from_millis(1), for_ever).await.is_err()).expect("it is awaited");
+        });
+        if over.1.recv_timeout(Duration::from_secs(20)) != Ok(true) {
+            std::mem::forget(runtime); // its task never ends
+            panic!("it is never polled anew, and so its time never over");
+        }
     }
 
     #[test]
@@ -657,6 +671,22 @@ mod a_broadcast {
         assert_eq!(woken.times(), 1);
         let _late = sender.subscribe();
         assert!(poll(closed).is_ready(), "there was none for a moment");
+    }
+
+    #[test]
+    fn is_kept_open_by_its_senders_and_not_by_weak_ones() {
+        let (sender, mut receiver) = broadcast::channel(1);
+        let weak = sender.downgrade();
+        let (copy, other) = (weak.clone(), weak.upgrade().expect("one is there"));
+        assert_eq!((sender.strong_count(), sender.weak_count()), (2, 2));
+        assert_eq!((receiver.sender_strong_count(), receiver.sender_weak_count()), (2, 2));
+        drop((sender, copy));
+        assert_eq!((weak.strong_count(), weak.weak_count()), (1, 1));
+        assert_eq!(weak.upgrade().expect("the other is there").send(7).ok(), Some(1));
+        drop(other);
+        assert_eq!((receiver.try_recv(), receiver.try_recv()), (Ok(7), Err(TryRecvError::Closed)));
+        assert!(weak.upgrade().is_none(), "what is closed stays so");
+        assert!(receiver.resubscribe().is_closed());
     }
 
     #[test]

@@ -119,6 +119,17 @@ mod a_value {
     }
 
     #[test]
+    fn can_be_taken_out_of_its_future() {
+        let mut future = Box::pin(NUMBER.scope(6, async { NUMBER.try_get().ok() }));
+        assert_eq!(future.as_mut().take_value(), Some(6));
+        assert_eq!(future.as_mut().take_value(), None);
+        assert_eq!(with_procs(1).run(future.as_mut()), None, "it is set no more");
+        let mut over = Box::pin(NUMBER.scope(7, async { NUMBER.try_get() }));
+        assert_eq!(with_procs(1).run(over.as_mut()), Ok(7));
+        assert_eq!(over.as_mut().take_value(), Some(7), "it is there after the end");
+    }
+
+    #[test]
     #[should_panic(expected = "task-local value not set")]
     fn that_is_not_set_is_a_panic() {
         NUMBER.get();

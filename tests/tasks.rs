@@ -132,6 +132,22 @@ mod a_handle_gives {
     }
 
     #[test]
+    fn the_panic_or_says_that_it_is_none() {
+        let runtime = with_procs(1);
+        let panicked = runtime.spawn(async { panic_any(17_u8) }).join().expect_err("it panics");
+        assert!(panicked.is_panic() && !panicked.is_cancelled());
+        assert_eq!(*panicked.into_panic().downcast::<u8>().expect("a u8"), 17);
+        let aborted = runtime.spawn(pending::<()>());
+        aborted.abort();
+        let aborted = aborted.join().expect_err("it was aborted");
+        assert!(aborted.is_cancelled() && !aborted.is_panic());
+        let aborted = aborted.try_into_panic().expect_err("it is no panic");
+        let caught = catch_unwind(AssertUnwindSafe(|| aborted.into_panic()));
+        let message = caught.expect_err("there is nothing to be had").downcast::<String>().expect("text");
+        assert_eq!(*message, "JoinError::into_panic: it is no panic: task was aborted");
+    }
+
+    #[test]
     fn the_value_to_a_strangers_executor() {
         let runtime = with_procs(2);
         let task = runtime.spawn(async {

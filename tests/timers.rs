@@ -56,6 +56,15 @@ mod a_sleep {
     }
 
     #[test]
+    fn knows_when_it_is_over() {
+        let moment = Instant::now() + 5 * MS;
+        let mut sleep = sleep_until(moment);
+        assert_eq!(sleep.deadline(), moment);
+        sleep.reset(moment + MS);
+        assert_eq!(sleep.deadline(), moment + MS);
+    }
+
+    #[test]
     fn of_all_time_there_is_waits() {
         let outcome = with_procs(1).block_on(timeout(5 * MS, sleep(Duration::MAX)));
         assert!(outcome.expect("no deadlock").is_err());
@@ -219,6 +228,32 @@ mod an_interval {
                 }
             })
             .expect("no deadlock");
+    }
+
+    #[test]
+    fn says_when_each_tick_was_due() {
+        let start = Instant::now();
+        with_procs(1).run(async {
+            let mut ticks = interval_at(start + MS, 2 * MS);
+            assert_eq!((ticks.tick().await, ticks.tick().await), (start + MS, start + 3 * MS));
+        });
+    }
+
+    #[test]
+    fn can_be_begun_again() {
+        with_procs(1).run(async {
+            let mut ticks = interval(60_000 * MS);
+            ticks.tick().await;
+            let begun = Instant::now();
+            ticks.reset_immediately();
+            assert!(ticks.tick().await >= begun);
+            ticks.reset_after(2 * MS);
+            assert!(ticks.tick().await >= begun + 2 * MS);
+            ticks.reset_at(begun + MS);
+            assert_eq!(ticks.tick().await, begun + MS);
+            ticks.reset();
+            assert!(timeout(2 * MS, ticks.tick()).await.is_err(), "a minute is not over");
+        });
     }
 
     #[test]

@@ -3,8 +3,8 @@
 
 The sources come from the registry, by cargo, at the versions that Cargo.toml beside this states. They are copied below
 target/interop, into packages in which futures-lite, futures, easy-parallel, smol and tokio are the shims of that name here; nothing of
-others' stands in this project. Prints a table; `--write` puts it into docs/evidence/interop.md. Exit status: 1 if a test or a talk
-between examples (examples.py) failed, or was not compiled.
+others' stands in this project. primitives.py runs tokio's tests on our own primitives. Prints a table; `--write` puts it into
+docs/evidence/interop.md. Exit status: 1 if a test or a talk between examples (examples.py) failed, or was not compiled.
 """
 
 import json
@@ -111,12 +111,12 @@ def cargo(*args, **options):
     return subprocess.run(["cargo", *args], text=True, stdout=subprocess.PIPE, **options)
 
 
-def sources():
+def sources(crates=(*CRATES, *examples.CRATES)):
     """Where cargo has put each crate, its version and its edition."""
     told = cargo("metadata", "--format-version", "1", "--manifest-path", str(HERE / "Cargo.toml"), check=True).stdout
     found = {}
     for package in json.loads(told)["packages"]:
-        if package["source"] and package["name"] in [*CRATES, *examples.CRATES]:
+        if package["source"] and package["name"] in crates:
             found[package["name"]] = (Path(package["manifest_path"]).parent, package["version"], package["edition"])
     return found
 

@@ -13,6 +13,7 @@ use crate::runtime::exec::waits::{self, Unmet};
 use crate::runtime::exec::waker::Gentle;
 use crate::runtime::id::RuntimeId;
 use crate::runtime::observe::watch;
+use core::any::Any;
 use core::fmt;
 use core::future::Future;
 use core::panic::Location;
@@ -164,6 +165,44 @@ pub enum JoinError<T> {
     Closed(JoinHandle<T>),
     /// It has not finished, and cannot go on: the caller has stopped the world. The handle comes back.
     WorldStopped(JoinHandle<T>),
+}
+
+impl<T> JoinError<T> {
+    /// Did the task panic?
+    #[must_use]
+    pub fn is_panic(&self) -> bool {
+        matches!(self, JoinError::Panicked(_))
+    }
+
+    /// Was it ended before it had a value: aborted, or dropped by its runtime's end?
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        matches!(self, JoinError::Aborted | JoinError::ShutDown)
+    }
+
+    /// What it panicked with, to go on panicking by [`resume_unwind`](std::panic::resume_unwind).
+    ///
+    /// # Panics
+    /// If it did not panic: [`is_panic`](JoinError::is_panic) says so.
+    #[must_use]
+    #[track_caller]
+    pub fn into_panic(self) -> Box<dyn Any + Send> {
+        match self.try_into_panic() {
+            Ok(payload) => payload,
+            Err(error) => panic!("JoinError::into_panic: it is no panic: {error}"),
+        }
+    }
+
+    /// What it panicked with.
+    ///
+    /// # Errors
+    /// With itself, if it did not panic.
+    pub fn try_into_panic(self) -> Result<Box<dyn Any + Send>, Self> {
+        match self {
+            JoinError::Panicked(panic) => Ok(panic.into_payload()),
+            other => Err(other),
+        }
+    }
 }
 
 impl<T> fmt::Debug for JoinError<T> {

@@ -9,7 +9,7 @@ const OPERATIONS: u32 = 128;
 /// So often it is asked in one poll, at most. What asks and is polled again at once has another executor between it and our scheduler, which
 /// waits by polling: it goes on for [`OPERATIONS`] more.
 const REFUSALS: u32 = 32;
-/// What is polled waits with its thread: to yield would be a change of threads.
+/// What is polled waits with its thread: to yield would be a change of threads. So many that nobody comes to their end.
 const NO_END: u32 = u32::MAX;
 
 thread_local! {
@@ -38,6 +38,20 @@ impl Polling {
     const fn new() -> Self {
         let (operations, refusals) = (Cell::new(NO_END), Cell::new(REFUSALS));
         Polling { task: Cell::new(0), has_woken: Cell::new(false), operations, refusals }
+    }
+
+    /// The task is asked to yield, unless it was already, over and over. `left`: so many operations it could do yet, after this.
+    #[cold]
+    fn refuses(&self, left: Option<u32>) -> bool {
+        if let Some(refusals) = self.refusals.get().checked_sub(1) {
+            self.refusals.set(refusals);
+            return true;
+        }
+        if left.is_none_or(|left| left >= OPERATIONS) {
+            self.refusals.set(REFUSALS);
+        }
+        self.operations.set(left.unwrap_or(OPERATIONS));
+        false
     }
 
     /// Exchanges it with what the thread knows that plays it.
@@ -71,25 +85,12 @@ pub(super) fn blocks() {
 /// this poll.
 #[inline]
 pub(super) fn should_yield(is_asked: bool) -> bool {
-    POLLING.with(|polling| match (polling.operations.get(), polling.refusals.get()) {
-        (0, 0) => {
-            polling.operations.set(OPERATIONS);
-            polling.refusals.set(REFUSALS);
+    POLLING.with(|polling| match polling.operations.get().checked_sub(1) {
+        Some(left) if !is_asked => {
+            polling.operations.set(left);
             false
         }
-        (operations, refusals) if (is_asked || operations == 0) && refusals > 0 => {
-            polling.refusals.set(refusals - 1);
-            true
-        }
-        (NO_END, 0) => {
-            polling.refusals.set(REFUSALS);
-            false
-        }
-        (NO_END, _) => false,
-        (operations, _) => {
-            polling.operations.set(operations - 1);
-            false
-        }
+        left => polling.refuses(left),
     })
 }
 

@@ -32,6 +32,10 @@ impl<T: 'static> Node<T> {
     pub(in crate::runtime) fn value(&self) -> &T {
         &self.value
     }
+
+    pub(in crate::runtime) fn into_value(self) -> T {
+        self.value
+    }
 }
 
 /// The scopes here are these from now on; those that were. Not inlined: a goroutine may be on another thread the next

@@ -20,6 +20,11 @@ pub(in crate::runtime) fn nanos_of(moment: Instant) -> Nanos {
     sim::nanos_of(moment).unwrap_or_else(|| Cores::nanos_of(moment))
 }
 
+/// The moment at which the clock of [`now`] shows that. One that no `Instant` can show is as late as the clock may be now.
+pub(in crate::runtime) fn instant_of(time: Nanos) -> Instant {
+    sim::instant_of(time).unwrap_or_else(|| Cores::instant_of(time))
+}
+
 /// Any number below `n`: by the thread's machine, if it has one; else at random.
 pub(in crate::runtime) fn choose(n: usize) -> usize {
     match sim::is_here() {

@@ -14,7 +14,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use std::io;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Real cores.
 #[derive(Debug)]
@@ -40,6 +40,11 @@ impl Cores {
     /// What the clock shows at that moment, or as much as it can. One before its zero is then. This does not ask for the time.
     pub(in crate::runtime) fn nanos_of(moment: Instant) -> Nanos {
         duration::nanos(moment.saturating_duration_since(start()))
+    }
+
+    /// The moment at which this host's clock shows that time.
+    pub(in crate::runtime) fn instant_of(time: Nanos) -> Instant {
+        start().checked_add(Duration::from_nanos(time)).unwrap_or_else(Instant::now)
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! A goroutine's stack may have no room for a handler, and the crate signal-hook does not ask for the signal stack, which each of
 //! our threads has. So it is asked for afterwards. A signal that comes in between is handled as well, where there is room. While
-//! such a handler runs, no task is preempted: two of them would not fit into the smallest signal stacks.
+//! such a handler runs, no other does on its thread, nor is its task preempted: two of them would not fit into the smallest signal
+//! stacks, and as many as there are signals into none. (tokio's test of all real-time signals at once: signal_realtime.)
 
 #![allow(unsafe_code)]
 
@@ -31,7 +32,7 @@ pub(in crate::runtime) fn use_for(signal: c_int) -> io::Result<()> {
     // SAFETY: a set of ours; and the handler that is installed already, which knows nothing of the stack that it runs on. (Who
     // replaces it at the same moment may be replaced in his turn, as with any two who install handlers.)
     let done = unsafe {
-        libc::sigaddset(&raw mut action.sa_mask, libc::SIGURG);
+        libc::sigfillset(&raw mut action.sa_mask);
         libc::sigaction(signal, &raw const action, ptr::null_mut())
     };
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }

@@ -78,6 +78,7 @@ macro_rules! socket {
         }
 
         static_assertions::assert_impl_all!($name: Send, Sync, Unpin);
+        static_assertions::assert_impl_all!($name: core::panic::UnwindSafe, core::panic::RefUnwindSafe);
     };
 }
 
@@ -101,6 +102,59 @@ macro_rules! readiness {
             /// If the runtime was shut down.
             pub async fn writable(&self) -> io::Result<()> {
                 self.0.ready(Direction::Write).await
+            }
+
+            /// Waits until it is ready for some of what is asked for, and says for what. It may turn out that it is not: somebody
+            /// else may be faster.
+            ///
+            /// # Errors
+            /// If the runtime was shut down.
+            #[cfg(unix)]
+            pub async fn ready(&self, interest: Interest) -> io::Result<Ready> {
+                let directions = (interest.is_readable(), interest.is_writable());
+                self.0.io_for(directions, |socket| now(socket, interest)).await
+            }
+
+            /// Calls `f` until it does not say [`WouldBlock`](io::ErrorKind::WouldBlock), and waits meanwhile: for system calls
+            /// that are not here.
+            ///
+            /// # Errors
+            /// Those of `f`; and if the runtime was shut down.
+            #[cfg(unix)]
+            pub async fn async_io<R>(&self, interest: Interest, mut f: impl FnMut() -> io::Result<R>) -> io::Result<R> {
+                self.0.io_for((interest.is_readable(), interest.is_writable()), |_| f()).await
+            }
+
+            /// Calls `f` if it is ready. From any thread.
+            ///
+            /// # Errors
+            /// [`WouldBlock`](io::ErrorKind::WouldBlock) if it is not; those of `f`.
+            #[cfg(unix)]
+            pub fn try_io<R>(&self, interest: Interest, f: impl FnOnce() -> io::Result<R>) -> io::Result<R> {
+                now(self.0.get(), interest)?;
+                f()
+            }
+        }
+    };
+    ($name:ident, $reads:ident, $writes:ident) => {
+        readiness!($name);
+
+        #[cfg(unix)]
+        impl $name {
+            /// As [`readable`](Self::readable), for futures written by hand.
+            ///
+            /// # Errors
+            /// If the runtime was shut down.
+            pub fn $reads(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+                self.0.poll_io(Direction::Read, cx, |socket| now(socket, Interest::READABLE).map(drop))
+            }
+
+            /// As [`writable`](Self::writable), for futures written by hand.
+            ///
+            /// # Errors
+            /// If the runtime was shut down.
+            pub fn $writes(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+                self.0.poll_io(Direction::Write, cx, |socket| now(socket, Interest::WRITABLE).map(drop))
             }
         }
     };
@@ -139,6 +193,22 @@ macro_rules! reads {
                     }
                 }
                 Ok(())
+            }
+
+            /// Reads what has come; 0: the peer sends no more, or `buffer` is empty. Does not wait. From any thread.
+            ///
+            /// # Errors
+            /// [`WouldBlock`](io::ErrorKind::WouldBlock) if nothing has come; those of the connection.
+            pub fn try_read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+                self.0.try_io(|mut socket| socket.read(buffer))
+            }
+
+            /// As [`try_read`](Self::try_read), into one buffer after the other.
+            ///
+            /// # Errors
+            /// Those of [`try_read`](Self::try_read).
+            pub fn try_read_vectored(&self, buffers: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
+                self.0.try_io(|mut socket| socket.read_vectored(buffers))
             }
         }
 
@@ -181,6 +251,22 @@ macro_rules! writes {
                 }
                 Ok(())
             }
+
+            /// Writes as much of `bytes` as there is room for; how many it returns. Does not wait. From any thread.
+            ///
+            /// # Errors
+            /// [`WouldBlock`](io::ErrorKind::WouldBlock) if there is no room; those of the connection.
+            pub fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
+                self.0.try_io(|mut socket| socket.write(bytes))
+            }
+
+            /// As [`try_write`](Self::try_write), of one slice after the other, in one system call.
+            ///
+            /// # Errors
+            /// Those of [`try_write`](Self::try_write).
+            pub fn try_write_vectored(&self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
+                self.0.try_io(|mut socket| socket.write_vectored(slices))
+            }
         }
 
         async_write!($name, $close);
@@ -191,7 +277,7 @@ macro_rules! writes {
 /// A stream: bytes in order, both ways.
 macro_rules! stream {
     ($name:ident) => {
-        readiness!($name);
+        readiness!($name, poll_read_ready, poll_write_ready);
         reads!($name);
         writes!($name, |stream: &$name| match stream.0.get().shutdown(Shutdown::Write) {
             // The peer was faster.

@@ -13,6 +13,8 @@
 
 #[macro_use]
 mod macros;
+#[macro_use]
+mod halves;
 mod around;
 #[cfg(unix)]
 pub(super) mod async_fd;

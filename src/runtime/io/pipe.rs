@@ -1,6 +1,7 @@
 //! Pipes. Go: `os.Pipe`.
 
 use crate::runtime::io::around;
+use crate::runtime::io::async_fd::{Interest, Ready, now};
 use crate::runtime::io::netpoll::{Direction, Registered, at_once};
 use core::fmt;
 use core::pin::Pin;

@@ -1,10 +1,12 @@
 //! The standard streams. Go: `os.Stdin`, `os.Stdout`.
 
 use crate::runtime::exec::blocking::syscall;
+use crate::runtime::exec::yielding::yield_p;
 #[cfg(unix)]
 use crate::runtime::io::async_fd::{AsyncFd, Interest};
+use core::future::poll_fn;
 use core::pin::Pin;
-use core::task::{Context, Poll};
+use core::task::{Context, Poll, ready};
 use futures_io::{AsyncRead, AsyncWrite};
 #[cfg(not(unix))]
 use std::io::Read;
@@ -143,6 +145,7 @@ macro_rules! output {
             /// # Errors
             /// Those of the system.
             pub async fn write_all(&self, bytes: &[u8]) -> io::Result<()> {
+                poll_fn(|cx| yield_p(cx)).await;
                 syscall(|| {
                     let mut stream = io::$std().lock();
                     stream.write_all(bytes)?;
@@ -152,15 +155,17 @@ macro_rules! output {
         }
 
         impl AsyncWrite for $name {
-            fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+            fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+                ready!(yield_p(cx));
                 Poll::Ready(syscall(|| io::$std().write(bytes)))
             }
 
             fn poll_write_vectored(
                 self: Pin<&mut Self>,
-                _: &mut Context<'_>,
+                cx: &mut Context<'_>,
                 slices: &[IoSlice<'_>],
             ) -> Poll<io::Result<usize>> {
+                ready!(yield_p(cx));
                 Poll::Ready(syscall(|| io::$std().write_vectored(slices)))
             }
 

@@ -2,6 +2,7 @@
 
 use crate::runtime::exec::abort::{AbortHandle, TaskId};
 use crate::runtime::exec::join::{JoinError, JoinHandle};
+use crate::runtime::exec::local_set::LocalSet;
 use crate::runtime::exec::spawn::{go, spawn};
 use crate::runtime::exec::yielding::{waits_if_pending, yield_p};
 use crate::runtime::handle::Handle;
@@ -11,7 +12,7 @@ use crate::waits::join_set::{self, Ended};
 use core::fmt;
 use core::future::{Future, poll_fn};
 use core::task::{Context, Poll, Waker, ready};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Wake;
 
 /// Tasks with values of one type, joined in the order in which they end. Dropped, it aborts those that have not ended.
@@ -43,17 +44,20 @@ pub struct JoinSet<T> {
 struct Member<T> {
     handle: JoinHandle<T>,
     id: TaskId,
-    /// It had ended when it came.
-    result: Option<Result<T, JoinError<T>>>,
+    /// It had ended when it came. The mutex is for the compiler: a value may be one to be sent and not shared, a set may be shared.
+    result: Option<Mutex<Result<T, JoinError<T>>>>,
 }
 
 impl<T> Member<T> {
     /// It has ended.
     fn into_result(mut self) -> (TaskId, Result<T, JoinError<T>>) {
-        let result = self.result.take().unwrap_or_else(|| match self.handle.poll_by(Waker::noop()) {
-            Poll::Ready(result) => result,
-            Poll::Pending => unreachable!("join_set: a task was listed that has not ended"),
-        });
+        let result = match self.result.take() {
+            Some(result) => result.into_inner().unwrap_or_else(PoisonError::into_inner),
+            None => match self.handle.poll_by(Waker::noop()) {
+                Poll::Ready(result) => result,
+                Poll::Pending => unreachable!("join_set: a task was listed that has not ended"),
+            },
+        };
         (self.id, result)
     }
 }
@@ -100,7 +104,7 @@ impl<T> JoinSet<T> {
                 Poll::Pending => None,
                 Poll::Ready(result) => {
                     report.wake();
-                    Some(result)
+                    Some(Mutex::new(result))
                 }
             };
             Member { handle, id, result }
@@ -195,6 +199,19 @@ impl<T> JoinSet<T> {
     }
 }
 
+impl<T: 'static> JoinSet<T> {
+    /// Spawns a task of that set's thread, and puts it into this set: it runs while the other's
+    /// [`run_until`](LocalSet::run_until) does.
+    #[track_caller]
+    pub fn spawn_local_on<F>(&mut self, future: F, local: &LocalSet) -> AbortHandle
+    where
+        F: Future<Output = T> + 'static,
+    {
+        let handle = local.spawn_local(future);
+        self.insert(handle)
+    }
+}
+
 impl<T: Send + 'static> JoinSet<T> {
     /// Spawns a task, from inside of one, as [`spawn`](crate::spawn) does, and puts it into the set.
     ///
@@ -268,11 +285,21 @@ where
 {
     fn from_iter<I: IntoIterator<Item = F>>(futures: I) -> Self {
         let mut set = JoinSet::new();
-        futures.into_iter().for_each(|future| {
-            set.spawn(future);
-        });
+        set.extend(futures);
         set
     }
 }
 
-static_assertions::assert_impl_all!(JoinSet<u8>: Send, Sync, Unpin);
+/// Spawns each, from inside of a task.
+impl<T: Send + 'static, F> Extend<F> for JoinSet<T>
+where
+    F: Future<Output = T> + Send + 'static,
+{
+    fn extend<I: IntoIterator<Item = F>>(&mut self, futures: I) {
+        futures.into_iter().for_each(|future| {
+            self.spawn(future);
+        });
+    }
+}
+
+static_assertions::assert_impl_all!(JoinSet<std::cell::Cell<u8>>: Send, Sync, Unpin);

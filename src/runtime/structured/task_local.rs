@@ -66,7 +66,7 @@ impl<T: 'static> LocalKey<T> {
 
     /// Sets the value while the future is polled, and while it is dropped.
     pub fn scope<F: Future>(&'static self, value: T, future: F) -> TaskLocalFuture<T, F> {
-        TaskLocalFuture { scope: Carried(Node::new(self.number(), value)), future: Some(future) }
+        TaskLocalFuture { scope: Some(Carried(Node::new(self.number(), value))), future: Some(future) }
     }
 
     /// Sets the value while `f` runs.
@@ -107,6 +107,14 @@ impl<T: Clone + 'static> LocalKey<T> {
     pub fn get(&'static self) -> T {
         self.with(T::clone)
     }
+
+    /// A copy of the value.
+    ///
+    /// # Errors
+    /// [`AccessError`] if none is set here.
+    pub fn try_get(&'static self) -> Result<T, AccessError> {
+        self.try_with(T::clone)
+    }
 }
 
 impl<T: 'static> fmt::Debug for LocalKey<T> {
@@ -140,7 +148,8 @@ pin_project! {
     /// What [`LocalKey::scope`] returns.
     #[must_use = "a future does nothing until it is awaited"]
     pub struct TaskLocalFuture<T: 'static, F> {
-        scope: Carried<T>,
+        // `None`: the value was taken.
+        scope: Option<Carried<T>>,
         #[pin]
         future: Option<F>,
     }
@@ -149,7 +158,7 @@ pin_project! {
         fn drop(this: Pin<&mut Self>) {
             let mut this = this.project();
             if this.future.is_some() {
-                let _entered = this.scope.enter();
+                let _entered = this.scope.as_ref().map(Carried::enter);
                 this.future.set(None);
             }
         }
@@ -163,6 +172,14 @@ impl<T: 'static> Carried<T> {
     }
 }
 
+impl<T: 'static, F> TaskLocalFuture<T, F> {
+    /// Takes the value out; `None`: it was taken. If the future is polled or dropped after that, none is set for it.
+    pub fn take_value(self: Pin<&mut Self>) -> Option<T> {
+        let scope = self.project().scope.take()?;
+        Rc::into_inner(scope.0).map(Node::into_value)
+    }
+}
+
 impl<T: 'static, F: Future> Future for TaskLocalFuture<T, F> {
     type Output = F::Output;
 
@@ -171,7 +188,7 @@ impl<T: 'static, F: Future> Future for TaskLocalFuture<T, F> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let mut this = self.project();
         let future = this.future.as_mut().as_pin_mut().expect("a TaskLocalFuture was polled after it was ready");
-        let _entered = this.scope.enter();
+        let _entered = this.scope.as_ref().map(Carried::enter);
         let polled = future.poll(cx);
         if polled.is_ready() {
             this.future.set(None);
@@ -182,6 +199,8 @@ impl<T: 'static, F: Future> Future for TaskLocalFuture<T, F> {
 
 impl<T: fmt::Debug + 'static, F> fmt::Debug for TaskLocalFuture<T, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TaskLocalFuture").field("value", self.scope.0.value()).finish_non_exhaustive()
+        f.debug_struct("TaskLocalFuture")
+            .field("value", &self.scope.as_ref().map(|scope| scope.0.value()))
+            .finish_non_exhaustive()
     }
 }

@@ -35,6 +35,8 @@
 //! No sender waits. So a receiver that does not keep up misses the oldest values: it is told how many, by
 //! [`RecvError::Lagged`], and goes on with the oldest that is left. A value is cloned for each receiver but the last.
 
+mod weak;
+
 use crate::runtime::exec::yielding::{waits_if_pending, yield_p};
 use crate::runtime::host::cores::Cores;
 use crate::runtime::sync::waking::Lender;
@@ -42,12 +44,14 @@ use crate::waits::broadcast::{self, End, Missing, Recv, State, own};
 use core::error::Error;
 use core::fmt;
 use core::future::Future;
+use core::ops::Deref;
 use core::pin::Pin;
 use core::task::{Context, Poll, Waker, ready};
 use std::sync::{Arc, Mutex};
 
 #[doc(inline)]
 pub use crate::waits::chan::errors::SendError;
+pub use weak::WeakSender;
 
 /// The errors, by the names that they have in tokio.
 pub mod error {
@@ -57,6 +61,27 @@ pub mod error {
 /// A value may borrow; so the lock is not the host's, but of its kind.
 type Lock<T> = Mutex<State<Cores, T, Waker>>;
 type Broadcast<T> = broadcast::Broadcast<Cores, T, Waker, Lock<T>>;
+
+/// What all ends have.
+struct Shared<T> {
+    broadcast: Broadcast<T>,
+    /// Each [`WeakSender`] has a copy, and so they are counted.
+    weak: Arc<()>,
+}
+
+impl<T> Shared<T> {
+    fn weak_count(&self) -> usize {
+        Arc::strong_count(&self.weak) - 1
+    }
+}
+
+impl<T> Deref for Shared<T> {
+    type Target = Broadcast<T>;
+
+    fn deref(&self) -> &Broadcast<T> {
+        &self.broadcast
+    }
+}
 
 /// Why [`Receiver::recv`] gives no value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,6 +140,7 @@ impl Error for TryRecvError {}
 /// # Panics
 /// If `capacity` is 0.
 #[must_use]
+#[track_caller]
 pub fn channel<T: Clone>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     let sender = Sender::new(capacity);
     let receiver = sender.subscribe();
@@ -123,7 +149,7 @@ pub fn channel<T: Clone>(capacity: usize) -> (Sender<T>, Receiver<T>) {
 
 /// The end that sends. Clones are equals. When the last is dropped, receivers are told, after the last value.
 pub struct Sender<T> {
-    shared: Arc<Broadcast<T>>,
+    shared: Arc<Shared<T>>,
 }
 
 impl<T> Sender<T> {
@@ -135,7 +161,7 @@ impl<T> Sender<T> {
     #[track_caller]
     pub fn new(capacity: usize) -> Self {
         assert!(capacity > 0, "broadcast: a channel has room for one value at least");
-        Sender { shared: Arc::new(Broadcast::new(capacity, 0)) }
+        Sender { shared: Arc::new(Shared { broadcast: Broadcast::new(capacity, 0), weak: Arc::new(()) }) }
     }
 
     /// Sends to all receivers; never waits. Returns how many there are, each of which gets it, if it keeps up. From any thread.
@@ -174,6 +200,24 @@ impl<T> Sender<T> {
     #[must_use]
     pub fn same_channel(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
+    /// A sender that does not keep the channel open.
+    #[must_use = "a weak sender that is dropped was made in vain"]
+    pub fn downgrade(&self) -> WeakSender<T> {
+        WeakSender::new(&self.shared)
+    }
+
+    /// How many senders there are, this one included.
+    #[must_use]
+    pub fn strong_count(&self) -> usize {
+        self.shared.with(|state| state.senders())
+    }
+
+    /// How many [`WeakSender`]s there are.
+    #[must_use]
+    pub fn weak_count(&self) -> usize {
+        self.shared.weak_count()
     }
 
     /// Waits until there is no receiver, if only for a moment.
@@ -223,7 +267,7 @@ impl<T> fmt::Debug for SenderClosed<'_, T> {
 
 /// The end that receives each value that is sent while it is there.
 pub struct Receiver<T> {
-    shared: Arc<Broadcast<T>>,
+    shared: Arc<Shared<T>>,
     /// The number of the value that is next.
     next: u64,
 }
@@ -239,6 +283,18 @@ impl<T> Receiver<T> {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// How many senders there are.
+    #[must_use]
+    pub fn sender_strong_count(&self) -> usize {
+        self.shared.with(|state| state.senders())
+    }
+
+    /// How many [`WeakSender`]s there are.
+    #[must_use]
+    pub fn sender_weak_count(&self) -> usize {
+        self.shared.weak_count()
     }
 
     /// Is there no sender? Something may be left to receive.

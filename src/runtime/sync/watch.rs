@@ -30,7 +30,7 @@ use crate::runtime::host::cores::Cores;
 use crate::runtime::sync::waking::Lender;
 use crate::waits::watch::{self, Change, End, Slot};
 use core::fmt;
-use core::future::Future;
+use core::future::{Future, poll_fn};
 use core::ops::Deref;
 use core::pin::Pin;
 use core::task::{Context, Poll, Waker, ready};
@@ -291,6 +291,8 @@ impl<T> Receiver<T> {
     pub async fn wait_for(&mut self, mut is_wanted: impl FnMut(&T) -> bool) -> Result<Ref<'_, T>, Closed> {
         let (shared, seen) = (&*self.shared, &mut self.seen);
         let mut is_over = false;
+        // It may be as wanted each time it is asked for.
+        poll_fn(|cx| yield_p(cx)).await;
         loop {
             {
                 let (value, version) = shared.read();
@@ -305,6 +307,12 @@ impl<T> Receiver<T> {
             // The last value is looked at even if there is no sender by then.
             is_over = Changed { change: shared.changed(), seen: &mut *seen }.await.is_err();
         }
+    }
+
+    /// Is there no sender? The last value may not have been seen yet.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.shared.with(|state| state.senders()) == 0
     }
 
     /// Do both receive from the same?

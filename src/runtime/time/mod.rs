@@ -33,7 +33,7 @@ use crate::waits::timer_queue::Timer;
 use core::fmt;
 use core::future::Future;
 use core::pin::Pin;
-use core::task::{self, Poll, Waker};
+use core::task::{self, Poll, Waker, ready};
 use pin_project_lite::pin_project;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -70,6 +70,12 @@ impl Sleep {
         Sleep { deadline, timer: None }
     }
 
+    /// When it is over.
+    #[must_use]
+    pub fn deadline(&self) -> Instant {
+        clock::instant_of(self.deadline)
+    }
+
     /// Is the time over? Not before a runtime has looked.
     #[must_use]
     pub fn is_elapsed(&self) -> bool {
@@ -78,8 +84,12 @@ impl Sleep {
 
     /// Waits until another moment instead, also if the time was over.
     pub fn reset(&mut self, moment: Instant) {
+        self.reset_to(clock::nanos_of(moment));
+    }
+
+    fn reset_to(&mut self, deadline: Nanos) {
         self.forget();
-        self.deadline = clock::nanos_of(moment);
+        self.deadline = deadline;
     }
 
     fn forget(&mut self) {
@@ -220,6 +230,7 @@ pub enum MissedTicks {
 ///
 /// # Panics
 /// If `period` is zero.
+#[track_caller]
 pub fn interval(period: Duration) -> Interval {
     interval_at(clock::instant(), period)
 }
@@ -228,6 +239,7 @@ pub fn interval(period: Duration) -> Interval {
 ///
 /// # Panics
 /// If `period` is zero.
+#[track_caller]
 pub fn interval_at(first: Instant, period: Duration) -> Interval {
     assert!(!period.is_zero(), "an interval of no time would tick for ever: give a period of a nanosecond or more");
     Interval { sleep: sleep_until(first), period, missed: MissedTicks::default() }
@@ -249,14 +261,14 @@ impl Interval {
         self
     }
 
-    /// Waits for the next tick. Dropped while it waits, no tick is lost.
-    pub async fn tick(&mut self) {
-        core::future::poll_fn(|cx| self.poll_tick(cx)).await;
+    /// Waits for the next tick; when it was due. Dropped while it waits, no tick is lost.
+    pub async fn tick(&mut self) -> Instant {
+        core::future::poll_fn(|cx| self.poll_tick(cx)).await
     }
 
     /// The same, for futures that are written by hand.
-    pub fn poll_tick(&mut self, cx: &mut task::Context<'_>) -> Poll<()> {
-        core::task::ready!(Pin::new(&mut self.sleep).poll(cx));
+    pub fn poll_tick(&mut self, cx: &mut task::Context<'_>) -> Poll<Instant> {
+        ready!(Pin::new(&mut self.sleep).poll(cx));
         let (due, now) = (self.sleep.deadline, clock::now());
         let next = after(due, self.period);
         self.sleep.deadline = match self.missed {
@@ -268,7 +280,27 @@ impl Interval {
                 now.saturating_add(period - (now - due) % period)
             }
         };
-        Poll::Ready(())
+        Poll::Ready(clock::instant_of(due))
+    }
+
+    /// The next tick is a period from now.
+    pub fn reset(&mut self) {
+        self.reset_after(self.period);
+    }
+
+    /// The next tick is now.
+    pub fn reset_immediately(&mut self) {
+        self.reset_after(Duration::ZERO);
+    }
+
+    /// The next tick is after this time.
+    pub fn reset_after(&mut self, time: Duration) {
+        self.sleep.reset_to(after(clock::now(), time));
+    }
+
+    /// The next tick is at that moment.
+    pub fn reset_at(&mut self, moment: Instant) {
+        self.sleep.reset(moment);
     }
 
     /// The time between two ticks.

@@ -6,12 +6,13 @@ use core::pin::Pin;
 use core::task::{Context, Poll, ready};
 use futures_core::Stream;
 use std::io;
+use std::time::Instant;
 
-/// The ticks, without end.
+/// The ticks, without end: when each was due.
 impl Stream for Interval {
-    type Item = ();
+    type Item = Instant;
 
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<()>> {
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Instant>> {
         self.poll_tick(cx).map(Some)
     }
 

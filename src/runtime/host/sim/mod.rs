@@ -87,6 +87,12 @@ pub(in crate::runtime) fn nanos_of(moment: Instant) -> Option<Nanos> {
     Some(duration::nanos(since).saturating_add(START))
 }
 
+/// The moment at which this thread's machine shows that time.
+pub(in crate::runtime) fn instant_of(time: Nanos) -> Option<Instant> {
+    let base = machine()?.base;
+    Some(base.checked_add(Duration::from_nanos(time.saturating_sub(START))).unwrap_or(base))
+}
+
 /// A number below `n`, by this thread's machine.
 #[cold]
 pub(in crate::runtime) fn choose(n: usize) -> usize {

@@ -154,11 +154,7 @@ impl<T> AsyncFd<T> {
     }
 
     async fn io<R>(&self, interest: Interest, f: impl FnMut(&OwnedFd) -> io::Result<R>) -> io::Result<R> {
-        match (interest.is_readable(), interest.is_writable()) {
-            (true, false) => self.registered.io(Direction::Read, f).await,
-            (false, true) => self.registered.io(Direction::Write, f).await,
-            _ => self.registered.io_either(f).await,
-        }
+        self.registered.io_for((interest.is_readable(), interest.is_writable()), f).await
     }
 
     fn poll_ready(

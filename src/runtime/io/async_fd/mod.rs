@@ -6,6 +6,5 @@ mod interest;
 mod tests;
 
 pub use fd::{AsyncFd, AsyncFdReadyGuard, TryIoError};
-#[cfg(feature = "process")]
 pub(in crate::runtime::io) use interest::now;
 pub use interest::{Interest, Ready};

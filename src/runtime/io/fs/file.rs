@@ -1,9 +1,10 @@
 //! A file that is open, and how it is to be opened.
 
 use crate::runtime::exec::blocking::syscall;
+use crate::runtime::exec::yielding::yield_p;
 use crate::runtime::io::fs::work;
 use core::pin::Pin;
-use core::task::{Context, Poll};
+use core::task::{Context, Poll, ready};
 use futures_io::{AsyncRead, AsyncSeek, AsyncWrite};
 use std::fs::{self, Metadata, Permissions};
 use std::io::{self, IoSlice, IoSliceMut, Read, Seek, SeekFrom, Write};
@@ -12,8 +13,8 @@ use std::path::Path;
 /// A file that is open: read, written and sought in at one place, which all share that have it or a
 /// [`try_clone`](File::try_clone).
 ///
-/// Each call goes to the system, inside of a [`syscall`]: others run if it takes long, and a future that was polled once is ready.
-/// Nothing is buffered, so nothing is lost if it is dropped, and [`flush`](AsyncWrite::poll_flush) does nothing.
+/// Each call goes to the system, inside of a [`syscall`]: others run if it takes long, and a future that was polled once is ready; but
+/// a task that has run for long and reads or writes again yields before. Nothing is buffered, so nothing is lost if it is dropped, and [`flush`](AsyncWrite::poll_flush) does nothing.
 ///
 /// In a runtime that waits in a ring ([`Poller::IoUring`](crate::Poller::IoUring)) reads, writes and syncs of this type's own methods
 /// block no thread: what the system cannot do at once is given to the ring, and the future waits. If that is dropped meanwhile the
@@ -217,29 +218,33 @@ impl std::os::fd::AsRawFd for File {
 macro_rules! async_file {
     ($name:ty) => {
         impl AsyncRead for $name {
-            fn poll_read(self: Pin<&mut Self>, _: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
+            fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
+                ready!(yield_p(cx));
                 Poll::Ready(syscall(|| (&self.0).read(buffer)))
             }
 
             fn poll_read_vectored(
                 self: Pin<&mut Self>,
-                _: &mut Context<'_>,
+                cx: &mut Context<'_>,
                 buffers: &mut [IoSliceMut<'_>],
             ) -> Poll<io::Result<usize>> {
+                ready!(yield_p(cx));
                 Poll::Ready(syscall(|| (&self.0).read_vectored(buffers)))
             }
         }
 
         impl AsyncWrite for $name {
-            fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+            fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+                ready!(yield_p(cx));
                 Poll::Ready(syscall(|| (&self.0).write(bytes)))
             }
 
             fn poll_write_vectored(
                 self: Pin<&mut Self>,
-                _: &mut Context<'_>,
+                cx: &mut Context<'_>,
                 slices: &[IoSlice<'_>],
             ) -> Poll<io::Result<usize>> {
+                ready!(yield_p(cx));
                 Poll::Ready(syscall(|| (&self.0).write_vectored(slices)))
             }
 
@@ -330,6 +335,13 @@ impl OpenOptions {
     #[cfg(unix)]
     pub fn mode(&mut self, mode: u32) -> &mut Self {
         std::os::unix::fs::OpenOptionsExt::mode(&mut self.0, mode);
+        self
+    }
+
+    /// Flags for the system's `open`, beside those that the other options mean.
+    #[cfg(unix)]
+    pub fn custom_flags(&mut self, flags: i32) -> &mut Self {
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut self.0, flags);
         self
     }
 

@@ -6,8 +6,8 @@
 //! same around it:
 //!
 //! ```
-//! # async fn link() -> std::io::Result<()> {
-//! let path = spinpark::syscall(|| std::fs::read_link("latest"))?;
+//! # async fn make() -> std::io::Result<()> {
+//! spinpark::syscall(|| std::fs::DirBuilder::new().recursive(true).create("a/b"))?;
 //! # Ok(())
 //! # }
 //! ```
@@ -149,6 +149,31 @@ pub async fn set_permissions(path: impl AsRef<Path>, permissions: Permissions) -
     syscall(|| fs::set_permissions(path, permissions))
 }
 
+/// Is there such a file, or folder? Links are followed.
+///
+/// # Errors
+/// Those of the system: it cannot be known, because a folder above it may not be looked into, say.
+pub async fn try_exists(path: impl AsRef<Path>) -> io::Result<bool> {
+    syscall(|| fs::exists(path))
+}
+
+/// Where a link leads to.
+///
+/// # Errors
+/// Those of the system: it is no link.
+pub async fn read_link(path: impl AsRef<Path>) -> io::Result<PathBuf> {
+    syscall(|| fs::read_link(path))
+}
+
+/// Makes a link that leads to `original`, be that there or not.
+///
+/// # Errors
+/// Those of the system.
+#[cfg(unix)]
+pub async fn symlink(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
+    syscall(|| std::os::unix::fs::symlink(original, link))
+}
+
 /// The whole path, without links in it.
 ///
 /// # Errors
@@ -200,7 +225,9 @@ mod tests {
             assert_eq!(at_once(copy(&a, &b)).expect("copied"), 9);
             at_once(rename(&b, &c)).expect("renamed");
             at_once(hard_link(&c, &b)).expect("linked");
+            assert!(at_once(try_exists(&c)).expect("known"));
             at_once(remove_file(&c)).expect("removed");
+            assert!(!at_once(try_exists(&c)).expect("known"));
             assert_eq!(at_once(read_to_string(&b)).expect("read"), "some text");
             assert_eq!(at_once(read(&c)).expect_err("it is gone").kind(), io::ErrorKind::NotFound);
         }
@@ -224,7 +251,9 @@ mod tests {
     mod an_open_file {
         use super::*;
         use crate::fs::File;
+        use core::time::Duration;
         use std::io::SeekFrom;
+        use std::sync::mpsc;
 
         #[test]
         fn is_written_sought_in_read_cut_and_synced() {
@@ -244,6 +273,33 @@ mod tests {
             let mut text = String::new();
             at_once(file.read_to_string(&mut text)).expect("read");
             assert_eq!(text, "some");
+        }
+
+        #[test]
+        fn that_is_used_for_ever_lets_its_task_be_polled_anew() {
+            let folder = Folder::new("ever");
+            let path = folder.0.join("a");
+            at_once(write(&path, "some text")).expect("written");
+            let (over, is_over) = mpsc::channel();
+            let runtime = crate::Runtime::builder().procs(1).build().expect("a runtime");
+            runtime.spawn(async move {
+                let file = File::options().read(true).write(true).open(&path).await.expect("open");
+                for writes in [false, true] {
+                    let for_ever = async {
+                        while match writes {
+                            true => file.write(b"").await.is_ok(),
+                            false => file.read(&mut [0; 16]).await.is_ok(),
+                        } {}
+                    };
+                    let ended = crate::time::timeout(Duration::from_millis(1), for_ever).await;
+                    assert!(ended.is_err(), "the file is always ready");
+                }
+                over.send(()).expect("it is awaited");
+            });
+            if is_over.recv_timeout(Duration::from_secs(20)).is_err() {
+                core::mem::forget(runtime); // its task never ends
+                panic!("it is never polled anew, and so its time never over");
+            }
         }
 
         #[test]
@@ -277,6 +333,27 @@ mod tests {
             let reads = at_once(File::open(&path)).expect("open");
             at_once(reads.write(b"no")).expect_err("it is open for reading only");
             at_once(reads.seek(SeekFrom::Current(-1))).expect_err("before the beginning");
+        }
+    }
+
+    #[cfg(unix)]
+    mod a_link {
+        use super::*;
+        use crate::fs::File;
+
+        /// For `open`: what is opened may not be a link.
+        const NOT_A_LINK: i32 = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
+
+        #[test]
+        fn leads_where_it_was_made_to() {
+            let folder = Folder::new("link");
+            let [file, link] = ["a", "b"].map(|name| folder.0.join(name));
+            at_once(symlink(&file, &link)).expect("linked");
+            assert_eq!(at_once(read_link(&link)).expect("a link"), file);
+            assert!(!at_once(try_exists(&link)).expect("known"), "it leads nowhere");
+            at_once(write(&link, "text")).expect("written");
+            assert_eq!(at_once(read_to_string(&file)).expect("read"), "text");
+            at_once(File::options().read(true).custom_flags(NOT_A_LINK).open(&link)).expect_err("it is a link");
         }
     }
 

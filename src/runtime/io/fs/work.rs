@@ -4,11 +4,19 @@
 //! ring, with a buffer of its own, in which the system may still read or write when the task has given up.
 
 use crate::runtime::exec::blocking::syscall;
+use crate::runtime::exec::yielding::yield_p;
+use core::future::poll_fn;
 use std::fs::File;
 use std::io::{self, Read, Write};
 
+/// Lets others run if the task is asked to: a file is always ready, and its reader need never wait.
+async fn yields() {
+    poll_fn(|cx| yield_p(cx)).await;
+}
+
 /// Reads some bytes.
 pub(super) async fn read(file: &File, buffer: &mut [u8]) -> io::Result<usize> {
+    yields().await;
     #[cfg(all(feature = "io-uring", target_os = "linux"))]
     if let Some(read) = ring::read(file, buffer).await {
         return read;
@@ -19,6 +27,7 @@ pub(super) async fn read(file: &File, buffer: &mut [u8]) -> io::Result<usize> {
 
 /// Writes some bytes.
 pub(super) async fn write(file: &File, bytes: &[u8]) -> io::Result<usize> {
+    yields().await;
     #[cfg(all(feature = "io-uring", target_os = "linux"))]
     if let Some(written) = ring::write(file, bytes).await {
         return written;

@@ -34,7 +34,7 @@ mod lookup;
 mod resolve;
 #[cfg(unix)]
 mod reuseport;
-mod tcp;
+pub mod tcp;
 #[cfg(unix)]
 mod tcp_socket;
 #[cfg(test)]

@@ -2,16 +2,21 @@
 
 use crate::runtime::exec::blocking::syscall;
 use crate::runtime::io::around;
+#[cfg(unix)]
+use crate::runtime::io::async_fd::{Interest, Ready, now};
 use crate::runtime::io::net::lookup::no_address;
 use crate::runtime::io::net::resolve::{ToSocketAddrs, resolve};
 use crate::runtime::io::netpoll::{Direction, Registered, at_once};
 use core::fmt;
 use core::pin::Pin;
 use core::task::{Context, Poll, ready};
+#[cfg(unix)]
+use core::time::Duration;
 use futures_io::{AsyncRead, AsyncWrite};
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::net;
 use std::net::{Shutdown, SocketAddr};
+use std::sync::Arc;
 
 /// Takes connections from others.
 pub struct TcpListener(Registered<net::TcpListener>);
@@ -204,6 +209,42 @@ impl TcpStream {
         self.0.get().set_nodelay(nodelay)
     }
 
+    /// Time during which a close waits until the rest is sent; `None`: it does not wait, the system goes on sending.
+    ///
+    /// # Errors
+    /// Those of the system.
+    #[cfg(unix)]
+    pub fn linger(&self) -> io::Result<Option<Duration>> {
+        Ok(rustix::net::sockopt::socket_linger(self)?)
+    }
+
+    /// What is sent and not acknowledged is thrown away at the close, which ends the connection by a reset.
+    ///
+    /// # Errors
+    /// Those of the system.
+    #[cfg(unix)]
+    pub fn set_zero_linger(&self) -> io::Result<()> {
+        Ok(rustix::net::sockopt::set_socket_linger(self, Some(Duration::ZERO))?)
+    }
+
+    /// Is what comes acknowledged at once, for the moment?
+    ///
+    /// # Errors
+    /// Those of the system.
+    #[cfg(target_os = "linux")]
+    pub fn quickack(&self) -> io::Result<bool> {
+        Ok(rustix::net::sockopt::tcp_quickack(self)?)
+    }
+
+    /// Shall what comes be acknowledged at once? The system may change that again at any time.
+    ///
+    /// # Errors
+    /// Those of the system.
+    #[cfg(target_os = "linux")]
+    pub fn set_quickack(&self, quickack: bool) -> io::Result<()> {
+        Ok(rustix::net::sockopt::set_tcp_quickack(self, quickack)?)
+    }
+
     /// How many routers a packet may pass.
     ///
     /// # Errors
@@ -231,6 +272,7 @@ impl TcpStream {
 
 socket!(TcpStream, net::TcpStream);
 stream!(TcpStream);
+halves!(TcpStream);
 
 /// A socket that connects, or has.
 #[cfg(unix)]

@@ -95,6 +95,58 @@ impl TcpSocket {
         Ok(getsockname(&self.0)?.try_into()?)
     }
 
+    /// The kind of service that is asked for, in packets of version 4 (`IP_TOS`).
+    ///
+    /// # Errors
+    /// Those of the system.
+    #[cfg(target_os = "linux")]
+    pub fn tos_v4(&self) -> io::Result<u32> {
+        Ok(u32::from(sockopt::ip_tos(&self.0)?))
+    }
+
+    /// Sets [`tos_v4`](TcpSocket::tos_v4).
+    ///
+    /// # Errors
+    /// Those of the system; [`InvalidInput`](io::ErrorKind::InvalidInput) if it is more than 255.
+    #[cfg(target_os = "linux")]
+    pub fn set_tos_v4(&self, value: u32) -> io::Result<()> {
+        Ok(sockopt::set_ip_tos(&self.0, u8::try_from(value).map_err(|_| io::ErrorKind::InvalidInput)?)?)
+    }
+
+    /// The class of traffic, in packets of version 6 (`IPV6_TCLASS`).
+    ///
+    /// # Errors
+    /// Those of the system.
+    #[cfg(target_os = "linux")]
+    pub fn tclass_v6(&self) -> io::Result<u32> {
+        Ok(sockopt::ipv6_tclass(&self.0)?)
+    }
+
+    /// Sets [`tclass_v6`](TcpSocket::tclass_v6).
+    ///
+    /// # Errors
+    /// Those of the system.
+    #[cfg(target_os = "linux")]
+    pub fn set_tclass_v6(&self, value: u32) -> io::Result<()> {
+        Ok(sockopt::set_ipv6_tclass(&self.0, value)?)
+    }
+
+    /// What [`set_linger`](TcpSocket::set_linger) has set.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn linger(&self) -> io::Result<Option<Duration>> {
+        Ok(sockopt::socket_linger(&self.0)?)
+    }
+
+    /// What is sent and not acknowledged is thrown away at the close, which ends the connection by a reset.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn set_zero_linger(&self) -> io::Result<()> {
+        self.set_linger(Some(Duration::ZERO))
+    }
+
     /// Time during which a close waits until the rest is sent; `None`: it does not wait, the system goes on sending.
     ///
     /// # Errors

@@ -1,3 +1,5 @@
+#[cfg(unix)]
+use crate::runtime::io::async_fd::Interest;
 use crate::runtime::io::net::{Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket, lookup_host};
 use crate::runtime::testing::{run, spawn};
 use core::future::poll_fn;
@@ -448,6 +450,100 @@ mod a_connection {
     }
 
     #[test]
+    fn is_read_from_and_written_to_without_waiting() {
+        run(async {
+            let (one, other) = connection().await;
+            let mut buffer = [0; 8];
+            assert_eq!(other.try_read(&mut buffer).expect_err("nothing came").kind(), ErrorKind::WouldBlock);
+            assert_eq!(one.try_write_vectored(&[IoSlice::new(b"so"), IoSlice::new(b"me")]).expect("there is room"), 4);
+            other.readable().await.expect("open");
+            let (mut so, mut me) = ([0; 2], [0; 2]);
+            let read = other.try_read_vectored(&mut [IoSliceMut::new(&mut so), IoSliceMut::new(&mut me)]);
+            assert_eq!((read.expect("it came"), &so, &me), (4, b"so", b"me"));
+            let mut sent = 0;
+            while let Ok(n) = one.try_write(&[7; 1 << 16]) {
+                sent += n;
+            }
+            let counts = async {
+                let mut came = 0;
+                while came < sent {
+                    came += other.read(&mut [0; 1 << 16]).await.expect("read");
+                }
+                came
+            };
+            assert_eq!(counts.await, sent);
+            one.writable().await.expect("open");
+            drop(one);
+            other.readable().await.expect("the end");
+            assert_eq!(other.try_read(&mut buffer).expect("the end"), 0);
+        });
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn is_waited_for_in_either_direction() {
+        run(async {
+            let (one, other) = connection().await;
+            let both = Interest::READABLE | Interest::WRITABLE;
+            let ready = one.ready(both).await.expect("open");
+            assert!(ready.is_writable() && !ready.is_readable());
+            other.write_all(b"text").await.expect("written");
+            poll_fn(|cx| one.poll_read_ready(cx)).await.expect("open");
+            poll_fn(|cx| one.poll_write_ready(cx)).await.expect("open");
+            let mut buffer = [0; 4];
+            let read = one.async_io(Interest::READABLE, || one.try_read(&mut buffer)).await;
+            assert_eq!((read.expect("it came"), &buffer), (4, b"text"));
+            assert!(poll_once(pin!(one.ready(Interest::READABLE))).is_pending());
+        });
+    }
+
+    #[test]
+    fn has_two_halves_and_is_put_together_again() {
+        run(async {
+            let ((one, other), (third, _fourth)) = (connection().await, connection().await);
+            let (reads, mut writes) = one.into_split();
+            let (other_reads, _) = third.into_split();
+            writes = other_reads.reunite(writes).expect_err("of another stream").1;
+            writes.write_all(b"one").await.expect("written");
+            let one = writes.reunite(reads).expect("of one stream");
+            one.write_all(b"two").await.expect("written");
+            let (reads, mut writes) = one.into_split();
+            poll_fn(|cx| Pin::new(&mut writes).poll_write(cx, b"six")).await.expect("written");
+            drop(writes);
+            assert_eq!(read_all(&other).await.expect("read to the end"), b"onetwosix");
+            other.write_all(b"ten").await.expect("it is open in this direction");
+            let mut buffer = [0; 3];
+            reads.read_exact(&mut buffer).await.expect("read");
+            assert_eq!((&buffer, reads.as_ref().peer_addr().ok()), (b"ten", other.local_addr().ok()));
+        });
+    }
+
+    #[test]
+    fn goes_on_though_the_half_that_writes_is_forgotten() {
+        run(async {
+            let (one, other) = connection().await;
+            let (reads, writes) = one.into_split();
+            writes.forget();
+            assert!(poll_once(pin!(other.read(&mut [0]))).is_pending(), "it was ended");
+            drop(reads);
+            assert_eq!(other.read(&mut [0]).await.expect("the end"), 0);
+        });
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn is_reset_at_its_end_if_it_does_not_linger() {
+        run(async {
+            let (one, other) = connection().await;
+            assert_eq!(one.linger().expect("got"), None);
+            one.set_zero_linger().expect("set");
+            assert_eq!(one.linger().expect("got"), Some(Duration::ZERO));
+            drop(one);
+            assert_eq!(other.read(&mut [0]).await.expect_err("no end").kind(), ErrorKind::ConnectionReset);
+        });
+    }
+
+    #[test]
     fn is_a_stream_of_futures_io() {
         run(async {
             let (mut ours, theirs) = connection().await;
@@ -502,6 +598,44 @@ mod a_datagram {
                 assert_eq!(buffer[..5], [n; 5]);
             }
             echo.await;
+        });
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn is_tried_without_waiting() {
+        run(async {
+            let ((one, a), (other, b)) = (socket().await, socket().await);
+            let mut buffer = [0; 8];
+            assert_eq!(other.try_recv(&mut buffer).expect_err("nothing came").kind(), ErrorKind::WouldBlock);
+            assert_eq!(one.try_send_to(b"one", b).expect("there is room"), 3);
+            poll_fn(|cx| other.poll_recv_ready(cx)).await.expect("open");
+            assert_eq!(other.try_recv_from(&mut buffer).expect("it came"), (3, a));
+            one.connect(b).await.expect("connected");
+            poll_fn(|cx| one.poll_send_ready(cx)).await.expect("open");
+            assert_eq!(one.try_send(b"two").expect("there is room"), 3);
+            assert!(other.ready(Interest::READABLE).await.expect("open").is_readable());
+            assert_eq!(other.try_io(Interest::READABLE, || other.try_recv(&mut buffer)).expect("it came"), 3);
+            assert!(other.try_io(Interest::READABLE, || Ok(())).is_err(), "nothing is left");
+        });
+    }
+
+    #[test]
+    fn has_options() {
+        run(async {
+            let (socket, _) = socket().await;
+            socket.set_multicast_loop_v4(false).expect("set");
+            socket.set_multicast_ttl_v4(7).expect("set");
+            assert_eq!((socket.multicast_loop_v4().ok(), socket.multicast_ttl_v4().ok()), (Some(false), Some(7)));
+            #[cfg(target_os = "linux")]
+            {
+                socket.set_tos_v4(16).expect("set");
+                assert_eq!(socket.tos_v4().expect("got"), 16);
+                assert_eq!(socket.set_tos_v4(256).expect_err("too much").kind(), ErrorKind::InvalidInput);
+            }
+            let six = UdpSocket::bind("[::1]:0").await.expect("a socket");
+            six.set_multicast_loop_v6(false).expect("set");
+            assert!(!six.multicast_loop_v6().expect("got"));
         });
     }
 
@@ -599,6 +733,17 @@ mod on_unix {
         });
     }
 
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn streams_know_who_is_at_the_other_end() {
+        run(async {
+            let (one, _other) = UnixStream::pair().expect("a pair");
+            let peer = one.peer_cred().expect("got");
+            let (user, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+            assert_eq!((peer.uid(), peer.gid(), peer.pid()), (user, group, Some(std::process::id() as i32)));
+        });
+    }
+
     #[test]
     fn two_streams_are_a_pair() {
         run(async {
@@ -634,6 +779,22 @@ mod on_unix {
             nameless.send(b"four").await.expect("sent");
             let (n, peer) = server.recv_from(&mut buffer).await.expect("received");
             assert_eq!((n, peer.as_pathname()), (4, None));
+        });
+    }
+
+    #[test]
+    fn datagrams_are_tried_without_waiting() {
+        run(async {
+            let path = Socket::new("tried");
+            let server = UnixDatagram::bind(&path.0).expect("a socket");
+            let client = UnixDatagram::unbound().expect("a socket");
+            let mut buffer = [0; 8];
+            assert_eq!(server.try_recv(&mut buffer).expect_err("nothing came").kind(), ErrorKind::WouldBlock);
+            assert_eq!(client.try_send_to(b"one", &path.0).expect("there is room"), 3);
+            assert!(server.try_recv_from(&mut buffer).expect("it came").1.is_unnamed());
+            client.connect(&path.0).expect("connected");
+            assert_eq!(client.try_send(b"four").expect("there is room"), 4);
+            assert_eq!((server.try_recv(&mut buffer).expect("it came"), &buffer[..4]), (4, &b"four"[..]));
         });
     }
 

@@ -2,10 +2,16 @@
 
 use crate::runtime::exec::blocking::syscall;
 use crate::runtime::io::around;
+#[cfg(unix)]
+use crate::runtime::io::async_fd::{Interest, Ready, now};
 use crate::runtime::io::net::lookup::first_of;
 use crate::runtime::io::net::resolve::{ToSocketAddrs, resolve};
 use crate::runtime::io::netpoll::{Direction, Registered};
 use core::fmt;
+#[cfg(unix)]
+use core::task::{Context, Poll};
+#[cfg(target_os = "linux")]
+use rustix::net::sockopt;
 use std::io;
 use std::net::SocketAddr;
 use std::net::{self, Ipv4Addr, Ipv6Addr};
@@ -167,6 +173,122 @@ impl UdpSocket {
         self.0.get().leave_multicast_v6(group, interface)
     }
 
+    /// As [`send`](UdpSocket::send), if there is room. Does not wait. From any thread.
+    ///
+    /// # Errors
+    /// [`WouldBlock`](io::ErrorKind::WouldBlock) if there is none; those of the system.
+    pub fn try_send(&self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.try_io(|socket| socket.send(bytes))
+    }
+
+    /// As [`send_to`](UdpSocket::send_to), if there is room. Does not wait. From any thread.
+    ///
+    /// # Errors
+    /// [`WouldBlock`](io::ErrorKind::WouldBlock) if there is none; those of the system.
+    pub fn try_send_to(&self, bytes: &[u8], address: SocketAddr) -> io::Result<usize> {
+        self.0.try_io(|socket| socket.send_to(bytes, address))
+    }
+
+    /// As [`recv`](UdpSocket::recv), if something has come. Does not wait. From any thread.
+    ///
+    /// # Errors
+    /// [`WouldBlock`](io::ErrorKind::WouldBlock) if nothing has; those of the system.
+    pub fn try_recv(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.try_io(|socket| socket.recv(buffer))
+    }
+
+    /// As [`recv_from`](UdpSocket::recv_from), if something has come. Does not wait. From any thread.
+    ///
+    /// # Errors
+    /// [`WouldBlock`](io::ErrorKind::WouldBlock) if nothing has; those of the system.
+    pub fn try_recv_from(&self, buffer: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
+        self.0.try_io(|socket| socket.recv_from(buffer))
+    }
+
+    /// Is what is sent to a group of version 4 received on this machine, too?
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn multicast_loop_v4(&self) -> io::Result<bool> {
+        self.0.get().multicast_loop_v4()
+    }
+
+    /// Sets [`multicast_loop_v4`](UdpSocket::multicast_loop_v4).
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn set_multicast_loop_v4(&self, value: bool) -> io::Result<()> {
+        self.0.get().set_multicast_loop_v4(value)
+    }
+
+    /// Is what is sent to a group of version 6 received on this machine, too?
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn multicast_loop_v6(&self) -> io::Result<bool> {
+        self.0.get().multicast_loop_v6()
+    }
+
+    /// Sets [`multicast_loop_v6`](UdpSocket::multicast_loop_v6).
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn set_multicast_loop_v6(&self, value: bool) -> io::Result<()> {
+        self.0.get().set_multicast_loop_v6(value)
+    }
+
+    /// How many routers a datagram to a group of version 4 may pass.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn multicast_ttl_v4(&self) -> io::Result<u32> {
+        self.0.get().multicast_ttl_v4()
+    }
+
+    /// Sets [`multicast_ttl_v4`](UdpSocket::multicast_ttl_v4).
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn set_multicast_ttl_v4(&self, value: u32) -> io::Result<()> {
+        self.0.get().set_multicast_ttl_v4(value)
+    }
+
+    /// The kind of service that is asked for, in packets of version 4 (`IP_TOS`).
+    ///
+    /// # Errors
+    /// Those of the system.
+    #[cfg(target_os = "linux")]
+    pub fn tos_v4(&self) -> io::Result<u32> {
+        Ok(u32::from(sockopt::ip_tos(self)?))
+    }
+
+    /// Sets [`tos_v4`](UdpSocket::tos_v4).
+    ///
+    /// # Errors
+    /// Those of the system; [`InvalidInput`](io::ErrorKind::InvalidInput) if it is more than 255.
+    #[cfg(target_os = "linux")]
+    pub fn set_tos_v4(&self, value: u32) -> io::Result<()> {
+        Ok(sockopt::set_ip_tos(self, u8::try_from(value).map_err(|_| io::ErrorKind::InvalidInput)?)?)
+    }
+
+    /// The class of traffic, in packets of version 6 (`IPV6_TCLASS`).
+    ///
+    /// # Errors
+    /// Those of the system.
+    #[cfg(target_os = "linux")]
+    pub fn tclass_v6(&self) -> io::Result<u32> {
+        Ok(sockopt::ipv6_tclass(self)?)
+    }
+
+    /// Sets [`tclass_v6`](UdpSocket::tclass_v6).
+    ///
+    /// # Errors
+    /// Those of the system.
+    #[cfg(target_os = "linux")]
+    pub fn set_tclass_v6(&self, value: u32) -> io::Result<()> {
+        Ok(sockopt::set_ipv6_tclass(self, value)?)
+    }
+
     /// The error that has come up since this was last asked, if one has.
     ///
     /// # Errors
@@ -177,4 +299,4 @@ impl UdpSocket {
 }
 
 socket!(UdpSocket, net::UdpSocket);
-readiness!(UdpSocket);
+readiness!(UdpSocket, poll_recv_ready, poll_send_ready);

@@ -2,6 +2,7 @@
 
 use crate::runtime::exec::blocking::syscall;
 use crate::runtime::io::around;
+use crate::runtime::io::async_fd::{Interest, Ready, now};
 use crate::runtime::io::netpoll::{Direction, Registered, at_once};
 use core::fmt;
 use core::pin::Pin;
@@ -12,6 +13,7 @@ use std::net::Shutdown;
 use std::os::unix::net;
 pub use std::os::unix::net::SocketAddr;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Takes connections from others on this machine.
 pub struct UnixListener(Registered<net::UnixListener>);
@@ -120,6 +122,15 @@ impl UnixStream {
         self.0.get().peer_addr()
     }
 
+    /// Who is at the other end: as whom that process ran when it connected or listened.
+    ///
+    /// # Errors
+    /// Those of the system.
+    #[cfg(target_os = "linux")]
+    pub fn peer_cred(&self) -> io::Result<UCred> {
+        Ok(UCred(rustix::net::sockopt::socket_peercred(self)?))
+    }
+
     /// The error that has come up since this was last asked, if one has.
     ///
     /// # Errors
@@ -131,6 +142,7 @@ impl UnixStream {
 
 socket!(UnixStream, net::UnixStream);
 stream!(UnixStream);
+halves!(UnixStream);
 
 /// Sends and receives datagrams on this machine: each comes whole, and in order.
 pub struct UnixDatagram(Registered<net::UnixDatagram>);
@@ -208,6 +220,39 @@ impl UnixDatagram {
         self.0.io(Direction::Read, |socket| socket.recv_from(buffer)).await
     }
 
+    /// As [`send`](UnixDatagram::send), if there is room. Does not wait. From any thread.
+    ///
+    /// # Errors
+    /// [`WouldBlock`](io::ErrorKind::WouldBlock) if there is none; those of the system.
+    pub fn try_send(&self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.try_io(|socket| socket.send(bytes))
+    }
+
+    /// As [`send_to`](UnixDatagram::send_to), if there is room. Does not wait. From any thread.
+    ///
+    /// # Errors
+    /// [`WouldBlock`](io::ErrorKind::WouldBlock) if there is none; those of the system.
+    pub fn try_send_to(&self, bytes: &[u8], path: impl AsRef<Path>) -> io::Result<usize> {
+        let path = path.as_ref();
+        self.0.try_io(|socket| socket.send_to(bytes, path))
+    }
+
+    /// As [`recv`](UnixDatagram::recv), if something has come. Does not wait. From any thread.
+    ///
+    /// # Errors
+    /// [`WouldBlock`](io::ErrorKind::WouldBlock) if nothing has; those of the system.
+    pub fn try_recv(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.try_io(|socket| socket.recv(buffer))
+    }
+
+    /// As [`recv_from`](UnixDatagram::recv_from), if something has come. Does not wait. From any thread.
+    ///
+    /// # Errors
+    /// [`WouldBlock`](io::ErrorKind::WouldBlock) if nothing has; those of the system.
+    pub fn try_recv_from(&self, buffer: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
+        self.0.try_io(|socket| socket.recv_from(buffer))
+    }
+
     /// Receives and sends no more, or one of both.
     ///
     /// # Errors
@@ -242,4 +287,30 @@ impl UnixDatagram {
 }
 
 socket!(UnixDatagram, net::UnixDatagram);
-readiness!(UnixDatagram);
+readiness!(UnixDatagram, poll_recv_ready, poll_send_ready);
+
+/// Who is at the other end of a [`UnixStream`].
+#[cfg(target_os = "linux")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UCred(rustix::net::UCred);
+
+#[cfg(target_os = "linux")]
+impl UCred {
+    /// The number of its user.
+    #[must_use]
+    pub fn uid(&self) -> u32 {
+        self.0.uid.as_raw()
+    }
+
+    /// The number of its group.
+    #[must_use]
+    pub fn gid(&self) -> u32 {
+        self.0.gid.as_raw()
+    }
+
+    /// The number of its process.
+    #[must_use]
+    pub fn pid(&self) -> Option<i32> {
+        Some(self.0.pid.as_raw_nonzero().get())
+    }
+}

@@ -8,6 +8,7 @@ use crate::runtime::io::netpoll::socket::{Direction, Socket};
 use crate::runtime::observe::watch;
 use core::fmt;
 use core::future::poll_fn;
+use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::task::{Context, Poll, ready};
 use std::io;
 use std::sync::Arc;
@@ -101,12 +102,37 @@ impl<S: Socket> Registered<S> {
         .await
     }
 
+    /// Tries `f`, and does not wait.
+    ///
+    /// # Errors
+    /// [`WouldBlock`](io::ErrorKind::WouldBlock) if it would; those of `f`.
+    pub(crate) fn try_io<R>(&self, mut f: impl FnMut(&S) -> io::Result<R>) -> io::Result<R> {
+        attempt(|| f(&self.socket)).unwrap_or_else(|| Err(io::ErrorKind::WouldBlock.into()))
+    }
+
+    /// As [`io`](Registered::io), for reading, for writing, or for whichever is possible first.
+    ///
+    /// # Errors
+    /// As [`io`](Registered::io)'s.
+    #[cfg(unix)]
+    pub(crate) async fn io_for<R>(
+        &self,
+        (reads, writes): (bool, bool),
+        f: impl FnMut(&S) -> io::Result<R>,
+    ) -> io::Result<R> {
+        match (reads, writes) {
+            (true, false) => self.io(Direction::Read, f).await,
+            (false, true) => self.io(Direction::Write, f).await,
+            _ => self.io_either(f).await,
+        }
+    }
+
     /// Tries `f` until it would not block, whichever direction is reported.
     ///
     /// # Errors
     /// Those of `f`; and if it would block though the runtime was shut down, that.
     #[cfg(unix)]
-    pub(crate) async fn io_either<R>(&self, mut f: impl FnMut(&S) -> io::Result<R>) -> io::Result<R> {
+    async fn io_either<R>(&self, mut f: impl FnMut(&S) -> io::Result<R>) -> io::Result<R> {
         let place = |direction| Place::new(&self.registration, direction);
         let (mut reads, mut writes) = (place(Direction::Read), place(Direction::Write));
         poll_fn(|cx| {
@@ -151,6 +177,10 @@ impl<S: Socket> Registered<S> {
         .await
     }
 }
+
+/// A panic of the user's leaves nothing half done: none of his code runs under the locks of the poller, and a waker that panics is caught.
+impl<S: RefUnwindSafe> UnwindSafe for Registered<S> {}
+impl<S: RefUnwindSafe> RefUnwindSafe for Registered<S> {}
 
 impl<S: fmt::Debug> fmt::Debug for Registered<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

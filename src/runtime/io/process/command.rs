@@ -101,6 +101,12 @@ impl Command {
         self
     }
 
+    /// What it takes for its own name, instead of the program's.
+    pub fn arg0(&mut self, name: impl AsRef<OsStr>) -> &mut Self {
+        self.std.arg0(name);
+        self
+    }
+
     /// The user as whom it runs.
     pub fn uid(&mut self, id: u32) -> &mut Self {
         self.std.uid(id);
