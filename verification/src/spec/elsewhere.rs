@@ -220,7 +220,7 @@ impl Model {
         if deadline > now && !is_old {
             return;
         }
-        if !self.idle.is_empty() {
+        if !self.idle.is_empty() && !self.must_retry {
             return self.wakep();
         }
         let mut gs = if self.has_arrived() { self.give(None) } else { Vec::new() };
