@@ -63,8 +63,9 @@ fn words(line: &str) -> impl Iterator<Item = &str> {
 /// Does it name an ordering, or call a fence? An access names its ordering where it stands.
 fn is_access(line: &str) -> bool {
     let is_fence = line.contains("fence(") && !line.contains("fn fence(");
-    // A type of another's may be called so: it has a lifetime.
-    let line = line.replace("Acquire<", "");
+    // A type may be called so: it has a lifetime, is made, or is shown.
+    let line =
+        ["Acquire<", "Acquire {", "\"Acquire\""].iter().fold(line.to_owned(), |line, name| line.replace(name, ""));
     is_fence || words(&line).any(|word| ORDERINGS.contains(&word))
 }
 
