@@ -458,7 +458,7 @@ mod outside_of_a_runtime {
     fn go_panics_and_says_what_to_do() {
         let payload = thread::spawn(|| drop(go(|| ()))).join().expect_err("it spawned somewhere");
         let text = payload.downcast_ref::<String>().expect("a text");
-        assert!(text.contains("spinpark::go") && text.contains("on a Runtime, or on a Handle"), "{text}");
+        assert!(text.contains("spinpark::go") && text.contains("on a Runtime or a Handle"), "{text}");
     }
 
     #[test]

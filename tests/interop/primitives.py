@@ -22,11 +22,9 @@ SECONDS = 120
 FROM = ["tokio", "tokio-util"]
 NEEDED = ["futures", "futures-test", "libc", "nix", "rand", "socket2", "tempfile", "tokio-stream", "tokio-test"]
 
-# What ours return is another type by decision: an `Option` where there is one reason only, no `Result` where nothing fails.
+# What has another name or type here by decision.
 REWRITTEN = [
     (r"\b((?:tokio::|maybe_tokio_)?test)\((?:flavor|start_paused|worker_threads)[^()]*\)", r"\1"),
-    (r"\.try_(lock|read|write|acquire)(_owned)?\(\)", r".try_\1\2().ok_or(())"),
-    (r"\.acquire(_owned)?\(\)\s*\.await\s*\.unwrap\(\)", r".acquire\1().await"),
     (r"\btokio_util::sync\b", "tokio::sync"),
     (r"::const_new\(", "::new("),
     (r"unsafe \{ AsyncFd::register\((\w+(?:\([^)]*\))?)\) \}", r"AsyncFd::new(\1)"),
@@ -62,7 +60,7 @@ SIZE = "is about how many bytes tokio's future has"
 READINESS = "expects readiness to be remembered until a try fails; ours is asked of the system"
 PANICS = "expects a panic where ours returns an error, or panics when it is polled"
 BLOCKING = "a `blocking_` method: ours is `.wait()`, or a `Result` of `try_`"
-PERMITS = "our semaphore has no many permits at once, number of them or end; our lock no number of readers, nor guards of a part"
+PARTS = "our lock has no number of readers, nor guards of a part"
 NOTIFY = "our `Notify` has no owned future, and no last"
 PAUSED = "stops or turns tokio's clock, which ours is not"
 LOCAL = "there is no set or runtime of the thread that one is in: a `LocalSet` has a name"
@@ -101,23 +99,16 @@ FILES = {
         "blocking_acquire_many_in_async_context blocking_acquire_many blocking_acquire_owned_in_async_context "
         "blocking_acquire_owned blocking_acquire_many_owned_in_async_context blocking_acquire_many_owned "
         "blocking_acquire_closed",
-        PERMITS: "add_permits_open forget merge add_permits_closed forget_closed close_drops_wakers_outside_lock "
-        "close_wakes_waiters_outside_lock close_wakes_all_waiters forget_open merge_unrelated_permits split "
-        "merge_many_permits permit_semaphore add_max_amount_permits add_more_than_max_amount_permits1 "
-        "add_more_than_max_amount_permits2 panic_when_exceeds_maxpermits no_panic_at_maxpermits",
     },
-    "sync_semaphore_owned": {
-        PERMITS: "acquire_many try_acquire_many split merge_many_permits_owned forget merge merge_unrelated_permits",
-    },
+    "sync_semaphore_owned": {},
     "sync_mutex": {BUDGET: "mutex_fifo_with_coop_budget mutex_coop_drop_after_take_permit"},
     "sync_mutex_owned": {},
-    "sync_rwlock": {PERMITS: "downgrade_map try_downgrade_map exhaust_reading zero_max_readers zero_max_readers_const"},
+    "sync_rwlock": {PARTS: "downgrade_map try_downgrade_map exhaust_reading zero_max_readers zero_max_readers_const"},
     "sync_errors": {},
     "sync_panic": {
         BLOCKING: "mutex_blocking_lock_panic_caller oneshot_blocking_recv_panic_caller "
         "rwlock_blocking_read_panic_caller rwlock_blocking_write_panic_caller",
-        PERMITS: "rwlock_with_max_readers_panic_caller semaphore_merge_unrelated_owned_permits "
-        "semaphore_merge_unrelated_permits",
+        PARTS: "rwlock_with_max_readers_panic_caller",
         OTHERS: "mpsc_bounded_channel_panic_caller mpsc_bounded_receiver_blocking_recv_panic_caller "
         "mpsc_bounded_receiver_blocking_recv_many_panic_caller mpsc_bounded_sender_blocking_send_panic_caller "
         "mpsc_unbounded_receiver_blocking_recv_panic_caller mpsc_unbounded_receiver_blocking_recv_many_panic_caller",
@@ -128,7 +119,6 @@ FILES = {
         "different_cancellation_tokens_have_different_hash",
     },
     "task_join_set": {
-        PERMITS: "join_set_coop",
         LOCAL: "panic_in_multi_thread_runtime panic_outside_any_runtime spawn_then_drop spawn_then_join_next "
         "spawn_then_shutdown",
         ONE_THREAD: "replace_parent_waker_drops_outside_lock try_join_next try_join_next_with_id runtime_gone",

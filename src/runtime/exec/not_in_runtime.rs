@@ -10,7 +10,7 @@ impl fmt::Display for NotInRuntime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(
             "called outside of a task: do it inside a task, in Runtime::block_on, or after Runtime::enter; to spawn from any \
-             thread, call the method of the same name on a Handle",
+             thread, call the method of the same name on a Runtime or a Handle",
         )
     }
 }

@@ -296,6 +296,14 @@ pub struct OwnedSemaphorePermit {
 permits!(SemaphorePermit<'a>);
 permits!(OwnedSemaphorePermit);
 
+impl<'a> SemaphorePermit<'a> {
+    /// Of which semaphore.
+    #[must_use]
+    pub fn semaphore(&self) -> &'a Semaphore {
+        self.semaphore
+    }
+}
+
 impl OwnedSemaphorePermit {
     /// Of which semaphore.
     #[must_use]

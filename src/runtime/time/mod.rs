@@ -216,7 +216,7 @@ impl From<Elapsed> for std::io::Error {
 
 /// What to do if ticks were missed because nobody asked for them in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum MissedTicks {
+pub enum MissedTickBehavior {
     /// They come at once, one after the other, until the beat is met again.
     Burst,
     /// The next comes a period after this one: the beat moves.
@@ -242,7 +242,7 @@ pub fn interval(period: Duration) -> Interval {
 #[track_caller]
 pub fn interval_at(first: Instant, period: Duration) -> Interval {
     assert!(!period.is_zero(), "an interval of no time would tick for ever: give a period of a nanosecond or more");
-    Interval { sleep: sleep_until(first), period, missed: MissedTicks::default() }
+    Interval { sleep: sleep_until(first), period, missed: MissedTickBehavior::default() }
 }
 
 /// What [`interval`] returns.
@@ -250,15 +250,19 @@ pub fn interval_at(first: Instant, period: Duration) -> Interval {
 pub struct Interval {
     sleep: Sleep,
     period: Duration,
-    missed: MissedTicks,
+    missed: MissedTickBehavior,
 }
 
 impl Interval {
     /// What to do about ticks that were missed.
     #[must_use]
-    pub fn with_missed_ticks(mut self, missed: MissedTicks) -> Self {
+    pub fn missed_tick_behavior(&self) -> MissedTickBehavior {
+        self.missed
+    }
+
+    /// From now on this is done about ticks that were missed.
+    pub fn set_missed_tick_behavior(&mut self, missed: MissedTickBehavior) {
         self.missed = missed;
-        self
     }
 
     /// Waits for the next tick; when it was due. Dropped while it waits, no tick is lost.
@@ -273,9 +277,9 @@ impl Interval {
         let next = after(due, self.period);
         self.sleep.deadline = match self.missed {
             _ if next > now => next,
-            MissedTicks::Burst => next,
-            MissedTicks::Delay => after(now, self.period),
-            MissedTicks::Skip => {
+            MissedTickBehavior::Burst => next,
+            MissedTickBehavior::Delay => after(now, self.period),
+            MissedTickBehavior::Skip => {
                 let period = after(0, self.period);
                 now.saturating_add(period - (now - due) % period)
             }

@@ -188,7 +188,7 @@ pub mod task {
 /// Timers. Moments are std's.
 pub mod time {
     pub use spinpark::time::{
-        Interval, MissedTicks as MissedTickBehavior, Sleep, Timeout, interval, interval_at, sleep, sleep_until,
+        Interval, MissedTickBehavior, Sleep, Timeout, interval, interval_at, sleep, sleep_until,
         timeout, timeout_at,
     };
     pub use std::time::{Duration, Instant};
