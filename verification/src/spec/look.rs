@@ -5,6 +5,7 @@ use crate::spec::model::{At, Model, NextP};
 use crate::spec::moves::{Ev, Item};
 use crate::spec::wrong::Wrong;
 use spinpark::kernel::protocol::sources::Source;
+use spinpark::kernel::sched::config::Config;
 use std::collections::VecDeque;
 
 /// An M with a P, which looks.
@@ -288,7 +289,8 @@ impl Model {
     /// From the others, in an order that is drawn: half of a ring; in the last pass `runnext`, if the ring is empty.
     fn steal(&mut self, looker: &mut Looker) -> Option<Item> {
         if !looker.spins {
-            if 2 * self.spinning_ms >= self.procs - self.idle.len() {
+            let is_enough = self.spinning_ms >= Config::default().spinning_at_most;
+            if is_enough || 2 * self.spinning_ms >= self.procs - self.idle.len() {
                 self.seen.note("enough look already");
                 return None;
             }
