@@ -29,6 +29,10 @@ pub enum Refused {
     Closed,
 }
 
+/// There would be more than [`MAX_PERMITS`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TooMany;
+
 /// What a semaphore is under its lock.
 pub struct State<H: Host, W> {
     free: usize,
@@ -77,10 +81,13 @@ impl<H: Host, W: Waker> State<H, W> {
         self.queue.join(&mut self.waiters, waiter)
     }
 
-    /// `n` more are free. `Err`: that would be too many.
-    pub fn put(&mut self, n: usize) -> Result<(), ()> {
+    /// `n` more are free.
+    ///
+    /// # Errors
+    /// If that would be too many; nothing has changed.
+    pub fn put(&mut self, n: usize) -> Result<(), TooMany> {
         let free = self.free.checked_add(n).filter(|&free| free <= MAX_PERMITS);
-        self.free = free.ok_or(())?;
+        self.free = free.ok_or(TooMany)?;
         Ok(())
     }
 
@@ -186,8 +193,7 @@ impl<H: Host, W: Waker + Send + 'static> Semaphore<H, W> {
     ///
     /// # Errors
     /// If that would be more than [`MAX_PERMITS`]; nothing has changed.
-    #[allow(clippy::result_unit_err)]
-    pub fn release(&self, n: usize) -> Result<(), ()> {
+    pub fn release(&self, n: usize) -> Result<(), TooMany> {
         let woken = self.with(|state| state.put(n).map(|()| state.serve()))?;
         wake(woken);
         Ok(())
