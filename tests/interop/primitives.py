@@ -69,6 +69,7 @@ BUFFERS = "fills buffers of the crate bytes or of tokio's `ReadBuf`, or looks wi
 PULLS_A_BUFFER = "our files have no buffer, and become std's at once"
 FROM_NUMBER = "ours takes what owns a descriptor, not its number; no urgent data, no errors to wait for"
 BUDGET = "spends a budget that only tasks on tokio's workers have"
+BLOCKS = "expects `block_on` to ask for a yield: ours asks tasks"
 TEXT = "compares a text that is ours"
 UNEQUAL = "our tokens cannot be compared"
 ONE_THREAD = "expects what it spawns to run only while it waits, as in a `current_thread` runtime"
@@ -119,6 +120,7 @@ FILES = {
         "different_cancellation_tokens_have_different_hash",
     },
     "task_join_set": {
+        BLOCKS: "join_set_coop",
         LOCAL: "panic_in_multi_thread_runtime panic_outside_any_runtime spawn_then_drop spawn_then_join_next "
         "spawn_then_shutdown",
         ONE_THREAD: "replace_parent_waker_drops_outside_lock try_join_next try_join_next_with_id runtime_gone",
@@ -271,15 +273,16 @@ STATEMENTS = "async_send_sync"
 UNSTATED = [
     r"tokio::io::(?!unix)", r"\bpipe::", r"unconstrained|LocalRuntime|LocalOptions|Mapped|SetOnce|coop::|OwnedNotified",
     r"AsyncFdRegisterError|MutGuard<'_, Impls|able_mut\(|EnterGuard|FileTimes|DirBuilder|ReadDir|set_modified|into_std",
-    r"DirEntry::(file_type|metadata)|acquire_many|TryLockError|AcquireError|SemaphorePermit|JoinError|time::advance",
+    r"DirEntry::(file_type|metadata)|JoinError|time::advance",
     r"time::error::Error|(tcp|unix)::(Read|Write)Half",
     # Ours may be moved, or sent, where theirs may not.
     r"time::(timeout|timeout_at|sleep|sleep_until)\(|time::(Timeout|Sleep)\b|(watch|oneshot)::Sender<..>::closed",
     r"watch::Receiver<..>::changed|broadcast::Receiver<..>::recv|Notify::notified|Notified<|Barrier::wait|LocalKey<",
-    r"RwLockWriteGuard<'_, YN>|RwLock<YN>::write",
+    r"RwLockWriteGuard<'_, YN>|RwLock<..>::(read|write)\(|Semaphore::acquire(_many)?\(",
     # Values that are received at once by several must be such that may be shared; so must what a future of a lock refers to.
     r"broadcast::(Sender|Receiver|WeakSender)<YN>", r"Mutex<YN>::lock",
 ]
+
 
 def folder(file, found):
     """Where a file of tests is, and what it is called there."""
