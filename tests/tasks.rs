@@ -143,7 +143,7 @@ mod a_handle_gives {
         assert!(aborted.is_cancelled() && !aborted.is_panic());
         let aborted = aborted.try_into_panic().expect_err("it is no panic");
         let caught = catch_unwind(AssertUnwindSafe(|| aborted.into_panic()));
-        let message = caught.expect_err("there is nothing to be had").downcast::<String>().expect("text");
+        let message = caught.expect_err("it panics").downcast::<String>().expect("text");
         assert_eq!(*message, "JoinError::into_panic: it is no panic: task was aborted");
     }
 

@@ -434,9 +434,7 @@ def main():
     if "--write" in sys.argv:
         versions = ", ".join(f"{name} {found[name][1]}" for name in FROM)
         head = f"| file of {versions} | passed | failed | left out, and why |\n|---|---:|---:|---|\n"
-        before, _, rest = interop.PAGE.read_text().partition(MARKS[0])
-        after = rest.partition(MARKS[1])[2]
-        interop.PAGE.write_text(before + MARKS[0] + "\n\n" + head + "\n".join(rows) + "\n\n" + MARKS[1] + after)
+        interop.write(MARKS, head, rows)
     return 1 if bad else 0
 
 

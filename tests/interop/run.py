@@ -228,6 +228,13 @@ def left_out(out):
     return "; ".join(f"{', '.join(whats)}: {why}" for why, whats in reasons.items()) or "none"
 
 
+def write(marks, head, rows):
+    """Puts a table between these marks of the page."""
+    before, _, rest = PAGE.read_text().partition(marks[0])
+    after = rest.partition(marks[1])[2]
+    PAGE.write_text(before + marks[0] + "\n\n" + head + "\n".join(rows) + "\n\n" + marks[1] + after)
+
+
 def main():
     names = [arg for arg in sys.argv[1:] if not arg.startswith("--")] or [*CRATES, *examples.CRATES]
     found = sources()
@@ -251,9 +258,7 @@ def main():
     if "--write" in sys.argv:
         rows += [f"| {name} | | 0 | 0 | {why} |" for name, why in WITHOUT.items()]
         head = "| crate | version | passed | failed | left out, and why |\n|---|---|---:|---:|---|\n"
-        before, _, rest = PAGE.read_text().partition(MARKS[0])
-        after = rest.partition(MARKS[1])[2]
-        PAGE.write_text(before + MARKS[0] + "\n\n" + head + "\n".join(rows) + "\n\n" + MARKS[1] + after)
+        write(MARKS, head, rows)
     return 1 if bad else 0
 
 

@@ -7,7 +7,6 @@ use core::cell::UnsafeCell;
 use core::fmt;
 use core::future::Future;
 use core::marker::PhantomData;
-use core::mem::ManuallyDrop;
 use core::ops::{Deref, DerefMut};
 use core::pin::Pin;
 use core::task::{Context, Poll, ready};
@@ -81,7 +80,7 @@ impl<T: ?Sized> RwLock<T> {
     /// As [`write`](RwLock::write), with a guard that keeps the lock alive.
     pub async fn write_owned(self: Arc<Self>) -> OwnedRwLockWriteGuard<T> {
         core::mem::forget(self.write().await);
-        OwnedRwLockWriteGuard { lock: self }
+        OwnedRwLockWriteGuard { lock: self, permits: READERS }
     }
 
     /// As [`try_read`](RwLock::try_read), with a guard that keeps the lock alive.
@@ -99,7 +98,7 @@ impl<T: ?Sized> RwLock<T> {
     /// If it would have to wait.
     pub fn try_write_owned(self: Arc<Self>) -> Result<OwnedRwLockWriteGuard<T>, TryLockError> {
         core::mem::forget(self.try_write()?);
-        Ok(OwnedRwLockWriteGuard { lock: self })
+        Ok(OwnedRwLockWriteGuard { lock: self, permits: READERS })
     }
 
     /// The value; nobody else has it.
@@ -175,6 +174,8 @@ pub struct RwLockReadGuard<'a, T: ?Sized> {
 #[clippy::has_significant_drop]
 pub struct RwLockWriteGuard<'a, T: ?Sized> {
     lock: &'a RwLock<T>,
+    /// All; or all but one, which a reader has now.
+    permits: u32,
     /// Of `&mut T`.
     value: PhantomData<&'a mut T>,
 }
@@ -191,6 +192,8 @@ pub struct OwnedRwLockReadGuard<T: ?Sized> {
 #[clippy::has_significant_drop]
 pub struct OwnedRwLockWriteGuard<T: ?Sized> {
     lock: Arc<RwLock<T>>,
+    /// As above.
+    permits: u32,
 }
 
 // SAFETY: it gives `&T`, and on the last drop of the lock, which it borrows, nothing.
@@ -222,32 +225,26 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
     /// The permits are the guard's.
     fn new(lock: &'a RwLock<T>, permits: SemaphorePermit<'a>) -> Self {
         permits.forget();
-        RwLockWriteGuard { lock, value: PhantomData }
+        RwLockWriteGuard { lock, permits: READERS, value: PhantomData }
     }
 
     /// Looks only, from now on: other readers that wait come in, nobody changes it in between.
-    pub fn downgrade(self) -> RwLockReadGuard<'a, T> {
-        let guard = ManuallyDrop::new(self);
-        guard.lock.permits.add_permits(READERS as usize - 1);
-        RwLockReadGuard { lock: guard.lock, value: PhantomData }
+    pub fn downgrade(mut self) -> RwLockReadGuard<'a, T> {
+        self.permits = READERS - 1;
+        RwLockReadGuard { lock: self.lock, value: PhantomData }
     }
 }
 
 impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
     /// As [`RwLockWriteGuard::downgrade`].
-    pub fn downgrade(self) -> OwnedRwLockReadGuard<T> {
-        let lock = Arc::clone(&self.lock);
-        // One reader more comes in before the writer leaves: nobody between.
-        lock.permits.add_permits(READERS as usize - 1);
-        let guard = ManuallyDrop::new(self);
-        // SAFETY: it is dropped once, here: the guard is not.
-        drop(unsafe { core::ptr::read(&guard.lock) });
-        OwnedRwLockReadGuard { lock }
+    pub fn downgrade(mut self) -> OwnedRwLockReadGuard<T> {
+        self.permits = READERS - 1;
+        OwnedRwLockReadGuard { lock: Arc::clone(&self.lock) }
     }
 }
 
 macro_rules! guard {
-    ($guard:ty, $permits:expr) => {
+    ($guard:ty, |$this:ident| $permits:expr) => {
         impl<T: ?Sized> Deref for $guard {
             type Target = T;
 
@@ -259,7 +256,8 @@ macro_rules! guard {
 
         impl<T: ?Sized> Drop for $guard {
             fn drop(&mut self) {
-                self.lock.permits.add_permits($permits as usize);
+                let $this = &*self;
+                $this.lock.permits.add_permits($permits as usize);
             }
         }
 
@@ -279,7 +277,7 @@ macro_rules! guard {
 
 macro_rules! writer {
     ($guard:ty) => {
-        guard!($guard, READERS);
+        guard!($guard, |guard| guard.permits);
 
         impl<T: ?Sized> DerefMut for $guard {
             fn deref_mut(&mut self) -> &mut T {
@@ -290,8 +288,8 @@ macro_rules! writer {
     };
 }
 
-guard!(RwLockReadGuard<'_, T>, 1);
-guard!(OwnedRwLockReadGuard<T>, 1);
+guard!(RwLockReadGuard<'_, T>, |guard| 1);
+guard!(OwnedRwLockReadGuard<T>, |guard| 1);
 writer!(RwLockWriteGuard<'_, T>);
 writer!(OwnedRwLockWriteGuard<T>);
 
@@ -307,7 +305,7 @@ macro_rules! debug {
 
 debug!(Read Write);
 
-/// A lock could not be had at once.
+/// A lock could not be acquired at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TryLockError(pub(super) ());
 

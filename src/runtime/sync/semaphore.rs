@@ -68,7 +68,7 @@ impl Semaphore {
         Semaphore(Inner::from_lock(Mutex::new(State::new(permits))))
     }
 
-    /// How many could be had now.
+    /// How many are free.
     #[must_use]
     pub fn available_permits(&self) -> usize {
         self.0.with(|state| state.free())
@@ -324,7 +324,7 @@ impl fmt::Display for AcquireError {
 
 impl core::error::Error for AcquireError {}
 
-/// Why no permit could be had at once.
+/// Why no permit was acquired at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TryAcquireError {
     /// The semaphore is closed.

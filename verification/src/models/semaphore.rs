@@ -94,7 +94,7 @@ fn one_that_wants_many_is_dropped<H: ModelHost>() -> String {
     format!("waited: {}", H::join(other))
 }
 
-/// One that waits wants two, of which one is free; one more is given back; a third comes by.
+/// One waits for two permits, of which one is free; one more is released; a newcomer tries.
 fn nobody_overtakes<H: ModelHost>() -> String {
     let tiny = Tiny::<H>::new(1);
     let mut many = tiny.semaphore.acquire(2);
