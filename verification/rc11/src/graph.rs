@@ -59,7 +59,7 @@ impl Loc {
     pub const CLOCK: Loc = Loc(u32::MAX - 1);
     /// How many starts of threads are still refused.
     pub const REFUSALS: Loc = Loc(u32::MAX - 2);
-    /// The first of the places of `lazy_static!`s.
+    /// The first of the places of objects that a `const fn` makes: `OnceLock`s, `lazy_static!`s.
     const STATICS: u32 = u32::MAX - 3;
     /// How many such places there are.
     pub(super) const MAX_STATICS: u32 = 1 << 10;
@@ -70,12 +70,16 @@ impl Loc {
 
     /// The place of what all threads know without having been told: the nth one.
     pub(super) fn of_static(n: u32) -> Loc {
-        assert!(n < Loc::MAX_STATICS, "rc11: more than {} `lazy_static!`s in one process", Loc::MAX_STATICS / 2);
+        assert!(
+            n < Loc::MAX_STATICS,
+            "rc11: more than {} `Once`s, `OnceLock`s and `LazyLock`s in one execution",
+            Loc::MAX_STATICS
+        );
         Loc(Loc::STATICS - n)
     }
 
     /// Which of those it is.
-    fn nth_static(self) -> Option<u32> {
+    pub(super) fn nth_static(self) -> Option<u32> {
         let Loc(loc) = self;
         (loc <= Loc::STATICS && loc > Loc::STATICS - Loc::MAX_STATICS).then(|| Loc::STATICS - loc)
     }

@@ -155,6 +155,7 @@ mod symmetry;
 pub mod sync;
 mod text;
 pub mod thread;
+mod timeout;
 pub mod verdict;
 
 pub use graph::MAX_THREADS;

@@ -4,6 +4,7 @@
 //! What a thread does between two operations is its own. What it shares goes through the graph, or through memory
 //! that only changes hands in the graph's order: a read is answered only when the write that it reads has been.
 
+mod late;
 mod pointers;
 mod recursion;
 mod yields;
@@ -18,8 +19,11 @@ use corosensei::stack::{DefaultStack, Stack as _};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::any::Any;
 use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+pub(crate) use self::late::{all_are_joined, bind, late_number};
 
 type Body = Box<dyn FnOnce()>;
 type Thread = Coroutine<(), (), (), DefaultStack>;
@@ -90,8 +94,6 @@ pub(super) const PARKING: Update = Update::Await { wanted: 1, new: 0 };
 
 /// The same, but the thread would not sleep for ever: that it wakes of itself was tried elsewhere.
 pub(super) const PARKING_FOR_A_WHILE: Update = Update::Await { wanted: 1, new: 2 };
-/// The same, but that it wakes of itself is not tried.
-pub(super) const PARKING_TOO_OFTEN: Update = Update::Await { wanted: 1, new: 3 };
 
 /// One execution.
 #[derive(Default)]
@@ -116,6 +118,10 @@ struct Machine {
     /// Which play it is, of all in this process.
     play: u32,
     pointers: pointers::Pointers,
+    /// Which places of objects that no thread made are in use in this play.
+    bound: BTreeSet<u32>,
+    /// Of each of these objects, by where it was when it was used first.
+    late: HashMap<usize, u32>,
     /// No other ways are noted: from [`stop_exploring`] on.
     is_stopped: bool,
     /// The same, to the end.
@@ -364,6 +370,29 @@ pub(super) fn told() -> u16 {
     with(|machine| machine.slots[usize::from(machine.current)].told)
 }
 
+/// An execution that is played stands for others that are not; or it was shown that there are none.
+pub(super) fn cut(is_one: bool) {
+    with(|machine| machine.cuts = if is_one { machine.cuts + 1 } else { machine.cuts - 1 });
+}
+
+/// Since it had the answers to `told` events, has the calling thread learnt anything from others, or changed anything, but
+/// at its `own` places?
+pub(super) fn has_news(told: u16, own: &[Loc]) -> bool {
+    with(|machine| {
+        let slot = machine.slot(machine.current);
+        let events = &slot.events[..usize::from(slot.told)];
+        let (before, since) = events.split_at(usize::from(told).min(events.len()));
+        let event = |n: &u16| machine.graph.events[usize::from(*n)];
+        let is_news = |e: Event| match e.kind {
+            Kind::Choice(_) | Kind::Yield => false,
+            _ if own.contains(&e.loc) => false,
+            Kind::Load => before.iter().rev().map(event).find(|old| old.loc == e.loc).is_none_or(|old| old.rf != e.rf),
+            _ => true,
+        };
+        since.iter().map(event).any(is_news)
+    })
+}
+
 /// From here on other ways are noted, or are not.
 pub(super) fn note_other_ways(notes: bool) {
     with(|machine| machine.is_stopped = !notes);
@@ -548,6 +577,8 @@ impl Machine {
         self.play = PLAYS.fetch_add(1, Relaxed);
         self.is_on = true;
         self.pointers.clear();
+        self.late.clear();
+        self.bound.clear();
         (self.is_stopped, self.is_ending, self.begins_anew) = (false, false, false);
         (self.skipped, self.cuts) = (0, 0);
         self.slots.clear();
@@ -870,13 +901,9 @@ impl Machine {
                 _ => false,
             })
         };
-        let waits_for = |update: Update| {
-            let is_it = |&thread: &u8| matches!(self.slot(thread).asks, Some(Ask::Update { update: asked, .. }) if asked == update);
-            waits.iter().any(is_it)
-        };
-        let (for_a_while, too_often) = (waits_for(PARKING_FOR_A_WHILE), waits_for(PARKING_TOO_OFTEN));
-        if waits.iter().any(may_go_on) || for_a_while || too_often {
-            self.cuts += u64::from(too_often && !for_a_while);
+        let waits_for_a_while =
+            |&thread: &u8| matches!(self.slot(thread).asks, Some(Ask::Update { update: PARKING_FOR_A_WHILE, .. }));
+        if waits.iter().any(may_go_on) || waits.iter().any(waits_for_a_while) {
             return End::Blocked;
         }
         if self.leaves_waiting && self.slots[0].is_done {

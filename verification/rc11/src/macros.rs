@@ -64,7 +64,7 @@ macro_rules! __lazy_static_internal {
                 fn __static_ref_initialize() -> $T { $init }
                 static LAZY: $crate::lazy_static::Lazy<$T> = $crate::lazy_static::Lazy {
                     init: __static_ref_initialize,
-                    _p: ::core::marker::PhantomData,
+                    value: $crate::sync::OnceLock::new(),
                 };
                 LAZY.get()
             }

@@ -1,10 +1,10 @@
 //! Where a location of the facade is, and whether the one who uses it may.
 
 use crate::graph::{Loc, Order, Update};
-use crate::machine::{self, PARKING, PARKING_FOR_A_WHILE, PARKING_TOO_OFTEN};
+use crate::machine::{self, PARKING, PARKING_FOR_A_WHILE};
 use crate::model;
 use crate::step::Ask;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// A location, what it was made with, in which play, and how far its maker had come. It knows when it is dropped.
 #[derive(Debug)]
@@ -51,8 +51,8 @@ impl Place {
         place
     }
 
-    /// One that every thread knows of: of a `static`. Only for as long as the play lasts.
-    pub(crate) fn of_static(n: u32) -> Place {
+    /// That of a [`LatePlace`], which every thread knows of. Only for as long as the play lasts.
+    fn of_late(n: u32) -> Place {
         let (maker, play) = (machine::current(), machine::play().unwrap_or_default());
         let (loc, is_there) = (Loc::of_static(n), AtomicBool::new(true));
         Place { loc, init: 0, maker, told: 0, play, is_there, are_pointers: false, is_known: true }
@@ -74,6 +74,11 @@ impl Place {
             ),
             None => (),
         }
+        self.loc
+    }
+
+    /// Which location it is.
+    pub(crate) fn loc(&self) -> Loc {
         self.loc
     }
 
@@ -122,10 +127,10 @@ impl Place {
         self.update(order, PARKING);
     }
 
-    /// The same for a while; that it is over is tried by the caller, now or never.
+    /// The same; the thread does not sleep for ever, and that it wakes of itself is played elsewhere.
     #[track_caller]
-    pub(crate) fn sleep_for_a_while(&self, order: Order, is_tried: bool) {
-        self.update(order, if is_tried { PARKING_FOR_A_WHILE } else { PARKING_TOO_OFTEN });
+    pub(crate) fn sleep_for_a_while(&self, order: Order) {
+        self.update(order, PARKING_FOR_A_WHILE);
     }
 
     /// Wakes who sleeps here, or will.
@@ -145,6 +150,56 @@ impl Place {
     pub(crate) fn store_plain(&self, value: u64) {
         machine::mixes();
         self.store(value, Order::Plain);
+    }
+}
+
+/// The place of an object that a `const fn` makes, so that it may be in a `static`: its first use in an execution makes it.
+/// It begins with 0 in each.
+#[derive(Debug)]
+pub(crate) struct LatePlace {
+    /// The last play that has used it, and the number of its place in that play, from 1. 0: none has.
+    bound: AtomicU64,
+}
+
+/// What a dropped one is bound to.
+const GONE: u64 = u64::MAX;
+
+impl LatePlace {
+    pub(crate) const fn new() -> LatePlace {
+        LatePlace { bound: AtomicU64::new(0) }
+    }
+
+    /// Its number in this execution, if it has one. A `static` may be used by two models at once, on two threads of the
+    /// machine: then the play knows its number by its address. Any other object is used by one play, and may move.
+    pub(crate) fn number(&self) -> Option<u32> {
+        // Relaxed, here and below: no memory is published by it.
+        let bound = self.bound.load(Ordering::Relaxed);
+        match machine::play() {
+            Some(play) if bound != 0 && bound >> 32 == u64::from(play) => Some(bound as u32 - 1),
+            Some(_) if bound != 0 && bound != GONE => machine::late_number(std::ptr::from_ref(self).addr()),
+            _ => None,
+        }
+    }
+
+    /// The place in this execution.
+    ///
+    /// # Panics
+    /// Outside of a model.
+    #[track_caller]
+    pub(crate) fn place(&self) -> Place {
+        if self.bound.load(Ordering::Relaxed) == GONE {
+            machine::fail(DROPPED);
+        }
+        let number = machine::bind(std::ptr::from_ref(self).addr(), || self.number());
+        let play = machine::play().unwrap_or_default();
+        self.bound.store(u64::from(play) << 32 | u64::from(number + 1), Ordering::Relaxed);
+        Place::of_late(number)
+    }
+}
+
+impl Drop for LatePlace {
+    fn drop(&mut self) {
+        self.bound.store(GONE, Ordering::Relaxed);
     }
 }
 

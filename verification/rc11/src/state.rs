@@ -2,6 +2,7 @@
 //! belongs to a thread.
 
 use crate::model::Settings;
+use crate::timeout::TimedOut;
 use std::any::Any;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -11,11 +12,19 @@ use std::sync::Arc;
 /// A place in the source.
 pub(crate) type At = &'static Location<'static>;
 
+/// A value of a `OnceLock`, of any type: where it is, and what drops it. One that is forgotten is not dropped.
+pub(crate) struct OnceValue {
+    pub(crate) at: *mut (),
+    pub(crate) drop: unsafe fn(*mut ()),
+}
+
 /// Of one execution.
 #[derive(Default)]
 pub(crate) struct State {
     /// `Arc`s that were made and not given back, by the address of their value.
     pub(crate) arcs: HashMap<usize, Arc<dyn Any + Send + Sync>>,
+    /// `Weak`s that are raw pointers now, by these.
+    pub(crate) weaks: HashMap<usize, Vec<Arc<dyn Any + Send + Sync>>>,
     pub(crate) arcs_made: BTreeMap<usize, At>,
     /// Blocks of memory, by address.
     pub(crate) blocks: BTreeMap<usize, At>,
@@ -26,10 +35,12 @@ pub(crate) struct State {
     pub(crate) next: u64,
     /// `thread_local!`s, by thread and key. None: it is gone.
     pub(crate) locals: HashMap<(u8, usize), Option<Arc<dyn Any>>>,
-    /// `lazy_static!`s, by key.
-    pub(crate) statics: HashMap<usize, Arc<dyn Any>>,
+    /// The values of `OnceLock`s, by the numbers of their places.
+    pub(crate) values: BTreeMap<u32, OnceValue>,
     /// Handles of the threads, by number.
     pub(crate) threads: HashMap<u8, crate::thread::Thread>,
+    /// Waits that have timed out, by thread and line.
+    pub(crate) timeouts: HashMap<(u8, usize), TimedOut>,
     pub(crate) settings: Arc<Settings>,
 }
 
@@ -48,14 +59,16 @@ pub(crate) fn begin(settings: &Arc<Settings>) {
     let left = with(|state| {
         state.arcs.clear();
         state.arcs_made.clear();
+        state.weaks.clear();
         state.blocks.clear();
         state.freed.clear();
         state.tracked.clear();
         state.next = 0;
         state.threads.clear();
+        state.timeouts.clear();
         state.settings = Arc::clone(settings);
-        let locals = state.locals.drain().filter_map(|(_, value)| value);
-        locals.chain(state.statics.drain().map(|(_, value)| value)).collect::<Vec<_>>()
+        state.values.clear();
+        state.locals.drain().filter_map(|(_, value)| value).collect::<Vec<_>>()
     });
     left.into_iter().for_each(std::mem::forget);
 }

@@ -11,6 +11,8 @@ mod bad_use;
 mod bounds;
 #[path = "loom_paths/cells.rs"]
 mod cells;
+#[path = "loom_paths/channels.rs"]
+mod channels;
 #[path = "loom_paths/classics.rs"]
 mod classics;
 #[path = "loom_paths/counted.rs"]
@@ -21,12 +23,20 @@ mod futures;
 mod locks;
 #[path = "loom_paths/loops.rs"]
 mod loops;
+#[path = "loom_paths/once.rs"]
+mod once;
 #[path = "loom_paths/pointers.rs"]
 mod pointers;
+#[path = "loom_paths/scoped.rs"]
+mod scoped;
 #[path = "loom_paths/statics.rs"]
 mod statics;
 #[path = "loom_paths/symmetric.rs"]
 mod symmetric;
+#[path = "loom_paths/timeouts.rs"]
+mod timeouts;
+#[path = "loom_paths/weak.rs"]
+mod weak;
 
 use loom::model::{Builder, Outcome, Verdict};
 
@@ -49,5 +59,25 @@ fn refuted(f: impl Fn() + Send + Sync + 'static) -> String {
     match outcome(f).verdict {
         Verdict::Failed(why) => why,
         other => panic!("{other}"),
+    }
+}
+
+/// Memory that is not atomic.
+#[derive(Debug, Default)]
+struct Memory(loom::cell::UnsafeCell<u32>);
+// SAFETY: whether two accesses race is what the model finds out, before they are made.
+unsafe impl Sync for Memory {}
+
+impl Memory {
+    #[track_caller]
+    fn write(&self, new: u32) {
+        // SAFETY: a race ends the execution.
+        self.0.with_mut(|value| unsafe { *value = new });
+    }
+
+    #[track_caller]
+    fn read(&self) -> u32 {
+        // SAFETY: as above.
+        self.0.with(|value| unsafe { *value })
     }
 }

@@ -11,7 +11,7 @@ pub use self::verdict::{Outcome, Verdict};
 use crate::checkpoint;
 use crate::engine::{Config, Picture, Report, explore, explore_with_checkpoint};
 use crate::graph::MAX_THREADS;
-use crate::{lazy_static, machine, state, thread};
+use crate::{machine, state, sync, thread};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -161,8 +161,8 @@ impl Builder {
             expect_no_question(None);
             machine::note_other_ways(!waits_for_explore);
             f();
-            lazy_static::drop_statics();
             thread::drop_locals();
+            sync::drop_statics();
             String::new()
         }
     }

@@ -7,6 +7,7 @@ use crate::graph::Order;
 use crate::machine;
 use crate::place::Place;
 use crate::step::Ask;
+use crate::timeout::{self, Timeout};
 use std::sync::{Arc, LockResult, Mutex, MutexGuard as StdGuard, PoisonError};
 use std::time::Duration;
 
@@ -15,12 +16,10 @@ use std::time::Duration;
 pub struct Condvar {
     raw: RawLock,
     waiters: Mutex<Vec<Arc<Place>>>,
-    /// Threads whose wait has timed out.
-    timed_out: Mutex<Vec<u8>>,
 }
 
 /// Has a wait timed out?
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WaitTimeoutResult(bool);
 
 impl WaitTimeoutResult {
@@ -39,7 +38,7 @@ impl Condvar {
     #[must_use]
     #[track_caller]
     pub fn new() -> Condvar {
-        Condvar { raw: RawLock::new(), waiters: Mutex::default(), timed_out: Mutex::default() }
+        Condvar { raw: RawLock::new(), waiters: Mutex::default() }
     }
 
     fn waiters(&self) -> StdGuard<'_, Vec<Arc<Place>>> {
@@ -74,8 +73,24 @@ impl Condvar {
         guard
     }
 
-    /// The same, or it times out, whatever the duration: that is tried once for each thread in an execution. If one
-    /// then waits for ever, the execution is left, and the verdict is *bounded*.
+    /// Waits as long as `condition` holds of what the mutex guards.
+    ///
+    /// # Errors
+    /// None.
+    #[track_caller]
+    pub fn wait_while<'a, T, F>(&self, mut guard: MutexGuard<'a, T>, mut condition: F) -> LockResult<MutexGuard<'a, T>>
+    where
+        F: FnMut(&mut T) -> bool,
+    {
+        while condition(guard.unmarked()) {
+            guard = self.wait(guard)?;
+        }
+        Ok(guard)
+    }
+
+    /// As [`wait`](Condvar::wait), or it times out, whatever the duration and whenever it likes. A loop that waits again
+    /// each time, and changes nothing in between, is tried for 64 rounds, and then taken to go on so; one that counts them is
+    /// *bounded*, if it waits for more than two in a row.
     ///
     /// # Errors
     /// None.
@@ -85,16 +100,46 @@ impl Condvar {
         mut guard: MutexGuard<'a, T>,
         _duration: Duration,
     ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
-        let me = machine::current();
-        let timed_out = || self.timed_out.lock().unwrap_or_else(PoisonError::into_inner);
-        let may_time_out = !timed_out().contains(&me);
-        if may_time_out && machine::ask(Ask::Choose(2)) == 1 {
-            timed_out().push(me);
-            guard.open();
-            guard.take();
-            return Ok((guard, WaitTimeoutResult(true)));
+        let (version, own) = (guard.version(), [guard.loc(), self.raw.loc()]);
+        let timeout = timeout::again(version, &own);
+        let timeout = match timeout {
+            Some(timeout) => timeout,
+            None => timeout::choose(version, &own),
+        };
+        let guard = match timeout {
+            Timeout::Again => guard,
+            Timeout::Now => {
+                guard.open();
+                guard.take();
+                guard
+            }
+            Timeout::NotNow => self.wait_and(guard, |me| me.sleep_for_a_while(Order::Relaxed)),
+            Timeout::ForEver => self.wait_and(guard, |me| me.sleep(Order::Relaxed)),
+        };
+        Ok((guard, WaitTimeoutResult(matches!(timeout, Timeout::Again | Timeout::Now))))
+    }
+
+    /// Waits as long as `condition` holds of what the mutex guards, or until it times out.
+    ///
+    /// # Errors
+    /// None.
+    #[track_caller]
+    pub fn wait_timeout_while<'a, T, F>(
+        &self,
+        mut guard: MutexGuard<'a, T>,
+        duration: Duration,
+        mut condition: F,
+    ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)>
+    where
+        F: FnMut(&mut T) -> bool,
+    {
+        let mut result = WaitTimeoutResult(false);
+        while condition(guard.unmarked()) {
+            if result.timed_out() {
+                return Ok((guard, result));
+            }
+            (guard, result) = self.wait_timeout(guard, duration)?;
         }
-        let guard = self.wait_and(guard, |me| me.sleep_for_a_while(Order::Relaxed, may_time_out));
         Ok((guard, WaitTimeoutResult(false)))
     }
 

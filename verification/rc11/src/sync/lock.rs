@@ -1,6 +1,6 @@
 //! What a lock is without what it guards.
 
-use crate::graph::{Order, Update};
+use crate::graph::{Loc, Order, Update};
 use crate::machine::LOCKING;
 use crate::model;
 use crate::place::Place;
@@ -27,10 +27,9 @@ impl RawLock {
         RawLock { place: Place::new(0), is_tried: model::is_observed(at), at }
     }
 
-    /// One of a `static`.
-    #[track_caller]
-    pub(crate) fn of_static(n: u32) -> RawLock {
-        RawLock { place: Place::of_static(n), is_tried: false, at: Location::caller() }
+    /// Where it is.
+    pub(crate) fn loc(&self) -> Loc {
+        self.place.loc()
     }
 
     #[track_caller]

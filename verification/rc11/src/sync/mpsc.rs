@@ -1,48 +1,237 @@
-//! Like `std::sync::mpsc`: a queue behind a lock, and a receiver who sleeps.
+//! Like `std::sync::mpsc`: a queue behind a lock, and threads that sleep.
+//!
+//! The lock gives no order. What a thread did before it sent a message, or dropped the last sender, happens before what the
+//! receiver does when it has found that out: as std promises, and no more.
 
 use super::lock::RawLock;
-use crate::graph::Order;
+use crate::graph::{Order, Update};
 use crate::machine;
 use crate::place::Place;
 use crate::step::Ask;
+use crate::timeout::{self, Timeout};
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::mpsc::{RecvError, RecvTimeoutError, SendError, TryRecvError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+#[doc(no_inline)]
+pub use std::sync::mpsc::{RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError};
 
 /// What both ends share.
 struct Channel<T> {
     raw: RawLock,
     /// Where the receiver sleeps.
     receiver: Place,
+    /// What the senders did before they were dropped.
+    gone: Place,
+    /// So many messages there may be. 0: each sender waits until its message is taken.
+    bound: Option<usize>,
     ends: Mutex<Ends<T>>,
 }
 
 struct Ends<T> {
-    queue: VecDeque<T>,
+    queue: VecDeque<Message<T>>,
     senders: usize,
     has_receiver: bool,
+    /// The receiver has found nothing, and sleeps.
+    is_awaited: bool,
+    /// Senders that wait for room.
+    waiting: Vec<Arc<Place>>,
+}
+
+struct Message<T> {
+    value: T,
+    /// What the sender did before.
+    sent: Place,
+    /// Where the sender sleeps until it is taken, or given back.
+    sender: Option<Arc<Waiting<T>>>,
+}
+
+/// A sender that waits until its message is taken.
+struct Waiting<T> {
+    place: Place,
+    given_back: Mutex<Option<T>>,
 }
 
 impl<T> Channel<T> {
     /// `f` alone on the ends.
     #[track_caller]
     fn with<R>(&self, f: impl FnOnce(&mut Ends<T>) -> R) -> R {
-        self.raw.lock();
+        self.raw.lock_as(Order::Relaxed);
         let mut ends: MutexGuard<'_, Ends<T>> = self.ends.lock().unwrap_or_else(PoisonError::into_inner);
         let result = f(&mut ends);
         drop(ends);
         self.raw.unlock();
         result
     }
+
+    #[track_caller]
+    fn wake_receiver(&self) {
+        self.receiver.wake(Order::Relaxed);
+    }
+
+    #[track_caller]
+    fn send(&self, value: T) -> Result<(), SendError<T>> {
+        let mut message = self.message(value);
+        loop {
+            let me = Arc::new(Place::internal(0));
+            let sent = self.with(|ends| match ends.push(message, self.bound) {
+                Err(TrySendError::Full(message)) => {
+                    ends.waiting.push(Arc::clone(&me));
+                    Err(TrySendError::Full(message))
+                }
+                other => other,
+            });
+            match sent {
+                Ok(()) => break,
+                Err(TrySendError::Disconnected(message)) => return Err(SendError(message.value)),
+                Err(TrySendError::Full(back)) => {
+                    me.sleep(Order::Relaxed);
+                    message = back;
+                }
+            }
+        }
+        self.wake_receiver();
+        Ok(())
+    }
+
+    /// For a channel without room: waits until the message is taken.
+    #[track_caller]
+    fn hand_over(&self, value: T) -> Result<(), SendError<T>> {
+        let mut message = self.message(value);
+        let me = Arc::new(Waiting { place: Place::internal(0), given_back: Mutex::new(None) });
+        message.sender = Some(Arc::clone(&me));
+        let sent = self.with(|ends| ends.push(message, None));
+        if let Err(TrySendError::Full(message) | TrySendError::Disconnected(message)) = sent {
+            return Err(SendError(message.value));
+        }
+        self.wake_receiver();
+        me.place.sleep(Order::Acquire);
+        let back = me.given_back.lock().unwrap_or_else(PoisonError::into_inner).take();
+        back.map_or(Ok(()), |value| Err(SendError(value)))
+    }
+
+    #[track_caller]
+    fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
+        let message = self.message(value);
+        let sent = self.with(|ends| {
+            // Without room it must be taken at once.
+            let room =
+                if self.bound == Some(0) { usize::from(ends.is_awaited) } else { self.bound.unwrap_or(usize::MAX) };
+            ends.push(message, Some(room))
+        });
+        sent.map_err(|error| match error {
+            TrySendError::Full(message) => TrySendError::Full(message.value),
+            TrySendError::Disconnected(message) => TrySendError::Disconnected(message.value),
+        })?;
+        self.wake_receiver();
+        Ok(())
+    }
+
+    #[track_caller]
+    fn message(&self, value: T) -> Message<T> {
+        let sent = Place::internal(0);
+        sent.wake(Order::Release);
+        Message { value, sent, sender: None }
+    }
+
+    /// Takes a message; if there is none, and the thread will sleep, senders know that.
+    #[track_caller]
+    fn take(&self, sleeps: bool) -> Result<T, TryRecvError> {
+        let taken = self.with(|ends| {
+            ends.is_awaited = sleeps && ends.queue.is_empty();
+            match ends.queue.pop_front() {
+                Some(message) => Ok((message, ends.next_waiting())),
+                None if ends.senders == 0 => Err(TryRecvError::Disconnected),
+                None => Err(TryRecvError::Empty),
+            }
+        });
+        match taken {
+            Ok((Message { value, sent, sender }, waiting)) => {
+                sent.sleep(Order::Acquire);
+                if let Some(waiting) = waiting {
+                    waiting.wake(Order::Relaxed);
+                }
+                if let Some(sender) = sender {
+                    sender.place.wake(Order::Release);
+                }
+                Ok(value)
+            }
+            Err(why) => {
+                if why == TryRecvError::Disconnected {
+                    self.gone.update(Order::Acquire, Update::Add(0));
+                }
+                Err(why)
+            }
+        }
+    }
+}
+
+impl<T> Ends<T> {
+    fn push(&mut self, message: Message<T>, room: Option<usize>) -> Result<(), TrySendError<Message<T>>> {
+        if !self.has_receiver {
+            return Err(TrySendError::Disconnected(message));
+        }
+        if room.is_some_and(|room| self.queue.len() >= room) {
+            return Err(TrySendError::Full(message));
+        }
+        self.queue.push_back(message);
+        Ok(())
+    }
+
+    /// There is room for one: any of those that wait may be the one that is woken.
+    #[track_caller]
+    fn next_waiting(&mut self) -> Option<Arc<Place>> {
+        let n = self.waiting.len();
+        let which = if n > 1 { machine::ask(Ask::Choose(n as u32)) as usize } else { 0 };
+        (n > 0).then(|| self.waiting.remove(which))
+    }
+}
+
+/// A sender, of either kind.
+struct Sending<T>(Arc<Channel<T>>);
+
+impl<T> Clone for Sending<T> {
+    #[track_caller]
+    fn clone(&self) -> Sending<T> {
+        self.0.with(|ends| ends.senders += 1);
+        Sending(Arc::clone(&self.0))
+    }
+}
+
+impl<T> Drop for Sending<T> {
+    #[track_caller]
+    fn drop(&mut self) {
+        let is_last = self.0.with(|ends| {
+            self.0.gone.update(Order::Release, Update::Swap(1));
+            ends.senders -= 1;
+            ends.senders == 0
+        });
+        if is_last {
+            self.0.wake_receiver();
+        }
+    }
 }
 
 /// Like `std::sync::mpsc::Sender`.
-pub struct Sender<T>(Arc<Channel<T>>);
+pub struct Sender<T>(Sending<T>);
+
+/// Like `std::sync::mpsc::SyncSender`.
+pub struct SyncSender<T>(Sending<T>);
 
 /// Like `std::sync::mpsc::Receiver`.
 pub struct Receiver<T>(Arc<Channel<T>>);
+
+// SAFETY: a message goes from one thread to another, and a receiver is one thread's at a time, as with std's.
+unsafe impl<T: Send> Send for Sender<T> {}
+// SAFETY: the queue is behind a lock.
+unsafe impl<T: Send> Sync for Sender<T> {}
+// SAFETY: as `Sender`.
+unsafe impl<T: Send> Send for SyncSender<T> {}
+// SAFETY: as `Sender`.
+unsafe impl<T: Send> Sync for SyncSender<T> {}
+// SAFETY: as `Sender`.
+unsafe impl<T: Send> Send for Receiver<T> {}
 
 /// Like `std::sync::mpsc::channel`.
 ///
@@ -51,9 +240,28 @@ pub struct Receiver<T>(Arc<Channel<T>>);
 #[must_use]
 #[track_caller]
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
-    let ends = Ends { queue: VecDeque::new(), senders: 1, has_receiver: true };
-    let channel = Arc::new(Channel { raw: RawLock::new(), receiver: Place::new(0), ends: Mutex::new(ends) });
-    (Sender(Arc::clone(&channel)), Receiver(channel))
+    let (sender, receiver) = ends(None);
+    (Sender(sender), receiver)
+}
+
+/// Like `std::sync::mpsc::sync_channel`: with room for `bound` messages. If there is none, a sender waits for its turn,
+/// which is any sender's that waits; of a channel with room for 0, it waits until its message is taken.
+///
+/// # Panics
+/// Outside of a model.
+#[must_use]
+#[track_caller]
+pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
+    let (sender, receiver) = ends(Some(bound));
+    (SyncSender(sender), receiver)
+}
+
+#[track_caller]
+fn ends<T>(bound: Option<usize>) -> (Sending<T>, Receiver<T>) {
+    let ends = Ends { queue: VecDeque::new(), senders: 1, has_receiver: true, is_awaited: false, waiting: Vec::new() };
+    let (raw, receiver, gone) = (RawLock::new(), Place::new(0), Place::new(0));
+    let channel = Arc::new(Channel { raw, receiver, gone, bound, ends: Mutex::new(ends) });
+    (Sending(Arc::clone(&channel)), Receiver(channel))
 }
 
 impl<T> Sender<T> {
@@ -63,36 +271,42 @@ impl<T> Sender<T> {
     /// If the receiver is gone.
     #[track_caller]
     pub fn send(&self, message: T) -> Result<(), SendError<T>> {
-        self.0.with(|ends| {
-            if !ends.has_receiver {
-                return Err(SendError(message));
-            }
-            ends.queue.push_back(message);
-            Ok(())
-        })?;
-        self.0.receiver.wake(Order::Release);
-        Ok(())
+        self.0.0.send(message)
     }
 }
 
 impl<T> Clone for Sender<T> {
     #[track_caller]
     fn clone(&self) -> Sender<T> {
-        self.0.with(|ends| ends.senders += 1);
-        Sender(Arc::clone(&self.0))
+        Sender(self.0.clone())
     }
 }
 
-impl<T> Drop for Sender<T> {
+impl<T> SyncSender<T> {
+    /// Sends, when there is room.
+    ///
+    /// # Errors
+    /// If the receiver is gone.
     #[track_caller]
-    fn drop(&mut self) {
-        let is_last = self.0.with(|ends| {
-            ends.senders -= 1;
-            ends.senders == 0
-        });
-        if is_last {
-            self.0.receiver.wake(Order::Release);
-        }
+    pub fn send(&self, message: T) -> Result<(), SendError<T>> {
+        let channel = &self.0.0;
+        if channel.bound == Some(0) { channel.hand_over(message) } else { channel.send(message) }
+    }
+
+    /// Sends, if there is room: of a channel with room for 0, if the receiver waits.
+    ///
+    /// # Errors
+    /// If there is none, or the receiver is gone.
+    #[track_caller]
+    pub fn try_send(&self, message: T) -> Result<(), TrySendError<T>> {
+        self.0.0.try_send(message)
+    }
+}
+
+impl<T> Clone for SyncSender<T> {
+    #[track_caller]
+    fn clone(&self) -> SyncSender<T> {
+        SyncSender(self.0.clone())
     }
 }
 
@@ -103,13 +317,13 @@ impl<T> Receiver<T> {
     /// If there is none, and all senders are gone.
     #[track_caller]
     pub fn recv(&self) -> Result<T, RecvError> {
-        self.recv_and(|receiver| receiver.sleep(Order::Acquire))
+        self.recv_and(|receiver| receiver.sleep(Order::Relaxed))
     }
 
     #[track_caller]
     fn recv_and(&self, sleep: impl Fn(&Place)) -> Result<T, RecvError> {
         loop {
-            match self.try_recv() {
+            match self.0.take(true) {
                 Ok(message) => return Ok(message),
                 Err(TryRecvError::Disconnected) => return Err(RecvError),
                 Err(TryRecvError::Empty) => sleep(&self.0.receiver),
@@ -117,19 +331,26 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Waits for a message, or does not: both are tried.
+    /// Waits for a message, or times out, whatever the duration and whenever it likes. A loop that waits again each time is
+    /// taken to go on so: see [`Condvar::wait_timeout`](super::Condvar::wait_timeout).
     ///
     /// # Errors
-    /// If the time was over before there was one, or all senders are gone.
+    /// If it has timed out, or all senders are gone.
     #[track_caller]
     pub fn recv_timeout(&self, _timeout: Duration) -> Result<T, RecvTimeoutError> {
+        let own = [self.0.raw.loc(), self.0.receiver.loc()];
+        let gone = |RecvError| RecvTimeoutError::Disconnected;
+        match timeout::again(0, &own) {
+            Some(Timeout::Again) => return Err(RecvTimeoutError::Timeout),
+            Some(_) => return self.recv().map_err(gone),
+            None => (),
+        }
         match self.try_recv() {
             Ok(message) => Ok(message),
             Err(TryRecvError::Disconnected) => Err(RecvTimeoutError::Disconnected),
-            Err(TryRecvError::Empty) if machine::ask(Ask::Choose(2)) == 1 => Err(RecvTimeoutError::Timeout),
+            Err(TryRecvError::Empty) if timeout::choose(0, &own) == Timeout::Now => Err(RecvTimeoutError::Timeout),
             Err(TryRecvError::Empty) => {
-                let result = self.recv_and(|receiver| receiver.sleep_for_a_while(Order::Acquire, true));
-                result.map_err(|RecvError| RecvTimeoutError::Disconnected)
+                self.recv_and(|receiver| receiver.sleep_for_a_while(Order::Relaxed)).map_err(gone)
             }
         }
     }
@@ -140,33 +361,101 @@ impl<T> Receiver<T> {
     /// If there is none.
     #[track_caller]
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
-        self.0.with(|ends| match ends.queue.pop_front() {
-            Some(message) => Ok(message),
-            None if ends.senders == 0 => Err(TryRecvError::Disconnected),
-            None => Err(TryRecvError::Empty),
-        })
+        self.0.take(false)
+    }
+
+    /// The messages, as they come, until all senders are gone.
+    pub fn iter(&self) -> Iter<'_, T> {
+        Iter(self)
+    }
+
+    /// The messages that are there.
+    pub fn try_iter(&self) -> TryIter<'_, T> {
+        TryIter(self)
     }
 }
 
 impl<T> Drop for Receiver<T> {
     #[track_caller]
     fn drop(&mut self) {
-        let left = self.0.with(|ends| {
+        let (queue, waiting) = self.0.with(|ends| {
             ends.has_receiver = false;
-            std::mem::take(&mut ends.queue)
+            (std::mem::take(&mut ends.queue), std::mem::take(&mut ends.waiting))
         });
-        drop(left);
+        waiting.into_iter().for_each(|sender| sender.wake(Order::Relaxed));
+        for Message { value, sender, .. } in queue {
+            if let Some(sender) = sender {
+                *sender.given_back.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
+                sender.place.wake(Order::Release);
+            }
+        }
     }
 }
 
-impl<T> fmt::Debug for Sender<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad("Sender { .. }")
+/// Like `std::sync::mpsc::Iter`.
+#[derive(Debug)]
+pub struct Iter<'a, T>(&'a Receiver<T>);
+
+/// Like `std::sync::mpsc::TryIter`.
+#[derive(Debug)]
+pub struct TryIter<'a, T>(&'a Receiver<T>);
+
+/// Like `std::sync::mpsc::IntoIter`.
+#[derive(Debug)]
+pub struct IntoIter<T>(Receiver<T>);
+
+impl<T> Iterator for Iter<'_, T> {
+    type Item = T;
+
+    #[track_caller]
+    fn next(&mut self) -> Option<T> {
+        self.0.recv().ok()
     }
 }
 
-impl<T> fmt::Debug for Receiver<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad("Receiver { .. }")
+impl<T> Iterator for TryIter<'_, T> {
+    type Item = T;
+
+    #[track_caller]
+    fn next(&mut self) -> Option<T> {
+        self.0.try_recv().ok()
     }
 }
+
+impl<T> Iterator for IntoIter<T> {
+    type Item = T;
+
+    #[track_caller]
+    fn next(&mut self) -> Option<T> {
+        self.0.recv().ok()
+    }
+}
+
+impl<'a, T> IntoIterator for &'a Receiver<T> {
+    type Item = T;
+    type IntoIter = Iter<'a, T>;
+
+    fn into_iter(self) -> Iter<'a, T> {
+        self.iter()
+    }
+}
+
+impl<T> IntoIterator for Receiver<T> {
+    type Item = T;
+    type IntoIter = IntoIter<T>;
+
+    fn into_iter(self) -> IntoIter<T> {
+        IntoIter(self)
+    }
+}
+
+macro_rules! debug {
+    ($($name:ident)*) => {$(
+        impl<T> fmt::Debug for $name<T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(concat!(stringify!($name), " { .. }"))
+            }
+        }
+    )*};
+}
+debug! { Sender SyncSender Receiver }

@@ -1,6 +1,8 @@
 //! A mutex. It is never poisoned: a panic ends the execution.
 
 use super::lock::RawLock;
+use crate::graph::Loc;
+use std::cell::Cell;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::{LockResult, Mutex as StdMutex, MutexGuard as StdGuard, PoisonError, TryLockError, TryLockResult};
@@ -8,6 +10,8 @@ use std::sync::{LockResult, Mutex as StdMutex, MutexGuard as StdGuard, PoisonErr
 /// Like `std::sync::Mutex`.
 pub struct Mutex<T: ?Sized> {
     raw: RawLock,
+    /// How often a guard was asked for `&mut T`.
+    version: Cell<u64>,
     data: StdMutex<T>,
 }
 
@@ -18,6 +22,9 @@ pub struct MutexGuard<'a, T: ?Sized> {
     data: Option<StdGuard<'a, T>>,
 }
 
+// SAFETY: std's mutex is `Sync` for such a `T`; the version is only touched by who has the lock.
+unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
+
 impl<T> Mutex<T> {
     /// An open mutex around `data`.
     ///
@@ -26,7 +33,7 @@ impl<T> Mutex<T> {
     #[must_use]
     #[track_caller]
     pub fn new(data: T) -> Mutex<T> {
-        Mutex { raw: RawLock::new(), data: StdMutex::new(data) }
+        Mutex { raw: RawLock::new(), version: Cell::new(0), data: StdMutex::new(data) }
     }
 
     /// What it guards.
@@ -66,6 +73,15 @@ impl<T: ?Sized> Mutex<T> {
         Ok(self.data.get_mut().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Is it poisoned? Never: a panic ends the execution.
+    #[must_use]
+    pub fn is_poisoned(&self) -> bool {
+        false
+    }
+
+    /// Nothing: it never is.
+    pub fn clear_poison(&self) {}
+
     fn guard(&self) -> MutexGuard<'_, T> {
         MutexGuard { lock: self, data: Some(self.data.lock().unwrap_or_else(PoisonError::into_inner)) }
     }
@@ -77,6 +93,21 @@ impl<T: ?Sized> MutexGuard<'_, T> {
     pub(super) fn open(&mut self) {
         self.data = None;
         self.lock.raw.unlock();
+    }
+
+    /// The value, for a condition that is not to change it.
+    pub(super) fn unmarked(&mut self) -> &mut T {
+        self.data.as_mut().expect("a guard has the mutex while it is lent out")
+    }
+
+    /// Where the mutex is.
+    pub(super) fn loc(&self) -> Loc {
+        self.lock.raw.loc()
+    }
+
+    /// A number that changes when the value may have changed.
+    pub(super) fn version(&self) -> u64 {
+        self.lock.version.get()
     }
 
     /// Takes it again.
@@ -97,6 +128,7 @@ impl<T: ?Sized> Deref for MutexGuard<'_, T> {
 
 impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
+        self.lock.version.set(self.lock.version.get() + 1);
         self.data.as_mut().expect("a guard has the mutex while it is lent out")
     }
 }
@@ -131,5 +163,11 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
 impl<T: ?Sized + fmt::Debug> fmt::Debug for MutexGuard<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&self.data, f)
+    }
+}
+
+impl<T: ?Sized + fmt::Display> fmt::Display for MutexGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
     }
 }

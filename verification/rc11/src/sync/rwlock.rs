@@ -2,6 +2,8 @@
 
 use crate::graph::{Compute, Op, Order, Update};
 use crate::place::Place;
+use std::fmt;
+use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 use std::sync::{
     LockResult, PoisonError, RwLock as StdLock, RwLockReadGuard as StdRead, RwLockWriteGuard as StdWrite, TryLockError,
@@ -13,14 +15,14 @@ const WRITER: u64 = 1 << 32;
 
 /// Like `std::sync::RwLock`. Who comes first, readers or writers, is tried both ways.
 #[derive(Debug)]
-pub struct RwLock<T> {
+pub struct RwLock<T: ?Sized> {
     place: Place,
     data: StdLock<T>,
 }
 
 /// Like `std::sync::RwLockReadGuard`.
 #[derive(Debug)]
-pub struct RwLockReadGuard<'a, T> {
+pub struct RwLockReadGuard<'a, T: ?Sized> {
     lock: &'a RwLock<T>,
     /// None while it is given back.
     data: Option<StdRead<'a, T>>,
@@ -28,7 +30,7 @@ pub struct RwLockReadGuard<'a, T> {
 
 /// Like `std::sync::RwLockWriteGuard`.
 #[derive(Debug)]
-pub struct RwLockWriteGuard<'a, T> {
+pub struct RwLockWriteGuard<'a, T: ?Sized> {
     lock: &'a RwLock<T>,
     /// None while it is given back.
     data: Option<StdWrite<'a, T>>,
@@ -45,6 +47,16 @@ impl<T> RwLock<T> {
         RwLock { place: Place::new(0), data: StdLock::new(data) }
     }
 
+    /// What it guards.
+    ///
+    /// # Errors
+    /// None.
+    pub fn into_inner(self) -> LockResult<T> {
+        Ok(self.data.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl<T: ?Sized> RwLock<T> {
     /// Takes it for reading, when no writer has it.
     ///
     /// # Errors
@@ -94,13 +106,14 @@ impl<T> RwLock<T> {
         Ok(self.data.get_mut().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// What it guards.
-    ///
-    /// # Errors
-    /// None.
-    pub fn into_inner(self) -> LockResult<T> {
-        Ok(self.data.into_inner().unwrap_or_else(PoisonError::into_inner))
+    /// Is it poisoned? Never: a panic ends the execution.
+    #[must_use]
+    pub fn is_poisoned(&self) -> bool {
+        false
     }
+
+    /// Nothing: it never is.
+    pub fn clear_poison(&self) {}
 
     fn reader(&self) -> RwLockReadGuard<'_, T> {
         RwLockReadGuard { lock: self, data: Some(self.data.read().unwrap_or_else(PoisonError::into_inner)) }
@@ -111,7 +124,7 @@ impl<T> RwLock<T> {
     }
 }
 
-impl<T> Deref for RwLockReadGuard<'_, T> {
+impl<T: ?Sized> Deref for RwLockReadGuard<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -119,7 +132,7 @@ impl<T> Deref for RwLockReadGuard<'_, T> {
     }
 }
 
-impl<T> Deref for RwLockWriteGuard<'_, T> {
+impl<T: ?Sized> Deref for RwLockWriteGuard<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -127,13 +140,25 @@ impl<T> Deref for RwLockWriteGuard<'_, T> {
     }
 }
 
-impl<T> DerefMut for RwLockWriteGuard<'_, T> {
+impl<T: ?Sized> DerefMut for RwLockWriteGuard<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
         self.data.as_mut().expect("a guard has the lock")
     }
 }
 
-impl<T> Drop for RwLockReadGuard<'_, T> {
+impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
+    /// Lets other readers in, and goes on reading: no writer comes between.
+    #[must_use]
+    #[track_caller]
+    pub fn downgrade(mut this: Self) -> RwLockReadGuard<'a, T> {
+        this.data = None;
+        this.lock.place.update(Order::Release, Update::Swap(1));
+        let lock = ManuallyDrop::new(this).lock;
+        lock.reader()
+    }
+}
+
+impl<T: ?Sized> Drop for RwLockReadGuard<'_, T> {
     #[track_caller]
     fn drop(&mut self) {
         self.data = None;
@@ -142,7 +167,7 @@ impl<T> Drop for RwLockReadGuard<'_, T> {
     }
 }
 
-impl<T> Drop for RwLockWriteGuard<'_, T> {
+impl<T: ?Sized> Drop for RwLockWriteGuard<'_, T> {
     #[track_caller]
     fn drop(&mut self) {
         self.data = None;
@@ -163,3 +188,14 @@ impl<T> From<T> for RwLock<T> {
         RwLock::new(data)
     }
 }
+
+macro_rules! display {
+    ($($guard:ident)*) => {$(
+        impl<T: ?Sized + fmt::Display> fmt::Display for $guard<'_, T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                (**self).fmt(f)
+            }
+        }
+    )*};
+}
+display! { RwLockReadGuard RwLockWriteGuard }

@@ -1,7 +1,10 @@
 //! Every width wraps around, and every operation does what std's does.
 
-use super::proved;
+use super::{proved, refuted};
+use loom::sync::Arc;
 use loom::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
+use loom::sync::atomic::{AtomicBool, AtomicUsize};
+use loom::thread;
 
 macro_rules! agrees_with_std {
     ($($name:ident $atomic:ident $int:ident)*) => {$(
@@ -79,4 +82,65 @@ fn exchanges_and_updates() {
         // SAFETY: nobody else has it.
         assert_eq!(unsafe { word.unsync_load() }, 9);
     });
+}
+
+#[test]
+fn an_update_is_one_step_whatever_it_computes() {
+    let twice = |is_one_step: bool| {
+        let word = Arc::new(AtomicUsize::new(1));
+        let theirs = word.clone();
+        let double = move |word: &AtomicUsize| {
+            if is_one_step {
+                word.update(Relaxed, Relaxed, |value| 2 * value);
+            } else {
+                word.store(2 * word.load(Relaxed), Relaxed);
+            }
+        };
+        let other = thread::spawn(move || double(&theirs));
+        double(&word);
+        other.join().unwrap();
+        assert_eq!(word.load(Relaxed), 4, "one is lost");
+    };
+    proved(move || twice(true));
+    assert!(refuted(move || twice(false)).contains("one is lost"));
+}
+
+#[test]
+fn an_update_may_make_nothing_of_the_value() {
+    proved(|| {
+        let word = AtomicUsize::new(1);
+        assert_eq!(word.try_update(Relaxed, Relaxed, |value| value.checked_sub(1)), Ok(1));
+        assert_eq!(word.try_update(Relaxed, Relaxed, |value| value.checked_sub(1)), Err(0));
+        let flag = AtomicBool::new(false);
+        assert!(!flag.fetch_not(Relaxed) && flag.update(Relaxed, Relaxed, |flag| !flag) && !flag.load(Relaxed));
+    });
+}
+
+#[test]
+fn an_owner_changes_the_value_without_an_atomic_step() {
+    proved(|| {
+        let mut word = AtomicUsize::new(1);
+        *word.get_mut() += 1;
+        assert_eq!(*word.get_mut(), 2);
+        assert_eq!(word.into_inner(), 2);
+    });
+    let owner = |joins: bool| {
+        let word = std::sync::Arc::new(AtomicUsize::new(0));
+        let theirs = std::sync::Arc::as_ptr(&word).cast_mut() as usize;
+        let other = {
+            let word = word.clone();
+            thread::spawn(move || word.store(1, Relaxed))
+        };
+        let mut other = Some(other);
+        if joins {
+            other.take().unwrap().join().unwrap();
+        }
+        // SAFETY: no other reference is used meanwhile, if the thread was joined; if not, that is what is to be found.
+        *unsafe { &mut *(theirs as *mut AtomicUsize) }.get_mut() += 1;
+        if let Some(other) = other {
+            other.join().unwrap();
+        }
+    };
+    proved(move || owner(true));
+    assert!(refuted(move || owner(false)).contains("race"));
 }

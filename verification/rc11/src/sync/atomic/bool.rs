@@ -1,6 +1,6 @@
 //! A bool.
 
-use super::{fails_spuriously, fetch_update, with_mut};
+use super::{AtomicMut, fails_spuriously, fetch_update, with_mut};
 use crate::graph::{Compute, Op, Update};
 use crate::place::Place;
 use std::fmt;
@@ -35,6 +35,13 @@ impl AtomicBool {
     #[track_caller]
     pub fn with_mut<R>(&mut self, f: impl FnOnce(&mut bool) -> R) -> R {
         with_mut(&self.0, from_word, u64::from, f)
+    }
+
+    /// The value, of which nobody else has the atomic; what is made of it is written back when this is dropped. Every
+    /// access that does not happen before this is a race.
+    #[track_caller]
+    pub fn get_mut(&mut self) -> AtomicMut<'_, bool> {
+        AtomicMut::new(&self.0, from_word, u64::from)
     }
 
     /// Reads, not atomically.
@@ -137,6 +144,12 @@ impl AtomicBool {
         self.compute(Op::Xor, value, order)
     }
 
+    /// Not; returns what was there.
+    #[track_caller]
+    pub fn fetch_not(&self, order: Ordering) -> bool {
+        self.fetch_xor(true, order)
+    }
+
     /// Writes what `f` makes of the value, unless it makes nothing of it: a load, and exchanges until one succeeds.
     ///
     /// # Errors
@@ -147,6 +160,27 @@ impl AtomicBool {
         F: FnMut(bool) -> Option<bool>,
     {
         fetch_update!(self, set_order, fetch_order, f)
+    }
+
+    /// The same, by its name in std since 1.95.
+    ///
+    /// # Errors
+    /// The value of which `f` made nothing.
+    #[track_caller]
+    pub fn try_update(
+        &self,
+        set_order: Ordering,
+        fetch_order: Ordering,
+        f: impl FnMut(bool) -> Option<bool>,
+    ) -> Result<bool, bool> {
+        self.fetch_update(set_order, fetch_order, f)
+    }
+
+    /// Writes what `f` makes of the value, and returns what was there: a load, and exchanges until one succeeds.
+    #[track_caller]
+    pub fn update(&self, set_order: Ordering, fetch_order: Ordering, mut f: impl FnMut(bool) -> bool) -> bool {
+        let found = self.fetch_update(set_order, fetch_order, |value| Some(f(value)));
+        found.unwrap_or_else(|found| found)
     }
 }
 

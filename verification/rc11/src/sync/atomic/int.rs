@@ -1,6 +1,6 @@
 //! Integers.
 
-use super::{fails_spuriously, fetch_update, with_mut};
+use super::{AtomicMut, fails_spuriously, fetch_update, with_mut};
 use crate::graph::{Compute, Op, Update};
 use crate::place::Place;
 use std::fmt;
@@ -51,6 +51,13 @@ macro_rules! atomic_int {
             #[track_caller]
             pub fn with_mut<R>(&mut self, f: impl FnOnce(&mut $int) -> R) -> R {
                 with_mut(&self.0, Self::from_word, Self::into_word, f)
+            }
+
+            /// The value, of which nobody else has the atomic; what is made of it is written back when this is dropped. Every
+            /// access that does not happen before this is a race.
+            #[track_caller]
+            pub fn get_mut(&mut self) -> AtomicMut<'_, $int> {
+                AtomicMut::new(&self.0, Self::from_word, Self::into_word)
             }
 
             /// Reads, not atomically.
@@ -161,6 +168,27 @@ macro_rules! atomic_int {
                 F: FnMut($int) -> Option<$int>,
             {
                 fetch_update!(self, set_order, fetch_order, f)
+            }
+
+            /// The same, by its name in std since 1.95.
+            ///
+            /// # Errors
+            /// The value of which `f` made nothing.
+            #[track_caller]
+            pub fn try_update(
+                &self,
+                set_order: Ordering,
+                fetch_order: Ordering,
+                f: impl FnMut($int) -> Option<$int>,
+            ) -> Result<$int, $int> {
+                self.fetch_update(set_order, fetch_order, f)
+            }
+
+            /// Writes what `f` makes of the value, and returns what was there: a load, and exchanges until one succeeds.
+            #[track_caller]
+            pub fn update(&self, set_order: Ordering, fetch_order: Ordering, mut f: impl FnMut($int) -> $int) -> $int {
+                let found = self.fetch_update(set_order, fetch_order, |value| Some(f(value)));
+                found.unwrap_or_else(|found| found)
             }
         }
 

@@ -15,6 +15,8 @@ pub use std::sync::atomic::Ordering;
 use crate::machine;
 use crate::place::Place;
 use crate::step::Ask;
+use std::fmt;
+use std::ops::{Deref, DerefMut};
 
 /// A fence of that ordering.
 ///
@@ -51,6 +53,7 @@ struct Lent<'a, T: Copy> {
 }
 
 impl<T: Copy> Drop for Lent<'_, T> {
+    #[track_caller]
     fn drop(&mut self) {
         self.place.store_plain((self.into)(self.value));
     }
@@ -61,6 +64,37 @@ impl<T: Copy> Drop for Lent<'_, T> {
 fn with_mut<T: Copy, R>(place: &Place, from: fn(u64) -> T, into: fn(T) -> u64, f: impl FnOnce(&mut T) -> R) -> R {
     let mut lent = Lent { place, value: from(place.load_plain()), into };
     f(&mut lent.value)
+}
+
+/// What `get_mut` of an atomic returns: the value, which is written back when this is dropped. std returns a reference;
+/// here `*atomic.get_mut() += 1` is a plain read and a plain write of the model, which every unordered access races with.
+pub struct AtomicMut<'a, T: Copy>(Lent<'a, T>);
+
+impl<'a, T: Copy> AtomicMut<'a, T> {
+    #[track_caller]
+    fn new(place: &'a Place, from: fn(u64) -> T, into: fn(T) -> u64) -> Self {
+        AtomicMut(Lent { place, value: from(place.load_plain()), into })
+    }
+}
+
+impl<T: Copy> Deref for AtomicMut<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0.value
+    }
+}
+
+impl<T: Copy> DerefMut for AtomicMut<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.0.value
+    }
+}
+
+impl<T: Copy + fmt::Debug> fmt::Debug for AtomicMut<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.value.fmt(f)
+    }
 }
 
 /// Loads, and exchanges until it succeeds or `f` has had enough.

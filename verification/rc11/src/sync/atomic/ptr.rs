@@ -1,6 +1,6 @@
 //! A pointer. What the graph holds is a name of the address: by which event it came first.
 
-use super::{fails_spuriously, fetch_update, with_mut};
+use super::{AtomicMut, fails_spuriously, fetch_update, with_mut};
 use crate::graph::Update;
 use crate::place::Place;
 use std::fmt;
@@ -45,6 +45,13 @@ impl<T> AtomicPtr<T> {
     #[track_caller]
     pub fn with_mut<R>(&mut self, f: impl FnOnce(&mut *mut T) -> R) -> R {
         with_mut(&self.0, from_word, into_word, f)
+    }
+
+    /// The value, of which nobody else has the atomic; what is made of it is written back when this is dropped. Every
+    /// access that does not happen before this is a race.
+    #[track_caller]
+    pub fn get_mut(&mut self) -> AtomicMut<'_, *mut T> {
+        AtomicMut::new(&self.0, from_word, into_word)
     }
 
     /// The pointer.
@@ -113,6 +120,54 @@ impl<T> AtomicPtr<T> {
         self.compare_exchange(current, new, success, failure)
     }
 
+    /// Moves the pointer by so many `T`s, wrapping around; returns what was there. This and the next ones are a load, and
+    /// exchanges until one succeeds, which no other thread can tell from one step.
+    #[track_caller]
+    pub fn fetch_ptr_add(&self, count: usize, order: Ordering) -> *mut T {
+        self.change(order, |pointer| pointer.wrapping_add(count))
+    }
+
+    /// Moves the pointer back by so many `T`s, wrapping around; returns what was there.
+    #[track_caller]
+    pub fn fetch_ptr_sub(&self, count: usize, order: Ordering) -> *mut T {
+        self.change(order, |pointer| pointer.wrapping_sub(count))
+    }
+
+    /// Moves the pointer by so many bytes, wrapping around; returns what was there.
+    #[track_caller]
+    pub fn fetch_byte_add(&self, count: usize, order: Ordering) -> *mut T {
+        self.change(order, |pointer| pointer.wrapping_byte_add(count))
+    }
+
+    /// Moves the pointer back by so many bytes, wrapping around; returns what was there.
+    #[track_caller]
+    pub fn fetch_byte_sub(&self, count: usize, order: Ordering) -> *mut T {
+        self.change(order, |pointer| pointer.wrapping_byte_sub(count))
+    }
+
+    /// Bitwise or of the address, for a tag; returns what was there.
+    #[track_caller]
+    pub fn fetch_or(&self, bits: usize, order: Ordering) -> *mut T {
+        self.change(order, |pointer| pointer.map_addr(|address| address | bits))
+    }
+
+    /// Bitwise and of the address; returns what was there.
+    #[track_caller]
+    pub fn fetch_and(&self, bits: usize, order: Ordering) -> *mut T {
+        self.change(order, |pointer| pointer.map_addr(|address| address & bits))
+    }
+
+    /// Bitwise exclusive or of the address; returns what was there.
+    #[track_caller]
+    pub fn fetch_xor(&self, bits: usize, order: Ordering) -> *mut T {
+        self.change(order, |pointer| pointer.map_addr(|address| address ^ bits))
+    }
+
+    #[track_caller]
+    fn change(&self, order: Ordering, f: impl FnMut(*mut T) -> *mut T) -> *mut T {
+        self.update(order, Ordering::Relaxed, f)
+    }
+
     /// Writes what `f` makes of the pointer, unless it makes nothing of it: a load, and exchanges until one succeeds.
     ///
     /// # Errors
@@ -123,6 +178,27 @@ impl<T> AtomicPtr<T> {
         F: FnMut(*mut T) -> Option<*mut T>,
     {
         fetch_update!(self, set_order, fetch_order, f)
+    }
+
+    /// The same, by its name in std since 1.95.
+    ///
+    /// # Errors
+    /// The value of which `f` made nothing.
+    #[track_caller]
+    pub fn try_update(
+        &self,
+        set_order: Ordering,
+        fetch_order: Ordering,
+        f: impl FnMut(*mut T) -> Option<*mut T>,
+    ) -> Result<*mut T, *mut T> {
+        self.fetch_update(set_order, fetch_order, f)
+    }
+
+    /// Writes what `f` makes of the value, and returns what was there: a load, and exchanges until one succeeds.
+    #[track_caller]
+    pub fn update(&self, set_order: Ordering, fetch_order: Ordering, mut f: impl FnMut(*mut T) -> *mut T) -> *mut T {
+        let found = self.fetch_update(set_order, fetch_order, |value| Some(f(value)));
+        found.unwrap_or_else(|found| found)
     }
 }
 

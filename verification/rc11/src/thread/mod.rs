@@ -1,20 +1,29 @@
 //! Like `std::thread`.
 
+mod local;
+mod scope;
+
+pub(crate) use self::local::drop_locals;
+pub use self::local::{AccessError, LocalKey};
+pub use self::scope::{Scope, ScopedJoinHandle, scope};
+
 use crate::graph::Order;
 use crate::machine;
+use crate::model;
 use crate::place::Place;
-use crate::state;
+use crate::state::{self, At};
 use crate::step::Ask;
 use crate::symmetry::Group;
-use std::error::Error;
+use crate::timeout;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::io;
-use std::marker::PhantomData;
+use std::panic::Location;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 #[doc(no_inline)]
-pub use std::thread::panicking;
+pub use std::thread::{available_parallelism, panicking};
 
 /// Which thread of an execution it is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -101,6 +110,25 @@ pub fn park() {
     parker.sleep(Order::Acquire);
 }
 
+/// The same, or it times out, whenever it likes: it then ends a round of the loop that calls it, as [`yield_now`] does.
+#[track_caller]
+pub fn park_timeout(_duration: Duration) {
+    let parker = current().parker;
+    if timeout::brings_nothing(&[parker.loc()]) || machine::ask(Ask::Choose(2)) == 1 {
+        timeout::note();
+        // An unpark that is there already is left for the next one: to find it is the other choice.
+        yield_now();
+    } else {
+        parker.sleep_for_a_while(Order::Acquire);
+    }
+}
+
+/// No time passes in a model: it is as [`yield_now`], so that a loop that looks again after a while is one that waits.
+#[track_caller]
+pub fn sleep(_duration: Duration) {
+    yield_now();
+}
+
 /// The loop that calls it will look again.
 ///
 /// A round of such a loop, from one call to the next, in which the thread finds what it had found before, is no
@@ -125,6 +153,9 @@ unsafe impl<T> Sync for Packet<T> {}
 pub struct JoinHandle<T> {
     packet: Arc<Packet<T>>,
     thread: Thread,
+    /// Is it at its end? If anything asks.
+    is_finished: Option<Arc<Place>>,
+    at: At,
 }
 
 impl<T> JoinHandle<T> {
@@ -144,6 +175,17 @@ impl<T> JoinHandle<T> {
     #[must_use]
     pub fn thread(&self) -> &Thread {
         &self.thread
+    }
+
+    /// Has the thread's closure returned? Both answers are tried as long as [`join`](JoinHandle::join) was not called. It
+    /// gives no order, as in std.
+    #[track_caller]
+    pub fn is_finished(&self) -> bool {
+        if self.is_finished.is_none() {
+            model::observe(self.at);
+        }
+        let place = self.is_finished.as_ref().expect("the exploration begins anew, and this thread goes no further");
+        place.load(Order::Relaxed) == 1
     }
 }
 
@@ -208,21 +250,30 @@ where
 }
 
 #[track_caller]
-fn start<T: 'static>(name: Option<String>, f: impl FnOnce() -> T + 'static) -> JoinHandle<T> {
+fn start<'a, T: 'a>(name: Option<String>, f: impl FnOnce() -> T + 'a) -> JoinHandle<T> {
+    let at = Location::caller();
     let name: Option<Arc<str>> = name.map(Arc::from);
     let parker = Arc::new(Place::internal(0));
+    let is_finished = model::is_observed(at).then(|| Arc::new(Place::internal(0)));
     let packet = Arc::new(Packet(Mutex::new(None)));
-    let (theirs, place) = (Arc::clone(&parker), Arc::clone(&packet));
+    let (theirs, place, finishes) = (Arc::clone(&parker), Arc::clone(&packet), is_finished.clone());
     let their_name = name.clone();
     let body = move || {
         let id = ThreadId(machine::current());
         register(Thread { id, name: their_name, parker: theirs });
         let result = f();
         *place.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+        if let Some(finishes) = finishes {
+            finishes.store(1, Order::Release);
+        }
         drop_locals();
     };
-    let number = machine::fork(name.as_deref().unwrap_or_default(), 0, Box::new(body));
-    JoinHandle { packet, thread: Thread { id: ThreadId(number), name, parker } }
+    let body: Box<dyn FnOnce() + 'a> = Box::new(body);
+    // SAFETY: a thread that borrows is a `Scope`'s, which does not end before the thread has; if the execution is over
+    // before, its frame stays.
+    let body: Box<dyn FnOnce()> = unsafe { std::mem::transmute(body) };
+    let number = machine::fork(name.as_deref().unwrap_or_default(), 0, body);
+    JoinHandle { packet, thread: Thread { id: ThreadId(number), name, parker }, is_finished, at }
 }
 
 /// How a thread is to be started.
@@ -265,85 +316,21 @@ impl Builder {
     {
         Ok(start(self.name, f))
     }
-}
 
-/// A value of each thread's own: what [`thread_local!`](macro@crate::thread_local) makes.
-pub struct LocalKey<T> {
-    #[doc(hidden)]
-    pub init: fn() -> T,
-    #[doc(hidden)]
-    pub _p: PhantomData<fn(T)>,
-}
-
-/// A thread's value is gone: the thread is at its end.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct AccessError(());
-
-impl fmt::Debug for AccessError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AccessError").finish()
-    }
-}
-
-impl fmt::Display for AccessError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("already destroyed")
-    }
-}
-
-impl Error for AccessError {}
-
-impl<T: 'static> LocalKey<T> {
-    /// `f` on the calling thread's value, which is made first if it is not there.
-    ///
-    /// # Panics
-    /// If it is gone.
-    pub fn with<F, R>(&'static self, f: F) -> R
-    where
-        F: FnOnce(&T) -> R,
-    {
-        self.try_with(f).expect("cannot access a (mock) TLS value during or after it is destroyed")
-    }
-
-    /// `f` on the calling thread's value, which is made first if it is not there.
+    /// Starts a thread that borrows: see [`scope`].
     ///
     /// # Errors
-    /// If it is gone.
-    pub fn try_with<F, R>(&'static self, f: F) -> Result<R, AccessError>
+    /// None.
+    #[track_caller]
+    pub fn spawn_scoped<'scope, F, T>(
+        self,
+        scope: &'scope Scope<'scope, '_>,
+        f: F,
+    ) -> io::Result<ScopedJoinHandle<'scope, T>>
     where
-        F: FnOnce(&T) -> R,
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
     {
-        let key = (machine::current(), std::ptr::from_ref(self).addr());
-        let found = state::with(|state| state.locals.get(&key).cloned());
-        let value = match found {
-            Some(value) => value.ok_or(AccessError(()))?,
-            None => {
-                let value: Arc<dyn std::any::Any> = Arc::new((self.init)());
-                state::with(|state| state.locals.insert(key, Some(Arc::clone(&value))));
-                value
-            }
-        };
-        Ok(f(value.downcast_ref().expect("a key has one type")))
-    }
-}
-
-impl<T: 'static> fmt::Debug for LocalKey<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad("LocalKey { .. }")
-    }
-}
-
-/// The calling thread is at its end: so are its values. A destructor may make others.
-pub(crate) fn drop_locals() {
-    let me = machine::current();
-    loop {
-        let local = state::with(|state| {
-            let mut mine = state.locals.iter_mut().filter(|((thread, _), value)| *thread == me && value.is_some());
-            let first = mine.next()?;
-            first.1.take()
-        });
-        if local.is_none() {
-            return;
-        }
+        Ok(scope.start(self.name, f))
     }
 }

@@ -6,13 +6,18 @@
 //! was made at some place in the source, the exploration begins anew, and the counts of those made there are atomics, as
 //! in std: `Relaxed` up, `Release` down, an `Acquire` fence before the value is dropped.
 
+mod traits;
+mod weak;
+
+pub use self::weak::Weak;
+
 use crate::graph::{Compute, Op, Order, Update};
 use crate::machine;
 use crate::model;
 use crate::place::Place;
 use crate::state::{self, At};
 use crate::step::Ask;
-use std::borrow::Borrow;
+use std::any::Any;
 use std::mem::{self, ManuallyDrop};
 use std::ops::Deref;
 use std::panic::Location;
@@ -21,35 +26,70 @@ use std::sync::Arc as StdArc;
 use std::sync::atomic::Ordering;
 
 /// Like `std::sync::Arc`. One that is not given back by the end of the execution is a leak.
-#[derive(Debug)]
 pub struct Arc<T: ?Sized> {
     object: StdArc<Object>,
     value: ManuallyDrop<StdArc<T>>,
 }
 
 #[derive(Debug)]
-struct Object {
-    /// The count, if it can be observed.
-    count: Option<Place>,
+pub(super) struct Object {
+    /// The counts, if they can be observed.
+    counts: Option<Counts>,
     at: At,
     play: Option<u32>,
 }
 
+/// As in std: an `Arc` may be made of a `Weak` as long as `strong` is not 0.
+#[derive(Debug)]
+pub(super) struct Counts {
+    pub(super) strong: Place,
+    /// `Weak`s alone; [`LOCKED`] while it is looked whether there are any.
+    pub(super) weak: Place,
+}
+
+/// What the count of `Weak`s is while none may be made.
+pub(super) const LOCKED: u64 = u64::MAX;
+
+/// One more, or one less.
+fn one(op: Op) -> Update {
+    Update::Compute(Compute { op, bits: 64, is_signed: false }, 1)
+}
+
 impl Object {
-    /// What the count was before it changed.
+    /// With one reference, or with none yet.
     #[track_caller]
-    fn count(&self, op: Op, order: Order) -> Option<u64> {
-        let compute = Compute { op, bits: 64, is_signed: false };
-        self.count.as_ref().map(|count| count.update(order, Update::Compute(compute, 1)))
+    fn new(strong: u64) -> Object {
+        let at = Location::caller();
+        let counts = model::is_observed(at).then(|| Counts { strong: Place::new(strong), weak: Place::new(0) });
+        Object { counts, at, play: Some(machine::current()).and_then(|_| machine::play()) }
     }
 
-    /// The count, which somebody wants to know.
+    /// Does the execution in which it was made still go on?
+    pub(super) fn is_of_now(&self) -> bool {
+        machine::play().is_some() && machine::play() == self.play
+    }
+
+    /// What the count of `Arc`s was before it changed.
     #[track_caller]
-    fn observed(&self) -> &Place {
-        if self.count.is_none() {
+    fn strong(&self, op: Op, order: Order) -> Option<u64> {
+        self.counts.as_ref().map(|counts| counts.strong.update(order, one(op)))
+    }
+
+    /// One `Weak` more, or one less.
+    #[track_caller]
+    pub(super) fn weak(&self, op: Op, order: Order) {
+        let Some(counts) = &self.counts else { return };
+        let update = if op == Op::Add { Update::Enter { below: LOCKED, waits: true } } else { one(op) };
+        counts.weak.update(order, update);
+    }
+
+    /// The counts, which something depends on.
+    #[track_caller]
+    pub(super) fn observed(&self) -> &Counts {
+        if self.counts.is_none() {
             model::observe(self.at);
         }
-        self.count.as_ref().expect("the exploration begins anew, and this thread goes no further")
+        self.counts.as_ref().expect("the exploration begins anew, and this thread goes no further")
     }
 }
 
@@ -79,16 +119,79 @@ impl<T> Arc<T> {
     /// The reference, if it is not.
     #[track_caller]
     pub fn try_unwrap(this: Arc<T>) -> Result<T, Arc<T>> {
-        let count = this.object.observed();
-        if count.compare_exchange(1, 0, Ordering::Relaxed, Ordering::Relaxed).is_err() {
+        let counts = this.object.observed();
+        if counts.strong.compare_exchange(1, 0, Ordering::Relaxed, Ordering::Relaxed).is_err() {
             return Err(this);
         }
         machine::ask(Ask::Fence(Order::Acquire));
-        this.unregister();
-        let mut this = ManuallyDrop::new(this);
-        // SAFETY: `this` is not dropped, so that each field is taken once.
-        let (value, _object) = unsafe { (ManuallyDrop::take(&mut this.value), std::ptr::read(&raw const this.object)) };
-        StdArc::try_unwrap(value).map_err(|_| unreachable!("the count was one"))
+        Ok(this.take())
+    }
+
+    /// The value, if this is the last reference: of those that ask this at once, one gets it.
+    #[must_use]
+    #[track_caller]
+    pub fn into_inner(this: Arc<T>) -> Option<T> {
+        this.object.observed();
+        if this.object.strong(Op::Sub, Order::Release) == Some(1) {
+            machine::ask(Ask::Fence(Order::Acquire));
+            return Some(this.take());
+        }
+        drop(this.into_parts());
+        None
+    }
+
+    /// The value, or a copy if there are other references.
+    #[must_use]
+    #[track_caller]
+    pub fn unwrap_or_clone(this: Arc<T>) -> T
+    where
+        T: Clone,
+    {
+        Arc::try_unwrap(this).unwrap_or_else(|this| (*this).clone())
+    }
+
+    /// A value that has a `Weak` of itself. It cannot be upgraded before `f` has returned.
+    ///
+    /// # Panics
+    /// Outside of a model.
+    #[must_use]
+    #[track_caller]
+    pub fn new_cyclic<F: FnOnce(&Weak<T>) -> T>(f: F) -> Arc<T> {
+        let object = StdArc::new(Object::new(0));
+        let value = StdArc::new_cyclic(|weak| {
+            let weak = Weak::of(StdArc::clone(&object), weak.clone());
+            object.weak(Op::Add, Order::Relaxed);
+            f(&weak)
+        });
+        object.strong(Op::Add, Order::Release);
+        Arc::registered(object, value)
+    }
+
+    /// The value, which no other reference has.
+    fn take(self) -> T {
+        self.unregister();
+        let (_object, value) = self.into_parts();
+        StdArc::try_unwrap(value).unwrap_or_else(|_| unreachable!("the count was one"))
+    }
+}
+
+impl<T: Clone> Arc<T> {
+    /// The value, to change it: a copy, if there are other references. `Weak`s of a value that is not copied lose it.
+    #[track_caller]
+    pub fn make_mut(this: &mut Arc<T>) -> &mut T {
+        let counts = this.object.observed();
+        if counts.strong.compare_exchange(1, 0, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            let copy = Arc::new(T::clone(this));
+            drop(mem::replace(this, copy));
+        } else if counts.weak.load(Order::Relaxed) != 0 {
+            // SAFETY: `this` is overwritten without being dropped.
+            let value = unsafe { std::ptr::read(this) }.take();
+            // SAFETY: what was there is moved out, just now.
+            unsafe { std::ptr::write(this, Arc::new(value)) };
+        } else {
+            counts.strong.update(Order::Release, Update::Swap(1));
+        }
+        StdArc::get_mut(&mut this.value).expect("there is no other reference")
     }
 }
 
@@ -101,22 +204,52 @@ impl<T: ?Sized> Arc<T> {
     #[track_caller]
     pub fn from_std(mut std: StdArc<T>) -> Self {
         assert!(StdArc::get_mut(&mut std).is_some(), "Arc provided to `from_std` is not unique");
-        let at = Location::caller();
-        let count = model::is_observed(at).then(|| Place::new(1));
-        let object = StdArc::new(Object { count, at, play: Some(machine::current()).and_then(|_| machine::play()) });
-        let address = StdArc::as_ptr(&std).addr();
-        let shared: StdArc<dyn std::any::Any + Send + Sync> = object.clone();
+        Arc::registered(StdArc::new(Object::new(1)), std)
+    }
+
+    fn into_parts(self) -> (StdArc<Object>, StdArc<T>) {
+        let mut this = ManuallyDrop::new(self);
+        // SAFETY: `this` is not dropped, so that each field is taken once.
+        unsafe { (std::ptr::read(&raw const this.object), ManuallyDrop::take(&mut this.value)) }
+    }
+
+    fn registered(object: StdArc<Object>, value: StdArc<T>) -> Self {
+        let address = StdArc::as_ptr(&value).addr();
+        let shared: StdArc<dyn Any + Send + Sync> = object.clone();
         state::with(|state| {
             state.arcs.insert(address, shared);
-            state.arcs_made.insert(address, at);
+            state.arcs_made.insert(address, object.at);
         });
-        Arc { object, value: ManuallyDrop::new(std) }
+        Arc { object, value: ManuallyDrop::new(value) }
+    }
+
+    /// One that a `Weak` has been upgraded to.
+    pub(super) fn upgraded(object: StdArc<Object>, value: StdArc<T>) -> Self {
+        Arc { object, value: ManuallyDrop::new(value) }
+    }
+
+    /// A reference that does not keep the value.
+    #[must_use]
+    #[track_caller]
+    pub fn downgrade(this: &Self) -> Weak<T> {
+        this.object.weak(Op::Add, Order::Acquire);
+        Weak::of(StdArc::clone(&this.object), StdArc::downgrade(&this.value))
+    }
+
+    /// How many `Weak`s there are.
+    #[must_use]
+    #[track_caller]
+    pub fn weak_count(this: &Self) -> usize {
+        match this.object.observed().weak.load(Order::Relaxed) {
+            LOCKED => 0,
+            count => count as usize,
+        }
     }
 
     /// How many references there are.
     #[track_caller]
     pub fn strong_count(this: &Self) -> usize {
-        this.object.observed().load(Order::Relaxed) as usize
+        this.object.observed().strong.load(Order::Relaxed) as usize
     }
 
     /// Adds a reference to what `pointer` points to.
@@ -140,10 +273,13 @@ impl<T: ?Sized> Arc<T> {
         drop(unsafe { Arc::from_raw(pointer) });
     }
 
-    /// The value, if this is the only reference.
+    /// The value, if this is the only reference, and there is no `Weak`.
     #[track_caller]
     pub fn get_mut(this: &mut Self) -> Option<&mut T> {
-        let is_alone = this.object.observed().load(Order::Acquire) == 1;
+        let Counts { strong, weak } = this.object.observed();
+        weak.compare_exchange(0, LOCKED, Ordering::Acquire, Ordering::Relaxed).ok()?;
+        let is_alone = strong.load(Order::Acquire) == 1;
+        weak.update(Order::Release, Update::Swap(0));
         if is_alone { StdArc::get_mut(&mut this.value) } else { None }
     }
 
@@ -203,18 +339,18 @@ impl<T: ?Sized> Arc<T> {
 impl<T: ?Sized> Drop for Arc<T> {
     #[track_caller]
     fn drop(&mut self) {
-        if machine::play().is_none() || machine::play() != self.object.play {
+        if !self.object.is_of_now() {
             // It has outlived its execution: what its destructor would ask has no meaning.
             return;
         }
-        if self.object.count(Op::Sub, Order::Release) == Some(1) {
+        if self.object.strong(Op::Sub, Order::Release) == Some(1) {
             machine::ask(Ask::Fence(Order::Acquire));
         }
         let is_last = StdArc::strong_count(&self.value) == 1;
         if is_last {
             self.unregister();
         }
-        let is_unobserved = is_last && self.object.count.is_none();
+        let is_unobserved = is_last && self.object.counts.is_none();
         let told = machine::told();
         // If the value's destructor asks for anything, it is observed by whom it is dropped.
         let outer = is_unobserved.then(|| model::expect_no_question(Some(self.object.at)));
@@ -240,33 +376,7 @@ impl<T: ?Sized> Deref for Arc<T> {
 impl<T: ?Sized> Clone for Arc<T> {
     #[track_caller]
     fn clone(&self) -> Arc<T> {
-        self.object.count(Op::Add, Order::Relaxed);
+        self.object.strong(Op::Add, Order::Relaxed);
         Arc { object: self.object.clone(), value: self.value.clone() }
-    }
-}
-
-impl<T: Default> Default for Arc<T> {
-    #[track_caller]
-    fn default() -> Arc<T> {
-        Arc::new(T::default())
-    }
-}
-
-impl<T> From<T> for Arc<T> {
-    #[track_caller]
-    fn from(value: T) -> Self {
-        Arc::new(value)
-    }
-}
-
-impl<T: ?Sized> AsRef<T> for Arc<T> {
-    fn as_ref(&self) -> &T {
-        self
-    }
-}
-
-impl<T: ?Sized> Borrow<T> for Arc<T> {
-    fn borrow(&self) -> &T {
-        self
     }
 }

@@ -1,0 +1,380 @@
+//! What happens once: `Once`, `OnceLock`, `LazyLock`. Each may be in a `static`, and is new in each execution.
+
+use crate::graph::{Order, Update};
+use crate::machine;
+use crate::place::LatePlace;
+use crate::state::{self, OnceValue};
+use crate::step::Ask;
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+const RUNNING: u64 = 1;
+const DONE: u64 = 2;
+
+/// Like `std::sync::Once`. Of the threads that call it at once, each may be the one that runs the closure; the others wait,
+/// and then know what it did, but not what each other did. It is never poisoned: a panic ends the execution.
+#[derive(Debug)]
+pub struct Once {
+    place: LatePlace,
+}
+
+/// Like `std::sync::OnceState`.
+#[derive(Debug)]
+pub struct OnceState(());
+
+impl OnceState {
+    /// Has a call panicked before? Never: a panic ends the execution.
+    #[must_use]
+    pub fn is_poisoned(&self) -> bool {
+        false
+    }
+}
+
+impl Once {
+    /// One that nothing has called. It may be in a `static`.
+    #[must_use]
+    #[expect(clippy::new_without_default, reason = "std's has none")]
+    pub const fn new() -> Once {
+        Once { place: LatePlace::new() }
+    }
+
+    /// Runs `f`, if this is the first call; else waits until the first one has returned.
+    ///
+    /// # Panics
+    /// Outside of a model.
+    #[track_caller]
+    pub fn call_once<F: FnOnce()>(&self, f: F) {
+        self.call_once_force(|_| f());
+    }
+
+    /// The same: it is never poisoned.
+    ///
+    /// # Panics
+    /// Outside of a model.
+    #[track_caller]
+    pub fn call_once_force<F: FnOnce(&OnceState)>(&self, f: F) {
+        let place = self.place.place();
+        loop {
+            match place.compare_exchange(0, RUNNING, Ordering::Acquire, Ordering::Acquire) {
+                Ok(_) => break,
+                Err(DONE) => return,
+                Err(_) => machine::ask(Ask::Spin),
+            };
+        }
+        f(&OnceState(()));
+        place.update(Order::Release, Update::Swap(DONE));
+    }
+
+    /// Has a call returned? If so, what it did happens before what comes next.
+    ///
+    /// # Panics
+    /// Outside of a model.
+    #[track_caller]
+    pub fn is_completed(&self) -> bool {
+        self.place.place().load(Order::Acquire) == DONE
+    }
+
+    /// Waits until a call has returned.
+    ///
+    /// # Panics
+    /// Outside of a model.
+    #[track_caller]
+    pub fn wait(&self) {
+        while !self.is_completed() {
+            machine::ask(Ask::Spin);
+        }
+    }
+
+    /// The same.
+    ///
+    /// # Panics
+    /// Outside of a model.
+    #[track_caller]
+    pub fn wait_force(&self) {
+        self.wait();
+    }
+}
+
+/// Like `std::sync::OnceLock`. Its value belongs to an execution: one in a `static` is empty at the beginning of each, and
+/// its value is dropped when the model's first thread has ended and all others are joined; else it is never dropped.
+pub struct OnceLock<T> {
+    once: Once,
+    value: PhantomData<T>,
+}
+
+// SAFETY: it lends `&T` to any thread, and a thread may take out what another has put in, as with std's.
+unsafe impl<T: Send + Sync> Sync for OnceLock<T> {}
+
+impl<T> OnceLock<T> {
+    /// An empty one. It may be in a `static`.
+    #[must_use]
+    pub const fn new() -> OnceLock<T> {
+        OnceLock { once: Once::new(), value: PhantomData }
+    }
+
+    /// The value, if it is there.
+    ///
+    /// # Panics
+    /// Outside of a model.
+    #[track_caller]
+    pub fn get(&self) -> Option<&T> {
+        self.once.is_completed().then(|| self.there())
+    }
+
+    /// The value, if it is there; nobody else has the lock.
+    ///
+    /// # Panics
+    /// Outside of a model.
+    #[track_caller]
+    pub fn get_mut(&mut self) -> Option<&mut T> {
+        if self.once.place.place().load_plain() != DONE {
+            return None;
+        }
+        // SAFETY: the value is there, and is lent as the lock is.
+        Some(unsafe { &mut *self.pointer() })
+    }
+
+    /// Waits until the value is there.
+    ///
+    /// # Panics
+    /// Outside of a model.
+    #[track_caller]
+    pub fn wait(&self) -> &T {
+        self.once.wait();
+        self.there()
+    }
+
+    /// Puts `value` in.
+    ///
+    /// # Errors
+    /// `value`, if another one is there.
+    ///
+    /// # Panics
+    /// Outside of a model.
+    #[track_caller]
+    pub fn set(&self, value: T) -> Result<(), T> {
+        let mut value = Some(value);
+        self.once.call_once(|| self.put(value.take().expect("it runs once")));
+        value.map_or(Ok(()), Err)
+    }
+
+    /// The value; `f` makes it, if it is not there. Of the threads that ask at once, each may be the one whose `f` runs.
+    ///
+    /// # Panics
+    /// Outside of a model.
+    #[track_caller]
+    pub fn get_or_init<F: FnOnce() -> T>(&self, f: F) -> &T {
+        self.once.call_once(|| self.put(f()));
+        self.there()
+    }
+
+    /// Takes the value out, if it is there.
+    ///
+    /// # Panics
+    /// Outside of a model.
+    #[must_use]
+    #[track_caller]
+    pub fn take(&mut self) -> Option<T> {
+        if self.once.place.place().load_plain() != DONE {
+            return None;
+        }
+        let value = self.remove();
+        self.once = Once::new();
+        value
+    }
+
+    /// The value, if it is there.
+    ///
+    /// # Panics
+    /// Outside of a model.
+    #[must_use]
+    #[track_caller]
+    pub fn into_inner(mut self) -> Option<T> {
+        self.take()
+    }
+
+    fn put(&self, value: T) {
+        unsafe fn drop_value<T>(at: *mut ()) {
+            // SAFETY: `at` is from `Box::into_raw` of that type, and is given to this once.
+            drop(unsafe { Box::from_raw(at.cast::<T>()) });
+        }
+        let number = self.once.place.number().expect("its place was used just now");
+        let at = Box::into_raw(Box::new(value)).cast();
+        state::with(|state| state.values.insert(number, OnceValue { at, drop: drop_value::<T> }));
+    }
+
+    fn pointer(&self) -> *mut T {
+        let at = |number| state::with(|state| state.values.get(&number).map(|value| value.at.cast()));
+        // Without a value the execution is over, or all that is in a `static` was dropped.
+        self.once.place.number().and_then(at).unwrap_or_else(|| {
+            machine::fail("a `static` is used after the model's first thread has ended, and all others");
+            machine::rest_in_peace()
+        })
+    }
+
+    fn there(&self) -> &T {
+        // SAFETY: the value was put in, which happens before this, and stays where it is until it is taken out through
+        // `&mut self`, or until the execution ends.
+        unsafe { &*self.pointer() }
+    }
+
+    fn remove(&self) -> Option<T> {
+        let value = state::with(|state| state.values.remove(&self.once.place.number()?))?;
+        // SAFETY: it is from `Box::into_raw` of that type, and is there no more for another to take.
+        Some(*unsafe { Box::from_raw(value.at.cast()) })
+    }
+}
+
+impl<T> Drop for OnceLock<T> {
+    fn drop(&mut self) {
+        drop(self.remove());
+    }
+}
+
+/// The model's first thread has ended: of what is left, nothing can be used any more, if the others have ended before.
+pub(crate) fn drop_statics() {
+    if !machine::all_are_joined() {
+        return;
+    }
+    // One's destructor may use another.
+    while let Some((_, value)) = state::with(|state| state.values.pop_last()) {
+        // SAFETY: `put` says what drops it; it is in the map no more.
+        unsafe { (value.drop)(value.at) };
+    }
+}
+
+impl<T> Default for OnceLock<T> {
+    fn default() -> OnceLock<T> {
+        OnceLock::new()
+    }
+}
+
+impl<T> From<T> for OnceLock<T> {
+    #[track_caller]
+    fn from(value: T) -> OnceLock<T> {
+        let lock = OnceLock::new();
+        lock.once.call_once(|| lock.put(value));
+        lock
+    }
+}
+
+impl<T: Clone> Clone for OnceLock<T> {
+    #[track_caller]
+    fn clone(&self) -> OnceLock<T> {
+        self.get().cloned().map_or_else(OnceLock::new, OnceLock::from)
+    }
+}
+
+impl<T: PartialEq> PartialEq for OnceLock<T> {
+    #[track_caller]
+    fn eq(&self, other: &OnceLock<T>) -> bool {
+        self.get() == other.get()
+    }
+}
+
+impl<T: Eq> Eq for OnceLock<T> {}
+
+impl<T> fmt::Debug for OnceLock<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad("OnceLock { .. }")
+    }
+}
+
+/// Like `std::sync::LazyLock`: the first use of the value makes it, once in each execution. It may be in a `static`.
+///
+/// ```
+/// use rc11::sync::{LazyLock, Mutex};
+/// use rc11::thread;
+///
+/// static LOG: LazyLock<Mutex<Vec<u32>>> = LazyLock::new(|| Mutex::new(Vec::new()));
+///
+/// rc11::model(|| {
+///     let other = thread::spawn(|| LOG.lock().unwrap().push(1));
+///     LOG.lock().unwrap().push(2);
+///     other.join().unwrap();
+///     assert_eq!(LOG.lock().unwrap().len(), 2); // and not what the execution before has left
+/// });
+/// ```
+pub struct LazyLock<T, F = fn() -> T> {
+    value: OnceLock<T>,
+    init: ManuallyDrop<F>,
+    is_taken: AtomicBool,
+}
+
+// SAFETY: it lends `&T` to any thread, and any thread may run `F`.
+unsafe impl<T: Send + Sync, F: Send> Sync for LazyLock<T, F> {}
+
+impl<T, F: FnOnce() -> T> LazyLock<T, F> {
+    /// One whose value `f` makes.
+    pub const fn new(f: F) -> LazyLock<T, F> {
+        LazyLock { value: OnceLock::new(), init: ManuallyDrop::new(f), is_taken: AtomicBool::new(false) }
+    }
+
+    /// The value, which is made first if it is not there.
+    ///
+    /// # Panics
+    /// Outside of a model.
+    #[track_caller]
+    pub fn force(this: &LazyLock<T, F>) -> &T {
+        this.value.get_or_init(|| this.run())
+    }
+
+    /// The same, to change it.
+    ///
+    /// # Panics
+    /// Outside of a model.
+    #[track_caller]
+    pub fn force_mut(this: &mut LazyLock<T, F>) -> &mut T {
+        LazyLock::force(this);
+        this.value.get_mut().expect("it was made just now")
+    }
+
+    fn run(&self) -> T {
+        // Relaxed: a lock that is no `static` is used by one thread of the machine.
+        self.is_taken.store(true, Ordering::Relaxed);
+        // SAFETY: it runs once in an execution. Only one in a `static` is in more than one; what a constant expression
+        // has made can be made again bit by bit, since no constant owns memory that is freed.
+        let f: F = unsafe { std::ptr::read(&*self.init) };
+        f()
+    }
+}
+
+impl<T, F> Drop for LazyLock<T, F> {
+    fn drop(&mut self) {
+        if !*self.is_taken.get_mut() {
+            // SAFETY: it has not run, and is dropped here alone.
+            unsafe { ManuallyDrop::drop(&mut self.init) };
+        }
+    }
+}
+
+impl<T, F: FnOnce() -> T> Deref for LazyLock<T, F> {
+    type Target = T;
+
+    #[track_caller]
+    fn deref(&self) -> &T {
+        LazyLock::force(self)
+    }
+}
+
+impl<T, F: FnOnce() -> T> DerefMut for LazyLock<T, F> {
+    #[track_caller]
+    fn deref_mut(&mut self) -> &mut T {
+        LazyLock::force_mut(self)
+    }
+}
+
+impl<T: Default> Default for LazyLock<T> {
+    fn default() -> LazyLock<T> {
+        LazyLock::new(T::default)
+    }
+}
+
+impl<T, F> fmt::Debug for LazyLock<T, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad("LazyLock { .. }")
+    }
+}
