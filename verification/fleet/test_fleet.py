@@ -190,7 +190,7 @@ class Shards(unittest.TestCase):
     """Records of parts make the record of the whole."""
 
     def test_are_put_together_by_the_binary(self):
-        whole = json.loads((HERE.parent / "record.json").read_bytes())
+        whole = json.loads((HERE.parent / "cli/tests/full-record.json").read_bytes())
         with tempfile.TemporaryDirectory() as place:
             folder = fleet.Folder(place, {"of": "this"})
             all_jobs = fleet.shards(("report",), 3, 1, ["--no-steps"])

@@ -7,6 +7,7 @@ pub mod fnv;
 pub mod harness;
 pub mod hosts;
 pub mod job;
+pub mod kept;
 pub mod litmus;
 pub mod model;
 #[cfg(not(test))]

@@ -2,7 +2,9 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::fs;
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::path::Path;
 use std::sync::OnceLock;
 
 /// Why something that was printed did not arrive.
@@ -26,6 +28,30 @@ pub fn print(text: &str) {
 pub fn lost() -> Option<&'static io::Error> {
     note(io::stdout().flush());
     LOST.get()
+}
+
+/// Writes a file as a whole or not at all: beside its place first, then renamed. What is no regular file, such as a pipe, is
+/// written to directly.
+///
+/// # Errors
+/// The file cannot be written: says which. What stood there before stands there still.
+pub fn replace(path: &Path, text: &str) -> Result<(), String> {
+    let failed = |error: io::Error| format!("cannot write {}: {error}", path.display());
+    if path.exists() && !path.is_file() {
+        return fs::write(path, text).map_err(failed);
+    }
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(format!(".{}.new", std::process::id()));
+    let written = fs::File::create(&beside).and_then(|mut file| {
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&beside, path)
+    });
+    if written.is_err() {
+        // It may never have been made.
+        let _ = fs::remove_file(&beside);
+    }
+    written.map_err(failed)
 }
 
 /// `1234567` as `1,234,567`.

@@ -1,6 +1,7 @@
 //! The record of a run: as data, and as a file that others read.
 
 use crate::engines::{Bounds, Engine, Verdict};
+use crate::output;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
@@ -31,10 +32,6 @@ pub struct Record {
     pub mutants: Vec<MutantRecord>,
     /// The museum.
     pub museum: Vec<ExhibitRecord>,
-    /// What became of each mutant of the kill matrix, orderings and steps: its name, and its verdict in a few words.
-    /// Kept from run to run, so that one can be compared with another.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub matrix: BTreeMap<String, String>,
 }
 
 /// One model on one engine.
@@ -117,6 +114,16 @@ pub enum Fate {
 }
 
 impl Fate {
+    /// In a word or two.
+    pub fn name(self) -> &'static str {
+        match self {
+            Fate::Killed | Fate::KilledByProptest => "killed",
+            Fate::Argued => "argued",
+            Fate::Survived => "survived",
+            Fate::Unreached => "not covered",
+        }
+    }
+
     /// Is it dead?
     pub fn is_killed(self) -> bool {
         matches!(self, Fate::Killed | Fate::KilledByProptest)
@@ -176,42 +183,26 @@ impl MutantRecord {
         }
     }
 
-    /// What became of it, in a few words.
-    pub fn verdict(&self) -> String {
-        let by = self.model.as_deref().unwrap_or("a model");
-        match (self.fate, self.engine) {
-            (Fate::Killed, Some(engine)) => format!("killed by {by} on {engine}"),
-            (Fate::Killed, None) => format!("killed by {by}"),
-            (Fate::KilledByProptest, _) => format!("killed by proptest {by}"),
-            (Fate::Argued, _) => "argued".to_owned(),
-            (Fate::Survived, _) => "survived".to_owned(),
-            (Fate::Unreached, _) => "not covered".to_owned(),
+    /// One of which nothing is known yet.
+    pub fn unknown() -> MutantRecord {
+        MutantRecord {
+            name: String::new(),
+            sort: Sort::Step,
+            kind: String::new(),
+            room: String::new(),
+            file: String::new(),
+            line: None,
+            source: String::new(),
+            what: String::new(),
+            fate: Fate::Unreached,
+            model: None,
+            engine: None,
+            executions: 0,
+            seconds: 0.0,
+            reason: None,
+            failure: None,
         }
     }
-}
-
-/// The verdicts of a matrix by lasting name; of mutants that are named alike, each has its number.
-pub fn verdicts<'a>(mutants: impl IntoIterator<Item = &'a MutantRecord>) -> BTreeMap<String, String> {
-    let mut verdicts = BTreeMap::new();
-    for mutant in mutants {
-        let name = mutant.lasting_name();
-        let numbered = (2..).map(|n| format!("{name} #{n}"));
-        let mut names = std::iter::once(name.clone()).chain(numbered);
-        let free = names.find(|name| !verdicts.contains_key(name)).unwrap_or(name);
-        verdicts.insert(free, mutant.verdict());
-    }
-    verdicts
-}
-
-/// Where a matrix holds less than the one that is recorded, a line each: mutants that were killed, and are not any
-/// more.
-pub fn lost_kills(recorded: &BTreeMap<String, String>, now: &BTreeMap<String, String>) -> Vec<String> {
-    let is_kill = |verdict: &str| verdict.starts_with("killed");
-    let lost = now.iter().filter_map(|(name, verdict)| {
-        let then = recorded.get(name).filter(|then| is_kill(then) && !is_kill(verdict))?;
-        Some(format!("{name}: was {then}, is {verdict}"))
-    });
-    lost.collect()
 }
 
 /// A bug that somebody had.
@@ -252,6 +243,8 @@ pub struct ExhibitRecord {
 #[derive(Deserialize)]
 struct Head {
     format: Option<u32>,
+    /// The first line of a [`Kept`](crate::kept::Kept) has this instead.
+    kept: Option<u32>,
 }
 
 /// The record in a file. The error says which file, what is wrong with it, and what to do.
@@ -263,7 +256,15 @@ pub fn read(path: &Path) -> Result<Record, String> {
 
 fn parse(text: &str) -> Result<Record, String> {
     let broken = |error| format!("no record, or a broken one: {error}; make it again with `cargo verify`");
-    let head: Head = serde_json::from_str(text).map_err(broken)?;
+    let first = serde_json::Deserializer::from_str(text).into_iter::<Head>().next();
+    let head = first.unwrap_or_else(|| serde_json::from_str(text)).map_err(broken)?;
+    if head.kept.is_some() {
+        return Err(
+            "what is kept of a run, without claims and pictures; the full record of a run is made by `cargo verify \
+                    report --json FILE`"
+                .to_owned(),
+        );
+    }
     match head.format {
         None | Some(0) => Err("no record of a run: it has no `format`".to_owned()),
         Some(newer) if newer > FORMAT => Err(format!(
@@ -280,29 +281,13 @@ pub fn write(path: &Path, record: &Record) -> Result<(), String> {
     let mut text = serde_json::to_string_pretty(record).map_err(|error| format!("{file}: {error}"))?;
     text.push('\n');
     let made = path.parent().map_or(Ok(()), fs::create_dir_all);
-    made.and_then(|()| fs::write(path, text)).map_err(|error| format!("{file}: cannot be written: {error}"))
+    made.map_err(|error| format!("{file}: cannot be written: {error}"))?;
+    output::replace(path, &text)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn matrix(verdicts: &[(&str, &str)]) -> BTreeMap<String, String> {
-        verdicts.iter().map(|(name, verdict)| ((*name).to_owned(), (*verdict).to_owned())).collect()
-    }
-
-    #[test]
-    fn a_mutant_that_was_killed_and_lives_now_is_named() {
-        let then = matrix(&[("a", "killed by m on sc"), ("b", "argued"), ("c", "killed by proptest t")]);
-        let now = matrix(&[("a", "survived"), ("b", "survived"), ("c", "killed by m on sc"), ("d", "survived")]);
-        assert_eq!(lost_kills(&then, &now), ["a: was killed by m on sc, is survived"]);
-        assert!(lost_kills(&then, &then).is_empty());
-    }
-
-    #[test]
-    fn what_was_not_tried_is_not_lost() {
-        assert!(lost_kills(&matrix(&[("a", "killed by m on sc")]), &BTreeMap::new()).is_empty());
-    }
 
     #[test]
     fn a_file_that_is_not_there_is_named() {
@@ -317,6 +302,7 @@ mod tests {
             ("[1, 2]", "no record, or a broken one"),
             ("{\"format\": 1, \"version\": \"0.1", "no record, or a broken one: EOF"),
             ("{\"runs\": []}", "it has no `format`"),
+            ("{\"kept\": 1}\n{}", "report --json FILE"),
             ("{\"format\": 1}", "missing field `version`"),
             ("{\"format\": 7, \"all\": \"is new\"}", "a record of format 7, and this version reads up to 1"),
         ] {

@@ -37,7 +37,7 @@ fn record(key: &str) -> Option<MutantRecord> {
         room: matrix::room(file),
         file: file.to_owned(),
         what,
-        ..matrix::unknown()
+        ..MutantRecord::unknown()
     })
 }
 

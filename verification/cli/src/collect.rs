@@ -4,6 +4,7 @@ use crate::run::schedule;
 use crate::table::{Kill, Row};
 use spinpark_verification::engines::{self, Engine, Outcome, Script, Verdict};
 use spinpark_verification::job::Order;
+use spinpark_verification::kept::{self, Head, Kept, KeptRun, Tally};
 use spinpark_verification::museum::{self, Exhibit, Source};
 use spinpark_verification::mutation::mutant::{self, Mutation, source_line};
 use spinpark_verification::record::{ExhibitRecord, FORMAT, Fate, MutantRecord, Picture, Record, RunRecord, Sort};
@@ -161,27 +162,44 @@ pub(crate) fn exhibits(names: &[String]) -> Vec<&'static Exhibit> {
     museum::all().filter(is_selected).collect()
 }
 
-/// Where this run explored less than the record says, a line each. Only what does not depend on the clock is compared.
-pub(crate) fn dropped(record: &Record, rows: &[Row]) -> Vec<String> {
-    let key = |run: &RunRecord| (run.model.clone(), run.engine, run.bounds.to_string());
-    let now: BTreeMap<_, RunRecord> = rows.iter().filter_map(run).map(|run| (key(&run), run)).collect();
-    let is_firm = |run: &&RunRecord| matches!(run.verdict, Verdict::Proved | Verdict::Explored);
+/// What is kept of this run, beside what is known of the matrix.
+pub(crate) fn kept(rows: &[Row], matrix: BTreeMap<(String, Sort), Tally>) -> Kept {
+    let record = empty(false);
+    let head = Head { kept: 0, version: record.version, machine: record.machine, date: record.date };
+    let mut kept = Kept { head, models: BTreeMap::new(), matrix };
+    for run in rows.iter().filter_map(run) {
+        let key = kept::key(run.engine, run.bounds);
+        kept.models.entry(run.model.clone()).or_default().insert(key, KeptRun::from(&run));
+    }
+    kept
+}
+
+/// Where this run explored less than is kept, a line each: only what does not depend on the clock is compared. A run that is
+/// kept and was not done now counts if this is the `whole`.
+pub(crate) fn dropped(then: &Kept, rows: &[Row], is_whole: bool) -> Vec<String> {
+    let now = kept(rows, BTreeMap::new());
+    let bounds = |model: &str, key: &str| {
+        let is_it = |row: &&Row| row.model.name == model && kept::key(row.order.engine, row.order.bounds) == key;
+        rows.iter().find(is_it).map_or(0.0, |row| row.order.bounds.seconds)
+    };
+    let is_firm = |run: &KeptRun| matches!(run.verdict, Verdict::Proved | Verdict::Explored);
     let mut lines = Vec::new();
-    for then in record.runs.iter().filter(is_firm) {
-        let name = format!("{} on {}", then.model, then.engine);
-        match now.get(&key(then)) {
-            None => lines.push(format!("{name}: was {}, and is not run any more", then.verdict)),
+    for (model, key, then) in then.all().filter(|(_, _, then)| is_firm(then)) {
+        let name = format!("{model} on {key}");
+        match now.run(model, key) {
+            None if is_whole => lines.push(format!("{name}: was {}, and is not run any more", then.verdict)),
+            None => (),
             // A slower machine: what was not reached in time is no loss of the models'.
-            Some(now) if now.verdict == Verdict::Bounded && now.seconds >= 0.95 * now.bounds.seconds => (),
-            Some(now) if !is_firm(&now) => lines.push(format!("{name}: was {}, is {}", then.verdict, now.verdict)),
+            Some(now) if now.verdict == Verdict::Bounded && now.seconds >= 0.95 * bounds(model, key) => (),
+            Some(now) if !is_firm(now) => lines.push(format!("{name}: was {}, is {}", then.verdict, now.verdict)),
             Some(now) => {
                 if now.executions < then.executions {
                     lines.push(format!("{name}: {} executions, were {}", now.executions, then.executions));
                 }
-                let lost: Vec<&str> =
-                    then.outcomes.keys().filter(|o| !now.outcomes.contains_key(*o)).map(String::as_str).collect();
-                if !lost.is_empty() {
-                    lines.push(format!("{name}: no execution ends any more in {}", lost.join("; ")));
+                if now.outcomes < then.outcomes {
+                    lines.push(format!("{name}: {} outcomes, were {}", now.outcomes, then.outcomes));
+                } else if now.outcomes == then.outcomes && now.hash != then.hash {
+                    lines.push(format!("{name}: its {} outcomes are not those that it had", now.outcomes));
                 }
             }
         }

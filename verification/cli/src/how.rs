@@ -4,7 +4,7 @@ use crate::Stop;
 use clap::Args;
 use spinpark_verification::engines::Engine;
 use spinpark_verification::job;
-use spinpark_verification::record;
+use spinpark_verification::kept::Kept;
 use std::fs;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ pub(crate) struct How {
     /// Where failing schedules are written.
     #[arg(long, value_name = "DIR", default_value = SCHEDULES)]
     pub(crate) schedules: PathBuf,
-    /// Also writes the record of this run to this file: `verification/record.json`. Only of the run of everything, `--all`.
+    /// Also writes the record of this run to this file: `verification/record.jsonl`. Only of the run of everything, `--all`.
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
     /// Fails if this run explored less than the record in this file says.
@@ -87,7 +87,7 @@ impl How {
     /// Before hours are spent: can the results be written, and is there what they are to be compared with?
     pub(crate) fn check_files(&self) -> Result<(), Stop> {
         if let Some(path) = &self.against {
-            record::read(path)?;
+            Kept::read(path)?;
         }
         for path in self.json.iter().chain(&self.record) {
             let exists = path.exists();

@@ -30,7 +30,7 @@ use spinpark_verification::litmus::model::MemoryModel;
 use spinpark_verification::litmus::report::Answer;
 use spinpark_verification::litmus::run::LitmusEngine;
 use spinpark_verification::mutation::trial::{self, Switches};
-use spinpark_verification::output::print;
+use spinpark_verification::output::{self, print};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -106,7 +106,7 @@ enum Command {
     /// docs/evidence/verdicts.md, each between its markers.
     Pages {
         /// The record.
-        #[arg(long, value_name = "FILE", default_value = "verification/record.json")]
+        #[arg(long, value_name = "FILE", default_value = "verification/record.jsonl")]
         from: PathBuf,
     },
     /// Plays a failing schedule again and prints it.
@@ -272,5 +272,5 @@ fn litmus(
 }
 
 pub(crate) fn write(path: &Path, text: &str) -> Result<(), Stop> {
-    fs::write(path, text).map_err(|error| Stop::BadInput(format!("cannot write {}: {error}", path.display())))
+    output::replace(path, text).map_err(Stop::BadInput)
 }

@@ -193,7 +193,7 @@ pub(crate) fn accesses(survey: &Survey) -> Vec<Untried> {
                 line: Some(line),
                 source: source_line(file, line).unwrap_or_default().to_owned(),
                 what,
-                ..unknown()
+                ..MutantRecord::unknown()
             };
             let mistake = Mistake::Access { file: file.clone(), line, column, change };
             untried.push(Untried { record, mistake, candidates: candidates.clone() });
@@ -225,33 +225,12 @@ pub(crate) fn steps(list: &[Step], survey: &Survey, sort: Sort) -> Vec<Untried> 
             source: source_line(&file, line).unwrap_or_default().to_owned(),
             file,
             what,
-            ..unknown()
+            ..MutantRecord::unknown()
         };
         let candidates = survey.steps.get(&id).cloned().unwrap_or_default();
         Untried { record, mistake: Mistake::Step(id), candidates }
     };
     list.iter().filter(|step| step.sort() == sort).map(untried).collect()
-}
-
-/// A mutant of which nothing is known yet.
-pub(crate) fn unknown() -> MutantRecord {
-    MutantRecord {
-        name: String::new(),
-        sort: Sort::Step,
-        kind: String::new(),
-        room: String::new(),
-        file: String::new(),
-        line: None,
-        source: String::new(),
-        what: String::new(),
-        fate: Fate::Unreached,
-        model: None,
-        engine: None,
-        executions: 0,
-        seconds: 0.0,
-        reason: None,
-        failure: None,
-    }
 }
 
 /// What mutants are tried with.

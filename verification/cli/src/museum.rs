@@ -114,44 +114,25 @@ fn table(records: &[ExhibitRecord]) -> String {
 const PREFACE: &str = "\
 # The museum
 
-Bugs that real schedulers, queues and locks had. Each was made again here, by one line: of our kernel, or of a small
-faithful variant of the code that had it. Each is caught by a model, on the engine that is named. Without the line, the same
-model holds on the same engine.
+Bugs that real schedulers, queues and locks had. Each was made again here by one line: of our kernel, or of a small
+faithful variant of the code that had it. Each is caught by a model on the engine that is named. Without the line, the
+same model holds on the same engine.
 
-`cargo verify museum` plays them all, in seconds; `cargo verify museum NAME` shows one with its schedule. This page is
-written by `cargo verify museum --guide docs/evidence/museum.md`.
-
-What is told of a bug is marked: *read* where we have read the issue, the fix or the code; *told* where we only have it
-from others; *our reading* where what happened is known, and the mechanism is what we make of it.
+`cargo verify museum` plays them all, in seconds. `cargo verify museum NAME` tells one in full: what happened, why, what mended
+it, the line that makes it again, and the schedule that shows it. `cargo verify report --html DIR` has them all on one page.
+This page is written by `cargo verify museum --guide docs/evidence/museum.md`.
 
 ";
 
-/// Where a heading of this text is found on a page, as the usual renderers of Markdown have it.
-fn anchor(heading: &str) -> String {
-    let kept: String = heading.to_lowercase().chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c)).collect();
-    kept.replace(' ', "-")
-}
-
-/// The guide, in Markdown.
+/// The guide, in Markdown: a line a bug.
 fn guide(records: &[ExhibitRecord]) -> String {
     let mut text = String::from(PREFACE);
-    text.push_str("| bug | whose | year | caught by | on |\n|---|---|---|---|---|\n");
+    text.push_str("| bug | whose | what happened | caught by |\n|---|---|---|---|\n");
     for record in records {
-        let ExhibitRecord { name, project, issue, year, model, engine, .. } = record;
+        let ExhibitRecord { name, project, issue, year, people, model, engine, .. } = record;
         let model = model.as_deref().unwrap_or_default();
         let engine = engine.map(|engine| engine.name()).unwrap_or_default();
-        let at = anchor(name);
-        let _ = writeln!(text, "| [{name}](#{at}) | {project}, {issue} | {year} | `{model}` | {engine} |");
-    }
-    for record in records {
-        let ExhibitRecord { name, project, issue, year, people, cause, fix, source, change, executions, .. } = record;
-        let _ = writeln!(text, "\n## {name}\n\n{project}, {issue}, {year}. *{source}.*\n");
-        let _ = writeln!(text, "- **What happened.** {people}\n- **Why.** {cause}\n- **What mended it.** {fix}");
-        let _ =
-            writeln!(text, "- **The line.** {change}\n- **Caught** at execution {}.", output::thousands(*executions));
-        if let Some(failure) = &record.failure {
-            let _ = writeln!(text, "\n```text\n{}\n```", failure.columns.trim_end());
-        }
+        let _ = writeln!(text, "| {name} | {project}, {issue}, {year} | {people} | `{model}` on {engine} |");
     }
     text
 }

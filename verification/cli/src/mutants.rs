@@ -12,10 +12,10 @@ use crate::{Stop, print, progress, write};
 use clap::{Args, ValueEnum};
 use spinpark_verification::fnv;
 use spinpark_verification::job::Order;
+use spinpark_verification::kept::Kept;
 use spinpark_verification::model::{self, Model};
 use spinpark_verification::mutation::mutant::{self, Mutant};
-use spinpark_verification::record;
-use spinpark_verification::record::{Fate, MutantRecord, Sort, lost_kills, verdicts};
+use spinpark_verification::record::{Fate, MutantRecord, Sort};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, IsTerminal, Write};
@@ -176,27 +176,19 @@ pub(crate) fn run(asked: &Asked) -> Result<(), Stop> {
     if holds { Ok(()) } else { Err(Stop::DoesNotHold) }
 }
 
-/// Compares the matrix with the one that is recorded, and records it. Is every kill still one?
+/// Compares the matrix with the one that is kept, and keeps it. Is every kill still one?
 fn keep_and_compare(how: &How, matrix: &[MutantRecord]) -> Result<bool, Stop> {
-    let now = verdicts(matrix);
-    let mut lost = Vec::new();
-    if let Some(path) = &how.against {
-        lost = lost_kills(&record::read(path)?.matrix, &now);
-    }
+    let lost = match &how.against {
+        Some(path) => Kept::read(path)?.lost_kills(matrix),
+        None => Vec::new(),
+    };
     if !lost.is_empty() {
         print(&format!("\nkilled in the record, and not now:\n  {}\n", lost.join("\n  ")));
     }
     if let Some(path) = &how.record {
-        let mut record = record::read(path)?;
-        // What was tried now replaces what was known of the same files, so that nothing stays of mutants that are gone.
-        let tried: BTreeSet<&str> = now.keys().filter_map(|name| name.split(' ').next()).collect();
-        let sorts: BTreeSet<Sort> = matrix.iter().map(|mutant| mutant.sort).collect();
-        record.matrix.retain(|name, _| {
-            let file = name.split(' ').next().unwrap_or_default();
-            !(tried.contains(file) && sorts.contains(&sort_of(name)))
-        });
-        record.matrix.extend(now);
-        record::write(path, &record)?;
+        let mut kept = Kept::read(path)?;
+        kept.replace(matrix);
+        kept.write(path)?;
     }
     Ok(lost.is_empty())
 }
@@ -291,7 +283,7 @@ pub(crate) fn try_sort(
         .collect();
     let order: BTreeMap<String, usize> =
         untried.iter().enumerate().map(|(i, untried)| (untried.record.name.clone(), i)).collect();
-    let mut kept = Kept::open(resume, how.deep)?;
+    let mut kept = Sitting::open(resume, how.deep)?;
     let mut tried = kept.take(&order);
     let known: BTreeSet<&str> = tried.iter().map(|tried| tried.record.name.as_str()).collect();
     let left: Vec<Untried> =
@@ -423,14 +415,14 @@ fn print_matrix(sort: Asking, tried: &[Tried], survivors: &Survivors) -> bool {
 }
 
 /// What was found out, kept in a file as it comes.
-struct Kept {
+struct Sitting {
     file: Option<File>,
     found: Vec<Tried>,
 }
 
-impl Kept {
-    fn open(path: Option<&Path>, deep: bool) -> Result<Kept, Stop> {
-        let Some(path) = path else { return Ok(Kept { file: None, found: Vec::new() }) };
+impl Sitting {
+    fn open(path: Option<&Path>, deep: bool) -> Result<Sitting, Stop> {
+        let Some(path) = path else { return Ok(Sitting { file: None, found: Vec::new() }) };
         let say = |error: std::io::Error| Stop::BadInput(format!("cannot use {}: {error}", path.display()));
         let header = format!("spinpark mutants {} {deep}", fingerprint());
         let mut found = Vec::new();
@@ -446,7 +438,7 @@ impl Kept {
             fs::write(path, format!("{header}\n")).map_err(say)?;
         }
         let file = File::options().append(true).open(path).map_err(say)?;
-        Ok(Kept { file: Some(file), found })
+        Ok(Sitting { file: Some(file), found })
     }
 
     fn take(&mut self, asked: &BTreeMap<String, usize>) -> Vec<Tried> {

@@ -1,12 +1,11 @@
-//! `cargo verify pages`: what the record says, in the documents.
+//! `cargo verify pages`: what is kept of the last whole run, in the documents.
 
-use crate::table::{self, Row};
 use crate::{Stop, every_size, print, write};
-use spinpark_verification::engines::{Engine, Outcome, Verdict};
-use spinpark_verification::job::Order;
+use spinpark_verification::engines::{Engine, Verdict};
+use spinpark_verification::kept::Kept;
 use spinpark_verification::model;
+use spinpark_verification::mutation::mutant;
 use spinpark_verification::output::thousands;
-use spinpark_verification::record::{self, Record, RunRecord};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
@@ -14,54 +13,47 @@ use std::path::Path;
 
 /// Each document, and the name of its markers: `<!-- NAME:begin -->` and `<!-- NAME:end -->`.
 const PAGES: [(&str, &str); 3] =
-    [("README.md", "guarantees"), ("docs/evidence/verdicts.md", "verdicts"), ("docs/evidence/every-size.md", "proofs")];
+    [("README.md", "guarantees"), ("docs/evidence/verdicts.md", "rooms"), ("docs/evidence/every-size.md", "proofs")];
+
+/// The rooms of the README's table, and what each guarantees.
+const GUARANTEES: [(&str, &str); 9] = [
+    ("spinning", "while a G is queued and a P is idle, an M is spinning or has yet to scan that queue"),
+    ("runq", "each G that is put into a ring is taken from it once"),
+    ("syscall", "the P of an M in a system call has one owner"),
+    ("handoff", "a P becomes idle only if no queue that its M can see holds a G"),
+    ("netpoll", "one M at most waits in the poller, and wakes for the earliest timer"),
+    ("stw", "after a stop no P runs, and a start loses no G"),
+    ("task", "a task that was woken is polled once more, has completed, or was aborted"),
+    ("chan", "each value sent is received once, or given back"),
+    ("sched", "the protocols together: the whole scheduler"),
+];
 
 /// What stands between the markers of this name.
-fn generated(name: &str, record: &Record) -> String {
+fn generated(name: &str, kept: &Kept) -> String {
     match name {
-        "guarantees" => guarantees(record),
+        "guarantees" => guarantees(&rooms(kept)),
         "proofs" => every_size::markdown(),
-        _ => table::markdown(&recorded(record)),
+        _ => every_room(&rooms(kept)),
     }
 }
 
 pub(crate) fn write_all(from: &Path) -> Result<(), Stop> {
-    let record = record::read(from)?;
+    let kept = Kept::read(from)?;
     for (file, name) in PAGES {
         let path = Path::new(file);
         let text = fs::read_to_string(path)
             .map_err(|error| format!("cannot read {file}: {error}; run this in the folder of the project"))?;
-        let new =
-            between_markers(&text, name, &generated(name, &record)).map_err(|error| format!("{file}: {error}"))?;
+        let new = between_markers(&text, name, &generated(name, &kept)).map_err(|error| format!("{file}: {error}"))?;
         write(path, &new)?;
         print(&format!("{file}\n"));
     }
     Ok(())
 }
 
-/// The rows of a recorded run. Runs of models that are no more are left out.
-fn recorded(record: &Record) -> Vec<Row> {
-    let row = |run: &RunRecord| {
-        let model = model::find(&run.model)?;
-        let order = Order::new(&run.model, run.engine, run.bounds, None, run.seed.unwrap_or(1));
-        let outcome = Outcome {
-            verdict: run.verdict,
-            executions: run.executions,
-            redundant: run.redundant,
-            outcomes: run.outcomes.clone(),
-            seconds: run.seconds,
-            failure: None,
-            mutant_hits: 0,
-            peak_bytes: None,
-        };
-        Some(Row { model, order, outcome: Some(outcome) })
-    };
-    record.runs.iter().filter_map(row).collect()
-}
-
 /// One claim: its size, and the executions of the largest run that proved it, on RC11 and elsewhere.
-struct Claim<'a> {
-    size: &'a str,
+#[derive(Clone, Copy)]
+struct Claim {
+    size: &'static str,
     on_rc11: Option<u64>,
     elsewhere: Option<u64>,
     is_bounded: bool,
@@ -69,15 +61,15 @@ struct Claim<'a> {
 
 /// What is known of one room.
 #[derive(Default)]
-struct Room<'a> {
-    claims: BTreeMap<&'a str, Claim<'a>>,
+struct Room {
+    claims: BTreeMap<&'static str, Claim>,
     /// Wrong variants, and mistakes of the matrix, that a claim of this room saw.
     variants: usize,
     mistakes: usize,
 }
 
-impl<'a> Room<'a> {
-    fn count(&self, is_wanted: impl Fn(&Claim<'a>) -> bool) -> usize {
+impl Room {
+    fn count(&self, is_wanted: impl Fn(&Claim) -> bool) -> usize {
         self.claims.values().filter(|claim| is_wanted(claim)).count()
     }
 
@@ -90,7 +82,7 @@ impl<'a> Room<'a> {
 
     /// The claim of which most executions were proved, on RC11 if there is one.
     fn largest(&self) -> String {
-        let most = |of: fn(&Claim<'a>) -> Option<u64>| {
+        let most = |of: fn(&Claim) -> Option<u64>| {
             let counted = self.claims.values().filter_map(|claim| Some((of(claim)?, claim.size)));
             counted.max_by_key(|(n, _)| *n)
         };
@@ -102,7 +94,7 @@ impl<'a> Room<'a> {
     }
 
     fn weaker(&self) -> String {
-        let is_proved = |claim: &Claim<'_>| claim.on_rc11.or(claim.elsewhere).is_some();
+        let is_proved = |claim: &Claim| claim.on_rc11.or(claim.elsewhere).is_some();
         let counts = [
             (self.count(|claim| claim.on_rc11.is_none() && claim.elsewhere.is_some()), "proved on SC"),
             (self.count(|claim| !is_proved(claim) && claim.is_bounded), "bounded"),
@@ -124,36 +116,69 @@ fn shortened(size: &str) -> String {
     format!("{}, …", head.rsplit_once(", ").map_or(head.as_str(), |(head, _)| head))
 }
 
-fn rooms(record: &Record) -> BTreeMap<&str, Room<'_>> {
-    let mut rooms: BTreeMap<&str, Room<'_>> = BTreeMap::new();
-    for run in &record.runs {
-        let none = Claim { size: &run.size, on_rc11: None, elsewhere: None, is_bounded: false };
-        let claim = rooms.entry(&run.room).or_default().claims.entry(&run.model).or_insert(none);
-        let place = if run.engine == Engine::Rc11 { &mut claim.on_rc11 } else { &mut claim.elsewhere };
-        match run.verdict {
-            Verdict::Proved => *place = (*place).max(Some(run.executions)),
-            verdict => claim.is_bounded |= verdict == Verdict::Bounded,
+fn rooms(kept: &Kept) -> BTreeMap<&str, Room> {
+    let mut rooms: BTreeMap<&str, Room> = BTreeMap::new();
+    for model in model::all() {
+        let mut claim = Claim { size: model.size, on_rc11: None, elsewhere: None, is_bounded: false };
+        for (engine, run) in kept.runs_of(model) {
+            let place = if engine == Engine::Rc11 { &mut claim.on_rc11 } else { &mut claim.elsewhere };
+            match run.verdict {
+                Verdict::Proved => *place = (*place).max(Some(run.executions)),
+                verdict => claim.is_bounded |= verdict == Verdict::Bounded,
+            }
         }
+        rooms.entry(model.room()).or_default().claims.insert(model.name, claim);
     }
-    let room_of = |model: &str| model.split("::").next().unwrap_or_default().to_owned();
-    for mutant in record.mutants.iter().filter(|mutant| mutant.fate.is_killed()) {
-        let room = mutant.model.as_deref().map(room_of).unwrap_or_default();
-        if let Some(room) = rooms.get_mut(room.as_str()) {
+    // Each is killed, or the run that is kept would have failed.
+    for (model, _) in mutant::all().flat_map(|mutant| mutant.killed_by) {
+        let room = model.split("::").next().unwrap_or_default();
+        if let Some(room) = rooms.get_mut(room) {
             room.variants += 1;
         }
     }
-    // What a property test killed was seen by no claim.
-    for model in record.matrix.values().filter_map(|fate| fate.strip_prefix("killed by ")) {
-        if let Some(room) = rooms.get_mut(room_of(model).as_str()).filter(|_| model.contains("::")) {
-            room.mistakes += 1;
+    for (room, n) in kept.matrix.values().flat_map(|tally| &tally.killed) {
+        if let Some(room) = rooms.get_mut(room.as_str()) {
+            room.mistakes += n;
         }
     }
     rooms
 }
 
-/// A room a line, the weakest first. Those of which there is nothing more to say than that all is proved share the last one.
-fn guarantees(record: &Record) -> String {
-    let mut rooms: Vec<(&str, Room<'_>)> = rooms(record).into_iter().collect();
+/// How many claims are proved, and on which memory model.
+fn proved(room: &Room) -> String {
+    let (all, on_rc11) = (room.claims.len(), room.count(|claim| claim.on_rc11.is_some()));
+    if on_rc11 == all { format!("all {all}") } else { format!("{on_rc11} of {all}") }
+}
+
+/// The rooms that a reader asks for first, and the others in one row.
+fn guarantees(rooms: &BTreeMap<&str, Room>) -> String {
+    let mut text =
+        "| protocol | what holds | claims proved on RC11 | weaker | largest model that is proved |\n".to_owned();
+    text += "|---|---|---:|---|---|\n";
+    for (name, what) in GUARANTEES {
+        let Some(room) = rooms.get(name) else { continue };
+        let every_size = every_size::of_room(name).map(|verdict| format!("; *{verdict}*")).unwrap_or_default();
+        let (proved, weaker, largest) = (proved(room), room.weaker(), room.largest());
+        let _ = writeln!(text, "| {name} | {what} | {proved} | {weaker} | {largest}{every_size} |");
+    }
+    let others = rooms.iter().filter(|(name, _)| GUARANTEES.iter().all(|(listed, _)| listed != *name));
+    let mut together = Room::default();
+    let mut n = 0;
+    for (_, room) in others {
+        n += 1;
+        together.claims.extend(room.claims.iter().map(|(name, claim)| (*name, *claim)));
+    }
+    let (proved, weaker) = (proved(&together), together.weaker());
+    let _ = writeln!(
+        text,
+        "| {n} more | [each by name](https://github.com/spinpark/spinpark/blob/main/docs/evidence/verdicts.md) | {proved} | {weaker} | |"
+    );
+    text
+}
+
+/// A room a line, the weakest first.
+fn every_room(rooms: &BTreeMap<&str, Room>) -> String {
+    let mut rooms: Vec<(&&str, &Room)> = rooms.iter().collect();
     rooms.sort_by(|(_, one), (_, other)| {
         let (one_weak, other_weak) = (one.weakness(), other.weakness());
         let by_weakness = other_weak.0.total_cmp(&one_weak.0).then(other_weak.1.total_cmp(&one_weak.1));
@@ -161,12 +186,7 @@ fn guarantees(record: &Record) -> String {
     });
     let mut text = "| room | claims | proved on RC11 | weaker | largest size that is proved | kills |\n".to_owned();
     text += "|---|---:|---:|---|---|---:|\n";
-    let mut strong = Vec::new();
-    for (name, room) in &rooms {
-        if room.weakness() == (0.0, 0.0) && every_size::of_room(name).is_none() {
-            strong.push(format!("{name} {} ({} + {})", room.claims.len(), room.variants, room.mistakes));
-            continue;
-        }
+    for (name, room) in rooms {
         let on_rc11 = room.count(|claim| claim.on_rc11.is_some());
         let (weaker, mut largest) = (room.weaker(), room.largest());
         if let Some(verdict) = every_size::of_room(name) {
@@ -174,10 +194,6 @@ fn guarantees(record: &Record) -> String {
         }
         let kills = format!("{} + {}", room.variants, room.mistakes);
         let _ = writeln!(text, "| {name} | {} | {on_rc11} | {weaker} | {largest} | {kills} |", room.claims.len());
-    }
-    if !strong.is_empty() {
-        let _ =
-            writeln!(text, "\nEvery claim is proved on RC11, with so many claims (kills), of: {}.", strong.join(", "));
     }
     text
 }
@@ -200,10 +216,10 @@ mod tests {
     #[test]
     fn the_documents_show_what_is_recorded() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let record = record::read(&root.join("verification/record.json")).expect("there is a record");
+        let kept = Kept::read(&root.join("verification/record.jsonl")).expect("there is a record");
         for (file, name) in PAGES {
             let text = fs::read_to_string(root.join(file)).expect("there is such a document");
-            let again = between_markers(&text, name, &generated(name, &record)).expect("it has the markers");
+            let again = between_markers(&text, name, &generated(name, &kept)).expect("it has the markers");
             assert!(again == text, "{file} does not say what the record says: `cargo verify pages`");
         }
     }
@@ -217,6 +233,6 @@ mod tests {
 
     #[test]
     fn a_document_without_markers_is_refused() {
-        assert!(between_markers("nothing", "verdicts", "").is_err_and(|said| said.contains("verdicts:begin")));
+        assert!(between_markers("nothing", "rooms", "").is_err_and(|said| said.contains("rooms:begin")));
     }
 }

@@ -1,9 +1,8 @@
 //! In which order, and how long it may take: the rooms one after the other, the quickest first, so that verdicts come at
 //! once; and in a room the longest first, so that no core waits for the last one.
 
-use spinpark_verification::engines::Engine;
 use spinpark_verification::job::Order;
-use spinpark_verification::record::{self, Record};
+use spinpark_verification::kept::{self, Kept};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -12,29 +11,21 @@ const PROCESS: f64 = 0.02;
 
 /// How long each order may take, in seconds, on a machine like the one of the record.
 pub(crate) struct Estimate {
-    known: HashMap<(String, Engine, usize), f64>,
+    kept: Kept,
 }
 
 impl Estimate {
     /// From the record of this source tree, if it is there: it is a guess in any case.
     pub(crate) fn of_this_tree() -> Estimate {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../record.json");
-        Estimate::from(&record::read(&path).unwrap_or_default())
-    }
-
-    fn from(record: &Record) -> Estimate {
-        let known = record.runs.iter().map(|run| {
-            let key = (run.model.clone(), run.engine, run.bounds.spurious);
-            (key, run.seconds)
-        });
-        Estimate { known: known.collect() }
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../record.jsonl");
+        Estimate { kept: Kept::read(&path).unwrap_or_default() }
     }
 
     pub(crate) fn seconds(&self, order: &Order) -> f64 {
         let guess = match (&order.mutant, order.engine) {
             // The first execution that fails ends it.
             (Some(_), _) => Some(0.05),
-            (None, engine) => self.known.get(&(order.model.clone(), engine, order.bounds.spurious)).copied(),
+            (None, engine) => self.kept.run(&order.model, &kept::key(engine, order.bounds)).map(|run| run.seconds),
         };
         let unknown = || if order.engine.is_complete() { 0.3 } else { 0.7 };
         guess.unwrap_or_else(unknown).min(order.bounds.seconds) + PROCESS
@@ -65,7 +56,10 @@ pub(crate) fn sequence(orders: &[Order], seconds: &[f64]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use spinpark_verification::engines::{Engine, Verdict};
+    use spinpark_verification::kept::KeptRun;
     use spinpark_verification::model;
+    use std::collections::BTreeMap;
 
     fn order(model: &str, mutant: Option<&str>) -> Order {
         Order::new(model, Engine::Sc, model::usual(Engine::Sc).bounds, mutant, 1)
@@ -80,26 +74,11 @@ mod tests {
 
     #[test]
     fn what_is_known_is_expected_but_no_longer_than_it_may_take() {
-        let mut record = Record::default();
         let bounds = model::usual(Engine::Sc).bounds;
-        record.runs.push(record::RunRecord {
-            room: String::new(),
-            model: "slow::a".to_owned(),
-            claim: String::new(),
-            size: String::new(),
-            invariants: vec![],
-            engine: Engine::Sc,
-            memory_model: String::new(),
-            bounds,
-            seed: None,
-            executions: 1,
-            redundant: 0,
-            outcomes: Default::default(),
-            seconds: 1e6,
-            verdict: spinpark_verification::engines::Verdict::Proved,
-            failure: None,
-        });
-        let estimate = Estimate::from(&record);
+        let run = KeptRun { verdict: Verdict::Proved, executions: 1, seconds: 1e6, outcomes: 0, hash: String::new() };
+        let runs = BTreeMap::from([(kept::key(Engine::Sc, bounds), run)]);
+        let kept = Kept { models: BTreeMap::from([("slow::a".to_owned(), runs)]), ..Kept::default() };
+        let estimate = Estimate { kept };
         assert_eq!(estimate.seconds(&order("slow::a", None)), bounds.seconds + PROCESS);
         assert!(estimate.seconds(&order("slow::b", None)) < 1.0);
     }

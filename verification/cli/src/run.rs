@@ -8,10 +8,10 @@ use crate::{Stop, collect, every_size, print, summary, watch, write};
 use clap::Args;
 use spinpark_verification::engines::{Engine, Outcome};
 use spinpark_verification::job::{self, Order};
+use spinpark_verification::kept::Kept;
 use spinpark_verification::model::{self, Model, Run};
 use spinpark_verification::mutation::mutant::{self, Mutant};
 use spinpark_verification::output;
-use spinpark_verification::record::{self, RunRecord};
 use spinpark_verification::schedule::Schedule;
 use spinpark_verification::selection;
 use std::num::NonZeroUsize;
@@ -73,12 +73,9 @@ pub(crate) fn everything(whole: &Whole, how: &How) -> Result<(), Stop> {
     print(&summary::whole(&rows, &kills, clock.elapsed(), file.as_deref()));
     print(&every_size::summary());
     if let Some(path) = &how.record {
-        let mut record = collect::empty(how.deep);
         // The matrix is tried by `cargo verify mutants`: what it has found out stays.
-        record.matrix = record::read(path).map(|old| old.matrix).unwrap_or_default();
-        record.runs = rows.iter().filter_map(collect::run).collect();
-        record.mutants = kills.iter().map(|kill| collect::variant(kill, false)).collect();
-        record::write(path, &record)?;
+        let matrix = Kept::read(path).unwrap_or_default().matrix;
+        collect::kept(&rows, matrix).write(path)?;
     }
     let kills_hold = kills.iter().all(|kill| kill.verdict() == "killed");
     let nothing_dropped = compare(&rows, how, whole.all)?;
@@ -89,22 +86,12 @@ pub(crate) fn everything(whole: &Whole, how: &How) -> Result<(), Stop> {
 /// Is everything explored that the record says was explored?
 fn compare(rows: &[Row], how: &How, of_all: bool) -> Result<bool, Stop> {
     let Some(path) = &how.against else { return Ok(true) };
-    let mut record = record::read(path)?;
-    if !of_all || !how.engine.is_empty() {
-        let is_run = |run: &RunRecord| {
-            let is_it = |row: &Row| {
-                let Order { engine, bounds, .. } = &row.order;
-                row.model.name == run.model && *engine == run.engine && bounds.spurious == run.bounds.spurious
-            };
-            rows.iter().any(is_it)
-        };
-        record.runs.retain(is_run);
-    }
-    let dropped = collect::dropped(&record, rows);
+    let is_whole = of_all && how.engine.is_empty();
+    let dropped = collect::dropped(&Kept::read(path)?, rows, is_whole);
     if !dropped.is_empty() {
         print(&format!("\nless than in {}:\n  {}\n", path.display(), dropped.join("\n  ")));
         print(
-            "if that is as it should be: cargo verify --all --record verification/record.json && cargo verify pages\n",
+            "if that is as it should be: cargo verify --all --record verification/record.jsonl && cargo verify pages\n",
         );
     }
     Ok(dropped.is_empty())

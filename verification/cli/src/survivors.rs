@@ -164,12 +164,17 @@ pub(crate) fn open() -> BTreeSet<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::Survivors;
-    use crate::matrix::unknown;
     use spinpark_verification::record::{MutantRecord, Sort};
 
     fn step(kind: &str, place: &str) -> MutantRecord {
         let file = "kernel/f.rs".to_owned();
-        MutantRecord { name: format!("{file} {place}"), sort: Sort::Step, kind: kind.into(), file, ..unknown() }
+        MutantRecord {
+            name: format!("{file} {place}"),
+            sort: Sort::Step,
+            kind: kind.into(),
+            file,
+            ..MutantRecord::unknown()
+        }
     }
 
     fn survivors(mutants: &str) -> Survivors {

@@ -206,48 +206,6 @@ pub(crate) fn kills_text(kills: &[Kill]) -> String {
     text
 }
 
-/// The table, for a README: a line a model.
-pub(crate) fn markdown(rows: &[Row]) -> String {
-    let at_random = |row: &Row| row.order.engine.samples();
-    let mut text = String::from("| room | model: claim | size | RC11 | SC | TSO | loom (C11, part) | at random |\n");
-    text.push_str("|---|---|---|---|---|---|---|---|\n");
-    for model in model::all().filter(|model| rows.iter().any(|row| row.model.name == model.name)) {
-        let of = |wanted: &dyn Fn(&Row) -> bool| {
-            let found = rows.iter().filter(|row| row.model.name == model.name && wanted(row));
-            found.map(|row| in_short(rows, row)).collect::<Vec<_>>().join("<br>")
-        };
-        let _ = writeln!(
-            text,
-            "| {} | `{}`: {} | {} | {} | {} | {} | {} | {} |",
-            model.room(),
-            model.name.trim_start_matches(model.room()).trim_start_matches("::"),
-            model.claim,
-            model.size,
-            of(&|row| row.order.engine == Engine::Rc11),
-            of(&|row| row.order.engine == Engine::Sc),
-            of(&|row| row.order.engine == Engine::Tso),
-            of(&|row| row.order.engine.is_loom()),
-            of(&at_random),
-        );
-    }
-    text
-}
-
-/// One run in a cell of a README's table.
-fn in_short(rows: &[Row], row: &Row) -> String {
-    let [engine, _, bounds, executions, reached, _, verdict] = cells(rows, row);
-    let engine = if row.order.engine.samples() || row.order.engine == Engine::LoomApart {
-        format!("{engine}: ")
-    } else {
-        String::new()
-    };
-    let bounds = match (row.order.engine.samples(), bounds.as_str()) {
-        (true, _) | (_, "none") => String::new(),
-        (false, bounds) => format!(", {bounds}"),
-    };
-    format!("{engine}{verdict}, {executions} runs{bounds}, reached {reached}")
-}
-
 /// All names of models, a line each, for an error message.
 pub(crate) fn all_names() -> String {
     model::all().map(|model| format!("  {}", model.name)).collect::<Vec<_>>().join("\n")

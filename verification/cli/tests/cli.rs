@@ -101,7 +101,7 @@ mod a_report {
     #[test]
     fn is_made_from_a_record() {
         let folder = folder();
-        let record = root().join("verification/record.json");
+        let record = root().join("verification/cli/tests/full-record.json");
         let record = record.to_str().expect("a path is text");
         let arguments = ["report", "--from", record, "--html", "page", "--junit", "junit.xml"];
         let output = verify(folder.path(), &arguments);
@@ -142,15 +142,18 @@ mod a_record {
     use super::*;
 
     /// The record that this is compared with, as `change` makes it; what comes of that.
-    fn compared(change: impl FnOnce(&mut Value)) -> (Option<i32>, String) {
+    fn compared(change: impl Fn(&mut Value)) -> (Option<i32>, String) {
         let folder = folder();
-        let text = fs::read_to_string(root().join("verification/record.json")).expect("there is one");
-        let mut record: Value = serde_json::from_str(&text).expect("it is JSON");
-        let runs = record["runs"].as_array_mut().expect("it has runs");
-        let is_it = |run: &&mut Value| run["engine"] == "sc" && run["model"].as_str().is_some_and(|m| m.ends_with(ONE));
-        change(runs.iter_mut().find(is_it).expect("it has this run"));
-        fs::write(folder.path().join("record.json"), record.to_string()).expect("it can be written");
-        let output = verify(folder.path(), &["run", ONE, "--engine", "sc", "--against", "record.json"]);
+        let text = fs::read_to_string(root().join("verification/record.jsonl")).expect("there is one");
+        let changed = |line: &str| {
+            let mut line: Value = serde_json::from_str(line).expect("it is JSON");
+            if line["model"].as_str().is_some_and(|model| model.ends_with(ONE)) {
+                change(&mut line["runs"]["sc none"]);
+            }
+            line.to_string() + "\n"
+        };
+        fs::write(folder.path().join("record.jsonl"), text.lines().map(changed).collect::<String>()).expect("room");
+        let output = verify(folder.path(), &["run", ONE, "--engine", "sc", "--against", "record.jsonl"]);
         (output.status.code(), text_of(&output))
     }
 
@@ -166,16 +169,19 @@ mod a_record {
 
     #[test]
     fn that_says_more_is_a_failure() {
-        let (status, said) = compared(|run| run["executions"] = Value::from(1_000_000));
+        let (status, said) = compared(|run| run[1] = Value::from(1_000_000));
         assert_eq!(status, Some(1), "{said}");
         assert!(said.contains("were 1000000"), "{said}");
     }
 
     #[test]
     fn of_another_outcome_is_a_failure() {
-        let (status, said) = compared(|run| run["outcomes"]["the moon is blue"] = Value::from(1));
+        let (status, said) = compared(|run| run[4] = Value::from("00000000"));
         assert_eq!(status, Some(1), "{said}");
-        assert!(said.contains("the moon is blue"), "{said}");
+        assert!(said.contains("outcomes are not those that it had"), "{said}");
+        let (status, said) = compared(|run| run[3] = Value::from(1_000));
+        assert_eq!(status, Some(1), "{said}");
+        assert!(said.contains("outcomes, were 1000"), "{said}");
     }
 
     #[test]

@@ -25,7 +25,7 @@ enum Try {
 }
 use Try::{Cargo, Fails, InCi, Nightly, No, Verify};
 
-const WHOLE: &str = "cargo verify --against verification/record.json";
+const WHOLE: &str = "cargo verify --against verification/record.jsonl";
 const EVERYTHING: &str = "each run there is takes some minutes; cli.rs asks for `--all` on one engine";
 const PEERS: &str =
     "a workspace of its own, with other runtimes in it; it is built and run by hand, for docs/evidence/performance.md";
@@ -40,11 +40,11 @@ const SHOWN: &[(&str, Try)] = &[
     // README.md, CONTRIBUTING.md, examples/README.md
     ("cargo test", InCi("cargo test")),
     ("cargo verify", InCi(WHOLE)),
-    ("cargo verify --against verification/record.json", InCi(WHOLE)),
+    ("cargo verify --against verification/record.jsonl", InCi(WHOLE)),
     ("cargo verify --all", No(EVERYTHING)),
-    ("cargo verify --all --record verification/record.json", No(EVERYTHING)),
+    ("cargo verify --all --record verification/record.jsonl", No(EVERYTHING)),
     ("cargo verify --table", Verify(0, "--table --engine tso-random --jobs 2 --json rows.json")),
-    ("cargo verify pages", Verify(0, "pages --from verification/record.json")),
+    ("cargo verify pages", Verify(0, "pages --from verification/record.jsonl")),
     ("cargo verify completions SHELL", Verify(0, "completions bash")),
     ("cargo verify man DIR", Verify(0, "man pages")),
     ("cargo install --path verification/cli", No("it installs a program; `cargo build` builds the same")),
@@ -179,7 +179,7 @@ const SHOWN: &[(&str, Try)] = &[
     ("cargo verify run NAME", Verify(0, "run two_thieves --engine sc")),
     (
         "cargo verify run NAME…",
-        Verify(0, "run runnext kicked_out --engine sc --json runs.json --against verification/record.json"),
+        Verify(0, "run runnext kicked_out --engine sc --json runs.json --against verification/record.jsonl"),
     ),
     ("cargo verify run spinning --engine rc11", Verify(0, "run one_submitter_one_spinning_m --engine rc11 --seed 3")),
     (
@@ -233,14 +233,14 @@ const SHOWN: &[(&str, Try)] = &[
     ("cargo verify mutants --argued", No(MUTATED)),
     ("cargo verify mutants --argued kernel/FILE.rs", No(MUTATED)),
     ("cargo verify mutants --alone", No("each is a build of its own: minutes each")),
-    ("cargo verify mutants --record verification/record.json", No(MUTATED)),
+    ("cargo verify mutants --record verification/record.jsonl", No(MUTATED)),
     (
         "cargo verify mutants syscall-reads-before-it-writes --show",
         Verify(0, "mutants syscall-reads-before-it-writes --show"),
     ),
     (
         "cargo verify report --html DIR",
-        Verify(0, "report --from verification/record.json --html page --junit junit.xml --json copy.json"),
+        Verify(0, "report --from verification/full-record.json --html page --junit junit.xml --json copy.json"),
     ),
 ];
 
@@ -325,10 +325,12 @@ fn folder() -> TempDir {
     for page in ["README.md", "docs/evidence/verdicts.md", "docs/evidence/every-size.md"] {
         fs::copy(root().join(page), at(page)).expect("it is there");
     }
-    for file in ["record.json", "litmus/SB+rlx.litmus", "litmus/IRIW+scfences.litmus"] {
+    for file in ["record.jsonl", "litmus/SB+rlx.litmus", "litmus/IRIW+scfences.litmus"] {
         fs::copy(root().join("verification").join(file), at("verification").join(file)).expect("it is there");
     }
     fs::copy(root().join("verification/litmus/SB+rlx.litmus"), at("one/SB+rlx.litmus")).expect("it is there");
+    let full = "verification/cli/tests/full-record.json";
+    fs::copy(root().join(full), at("verification/full-record.json")).expect("it is there");
     let fails =
         "run one_submitter_one_spinning_m --engine rc11 --mutant spinning-no-submitter-fence --schedules schedules";
     assert_eq!(verify(folder.path(), fails).status.code(), Some(1));

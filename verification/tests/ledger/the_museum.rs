@@ -23,7 +23,7 @@ fn shows_only_what_can_be_played() {
 fn has_a_guide_with_every_exhibit() {
     let guide = read("docs/evidence/museum.md");
     for exhibit in museum::all() {
-        let heading = format!("\n## {}\n", exhibit.name);
+        let heading = format!("\n| {} | ", exhibit.name);
         assert!(guide.contains(&heading), "docs/evidence/museum.md has no `{}`: write it again", exhibit.name);
         assert!(guide.contains(exhibit.people), "docs/evidence/museum.md tells another story of {}", exhibit.name);
     }

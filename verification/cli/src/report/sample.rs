@@ -38,7 +38,6 @@ fn with(text: Text<'_>) -> Record {
         runs: Vec::new(),
         mutants: Vec::new(),
         museum: Vec::new(),
-        matrix: BTreeMap::from([(text("kernel/queues/runq.rs f: `a` is `b`"), text("killed by m on sc"))]),
     };
     for (model, failing) in [("runq::steal::two_thieves", false), ("runq::put::full", false), ("handoff::a_stop", true)]
     {
