@@ -3,6 +3,7 @@
 use crate::engines::{Bounds, Engine, Verdict};
 use crate::output;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -239,14 +240,6 @@ pub struct ExhibitRecord {
     pub failure: Option<Picture>,
 }
 
-/// What every format has, so that a newer one is known before its fields are asked for.
-#[derive(Deserialize)]
-struct Head {
-    format: Option<u32>,
-    /// The first line of a [`Kept`](crate::kept::Kept) has this instead.
-    kept: Option<u32>,
-}
-
 /// The record in a file. The error says which file, what is wrong with it, and what to do.
 pub fn read(path: &Path) -> Result<Record, String> {
     let file = path.display();
@@ -256,18 +249,19 @@ pub fn read(path: &Path) -> Result<Record, String> {
 
 fn parse(text: &str) -> Result<Record, String> {
     let broken = |error| format!("no record, or a broken one: {error}; make it again with `cargo verify`");
-    let first = serde_json::Deserializer::from_str(text).into_iter::<Head>().next();
+    // The fields of the first object, whatever the format: one that is newer is known before its fields are asked for.
+    let first = serde_json::Deserializer::from_str(text).into_iter::<Map<String, Value>>().next();
     let head = first.unwrap_or_else(|| serde_json::from_str(text)).map_err(broken)?;
-    if head.kept.is_some() {
+    if head.contains_key("kept") {
         return Err(
-            "what is kept of a run, without claims and pictures; the full record of a run is made by `cargo verify \
-                    report --json FILE`"
+            "what is kept of a run, without claims and pictures; `cargo verify report --json FILE` makes the full \
+                    record of one"
                 .to_owned(),
         );
     }
-    match head.format {
+    match head.get("format").and_then(Value::as_u64) {
         None | Some(0) => Err("no record of a run: it has no `format`".to_owned()),
-        Some(newer) if newer > FORMAT => Err(format!(
+        Some(newer) if newer > u64::from(FORMAT) => Err(format!(
             "a record of format {newer}, and this version reads up to {FORMAT}: use the spinpark that wrote it, or \
              newer"
         )),
