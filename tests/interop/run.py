@@ -83,7 +83,7 @@ CRATES = {
         "out": {
             "hedge, limit": PAUSED,
             "balance": NO_EXECUTOR,
-            "filter": "is compiled by nobody: its folder has no `main.rs`",
+            "filter": "is never compiled: its folder has no `main.rs`",
             "spawn_ready::when_inner_is_not_ready": PAUSED,
             "buffer::propagates_trace_spans": ONE_THREAD,
             "spawn_ready::propagates_trace_spans": ONE_THREAD,
