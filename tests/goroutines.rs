@@ -178,21 +178,69 @@ mod a_stack {
         if n == u64::MAX { 0 } else { falls(n + 1) + room[3] }
     }
 
+    /// Uses up its stack when it is dropped.
+    struct Falls;
+
+    impl Drop for Falls {
+        fn drop(&mut self) {
+            falls(0);
+        }
+    }
+
+    /// Where a goroutine's stack is used up, by name.
+    const WAYS: [(&str, fn()); 5] = [
+        ("in its closure", || drop(runtime(1).go(|| falls(0)).join())),
+        ("when the runtime is dropped", || drop(waits_with_what_falls(runtime(1)))),
+        ("when another thread shuts the runtime down", || {
+            let runtime = waits_with_what_falls(runtime(1));
+            std::thread::spawn(|| runtime.shutdown_timeout(Duration::from_secs(60))).join().expect("no panic");
+        }),
+        ("when it is aborted", || {
+            let runtime = runtime(1);
+            let (waits, is_waiting) = std::sync::mpsc::channel();
+            let goroutine = runtime.go(move || {
+                let _falls = Falls;
+                waits.send(()).expect("the test waits");
+                std::future::pending::<()>().wait();
+            });
+            is_waiting.recv().expect("it waits");
+            goroutine.abort();
+            drop(goroutine.join());
+        }),
+        ("in a deterministic runtime", || {
+            let runtime = stackful().procs(1).deterministic(1).build().expect("a runtime");
+            drop(runtime.go(|| falls(0)).join());
+        }),
+    ];
+
+    fn waits_with_what_falls(runtime: Runtime) -> Runtime {
+        let (waits, is_waiting) = std::sync::mpsc::channel();
+        drop(runtime.go(move || {
+            let _falls = Falls;
+            waits.send(()).expect("the test waits");
+            std::future::pending::<()>().wait();
+        }));
+        is_waiting.recv().expect("it waits");
+        runtime
+    }
+
     #[test]
     fn that_is_used_up_ends_the_process_with_a_message_that_says_whose_it_was() {
         const VARIABLE: &str = "SPINPARK_TEST_FALLS";
-        if std::env::var_os(VARIABLE).is_some() {
-            let _ = runtime(1).go(|| falls(0)).join();
-            return;
+        if let Ok(way) = std::env::var(VARIABLE) {
+            return WAYS.iter().find(|(name, _)| *name == way).expect("a way").1();
         }
         let name = "a_stack::that_is_used_up_ends_the_process_with_a_message_that_says_whose_it_was";
         let me = std::env::current_exe().expect("this program");
-        let run = std::process::Command::new(me).args([name, "--exact", "--nocapture"]).env(VARIABLE, "1").output();
-        let run = run.expect("it can be started");
-        let said = String::from_utf8_lossy(&run.stderr);
-        assert!(!run.status.success(), "it went on: {said}");
-        assert!(said.contains("the goroutine spawned at tests/goroutines.rs:"), "it said: {said}");
-        assert!(said.contains("has used up its stack of 262144 bytes"), "it said: {said}");
+        for (way, _) in WAYS {
+            let mut run = std::process::Command::new(&me);
+            let run =
+                run.args([name, "--exact", "--nocapture"]).env(VARIABLE, way).output().expect("it can be started");
+            let said = String::from_utf8_lossy(&run.stderr);
+            assert!(!run.status.success(), "{way}: it went on: {said}");
+            assert!(said.contains("the goroutine spawned at tests/goroutines.rs:"), "{way}: it said: {said}");
+            assert!(said.contains("has used up its stack of 262144 bytes"), "{way}: it said: {said}");
+        }
     }
 
     #[test]

@@ -87,6 +87,39 @@ mod a_child {
     }
 
     #[test]
+    fn of_a_command_that_is_used_again_has_the_streams_that_were_chosen() {
+        run(async {
+            let to = std::env::temp_dir().join(format!("spinpark-streams-{}", std::process::id()));
+            let mut command =
+                sh("leads=$(readlink /proc/$$/fd/0 /proc/$$/fd/1 /proc/$$/fd/2); echo \"$leads\" >\"$TO\"");
+            command.env("TO", &to);
+            let ours: Vec<_> = (0..3)
+                .map(|fd| std::fs::read_link(format!("/proc/self/fd/{fd}")).expect("a link").display().to_string())
+                .collect();
+            for outputs in [false, true, true, false, false] {
+                let status = match outputs {
+                    true => command.output().await.expect("an output").status,
+                    false => command.status().await.expect("a status"),
+                };
+                assert!(status.success());
+                let leads = std::fs::read_to_string(&to).expect("written");
+                let leads: Vec<_> = leads.lines().collect();
+                match outputs {
+                    true => assert!(leads[0] == "/dev/null" && leads[1] != ours[1] && leads[2] != ours[2], "{leads:?}"),
+                    false => assert_eq!(leads, ours),
+                }
+            }
+            std::fs::remove_file(&to).expect("removed");
+            // What was chosen stays so.
+            command.stderr(Stdio::piped()).output().await.expect("an output");
+            let child = command.spawn().expect("started");
+            assert!(child.stdin.is_none() && child.stdout.is_none() && child.stderr.is_some());
+            child.wait_with_output().await.expect("an end");
+            std::fs::remove_file(&to).expect("removed");
+        });
+    }
+
+    #[test]
     fn that_waits_for_its_input_ends_when_it_is_waited_for() {
         run(async {
             let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().expect("started");

@@ -572,6 +572,58 @@ mod a_local_set {
             .expect("no deadlock");
     }
 
+    /// Runs `both` as two tasks of another set, so that each has a waker of its own.
+    fn in_two_tasks(both: [Pin<Box<dyn Future<Output = ()>>>; 2]) {
+        let (runtime, outer) = (with_procs(1), LocalSet::new());
+        let ends = outer.run_until(async {
+            let tasks = both.map(|future| outer.spawn_local(future));
+            for task in tasks {
+                time::timeout(Duration::from_secs(20), task).await.expect("it hangs").expect("a value");
+            }
+        });
+        runtime.block_on(ends).expect("no deadlock");
+    }
+
+    #[test]
+    fn that_is_run_by_two_goes_on_when_one_of_them_has_ended() {
+        for first_ends in [true, false] {
+            let local = Rc::new(LocalSet::new());
+            let waits = {
+                let local = Rc::clone(&local);
+                async move {
+                    let task = local.spawn_local(time::sleep(Duration::from_millis(20)));
+                    local.run_until(task).await.expect("a value");
+                }
+            };
+            let ends = async move { local.run_until(time::sleep(Duration::from_millis(1))).await };
+            match first_ends {
+                true => in_two_tasks([Box::pin(ends), Box::pin(waits)]),
+                false => in_two_tasks([Box::pin(waits), Box::pin(ends)]),
+            }
+        }
+    }
+
+    #[test]
+    fn that_is_run_by_two_goes_on_when_one_of_them_is_given_up() {
+        let local = Rc::new(LocalSet::new());
+        let waits = {
+            let local = Rc::clone(&local);
+            async move {
+                for _ in 0..20 {
+                    let task = local.spawn_local(time::sleep(Duration::from_millis(2)));
+                    local.run_until(task).await.expect("a value");
+                }
+            }
+        };
+        let gives_up = async move {
+            for n in 0..20 {
+                let run = local.run_until(pending::<()>());
+                time::timeout(Duration::from_micros(500 * n), run).await.expect_err("it never ends");
+            }
+        };
+        in_two_tasks([Box::pin(waits), Box::pin(gives_up)]);
+    }
+
     #[test]
     fn that_is_dropped_drops_its_tasks() {
         let (runtime, local, dropped) = (with_procs(1), LocalSet::new(), Arc::new(AtomicUsize::new(0)));

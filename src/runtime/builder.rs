@@ -3,6 +3,7 @@
 use crate::kernel::protocol::sources::SearchOrder;
 use crate::kernel::sched::config::Config;
 use crate::runtime::exec::goroutine::stack::Stacks;
+use crate::runtime::guarded::Theirs;
 use crate::runtime::host::duration;
 use crate::runtime::host::thread_config::Plan;
 use crate::runtime::io::netpoll::choice::Poller;
@@ -182,7 +183,8 @@ impl Builder {
     /// [`spawn`](crate::spawn) work. It must not wait for a task: it occupies a P. If it panics, the panic hook says so,
     /// and the thread goes on.
     pub fn on_thread_start(mut self, f: impl Fn() + Send + Sync + 'static) -> Self {
-        self.plan.on_start = Some(Arc::new(f));
+        let f = Theirs::new(f);
+        self.plan.on_start = Some(Arc::new(move || f()));
         self
     }
 
@@ -191,7 +193,8 @@ impl Builder {
     /// ([`lock_thread`](crate::lock_thread)), or when the runtime is shut down, which waits for it. As
     /// [`on_thread_start`](Builder::on_thread_start) otherwise.
     pub fn on_thread_stop(mut self, f: impl Fn() + Send + Sync + 'static) -> Self {
-        self.plan.on_stop = Some(Arc::new(f));
+        let f = Theirs::new(f);
+        self.plan.on_stop = Some(Arc::new(move || f()));
         self
     }
 

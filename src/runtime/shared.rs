@@ -8,6 +8,8 @@ use crate::runtime::exec::idle::IdleWork;
 use crate::runtime::exec::owned::OwnedTasks;
 use crate::runtime::exec::preempt::DetachedTasks;
 use crate::runtime::exec::wait_graph::WaitGraph;
+#[cfg(feature = "tokio-context")]
+use crate::runtime::guarded::guarded;
 use crate::runtime::host::sim;
 use crate::runtime::host::thread_config::ThreadConfig;
 use crate::runtime::id::RuntimeId;
@@ -110,7 +112,7 @@ impl Shared {
         self.owned_tasks.clear();
         // After the tasks, which may use it; before what its own may use.
         #[cfg(feature = "tokio-context")]
-        drop(self.companion.close());
+        guarded(|| drop(self.companion.close()));
         self.timers.serve_if_any();
         self.reactor.close();
         self.printer.end();

@@ -15,7 +15,7 @@ use crate::runtime::exec::not_in_runtime::NotInRuntime;
 use crate::runtime::exec::preempt::DetachedTasks;
 use crate::runtime::exec::scheduler::Scheduler;
 use crate::runtime::exec::tasks::{Tasks, on_host};
-use crate::runtime::guarded::guarded;
+use crate::runtime::guarded::{Theirs, guarded};
 use crate::runtime::id::RuntimeId;
 use core::fmt;
 use std::sync::Arc;
@@ -108,16 +108,17 @@ pub(super) fn for_each_p(tasks: &Tasks, f: impl Fn(usize) + Send + Sync + 'stati
         return Err(StopError::Nested);
     }
     let runtime_id = tasks.runtime_id();
+    let f = Theirs::new(f);
     // A panic would end the thread that happens to own the P.
-    let f = Arc::new(move |p: PId| {
+    let f: Arc<SafepointFn> = Arc::new(move |p: PId| {
         let _callback = Callback::of(runtime_id);
         guarded(|| f(p.index()));
     });
-    on_host!(tasks, sched => for_each_p_on(tasks, sched, f));
+    on_host!(tasks, sched => for_each_p_on(tasks, sched, &f));
     Ok(())
 }
 
-fn for_each_p_on<H: OnHost>(tasks: &Tasks, sched: &Scheduler<H>, f: Arc<SafepointFn>) {
+fn for_each_p_on<H: OnHost>(tasks: &Tasks, sched: &Scheduler<H>, f: &Arc<SafepointFn>) {
     let left: Option<InSyscall<H>> = match own_worker(sched) {
         Some(current) => current.for_each_p(f),
         None => {

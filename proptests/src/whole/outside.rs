@@ -184,23 +184,23 @@ fn each_p<H: ModelHost>(sched: &This<H>) {
 /// Has a function run under each P, by `ask`.
 pub(super) fn safepoint<H: ModelHost, R>(
     sched: &This<H>,
-    ask: impl FnOnce(Arc<spinpark::kernel::protocol::stw::safepoint::SafepointFn>) -> R,
+    ask: impl FnOnce(&Arc<spinpark::kernel::protocol::stw::safepoint::SafepointFn>) -> R,
 ) -> R {
     let world = sched.observer();
     let round = world.round();
     let procs = Arc::new(AtomicUsize::new(0));
-    let f = {
+    let f: Arc<spinpark::kernel::protocol::stw::safepoint::SafepointFn> = {
         let (sched, procs) = (Arc::downgrade(sched), Arc::clone(&procs));
-        move |p: spinpark::kernel::types::p::PId| {
+        Arc::new(move |p: spinpark::kernel::types::p::PId| {
             if let Some(sched) = sched.upgrade() {
                 procs.store(sched.procs(), Relaxed);
                 sched.observer().tell(Fact::Passed { round, p: p.0 });
             }
-        }
+        })
     };
     // Each P that it passes may have work of its own afterwards.
     world.tell(Fact::Causes(2 * world.setup.config().capacity() as u64));
-    let asked = ask(Arc::new(f));
+    let asked = ask(&f);
     world.tell(Fact::Over { round, procs: procs.load(Relaxed).max(1) });
     asked
 }

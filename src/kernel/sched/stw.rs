@@ -39,7 +39,7 @@ pub struct StoppedWorld {
 struct Stopper<'a, H: Host, O: Observer> {
     sched: &'a Arc<Sched<H, O>>,
     parker: Arc<H::Parker>,
-    run: Option<Arc<SafepointFn>>,
+    run: Option<&'a Arc<SafepointFn>>,
 }
 
 impl<H: Host, O: Observer> Sched<H, O> {
@@ -99,8 +99,8 @@ impl<H: Host, O: Observer> Sched<H, O> {
 
     /// Runs `f` once under each P, without stopping all of them at once; returns when it has run for all. From any
     /// thread; from inside a G with its `worker`, whose M then has to come back as from a system call. `f` must neither
-    /// panic nor wait.
-    pub fn for_each_p(self: &Arc<Self>, worker: Option<Worker>, f: Arc<SafepointFn>) -> Option<Away> {
+    /// panic nor wait. The scheduler has no reference to it any more then.
+    pub fn for_each_p(self: &Arc<Self>, worker: Option<Worker>, f: &Arc<SafepointFn>) -> Option<Away> {
         let (away, own) = worker.map(|worker| self.leaves(worker)).map(|(m, p)| ((m, p.id()), p)).unzip();
         let (stopper, own) = self.queue_up(own, Some(f));
         safepoint::for_each_p::<H>(own, &stopper);
@@ -108,11 +108,11 @@ impl<H: Host, O: Observer> Sched<H, O> {
     }
 
     /// Waits for the turn to stop the world; `own` is handed off if that takes time. Go: `worldsema`.
-    fn queue_up(
-        self: &Arc<Self>,
+    fn queue_up<'a>(
+        self: &'a Arc<Self>,
         own: Option<OwnedP>,
-        run: Option<Arc<SafepointFn>>,
-    ) -> (Stopper<'_, H, O>, Option<OwnedP>) {
+        run: Option<&'a Arc<SafepointFn>>,
+    ) -> (Stopper<'a, H, O>, Option<OwnedP>) {
         let parker = Arc::new(H::Parker::new());
         let stopper = |parker| Stopper { sched: self, parker, run };
         if self.central(|c| c.world.queue_up(&parker)) {
@@ -143,7 +143,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
         if let Some(run) = self.central(|c| c.safepoint.as_mut()?.begin(p)) {
             run(p.id());
             self.central(|c| {
-                let caller = c.safepoint.as_mut().and_then(Safepoint::ran);
+                let caller = c.safepoint.as_mut().and_then(|safepoint| safepoint.ran(run));
                 c.calls.wake(caller);
             });
         }
@@ -177,7 +177,7 @@ impl<H: Host, O: Observer> stw::Neighbours for Stopper<'_, H, O> {
 
 impl<H: Host, O: Observer> safepoint::Neighbours for Stopper<'_, H, O> {
     fn begin(&self) -> Vec<OwnedP> {
-        let Some(run) = self.run.clone() else { return Vec::new() };
+        let Some(run) = self.run.cloned() else { return Vec::new() };
         self.sched.central(|c| {
             c.safepoint = Some(Safepoint::new(self.sched.procs(), run, Arc::clone(&self.parker)));
             self.sched.wanted.ask(Want::Safepoint);

@@ -122,7 +122,7 @@ impl<H: Host> CurrentWorker<H> {
     }
 
     /// Runs `f` under each P.
-    pub(in crate::runtime) fn for_each_p(self, f: Arc<SafepointFn>) -> Option<InSyscall<H>> {
+    pub(in crate::runtime) fn for_each_p(self, f: &Arc<SafepointFn>) -> Option<InSyscall<H>> {
         let CurrentWorker { sched, worker } = self;
         let away = sched.kernel().for_each_p(Some(worker), f)?;
         Some(InSyscall { sched, away })

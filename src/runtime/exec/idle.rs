@@ -6,7 +6,7 @@
 //! pieces it looks for tasks again.
 
 use crate::runtime::exec::goroutine::stack::Stacks;
-use crate::runtime::guarded::guarded;
+use crate::runtime::guarded::{Theirs, guarded};
 use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::Relaxed;
 use std::collections::VecDeque;
@@ -17,7 +17,7 @@ type Closure = Box<dyn FnOnce() + Send>;
 /// The idle work of one runtime.
 pub(in crate::runtime) struct IdleWork {
     stacks: Option<Arc<Stacks>>,
-    queue: Mutex<VecDeque<Closure>>,
+    queue: Mutex<VecDeque<Theirs<Closure>>>,
     /// How many closures there are, or were a moment ago.
     len: AtomicUsize,
 }
@@ -29,12 +29,12 @@ impl IdleWork {
 
     pub(in crate::runtime) fn put(&self, closure: Closure) {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
-        queue.push_back(closure);
+        queue.push_back(Theirs::new(closure));
         // Relaxed: a hint; the M that is to see it is woken after this.
         self.len.store(queue.len(), Relaxed);
     }
 
-    fn take(&self) -> Option<Closure> {
+    fn take(&self) -> Option<Theirs<Closure>> {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         let closure = queue.pop_front();
         // Relaxed: a hint.
@@ -51,7 +51,7 @@ impl IdleWork {
     /// Does a piece of it.
     pub(in crate::runtime) fn do_some(&self) {
         match self.take() {
-            Some(closure) => guarded(closure),
+            Some(closure) => guarded(closure.into_inner()),
             None => self.stacks.iter().for_each(|stacks| stacks.clean()),
         }
     }
@@ -59,7 +59,7 @@ impl IdleWork {
     /// The runtime is closed: what is left is dropped.
     pub(in crate::runtime) fn close(&self) {
         while let Some(closure) = self.take() {
-            guarded(|| drop(closure));
+            drop(closure);
         }
     }
 }

@@ -29,7 +29,7 @@ pub struct JoinHandle<T> {
     /// The runtime whose task it is.
     runtime_id: RuntimeId,
     /// What wakes us, if it is not to be trusted.
-    gentle: Option<Box<Gentle>>,
+    gentle: Option<Gentle>,
 }
 
 impl<T> JoinHandle<T> {

@@ -9,6 +9,7 @@ use crate::runtime::exec::owned::OwnedTasks;
 use crate::runtime::exec::task::{Queue, Task};
 use crate::runtime::guarded::guarded;
 use crate::runtime::id::RuntimeId;
+use crate::waits::waker;
 use core::fmt;
 use core::future::Future;
 use core::marker::PhantomData;
@@ -46,9 +47,50 @@ struct Ready(Mutex<Inside>);
 
 struct Inside {
     ready: VecDeque<Task>,
-    /// Of the task that waits in `run_until`.
-    waker: Option<Waker>,
+    runners: Runners,
     is_closed: bool,
+}
+
+/// The calls of `run_until` that wait: their numbers and wakers. All are woken when a task becomes ready: one that is woken alone may
+/// end, or be dropped, without running it.
+#[derive(Default)]
+struct Runners {
+    next: u64,
+    /// Almost always the only one: it needs no memory of its own.
+    first: Option<(u64, Waker)>,
+    others: Vec<(u64, Waker)>,
+}
+
+impl Runners {
+    fn number(&mut self) -> u64 {
+        self.next += 1;
+        self.next
+    }
+
+    /// This one waits. Returns a waker to be dropped outside of the lock.
+    fn add(&mut self, number: u64, waker: Waker) -> Option<Waker> {
+        let old = self.remove(number);
+        match &self.first {
+            None => self.first = Some((number, waker)),
+            Some(_) => self.others.push((number, waker)),
+        }
+        old
+    }
+
+    /// This one waits no more. As for the rest see [`add`](Runners::add).
+    fn remove(&mut self, number: u64) -> Option<Waker> {
+        let first = self.first.take_if(|(other, _)| *other == number);
+        let taken = first.or_else(|| {
+            let at = self.others.iter().position(|(other, _)| *other == number)?;
+            Some(self.others.swap_remove(at))
+        });
+        taken.map(|(_, waker)| waker)
+    }
+
+    /// The wakers of all that wait.
+    fn take(&mut self) -> impl Iterator<Item = Waker> + use<> {
+        self.first.take().into_iter().chain(core::mem::take(&mut self.others)).map(|(_, waker)| waker)
+    }
 }
 
 impl Ready {
@@ -64,11 +106,9 @@ impl Queue for Arc<Ready> {
             return Err(task);
         }
         inside.ready.push_back(task);
-        let waker = inside.waker.take();
+        let woken = inside.runners.take();
         drop(inside);
-        if let Some(waker) = waker {
-            waker.wake();
-        }
+        waker::wake(woken);
         Ok(())
     }
 }
@@ -77,7 +117,7 @@ impl LocalSet {
     /// No task.
     #[must_use]
     pub fn new() -> Self {
-        let inside = Inside { ready: VecDeque::new(), waker: None, is_closed: false };
+        let inside = Inside { ready: VecDeque::new(), runners: Runners::default(), is_closed: false };
         LocalSet {
             queue: Arc::new(Ready(Mutex::new(inside))),
             owned_tasks: Arc::new(OwnedTasks::new(1)),
@@ -99,9 +139,10 @@ impl LocalSet {
     }
 
     /// Runs `future` and the tasks of this set, until `future` ends. The tasks that have not ended then go on when it is
-    /// called again.
+    /// called again. Several may call it at the same time, on the thread of the set: each runs what is ready.
     pub async fn run_until<F: Future>(&self, future: F) -> F::Output {
-        RunUntil { queue: &self.queue, future: pin!(future) }.await
+        let number = self.queue.lock().runners.number();
+        RunUntil { queue: &self.queue, number, future: pin!(future) }.await
     }
 }
 
@@ -116,7 +157,6 @@ impl Drop for LocalSet {
         let ready = {
             let mut inside = self.queue.lock();
             inside.is_closed = true;
-            inside.waker = None;
             core::mem::take(&mut inside.ready)
         };
         ready.into_iter().for_each(|task| guarded(|| drop(task)));
@@ -132,7 +172,15 @@ impl fmt::Debug for LocalSet {
 
 struct RunUntil<'a, F> {
     queue: &'a Ready,
+    number: u64,
     future: Pin<&'a mut F>,
+}
+
+impl<F> Drop for RunUntil<'_, F> {
+    fn drop(&mut self) {
+        let waker = self.queue.lock().runners.remove(self.number);
+        waker::forget(waker);
+    }
 }
 
 /// So many tasks in a row, and then whoever polls the set has its turn.
@@ -143,7 +191,9 @@ impl<F: Future> Future for RunUntil<'_, F> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<F::Output> {
         // Before anything is looked at: what comes later wakes us.
-        self.queue.lock().waker = Some(cx.waker().clone());
+        let (waker, number) = (cx.waker().clone(), self.number);
+        let old = self.queue.lock().runners.add(number, waker);
+        waker::forget(old);
         if let Poll::Ready(value) = self.future.as_mut().poll(cx) {
             return Poll::Ready(value);
         }

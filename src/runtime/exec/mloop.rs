@@ -36,8 +36,11 @@ pub(in crate::runtime) fn mstart<H: Platform>(kernel: &Arc<Kernel<H>>, worker: W
         context.number.set(signal::this_thread());
         goroutine::with_place(|goroutine| {
             let me: &dyn Interrupted = &OnThread { context, goroutine };
-            // Where threads are played by one, none of them is signalled.
-            let _heard = (!H::IS_SIMULATED).then(|| signal::Heard::new(&me));
+            // Where threads are played by one, none of them is preempted by a signal.
+            let _heard = match H::IS_SIMULATED {
+                true => signal::Heard::of_faults(&me),
+                false => signal::Heard::new(&me),
+            };
             let is_watched = current.shared().is_watched();
             let _watched = is_watched.then(|| watch::Present::new(current.shared().runtime_id, current.m()));
             // Once, not at each task.

@@ -117,7 +117,7 @@ impl Tasks {
     }
 
     /// Runs `f` under each P, from a thread that has none of them.
-    pub(in crate::runtime) fn for_each_p(&self, f: Arc<SafepointFn>) {
+    pub(in crate::runtime) fn for_each_p(&self, f: &Arc<SafepointFn>) {
         self.check_thread();
         let is_away = on_host!(self, sched => sched.kernel().for_each_p(None, f).is_some());
         debug_assert!(!is_away, "tasks: a safepoint was passed by nobody, and somebody has to come back");

@@ -12,7 +12,8 @@
 //! `dlopen` the first touch of one allocates, on whichever thread the signal hits (rust-lang/rust #140628). Line by line:
 //!
 //! 1. *Is this a thread that runs tasks?* Its number is looked up in a table: a system call, and some atomic loads. An entry
-//!    is written by the thread that it is of, before its first task and after its last.
+//!    is written by the thread that it is of, before its first task and after its last. (A thread that only unwinds a goroutine's
+//!    stack, because it shuts the runtime down, has an entry meanwhile, for the second signal.)
 //! 2. *Is the thread inside the scheduler?* Then nothing is done, and the monitor asks again at its next tick. If it is not,
 //!    the role is whole, and so is the [`CurrentWorker`](crate::runtime::exec::current_worker::CurrentWorker) in it: see [`role`](crate::kernel::protocol::role).
 //! 3. *Is preemption of its P requested, and may one more task go on without?* Two atomic loads. A signal that came late, for
@@ -36,7 +37,7 @@
 
 use core::panic::Location;
 
-/// A thread that runs tasks, as its signal handlers see it. What they call obeys the rules above.
+/// A thread that runs tasks, or is on a goroutine's stack, as its signal handlers see it. What they call obeys the rules above.
 pub(in crate::runtime) trait Interrupted {
     /// Preemption is wanted of the task that runs here, if it is requested and may be granted.
     fn preempt(&self);
@@ -127,11 +128,9 @@ mod linux {
                 "\nthe goroutine spawned at {spawned_at} has used up its stack of {size} bytes: give it more by \
                  Builder::goroutine_stack_size, or let it call itself less deeply\n",
             );
-            // SAFETY: bytes that are there; and then the end.
-            unsafe {
-                libc::write(2, text.bytes.as_ptr().cast(), text.len);
-                libc::abort();
-            }
+            text.to_standard_error();
+            // SAFETY: it ends the process.
+            unsafe { libc::abort() };
         }
         let before = if signal == libc::SIGBUS { &BEFORE_BUS } else { &BEFORE_SEGV };
         hand_on(before, signal, info, context, true);
@@ -169,19 +168,30 @@ mod linux {
         Some(unsafe { *thread })
     }
 
-    /// This thread runs tasks, and hears the signals, as long as this lives.
+    /// The handlers know what this thread does, as long as this lives.
     pub(in crate::runtime) struct Heard<'a>(&'static Entry, PhantomData<(&'a (), *const ())>);
 
     impl<'a> Heard<'a> {
-        /// `thread` is what the handlers ask on this thread.
+        /// The thread runs tasks: `thread` is what the handlers ask, of its stack and of its preemption.
         pub(in crate::runtime) fn new(thread: &'a &'a dyn Interrupted) -> Heard<'a> {
+            let heard = Heard::of_faults(thread);
+            unblock();
+            heard
+        }
+
+        /// The same, where the thread is not preempted by a signal. `None`: the handlers know of it already.
+        pub(in crate::runtime) fn unless_known(thread: &'a &'a dyn Interrupted) -> Option<Heard<'a>> {
+            find(this_thread()).is_none().then(|| Heard::of_faults(thread))
+        }
+
+        /// The same, of a thread that plays several: each of them is known.
+        pub(in crate::runtime) fn of_faults(thread: &'a &'a dyn Interrupted) -> Heard<'a> {
             let me = this_thread();
             let entry = Self::entry(me);
             // Relaxed: read on this thread only.
             entry.thread.store(ptr::from_ref(thread).cast_mut().cast(), Relaxed);
             // Release: for the compiler: a handler that finds the number finds the rest.
             entry.number.store(me, Release);
-            unblock();
             Heard(entry, PhantomData)
         }
 
@@ -297,6 +307,30 @@ mod linux {
         len: usize,
     }
 
+    impl Text {
+        /// As a signal handler may write. Standard error may be in non-blocking mode.
+        fn to_standard_error(&self) {
+            let mut rest = &self.bytes[..self.len];
+            while !rest.is_empty() {
+                // SAFETY: bytes that are there.
+                let written = unsafe { libc::write(2, rest.as_ptr().cast(), rest.len()) };
+                match usize::try_from(written) {
+                    Ok(n) => rest = &rest[n..],
+                    // SAFETY: the place of this thread's `errno`.
+                    Err(_) => match unsafe { *libc::__errno_location() } {
+                        libc::EAGAIN => {
+                            let mut writable = libc::pollfd { fd: 2, events: libc::POLLOUT, revents: 0 };
+                            // SAFETY: one entry, which is there.
+                            unsafe { libc::poll(&raw mut writable, 1, -1) };
+                        }
+                        libc::EINTR => (),
+                        _ => return,
+                    },
+                }
+            }
+        }
+    }
+
     impl Write for Text {
         fn write_str(&mut self, s: &str) -> fmt::Result {
             let room = &mut self.bytes[self.len..];
@@ -370,6 +404,12 @@ mod elsewhere {
     impl<'a> Heard<'a> {
         pub(in crate::runtime) fn new(_thread: &'a &'a dyn super::Interrupted) -> Heard<'a> {
             Heard(core::marker::PhantomData)
+        }
+        pub(in crate::runtime) fn of_faults(thread: &'a &'a dyn super::Interrupted) -> Heard<'a> {
+            Heard::new(thread)
+        }
+        pub(in crate::runtime) fn unless_known(thread: &'a &'a dyn super::Interrupted) -> Option<Heard<'a>> {
+            Some(Heard::new(thread))
         }
     }
     pub(in crate::runtime) struct Stack;

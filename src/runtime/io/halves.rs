@@ -93,6 +93,9 @@ macro_rules! halves {
             ///
             /// # Errors
             /// As the stream's.
+            ///
+            /// # Cancel safety
+            /// As the stream's.
             pub async fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
                 self.0.read(buffer).await
             }
@@ -100,6 +103,9 @@ macro_rules! halves {
             /// As the stream's.
             ///
             /// # Errors
+            /// As the stream's.
+            ///
+            /// # Cancel safety
             /// As the stream's.
             pub async fn read_exact(&self, buffer: &mut [u8]) -> io::Result<()> {
                 self.0.read_exact(buffer).await
@@ -111,6 +117,9 @@ macro_rules! halves {
             ///
             /// # Errors
             /// As the stream's.
+            ///
+            /// # Cancel safety
+            /// As the stream's.
             pub async fn write(&self, bytes: &[u8]) -> io::Result<usize> {
                 self.stream.write(bytes).await
             }
@@ -118,6 +127,9 @@ macro_rules! halves {
             /// As the stream's.
             ///
             /// # Errors
+            /// As the stream's.
+            ///
+            /// # Cancel safety
             /// As the stream's.
             pub async fn write_all(&self, bytes: &[u8]) -> io::Result<()> {
                 self.stream.write_all(bytes).await

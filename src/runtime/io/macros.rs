@@ -120,6 +120,9 @@ macro_rules! readiness {
             ///
             /// # Errors
             /// Those of `f`; and if the runtime was shut down.
+            ///
+            /// # Cancel safety
+            /// Dropped before it is ready, `f` has not succeeded: its last call, if there was one, would have blocked.
             #[cfg(unix)]
             pub async fn async_io<R>(&self, interest: Interest, mut f: impl FnMut() -> io::Result<R>) -> io::Result<R> {
                 self.0.io_for((interest.is_readable(), interest.is_writable()), |_| f()).await
@@ -168,6 +171,9 @@ macro_rules! reads {
             ///
             /// # Errors
             /// Those of the connection; and if the runtime was shut down.
+            ///
+            /// # Cancel safety
+            /// A read that is dropped has read nothing, and `buffer` is as it was.
             pub async fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
                 self.0.stream(Direction::Read, buffer.len(), |mut socket| socket.read(buffer)).await
             }
@@ -176,15 +182,22 @@ macro_rules! reads {
             ///
             /// # Errors
             /// Those of [`read`](Self::read).
+            ///
+            /// # Cancel safety
+            /// As [`read`](Self::read)'s.
             pub async fn read_vectored(&self, buffers: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
                 let wanted = at_once(buffers.iter().map(|buffer| buffer.len()));
                 self.0.stream(Direction::Read, wanted, |mut socket| socket.read_vectored(buffers)).await
             }
 
-            /// Reads as many bytes as fit `buffer`. Dropped before it is ready, it may have read some.
+            /// Reads as many bytes as fit `buffer`.
             ///
             /// # Errors
             /// [`UnexpectedEof`](io::ErrorKind::UnexpectedEof) if fewer come; those of [`read`](Self::read).
+            ///
+            /// # Cancel safety
+            /// Dropped before it is ready, what it has read is at the front of `buffer`, and the rest of that is as it was; how
+            /// much that is, is lost.
             pub async fn read_exact(&self, mut buffer: &mut [u8]) -> io::Result<()> {
                 while !buffer.is_empty() {
                     match self.read(buffer).await? {
@@ -225,6 +238,9 @@ macro_rules! writes {
             ///
             /// # Errors
             /// Those of the connection; and if the runtime was shut down.
+            ///
+            /// # Cancel safety
+            /// A write that is dropped has written nothing.
             pub async fn write(&self, bytes: &[u8]) -> io::Result<usize> {
                 self.0.stream(Direction::Write, bytes.len(), |mut socket| socket.write(bytes)).await
             }
@@ -233,15 +249,21 @@ macro_rules! writes {
             ///
             /// # Errors
             /// Those of [`write`](Self::write).
+            ///
+            /// # Cancel safety
+            /// As [`write`](Self::write)'s.
             pub async fn write_vectored(&self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
                 let wanted = at_once(slices.iter().map(|slice| slice.len()));
                 self.0.stream(Direction::Write, wanted, |mut socket| socket.write_vectored(slices)).await
             }
 
-            /// Writes all of `bytes`. Dropped before it is ready, it may have written some.
+            /// Writes all of `bytes`.
             ///
             /// # Errors
             /// Those of [`write`](Self::write).
+            ///
+            /// # Cancel safety
+            /// Dropped before it is ready, it may have written the front of `bytes`; how much, is lost.
             pub async fn write_all(&self, mut bytes: &[u8]) -> io::Result<()> {
                 while !bytes.is_empty() {
                     match self.write(bytes).await? {

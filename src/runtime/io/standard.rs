@@ -1,9 +1,13 @@
 //! The standard streams. Go: `os.Stdin`, `os.Stdout`.
+//!
+//! **A stream in non-blocking mode behaves as one in blocking mode.** The mode belongs to the open file, which other processes
+//! share: a parent, a shell or a child may set it at any time. An attempt that would block waits until the stream is ready, and is
+//! repeated.
 
 use crate::runtime::exec::blocking::syscall;
 use crate::runtime::exec::yielding::yield_p;
 #[cfg(unix)]
-use crate::runtime::io::async_fd::{AsyncFd, Interest};
+use crate::runtime::io::async_fd::AsyncFd;
 use core::future::poll_fn;
 use core::pin::Pin;
 use core::task::{Context, Poll, ready};
@@ -11,6 +15,8 @@ use futures_io::{AsyncRead, AsyncWrite};
 #[cfg(not(unix))]
 use std::io::Read;
 use std::io::{self, IoSlice, Write};
+#[cfg(unix)]
+use std::os::fd::AsFd;
 
 /// The standard input of the process.
 ///
@@ -68,28 +74,42 @@ impl Stdin {
     /// Reads what has come, at least one byte; 0: no more will come, or `buffer` is empty.
     ///
     /// # Errors
-    /// Those of the system, and if the runtime was shut down.
-    #[cfg(unix)]
+    /// Those of the system, and, where it waits in a poller, if the runtime was shut down.
+    ///
+    /// # Cancel safety
+    /// A read that is dropped has read nothing.
     pub async fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if let Some(source) = &self.source {
-            let _ready = source.ready(Interest::READABLE).await?;
-        }
-        read_some(buffer)
+        poll_fn(|cx| self.poll_read_some(cx, buffer)).await
     }
 
-    /// Reads what has come, at least one byte; 0: no more will come, or `buffer` is empty.
-    ///
-    /// # Errors
-    /// Those of the system.
-    #[cfg(not(unix))]
-    pub async fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        read_some(buffer)
+    fn poll_read_some(&mut self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
+        #[cfg(unix)]
+        if let Some(source) = &self.source {
+            loop {
+                let _ready = ready!(source.poll_read_ready(cx))?;
+                match syscall(|| read_some(buffer)) {
+                    // Another reader was faster.
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                    result => return Poll::Ready(result),
+                }
+            }
+        }
+        #[cfg(unix)]
+        return Poll::Ready(syscall(|| persistently(&mut io::stdin(), Readiness::Read, |_| read_some(buffer))));
+        #[cfg(not(unix))]
+        {
+            let _ = cx;
+            Poll::Ready(syscall(|| io::stdin().read(buffer)))
+        }
     }
 
     /// Reads all until no more will come, behind what `bytes` has already. Returns how many there were.
     ///
     /// # Errors
-    /// Those of [`read`](Stdin::read).
+    /// Those of [`read`](Stdin::read). What was read before is in `bytes`.
+    ///
+    /// # Cancel safety
+    /// Dropped before it is ready, what was read is in `bytes`, and nothing else is.
     pub async fn read_to_end(&mut self, bytes: &mut Vec<u8>) -> io::Result<usize> {
         let (before, mut buffer) = (bytes.len(), vec![0; 32 * 1024]);
         loop {
@@ -103,33 +123,56 @@ impl Stdin {
 
 #[cfg(unix)]
 fn read_some(buffer: &mut [u8]) -> io::Result<usize> {
-    loop {
-        match syscall(|| rustix::io::read(io::stdin(), &mut *buffer)) {
-            Err(rustix::io::Errno::INTR) => {}
-            result => return Ok(result?),
-        }
-    }
-}
-
-#[cfg(not(unix))]
-fn read_some(buffer: &mut [u8]) -> io::Result<usize> {
-    syscall(|| io::stdin().read(buffer))
+    Ok(rustix::io::retry_on_intr(|| rustix::io::read(io::stdin(), &mut *buffer))?)
 }
 
 impl AsyncRead for Stdin {
-    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
-        #[cfg(unix)]
-        if let Some(source) = &self.source {
-            let _ready = core::task::ready!(source.poll_read_ready(cx))?;
-        }
-        let _ = cx;
-        Poll::Ready(read_some(buffer))
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
+        self.poll_read_some(cx, buffer)
     }
+}
+
+/// What a stream has to be ready for.
+#[derive(Clone, Copy)]
+enum Readiness {
+    #[cfg(unix)]
+    Read,
+    Write,
+}
+
+/// Repeats `attempt` on `stream` as long as it would block or a signal ends it, and waits between two attempts. Not in a poller: a
+/// writer keeps std's lock of the stream meanwhile, so that what it writes stays together, as it does in blocking mode.
+#[cfg(unix)]
+fn persistently<S: AsFd, R>(
+    stream: &mut S,
+    readiness: Readiness,
+    mut attempt: impl FnMut(&mut S) -> io::Result<R>,
+) -> io::Result<R> {
+    use rustix::event::{PollFd, PollFlags, poll};
+    let flags = match readiness {
+        Readiness::Read => PollFlags::IN,
+        Readiness::Write => PollFlags::OUT,
+    };
+    loop {
+        match attempt(stream) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                rustix::io::retry_on_intr(|| poll(&mut [PollFd::new(stream, flags)], None))?;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            result => return result,
+        }
+    }
+}
+
+/// Without `poll(2)`, there are no streams in non-blocking mode.
+#[cfg(not(unix))]
+fn persistently<S, R>(stream: &mut S, _: Readiness, mut attempt: impl FnMut(&mut S) -> io::Result<R>) -> io::Result<R> {
+    attempt(stream)
 }
 
 /// What writes to a standard stream of std's: what [`println!`] writes and this stay in their order.
 macro_rules! output {
-    ($(#[$about:meta])* $name:ident, $(#[$make_about:meta])* $make:ident, $std:ident) => {
+    ($(#[$about:meta])* $name:ident, $(#[$make_about:meta])* $make:ident, $std:ident, $lock:ident) => {
         $(#[$about])*
         #[derive(Debug, Clone, Copy, Default)]
         pub struct $name(());
@@ -140,24 +183,39 @@ macro_rules! output {
         }
 
         impl $name {
-            /// Writes all of `bytes`, and has them on their way before it returns.
+            /// Writes all of `bytes`, and has them on their way before it returns. The thread waits while the stream takes no
+            /// more, in blocking and in non-blocking mode.
             ///
             /// # Errors
             /// Those of the system.
+            ///
+            /// # Cancel safety
+            /// Dropped before it is ready, it has written nothing: once it writes, it writes all.
             pub async fn write_all(&self, bytes: &[u8]) -> io::Result<()> {
                 poll_fn(|cx| yield_p(cx)).await;
                 syscall(|| {
-                    let mut stream = io::$std().lock();
-                    stream.write_all(bytes)?;
-                    stream.flush()
+                    let (mut stream, mut bytes) = (io::$std().lock(), bytes);
+                    while !bytes.is_empty() {
+                        // Not std's `write_all`: it does not say how much it has written before it would block.
+                        match persistently(&mut stream, Readiness::Write, |stream| stream.write(bytes))? {
+                            0 => return Err(io::ErrorKind::WriteZero.into()),
+                            n => bytes = &bytes[n..],
+                        }
+                    }
+                    persistently(&mut stream, Readiness::Write, Write::flush)
                 })
+            }
+
+            /// Makes one attempt, with std's lock.
+            fn write_some<R>(attempt: impl FnMut(&mut io::$lock<'static>) -> io::Result<R>) -> io::Result<R> {
+                syscall(|| persistently(&mut io::$std().lock(), Readiness::Write, attempt))
             }
         }
 
         impl AsyncWrite for $name {
             fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
                 ready!(yield_p(cx));
-                Poll::Ready(syscall(|| io::$std().write(bytes)))
+                Poll::Ready(Self::write_some(|stream| stream.write(bytes)))
             }
 
             fn poll_write_vectored(
@@ -166,12 +224,12 @@ macro_rules! output {
                 slices: &[IoSlice<'_>],
             ) -> Poll<io::Result<usize>> {
                 ready!(yield_p(cx));
-                Poll::Ready(syscall(|| io::$std().write_vectored(slices)))
+                Poll::Ready(Self::write_some(|stream| stream.write_vectored(slices)))
             }
 
             /// Has on its way what std's buffer holds back: what was written since the last line ended.
             fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-                Poll::Ready(syscall(|| io::$std().flush()))
+                Poll::Ready(Self::write_some(Write::flush))
             }
 
             /// Flushes. It stays open.
@@ -188,12 +246,14 @@ output!(
     Stdout,
     /// The standard output.
     stdout,
-    stdout
+    stdout,
+    StdoutLock
 );
 output!(
     /// The standard error of the process. As for the rest see [`Stdout`].
     Stderr,
     /// The standard error.
     stderr,
-    stderr
+    stderr,
+    StderrLock
 );

@@ -6,7 +6,7 @@
 //! time that a task is run.
 
 use crate::kernel::types::m::MId;
-use crate::runtime::guarded::guarded;
+use crate::runtime::guarded::{Theirs, guarded};
 use crate::runtime::id::RuntimeId;
 use crate::runtime::observe::attached::Attached;
 use crate::runtime::observe::event::{Event, Observer};
@@ -87,7 +87,7 @@ pub(in crate::runtime) struct Watch {
 
 /// One of them.
 struct Watcher {
-    observer: Arc<dyn Observer>,
+    observer: Theirs<Arc<dyn Observer>>,
     /// It has panicked: it is called no more.
     has_panicked: AtomicBool,
 }
@@ -98,7 +98,7 @@ impl Watch {
         observers: Vec<Arc<dyn Observer>>,
         attached: Vec<Arc<dyn Attached>>,
     ) -> Option<Box<Watch>> {
-        let watcher = |observer| Watcher { observer, has_panicked: AtomicBool::new(false) };
+        let watcher = |observer| Watcher { observer: Theirs::new(observer), has_panicked: AtomicBool::new(false) };
         let watchers: Vec<Watcher> = observers.into_iter().map(watcher).collect();
         if watchers.is_empty() {
             return None;

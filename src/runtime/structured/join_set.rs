@@ -5,6 +5,7 @@ use crate::runtime::exec::join::{JoinError, JoinHandle};
 use crate::runtime::exec::local_set::LocalSet;
 use crate::runtime::exec::spawn::{go, spawn};
 use crate::runtime::exec::yielding::{waits_if_pending, yield_p};
+use crate::runtime::guarded::Theirs;
 use crate::runtime::handle::Handle;
 use crate::runtime::host::cores::Cores;
 use crate::runtime::sync::waking::Lender;
@@ -45,14 +46,14 @@ struct Member<T> {
     handle: JoinHandle<T>,
     id: TaskId,
     /// It had ended when it came. The mutex is for the compiler: a value may be one to be sent and not shared, a set may be shared.
-    result: Option<Mutex<Result<T, JoinError<T>>>>,
+    result: Option<Theirs<Mutex<Result<T, JoinError<T>>>>>,
 }
 
 impl<T> Member<T> {
     /// It has ended.
     fn into_result(mut self) -> (TaskId, Result<T, JoinError<T>>) {
         let result = match self.result.take() {
-            Some(result) => result.into_inner().unwrap_or_else(PoisonError::into_inner),
+            Some(result) => result.into_inner().into_inner().unwrap_or_else(PoisonError::into_inner),
             None => match self.handle.poll_by(Waker::noop()) {
                 Poll::Ready(result) => result,
                 Poll::Pending => unreachable!("join_set: a task was listed that has not ended"),
@@ -104,7 +105,7 @@ impl<T> JoinSet<T> {
                 Poll::Pending => None,
                 Poll::Ready(result) => {
                     report.wake();
-                    Some(Mutex::new(result))
+                    Some(Theirs::new(Mutex::new(result)))
                 }
             };
             Member { handle, id, result }

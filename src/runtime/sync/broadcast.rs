@@ -38,6 +38,7 @@
 mod weak;
 
 use crate::runtime::exec::yielding::{waits_if_pending, yield_p};
+use crate::runtime::guarded::Theirs;
 use crate::runtime::host::cores::Cores;
 use crate::runtime::sync::waking::Lender;
 use crate::waits::broadcast::{self, End, Missing, Recv, State, own};
@@ -59,8 +60,8 @@ pub mod error {
 }
 
 /// A value may borrow; so the lock is not the host's, but of its kind.
-type Lock<T> = Mutex<State<Cores, T, Waker>>;
-type Broadcast<T> = broadcast::Broadcast<Cores, T, Waker, Lock<T>>;
+type Lock<T> = Mutex<State<Cores, Theirs<T>, Waker>>;
+type Broadcast<T> = broadcast::Broadcast<Cores, Theirs<T>, Waker, Lock<T>>;
 
 /// What all ends have.
 struct Shared<T> {
@@ -169,7 +170,7 @@ impl<T> Sender<T> {
     /// # Errors
     /// With the value: there is no receiver now.
     pub fn send(&self, value: T) -> Result<usize, SendError<T>> {
-        self.shared.send(value)
+        self.shared.send(Theirs::new(value)).map_err(|SendError(value)| SendError(value.into_inner()))
     }
 
     /// One more receiver, of what is sent from now on.
@@ -248,7 +249,7 @@ impl<T> fmt::Debug for Sender<T> {
 /// What [`Sender::closed`] returns.
 #[must_use = "a future does nothing until it is awaited"]
 pub struct SenderClosed<'a, T> {
-    end: End<'a, Cores, T, Waker, Lock<T>>,
+    end: End<'a, Cores, Theirs<T>, Waker, Lock<T>>,
 }
 
 impl<T> Future for SenderClosed<'_, T> {
@@ -332,7 +333,7 @@ impl<T: Clone> Receiver<T> {
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
         let next = &mut self.next;
         match self.shared.with(|state| state.take(next)) {
-            Some(Ok(value)) => Ok(own(value)),
+            Some(Ok(value)) => Ok(own(value).into_inner()),
             Some(Err(Missing::Closed)) => Err(TryRecvError::Closed),
             Some(Err(Missing::Lagged(n))) => Err(TryRecvError::Lagged(n)),
             None => Err(TryRecvError::Empty),
@@ -355,7 +356,7 @@ impl<T> fmt::Debug for Receiver<T> {
 /// What [`Receiver::recv`] returns.
 #[must_use = "a future does nothing until it is awaited"]
 pub struct Receiving<'a, T> {
-    recv: Recv<'a, Cores, T, Waker, Lock<T>>,
+    recv: Recv<'a, Cores, Theirs<T>, Waker, Lock<T>>,
     next: &'a mut u64,
 }
 
@@ -367,7 +368,7 @@ impl<T: Clone> Future for Receiving<'_, T> {
         let this = &mut *self;
         let polled = this.recv.poll(this.next, &mut Lender::new(cx.waker()));
         let received = ready!(waits_if_pending(polled, "sync.broadcast.Recv"));
-        Poll::Ready(received.map(own).map_err(RecvError::from))
+        Poll::Ready(received.map(|value| own(value).into_inner()).map_err(RecvError::from))
     }
 }
 

@@ -1,10 +1,11 @@
 //! Futures that yield.
 
+use crate::runtime::exec::waker::Gentle;
 use crate::runtime::exec::yielding::{waits_if_pending, yield_p};
 use core::fmt;
-use core::future::Future;
-use core::pin::Pin;
-use core::task::{Context, Poll, ready};
+use core::future::{Future, poll_fn};
+use core::pin::{Pin, pin};
+use core::task::{Context, Poll, Waker, ready};
 use pin_project_lite::pin_project;
 
 pin_project! {
@@ -14,6 +15,8 @@ pin_project! {
     pub struct Turn<F> {
         #[pin]
         future: F,
+        // What is woken, if that is not to be trusted: the lock calls it where its queue is locked.
+        gentle: Option<Gentle>,
         why: &'static str,
     }
 }
@@ -21,7 +24,7 @@ pin_project! {
 impl<F> Turn<F> {
     /// `why` it waits, in Go's words.
     pub(super) fn new(future: F, why: &'static str) -> Self {
-        Turn { future, why }
+        Turn { future, gentle: None, why }
     }
 }
 
@@ -31,9 +34,27 @@ impl<F: Future> Future for Turn<F> {
     #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         ready!(yield_p(cx));
-        let this = self.project();
-        waits_if_pending(this.future.poll(cx), this.why)
+        let mut this = self.project();
+        // The lock may be free: then whose waker it is need not be asked.
+        if let Poll::Ready(taken) = this.future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            return Poll::Ready(taken);
+        }
+        let polled = match Gentle::around(this.gentle, cx.waker()) {
+            Some(gentle) => this.future.poll(&mut Context::from_waker(&gentle)),
+            None => this.future.poll(cx),
+        };
+        waits_if_pending(polled, this.why)
     }
+}
+
+/// Awaits a future of async-lock's, which calls wakers where its queue is locked: one that is not to be trusted is guarded.
+pub(super) async fn gently<F: Future>(future: F) -> F::Output {
+    let (mut future, mut gentle) = (pin!(future), None);
+    poll_fn(|cx| match Gentle::around(&mut gentle, cx.waker()) {
+        Some(gentle) => future.as_mut().poll(&mut Context::from_waker(&gentle)),
+        None => future.as_mut().poll(cx),
+    })
+    .await
 }
 
 impl<F> fmt::Debug for Turn<F> {

@@ -21,6 +21,7 @@
 //! sender is dropped, the receiver is told. Go: a channel with room for one.
 
 use crate::runtime::exec::yielding::waits_if_pending;
+use crate::runtime::guarded::Theirs;
 use crate::runtime::sync::waking::Lender;
 use crate::waits::oneshot::{self, State};
 use core::fmt;
@@ -38,7 +39,7 @@ pub mod error {
 }
 
 /// A value may be bound to a thread, or borrow; so the lock is not the host's, but of its kind.
-type Oneshot<T> = oneshot::Oneshot<T, Waker, Mutex<State<T, Waker>>>;
+type Oneshot<T> = oneshot::Oneshot<Theirs<T>, Waker, Mutex<State<Theirs<T>, Waker>>>;
 
 /// Two ends, for one value.
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
@@ -62,7 +63,11 @@ impl<T> Sender<T> {
     /// # Errors
     /// With the value: the receiver is dropped, or has [closed](Receiver::close).
     pub fn send(mut self, value: T) -> Result<(), T> {
-        self.shared.take().expect("oneshot: a sender that has sent is gone").send(value)
+        self.shared
+            .take()
+            .expect("oneshot: a sender that has sent is gone")
+            .send(Theirs::new(value))
+            .map_err(Theirs::into_inner)
     }
 
     /// Is the receiver dropped, or has it closed?
@@ -152,7 +157,7 @@ impl<T> Receiver<T> {
         if !matches!(received, Err(TryRecvError::Empty)) {
             self.is_over();
         }
-        received
+        received.map(Theirs::into_inner)
     }
 
     /// Has it received, or was it told that nothing will come?
@@ -184,7 +189,7 @@ impl<T> Future for Receiver<T> {
         let polled = shared.poll_recv(&mut Lender::new(cx.waker()));
         let received = ready!(waits_if_pending(polled, "sync.oneshot.Recv"));
         self.is_over();
-        Poll::Ready(received)
+        Poll::Ready(received.map(Theirs::into_inner))
     }
 }
 

@@ -26,6 +26,7 @@
 //! soon, and never await while it is there.
 
 use crate::runtime::exec::yielding::{waits_if_pending, yield_p};
+use crate::runtime::guarded::Theirs;
 use crate::runtime::host::cores::Cores;
 use crate::runtime::sync::waking::Lender;
 use crate::waits::watch::{self, Change, End, Slot};
@@ -122,7 +123,7 @@ impl<T> Sender<T> {
         if self.is_closed() {
             return Err(SendError(value));
         }
-        drop(self.send_replace(value));
+        drop(Theirs::new(self.send_replace(value)));
         Ok(())
     }
 

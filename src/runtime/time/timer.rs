@@ -8,6 +8,7 @@ use crate::runtime::guarded::guarded;
 use crate::runtime::host::cores::Cores;
 use crate::runtime::host::foreign_threads::Known;
 use crate::waits::timer_queue::{self, Added, Registers};
+use crate::waits::waker;
 use core::ops::Deref;
 use core::task::Waker;
 use std::mem;
@@ -168,10 +169,10 @@ impl Registers for Arc<TimerQueue> {
     type Waker = Waker;
 
     fn remove(&self, key: Key) {
-        drop(self.timers.remove(key));
+        waker::forget(self.timers.remove(key));
     }
 
     fn replace(&self, key: Key, waker: Waker) -> Result<(), Waker> {
-        self.timers.replace(key, waker).map(drop)
+        self.timers.replace(key, waker).map(|old| waker::forget(Some(old)))
     }
 }

@@ -44,6 +44,11 @@ pub trait Parts: Sized {
     type Waker: Waker;
     /// What its state lies under.
     type Lock: Lock<State<Self>>;
+
+    /// Drops a value that no receiver is left for. No lock is held.
+    fn drop_value(value: Self::Value) {
+        drop(value);
+    }
 }
 
 /// A waiter of a channel.
@@ -119,7 +124,7 @@ impl<P: Parts> Channel<P> {
         if let Side::Receivers = side {
             // Not under the lock: they are dropped by their own code.
             let left = self.with(State::clear);
-            drop(left);
+            left.for_each(P::drop_value);
         }
     }
 

@@ -275,7 +275,8 @@ impl<P: Parts> State<P> {
     }
 
     /// All values, which nobody can receive any more.
-    pub fn clear(&mut self) -> impl Sized + use<P> {
-        (core::mem::take(&mut self.returned), core::mem::take(&mut self.buffer))
+    pub fn clear(&mut self) -> impl Iterator<Item = P::Value> + use<P> {
+        let returned = core::mem::take(&mut self.returned).into_iter().map(|(_, value)| value);
+        returned.chain(core::mem::take(&mut self.buffer))
     }
 }

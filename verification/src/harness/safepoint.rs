@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering::Relaxed;
 struct Passer<'a, H: ModelHost> {
     tiny: &'a Tiny<H>,
     parker: Arc<H::Parker>,
-    run: Arc<SafepointFn>,
+    run: &'a Arc<SafepointFn>,
 }
 
 impl<H: ModelHost> safepoint::Neighbours for Passer<'_, H> {
@@ -22,7 +22,7 @@ impl<H: ModelHost> safepoint::Neighbours for Passer<'_, H> {
         self.tiny.lock.with(|c| {
             self.tiny.unrest.begin();
             let procs = self.tiny.procs();
-            c.safepoint = Some(Safepoint::new(procs, Arc::clone(&self.run), Arc::clone(&self.parker)));
+            c.safepoint = Some(Safepoint::new(procs, Arc::clone(self.run), Arc::clone(&self.parker)));
             self.tiny.wanted.ask(Want::Safepoint);
             std::mem::take(&mut c.idle)
         })
@@ -50,9 +50,10 @@ impl<H: ModelHost> safepoint::Neighbours for Passer<'_, H> {
 }
 
 impl<H: ModelHost> Tiny<H> {
-    /// Runs a function under each P that counts, and that nobody else may run at the same time; sees that it has run.
+    /// Runs a function under each P that counts, and that nobody else may run at the same time; sees that it has run, and that only the
+    /// caller still refers to it.
     pub fn for_each_p(self: &Arc<Self>, own: Option<OwnedP>) {
-        let run = Arc::new({
+        let run: Arc<SafepointFn> = Arc::new({
             let tiny = Arc::clone(self);
             move |p: PId| {
                 assert!(!tiny.used[p.index()].get(), "P{} is used while the function runs", p.0);
@@ -61,7 +62,11 @@ impl<H: ModelHost> Tiny<H> {
             }
         });
         let nth = self.safepoints.fetch_add(1, Relaxed) as u32 + 1;
-        safepoint::for_each_p::<H>(own, &Passer { tiny: self, parker: Self::parker(), run });
+        safepoint::for_each_p::<H>(own, &Passer { tiny: self, parker: Self::parker(), run: &run });
+        assert!(
+            Arc::strong_count(&run) == 1,
+            "the caller of for_each_p has come back, and an M still refers to its function"
+        );
         for (p, passed) in self.passed.iter().enumerate() {
             let n = passed.get();
             assert!(n == nth, "the function ran {n} times under P{p}, by the end of safepoint {nth}");

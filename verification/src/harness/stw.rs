@@ -147,13 +147,23 @@ impl<H: ModelHost> Tiny<H> {
         if !self.wanted.is(Want::Safepoint) {
             return;
         }
-        let ran = |c: &mut Central<H>| c.safepoint.as_mut().and_then(Safepoint::ran);
-        if let Some(run) = self.lock.with(|c| c.safepoint.as_mut()?.begin(p)) {
-            let early = if is_variant("counts-before-it-ran") { self.lock.with(ran) } else { None };
-            early.into_iter().for_each(|caller| caller.unpark());
-            run(p.id());
-            if !is_variant("counts-before-it-ran") {
-                self.lock.with(ran).into_iter().for_each(|caller| caller.unpark());
+        let count = |run| {
+            let caller = self.lock.with(|c| c.safepoint.as_mut().and_then(|safepoint| safepoint.ran(run)));
+            caller.into_iter().for_each(|caller| caller.unpark());
+        };
+        let Some(run) = self.lock.with(|c| c.safepoint.as_mut()?.begin(p)) else { return };
+        match () {
+            () if is_variant("counts-before-it-ran") => {
+                count(Arc::clone(&run));
+                run(p.id());
+            }
+            () if is_variant("keeps-the-function") => {
+                run(p.id());
+                count(Arc::clone(&run));
+            }
+            () => {
+                run(p.id());
+                count(run);
             }
         }
     }

@@ -203,7 +203,7 @@ fn a_safepoint_is_being_passed<H: ModelHost>() -> String {
     let run: Arc<SafepointFn> = Arc::new(move |p: PId| run.lock().expect("one thread").push(p.0));
     let ms = Mutex::new(Some((m0, m1)));
     let (away, ()) = until_woken(
-        || sched.for_each_p(None, run),
+        || sched.for_each_p(None, &run),
         move || {
             let (mut m0, m1) = ms.lock().ok().and_then(|mut ms| ms.take()).expect("once");
             if has_work {

@@ -23,6 +23,7 @@ use crate::model::{Model, rc11};
 use spinpark::host::{Nanos, Parker};
 use spinpark::kernel::protocol::find::Worker;
 use spinpark::kernel::protocol::locked::Wake;
+use spinpark::kernel::protocol::stw::safepoint::SafepointFn;
 use spinpark::kernel::protocol::sysmon::CALM;
 use spinpark::kernel::protocol::work_source::{Poller, Waker, WorkSource};
 use spinpark::kernel::types::g::G;
@@ -219,7 +220,8 @@ fn a_safepoint<H: ModelHost>() -> String {
     watched.may_sleep();
     let elsewhere = Arc::clone(&watched.elsewhere);
     // What runs under the P holds it until the monitor has looked.
-    let none = watched.sched.for_each_p(None, Arc::new(move |_| elsewhere.looked.park()));
+    let holds: Arc<SafepointFn> = Arc::new(move |_| elsewhere.looked.park());
+    let none = watched.sched.for_each_p(None, &holds);
     assert!(none.is_none(), "it was called from outside");
     "looked".to_owned()
 }

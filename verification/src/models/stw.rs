@@ -116,7 +116,8 @@ pub const MODELS: &[Model] = &[
         must_reach: ["the caller took it", "its M gave it up"],
         runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
     crate::model!("safepoint::once_under_each_p::one_is_the_callers_and_one_runs", one_is_the_callers_and_one_runs,
-        claim: "it runs once under the caller's P and once under one that runs: at its next scheduling point, or idled",
+        claim: "it runs once under the caller's P and once under one that runs, at its next scheduling point, or idled; when \
+                the caller comes back, no M refers to the function",
         size: "2 threads, 2 Ps",
         invariants: [4, 18],
         must_reach: ["at its scheduling point", "when its P was idle"],
@@ -184,5 +185,9 @@ pub const MUTANTS: &[Mutant] = crate::mutants! {
         by "safepoint::once_under_each_p::one_is_the_callers_and_one_runs" => [Sc, Rc11];
     "safepoint-counts-before-it-ran" of "safepoint": "a P counts as done before the function has run under it",
         variant("counts-before-it-ran"),
+        by "safepoint::once_under_each_p::one_is_the_callers_and_one_runs" => [Sc, Rc11];
+    "safepoint-keeps-the-function" of "safepoint":
+        "an M drops its reference to the function after it has woken the caller: the last one runs the user's destructor, with a P",
+        variant("keeps-the-function"),
         by "safepoint::once_under_each_p::one_is_the_callers_and_one_runs" => [Sc, Rc11];
 };

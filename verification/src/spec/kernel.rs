@@ -332,7 +332,7 @@ impl Kernel {
                         Some(Role::Runs(worker, g)) => (Some(worker), Some(g)),
                         _ => (None, None),
                     };
-                    match sched.for_each_p(worker, ran(witness)).zip(g) {
+                    match sched.for_each_p(worker, &ran(witness)).zip(g) {
                         Some((away, g)) => Role::Away(away, g),
                         None => return,
                     }

@@ -10,6 +10,7 @@ const OUTSIDE: &[(&str, usize, &str)] = &[
     ("runtime/exec/block_on_waiters.rs", 3, "a count that is believed only when everything is at rest"),
     ("runtime/exec/goroutine/stack.rs", 6, "figures, and hints beside the lock of the list of stacks"),
     ("runtime/exec/idle.rs", 3, "a hint beside the lock of the queue"),
+    ("runtime/exec/on_thread.rs", 1, "a number for each thread that has a local task"),
     (
         "runtime/exec/preempt.rs",
         13,

@@ -4,6 +4,9 @@
 //!
 //! **The function runs exactly once for each P, by the owner of that P**; when the barrier is passed, it has run for all.
 //!
+//! **When the caller is woken no M refers to the function.** What it owns is the user's, and dropping that may take time, take locks
+//! or panic: the caller drops it, which has lent it, never an M that holds a P. So an M gives its reference back as it counts.
+//!
 //! | the P is                      | the function is run by                                 |
 //! |-------------------------------|--------------------------------------------------------|
 //! | idle, or in a system call     | the caller, which takes the P, and hands it off after  |
@@ -53,9 +56,10 @@ impl<H: Host> Safepoint<H> {
         core::mem::take(pending).then(|| Arc::clone(&self.run))
     }
 
-    /// It has run for one more P. `Some`: for the last; the caller has to be woken.
+    /// `run`, from [`begin`](Safepoint::begin), has run for one more P. `Some`: for the last; the caller has to be woken.
     #[must_use = "the caller has to be woken"]
-    pub fn ran(&mut self) -> Option<Arc<H::Parker>> {
+    pub fn ran(&mut self, run: Arc<SafepointFn>) -> Option<Arc<H::Parker>> {
+        drop(run); // not the last: the safepoint has one
         self.left -= 1;
         (self.left == 0).then(|| Arc::clone(&self.caller))
     }

@@ -36,6 +36,8 @@ use crate::runtime::exec::polling;
 use crate::runtime::exec::task_locals::Scopes;
 use crate::runtime::exec::unwind::{PATIENCE, Unwound, unwind};
 use crate::runtime::exec::waits::{Unmet, wait_bound};
+use crate::runtime::guarded::Theirs;
+use crate::runtime::host::signal::{self, Interrupted};
 use crate::runtime::id::RuntimeId;
 use crate::task::stackful;
 use core::cell::Cell;
@@ -116,7 +118,14 @@ where
     /// Takes a stack for it. `Err`: its runtime has none, or is gone: it runs here.
     fn begin(&mut self, f: F) -> Result<(), F> {
         let Some(stack) = Context::take_stack(self.runtime_id) else { return Err(f) };
-        let stack = stack.unwrap_or_else(|error| panic!("no memory for the stack of a goroutine: {error}"));
+        let stack = match stack {
+            Ok(stack) => stack,
+            Err(error) => {
+                // Before the panic: std aborts if its destructor panics in the middle of one.
+                drop(Theirs::new(f));
+                panic!("no memory for the stack of a goroutine: {error}");
+            }
+        };
         self.frame.guard.set(stack.guard());
         self.frame.size.set(stack.size());
         let body = move |yielder: &Yielder<(), ()>, ()| {
@@ -176,11 +185,35 @@ impl<F, T> Drop for Goroutine<F, T> {
     fn drop(&mut self) {
         let State::Live(coroutine) = &mut self.state else { return };
         let tries = if cfg!(panic = "unwind") { PATIENCE } else { 0 };
-        match stackful::throw_away(&self.frame, Waker::noop(), coroutine, tries as usize) {
+        let has_ended =
+            with_known_stack(|| stackful::throw_away(&self.frame, Waker::noop(), coroutine, tries as usize));
+        match has_ended {
             true => self.put_stack(),
             false => core::mem::forget(core::mem::replace(&mut self.state, State::Over)),
         }
     }
+}
+
+/// Runs `f`, which changes to a goroutine's stack, on a thread that may run no tasks: its handlers are to know when that is used up.
+/// Not inlined, and `f` ends on the thread on which it begins.
+#[inline(never)]
+fn with_known_stack<R>(f: impl FnOnce() -> R) -> R {
+    struct Unwinds<'a>(&'a Cell<Current>);
+
+    impl Interrupted for Unwinds<'_> {
+        fn preempt(&self) {}
+
+        fn overflows(&self, address: usize) -> Option<(&'static Location<'static>, usize)> {
+            overflows(self.0, address)
+        }
+    }
+
+    with_place(|place| {
+        let _room = signal::Stack::of_this_thread();
+        let me: &dyn Interrupted = &Unwinds(place);
+        let _heard = signal::Heard::unless_known(&me);
+        f()
+    })
 }
 
 /// Runs `f` with the goroutine on whose stack this thread is. Not inlined: the thread may be another after each wait, and

@@ -140,6 +140,9 @@ impl<T> AsyncFd<T> {
     ///
     /// # Errors
     /// Those of `f`; and if it would block though the runtime was shut down, that.
+    ///
+    /// # Cancel safety
+    /// Dropped before it is ready, `f` has not succeeded: its last call, if there was one, would have blocked.
     pub async fn async_io<R>(&self, interest: Interest, mut f: impl FnMut(&T) -> io::Result<R>) -> io::Result<R> {
         self.io(interest, |_| f(&self.inner)).await
     }

@@ -93,6 +93,10 @@ impl File {
     ///
     /// # Errors
     /// Those of the system.
+    ///
+    /// # Cancel safety
+    /// A read that is dropped leaves `buffer` as it was. It may have read all the same, where the runtime waits in a ring: then
+    /// the file's place is behind what is lost.
     pub async fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         work::read(&self.0, buffer).await
     }
@@ -101,6 +105,10 @@ impl File {
     ///
     /// # Errors
     /// [`UnexpectedEof`](io::ErrorKind::UnexpectedEof) if there are fewer; those of the system.
+    ///
+    /// # Cancel safety
+    /// Dropped before it is ready, what it has read is at the front of `buffer`, and the rest of that is as it was; as for the
+    /// rest see [`read`](File::read).
     pub async fn read_exact(&self, buffer: &mut [u8]) -> io::Result<()> {
         work::read_exact(&self.0, buffer).await
     }
@@ -109,6 +117,10 @@ impl File {
     ///
     /// # Errors
     /// Those of the system.
+    ///
+    /// # Cancel safety
+    /// Dropped before it is ready, `bytes` has what was there and, behind it, what was read, and nothing else; as for the rest
+    /// see [`read`](File::read). So it is after an error.
     pub async fn read_to_end(&self, bytes: &mut Vec<u8>) -> io::Result<usize> {
         work::read_to_end(&self.0, bytes).await
     }
@@ -117,6 +129,10 @@ impl File {
     ///
     /// # Errors
     /// Those of the system; [`InvalidData`](io::ErrorKind::InvalidData) if it is not UTF-8.
+    ///
+    /// # Cancel safety
+    /// Dropped before it is ready, `text` is as it was, and what was read is lost; as for the rest see [`read`](File::read). So
+    /// it is after an error, where the runtime waits in a ring.
     pub async fn read_to_string(&self, text: &mut String) -> io::Result<usize> {
         work::read_to_string(&self.0, text).await
     }
@@ -125,6 +141,10 @@ impl File {
     ///
     /// # Errors
     /// Those of the system.
+    ///
+    /// # Cancel safety
+    /// A write that is dropped has written nothing; or, where the runtime waits in a ring, perhaps some of `bytes`. `bytes` may
+    /// be used at once: the system has a copy.
     pub async fn write(&self, bytes: &[u8]) -> io::Result<usize> {
         work::write(&self.0, bytes).await
     }
@@ -133,6 +153,9 @@ impl File {
     ///
     /// # Errors
     /// Those of the system.
+    ///
+    /// # Cancel safety
+    /// Dropped before it is ready, it may have written the front of `bytes`; as for the rest see [`write`](File::write).
     pub async fn write_all(&self, bytes: &[u8]) -> io::Result<()> {
         work::write_all(&self.0, bytes).await
     }

@@ -33,6 +33,9 @@ use std::path::{Path, PathBuf};
 /// # Ok(())
 /// # }
 /// ```
+///
+/// # Cancel safety
+/// A future that was dropped before it was ready has done nothing.
 pub async fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
     syscall(|| fs::read(path))
 }
@@ -41,6 +44,9 @@ pub async fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
 ///
 /// # Errors
 /// Those of the system; [`InvalidData`](io::ErrorKind::InvalidData) if it is not UTF-8.
+///
+/// # Cancel safety
+/// As [`read`]'s.
 pub async fn read_to_string(path: impl AsRef<Path>) -> io::Result<String> {
     syscall(|| fs::read_to_string(path))
 }
@@ -49,6 +55,9 @@ pub async fn read_to_string(path: impl AsRef<Path>) -> io::Result<String> {
 ///
 /// # Errors
 /// Those of the system.
+///
+/// # Cancel safety
+/// As [`read`]'s.
 pub async fn write(path: impl AsRef<Path>, contents: impl AsRef<[u8]>) -> io::Result<()> {
     syscall(|| fs::write(path, contents))
 }
@@ -57,6 +66,9 @@ pub async fn write(path: impl AsRef<Path>, contents: impl AsRef<[u8]>) -> io::Re
 ///
 /// # Errors
 /// Those of the system.
+///
+/// # Cancel safety
+/// As [`read`]'s.
 pub async fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<u64> {
     syscall(|| fs::copy(from, to))
 }

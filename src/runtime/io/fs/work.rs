@@ -49,30 +49,27 @@ pub(super) async fn read_exact(file: &File, mut buffer: &mut [u8]) -> io::Result
     Ok(())
 }
 
-/// Reads all from here to the end, behind what `bytes` has.
+/// Reads all from here to the end, behind what `bytes` has. Only what was read gets there, whenever the task gives up: the room for
+/// the next read is not the caller's.
 pub(super) async fn read_to_end(file: &File, bytes: &mut Vec<u8>) -> io::Result<usize> {
     if !has_ring() {
         let mut file = file;
         return syscall(|| file.read_to_end(bytes));
     }
-    let before = bytes.len();
-    let mut end = before;
+    let (before, mut room) = (bytes.len(), vec![0; 8 * 1024]);
     loop {
-        if bytes.len() - end < 32 {
-            bytes.resize(end + (end - before).clamp(8 * 1024, 1 << 20), 0);
-        }
-        match read(file, &mut bytes[end..]).await {
-            Ok(0) => break,
-            Ok(n) => end += n,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => {
-                bytes.truncate(end);
-                return Err(error);
+        match read(file, &mut room).await {
+            Ok(0) => return Ok(bytes.len() - before),
+            Ok(n) => {
+                bytes.extend_from_slice(&room[..n]);
+                if n == room.len() && n < 1 << 20 {
+                    room = vec![0; n * 2];
+                }
             }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
         }
     }
-    bytes.truncate(end);
-    Ok(end - before)
 }
 
 /// The same, as text.

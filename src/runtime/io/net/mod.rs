@@ -31,6 +31,8 @@
 #[cfg(unix)]
 mod backlog;
 mod lookup;
+#[cfg(target_os = "linux")]
+mod peer_cred;
 mod resolve;
 #[cfg(unix)]
 mod reuseport;

@@ -130,7 +130,7 @@ pub struct TcpStream(Registered<net::TcpStream>);
 
 impl TcpStream {
     /// Connects to an address; of several, to the first that answers. Each is waited for as long as the system does,
-    /// which may be minutes.
+    /// which may be minutes. A socket is never connected to itself, as Go's.
     ///
     /// # Errors
     /// If the caller is no task; those of the look-up; that of the last address that was tried.
@@ -152,7 +152,30 @@ impl TcpStream {
             true => rustix::net::AddressFamily::INET,
             false => rustix::net::AddressFamily::INET6,
         };
-        Self::connect_with(new_socket(family)?, address).await
+        Self::connect_unbound(|| new_socket(family), address).await
+    }
+
+    /// Connects a socket that is bound to no port. The system chooses one, and may choose the very port that is to be reached, if
+    /// nothing listens there: TCP takes that for a connection. Another socket is tried then. Go: `selfConnect`.
+    #[cfg(unix)]
+    pub(super) async fn connect_unbound(
+        socket: impl Fn() -> io::Result<std::os::fd::OwnedFd>,
+        address: SocketAddr,
+    ) -> io::Result<TcpStream> {
+        for _ in 0..3 {
+            let stream = Self::connect_with(socket()?, address).await?;
+            if !stream.is_connected_to_itself(address) {
+                return Ok(stream);
+            }
+        }
+        Err(connected_to_itself())
+    }
+
+    /// Is the peer, at `address`, this very socket?
+    pub(super) fn is_connected_to_itself(&self, address: SocketAddr) -> bool {
+        let is_same =
+            |local: SocketAddr| local.port() == address.port() && self.peer_addr().is_ok_and(|peer| peer == local);
+        self.local_addr().is_ok_and(is_same)
     }
 
     /// Connects a socket that does not block.
@@ -166,13 +189,17 @@ impl TcpStream {
     /// std cannot do it without blocking.
     #[cfg(not(unix))]
     async fn connect_one(address: SocketAddr) -> io::Result<TcpStream> {
-        Self::from_std(syscall(|| net::TcpStream::connect(address))?)
+        let stream = Self::from_std(syscall(|| net::TcpStream::connect(address))?)?;
+        if stream.is_connected_to_itself(address) { Err(connected_to_itself()) } else { Ok(stream) }
     }
 
     /// Reads what has come, and leaves it there to be read again; 0: the peer sends no more, or `buffer` is empty.
     ///
     /// # Errors
     /// Those of the connection; and if the runtime was shut down.
+    ///
+    /// # Cancel safety
+    /// A peek that is dropped leaves `buffer` as it was.
     pub async fn peek(&self, buffer: &mut [u8]) -> io::Result<usize> {
         self.0.io(Direction::Read, |socket| socket.peek(buffer)).await
     }
@@ -273,6 +300,11 @@ impl TcpStream {
 socket!(TcpStream, net::TcpStream);
 stream!(TcpStream);
 halves!(TcpStream);
+
+/// The error of a socket that has connected to itself.
+pub(super) fn connected_to_itself() -> io::Error {
+    io::Error::new(io::ErrorKind::ConnectionRefused, "nothing listens there: the system connected the socket to itself")
+}
 
 /// A socket that connects, or has.
 #[cfg(unix)]

@@ -1,7 +1,7 @@
 //! A TCP socket before it connects or listens: for options that must be set by then. Go: `net.ListenConfig`, `net.Dialer`.
 
 use crate::runtime::io::around;
-use crate::runtime::io::net::tcp::{TcpListener, TcpStream, new_socket};
+use crate::runtime::io::net::tcp::{TcpListener, TcpStream, connected_to_itself, new_socket};
 use core::fmt;
 use core::time::Duration;
 use rustix::net::{AddressFamily, bind, getsockname, listen, sockopt};
@@ -70,12 +70,18 @@ impl TcpSocket {
         Ok(bind(&self.0, &address)?)
     }
 
-    /// Connects, as [`TcpStream::connect`].
+    /// Connects, as [`TcpStream::connect`]. A socket that was [bound](TcpSocket::bind) to the port of `address` may connect to itself.
     ///
     /// # Errors
-    /// Those of the system: nobody listens there, say; and if the runtime was shut down.
+    /// Those of the system: nothing listens there, say; and if the runtime was shut down.
+    /// [`ConnectionRefused`](io::ErrorKind::ConnectionRefused) if the system has chosen the port of `address` for this socket too.
     pub async fn connect(self, address: SocketAddr) -> io::Result<TcpStream> {
-        TcpStream::connect_with(self.0, address).await
+        let is_bound_there = self.local_addr().is_ok_and(|local| local.port() == address.port());
+        let stream = TcpStream::connect_with(self.0, address).await?;
+        if !is_bound_there && stream.is_connected_to_itself(address) {
+            return Err(connected_to_itself());
+        }
+        Ok(stream)
     }
 
     /// Listens. So many connections may wait to be accepted; the system cuts down what is too much.

@@ -2,6 +2,7 @@
 use crate::runtime::io::async_fd::Interest;
 use crate::runtime::io::net::{Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket, lookup_host};
 use crate::runtime::testing::{run, spawn};
+use core::cell::Cell;
 use core::future::poll_fn;
 use core::pin::{Pin, pin};
 use core::task::{Context, Poll, Waker};
@@ -216,6 +217,44 @@ mod a_connection {
                 assert_eq!(error.kind(), ErrorKind::ConnectionRefused);
                 assert!(error.raw_os_error().is_some(), "it is not the system's: {error:?}");
             }
+        });
+    }
+
+    /// A socket that connects from the very port that it wants to reach has connected, for TCP.
+    #[cfg(unix)]
+    #[test]
+    fn is_never_one_to_itself() {
+        use crate::runtime::io::net::tcp::new_socket;
+        use rustix::net::{AddressFamily, sockopt};
+        run(async {
+            // So often the system chooses that port.
+            for often in [1, 2, 3] {
+                let (address, tries) = (nobody(), Cell::new(0));
+                let socket = || {
+                    let socket = new_socket(AddressFamily::INET)?;
+                    if tries.replace(tries.get() + 1) < often {
+                        sockopt::set_socket_linger(&socket, Some(Duration::ZERO))?; // it is free at once
+                        rustix::net::bind(&socket, &address)?;
+                    }
+                    Ok(socket)
+                };
+                let error = TcpStream::connect_unbound(socket, address).await.expect_err("nothing listens");
+                assert_eq!((tries.get(), error.kind()), (3.min(often + 1), ErrorKind::ConnectionRefused));
+            }
+        });
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn is_one_to_itself_if_its_socket_was_bound_there() {
+        run(async {
+            let socket = crate::runtime::io::net::TcpSocket::new_v4().expect("a socket");
+            socket.bind(nobody()).expect("bound");
+            let address = socket.local_addr().expect("an address");
+            let stream = socket.connect(address).await.expect("connected");
+            assert_eq!(stream.local_addr().expect("an address"), stream.peer_addr().expect("an address"));
+            stream.write_all(b"x").await.expect("written");
+            stream.read_exact(&mut [0]).await.expect("it came back");
         });
     }
 

@@ -47,6 +47,9 @@ impl UdpSocket {
     /// # Errors
     /// Those of the system: it is not connected, the datagram is too long, one before was refused; and if the runtime
     /// was shut down.
+    ///
+    /// # Cancel safety
+    /// A send that is dropped has sent nothing.
     pub async fn send(&self, bytes: &[u8]) -> io::Result<usize> {
         self.0.io(Direction::Write, |socket| socket.send(bytes)).await
     }
@@ -55,6 +58,9 @@ impl UdpSocket {
     ///
     /// # Errors
     /// Those of the look-up; those of [`send`](UdpSocket::send).
+    ///
+    /// # Cancel safety
+    /// As [`send`](UdpSocket::send)'s.
     pub async fn send_to<A: ToSocketAddrs>(&self, bytes: &[u8], address: A) -> io::Result<usize> {
         let address = first_of(address).await?;
         self.0.io(Direction::Write, |socket| socket.send_to(bytes, address)).await
@@ -65,6 +71,9 @@ impl UdpSocket {
     ///
     /// # Errors
     /// Those of the system: one sent before was refused; and if the runtime was shut down.
+    ///
+    /// # Cancel safety
+    /// A receive that is dropped has received nothing: the datagram is there for the next, and `buffer` is as it was.
     pub async fn recv(&self, buffer: &mut [u8]) -> io::Result<usize> {
         self.0.io(Direction::Read, |socket| socket.recv(buffer)).await
     }
@@ -72,6 +81,9 @@ impl UdpSocket {
     /// Receives one datagram. Returns how many bytes it has and where it comes from; more than fit `buffer` are lost.
     ///
     /// # Errors
+    /// As [`recv`](UdpSocket::recv)'s.
+    ///
+    /// # Cancel safety
     /// As [`recv`](UdpSocket::recv)'s.
     pub async fn recv_from(&self, buffer: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
         self.0.io(Direction::Read, |socket| socket.recv_from(buffer)).await
@@ -81,6 +93,9 @@ impl UdpSocket {
     ///
     /// # Errors
     /// As [`recv`](UdpSocket::recv)'s.
+    ///
+    /// # Cancel safety
+    /// As [`recv`](UdpSocket::recv)'s.
     pub async fn peek(&self, buffer: &mut [u8]) -> io::Result<usize> {
         self.0.io(Direction::Read, |socket| socket.peek(buffer)).await
     }
@@ -88,6 +103,9 @@ impl UdpSocket {
     /// As [`recv_from`](UdpSocket::recv_from), and leaves it there to be received again.
     ///
     /// # Errors
+    /// As [`recv`](UdpSocket::recv)'s.
+    ///
+    /// # Cancel safety
     /// As [`recv`](UdpSocket::recv)'s.
     pub async fn peek_from(&self, buffer: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
         self.0.io(Direction::Read, |socket| socket.peek_from(buffer)).await

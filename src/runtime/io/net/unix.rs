@@ -3,6 +3,8 @@
 use crate::runtime::exec::blocking::syscall;
 use crate::runtime::io::around;
 use crate::runtime::io::async_fd::{Interest, Ready, now};
+#[cfg(target_os = "linux")]
+pub use crate::runtime::io::net::peer_cred::UCred;
 use crate::runtime::io::netpoll::{Direction, Registered, at_once};
 use core::fmt;
 use core::pin::Pin;
@@ -128,7 +130,7 @@ impl UnixStream {
     /// Those of the system.
     #[cfg(target_os = "linux")]
     pub fn peer_cred(&self) -> io::Result<UCred> {
-        Ok(UCred(rustix::net::sockopt::socket_peercred(self)?))
+        UCred::of_peer(self.0.get())
     }
 
     /// The error that has come up since this was last asked, if one has.
@@ -188,6 +190,9 @@ impl UnixDatagram {
     /// # Errors
     /// Those of the system: it is not connected, the datagram is too long, nobody is there any more; and if the runtime
     /// was shut down.
+    ///
+    /// # Cancel safety
+    /// A send that is dropped has sent nothing.
     pub async fn send(&self, bytes: &[u8]) -> io::Result<usize> {
         self.0.io(Direction::Write, |socket| socket.send(bytes)).await
     }
@@ -199,6 +204,9 @@ impl UnixDatagram {
     ///
     /// # Errors
     /// As [`send`](UnixDatagram::send)'s.
+    ///
+    /// # Cancel safety
+    /// As [`send`](UnixDatagram::send)'s.
     pub async fn send_to(&self, bytes: &[u8], path: impl AsRef<Path>) -> io::Result<usize> {
         let path = path.as_ref();
         self.0.io(Direction::Write, |socket| socket.send_to(bytes, path)).await
@@ -208,6 +216,9 @@ impl UnixDatagram {
     ///
     /// # Errors
     /// Those of the system; and if the runtime was shut down.
+    ///
+    /// # Cancel safety
+    /// A receive that is dropped has received nothing: the datagram is there for the next, and `buffer` is as it was.
     pub async fn recv(&self, buffer: &mut [u8]) -> io::Result<usize> {
         self.0.io(Direction::Read, |socket| socket.recv(buffer)).await
     }
@@ -215,6 +226,9 @@ impl UnixDatagram {
     /// Receives one datagram. Returns how many bytes it has and where it comes from; more than fit `buffer` are lost.
     ///
     /// # Errors
+    /// As [`recv`](UnixDatagram::recv)'s.
+    ///
+    /// # Cancel safety
     /// As [`recv`](UnixDatagram::recv)'s.
     pub async fn recv_from(&self, buffer: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
         self.0.io(Direction::Read, |socket| socket.recv_from(buffer)).await
@@ -288,29 +302,3 @@ impl UnixDatagram {
 
 socket!(UnixDatagram, net::UnixDatagram);
 readiness!(UnixDatagram, poll_recv_ready, poll_send_ready);
-
-/// Who is at the other end of a [`UnixStream`].
-#[cfg(target_os = "linux")]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UCred(rustix::net::UCred);
-
-#[cfg(target_os = "linux")]
-impl UCred {
-    /// The number of its user.
-    #[must_use]
-    pub fn uid(&self) -> u32 {
-        self.0.uid.as_raw()
-    }
-
-    /// The number of its group.
-    #[must_use]
-    pub fn gid(&self) -> u32 {
-        self.0.gid.as_raw()
-    }
-
-    /// The number of its process.
-    #[must_use]
-    pub fn pid(&self) -> Option<i32> {
-        Some(self.0.pid.as_raw_nonzero().get())
-    }
-}

@@ -123,6 +123,10 @@ impl Child {
     ///
     /// # Errors
     /// Those of [`wait`](Child::wait) and of reading.
+    ///
+    /// # Cancel safety
+    /// Dropped before it is ready, what it has read is lost, and the child runs on or is killed, as
+    /// [`kill_on_drop`](crate::process::Command::kill_on_drop) says.
     pub async fn wait_with_output(mut self) -> io::Result<Output> {
         let (stdout, stderr) = (self.stdout.take(), self.stderr.take());
         let mut reads = pin!(both(read_all(stdout), read_all(stderr)));

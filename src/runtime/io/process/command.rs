@@ -145,6 +145,9 @@ impl Command {
     ///
     /// # Errors
     /// Those of [`spawn`](Command::spawn) and [`Child::wait`].
+    ///
+    /// # Cancel safety
+    /// Dropped before it is ready, the child runs on or is killed, as [`kill_on_drop`](Command::kill_on_drop) says.
     pub async fn status(&mut self) -> io::Result<ExitStatus> {
         let mut child = self.spawn()?;
         // Whoever does not take them does not write or read, either.
@@ -156,22 +159,34 @@ impl Command {
     ///
     /// # Errors
     /// Those of [`spawn`](Command::spawn) and [`Child::wait_with_output`].
+    ///
+    /// # Cancel safety
+    /// As [`Child::wait_with_output`]'s. The next use of this command finds its standard streams as they were.
     pub async fn output(&mut self) -> io::Result<Output> {
+        self.choose_others(Stdio::null, Stdio::piped);
+        let child = self.spawn();
+        // The next `spawn` or `status` finds them as they were.
+        self.choose_others(Stdio::inherit, Stdio::inherit);
+        child?.wait_with_output().await
+    }
+
+    /// Sets the standard streams that the user has not chosen.
+    fn choose_others(&mut self, input: fn() -> Stdio, outputs: fn() -> Stdio) {
         let [stdin, stdout, stderr] = self.chosen;
         if !stdin {
-            self.std.stdin(Stdio::null());
+            self.std.stdin(input());
         }
         if !stdout {
-            self.std.stdout(Stdio::piped());
+            self.std.stdout(outputs());
         }
         if !stderr {
-            self.std.stderr(Stdio::piped());
+            self.std.stderr(outputs());
         }
-        self.spawn()?.wait_with_output().await
     }
 }
 
-/// Its standard streams are as they are in `std`.
+/// Its standard streams are as they are in `std`, for [`spawn`](Command::spawn) and [`status`](Command::status). std does not say which
+/// of them were chosen: choose them again here for [`output`](Command::output), which else takes its own, and leaves ours behind.
 impl From<process::Command> for Command {
     fn from(std: process::Command) -> Command {
         Command { std, kill_on_drop: false, chosen: [false; 3] }

@@ -83,10 +83,11 @@ to!(PipeWriter TcpStream UnixStream);
 /// Moves bytes from a pipe to a socket, from a socket to a pipe, or from pipe to pipe, inside of the system: until there were `len`, or
 /// no more will come. Returns how many it has moved. Between two sockets, and on other systems than Linux, they are copied.
 ///
-/// Dropped before it is ready, it may have moved some; so it may have if it fails.
-///
 /// # Errors
-/// Those of the system, at either end; and if the runtime was shut down.
+/// Those of the system, at either end; and if the runtime was shut down. It may have moved some.
+///
+/// # Cancel safety
+/// Dropped before it is ready, it may have moved some; how much, is lost. So is what it has taken and not yet given, where it copies.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -222,10 +223,11 @@ macro_rules! sends_files {
             /// Sends `len` bytes of a file from `offset` on, or as many as there are, without copying them to here; how many it
             /// returns. The file's own place stays where it is. Where the system cannot, they are read and written.
             ///
-            /// Dropped before it is ready, it may have sent some; so it may have if it fails.
-            ///
             /// # Errors
-            /// Those of the file and of the connection; and if the runtime was shut down.
+            /// Those of the file and of the connection; and if the runtime was shut down. It may have sent some.
+            ///
+            /// # Cancel safety
+            /// Dropped before it is ready, it may have sent some; how much, is lost.
             pub async fn sendfile(&self, file: &File, offset: u64, len: u64) -> io::Result<u64> {
                 send_file(self, file, offset, len).await
             }

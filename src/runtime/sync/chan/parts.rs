@@ -1,5 +1,6 @@
 //! What a channel of the runtime is made of.
 
+use crate::runtime::guarded::Theirs;
 use crate::runtime::host::cores::Cores;
 use crate::waits::chan::state::State;
 use crate::waits::chan::{self, Parts};
@@ -17,6 +18,10 @@ impl<T> Parts for OnCores<T> {
     type Waker = Waker;
     // Not the host's: a value may be bound to a thread, or borrow.
     type Lock = Mutex<State<Self>>;
+
+    fn drop_value(value: T) {
+        drop(Theirs::new(value));
+    }
 }
 
 /// What both ends have in common.

@@ -256,7 +256,7 @@ pub(super) fn one_interrupted<H: ModelHost>() -> String {
         Wanted::ForASafepoint => {
             let theirs = Arc::clone(&ran);
             let run: Arc<SafepointFn> = Arc::new(move |p: PId| theirs.lock().expect("one thread").push(p.0));
-            let (away, ()) = until_woken(|| sched.for_each_p(None, run), meanwhile);
+            let (away, ()) = until_woken(|| sched.for_each_p(None, &run), meanwhile);
             leave(away);
             assert_eq!(*ran.lock().expect("one thread"), [0, 1], "once under each");
         }

@@ -3,6 +3,7 @@
 use super::setup::{S, blocks, calls, ends, set, stops, ticks};
 use crate::harness::embedder::{first_runs, submit};
 use crate::hosts::model_host::ModelHost;
+use spinpark::kernel::protocol::stw::safepoint::SafepointFn;
 use spinpark::kernel::types::p::PId;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
@@ -82,11 +83,11 @@ pub(super) fn block_and_stop<H: ModelHost>() -> String {
 fn passes<H: ModelHost>(sched: &S<H>) -> Arc<AtomicU32> {
     let count = Arc::new(AtomicU32::new(0));
     let (theirs, embedder) = (Arc::clone(&count), Arc::clone(sched));
-    let function = move |p: PId| {
+    let function: Arc<SafepointFn> = Arc::new(move |p: PId| {
         embedder.observer().uses_p(p);
         theirs.fetch_add(1, Relaxed);
-    };
-    assert!(sched.for_each_p(None, Arc::new(function)).is_none(), "the caller was no M");
+    });
+    assert!(sched.for_each_p(None, &function).is_none(), "the caller was no M");
     count
 }
 

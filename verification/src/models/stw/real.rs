@@ -5,7 +5,7 @@ use crate::hosts::model_host::ModelHost;
 use spinpark::atomic::Atomic;
 use spinpark::kernel::protocol::find::Worker;
 use spinpark::kernel::protocol::stw::safepoint::SafepointFn;
-use spinpark::kernel::protocol::syscall::Way;
+use spinpark::kernel::protocol::syscall::{Away, Way};
 use spinpark::kernel::sched::config::Config;
 use spinpark::kernel::sched::observer::Event;
 use std::sync::Arc;
@@ -228,12 +228,20 @@ fn function<H: ModelHost>(sched: &Embedded<H, Passed>) -> Arc<SafepointFn> {
     })
 }
 
+/// Runs it under each P. Nothing of the scheduler refers to it then.
+fn passes<H: ModelHost>(sched: &Embedded<H, Passed>, worker: Option<Worker>) -> Option<Away> {
+    let run = function(sched);
+    let away = sched.for_each_p(worker, &run);
+    assert!(Arc::strong_count(&run) == 1, "the caller has come back, and an M still refers to the function");
+    away
+}
+
 pub(super) fn while_a_p_is_released<H: ModelHost>() -> String {
     let sched = open::<H, Passed>(small(1, 2), 1, Passed(Default::default()), |_, worker, _| Some(worker));
     submit(&sched, 1, 1);
     first_runs(&sched);
     // Its M finds nothing more meanwhile, and lets go of the only P.
-    assert!(sched.for_each_p(None, function(&sched)).is_none(), "the caller was no M");
+    assert!(passes(&sched, None).is_none(), "the caller was no M");
     let count = sched.observer().more.0[0].load(Relaxed);
     assert!(count == 1, "it ran {count} times under the only P");
     finish(&sched);
@@ -250,7 +258,7 @@ pub(super) fn while_gs_run<H: ModelHost>() -> String {
             }
             1 => {
                 sched.observer().events.leaves(worker.m().0);
-                let away = sched.for_each_p(Some(worker), function(sched)).expect("the caller was an M");
+                let away = passes(sched, Some(worker)).expect("the caller was an M");
                 (worker, _) = sched.exitsyscall_bound(away);
                 sched.observer().uses(&worker);
             }
@@ -262,7 +270,7 @@ pub(super) fn while_gs_run<H: ModelHost>() -> String {
     submit(&sched, 1, 3);
     first_runs(&sched);
     let before = [0, 1].map(|p: usize| sched.observer().more.0[p].load(Relaxed));
-    assert!(sched.for_each_p(None, function(&sched)).is_none(), "the caller was no M");
+    assert!(passes(&sched, None).is_none(), "the caller was no M");
     let after = [0, 1].map(|p: usize| sched.observer().more.0[p].load(Relaxed));
     finish(&sched);
     let counts = [0, 1].map(|p: usize| sched.observer().more.0[p].load(Relaxed));

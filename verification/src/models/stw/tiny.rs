@@ -190,23 +190,28 @@ pub(super) fn four_operations_on_bits<H: ModelHost>() -> String {
 pub(super) fn five_come<H: ModelHost>() -> String {
     let run: Arc<SafepointFn> = Arc::new(|_| ());
     let mut safepoint = Safepoint::<H>::new(3, run, Arc::new(H::Parker::new()));
-    let (mut begun, mut ended) = (Vec::new(), 0);
+    let (mut begun, mut runs, mut ended) = (Vec::new(), Vec::new(), 0);
     for _ in 0..5 {
         // One of the Ps; one beyond them; or one ends.
         let n = H::choose(5);
         if n == 4 {
-            if ended < begun.len() {
+            if let Some(run) = runs.pop() {
                 ended += 1;
-                let last = safepoint.ran().is_some();
+                let last = safepoint.ran(run).is_some();
                 assert!(last == (ended == 3), "it has run under {ended} of 3 Ps: is the caller woken? {last}");
             }
         } else {
             let p = OwnedP::forge(PId(n as u32));
             let is_wanted = n < 3 && !begun.contains(&n);
             assert!(safepoint.wants(&p) == is_wanted, "begun under {begun:?}: has it yet to run under P{n}?");
-            let begins = safepoint.begin(&p).is_some();
-            assert!(begins == is_wanted, "begun under {begun:?}: does it begin under P{n}? {begins}");
-            begun.extend(begins.then_some(n));
+            let begins = safepoint.begin(&p);
+            assert!(
+                begins.is_some() == is_wanted,
+                "begun under {begun:?}: does it begin under P{n}? {}",
+                begins.is_some()
+            );
+            begun.extend(begins.is_some().then_some(n));
+            runs.extend(begins);
             p.discard();
         }
         assert!(safepoint.is_passed() == (ended == 3), "it has run under {ended} of 3 Ps");
