@@ -4,8 +4,9 @@
     python3 verification/rc11/peers/run.py                    all of them, and the table of docs/evidence/rc11-peers.md
     python3 verification/rc11/peers/run.py st3 --seconds 20   one of them, no test longer than that
 
-Each crate is copied out of cargo's cache, at the version below, twice. In one copy one entry of the manifest is changed: the
-dependency `loom` becomes this crate. Nothing else is, and nothing of theirs is kept here.
+Each crate is copied out of cargo's cache, at the version below, twice. To the manifest of one copy `[patch.crates-io]` is added, which
+puts the shim `verification/rc11/loom` in loom's place, for the crate and for what it depends on. Nothing else is changed, and nothing of
+theirs is kept here.
 """
 
 import argparse
@@ -29,6 +30,9 @@ TABLE = ROOT / "docs" / "evidence" / "rc11-peers.md"
 # model are beside those with one.
 PEERS = [
     ("st3", "0.4.1", "st3_loom", ["--test", "integration"], ""),
+    ("crossbeam-epoch", "0.9.21", "crossbeam_loom", ["--features", "loom", "--test", "loom"], ""),
+    ("parking", "2.2.1", "loom", ["--features", "loom", "--test", "loom"], ""),
+    ("event-listener", "5.4.2", "loom", ["--features", "loom", "--test", "loom"], ""),
     ("concurrent-queue", "2.5.0", "loom", ["--features", "loom", "--test", "loom"], ""),
     ("oneshot", "0.2.1", "oneshot_loom", ["--features", "loom,std,async", "--test", "loom", "--test", "sync", "--test", "future"], ""),
     # Without debug assertions its tests do not compile.
@@ -53,17 +57,13 @@ def cached(name, version):
 
 
 def copy(source, kind):
-    """A copy of the crate; on rc11, with the one entry changed."""
+    """A copy of the crate; on rc11, with the shim in loom's place."""
     target = SCRATCH / kind / source.name
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(source, target)
-    manifest = target / "Cargo.toml"
-    text = manifest.read_text()
-    if kind == "rc11":
-        entry = re.compile(r'(\[[^\n]*dependencies\.loom\]\n)version = "[^"]*"\n')
-        text, n = entry.subn(rf'\1package = "rc11"\npath = "{RC11}"\n', text)
-        assert n == 1, f"{source.name}: {n} entries of loom"
-    manifest.write_text(text + "\n[workspace]\n")
+    patch = f'[patch.crates-io]\nloom = {{ path = "{RC11}/loom" }}\n' if kind == "rc11" else ""
+    with (target / "Cargo.toml").open("a") as manifest:
+        manifest.write(f"\n[workspace]\n{patch}")
     return target
 
 
