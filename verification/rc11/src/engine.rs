@@ -20,8 +20,10 @@
 //! assert!(report.is_proof() && report.tally.outcomes.keys().eq(["0", "7"]));
 //! ```
 
-pub use crate::checkpoint::explore_with_checkpoint;
-pub use crate::explore::{AtEnd, Branch, Config, Counterexample, Played, Report, Tally, explore, resume, watch};
+pub use crate::checkpoint::{CheckpointError, explore_with_checkpoint};
+pub use crate::explore::{
+    AtEnd, Branch, Config, Counterexample, Played, Report, Sharing, Tally, explore, resume, watch,
+};
 pub use crate::machine::{Site, Wait, Wants};
 pub use crate::picture::Picture;
 pub use crate::primitives::{

@@ -1,13 +1,12 @@
 //! The exploration: a stack of graphs a worker, and what came of them.
 
-use crate::graph::Graph;
-use crate::graph::MAX_THREADS;
+use crate::graph::{Graph, Loc, MAX_THREADS};
 use crate::machine::{self, End, Limits, Mode, Run, Site, Wait};
 use crate::picture::Picture;
 use crate::step::Way;
 use crate::verdict::{Failure, Why};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
@@ -41,6 +40,8 @@ pub struct Config {
     pub symmetry: bool,
     /// Done once on each thread that explores, before it does.
     pub on_thread: Option<Arc<dyn Fn() + Send + Sync>>,
+    /// Set by another thread, it ends the exploration soon, as if its time was over.
+    pub stop: Option<Arc<AtomicBool>>,
     /// Asked when all threads of an execution have come to their end: what is wrong with it nevertheless?
     pub at_end: Option<AtEnd>,
 }
@@ -68,6 +69,7 @@ impl Default for Config {
             quarantine: false,
             symmetry: true,
             on_thread: None,
+            stop: None,
             at_end: None,
         }
     }
@@ -92,6 +94,18 @@ pub struct Tally {
     /// Loops that write in their rounds, and were left after some that brought no news.
     #[serde(default)]
     pub cuts: u64,
+    /// Which loops were left before their end, and why.
+    #[serde(default)]
+    pub cut: BTreeSet<String>,
+    /// How many times a loop was shown to have no end: its thread waits.
+    #[serde(default)]
+    pub shown: u64,
+    /// The most threads of an execution.
+    #[serde(default)]
+    pub threads: usize,
+    /// What the threads of an execution had in common, of what the checker sees.
+    #[serde(default)]
+    pub sharing: Sharing,
     /// The most memory that graphs that waited took at once, in bytes: the sum of the workers' own peaks.
     pub peak_bytes: u64,
 }
@@ -105,9 +119,37 @@ impl Tally {
         self.peak_bytes += other.peak_bytes;
         self.skipped += other.skipped;
         self.cuts += other.cuts;
+        self.cut.extend(other.cut);
+        self.shown += other.shown;
+        self.threads = self.threads.max(other.threads);
+        self.sharing = self.sharing.max(other.sharing);
         for (outcome, n) in other.outcomes {
             *self.outcomes.entry(outcome).or_default() += n;
         }
+    }
+}
+
+/// What the threads of a program have in common, of what the checker sees.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Sharing {
+    /// No thread accesses a location.
+    #[default]
+    None,
+    /// Each location is made and accessed by one thread alone.
+    Own,
+    /// A thread accesses a location that another has made or accesses too.
+    Shared,
+}
+
+impl Graph {
+    fn sharing(&self) -> Sharing {
+        let is_shared = |loc: Loc| {
+            let mut threads = self.of(loc).map(|(_, event)| event.thread).chain(loc.maker());
+            let first = threads.next();
+            threads.any(|thread| Some(thread) != first)
+        };
+        let found = self.locations().filter(|loc| !matches!(*loc, Loc::CLOCK | Loc::REFUSALS));
+        found.map(|loc| if is_shared(loc) { Sharing::Shared } else { Sharing::Own }).max().unwrap_or_default()
     }
 }
 
@@ -229,7 +271,8 @@ pub fn resume(
                 let done = f64::from_bits(pool.done.load(Relaxed));
                 progress(&Tally { executions, done, ..Tally::default() });
             }
-            if config.seconds.is_some_and(|seconds| clock.elapsed().as_secs_f64() > seconds) {
+            let is_stopped = config.stop.as_ref().is_some_and(|stop| stop.load(Relaxed));
+            if is_stopped || config.seconds.is_some_and(|seconds| clock.elapsed().as_secs_f64() > seconds) {
                 pool.stop.store(true, Relaxed);
             }
         });
@@ -273,7 +316,16 @@ pub(crate) fn watch_as(graph: Graph, config: &Config, body: impl Fn() -> String 
     Played { found, sites, names, waits }
 }
 
-type Body = Arc<dyn Fn() -> String + Send + Sync>;
+/// The execution that an exploration begins with.
+pub(crate) fn first_execution(config: &Config, body: impl Fn() -> String + Send + Sync + 'static) -> Graph {
+    if let Some(prepare) = &config.on_thread {
+        prepare();
+    }
+    play(Graph::new(config.spurious), config, Mode::Explore, &(Arc::new(body) as Body)).0.graph
+}
+
+/// What is explored.
+pub(crate) type Body = Arc<dyn Fn() -> String + Send + Sync>;
 
 fn play(graph: Graph, config: &Config, mode: Mode, body: &Body) -> (Run, Option<String>) {
     let outcome = Arc::new(Mutex::new(None));
@@ -383,7 +435,8 @@ impl Pool<'_> {
                 }
                 None => tally.done += weight,
             }
-            if tally.plays.is_multiple_of(64) {
+            // A bound on executions is kept to the execution.
+            if self.config.executions.is_some() || tally.plays.is_multiple_of(64) {
                 self.tell(stack, tally, &mut told, beat);
             }
             if self.idle.load(Relaxed) > 0 && stack.len() > 1 {
@@ -401,6 +454,13 @@ impl Pool<'_> {
         let (run, outcome) = play(graph, self.config, Mode::Explore, &self.body);
         tally.skipped += run.skipped;
         tally.cuts += run.cuts;
+        tally.cut.extend(run.cut);
+        tally.shown += run.shown;
+        tally.threads = tally.threads.max(run.graph.threads.len());
+        if tally.sharing < Sharing::Shared {
+            let own = if run.is_seen { Sharing::Own } else { Sharing::None };
+            tally.sharing = tally.sharing.max(own).max(run.graph.sharing());
+        }
         if matches!(run.end, End::Anew) {
             stack.push(Branch::whole(run.graph.clone()));
         } else {

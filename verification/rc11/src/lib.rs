@@ -32,8 +32,8 @@
 //! Kang, Hur, Dreyer, PLDI 2017, with the release sequences of C++20) in which an assertion fails, two accesses race,
 //! threads wait for each other for ever, an `Arc` or an allocation leaks, or a location is used by a thread that cannot know
 //! of it. This goes for the closure as it is: so many threads, so many rounds, and as many spurious wake-ups as
-//! [`Builder::spurious`](model::Builder::spurious) allows. If only a part was explored the verdict is
-//! [`Bounded`](model::Verdict::Bounded), and says why.
+//! [`Builder::spurious`](model::Builder::spurious) allows; [`Outcome::assumes`](model::Outcome::assumes) has them in a line. If
+//! only a part was explored the verdict is [`Bounded`](model::Verdict::Bounded), says why, and fails the test.
 //!
 //! # What is not
 //!
@@ -48,8 +48,8 @@
 //!   was first in memory is not explored for its own sake.
 //! - An integer that is really an address differs from play to play. [`AtomicPtr`](sync::atomic::AtomicPtr) holds names of
 //!   addresses; an `AtomicUsize` does not.
-//! - A loop whose round brings no news is taken to go on so for ever: [`yield_now`](thread::yield_now) says what is tried of
-//!   that, and what not. One that does not yield is given up at so many events.
+//! - A loop that waits is cut only if it is shown to have no end: [`yield_now`](thread::yield_now) says how. One that does not
+//!   yield is given up at so many events.
 //! - Waking by a [`Condvar`](sync::Condvar) gives no order, as in std; a [`Notify`](sync::Notify), a channel, `park` and
 //!   `unpark` give acquire and release.
 //! - When an execution is over before its threads are (a loop that waits for what went another way), their values are not
@@ -119,7 +119,8 @@
 //! | `LOOM_MAX_PERMUTATIONS`, `LOOM_MAX_DURATION` | so many executions, so many seconds: then *bounded* |
 //! | `LOOM_MAX_PREEMPTIONS` | all is explored, whatever it says; but after twenty seconds it is *bounded* |
 //! | `LOOM_MAX_BRANCHES` | an execution with more than three times so many events fails |
-//! | `LOOM_CHECKPOINT_FILE` | a long exploration goes on there when it is started again |
+//! | `LOOM_CHECKPOINT_FILE` | a long exploration goes on there when it is started again: an entry for each model |
+//! | `RC11_BOUNDED_OK` | `true`: a model that was not explored whole passes its test |
 //! | `LOOM_LOG` | each model's verdict is printed |
 //! | `RC11_JOBS` | so many threads of the machine explore one model |
 //! | `RC11_SPURIOUS` | so many times an execution something may wake, or a weak exchange fail, spuriously |
@@ -134,7 +135,7 @@ mod asymmetric;
 mod axiom;
 pub mod cell;
 mod check;
-mod checkpoint;
+pub mod checkpoint;
 pub mod engine;
 mod explore;
 pub mod future;

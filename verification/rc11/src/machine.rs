@@ -4,10 +4,13 @@
 //! What a thread does between two operations is its own. What it shares goes through the graph, or through memory
 //! that only changes hands in the graph's order: a read is answered only when the write that it reads has been.
 
+mod frame;
 mod late;
 mod pointers;
 mod recursion;
 mod yields;
+
+pub(super) use yields::ask_to_yield;
 
 use crate::graph::{Event, Graph, INIT, Kind, Loc, MAX_THREADS, Update};
 use crate::naming::unlike;
@@ -55,8 +58,12 @@ struct Slot {
     dry: Option<yields::Dry>,
     /// Which thread made the location that it asks for, if another did, and after how many of its events.
     must_know: Option<(u8, u16)>,
-    /// Where its stack ends.
+    /// Where its stack begins and ends.
+    stack_begins: usize,
     stack_ends: usize,
+    /// Where it stood when it yielded last, and the line of the source.
+    frame: Option<frame::Frame>,
+    at: Option<&'static Location<'static>>,
     /// Which one it is, in the order in which threads were started in this play.
     number: usize,
     /// What it is called; only when it is played again.
@@ -80,7 +87,10 @@ impl Slot {
             yields: 0,
             dry: None,
             must_know: None,
+            stack_begins: 0,
             stack_ends: 0,
+            frame: None,
+            at: None,
             number: 0,
             name: String::new(),
         }
@@ -130,6 +140,12 @@ struct Machine {
     skipped: u64,
     /// How many loops that write were left.
     cuts: u64,
+    /// Which, and why.
+    cut: BTreeSet<String>,
+    /// How many loops were shown to have no end.
+    shown: u64,
+    /// Does the model use what is no location, but the checker's?
+    is_seen: bool,
     /// What was tried came to nothing: the graph is to be played again.
     begins_anew: bool,
     /// How many starts of threads are to be refused.
@@ -203,6 +219,12 @@ pub(super) struct Run {
     pub skipped: u64,
     /// How many loops that write were left without news.
     pub cuts: u64,
+    /// Which, and why.
+    pub cut: BTreeSet<String>,
+    /// How many loops were shown to have no end.
+    pub shown: u64,
+    /// Does the model use what is no location, but the checker's?
+    pub is_seen: bool,
     pub sites: Vec<Site>,
     /// What each thread waits for, and what they are called; only when it is played again.
     pub waits: Vec<Wait>,
@@ -253,6 +275,9 @@ pub(super) fn run(graph: Graph, limits: Limits, mode: Mode, body: Body) -> Run {
         names,
         skipped: machine.skipped,
         cuts: machine.cuts,
+        cut: std::mem::take(&mut machine.cut),
+        shown: machine.shown,
+        is_seen: machine.is_seen,
         end: match machine.failure.take() {
             _ if std::mem::take(&mut machine.begins_anew) => End::Anew,
             Some(failure) => End::Failed(failure),
@@ -288,6 +313,7 @@ fn ask_about(ask: &Ask, are_pointers: bool) -> u64 {
             None => suspend(),
         }
     };
+    yields::wipe_if_dry();
     quarantine::enter();
     value
 }
@@ -451,6 +477,11 @@ pub(super) fn leave_waiting() {
     with(|machine| machine.leaves_waiting = true);
 }
 
+/// The model uses what is no location, but the checker's.
+pub(super) fn is_seen() {
+    with(|machine| machine.is_seen = true);
+}
+
 /// A word is accessed plainly in this execution.
 pub(super) fn mixes() {
     with(|machine| machine.mixes = true);
@@ -486,7 +517,7 @@ pub(super) fn rest_in_peace() -> ! {
 fn start(thread: u8, name: &str, body: Body) {
     let stack = with(|machine| machine.stacks.pop());
     let stack = stack.unwrap_or_else(|| DefaultStack::new(STACK).expect("memory for a stack"));
-    let stack_ends = stack.limit().get();
+    let (stack_begins, stack_ends) = (stack.base().get(), stack.limit().get());
     let coroutine = Coroutine::with_stack(stack, move |yielder, ()| {
         with(|machine| machine.slots[usize::from(thread)].yielder = yielder);
         let result = catch_unwind(AssertUnwindSafe(|| if is_over() { never(body) } else { body() }));
@@ -495,7 +526,7 @@ fn start(thread: u8, name: &str, body: Body) {
     with(|machine| {
         let slot = &mut machine.slots[usize::from(thread)];
         slot.thread = Some(coroutine);
-        slot.stack_ends = stack_ends;
+        (slot.stack_begins, slot.stack_ends) = (stack_begins, stack_ends);
         slot.number = machine.started;
         machine.started += 1;
         if machine.mode == Mode::Replay {
@@ -580,7 +611,7 @@ impl Machine {
         self.late.clear();
         self.bound.clear();
         (self.is_stopped, self.is_ending, self.begins_anew) = (false, false, false);
-        (self.skipped, self.cuts) = (0, 0);
+        (self.skipped, self.cuts, self.shown) = (0, 0, 0);
         self.slots.clear();
         self.slots.resize_with(MAX_THREADS, Slot::new);
         for (n, event) in graph.events.iter().enumerate() {
@@ -597,7 +628,7 @@ impl Machine {
         self.mode = mode;
         self.refusals = 0;
         self.leaves_waiting = false;
-        self.mixes = false;
+        (self.mixes, self.is_seen) = (false, false);
     }
 
     /// Leaves every thread that has not come to its end where it is; their stacks are used again.
@@ -645,6 +676,9 @@ impl Machine {
 
     fn answer_named(&mut self, ask: &Ask, at: &'static Location<'static>) -> Option<Result<u64, Over>> {
         let thread = self.current;
+        if *ask == Ask::Yield {
+            self.slots[usize::from(thread)].at = Some(at);
+        }
         if self.slots[usize::from(thread)].dry.is_some() {
             return self.answer_dry(thread, ask);
         }

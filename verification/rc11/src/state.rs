@@ -42,6 +42,8 @@ pub(crate) struct State {
     /// Waits that have timed out, by thread and line.
     pub(crate) timeouts: HashMap<(u8, usize), TimedOut>,
     pub(crate) settings: Arc<Settings>,
+    /// Has the model made or used anything that is remembered here?
+    is_used: bool,
 }
 
 std::thread_local! {
@@ -50,7 +52,15 @@ std::thread_local! {
 
 /// What is remembered.
 pub(crate) fn with<R>(f: impl FnOnce(&mut State) -> R) -> R {
-    STATE.with_borrow_mut(f)
+    STATE.with_borrow_mut(|state| {
+        state.is_used = true;
+        f(state)
+    })
+}
+
+/// Has the model made or used anything that is remembered here?
+pub(crate) fn is_used() -> bool {
+    STATE.with_borrow(|state| state.is_used)
 }
 
 /// An execution begins. What threads of the one before have left is forgotten, not dropped: what it would ask then
@@ -71,6 +81,7 @@ pub(crate) fn begin(settings: &Arc<Settings>) {
         state.locals.drain().filter_map(|(_, value)| value).collect::<Vec<_>>()
     });
     left.into_iter().for_each(std::mem::forget);
+    STATE.with_borrow_mut(|state| state.is_used = false);
 }
 
 /// All threads have come to their end: is anything left that should have been given back?

@@ -103,7 +103,11 @@ fn bounds_come_from_the_environment_and_a_checkpoint_goes_on() {
     let all: u64 = value_of(&whole, "executions").parse().unwrap();
 
     let bound = Path::new("100");
-    let (part, _) = reported(&[("LOOM_MAX_PERMUTATIONS", bound), ("LOOM_CHECKPOINT_FILE", &checkpoint)]);
+    let (part, _) = reported(&[
+        ("LOOM_MAX_PERMUTATIONS", bound),
+        ("RC11_BOUNDED_OK", Path::new("true")),
+        ("LOOM_CHECKPOINT_FILE", &checkpoint),
+    ]);
     assert_eq!((value_of(&part, "verdict"), value_of(&part, "test")), ("bounded", "within_bounds"));
     let (rest, _) = reported(&[("LOOM_CHECKPOINT_FILE", &checkpoint)]);
     assert_eq!(value_of(&rest, "verdict"), "proved");

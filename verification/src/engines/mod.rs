@@ -424,11 +424,12 @@ fn explore_by_rc11(job: Job<'_>, script: Option<&Script>, progress: &Progress) -
             let what = format!("{}, {mutation:?}, {} spurious", job.model.name, bounds.spurious);
             match rc11::engine::explore_with_checkpoint(&config, &what, path, body, tell) {
                 Ok(report) => report,
-                Err(message) => return Explored { failure: Some((message, None)), ..Explored::default() },
+                Err(error) => return Explored { failure: Some((error.to_string(), None)), ..Explored::default() },
             }
         }
     };
-    let finished = report.left.is_empty();
+    // A failure ends the exploration too, and is no bound.
+    let finished = report.is_proof() || report.failure.is_some() && report.left.is_empty();
     let rc11::engine::Tally { executions, plays, outcomes, peak_bytes, .. } = report.tally;
     EXECUTIONS.with(|all| *all.outcomes.borrow_mut() = outcomes.into());
     let failure = report.failure.map(|found| (rc11_message(&found), Some(Script::Graph(Box::new(found.graph)))));

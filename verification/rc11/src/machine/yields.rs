@@ -1,17 +1,22 @@
 //! Loops that wait, and say so by yielding: a round without news is no execution.
 //!
-//! A round is what a thread does between two yields. If it has found what it had found before, and written nothing, it
-//! is tried whether the loop goes on so: the thread is answered the same again, for [`ROUNDS`] rounds, past the graph. If
-//! it comes back each time, it waits, until something is written that the round has read. If it does not (it counts its
-//! attempts, say), the yield is an event like others, and the play begins anew.
+//! A round is what a thread does between two yields. If it has found what it had found before, and written nothing, the
+//! loop is tried: the thread is answered the same again, past the graph, and one of three things happens.
+//!
+//! - It comes back to a state that it was in before, with the same registers, stack and memory ([`Frame::digest`]). Then
+//!   **it is shown that the loop has no end**: the thread waits, until something is written that the round has read.
+//! - It leaves the loop, because it has counted its rounds, say. Then these rounds are events like others, and the play
+//!   begins anew.
+//! - Neither, in as many rounds as an execution may have events. Then the loop is cut, and the verdict is *bounded*.
 
+use super::frame::{self, Frame};
 use super::{Machine, Over};
 use crate::graph::{Event, Kind};
+use crate::quarantine;
 use crate::step::Ask;
 use crate::verdict::Why;
-
-/// After so many rounds that are the same it is believed that they stay so.
-const ROUNDS: u32 = 64;
+use std::cell::Cell;
+use std::collections::BTreeSet;
 
 /// A loop that writes in its body is left after so many rounds in which it has learnt nothing from others.
 const ROUNDS_WITH_WRITES: usize = 3;
@@ -20,11 +25,22 @@ const ROUNDS_WITH_WRITES: usize = 3;
 const MOST_IN_A_ROW: u32 = 100_000;
 
 /// A thread that is answered what it has found before.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Dry {
-    rounds: u32,
+    /// What it has asked since, and was answered.
+    asked: Vec<(Ask, u64)>,
     /// Reads of this round.
     reads: u32,
+    /// Yields in a row.
+    yields: u32,
+    /// The digests of its state at the end of each round.
+    states: BTreeSet<u64>,
+}
+
+/// Why a loop is left before its end.
+enum Cut {
+    Writes,
+    IsNotShown,
 }
 
 /// What a round has found.
@@ -33,6 +49,32 @@ enum Round {
     Nothing,
     /// Nothing, but it has written.
     NothingAndWrote,
+}
+
+/// The calling thread has been answered. If its loop is tried, what the checker has left on its stack is wiped.
+pub(super) fn wipe_if_dry() {
+    if IS_DRY.get() {
+        frame::wipe();
+    }
+}
+
+std::thread_local! {
+    /// Is the thread that asks one whose loop is tried?
+    static IS_DRY: Cell<bool> = const { Cell::new(false) };
+}
+
+/// It yields: where it stands then.
+#[track_caller]
+#[inline(never)]
+pub(in super::super) fn ask_to_yield() {
+    let frame = Frame::here();
+    super::with(|machine| {
+        let current = usize::from(machine.current);
+        if let Some(slot) = machine.slots.get_mut(current) {
+            slot.frame = frame;
+        }
+    });
+    super::ask(Ask::Yield);
 }
 
 impl Machine {
@@ -66,13 +108,21 @@ impl Machine {
     pub(super) fn yields(&mut self, thread: u8) -> Option<Result<u64, Over>> {
         self.slots[usize::from(thread)].yields = 0;
         match self.last_round(thread) {
+            // From now on it is noted which blocks of memory the model has.
+            Round::Nothing if quarantine::track() => {
+                (self.begins_anew, self.is_over) = (true, true);
+                Some(Err(Over))
+            }
             Round::Nothing => {
-                self.slots[usize::from(thread)].dry = Some(Dry::default());
-                self.slots[usize::from(thread)].asks = None;
+                IS_DRY.set(true);
+                quarantine::only_tries(true);
+                let slot = &mut self.slots[usize::from(thread)];
+                slot.dry = Some(Dry { asked: vec![(Ask::Yield, 0)], ..Dry::default() });
+                slot.asks = None;
                 Some(Ok(0))
             }
             Round::NothingAndWrote => {
-                self.cuts += 1;
+                self.cut(thread, Cut::Writes);
                 self.waits_for_news(thread)
             }
             Round::News => Some(self.goes_on(thread, &Ask::Yield)),
@@ -80,6 +130,7 @@ impl Machine {
     }
 
     fn waits_for_news(&mut self, thread: u8) -> Option<Result<u64, Over>> {
+        quarantine::only_tries(false);
         match self.goes_on(thread, &Ask::Spin) {
             Ok(_) => None,
             Err(over) => Some(Err(over)),
@@ -89,15 +140,26 @@ impl Machine {
     /// A thread whose loop is tried asks: it is answered what it has found last.
     pub(super) fn answer_dry(&mut self, thread: u8, ask: &Ask) -> Option<Result<u64, Over>> {
         let mut dry = self.slots[usize::from(thread)].dry.take().unwrap_or_default();
+        IS_DRY.set(false);
         let answer = match ask {
-            Ask::Yield if dry.reads == 0 => Some(0),
+            Ask::Yield if dry.reads == 0 => {
+                dry.yields += 1;
+                (dry.yields < MOST_IN_A_ROW).then_some(0)
+            }
             Ask::Yield => {
-                (dry.rounds, dry.reads) = (dry.rounds + 1, 0);
-                (dry.rounds < ROUNDS).then_some(0)
+                if self.is_where_it_was(thread, &mut dry) {
+                    self.shown += 1;
+                    return self.waits_for_news(thread);
+                }
+                if self.graph.events.len() + dry.asked.len() >= self.limits.max_events {
+                    self.cut(thread, Cut::IsNotShown);
+                    return self.waits_for_news(thread);
+                }
+                Some(0)
             }
             Ask::Fence(_) => Some(0),
             Ask::Load { loc, .. } | Ask::Update { loc, .. } => {
-                dry.reads += 1;
+                (dry.reads, dry.yields) = (dry.reads + 1, 0);
                 let last = self.graph.of(*loc).find(|(_, e)| e.thread == thread);
                 let found = last.map(|(_, e)| e.value);
                 match ask {
@@ -109,25 +171,59 @@ impl Machine {
             }
             _ => None,
         };
-        match answer {
-            Some(value) => {
-                self.slots[usize::from(thread)].dry = Some(dry);
-                self.slots[usize::from(thread)].asks = None;
-                Some(Ok(value))
-            }
-            None if *ask == Ask::Yield => self.waits_for_news(thread),
-            None => {
-                self.leaves_the_loop(thread);
-                Some(Err(Over))
-            }
+        if let Some(value) = answer {
+            let is_event = *ask != Ask::Yield || std::mem::take(&mut dry.reads) > 0;
+            dry.asked.extend(is_event.then_some((*ask, value)));
+            self.slots[usize::from(thread)].dry = Some(dry);
+            self.slots[usize::from(thread)].asks = None;
+            IS_DRY.set(true);
+            return Some(Ok(value));
         }
+        self.slots[usize::from(thread)].dry = Some(dry);
+        self.leaves_the_loop(thread);
+        Some(Err(Over))
     }
 
-    /// It was no loop that waits, or not for ever: its yield is an event, and all begins anew.
+    /// Was the thread in this very state at the end of a round before?
+    fn is_where_it_was(&self, thread: u8, dry: &mut Dry) -> bool {
+        let slot = &self.slots[usize::from(thread)];
+        let state = slot.frame.and_then(|frame| frame.digest(slot.stack_begins));
+        state.is_some_and(|state| !dry.states.insert(state))
+    }
+
+    /// It was no loop that waits, or not for ever: what it has asked since are events, as far as it would be answered the
+    /// same, and all begins anew.
     pub(super) fn leaves_the_loop(&mut self, thread: u8) {
-        self.slots[usize::from(thread)].dry = None;
-        self.begins_anew = self.goes_on(thread, &Ask::Yield).is_ok();
+        quarantine::only_tries(false);
+        let dry = self.slots[usize::from(thread)].dry.take().unwrap_or_default();
+        self.begins_anew = true;
+        for (ask, answer) in dry.asked {
+            match self.goes_on(thread, &ask) {
+                Ok(value) if value == answer => (),
+                Ok(_) => break,
+                Err(Over) => {
+                    self.begins_anew = false;
+                    break;
+                }
+            }
+        }
         self.is_over = true;
+    }
+
+    /// Other rounds of the loop that the thread is in are left out.
+    fn cut(&mut self, thread: u8, why: Cut) {
+        self.cuts += 1;
+        let at = self.slots[usize::from(thread)].at.map(ToString::to_string).unwrap_or_default();
+        self.cut.insert(match why {
+            Cut::Writes => format!(
+                "the loop at {at} writes in each round, and was left after {ROUNDS_WITH_WRITES} that brought no news: load \
+                 first, and write when the load says that it will succeed"
+            ),
+            Cut::IsNotShown => format!(
+                "the loop at {at} was left after as many rounds as an execution may have events, and it is not shown that it \
+                 goes on so for ever: raise `max_branches` if it counts its rounds"
+            ),
+        });
     }
 
     /// What the thread has done since it yielded last.

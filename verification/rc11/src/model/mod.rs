@@ -8,8 +8,9 @@ mod verdict;
 pub(crate) use self::observed::{Settings, expect_no_question, is_observed, observe, question};
 pub use self::verdict::{Outcome, Verdict};
 
+use self::settings::Subject;
 use crate::checkpoint;
-use crate::engine::{Config, Picture, Report, explore, explore_with_checkpoint};
+use crate::engine::{Config, Picture, Report, explore};
 use crate::graph::MAX_THREADS;
 use crate::{machine, state, sync, thread};
 use std::num::NonZeroUsize;
@@ -51,6 +52,9 @@ pub struct Builder {
     pub symmetry: bool,
     /// How many threads of the machine explore. The counts do not depend on it. From `RC11_JOBS`; else 1.
     pub jobs: usize,
+    /// Does [`check`](Builder::check) accept a model that was not explored whole? From `RC11_BOUNDED_OK`, which is `true` or
+    /// `false`; else it does not.
+    pub bounded_ok: bool,
 }
 
 /// If there is a bound on preemptions, and no other.
@@ -72,41 +76,86 @@ impl Builder {
         self
     }
 
+    /// [`check`](Builder::check) accepts a model that was not explored whole.
+    pub fn bounded_ok(&mut self) -> &mut Self {
+        self.bounded_ok = true;
+        self
+    }
+
+    /// Proves `f`: as [`check`](Builder::check), but no environment makes it accept a model that was not explored whole.
+    ///
+    /// # Panics
+    /// Unless the verdict is [`Proved`](Verdict::Proved).
+    ///
+    /// ```
+    /// use rc11::sync::{Arc, atomic::{AtomicU32, Ordering::Relaxed}};
+    ///
+    /// rc11::model::Builder::new().prove(|| {
+    ///     let count = Arc::new(AtomicU32::new(0));
+    ///     let theirs = count.clone();
+    ///     let other = rc11::thread::spawn(move || theirs.fetch_add(1, Relaxed));
+    ///     count.fetch_add(1, Relaxed);
+    ///     other.join().unwrap();
+    ///     assert_eq!(count.load(Relaxed), 2);
+    /// });
+    /// ```
+    #[track_caller]
+    pub fn prove<F>(&self, f: F)
+    where
+        F: Fn() + Sync + Send + 'static,
+    {
+        self.check_program(Arc::new(f), false);
+    }
+
     /// Checks `f`: every execution of it, each once, within the bounds.
     ///
     /// # Panics
     /// If there is an execution that must not be: with what is wrong, after its picture was printed, and written to a
-    /// file, from which `RC11_REPLAY` plays it again.
+    /// file, from which `RC11_REPLAY` plays it again. If not all was explored: with what was left out, and what would
+    /// complete it, unless [`bounded_ok`](Builder::bounded_ok) is set.
+    #[track_caller]
     pub fn check<F>(&self, f: F)
     where
         F: Fn() + Sync + Send + 'static,
     {
-        self.check_program(Arc::new(f));
+        self.check_program(Arc::new(f), self.bounded_ok);
     }
 
-    fn check_program(&self, f: Program) {
+    #[track_caller]
+    fn check_program(&self, f: Program, bounded_ok: bool) {
         let subject = settings::subject();
         if let Some(schedule) = failure::to_be_replayed(&subject) {
             failure::replay(schedule, &subject, self, f);
         }
-        let (report, settings) = self.explore(&subject.name, Arc::clone(&f));
+        let (report, settings) = self.explore(&subject, Arc::clone(&f));
         let outcome = self.outcome(&report);
         settings::tell(&subject, &outcome, self.log);
         if let Some(found) = report.failure {
             let text = failure::show(&found, &subject, self, settings, f);
             panic!("{text}");
         }
+        if let Verdict::Bounded(why) = &outcome.verdict
+            && !bounded_ok
+        {
+            panic!(
+                "not proved, but bounded: {why}\n{} executions were explored, and none is wrong; \
+                 `Builder::bounded_ok`, or RC11_BOUNDED_OK=true, accepts that",
+                outcome.executions
+            );
+        }
     }
 
     /// The same, but says what came of it instead of panicking.
+    #[track_caller]
     pub fn outcome_of<F>(&self, f: F) -> Outcome
     where
         F: Fn() + Sync + Send + 'static,
     {
-        self.outcome(&self.explore("a model", Arc::new(f)).0)
+        self.outcome(&self.explore(&settings::subject(), Arc::new(f)).0)
     }
 
     /// The picture of the first execution that must not be, if there is one.
+    #[track_caller]
     pub fn refute<F>(&self, title: &str, f: F) -> Option<Picture>
     where
         F: Fn() + Sync + Send + 'static,
@@ -114,8 +163,9 @@ impl Builder {
         self.refute_program(title, Arc::new(f))
     }
 
+    #[track_caller]
     fn refute_program(&self, title: &str, f: Program) -> Option<Picture> {
-        let (report, settings) = self.explore(title, Arc::clone(&f));
+        let (report, settings) = self.explore(&settings::subject(), Arc::clone(&f));
         let found = report.failure?;
         let played = failure::play_again(found.graph.clone(), self, settings, f);
         Some(Picture::of(title, &found, &played, &|_, _| None))
@@ -126,32 +176,31 @@ impl Builder {
     }
 
     /// Explores, anew as long as something turns out to be observed that was taken not to be.
-    fn explore(&self, name: &str, f: Program) -> (Report, Arc<Settings>) {
-        let mut settings = Arc::new(Settings::default());
-        if let Some(what) = self.checkpoint_file.as_deref().and_then(checkpoint::subject) {
-            settings = Settings::from_subject(&what);
+    fn explore(&self, subject: &Subject, f: Program) -> (Report, Arc<Settings>) {
+        let mut entry = subject.entry(self);
+        if let Some(path) = &self.checkpoint_file {
+            entry.notes = checkpoint::notes(path, &entry).unwrap_or_else(|error| panic!("rc11: {error}"));
         }
+        let mut settings = Arc::new(Settings::new(entry.notes.clone()));
         loop {
-            let report = self.explore_once(&settings.subject(name), Arc::clone(&settings), Arc::clone(&f));
+            let report = self.explore_once(&entry, Arc::clone(&settings), Arc::clone(&f));
             match settings.extended() {
                 Some(more) => settings = Arc::new(more),
                 None => return (report, settings),
             }
-            if let Some(path) = &self.checkpoint_file {
-                let _ = std::fs::remove_file(path);
-            }
+            entry.notes.clone_from(&settings.observed);
         }
     }
 
     /// On a thread of its own: what a failed execution leaves in it is gone with it.
-    fn explore_once(&self, what: &str, settings: Arc<Settings>, f: Program) -> Report {
-        let (config, what, path) = (self.config(), what.to_owned(), self.checkpoint_file.clone());
+    fn explore_once(&self, entry: &checkpoint::Subject, settings: Arc<Settings>, f: Program) -> Report {
+        let config = self.config();
         let body = self.body(settings, f);
-        on_a_thread(move || match path {
-            Some(path) => explore_with_checkpoint(&config, &what, &path, body, |_| ())
-                .unwrap_or_else(|error| panic!("rc11: checkpoint: {error}")),
-            None => explore(&config, body, |_| ()),
-        })
+        let report = on_a_thread(move || match &self.checkpoint_file {
+            Some(path) => checkpoint::explore_subject(&config, entry, path, body, |_| ()),
+            None => Ok(explore(&config, body, |_| ())),
+        });
+        report.unwrap_or_else(|error| panic!("rc11: {error}"))
     }
 
     fn body(&self, settings: Arc<Settings>, f: Program) -> impl Fn() -> String + Send + Sync + 'static {
@@ -161,6 +210,9 @@ impl Builder {
             expect_no_question(None);
             machine::note_other_ways(!waits_for_explore);
             f();
+            if state::is_used() {
+                machine::is_seen();
+            }
             thread::drop_locals();
             sync::drop_statics();
             String::new()
@@ -207,6 +259,7 @@ fn on_a_thread<R: Send>(f: impl FnOnce() -> R + Send) -> R {
 ///
 /// # Panics
 /// If there is an execution that must not be: see [`Builder::check`].
+#[track_caller]
 pub fn model<F>(f: F)
 where
     F: Fn() + Sync + Send + 'static,

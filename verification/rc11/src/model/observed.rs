@@ -4,7 +4,7 @@ use crate::machine;
 use crate::state::{self, At};
 use std::cell::Cell;
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// Objects whose events are all played, by where in the source they are made.
 #[derive(Debug, Default)]
@@ -13,22 +13,9 @@ pub(crate) struct Settings {
     found: Mutex<BTreeSet<String>>,
 }
 
-/// Between the name of a test and the places.
-const AND: char = '|';
-
 impl Settings {
     pub(crate) fn new(observed: BTreeSet<String>) -> Settings {
         Settings { observed, found: Mutex::default() }
-    }
-
-    /// What an exploration with these is called.
-    pub(super) fn subject(&self, name: &str) -> String {
-        self.observed.iter().fold(name.to_owned(), |name, at| format!("{name}{AND}{at}"))
-    }
-
-    /// The other way round.
-    pub(super) fn from_subject(subject: &str) -> Arc<Settings> {
-        Arc::new(Settings::new(subject.split(AND).skip(1).map(str::to_owned).collect()))
     }
 
     /// With what was found, if anything was.

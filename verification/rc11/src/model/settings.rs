@@ -1,12 +1,15 @@
 //! What the environment says, and who wants to hear the verdict.
 
 use super::{Builder, Outcome};
+use crate::checkpoint;
 use crate::graph::MAX_THREADS;
+use crate::state::At;
 use serde_json::json;
 use std::cell::RefCell;
 use std::env;
 use std::fs::OpenOptions;
 use std::io::Write as _;
+use std::panic::Location;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -31,6 +34,7 @@ pub(super) fn from_environment() -> Builder {
         symmetry: variable("RC11_SYMMETRY").unwrap_or(true),
         spurious: variable("RC11_SPURIOUS").unwrap_or(0),
         jobs: variable("RC11_JOBS").unwrap_or(1),
+        bounded_ok: variable("RC11_BOUNDED_OK").unwrap_or(false),
     }
 }
 
@@ -40,9 +44,25 @@ pub(super) struct Subject {
     pub(super) name: String,
     /// The how manieth model of its test, from 1.
     pub(super) nth: usize,
+    /// Where the check is called.
+    pub(super) at: At,
+}
+
+impl Subject {
+    /// Which entry of a checkpoint is its own.
+    pub(super) fn entry(&self, builder: &Builder) -> checkpoint::Subject {
+        let Subject { name, nth, at } = self;
+        let explicit = if builder.expect_explicit_explore { ", explored where it says so" } else { "" };
+        checkpoint::Subject {
+            owner: format!("{name}, model {nth}"),
+            what: format!("{name}, model {nth}, at {at}{explicit}"),
+            ..checkpoint::Subject::default()
+        }
+    }
 }
 
 /// The next model of the calling thread, which is a test's.
+#[track_caller]
 pub(super) fn subject() -> Subject {
     std::thread_local! {
         static NTH: RefCell<usize> = const { RefCell::new(0) };
@@ -51,7 +71,8 @@ pub(super) fn subject() -> Subject {
         *nth += 1;
         *nth
     });
-    Subject { name: std::thread::current().name().unwrap_or("model").to_owned(), nth }
+    let name = std::thread::current().name().unwrap_or("model").to_owned();
+    Subject { name, nth, at: Location::caller() }
 }
 
 /// To the file that `RC11_REPORT` names, a line each; and to standard error, for who logs.
@@ -60,10 +81,10 @@ pub(super) fn tell(subject: &Subject, outcome: &Outcome, log: bool) {
         eprintln!("rc11: {}: {outcome}", subject.name);
     }
     let Some(path) = env::var_os("RC11_REPORT") else { return };
-    let Outcome { verdict, executions, blocked, plays, seconds } = outcome;
+    let Outcome { verdict, executions, blocked, plays, seconds, assumes } = outcome;
     let line = json!({
         "test": subject.name, "model": subject.nth, "verdict": verdict.word(), "why": verdict.to_string(),
-        "executions": executions, "blocked": blocked, "plays": plays, "seconds": seconds,
+        "executions": executions, "blocked": blocked, "plays": plays, "seconds": seconds, "assumes": assumes,
     });
     let file = OpenOptions::new().create(true).append(true).open(&path);
     let written = file.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()));

@@ -1,7 +1,7 @@
 //! What may be said of a model.
 
 use super::Builder;
-use crate::engine::Report;
+use crate::engine::{Report, Sharing, Tally};
 use std::fmt;
 
 /// What is known of a model.
@@ -53,34 +53,57 @@ pub struct Outcome {
     pub plays: u64,
     /// How long it took.
     pub seconds: f64,
+    /// What the verdict assumes, in a line.
+    pub assumes: String,
 }
 
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}; {} executions, {:.2} s", self.verdict, self.executions, self.seconds)
+        write!(f, "{}; {} executions, {:.2} s", self.verdict, self.executions, self.seconds)?;
+        if self.verdict == Verdict::Proved { write!(f, "; assumes: {}", self.assumes) } else { Ok(()) }
     }
 }
 
 pub(super) fn of(report: &Report, builder: &Builder) -> Outcome {
-    let Report { tally, failure, left, seconds } = report;
+    let Report { tally, failure, seconds, .. } = report;
     let verdict = match failure {
         Some(found) => {
             let thread = |n: u8| if n == 0 { "main".to_owned() } else { format!("thread {n}") };
             Verdict::Failed(found.failure.why.sentence(&found.graph, thread))
         }
-        None if report.is_proof() => Verdict::Proved,
-        None => Verdict::Bounded(why_not_all(report, builder)),
+        None => {
+            let why = why_not_all(report, builder);
+            // A reason for which there are no words yet is no proof either.
+            match (why.is_empty(), report.is_proof()) {
+                (true, true) => Verdict::Proved,
+                (true, false) => Verdict::Bounded("not all was explored".to_owned()),
+                (false, _) => Verdict::Bounded(why.join("; ")),
+            }
+        }
     };
-    debug_assert!(
-        failure.is_some() || !left.is_empty() || tally.skipped + tally.cuts > 0 || verdict == Verdict::Proved
-    );
     let (executions, blocked, plays) = (tally.executions, tally.blocked, tally.plays);
-    Outcome { verdict, executions, blocked, plays, seconds: *seconds }
+    Outcome { verdict, executions, blocked, plays, seconds: *seconds, assumes: assumptions(tally, builder) }
 }
 
-fn why_not_all(report: &Report, builder: &Builder) -> String {
+fn assumptions(tally: &Tally, builder: &Builder) -> String {
+    let many = |n: u64, one: &str| format!("{n} {one}{}", if n == 1 { "" } else { "s" });
+    let loops = match tally.shown {
+        0 => "no loop is cut".to_owned(),
+        n => format!("no loop is cut ({}: shown to go on for ever)", many(n, "wait")),
+    };
+    format!(
+        "RC11; {}; {loops}; any number of preemptions; {}; addresses are not used again; what crates do with std's atomics \
+         is not seen",
+        many(tally.threads as u64, "thread"),
+        many(u64::from(builder.spurious), "spurious wake-up"),
+    )
+}
+
+/// Each reason, and what would complete it.
+fn why_not_all(report: &Report, builder: &Builder) -> Vec<String> {
+    let Report { tally, left, .. } = report;
     let mut why = Vec::new();
-    if !report.left.is_empty() {
+    if !left.is_empty() {
         let bounds = [
             builder.max_permutations.map(|n| format!("max_permutations {n}")),
             builder.max_duration.map(|duration| format!("max_duration {duration:?}")),
@@ -88,11 +111,22 @@ fn why_not_all(report: &Report, builder: &Builder) -> String {
         ];
         why.push(format!("not all was explored: {}", bounds.into_iter().flatten().collect::<Vec<_>>().join(", ")));
     }
-    if report.tally.skipped > 0 {
+    if tally.skipped > 0 {
         why.push("the model has stopped the exploration, for a part".to_owned());
     }
-    if report.tally.cuts > 0 {
-        why.push("loops that write in their rounds were left after some without news".to_owned());
+    why.extend(tally.cut.iter().cloned());
+    if tally.cuts > 0 && tally.cut.is_empty() {
+        why.push("that a wait times out was not tried at each of its turns: raise `spurious`".to_owned());
     }
-    why.join("; ")
+    let is_explored = left.is_empty() && tally.skipped == 0;
+    if is_explored && tally.executions == 0 {
+        why.push("no execution came to its end".to_owned());
+    }
+    if is_explored && (tally.sharing == Sharing::None || tally.threads > 1 && tally.sharing != Sharing::Shared) {
+        why.push(
+            "the checker sees nothing that the threads share: use rc11's atomics, cells and locks in place of std's"
+                .to_owned(),
+        );
+    }
+    why
 }

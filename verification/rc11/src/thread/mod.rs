@@ -131,13 +131,18 @@ pub fn sleep(_duration: Duration) {
 
 /// The loop that calls it will look again.
 ///
-/// A round of such a loop, from one call to the next, in which the thread finds what it had found before, is no
-/// execution: it waits, until something is written that the round has read. That this is right is tried: the thread is
-/// answered the same for 64 rounds, and if it then does something else, it was no such loop, and each of its rounds is
-/// played. A loop that writes in its rounds is left after some that brought no news, and then the verdict is *bounded*.
+/// A round of such a loop, from one call to the next, in which the thread finds what it had found before and writes
+/// nothing, is no execution: the thread waits, until something is written that the round has read. **That this is right is
+/// shown**: the thread is answered the same again, until it is in a state in which it was before, with the same registers,
+/// stack and memory, so that the loop has no end. If it leaves the loop instead, because it counts its rounds, each of its
+/// rounds is played. If neither is seen in as many rounds as an execution may have events, or a loop writes in each of its
+/// rounds and learns nothing, the verdict is *bounded*, and says which loop it is.
+///
+/// Not seen is a count in a `static` or in std's `thread_local!`: like all that is outside of the model, it must not change
+/// what a thread does.
 #[track_caller]
 pub fn yield_now() {
-    machine::ask(Ask::Yield);
+    machine::ask_to_yield();
 }
 
 /// What a thread returns, when it does.

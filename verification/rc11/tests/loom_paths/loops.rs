@@ -111,7 +111,7 @@ fn a_loop_that_takes_a_lock_in_its_rounds() {
         other.join().unwrap();
     });
     let Verdict::Bounded(why) = &outcome.verdict else { panic!("{outcome}") };
-    assert_eq!(why, "loops that write in their rounds were left after some without news");
+    assert!(why.contains("writes in each round"), "{why}");
     assert!(outcome.executions > 0);
 }
 

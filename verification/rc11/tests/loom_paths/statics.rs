@@ -31,8 +31,9 @@ fn a_lazy_static_is_made_once_in_each_execution() {
 fn a_thread_local_is_each_threads_own() {
     proved(|| {
         MINE.with(|mine| *mine.borrow_mut() += 1);
-        let other = thread::spawn(|| MINE.with(|mine| *mine.borrow()));
-        assert_eq!(other.join().unwrap(), 1);
+        COUNT.load(Relaxed);
+        let other = thread::spawn(|| MINE.with(|mine| *mine.borrow() + COUNT.load(Relaxed)));
+        assert_eq!(other.join().unwrap(), 6);
         MINE.with(|mine| assert_eq!(*mine.borrow(), 2));
     });
 }

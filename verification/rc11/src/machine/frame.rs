@@ -1,0 +1,124 @@
+//! What a thread's future depends on, besides what it is answered: its registers, its stack, and the memory that the model
+//! has allocated in this play. If a loop comes back to the same state, it has no end.
+//!
+//! Not seen: `static`s and std's `thread_local!`s, which belong to no execution.
+
+use crate::quarantine;
+
+/// The registers that a call preserves, and how far the stack is used.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Frame {
+    registers: [u64; 20],
+    stack: usize,
+}
+
+impl Frame {
+    /// The caller's. `None`: the registers of this machine are not known here.
+    #[inline(always)]
+    pub(super) fn here() -> Option<Frame> {
+        let mut registers = [0; 20];
+        let stack = read_registers(&mut registers)?;
+        Some(Frame { registers, stack })
+    }
+
+    /// A digest of the state: of the registers, the stack up to `begins`, where it begins, and the blocks of memory.
+    /// `None`: the blocks are not known, or too many.
+    pub(super) fn digest(&self, begins: usize) -> Option<u64> {
+        let mut sum = self.registers.iter().fold(0, |sum, word| add(sum, *word));
+        sum = words(sum, self.stack, begins.saturating_sub(self.stack));
+        quarantine::blocks(|blocks| {
+            let bytes: usize = blocks.iter().map(|(_, layout)| layout.size()).sum();
+            if bytes > MOST {
+                return None;
+            }
+            let of_one = |sum: u64, (block, layout): &(*mut u8, std::alloc::Layout)| {
+                let size = layout.size();
+                words(add(add(sum, block.addr() as u64), size as u64), block.addr(), size)
+            };
+            Some(blocks.iter().fold(sum, of_one))
+        })?
+    }
+}
+
+/// More bytes than this are not looked at.
+const MOST: usize = 4 << 20;
+
+#[inline]
+fn add(sum: u64, word: u64) -> u64 {
+    (sum.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95)
+}
+
+fn words(mut sum: u64, from: usize, bytes: usize) -> u64 {
+    let whole = if from.is_multiple_of(8) { bytes / 8 } else { 0 };
+    for n in 0..whole {
+        // SAFETY: the range is a part of the stack that this runs on, above it, or a block that is allocated. What lies
+        // there may be of any type, or padding: hence volatile, so that the compiler assumes nothing of the value.
+        sum = add(sum, unsafe { std::ptr::with_exposed_provenance::<u64>(from + 8 * n).read_volatile() });
+    }
+    for at in from + 8 * whole..from + bytes {
+        // SAFETY: as above.
+        sum = add(sum, u64::from(unsafe { std::ptr::with_exposed_provenance::<u8>(at).read_volatile() }));
+    }
+    sum
+}
+
+/// What the checker has left below the calling thread's frames is wiped: frames that come to lie there may not be filled
+/// everywhere, and what is left in the gaps would count as the thread's state.
+#[inline(never)]
+pub(super) fn wipe() {
+    let mut gaps = [0u64; 2048];
+    std::hint::black_box(&mut gaps);
+}
+
+/// Where the stack ends now.
+#[cfg(all(target_arch = "x86_64", not(windows)))]
+#[inline(always)]
+fn read_registers(registers: &mut [u64; 20]) -> Option<usize> {
+    let stack: usize;
+    // SAFETY: writes seven words of the array, and nothing else.
+    unsafe {
+        std::arch::asm!(
+            "mov [rax], rbx",
+            "mov [rax + 8], rbp",
+            "mov [rax + 16], r12",
+            "mov [rax + 24], r13",
+            "mov [rax + 32], r14",
+            "mov [rax + 40], r15",
+            "mov rax, rsp",
+            inout("rax") registers.as_mut_ptr() => stack,
+            options(nostack, preserves_flags)
+        );
+    }
+    Some(stack)
+}
+
+#[cfg(all(target_arch = "aarch64", not(windows)))]
+#[inline(always)]
+fn read_registers(registers: &mut [u64; 20]) -> Option<usize> {
+    let stack: usize;
+    // SAFETY: writes nineteen words of the array, and nothing else.
+    unsafe {
+        std::arch::asm!(
+            "stp x19, x20, [x9]",
+            "stp x21, x22, [x9, #16]",
+            "stp x23, x24, [x9, #32]",
+            "stp x25, x26, [x9, #48]",
+            "stp x27, x28, [x9, #64]",
+            "str x29, [x9, #80]",
+            "stp d8, d9, [x9, #88]",
+            "stp d10, d11, [x9, #104]",
+            "stp d12, d13, [x9, #120]",
+            "stp d14, d15, [x9, #136]",
+            "mov x9, sp",
+            inout("x9") registers.as_mut_ptr() => stack,
+            options(nostack, preserves_flags)
+        );
+    }
+    Some(stack)
+}
+
+#[cfg(not(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(windows))))]
+#[inline(always)]
+fn read_registers(_: &mut [u64; 20]) -> Option<usize> {
+    None
+}

@@ -1,0 +1,397 @@
+//! *Proved* is said of a model that was explored whole, and of no other. Each test tries another way to obtain it falsely.
+//! Checkpoints have tests of their own: `checkpoints.rs`.
+
+use rc11::hint;
+use rc11::model::{Builder, Outcome, Verdict};
+use rc11::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use rc11::sync::atomic::{AtomicBool, AtomicUsize};
+use rc11::sync::{Arc, Mutex};
+use rc11::thread;
+
+fn outcome(f: impl Fn() + Send + Sync + 'static) -> Outcome {
+    Builder::new().outcome_of(f)
+}
+
+#[track_caller]
+fn bounded(f: impl Fn() + Send + Sync + 'static) -> String {
+    match outcome(f).verdict {
+        Verdict::Bounded(why) => why,
+        other => panic!("{other}"),
+    }
+}
+
+#[track_caller]
+fn proved(f: impl Fn() + Send + Sync + 'static) -> Outcome {
+    let outcome = outcome(f);
+    assert_eq!(outcome.verdict, Verdict::Proved);
+    outcome
+}
+
+#[track_caller]
+fn refuted(f: impl Fn() + Send + Sync + 'static) -> String {
+    match outcome(f).verdict {
+        Verdict::Failed(why) => why,
+        other => panic!("{other}"),
+    }
+}
+
+/// A thread that sets a flag, beside one that looks at it until `gives_up` says so.
+fn waits(mut gives_up: impl FnMut() -> bool) {
+    let flag = Arc::new(AtomicBool::new(false));
+    let theirs = flag.clone();
+    let other = thread::spawn(move || theirs.store(true, Release));
+    while !flag.load(Acquire) {
+        assert!(!gives_up(), "the slow path");
+        hint::spin_loop();
+    }
+    other.join().unwrap();
+}
+
+/// A loop that counts its rounds has an end, wherever it counts.
+mod a_loop_that_counts {
+    use super::*;
+    use std::cell::{Cell, RefCell};
+    use std::rc::Rc;
+
+    const ROUNDS: [u32; 6] = [1, 10, 63, 64, 65, 400];
+
+    /// `counter` makes what counts, up to a number.
+    #[track_caller]
+    fn is_refuted<C: FnMut() -> bool>(counter: impl Fn(u32) -> C + Send + Sync + Copy + 'static) {
+        for rounds in ROUNDS {
+            let why = refuted(move || waits(counter(rounds)));
+            assert_eq!(why, "the slow path", "of {rounds} rounds");
+        }
+    }
+
+    #[test]
+    fn on_its_stack() {
+        is_refuted(|rounds| {
+            let mut n = 0;
+            move || {
+                n += 1;
+                n > rounds
+            }
+        });
+    }
+
+    #[test]
+    fn in_a_box() {
+        is_refuted(|rounds| {
+            let mut n = Box::new(0);
+            move || {
+                *n += 1;
+                *n > rounds
+            }
+        });
+    }
+
+    #[test]
+    fn in_what_it_shares_with_itself() {
+        is_refuted(|rounds| {
+            let n = Rc::new(RefCell::new(vec![0u8; 7]));
+            move || {
+                let carry = |digit: &mut u8| {
+                    *digit = (*digit + 1) % 10;
+                    *digit == 0
+                };
+                n.borrow_mut().iter_mut().all(carry);
+                let n = n.borrow().iter().rev().fold(0, |n, digit| 10 * n + u32::from(*digit));
+                n > rounds
+            }
+        });
+    }
+
+    #[test]
+    fn in_the_length_of_a_list() {
+        is_refuted(|rounds| {
+            let mut list = Vec::new();
+            move || {
+                list.push(0u8);
+                list.len() > rounds as usize
+            }
+        });
+    }
+
+    #[test]
+    fn in_a_value_of_its_thread() {
+        rc11::thread_local! {
+            static N: Cell<u32> = Cell::new(0);
+        }
+        is_refuted(|rounds| {
+            move || {
+                N.with(|n| n.set(n.get() + 1));
+                N.with(|n| n.get() > rounds)
+            }
+        });
+    }
+
+    #[test]
+    fn in_floating_point() {
+        is_refuted(|rounds| {
+            let mut n = 0.0;
+            move || {
+                n += 0.5;
+                n > f64::from(rounds) / 2.0
+            }
+        });
+    }
+
+    #[test]
+    fn in_a_frame_further_up() {
+        #[inline(never)]
+        fn looks(flag: &AtomicBool) -> bool {
+            let seen = flag.load(Acquire);
+            hint::spin_loop();
+            seen
+        }
+        for rounds in ROUNDS {
+            let why = refuted(move || {
+                let flag = Arc::new(AtomicBool::new(false));
+                let theirs = flag.clone();
+                let other = thread::spawn(move || theirs.store(true, Release));
+                let seen = (0..rounds).any(|_| looks(&flag));
+                other.join().unwrap();
+                assert!(seen, "given up");
+            });
+            assert_eq!(why, "given up", "of {rounds} rounds");
+        }
+    }
+
+    #[test]
+    fn by_recursion() {
+        #[inline(never)]
+        fn look_again(flag: &AtomicBool, left: u32) -> bool {
+            if left == 0 || flag.load(Acquire) {
+                return left > 0;
+            }
+            thread::yield_now();
+            std::hint::black_box(look_again(flag, left - 1))
+        }
+        let why = refuted(|| {
+            let flag = Arc::new(AtomicBool::new(false));
+            let theirs = flag.clone();
+            let other = thread::spawn(move || theirs.store(true, Release));
+            let seen = look_again(&flag, 100);
+            other.join().unwrap();
+            assert!(seen, "given up");
+        });
+        assert_eq!(why, "given up");
+    }
+
+    #[test]
+    fn further_than_an_execution_may_go() {
+        let why = bounded(|| {
+            let mut n = 0;
+            waits(|| {
+                n += 1;
+                n > 100_000
+            });
+        });
+        assert!(why.starts_with("the loop at ") && why.contains("no_false_proof.rs:"), "{why}");
+        assert!(why.contains("raise `max_branches`"), "{why}");
+    }
+
+    #[test]
+    fn and_is_right() {
+        proved(|| {
+            let flag = Arc::new(AtomicBool::new(false));
+            let theirs = flag.clone();
+            let other = thread::spawn(move || theirs.store(true, Release));
+            let _ = (0..100).any(|_| {
+                hint::spin_loop();
+                flag.load(Acquire)
+            });
+            other.join().unwrap();
+            assert!(flag.load(Relaxed));
+        });
+    }
+}
+
+mod a_loop_that_waits {
+    use super::*;
+
+    #[test]
+    fn is_shown_to_have_no_end() {
+        let outcome = proved(|| waits(|| false));
+        assert!(outcome.assumes.contains("shown to go on for ever"), "{}", outcome.assumes);
+    }
+
+    #[test]
+    fn is_shown_to_have_no_end_though_it_backs_off() {
+        proved(|| {
+            let mut step = 0u32;
+            waits(|| {
+                (0..1 << step.min(6)).for_each(|_| hint::spin_loop());
+                step = step.min(9) + 1;
+                false
+            });
+        });
+    }
+
+    #[test]
+    fn is_shown_to_have_no_end_though_it_allocates() {
+        proved(|| {
+            waits(|| *std::hint::black_box(Box::new(7)) == 0);
+        });
+    }
+
+    #[test]
+    fn and_writes_in_its_rounds_is_cut_at_its_line() {
+        let why = bounded(|| {
+            let flag = Arc::new(AtomicBool::new(true));
+            let theirs = flag.clone();
+            let other = thread::spawn(move || theirs.store(false, Release));
+            while flag.swap(true, Acquire) {
+                hint::spin_loop();
+            }
+            other.join().unwrap();
+        });
+        assert!(why.contains(&format!("no_false_proof.rs:{}:", line!() - 4)), "{why}");
+        assert!(why.contains("load first"), "{why}");
+    }
+}
+
+mod a_closure_that_the_checker_does_not_see {
+    use super::*;
+
+    const WHY: &str = "the checker sees nothing that the threads share";
+
+    #[test]
+    fn because_its_atomics_are_those_of_std() {
+        let why = bounded(|| {
+            let flag = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+            let theirs = flag.clone();
+            let other = thread::spawn(move || theirs.store(true, Relaxed));
+            flag.load(Relaxed);
+            other.join().unwrap();
+        });
+        assert!(why.starts_with(WHY), "{why}");
+    }
+
+    #[test]
+    fn though_each_thread_has_an_atomic_of_its_own() {
+        let why = bounded(|| {
+            let looks = || AtomicUsize::new(0).fetch_add(1, Relaxed);
+            let other = thread::spawn(looks);
+            looks();
+            other.join().unwrap();
+        });
+        assert!(why.starts_with(WHY), "{why}");
+    }
+
+    #[test]
+    fn because_it_does_nothing() {
+        assert!(bounded(|| ()).starts_with(WHY));
+    }
+
+    #[test]
+    fn but_one_thread_with_an_atomic_is_seen() {
+        proved(|| assert_eq!(AtomicUsize::new(3).load(Relaxed), 3));
+    }
+}
+
+/// What the tests below explore: more than a handful of executions, none of them wrong.
+fn three_threads() {
+    let word = Arc::new(AtomicUsize::new(0));
+    let threads = [1, 2, 3].map(|n| {
+        let word = word.clone();
+        thread::spawn(move || {
+            word.store(n, Relaxed);
+            word.load(Relaxed)
+        })
+    });
+    threads.into_iter().for_each(|thread| _ = thread.join().unwrap());
+}
+
+mod a_bound {
+    use super::*;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    fn few() -> Builder {
+        let mut builder = Builder::new();
+        builder.max_permutations = Some(5);
+        builder
+    }
+
+    #[test]
+    fn is_kept_to_the_execution() {
+        assert_eq!(few().outcome_of(three_threads).executions, 5);
+    }
+
+    #[test]
+    fn fails_a_test() {
+        let panic = catch_unwind(AssertUnwindSafe(|| few().check(three_threads))).unwrap_err();
+        let text = panic.downcast_ref::<String>().unwrap();
+        assert!(text.starts_with("not proved, but bounded: not all was explored: max_permutations 5"), "{text}");
+        assert!(text.contains("RC11_BOUNDED_OK=true"), "{text}");
+    }
+
+    #[test]
+    fn passes_a_test_that_says_so() {
+        few().bounded_ok().check(three_threads);
+    }
+
+    #[test]
+    fn is_no_proof_though_the_test_says_so() {
+        assert!(catch_unwind(AssertUnwindSafe(|| few().bounded_ok().prove(three_threads))).is_err());
+    }
+
+    #[test]
+    fn of_time() {
+        let mut builder = Builder::new();
+        builder.max_duration = Some(std::time::Duration::ZERO);
+        let six_threads = || (0..2).for_each(|_| three_threads());
+        let Verdict::Bounded(_) = builder.outcome_of(six_threads).verdict else { panic!("it had no time") };
+    }
+
+    #[test]
+    fn of_threads() {
+        let mut builder = Builder::new();
+        builder.max_threads = 2;
+        let Verdict::Failed(why) = builder.outcome_of(three_threads).verdict else { panic!("they are four") };
+        assert!(why.contains("more than 2 threads"), "{why}");
+    }
+
+    #[test]
+    fn of_what_is_explored() {
+        bounded(|| {
+            rc11::stop_exploring();
+            three_threads();
+        });
+        bounded(|| {
+            rc11::skip_branch();
+            three_threads();
+        });
+    }
+}
+
+/// What is left at the end is wrong, however the execution came to it.
+mod a_leak {
+    use super::*;
+
+    #[test]
+    fn in_one_execution_of_several() {
+        let why = refuted(|| {
+            let flag = Arc::new(AtomicBool::new(false));
+            let theirs = flag.clone();
+            let other = thread::spawn(move || theirs.store(true, Relaxed));
+            if !flag.load(Relaxed) {
+                std::mem::forget(flag.clone());
+            }
+            other.join().unwrap();
+        });
+        assert!(why.starts_with("Arc leaked"), "{why}");
+    }
+
+    #[test]
+    fn of_a_thread_that_nobody_joins_and_that_waits() {
+        let why = refuted(|| {
+            let lock = Arc::new(Mutex::new(()));
+            let theirs = lock.clone();
+            std::mem::forget(lock.lock().unwrap());
+            drop(thread::spawn(move || drop(theirs.lock().unwrap())));
+        });
+        assert!(why.contains("wait for ever"), "{why}");
+    }
+}
