@@ -32,7 +32,7 @@ fn a_thread_local_is_each_threads_own() {
     proved(|| {
         MINE.with(|mine| *mine.borrow_mut() += 1);
         COUNT.load(Relaxed);
-        let other = thread::spawn(|| MINE.with(|mine| *mine.borrow() + COUNT.load(Relaxed)));
+        let other = thread::spawn(|| MINE.with(|mine| *mine.borrow() + COUNT.load(Relaxed) as u32));
         assert_eq!(other.join().unwrap(), 6);
         MINE.with(|mine| assert_eq!(*mine.borrow(), 2));
     });
