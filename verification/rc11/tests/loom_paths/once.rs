@@ -240,6 +240,7 @@ fn locks_that_threads_make_for_themselves_are_not_mixed_up() {
         let [a, b] = [1, 2].map(|n| {
             thread::spawn(move || {
                 let locks = [OnceLock::new(), OnceLock::new()];
+                assert_eq!(COUNT.load(Relaxed), 5);
                 locks[1].set(n).unwrap();
                 locks[0].set(n + 10).unwrap();
                 locks.map(|lock| lock.into_inner().unwrap())
