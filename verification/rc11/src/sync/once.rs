@@ -332,6 +332,26 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
         this.value.get_mut().expect("it was made just now")
     }
 
+    /// The value, if it was made.
+    ///
+    /// # Panics
+    /// Outside of a model.
+    #[must_use]
+    #[track_caller]
+    pub fn get(this: &LazyLock<T, F>) -> Option<&T> {
+        this.value.get()
+    }
+
+    /// The same, to change it.
+    ///
+    /// # Panics
+    /// Outside of a model.
+    #[must_use]
+    #[track_caller]
+    pub fn get_mut(this: &mut LazyLock<T, F>) -> Option<&mut T> {
+        this.value.get_mut()
+    }
+
     fn run(&self) -> T {
         // Relaxed: a lock that is no `static` is used by one thread of the machine.
         self.is_taken.store(true, Ordering::Relaxed);

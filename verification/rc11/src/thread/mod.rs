@@ -322,6 +322,22 @@ impl Builder {
         Ok(start(self.name, f))
     }
 
+    /// Starts a thread that borrows.
+    ///
+    /// # Errors
+    /// None.
+    ///
+    /// # Safety
+    /// The thread is joined before what it borrows is gone.
+    #[track_caller]
+    pub unsafe fn spawn_unchecked<F, T>(self, f: F) -> io::Result<JoinHandle<T>>
+    where
+        F: FnOnce() -> T + Send,
+        T: Send,
+    {
+        Ok(start(self.name, f))
+    }
+
     /// Starts a thread that borrows: see [`scope`].
     ///
     /// # Errors
