@@ -3,8 +3,8 @@
 use spinpark::deterministic::{Place, elapsed, fingerprint, pause, place};
 use spinpark::time::{interval, sleep, timeout};
 use spinpark::{
-    JoinError, LocalSet, Runtime, blocking, checkpoint, deterministic, go, lock_thread, spawn, stop_the_world, syscall,
-    yield_now,
+    JoinError, LocalSet, Runtime, Wait, blocking, checkpoint, deterministic, go, lock_thread, spawn, stop_the_world,
+    syscall, yield_now,
 };
 use std::cell::RefCell;
 use std::collections::{BTreeSet, VecDeque};
@@ -889,5 +889,152 @@ mod a_thousand_seeds {
             different.insert(first);
         }
         assert!(different.len() > 500, "{} different pictures", different.len());
+    }
+}
+
+/// Time goes on though all that can go on only yields, and others have their turn.
+mod a_loop_that_waits_for_a_flag {
+    use super::*;
+    use std::sync::atomic::AtomicBool;
+
+    /// With each seed `waits` ends, which is given a flag that a task sets after an hour, or at once.
+    fn ends(procs: usize, waits: impl Fn(&Runtime, Arc<AtomicBool>)) {
+        for seed in 0..12 {
+            for time in [HOUR, Duration::ZERO] {
+                let runtime = with_procs(procs, seed);
+                let flag = Arc::new(AtomicBool::new(false));
+                let sets = runtime.spawn({
+                    let flag = Arc::clone(&flag);
+                    async move {
+                        sleep(time).await;
+                        yield_now().await;
+                        flag.store(true, Relaxed);
+                    }
+                });
+                waits(&runtime, flag);
+                sets.join().expect("it has ended");
+                let passed = elapsed().expect("a machine");
+                assert!(passed >= time, "{passed:?}");
+                assert!(passed < time + HOUR, "{passed:?}");
+            }
+        }
+    }
+
+    fn ends_in_a_task<F: Future<Output = ()> + Send + 'static>(waits: fn(Arc<AtomicBool>) -> F) {
+        for procs in [1, 2] {
+            ends(procs, |runtime, flag| runtime.spawn(waits(flag)).join().expect("it ends"));
+            ends(procs, |runtime, flag| runtime.block_on(waits(flag)).expect("it ends"));
+        }
+    }
+
+    #[test]
+    fn and_sleeps_for_no_time() {
+        ends_in_a_task(|flag| async move {
+            while !flag.load(Relaxed) {
+                sleep(Duration::ZERO).await;
+            }
+        });
+    }
+
+    #[test]
+    fn and_yields() {
+        ends_in_a_task(|flag| async move {
+            while !flag.load(Relaxed) {
+                yield_now().await;
+            }
+        });
+    }
+
+    #[test]
+    fn and_has_checkpoints() {
+        ends_in_a_task(|flag| async move {
+            while !flag.load(Relaxed) {
+                checkpoint();
+            }
+        });
+    }
+
+    #[test]
+    fn and_does_so_in_several_tasks() {
+        ends_in_a_task(|flag| async move {
+            let tasks = [(); 3].map(|()| {
+                let flag = Arc::clone(&flag);
+                spawn(async move {
+                    while !flag.load(Relaxed) {
+                        yield_now().await;
+                    }
+                })
+            });
+            for task in tasks {
+                task.await.expect("it ends");
+            }
+        });
+    }
+
+    #[test]
+    fn in_a_goroutine() {
+        for procs in [1, 2] {
+            ends(procs, |runtime, flag| {
+                let waits = runtime.go(move || {
+                    while !flag.load(Relaxed) {
+                        sleep(Duration::ZERO).wait();
+                    }
+                });
+                waits.join().expect("it ends");
+            });
+        }
+    }
+
+    #[test]
+    fn on_the_main_thread() {
+        ends(1, |runtime, flag| {
+            while !flag.load(Relaxed) {
+                runtime.block_on(sleep(Duration::ZERO)).expect("no deadlock");
+            }
+        });
+        ends(1, |_, flag| {
+            while !flag.load(Relaxed) {
+                checkpoint();
+            }
+        });
+    }
+}
+
+mod a_moment {
+    use super::*;
+    use spinpark::time::{interval_at, sleep_until};
+
+    #[test]
+    fn from_before_the_machine_is_kept() {
+        let before = Instant::now() - HOUR;
+        let runtime = with_procs(1, 0);
+        runtime
+            .block_on(async {
+                assert_eq!(sleep_until(before).deadline(), before);
+                let mut ticks = interval_at(before, HOUR + HOUR);
+                assert_eq!([ticks.tick().await, ticks.tick().await], [before, before + HOUR + HOUR]);
+            })
+            .expect("no deadlock");
+        let passed = elapsed().expect("a machine");
+        assert!(passed >= HOUR - 1000 * MS && passed < HOUR + MS, "{passed:?}");
+    }
+
+    #[test]
+    fn that_hyper_asks_for_is_simulated() {
+        use hyper::rt::Timer as _;
+        let runtime = with_procs(1, 0);
+        let timer = spinpark::hyper::Timer;
+        runtime
+            .block_on(async {
+                let before = timer.now();
+                sleep(HOUR).await;
+                assert!(timer.now() >= before + HOUR);
+                let mut waits = timer.sleep(2 * HOUR);
+                assert!(futures_lite::future::poll_once(&mut waits).await.is_none());
+                timer.reset(&mut waits, timer.now() + HOUR);
+                waits.await;
+                assert!(timer.now() < before + 2 * HOUR + MS);
+            })
+            .expect("no deadlock");
     }
 }

@@ -54,6 +54,16 @@ mod a_select_chooses {
     }
 
     #[test]
+    fn a_case_that_is_ready_and_never_the_default_however_much_the_task_has_done() {
+        with_procs(1).run(async {
+            for _ in 0..1000 {
+                let chosen = select! { _ = time::sleep(Duration::ZERO) => true, default => false };
+                assert!(chosen, "it is ready");
+            }
+        });
+    }
+
+    #[test]
     fn what_becomes_ready() {
         with_procs(2)
             .block_on(async {

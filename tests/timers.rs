@@ -101,6 +101,112 @@ mod a_sleep {
     }
 }
 
+/// A task that waits for a timer is woken at the moment to which that was set last, and is not polled before.
+mod a_reset {
+    use super::*;
+    use std::future::poll_fn;
+    use std::pin::Pin;
+    use std::sync::{Arc, Mutex, mpsc};
+    use std::task::{Context, Poll};
+
+    const HOUR: Duration = Duration::from_secs(3600);
+
+    /// A task polls `timer`, and waits; then a task or this thread resets it. `false`: the task is not woken.
+    fn wakes<T: Send + 'static>(
+        timer: T,
+        poll: fn(&mut T, &mut Context<'_>) -> Poll<()>,
+        reset: fn(&mut T),
+        by_a_task: bool,
+    ) -> bool {
+        let runtime = with_procs(2);
+        let timer = Arc::new(Mutex::new(timer));
+        let (polls, is_polled) = mpsc::channel();
+        let waiter = runtime.spawn({
+            let timer = Arc::clone(&timer);
+            poll_fn(move |cx| {
+                let polled = poll(&mut timer.lock().expect("no panic"), cx);
+                polls.send(()).expect("it is waited for");
+                polled
+            })
+        });
+        is_polled.recv().expect("it is polled");
+        let reset = move || reset(&mut timer.lock().expect("no panic"));
+        match by_a_task {
+            true => runtime.go(reset).join().expect("no panic"),
+            false => reset(),
+        }
+        is_polled.recv_timeout(20 * 1000 * MS).is_ok() && runtime.block_on(waiter).expect("no deadlock").is_ok()
+    }
+
+    fn of_a_sleep_wakes(time: Duration, reset: fn(&mut spinpark::time::Sleep)) {
+        for by_a_task in [true, false] {
+            let woken = wakes(sleep(time), |sleep, cx| Pin::new(sleep).poll(cx), reset, by_a_task);
+            assert!(woken, "of {time:?}, by a task: {by_a_task}");
+        }
+    }
+
+    #[test]
+    fn to_an_earlier_moment() {
+        of_a_sleep_wakes(HOUR, |sleep| sleep.reset(Instant::now() + 5 * MS));
+        of_a_sleep_wakes(Duration::MAX, |sleep| sleep.reset(Instant::now() + 5 * MS));
+    }
+
+    #[test]
+    fn to_a_moment_that_has_passed() {
+        of_a_sleep_wakes(HOUR, |sleep| sleep.reset(Instant::now() - MS));
+        of_a_sleep_wakes(Duration::MAX, |sleep| sleep.reset(Instant::now()));
+    }
+
+    #[test]
+    fn again_and_again() {
+        of_a_sleep_wakes(HOUR, |sleep| {
+            for time in [2 * HOUR, HOUR, Duration::from_secs(1 << 40), 5 * MS] {
+                sleep.reset(Instant::now() + time);
+            }
+        });
+    }
+
+    #[test]
+    fn of_an_interval() {
+        let resets: [fn(&mut spinpark::time::Interval); 3] = [
+            |ticks| ticks.reset_immediately(),
+            |ticks| ticks.reset_after(5 * MS),
+            |ticks| ticks.reset_at(Instant::now()),
+        ];
+        for reset in resets {
+            let ticks = interval_at(Instant::now() + HOUR, HOUR);
+            assert!(wakes(ticks, |ticks, cx| ticks.poll_tick(cx).map(drop), reset, true));
+        }
+        let ticks = interval_at(Instant::now() + HOUR, 5 * MS);
+        assert!(wakes(ticks, |ticks, cx| ticks.poll_tick(cx).map(drop), |ticks| ticks.reset(), true));
+    }
+
+    #[test]
+    fn in_the_poll_that_has_polled_it() {
+        let mut timer = sleep(HOUR);
+        let mut is_first = true;
+        let waits = poll_fn(move |cx| {
+            let polled = Pin::new(&mut timer).poll(cx);
+            if std::mem::take(&mut is_first) {
+                timer.reset(Instant::now() + 5 * MS);
+            }
+            polled
+        });
+        with_procs(1).run(async { timeout(20 * 1000 * MS, waits).await.expect("it is woken") });
+    }
+
+    #[test]
+    fn on_a_thread_of_another_runtime() {
+        let (runtime, other) = (with_procs(1), with_procs(1));
+        let timer = Arc::new(Mutex::new(sleep(HOUR)));
+        let theirs = Arc::clone(&timer);
+        let waiter = runtime.spawn(poll_fn(move |cx| Pin::new(&mut *theirs.lock().expect("no panic")).poll(cx)));
+        thread::sleep(5 * MS);
+        other.go(move || timer.lock().expect("no panic").reset(Instant::now())).join().expect("no panic");
+        assert!(runtime.block_on(timeout(20 * 1000 * MS, waiter)).expect("no deadlock").is_ok(), "it is not woken");
+    }
+}
+
 mod a_timer_is_kept {
     use super::*;
 
@@ -235,7 +341,20 @@ mod an_interval {
         let start = Instant::now();
         with_procs(1).run(async {
             let mut ticks = interval_at(start + MS, 2 * MS);
+            ticks.set_missed_tick_behavior(MissedTickBehavior::Burst);
             assert_eq!((ticks.tick().await, ticks.tick().await), (start + MS, start + 3 * MS));
+        });
+    }
+
+    #[test]
+    fn from_before_the_clock_was_first_asked() {
+        let first = Instant::now() - 10 * MS;
+        thread::sleep(MS);
+        with_procs(1).run(async {
+            let mut ticks = interval_at(first, 3 * MS);
+            ticks.set_missed_tick_behavior(MissedTickBehavior::Burst);
+            assert_eq!([ticks.tick().await, ticks.tick().await], [first, first + 3 * MS]);
+            assert_eq!(sleep_until(first).deadline(), first);
         });
     }
 

@@ -1,5 +1,6 @@
 //! A runtime out of its numbers.
 
+use crate::host::NEVER;
 use crate::kernel::sched::config::Config;
 use crate::runtime::build_error::BuildError;
 use crate::runtime::builder::Builder;
@@ -88,11 +89,13 @@ impl Builder {
         let tasks = H::tasks(Scheduler::new(config, shared, mstart::<H>, sources).map_err(BuildError::Config)?);
         runtime_id.open(&tasks);
         if H::IS_SIMULATED {
-            sim::belongs_to(move || {
+            let checkdead = move || {
                 if let Some(tasks) = runtime_id.find() {
                     tasks.shared().timers.look_again();
                 }
-            });
+            };
+            let deadline = move || runtime_id.find().map_or(NEVER, |tasks| tasks.shared().timers.deadline());
+            sim::belongs_to(checkdead, deadline);
         }
         let start_trace = |every| {
             tasks.shared().thread_config.announce();

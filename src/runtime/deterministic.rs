@@ -35,8 +35,10 @@
 //! none. Nothing is promised about which seed does what: another version of this crate may do something else.
 //!
 //! **Time** is a number. It stands still while a task runs; each dispatch and each checkpoint takes a microsecond; and
-//! when nobody can go on it jumps to the earliest moment that somebody waits for: an hour of sleep is over at once. Take
-//! moments from [`now`], not from [`Instant::now`].
+//! when no thread can go on it jumps to the earliest moment that one waits for: an hour of sleep is over at once. So it does when all
+//! that can go on has only yielded, 10,000 times in a row: a loop that yields until a flag is set ends, though the flag is set in an
+//! hour; and one that computes for so long, with checkpoints, may find that an hour has passed. Take moments from [`now`], not from
+//! [`Instant::now`].
 //!
 //! **What it does not see.** A thread is only left where it sleeps, at a dispatch and at a checkpoint: races inside of the
 //! kernel, and of atomics between two tasks, are not explored. (Those of the kernel are, by the model checkers.) A

@@ -15,6 +15,10 @@
 //! poller takes it. Where a socket is armed for ever, and reports changes only, the tick says that there was one since the task
 //! tried. A report may be of a socket that is gone, for another that has got its key: then some try for nothing.
 //!
+//! A list has a place for each future that waits, which leaves it when it is dropped; and a slot for the functions by which others poll,
+//! of which no future tells when it gives up: **what was polled last by a function is woken by the next report, what was there before it at
+//! once**. So nothing is left of polls that were given up, and none that goes on is missed.
+//!
 //! When a try need not be made at all is [`drained`](crate::waits::drained)'s to say.
 //!
 //! **Who waits is counted until it can be run**: [`Waiting`]. Pair `awaited`.
@@ -76,14 +80,14 @@ struct State<S, W> {
     /// `None`: not known to the system's poller yet, or no more.
     source: Option<S>,
     waiters: [Vec<Waiter<W>>; 2],
+    slots: [Option<W>; 2],
     /// Which directions a report will come for, or has that the poller has yet to look at. Whoever is on a list is armed for.
     armed: Interest,
     is_closed: bool,
 }
 
 struct Waiter<W> {
-    /// `None`: nobody will come to take it off the list.
-    id: Option<u64>,
+    id: u64,
     waker: W,
 }
 
@@ -93,6 +97,8 @@ pub enum Waits<W> {
     Added,
     /// It waits; this waker was in its place.
     Replaced(W),
+    /// It waits; this waker was in the slot. The caller wakes it: it may be another task's, which tries again.
+    Displaced(W),
     /// Something was reported since: it tries again.
     Changed(W),
 }
@@ -109,8 +115,13 @@ impl<H: Host, S: Source, W: Send + 'static> Entry<H, S, W> {
     /// Of a socket that the system does not know yet. It has to be armed for each report, or reports all that changes.
     #[track_caller]
     pub fn new(is_armed_each_time: bool) -> Self {
-        let state =
-            State { source: None, waiters: [Vec::new(), Vec::new()], armed: Interest::default(), is_closed: false };
+        let state = State {
+            source: None,
+            waiters: [Vec::new(), Vec::new()],
+            slots: [None, None],
+            armed: Interest::default(),
+            is_closed: false,
+        };
         let ticks = [Atomic::new(0), Atomic::new(0)];
         let drained = Drained::new();
         Entry { next_id: Atomic::new(0), ticks, drained, is_armed_each_time, state: H::Lock::new(state) }
@@ -130,7 +141,7 @@ impl<H: Host, S: Source, W: Send + 'static> Entry<H, S, W> {
     /// Does anybody wait under `id`? `None`: nobody waits any more.
     pub fn is_waiting(&self, direction: Direction, id: u64) -> Option<bool> {
         self.state.with(|state| {
-            let is_there = state.list(direction).iter().any(|waiter| waiter.id == Some(id));
+            let is_there = state.list(direction).iter().any(|waiter| waiter.id == id);
             (!state.is_closed).then_some(is_there)
         })
     }
@@ -165,8 +176,9 @@ impl<H: Host, S: Source, W: Send + 'static> Entry<H, S, W> {
         self.state.with(|state| state.source.as_ref().map(look))
     }
 
-    /// Puts a waker on the list. If there is one under this `id`, instead of it; without an `id`, instead of one that
-    /// [wakes](Waits::Replaced) the same. `counts` is called for one more, before it can be woken.
+    /// Puts a waker on the list. If there is one under this `id`, instead of it; without an `id`, into the slot, instead of the one
+    /// that is there, which may [wake the same](Waits::Replaced) or [not](Waits::Displaced). `counts` is called for one more, before
+    /// it can be woken.
     ///
     /// # Errors
     /// Nobody waits any more, or the system would not.
@@ -187,31 +199,27 @@ impl<H: Host, S: Source, W: Send + 'static> Entry<H, S, W> {
             if state.is_closed {
                 return Err(Refused::Closed(waker));
             }
-            let same =
-                |waiter: &&mut Waiter<W>| waiter.id == id && (id.is_some() || wakes_the_same(&waiter.waker, &waker));
-            if let Some(waiter) = state.list(direction).iter_mut().find(same) {
-                return Ok(Waits::Replaced(core::mem::replace(&mut waiter.waker, waker)));
+            if let Some(place) = state.place(direction, id) {
+                let old = core::mem::replace(place, waker);
+                let is_mine = id.is_some() || wakes_the_same(&old, place);
+                return Ok(if is_mine { Waits::Replaced(old) } else { Waits::Displaced(old) });
             }
             counts();
-            state.list(direction).push(Waiter { id, waker });
-            match state.arm(self.is_armed_each_time) {
-                Ok(()) => Ok(Waits::Added),
-                Err(error) => match state.list(direction).pop() {
-                    Some(waiter) => Err(Refused::Arm(error, waiter.waker)),
-                    None => unreachable!("readiness: a waker that was put on the list is not there"),
-                },
+            match id {
+                Some(id) => state.list(direction).push(Waiter { id, waker }),
+                None => state.slots[direction as usize] = Some(waker),
             }
+            state.arm(self.is_armed_each_time).map(|()| Waits::Added).map_err(|error| match state.take(direction, id) {
+                Some(waker) => Refused::Arm(error, waker),
+                None => unreachable!("readiness: a waker that was put on the list is not there"),
+            })
         })
     }
 
     /// The task that waits under `id` gives up. Its waker, if it still waited: to be counted down.
     pub fn leave(&self, direction: Direction, id: u64) -> Option<W> {
-        self.state.with(|state| {
-            let list = state.list(direction);
-            // It stays armed: a report that comes finds nobody, and that is all.
-            let at = list.iter().position(|waiter| waiter.id == Some(id))?;
-            Some(list.swap_remove(at).waker)
-        })
+        // It stays armed: a report that comes finds nobody, and that is all.
+        self.state.with(|state| state.take(direction, Some(id)))
     }
 
     /// The system has reported this: takes those that wait for it. Of these directions it has reported the `end`, an error, or
@@ -269,8 +277,30 @@ impl<S: Source, W> State<S, W> {
         &mut self.waiters[direction as usize]
     }
 
-    /// Empties a list.
+    /// The waker under this `id`; without one, that in the slot.
+    fn place(&mut self, direction: Direction, id: Option<u64>) -> Option<&mut W> {
+        match id {
+            Some(id) => self.list(direction).iter_mut().find(|waiter| waiter.id == id).map(|waiter| &mut waiter.waker),
+            None => self.slots[direction as usize].as_mut(),
+        }
+    }
+
+    /// Takes it off.
+    fn take(&mut self, direction: Direction, id: Option<u64>) -> Option<W> {
+        let Some(id) = id else { return self.slots[direction as usize].take() };
+        let list = self.list(direction);
+        let at = list.iter().position(|waiter| waiter.id == id)?;
+        Some(list.swap_remove(at).waker)
+    }
+
+    /// Does any task wait for this direction?
+    fn is_any(&self, direction: Direction) -> bool {
+        !self.waiters[direction as usize].is_empty() || self.slots[direction as usize].is_some()
+    }
+
+    /// Empties a list, and its slot.
     fn drain(&mut self, direction: Direction, wakers: &mut Vec<W>) {
+        wakers.extend(self.slots[direction as usize].take());
         wakers.extend(self.list(direction).drain(..).map(|waiter| waiter.waker));
     }
 
@@ -284,8 +314,7 @@ impl<S: Source, W> State<S, W> {
         if !is_armed_each_time {
             return Ok(());
         }
-        let [readers, writers] = &self.waiters;
-        let wanted = Interest { read: !readers.is_empty(), write: !writers.is_empty() };
+        let wanted = Interest { read: self.is_any(Direction::Read), write: self.is_any(Direction::Write) };
         let is_armed = (self.armed.read || !wanted.read) && (self.armed.write || !wanted.write);
         if let Some(source) = &self.source
             && !is_armed

@@ -62,14 +62,14 @@ impl<H: Host, W: Send + 'static> TimerQueue<H, W> {
         }
     }
 
-    /// Wakes `waker` at `when`.
+    /// Wakes `waker` at `when`; at [`NEVER`] it is kept for a [reset](Timer::reset) only.
     pub fn add(&self, shard: usize, when: Nanos, waker: W) -> (Key, Added) {
         let (key, is_first) = self.timers.add(shard, when, waker);
         // Relaxed: it was added after `close` had counted its shard, so the lock of that shows us the flag; or it was counted.
         let added = match self.is_closed.load(Relaxed) {
-            true => Added::Closed,
-            false if is_first => Added::First,
-            false => Added::Later,
+            true if when != NEVER => Added::Closed,
+            _ if is_first => Added::First,
+            _ => Added::Later,
         };
         (key, added)
     }
@@ -121,9 +121,9 @@ impl<H: Host, W: Send + 'static> TimerQueue<H, W> {
         self.timers.len()
     }
 
-    /// Is there none? Asked under each shard's lock.
+    /// Will none become due? Asked under each shard's lock.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        !self.timers.is_any()
     }
 
     /// From now on the runtime's threads may look no more. `true`: somebody sleeps, and is to be [served](TimerQueue::serve).
@@ -173,6 +173,8 @@ pub trait Registers {
     type Waker;
     /// As [`TimerQueue::remove`].
     fn remove(&self, key: Key);
+    /// The same; its waker is the caller's.
+    fn take(&self, key: Key) -> Option<Self::Waker>;
     /// As [`TimerQueue::replace`].
     ///
     /// # Errors
@@ -208,7 +210,18 @@ impl<Q: Registers, I: PartialEq> Timer<Q, I> {
         *place = Some(Timer { queue, key, wakes });
     }
 
-    /// It sleeps no more, or until another moment: the timer is cancelled, if it still runs.
+    /// The sleeper sleeps until another moment, and need not be polled for that: its timer, if it still runs, is exchanged for one
+    /// that `add` adds with the same waker. If it is over, it has woken the sleeper, or will: the next poll adds another.
+    pub fn reset(place: &mut Option<Self>, add: impl FnOnce(&Q, Q::Waker) -> Key) {
+        if let Some(timer) = place {
+            match timer.queue.take(timer.key) {
+                Some(waker) => timer.key = add(&timer.queue, waker),
+                None => *place = None,
+            }
+        }
+    }
+
+    /// It sleeps no more: the timer is cancelled, if it still runs.
     pub fn forget(place: &mut Option<Self>) {
         if let Some(timer) = place.take() {
             timer.queue.remove(timer.key);

@@ -73,7 +73,6 @@ BLOCKS = "expects `block_on` to ask for a yield: ours asks tasks"
 TEXT = "compares a text that is ours"
 UNEQUAL = "our tokens cannot be compared"
 ONE_THREAD = "expects what it spawns to run only while it waits, as in a `current_thread` runtime"
-ENDED = "loops over what has ended for good: ours does not yield there, because that is what others are ended by"
 CLONES = "the last receiver gets the value itself, not a clone"
 ROOMS = "expects room for the next power of two, and not for more than that"
 MOMENT = "our `closed` is over when there is no receiver, if only for a moment"
@@ -86,7 +85,7 @@ OTHERS = "is about mpsc, which is theirs"
 # tokio's files, and what is left out of each, by reason. A file has no test left here if it has none on Linux.
 FILES = {
     "sync_oneshot": {PANICS: "close_try_recv_poll"},
-    "sync_watch": {ENDED: "sender_closed_is_cooperative"},
+    "sync_watch": {},
     "sync_broadcast": {
         ROOMS: "capacity_too_big lag_uses_power_of_two_buffer_length receiver_len_with_lagged",
         MOMENT: "broadcast_sender_closed_with_extra_subscribe",

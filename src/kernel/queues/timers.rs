@@ -48,6 +48,13 @@ struct Queue<T> {
     added: u64,
 }
 
+impl<T> Queue<T> {
+    /// When the earliest is due.
+    fn first(&self) -> Nanos {
+        self.timers.first_key_value().map_or(NEVER, |(&(when, _), _)| when)
+    }
+}
+
 /// Which timer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Key {
@@ -76,7 +83,7 @@ impl<H: Host, T: Send + 'static> Timers<H, T> {
         Timers { shards: (0..shards.max(1)).map(shard).collect() }
     }
 
-    /// `what` is to be done at `when` or soon after. `true`: no timer of this shard is due as early. Then a caller without a
+    /// `what` is to be done at `when` or soon after; at [`NEVER`], not at all. `true`: no timer of this shard is due as early. Then a caller without a
     /// P has to announce it, see `netpoll`. Go: `maybeAdd`.
     pub fn add(&self, shard: usize, when: Nanos, what: T) -> (Key, bool) {
         let index = shard % self.shards.len();
@@ -131,9 +138,9 @@ impl<H: Host, T: Send + 'static> Timers<H, T> {
         self.shards.iter().map(|shard| shard.lock.with(|queue| queue.timers.len())).sum()
     }
 
-    /// Is there any? Unlike [`is_empty`](Timers::is_empty) this asks under each shard's lock.
+    /// Will any become due? Unlike [`is_empty`](Timers::is_empty) this asks under each shard's lock.
     pub fn is_any(&self) -> bool {
-        self.shards.iter().any(|shard| shard.lock.with(|queue| !queue.timers.is_empty()))
+        self.shards.iter().any(|shard| shard.lock.with(|queue| queue.first() != NEVER))
     }
 
     /// Is there none?
@@ -169,7 +176,7 @@ impl<H: Host, T: Send + 'static> Shard<H, T> {
 
     /// A timer at `changed` was added or removed: sets `when`. Is the earliest moment `changed` now?
     fn update(&self, queue: &Queue<T>, changed: Nanos) -> bool {
-        let first = queue.timers.first_key_value().map_or(NEVER, |(&(when, _), _)| when);
+        let first = queue.first();
         // Relaxed: written under this lock only.
         if self.when.load(Relaxed) != first {
             // Relaxed: `timer/poll`. Its StoreLoad comes after: in `announce`, or when the M that adds it goes to sleep.

@@ -173,6 +173,18 @@ impl rt::Timer for Timer {
     fn sleep_until(&self, deadline: Instant) -> Pin<Box<dyn rt::Sleep>> {
         Box::pin(time::sleep_until(deadline))
     }
+
+    /// In a deterministic runtime, the simulated time.
+    fn now(&self) -> Instant {
+        clock::instant()
+    }
+
+    fn reset(&self, sleep: &mut Pin<Box<dyn rt::Sleep>>, deadline: Instant) {
+        match sleep.as_mut().downcast_mut_pin::<time::Sleep>() {
+            Some(sleep) => sleep.get_mut().reset(deadline),
+            None => *sleep = self.sleep_until(deadline),
+        }
+    }
 }
 
 impl rt::Sleep for time::Sleep {}

@@ -8,6 +8,7 @@ use crate::runtime::exec::context::Context;
 use crate::runtime::exec::inside::Inside;
 use crate::runtime::exec::leaving::Return;
 use crate::runtime::exec::platform::Platform;
+use crate::runtime::exec::polling::Nested;
 use crate::runtime::exec::tasks::Tasks;
 use crate::runtime::exec::wait_graph::Deadlock;
 use crate::runtime::exec::waits::Unmet;
@@ -117,14 +118,15 @@ fn block_on_host<H: Platform, F: Future>(
     let waker = Waker::from(Arc::clone(&bell));
     let guest = Guest::new(tasks, &bell);
     loop {
+        H::step();
         let polled = {
             let _inside = Inside::of(tasks);
+            let _polls = Nested::begin();
             future.as_mut().poll(&mut task::Context::from_waker(&waker))
         };
         if let Poll::Ready(value) = polled {
             return Ok(value);
         }
-        H::step();
         guest.sleep(at).map_err(|unmet| match unmet {
             Unmet::Closed => Deadlock::of_closed(at, tasks.shared().owned_tasks.spawned_at()),
             Unmet::Deadlock(deadlock) => deadlock,
@@ -188,9 +190,12 @@ fn wait_on<H: Platform, F: Future + Unpin>(future: &mut F, ends_when_closed: boo
     let guest = own.as_ref().map(|tasks| Guest::new(tasks, &bell));
     let waiters = guest.as_ref().map(|guest| &guest.tasks.shared().block_on_waiters);
     loop {
+        H::step();
+        let polls = Nested::begin();
         if let Poll::Ready(value) = Pin::new(&mut *future).poll(&mut task::Context::from_waker(&waker)) {
             return Ok(value);
         }
+        drop(polls);
         let _waits = waiters.map(Waiting::new);
         bell.0.wait(|| match () {
             () if H::take_deadlock() => Err(Unmet::Deadlock(Deadlock::of_waits(Vec::new(), None, Vec::new()))),

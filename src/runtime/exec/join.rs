@@ -11,8 +11,8 @@ use crate::runtime::exec::outcome::{Outcome, Panic};
 use crate::runtime::exec::wait_graph::Deadlock;
 use crate::runtime::exec::waits::{self, Unmet};
 use crate::runtime::exec::waker::Gentle;
+use crate::runtime::exec::yielding::Leaf;
 use crate::runtime::id::RuntimeId;
-use crate::runtime::observe::watch;
 use core::any::Any;
 use core::fmt;
 use core::future::Future;
@@ -30,11 +30,12 @@ pub struct JoinHandle<T> {
     runtime_id: RuntimeId,
     /// What wakes us, if it is not to be trusted.
     gentle: Option<Gentle>,
+    leaf: Leaf,
 }
 
 impl<T> JoinHandle<T> {
     pub(in crate::runtime) fn new(task: Awaited<Outcome<T>>, runtime_id: RuntimeId) -> Self {
-        JoinHandle { task, runtime_id, gentle: None }
+        JoinHandle { task, runtime_id, gentle: None, leaf: Leaf::new() }
     }
 
     /// Waits until the task has finished, and returns its value. In a future `.await` the handle instead: this occupies
@@ -131,15 +132,12 @@ impl<T> Future for JoinHandle<T> {
     type Output = Result<T, JoinError<T>>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Self::Output> {
-        let this = &mut *self;
-        let polled = match Gentle::around(&mut this.gentle, cx.waker()) {
-            Some(gentle) => this.task.poll(&gentle),
-            None => this.task.poll(cx.waker()),
-        };
-        if polled.is_pending() {
-            watch::waits_for("join");
-        }
-        polled.map(|ended| this.result(ended))
+        let JoinHandle { task, gentle, leaf, .. } = &mut *self;
+        let polled = leaf.poll(cx, "join", |cx| match Gentle::around(gentle, cx.waker()) {
+            Some(gentle) => task.poll(&gentle),
+            None => task.poll(cx.waker()),
+        });
+        polled.map(|ended| self.result(ended))
     }
 }
 

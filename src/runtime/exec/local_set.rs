@@ -6,6 +6,7 @@ use crate::runtime::exec::join::JoinHandle;
 use crate::runtime::exec::life::{InOwnedTasks, Life};
 use crate::runtime::exec::on_thread::OnThread;
 use crate::runtime::exec::owned::OwnedTasks;
+use crate::runtime::exec::polling::Nested;
 use crate::runtime::exec::task::{Queue, Task};
 use crate::runtime::guarded::guarded;
 use crate::runtime::id::RuntimeId;
@@ -200,6 +201,7 @@ impl<F: Future> Future for RunUntil<'_, F> {
         for _ in 0..BUDGET {
             let Some(task) = self.queue.lock().ready.pop_front() else { return Poll::Pending };
             let before = Context::set_spawned_at(Some(task.spawned_at()));
+            let _polls = Nested::begin();
             guarded(|| task.run());
             Context::set_spawned_at(before);
         }

@@ -106,6 +106,7 @@ impl Context {
         self.unwound.set(0);
         let timed = if IS_SEEN { self.is_seen::<H>(address) } else { None };
         guarded(|| task.run());
+        H::has_run(polling::has_yielded);
         self.running.set(0);
         polling::begins(0);
         if let Some(since) = timed {

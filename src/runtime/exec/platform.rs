@@ -22,7 +22,10 @@ pub(in crate::runtime) trait Platform: OnHost {
     /// The task at this address is about to run. Shall another come first?
     fn defers(address: usize) -> bool;
 
-    /// This thread is in `block_on`, and has just polled its future: others may come first.
+    /// A task was run: has it only yielded?
+    fn has_run(has_yielded: fn() -> bool);
+
+    /// This thread is about to poll a future that it waits for: others may come first.
     fn step();
 
     /// This thread waits for a future, as long as this lives.
@@ -46,6 +49,9 @@ impl Platform for Cores {
     fn defers(_: usize) -> bool {
         false
     }
+
+    #[inline(always)]
+    fn has_run(_: fn() -> bool) {}
 
     #[inline(always)]
     fn step() {}
@@ -72,6 +78,12 @@ impl Platform for Cores {
 impl Platform for Sim {
     fn defers(address: usize) -> bool {
         sim::dispatch(address)
+    }
+
+    fn has_run(has_yielded: fn() -> bool) {
+        if !has_yielded() {
+            sim::goes_on();
+        }
     }
 
     fn step() {

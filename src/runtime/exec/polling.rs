@@ -9,7 +9,7 @@ const OPERATIONS: u32 = 128;
 /// So often it is asked in one poll, at most. What asks and is polled again at once has another executor between it and our scheduler, which
 /// waits by polling: it goes on for [`OPERATIONS`] more.
 const REFUSALS: u32 = 32;
-/// What is polled waits with its thread: to yield would be a change of threads. So many that nobody comes to their end.
+/// No scheduler of ours polls what this thread runs: nothing is asked to yield. So many that no task comes to their end.
 const NO_END: u32 = u32::MAX;
 
 thread_local! {
@@ -76,9 +76,41 @@ pub(super) fn begins(task: usize) {
     });
 }
 
-/// What is polled from now on waits with this thread: it is asked to yield by the monitor alone.
+/// What this thread runs from now on is no future: only the monitor asks it to yield.
 pub(super) fn blocks() {
     POLLING.with(|polling| polling.operations.set(NO_END));
+}
+
+/// A future that this thread polls on behalf of no task, or inside of one: in `block_on`, in `wait()`, in a `LocalSet`. It has the
+/// operations of a task, each time that it is polled; what is around it has its own again when this is dropped.
+pub(super) struct Nested {
+    operations: u32,
+    refusals: u32,
+}
+
+impl Nested {
+    #[inline(never)] // a goroutine may be on another thread the next time: no address of a thread local must be kept
+    pub(super) fn begin() -> Nested {
+        POLLING.with(|polling| Nested {
+            operations: polling.operations.replace(OPERATIONS),
+            refusals: polling.refusals.replace(REFUSALS),
+        })
+    }
+
+    /// Was the future asked to yield? It has woken itself then.
+    pub(super) fn has_yielded(&self) -> bool {
+        yields() > 0
+    }
+}
+
+impl Drop for Nested {
+    #[inline(never)] // as `begin`
+    fn drop(&mut self) {
+        POLLING.with(|polling| {
+            polling.operations.set(self.operations);
+            polling.refusals.set(self.refusals);
+        });
+    }
 }
 
 /// Something is about to be tried that may be ready. `true`: let others run first. That is so if the task `is_asked` to, or has done much in
@@ -102,6 +134,17 @@ pub(super) fn wakes_itself(task: usize) -> bool {
         polling.has_woken.set(polling.has_woken.get() | is_itself);
         is_itself
     })
+}
+
+/// How often what is polled was asked to yield.
+#[inline(never)] // a goroutine may be on another thread the next time: no address of a thread local must be kept
+pub(super) fn yields() -> u32 {
+    POLLING.with(|polling| REFUSALS - polling.refusals.get())
+}
+
+/// Has what was polled last woken itself?
+pub(super) fn has_yielded() -> bool {
+    POLLING.with(|polling| polling.has_woken.get())
 }
 
 /// The task at this address was polled: has it woken itself? A wake that comes from now on is one as any other.

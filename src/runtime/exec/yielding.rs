@@ -3,7 +3,7 @@
 use crate::runtime::exec::context::Context;
 use crate::runtime::exec::polling;
 use crate::runtime::observe::watch;
-use core::future::Future;
+use core::future::{Future, poll_fn};
 use core::pin::Pin;
 use core::task::{self, Poll};
 
@@ -35,23 +35,82 @@ impl Future for YieldNow {
     }
 }
 
-/// Pending, and woken at once, if the task has done much in this poll, or has run for long and others wait: one that always finds something
-/// ready would never wait by itself.
-#[inline(never)] // because of `yields`
-pub(in crate::runtime) fn yield_p(cx: &task::Context<'_>) -> Poll<()> {
-    if !polling::should_yield(Context::is_asked_to_yield()) {
-        return Poll::Ready(());
-    }
-    cx.waker().wake_by_ref();
-    watch::yields();
-    Poll::Pending
+/// What each leaf future of ours has, and is polled through: tokio's `coop`.
+///
+/// **A task that always finds something ready lets others run.** Each leaf asks before it looks whether the task has done much in this poll,
+/// or has run for long while others wait. Then it is pending, and woken at once. A leaf that was pending has let the others run and is not
+/// asked again until it is ready: so what is polled behind one that never ends, a timer, say, still comes to its turn.
+///
+/// `tests/leaves.rs` holds a list of all leaves against the sources, and sees each yield.
+#[derive(Debug, Default)]
+pub(in crate::runtime) struct Leaf {
+    was_pending: bool,
 }
 
-/// If it is not ready the task waits: says for what, in the words of Go's `waitReason`.
-#[inline]
-pub(in crate::runtime) fn waits_if_pending<T>(polled: Poll<T>, why: &'static str) -> Poll<T> {
-    if polled.is_pending() {
-        watch::waits_for(why);
+impl Leaf {
+    pub(in crate::runtime) const fn new() -> Leaf {
+        Leaf { was_pending: false }
     }
-    polled
+
+    /// Polls it. If it is not ready the task waits: `why`, in the words of Go's `waitReason`.
+    #[inline]
+    pub(in crate::runtime) fn poll<'a, T>(
+        &mut self,
+        cx: &mut task::Context<'a>,
+        why: &'static str,
+        poll: impl FnOnce(&mut task::Context<'a>) -> Poll<T>,
+    ) -> Poll<T> {
+        if !self.was_pending && yields(cx) {
+            self.was_pending = true;
+            return Poll::Pending;
+        }
+        let polled = poll(cx);
+        self.was_pending = polled.is_pending();
+        if self.was_pending {
+            watch::waits_for(why);
+        }
+        polled
+    }
+}
+
+/// As [`Leaf::poll`], for what is polled by a function and has no future.
+#[inline]
+pub(in crate::runtime) fn poll_leaf<'a, T>(
+    cx: &mut task::Context<'a>,
+    why: &'static str,
+    poll: impl FnOnce(&mut task::Context<'a>) -> Poll<T>,
+) -> Poll<T> {
+    Leaf::new().poll(cx, why, poll)
+}
+
+/// As [`Leaf::poll`], until it is ready.
+#[inline]
+pub(in crate::runtime) async fn leaf<T>(
+    why: &'static str,
+    mut poll: impl FnMut(&mut task::Context<'_>) -> Poll<T>,
+) -> T {
+    let mut leaf = Leaf::new();
+    poll_fn(|cx| leaf.poll(cx, why, &mut poll)).await
+}
+
+/// Before what is always ready: it lets others run if the task is asked to.
+#[inline]
+pub(in crate::runtime) async fn proceed() {
+    leaf("yield", |_| Poll::Ready(())).await;
+}
+
+/// How often leaves have let others run so far in this poll.
+pub(in crate::runtime) fn yields_so_far() -> u32 {
+    polling::yields()
+}
+
+/// Is the task to yield? Then it is woken.
+#[inline(never)] // because of `watch::yields`
+fn yields(cx: &task::Context<'_>) -> bool {
+    let yields = polling::should_yield(Context::is_asked_to_yield());
+    if yields {
+        cx.waker().wake_by_ref();
+        watch::yields();
+    }
+    yields
 }

@@ -14,13 +14,13 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use std::io;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Real cores.
 #[derive(Debug)]
 pub struct Cores;
 
-/// When the clock was first asked: its zero.
+/// When the clock was first asked.
 #[inline]
 fn start() -> Instant {
     static START: OnceLock<Instant> = OnceLock::new();
@@ -37,14 +37,14 @@ impl Cores {
         TEMPLATE.get_or_init(|| Template::start(is_bound));
     }
 
-    /// What the clock shows at that moment, or as much as it can. One before its zero is then. This does not ask for the time.
+    /// What the clock shows at that moment, or as much as it can. This does not ask for the time.
     pub(in crate::runtime) fn nanos_of(moment: Instant) -> Nanos {
-        duration::nanos(moment.saturating_duration_since(start()))
+        duration::nanos_of(moment, start())
     }
 
     /// The moment at which this host's clock shows that time.
     pub(in crate::runtime) fn instant_of(time: Nanos) -> Instant {
-        start().checked_add(Duration::from_nanos(time)).unwrap_or_else(Instant::now)
+        duration::instant_of(time, start()).unwrap_or_else(Instant::now)
     }
 }
 
@@ -79,10 +79,10 @@ impl Host for Cores {
         random_below(n)
     }
 
-    /// Since the clock was first asked. 64 bits last for 584 years.
+    /// 64 bits last for 547 years from when it was first asked.
     #[inline]
     fn now() -> Nanos {
-        start().elapsed().as_nanos() as Nanos
+        duration::START + start().elapsed().as_nanos() as Nanos
     }
 
     fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), SpawnError> {

@@ -199,6 +199,9 @@ macro_rules! reads {
             /// Dropped before it is ready, what it has read is at the front of `buffer`, and the rest of that is as it was; how
             /// much that is, is lost.
             pub async fn read_exact(&self, mut buffer: &mut [u8]) -> io::Result<()> {
+                if buffer.is_empty() {
+                    proceed().await;
+                }
                 while !buffer.is_empty() {
                     match self.read(buffer).await? {
                         0 => return Err(io::ErrorKind::UnexpectedEof.into()),
@@ -265,6 +268,9 @@ macro_rules! writes {
             /// # Cancel safety
             /// Dropped before it is ready, it may have written the front of `bytes`; how much, is lost.
             pub async fn write_all(&self, mut bytes: &[u8]) -> io::Result<()> {
+                if bytes.is_empty() {
+                    proceed().await;
+                }
                 while !bytes.is_empty() {
                     match self.write(bytes).await? {
                         0 => return Err(io::ErrorKind::WriteZero.into()),
@@ -357,13 +363,13 @@ macro_rules! async_write {
             }
 
             /// Does nothing: what was written is the system's.
-            fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-                Poll::Ready(Ok(()))
+            fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+                poll_leaf(cx, "IO wait", |_| Poll::Ready(Ok(())))
             }
 
             /// Tells the peer that no more will come, if there is a way; it can still send. A pipe is closed by being dropped, and not by this.
-            fn poll_close(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-                Poll::Ready(($close)(&self))
+            fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+                poll_leaf(cx, "IO wait", |_| Poll::Ready(($close)(&self)))
             }
         }
     };

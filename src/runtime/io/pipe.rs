@@ -1,5 +1,6 @@
 //! Pipes. Go: `os.Pipe`.
 
+use crate::runtime::exec::yielding::{poll_leaf, proceed};
 use crate::runtime::io::around;
 use crate::runtime::io::async_fd::{Interest, Ready, now};
 use crate::runtime::io::netpoll::{Direction, Registered, at_once};

@@ -5,7 +5,7 @@
 //! repeated.
 
 use crate::runtime::exec::blocking::syscall;
-use crate::runtime::exec::yielding::yield_p;
+use crate::runtime::exec::yielding::{poll_leaf, proceed};
 #[cfg(unix)]
 use crate::runtime::io::async_fd::AsyncFd;
 use core::future::poll_fn;
@@ -94,13 +94,12 @@ impl Stdin {
                 }
             }
         }
-        #[cfg(unix)]
-        return Poll::Ready(syscall(|| persistently(&mut io::stdin(), Readiness::Read, |_| read_some(buffer))));
-        #[cfg(not(unix))]
-        {
-            let _ = cx;
+        poll_leaf(cx, "IO wait", |_| {
+            #[cfg(unix)]
+            return Poll::Ready(syscall(|| persistently(&mut io::stdin(), Readiness::Read, |_| read_some(buffer))));
+            #[cfg(not(unix))]
             Poll::Ready(syscall(|| io::stdin().read(buffer)))
-        }
+        })
     }
 
     /// Reads all until no more will come, behind what `bytes` has already. Returns how many there were.
@@ -192,7 +191,7 @@ macro_rules! output {
             /// # Cancel safety
             /// Dropped before it is ready, it has written nothing: once it writes, it writes all.
             pub async fn write_all(&self, bytes: &[u8]) -> io::Result<()> {
-                poll_fn(|cx| yield_p(cx)).await;
+                proceed().await;
                 syscall(|| {
                     let (mut stream, mut bytes) = (io::$std().lock(), bytes);
                     while !bytes.is_empty() {
@@ -214,8 +213,7 @@ macro_rules! output {
 
         impl AsyncWrite for $name {
             fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-                ready!(yield_p(cx));
-                Poll::Ready(Self::write_some(|stream| stream.write(bytes)))
+                poll_leaf(cx, "IO wait", |_| Poll::Ready(Self::write_some(|stream| stream.write(bytes))))
             }
 
             fn poll_write_vectored(
@@ -223,13 +221,12 @@ macro_rules! output {
                 cx: &mut Context<'_>,
                 slices: &[IoSlice<'_>],
             ) -> Poll<io::Result<usize>> {
-                ready!(yield_p(cx));
-                Poll::Ready(Self::write_some(|stream| stream.write_vectored(slices)))
+                poll_leaf(cx, "IO wait", |_| Poll::Ready(Self::write_some(|stream| stream.write_vectored(slices))))
             }
 
             /// Has on its way what std's buffer holds back: what was written since the last line ended.
-            fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-                Poll::Ready(Self::write_some(Write::flush))
+            fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+                poll_leaf(cx, "IO wait", |_| Poll::Ready(Self::write_some(Write::flush)))
             }
 
             /// Flushes. It stays open.

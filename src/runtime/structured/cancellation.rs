@@ -1,6 +1,6 @@
 //! Telling tasks that they are no longer wanted.
 
-use crate::runtime::exec::yielding::waits_if_pending;
+use crate::runtime::exec::yielding::Leaf;
 use crate::runtime::host::cores::Cores;
 use crate::runtime::sync::waking::Lender;
 use crate::waits::cancellation::Token;
@@ -63,12 +63,12 @@ impl CancellationToken {
 
     /// Waits until it is cancelled. Go: `<-ctx.Done()`.
     pub fn cancelled(&self) -> WaitForCancellationFuture<'_> {
-        WaitForCancellationFuture { token: self, waiter: None }
+        WaitForCancellationFuture { token: self, waiter: None, leaf: Leaf::new() }
     }
 
     /// The same, of a token that the future has itself.
     pub fn cancelled_owned(self) -> WaitForCancellationFutureOwned {
-        WaitForCancellationFutureOwned { token: self, waiter: None }
+        WaitForCancellationFutureOwned { token: self, waiter: None, leaf: Leaf::new() }
     }
 
     /// Runs `future` until it is ready, or until this is cancelled: then it is `None`, and the future is dropped. If both
@@ -127,14 +127,22 @@ const WHY: &str = "sync.CancellationToken";
 pub struct WaitForCancellationFuture<'a> {
     token: &'a CancellationToken,
     waiter: Option<usize>,
+    leaf: Leaf,
+}
+
+impl WaitForCancellationFuture<'_> {
+    /// Polls it, and lets no others run.
+    fn look(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        self.token.0.poll(&mut self.waiter, &mut Lender::new(cx.waker()))
+    }
 }
 
 impl Future for WaitForCancellationFuture<'_> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let this = &mut *self;
-        waits_if_pending(this.token.0.poll(&mut this.waiter, &mut Lender::new(cx.waker())), WHY)
+        let Self { token, waiter, leaf } = &mut *self;
+        leaf.poll(cx, WHY, |cx| token.0.poll(waiter, &mut Lender::new(cx.waker())))
     }
 }
 
@@ -155,14 +163,15 @@ impl fmt::Debug for WaitForCancellationFuture<'_> {
 pub struct WaitForCancellationFutureOwned {
     token: CancellationToken,
     waiter: Option<usize>,
+    leaf: Leaf,
 }
 
 impl Future for WaitForCancellationFutureOwned {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let this = &mut *self;
-        waits_if_pending(this.token.0.poll(&mut this.waiter, &mut Lender::new(cx.waker())), WHY)
+        let Self { token, waiter, leaf } = &mut *self;
+        leaf.poll(cx, WHY, |cx| token.0.poll(waiter, &mut Lender::new(cx.waker())))
     }
 }
 
@@ -192,8 +201,9 @@ impl<F: Future> Future for UntilCancelled<'_, F> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
-        match Pin::new(this.cancelled).poll(cx) {
-            Poll::Ready(()) => Poll::Ready(None),
+        // It lets others run, but not its future: that is not polled any more.
+        match this.cancelled.look(cx) {
+            Poll::Ready(()) => this.cancelled.leaf.poll(cx, WHY, |_| Poll::Ready(None)),
             Poll::Pending => this.future.poll(cx).map(Some),
         }
     }

@@ -4,7 +4,7 @@ use crate::runtime::exec::abort::{AbortHandle, TaskId};
 use crate::runtime::exec::join::{JoinError, JoinHandle};
 use crate::runtime::exec::local_set::LocalSet;
 use crate::runtime::exec::spawn::{go, spawn};
-use crate::runtime::exec::yielding::{waits_if_pending, yield_p};
+use crate::runtime::exec::yielding::poll_leaf;
 use crate::runtime::guarded::Theirs;
 use crate::runtime::handle::Handle;
 use crate::runtime::host::cores::Cores;
@@ -12,7 +12,7 @@ use crate::runtime::sync::waking::Lender;
 use crate::waits::join_set::{self, Ended};
 use core::fmt;
 use core::future::{Future, poll_fn};
-use core::task::{Context, Poll, Waker, ready};
+use core::task::{Context, Poll, Waker};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Wake;
 
@@ -144,9 +144,8 @@ impl<T> JoinSet<T> {
     /// As [`join_next`](JoinSet::join_next).
     #[allow(clippy::type_complexity, reason = "it is what is said")]
     pub fn poll_join_next_with_id(&mut self, cx: &mut Context<'_>) -> Poll<Option<(TaskId, Result<T, JoinError<T>>)>> {
-        ready!(yield_p(cx));
-        let next = self.set.poll_next(&mut Lender::new(cx.waker()));
-        waits_if_pending(next, "join").map(|member| member.map(Member::into_result))
+        let next = poll_leaf(cx, "join", |cx| self.set.poll_next(&mut Lender::new(cx.waker())));
+        next.map(|member| member.map(Member::into_result))
     }
 
     /// Takes one out that has ended, if there is one.

@@ -4,7 +4,7 @@
 
 use crate::runtime::exec::goroutine::Wait as _;
 use crate::runtime::exec::unwind::Unwound;
-use crate::runtime::exec::yielding::waits_if_pending;
+use crate::runtime::exec::yielding::poll_leaf;
 use crate::runtime::handle::Handle;
 use crate::runtime::host::cores::Cores;
 use crate::runtime::runtime::Runtime;
@@ -211,6 +211,6 @@ impl Future for AllEnded<'_> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        waits_if_pending(self.0.poll(&mut Lender::new(cx.waker())), "scope")
+        poll_leaf(cx, "scope", |cx| self.0.poll(&mut Lender::new(cx.waker())))
     }
 }

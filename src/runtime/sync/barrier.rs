@@ -1,6 +1,6 @@
 //! Waiting for each other.
 
-use crate::runtime::exec::yielding::waits_if_pending;
+use crate::runtime::exec::yielding::Leaf;
 use crate::runtime::host::cores::Cores;
 use crate::runtime::sync::waking::Lender;
 use crate::waits::barrier::{self, State, Wait};
@@ -48,7 +48,7 @@ impl Barrier {
     /// It comes when it is first polled, and is counted from then on, though it be dropped: the others do not wait for another
     /// in its place.
     pub fn wait(&self) -> BarrierWait<'_> {
-        BarrierWait { wait: self.0.wait() }
+        BarrierWait { wait: self.0.wait(), leaf: Leaf::new() }
     }
 }
 
@@ -76,14 +76,16 @@ impl BarrierWaitResult {
 #[must_use = "a future does nothing until it is awaited"]
 pub struct BarrierWait<'a> {
     wait: Wait<'a, Cores, Waker>,
+    leaf: Leaf,
 }
 
 impl Future for BarrierWait<'_> {
     type Output = BarrierWaitResult;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<BarrierWaitResult> {
-        let polled = self.wait.poll(&mut Lender::new(cx.waker()));
-        waits_if_pending(polled, "sync.Barrier.Wait").map(|leads| BarrierWaitResult { leads })
+        let BarrierWait { wait, leaf } = &mut *self;
+        let polled = leaf.poll(cx, "sync.Barrier.Wait", |cx| wait.poll(&mut Lender::new(cx.waker())));
+        polled.map(|leads| BarrierWaitResult { leads })
     }
 }
 

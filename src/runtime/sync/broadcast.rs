@@ -37,7 +37,7 @@
 
 mod weak;
 
-use crate::runtime::exec::yielding::{waits_if_pending, yield_p};
+use crate::runtime::exec::yielding::Leaf;
 use crate::runtime::guarded::Theirs;
 use crate::runtime::host::cores::Cores;
 use crate::runtime::sync::waking::Lender;
@@ -47,7 +47,7 @@ use core::fmt;
 use core::future::Future;
 use core::ops::Deref;
 use core::pin::Pin;
-use core::task::{Context, Poll, Waker, ready};
+use core::task::{Context, Poll, Waker};
 use std::sync::{Arc, Mutex};
 
 #[doc(inline)]
@@ -223,7 +223,7 @@ impl<T> Sender<T> {
 
     /// Waits until there is no receiver, if only for a moment.
     pub fn closed(&self) -> SenderClosed<'_, T> {
-        SenderClosed { end: self.shared.closed() }
+        SenderClosed { end: self.shared.closed(), leaf: Leaf::new() }
     }
 }
 
@@ -250,13 +250,15 @@ impl<T> fmt::Debug for Sender<T> {
 #[must_use = "a future does nothing until it is awaited"]
 pub struct SenderClosed<'a, T> {
     end: End<'a, Cores, Theirs<T>, Waker, Lock<T>>,
+    leaf: Leaf,
 }
 
 impl<T> Future for SenderClosed<'_, T> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        waits_if_pending(self.end.poll(&mut Lender::new(cx.waker())), "sync.broadcast.Closed")
+        let SenderClosed { end, leaf } = &mut *self;
+        leaf.poll(cx, "sync.broadcast.Closed", |cx| end.poll(&mut Lender::new(cx.waker())))
     }
 }
 
@@ -323,7 +325,7 @@ impl<T: Clone> Receiver<T> {
     /// # Errors
     /// When awaited: [`RecvError`].
     pub fn recv(&mut self) -> Receiving<'_, T> {
-        Receiving { recv: self.shared.recv(), next: &mut self.next }
+        Receiving { recv: self.shared.recv(), next: &mut self.next, leaf: Leaf::new() }
     }
 
     /// Receives the next value, if it was sent. From any thread.
@@ -358,17 +360,16 @@ impl<T> fmt::Debug for Receiver<T> {
 pub struct Receiving<'a, T> {
     recv: Recv<'a, Cores, Theirs<T>, Waker, Lock<T>>,
     next: &'a mut u64,
+    leaf: Leaf,
 }
 
 impl<T: Clone> Future for Receiving<'_, T> {
     type Output = Result<T, RecvError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        ready!(yield_p(cx));
-        let this = &mut *self;
-        let polled = this.recv.poll(this.next, &mut Lender::new(cx.waker()));
-        let received = ready!(waits_if_pending(polled, "sync.broadcast.Recv"));
-        Poll::Ready(received.map(|value| own(value).into_inner()).map_err(RecvError::from))
+        let Receiving { recv, next, leaf } = &mut *self;
+        let polled = leaf.poll(cx, "sync.broadcast.Recv", |cx| recv.poll(next, &mut Lender::new(cx.waker())));
+        polled.map(|received| received.map(|value| own(value).into_inner()).map_err(RecvError::from))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Waiting, under a lock, for a change of what is in it.
 
-use crate::runtime::exec::yielding::waits_if_pending;
+use crate::runtime::exec::yielding::Leaf;
 use crate::runtime::host::cores::Cores;
 use crate::runtime::sync::waking::Lender;
 use crate::waits::cond::{self, Place, State};
@@ -50,7 +50,13 @@ impl Cond {
     /// Dropped while it waits, it leaves the mutex unlocked, and a notification that was meant for it alone goes to the
     /// next.
     pub fn wait<'a, T: ?Sized>(&'a self, guard: MutexGuard<'a, T>) -> CondWait<'a, T> {
-        CondWait { place: self.0.place(), mutex: MutexGuard::source(&guard), guard: Some(guard), relock: None }
+        CondWait {
+            place: self.0.place(),
+            mutex: MutexGuard::source(&guard),
+            guard: Some(guard),
+            relock: None,
+            leaf: Leaf::new(),
+        }
     }
 
     /// Wakes the one that has waited longest, if anybody waits. From any thread, with the mutex or without. Go: `Signal`.
@@ -86,6 +92,7 @@ pin_project! {
         guard: Option<MutexGuard<'a, T>>,
         #[pin]
         relock: Option<Lock<'a, T>>,
+        leaf: Leaf,
     }
 }
 
@@ -94,13 +101,16 @@ impl<'a, T: ?Sized> Future for CondWait<'a, T> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
-        if let Some(guard) = this.guard.take() {
-            this.place.enqueue(cx.waker().clone());
-            drop(guard);
-            return waits_if_pending(Poll::Pending, "sync.Cond.Wait");
-        }
         if this.relock.is_none() {
-            ready!(waits_if_pending(this.place.poll(&mut Lender::new(cx.waker())), "sync.Cond.Wait"));
+            let (place, guard) = (&mut *this.place, this.guard);
+            ready!(this.leaf.poll(cx, "sync.Cond.Wait", |cx| match guard.take() {
+                Some(guard) => {
+                    place.enqueue(cx.waker().clone());
+                    drop(guard);
+                    Poll::Pending
+                }
+                None => place.poll(&mut Lender::new(cx.waker())),
+            }));
             this.relock.set(Some(this.mutex.lock()));
         }
         let relock = this.relock.as_pin_mut().expect("cond: it locks again");

@@ -1,11 +1,11 @@
 //! Futures that yield.
 
 use crate::runtime::exec::waker::Gentle;
-use crate::runtime::exec::yielding::{waits_if_pending, yield_p};
+use crate::runtime::exec::yielding::Leaf;
 use core::fmt;
 use core::future::{Future, poll_fn};
 use core::pin::{Pin, pin};
-use core::task::{Context, Poll, Waker, ready};
+use core::task::{Context, Poll, Waker};
 use pin_project_lite::pin_project;
 
 pin_project! {
@@ -18,13 +18,14 @@ pin_project! {
         // What is woken, if that is not to be trusted: the lock calls it where its queue is locked.
         gentle: Option<Gentle>,
         why: &'static str,
+        leaf: Leaf,
     }
 }
 
 impl<F> Turn<F> {
     /// `why` it waits, in Go's words.
     pub(super) fn new(future: F, why: &'static str) -> Self {
-        Turn { future, gentle: None, why }
+        Turn { future, gentle: None, why, leaf: Leaf::new() }
     }
 }
 
@@ -33,17 +34,17 @@ impl<F: Future> Future for Turn<F> {
 
     #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        ready!(yield_p(cx));
         let mut this = self.project();
-        // The lock may be free: then whose waker it is need not be asked.
-        if let Poll::Ready(taken) = this.future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-            return Poll::Ready(taken);
-        }
-        let polled = match Gentle::around(this.gentle, cx.waker()) {
-            Some(gentle) => this.future.poll(&mut Context::from_waker(&gentle)),
-            None => this.future.poll(cx),
-        };
-        waits_if_pending(polled, this.why)
+        this.leaf.poll(cx, this.why, |cx| {
+            // The lock may be free: then whose waker it is need not be asked.
+            if let Poll::Ready(taken) = this.future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+                return Poll::Ready(taken);
+            }
+            match Gentle::around(this.gentle, cx.waker()) {
+                Some(gentle) => this.future.poll(&mut Context::from_waker(&gentle)),
+                None => this.future.poll(cx),
+            }
+        })
     }
 }
 

@@ -1,5 +1,6 @@
 //! Mutex, and a value that is made once: async-lock's.
 
+use crate::runtime::exec::yielding::proceed;
 use crate::runtime::sync::coop::{Turn, gently};
 use crate::runtime::sync::rw_lock::TryLockError;
 use async_lock::{MutexGuard, futures};
@@ -85,6 +86,7 @@ impl<T> OnceCell<T> {
     /// The value; if there is none yet, `make` makes it. If somebody else is about to, waits for that; if that fails, by a
     /// panic or because the future was dropped, it is this one's turn. Go: `Once.Do`.
     pub async fn get_or_init<F: Future<Output = T>>(&self, make: impl FnOnce() -> F) -> &T {
+        proceed().await;
         gently(self.0.get_or_init(make)).await
     }
 
@@ -96,11 +98,13 @@ impl<T> OnceCell<T> {
         &self,
         make: impl FnOnce() -> F,
     ) -> Result<&T, E> {
+        proceed().await;
         gently(self.0.get_or_try_init(make)).await
     }
 
     /// Waits until there is a value, and makes none.
     pub async fn wait(&self) -> &T {
+        proceed().await;
         gently(self.0.wait()).await
     }
 

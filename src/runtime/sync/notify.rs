@@ -1,13 +1,13 @@
 //! Telling others that something has happened.
 
-use crate::runtime::exec::yielding::{waits_if_pending, yield_p};
+use crate::runtime::exec::yielding::Leaf;
 use crate::runtime::host::cores::Cores;
 use crate::runtime::sync::waking::Lender;
 use crate::waits::notify::{self, State};
 use core::fmt;
 use core::future::Future;
 use core::pin::Pin;
-use core::task::{Context, Poll, Waker, ready};
+use core::task::{Context, Poll, Waker};
 use std::sync::Mutex;
 
 /// Tells one task, or all that wait, that something has happened; what has, it does not say. Go: a channel with room for one
@@ -69,7 +69,7 @@ impl Notify {
     /// Dropped after it was chosen by `notify_one`, and before it was ready, it passes the notification on: to the next that waits,
     /// or as a permit.
     pub fn notified(&self) -> Notified<'_> {
-        Notified { notified: self.0.notified() }
+        Notified { notified: self.0.notified(), leaf: Leaf::new() }
     }
 
     /// Ends the wait of the task that has waited longest. If none waits, leaves a permit for the next; two are one. From any
@@ -100,6 +100,7 @@ impl fmt::Debug for Notify {
 #[must_use = "a future does nothing until it is awaited"]
 pub struct Notified<'a> {
     notified: notify::Notified<'a, Cores, Waker>,
+    leaf: Leaf,
 }
 
 impl Notified<'_> {
@@ -114,8 +115,8 @@ impl Future for Notified<'_> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        ready!(yield_p(cx));
-        waits_if_pending(self.notified.poll(&mut Lender::new(cx.waker())), "sync.Notify.Notified")
+        let Notified { notified, leaf } = &mut *self;
+        leaf.poll(cx, "sync.Notify.Notified", |cx| notified.poll(&mut Lender::new(cx.waker())))
     }
 }
 

@@ -20,7 +20,7 @@
 //! A value that is sent and not received is dropped with the receiver; one that cannot be sent any more comes back. If the
 //! sender is dropped, the receiver is told. Go: a channel with room for one.
 
-use crate::runtime::exec::yielding::waits_if_pending;
+use crate::runtime::exec::yielding::{Leaf, poll_leaf};
 use crate::runtime::guarded::Theirs;
 use crate::runtime::sync::waking::Lender;
 use crate::waits::oneshot::{self, State};
@@ -44,7 +44,7 @@ type Oneshot<T> = oneshot::Oneshot<Theirs<T>, Waker, Mutex<State<Theirs<T>, Wake
 /// Two ends, for one value.
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     let shared = Arc::new(Oneshot::new());
-    (Sender { shared: Some(Arc::clone(&shared)) }, Receiver { shared: Some(shared) })
+    (Sender { shared: Some(Arc::clone(&shared)) }, Receiver { shared: Some(shared), leaf: Leaf::new() })
 }
 
 /// The end that sends. Dropped, it tells the receiver.
@@ -78,12 +78,12 @@ impl<T> Sender<T> {
 
     /// Waits until the receiver is dropped, or has closed: nobody wants the value any more.
     pub fn closed(&mut self) -> SenderClosed<'_, T> {
-        SenderClosed { sender: self, waits: false }
+        SenderClosed { sender: self, waits: false, leaf: Leaf::new() }
     }
 
     /// The same, for whoever polls by hand.
     pub fn poll_closed(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        waits_if_pending(self.shared().poll_closed(&mut Lender::new(cx.waker())), "sync.oneshot.Closed")
+        poll_leaf(cx, "sync.oneshot.Closed", |cx| self.shared().poll_closed(&mut Lender::new(cx.waker())))
     }
 }
 
@@ -106,15 +106,19 @@ impl<T> fmt::Debug for Sender<T> {
 pub struct SenderClosed<'a, T> {
     sender: &'a mut Sender<T>,
     waits: bool,
+    leaf: Leaf,
 }
 
 impl<T> Future for SenderClosed<'_, T> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let polled = self.sender.poll_closed(cx);
-        self.waits = polled.is_pending();
-        polled
+        let SenderClosed { sender, waits, leaf } = &mut *self;
+        leaf.poll(cx, "sync.oneshot.Closed", |cx| {
+            let polled = sender.shared().poll_closed(&mut Lender::new(cx.waker()));
+            *waits = polled.is_pending();
+            polled
+        })
     }
 }
 
@@ -137,6 +141,7 @@ impl<T> fmt::Debug for SenderClosed<'_, T> {
 pub struct Receiver<T> {
     /// `None`: it has received, or knows that nothing will come.
     shared: Option<Arc<Oneshot<T>>>,
+    leaf: Leaf,
 }
 
 impl<T> Receiver<T> {
@@ -185,9 +190,11 @@ impl<T> Future for Receiver<T> {
     type Output = Result<T, Closed>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let Some(shared) = &self.shared else { return Poll::Ready(Err(Closed)) };
-        let polled = shared.poll_recv(&mut Lender::new(cx.waker()));
-        let received = ready!(waits_if_pending(polled, "sync.oneshot.Recv"));
+        let Receiver { shared, leaf } = &mut *self;
+        let received = ready!(leaf.poll(cx, "sync.oneshot.Recv", |cx| match shared {
+            Some(shared) => shared.poll_recv(&mut Lender::new(cx.waker())),
+            None => Poll::Ready(Err(Closed)),
+        }));
         self.is_over();
         Poll::Ready(received.map(Theirs::into_inner))
     }

@@ -1,13 +1,13 @@
 //! Permits: so many may be in at once.
 
-use crate::runtime::exec::yielding::{waits_if_pending, yield_p};
+use crate::runtime::exec::yielding::Leaf;
 use crate::runtime::host::cores::Cores;
 use crate::runtime::sync::waking::Lender;
 use crate::waits::semaphore::{self, Refused, State};
 use core::fmt;
 use core::future::Future;
 use core::pin::Pin;
-use core::task::{Context, Poll, Waker, ready};
+use core::task::{Context, Poll, Waker};
 use std::sync::{Arc, Mutex};
 
 type Inner = semaphore::Semaphore<Cores, Waker>;
@@ -110,7 +110,7 @@ impl Semaphore {
 
     /// The same; `why` it waits, in Go's words.
     pub(super) fn acquire_for(&self, n: u32, why: &'static str) -> Acquire<'_> {
-        Acquire { semaphore: self, permits: n as usize, acquire: self.0.acquire(n as usize), why }
+        Acquire { semaphore: self, permits: n as usize, acquire: self.0.acquire(n as usize), why, leaf: Leaf::new() }
     }
 
     /// Comes in, if one more may, and nobody waits. From any thread. Go: `TryAcquire`.
@@ -196,23 +196,19 @@ pub struct Acquire<'a> {
     permits: usize,
     acquire: semaphore::Acquire<'a, Cores, Waker>,
     why: &'static str,
+    leaf: Leaf,
 }
 
 impl<'a> Future for Acquire<'a> {
     type Output = Result<SemaphorePermit<'a>, AcquireError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        // Who has waited has let the others run.
-        if !self.acquire.is_waiting() {
-            ready!(yield_p(cx));
-        }
-        let polled = self.acquire.poll(&mut Lender::new(cx.waker()));
-        let (semaphore, permits) = (self.semaphore, self.permits);
-        let permit = polled.map(|result| match result {
-            Ok(()) => Ok(SemaphorePermit { semaphore, permits }),
+        let Acquire { semaphore, permits, acquire, why, leaf } = &mut *self;
+        let polled = leaf.poll(cx, why, |cx| acquire.poll(&mut Lender::new(cx.waker())));
+        polled.map(|result| match result {
+            Ok(()) => Ok(SemaphorePermit { semaphore, permits: *permits }),
             Err(_) => Err(AcquireError(())),
-        });
-        waits_if_pending(permit, self.why)
+        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Waiting until several have done.
 
-use crate::runtime::exec::yielding::waits_if_pending;
+use crate::runtime::exec::yielding::Leaf;
 use crate::runtime::host::cores::Cores;
 use crate::runtime::sync::waking::Lender;
 use crate::waits::wait_group::{self, State, Wait};
@@ -48,7 +48,7 @@ impl WaitGroup {
 
     /// Waits until the counter is zero, if only for a moment. Go: `Wait`.
     pub fn wait(&self) -> Waiting<'_> {
-        Waiting { group: self, wait: self.0.wait() }
+        Waiting { group: self, wait: self.0.wait(), leaf: Leaf::new() }
     }
 }
 
@@ -69,13 +69,15 @@ impl fmt::Debug for WaitGroup {
 pub struct Waiting<'a> {
     group: &'a WaitGroup,
     wait: Wait<'a, Cores, Waker>,
+    leaf: Leaf,
 }
 
 impl Future for Waiting<'_> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        waits_if_pending(self.wait.poll(&mut Lender::new(cx.waker())), "sync.WaitGroup.Wait")
+        let Waiting { wait, leaf, .. } = &mut *self;
+        leaf.poll(cx, "sync.WaitGroup.Wait", |cx| wait.poll(&mut Lender::new(cx.waker())))
     }
 }
 

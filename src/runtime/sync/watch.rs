@@ -25,16 +25,16 @@
 //! between. What [`borrow`](Receiver::borrow) returns keeps senders from changing the value, with their threads: let go of it
 //! soon, and never await while it is there.
 
-use crate::runtime::exec::yielding::{waits_if_pending, yield_p};
+use crate::runtime::exec::yielding::{Leaf, proceed};
 use crate::runtime::guarded::Theirs;
 use crate::runtime::host::cores::Cores;
 use crate::runtime::sync::waking::Lender;
 use crate::waits::watch::{self, Change, End, Slot};
 use core::fmt;
-use core::future::{Future, poll_fn};
+use core::future::Future;
 use core::ops::Deref;
 use core::pin::Pin;
-use core::task::{Context, Poll, Waker, ready};
+use core::task::{Context, Poll, Waker};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 #[doc(inline)]
@@ -159,7 +159,7 @@ impl<T> Sender<T> {
 
     /// Waits until there is no receiver, if only for a moment.
     pub fn closed(&self) -> SenderClosed<'_, T> {
-        SenderClosed { end: self.shared.closed() }
+        SenderClosed { end: self.shared.closed(), leaf: Leaf::new() }
     }
 
     /// One more receiver, which has seen the value as it is now.
@@ -216,13 +216,15 @@ impl<T> fmt::Debug for Sender<T> {
 #[must_use = "a future does nothing until it is awaited"]
 pub struct SenderClosed<'a, T> {
     end: End<'a, Cores, Waker, Value<T>>,
+    leaf: Leaf,
 }
 
 impl<T> Future for SenderClosed<'_, T> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        waits_if_pending(self.end.poll(&mut Lender::new(cx.waker())), "sync.watch.Closed")
+        let SenderClosed { end, leaf } = &mut *self;
+        leaf.poll(cx, "sync.watch.Closed", |cx| end.poll(&mut Lender::new(cx.waker())))
     }
 }
 
@@ -281,7 +283,7 @@ impl<T> Receiver<T> {
     /// # Errors
     /// When awaited: the value was seen, and there is no sender.
     pub fn changed(&mut self) -> Changed<'_, T> {
-        Changed { change: self.shared.changed(), seen: &mut self.seen }
+        Changed { change: self.shared.changed(), seen: &mut self.seen, leaf: Leaf::new() }
     }
 
     /// Waits until the value is as `is_wanted` says, and takes what it looks at for seen. Looks at the one there is first, seen or
@@ -293,7 +295,7 @@ impl<T> Receiver<T> {
         let (shared, seen) = (&*self.shared, &mut self.seen);
         let mut is_over = false;
         // It may be as wanted each time it is asked for.
-        poll_fn(|cx| yield_p(cx)).await;
+        proceed().await;
         loop {
             {
                 let (value, version) = shared.read();
@@ -306,7 +308,7 @@ impl<T> Receiver<T> {
                 return Err(Closed);
             }
             // The last value is looked at even if there is no sender by then.
-            is_over = Changed { change: shared.changed(), seen: &mut *seen }.await.is_err();
+            is_over = Changed { change: shared.changed(), seen: &mut *seen, leaf: Leaf::new() }.await.is_err();
         }
     }
 
@@ -347,16 +349,16 @@ impl<T> fmt::Debug for Receiver<T> {
 pub struct Changed<'a, T> {
     change: Change<'a, Cores, Waker, Value<T>>,
     seen: &'a mut u64,
+    leaf: Leaf,
 }
 
 impl<T> Future for Changed<'_, T> {
     type Output = Result<(), Closed>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        ready!(yield_p(cx));
-        let seen = *self.seen;
-        let polled = self.change.poll(seen, &mut Lender::new(cx.waker()));
-        waits_if_pending(polled, "sync.watch.Changed").map_ok(|version| *self.seen = version)
+        let Changed { change, seen, leaf } = &mut *self;
+        let polled = leaf.poll(cx, "sync.watch.Changed", |cx| change.poll(**seen, &mut Lender::new(cx.waker())));
+        polled.map_ok(|version| **seen = version)
     }
 }
 

@@ -21,11 +21,11 @@
 // `timer` is state, below `shared`; the rest is above `exec`.
 pub(in crate::runtime) mod timer;
 
-use crate::host::NEVER;
 use crate::host::Nanos;
 use crate::kernel::queues::timers::Key;
 use crate::runtime::exec::context::Context;
 use crate::runtime::exec::not_in_runtime::NotInRuntime;
+use crate::runtime::exec::yielding::Leaf;
 use crate::runtime::host::{clock, duration};
 use crate::runtime::observe::watch;
 use crate::runtime::time::timer::TimerQueue;
@@ -58,6 +58,7 @@ fn after(now: Nanos, time: Duration) -> Nanos {
 pub struct Sleep {
     deadline: Nanos,
     timer: Option<Timer<Arc<TimerQueue>, (usize, usize)>>,
+    leaf: Leaf,
 }
 
 /// Two wakers that live, and have the same, wake the same.
@@ -67,7 +68,7 @@ fn identity(waker: &Waker) -> (usize, usize) {
 
 impl Sleep {
     fn until(deadline: Nanos) -> Sleep {
-        Sleep { deadline, timer: None }
+        Sleep { deadline, timer: None, leaf: Leaf::new() }
     }
 
     /// When it is over.
@@ -82,18 +83,19 @@ impl Sleep {
         clock::now() >= self.deadline
     }
 
-    /// Waits until another moment instead, also if the time was over.
+    /// Waits until another moment instead, also if the time was over. A task that waits for it already is woken at that moment,
+    /// without another poll.
     pub fn reset(&mut self, moment: Instant) {
         self.reset_to(clock::nanos_of(moment));
     }
 
     fn reset_to(&mut self, deadline: Nanos) {
-        self.forget();
         self.deadline = deadline;
-    }
-
-    fn forget(&mut self) {
-        Timer::forget(&mut self.timer);
+        Timer::reset(&mut self.timer, |queue, waker| {
+            // A P of another runtime says nothing of this queue's.
+            let p = Context::with_runtime(|shared, p| p.filter(|_| Arc::ptr_eq(&shared.timers, queue)));
+            queue.add(deadline, waker, p.flatten())
+        });
     }
 
     #[cold]
@@ -117,23 +119,22 @@ impl Future for Sleep {
     /// # Panics
     /// If it has to wait, and is polled outside of a runtime.
     fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<()> {
-        if self.is_elapsed() {
-            self.forget();
-            return Poll::Ready(());
-        }
-        watch::waits_for("sleep");
-        if self.deadline == NEVER {
-            return Poll::Pending;
-        }
-        let (deadline, waker) = (self.deadline, cx.waker());
-        Timer::poll(&mut self.timer, identity(waker), || waker.clone(), |waker| Sleep::add(deadline, waker));
-        Poll::Pending
+        let Sleep { deadline, timer, leaf } = &mut *self;
+        leaf.poll(cx, "sleep", |cx| {
+            if clock::now() >= *deadline {
+                Timer::forget(timer);
+                return Poll::Ready(());
+            }
+            let waker = cx.waker();
+            Timer::poll(timer, identity(waker), || waker.clone(), |waker| Sleep::add(*deadline, waker));
+            Poll::Pending
+        })
     }
 }
 
 impl Drop for Sleep {
     fn drop(&mut self) {
-        self.forget();
+        Timer::forget(&mut self.timer);
     }
 }
 

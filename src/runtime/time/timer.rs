@@ -172,6 +172,10 @@ impl Registers for Arc<TimerQueue> {
         waker::forget(self.timers.remove(key));
     }
 
+    fn take(&self, key: Key) -> Option<Waker> {
+        self.timers.remove(key)
+    }
+
     fn replace(&self, key: Key, waker: Waker) -> Result<(), Waker> {
         self.timers.replace(key, waker).map(|old| waker::forget(Some(old)))
     }

@@ -44,6 +44,10 @@ impl<H: ModelHost> Registers for Queue<H> {
         self.0.queue.remove(key);
     }
 
+    fn take(&self, key: Key) -> Option<usize> {
+        self.0.queue.remove(key)
+    }
+
     fn replace(&self, key: Key, waker: usize) -> Result<(), usize> {
         if is_variant("timer-queue-forgets-a-waker-that-comes-late") {
             let _ = self.0.queue.replace(key, waker);
@@ -107,13 +111,17 @@ impl<H: ModelHost> Tiny<H> {
         assert!(waited.is_ok(), "a thread that never gives up has given up");
     }
 
-    /// Sleeps until `first`, but changes its mind as soon as its timer runs, and sleeps until `then`.
+    /// Sleeps until `first`, but changes its mind as soon as its timer runs, and sleeps until `then`. Before it is polled again it
+    /// waits to be woken.
     pub fn sleep_and_reset(self: &Arc<Self>, first: Nanos, then: Nanos, waker: usize) {
         let mut place = None;
         self.poll(&mut place, first, waker);
-        if !is_variant("timer-queue-resets-without-a-cancel") {
+        if is_variant("timer-queue-reset-forgets-the-waker") {
             Timer::forget(&mut place);
+        } else if !is_variant("timer-queue-resets-without-a-cancel") {
+            Timer::reset(&mut place, |queue, waker| queue.0.add(0, then, waker));
         }
+        self.wait(waker);
         self.sleep_on(&mut place, then, &[waker]);
     }
 

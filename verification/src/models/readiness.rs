@@ -128,6 +128,31 @@ fn one_step_after_the_other<H: ModelHost>() -> String {
     format!("changes {reports_changes}, forgotten {is_forgotten}")
 }
 
+/// A task reads by a function, and another polls once by the same, as the other end sends.
+fn another_polls_once<H: ModelHost>() -> String {
+    main_plays("reader");
+    let net = Net::<H>::new();
+    let socket = net.register(true);
+    let m = {
+        let (net, socket) = (Arc::clone(&net), Arc::clone(&socket));
+        H::fork("M", move || {
+            socket.change(&net, Direction::Read);
+            net.run_m();
+        })
+    };
+    let other = {
+        let (net, socket) = (Arc::clone(&net), Arc::clone(&socket));
+        H::fork("other", move || socket.poll_once(&net, Direction::Read, WRITER))
+    };
+    let tries = socket.poll_io(&net, Direction::Read, READER);
+    H::join(other);
+    net.is_over();
+    H::join(m);
+    net.forget(&socket);
+    net.check_at_rest();
+    format!("tried {tries:?}")
+}
+
 /// Two wait for the same, and give up.
 fn two_give_up<H: ModelHost>() -> String {
     main_plays("reader");
@@ -261,6 +286,7 @@ fn two_interrupts<H: ModelHost>() -> String {
 }
 
 const CHANGE: &str = "readiness::no_report_is_missed::a_change_beside_the_wait";
+const SLOT: &str = "readiness::no_report_is_missed::another_polls_once";
 const ARMED_TWO: &str = "readiness::no_report_is_missed::armed_in_two_directions";
 const REUSE: &str = "readiness::no_report_is_missed::a_key_is_reused";
 const COUNT: &str = "readiness::who_waits_is_counted::an_m_reads_that_nobody_waits";
@@ -297,6 +323,13 @@ pub const MODELS: &[Model] = &[
         claim: "a socket that is forgotten while it is reported, and another that gets its key: what is reported of the new \
             one is not lost, and a report of the old one costs a try",
         size: "3 threads, 2 sockets, 1 key",
+        invariants: [78, 29],
+        must_reach: ["tried Some(1)", "tried Some(2)", "tried Some(3)"],
+        runs: [rc11(), sc_cut()]),
+    crate::model!("readiness::no_report_is_missed::another_polls_once", another_polls_once,
+        claim: "a task that polls by a function, and another that polls by the same and gives up: the first is woken by the report, \
+            or by the other, and then tries again",
+        size: "3 threads, 1 socket, 1 change",
         invariants: [78, 29],
         must_reach: ["tried Some(1)", "tried Some(2)", "tried Some(3)"],
         runs: [rc11(), sc_cut()]),
@@ -349,6 +382,8 @@ pub const MUTANTS: &[Mutant] = crate::mutants! {
     room: "readiness";
     "readiness-reads-the-tick-after-the-try": "a task asks how often its socket was reported when it has tried already",
         variant("readiness-reads-the-tick-after-the-try"), by CHANGE => [Rc11, Sc];
+    "readiness-drops-what-it-displaces": "a task that polls by a function takes the slot, and the task that was in it is not woken",
+        variant("readiness-drops-what-it-displaces"), by SLOT => [Rc11, Sc];
     "readiness-the-poller-arms-nothing": "the poller does not arm a socket for the direction that was not reported",
         variant("readiness-the-poller-arms-nothing"), by ARMED_TWO => [Rc11];
     "readiness-forgets-a-key-that-is-another's": "a socket is forgotten when its key is another's already",

@@ -165,7 +165,8 @@ pub const MODELS: &[Model] = &[
         must_reach: ["cancelled true", "cancelled false"],
         runs: [rc11(), sc()]),
     crate::model!("timer_queue::no_sleeper_is_missed::a_reset_beside_the_firing", a_reset_beside_the_firing,
-        claim: "one that sleeps longer after all, while its timer fires, is woken when the later moment has come",
+        claim: "one that sleeps longer after all, while its timer fires, is woken without another poll, and then when the later \
+            moment has come",
         size: "2 threads, 1 waker, 2 timers",
         invariants: [75, 76],
         must_reach: ["fired 1", "fired 2"],
@@ -211,6 +212,8 @@ pub const MUTANTS: &[Mutant] = crate::mutants! {
         variant("timer-queue-forgets-a-waker-that-comes-late"), by WAKER => [Rc11, Sc];
     "timer-queue-resets-without-a-cancel": "one that sleeps longer after all keeps the timer that it has",
         variant("timer-queue-resets-without-a-cancel"), by RESET => [Rc11, Sc];
+    "timer-queue-reset-forgets-the-waker": "one that sleeps longer after all is woken only if it is polled again",
+        variant("timer-queue-reset-forgets-the-waker"), by RESET => [Rc11, Sc];
     "timer-queue-close-leaves-what-sleeps": "who shuts down leaves what sleeps to nobody",
         variant("timer-queue-close-leaves-what-sleeps"), by AS => [Rc11, Sc];
     "timer-queue-cancel-leaves-who-serves": "who serves sleeps on, though nobody is left who is to be woken",

@@ -228,6 +228,10 @@ impl<H: ModelHost> Registers for Sleeps<H> {
         self.0.remove(key);
     }
 
+    fn take(&self, key: Key) -> Option<u64> {
+        self.0.remove(key)
+    }
+
     fn replace(&self, key: Key, waker: u64) -> Result<(), u64> {
         self.0.replace(key, waker).map(drop)
     }

@@ -1,7 +1,7 @@
 //! The ends of a channel as `Stream` and `Sink` of futures 0.3. Each is a receive, or a send, after the other; between
 //! two polls it is put away, and keeps its place in the queue.
 
-use crate::runtime::exec::yielding::{waits_if_pending, yield_p};
+use crate::runtime::exec::yielding::poll_leaf;
 use crate::runtime::sync::chan::parts::OnCores;
 use crate::runtime::sync::chan::{Receiver, Sender};
 use crate::runtime::sync::waking::Lender;
@@ -73,15 +73,17 @@ impl<T> Stream for ReceiverStream<T> {
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
         let this = &mut *self;
-        if this.is_over {
-            return Poll::Ready(None);
-        }
-        ready!(yield_p(cx));
-        let mut receive = Receive::resumed(this.receiver.channel(), this.waiter.take());
-        let polled = receive.poll(&mut Lender::new(cx.waker()));
-        this.waiter = receive.put_away();
+        let polled = poll_leaf(cx, "chan receive", |cx| {
+            if this.is_over {
+                return Poll::Ready(Err(Closed));
+            }
+            let mut receive = Receive::resumed(this.receiver.channel(), this.waiter.take());
+            let polled = receive.poll(&mut Lender::new(cx.waker()));
+            this.waiter = receive.put_away();
+            polled
+        });
         this.is_over = matches!(polled, Poll::Ready(Err(Closed)));
-        waits_if_pending(polled, "chan receive").map(Result::ok)
+        polled.map(Result::ok)
     }
 }
 
@@ -114,13 +116,15 @@ pub struct SenderSink<T> {
 impl<T> SenderSink<T> {
     /// Goes on with the value that waits, if there is one.
     fn poll_sent(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), SendError<T>>> {
-        let (Some(sender), Some(send)) = (&self.sender, self.send.take()) else { return Poll::Ready(Ok(())) };
-        let mut send = Send::resumed(sender.channel(), send);
-        let polled = send.poll(&mut Lender::new(cx.waker()));
-        if polled.is_pending() {
-            self.send = Some(send.put_away());
-        }
-        waits_if_pending(polled, "chan send")
+        poll_leaf(cx, "chan send", |cx| {
+            let (Some(sender), Some(send)) = (&self.sender, self.send.take()) else { return Poll::Ready(Ok(())) };
+            let mut send = Send::resumed(sender.channel(), send);
+            let polled = send.poll(&mut Lender::new(cx.waker()));
+            if polled.is_pending() {
+                self.send = Some(send.put_away());
+            }
+            polled
+        })
     }
 }
 
@@ -131,7 +135,6 @@ impl<T> Sink<T> for SenderSink<T> {
     type Error = SendError<T>;
 
     fn poll_ready(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), SendError<T>>> {
-        ready!(yield_p(cx));
         self.poll_sent(cx)
     }
 

@@ -2,18 +2,21 @@
 
 use crate::host::{NEVER, Nanos, SpawnError};
 use crate::runtime::host::cheaprand::wyrand;
+use crate::runtime::host::duration::START;
 use crate::runtime::host::sim::fiber::{self, Fiber};
 use core::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 use std::time::Instant;
 
-/// When the simulated time begins. Not 0: that is the time of a thread without a machine.
-pub(super) const START: Nanos = 1;
 /// What a dispatch takes, and a checkpoint.
 pub(super) const STEP: Nanos = 1_000;
 /// The stack of a simulated thread, if nobody says.
 pub(super) const STACK: usize = 1 << 20;
+/// For so long a thread that could go on for ever does so; then another has its turn.
+const SLICE: Nanos = 10_000_000;
+/// After so many steps in which tasks only yielded they wait for what time brings, by all appearance.
+const PATIENCE: u32 = 10_000;
 /// A task is held back for fewer dispatches.
 pub(super) const HOLD: usize = 32;
 /// So many ticks of the monitor in a row, while nobody else runs, and it has seen all there is to see.
@@ -102,8 +105,14 @@ pub(super) struct Machine {
     lonely: Cell<u32>,
     /// The scheduler was asked whether it is dead, and no task has gone on since.
     pub(super) has_asked: Cell<bool>,
+    /// How many steps were made since a task has done more than to yield.
+    vain: Cell<u32>,
+    /// Since when the thread runs that does.
+    since: Cell<Nanos>,
     /// Has its runtime's scheduler look whether it is dead.
     pub(super) checkdead: RefCell<Option<Box<dyn Fn()>>>,
+    /// When its runtime's next timer is due.
+    pub(super) deadline: RefCell<Option<Box<dyn Fn() -> Nanos>>>,
     /// What a new thread keeps.
     new_thread_state: NewThreadState,
     pub(super) is_closed: Cell<bool>,
@@ -134,7 +143,10 @@ impl Machine {
             held: Cell::new(None),
             lonely: Cell::new(0),
             has_asked: Cell::new(false),
+            vain: Cell::new(0),
+            since: Cell::new(START),
             checkdead: RefCell::new(None),
+            deadline: RefCell::new(None),
             new_thread_state,
             is_closed: Cell::new(false),
         };
@@ -219,6 +231,7 @@ impl Machine {
         self.lonely.set(if is_monitor { self.lonely.get().saturating_add(1) } else { 0 });
         let mut fiber = fiber.expect("sim: a thread that does not run has its stack");
         self.current.set(thread);
+        self.since.set(CLOCK.get());
         own.swap();
         let ended = catch_unwind(AssertUnwindSafe(|| fiber.resume()));
         own.swap();
@@ -249,7 +262,7 @@ impl Machine {
         loop {
             match self.go_on() {
                 Went::On => (),
-                Went::Main => return,
+                Went::Main => return self.since.set(CLOCK.get()),
                 Went::Nowhere if !self.has_asked.replace(true) => self.checkdead(),
                 Went::Nowhere => self.report_deadlock(),
             }
@@ -311,12 +324,41 @@ impl Machine {
         Ok(())
     }
 
-    /// Time goes by, and another thread may go on first.
+    /// Time goes by, and another thread may go on first: one does, if this one has gone on for long.
     pub(super) fn step(&self) {
         self.has_asked.set(false);
-        CLOCK.set(CLOCK.get() + STEP);
-        if self.current.get() != MAIN && self.happens(self.temper.switch) {
+        self.pass();
+        let switches = self.current.get() != MAIN && self.happens(self.temper.switch);
+        if switches || CLOCK.get() - self.since.get() >= SLICE {
             self.switch();
+        }
+    }
+
+    /// A task has done more than to yield.
+    pub(super) fn goes_on(&self) {
+        self.vain.set(0);
+    }
+
+    /// A step takes its time. If all that can go on only yields, over and over, time goes on to what is waited for.
+    fn pass(&self) {
+        let now = CLOCK.get() + STEP;
+        let vain = self.vain.get() + 1;
+        self.vain.set(vain % PATIENCE);
+        CLOCK.set(if vain < PATIENCE { now } else { self.next_moment().max(now) });
+    }
+
+    /// The earliest moment that a task or a thread waits for, but the monitor; if there is none, now.
+    fn next_moment(&self) -> Nanos {
+        let is_other = |thread: &&Thread| !thread.is_monitor;
+        let until = |thread: &Thread| match thread.state {
+            State::Parked { until, .. } => until,
+            _ => NEVER,
+        };
+        let threads = self.threads.borrow().iter().filter(is_other).map(until).min().unwrap_or(NEVER);
+        let timer = self.deadline.borrow().as_ref().map_or(NEVER, |deadline| deadline());
+        match threads.min(timer) {
+            NEVER => CLOCK.get(),
+            moment => moment,
         }
     }
 

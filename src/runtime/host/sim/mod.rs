@@ -7,7 +7,7 @@
 //!       └─► pick ── by the seed ──► one that can go on: a fiber ──► runs until it would sleep,
 //!            ▲                                                      or its dispatch is a place to switch
 //!            └───────────────────────────────────────────────────────┘
-//!            no thread can go on: the clock jumps to the earliest moment that one of them waits for
+//!            no thread can go on, or all that do only yield, over and over: the clock jumps to the earliest moment that is waited for
 //!            none waits for a moment: nothing can ever happen, and a thread that waits for a future gets a deadlock
 //! ```
 //!
@@ -29,12 +29,12 @@ pub(in crate::runtime) use machine::{NewThreadState, Number, SavedThreadState};
 pub(in crate::runtime) use sim_host::Sim;
 
 use crate::host::{NEVER, Nanos, SpawnError};
-use crate::runtime::host::duration;
+use crate::runtime::host::duration::{self, START};
 use core::cell::RefCell;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 use core::time::Duration;
-use machine::{CLOCK, MAIN, Machine, START, STEP, State, Thread};
+use machine::{CLOCK, MAIN, Machine, State, Thread};
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -81,16 +81,15 @@ pub(in crate::runtime) fn instant() -> Option<Instant> {
     elapsed().map(|time| base.checked_add(time).unwrap_or(base))
 }
 
-/// When that moment is on this thread's machine. One before its beginning is then.
+/// When that moment is on this thread's machine.
 pub(in crate::runtime) fn nanos_of(moment: Instant) -> Option<Nanos> {
-    let since = moment.saturating_duration_since(machine()?.base);
-    Some(duration::nanos(since).saturating_add(START))
+    Some(duration::nanos_of(moment, machine()?.base))
 }
 
 /// The moment at which this thread's machine shows that time.
 pub(in crate::runtime) fn instant_of(time: Nanos) -> Option<Instant> {
     let base = machine()?.base;
-    Some(base.checked_add(Duration::from_nanos(time.saturating_sub(START))).unwrap_or(base))
+    Some(duration::instant_of(time, base).unwrap_or(base))
 }
 
 /// A number below `n`, by this thread's machine.
@@ -112,7 +111,13 @@ pub(in crate::runtime) fn print() -> Option<u64> {
 /// Sleeps on the word at this address, for so long at the most. `false`: this thread is no simulated one.
 pub(super) fn park(word: usize, nanos: Option<Nanos>) -> bool {
     let until = nanos.map_or(NEVER, |nanos| CLOCK.get().saturating_add(nanos));
-    machine().map(|machine| machine.park(word, until)).is_some()
+    let parks = |machine: Rc<Machine>| {
+        if machine.current.get() == MAIN {
+            machine.goes_on();
+        }
+        machine.park(word, until);
+    };
+    machine().map(parks).is_some()
 }
 
 /// Wakes the thread of this machine that sleeps on the word at this address, if one does.
@@ -140,7 +145,7 @@ pub(in crate::runtime) fn pause(time: Duration) -> bool {
 /// The main thread would go on at once: others may come first.
 pub(in crate::runtime) fn yield_p() {
     with(|machine| {
-        CLOCK.set(CLOCK.get() + STEP);
+        machine.step();
         machine.switch();
     });
 }
@@ -162,6 +167,11 @@ pub(in crate::runtime) fn dispatch(task: usize) -> bool {
         machine.step();
         machine.defers(task)
     })
+}
+
+/// A task was run, and has done more than to yield.
+pub(in crate::runtime) fn goes_on() {
+    with(Machine::goes_on);
 }
 
 /// A task could yield. Shall it?
@@ -236,10 +246,11 @@ pub(in crate::runtime) fn machine_for(seed: Option<u64>, new_thread_state: NewTh
     }
 }
 
-/// The machine is this runtime's, whose scheduler `checkdead` has look whether it is dead.
-pub(in crate::runtime) fn belongs_to(checkdead: impl Fn() + 'static) {
+/// The machine is this runtime's, whose scheduler `checkdead` has look whether it is dead, and whose next timer is due at `deadline`.
+pub(in crate::runtime) fn belongs_to(checkdead: impl Fn() + 'static, deadline: impl Fn() -> Nanos + 'static) {
     with(|machine| {
         machine.checkdead.replace(Some(Box::new(checkdead)));
+        machine.deadline.replace(Some(Box::new(deadline)));
     });
 }
 

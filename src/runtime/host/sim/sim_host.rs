@@ -3,7 +3,8 @@
 //! Words and locks are the real ones: no two threads of a machine run at once, and neither is a place to switch.
 
 use crate::host::{Host, Nanos, Parker, SpawnError};
-use crate::runtime::host::sim::{self, machine};
+use crate::runtime::host::duration::START;
+use crate::runtime::host::sim;
 use crate::runtime::host::thread_config;
 use crate::runtime::observe::spans;
 use core::sync::atomic::Ordering::{AcqRel, Release};
@@ -34,7 +35,7 @@ impl Host for Sim {
     }
 
     fn now() -> Nanos {
-        sim::now().unwrap_or(machine::START)
+        sim::now().unwrap_or(START)
     }
 
     fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), SpawnError> {

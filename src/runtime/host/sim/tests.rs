@@ -1,7 +1,7 @@
 //! Of the simulated machine itself; the runtime on it: tests/deterministic.rs.
 
 use crate::host::{Host, Parker};
-use crate::runtime::host::sim::machine::START;
+use crate::runtime::host::duration::START;
 use crate::runtime::host::sim::*;
 use core::cell::RefCell;
 use std::collections::BTreeSet;

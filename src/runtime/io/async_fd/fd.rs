@@ -120,7 +120,8 @@ impl<T> AsyncFd<T> {
         Ok(AsyncFdReadyGuard::new(self, ready))
     }
 
-    /// As [`readable`](AsyncFd::readable), for futures written by hand. The wakers of several tasks are kept.
+    /// As [`readable`](AsyncFd::readable), for futures written by hand. The task that polled last is woken when it is ready, one that polled before when
+    /// another does: it tries again.
     ///
     /// # Errors
     /// If the runtime was shut down.
@@ -128,7 +129,8 @@ impl<T> AsyncFd<T> {
         self.poll_ready(cx, Direction::Read, Interest::READABLE)
     }
 
-    /// As [`writable`](AsyncFd::writable), for futures written by hand. The wakers of several tasks are kept.
+    /// As [`writable`](AsyncFd::writable), for futures written by hand. The task that polled last is woken when it is ready, one that polled before when
+    /// another does: it tries again.
     ///
     /// # Errors
     /// If the runtime was shut down.

@@ -1,10 +1,10 @@
 //! A file that is open, and how it is to be opened.
 
 use crate::runtime::exec::blocking::syscall;
-use crate::runtime::exec::yielding::yield_p;
+use crate::runtime::exec::yielding::{poll_leaf, proceed};
 use crate::runtime::io::fs::work;
 use core::pin::Pin;
-use core::task::{Context, Poll, ready};
+use core::task::{Context, Poll};
 use futures_io::{AsyncRead, AsyncSeek, AsyncWrite};
 use std::fs::{self, Metadata, Permissions};
 use std::io::{self, IoSlice, IoSliceMut, Read, Seek, SeekFrom, Write};
@@ -49,6 +49,7 @@ impl File {
     /// # Errors
     /// Those of the system.
     pub async fn open(path: impl AsRef<Path>) -> io::Result<File> {
+        proceed().await;
         syscall(|| fs::File::open(path)).map(File)
     }
 
@@ -57,6 +58,7 @@ impl File {
     /// # Errors
     /// Those of the system.
     pub async fn create(path: impl AsRef<Path>) -> io::Result<File> {
+        proceed().await;
         syscall(|| fs::File::create(path)).map(File)
     }
 
@@ -65,6 +67,7 @@ impl File {
     /// # Errors
     /// Those of the system.
     pub async fn create_new(path: impl AsRef<Path>) -> io::Result<File> {
+        proceed().await;
         syscall(|| fs::File::create_new(path)).map(File)
     }
 
@@ -165,6 +168,7 @@ impl File {
     /// # Errors
     /// Those of the system; [`InvalidInput`](io::ErrorKind::InvalidInput) if it is before the beginning.
     pub async fn seek(&self, to: SeekFrom) -> io::Result<u64> {
+        proceed().await;
         syscall(|| (&self.0).seek(to))
     }
 
@@ -173,6 +177,7 @@ impl File {
     /// # Errors
     /// Those of the system; [`InvalidInput`](io::ErrorKind::InvalidInput) if it is not open for writing.
     pub async fn set_len(&self, size: u64) -> io::Result<()> {
+        proceed().await;
         syscall(|| self.0.set_len(size))
     }
 
@@ -197,6 +202,7 @@ impl File {
     /// # Errors
     /// Those of the system.
     pub async fn metadata(&self) -> io::Result<Metadata> {
+        proceed().await;
         syscall(|| self.0.metadata())
     }
 
@@ -205,6 +211,7 @@ impl File {
     /// # Errors
     /// Those of the system.
     pub async fn set_permissions(&self, permissions: Permissions) -> io::Result<()> {
+        proceed().await;
         syscall(|| self.0.set_permissions(permissions))
     }
 
@@ -213,6 +220,7 @@ impl File {
     /// # Errors
     /// Those of the system: no descriptor is left.
     pub async fn try_clone(&self) -> io::Result<File> {
+        proceed().await;
         syscall(|| self.0.try_clone()).map(File)
     }
 }
@@ -242,8 +250,7 @@ macro_rules! async_file {
     ($name:ty) => {
         impl AsyncRead for $name {
             fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
-                ready!(yield_p(cx));
-                Poll::Ready(syscall(|| (&self.0).read(buffer)))
+                poll_leaf(cx, "file", |_| Poll::Ready(syscall(|| (&self.0).read(buffer))))
             }
 
             fn poll_read_vectored(
@@ -251,15 +258,13 @@ macro_rules! async_file {
                 cx: &mut Context<'_>,
                 buffers: &mut [IoSliceMut<'_>],
             ) -> Poll<io::Result<usize>> {
-                ready!(yield_p(cx));
-                Poll::Ready(syscall(|| (&self.0).read_vectored(buffers)))
+                poll_leaf(cx, "file", |_| Poll::Ready(syscall(|| (&self.0).read_vectored(buffers))))
             }
         }
 
         impl AsyncWrite for $name {
             fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-                ready!(yield_p(cx));
-                Poll::Ready(syscall(|| (&self.0).write(bytes)))
+                poll_leaf(cx, "file", |_| Poll::Ready(syscall(|| (&self.0).write(bytes))))
             }
 
             fn poll_write_vectored(
@@ -267,24 +272,23 @@ macro_rules! async_file {
                 cx: &mut Context<'_>,
                 slices: &[IoSlice<'_>],
             ) -> Poll<io::Result<usize>> {
-                ready!(yield_p(cx));
-                Poll::Ready(syscall(|| (&self.0).write_vectored(slices)))
+                poll_leaf(cx, "file", |_| Poll::Ready(syscall(|| (&self.0).write_vectored(slices))))
             }
 
             /// Does nothing: what was written is the system's.
-            fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-                Poll::Ready(Ok(()))
+            fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+                poll_leaf(cx, "file", |_| Poll::Ready(Ok(())))
             }
 
             /// Does nothing: the file is closed when it is dropped.
-            fn poll_close(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-                Poll::Ready(Ok(()))
+            fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+                poll_leaf(cx, "file", |_| Poll::Ready(Ok(())))
             }
         }
 
         impl AsyncSeek for $name {
-            fn poll_seek(self: Pin<&mut Self>, _: &mut Context<'_>, to: SeekFrom) -> Poll<io::Result<u64>> {
-                Poll::Ready(syscall(|| (&self.0).seek(to)))
+            fn poll_seek(self: Pin<&mut Self>, cx: &mut Context<'_>, to: SeekFrom) -> Poll<io::Result<u64>> {
+                poll_leaf(cx, "file", |_| Poll::Ready(syscall(|| (&self.0).seek(to))))
             }
         }
     };
@@ -373,6 +377,7 @@ impl OpenOptions {
     /// # Errors
     /// Those of the system; [`InvalidInput`](io::ErrorKind::InvalidInput) if the options contradict each other.
     pub async fn open(&self, path: impl AsRef<Path>) -> io::Result<File> {
+        proceed().await;
         syscall(|| self.0.open(path)).map(File::from_std)
     }
 }

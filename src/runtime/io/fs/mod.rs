@@ -16,6 +16,7 @@ mod file;
 mod work;
 
 use crate::runtime::exec::blocking::syscall;
+use crate::runtime::exec::yielding::proceed;
 pub use file::{File, OpenOptions};
 use std::fs;
 pub use std::fs::{DirEntry, Metadata, Permissions};
@@ -37,6 +38,7 @@ use std::path::{Path, PathBuf};
 /// # Cancel safety
 /// A future that was dropped before it was ready has done nothing.
 pub async fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
+    proceed().await;
     syscall(|| fs::read(path))
 }
 
@@ -48,6 +50,7 @@ pub async fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
 /// # Cancel safety
 /// As [`read`]'s.
 pub async fn read_to_string(path: impl AsRef<Path>) -> io::Result<String> {
+    proceed().await;
     syscall(|| fs::read_to_string(path))
 }
 
@@ -59,6 +62,7 @@ pub async fn read_to_string(path: impl AsRef<Path>) -> io::Result<String> {
 /// # Cancel safety
 /// As [`read`]'s.
 pub async fn write(path: impl AsRef<Path>, contents: impl AsRef<[u8]>) -> io::Result<()> {
+    proceed().await;
     syscall(|| fs::write(path, contents))
 }
 
@@ -70,6 +74,7 @@ pub async fn write(path: impl AsRef<Path>, contents: impl AsRef<[u8]>) -> io::Re
 /// # Cancel safety
 /// As [`read`]'s.
 pub async fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<u64> {
+    proceed().await;
     syscall(|| fs::copy(from, to))
 }
 
@@ -78,6 +83,7 @@ pub async fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<u6
 /// # Errors
 /// Those of the system.
 pub async fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<()> {
+    proceed().await;
     syscall(|| fs::rename(from, to))
 }
 
@@ -86,6 +92,7 @@ pub async fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<
 /// # Errors
 /// Those of the system.
 pub async fn hard_link(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
+    proceed().await;
     syscall(|| fs::hard_link(original, link))
 }
 
@@ -94,6 +101,7 @@ pub async fn hard_link(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io
 /// # Errors
 /// Those of the system.
 pub async fn remove_file(path: impl AsRef<Path>) -> io::Result<()> {
+    proceed().await;
     syscall(|| fs::remove_file(path))
 }
 
@@ -102,6 +110,7 @@ pub async fn remove_file(path: impl AsRef<Path>) -> io::Result<()> {
 /// # Errors
 /// Those of the system.
 pub async fn create_dir(path: impl AsRef<Path>) -> io::Result<()> {
+    proceed().await;
     syscall(|| fs::create_dir(path))
 }
 
@@ -110,6 +119,7 @@ pub async fn create_dir(path: impl AsRef<Path>) -> io::Result<()> {
 /// # Errors
 /// Those of the system. Some of them may have been made.
 pub async fn create_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
+    proceed().await;
     syscall(|| fs::create_dir_all(path))
 }
 
@@ -118,6 +128,7 @@ pub async fn create_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
 /// # Errors
 /// Those of the system.
 pub async fn remove_dir(path: impl AsRef<Path>) -> io::Result<()> {
+    proceed().await;
     syscall(|| fs::remove_dir(path))
 }
 
@@ -126,6 +137,7 @@ pub async fn remove_dir(path: impl AsRef<Path>) -> io::Result<()> {
 /// # Errors
 /// Those of the system. Some of it may have been removed.
 pub async fn remove_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
+    proceed().await;
     syscall(|| fs::remove_dir_all(path))
 }
 
@@ -134,6 +146,7 @@ pub async fn remove_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
 /// # Errors
 /// Those of the system, of the folder or of the first entry that cannot be read.
 pub async fn read_dir(path: impl AsRef<Path>) -> io::Result<Vec<DirEntry>> {
+    proceed().await;
     syscall(|| fs::read_dir(path)?.collect())
 }
 
@@ -142,6 +155,7 @@ pub async fn read_dir(path: impl AsRef<Path>) -> io::Result<Vec<DirEntry>> {
 /// # Errors
 /// Those of the system.
 pub async fn metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
+    proceed().await;
     syscall(|| fs::metadata(path))
 }
 
@@ -150,6 +164,7 @@ pub async fn metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
 /// # Errors
 /// Those of the system.
 pub async fn symlink_metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
+    proceed().await;
     syscall(|| fs::symlink_metadata(path))
 }
 
@@ -158,6 +173,7 @@ pub async fn symlink_metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
 /// # Errors
 /// Those of the system.
 pub async fn set_permissions(path: impl AsRef<Path>, permissions: Permissions) -> io::Result<()> {
+    proceed().await;
     syscall(|| fs::set_permissions(path, permissions))
 }
 
@@ -166,6 +182,7 @@ pub async fn set_permissions(path: impl AsRef<Path>, permissions: Permissions) -
 /// # Errors
 /// Those of the system: it cannot be known, because a folder above it may not be looked into, say.
 pub async fn try_exists(path: impl AsRef<Path>) -> io::Result<bool> {
+    proceed().await;
     syscall(|| fs::exists(path))
 }
 
@@ -174,6 +191,7 @@ pub async fn try_exists(path: impl AsRef<Path>) -> io::Result<bool> {
 /// # Errors
 /// Those of the system: it is no link.
 pub async fn read_link(path: impl AsRef<Path>) -> io::Result<PathBuf> {
+    proceed().await;
     syscall(|| fs::read_link(path))
 }
 
@@ -183,6 +201,7 @@ pub async fn read_link(path: impl AsRef<Path>) -> io::Result<PathBuf> {
 /// Those of the system.
 #[cfg(unix)]
 pub async fn symlink(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
+    proceed().await;
     syscall(|| std::os::unix::fs::symlink(original, link))
 }
 
@@ -191,6 +210,7 @@ pub async fn symlink(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io::
 /// # Errors
 /// Those of the system: there is no such file.
 pub async fn canonicalize(path: impl AsRef<Path>) -> io::Result<PathBuf> {
+    proceed().await;
     syscall(|| fs::canonicalize(path))
 }
 

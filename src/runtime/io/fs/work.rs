@@ -4,19 +4,13 @@
 //! ring, with a buffer of its own, in which the system may still read or write when the task has given up.
 
 use crate::runtime::exec::blocking::syscall;
-use crate::runtime::exec::yielding::yield_p;
-use core::future::poll_fn;
+use crate::runtime::exec::yielding::proceed;
 use std::fs::File;
 use std::io::{self, Read, Write};
 
-/// Lets others run if the task is asked to: a file is always ready, and its reader need never wait.
-async fn yields() {
-    poll_fn(|cx| yield_p(cx)).await;
-}
-
 /// Reads some bytes.
 pub(super) async fn read(file: &File, buffer: &mut [u8]) -> io::Result<usize> {
-    yields().await;
+    proceed().await;
     #[cfg(all(feature = "io-uring", target_os = "linux"))]
     if let Some(read) = ring::read(file, buffer).await {
         return read;
@@ -27,7 +21,7 @@ pub(super) async fn read(file: &File, buffer: &mut [u8]) -> io::Result<usize> {
 
 /// Writes some bytes.
 pub(super) async fn write(file: &File, bytes: &[u8]) -> io::Result<usize> {
-    yields().await;
+    proceed().await;
     #[cfg(all(feature = "io-uring", target_os = "linux"))]
     if let Some(written) = ring::write(file, bytes).await {
         return written;
@@ -38,6 +32,7 @@ pub(super) async fn write(file: &File, bytes: &[u8]) -> io::Result<usize> {
 
 /// Reads as many bytes as fit.
 pub(super) async fn read_exact(file: &File, mut buffer: &mut [u8]) -> io::Result<()> {
+    proceed().await;
     while !buffer.is_empty() {
         match read(file, buffer).await {
             Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
@@ -52,6 +47,7 @@ pub(super) async fn read_exact(file: &File, mut buffer: &mut [u8]) -> io::Result
 /// Reads all from here to the end, behind what `bytes` has. Only what was read gets there, whenever the task gives up: the room for
 /// the next read is not the caller's.
 pub(super) async fn read_to_end(file: &File, bytes: &mut Vec<u8>) -> io::Result<usize> {
+    proceed().await;
     if !has_ring() {
         let mut file = file;
         return syscall(|| file.read_to_end(bytes));
@@ -74,6 +70,7 @@ pub(super) async fn read_to_end(file: &File, bytes: &mut Vec<u8>) -> io::Result<
 
 /// The same, as text.
 pub(super) async fn read_to_string(file: &File, text: &mut String) -> io::Result<usize> {
+    proceed().await;
     if !has_ring() {
         let mut file = file;
         return syscall(|| file.read_to_string(text));
@@ -87,6 +84,7 @@ pub(super) async fn read_to_string(file: &File, text: &mut String) -> io::Result
 
 /// Writes all.
 pub(super) async fn write_all(file: &File, mut bytes: &[u8]) -> io::Result<()> {
+    proceed().await;
     while !bytes.is_empty() {
         match write(file, bytes).await {
             Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
@@ -108,6 +106,7 @@ fn has_ring() -> bool {
 
 /// Waits until it is on the disk; with what is known about it, if `all`.
 pub(super) async fn sync(file: &File, all: bool) -> io::Result<()> {
+    proceed().await;
     #[cfg(all(feature = "io-uring", target_os = "linux"))]
     if let Some(synced) = ring::sync(file, all).await {
         return synced;
@@ -118,12 +117,11 @@ pub(super) async fn sync(file: &File, all: bool) -> io::Result<()> {
 #[cfg(all(feature = "io-uring", target_os = "linux"))]
 mod ring {
     use crate::runtime::exec::context::Context;
+    use crate::runtime::exec::yielding::leaf;
     use crate::runtime::io::netpoll::files::OnFile;
     use crate::runtime::io::netpoll::poller::Netpoll;
     use crate::runtime::io::netpoll::under_way::{What, Work};
-    use crate::runtime::observe::watch;
     use crate::runtime::sync::waking::Lender;
-    use core::future::poll_fn;
     use rustix::io::{Errno, ReadWriteFlags, preadv2, pwritev2};
     use std::fs::File;
     use std::io::{self, IoSlice, IoSliceMut};
@@ -179,14 +177,7 @@ mod ring {
     /// Waits for it. `None`: the ring takes nothing any more, or had to give it up: nothing was done.
     async fn run(netpoll: Arc<Netpoll>, file: &File, work: Work) -> Option<(Work, io::Result<usize>)> {
         let on_file = OnFile::start(netpoll, file.as_fd(), work).ok()?;
-        let (work, result) = poll_fn(|cx| {
-            let polled = on_file.poll(&mut Lender::new(cx.waker()));
-            if polled.is_pending() {
-                watch::waits_for("file");
-            }
-            polled
-        })
-        .await;
+        let (work, result) = leaf("file", |cx| on_file.poll(&mut Lender::new(cx.waker()))).await;
         // The thread that started it has ended, or the runtime; or a signal came. Then nothing was read or written.
         let is_cancelled = |error: &io::Error| {
             [Errno::CANCELED, Errno::INTR].contains(&Errno::from_raw_os_error(error.raw_os_error().unwrap_or_default()))

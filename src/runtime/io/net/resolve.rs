@@ -4,6 +4,7 @@ use crate::runtime::exec::blocking::blocking;
 use crate::runtime::exec::context::Context;
 use crate::runtime::exec::join::{JoinError, JoinHandle};
 use crate::runtime::exec::spawn::spawn;
+use crate::runtime::exec::yielding::proceed;
 use std::io;
 use std::net::{self, IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 
@@ -149,6 +150,7 @@ impl<T: sealed::Resolve + ?Sized> sealed::Resolve for &T {
 
 /// The addresses; of a name, what the system finds.
 pub(super) async fn resolve<A: ToSocketAddrs>(address: A) -> io::Result<Addresses> {
+    proceed().await;
     match address.target()? {
         Target::Known(addresses) => Ok(addresses),
         Target::Name(host, port) => look_up(host, port).await.map(Addresses::Many),

@@ -1,6 +1,7 @@
 //! Connections over TCP. Go: `net.TCPListener`, `net.TCPConn`.
 
 use crate::runtime::exec::blocking::syscall;
+use crate::runtime::exec::yielding::{poll_leaf, proceed};
 use crate::runtime::io::around;
 #[cfg(unix)]
 use crate::runtime::io::async_fd::{Interest, Ready, now};
@@ -181,6 +182,7 @@ impl TcpStream {
     /// Connects a socket that does not block.
     #[cfg(unix)]
     pub(super) async fn connect_with(socket: std::os::fd::OwnedFd, address: SocketAddr) -> io::Result<TcpStream> {
+        proceed().await;
         let stream = TcpStream(Registered::new(around::netpoll()?, begin_to_connect(socket, address)?)?);
         stream.0.io(Direction::Write, end_of_connecting).await?;
         Ok(stream)

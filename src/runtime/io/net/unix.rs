@@ -1,6 +1,7 @@
 //! Sockets between processes of one machine, named by paths. Go: `net.UnixListener`, `net.UnixConn`.
 
 use crate::runtime::exec::blocking::syscall;
+use crate::runtime::exec::yielding::{poll_leaf, proceed};
 use crate::runtime::io::around;
 use crate::runtime::io::async_fd::{Interest, Ready, now};
 #[cfg(target_os = "linux")]
@@ -95,6 +96,7 @@ impl UnixStream {
     /// As [`connect`](UnixStream::connect)'s.
     pub async fn connect_addr(address: &SocketAddr) -> io::Result<UnixStream> {
         around::netpoll()?;
+        proceed().await;
         // With a socket that does not block a full queue would be an error: nothing tells when there is room.
         Self::from_std(syscall(|| net::UnixStream::connect_addr(address))?)
     }

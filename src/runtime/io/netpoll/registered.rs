@@ -1,15 +1,13 @@
 //! A socket with its place in the poller: what tries, waits, and tries again.
 
-use crate::runtime::exec::yielding::yield_p;
+use crate::runtime::exec::yielding::{leaf, poll_leaf};
 use crate::runtime::io::netpoll::entry::{Entry, is_ready};
 use crate::runtime::io::netpoll::lock::shut_down;
 use crate::runtime::io::netpoll::poller::Netpoll;
 use crate::runtime::io::netpoll::socket::{Direction, Socket};
-use crate::runtime::observe::watch;
 use core::fmt;
-use core::future::poll_fn;
 use core::panic::{RefUnwindSafe, UnwindSafe};
-use core::task::{Context, Poll, ready};
+use core::task::{Context, Poll};
 use std::io;
 use std::sync::Arc;
 
@@ -53,8 +51,8 @@ impl<S: Socket> Registered<S> {
 
     /// Tries `f`. If it would block, the task is woken when it may be worth another try.
     ///
-    /// For the `poll` methods of others' traits. Which of its callers has given up they do not tell; so a waker stays
-    /// until the next event, or until the socket is dropped.
+    /// For the `poll` methods of others' traits. Which of its callers has given up they do not tell; so there is a slot for the last
+    /// of them, and it is woken when another takes it.
     ///
     /// # Errors
     /// Those of `f`; and if it would block though the runtime was shut down, that.
@@ -64,19 +62,20 @@ impl<S: Socket> Registered<S> {
         cx: &mut Context<'_>,
         mut f: impl FnMut(&S) -> io::Result<R>,
     ) -> Poll<io::Result<R>> {
-        ready!(yield_p(cx));
-        let entry = &self.registration.entry;
-        loop {
-            let seen = entry.ticks(direction);
-            if let Some(result) = attempt(|| f(&self.socket)) {
-                return Poll::Ready(result);
+        poll_leaf(cx, WHY, |cx| {
+            let entry = &self.registration.entry;
+            loop {
+                let seen = entry.ticks(direction);
+                if let Some(result) = attempt(|| f(&self.socket)) {
+                    return Poll::Ready(result);
+                }
+                match self.registration.netpoll.wait(entry, direction, None, cx.waker().clone(), seen) {
+                    Ok(true) => return Poll::Pending,
+                    Ok(false) => (),
+                    Err(error) => return Poll::Ready(Err(error)),
+                }
             }
-            match self.registration.netpoll.wait(entry, direction, None, cx.waker().clone(), seen) {
-                Ok(true) => return waits(),
-                Ok(false) => (),
-                Err(error) => return Poll::Ready(Err(error)),
-            }
-        }
+        })
     }
 
     /// Tries `f` until it would not block.
@@ -85,15 +84,14 @@ impl<S: Socket> Registered<S> {
     /// Those of `f`; and if it would block though the runtime was shut down, that.
     pub(crate) async fn io<R>(&self, direction: Direction, mut f: impl FnMut(&S) -> io::Result<R>) -> io::Result<R> {
         let mut place = Place::new(&self.registration, direction);
-        poll_fn(|cx| {
-            ready!(yield_p(cx));
+        leaf(WHY, |cx| {
             loop {
                 let seen = self.registration.entry.ticks(direction);
                 if let Some(result) = attempt(|| f(&self.socket)) {
                     return Poll::Ready(result);
                 }
                 match place.wait(cx, seen) {
-                    Ok(true) => return waits(),
+                    Ok(true) => return Poll::Pending,
                     Ok(false) => (),
                     Err(error) => return Poll::Ready(Err(error)),
                 }
@@ -135,8 +133,7 @@ impl<S: Socket> Registered<S> {
     async fn io_either<R>(&self, mut f: impl FnMut(&S) -> io::Result<R>) -> io::Result<R> {
         let place = |direction| Place::new(&self.registration, direction);
         let (mut reads, mut writes) = (place(Direction::Read), place(Direction::Write));
-        poll_fn(|cx| {
-            ready!(yield_p(cx));
+        leaf(WHY, |cx| {
             let entry = &self.registration.entry;
             loop {
                 let seen = [Direction::Read, Direction::Write].map(|direction| entry.ticks(direction));
@@ -145,7 +142,7 @@ impl<S: Socket> Registered<S> {
                 }
                 // One that has changed is worth another try; on the other's list its waker may stay.
                 match (reads.wait(cx, seen[0]), writes.wait(cx, seen[1])) {
-                    (Ok(true), Ok(true)) => return waits(),
+                    (Ok(true), Ok(true)) => return Poll::Pending,
                     (Err(error), _) | (_, Err(error)) => return Poll::Ready(Err(error)),
                     _ => (),
                 }
@@ -160,13 +157,13 @@ impl<S: Socket> Registered<S> {
     /// If the runtime was shut down.
     pub(crate) async fn ready(&self, direction: Direction) -> io::Result<()> {
         let mut place = Place::new(&self.registration, direction);
-        poll_fn(|cx| {
+        leaf(WHY, |cx| {
             let entry = &self.registration.entry;
             let seen = entry.ticks(direction);
             match place.is_called() {
                 Ok(false) if is_ready(entry, direction) => Poll::Ready(Ok(())),
                 Ok(false) => match place.wait(cx, seen) {
-                    Ok(true) => waits(),
+                    Ok(true) => Poll::Pending,
                     Ok(false) => Poll::Ready(Ok(())),
                     Err(error) => Poll::Ready(Err(error)),
                 },
@@ -188,11 +185,8 @@ impl<S: fmt::Debug> fmt::Debug for Registered<S> {
     }
 }
 
-/// Pending, and woken when the poller reports the socket.
-pub(super) fn waits<T>() -> Poll<T> {
-    watch::waits_for("IO wait");
-    Poll::Pending
-}
+/// What a task waits for.
+pub(super) const WHY: &str = "IO wait";
 
 /// `None`: it would block.
 pub(super) fn attempt<R>(mut f: impl FnMut() -> io::Result<R>) -> Option<io::Result<R>> {

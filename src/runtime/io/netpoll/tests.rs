@@ -163,8 +163,10 @@ mod a_poll {
         let (socket, mut theirs) = connection(&netpoll);
         let (bad, bad_waker) = Bell::new(|| panic!("on purpose"));
         let [(first, first_waker), (second, second_waker)] = [Bell::silent(), Bell::silent()];
-        for waker in [&first_waker, &bad_waker, &second_waker] {
-            assert!(read(&socket, waker).is_pending());
+        let wait = || Box::pin(socket.io(Direction::Read, |mut socket| socket.read(&mut [0; 64])));
+        let mut waits = [wait(), wait(), wait()];
+        for (wait, waker) in waits.iter_mut().zip([&first_waker, &bad_waker, &second_waker]) {
+            assert!(wait.as_mut().poll(&mut Context::from_waker(waker)).is_pending());
         }
         theirs.write_all(b"x").expect("written");
         assert_eq!(netpoll.poll(LONG), 3);
@@ -277,6 +279,21 @@ mod who_waits {
         theirs.write_all(b"x").expect("written");
         netpoll.poll(LONG);
         assert_eq!(bell.rings(), 2);
+    }
+
+    #[test]
+    fn by_a_poll_method_has_one_slot_and_is_woken_when_another_takes_it() {
+        let netpoll = netpoll();
+        let (socket, mut theirs) = connection(&netpoll);
+        let [(old, old_waker), (new, new_waker)] = [Bell::silent(), Bell::silent()];
+        assert!(read(&socket, &old_waker).is_pending());
+        assert!(read(&socket, &new_waker).is_pending());
+        assert_eq!((old.rings(), new.rings(), waiting(&netpoll)), (1, 0, 1));
+        drop(old_waker);
+        assert_eq!(Arc::strong_count(&old), 1, "its waker is still there");
+        theirs.write_all(b"x").expect("written");
+        netpoll.poll(LONG);
+        assert_eq!((old.rings(), new.rings()), (1, 1));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! A child process.
 
+use crate::runtime::exec::yielding::proceed;
 use crate::runtime::io::netpoll::poller::Netpoll;
 use crate::runtime::io::pipe::{PipeReader, PipeWriter};
 use crate::runtime::io::process::exit::Exit;
@@ -108,6 +109,7 @@ impl Child {
     /// Those of [`try_wait`](Child::try_wait), and if the runtime was shut down.
     pub async fn wait(&mut self) -> io::Result<ExitStatus> {
         drop(self.stdin.take());
+        proceed().await;
         loop {
             if let Some(status) = self.try_wait()? {
                 return Ok(status);

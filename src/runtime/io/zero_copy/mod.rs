@@ -4,12 +4,11 @@
 //! `splice` does not say: both are waited for, and it is tried again.
 
 use crate::runtime::exec::blocking::syscall;
-use crate::runtime::exec::yielding::yield_p;
+use crate::runtime::exec::yielding::proceed;
 use crate::runtime::io::fs::File;
 use crate::runtime::io::net::TcpStream;
 use crate::runtime::io::net::unix::UnixStream;
 use crate::runtime::io::pipe::{PipeReader, PipeWriter};
-use core::future::poll_fn;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::FileExt;
@@ -109,6 +108,7 @@ to!(PipeWriter TcpStream UnixStream);
 /// # }
 /// ```
 pub async fn splice(from: &impl SpliceFrom, to: &impl SpliceTo, len: u64) -> io::Result<u64> {
+    proceed().await;
     let mut moved = 0;
     while moved < len {
         match splice_some(from, to, len - moved).await? {
@@ -126,7 +126,7 @@ async fn splice_some(from: &impl SpliceFrom, to: &impl SpliceTo, len: u64) -> io
     use rustix::io::Errno;
     use rustix::pipe::SpliceFlags;
     loop {
-        poll_fn(|cx| yield_p(cx)).await;
+        proceed().await;
         let (all, flags) = (len.min(AT_ONCE) as usize, SpliceFlags::NONBLOCK);
         match rustix::pipe::splice(from.fd(), None, to.fd(), None, all, flags) {
             Ok(n) => return Ok(Some(n as u64)),
@@ -148,6 +148,7 @@ async fn splice_some(_: &impl SpliceFrom, _: &impl SpliceTo, _: u64) -> io::Resu
 
 /// The same by way of a buffer.
 async fn copy(from: &impl SpliceFrom, to: &impl SpliceTo, len: u64) -> io::Result<u64> {
+    proceed().await;
     let (mut copied, mut buffer) = (0, vec![0; BUFFER]);
     while copied < len {
         let room = (len - copied).min(BUFFER as u64) as usize;
@@ -164,6 +165,7 @@ async fn copy(from: &impl SpliceFrom, to: &impl SpliceTo, len: u64) -> io::Resul
 
 /// Sends `len` bytes of a file from `offset` on, or as many as there are. How many were sent.
 async fn send_file(to: &impl SpliceTo, file: &File, offset: u64, len: u64) -> io::Result<u64> {
+    proceed().await;
     let mut sent = 0;
     while sent < len {
         match send_some(to, file, offset + sent, len - sent).await? {
@@ -180,7 +182,7 @@ async fn send_file(to: &impl SpliceTo, file: &File, offset: u64, len: u64) -> io
 async fn send_some(to: &impl SpliceTo, file: &File, offset: u64, len: u64) -> io::Result<Option<u64>> {
     use rustix::io::Errno;
     loop {
-        poll_fn(|cx| yield_p(cx)).await;
+        proceed().await;
         let mut from = offset;
         // What of the file is not in memory is waited for on this thread.
         let sent = syscall(|| rustix::fs::sendfile(to.fd(), file.get(), Some(&mut from), len.min(AT_ONCE) as usize));
@@ -204,6 +206,7 @@ async fn read_and_send(to: &impl SpliceTo, file: &File, offset: u64, len: u64) -
     let (mut sent, mut buffer) = (0, vec![0; BUFFER]);
     while sent < len {
         let room = (len - sent).min(BUFFER as u64) as usize;
+        proceed().await;
         match syscall(|| file.get().read_at(&mut buffer[..room], offset + sent)) {
             Ok(0) => break,
             Ok(n) => {

@@ -1,6 +1,6 @@
 //! Sending and receiving, for code that may have to wait.
 
-use crate::runtime::exec::yielding::{waits_if_pending, yield_p};
+use crate::runtime::exec::yielding::Leaf;
 use crate::runtime::sync::chan::parts::{Channel, OnCores};
 use crate::runtime::sync::select::Case;
 use crate::runtime::sync::select::ticket::Ticket;
@@ -11,18 +11,19 @@ use crate::waits::chan::send::Send;
 use core::fmt;
 use core::future::Future;
 use core::pin::Pin;
-use core::task::{Context, Poll, Waker, ready};
+use core::task::{Context, Poll, Waker};
 
 /// What [`Receiver::recv`](crate::runtime::sync::chan::Receiver::recv) returns.
 #[must_use = "a future does nothing until it is awaited"]
 pub struct Receiving<'a, T> {
     receive: Receive<'a, OnCores<T>>,
     is_over: bool,
+    leaf: Leaf,
 }
 
 impl<'a, T> Receiving<'a, T> {
     pub(super) fn new(channel: &'a Channel<T>) -> Self {
-        Receiving { receive: Receive::new(channel), is_over: false }
+        Receiving { receive: Receive::new(channel), is_over: false, leaf: Leaf::new() }
     }
 }
 
@@ -34,13 +35,10 @@ impl<T> Future for Receiving<'_, T> {
     #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         assert!(!self.is_over, "a recv was polled after it had given its value");
-        // Who has waited has let the others run.
-        if !self.receive.is_waiting() {
-            ready!(yield_p(cx));
-        }
-        let polled = self.receive.poll(&mut Lender::new(cx.waker()));
-        self.is_over = polled.is_ready();
-        waits_if_pending(polled, "chan receive")
+        let Receiving { receive, is_over, leaf } = &mut *self;
+        let polled = leaf.poll(cx, "chan receive", |cx| receive.poll(&mut Lender::new(cx.waker())));
+        *is_over = polled.is_ready();
+        polled
     }
 }
 
@@ -78,11 +76,12 @@ impl<T> fmt::Debug for Receiving<'_, T> {
 #[must_use = "a future does nothing until it is awaited"]
 pub struct Sending<'a, T> {
     send: Send<'a, OnCores<T>>,
+    leaf: Leaf,
 }
 
 impl<'a, T> Sending<'a, T> {
     pub(super) fn new(channel: &'a Channel<T>, value: T) -> Self {
-        Sending { send: Send::new(channel, value) }
+        Sending { send: Send::new(channel, value), leaf: Leaf::new() }
     }
 
     /// The value, if it was not sent. The way to keep it when the future is given up: after a
@@ -102,11 +101,8 @@ impl<T> Future for Sending<'_, T> {
     /// If it is polled after it has ended.
     #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        // As in `Receiving`.
-        if !self.send.is_waiting() {
-            ready!(yield_p(cx));
-        }
-        waits_if_pending(self.send.poll(&mut Lender::new(cx.waker())), "chan send")
+        let Sending { send, leaf } = &mut *self;
+        leaf.poll(cx, "chan send", |cx| send.poll(&mut Lender::new(cx.waker())))
     }
 }
 

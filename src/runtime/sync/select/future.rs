@@ -1,6 +1,6 @@
 //! The future behind `select!`.
 
-use crate::runtime::exec::yielding::{waits_if_pending, yield_p};
+use crate::runtime::exec::yielding::{Leaf, yields_so_far};
 use crate::runtime::host::clock;
 use crate::runtime::host::cores::Cores;
 use crate::runtime::sync::select::case::Cases;
@@ -17,6 +17,9 @@ use pin_project_lite::pin_project;
 pub trait Otherwise {
     /// `()`, or nothing that there could be.
     type Output;
+
+    /// It takes place at once: only if no case was kept from being ready.
+    const IS_AT_ONCE: bool = false;
 
     /// No case is ready.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Self::Output>;
@@ -37,6 +40,8 @@ pub struct AtOnce;
 
 impl Otherwise for AtOnce {
     type Output = ();
+    const IS_AT_ONCE: bool = true;
+
     fn poll(&mut self, _: &mut Context<'_>) -> Poll<()> {
         Poll::Ready(())
     }
@@ -66,6 +71,7 @@ pin_project! {
         cases: C,
         otherwise: O,
         selection: Selection<Cores>,
+        leaf: Leaf,
     }
 
     impl<C: Cases, O> PinnedDrop for Select<C, O> {
@@ -83,7 +89,7 @@ impl<C: Cases, O: Otherwise> Select<C, O> {
     /// These cases, and what there is besides.
     pub fn new(cases: C, otherwise: O) -> Self {
         const { assert!(C::LEN <= select::MOST, "select!: more than 32 cases") };
-        Select { cases, otherwise, selection: Selection::new() }
+        Select { cases, otherwise, selection: Selection::new(), leaf: Leaf::new() }
     }
 }
 
@@ -92,6 +98,8 @@ struct Polled<'a, 'c, C, O> {
     cases: Pin<&'a mut C>,
     otherwise: &'a mut O,
     cx: &'a mut Context<'c>,
+    /// How often leaves had let others run before.
+    yields: u32,
 }
 
 impl<C: Cases, O: Otherwise> select::Cases<Cores> for Polled<'_, '_, C, O> {
@@ -110,6 +118,10 @@ impl<C: Cases, O: Otherwise> select::Cases<Cores> for Polled<'_, '_, C, O> {
 
     #[inline]
     fn otherwise(&mut self) -> Poll<Self::Output> {
+        // A case that has let others run may be ready: it is tried again first.
+        if O::IS_AT_ONCE && yields_so_far() != self.yields {
+            return Poll::Pending;
+        }
         self.otherwise.poll(self.cx).map(Selected::Otherwise)
     }
 
@@ -133,10 +145,11 @@ impl<C: Cases, O: Otherwise> Future for Select<C, O> {
     type Output = Selected<C::Output, O::Output>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        core::task::ready!(yield_p(cx));
         let this = self.project();
-        let mut polled = Polled { cases: this.cases, otherwise: this.otherwise, cx };
-        waits_if_pending(this.selection.poll(&mut polled), "select")
+        this.leaf.poll(cx, "select", |cx| {
+            let yields = if O::IS_AT_ONCE { yields_so_far() } else { 0 };
+            this.selection.poll(&mut Polled { cases: this.cases, otherwise: this.otherwise, cx, yields })
+        })
     }
 }
 

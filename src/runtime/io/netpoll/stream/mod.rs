@@ -2,11 +2,10 @@
 //!
 //! Which try says that of the next, and why none is missed, is [`drained`](crate::waits::drained). tokio: `PollEvented::poll_read`.
 
-use crate::runtime::exec::yielding::yield_p;
-use crate::runtime::io::netpoll::registered::{Place, Registered, attempt, waits};
+use crate::runtime::exec::yielding::{leaf, poll_leaf};
+use crate::runtime::io::netpoll::registered::{Place, Registered, Registration, WHY, attempt};
 use crate::runtime::io::netpoll::socket::{Direction, Stream};
-use core::future::poll_fn;
-use core::task::{Context, Poll, ready};
+use core::task::{Context, Poll};
 use std::io;
 
 #[cfg(test)]
@@ -33,18 +32,20 @@ impl<S: Stream> Registered<S> {
         wanted: usize,
         mut f: impl FnMut(&S) -> io::Result<usize>,
     ) -> Poll<io::Result<usize>> {
-        ready!(yield_p(cx));
-        loop {
-            let seen = self.registration.entry.ticks(direction);
-            if let Some(result) = self.try_stream(direction, wanted, seen, &mut f) {
-                return Poll::Ready(result);
+        poll_leaf(cx, WHY, |cx| {
+            let Registration { netpoll, entry } = &self.registration;
+            loop {
+                let seen = entry.ticks(direction);
+                if let Some(result) = self.try_stream(direction, wanted, seen, &mut f) {
+                    return Poll::Ready(result);
+                }
+                match netpoll.wait(entry, direction, None, cx.waker().clone(), seen) {
+                    Ok(true) => return Poll::Pending,
+                    Ok(false) => (),
+                    Err(error) => return Poll::Ready(Err(error)),
+                }
             }
-            match self.registration.netpoll.wait(&self.registration.entry, direction, None, cx.waker().clone(), seen) {
-                Ok(true) => return waits(),
-                Ok(false) => (),
-                Err(error) => return Poll::Ready(Err(error)),
-            }
-        }
+        })
     }
 
     /// As [`io`](Registered::io), where `f` reads or writes `wanted` bytes at most, and takes what it reads.
@@ -58,15 +59,14 @@ impl<S: Stream> Registered<S> {
         mut f: impl FnMut(&S) -> io::Result<usize>,
     ) -> io::Result<usize> {
         let mut place = Place::new(&self.registration, direction);
-        poll_fn(|cx| {
-            ready!(yield_p(cx));
+        leaf(WHY, |cx| {
             loop {
                 let seen = self.registration.entry.ticks(direction);
                 if let Some(result) = self.try_stream(direction, wanted, seen, &mut f) {
                     return Poll::Ready(result);
                 }
                 match place.wait(cx, seen) {
-                    Ok(true) => return waits(),
+                    Ok(true) => return Poll::Pending,
                     Ok(false) => (),
                     Err(error) => return Poll::Ready(Err(error)),
                 }
