@@ -347,19 +347,15 @@ impl Machine {
         CLOCK.set(if vain < PATIENCE { now } else { self.next_moment().max(now) });
     }
 
-    /// The earliest moment that a task or a thread waits for, but the monitor; if there is none, now.
+    /// The earliest moment that a task waits for, or a thread, but the monitor; if there is none, 0.
     fn next_moment(&self) -> Nanos {
-        let is_other = |thread: &&Thread| !thread.is_monitor;
         let until = |thread: &Thread| match thread.state {
-            State::Parked { until, .. } => until,
-            _ => NEVER,
+            State::Parked { until, .. } if !thread.is_monitor => Some(until),
+            _ => None,
         };
-        let threads = self.threads.borrow().iter().filter(is_other).map(until).min().unwrap_or(NEVER);
-        let timer = self.deadline.borrow().as_ref().map_or(NEVER, |deadline| deadline());
-        match threads.min(timer) {
-            NEVER => CLOCK.get(),
-            moment => moment,
-        }
+        let timer = self.deadline.borrow().as_ref().map(|deadline| deadline());
+        let moments = self.threads.borrow().iter().filter_map(until).chain(timer).min();
+        moments.filter(|&moment| moment != NEVER).unwrap_or(0)
     }
 
     /// Do others come before the task at this address?
