@@ -1038,3 +1038,85 @@ mod a_moment {
             .expect("no deadlock");
     }
 }
+
+mod thread_locals {
+    use super::*;
+    use spinpark::Wait;
+    use std::cell::Cell;
+
+    thread_local! {
+        /// As `scoped_tls` keeps it: a pointer to a frame, and the one before is put back when the frame ends.
+        static SCOPED: Cell<u64> = const { Cell::new(0) };
+    }
+
+    fn scoped(n: u64, f: impl FnOnce()) {
+        struct Back(u64);
+        impl Drop for Back {
+            fn drop(&mut self) {
+                SCOPED.set(self.0);
+            }
+        }
+        let _back = Back(SCOPED.replace(n));
+        f();
+    }
+
+    fn is(n: u64) {
+        assert_eq!(SCOPED.get(), n, "another's value: in another program, a pointer to a frame that is gone");
+    }
+
+    /// Each way to be left.
+    fn waits(n: u64, ways: u64) {
+        is(n);
+        match ways {
+            0 => sleep(MS * (n % 4) as u32).wait(),
+            1 => drop(go(|| scoped(1000, || checkpoint())).join()),
+            2 => (0..10).for_each(|_| checkpoint()),
+            3 => syscall(|| pause(MS)),
+            4 => blocking(|| pause(MS)),
+            _ => {
+                let _bound = lock_thread();
+                yield_now().wait();
+            }
+        }
+        is(n);
+    }
+
+    #[test]
+    fn of_goroutines_that_wait_end_in_the_order_in_which_they_began() {
+        for n in 0..50 {
+            let runtime = with_procs(1 + n as usize % 3, seed(n));
+            let all: Vec<_> = (1..=8)
+                .map(|n| {
+                    runtime.go(move || {
+                        is(0);
+                        scoped(n, || (0..6).for_each(|way| waits(n, (way + n) % 6)));
+                        is(0);
+                    })
+                })
+                .collect();
+            scoped(77, || {
+                all.into_iter().for_each(|goroutine| goroutine.join().expect("each finds its own"));
+                is(77);
+            });
+        }
+    }
+
+    #[test]
+    fn end_with_their_thread_and_may_wait() {
+        struct Waits(Arc<AtomicU32>);
+        impl Drop for Waits {
+            fn drop(&mut self) {
+                pause(MS);
+                self.0.fetch_add(1, Relaxed);
+            }
+        }
+        thread_local! { static WAITS: Cell<Option<Waits>> = const { Cell::new(None) }; }
+        let ended = Arc::new(AtomicU32::new(0));
+        let runtime = with_procs(2, 3);
+        let theirs = Arc::clone(&ended);
+        runtime.go(move || WAITS.set(Some(Waits(theirs)))).join().expect("a value");
+        assert_eq!(ended.load(Relaxed), 0);
+        drop(runtime);
+        assert_eq!(ended.load(Relaxed), 1);
+    }
+}

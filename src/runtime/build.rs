@@ -9,7 +9,6 @@ use crate::runtime::exec::goroutine::stack::Stacks;
 use crate::runtime::exec::mloop::mstart;
 use crate::runtime::exec::platform::Platform;
 use crate::runtime::exec::preempt::DetachedTasks;
-use crate::runtime::exec::saved::new_thread_state;
 use crate::runtime::exec::scheduler::Scheduler;
 use crate::runtime::exec::sources::sources;
 use crate::runtime::host::cores::Cores;
@@ -48,7 +47,7 @@ impl Builder {
         }
         // Checked before anything is made from it.
         config.check().map_err(BuildError::Config)?;
-        let machine = sim::machine_for(self.seed, new_thread_state).ok_or(BuildError::Nested)?;
+        let machine = sim::machine_for(self.seed).ok_or(BuildError::Nested)?;
         match machine.is_any() {
             false => self.build_on::<Cores>(machine, config, trace_every),
             true => self.build_on::<Sim>(machine, config, None).inspect_err(|_| sim::abandon()),

@@ -25,8 +25,8 @@
 //! ```
 //!
 //! **What is real.** The kernel and the runtime: queues, theft, spinning, hand-off, timers, the monitor. They run on a
-//! machine that is simulated: one thread of the system, the one that built the runtime, plays all threads of it, and it
-//! does so whenever it waits in one of the runtime's functions.
+//! machine that is simulated: its threads are threads of the system, but one runs at a time. The thread that built the runtime gives
+//! the others their turns whenever it waits in one of the runtime's functions.
 //!
 //! **What the seed decides.** Which of the threads that can go on does: whenever one would sleep, and at each dispatch and
 //! each [`checkpoint`](crate::checkpoint) perhaps. Whether the task whose turn it is goes behind the others of its P
@@ -51,7 +51,7 @@
 //! itself, by [`std::thread::sleep`] or a channel of std, waiting for a task: all of the runtime blocks, for ever; use
 //! [`pause`]. The same for a lock: none of std's may be held while the thread can be left, in a `pause`, a `join`, a
 //! `block_on`, a `checkpoint`. There is no network: sockets fail with [`Unsupported`](std::io::ErrorKind::Unsupported).
-//! Files are the real ones. Thread locals are shared by all simulated threads. What
+//! Files are the real ones. Each simulated thread has thread locals of its own. What
 //! [`latency_histogram`](crate::Builder::latency_histogram) measures is sampled at random, and not the same again.
 
 use crate::runtime::exec::context::Context;

@@ -122,12 +122,6 @@ impl<H: Host, W, A, O> RoleCell<H, W, A, O> {
         self.role.replace(role)
     }
 
-    /// Exchanges the role with another thread's, for a host that plays several by one.
-    pub fn swap(&self, other: &Self) {
-        let _inside = Inside::new(&self.is_inside);
-        self.role.swap(&other.role);
-    }
-
     /// For the signal handler on this thread: a G that runs under its P, which `detach` takes, is detached. Nothing, if
     /// the thread is inside the scheduler, or `detach` finds that preemption was not requested.
     #[inline]

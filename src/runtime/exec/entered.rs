@@ -12,17 +12,6 @@ thread_local! {
     static COUNT: Cell<u64> = const { Cell::new(0) };
 }
 
-/// The runtimes that a simulated thread has entered, while another runs.
-#[derive(Default)]
-pub(in crate::runtime) struct SavedThreadState(RefCell<Vec<(u64, Tasks)>>);
-
-impl SavedThreadState {
-    /// Exchanges them with those of the thread that plays it.
-    pub(in crate::runtime) fn swap(&self) {
-        let _ = ENTERED.try_with(|entered| entered.swap(&self.0));
-    }
-}
-
 /// As long as this lives, the code of this thread is inside of a runtime. From
 /// [`Runtime::enter`](crate::Runtime::enter). Several of them may be dropped in any order: what counts is the last one
 /// that lives.

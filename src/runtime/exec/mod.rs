@@ -48,7 +48,6 @@ pub(super) mod polling;
 pub(super) mod preempt;
 pub(super) mod registry;
 pub(super) mod report;
-pub(super) mod saved;
 pub(super) mod scheduler;
 pub(super) mod shutdown;
 pub(super) mod sources;

@@ -16,8 +16,8 @@ thread_local! {
     static POLLING: Polling = const { Polling::new() };
 }
 
-/// What a simulated thread knows of it, while another runs.
-pub(in crate::runtime) struct Polling {
+/// What this thread knows of it.
+struct Polling {
     /// The task's address, or 0.
     task: Cell<usize>,
     /// It has woken itself.
@@ -26,12 +26,6 @@ pub(in crate::runtime) struct Polling {
     operations: Cell<u32>,
     /// So often it may be asked to yield.
     refusals: Cell<u32>,
-}
-
-impl Default for Polling {
-    fn default() -> Self {
-        Polling::new()
-    }
 }
 
 impl Polling {
@@ -52,16 +46,6 @@ impl Polling {
         }
         self.operations.set(left.unwrap_or(OPERATIONS));
         false
-    }
-
-    /// Exchanges it with what the thread knows that plays it.
-    pub(in crate::runtime) fn swap(&self) {
-        POLLING.with(|polling| {
-            polling.task.swap(&self.task);
-            polling.has_woken.swap(&self.has_woken);
-            polling.operations.swap(&self.operations);
-            polling.refusals.swap(&self.refusals);
-        });
     }
 }
 

@@ -1,5 +1,5 @@
 //! The task-local values that are set where this thread is now. They belong to the task, not to the thread: a goroutine
-//! that leaves its thread takes them along, and so does a simulated thread.
+//! that leaves its thread takes them along.
 //!
 //! ```text
 //!   INNERMOST ──► scope of B ──► scope of A ──► nothing        each is set for one poll, or for one call
@@ -82,15 +82,5 @@ impl Drop for Entered {
     fn drop(&mut self) {
         let around = exchange(None).and_then(|scope| scope.around.take());
         exchange(around);
-    }
-}
-
-/// Those of a simulated thread, while another runs.
-#[derive(Default)]
-pub(in crate::runtime) struct SavedThreadState(Cell<Scopes>);
-
-impl SavedThreadState {
-    pub(in crate::runtime) fn swap(&self) {
-        self.0.set(exchange(self.0.take()));
     }
 }

@@ -22,17 +22,6 @@ thread_local! {
     static LOOKS_SINCE: Cell<Nanos> = const { Cell::new(0) };
 }
 
-/// Since when a simulated thread looks for work, while another runs.
-#[derive(Default)]
-pub(in crate::runtime) struct SavedThreadState(Cell<Nanos>);
-
-impl SavedThreadState {
-    /// Exchanges it with that of the thread that plays it.
-    pub(in crate::runtime) fn swap(&self) {
-        let _ = LOOKS_SINCE.try_with(|since| since.swap(&self.0));
-    }
-}
-
 /// Where a runtime counts.
 pub(in crate::runtime) struct Meter {
     pub(super) ps: Box<[CachePadded<PMeter>]>,

@@ -51,30 +51,6 @@ thread_local! {
     static RUN: Run = const { Run::new() };
 }
 
-/// What a simulated thread knows of the task that it runs, while another runs.
-pub(in crate::runtime) struct SavedThreadState(Run);
-
-impl Default for SavedThreadState {
-    fn default() -> SavedThreadState {
-        SavedThreadState(Run::new())
-    }
-}
-
-impl SavedThreadState {
-    /// Exchanges it with what the thread knows that plays it.
-    pub(in crate::runtime) fn swap(&self) {
-        let Run { is_on, me, drops_another, has_yielded, why, is_reporting } = &self.0;
-        RUN.with(|run| {
-            run.is_on.swap(is_on);
-            run.me.swap(me);
-            run.drops_another.swap(drops_another);
-            run.has_yielded.swap(has_yielded);
-            run.why.swap(why);
-            run.is_reporting.swap(is_reporting);
-        });
-    }
-}
-
 /// How many runtimes of this process are watched.
 static WATCHED: AtomicUsize = AtomicUsize::new(0);
 

@@ -6,8 +6,7 @@
 //! ```
 //!
 //! A thread has a role for each host. What finds a real task here is done with that: only a thread that runs none is asked
-//! whether it is simulated. While a simulated thread runs, the roles of the thread that plays it are put aside, the one on
-//! `Cores` too: so a thread never has both.
+//! whether it is simulated. A simulated thread runs no task of a real runtime: so a thread never has both.
 
 mod current;
 pub(in crate::runtime::exec) mod locks;
@@ -163,34 +162,6 @@ impl Context {
     #[inline(always)]
     pub(in crate::runtime::exec) fn try_with<R>(f: impl FnOnce(&Context) -> R) -> Option<R> {
         CONTEXT.try_with(f).ok()
-    }
-
-    /// Exchanges it with another's, for a host that plays several threads by one.
-    pub(in crate::runtime::exec) fn swap(&self, other: &Context) {
-        let Context {
-            cores,
-            sim,
-            number: _,
-            runtime_id,
-            callback,
-            unwound,
-            collected,
-            locks,
-            spawned_at,
-            running,
-            stopped,
-            spare: _,
-        } = other;
-        self.cores.swap(cores);
-        self.sim.swap(sim);
-        self.runtime_id.swap(runtime_id);
-        self.callback.swap(callback);
-        self.unwound.swap(unwound);
-        self.collected.swap(collected);
-        self.locks.swap(locks);
-        self.spawned_at.swap(spawned_at);
-        self.running.swap(running);
-        self.stopped.swap(stopped);
     }
 
     /// What this thread is on the host `H`.

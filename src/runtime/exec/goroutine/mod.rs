@@ -224,13 +224,8 @@ fn current<R>(f: impl FnOnce(&Frame) -> R) -> Option<R> {
     unsafe { CURRENT.get().as_ref() }.map(f)
 }
 
-/// What this thread knows of the goroutine that it runs, to be put away with it. For a thread that is several.
+/// What this thread knows of the goroutine that it runs.
 pub(in crate::runtime) type Current = *const Frame;
-
-/// The goroutine that this thread runs is `other` from now on.
-pub(in crate::runtime) fn exchange(other: Current) -> Current {
-    CURRENT.replace(other)
-}
 
 /// Runs `f` with where this thread keeps which goroutine it runs, for its signal handlers, which touch no thread locals.
 pub(in crate::runtime) fn with_place<R>(f: impl FnOnce(&Cell<Current>) -> R) -> R {

@@ -1,5 +1,7 @@
 //! The simulated machine: its threads, and which of them goes on.
 
+#![allow(unsafe_code)]
+
 use crate::host::{NEVER, Nanos, SpawnError};
 use crate::runtime::host::cheaprand::wyrand;
 use crate::runtime::host::duration::START;
@@ -60,23 +62,12 @@ pub(super) enum State {
 pub(super) struct Thread {
     pub(super) state: State,
     fiber: Option<Fiber>,
-    /// What stands in thread locals while it runs, and here while it does not.
-    own: Rc<dyn SavedThreadState>,
     is_monitor: bool,
     /// It waits for a future, and can get a deadlock.
     pub(super) awaits_future: bool,
     /// It has got one.
     pub(super) has_deadlock: bool,
 }
-
-/// What a thread keeps in thread locals, exchanged with what the one that plays it has there.
-pub(in crate::runtime) trait SavedThreadState {
-    /// Exchanges them.
-    fn swap(&self);
-}
-
-/// Makes what a new thread keeps.
-pub(in crate::runtime) type NewThreadState = fn() -> Rc<dyn SavedThreadState>;
 
 /// How often, one time in so many, what may happen does: never, if it is 0. Drawn at the start, so that seeds differ in
 /// kind too: some hardly disturb the order that the scheduler would keep, some leave nothing of it.
@@ -113,8 +104,8 @@ pub(super) struct Machine {
     pub(super) checkdead: RefCell<Option<Box<dyn Fn()>>>,
     /// When its runtime's next timer is due.
     pub(super) deadline: RefCell<Option<Box<dyn Fn() -> Nanos>>>,
-    /// What a new thread keeps.
-    new_thread_state: NewThreadState,
+    /// What time it is, while the turn goes from one thread to another: each has a [`CLOCK`].
+    clock: Cell<Nanos>,
     pub(super) is_closed: Cell<bool>,
 }
 
@@ -129,7 +120,7 @@ enum Went {
 }
 
 impl Machine {
-    pub(super) fn new(number: Number, seed: u64, new_thread_state: NewThreadState) -> Machine {
+    pub(super) fn new(number: Number, seed: u64) -> Machine {
         let mut machine = Machine {
             number,
             seed,
@@ -138,7 +129,7 @@ impl Machine {
             print: Cell::new(seed),
             temper: Temper { switch: 0, defer: 0 },
             base: Instant::now(),
-            threads: RefCell::new(vec![Thread::new(None, new_thread_state(), false)]),
+            threads: RefCell::new(vec![Thread::new(None, false)]),
             current: Cell::new(MAIN),
             held: Cell::new(None),
             lonely: Cell::new(0),
@@ -147,7 +138,7 @@ impl Machine {
             since: Cell::new(START),
             checkdead: RefCell::new(None),
             deadline: RefCell::new(None),
-            new_thread_state,
+            clock: Cell::new(START),
             is_closed: Cell::new(false),
         };
         let temper = Temper { switch: [0, 2, 4, 16][machine.choose(4)], defer: [0, 2, 2, 3, 4, 8][machine.choose(6)] };
@@ -224,17 +215,15 @@ impl Machine {
     /// Runs `thread` until it is suspended or has ended.
     pub(super) fn run(&self, thread: usize) {
         self.note(thread as u64 ^ CLOCK.get() << 16);
-        let (fiber, own, is_monitor) = self.change(thread, |thread| {
+        let (fiber, is_monitor) = self.change(thread, |thread| {
             thread.state = State::Ready;
-            (thread.fiber.take(), Rc::clone(&thread.own), thread.is_monitor)
+            (thread.fiber.take(), thread.is_monitor)
         });
         self.lonely.set(if is_monitor { self.lonely.get().saturating_add(1) } else { 0 });
         let mut fiber = fiber.expect("sim: a thread that does not run has its stack");
         self.current.set(thread);
         self.since.set(CLOCK.get());
-        own.swap();
-        let ended = catch_unwind(AssertUnwindSafe(|| fiber.resume()));
-        own.swap();
+        let ended = self.while_another_runs(|| catch_unwind(AssertUnwindSafe(|| fiber.resume())));
         self.current.set(MAIN);
         match ended {
             Ok(false) => self.change(thread, |thread| thread.fiber = Some(fiber)),
@@ -252,7 +241,7 @@ impl Machine {
         self.change(me, |thread| thread.state = State::Parked { word, until });
         match me {
             MAIN => self.wait(),
-            _ => fiber::suspend(),
+            _ => self.suspend(),
         }
         self.change(me, |thread| thread.state = State::Ready);
     }
@@ -301,20 +290,28 @@ impl Machine {
             self.change(MAIN, |main| main.state = State::Ready);
         } else {
             while self.has_others(me) {
-                fiber::suspend();
+                self.suspend();
             }
         }
     }
 
     pub(super) fn spawn(
-        &self,
+        self: &Rc<Self>,
         name: &str,
         stack: Option<usize>,
-        body: impl FnOnce() + 'static,
+        body: impl FnOnce() + Send + 'static,
     ) -> Result<(), SpawnError> {
-        let fiber =
-            Fiber::new(stack.unwrap_or(STACK), body).map_err(|error| SpawnError { os_error: error.raw_os_error() })?;
-        let thread = Thread::new(Some(fiber), (self.new_thread_state)(), name == "spinpark-sysmon");
+        let machine = Lent(Rc::clone(self));
+        let body = move || {
+            let machine = machine.on_its_turn();
+            CLOCK.set(machine.clock.get());
+            super::install_on_this_thread(Rc::clone(&machine));
+            body();
+            machine.clock.set(CLOCK.get());
+        };
+        let fiber = Fiber::new(name, stack.unwrap_or(STACK), body);
+        let fiber = fiber.map_err(|error| SpawnError { os_error: error.raw_os_error() })?;
+        let thread = Thread::new(Some(fiber), name == "spinpark-sysmon");
         let mut threads = self.threads.borrow_mut();
         let free = threads.iter().position(|thread| matches!(thread.state, State::Ended));
         match free {
@@ -379,21 +376,40 @@ impl Machine {
     pub(super) fn switch(&self) {
         match self.current.get() {
             MAIN => self.wait(),
-            _ => fiber::suspend(),
+            _ => self.suspend(),
         }
+    }
+
+    /// The fiber that runs is left until it is its turn again.
+    fn suspend(&self) {
+        self.while_another_runs(fiber::suspend);
+    }
+
+    /// The time goes with the turn.
+    fn while_another_runs<R>(&self, f: impl FnOnce() -> R) -> R {
+        self.clock.set(CLOCK.get());
+        let result = f();
+        CLOCK.set(self.clock.get());
+        result
     }
 }
 
 impl Thread {
-    fn new(fiber: Option<Fiber>, own: Rc<dyn SavedThreadState>, is_monitor: bool) -> Thread {
-        Thread { state: State::Ready, fiber, own, is_monitor, awaits_future: false, has_deadlock: false }
+    fn new(fiber: Option<Fiber>, is_monitor: bool) -> Thread {
+        Thread { state: State::Ready, fiber, is_monitor, awaits_future: false, has_deadlock: false }
     }
 }
 
-impl Drop for Machine {
-    /// A thread in its middle is forgotten with all it has: a P among it, perhaps.
-    fn drop(&mut self) {
-        let left = self.threads.get_mut().drain(..).filter(|thread| thread.fiber.is_some());
-        left.for_each(core::mem::forget);
+/// The machine, for a thread that it plays.
+struct Lent(Rc<Machine>);
+
+// SAFETY: the machine is touched, and its references are counted, by the thread only whose turn it is: the one that has it, or the one
+// fiber that this has resumed. The turn is handed over under a lock. A fiber that is left in its middle for ever touches it no more.
+unsafe impl Send for Lent {}
+
+impl Lent {
+    /// For the fiber, from its first turn on.
+    fn on_its_turn(self) -> Rc<Machine> {
+        self.0
     }
 }

@@ -1,5 +1,4 @@
-//! A machine that is simulated: one thread of the system plays all threads of a runtime, in an order that a seed decides,
-//! and time is a number. The kernel and the runtime on it are the real ones; see [`crate::deterministic`].
+//! A machine that is simulated: of all threads of a runtime one runs at a time, in an order that a seed decides, and time is a number. The kernel and the runtime on it are the real ones; see [`crate::deterministic`].
 //!
 //! ```text
 //!   the main thread: the one that built it       the runtime's threads: Ms, the monitor
@@ -12,9 +11,8 @@
 //! ```
 //!
 //! [`Sim`] is the host: a type of its own beside [`Cores`](crate::runtime::Cores), which knows nothing of it. `mod` is what
-//! the runtime asks of this thread's machine; `machine`, its threads and the choice among them; `fiber`, a stack that can be
-//! left. What a thread keeps in thread locals of this crate is exchanged whenever another is run, for all of them are one;
-//! what that is, the runtime says.
+//! the runtime asks of this thread's machine; `machine`, its threads and the choice among them; `fiber`, a thread of the system that
+//! runs when it is its turn.
 //!
 //! **The same again for the same seed**: all that is drawn comes from one generator, and nothing that is drawn from or
 //! ordered by depends on an address, on the real time, or on other threads.
@@ -25,7 +23,7 @@ mod sim_host;
 #[cfg(test)]
 mod tests;
 
-pub(in crate::runtime) use machine::{NewThreadState, Number, SavedThreadState};
+pub(in crate::runtime) use machine::Number;
 pub(in crate::runtime) use sim_host::Sim;
 
 use crate::host::{NEVER, Nanos, SpawnError};
@@ -190,7 +188,7 @@ pub(in crate::runtime) fn yields() -> bool {
 pub(in crate::runtime) fn spawn(
     name: &str,
     stack: Option<usize>,
-    body: impl FnOnce() + 'static,
+    body: impl FnOnce() + Send + 'static,
 ) -> Result<(), SpawnError> {
     let machine = machine().ok_or(SpawnError { os_error: None })?;
     machine.spawn(name, stack, body)
@@ -227,21 +225,25 @@ pub(in crate::runtime) fn is_main_asleep() -> bool {
 }
 
 /// Gives this thread a machine.
-fn install(seed: u64, new_thread_state: NewThreadState) -> Number {
+fn install(seed: u64) -> Number {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     // Relaxed: only that no number comes twice.
     let number = Number::of(NEXT.fetch_add(1, Relaxed));
-    MACHINE.with(|machine| machine.replace(Some(Rc::new(Machine::new(number, seed, new_thread_state)))));
+    install_on_this_thread(Rc::new(Machine::new(number, seed)));
     CLOCK.set(START);
     number
 }
 
+fn install_on_this_thread(new: Rc<Machine>) {
+    MACHINE.with(|machine| machine.replace(Some(new)));
+}
+
 /// The machine for a runtime that is built here: with a seed a new one. `None`: another runtime has this thread's.
-pub(in crate::runtime) fn machine_for(seed: Option<u64>, new_thread_state: NewThreadState) -> Option<Number> {
+pub(in crate::runtime) fn machine_for(seed: Option<u64>) -> Option<Number> {
     dismantle_old();
     match seed {
         _ if is_here() => None,
-        Some(seed) => Some(install(seed, new_thread_state)),
+        Some(seed) => Some(install(seed)),
         None => Some(Number::NONE),
     }
 }

@@ -3,30 +3,20 @@
 use crate::host::{Host, Parker};
 use crate::runtime::host::duration::START;
 use crate::runtime::host::sim::*;
-use core::cell::RefCell;
 use std::collections::BTreeSet;
 use std::panic::{catch_unwind, resume_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// Runs `f` on a machine.
 fn on_machine<R>(seed: u64, f: impl FnOnce() -> R) -> R {
-    let number = machine_for(Some(seed), nothing).expect("there is none yet");
+    let number = machine_for(Some(seed)).expect("there is none yet");
     let result = f();
     finish(number);
     assert!(!is_here(), "the machine is still there");
     result
 }
 
-/// Threads that keep nothing in thread locals.
-fn nothing() -> Rc<dyn SavedThreadState> {
-    struct Nothing;
-    impl SavedThreadState for Nothing {
-        fn swap(&self) {}
-    }
-    Rc::new(Nothing)
-}
-
-fn start(body: impl FnOnce() + 'static) {
+fn start(body: impl FnOnce() + Send + 'static) {
     spawn("spinpark-m0", None, body).expect("a stack");
 }
 
@@ -56,23 +46,23 @@ mod a_parker {
     #[test]
     fn is_left_at_its_moment_the_earliest_first() {
         on_machine(1, || {
-            let order = Rc::new(RefCell::new(Vec::new()));
+            let order = Arc::new(Mutex::new(Vec::new()));
             for nanos in [30, 10, 20] {
-                let order = Rc::clone(&order);
+                let order = Arc::clone(&order);
                 start(move || {
                     <Sim as Host>::Parker::new().park_timeout(nanos);
-                    order.borrow_mut().push((nanos, Sim::now() - START));
+                    order.lock().expect("no panic").push((nanos, Sim::now() - START));
                 });
             }
             <Sim as Host>::Parker::new().park_timeout(100);
-            assert_eq!(*order.borrow(), [(10, 10), (20, 20), (30, 30)]);
+            assert_eq!(*order.lock().expect("no panic"), [(10, 10), (20, 20), (30, 30)]);
             assert_eq!(elapsed(), Some(Duration::from_nanos(100)));
         });
     }
 
     #[test]
     fn that_nobody_can_unpark_take_deadlock() {
-        let number = machine_for(Some(0), nothing).expect("there is none yet");
+        let number = machine_for(Some(0)).expect("there is none yet");
         let caught = catch_unwind(|| <Sim as Host>::Parker::new().park());
         let payload = caught.expect_err("it was left");
         assert!(payload.downcast_ref::<&str>().is_some_and(|text| text.contains("nobody will bring")));
