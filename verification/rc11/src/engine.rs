@@ -22,7 +22,7 @@
 
 pub use crate::checkpoint::{CheckpointError, explore_with_checkpoint};
 pub use crate::explore::{
-    AtEnd, Branch, Config, Counterexample, Played, Report, Sharing, Tally, explore, resume, watch,
+    AtEnd, AtGraph, Branch, Config, Counterexample, Played, Report, Sharing, Tally, explore, resume, watch,
 };
 pub use crate::machine::{Site, Wait, Wants};
 pub use crate::picture::Picture;

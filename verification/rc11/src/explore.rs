@@ -3,11 +3,14 @@
 use crate::graph::{Graph, Loc, MAX_THREADS};
 use crate::machine::{self, End, Limits, Mode, Run, Site, Wait};
 use crate::picture::Picture;
+use crate::preemption::passes;
 use crate::step::Way;
 use crate::verdict::{Failure, Why};
+use crate::walk::Walk;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
+use std::panic::Location;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -40,11 +43,22 @@ pub struct Config {
     pub symmetry: bool,
     /// Done once on each thread that explores, before it does.
     pub on_thread: Option<Arc<dyn Fn() + Send + Sync>>,
+    /// Executions that take more preemptions than this are left out, and then the exploration is no proof: see
+    /// [`Tally::preempted`]. `None`: all are explored.
+    pub preemptions: Option<usize>,
+    /// With a bound of executions or of time, the first half of it goes along random branches, by this seed, and only the rest
+    /// depth first. Without a bound, or `None`: all does.
+    pub seed: Option<u64>,
+    /// Called with the graph of each execution in which all threads have come to their end.
+    pub at_graph: Option<AtGraph>,
     /// Set by another thread, it ends the exploration soon, as if its time was over.
     pub stop: Option<Arc<AtomicBool>>,
     /// Asked when all threads of an execution have come to their end: what is wrong with it nevertheless?
     pub at_end: Option<AtEnd>,
 }
+
+/// Looks at an execution.
+pub type AtGraph = Arc<dyn Fn(&Graph) + Send + Sync>;
 
 /// What is wrong with an execution of which all threads have come to their end.
 pub type AtEnd = Arc<dyn Fn() -> Result<(), String> + Send + Sync>;
@@ -69,6 +83,9 @@ impl Default for Config {
             quarantine: false,
             symmetry: true,
             on_thread: None,
+            preemptions: None,
+            seed: None,
+            at_graph: None,
             stop: None,
             at_end: None,
         }
@@ -97,6 +114,9 @@ pub struct Tally {
     /// Which loops were left before their end, and why.
     #[serde(default)]
     pub cut: BTreeSet<String>,
+    /// How many branches were left out because they take too many preemptions: [`Config::preemptions`].
+    #[serde(default)]
+    pub preempted: u64,
     /// How many times a loop was shown to have no end: its thread waits.
     #[serde(default)]
     pub shown: u64,
@@ -111,6 +131,14 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// How many executions there are in all, as a guess: as many more as there are here as the rest weighs more. Each branch
+    /// of an execution is taken to lead to as many as any other (Knuth, Estimating the efficiency of backtrack programs,
+    /// 1975). `None`: nothing is known.
+    #[must_use]
+    pub fn estimate(&self) -> Option<f64> {
+        (self.done > 0.0 && self.executions > 0).then(|| self.executions as f64 / self.done.min(1.0))
+    }
+
     fn add(&mut self, other: Tally) {
         self.executions += other.executions;
         self.blocked += other.blocked;
@@ -121,6 +149,7 @@ impl Tally {
         self.cuts += other.cuts;
         self.cut.extend(other.cut);
         self.shown += other.shown;
+        self.preempted += other.preempted;
         self.threads = self.threads.max(other.threads);
         self.sharing = self.sharing.max(other.sharing);
         for (outcome, n) in other.outcomes {
@@ -196,7 +225,7 @@ impl Branch {
         }
     }
 
-    fn weight(&self) -> f64 {
+    pub(super) fn weight(&self) -> f64 {
         self.way.map_or(self.of.weight, |way| way.weight)
     }
 }
@@ -217,8 +246,8 @@ pub struct Report {
 impl Report {
     /// Was everything explored, and nothing found?
     pub fn is_proof(&self) -> bool {
-        let Tally { skipped, cuts, .. } = self.tally;
-        self.left.is_empty() && self.failure.is_none() && skipped == 0 && cuts == 0
+        let Tally { skipped, cuts, preempted, .. } = self.tally;
+        self.left.is_empty() && self.failure.is_none() && skipped == 0 && cuts == 0 && preempted == 0
     }
 
     /// What was found later, by going on with what was left.
@@ -293,6 +322,11 @@ pub struct Played {
     pub names: Vec<String>,
     /// Which threads wait in the end, and what for.
     pub waits: Vec<Wait>,
+    /// Of an object that is used by a thread that cannot know of it: the thread that made it, after how many of its events,
+    /// and where.
+    pub lost: Option<(u8, u16, &'static Location<'static>)>,
+    /// Of a panic, the file and the line, as far as they are known.
+    pub panicked: Option<String>,
 }
 
 /// Plays an execution again, and looks. A graph that comes from a file must have passed [`Graph::check`]. It may have
@@ -308,12 +342,12 @@ fn watch_within(graph: Graph, max_events: usize, body: impl Fn() -> String + Sen
 /// The same, within what `config` says of an execution.
 pub(crate) fn watch_as(graph: Graph, config: &Config, body: impl Fn() -> String + Send + Sync + 'static) -> Played {
     let run = play(graph.reindex(), config, Mode::Replay, &(Arc::new(body) as Body)).0;
-    let Run { end, graph, sites, waits, names, .. } = run;
+    let Run { end, graph, sites, waits, names, lost, panicked, .. } = run;
     let found = match end {
         End::Failed(failure) => Some(Counterexample { failure, graph }),
         _ => None,
     };
-    Played { found, sites, names, waits }
+    Played { found, sites, names, waits, lost, panicked }
 }
 
 /// The execution that an exploration begins with.
@@ -344,11 +378,17 @@ fn play(graph: Graph, config: &Config, mode: Mode, body: &Body) -> (Run, Option<
     (run, outcome)
 }
 
+/// Random branches are taken as long as what waits takes less memory than this.
+const MOST_BYTES: u64 = 256 << 20;
+
 /// What the workers share.
 struct Pool<'a> {
     config: &'a Config,
     body: Body,
     stop: AtomicBool,
+    begun: Instant,
+    /// How many walks have a number.
+    walkers: AtomicU64,
     executions: AtomicU64,
     /// A part of all, as the bits of a float.
     done: AtomicU64,
@@ -372,6 +412,8 @@ impl Pool<'_> {
             config,
             body,
             stop: AtomicBool::new(false),
+            begun: Instant::now(),
+            walkers: AtomicU64::new(0),
             executions: AtomicU64::new(0),
             done: AtomicU64::new(0),
             idle: AtomicUsize::new(0),
@@ -425,9 +467,18 @@ impl Pool<'_> {
 
     fn explore(&self, stack: &mut Vec<Branch>, tally: &mut Tally, beat: &mut impl FnMut(u64)) {
         let mut told = (tally.executions, tally.done);
-        while let Some(branch) = stack.pop() {
+        let mut walk = self.config.seed.map(|seed| Walk::new(seed ^ self.walkers.fetch_add(1, Relaxed)));
+        loop {
+            let is_walking = walk.is_some() && self.walks(tally);
+            let next = if let (Some(walk), true) = (&mut walk, is_walking) { walk.take(stack) } else { stack.pop() };
+            let Some(branch) = next else { break };
             let weight = branch.weight();
             let mut graphs = branch.graphs();
+            if let Some(bound) = self.config.preemptions {
+                let all = graphs.len();
+                graphs.retain(|graph| passes(graph, bound));
+                tally.preempted += (all - graphs.len()) as u64;
+            }
             match graphs.pop() {
                 Some(graph) => {
                     stack.extend(graphs.into_iter().map(Branch::whole));
@@ -449,6 +500,14 @@ impl Pool<'_> {
         self.tell(stack, tally, &mut told, beat);
     }
 
+    /// Is the next branch to be a random one?
+    fn walks(&self, tally: &Tally) -> bool {
+        let Config { executions, seconds, .. } = *self.config;
+        let is_early = executions.is_none_or(|all| self.executions.load(Relaxed) < all.div_ceil(2))
+            && seconds.is_none_or(|all| self.begun.elapsed().as_secs_f64() < all / 2.0);
+        (executions.is_some() || seconds.is_some()) && is_early && tally.peak_bytes < MOST_BYTES
+    }
+
     fn play_one(&self, graph: Graph, stack: &mut Vec<Branch>, tally: &mut Tally) {
         tally.plays += 1;
         let (run, outcome) = play(graph, self.config, Mode::Explore, &self.body);
@@ -468,6 +527,9 @@ impl Pool<'_> {
         }
         match run.end {
             End::Complete => {
+                if let Some(look) = &self.config.at_graph {
+                    look(&run.graph);
+                }
                 tally.executions += 1;
                 *tally.outcomes.entry(outcome.unwrap_or_default()).or_default() += 1;
             }
@@ -486,7 +548,9 @@ impl Pool<'_> {
 
     /// Reports to the other workers what was done since `told`, and asks whether it is enough.
     fn tell(&self, stack: &[Branch], tally: &mut Tally, told: &mut (u64, f64), beat: &mut impl FnMut(u64)) {
-        tally.peak_bytes = tally.peak_bytes.max(bytes(stack));
+        if tally.plays.is_multiple_of(64) || stack.is_empty() {
+            tally.peak_bytes = tally.peak_bytes.max(bytes(stack));
+        }
         let (executions, done) = (tally.executions - told.0, tally.done - told.1);
         *told = (tally.executions, tally.done);
         // Relaxed, here and above: numbers for people, and a wish to stop that may be heard late.

@@ -96,18 +96,21 @@
 //! a lock that releases nothing
 //! data race: thread 1 and main touch the same memory, and neither happens before the other
 //!
-//!      main            │ thread 1        │
-//!      ────────────────┼─────────────────┤
-//!    ① starts thread 1 │                 │ spin_lock.rs:24
-//!    ② a: 0 → 1 acq ←⓪ │                 │ spin_lock.rs:15
-//!   *③ writes b plain  │                 │ spin_lock.rs:18
-//!    ④ a := 0 rlx      │                 │ spin_lock.rs:19
-//!    ⑤                 │ a: 0 → 1 acq ←④ │ spin_lock.rs:15
-//!   *⑥                 │ writes b plain  │ spin_lock.rs:18
+//!      main                          │ thread 1                      │
+//!      ──────────────────────────────┼───────────────────────────────┤
+//!    ① starts thread 1               │                               │ spin_lock.rs:24 let other = thread::spawn(move || add_one(&theirs, unlock));
+//!    ② shared.is_taken: 0 → 1 acq ←⓪ │                               │ spin_lock.rs:15 while shared.is_taken.compare_exchange(false, true, Acquire, Relaxed).is_err() {
+//!   *③ writes shared.count plain     │                               │ spin_lock.rs:18 shared.count.with_mut(|count| unsafe { *count += 1 });
+//!    ④ shared.is_taken := 0 rlx      │                               │ spin_lock.rs:19 shared.is_taken.store(false, unlock);
+//!    ⑤                               │ shared.is_taken: 0 → 1 acq ←④ │ spin_lock.rs:15 while shared.is_taken.compare_exchange(false, true, Acquire, Relaxed).is_err() {
+//!   *⑥                               │ writes shared.count plain     │ spin_lock.rs:18 shared.count.with_mut(|count| unsafe { *count += 1 });
 //!      ←⓪: what it was made with
 //!
-//! ③ and ⑥ touch b, not both are atomic, and no path of happens-before leads from one to the other
+//! ③ and ⑥ touch shared.count, not both are atomic, and no path of happens-before leads from one to the other
 //! ⑤ reads ④, but that gives no order: the write does not release
+//! of main, ① is the last event that happens before ⑥
+//! no event of thread 1 happens before ③
+//! it would be forbidden by `Release` in place of `Relaxed` at spin_lock.rs:19
 //! ```
 //!
 //! and where it is drawn, and a line that plays this execution again: `RC11_REPLAY=FILE cargo test NAME`.
@@ -117,7 +120,8 @@
 //! | variable | what it does |
 //! |---|---|
 //! | `LOOM_MAX_PERMUTATIONS`, `LOOM_MAX_DURATION` | so many executions, so many seconds: then *bounded* |
-//! | `LOOM_MAX_PREEMPTIONS` | all is explored, whatever it says; but after twenty seconds it is *bounded* |
+//! | `LOOM_MAX_PREEMPTIONS` | no execution that takes more preemptions: first those with none, then those with one, and so on; at most twenty seconds, if nothing else is said |
+//! | `RC11_SEED` | which random branches a bounded exploration begins with |
 //! | `LOOM_MAX_BRANCHES` | an execution with more than three times so many events fails |
 //! | `LOOM_CHECKPOINT_FILE` | a long exploration goes on there when it is started again: an entry for each model |
 //! | `RC11_BOUNDED_OK` | `true`: a model that was not explored whole passes its test |
@@ -148,6 +152,7 @@ pub mod model;
 pub mod naming;
 pub mod picture;
 mod place;
+mod preemption;
 mod primitives;
 mod quarantine;
 mod state;
@@ -158,6 +163,7 @@ mod text;
 pub mod thread;
 mod timeout;
 pub mod verdict;
+mod walk;
 
 pub use graph::MAX_THREADS;
 #[doc(inline)]

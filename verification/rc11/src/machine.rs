@@ -155,12 +155,18 @@ struct Machine {
     /// Is a word accessed plainly? Then races are looked for at the end: an access that is atomic may be one half.
     mixes: bool,
     stacks: Vec<DefaultStack>,
-    /// Where in the source each event was asked for; only when it is played again.
+    /// Where in the source each event was asked for, and each location was made; only when it is played again.
     sites: Vec<Site>,
+    made: Vec<Made>,
+    /// The file and the line of the last panic.
+    panicked: Option<String>,
 }
 
 /// Whose event, which of its thread's, and where in the source it was asked for.
 pub type Site = (u8, u16, &'static Location<'static>);
+
+/// A location, the thread that made it, after how many of its events, and where in the source.
+type Made = (Loc, u8, u16, &'static Location<'static>);
 
 /// What an execution may take, and how it is left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -229,6 +235,10 @@ pub(super) struct Run {
     /// What each thread waits for, and what they are called; only when it is played again.
     pub waits: Vec<Wait>,
     pub names: Vec<String>,
+    /// Of the location that the thread that failed asks for: who made it, after how many events, and where.
+    pub lost: Option<(u8, u16, &'static Location<'static>)>,
+    /// The file and the line of the panic that it ended with.
+    pub panicked: Option<String>,
 }
 
 /// A thread that has come to rest, and what for.
@@ -267,7 +277,7 @@ pub(super) fn run(graph: Graph, limits: Limits, mode: Mode, body: Body) -> Run {
     quarantine::begin(limits.quarantine);
     start(0, "main", body);
     let end = drive();
-    let (waits, names) = with(|machine| (machine.waits(), machine.names()));
+    let (waits, names, lost) = with(|machine| (machine.waits(), machine.names(), machine.lost()));
     end_all(limits.unwind);
     quarantine::end();
     with(|machine| Run {
@@ -285,6 +295,8 @@ pub(super) fn run(graph: Graph, limits: Limits, mode: Mode, body: Body) -> Run {
         },
         graph: std::mem::take(&mut machine.graph),
         ways: std::mem::take(&mut machine.ways),
+        lost,
+        panicked: machine.panicked.take(),
         sites: std::mem::take(&mut machine.sites),
     })
 }
@@ -356,14 +368,31 @@ fn suspend() {
     unsafe { &*yielder }.suspend(());
 }
 
+/// A thread panics in that line. Is it one of an execution's, whose panics are told by what the checker says of it?
+pub(super) fn panics_at(at: Option<&Location<'_>>) -> bool {
+    let note = |machine: &RefCell<Machine>| {
+        // It is borrowed if it is the checker that panics.
+        let Ok(mut machine) = machine.try_borrow_mut() else { return false };
+        machine.panicked = at.map(|at| format!("{}:{}", at.file(), at.line()));
+        machine.is_on
+    };
+    MACHINE.try_with(note).unwrap_or(false)
+}
+
 /// A new location of the calling thread's, and how many events the thread has had before: the maker's mark.
+#[track_caller]
 pub(super) fn make_location() -> (Loc, u8, u16) {
+    let at = Location::caller();
     with(|machine| {
         assert!(machine.is_on, "{OUTSIDE}");
         let thread = machine.current;
         let slot = &mut machine.slots[usize::from(thread)];
         slot.locs += 1;
-        (Loc::new(thread, slot.locs - 1), thread, slot.told)
+        let (loc, told) = (Loc::new(thread, slot.locs - 1), slot.told);
+        if machine.mode == Mode::Replay {
+            machine.made.push((loc, thread, told, at));
+        }
+        (loc, thread, told)
     })
 }
 
@@ -608,6 +637,8 @@ impl Machine {
         self.play = PLAYS.fetch_add(1, Relaxed);
         self.is_on = true;
         self.pointers.clear();
+        self.made.clear();
+        self.panicked = None;
         self.late.clear();
         self.bound.clear();
         (self.is_stopped, self.is_ending, self.begins_anew) = (false, false, false);
@@ -945,6 +976,15 @@ impl Machine {
         }
         self.fails(if self.slots[0].is_done { Why::Unjoined(waits) } else { Why::Deadlock(waits) });
         End::Played
+    }
+
+    /// Where the location was made that the thread asks for that has failed.
+    fn lost(&self) -> Option<(u8, u16, &'static Location<'static>)> {
+        let loc = match self.slot(self.failure.as_ref()?.thread).asks? {
+            Ask::Load { loc, .. } | Ask::Store { loc, .. } | Ask::Update { loc, .. } | Ask::Open { loc } => loc,
+            _ => return None,
+        };
+        self.made.iter().find(|(made, ..)| *made == loc).map(|(_, maker, told, at)| (*maker, *told, *at))
     }
 
     /// Which thread waits for what. Nobody looks at it but when an execution is played again.

@@ -4,7 +4,37 @@
 const ACCESSES: [&str; 6] = [".load(", ".store(", ".swap(", ".fetch_add(", ".fetch_sub(", ".compare_exchange("];
 
 /// How else memory is accessed: locks, parkers, cells.
-const OTHERS: [&str; 6] = [".with(", ".park(", ".unpark(", ".park_timeout(", ".get(", ".set("];
+const OTHERS: [&str; 29] = [
+    ".with(",
+    ".park(",
+    ".unpark(",
+    ".park_timeout(",
+    ".get(",
+    ".set(",
+    ".compare_exchange_weak(",
+    ".compare_and_swap(",
+    ".fetch_and(",
+    ".fetch_nand(",
+    ".fetch_or(",
+    ".fetch_xor(",
+    ".fetch_max(",
+    ".fetch_min(",
+    ".fetch_update(",
+    ".unsync_load(",
+    ".with_mut(",
+    ".get_mut(",
+    ".into_inner(",
+    ".lock(",
+    ".try_lock(",
+    ".read(",
+    ".write(",
+    ".try_read(",
+    ".try_write(",
+    ".wait(",
+    ".notify_one(",
+    ".notify_all(",
+    ".deref(",
+];
 
 /// The name that a line of source gives to the word it accesses: `self.nmspinning.load(…)` is `nmspinning`.
 pub fn name_in(source: &str) -> Option<&str> {

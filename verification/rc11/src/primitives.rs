@@ -21,6 +21,7 @@ struct Place {
 }
 
 impl Place {
+    #[track_caller]
     fn new(init: u64) -> Place {
         let (loc, maker, told) = machine::make_location();
         Place { loc, init, maker, told }
@@ -47,6 +48,7 @@ impl Word {
     ///
     /// # Panics
     /// Outside of a closure that is explored, as all that is here.
+    #[track_caller]
     pub fn new(value: u64) -> Word {
         Word(Place::new(value))
     }
@@ -109,6 +111,7 @@ pub struct Lock<T> {
 
 impl<T> Lock<T> {
     /// An open lock around `value`.
+    #[track_caller]
     pub fn new(value: T) -> Lock<T> {
         Lock { place: Place::new(0), value: Mutex::new(value) }
     }
@@ -135,6 +138,7 @@ pub struct Parker(Place);
 impl Parker {
     /// A parker that remembers nothing.
     #[expect(clippy::new_without_default, reason = "a location is made here and now, in an execution")]
+    #[track_caller]
     pub fn new() -> Parker {
         Parker(Place::new(0))
     }
@@ -170,6 +174,7 @@ pub struct PlainCell<T> {
 
 impl<T: Copy> PlainCell<T> {
     /// A cell that holds `value`.
+    #[track_caller]
     pub fn new(value: T) -> PlainCell<T> {
         PlainCell { place: Place::new(0), value: Mutex::new(value) }
     }

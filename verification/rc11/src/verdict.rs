@@ -18,7 +18,7 @@ pub enum Why {
     TooManyEvents(usize),
     /// More threads than an execution may have.
     TooManyThreads,
-    /// A location is accessed by a thread that cannot know that it was made.
+    /// A thread uses a location that another has made, and nothing orders the making before the use.
     Uninitialised,
     /// The same graph did not lead to the same operations: time, addresses or chance came in past the checker.
     NotDeterministic,
@@ -55,13 +55,13 @@ impl Why {
                 format!("the main thread has ended, but {} wait for ever: nobody joins or wakes them", names(threads))
             }
             Why::TooManyEvents(n) => format!(
-                "more than {n} events in one execution: is there a loop that waits? It should say so (`spin`), or the bound be raised"
+                "more than {n} events in one execution: a loop never ended: call `hint::spin_loop()` in it, or raise `max_branches`"
             ),
             Why::TooManyThreads => {
                 format!("more than {} threads in one execution", crate::graph::MAX_THREADS)
             }
             Why::Uninitialised => {
-                "uninitialised: a location is accessed by a thread that cannot know that it was made".to_owned()
+                "uninitialised: a thread uses an object that another has made, but nothing orders the making before the use".to_owned()
             }
             Why::NotDeterministic => Why::NOT_DETERMINISTIC.to_owned(),
         }

@@ -24,6 +24,9 @@ fn words_of_three(is_wrong: bool) {
     assert!(!is_wrong || words[0].load(Relaxed) == words[1].load(Relaxed), "they differ");
 }
 
+/// Where the next test calls the checker.
+const ON_PURPOSE: u32 = line!() + 6;
+
 #[test]
 #[ignore = "fails: run by the tests below"]
 fn on_purpose() {
@@ -58,7 +61,10 @@ fn folder(name: &str) -> PathBuf {
 fn a_failure_is_shown_written_and_played_again() {
     let folder = folder("failure");
     let (text, passes) = run("on_purpose", &[("RC11_DIR", &folder)]);
-    assert!(!passes && text.contains("they differ") && text.contains("① starts thread 1"), "{text}");
+    assert!(!passes && text.contains("① starts thread 1"), "{text}");
+    assert_eq!(text.lines().filter(|line| *line == "they differ").count(), 1, "{text}");
+    assert_eq!(text.matches("panicked at").count(), 1, "{text}");
+    assert!(text.contains(&format!("environment.rs:{}:", ON_PURPOSE)), "the user's line: {text}");
     let schedule = folder.join("on_purpose.json");
     let line = format!("to play it again: RC11_REPLAY={} cargo test on_purpose", schedule.display());
     assert!(text.contains(&line), "{text}");

@@ -23,9 +23,9 @@ fn docs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
 }
 
-fn source(file: &str, line: u32) -> Option<&'static str> {
+fn source(file: &str, line: u32) -> Option<String> {
     let text = file.ends_with("programs.rs").then_some(include_str!("pictures/programs.rs"))?;
-    text.lines().nth(line as usize - 1).map(str::trim)
+    text.lines().nth(line as usize - 1).map(|line| line.trim().to_owned())
 }
 
 fn picture(title: &str, program: fn() -> String) -> Picture {

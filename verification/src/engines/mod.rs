@@ -463,7 +463,8 @@ pub fn draw(job: Job<'_>, graph: &Graph) -> Result<Option<Picture>, String> {
 }
 
 fn picture(job: Job<'_>, found: &rc11::engine::Counterexample, played: &rc11::engine::Played) -> Picture {
-    Picture::of(job.model.name, found, played, &crate::mutation::mutant::source_line)
+    let source = |file: &str, line: u32| crate::mutation::mutant::source_line(rc11::naming::below_src(file), line);
+    Picture::of(job.model.name, found, played, &|file, line| source(file, line).map(str::to_owned))
 }
 
 fn rc11_message(found: &rc11::engine::Counterexample) -> String {

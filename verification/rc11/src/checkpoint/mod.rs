@@ -113,9 +113,10 @@ pub(crate) fn explore_subject(
 
 /// What a verdict depends on besides the program. How long an exploration may last, and on how many threads, is free.
 fn bounds(config: &Config) -> String {
-    let Config { spurious, max_events, max_threads, symmetry, .. } = config;
+    let Config { spurious, max_events, max_threads, symmetry, preemptions, .. } = config;
     let symmetry = if *symmetry { "" } else { ", no symmetry" };
-    format!("{spurious} spurious wake-ups, {max_events} events, {max_threads} threads{symmetry}")
+    let preemptions = preemptions.map(|n| format!(", {n} preemptions")).unwrap_or_default();
+    format!("{spurious} spurious wake-ups, {max_events} events, {max_threads} threads{symmetry}{preemptions}")
 }
 
 /// The execution that failed when the checkpoint was written.

@@ -1,15 +1,19 @@
 //! A failure: shown, written to files, and played again.
 
 use super::settings::Subject;
+use super::source;
 use super::{Builder, Program, Settings, on_a_thread};
 use crate::engine::{Counterexample, Picture, Played};
 use crate::explore::watch_as;
 use crate::graph::Graph;
+use crate::machine;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::{env, fs, io};
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::{env, fs, io, panic};
 
 /// Today's format.
 const FORMAT: u32 = 1;
@@ -25,7 +29,24 @@ pub(super) struct Schedule {
     graph: Graph,
 }
 
-/// Prints the picture, and writes it and the schedule to files. What is wrong, in a sentence.
+/// Panics of executions are not printed: the picture says what is wrong, once. All others are, as before.
+pub(super) fn hush_executions() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            // Relaxed: set before the thread starts that reads it here.
+            if !machine::panics_at(info.location()) || IS_LOUD.load(Relaxed) {
+                before(info);
+            }
+        }));
+    });
+}
+
+/// Are panics of executions printed nevertheless, with their backtraces? When one is played again by itself.
+static IS_LOUD: AtomicBool = AtomicBool::new(false);
+
+/// Writes the picture and the schedule to files. What is wrong, with the picture as text.
 pub(super) fn show(
     found: &Counterexample,
     subject: &Subject,
@@ -34,8 +55,7 @@ pub(super) fn show(
     f: Program,
 ) -> String {
     let played = play_again(found.graph.clone(), builder, Arc::clone(&settings), f);
-    let picture = Picture::of(&subject.name, found, &played, &|_, _| None);
-    eprintln!("{}", picture.columns());
+    let picture = Picture::of(&subject.name, found, &played, &source::line);
     let schedule = Schedule {
         rc11_schedule: FORMAT,
         test: subject.name.clone(),
@@ -44,16 +64,16 @@ pub(super) fn show(
         observed: settings.observed.clone(),
         graph: found.graph.clone(),
     };
-    match write(&schedule, &picture) {
-        Ok((path, drawing)) => eprintln!(
+    let files = match write(&schedule, &picture) {
+        Ok((path, drawing)) => format!(
             "drawn: {}\nto play it again: RC11_REPLAY={} cargo test {}",
             drawing.display(),
             path.display(),
             subject.name
         ),
-        Err(error) => eprintln!("rc11: the schedule cannot be written: {error}"),
-    }
-    picture.sentence().to_owned()
+        Err(error) => format!("the schedule cannot be written: {error}"),
+    };
+    format!("{}\n{files}", picture.columns())
 }
 
 pub(super) fn play_again(graph: Graph, builder: &Builder, settings: Arc<Settings>, f: Program) -> Played {
@@ -106,13 +126,15 @@ pub(super) fn to_be_replayed(subject: &Subject) -> Option<Schedule> {
 }
 
 /// Plays it again, and fails as it did; or says that it does not any more.
+#[track_caller]
 pub(super) fn replay(schedule: Schedule, subject: &Subject, builder: &Builder, f: Program) -> ! {
+    hush_executions();
+    IS_LOUD.store(true, Relaxed);
     let settings = Arc::new(Settings::new(schedule.observed));
     let played = play_again(schedule.graph, builder, settings, f);
     let Some(found) = played.found.clone() else {
         panic!("the schedule was played, and nothing is wrong with it any more; it was: {}", schedule.why);
     };
-    let picture = Picture::of(&subject.name, &found, &played, &|_, _| None);
-    eprintln!("{}", picture.columns());
-    panic!("{}", picture.sentence());
+    let picture = Picture::of(&subject.name, &found, &played, &source::line);
+    panic!("{}", picture.columns());
 }

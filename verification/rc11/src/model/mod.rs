@@ -3,6 +3,7 @@
 mod failure;
 mod observed;
 mod settings;
+mod source;
 mod verdict;
 
 pub(crate) use self::observed::{Settings, expect_no_question, is_observed, observe, question};
@@ -11,28 +12,33 @@ pub use self::verdict::{Outcome, Verdict};
 use self::settings::Subject;
 use crate::checkpoint;
 use crate::engine::{Config, Picture, Report, explore};
+use crate::explore::Body;
 use crate::graph::MAX_THREADS;
 use crate::{machine, state, sync, thread};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How a model is to be checked.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Builder {
-    /// At most so many threads in an execution, with the first one; [`MAX_THREADS`] if it is more.
+    /// At most so many threads in an execution, with the first one; [`MAX_THREADS`], which is the default, if it is more.
     pub max_threads: usize,
-    /// At most three times so many events in an execution; one with more is a failure. From `LOOM_MAX_BRANCHES`.
+    /// At most three times so many events in an execution; one with more is a failure. From `LOOM_MAX_BRANCHES`; else
+    /// 1,000.
     pub max_branches: usize,
-    /// At most so many executions: then the verdict is *bounded*. From `LOOM_MAX_PERMUTATIONS`.
+    /// At most so many executions: then the verdict is *bounded*. From `LOOM_MAX_PERMUTATIONS`; else
+    /// there is no bound.
     pub max_permutations: Option<usize>,
-    /// At most so much time: then the verdict is *bounded*. From `LOOM_MAX_DURATION`, in seconds.
+    /// At most so much time: then the verdict is *bounded*. From `LOOM_MAX_DURATION`, in seconds; else there is
+    /// no bound.
     pub max_duration: Option<Duration>,
-    /// A graph has no preemptions: all executions are explored, whatever the bound. But who gives one does not need to
-    /// have all: after twenty seconds, if there is no `max_duration`, the verdict is *bounded*. From
-    /// `LOOM_MAX_PREEMPTIONS`.
+    /// Only executions that take at most so many preemptions are explored: first those that take none, then those that take
+    /// one, and so on. A preemption is a switch away from a thread that could go on by itself: neither does it join, wait for
+    /// a lock, park or yield there, nor has it ended. If others were left out, the verdict is *bounded*; else all were
+    /// explored. Without a `max_duration`, it also is after twenty seconds. From `LOOM_MAX_PREEMPTIONS`; else none.
     pub preemption_bound: Option<usize>,
     /// Where the state of a long exploration is kept, so that it can go on there. From `LOOM_CHECKPOINT_FILE`.
     pub checkpoint_file: Option<PathBuf>,
@@ -52,6 +58,9 @@ pub struct Builder {
     pub symmetry: bool,
     /// How many threads of the machine explore. The counts do not depend on it. From `RC11_JOBS`; else 1.
     pub jobs: usize,
+    /// With `max_permutations` or `max_duration`, the first half goes along random branches, by this seed, and the rest depth
+    /// first. From `RC11_SEED`; else 1.
+    pub seed: u64,
     /// Does [`check`](Builder::check) accept a model that was not explored whole? From `RC11_BOUNDED_OK`, which is `true` or
     /// `false`; else it does not.
     pub bounded_ok: bool,
@@ -168,7 +177,7 @@ impl Builder {
         let (report, settings) = self.explore(&settings::subject(), Arc::clone(&f));
         let found = report.failure?;
         let played = failure::play_again(found.graph.clone(), self, settings, f);
-        Some(Picture::of(title, &found, &played, &|_, _| None))
+        Some(Picture::of(title, &found, &played, &source::line))
     }
 
     fn outcome(&self, report: &Report) -> Outcome {
@@ -177,6 +186,7 @@ impl Builder {
 
     /// Explores, anew as long as something turns out to be observed that was taken not to be.
     fn explore(&self, subject: &Subject, f: Program) -> (Report, Arc<Settings>) {
+        failure::hush_executions();
         let mut entry = subject.entry(self);
         if let Some(path) = &self.checkpoint_file {
             entry.notes = checkpoint::notes(path, &entry).unwrap_or_else(|error| panic!("rc11: {error}"));
@@ -198,7 +208,7 @@ impl Builder {
         let body = self.body(settings, f);
         let report = on_a_thread(move || match &self.checkpoint_file {
             Some(path) => checkpoint::explore_subject(&config, entry, path, body, |_| ()),
-            None => Ok(explore(&config, body, |_| ())),
+            None => Ok(deepening(&config, Arc::new(body))),
         });
         report.unwrap_or_else(|error| panic!("rc11: {error}"))
     }
@@ -225,6 +235,8 @@ impl Builder {
             jobs: NonZeroUsize::new(self.jobs).unwrap_or(NonZeroUsize::MIN),
             executions: self.max_permutations.map(|n| n as u64),
             seconds: self.max_duration.or(bounded).map(|duration| duration.as_secs_f64()),
+            preemptions: self.preemption_bound,
+            seed: Some(self.seed),
             spurious: self.spurious,
             max_events: (3 * self.max_branches).clamp(1, 60_000),
             max_threads: self.max_threads.clamp(1, MAX_THREADS),
@@ -234,6 +246,26 @@ impl Builder {
             at_end: Some(Arc::new(state::at_end)),
             ..Config::default()
         }
+    }
+}
+
+/// Explores what takes no preemption, then what takes one, and so on up to the bound; or all, without one.
+fn deepening(config: &Config, body: Body) -> Report {
+    let begun = Instant::now();
+    let all = config.preemptions.unwrap_or(0);
+    let mut bound = 0;
+    loop {
+        let preemptions = config.preemptions.map(|_| bound);
+        let left = |seconds: f64| (seconds - begun.elapsed().as_secs_f64()).max(0.0);
+        let config = Config { preemptions, seconds: config.seconds.map(left), ..config.clone() };
+        let body = Arc::clone(&body);
+        let mut report = explore(&config, move || body(), |_| ());
+        report.seconds = begun.elapsed().as_secs_f64();
+        let is_over = report.failure.is_some() || !report.left.is_empty() || report.tally.preempted == 0;
+        if is_over || bound >= all {
+            return report;
+        }
+        bound += 1;
     }
 }
 

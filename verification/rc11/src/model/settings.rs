@@ -34,6 +34,7 @@ pub(super) fn from_environment() -> Builder {
         symmetry: variable("RC11_SYMMETRY").unwrap_or(true),
         spurious: variable("RC11_SPURIOUS").unwrap_or(0),
         jobs: variable("RC11_JOBS").unwrap_or(1),
+        seed: variable("RC11_SEED").unwrap_or(1),
         bounded_ok: variable("RC11_BOUNDED_OK").unwrap_or(false),
     }
 }

@@ -1,6 +1,6 @@
 //! What may be said of a model.
 
-use super::Builder;
+use super::{BOUNDED_SECONDS, Builder};
 use crate::engine::{Report, Sharing, Tally};
 use std::fmt;
 
@@ -107,9 +107,20 @@ fn why_not_all(report: &Report, builder: &Builder) -> Vec<String> {
         let bounds = [
             builder.max_permutations.map(|n| format!("max_permutations {n}")),
             builder.max_duration.map(|duration| format!("max_duration {duration:?}")),
-            builder.preemption_bound.map(|n| format!("preemption_bound {n}, as a bound of time")),
+            builder
+                .preemption_bound
+                .map(|_| format!("{BOUNDED_SECONDS} seconds, since there is a preemption_bound"))
+                .filter(|_| builder.max_duration.is_none()),
         ];
-        why.push(format!("not all was explored: {}", bounds.into_iter().flatten().collect::<Vec<_>>().join(", ")));
+        let guess = tally.estimate().map(|all| format!(", of about {all:.0} executions")).unwrap_or_default();
+        let bounds = bounds.into_iter().flatten().collect::<Vec<_>>().join(", ");
+        why.push(format!("not all was explored: {bounds}{guess}"));
+    }
+    if let (Some(bound), true) = (builder.preemption_bound, tally.preempted > 0) {
+        why.push(format!(
+            "executions with more than {bound} preemptions were left out, at {} places: raise `preemption_bound`, or leave it out",
+            tally.preempted
+        ));
     }
     if tally.skipped > 0 {
         why.push("the model has stopped the exploration, for a part".to_owned());
@@ -118,7 +129,7 @@ fn why_not_all(report: &Report, builder: &Builder) -> Vec<String> {
     if tally.cuts > 0 && tally.cut.is_empty() {
         why.push("that a wait times out was not tried at each of its turns: raise `spurious`".to_owned());
     }
-    let is_explored = left.is_empty() && tally.skipped == 0;
+    let is_explored = left.is_empty() && tally.skipped + tally.preempted == 0;
     if is_explored && tally.executions == 0 {
         why.push("no execution came to its end".to_owned());
     }

@@ -2,9 +2,10 @@
 
 use crate::graph::{Event, Graph, Kind, Loc, Order, Update};
 use crate::machine::{Site, Wait, Wants};
-use crate::naming::{below_src, name_at};
+use crate::naming::name_at;
 use crate::picture::Source;
 use std::collections::{BTreeMap, BTreeSet};
+use std::panic::Location;
 
 /// Where an event stands in the source.
 #[derive(Debug, Clone, Default)]
@@ -14,18 +15,22 @@ pub(super) struct Place {
     /// The text of the line, or nothing.
     pub text: String,
     /// What the line calls the location.
-    name: Option<String>,
+    pub(super) name: Option<String>,
 }
 
 /// Where every event stands, and those that were asked for and never came.
 pub(super) struct Places(BTreeMap<(u8, u16), Place>);
 
 impl Places {
-    pub(super) fn of(sites: &[Site], source: Source<'_>) -> Places {
-        let place = |(thread, idx, at): &Site| {
-            let text = source(below_src(at.file()), at.line()).unwrap_or_default().trim().to_owned();
-            let name = name_at(&text, at.column()).map(str::to_owned);
-            ((*thread, *idx), Place { at: format!("{}:{}", short(at.file()), at.line()), text, name })
+    pub(super) fn of(sites: &[Site], graph: &Graph, source: Source<'_>) -> Places {
+        let place = |site: &Site| {
+            let (thread, idx, at) = *site;
+            let Some(at) = in_std(at).then(|| took(site, sites, graph)).flatten() else {
+                return ((thread, idx), place(at, source));
+            };
+            // A destructor has no line of its own in the model's source.
+            let Place { at, text, name } = place(at, source);
+            ((thread, idx), Place { at: format!("{at}, dropped"), text, name })
         };
         Places(sites.iter().map(place).collect())
     }
@@ -35,8 +40,34 @@ impl Places {
     }
 }
 
+fn in_std(at: &Location<'_>) -> bool {
+    at.file().starts_with("/rustc/") || at.file().contains("/library/core/src/")
+}
+
+/// Where the same thread accessed the same location last in the model's own source: where a guard was taken.
+fn took((thread, idx, _): &Site, sites: &[Site], graph: &Graph) -> Option<&'static Location<'static>> {
+    let loc = |idx: u16| graph.events.iter().find(|e| (e.thread, e.idx) == (*thread, idx)).map(|e| e.loc);
+    let of_it = |(other, before, at): &&Site| {
+        other == thread && before < idx && loc(*before).is_some() && loc(*before) == loc(*idx) && !in_std(at)
+    };
+    sites.iter().filter(of_it).max_by_key(|(_, before, _)| *before).map(|(.., at)| *at)
+}
+
+fn place(at: &Location<'_>, source: Source<'_>) -> Place {
+    let mut text = source(at.file(), at.line()).unwrap_or_default().trim().to_owned();
+    let mut name = name_at(&text, at.column()).map(str::to_owned);
+    // A call that stands below what it is called on.
+    let mut line = at.line();
+    while name.is_none() && text.starts_with('.') && line > 1 {
+        line -= 1;
+        text.insert_str(0, source(at.file(), line).unwrap_or_default().trim());
+        name = if text.starts_with('.') { None } else { name_at(&text, 0).map(str::to_owned) };
+    }
+    Place { at: format!("{}:{}", short(at.file()), at.line()), text, name }
+}
+
 /// A file's name; its folder too if it is called `mod.rs`, as many are.
-fn short(path: &str) -> &str {
+pub(super) fn short(path: &str) -> &str {
     let components = if path.ends_with("/mod.rs") { 2 } else { 1 };
     let cut = path.rmatch_indices('/').nth(components - 1);
     cut.map_or(path, |(at, _)| &path[at + 1..])

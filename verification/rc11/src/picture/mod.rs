@@ -6,6 +6,7 @@
 //! threads saw cannot be told as one story, and the steps of the cycle that nothing enforces are where order is
 //! missing.
 
+mod cure;
 mod cycle;
 mod draw;
 mod label;
@@ -16,6 +17,7 @@ mod svg;
 #[cfg(test)]
 mod tests;
 mod text;
+mod trim;
 mod words;
 
 use crate::explore::{Counterexample, Played};
@@ -24,8 +26,8 @@ use crate::machine::Wait;
 use cycle::{Edge, Rel};
 use label::{Names, Place, Places};
 
-/// Finds the text of a line of a file, whose path is the one below `src`.
-pub type Source<'a> = &'a dyn Fn(&str, u32) -> Option<&'static str>;
+/// Finds the text of a line of a file, whose path is the one that the compiler knows.
+pub type Source<'a> = &'a dyn Fn(&str, u32) -> Option<String>;
 
 /// A counterexample, ready to be shown.
 #[derive(Debug, Clone)]
@@ -57,6 +59,9 @@ struct Node {
     event: usize,
     label: String,
     place: Place,
+    /// Its number in the whole picture, from 1, and that of the node that it reads; 0: what the location was made with.
+    number: usize,
+    reads: Option<usize>,
     /// The node that it reads; `Some(None)`: what the location was made with.
     from: Option<Option<usize>>,
     /// It reads what a write further up has overwritten: that write.
@@ -89,7 +94,7 @@ impl Picture {
     /// The picture of what was found, with what was seen when it was played again.
     pub fn of(title: &str, found: &Counterexample, played: &Played, source: Source<'_>) -> Picture {
         let Counterexample { failure, graph } = found;
-        let places = Places::of(&played.sites, source);
+        let places = Places::of(&played.sites, graph, source);
         let names = Names::of(graph, &places, &played.waits);
         let columns = columns_of(graph, &played.waits);
         let name = |thread: u8| named(&played.names, thread);
@@ -106,8 +111,8 @@ impl Picture {
             notes: Vec::new(),
         };
         picture.ends = nodes::ends(found, played, &places, &names, &columns, &picture);
-        words::explain(&mut picture, found, played, &names);
-        picture
+        words::explain(&mut picture, found, played, &names, &places);
+        picture.trimmed()
     }
 
     /// What is wrong, in one sentence.

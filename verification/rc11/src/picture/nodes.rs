@@ -36,6 +36,8 @@ pub(super) fn nodes(
                 event,
                 label,
                 place,
+                number: 0,
+                reads: None,
                 from: None,
                 stale: None,
                 is_marked: false,
@@ -57,11 +59,13 @@ fn note_reads(graph: &Graph, nodes: &mut [Node], node_of: impl Fn(usize) -> usiz
     let writes = cycle::writes(graph);
     for (at, node) in nodes.iter_mut().enumerate() {
         let event = &graph.events[node.event];
+        node.number = at + 1;
         if !event.is_read() {
             continue;
         }
         let read = graph.rank(event.rf);
         node.from = Some((event.rf != INIT).then(|| node_of(usize::from(event.rf))));
+        node.reads = node.from.map(|from| from.map_or(0, |from| from + 1));
         let newer = |&&write: &&usize| graph.events[write].mo > read && node_of(write) < at;
         let order = writes.get(&event.loc).map_or(&[][..], Vec::as_slice);
         node.stale = order.iter().rev().find(newer).map(|&write| node_of(write));
@@ -106,10 +110,19 @@ pub(super) fn ends(
             let waits = |wait: &&Wait| threads.contains(&wait.thread) && !is_event(wait.thread);
             played.waits.iter().filter(waits).filter_map(end).collect()
         }
-        Why::Panic(text) => {
-            let what = format!("panics: {}", text.lines().next().unwrap_or_default());
+        Why::Uninitialised => {
+            let thread = failure.thread;
+            let place = places.get(thread, graph.threads[usize::from(thread)].len);
+            let name = place.name.clone().unwrap_or_else(|| "what it cannot know of".to_owned());
+            let end = |column| End { column, what: format!("uses {name}"), place, newest: None, last: last(thread) };
+            column(thread).map(end).into_iter().collect()
+        }
+        // What it says is the sentence above.
+        Why::Panic(_) => {
+            let (what, at) =
+                ("panics".to_owned(), played.panicked.as_deref().map(label::short).unwrap_or_default().to_owned());
             let last = last(failure.thread);
-            let end = |column| End { column, what, place: Place::default(), newest: None, last };
+            let end = |column| End { column, what, place: Place { at, ..Place::default() }, newest: None, last };
             column(failure.thread).map(end).into_iter().collect()
         }
         _ => Vec::new(),

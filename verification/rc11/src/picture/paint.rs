@@ -104,13 +104,13 @@ pub(super) fn write_node(body: &mut String, n: usize, node: &Node, layout: &Layo
     };
     let thick = if node.is_marked { 2 } else { 1 };
     let all = format!("{} — {}", node.text(), node.place.line());
-    let _ = writeln!(body, "<g id=\"e{}\"><title>{}</title>", n + 1, escaped(&all));
+    let _ = writeln!(body, "<g id=\"e{}\"><title>{}</title>", node.number, escaped(&all));
     let style = format!("rx=\"6\" fill=\"{fill}\" stroke=\"{stroke}\" stroke-width=\"{thick}\"");
     let _ = writeln!(body, "<rect x=\"{x:.0}\" y=\"{y:.0}\" width=\"{width:.0}\" height=\"{HEIGHT}\" {style}/>");
     let (cx, cy) = (x + 17.0, y + 14.0);
     let _ = writeln!(body, "<circle cx=\"{cx:.0}\" cy=\"{cy:.0}\" r=\"10\" fill=\"#fff\" stroke=\"{stroke}\"/>");
     let style = "font-size=\"11\" text-anchor=\"middle\"";
-    let _ = writeln!(body, "<text x=\"{cx:.0}\" y=\"{:.0}\" {style}>{}</text>", cy + 4.0, n + 1);
+    let _ = writeln!(body, "<text x=\"{cx:.0}\" y=\"{:.0}\" {style}>{}</text>", cy + 4.0, node.number);
     write_texts(body, (x, y), width, 24.0, &node.text(), &node.place);
     body.push_str("</g>\n");
 }

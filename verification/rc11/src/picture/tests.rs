@@ -118,15 +118,15 @@ assertion `left != right` failed
   left: (0, 0)
  right: (0, 0)
 
-     main                                     │ other              │
-     ─────────────────────────────────────────┼────────────────────┤
-   ① starts other                             │                    │
-  *② a := 1 rlx                               │                    │
-  *③ b = 0 rlx ←⓪                             │                    │
-  *④                                          │ b := 1 rlx         │
-  *⑤                                          │ a = 0 rlx ←⓪ stale │
-   ⑥ joins other                              │                    │
-   * panics: assertion `left != right` failed │                    │
+     main         │ other              │
+     ─────────────┼────────────────────┤
+   ① starts other │                    │
+  *② a := 1 rlx   │                    │
+  *③ b = 0 rlx ←⓪ │                    │
+  *④              │ b := 1 rlx         │
+  *⑤              │ a = 0 rlx ←⓪ stale │
+   ⑥ joins other  │                    │
+   * panics       │                    │
      ←⓪: what it was made with
 
 ⑤ reads the old value of a: ② is newer, and nothing orders it before

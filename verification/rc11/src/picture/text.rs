@@ -24,7 +24,7 @@ impl Picture {
     }
 
     fn table(&self, text: &mut String) {
-        let rows: Vec<Row> = self.nodes.iter().enumerate().map(row).chain(self.ends.iter().map(last_row)).collect();
+        let rows: Vec<Row> = self.nodes.iter().map(row).chain(self.ends.iter().map(last_row)).collect();
         let threads: Vec<String> = self.threads.iter().map(|name| cut(name, WIDEST)).collect();
         let width = |column: usize| {
             let cells = rows.iter().filter(|row| row.column == column).map(|row| row.cell.chars().count());
@@ -56,10 +56,10 @@ struct Row {
     source: String,
 }
 
-fn row((n, node): (usize, &Node)) -> Row {
+fn row(node: &Node) -> Row {
     let cell = cut(&node.text(), WIDEST);
     let mark = if node.is_marked { "*" } else { "" };
-    Row { number: format!("{mark}{}", circled(n + 1)), column: node.column, cell, source: node.place.line() }
+    Row { number: format!("{mark}{}", circled(node.number)), column: node.column, cell, source: node.place.line() }
 }
 
 fn last_row(end: &End) -> Row {
@@ -69,7 +69,7 @@ fn last_row(end: &End) -> Row {
 impl Node {
     /// What it is, and of a read where its value is from.
     pub(super) fn text(&self) -> String {
-        let from = self.from.map(|from| format!(" ←{}", circled(from.map_or(0, |n| n + 1)))).unwrap_or_default();
+        let from = self.reads.map(|number| format!(" ←{}", circled(number))).unwrap_or_default();
         let stale = if self.stale.is_some() { " stale" } else { "" };
         format!("{}{from}{stale}", self.label)
     }

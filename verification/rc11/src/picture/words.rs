@@ -3,17 +3,35 @@
 use crate::explore::{Counterexample, Played};
 use crate::graph::{Graph, INIT, Kind, Order};
 use crate::machine::{Wait, Wants};
+use crate::picture::cure::{self, is_consistent};
 use crate::picture::cycle::{Edge, Rel};
-use crate::picture::label::{Names, circled};
+use crate::picture::label::{Names, Places, circled};
 use crate::picture::{Missing, Picture};
 use crate::verdict::Why;
 
 /// Adds the notes, and marks what they are about.
-pub(super) fn explain(picture: &mut Picture, found: &Counterexample, played: &Played, names: &Names) {
+pub(super) fn explain(picture: &mut Picture, found: &Counterexample, played: &Played, names: &Names, places: &Places) {
     let Counterexample { failure, graph } = found;
+    let cure = |is_closed: &dyn Fn(&Graph) -> bool| cure::cure(graph, &played.sites, places, is_closed);
     match &failure.why {
-        Why::Race(other) => race(picture, graph, *other, names),
-        Why::Panic(_) => tell_the_cycle(picture, graph, names),
+        Why::Race(other) => {
+            let cure = race(picture, graph, *other, names)
+                .map(|(a, b)| (cure(&|g| g.happens_before(a, b) || g.happens_before(b, a) || !is_consistent(g)), a));
+            if let Some((cure, a)) = cure {
+                let name = names.get(graph.events[a].loc);
+                picture.notes.push(cure.unwrap_or_else(|| {
+                    format!("no ordering of these accesses is enough: take a lock, or hand {name} over by an atomic")
+                }));
+            }
+        }
+        Why::Uninitialised => unpublished(picture, found, played, places, &cure),
+        Why::TooManyEvents(most) => endless(picture, graph, *most, places),
+        Why::Panic(_) => {
+            tell_the_cycle(picture, graph, names);
+            if picture.has_cycle() {
+                picture.notes.extend(cure(&|g| !is_consistent(g)));
+            }
+        }
         Why::Deadlock(threads) | Why::Unjoined(threads) => {
             for wait in played.waits.iter().filter(|wait| threads.contains(&wait.thread)) {
                 waits(picture, graph, played, wait, names);
@@ -34,9 +52,9 @@ fn number(node: usize) -> String {
 }
 
 /// Two accesses that no path joins, and the reads on the way that could have joined them.
-fn race(picture: &mut Picture, graph: &Graph, other: usize, names: &Names) {
+fn race(picture: &mut Picture, graph: &Graph, other: usize, names: &Names) -> Option<(usize, usize)> {
     let (a, b) = graph.race().unwrap_or((other, graph.events.len().saturating_sub(1)));
-    let (Some(first), Some(second)) = (picture.node_of(a, graph), picture.node_of(b, graph)) else { return };
+    let (first, second) = (picture.node_of(a, graph)?, picture.node_of(b, graph)?);
     let (first, second) = (first.min(second), first.max(second));
     for node in [first, second] {
         picture.nodes[node].is_marked = true;
@@ -62,6 +80,76 @@ fn race(picture: &mut Picture, graph: &Graph, other: usize, names: &Names) {
     for edge in joining {
         tell_unsynchronised(picture, graph, &edge);
     }
+    for (of, other) in [(b, a), (a, b)] {
+        tell_what_is_known(picture, graph, of, graph.events[other].thread);
+    }
+    Some((a, b))
+}
+
+/// The last event of `thread` that happens before event `of`.
+fn tell_what_is_known(picture: &mut Picture, graph: &Graph, of: usize, thread: u8) {
+    let known = graph.clocks[of].hb.of(thread);
+    let last = picture.nodes.iter().rposition(|node| node.thread == thread && node.idx < known);
+    let who = picture.nodes.iter().find(|node| node.thread == thread).map(|node| picture.threads[node.column].clone());
+    if let (Some(of), Some(who)) = (picture.node_of(of, graph), who) {
+        picture.notes.push(match last {
+            Some(last) => format!("of {who}, {} is the last event that happens before {}", number(last), number(of)),
+            None => format!("no event of {who} happens before {}", number(of)),
+        });
+    }
+}
+
+/// An object that a thread uses and another has made, with nothing between: a pointer that was published too weakly.
+fn unpublished(
+    picture: &mut Picture,
+    found: &Counterexample,
+    played: &Played,
+    places: &Places,
+    cure: &dyn Fn(&dyn Fn(&Graph) -> bool) -> Option<String>,
+) {
+    let Counterexample { failure, graph } = found;
+    let user = failure.thread;
+    let Some((maker, told, made)) = played.lost else { return };
+    let name = |thread: u8| crate::picture::named(&played.names, thread);
+    let place = places.get(user, graph.threads[usize::from(user)].len);
+    picture.sentence = format!(
+        "uninitialised: {} uses an object that {} has made, but nothing orders the making before the use",
+        name(user),
+        name(maker)
+    );
+    let what = place.name.as_ref().map_or_else(|| "the object".to_owned(), |name| format!("`{name}`"));
+    let made = format!("{}:{}", crate::picture::label::short(made.file()), made.line());
+    picture.notes.push(format!("{what}, used at {}, was made at {made} by {}", place.at, name(maker)));
+    let of_maker = |n: usize| graph.events[n].thread == maker && graph.events[n].idx >= told;
+    let is_of_user = |n: usize| graph.state(user).porf.has(graph.events[n].thread, graph.events[n].idx);
+    let joins = |edge: &&Edge| {
+        let (write, read) = (picture.nodes[edge.from].event, picture.nodes[edge.to].event);
+        edge.rel == Rel::Rf && of_maker(write) && is_of_user(read) && !synchronises(picture, graph, edge)
+    };
+    let joining: Vec<Edge> = picture.edges.iter().filter(joins).copied().collect();
+    for edge in &joining {
+        (picture.nodes[edge.from].is_marked, picture.nodes[edge.to].is_marked) = (true, true);
+        tell_unsynchronised(picture, graph, edge);
+    }
+    let releases = |edge: &Edge| graph.events[picture.nodes[edge.from].event].order.releases();
+    let which = match joining.first() {
+        None => "the pointer to it came past the model: by std's atomics, a `static`, or a thread's result",
+        Some(edge) if releases(edge) => "a pointer is read without acquire",
+        Some(_) => "a pointer is published without release",
+    };
+    picture.notes.push(which.to_owned());
+    picture.notes.extend(cure(&|g| g.state(user).hb.of(maker) > told || !is_consistent(g)));
+}
+
+/// A loop without an end: where it is.
+fn endless(picture: &mut Picture, graph: &Graph, most: usize, places: &Places) {
+    let last = graph.events.iter().rev().take(64);
+    let at = last.map(|e| places.get(e.thread, e.idx).at).find(|at| !at.is_empty());
+    let at = at.map(|at| format!(" ({at})")).unwrap_or_default();
+    picture.sentence = format!(
+        "more than {most} events in one execution: a loop never ended{at}: call `hint::spin_loop()` in it, or raise \
+         `max_branches`"
+    );
 }
 
 /// Is `a` before `b` in `(sb ∪ rf)+`, or `b`?
@@ -142,8 +230,11 @@ fn stale_reads(picture: &mut Picture, graph: &Graph, names: &Names) {
     picture.notes.extend(notes);
     match left.len() {
         0 => (),
-        1 => picture.notes.push("another read of an old value, outside the cycle, is marked stale".to_owned()),
-        n => picture.notes.push(format!("{n} more reads of old values, outside the cycle, are marked stale")),
+        n => {
+            let which: Vec<String> = left.iter().take(6).map(|(n, ..)| number(*n)).collect();
+            let more = if n > which.len() { " and others" } else { "" };
+            picture.notes.push(format!("old values are read by {}{more} too, outside the cycle", which.join(", ")));
+        }
     }
 }
 

@@ -95,8 +95,8 @@ fn a_loop_without_an_end() {
     };
     let config = Config { max_events: 100, ..Config::default() };
     proved(&config, move || loads(100));
-    let sentence = "more than 100 events in one execution: is there a loop that waits? It should say so (`spin`), or the \
-        bound be raised";
+    let sentence = "more than 100 events in one execution: a loop never ended: call `hint::spin_loop()` in it, or raise \
+        `max_branches`";
     assert_eq!(refuted(&config, move || loads(101)), sentence);
     assert_eq!(refuted(&config, move || loads(usize::MAX)), sentence);
 }
@@ -154,7 +154,8 @@ fn smuggled(published: Ordering, has_done_something: bool) -> String {
     seen.to_string()
 }
 
-const NOT_MADE: &str = "uninitialised: a location is accessed by a thread that cannot know that it was made";
+const NOT_MADE: &str =
+    "uninitialised: a thread uses an object that another has made, but nothing orders the making before the use";
 
 #[test]
 fn a_word_that_may_not_have_been_made() {

@@ -42,13 +42,14 @@ fn bounded(change: impl Fn(&mut Builder), f: fn()) -> String {
 
 #[test]
 fn of_executions() {
-    assert_eq!(bounded(|b| b.max_permutations = Some(100), many), "not all was explored: max_permutations 100");
+    let why = bounded(|b| b.max_permutations = Some(100), many);
+    assert!(why.starts_with("not all was explored: max_permutations 100, of about "), "{why}");
 }
 
 #[test]
 fn of_time() {
     let why = bounded(|b| b.max_duration = Some(Duration::from_millis(50)), many);
-    assert_eq!(why, "not all was explored: max_duration 50ms");
+    assert!(why.starts_with("not all was explored: max_duration 50ms"), "{why}");
 }
 
 #[test]
@@ -56,7 +57,58 @@ fn of_preemptions() {
     let mut builder = Builder::new();
     builder.preemption_bound = Some(1);
     let outcome = builder.outcome_of(few);
-    assert_eq!((outcome.verdict, outcome.executions), (Verdict::Proved, 2));
+    assert_eq!((outcome.verdict, outcome.executions), (Verdict::Proved, 2), "none takes more");
+    let why = bounded(|b| b.preemption_bound = Some(0), few);
+    assert!(why.starts_with("executions with more than 0 preemptions were left out"), "{why}");
+    assert!(why.ends_with("raise `preemption_bound`, or leave it out"), "{why}");
+}
+
+/// What two threads read first of all is changed last of all when depth comes first: long after the bound.
+fn decides_early() {
+    let words = Arc::new([0, 0, 0].map(AtomicUsize::new));
+    let threads: Vec<_> = (0..3)
+        .map(|n| {
+            let words = words.clone();
+            thread::spawn(move || {
+                let is_early = if n == 0 {
+                    words[0].store(1, Relaxed);
+                    false
+                } else {
+                    words[0].load(Relaxed) == 0
+                };
+                (0..4).for_each(|_| _ = words[1].fetch_add(1, Relaxed));
+                words[2].fetch_add(usize::from(is_early), Relaxed);
+            })
+        })
+        .collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    assert!(words[2].load(Relaxed) < 2, "both were early");
+}
+
+#[test]
+fn of_executions_find_what_depth_first_does_not_come_to() {
+    use loom::engine::{Config, explore};
+    let finds = |seed: Option<u64>| {
+        let mut builder = Builder::new();
+        builder.max_permutations = Some(3_000);
+        match seed {
+            Some(seed) => {
+                builder.seed = seed;
+                matches!(builder.outcome_of(decides_early).verdict, Verdict::Failed(_))
+            }
+            None => {
+                let config = Config { executions: Some(3_000), unwind: false, ..Config::default() };
+                let body = || {
+                    decides_early();
+                    String::new()
+                };
+                explore(&config, body, |_| ()).failure.is_some()
+            }
+        }
+    };
+    assert!(!finds(None), "depth first does not come to it");
+    let found = (1..=10).filter(|seed| finds(Some(*seed))).count();
+    assert!(found >= 8, "found with {found} seeds of 10");
 }
 
 #[test]
