@@ -14,14 +14,11 @@ const MOST: usize = 400;
 /// A line of the source, and what each of its events is to become at least.
 type Wish = (&'static Location<'static>, Order);
 
-/// The weakest orderings that are found to close it, in a sentence. `is_closed` says of the execution with stronger orderings
-/// whether it is right, or cannot be.
-pub(super) fn cure(
-    graph: &Graph,
-    sites: &[Site],
-    places: &Places,
-    is_closed: &dyn Fn(&Graph) -> bool,
-) -> Option<String> {
+/// Is the execution right with stronger orderings, or can it not be?
+pub(super) type IsClosed<'a> = &'a dyn Fn(&Graph) -> bool;
+
+/// The weakest orderings that are found to close it, in a sentence.
+pub(super) fn cure(graph: &Graph, sites: &[Site], places: &Places, is_closed: IsClosed<'_>) -> Option<String> {
     let lines = lines(graph, sites);
     if graph.events.len() > MOST || lines.is_empty() {
         return None;

@@ -3,7 +3,7 @@
 use crate::explore::{Counterexample, Played};
 use crate::graph::{Graph, INIT, Kind, Order};
 use crate::machine::{Wait, Wants};
-use crate::picture::cure::{self, is_consistent};
+use crate::picture::cure::{self, IsClosed, is_consistent};
 use crate::picture::cycle::{Edge, Rel};
 use crate::picture::label::{Names, Places, circled};
 use crate::picture::{Missing, Picture};
@@ -12,7 +12,7 @@ use crate::verdict::Why;
 /// Adds the notes, and marks what they are about.
 pub(super) fn explain(picture: &mut Picture, found: &Counterexample, played: &Played, names: &Names, places: &Places) {
     let Counterexample { failure, graph } = found;
-    let cure = |is_closed: &dyn Fn(&Graph) -> bool| cure::cure(graph, &played.sites, places, is_closed);
+    let cure = |is_closed: IsClosed<'_>| cure::cure(graph, &played.sites, places, is_closed);
     match &failure.why {
         Why::Race(other) => {
             let cure = race(picture, graph, *other, names)
@@ -105,7 +105,7 @@ fn unpublished(
     found: &Counterexample,
     played: &Played,
     places: &Places,
-    cure: &dyn Fn(&dyn Fn(&Graph) -> bool) -> Option<String>,
+    cure: &dyn Fn(IsClosed<'_>) -> Option<String>,
 ) {
     let Counterexample { failure, graph } = found;
     let user = failure.thread;
