@@ -17,10 +17,4 @@ impl RuntimeId {
         // Relaxed: only that no number comes twice. (After four billion runtimes one would.)
         RuntimeId(NEXT.fetch_add(1, Relaxed))
     }
-
-    /// Any.
-    #[cfg(test)]
-    pub(in crate::runtime) fn for_test(number: u32) -> RuntimeId {
-        RuntimeId(number)
-    }
 }

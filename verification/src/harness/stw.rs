@@ -160,6 +160,9 @@ impl<H: ModelHost> Tiny<H> {
             () if is_variant("keeps-the-function") => {
                 run(p.id());
                 count(Arc::clone(&run));
+                // It holds on to the function for a moment.
+                self.lock.with(|_| ());
+                drop(run);
             }
             () => {
                 run(p.id());
