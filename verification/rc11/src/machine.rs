@@ -8,6 +8,7 @@ mod frame;
 mod late;
 mod pointers;
 mod recursion;
+mod timeouts;
 mod yields;
 
 pub(super) use yields::ask_to_yield;
@@ -22,11 +23,13 @@ use corosensei::stack::{DefaultStack, Stack as _};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::any::Any;
 use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
+pub(crate) use self::frame::{Frame, wipe};
 pub(crate) use self::late::{all_are_joined, bind, late_number};
+pub(crate) use self::timeouts::{ComesBack, aside, comes_back, has_news, is_cut};
 
 type Body = Box<dyn FnOnce()>;
 type Thread = Coroutine<(), (), (), DefaultStack>;
@@ -142,6 +145,8 @@ struct Machine {
     cuts: u64,
     /// Which, and why.
     cut: BTreeSet<String>,
+    /// Waits of threads, by line, that have timed out so often that not each such execution is played.
+    timed_out: BTreeMap<(u8, usize), String>,
     /// How many loops were shown to have no end.
     shown: u64,
     /// Does the model use what is no location, but the checker's?
@@ -284,8 +289,8 @@ pub(super) fn run(graph: Graph, limits: Limits, mode: Mode, body: Body) -> Run {
         waits,
         names,
         skipped: machine.skipped,
-        cuts: machine.cuts,
-        cut: std::mem::take(&mut machine.cut),
+        cuts: machine.cuts + machine.timed_out.len() as u64,
+        cut: machine.cut.iter().chain(machine.timed_out.values()).cloned().collect(),
         shown: machine.shown,
         is_seen: machine.is_seen,
         end: match machine.failure.take() {
@@ -423,29 +428,6 @@ pub(super) fn current() -> u8 {
 /// How many of its events the calling thread has had the answers to.
 pub(super) fn told() -> u16 {
     with(|machine| machine.slots[usize::from(machine.current)].told)
-}
-
-/// An execution that is played stands for others that are not; or it was shown that there are none.
-pub(super) fn cut(is_one: bool) {
-    with(|machine| machine.cuts = if is_one { machine.cuts + 1 } else { machine.cuts - 1 });
-}
-
-/// Since it had the answers to `told` events, has the calling thread learnt anything from others, or changed anything, but
-/// at its `own` places?
-pub(super) fn has_news(told: u16, own: &[Loc]) -> bool {
-    with(|machine| {
-        let slot = machine.slot(machine.current);
-        let events = &slot.events[..usize::from(slot.told)];
-        let (before, since) = events.split_at(usize::from(told).min(events.len()));
-        let event = |n: &u16| machine.graph.events[usize::from(*n)];
-        let is_news = |e: Event| match e.kind {
-            Kind::Choice(_) | Kind::Yield => false,
-            _ if own.contains(&e.loc) => false,
-            Kind::Load => before.iter().rev().map(event).find(|old| old.loc == e.loc).is_none_or(|old| old.rf != e.rf),
-            _ => true,
-        };
-        since.iter().map(event).any(is_news)
-    })
 }
 
 /// From here on other ways are noted, or are not.
@@ -643,6 +625,8 @@ impl Machine {
         self.bound.clear();
         (self.is_stopped, self.is_ending, self.begins_anew) = (false, false, false);
         (self.skipped, self.cuts, self.shown) = (0, 0, 0);
+        self.cut.clear();
+        self.timed_out.clear();
         self.slots.clear();
         self.slots.resize_with(MAX_THREADS, Slot::new);
         for (n, event) in graph.events.iter().enumerate() {

@@ -1,14 +1,16 @@
 //! Waits that may time out: whenever they like, since no model has a clock for them.
 //!
 //! A loop that waits again after each time-out has an execution for each number of them, without end. So a thread that has
-//! timed out twice at one line, and has learnt and changed nothing since, times out again without an event: for 64 rounds. If
-//! it comes back each time, the loop waits for ever, and the wait is played as one without a time-out. If it does something
-//! else (it counts its attempts), that execution is played, but not each that others could have come between: *bounded*.
+//! timed out twice at one line, and has learnt and changed nothing since, times out again without an event. If it comes back
+//! in a state that it was in before, it is shown that the loop waits for ever: the wait is played as one without a time-out. If
+//! it does something else (it counts its attempts), that execution is played, but not each that others could have come
+//! between: *bounded*.
 
 use crate::graph::Loc;
-use crate::machine;
+use crate::machine::{self, ComesBack};
 use crate::state::{self, At};
 use crate::step::Ask;
+use std::collections::BTreeSet;
 use std::panic::Location;
 
 /// How a wait goes.
@@ -27,21 +29,18 @@ pub(crate) enum Timeout {
 /// So many time-outs in a row are played, with all that others can do between.
 const PLAYED: u16 = 2;
 
-/// A loop that comes back so often goes on so.
-const ROUNDS: u16 = 64;
-
 /// At most so many time-outs of one thread at one line that bring news.
 const MOST: u16 = 8;
 
 /// The time-outs of one thread at one line.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct TimedOut {
     /// In all.
     times: u16,
     /// In a row, without news.
     in_a_row: u16,
-    /// The same, without an event.
-    again: u16,
+    /// The states in which the thread has been since, when it came back without an event.
+    states: BTreeSet<u64>,
     /// How many events the thread had had the answers to.
     told: u16,
     /// How often what the lock guards was changed.
@@ -55,11 +54,12 @@ impl TimedOut {
 
     /// Those at that line until now; those in a row begin anew if there is news.
     fn until_now(at: At, version: u64, own: &[Loc]) -> TimedOut {
-        let Some(mut found) = state::with(|state| state.timeouts.get(&TimedOut::key(at)).copied()) else {
+        let Some(mut found) = state::with(|state| state.timeouts.get(&TimedOut::key(at)).cloned()) else {
             return TimedOut::default();
         };
         if found.version != version || machine::has_news(found.told, own) {
-            (found.in_a_row, found.again) = (0, 0);
+            found.in_a_row = 0;
+            found.states.clear();
         }
         found
     }
@@ -73,22 +73,36 @@ impl TimedOut {
 /// How the wait goes, if it only does again what it did before: no event. What it does itself at its `own` places is no news;
 /// `version` counts the changes of what it waits for, as far as the thread can know.
 #[track_caller]
+#[inline(never)]
 pub(crate) fn again(version: u64, own: &[Loc]) -> Option<Timeout> {
-    let at = Location::caller();
-    let mut now = TimedOut::until_now(at, version, own);
-    if now.in_a_row < PLAYED {
-        return None;
-    }
-    // Until it has been shown that the loop goes on so, this is an execution that stands for others.
-    match now.again {
-        0 => machine::cut(true),
-        ROUNDS => machine::cut(false),
-        _ => (),
-    }
-    now.again += 1;
-    let timeout = if now.again <= ROUNDS { Timeout::Again } else { Timeout::ForEver };
-    now.note(at, version);
-    Some(timeout)
+    let (frame, at) = (machine::Frame::here(), Location::caller());
+    let timeout = machine::aside(|| {
+        let mut now = TimedOut::until_now(at, version, own);
+        if now.in_a_row < PLAYED {
+            return None;
+        }
+        // Until it is shown that the loop goes on so, this is an execution that stands for others.
+        let timeout = match machine::comes_back(frame, &mut now.states) {
+            ComesBack::AsItWas => {
+                machine::is_cut(at, None);
+                Timeout::ForEver
+            }
+            ComesBack::TooOften => Timeout::NotNow,
+            ComesBack::Otherwise => {
+                let and_then =
+                    "and the thread did not wait for ever: what others can do between these is not played each time";
+                machine::is_cut(
+                    at,
+                    Some(format!("the wait at {at} has timed out more than twice in a row, {and_then}")),
+                );
+                Timeout::Again
+            }
+        };
+        now.note(at, version);
+        Some(timeout)
+    });
+    machine::wipe();
+    timeout
 }
 
 /// How the wait goes.
@@ -97,7 +111,8 @@ pub(crate) fn choose(version: u64, own: &[Loc]) -> Timeout {
     let at = Location::caller();
     let mut now = TimedOut::until_now(at, version, own);
     if now.times >= MOST {
-        machine::cut(true);
+        let why = format!("the wait at {at} has timed out {MOST} times, each time with news: more is not played");
+        machine::is_cut(at, Some(why));
         return Timeout::NotNow;
     }
     if machine::ask(Ask::Choose(2)) == 0 {

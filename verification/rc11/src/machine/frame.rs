@@ -7,7 +7,7 @@ use crate::quarantine;
 
 /// The registers that a call preserves, and how far the stack is used.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Frame {
+pub(crate) struct Frame {
     registers: [u64; 20],
     stack: usize,
 }
@@ -15,7 +15,7 @@ pub(super) struct Frame {
 impl Frame {
     /// The caller's. `None`: the registers of this machine are not known here.
     #[inline(always)]
-    pub(super) fn here() -> Option<Frame> {
+    pub(crate) fn here() -> Option<Frame> {
         let mut registers = [0; 20];
         let stack = read_registers(&mut registers)?;
         Some(Frame { registers, stack })
@@ -65,7 +65,7 @@ fn words(mut sum: u64, from: usize, bytes: usize) -> u64 {
 /// What the checker has left below the calling thread's frames is wiped: frames that come to lie there may not be filled
 /// everywhere, and what is left in the gaps would count as the thread's state.
 #[inline(never)]
-pub(super) fn wipe() {
+pub(crate) fn wipe() {
     let mut gaps = [0u64; 2048];
     std::hint::black_box(&mut gaps);
 }

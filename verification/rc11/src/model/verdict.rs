@@ -126,9 +126,6 @@ fn why_not_all(report: &Report, builder: &Builder) -> Vec<String> {
         why.push("the model has stopped the exploration, for a part".to_owned());
     }
     why.extend(tally.cut.iter().cloned());
-    if tally.cuts > 0 && tally.cut.is_empty() {
-        why.push("that a wait times out was not tried at each of its turns: raise `spurious`".to_owned());
-    }
     let is_explored = left.is_empty() && tally.skipped + tally.preempted == 0;
     if is_explored && tally.executions == 0 {
         why.push("no execution came to its end".to_owned());

@@ -89,8 +89,8 @@ impl Condvar {
     }
 
     /// As [`wait`](Condvar::wait), or it times out, whatever the duration and whenever it likes. A loop that waits again
-    /// each time, and changes nothing in between, is tried for 64 rounds, and then taken to go on so; one that counts them is
-    /// *bounded*, if it waits for more than two in a row.
+    /// each time, and comes back in the same state, waits for ever; if nothing wakes it, that is a deadlock. One that counts
+    /// its time-outs is *bounded*, if it has more than two in a row.
     ///
     /// # Errors
     /// None.

@@ -331,8 +331,8 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Waits for a message, or times out, whatever the duration and whenever it likes. A loop that waits again each time is
-    /// taken to go on so: see [`Condvar::wait_timeout`](super::Condvar::wait_timeout).
+    /// Waits for a message, or times out, whatever the duration and whenever it likes. For a loop that
+    /// waits again each time see [`Condvar::wait_timeout`](super::Condvar::wait_timeout).
     ///
     /// # Errors
     /// If it has timed out, or all senders are gone.
