@@ -2,6 +2,7 @@
 
 mod failure;
 mod observed;
+mod profile;
 mod settings;
 mod source;
 mod verdict;
@@ -139,6 +140,7 @@ impl Builder {
         let (report, settings) = self.explore(&subject, Arc::clone(&f));
         let outcome = self.outcome(&report);
         settings::tell(&subject, &outcome, self.log);
+        profile::explored(outcome.seconds);
         if let Some(found) = report.failure {
             let text = failure::show(&found, &subject, self, settings, f);
             panic!("{text}");
