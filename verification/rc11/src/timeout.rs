@@ -7,7 +7,7 @@
 //! between: *bounded*.
 
 use crate::graph::Loc;
-use crate::machine::{self, ComesBack};
+use crate::machine::{self, ComesBack, Frame};
 use crate::state::{self, At};
 use crate::step::Ask;
 use std::collections::BTreeSet;
@@ -75,8 +75,15 @@ impl TimedOut {
 #[track_caller]
 #[inline(never)]
 pub(crate) fn again(version: u64, own: &[Loc]) -> Option<Timeout> {
-    let (frame, at) = (machine::Frame::here(), Location::caller());
-    let timeout = machine::aside(|| {
+    // Its own frame is a part of the state, so that all else is done by a function of its own.
+    let timeout = again_from(machine::Frame::here(), Location::caller(), version, own);
+    machine::wipe();
+    timeout
+}
+
+#[inline(never)]
+fn again_from(frame: Option<Frame>, at: At, version: u64, own: &[Loc]) -> Option<Timeout> {
+    machine::aside(|| {
         let mut now = TimedOut::until_now(at, version, own);
         if now.in_a_row < PLAYED {
             return None;
@@ -100,9 +107,7 @@ pub(crate) fn again(version: u64, own: &[Loc]) -> Option<Timeout> {
         };
         now.note(at, version);
         Some(timeout)
-    });
-    machine::wipe();
-    timeout
+    })
 }
 
 /// How the wait goes.
