@@ -88,7 +88,7 @@ fn number(of: Option<&BTreeSet<String>>, std: Option<&BTreeSet<String>>) -> Stri
 fn lacks(ours: Option<&BTreeSet<String>>, std: &BTreeSet<String>) -> String {
     let none = BTreeSet::new();
     let ours = ours.unwrap_or(&none);
-    let lacks: Vec<String> = std.difference(ours).map(|name| format!("`{name}`")).collect();
+    let lacks: Vec<&str> = std.difference(ours).map(String::as_str).collect();
     if ours.contains("*") { String::new() } else { lacks.join(", ") }
 }
 
