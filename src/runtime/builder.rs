@@ -184,7 +184,9 @@ impl Builder {
     /// and the thread goes on.
     pub fn on_thread_start(mut self, f: impl Fn() + Send + Sync + 'static) -> Self {
         let f = Theirs::new(f);
-        self.plan.on_start = Some(Arc::new(move || f()));
+        self.plan.on_start = Some(Arc::new(move || {
+            f();
+        }));
         self
     }
 
@@ -194,7 +196,9 @@ impl Builder {
     /// [`on_thread_start`](Builder::on_thread_start) otherwise.
     pub fn on_thread_stop(mut self, f: impl Fn() + Send + Sync + 'static) -> Self {
         let f = Theirs::new(f);
-        self.plan.on_stop = Some(Arc::new(move || f()));
+        self.plan.on_stop = Some(Arc::new(move || {
+            f();
+        }));
         self
     }
 

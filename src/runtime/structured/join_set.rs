@@ -41,12 +41,15 @@ pub struct JoinSet<T> {
     set: join_set::JoinSet<Cores, Waker, Member<T>>,
 }
 
+/// What a task has ended with that was inserted after its end.
+type Kept<T> = Theirs<Mutex<Result<T, JoinError<T>>>>;
+
 /// A task of a set.
 struct Member<T> {
     handle: JoinHandle<T>,
     id: TaskId,
     /// It had ended when it came. The mutex is for the compiler: a value may be one to be sent and not shared, a set may be shared.
-    result: Option<Theirs<Mutex<Result<T, JoinError<T>>>>>,
+    result: Option<Kept<T>>,
 }
 
 impl<T> Member<T> {
