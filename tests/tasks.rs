@@ -302,6 +302,100 @@ mod a_woken_task {
         assert!(polls.load(SeqCst) >= 2);
     }
 
+    /// Another thread wakes it while it is polled, by a waker that is gone then. It says so when it is polled again.
+    fn woken_while_polled(again: &Arc<AtomicBool>) -> impl Future<Output = ()> + Send + 'static {
+        let (again, mut is_first) = (Arc::clone(again), true);
+        poll_fn(move |cx| {
+            if !std::mem::take(&mut is_first) {
+                again.store(true, SeqCst);
+                return Poll::Ready(());
+            }
+            let waker = cx.waker().clone();
+            thread::scope(|scope| drop(scope.spawn(|| waker.wake())));
+            Poll::Pending
+        })
+    }
+
+    #[test]
+    fn is_polled_once_more_though_nobody_awaits_it() {
+        let (runtime, again) = (with_procs(2), Arc::new(AtomicBool::new(false)));
+        drop(runtime.spawn(woken_while_polled(&again)));
+        until(|| again.load(SeqCst));
+        let (local, again) = (LocalSet::new(), Arc::new(AtomicBool::new(false)));
+        drop(local.spawn_local(woken_while_polled(&again)));
+        let has_come = async {
+            while !again.load(SeqCst) {
+                yield_now().await;
+            }
+        };
+        runtime.block_on(local.run_until(has_come)).expect("no deadlock");
+    }
+
+    /// Wakes whoever awaits a task that ends: its handle is dropped, so its memory is free; a new task lies there, waits, and is woken
+    /// by the thread that has just run the old one.
+    struct Reuses {
+        handle: spinpark::Handle,
+        ended: Mutex<Option<(spinpark::JoinHandle<()>, Waker)>>,
+        is_same: AtomicBool,
+        told: mpsc::SyncSender<()>,
+    }
+
+    /// Its first poll gives its waker away, and waits until `may_go_on`; it is ready then, or in its second poll.
+    fn gives_its_waker(
+        place: &Arc<Mutex<Option<Waker>>>,
+        may_go_on: &Arc<AtomicBool>,
+        told: Option<mpsc::SyncSender<()>>,
+    ) -> impl Future<Output = ()> + Send + 'static {
+        let (place, may_go_on, mut is_first) = (Arc::clone(place), Arc::clone(may_go_on), true);
+        poll_fn(move |cx| {
+            if std::mem::take(&mut is_first) {
+                *place.lock().expect("no panic") = Some(cx.waker().clone());
+                until(|| may_go_on.load(SeqCst));
+                return if told.is_some() { Poll::Pending } else { Poll::Ready(()) };
+            }
+            told.iter().for_each(|told| told.send(()).expect("the test waits"));
+            Poll::Ready(())
+        })
+    }
+
+    fn given(place: &Mutex<Option<Waker>>) -> Waker {
+        until(|| place.lock().expect("no panic").is_some());
+        place.lock().expect("no panic").take().expect("it is there")
+    }
+
+    impl Wake for Reuses {
+        fn wake(self: Arc<Self>) {
+            let (ended, old) = self.ended.lock().expect("no panic").take().expect("one has ended");
+            let address = old.data();
+            drop((ended, old));
+            let (place, may_go_on) = (Arc::default(), Arc::new(AtomicBool::new(true)));
+            drop(self.handle.spawn(gives_its_waker(&place, &may_go_on, Some(self.told.clone()))));
+            let new = given(&place);
+            self.is_same.store(new.data() == address, SeqCst);
+            new.wake_by_ref();
+        }
+    }
+
+    #[test]
+    fn is_no_other_than_the_one_whose_memory_it_has() {
+        let runtime = with_procs(2);
+        let is_same = |_| {
+            let (told, tells) = mpsc::sync_channel(1);
+            let (place, may_go_on) = (Arc::default(), Arc::new(AtomicBool::new(false)));
+            let mut task = runtime.spawn(gives_its_waker(&place, &may_go_on, None));
+            let waker = given(&place);
+            let (handle, ended, is_same) = (runtime.handle(), Mutex::new(None), AtomicBool::new(false));
+            let reuses = Arc::new(Reuses { handle, ended, is_same, told });
+            let awaits = Waker::from(Arc::clone(&reuses));
+            assert!(Pin::new(&mut task).poll(&mut Context::from_waker(&awaits)).is_pending());
+            *reuses.ended.lock().expect("no panic") = Some((task, waker));
+            may_go_on.store(true, SeqCst);
+            tells.recv_timeout(Duration::from_secs(20)).expect("a task that was woken is polled once more");
+            reuses.is_same.load(SeqCst)
+        };
+        assert!((0..50).any(is_same), "the allocator never gives the same memory again");
+    }
+
     #[test]
     fn after_shutdown_does_not_run_and_harms_nobody() {
         let (runtime, door, dropped) = (with_procs(1), Door::new(), Arc::new(AtomicUsize::new(0)));

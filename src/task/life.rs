@@ -28,7 +28,8 @@ pub trait Memory {
     /// Polls the future. If it is ready, the output is kept, and the future dropped.
     fn poll(&self, right: &Active) -> Poll<()>;
 
-    /// Has the task woken itself while it was polled, on this thread? Asked once after each poll.
+    /// Has the task woken itself while it was polled, on this thread? Asked once after each poll, also of a task that is ready: a
+    /// wake by this thread is one as any other from then on, even of a new task in the same memory.
     fn has_woken_itself(&self) -> bool;
 
     /// Drops the future.
@@ -61,6 +62,7 @@ pub fn run<T: Memory>(task: &T, active: Active) {
         return cancel(task, active);
     }
     if task.poll(&active).is_ready() {
+        task.has_woken_itself();
         return complete(task, active, true);
     }
     let active = match task.has_woken_itself() {
@@ -79,7 +81,10 @@ pub fn run<T: Memory>(task: &T, active: Active) {
 /// Runs the task once, where nobody would run it again: if it waits it ends.
 pub fn run_last<T: Memory>(task: &T, active: Active) {
     match task.word().start(&active) && task.poll(&active).is_ready() {
-        true => complete(task, active, true),
+        true => {
+            task.has_woken_itself();
+            complete(task, active, true);
+        }
         false => {
             task.has_woken_itself();
             cancel(task, active);

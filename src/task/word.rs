@@ -19,7 +19,7 @@ use core::fmt;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 const ACTIVE: u64 = 1;
-const NOTIFIED: u64 = 1 << 1;
+pub(super) const NOTIFIED: u64 = 1 << 1;
 const CLOSED: u64 = 1 << 2;
 const ABORTED: u64 = 1 << 3;
 const COMPLETE: u64 = 1 << 4;
@@ -50,7 +50,7 @@ impl Active {
 pub struct View(u64);
 
 impl View {
-    const fn has(self, bits: u64) -> bool {
+    pub(super) const fn has(self, bits: u64) -> bool {
         self.0 & bits != 0
     }
 
@@ -127,7 +127,7 @@ pub(super) enum Waiting {
     Idle,
     /// It was woken meanwhile.
     Woken(Active),
-    /// It is never polled again: it was closed, or nobody could wake it.
+    /// It is never polled again: it was closed; or it was not woken, and nothing is left that could wake it.
     Over(Active),
 }
 
@@ -192,12 +192,12 @@ impl<H: Host> TaskWord<H> {
         // Relaxed: the exchange decides.
         let mut word = self.0.load(Relaxed);
         loop {
-            let view = View(word);
-            if view.has(CLOSED) || view.is_unreferenced_but_for(ACTIVE) {
-                return Waiting::Over(active);
-            }
-            if view.has(NOTIFIED) {
-                return Waiting::Woken(active);
+            match View(word) {
+                view if view.has(CLOSED) => return Waiting::Over(active),
+                // Before its references are counted: the wake may have used up the last one, and is owed a poll all the same.
+                view if view.has(NOTIFIED) => return Waiting::Woken(active),
+                view if view.is_only_active() => return Waiting::Over(active),
+                _ => (),
             }
             // Release: (future) with `wake`, `close`, `abort`: the next to have the right sees the future as we left it.
             match self.0.compare_exchange(word, word & !ACTIVE, Release, Relaxed) {

@@ -60,7 +60,12 @@ impl Room for Task {
     const THREADS: usize = 4;
     const LONGEST: usize = 8;
     const ENGINES: &'static [Engine] = &[Engine::Pct, Engine::Random];
-    const FALLS: &'static [&'static str] = &["task-forgets-that-it-woke-itself", "task-drops-where-it-is-woken"];
+    const FALLS: &'static [&'static str] = &[
+        "task-forgets-that-it-woke-itself",
+        "task-drops-where-it-is-woken",
+        "task-drops-what-is-woken-while-polled",
+        "task-counts-its-references-before-its-wakes",
+    ];
     const PATHS: &'static [&'static str] = &[
         "the handle got the output",
         "the handle learned that it was aborted",

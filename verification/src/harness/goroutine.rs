@@ -12,6 +12,7 @@
 
 use crate::hosts::model_host::{Cell, ModelHost};
 use crate::mutation::mutant::is_variant;
+use crate::mutation::variants::task::poll_ends;
 use spinpark::atomic::Atomic;
 use spinpark::task::stackful::{self, Frame, Stack};
 use spinpark::task::{self, Active, JoinerSlot, Memory, Mode, TaskWord, WakerWords};
@@ -39,6 +40,8 @@ pub struct Stackful<H: ModelHost> {
     caught: H::Cell<bool>,
     /// It is at its end, or was unwound.
     is_over: H::Cell<bool>,
+    /// Somebody has aborted it.
+    is_aborted: H::Cell<bool>,
     is_freed: H::Cell<bool>,
     news: Vec<Atomic<H, bool>>,
     /// Of each thread: the task is its to run.
@@ -60,6 +63,7 @@ impl<H: ModelHost> Stackful<H> {
             ends: Cell::new(false),
             caught: Cell::new(false),
             is_over: Cell::new(false),
+            is_aborted: Cell::new(false),
             is_freed: Cell::new(false),
             news: (0..news).map(|_| Atomic::new(false)).collect(),
             mine: (0..MAX).map(|_| Cell::new(false)).collect(),
@@ -113,6 +117,7 @@ impl<H: ModelHost> Stackful<H> {
 
     /// Somebody aborts it: it is unwound when it would be run again.
     pub fn abort(&self) {
+        self.is_aborted.set(true);
         task::abort(self);
         self.run_mine();
     }
@@ -128,7 +133,13 @@ impl<H: ModelHost> Stackful<H> {
         assert!(self.is_over.get(), "all have ended, and the goroutine waits");
         assert!(self.is_freed.get(), "nobody refers to it, and it was not freed: {:?}", self.word.view());
         assert!(!self.is_on.get(), "a thread is on the stack of a goroutine that is over");
-        format!("changed stacks {} times", self.stack.get())
+        let (changes, has_caught) = (self.stack.get(), self.caught.get());
+        let is_unwound = self.ends.get() || changes == 0;
+        assert!(!is_unwound || self.is_aborted.get(), "a goroutine was unwound that was woken, and not aborted");
+        // To run and away again: once, and once for each wake; and twice to be unwound.
+        let asked = 2 * (1 + self.news.len() as u64 + if has_caught { 2 } else { 0 });
+        assert!(changes <= asked, "{changes} changes of stacks, of which {asked} were asked for");
+        format!("changed stacks {changes} times")
     }
 }
 
@@ -228,6 +239,7 @@ impl<H: ModelHost> Memory for Stackful<H> {
     }
 
     fn has_woken_itself(&self) -> bool {
+        poll_ends(self);
         false
     }
 

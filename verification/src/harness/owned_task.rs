@@ -5,6 +5,7 @@
 
 use crate::harness::owned_tasks::Tiny;
 use crate::hosts::model_host::{Cell, ModelHost};
+use crate::mutation::variants::task::poll_ends;
 use spinpark::atomic::Atomic;
 use spinpark::task::{self, Active, JoinerSlot, Memory, Mode, TaskWord, WakerWords};
 use spinpark::waits::owned_tasks::{Key, Owned};
@@ -35,6 +36,10 @@ pub struct Inside<H: ModelHost> {
     polls: H::Cell<usize>,
     /// How it ended.
     end: H::Cell<Option<End>>,
+    /// It was dropped, and its runtime went on.
+    is_dropped_early: H::Cell<bool>,
+    /// Somebody has aborted it.
+    is_aborted: H::Cell<bool>,
     key: H::Cell<Option<Key>>,
     is_freed: H::Cell<bool>,
 }
@@ -93,6 +98,7 @@ impl<H: ModelHost> Waker<H> {
 
     /// The task is to end.
     pub fn abort(self) {
+        self.0.is_aborted.set(true);
         task::abort(&self.0);
     }
 }
@@ -128,6 +134,8 @@ impl<H: ModelHost> Task<H> {
             news: (0..news).map(|_| Atomic::new(false)).collect(),
             polls: Cell::new(0),
             end: Cell::new(None),
+            is_dropped_early: Cell::new(false),
+            is_aborted: Cell::new(false),
             key: Cell::new(None),
             is_freed: Cell::new(false),
         }));
@@ -173,7 +181,15 @@ impl<H: ModelHost> Task<H> {
             self.number,
             self.word.view()
         );
-        format!("polled {}, {end:?}", self.polls.get())
+        let (polls, asked) = (self.polls.get(), 1 + self.news.len());
+        assert!(
+            polls <= asked,
+            "task {} is polled {polls} times, and only {asked} times was that asked for",
+            self.number
+        );
+        let is_spared = !self.is_dropped_early.get() || self.is_aborted.get();
+        assert!(is_spared, "task {} was dropped, and neither was it aborted, nor its runtime shut down", self.number);
+        format!("polled {polls}, {end:?}")
     }
 }
 
@@ -220,10 +236,12 @@ impl<H: ModelHost> Memory for Task<H> {
     }
 
     fn has_woken_itself(&self) -> bool {
+        poll_ends(self);
         false
     }
 
     fn drop_future(&self, _: &Active) {
+        self.is_dropped_early.set(!self.runtime.is_shut_down());
         self.ends(End::Dropped);
     }
 

@@ -61,6 +61,11 @@ impl<H: ModelHost> Tiny<H> {
         self.is_over.get()
     }
 
+    /// Is nothing queued any more?
+    pub(super) fn is_shut_down(&self) -> bool {
+        self.queue.with(|queue| queue.is_closed)
+    }
+
     /// A new task, as `spawn` makes it run. Refused, it is dropped, here.
     pub fn spawn(&self, task: Queued<H>) -> bool {
         self.submit(task).is_ok()

@@ -5,6 +5,7 @@
 
 use crate::hosts::model_host::{Cell, ModelHost};
 use crate::mutation::mutant::is_variant;
+use crate::mutation::variants::task::poll_ends;
 use spinpark::atomic::Atomic;
 use spinpark::host::{Host, Lock, Parker};
 use spinpark::task::{self, Active, Handle, JoinerSlot, Memory, Mode, TaskWord, WakerWords};
@@ -31,14 +32,19 @@ pub struct Tiny<H: ModelHost> {
     output: H::Cell<Option<u64>>,
     /// For each waker, what it writes before it wakes. The future is ready when all is there.
     news: Vec<Atomic<H, bool>>,
+    /// Of each waker: how often it has woken; the last poll saw its news.
+    wakers: Vec<(H::Cell<u64>, H::Cell<bool>)>,
+    /// Somebody has aborted it.
+    is_aborted: H::Cell<bool>,
     /// How often the future wakes itself before that.
     yields: u64,
     /// Of each thread: the task is its to run; it has woken itself.
     local: Vec<(H::Cell<bool>, H::Cell<bool>)>,
     /// Of each thread: it wakes the task just now, or aborts it.
     wakes: Vec<H::Cell<bool>>,
-    /// Of each thread: it has polled the task since it began to run it.
+    /// Of each thread: it has polled the task since it began to run it; a wake by it is one by the task itself.
     polled: Vec<H::Cell<bool>>,
+    is_polling: Vec<H::Cell<bool>>,
     /// Nothing is made to run any more.
     is_closed: H::Lock<bool>,
     /// Is that asked?
@@ -97,10 +103,13 @@ impl<H: ModelHost> Tiny<H> {
             dropped_by: Cell::new(usize::MAX),
             output: Cell::new(None),
             news: (0..wakers).map(|_| Atomic::new(false)).collect(),
+            wakers: (0..wakers).map(|_| (Cell::new(0), Cell::new(false))).collect(),
+            is_aborted: Cell::new(false),
             yields,
             local: (0..MAX).map(|_| (Cell::new(false), Cell::new(false))).collect(),
             wakes: (0..MAX).map(|_| Cell::new(false)).collect(),
             polled: (0..MAX).map(|_| Cell::new(false)).collect(),
+            is_polling: (0..MAX).map(|_| Cell::new(false)).collect(),
             is_closed: H::Lock::new(false),
             closes,
             joiners: (0..MAX).map(|_| (Cell::new(None), H::Parker::new())).collect(),
@@ -131,8 +140,9 @@ impl<H: ModelHost> Tiny<H> {
         }
     }
 
-    /// The same, where nobody would run it again.
+    /// The same, where nobody would run it again: its runtime has ended.
     pub fn run_last(&self) {
+        self.end();
         self.local[H::me()].0.set(false);
         self.polled[H::me()].set(false);
         task::run_last(self, Active::forge());
@@ -156,12 +166,15 @@ impl<H: ModelHost> Tiny<H> {
     }
 
     fn brings(&self, n: usize) {
+        let wakes = &self.wakers[n].0;
+        wakes.set(wakes.get() + 1);
         // Relaxed: that the poll sees it is what a wake is for.
         self.news[n].store(true, Relaxed);
     }
 
     /// Somebody aborts it.
     pub fn abort(&self) {
+        self.is_aborted.set(true);
         // Where nothing is made to run any more, it is dropped here.
         self.wakes[H::me()].set(!self.closes);
         task::abort(self);
@@ -264,12 +277,38 @@ impl<H: ModelHost> Tiny<H> {
             self.local.iter().all(|(_, woken)| !woken.get()),
             "a thread believes that its next task has woken itself"
         );
+        self.check_polls();
         format!("polled {}, wakers {fates:?}", self.future.get())
+    }
+
+    /// Each wake was followed by a poll, unless the task was aborted or its runtime has ended; and each poll was asked for.
+    fn check_polls(&self) {
+        let is_spared = self.is_aborted.get() || self.closes && self.is_closed.with(|is_closed| *is_closed);
+        for (n, (wakes, is_seen)) in self.wakers.iter().enumerate() {
+            assert!(
+                is_spared || wakes.get() == 0 || is_seen.get(),
+                "waker {n} woke the task, which was not polled after that"
+            );
+        }
+        let asked = 1 + self.yields + self.wakers.iter().map(|(wakes, _)| wakes.get()).sum::<u64>();
+        assert!(
+            self.future.get() <= asked,
+            "a task is polled {} times, and only {asked} times was that asked for",
+            self.future.get()
+        );
     }
 
     /// Which thread has dropped the future.
     pub fn dropped_by(&self) -> usize {
         self.dropped_by.get()
+    }
+
+    /// The user's code is about to run, and may make and wake another task in this memory.
+    fn is_after_the_poll(&self) {
+        assert!(
+            !self.is_polling[H::me()].get(),
+            "a thread that is done with a task takes its wakes for the task's own"
+        );
     }
 
     /// What became of waker `joiner`: said once.
@@ -302,6 +341,7 @@ impl<H: ModelHost> Memory for Tiny<H> {
         assert!(self.has_future.get(), "a future is polled that is gone");
         assert!(!self.polled[H::me()].get(), "a future is polled twice before its thread comes to anything else");
         self.polled[H::me()].set(true);
+        self.is_polling[H::me()].set(true);
         let polls = self.future.get() + 1;
         self.future.set(polls);
         if polls <= self.yields {
@@ -309,7 +349,11 @@ impl<H: ModelHost> Memory for Tiny<H> {
             return Poll::Pending;
         }
         // Relaxed: what is written before a wake is seen by the poll after it.
-        if self.news.iter().any(|news| !news.load(Relaxed)) {
+        let missing = self.news.iter().zip(&self.wakers).filter(|(news, (_, is_seen))| {
+            is_seen.set(news.load(Relaxed));
+            !is_seen.get()
+        });
+        if missing.count() > 0 {
             return Poll::Pending;
         }
         self.has_future.set(false);
@@ -318,6 +362,8 @@ impl<H: ModelHost> Memory for Tiny<H> {
     }
 
     fn has_woken_itself(&self) -> bool {
+        self.is_polling[H::me()].set(false);
+        poll_ends(self);
         let woken = &self.local[H::me()].1;
         let is_woken = woken.get();
         woken.set(false);
@@ -336,6 +382,7 @@ impl<H: ModelHost> Memory for Tiny<H> {
     }
 
     fn drop_output(&self) {
+        self.is_after_the_poll();
         assert!(self.output.get().is_some(), "an output is dropped that is not there");
         self.output.set(None);
     }
@@ -353,6 +400,7 @@ impl<H: ModelHost> Memory for Tiny<H> {
     }
 
     fn wake_joiner(&self, joiner: WakerWords) {
+        self.is_after_the_poll();
         self.becomes(joiner, Fate::Woken);
     }
 

@@ -81,6 +81,10 @@ pub const MUTANTS: &[Mutant] = crate::mutants! {
         variant("goroutine-is-run-by-whoever-wakes-it"), by ONE => [Rc11, Sc];
     "goroutine-keeps-the-waker-of-its-last-thread": "who resumes a goroutine leaves the frame's waker as it is",
         variant("goroutine-keeps-the-waker-of-its-last-thread"), by ONE => [Rc11, Sc];
+    "goroutine-drops-what-is-woken-while-polled": "a goroutine that is woken before its stack is left is unwound",
+        variant("task-drops-what-is-woken-while-polled"), by ONE => [Rc11, Sc], TWO => [Rc11];
+    "goroutine-counts-its-references-before-its-wakes": "the same, if it was woken by the last that could",
+        variant("task-counts-its-references-before-its-wakes"), by ONE => [Rc11, Sc], TWO => [Rc11];
     "goroutine-stack-without-release": "a task that waits publishes nothing",
         weaken("task/word.rs", "pub(super) fn wait(", "compare_exchange(word, word & !ACTIVE, Release, Relaxed)"),
         by ONE => [Rc11], TWO => [Rc11];

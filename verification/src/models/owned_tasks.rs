@@ -297,6 +297,8 @@ pub const MUTANTS: &[Mutant] = crate::mutants! {
         variant("owned-tasks-drops-what-never-ran"), by FIRST => [Rc11, Sc];
     "owned-tasks-asks-once": "who shuts down leaves a task that somebody is about to wake",
         variant("owned-tasks-asks-once"), by WAKE => [Rc11, Sc];
+    "owned-tasks-drops-what-is-woken-while-polled": "a task that is woken while it is polled is dropped, though its runtime goes on",
+        variant("task-drops-what-is-woken-while-polled"), by WAKE => [Rc11];
     "owned-tasks-ends-under-the-lock": "who shuts down ends what waits under the lock of its row",
         variant("owned-tasks-ends-under-the-lock"), by FIRST => [Rc11, Sc];
 };

@@ -290,6 +290,10 @@ pub const MUTANTS: &[Mutant] = crate::mutants! {
         by DROPPED_HANDLE => [Rc11];
     "task-forgets-that-it-woke-itself": "a task that wakes itself while it is polled is taken for one that waits",
         variant("forgets-that-it-woke-itself"), by YIELDS => [Sc, Rc11];
+    "task-drops-what-is-woken-while-polled": "a task that is woken while it is polled is dropped",
+        variant("task-drops-what-is-woken-while-polled"), by WAKE => [Rc11, Sc], TWO_WAKERS => [Rc11];
+    "task-counts-its-references-before-its-wakes": "a task that is woken while it is polled, by the last that could, is dropped",
+        variant("task-counts-its-references-before-its-wakes"), by TWO_WAKERS => [Rc11];
     "task-drops-where-it-is-woken": "a wake that finds the runtime ended drops the future, there (async-task 4.7)",
         variant("drops-where-it-is-woken"), by END => [Sc, Rc11];
 };

@@ -57,5 +57,6 @@ pub mod semaphore;
 pub mod sockets;
 pub mod spinning;
 pub mod syscall;
+pub mod task;
 pub mod wait_group;
 pub mod watch;
