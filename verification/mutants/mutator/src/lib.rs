@@ -66,6 +66,10 @@ pub enum Kind {
     Split,
     /// What is looked at under a lock is looked at before that is taken, or under another hold of it.
     Outside,
+    /// What is done under a lock is done once it is free: a token or a count is given back too late.
+    After,
+    /// An arm of a `match`, or of an `if`, begins with a return.
+    Arm,
 }
 
 impl Kind {
@@ -84,18 +88,20 @@ impl Kind {
             Kind::Earlier => "earlier",
             Kind::Split => "split",
             Kind::Outside => "outside",
+            Kind::After => "after",
+            Kind::Arm => "arm",
         }
     }
 }
 
 impl Kind {
-    /// Made of two lines of the source, or of the scope of a lock. They are tried by themselves: `--sort pair`.
+    /// Made of two lines of the source, of the scope of a lock, or of an arm. They are tried by themselves: `--sort pair`.
     pub fn is_of_two_lines(self) -> bool {
         Kind::TWO_LINES.contains(&self)
     }
 
     /// All that are.
-    pub const TWO_LINES: [Kind; 4] = [Kind::Both, Kind::Earlier, Kind::Split, Kind::Outside];
+    pub const TWO_LINES: [Kind; 6] = [Kind::Both, Kind::Earlier, Kind::Split, Kind::Outside, Kind::After, Kind::Arm];
 }
 
 impl fmt::Display for Kind {
@@ -121,6 +127,8 @@ impl Step {
             Kind::Both => format!("`{before}` and `{after}` are left out"),
             Kind::Split => format!("the lock is released before `{before}`"),
             Kind::Outside => format!("`{before}` is looked at {after}"),
+            Kind::After => format!("`{before}` is done after the lock"),
+            Kind::Arm => format!("`{before}` begins with `{after}`"),
             Kind::Early => format!("{function} begins with `{after}`"),
             Kind::Edited => before.clone(),
             Kind::Always | Kind::Never | Kind::Replaced => format!("`{before}` is `{after}`"),
@@ -177,7 +185,8 @@ impl Placing {
     pub const LISTS: [&'static str; 3] = ["copied.txt", "alone.txt", "stillborn.txt"];
 
     /// The lists of mutants that were made by hand: over the kernel, and mistakes of two lines over tasks and waits.
-    pub const BY_HAND: [&'static str; 4] = ["by_hand.toml", "by_hand_waits.toml", "by_hand_4.toml", "by_hand_5.toml"];
+    pub const BY_HAND: [&'static str; 5] =
+        ["by_hand.toml", "by_hand_waits.toml", "by_hand_4.toml", "by_hand_5.toml", "by_hand_6.toml"];
 
     /// Reads the lists in `folder`; one that is not there is empty.
     ///
@@ -243,7 +252,7 @@ mod tests {
         let mutated = mutate("f.rs", &text, 1, &Placing::default()).expect("it is Rust");
         syn::parse_file(&mutated.text).unwrap_or_else(|error| panic!("{error}:\n{}", mutated.text));
         assert_eq!(mutated.text.lines().count(), text.lines().count(), "lines stay where they are");
-        let early = |step: &super::Step| step.kind != Kind::Early;
+        let early = |step: &super::Step| ![Kind::Early, Kind::Arm].contains(&step.kind);
         mutated.steps.into_iter().filter(early).map(|step| (step.kind, step.before, step.after)).collect()
     }
 
@@ -289,6 +298,20 @@ mod tests {
         has("if a < b { g(a); }", Kind::Never, "a < b", "false");
         has("if a < b { g(a); }", Kind::Replaced, "a < b", "a <= b");
         has("if let Some(c) = g(a) { h(c); }", Kind::Never, "let Some(c) = g(a)", "false");
+    }
+
+    #[test]
+    fn each_arm_begins_with_a_return() {
+        let text = "fn f(a: u64) -> Option<u64> {\nif a > 1 { g(a); } else { h(a); }\nlet b = move || match a { 0 => g(1), _ => g(2) };\nloop {\nmatch g(a) {\nOk(n) => return n,\nErr(1) => None,\nErr(found) => h(found),\n}\n}\n}\n";
+        let mutated = mutate("f.rs", text, 1, &Placing::default()).expect("it is Rust");
+        syn::parse_file(&mutated.text).unwrap_or_else(|error| panic!("{error}:\n{}", mutated.text));
+        let arms: Vec<_> = mutated.steps.iter().filter(|step| step.kind == Kind::Arm).map(super::Step::what).collect();
+        let begins = |arm: &str| format!("`{arm}` begins with `return None;`");
+        assert_eq!(arms, ["if a > 1", "else of a > 1", "Err(found) =>"].map(begins), "{}", mutated.text);
+        assert!(mutated.text.contains("Err(found) => { if crate::is("), "{}", mutated.text);
+        let key = mutated.steps.iter().find(|step| step.before == "Err(found) =>").expect("it is listed").key();
+        let real = edited("f.rs", text, &key).expect("it is Rust").expect("it has it");
+        assert!(real.contains("Err(found) => { return None; h(found) }"), "{real}");
     }
 
     #[test]

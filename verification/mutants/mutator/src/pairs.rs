@@ -10,6 +10,8 @@ use syn::{Block, Expr, ExprClosure, ExprMethodCall, Local, Pat, Stmt};
 
 /// What runs a closure under a lock.
 const LOCKS: [&str; 2] = ["with", "central"];
+/// What may run a closure under the scheduler's, without a part of what that guards.
+const MAY_LOCK: [&str; 1] = ["pidleget"];
 
 /// A call that runs a closure under a lock.
 struct UnderLock<'a> {
@@ -119,6 +121,47 @@ impl Finder<'_> {
                     self.hoist_to(Kind::Earlier, bytes(stmt).start, "its loop", expr);
                 }
             }
+        }
+    }
+
+    /// What does not need what a lock guards is done once the lock is free: where it would have been done at all.
+    pub(crate) fn after(&mut self, call: &ExprMethodCall) {
+        let (Some(Expr::Closure(closure)), 1) = (call.args.last(), call.args.len()) else { return };
+        let may_lock = is_called(&call.method, &MAY_LOCK);
+        if !may_lock && !is_called(&call.method, &LOCKS) || closure.capture.is_some() {
+            return;
+        }
+        let mut guarded = BTreeSet::new();
+        closure.inputs.iter().for_each(|param| guarded.extend(names(self.raw(param))));
+        let (whole, body) = (bytes(call), bytes(&*closure.body));
+        let (head, tail) = (self.text[whole.start..body.start].to_owned(), self.text[body.end..whole.end].to_owned());
+        let mut put_off = |range: std::ops::Range<usize>, above: &[Stmt], inside: std::ops::Range<usize>| {
+            let code = one_line(&self.text[range.clone()]);
+            let used = names(&code);
+            let needs_it = !used.is_disjoint(&guarded) || bound(above).iter().any(|(name, _)| used.contains(name));
+            if needs_it || leaves(&code) {
+                return;
+            }
+            let (before, behind) = (&self.text[inside.start..range.start], &self.text[range.end..inside.end]);
+            let after = one_line(&format!(
+                "{{ let mut has_come = false; let kept = {head}{{ {before} has_come = true; {behind} }}{tail}; if has_come {{ {code}; }} kept }}"
+            ));
+            let put = Put::Around(whole.clone(), format!("(if # {after} else {{ "), " })".into());
+            self.add(Kind::After, range.start, &code, "", vec![put], vec![(whole.clone(), format!("({after})"))]);
+        };
+        match &*closure.body {
+            Expr::Block(block) => {
+                let stmts = &block.block.stmts;
+                for (n, stmt) in stmts.iter().enumerate() {
+                    let is_done = matches!(stmt, Stmt::Expr(expr, Some(_)) if matters(expr));
+                    let inside = bytes(&block.block.brace_token.span.open()).end..body.end - 1;
+                    if is_done {
+                        put_off(bytes(stmt), &stmts[..n], inside);
+                    }
+                }
+            }
+            only if may_lock && matters(only) => put_off(body.clone(), &[], body.clone()),
+            _ => (),
         }
     }
 
@@ -274,6 +317,20 @@ mod tests {
             pairs(body).1.contains("let looked = self.lock.with(|s| s.is_closed()); self.lock.with(|s| { if looked {")
         );
         assert!(what("self.lock.with(|s| match s.state { 0 => g(a), _ => () });", Kind::Outside).len() == 1);
+    }
+
+    #[test]
+    fn what_is_done_under_a_lock_is_done_after_it() {
+        let body = "let p = self.pidleget(|| {\nself.give_up(a);\nself.ask();\n});\nself.lock.with(|s| {\ns.put(a);\nself.g();\ns.len()\n});";
+        assert_eq!(
+            what(body, Kind::After),
+            ["self.give_up(a);", "self.ask();", "self.g();"].map(|it| format!("`{it}` is done after the lock"))
+        );
+        let after = pairs(body).1;
+        let late = "let mut has_come = false; let kept = self.pidleget(|| { has_come = true; self.ask(); }); if has_come { self.give_up(a);; } kept";
+        assert!(after.contains(late), "{after}");
+        let only = "self.pidleget(|| self.ask()).map(|p| p)";
+        assert_eq!(what(only, Kind::After), ["`self.ask()` is done after the lock"]);
     }
 
     #[test]

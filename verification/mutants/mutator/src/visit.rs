@@ -21,8 +21,15 @@ pub(crate) fn find(file: &str, text: &str, syntax: &syn::File) -> Vec<Found> {
     if text.lines().any(|line| line == FOR_CHECKERS) {
         return Vec::new();
     }
-    let mut finder =
-        Finder { file, text, owner: String::new(), function: String::new(), body: None, found: Vec::new() };
+    let mut finder = Finder {
+        file,
+        text,
+        owner: String::new(),
+        function: String::new(),
+        body: None,
+        answers: &[],
+        found: Vec::new(),
+    };
     finder.visit_file(syntax);
     finder.found
 }
@@ -87,6 +94,8 @@ pub(crate) struct Finder<'a> {
     function: String,
     /// The bytes of its body, braces included.
     body: Option<Range<usize>>,
+    /// What it could return at any moment. In a closure: nothing that is known.
+    answers: &'static [&'static str],
     pub(crate) found: Vec<Found>,
 }
 
@@ -310,31 +319,54 @@ impl Finder<'_> {
         // Two bodies have two hidden types.
         let has_a_name = !matches!(&signature.output, ReturnType::Type(_, output) if is_hidden(output));
         let outer_body = std::mem::replace(&mut self.body, has_a_name.then(|| bytes(block)));
-        self.early(&signature.output, block);
+        let outer_answers = std::mem::replace(&mut self.answers, answers(&signature.output));
+        self.early(block);
         self.visit_block(block);
-        (self.function, self.body) = (outer, outer_body);
+        (self.function, self.body, self.answers) = (outer, outer_body, outer_answers);
     }
 
-    fn early(&mut self, output: &ReturnType, block: &Block) {
-        let answers: &[&str] = match output {
-            ReturnType::Default => &[""],
-            ReturnType::Type(_, output) => match &**output {
-                Type::Path(path) => match path.path.segments.last().map(|last| last.ident.to_string()).as_deref() {
-                    Some("bool") => &["true", "false"],
-                    Some("Option") => &["None"],
-                    Some("u64" | "u32" | "usize" | "Nanos") => &["0", "1"],
-                    _ => &[],
-                },
-                _ => &[],
-            },
-        };
+    fn early(&mut self, block: &Block) {
         let at = bytes(&block.brace_token.span.open()).end;
-        for answer in answers {
+        for answer in self.answers {
             let put = Put::Before(at, format!(" if # {{ return {answer}; }}"));
             let function = self.function.clone();
             let after = format!("return {answer};").replace(" ;", ";");
             let edit = (at..at, format!(" {after}"));
             self.add(Kind::Early, at, &format!("fn {function}"), &after, vec![put], vec![edit]);
+        }
+    }
+
+    /// An arm, which is called so, begins with a return; unless it does nothing else.
+    fn arm(&mut self, called: &str, body: &Expr) {
+        let code = squeeze(self.raw(body));
+        for answer in self.answers {
+            let is_all = code == *answer || answer.is_empty() && ["()", "{}"].contains(&code.as_str());
+            if is_all || matches!(body, Expr::Return(_)) {
+                continue;
+            }
+            let after = format!("return {answer};").replace(" ;", ";");
+            let range = bytes(body);
+            let put = Put::Around(range.clone(), format!("{{ if # {{ {after} }} "), " }".into());
+            let edits = vec![(range.start..range.start, format!("{{ {after} ")), (range.end..range.end, " }".into())];
+            self.add(Kind::Arm, range.start, called, &after, vec![put], edits);
+        }
+    }
+
+    /// The same of the two of an `if`: its blocks stay blocks.
+    fn branch(&mut self, called: &str, block: &Block) {
+        let at = bytes(&block.brace_token.span.open()).end;
+        for answer in self.answers {
+            let is_all = match &block.stmts[..] {
+                [] => true,
+                [Stmt::Expr(only, _)] => matches!(only, Expr::Return(_)) || squeeze(self.raw(only)) == *answer,
+                _ => false,
+            };
+            if is_all {
+                continue;
+            }
+            let after = format!("return {answer};").replace(" ;", ";");
+            let put = Put::Before(at, format!(" if # {{ {after} }}"));
+            self.add(Kind::Arm, at, called, &after, vec![put], vec![(at..at, format!(" {after}"))]);
         }
     }
 
@@ -455,6 +487,18 @@ impl Finder<'_> {
     }
 }
 
+/// What a function could return at any moment, by its type.
+fn answers(output: &ReturnType) -> &'static [&'static str] {
+    let ReturnType::Type(_, output) = output else { return &[""] };
+    let Type::Path(path) = &**output else { return &[] };
+    match path.path.segments.last().map(|last| last.ident.to_string()).as_deref() {
+        Some("bool") => &["true", "false"],
+        Some("Option") => &["None"],
+        Some("u64" | "u32" | "usize" | "Nanos") => &["0", "1"],
+        _ => &[],
+    }
+}
+
 /// Is there an `impl Trait` in this type?
 fn is_hidden(output: &Type) -> bool {
     #[derive(Default)]
@@ -557,7 +601,22 @@ impl<'ast> Visit<'ast> for Finder<'_> {
         match expr {
             // No calls there.
             Expr::Const(_) | Expr::Repeat(_) => return,
-            Expr::If(this) => self.condition(&this.cond, true),
+            Expr::If(this) => {
+                self.condition(&this.cond, true);
+                let cond = squeeze(self.raw(&*this.cond));
+                self.branch(&format!("if {cond}"), &this.then_branch);
+                if let Some((_, other)) = &this.else_branch
+                    && let Expr::Block(other) = &**other
+                {
+                    self.branch(&format!("else of {cond}"), &other.block);
+                }
+            }
+            Expr::Closure(_) => {
+                let answers = std::mem::replace(&mut self.answers, &[]);
+                visit::visit_expr(self, expr);
+                self.answers = answers;
+                return;
+            }
             Expr::While(this) => self.condition(&this.cond, false),
             Expr::MethodCall(call) => {
                 if is_called(&call.method, &["then", "then_some"]) {
@@ -565,6 +624,7 @@ impl<'ast> Visit<'ast> for Finder<'_> {
                 }
                 self.method(call);
                 self.scope(call);
+                self.after(call);
             }
             Expr::Call(call) => {
                 if matches!(&*call.func, Expr::Path(path) if path.path.is_ident("Some")) {
@@ -600,6 +660,11 @@ impl<'ast> Visit<'ast> for Finder<'_> {
         if let Pat::Guard(guarded) = &arm.pat {
             self.condition(&guarded.guard, true);
             self.visit_expr(&guarded.guard);
+        }
+        let called = format!("{} =>", squeeze(self.raw(&arm.pat)));
+        match &*arm.body {
+            Expr::Block(body) if body.label.is_none() => self.branch(&called, &body.block),
+            body => self.arm(&called, body),
         }
         self.visit_expr(&arm.body);
     }
