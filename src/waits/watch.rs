@@ -142,6 +142,14 @@ impl<H: Host, W: Waker + Send + 'static, S: Slot> Watch<H, W, S> {
         has_changed
     }
 
+    /// Another value in the place of the one that there was, which is returned; if there is a receiver.
+    ///
+    /// # Errors
+    /// With the value: there is no receiver.
+    pub fn send(&self, value: S::Value) -> Result<S::Value, S::Value> {
+        if self.with(|state| state.receivers) == 0 { Err(value) } else { Ok(self.replace(value)) }
+    }
+
     /// Another value in the place of this.
     pub fn replace(&self, mut value: S::Value) -> S::Value {
         self.modify(|old| {

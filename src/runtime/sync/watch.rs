@@ -120,11 +120,7 @@ impl<T> Sender<T> {
     /// # Errors
     /// With the value: there is no receiver.
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
-        if self.is_closed() {
-            return Err(SendError(value));
-        }
-        drop(Theirs::new(self.send_replace(value)));
-        Ok(())
+        self.shared.send(value).map(|old| drop(Theirs::new(old))).map_err(SendError)
     }
 
     /// Sends, and returns the value before. From any thread.

@@ -135,7 +135,7 @@ impl<H: ModelHost, D: SpinProtocol, Q: Queues> Tiny<H, D, Q> {
     }
 
     /// The same, once its P is idle.
-    fn look_again(&self, token: SpinningToken) -> (End, Did) {
+    pub fn look_again(&self, token: SpinningToken) -> (End, Did) {
         let seen = self.seen();
         let end = match D::retire(&self.room, token, &seen) {
             Some((IdleP, token)) => {

@@ -14,13 +14,15 @@ use memory::{
 use values::{
     a_close_beside_both, a_dropped_receive_hands_on, a_dropped_receive_keeps_the_order,
     a_dropped_send_is_taken_or_comes_back, a_send_beside_a_receive, by_the_waker_of_the_last_poll,
-    receives_in_the_order_of_coming, sends_in_the_order_of_coming, the_last_receiver_is_dropped,
-    the_last_sender_is_dropped, tries_beside_a_receive, two_dropped_receives_keep_the_order, two_receives_beside_sends,
+    dropped_receives_keep_the_order, receives_in_the_order_of_coming, sends_in_the_order_of_coming,
+    the_last_receiver_is_dropped, the_last_sender_is_dropped, tries_beside_a_receive, two_receives_beside_sends,
 };
 
 const BESIDE: &str = "chan::a_value_is_received_once_in_order::a_send_beside_a_receive";
 const CLOSE: &str = "chan::a_closed_channel_lets_nobody_wait::a_close_beside_both";
 const ORDER: &str = "chan::a_dropped_future_loses_nothing::a_receive_keeps_the_order";
+const SENDS: &str = "chan::who_waits_is_served_in_the_order_of_coming::two_sends";
+const RECEIVES_BACK: &str = "chan::a_dropped_future_loses_nothing::receives_keep_the_order";
 const HANDS_ON: &str = "chan::a_dropped_future_loses_nothing::a_receive_hands_on";
 
 /// The models.
@@ -48,10 +50,11 @@ pub const MODELS: &[Model] = &[
             "room for 1, received [Some(2), Some(1)]"],
         runs: [rc11(), sampled(Engine::Pct, 2_000)]),
     crate::model!("chan::who_waits_is_served_in_the_order_of_coming::two_sends", sends_in_the_order_of_coming,
-        claim: "of two sends that wait the first is taken first",
-        size: "2 threads, 2 sends, room for none or one",
+        claim: "of two sends that wait the first is taken first, and before what is sent at once after them",
+        size: "2 threads, 3 sends, room for none or one",
         invariants: [90, 91, 92],
-        must_reach: ["room for 0, at once (false, false)", "room for 1, at once (true, false)"],
+        must_reach: ["room for 0, at once (false, false, false)", "room for 1, at once (true, false, false)",
+            "room for 1, at once (true, true, true)"],
         runs: [rc11(), sc()]),
     crate::model!("chan::who_waits_is_served_in_the_order_of_coming::two_receives", receives_in_the_order_of_coming,
         claim: "of two receives that wait the first is given what comes first",
@@ -94,9 +97,9 @@ pub const MODELS: &[Model] = &[
         must_reach: ["room for 1, sent [1, 2], at once None", "room for 2, sent [1, 2], at once None",
             "room for 1, sent [1], at once None", "sent [1, 2], at once Some(1)"],
         runs: [rc11(), loom(), sc()]),
-    crate::model!("chan::a_dropped_future_loses_nothing::two_receives_keep_the_order", two_dropped_receives_keep_the_order,
-        claim: "what was given to two receives that are dropped, in whatever order, comes in the order of sending",
-        size: "2 threads, 2 values, 2 receives, room for two",
+    crate::model!("chan::a_dropped_future_loses_nothing::receives_keep_the_order", dropped_receives_keep_the_order,
+        claim: "what was given to receives that are dropped, in whatever order, comes in the order of sending, also if it was given twice",
+        size: "2 threads, 2 values, 3 receives, room for two",
         invariants: [90, 91],
         must_reach: ["at once [], left [1, 2]", "at once [1], left [2]", "at once [2], left [1]", "at once [1, 2]"],
         runs: [rc11(), loom(), sc()]),
@@ -163,6 +166,8 @@ pub const MUTANTS: &[Mutant] = crate::mutants! {
     "chan-lets-nobody-in": "a receiver takes a value, and the sender that waits for the room stays outside",
         variant("lets-nobody-in"),
         by "chan::what_happens_before_what::the_kth_receive_before_the_k_plus_c_th_send" => [Sc, Rc11];
+    "chan-lets-in-under-another-lock": "a receiver takes a value, and lets in the sender that waits under another lock: one that comes later is first",
+        variant("lets-in-under-another-lock"), by SENDS => [Sc, Rc11];
     "chan-closed-is-empty": "a closed channel gives nothing, although something is in it",
         variant("closed-is-empty"), by CLOSE => [Rc11], "chan::it_is_a_list::what_does_not_wait" => [Sc, Rc11];
     "chan-closes-and-forgets-senders": "a close wakes those that receive, and those that send wait on",
@@ -173,8 +178,9 @@ pub const MUTANTS: &[Mutant] = crate::mutants! {
     "chan-puts-back-at-the-end": "what was given to a receive that is dropped is the last in the channel",
         variant("puts-back-at-the-end"), by ORDER => [Sc, Rc11];
     "chan-puts-back-without-its-number": "what was given to a receive that is dropped is the first, although older values came back",
-        variant("puts-back-without-its-number"),
-        by "chan::a_dropped_future_loses_nothing::two_receives_keep_the_order" => [Sc, Rc11];
+        variant("puts-back-without-its-number"), by RECEIVES_BACK => [Sc, Rc11];
+    "chan-puts-back-with-a-new-number": "what was given to a receive that is dropped, and goes to the next, is numbered anew",
+        variant("puts-back-with-a-new-number"), by RECEIVES_BACK => [Sc, Rc11];
     "chan-forgets-what-it-was-given": "a receive that is dropped takes the value with it that it was given",
         variant("forgets-what-it-was-given"), by ORDER => [Sc, Rc11], HANDS_ON => [Sc, Rc11];
 };

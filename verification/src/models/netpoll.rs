@@ -122,6 +122,20 @@ scenario!(netpoll::Polling, who_leaves_waits_again, |H, D| {
     tiny.check_at_rest(&[end, other])
 });
 
+scenario!(netpoll::Polling, who_goes_to_sleep_as_one_comes_back, |H, D| {
+    // M0 was interrupted, and sees no timer; M1 has added one, told nobody, and goes to sleep.
+    let tiny = with_timer::<H, D>(SOON);
+    let poll = tiny.waits();
+    let other = party::<H, _, _>("M1", &tiny, |tiny| {
+        tiny.remove();
+        tiny.add(SOON_AFTER);
+        tiny.goes_to_sleep()
+    });
+    let end = tiny.comes_back(poll, false);
+    let other = H::join(other);
+    tiny.check_at_rest(&[end, other])
+});
+
 /// M0 comes back from its wait, while M1 does not sleep, but hands its P on, with a timer that nobody was told of.
 fn handed_on_while_one_comes_back<H: ModelHost, D: Polling>(is_due: bool) -> String {
     let tiny = with_timer::<H, D>(SOON);
@@ -247,6 +261,12 @@ pub const MODELS: &[Model] = &[
         invariants: [28, 35, 44],
         must_reach: ["[Waits(7), Asleep]", "[Asleep, Waits(7)]"],
         runs: [rc11(), loom_bounded(3), sc(), tso()]),
+    crate::model!("netpoll::somebody_waits::who_goes_to_sleep_as_one_comes_back", who_goes_to_sleep_as_one_comes_back,
+        claim: "an M that goes to sleep, with a timer that no other was told of, trusts no waiter that has left the poller without it",
+        size: "2 threads, 2 timers, 1 P idled",
+        invariants: [28, 35, 44],
+        must_reach: ["[Waits(7), Asleep]", "[Asleep, Waits(7)]"],
+        runs: [rc11(), loom_bounded(3), sc(), tso()]),
     crate::model!("netpoll::somebody_waits::who_leaves_and_a_p_is_handed_on", who_leaves_and_a_p_is_handed_on,
         claim: "one comes back from the poller as a P is handed on, with a timer nobody was told of: one sees the other",
         size: "2 threads, 2 timers, 1 P handed on",
@@ -303,6 +323,7 @@ const EARLIER: &str = "netpoll::somebody_waits::an_earlier_timer";
 const UNANNOUNCED: &str = "netpoll::somebody_waits::a_timer_that_is_not_announced";
 const HANDED_ON: &str = "netpoll::somebody_waits::its_p_is_handed_on";
 const NO_P: &str = "netpoll::somebody_waits::who_leaves_finds_no_p";
+const COMES_BACK: &str = "netpoll::somebody_waits::who_goes_to_sleep_as_one_comes_back";
 const PEEKS: &str = "netpoll::one_at_a_time::one_peeks_and_another_goes_to_sleep";
 const EATS: &str = "netpoll::one_at_a_time::one_peeks_while_a_timer_comes";
 const LEAVES: &str = "netpoll::one_at_a_time::one_peeks_as_another_leaves";
@@ -332,6 +353,8 @@ pub const MUTANTS: &[Mutant] = crate::mutants! {
         variant("reads-it-once"), by EARLIER => [Sc, Loom];
     "netpoll-trusts-who-waits": "who would wait does not look until when another does",
         variant("trusts-who-waits"), by UNANNOUNCED => [Sc, Loom];
+    "netpoll-looks-before-its-fence": "who goes to sleep looks who waits before its StoreLoad",
+        variant("looks-before-its-fence"), by COMES_BACK => [Rc11];
     "netpoll-peeks-and-goes": "who has peeked does not wake for who has missed a wait",
         variant("peeks-and-goes"), by PEEKS => [Sc, Loom];
     "netpoll-peeks-beside-who-waits": "a peek does not exclude a wait (golang/go #42515)",

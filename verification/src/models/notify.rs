@@ -130,22 +130,19 @@ fn all_are_notified<H: ModelHost>() -> String {
 /// One waits and waits again, and all are notified once.
 fn one_call_ends_no_second_wait<H: ModelHost>() -> String {
     let tiny = Tiny::<H>::new();
-    let waiter = party::<H, _, _>("waiter", &tiny, |tiny| {
-        let sleeper = Sleeper::<H>::new();
-        let mut first = tiny.notify.notified();
-        if first.poll(&mut sleeper.lender()).is_ready() {
-            let second = tiny.notify.notified().poll(&mut sleeper.lender()).is_ready();
-            return (true, second);
-        }
-        // It is asked again, as if it had been woken.
-        let first = first.poll(&mut sleeper.lender()).is_ready();
-        let second = first && tiny.notify.notified().poll(&mut sleeper.lender()).is_ready();
-        (first, second)
-    });
-    steps::notify_waiters(&tiny.notify);
-    let (first, second) = H::join(waiter);
-    assert!(!second, "one call has ended two waits, of which one was created after the other had ended");
-    format!("over: {first}")
+    let notifier = party::<H, _, _>("notifier", &tiny, |tiny| steps::notify_waiters(&tiny.notify));
+    let sleeper = Sleeper::<H>::new();
+    let mut first = tiny.notify.notified();
+    let at_once = first.poll(&mut sleeper.lender()).is_ready();
+    // It is asked again, as if it had been woken.
+    let is_over = at_once || first.poll(&mut sleeper.lender()).is_ready();
+    let mut second = is_over.then(|| tiny.notify.notified());
+    let mut ends = || second.as_mut().is_some_and(|second| second.poll(&mut sleeper.lender()).is_ready());
+    let begins = ends();
+    H::join(notifier);
+    // The call has returned: whom it concerns it has served.
+    assert!(!begins && !ends(), "one call has ended two waits, of which one was created after the other had ended");
+    format!("over: {is_over}")
 }
 
 /// One waits and is dropped; all are notified, then one.
@@ -233,6 +230,8 @@ pub const MUTANTS: &[Mutant] = crate::mutants! {
         variant("remembers-the-round-late"), by ALL => [Sc, Rc11];
     "notify-notifies-one-of-all": "of all that wait one is woken",
         variant("notifies-one-of-all"), by ALL => [Sc, Rc11];
+    "notify-counts-before-it-serves": "that all were notified is counted under one lock, and they are served under another",
+        variant("counts-before-it-serves"), by TWICE => [Sc, Rc11];
     "notify-counts-after-it-served": "all are served under one lock, and that they were is counted under another",
         variant("counts-after-it-served"), by TWICE => [Sc, Rc11];
 };

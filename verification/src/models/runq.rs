@@ -49,15 +49,32 @@ impl<H: ModelHost, const BITS: u32> Ring<H, BITS> {
         }
     }
 
+    /// The owner takes one. Nothing is there then, or will be before its next put, if it finds nothing.
     fn get(&self) -> Vec<u64> {
-        self.tasks.run_all(self.ring.get())
+        let got = self.tasks.run_all(self.unless_beaten("runq-owner-gives-up", || self.ring.get()));
+        assert!(!got.is_empty() || self.ring.is_empty(), "the owner finds nothing, and a G is there");
+        got
     }
 
     /// One steal, as a thief does: it runs the first and drains the rest out of its own ring.
     fn steal(&self) -> Vec<u64> {
         let mine = RunQueue::<H, BITS>::new(capacity(self.ring.capacity()));
-        let first = self.ring.steal_some(&mine).map(|(first, _)| first);
+        let first = self.unless_beaten("runq-thief-gives-up", || self.ring.steal_some(&mine).map(|(first, _)| first));
         self.tasks.run_all(first.into_iter().chain(std::iter::from_fn(|| mine.get())))
+    }
+
+    /// What `take` takes; nothing, in this `variant`, if another took one meanwhile.
+    fn unless_beaten(&self, variant: &str, take: impl Fn() -> Option<G>) -> Option<G> {
+        if !mutant::is_variant(variant) {
+            return take();
+        }
+        let before = self.ring.len();
+        let g = take();
+        if self.ring.len() + 1 >= before {
+            return g;
+        }
+        g.map(G::into_raw);
+        None
     }
 
     fn drain(&self) -> Vec<u64> {
@@ -189,6 +206,23 @@ fn a_batch_while_robbed<H: ModelHost>() -> String {
     format!("put {put} owner {owner:?} thief {stolen:?}")
 }
 
+/// Two Gs are there; the owner takes one and puts another, or spills one, while a thief takes one: each finds what it wants.
+fn it_is_never_empty<H: ModelHost>() -> String {
+    let ring = Ring::<H>::of(2, 3);
+    (1..=2).for_each(|n| assert!(ring.put(n)));
+    let thief = Ring::thief(&ring, "thief");
+    let spills = H::choose(2) == 1;
+    let mut owner = if spills { ring.tasks.run_all(ring.ring.spill_half().into_iter().flatten()) } else { ring.get() };
+    assert!(!owner.is_empty() || spills, "the owner finds nothing, and one G at least was there all the time");
+    let made_room = owner.is_empty();
+    assert!(ring.put(3), "the ring is full: it has spilled nothing, and no thief made room");
+    let stolen = H::join(thief);
+    assert!(!stolen.is_empty(), "the thief finds nothing, and one G at least was there all the time");
+    owner.extend(ring.drain());
+    each_once(3, &[&owner, &stolen]);
+    format!("spills {spills}, a thief made room: {made_room}, thief {stolen:?}")
+}
+
 /// The same scenario, from the other side: loom reaches other outcomes when the thief is the main thread, if not all.
 fn a_batch_while_the_main_thread_robs<H: ModelHost>() -> String {
     let ring = Ring::<H>::of(2, 3);
@@ -318,6 +352,13 @@ pub const MODELS: &[Model] = &[
         invariants: [1, 2, 7, 9],
         must_reach: ["thief [1, 2]", "thief [2, 3]"],
         runs: [rc11(), loom_bounded(3), loom_apart(), sc()]),
+    crate::model!("runq::nothing_is_found_only_if_nothing_is_there::it_is_never_empty", it_is_never_empty,
+        claim: "an owner or a thief that is beaten to a G finds the next; a full ring that spills nothing has room",
+        size: "2 threads, ring of 2, 2 Gs, 1 get and 1 put, or 1 spill and 1 put, 1 steal",
+        invariants: [1, 2, 7],
+        must_reach: ["spills false, a thief made room: false, thief [1]", "spills false, a thief made room: false, thief [2]",
+            "spills true, a thief made room: true, thief [1]", "spills true, a thief made room: false, thief [2]"],
+        runs: [rc11(), loom_bounded(3), sc()]),
     crate::model!("runq::each_g_is_taken_once::a_batch_while_robbed", a_batch_while_robbed,
         claim: "a batch is published at once, as much of it as fits",
         size: "2 threads, ring of 2, a batch of 2 onto 1, 2 steals",
@@ -357,6 +398,7 @@ pub const MODELS: &[Model] = &[
 ];
 
 const ONE_THIEF: &str = "runq::each_g_is_taken_once::owner_and_one_thief";
+const NEVER_EMPTY: &str = "runq::nothing_is_found_only_if_nothing_is_there::it_is_never_empty";
 const TWO_THIEVES: &str = "runq::each_g_is_taken_once::owner_and_two_thieves";
 
 /// The mutants.
@@ -383,6 +425,10 @@ pub const MUTANTS: &[Mutant] = crate::mutants! {
     "runq-thief-publish-relaxed": "a thief publishes what it keeps with a Relaxed store",
         weaken("kernel/queues/runq.rs", "pub fn steal_some", "mine.tail.store"),
         by "runq::each_g_is_taken_once::a_thief_is_robbed" => [Loom, Rc11];
+    "runq-owner-gives-up": "an owner whose exchange is lost finds nothing, though a G is there",
+        variant("runq-owner-gives-up"), by NEVER_EMPTY => [Sc, Rc11];
+    "runq-thief-gives-up": "a thief whose exchange is lost finds nothing, though a G is there",
+        variant("runq-thief-gives-up"), by NEVER_EMPTY => [Sc, Rc11];
     "runq-cursors-of-two-bits": "cursors so narrow that a ring turned round once looks untouched (tokio #5041)",
         variant("cursors-of-two-bits"), by "runq::each_g_is_taken_once::a_thief_that_sleeps_long" => [Sc, Rc11];
 };

@@ -138,6 +138,27 @@ scenario!(spinning::SpinProtocol, four_parties_one_p_is_taken, |H, D| {
     tiny.check_at_rest(&[end, idler])
 });
 
+scenario!(spinning::SpinProtocol, a_count_that_goes_without_a_scan, |H, D| {
+    // A spinning M retires, and its P is taken already; two Gs are submitted; an M that runs out of Gs spins, which clears a request,
+    // finds a G and runs out again: it trusts whoever is counted, and so does the submitter.
+    let tiny = with_idle::<H, D>(0);
+    let token = tiny.room.become_spinning();
+    let submitter = party::<H, _, _>("submitter", &tiny, |tiny| (0..2).for_each(|_| _ = tiny.submit()));
+    let looker = party::<H, _, _>("looker", &tiny, |tiny| {
+        let token = tiny.room.become_spinning();
+        if tiny.queues.take() {
+            tiny.found_work(token);
+            tiny.idle_unless_called()
+        } else {
+            tiny.retire(token).0
+        }
+    });
+    let (end, _) = tiny.look_again(token);
+    H::join(submitter);
+    let looker = H::join(looker);
+    tiny.check_at_rest(&[end, looker])
+});
+
 scenario!(spinning::SpinProtocol, a_request_is_wiped_out, |H, D| {
     // No P is idle. A submitter asks for a spinning M; an M that just becomes one clears the request without having seen
     // it, finds nothing where it has looked already, and retires.
@@ -338,6 +359,13 @@ pub const MODELS: &[Model] = &[
         invariants: [11, 14, 30, 31],
         must_reach: ["looking=1 started=0 queued=1 idle=0", "looking=0 started=1"],
         runs: [rc11(), loom_bounded(3), sc()]),
+    crate::model!("spinning::work_is_conserved::a_count_that_goes_without_a_scan", a_count_that_goes_without_a_scan,
+        claim: "a spinning M that retires, sees work and finds no idle P is not counted while it finds that out: no submitter, and no M \
+            that idles a P, trusts a count that goes without a scan",
+        size: "3 threads, 2 Gs, 2 Ps, of which 1 is taken already",
+        invariants: [11, 14, 30, 31],
+        must_reach: [],
+        runs: [rc11(), loom_bounded(3), sc()]),
     crate::model!("spinning::work_is_conserved::a_request_is_wiped_out", a_request_is_wiped_out,
         claim: "a request for a spinning M may be cleared unseen: who cleared it looks again behind its own fence",
         size: "2 threads, 1 G, no P idle at first",
@@ -396,6 +424,7 @@ const SECOND: &str = "spinning::work_is_conserved::a_second_g_as_the_last_spinni
 const ONE: &str = "spinning::work_is_conserved::one_submitter_one_spinning_m";
 const MORE: &str = "spinning::work_is_conserved::a_spinning_m_finds_more_than_it_runs";
 const FOUR: &str = "spinning::work_is_conserved::four_parties_one_p_is_taken";
+const WITHOUT_A_SCAN: &str = "spinning::work_is_conserved::a_count_that_goes_without_a_scan";
 
 const ABOUT_TO_GO: &str = "spinning::work_is_conserved::a_count_that_is_about_to_go";
 
@@ -426,6 +455,10 @@ pub const MUTANTS: &[Mutant] = crate::mutants! {
     "spinning-lowers-its-count-late": "wakep finds no idle P and lowers its count after the lock is released",
         variant("lowers-its-count-late"),
         by "spinning::work_is_conserved::a_count_that_nobody_stands_behind" => [Sc, Rc11];
+    "spinning-counts-itself-early": "retire counts itself again, asks for a P, and gives the count up after the lock",
+        variant("counts-itself-early"), by WITHOUT_A_SCAN => [Sc, Rc11];
+    "spinning-trusts-a-request-of-later": "retire counts itself again, and gives up if another has asked for a spinning M since",
+        variant("trusts-a-request-of-later"), by WITHOUT_A_SCAN => [Sc, Rc11];
     "spinning-wakep-does-not-ask":
         "wakep finds no idle P and does not set needspinning (golang/go #45867), nor does who idles its P count",
         variant("wakep-does-not-ask"), by FOUR => [Sc, Loom, Rc11];

@@ -29,7 +29,7 @@ impl<H: ModelHost> Tiny<H> {
     /// Sends `n`, which no other sends.
     fn sends(&self, n: u64) {
         self.work[n as usize].set(n);
-        steps::modify(&self.watch, |value| *value = n);
+        steps::send(&self.watch, n);
     }
 
     /// Reads the value; returns it, and its version.

@@ -119,21 +119,20 @@ pub(super) fn a_dropped_receive_keeps_the_order<H: ModelHost>() -> String {
     format!("{}, sent {sent:?}, at once {at_once:?}", room(capacity))
 }
 
-/// Two receives wait and are dropped, in any order, beside two sends; the values come in order after them.
-pub(super) fn two_dropped_receives_keep_the_order<H: ModelHost>() -> String {
+/// Three receives wait and are dropped, in some order, beside two sends; the values come in order after them.
+pub(super) fn dropped_receives_keep_the_order<H: ModelHost>() -> String {
     let tiny = Tiny::<H>::new(2);
     let sender = party::<H, _, _>("sender", &tiny, |tiny| {
         (1..=2).for_each(|n| assert!(tiny.try_send(n).is_ok(), "there is room for {n}"));
     });
     let sleeper = Sleeper::new();
-    let (one, other) = (tiny.begin_to_recv(&sleeper), tiny.begin_to_recv(&sleeper));
-    let at_once: Vec<u64> =
-        [&one, &other].into_iter().filter_map(|begun| begun.as_ref().ok().copied().flatten()).collect();
-    let mut waiting = [one.err(), other.err()];
-    if H::choose(2) == 1 {
-        waiting.reverse();
+    let begun = [(); 3].map(|()| tiny.begin_to_recv(&sleeper));
+    let at_once: Vec<u64> = begun.iter().filter_map(|begun| begun.as_ref().ok().copied().flatten()).collect();
+    let mut waiting = begun.map(Result::err);
+    // Also the one to which the next gave its value, before the one that was given the younger.
+    for n in any_of::<H, _>(&[[0, 1, 2], [0, 2, 1], [2, 1, 0]]) {
+        waiting[n].take().into_iter().for_each(steps::Waiting::give_up);
     }
-    waiting.into_iter().flatten().for_each(steps::Waiting::give_up);
     H::join(sender);
     let rest = tiny.rest();
     let mut all = [at_once.clone(), rest.clone()].concat();
@@ -190,7 +189,7 @@ pub(super) fn a_dropped_send_is_taken_or_comes_back<H: ModelHost>() -> String {
     format!("{}, came back: {back:?}", room(capacity))
 }
 
-/// Two sends of one thread wait, and another receives both.
+/// Two sends of one thread wait, and a third does not; another thread receives.
 pub(super) fn sends_in_the_order_of_coming<H: ModelHost>() -> String {
     let capacity = any_of::<H, _>(&[0, 1]);
     let tiny = Tiny::<H>::new(capacity);
@@ -200,17 +199,23 @@ pub(super) fn sends_in_the_order_of_coming<H: ModelHost>() -> String {
         let (one_waits, other_waits) = (Sleeper::new(), Sleeper::new());
         let first = one.poll(&mut one_waits.lender()).is_ready();
         let second = other.poll(&mut other_waits.lender()).is_ready();
+        let third = tiny.try_send(3).is_ok();
         if !second {
             other_waits.wait_for(|lender| other.poll(lender)).expect("it is not closed");
         }
         if !first {
             one_waits.wait_for(|lender| one.poll(lender)).expect("it is not closed");
         }
-        (first, second)
+        (first, second, third)
     });
-    let got = [tiny.recv(), tiny.recv()];
-    assert!(got == [Some(1), Some(2)], "1 came before 2, and {got:?} was received");
-    format!("{}, at once {:?}", room(capacity), H::join(senders))
+    let mut got: Vec<u64> = [tiny.recv(), tiny.recv()].into_iter().flatten().collect();
+    let at_once = H::join(senders);
+    got.extend(tiny.rest());
+    assert!(
+        got == [1, 2, 3][..2 + usize::from(at_once.2)],
+        "1 came before 2, and 3 after them, and {got:?} was received"
+    );
+    format!("{}, at once {at_once:?}", room(capacity))
 }
 
 /// Two receives of one thread wait, and another sends two.

@@ -38,8 +38,16 @@ pub fn try_recv<H: ModelHost>(chan: &Chan<H>) -> Result<u64, TryRecvError> {
             chan.with(|state| state.pop().ok_or(TryRecvError::Empty)).or_else(|_| chan.try_take())
         }
         Some("closed-is-empty") if chan.with(|state| state.is_closed()) => Err(TryRecvError::Closed),
+        Some("lets-in-under-another-lock") => take_and_let_in(chan).map_or_else(|| chan.try_take(), Ok),
         _ => chan.try_take(),
     }
+}
+
+/// Takes a value, and under another lock lets in the next sender.
+fn take_and_let_in<H: ModelHost>(chan: &Chan<H>) -> Option<u64> {
+    let value = chan.with(State::pop)?;
+    wake(chan.with(State::let_in));
+    Some(value)
 }
 
 /// Receives, however long that takes; says so each time that it `waits`. See [`Receive::poll`].
@@ -48,6 +56,11 @@ pub fn receive<H: ModelHost>(chan: &Chan<H>, sleeper: &Sleeper<H>, waits: impl F
         Some("closed-is-empty") if chan.with(|state| state.is_closed()) => return Err(Closed),
         Some("lets-nobody-in") => {
             if let Some(value) = chan.with(State::pop) {
+                return Ok(value);
+            }
+        }
+        Some("lets-in-under-another-lock") => {
+            if let Some(value) = take_and_let_in(chan) {
                 return Ok(value);
             }
         }
@@ -107,6 +120,10 @@ pub fn begin_to_receive<'a, H: ModelHost>(
     let put_back: PutBack<H> = match variant() {
         Some("puts-back-at-the-end") => |state, _, value| state.put(value).ok().flatten(),
         Some("puts-back-without-its-number") => |state, _, value| state.put_back(0, value),
+        Some("puts-back-with-a-new-number") => |state, number, value| match state.next(Side::Receivers) {
+            Some(key) => state.hand_over(key, value),
+            None => state.put_back(number, value),
+        },
         Some("forgets-what-it-was-given") => |_, _, _| None,
         _ => {
             let mut receive = Receive::new(chan);

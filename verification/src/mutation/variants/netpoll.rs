@@ -53,6 +53,20 @@ impl Polling for TrustsWhoWaits {
     }
 }
 
+/// Who goes to sleep looks who waits, and only then comes its StoreLoad: that one has left meanwhile, without a look at the timer.
+pub struct LooksBeforeItsFence;
+impl Polling for LooksBeforeItsFence {
+    fn claim<H: Host>(room: &Netpoll<H>, others: &impl Neighbours) -> Option<Poll> {
+        if !room.is_blocked() {
+            return room.claim(others);
+        }
+        if room.is_missing(others) {
+            others.interrupt();
+        }
+        None
+    }
+}
+
 /// Who has peeked does not wake an M, though one has missed its wait because of it.
 pub struct PeeksAndGoes;
 impl Polling for PeeksAndGoes {
@@ -140,6 +154,7 @@ super::variants! {
     "netpoll", Polling, right: Right,
     "reads-it-once" => ReadsItOnce,
     "trusts-who-waits" => TrustsWhoWaits,
+    "looks-before-its-fence" => LooksBeforeItsFence,
     "peeks-and-goes" => PeeksAndGoes,
     "peeks-beside-who-waits" => PeeksBesideWhoWaits,
     "never-interrupts" => NeverInterrupts,

@@ -58,6 +58,13 @@ pub fn notify_waiters<H: ModelHost>(notify: &Notify<H>) {
             wake(woken);
             notify.notify_waiters();
         }
+        Some("counts-before-it-serves") => {
+            // Who waits is served here already, for want of a step that only counts; who comes in between is served below.
+            let counted = notify.with(State::notify_waiters);
+            wake(counted);
+            let woken = notify.with(|state| state.list().serve_all());
+            wake(woken);
+        }
         Some("notifies-one-of-all") => {
             let woken = notify.with(State::notify_waiters);
             woken.into_iter().take(1).for_each(Waker::wake);

@@ -75,6 +75,59 @@ impl SpinProtocol for OnlyTheLastLooks {
     }
 }
 
+/// Counts itself again before it asks for a P, and gives that up after the lock: meanwhile its count stands for no M.
+pub struct CountsItselfEarly;
+impl SpinProtocol for CountsItselfEarly {
+    fn retire<H: Host, N: Neighbours>(
+        room: &Spinning<H>,
+        token: SpinningToken,
+        others: &N,
+    ) -> Option<(N::IdleP, SpinningToken)> {
+        counts_itself_early(room, token, others, false)
+    }
+}
+
+/// The same, and it asks for no P if another asked for a spinning M since: it trusts that request.
+pub struct TrustsARequestOfLater;
+impl SpinProtocol for TrustsARequestOfLater {
+    fn retire<H: Host, N: Neighbours>(
+        room: &Spinning<H>,
+        token: SpinningToken,
+        others: &N,
+    ) -> Option<(N::IdleP, SpinningToken)> {
+        counts_itself_early(room, token, others, true)
+    }
+}
+
+fn counts_itself_early<H: Host, N: Neighbours>(
+    room: &Spinning<H>,
+    token: SpinningToken,
+    others: &N,
+    trusts: bool,
+) -> Option<(N::IdleP, SpinningToken)> {
+    room.give_up(token);
+    store_load::<H>();
+    if !others.any_work() {
+        return None;
+    }
+    let mut token = Some(room.become_spinning());
+    let gives_up = |token: &mut Option<SpinningToken>| token.take().into_iter().for_each(|token| room.give_up(token));
+    if trusts && room.is_needspinning() {
+        gives_up(&mut token);
+        return None;
+    }
+    let p = others.pidleget(|| {
+        if trusts {
+            gives_up(&mut token);
+        }
+        room.set_needspinning();
+    });
+    if p.is_none() {
+        gives_up(&mut token);
+    }
+    p.zip(token)
+}
+
 /// A submitter that finds no idle P does not say so (golang/go #45867), and nobody else would notice.
 pub struct WakepDoesNotAsk;
 impl SpinProtocol for WakepDoesNotAsk {
@@ -236,6 +289,8 @@ super::variants! {
     "looks-before-it-leaves" => LooksBeforeItLeaves,
     "drops-the-baton" => DropsTheBaton,
     "only-the-last-looks" => OnlyTheLastLooks,
+    "counts-itself-early" => CountsItselfEarly,
+    "trusts-a-request-of-later" => TrustsARequestOfLater,
     "wakep-does-not-ask" => WakepDoesNotAsk,
     "retire-does-not-ask" => RetireDoesNotAsk,
     "lowers-its-count-late" => LowersItsCountLate,

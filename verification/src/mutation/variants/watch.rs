@@ -52,6 +52,14 @@ pub fn modify<H: ModelHost>(watch: &Watch<H>, change: impl FnOnce(&mut u64)) {
     }
 }
 
+/// A sender sends this value. See [`watch::Watch::send`].
+pub fn send<H: ModelHost>(watch: &Watch<H>, value: u64) {
+    match variant() {
+        None => _ = watch.send(value).expect("there is a receiver"),
+        Some(_) => modify(watch, |old| *old = value),
+    }
+}
+
 /// A receiver reads the value, and its version. See [`watch::Watch::read`].
 pub fn read<H: ModelHost>(watch: &Watch<H>) -> (u64, u64) {
     if is_variant("reads-the-version-after") {
