@@ -139,19 +139,21 @@ scenario!(spinning::SpinProtocol, four_parties_one_p_is_taken, |H, D| {
 });
 
 scenario!(spinning::SpinProtocol, a_count_that_goes_without_a_scan, |H, D| {
-    // A spinning M retires, and its P is taken already; two Gs are submitted; an M that runs out of Gs spins, which clears a request,
-    // finds a G and runs out again: it trusts whoever is counted, and so does the submitter.
+    // A G is queued, and its submitter about to say so, and to submit a second. A spinning M retires, whose P is taken already. An M
+    // that runs out of Gs spins, which clears a request, takes the first and runs out again: it trusts whoever is counted, as the
+    // submitter does.
     let tiny = with_idle::<H, D>(0);
     let token = tiny.room.become_spinning();
-    let submitter = party::<H, _, _>("submitter", &tiny, |tiny| (0..2).for_each(|_| _ = tiny.submit()));
+    tiny.queues.put();
+    let submitter = party::<H, _, _>("submitter", &tiny, |tiny| {
+        tiny.wakep();
+        tiny.submit();
+    });
     let looker = party::<H, _, _>("looker", &tiny, |tiny| {
         let token = tiny.room.become_spinning();
-        if tiny.queues.take() {
-            tiny.found_work(token);
-            tiny.idle_unless_called()
-        } else {
-            tiny.retire(token).0
-        }
+        assert!(tiny.queues.take(), "the first was there before");
+        tiny.found_work(token);
+        tiny.idle_unless_called()
     });
     let (end, _) = tiny.look_again(token);
     H::join(submitter);
