@@ -82,7 +82,7 @@ pub(crate) enum Asking {
     Ordering,
     /// Steps of the source.
     Step,
-    /// Mistakes of two lines, and the scopes of locks. Only if it is asked for.
+    /// Mistakes of two lines, the scopes of locks, and arms that return at once. Only if it is asked for.
     Pair,
 }
 

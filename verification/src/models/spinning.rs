@@ -366,7 +366,7 @@ pub const MODELS: &[Model] = &[
             that idles a P, trusts a count that goes without a scan",
         size: "3 threads, 2 Gs, 2 Ps, of which 1 is taken already",
         invariants: [11, 14, 30, 31],
-        must_reach: [],
+        must_reach: ["looking=1 started=0 queued=1 idle=0", "looking=0 started=1 queued=1 idle=0"],
         runs: [rc11(), loom_bounded(3), sc()]),
     crate::model!("spinning::work_is_conserved::a_request_is_wiped_out", a_request_is_wiped_out,
         claim: "a request for a spinning M may be cleared unseen: who cleared it looks again behind its own fence",
