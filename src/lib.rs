@@ -163,11 +163,11 @@ pub use runtime::tokio_compat;
 pub use runtime::trace;
 #[cfg(feature = "std")]
 pub use runtime::{
-    AbortHandle, AccessError, Blocking, BuildError, Builder, Deadlock, EnterGuard, Handle, Histogram, JoinError,
-    JoinHandle, JoinSet, LocalKey, LocalSet, Metrics, NoThread, NotInRuntime, PMetrics, Panic, Poller, Runtime, Scope,
-    ScopedJoinHandle, SetProcsError, ShutdownError, StopError, TaskId, TaskLocalFuture, ThreadLock, Unstarted, Wait,
-    WaitingTask, YieldNow, blocking, checkpoint, go, lock_thread, run, scope, spawn, stop_the_world, syscall, time,
-    try_blocking, try_go, try_spawn, yield_now,
+    AbortHandle, AccessError, BlockedTask, Blocking, BuildError, Builder, Deadlock, EnterGuard, Handle, Histogram,
+    JoinError, JoinHandle, JoinSet, LocalKey, LocalSet, Metrics, NoThread, NotInRuntime, PMetrics, Panic, Poller,
+    Runtime, Scope, ScopedJoinHandle, SetProcsError, ShutdownError, StopError, TaskId, TaskLocalFuture, ThreadLock,
+    Unstarted, Wait, WaitingTask, YieldNow, blocking, checkpoint, go, lock_thread, run, scope, spawn, stop_the_world,
+    syscall, time, try_blocking, try_go, try_spawn, yield_now,
 };
 #[cfg(feature = "std")]
 pub use runtime::{chan, deterministic, fs, net, sync};

@@ -3,13 +3,17 @@
 
 use spinpark::chan::{Receiver, bounded};
 use spinpark::{
-    Deadlock, Handle, JoinError, JoinHandle, JoinSet, LocalSet, Runtime, Wait, go, lock_thread, scope, spawn, sync,
-    syscall, time, yield_now,
+    Deadlock, Handle, JoinError, JoinHandle, JoinSet, LocalSet, Runtime, Wait, blocking, go, lock_thread, scope, spawn,
+    sync, syscall, time, yield_now,
 };
 use std::future::pending;
 use std::process::{Command, ExitCode};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+#[cfg(target_os = "linux")]
+#[path = "deadlock/goes_on.rs"]
+mod goes_on;
 
 type Case = (&'static str, fn() -> Result<(), Deadlock>, &'static [&'static str]);
 
@@ -225,8 +229,50 @@ const CASES: &[Case] = &[
         || runtime().block_on(async { sync::CancellationToken::new().child_token().cancelled().await }),
         &["nothing can happen any more"],
     ),
+    (
+        "each_task_that_waits_is_named",
+        named,
+        &[
+            ": task 0x",
+            ", chan receive, at tests/deadlock.rs:",
+            ", sync.Mutex.Lock\n",
+            ", join\n",
+            ", await, at tests/deadlock.rs:",
+            "tests/deadlock.rs:", // the join
+            ", join)\n",
+        ],
+    ),
     ("nothing_is_wrong", || runtime().block_on(time::sleep(Duration::from_millis(30))), &[]),
 ];
+
+/// Five tasks wait, each in another way: the error knows each by the number of its handle.
+fn named() -> Result<(), Deadlock> {
+    let (keep, receive) = bounded::<()>(1);
+    let lock = Arc::new(sync::Mutex::new(()));
+    let (runtime, theirs) = (Runtime::builder().procs(2).build().expect("a runtime"), Arc::clone(&lock));
+    let held = runtime.block_on(lock.lock())?;
+    let first = runtime.go(move || receive.recv().wait().is_ok());
+    let locks = runtime.spawn(async move { drop(theirs.lock().await) });
+    let blocks = runtime.go(|| blocking(|| pending::<()>().wait()));
+    let mut expected =
+        vec![(first.id(), "chan receive", true), (locks.id(), "sync.Mutex.Lock", false), (blocks.id(), "await", true)];
+    let awaits = runtime.spawn(async move { first.await.is_ok() });
+    expected.push((awaits.id(), "join", false));
+    let joins = runtime.go(move || locks.join().is_ok());
+    let number = joins.id();
+    let told = runtime.block_on(async {
+        let _ = blocks.await;
+        drop((awaits.await, joins.await));
+    });
+    let deadlock = told.expect_err("nothing is ever sent");
+    let mut found: Vec<_> = deadlock.blocked().iter().map(|task| (task.id, task.why, task.at.is_some())).collect();
+    found.sort();
+    expected.sort();
+    assert_eq!(found, expected);
+    assert_eq!(deadlock.waits().iter().map(|wait| wait.id).collect::<Vec<_>>(), [Some(number)]);
+    drop((held, keep));
+    Err(deadlock)
+}
 
 /// Computes for so long.
 fn spin(time: Duration) {
@@ -237,13 +283,19 @@ fn spin(time: Duration) {
 }
 
 #[allow(unsafe_code)]
-fn stackful(procs: usize) -> Runtime {
+fn built(procs: usize, is_stackful: bool) -> Runtime {
+    let builder = Runtime::builder().procs(procs);
     // SAFETY: no case holds anything of its thread across a wait.
-    unsafe { Runtime::builder().procs(procs).stackful_goroutines() }.build().expect("a runtime")
+    let builder = if is_stackful { unsafe { builder.stackful_goroutines() } } else { builder };
+    builder.build().expect("a runtime")
+}
+
+fn stackful(procs: usize) -> Runtime {
+    built(procs, true)
 }
 
 fn runtime() -> Runtime {
-    Runtime::builder().procs(2).build().expect("a runtime")
+    built(2, false)
 }
 
 fn told<T>(outcome: Result<T, JoinError<T>>) -> Result<(), Deadlock> {
@@ -253,9 +305,44 @@ fn told<T>(outcome: Result<T, JoinError<T>>) -> Result<(), Deadlock> {
     }
 }
 
+/// This program once more, with these arguments: what it said.
+fn called(arguments: &[&str], seconds: &str) -> String {
+    let me = std::env::current_exe().expect("this program");
+    let output = Command::new("timeout").arg(seconds).arg(me).args(arguments).output().expect("it can be started");
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+fn says(name: &str, is_right: bool, said: &str) -> usize {
+    println!("test {name} ... {}", if is_right { "ok" } else { "FAILED" });
+    if !is_right {
+        println!("it said: {said}");
+    }
+    usize::from(!is_right)
+}
+
+/// Each way to wait with each kind of waker, so many rounds, in processes of their own. How many have failed.
+#[cfg(target_os = "linux")]
+fn all_that_goes_on(rounds: &str, seconds: &str) -> usize {
+    let mut failed = 0;
+    for (nth, (way, _)) in goes_on::WAYS.iter().enumerate() {
+        for (other, (waker, _)) in goes_on::WAKERS.iter().enumerate() {
+            let procs = ["1", "2", "4"][(nth + other) % 3];
+            let stacks = ["threads", "stacks"][(nth + other) % 2];
+            let said = called(&["goes_on", way, waker, procs, stacks, rounds], seconds);
+            failed += says(
+                &format!("{way} woken by {waker}, {procs} procs, {stacks}"),
+                said.starts_with("no deadlock"),
+                &said,
+            );
+        }
+    }
+    failed
+}
+
 fn main() -> ExitCode {
-    let name = std::env::args().nth(1).unwrap_or_default();
-    if let Some((_, play, _)) = CASES.iter().find(|(case, ..)| *case == name) {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    if let Some((_, play, _)) = arguments.first().and_then(|name| CASES.iter().find(|(case, ..)| case == name)) {
         match play() {
             Ok(()) => println!("no deadlock"),
             Err(deadlock) => println!("{deadlock}"),
@@ -266,18 +353,26 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS; // nowhere else is it certain
     }
     let mut failed = 0;
-    for (case, _, texts) in CASES {
-        let me = std::env::current_exe().expect("this program");
-        let output = Command::new("timeout").arg("20").arg(me).arg(case).output().expect("it can be started");
-        let said = String::from_utf8_lossy(&output.stdout);
-        let is_right = match texts {
-            [] => said.starts_with("no deadlock"),
-            texts => texts.iter().all(|text| said.contains(text)),
-        };
-        println!("test {case} ... {}", if is_right { "ok" } else { "FAILED" });
-        if !is_right {
-            failed += 1;
-            println!("it said: {said}\n{}", String::from_utf8_lossy(&output.stderr));
+    match arguments[..] {
+        ["goes_on", way, waker, procs, stacks, rounds] => {
+            let (procs, rounds) = (procs.parse().expect("a number"), rounds.parse().expect("a number"));
+            match goes_on::play(way, waker, procs, stacks == "stacks", rounds) {
+                Ok(()) => println!("no deadlock"),
+                Err(text) => println!("a deadlock is told that is none: {text}"),
+            }
+        }
+        // By hand, for hours: how many rounds of each.
+        ["goes_on", rounds] => failed += all_that_goes_on(rounds, "100000"),
+        _ => {
+            for (case, _, texts) in CASES {
+                let said = called(&[case], "20");
+                let is_right = match texts {
+                    [] => said.starts_with("no deadlock"),
+                    texts => texts.iter().all(|text| said.contains(text)),
+                };
+                failed += says(case, is_right, &said);
+            }
+            failed += all_that_goes_on("100", "60");
         }
     }
     if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }

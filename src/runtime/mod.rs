@@ -92,7 +92,7 @@ pub use compat::stream;
 #[cfg(feature = "tokio-compat")]
 pub use compat::tokio as tokio_compat;
 pub use end::{ShutdownError, Unstarted};
-pub use exec::abort::{AbortHandle, TaskId};
+pub use exec::abort::AbortHandle;
 pub use exec::blocking::{NoThread, blocking, syscall, try_blocking};
 pub use exec::checkpoint::checkpoint;
 pub use exec::entered::EnterGuard;
@@ -104,11 +104,12 @@ pub use exec::not_in_runtime::NotInRuntime;
 pub use exec::outcome::Panic;
 pub use exec::spawn::{go, spawn, try_go, try_spawn};
 pub use exec::thread_lock::{ThreadLock, lock_thread};
-pub use exec::wait_graph::{Deadlock, WaitingTask};
+pub use exec::wait_graph::{BlockedTask, Deadlock, WaitingTask};
 pub use exec::yielding::{YieldNow, yield_now};
 pub use handle::Handle;
 pub use host::cores::Cores;
 pub use host::futex::FutexParker;
+pub use id::TaskId;
 #[cfg(unix)]
 pub use io::async_fd::{AsyncFd, AsyncFdReadyGuard, Interest, Ready, TryIoError};
 pub use io::netpoll::choice::Poller;

@@ -1,82 +1,92 @@
 //! What wakes a thread that waits for a future: `block_on`, and a join outside of a task.
 //!
-//! **A ring that comes after the bell was taken last ends the wait; who took it sees what was written before.** A bell may
-//! ring for ever after: whoever has it rings in vain.
+//! **A ring that comes after the bell was taken last ends the wait; the thread sees what was written before it. Once a ring has
+//! returned, the thread does not count as waiting.** A bell may ring for ever after: a late ring costs a poll.
 //!
-//! | a waker, in [`ring`](Bell::ring)       | the thread, in [`wait`](Bell::wait)             |
-//! |----------------------------------------|-------------------------------------------------|
-//! | 1. `has_rung` becomes true             | 1. takes `has_rung`: was it true? polls again   |
-//! | 2. it was false: unparks               | 2. parks; from 1 again                          |
+//! | a waker, in [`ring`](Bell::ring)              | the thread, in [`wait`](Bell::wait)              |
+//! |-----------------------------------------------|--------------------------------------------------|
+//! | 1. the state becomes `Rung`                   | 1. was it `Rung`? polls again                    |
+//! | 2. it was `Waiting`: takes the thread out of the count, and unparks | 2. from `Idle` to `Waiting`; counts itself |
+//! |                                               | 3. asks whether it waits in vain; parks; until it is `Rung` |
+//! |                                               | 4. gives up: from `Waiting` to `Idle`; takes itself out |
 //!
-//! Pair `bell`. Read-modify-writes: one that takes the second of two rings sees what came before either.
+//! Pair `bell`. One exchange decides which of the two takes the thread out of the count. The thread counts itself after its step to
+//! `Waiting`: a waker that is faster takes it out before it comes in, and it is never counted. All steps are read-modify-writes: one
+//! that takes the second of two rings sees what came before either.
 //!
 //! A thread that runs tasks waits in vain once its runtime is being shut down. So it puts its bell on a list first:
 //!
-//! | who shuts down, in [`close`](Bells::close) | the thread, in [`enter`](Bells::enter) and `wait` |
-//! |--------------------------------------------|---------------------------------------------------|
-//! | 1. sets `is_closing`                       | 1. lists its bell, under the lock                 |
-//! | 2. under the lock, unparks all listed      | 2. reads `is_closing`, before each sleep          |
+//! | a thread that shuts down, in [`close`](Bells::close) | the thread, in [`enter`](Bells::enter) and `wait` |
+//! |------------------------------------------------------|---------------------------------------------------|
+//! | 1. sets `is_closing`                                 | 1. lists its bell, under the lock                 |
+//! | 2. under the lock, unparks all listed                | 2. reads `is_closing`, before each sleep          |
 //!
-//! Who comes to the lock second has seen the other's first step: the thread the flag, or the closer the bell, whose unpark
+//! Whichever comes to the lock second has seen the other's first step: the thread the flag, or the closer the bell, whose unpark
 //! brings the flag along. Deadlock detection asks each of them to look again in the same way.
 //!
 //! Checked by: verification/src/models/bell.rs
 
-use crate::atomic::Atomic;
+use crate::atomic::{Atomic, Value};
 use crate::host::{Host, Lock, Parker};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
+/// What counts a thread as long as it waits.
+pub trait Counts: Send + Sync {
+    /// It waits from now on.
+    fn enter(&self);
+    /// No longer. Called once for each [`enter`](Counts::enter), by the thread or by its waker, perhaps before it.
+    fn leave(&self);
+}
+
+/// A thread that no detector looks at.
+#[derive(Debug, Clone, Copy)]
+pub struct Uncounted;
+
+impl Counts for Uncounted {
+    fn enter(&self) {}
+
+    fn leave(&self) {}
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// The thread runs, and nothing has rung since it last polled.
+    Idle,
+    /// It has rung.
+    Rung,
+    /// The thread sleeps, or is about to, and is counted.
+    Waiting,
+}
+
+impl Value for State {
+    #[inline(always)]
+    fn into_word(self) -> u64 {
+        self as u64
+    }
+    #[inline(always)]
+    fn from_word(word: u64) -> State {
+        match word {
+            0 => State::Idle,
+            1 => State::Rung,
+            _ => State::Waiting,
+        }
+    }
+}
+
 /// What wakes one thread.
-pub struct Bell<H: Host> {
+pub struct Bell<H: Host, C = Uncounted> {
     parker: H::Parker,
-    has_rung: Atomic<H, bool>,
+    state: Atomic<H, State>,
+    counts: C,
 }
 
 impl<H: Host> Bell<H> {
     /// It has not rung.
     #[track_caller]
     pub fn new() -> Self {
-        Bell { parker: H::Parker::new(), has_rung: Atomic::new(false) }
-    }
-
-    /// Rings. From anywhere, as often as one likes.
-    pub fn ring(&self) {
-        // Release: `bell`, waker's half: the poll that follows sees what was done before. Rung twice, it is enough to wake once.
-        if !self.has_rung.swap(true, Release) {
-            self.parker.unpark();
-        }
-    }
-
-    /// Has it rung since it was last asked?
-    fn take(&self) -> bool {
-        // Acquire: `bell`, the thread's half: what was done before it rang is seen; a later ring is not lost.
-        self.has_rung.swap(false, Acquire)
-    }
-
-    /// The thread asks once more whether it waits in vain.
-    pub fn look_again(&self) {
-        self.parker.unpark();
-    }
-
-    /// Sleeps until it rings, which it may have already. Before each sleep the thread asks whether it waits in vain; what
-    /// it gets lives as long as that sleep.
-    ///
-    /// # Errors
-    /// Why it does.
-    pub fn wait<T, E>(&self, mut before_sleep: impl FnMut() -> Result<T, E>) -> Result<(), E> {
-        while !self.take() {
-            let sleeping = match before_sleep() {
-                Ok(sleeping) => sleeping,
-                // It may have rung while that was asked.
-                Err(_) if self.take() => break,
-                Err(why) => return Err(why),
-            };
-            self.parker.park();
-            drop(sleeping);
-        }
-        Ok(())
+        Bell::counted_by(Uncounted)
     }
 }
 
@@ -86,13 +96,79 @@ impl<H: Host> Default for Bell<H> {
     }
 }
 
+impl<H: Host, C: Counts> Bell<H, C> {
+    /// It has not rung. `counts` its thread while that waits.
+    #[track_caller]
+    pub fn counted_by(counts: C) -> Self {
+        Bell { parker: H::Parker::new(), state: Atomic::new(State::Idle), counts }
+    }
+
+    /// Rings. From anywhere, as often as one likes.
+    pub fn ring(&self) {
+        // Release: `bell`, waker's half: the poll that follows sees what was done before. A thread that does not wait finds it
+        // before it sleeps, so it is not unparked.
+        if self.state.swap(State::Rung, Release) == State::Waiting {
+            self.counts.leave();
+            self.parker.unpark();
+        }
+    }
+
+    /// Has it rung since the thread last asked? The thread does not wait.
+    fn take(&self) -> bool {
+        // Acquire: `bell`, the thread's half: what was done before it rang is seen; a later ring is not lost.
+        self.state.swap(State::Idle, Acquire) == State::Rung
+    }
+
+    /// The thread asks once more whether it waits in vain.
+    pub fn look_again(&self) {
+        self.parker.unpark();
+    }
+
+    /// Sleeps until it rings, which it may have already. Before each sleep the thread asks whether it waits in vain: it is counted
+    /// then. What it gets lives as long as that sleep.
+    ///
+    /// # Errors
+    /// Why it does.
+    pub fn wait<T, E>(&self, mut before_sleep: impl FnMut() -> Result<T, E>) -> Result<(), E> {
+        // Relaxed: `take` reads again what this finds.
+        if self.state.compare_exchange(State::Idle, State::Waiting, Relaxed, Relaxed).is_err() {
+            let has_rung = self.take();
+            debug_assert!(has_rung, "bell: two threads wait by one bell");
+            return Ok(());
+        }
+        self.counts.enter();
+        loop {
+            match before_sleep() {
+                Ok(_sleeping) => self.parker.park(),
+                Err(why) => return if self.give_up() { Err(why) } else { Ok(()) },
+            }
+            // Relaxed: `take` reads again what this finds.
+            if self.state.load(Relaxed) == State::Rung {
+                let _ = self.take();
+                return Ok(());
+            }
+        }
+    }
+
+    /// The thread waits no more, unless it has rung meanwhile: then `false`, and that is taken.
+    fn give_up(&self) -> bool {
+        // Relaxed: `take` reads again what this finds; a thread that gives up has seen nothing.
+        let gives_up = self.state.compare_exchange(State::Waiting, State::Idle, Relaxed, Relaxed).is_ok();
+        match gives_up {
+            true => self.counts.leave(),
+            false => _ = self.take(),
+        }
+        gives_up
+    }
+}
+
 /// A bell, on whichever host.
 pub trait LooksAgain: Send + Sync {
     /// As [`Bell::look_again`].
     fn look_again(&self);
 }
 
-impl<H: Host> LooksAgain for Bell<H> {
+impl<H: Host, C: Counts> LooksAgain for Bell<H, C> {
     fn look_again(&self) {
         Bell::look_again(self);
     }
@@ -100,7 +176,7 @@ impl<H: Host> LooksAgain for Bell<H> {
 
 /// The bells of those that wait in a runtime.
 pub struct Bells<H: Host, B: LooksAgain + ?Sized + 'static> {
-    /// How many are listed, for who does not hold the lock.
+    /// How many are listed, for threads that do not hold the lock.
     count: Atomic<H, u64>,
     /// The runtime is being shut down.
     is_closing: Atomic<H, bool>,

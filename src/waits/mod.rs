@@ -13,9 +13,10 @@
 //!             sockets: which a poller knows ──► readiness: until one is ready ──► drained
 //!             owned_tasks: those that have waited once, until they end
 //!   a thread  parker: on a futex              bell: in `block_on`              interrupt: in the poller
-//!             requests: until another has done it
+//!             requests: until another has done it      at_rest: how many threads wait
 //! ```
 
+pub mod at_rest;
 #[cfg(feature = "std")]
 pub mod barrier;
 pub mod bell;

@@ -72,6 +72,7 @@ pub const SOURCES: &[(&str, &str)] = sources! {
     "task/slot.rs"
     "task/stackful.rs"
     "task/word.rs"
+    "waits/at_rest.rs"
     "waits/barrier.rs"
     "waits/bell.rs"
     "waits/broadcast.rs"

@@ -30,6 +30,11 @@ pub struct Census {
 }
 
 impl Census {
+    /// Does every M that there can be wait, so that none is left to run what is queued?
+    pub fn lacks_ms(self) -> bool {
+        self.sleeping == 0 && !self.may_start
+    }
+
     /// Why the Gs that wait will wait for ever; `None`: a G can still run. `is_expecting`: has a source work, or can it still
     /// get some, from a timer for instance? It may have to ask the system, so it is asked last, and only if that decides.
     pub fn verdict(self, is_expecting: impl FnOnce() -> bool) -> Option<Woken> {
@@ -38,8 +43,8 @@ impl Census {
             None
         } else if self.queued == 0 && !is_expecting() {
             Some(Woken::Deadlock)
-        } else if self.sleeping == 0 && !self.may_start {
-            // Even if work arrives: every M that there can be waits, and none is left to run it.
+        } else if self.lacks_ms() {
+            // Even if work arrives.
             Some(Woken::NoThread)
         } else {
             None

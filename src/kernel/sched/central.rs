@@ -42,6 +42,8 @@ pub(in crate::kernel) struct Central<H: Host> {
     /// How often no M was available, and whether the monitor should try again.
     pub(in crate::kernel) refused: u64,
     pub(in crate::kernel) must_retry: bool,
+    /// The monitor asks sources and the poller: what it has taken there is in no queue yet.
+    pub(in crate::kernel) monitor_takes: bool,
     pub(in crate::kernel) calls: Calls<H>,
 }
 
@@ -254,20 +256,35 @@ impl<H: Host, O: Observer> Sched<H, O> {
         self.central(|c| self.checkdead(c));
     }
 
-    /// An M sleeps, rests, ends, or releases its P: was it the last that could run a G? Then the wait of the G that has waited
-    /// longest ends with the reason.
-    pub(in crate::kernel) fn checkdead(&self, c: &mut Central<H>) {
-        if c.bound.inside() == 0 || c.closed {
-            return;
-        }
-        let census = Census {
+    /// Does no G run, nor is about to, because every M sleeps or waits with its G, and does `certain` hold? `elsewhere`: how many Ms wait
+    /// with their Gs where the scheduler does not know. Both are asked under the lock: meanwhile no M gets a P.
+    pub fn is_at_rest(self: &Arc<Self>, elsewhere: impl FnOnce() -> isize, certain: impl FnOnce() -> bool) -> bool {
+        self.central(|c| {
+            let census = self.census(c);
+            let with_gs = c.bound.total() as isize + elsewhere();
+            let runs = census.alive as isize != census.sleeping as isize + with_gs || census.busy_ps > 0;
+            !runs && !c.monitor_takes && self.detached() == 0 && (census.queued == 0 || census.lacks_ms()) && certain()
+        })
+    }
+
+    fn census(&self, c: &Central<H>) -> Census {
+        Census {
             alive: c.alive,
             sleeping: c.sleeping.len(),
             waiting: c.bound.inside(),
             busy_ps: self.procs() - c.idle_ps.len(),
             may_start: self.may_start(c),
             queued: c.global.len(),
-        };
+        }
+    }
+
+    /// An M sleeps, rests, ends, or releases its P: was it the last that could run a G? Then the wait of the G that has waited
+    /// longest ends with the reason.
+    pub(in crate::kernel) fn checkdead(&self, c: &mut Central<H>) {
+        if c.bound.inside() == 0 || c.closed {
+            return;
+        }
+        let census = self.census(c);
         // In this order: a source has its work before it stops expecting it.
         let is_expecting =
             || self.poller.is_awaited() || self.sources.iter().any(|source| source.is_expecting() || source.has_work());

@@ -157,6 +157,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
             monitor: Monitor::Absent,
             refused: 0,
             must_retry: false,
+            monitor_takes: false,
             calls: Calls::none(),
         };
         Sched {

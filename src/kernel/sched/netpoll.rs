@@ -148,10 +148,15 @@ impl<H: Host, O: Observer> Sched<H, O> {
             return self.spinning.wakep(self); // an M searches, and waits there if it finds no work
         }
         // Every P is busy; or there is no M: all there may be wait with their Gs, perhaps for this.
+        self.central(|c| c.monitor_takes = true);
         let mut ready = Vec::new();
         self.look_around(None, &mut |g| ready.push(g));
-        if !ready.is_empty() {
-            self.central(|c| self.queue_all(c, ready));
+        let is_any = !ready.is_empty();
+        self.central(|c| {
+            c.monitor_takes = false;
+            self.queue_all(c, ready);
+        });
+        if is_any {
             self.spinning.wakep(self);
         }
     }

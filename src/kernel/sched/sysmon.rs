@@ -97,6 +97,11 @@ impl<H: Host, O: Observer> Sched<H, O> {
         Doze::Deep(ends.map(|at| at.saturating_sub(now).max(1)))
     }
 
+    /// The monitor ticks for some time, if it sleeps until it is woken.
+    pub fn rouse_sysmon(self: &Arc<Self>) {
+        self.central(|c| self.rouse_monitor(c));
+    }
+
     /// Ms that have slept for long end. Under the lock.
     fn end_old_ms(&self, c: &mut Central<H>, now: Nanos) {
         let Some(before) = now.checked_sub(self.config.keep_alive) else { return };

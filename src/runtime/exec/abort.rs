@@ -1,6 +1,7 @@
 //! Ending a task without having its value.
 
 use crate::runtime::exec::task::Raw;
+use crate::runtime::id::TaskId;
 use crate::task::{self, Memory};
 use core::fmt;
 use core::task::Waker;
@@ -48,7 +49,7 @@ impl AbortHandle {
     /// The task's number.
     #[must_use]
     pub fn id(&self) -> TaskId {
-        TaskId(self.waker.data().addr())
+        TaskId::at(self.waker.data().addr())
     }
 }
 
@@ -56,23 +57,6 @@ impl fmt::Debug for AbortHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let fields = (self.id(), self.is_finished());
         f.debug_struct("AbortHandle").field("id", &fields.0).field("is_finished", &fields.1).finish()
-    }
-}
-
-/// A task's number: no other task has it as long as the task runs, or somebody has a [`JoinHandle`](crate::JoinHandle) or an
-/// [`AbortHandle`] of it. After that it may be another's.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TaskId(usize);
-
-impl fmt::Debug for TaskId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "TaskId({:#x})", self.0)
-    }
-}
-
-impl fmt::Display for TaskId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:#x}", self.0)
     }
 }
 

@@ -1,7 +1,7 @@
 //! A future that is run by the thread that waits for it.
 
 use crate::host::Host;
-use crate::runtime::exec::block_on_waiters::Waiting;
+use crate::runtime::exec::block_on_waiters::Waits;
 use crate::runtime::exec::call_site::Call;
 use crate::runtime::exec::checkdead;
 use crate::runtime::exec::context::Context;
@@ -9,14 +9,17 @@ use crate::runtime::exec::inside::Inside;
 use crate::runtime::exec::leaving::Return;
 use crate::runtime::exec::platform::Platform;
 use crate::runtime::exec::polling::Nested;
+use crate::runtime::exec::task::Raw;
 use crate::runtime::exec::tasks::Tasks;
 use crate::runtime::exec::wait_graph::Deadlock;
-use crate::runtime::exec::waits::Unmet;
+use crate::runtime::exec::waits::{Unmet, blocked_in};
 use crate::runtime::host::cores::Cores;
 use crate::runtime::host::sim::{self, Sim};
 use crate::runtime::id::RuntimeId;
 use crate::waits::bell::{self, LooksAgain};
+use core::cell::Cell;
 use core::future::Future;
+use core::mem;
 use core::panic::Location;
 use core::pin::{Pin, pin};
 use core::task::{self, Poll, Waker};
@@ -24,18 +27,11 @@ use std::sync::Arc;
 use std::task::Wake;
 
 /// What wakes a thread that waits for a future, as a waker.
-struct Bell<H: Host>(bell::Bell<H>);
+struct Bell<H: Host>(bell::Bell<H, Waits>);
 
-impl<H: Platform> Bell<H> {
-    fn new() -> Arc<Bell<H>> {
-        Arc::new(Bell(bell::Bell::new()))
-    }
-
-    /// What else is so while this thread sleeps.
-    fn sleeping() -> impl Sized {
-        let known = checkdead::this_thread_waits();
-        // Dropped in the other order.
-        (H::awaiting(), known)
+impl<H: Host> Bell<H> {
+    fn new(counts: Waits) -> Arc<Bell<H>> {
+        Arc::new(Bell(bell::Bell::counted_by(counts)))
     }
 }
 
@@ -55,41 +51,74 @@ impl<H: Host> Wake for Bell<H> {
     }
 }
 
+/// As what this thread counts while it waits outside of its own runtime: an M of another is busy there.
+fn elsewhere() -> Waits {
+    if Context::is_m_of(None) { Waits::Busy } else { Waits::Thread }
+}
+
 /// A thread in the `block_on` of a runtime on the host `H`.
 struct Guest<'a, H: Host> {
     tasks: &'a Tasks,
-    bell: &'a Arc<Bell<H>>,
+    bell: Arc<Bell<H>>,
     /// The thread runs tasks of this runtime: one of them waits.
     is_m: bool,
+    /// It has slept.
+    is_listed: Cell<bool>,
 }
 
 impl<'a, H: Platform> Guest<'a, H> {
-    fn new(tasks: &'a Tasks, bell: &'a Arc<Bell<H>>) -> Self {
-        tasks.shared().block_on_waiters.enter(Arc::clone(bell) as Arc<dyn LooksAgain>);
-        Guest { tasks, bell, is_m: Context::is_m_of(Some(tasks.runtime_id())) }
+    fn new(tasks: &'a Tasks) -> Self {
+        let waiters = &tasks.shared().block_on_waiters;
+        let is_m = Context::is_m_of(Some(tasks.runtime_id()));
+        let bell = Bell::new(if is_m { waiters.counts_m() } else { elsewhere() });
+        Guest { tasks, bell, is_m, is_listed: Cell::new(false) }
     }
 
-    /// Sleeps until it rings.
-    fn sleep(&self, at: &'static Location<'static>) -> Result<(), Unmet> {
-        let waiters = &self.tasks.shared().block_on_waiters;
-        let _waits = self.is_m.then(|| Waiting::new(waiters));
+    fn waker(&self) -> Waker {
+        Waker::from(Arc::clone(&self.bell))
+    }
+
+    /// Sleeps until it rings, unless the task that waits has to end, or `is_in_vain`.
+    fn sleep(
+        &self,
+        at: &'static Location<'static>,
+        mut is_in_vain: impl FnMut() -> Option<Deadlock>,
+    ) -> Result<(), Unmet> {
+        let shared = self.tasks.shared();
+        let waiters = &shared.block_on_waiters;
+        let _blocked =
+            if self.is_m { Raw::polled().map(|task| shared.wait_graph.block(task.blocked(Some(at)))) } else { None };
+        if !self.is_listed.replace(true) {
+            waiters.enter(Arc::clone(&self.bell) as Arc<dyn LooksAgain>);
+        }
         self.bell.0.wait(|| match () {
             () if self.is_m && waiters.is_closing() => Err(Unmet::Closed),
-            () if checkdead::is_stuck::<H>(self.tasks) => Err(Unmet::Deadlock(self.deadlock(at))),
-            () => Ok(Bell::<H>::sleeping()),
+            () => is_in_vain().map_or_else(|| Ok(H::awaiting()), |deadlock| Err(Unmet::Deadlock(deadlock))),
         })
     }
 
-    fn deadlock(&self, at: &'static Location<'static>) -> Deadlock {
-        let threads = checkdead::are_exhausted(self.tasks).then_some(self.tasks.config().max_ms);
-        Deadlock::of_root(at, threads, self.tasks.shared().owned_tasks.spawned_at())
+    /// The same, for a thread that is told of a deadlock.
+    fn sleep_at(&self, at: &'static Location<'static>) -> Result<(), Unmet> {
+        let mut is_first = true;
+        self.sleep(at, || {
+            let is_stuck = checkdead::is_stuck::<H>(self.tasks, mem::take(&mut is_first));
+            is_stuck.then(|| self.deadlock().with_root(at))
+        })
+    }
+
+    fn deadlock(&self) -> Deadlock {
+        let (shared, config) = (self.tasks.shared(), self.tasks.config());
+        let threads = checkdead::are_exhausted(self.tasks).then_some(config.max_ms);
+        Deadlock::new(shared.wait_graph.waits(), threads, blocked_in(shared))
     }
 }
 
 impl<H: Host> Drop for Guest<'_, H> {
     fn drop(&mut self) {
-        let bell: Arc<dyn LooksAgain> = self.bell.clone();
-        self.tasks.shared().block_on_waiters.leave(&bell);
+        if self.is_listed.get() {
+            let bell: Arc<dyn LooksAgain> = self.bell.clone();
+            self.tasks.shared().block_on_waiters.leave(&bell);
+        }
     }
 }
 
@@ -114,9 +143,8 @@ fn block_on_host<H: Platform, F: Future>(
     let mut future = pin!(future);
     // In a task: others run meanwhile.
     let _back = Return::after_leaving(Call::Blocks);
-    let bell = Bell::<H>::new();
-    let waker = Waker::from(Arc::clone(&bell));
-    let guest = Guest::new(tasks, &bell);
+    let guest = Guest::<H>::new(tasks);
+    let waker = guest.waker();
     loop {
         H::step();
         let polled = {
@@ -127,8 +155,8 @@ fn block_on_host<H: Platform, F: Future>(
         if let Poll::Ready(value) = polled {
             return Ok(value);
         }
-        guest.sleep(at).map_err(|unmet| match unmet {
-            Unmet::Closed => Deadlock::of_closed(at, tasks.shared().owned_tasks.spawned_at()),
+        guest.sleep_at(at).map_err(|unmet| match unmet {
+            Unmet::Closed => Deadlock::new(Vec::new(), None, blocked_in(tasks.shared())).by_close(at),
             Unmet::Deadlock(deadlock) => deadlock,
         })?;
     }
@@ -144,7 +172,7 @@ pub(in crate::runtime) fn join<F: Future + Unpin>(
         Some(tasks @ Tasks::Cores(_)) => join_on::<Cores, F>(&tasks, handle, at),
         Some(tasks @ Tasks::Sim(_)) => join_on::<Sim, F>(&tasks, handle, at),
         // Without a runtime nobody can say so.
-        None => match wait(&mut handle, false) {
+        None => match wait(&mut handle, false, at) {
             Ok(ended) => Ok(ended),
             Err(_) => unreachable!("block_on: a handle of a runtime that is gone is deadlocked"),
         },
@@ -156,39 +184,42 @@ fn join_on<H: Platform, F: Future + Unpin>(
     mut handle: F,
     at: &'static Location<'static>,
 ) -> Result<F::Output, (Unmet, F)> {
-    let bell = Bell::<H>::new();
-    let waker = Waker::from(Arc::clone(&bell));
-    let poll = |handle: &mut F| Pin::new(handle).poll(&mut task::Context::from_waker(&waker));
-    if let Poll::Ready(value) = poll(&mut handle) {
-        return Ok(value);
-    }
-    let guest = Guest::new(tasks, &bell);
+    let guest = Guest::<H>::new(tasks);
+    let waker = guest.waker();
     loop {
-        if let Err(unmet) = guest.sleep(at) {
-            return Err((unmet, handle));
-        }
-        if let Poll::Ready(value) = poll(&mut handle) {
+        if let Poll::Ready(value) = Pin::new(&mut handle).poll(&mut task::Context::from_waker(&waker)) {
             return Ok(value);
+        }
+        if let Err(unmet) = guest.sleep_at(at) {
+            return Err((unmet, handle));
         }
     }
 }
 
 /// Runs `future`, which no runtime has to know of, to its end, on a thread that holds no P. `Err`: it will never come to
 /// it, which is only known of a deterministic runtime; or, if it `ends_when_closed`, the task that waits here has to end.
-pub(in crate::runtime) fn wait<F: Future + Unpin>(future: &mut F, ends_when_closed: bool) -> Result<F::Output, Unmet> {
+pub(in crate::runtime) fn wait<F: Future + Unpin>(
+    future: &mut F,
+    ends_when_closed: bool,
+    at: &'static Location<'static>,
+) -> Result<F::Output, Unmet> {
     match sim::is_here() {
-        false => wait_on::<Cores, F>(future, ends_when_closed),
-        true => wait_on::<Sim, F>(future, ends_when_closed),
+        false => wait_on::<Cores, F>(future, ends_when_closed, at),
+        true => wait_on::<Sim, F>(future, ends_when_closed, at),
     }
 }
 
-fn wait_on<H: Platform, F: Future + Unpin>(future: &mut F, ends_when_closed: bool) -> Result<F::Output, Unmet> {
-    let bell = Bell::<H>::new();
-    let waker = Waker::from(Arc::clone(&bell));
+fn wait_on<H: Platform, F: Future + Unpin>(
+    future: &mut F,
+    ends_when_closed: bool,
+    at: &'static Location<'static>,
+) -> Result<F::Output, Unmet> {
     let own = Context::current_tasks();
     let own = own.filter(|tasks| ends_when_closed && Context::is_m_of(Some(tasks.runtime_id())));
-    let guest = own.as_ref().map(|tasks| Guest::new(tasks, &bell));
-    let waiters = guest.as_ref().map(|guest| &guest.tasks.shared().block_on_waiters);
+    let guest = own.as_ref().map(Guest::<H>::new);
+    let bell = guest.as_ref().map_or_else(|| Bell::new(elsewhere()), |guest| Arc::clone(&guest.bell));
+    let waker = Waker::from(Arc::clone(&bell));
+    let deadlock = || H::take_deadlock().then(|| Deadlock::new(Vec::new(), None, Vec::new()));
     loop {
         H::step();
         let polls = Nested::begin();
@@ -196,12 +227,12 @@ fn wait_on<H: Platform, F: Future + Unpin>(future: &mut F, ends_when_closed: boo
             return Ok(value);
         }
         drop(polls);
-        let _waits = waiters.map(Waiting::new);
-        bell.0.wait(|| match () {
-            () if H::take_deadlock() => Err(Unmet::Deadlock(Deadlock::of_waits(Vec::new(), None, Vec::new()))),
-            () if waiters.is_some_and(|waiters| waiters.is_closing()) => Err(Unmet::Closed),
-            () => Ok(Bell::<H>::sleeping()),
-        })?;
+        match &guest {
+            Some(guest) => guest.sleep(at, deadlock)?,
+            None => bell
+                .0
+                .wait(|| deadlock().map_or_else(|| Ok(H::awaiting()), |deadlock| Err(Unmet::Deadlock(deadlock))))?,
+        }
     }
 }
 

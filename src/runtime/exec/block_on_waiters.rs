@@ -1,27 +1,35 @@
 //! The threads that wait in the `block_on` of a runtime, as the others see them.
 
 use crate::runtime::host::cores::Cores;
-use crate::waits::bell::{Bells, LooksAgain};
+use crate::runtime::host::foreign_threads;
+use crate::waits::bell::{Bells, Counts, LooksAgain};
 use core::ops::Deref;
-use core::sync::atomic::AtomicUsize;
+use core::sync::atomic::AtomicIsize;
 use core::sync::atomic::Ordering::Relaxed;
+use std::sync::Arc;
 
 /// The threads that wait in `block_on` of a runtime, each by its bell, on whichever host.
 pub(in crate::runtime) struct BlockOnWaiters {
     bells: Bells<Cores, dyn LooksAgain>,
-    /// How many of them are threads that run tasks: a task waits there, without a P.
-    ms: AtomicUsize,
+    /// How many threads that run tasks wait with one, and were not woken: a task waits there, without a P.
+    ms: Arc<AtomicIsize>,
 }
 
 impl BlockOnWaiters {
     pub(in crate::runtime) fn new() -> BlockOnWaiters {
-        BlockOnWaiters { bells: Bells::new(), ms: AtomicUsize::new(0) }
+        BlockOnWaiters { bells: Bells::new(), ms: Arc::default() }
     }
 
-    /// How many threads that run tasks sleep here now.
-    pub(in crate::runtime) fn ms(&self) -> usize {
-        // Relaxed: believed only when everything is at rest.
+    /// How many threads that run tasks wait here now, and were not woken. For a moment less, if one is woken before it is counted.
+    pub(in crate::runtime) fn ms(&self) -> isize {
+        // Relaxed: asked under the scheduler's lock, to which an M comes that wakes one, before it rests; and between the two reads of
+        // `at-rest`, which another thread that does changes.
         self.ms.load(Relaxed)
+    }
+
+    /// The calling thread runs tasks of this runtime, and waits with one.
+    pub(super) fn counts_m(&self) -> Waits {
+        Waits::M(Arc::clone(&self.ms))
     }
 }
 
@@ -33,21 +41,32 @@ impl Deref for BlockOnWaiters {
     }
 }
 
-/// One more is counted, as long as this lives.
-pub(super) struct Waiting<'a>(&'a AtomicUsize);
-
-impl<'a> Waiting<'a> {
-    /// A thread that runs tasks sleeps here.
-    pub(super) fn new(waiters: &'a BlockOnWaiters) -> Waiting<'a> {
-        // Relaxed: counted.
-        waiters.ms.fetch_add(1, Relaxed);
-        Waiting(&waiters.ms)
-    }
+/// As what a thread counts while it waits.
+pub(super) enum Waits {
+    /// As a thread that is no runtime's.
+    Thread,
+    /// As an M of the runtime that counts so.
+    M(Arc<AtomicIsize>),
+    /// It does not: to its own runtime it is busy.
+    Busy,
 }
 
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        // Relaxed: counted.
-        self.0.fetch_sub(1, Relaxed);
+impl Counts for Waits {
+    fn enter(&self) {
+        match self {
+            Waits::Thread => foreign_threads::enter(),
+            // Relaxed: as in `ms`.
+            Waits::M(ms) => _ = ms.fetch_add(1, Relaxed),
+            Waits::Busy => (),
+        }
+    }
+
+    fn leave(&self) {
+        match self {
+            Waits::Thread => foreign_threads::leave(),
+            // Relaxed: as in `ms`.
+            Waits::M(ms) => _ = ms.fetch_sub(1, Relaxed),
+            Waits::Busy => (),
+        }
     }
 }

@@ -1,13 +1,12 @@
 //! Is a runtime deadlocked? Go: `checkdead`.
 
-use crate::runtime::exec::context::Context;
 use crate::runtime::exec::platform::Platform;
-use crate::runtime::exec::tasks::Tasks;
-use crate::runtime::host::foreign_threads::Known;
+use crate::runtime::exec::tasks::{Tasks, on_host};
 
-/// Will no task of this runtime, which is on the host `H`, ever run again, unless the caller, which waits for one, does
-/// something?
-pub(in crate::runtime) fn is_stuck<H: Platform>(tasks: &Tasks) -> bool {
+/// Will no task of this runtime, which is on the host `H`, ever run again, unless the caller, which waits for one and is counted
+/// as a thread that waits, does something? If all that the runtime knows of is at rest, and only another thread of the process is not, the
+/// monitor looks again for some time, if it `may_look`: such a thread may be about to end.
+pub(in crate::runtime) fn is_stuck<H: Platform>(tasks: &Tasks, may_look: bool) -> bool {
     if H::IS_SIMULATED {
         return H::take_deadlock();
     }
@@ -15,28 +14,30 @@ pub(in crate::runtime) fn is_stuck<H: Platform>(tasks: &Tasks) -> bool {
     if !shared.detects_deadlock || shared.is_expecting() {
         return false;
     }
-    let _me = this_thread_waits();
-    if !is_quiet(tasks) || !H::are_all_known() || shared.is_expecting() {
+    let rests = || is_at_rest(tasks, || !shared.is_expecting());
+    if !rests() {
+        return false;
+    }
+    if !H::are_all_known(rests) {
+        if may_look {
+            on_host!(tasks, sched => sched.kernel().rouse_sysmon());
+        }
         return false;
     }
     // A task that waits for another gets its deadlock first: it can go on with that.
     tasks.checkdead();
-    is_quiet(tasks)
-}
-
-/// This thread is known as one that waits in a function of a runtime, as long as what is returned lives.
-pub(in crate::runtime) fn this_thread_waits() -> Option<Known> {
-    // An M is known already.
-    (!Context::is_m_of(None)).then(Known::new)
+    H::are_all_known(rests)
 }
 
 /// Does every thread of this runtime sleep, or wait with a task, so that none of its tasks runs, or is about to? One that
 /// waits may be woken by whatever it waits for.
 pub(in crate::runtime) fn is_quiet(tasks: &Tasks) -> bool {
-    let now = tasks.snapshot();
-    let at_rest = now.sleeping + now.bound + tasks.shared().block_on_waiters.ms();
-    let nobody_runs = at_rest == now.alive && now.idle_ps == now.procs && now.detached == 0;
-    nobody_runs && (now.global == 0 || now.sleeping == 0 && !now.may_start)
+    is_at_rest(tasks, || true)
+}
+
+fn is_at_rest(tasks: &Tasks, certain: impl FnOnce() -> bool) -> bool {
+    let waiters = &tasks.shared().block_on_waiters;
+    on_host!(tasks, sched => sched.kernel().is_at_rest(|| waiters.ms(), certain))
 }
 
 /// Are there tasks that could run, and no thread for them, because as many as there may be wait?

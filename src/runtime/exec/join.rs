@@ -1,7 +1,7 @@
 //! Waiting for a task's outcome, and the ways in which there is none.
 
 use crate::kernel::protocol::role::Waits;
-use crate::runtime::exec::abort::{AbortHandle, TaskId};
+use crate::runtime::exec::abort::AbortHandle;
 use crate::runtime::exec::awaited::{Awaited, Ended};
 use crate::runtime::exec::block_on;
 use crate::runtime::exec::blocking::blocking;
@@ -12,7 +12,7 @@ use crate::runtime::exec::wait_graph::Deadlock;
 use crate::runtime::exec::waits::{self, Unmet};
 use crate::runtime::exec::waker::Gentle;
 use crate::runtime::exec::yielding::Leaf;
-use crate::runtime::id::RuntimeId;
+use crate::runtime::id::{RuntimeId, TaskId};
 use core::any::Any;
 use core::fmt;
 use core::future::Future;
@@ -52,7 +52,7 @@ impl<T> JoinHandle<T> {
     /// end: [`JoinError::Deadlock`] if no task of the runtime can go on.
     /// And from inside a task of the same runtime:
     /// [`JoinError::Closed`] if the runtime is being shut down; [`JoinError::WorldStopped`] if the caller has stopped
-    /// the world. From outside, [`JoinError::Deadlock`] comes from a deterministic runtime only.
+    /// the world.
     #[track_caller]
     pub fn join(mut self) -> Result<T, JoinError<T>> {
         let at = Location::caller();
@@ -87,7 +87,9 @@ impl<T> JoinHandle<T> {
     }
 
     /// Aborts the task: it is not run again, and its future is dropped, now or, if it runs just now, when it next
-    /// waits; a goroutine is unwound. One that does not wait any more ends as it would have. Whatever awaits the handle waits for that, and gets
+    /// waits. A goroutine with [a stack of its own](crate::Builder::stackful_goroutines) is unwound when it next waits. One on its thread's
+    /// stack, the default, is not: once it has begun nothing can take the thread out of it, and it runs to its end, also if it waits; one that
+    /// has not begun never runs. A task that does not wait any more ends as it would have. Whatever awaits the handle waits for that, and gets
     /// [`JoinError::Aborted`], or the value if the task was faster.
     pub fn abort(&self) {
         self.task.abort();

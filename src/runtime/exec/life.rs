@@ -9,7 +9,6 @@ use crate::runtime::guarded::guarded;
 use crate::runtime::id::RuntimeId;
 use crate::runtime::observe::watch;
 use core::future::Future;
-use core::panic::Location;
 use core::pin::Pin;
 use core::task::{self, Poll, Waker};
 use pin_project_lite::pin_project;
@@ -108,7 +107,7 @@ impl InRuntime {
     fn insert_or_report(&mut self, waker: &Waker) {
         if self.key.is_none() {
             self.key = Context::with_owned_tasks(self.runtime_id, |owned_tasks, row| {
-                owned_tasks.insert(row, OwnedTask::of(waker, spawned_at()))
+                owned_tasks.insert(row, OwnedTask::of(waker))
             });
         }
         if watch::is_on() {
@@ -168,7 +167,7 @@ impl InOwnedTasks {
 impl Registration for InOwnedTasks {
     fn insert(&mut self, waker: &Waker) {
         if self.key.is_none() {
-            self.key = Some(self.owned_tasks.insert(0, OwnedTask::of(waker, spawned_at())));
+            self.key = Some(self.owned_tasks.insert(0, OwnedTask::of(waker)));
         }
     }
 
@@ -179,10 +178,4 @@ impl Registration for InOwnedTasks {
     fn is_dropped(&mut self) {
         drop(self.key.take().map(|key| self.owned_tasks.ended(key)));
     }
-}
-
-/// Where the task was spawned that runs here.
-#[track_caller]
-fn spawned_at() -> &'static Location<'static> {
-    Context::spawned_at().unwrap_or(Location::caller())
 }

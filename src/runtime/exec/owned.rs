@@ -1,29 +1,29 @@
 //! The tasks of a runtime that wait, and do so without a thread: [`owned_tasks`] on real cores.
 
-use crate::runtime::exec::task;
+use crate::runtime::exec::task::Raw;
+use crate::runtime::exec::wait_graph::BlockedTask;
 use crate::runtime::host::cores::Cores;
 use crate::runtime::host::sim;
+use crate::task;
 use crate::waits::owned_tasks::{self, Owned};
-use core::panic::Location;
 use core::task::Waker;
 use core::time::Duration;
 use std::thread;
 
 pub(in crate::runtime) use crate::waits::owned_tasks::Key;
 
-/// The tasks of a runtime that have waited once, and have not ended: where they were spawned, and how to wake them.
+/// The tasks of a runtime that have waited once, and have not ended: how to wake them.
 pub(in crate::runtime) type OwnedTasks = owned_tasks::OwnedTasks<Cores, OwnedTask>;
 
 /// One of them.
 pub(in crate::runtime) struct OwnedTask {
     waker: Waker,
-    spawned_at: &'static Location<'static>,
 }
 
 impl OwnedTask {
     /// The one that this wakes.
-    pub(super) fn of(waker: &Waker, spawned_at: &'static Location<'static>) -> OwnedTask {
-        OwnedTask { waker: waker.clone(), spawned_at }
+    pub(super) fn of(waker: &Waker) -> OwnedTask {
+        OwnedTask { waker: waker.clone() }
     }
 
     /// Wakes it.
@@ -39,7 +39,9 @@ impl Owned for OwnedTask {
     }
 
     fn close(&self) -> bool {
-        task::close(&self.waker)
+        let raw = Raw::of(&self.waker);
+        debug_assert!(raw.is_some(), "owned: a waker of somebody else's");
+        raw.is_none_or(|raw| task::close(&raw))
     }
 }
 
@@ -58,12 +60,11 @@ impl OwnedTasks {
         })
     }
 
-    /// Where those were spawned.
-    pub(in crate::runtime) fn spawned_at(&self) -> Vec<&'static Location<'static>> {
-        let mut places: Vec<&'static Location<'static>> = Vec::new();
-        self.for_each(|owned| places.push(owned.spawned_at));
-        places.sort_by_key(|at| (at.file(), at.line(), at.column()));
-        places
+    /// All of them, as they wait now.
+    pub(super) fn blocked(&self) -> Vec<BlockedTask> {
+        let mut blocked = Vec::new();
+        self.for_each(|owned| blocked.extend(Raw::of(&owned.waker).map(|task| task.blocked(None))));
+        blocked
     }
 
     /// Drops all of them, here. Nothing runs them any more.

@@ -37,8 +37,9 @@ pub(in crate::runtime) trait Platform: OnHost {
     /// Has the host found that what this thread waits for will never come? Once.
     fn take_deadlock() -> bool;
 
-    /// Are all threads known that could wake a task, and none of them but the runtime's can do something?
-    fn are_all_known() -> bool;
+    /// Are all threads known that could wake a task, and none of them but the runtime's can do something; and does `rest` hold at
+    /// the same moment?
+    fn are_all_known(rest: impl FnOnce() -> bool) -> bool;
 
     /// Where an M waits that has nothing to do.
     fn poller(reactor: Arc<Reactor>) -> Box<dyn Poller>;
@@ -66,8 +67,8 @@ impl Platform for Cores {
         false
     }
 
-    fn are_all_known() -> bool {
-        registry::count() == 1 && foreign_threads::are_all_known()
+    fn are_all_known(rest: impl FnOnce() -> bool) -> bool {
+        foreign_threads::are_all_known(|| registry::count() == 1 && rest())
     }
 
     fn poller(reactor: Arc<Reactor>) -> Box<dyn Poller> {
@@ -101,8 +102,8 @@ impl Platform for Sim {
     }
 
     /// Of a simulated machine only the main thread is not the runtime's.
-    fn are_all_known() -> bool {
-        sim::is_main_asleep()
+    fn are_all_known(rest: impl FnOnce() -> bool) -> bool {
+        sim::is_main_asleep() && rest()
     }
 
     fn poller(reactor: Arc<Reactor>) -> Box<dyn Poller> {

@@ -60,6 +60,20 @@ pub(super) fn begins(task: usize) {
     });
 }
 
+/// The task that this thread polls, by its address, or 0. Its memory is there.
+pub(super) fn task() -> usize {
+    POLLING.with(|polling| polling.task.get())
+}
+
+/// The task at this address is over: its memory may be freed.
+pub(super) fn is_over(task: usize) {
+    POLLING.with(|polling| {
+        if polling.task.get() == task {
+            polling.task.set(0);
+        }
+    });
+}
+
 /// What this thread runs from now on is no future: only the monitor asks it to yield.
 pub(super) fn blocks() {
     POLLING.with(|polling| polling.operations.set(NO_END));

@@ -5,11 +5,28 @@
 use crate::kernel::types::m::MId;
 use crate::kernel::types::p::PId;
 use crate::runtime::exec::context::Context;
+use crate::runtime::exec::task::Raw;
 use crate::runtime::id::RuntimeId;
 use crate::runtime::observe::event::Event;
 use crate::runtime::observe::watch;
 use core::panic::Location;
 use core::task::Waker;
+
+/// To be called by a future that returns `Pending`: what the task waits for, in the words of Go's `waitReason`. If several
+/// say so in one poll, the last is believed; so a future that waits for several things at once says so after them.
+#[inline(never)] // a goroutine may be on another thread the next time: no address of a thread local must be kept
+pub(in crate::runtime) fn waits_for(why: &'static str) {
+    watch::waits_for(why);
+    if let Some(task) = Raw::polled() {
+        task.header().why.set(why);
+    }
+}
+
+/// What the task waits for that this thread polls, as far as it has said.
+#[inline(never)] // as `waits_for`
+pub(in crate::runtime) fn why() -> &'static str {
+    Raw::polled().map_or(watch::AWAIT, |task| task.why())
+}
 
 /// The task at this address was made, there.
 #[inline(always)]

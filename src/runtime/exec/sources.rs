@@ -31,8 +31,9 @@ pub(in crate::runtime) fn sources<H: Platform>(
     move |waker| {
         timers.open(waker);
         let (waker, looked) = (waker.clone(), AtomicU64::new(0));
-        let source = TimerSource::<H> { runtime_id, timers, owned_tasks, waker, looked, host: PhantomData };
-        (vec![Box::new(source)], H::poller(reactor))
+        let poller = H::poller(Arc::clone(&reactor));
+        let source = TimerSource::<H> { runtime_id, timers, owned_tasks, reactor, waker, looked, host: PhantomData };
+        (vec![Box::new(source)], poller)
     }
 }
 
@@ -57,6 +58,7 @@ struct TimerSource<H> {
     runtime_id: RuntimeId,
     timers: Arc<TimerQueue>,
     owned_tasks: Arc<OwnedTasks>,
+    reactor: Arc<Reactor>,
     waker: work_source::Waker,
     /// When it was last looked at whether everything is at rest.
     looked: AtomicU64,
@@ -106,8 +108,10 @@ impl<H: Platform> WorkSource for TimerSource<H> {
         }
     }
 
-    /// Also while tasks wait that a foreign thread may wake.
+    /// Also while tasks wait that a foreign thread may wake; and such a thread may set a timer, or come to wait for a socket, until it is
+    /// seen to wait itself.
     fn is_expecting(&self) -> bool {
-        self.timers.is_expecting() || !self.owned_tasks.is_empty() && !H::are_all_known()
+        let expects_none = || !self.timers.is_expecting() && !self.reactor.is_awaited();
+        self.timers.is_expecting() || !self.owned_tasks.is_empty() && !H::are_all_known(expects_none)
     }
 }

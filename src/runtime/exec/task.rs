@@ -16,6 +16,7 @@ use crate::host::Host;
 use crate::kernel::types::g::G;
 use crate::runtime::exec::polling;
 use crate::runtime::exec::waker_words::from_words;
+use crate::runtime::exec::why::Why;
 use crate::runtime::guarded::guarded;
 use crate::runtime::host::cores::Cores;
 use crate::runtime::id::RuntimeId;
@@ -40,7 +41,7 @@ pub(in crate::runtime) trait Queue: Clone + Send + Sync + 'static {
 }
 
 /// What is known of a task whatever it runs.
-struct Header {
+pub(super) struct Header {
     word: TaskWord<Cores>,
     slot: JoinerSlot<Cores>,
     can: &'static Can,
@@ -48,6 +49,8 @@ struct Header {
     spawned_at: &'static Location<'static>,
     /// The runtime whose task it is.
     runtime_id: RuntimeId,
+    /// What it waits for.
+    pub(super) why: Why,
 }
 
 /// What can be done with a task, whatever it runs. Each wants the right that the protocol says.
@@ -105,6 +108,7 @@ impl<F: Future, Q: Queue> Cell<F, Q> {
             let future = stage.cast::<F>();
             let polled = Pin::new_unchecked(&mut *future).poll(&mut TaskContext::from_waker(&waker));
             let Poll::Ready(output) = polled else { return Poll::Pending };
+            polling::is_over(task.addr().get());
             guarded(|| future.drop_in_place());
             (*stage).output = ManuallyDrop::new(output);
         }
@@ -154,7 +158,7 @@ impl<F: Future, Q: Queue> Cell<F, Q> {
 pub(super) struct Raw(NonNull<Header>);
 
 impl Raw {
-    fn header(&self) -> &Header {
+    pub(super) fn header(&self) -> &Header {
         // SAFETY: whoever made it refers to the task: by a right, as its handle, or by a waker. So it is not freed; and
         // headers are only shared.
         unsafe { self.0.as_ref() }
@@ -178,8 +182,13 @@ impl Raw {
         }
     }
 
+    /// The one that this thread polls, if it is a task of a runtime.
+    pub(super) fn polled() -> Option<Raw> {
+        NonNull::new(core::ptr::with_exposed_provenance_mut(polling::task())).map(Raw)
+    }
+
     /// What the task's wakers carry.
-    fn address(self) -> usize {
+    pub(super) fn address(self) -> usize {
         self.0.addr().get()
     }
 
@@ -218,6 +227,7 @@ impl Memory for Raw {
 
     #[inline(always)]
     fn poll(&self, _: &Active) -> Poll<()> {
+        self.header().why.forget();
         // SAFETY: the caller has the right, and the future is there: the protocol polls only before it is dropped or ready.
         unsafe { (self.header().can.poll)(self.0) }
     }
@@ -230,6 +240,7 @@ impl Memory for Raw {
     fn drop_future(&self, _: &Active) {
         // SAFETY: the caller has the right, and the future is there, as above.
         unsafe { (self.header().can.drop_future)(self.0) }
+        polling::is_over(self.address());
     }
 
     fn drop_output(&self) {
@@ -312,6 +323,7 @@ impl Task {
             can: can::<F, _>(&queue),
             spawned_at: Location::caller(),
             runtime_id,
+            why: Why::unknown(),
         };
         let stage = UnsafeCell::new(Stage { future: ManuallyDrop::new(future) });
         let cell = Box::new(Cell { header, queue, stage });
@@ -383,14 +395,6 @@ impl Drop for Task {
     fn drop(&mut self) {
         task::cancel(&Raw(self.0), Active::assume());
     }
-}
-
-/// Ends the task that this wakes, which nothing runs any more. `false`: somebody was about to; to be asked again.
-#[must_use = "the task may not have ended"]
-pub(in crate::runtime) fn close(waker: &Waker) -> bool {
-    let raw = Raw::of(waker);
-    debug_assert!(raw.is_some(), "task: a waker of somebody else's");
-    raw.is_none_or(|raw| task::close(&raw))
 }
 
 const _: () = assert!(size_of::<usize>() <= size_of::<u64>(), "an address has to fit a G");

@@ -5,6 +5,7 @@ use crate::runtime::exec::inside::Inside;
 use crate::runtime::exec::scheduler::Scheduler;
 use crate::runtime::exec::tasks::Tasks;
 use crate::runtime::guarded::guarded;
+use crate::runtime::host::foreign_threads::Unknown;
 use crate::runtime::host::thread_config::Hook;
 
 /// This thread runs tasks, as long as this lives: the one hook was run, the other is when it ends.
@@ -32,6 +33,8 @@ fn run(tasks: &Tasks, hook: Option<&Hook>) {
 impl Drop for ThreadHooks {
     fn drop(&mut self) {
         if let Some(tasks) = &self.0 {
+            // Its M has ended, to the scheduler.
+            let _unknown = Unknown::new();
             run(tasks, tasks.shared().thread_config.on_stop.as_ref());
         }
     }

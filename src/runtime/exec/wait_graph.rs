@@ -1,29 +1,70 @@
 //! Which task waits for which: what a deadlock is reported with.
 
 use crate::kernel::types::m::MId;
+use crate::runtime::id::TaskId;
 use core::fmt;
 use core::panic::Location;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The tasks of one runtime that wait for others of it, by M.
+/// The tasks of one runtime that wait with their threads.
 #[derive(Debug, Default)]
-pub(in crate::runtime) struct WaitGraph(Mutex<BTreeMap<MId, WaitingTask>>);
+pub(in crate::runtime) struct WaitGraph(Mutex<Waiting>);
+
+#[derive(Debug, Default)]
+struct Waiting {
+    /// Those that wait for others of it, by M.
+    joins: BTreeMap<MId, WaitingTask>,
+    /// Those that wait for something else.
+    blocked: BTreeMap<TaskId, BlockedTask>,
+}
 
 impl WaitGraph {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The task of `m` waits from now on.
     pub(in crate::runtime) fn put(&self, m: MId, wait: WaitingTask) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(m, wait);
+        self.lock().joins.insert(m, wait);
     }
 
     /// No longer.
     pub(in crate::runtime) fn take(&self, m: MId) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&m);
+        self.lock().joins.remove(&m);
     }
 
-    /// All of them, as they are now.
+    /// All that wait for others, as they are now.
     pub(in crate::runtime) fn waits(&self) -> Vec<WaitingTask> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).values().copied().collect()
+        self.lock().joins.values().copied().collect()
+    }
+
+    /// This task waits, as long as what is returned lives.
+    pub(super) fn block(&self, task: BlockedTask) -> Blocked<'_> {
+        Blocked { graph: self, id: task.id, before: self.lock().blocked.insert(task.id, task) }
+    }
+
+    /// All that wait for something else.
+    pub(super) fn blocked(&self) -> Vec<BlockedTask> {
+        self.lock().blocked.values().copied().collect()
+    }
+}
+
+/// A task is known to wait, as long as this lives.
+pub(super) struct Blocked<'a> {
+    graph: &'a WaitGraph,
+    id: TaskId,
+    /// The wait around this one.
+    before: Option<BlockedTask>,
+}
+
+impl Drop for Blocked<'_> {
+    fn drop(&mut self) {
+        let blocked = &mut self.graph.lock().blocked;
+        match self.before {
+            Some(before) => _ = blocked.insert(self.id, before),
+            None => _ = blocked.remove(&self.id),
+        }
     }
 }
 
@@ -33,6 +74,8 @@ impl WaitGraph {
 pub struct WaitingTask {
     /// Where the task that waits was spawned.
     pub task: &'static Location<'static>,
+    /// Its number.
+    pub id: Option<TaskId>,
     /// Where it waits.
     pub at: &'static Location<'static>,
     /// Where the task it waits for was spawned.
@@ -41,16 +84,43 @@ pub struct WaitingTask {
 
 impl fmt::Display for WaitingTask {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let WaitingTask { task, at, for_task } = self;
-        if task == for_task {
-            return write!(f, "the task spawned at {task} waits at {at} for one spawned at the same place");
+        let WaitingTask { task, id, at, for_task } = self;
+        match task == for_task {
+            true => write!(f, "the task spawned at {task} waits at {at} for one spawned at the same place")?,
+            false => write!(f, "the task spawned at {task} waits at {at} for the one spawned at {for_task}")?,
         }
-        write!(f, "the task spawned at {task} waits at {at} for the one spawned at {for_task}")
+        id.map_or(Ok(()), |id| write!(f, " (task {id}, join)"))
     }
 }
 
-/// No task of the runtime can go on: each waits for another that waits. The one that has waited longest gets
-/// this error, and can go on with it; the others may then be able to go on too.
+/// A task that waits, with its thread or without one, for something else than [`JoinHandle::join`](crate::JoinHandle::join) does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BlockedTask {
+    /// Where it was spawned.
+    pub task: &'static Location<'static>,
+    /// Its number: that of its [`JoinHandle::id`](crate::JoinHandle::id).
+    pub id: TaskId,
+    /// What it waits for, in the words of Go's `waitReason`: `chan receive`, `sync.Mutex.Lock`, `join`. `await`: a future that is not
+    /// one of ours.
+    pub why: &'static str,
+    /// Where it waits, if it does so with its thread: by [`wait`](crate::Wait::wait), or in `block_on`.
+    pub at: Option<&'static Location<'static>>,
+}
+
+impl fmt::Display for BlockedTask {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "task {}, {}", self.id, self.why)?;
+        self.at.map_or(Ok(()), |at| write!(f, ", at {at}"))
+    }
+}
+
+/// No task of the runtime can go on: each waits, and nothing that it waits for can come any more. The task that has waited longest for
+/// another by [`join`](crate::JoinHandle::join) gets this error, and can go on with it; the others may then be able to go on too. If none
+/// joins, each thread in `block_on` gets it. It names every task that waits.
+///
+/// It is told only where it is certain: on Linux, if every other thread of the process waits in a function of the runtime's and was not
+/// woken, no timer runs, and no socket is waited for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Deadlock(Box<Waits>); // one word, because every `Result` of a handle has a place for it
 
@@ -62,40 +132,58 @@ struct Waits {
     root: Option<&'static Location<'static>>,
     /// It is a task's, and the runtime is being shut down.
     is_closed: bool,
+    blocked: Vec<BlockedTask>,
+    /// Where those were spawned that wait without a thread.
     tasks: Vec<&'static Location<'static>>,
 }
 
 impl Deadlock {
-    /// Of tasks that wait for others on threads of their own.
-    pub(in crate::runtime) fn of_waits(
-        waits: Vec<WaitingTask>,
-        threads: Option<usize>,
-        tasks: Vec<&'static Location<'static>>,
-    ) -> Deadlock {
-        Deadlock(Box::new(Waits { waits, threads, root: None, is_closed: false, tasks }))
+    /// Of tasks that wait for others on threads of their own; `threads`: as many as there may be are the reason.
+    pub(super) fn new(waits: Vec<WaitingTask>, threads: Option<usize>, mut blocked: Vec<BlockedTask>) -> Deadlock {
+        let place = |task: &BlockedTask| (task.task.file(), task.task.line(), task.task.column(), task.id);
+        blocked.sort_by_key(place);
+        let tasks = blocked.iter().filter(|task| task.at.is_none()).map(|task| task.task).collect();
+        Deadlock(Box::new(Waits { waits, threads, root: None, is_closed: false, blocked, tasks }))
     }
 
-    /// Of a thread in `block_on`; `threads`: as many as there may be are the reason.
-    pub(in crate::runtime) fn of_root(
-        at: &'static Location<'static>,
-        threads: Option<usize>,
-        tasks: Vec<&'static Location<'static>>,
-    ) -> Deadlock {
-        Deadlock(Box::new(Waits { waits: Vec::new(), threads, root: Some(at), is_closed: false, tasks }))
+    /// It is told to a thread in the `block_on` there.
+    pub(super) fn with_root(mut self, at: &'static Location<'static>) -> Deadlock {
+        self.0.root = Some(at);
+        self
     }
 
-    /// Of a task in `block_on`, whose runtime is being shut down.
-    pub(in crate::runtime) fn of_closed(
-        at: &'static Location<'static>,
-        tasks: Vec<&'static Location<'static>>,
-    ) -> Deadlock {
-        Deadlock(Box::new(Waits { waits: Vec::new(), threads: None, root: Some(at), is_closed: true, tasks }))
+    /// It is none: the runtime of a task in the `block_on` there is being shut down.
+    pub(super) fn by_close(mut self, at: &'static Location<'static>) -> Deadlock {
+        (self.0.root, self.0.is_closed) = (Some(at), true);
+        self
     }
 
     /// Where the tasks were spawned that wait without a thread, for something that nobody will bring.
     #[must_use]
     pub fn tasks(&self) -> &[&'static Location<'static>] {
         &self.0.tasks
+    }
+
+    /// Every task that waits for something else than [`waits`](Deadlock::waits) says, by the place at which it was spawned.
+    ///
+    /// ```
+    /// # use spinpark::{Runtime, chan};
+    /// # #[cfg(target_os = "linux")]
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let runtime = Runtime::builder().deterministic(1).build()?;
+    /// let (_keep, receive) = chan::bounded::<u8>(1);
+    /// let task = runtime.spawn(async move { receive.recv().await });
+    /// let id = task.id();
+    /// let deadlock = runtime.block_on(task).expect_err("nothing is ever sent");
+    /// assert_eq!((deadlock.blocked()[0].id, deadlock.blocked()[0].why), (id, "chan receive"));
+    /// # Ok(())
+    /// # }
+    /// # #[cfg(not(target_os = "linux"))]
+    /// # fn main() {}
+    /// ```
+    #[must_use]
+    pub fn blocked(&self) -> &[BlockedTask] {
+        &self.0.blocked
     }
 
     /// The tasks that wait, the one that got this error among them.
@@ -130,13 +218,14 @@ impl fmt::Display for Deadlock {
             write!(f, "\n  the future given to block_on at {at} waits")?;
         }
         self.0.waits.iter().try_for_each(|wait| write!(f, "\n  {wait}"))?;
-        let mut rest = &self.0.tasks[..];
-        while let Some(at) = rest.first() {
-            let same = rest.iter().take_while(|other| other == &at).count();
-            rest = &rest[same..];
+        for same in self.0.blocked.chunk_by(|one, other| one.task == other.task) {
+            let at = same[0].task;
             match same {
-                1 => write!(f, "\n  the task spawned at {at} waits")?,
-                _ => write!(f, "\n  {same} tasks spawned at {at} wait")?,
+                [one] => write!(f, "\n  the task spawned at {at} waits: {one}")?,
+                _ => write!(f, "\n  {} tasks spawned at {at} wait:", same.len())?,
+            }
+            if same.len() > 1 {
+                same.iter().try_for_each(|one| write!(f, "\n    {one}"))?;
             }
         }
         Ok(())

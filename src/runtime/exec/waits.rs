@@ -8,14 +8,18 @@ use crate::runtime::exec::checkpoint::checkpoint;
 use crate::runtime::exec::context::{Context, OnHost, Role};
 use crate::runtime::exec::polling::Nested;
 use crate::runtime::exec::scheduler::Scheduler;
+use crate::runtime::exec::task::Raw;
 use crate::runtime::exec::tasks::Tasks;
-use crate::runtime::exec::wait_graph::{Deadlock, WaitingTask};
+use crate::runtime::exec::wait_graph::{BlockedTask, Deadlock, WaitingTask};
 use crate::runtime::host::cores::Cores;
 use crate::runtime::host::sim::Sim;
+use crate::runtime::id::TaskId;
+use crate::runtime::shared::Shared;
 use core::future::Future;
 use core::panic::Location;
 use core::pin::Pin;
 use core::task::{self, Poll, Waker};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::task::Wake;
 
@@ -110,7 +114,8 @@ fn wait_inside_on<H: OnHost, F: Future + Unpin>(
             return Ok(output);
         }
         let task = Context::spawned_at().unwrap_or(for_task);
-        let woken = waiter.park(locked::Wake::Inside, |_| wait_graph.put(m, WaitingTask { task, at, for_task }));
+        let id = Raw::polled().map(|task| TaskId::at(task.address()));
+        let woken = waiter.park(locked::Wake::Inside, |_| wait_graph.put(m, WaitingTask { task, id, at, for_task }));
         let waits = if woken == Woken::Ready { Vec::new() } else { wait_graph.waits() };
         wait_graph.take(m);
         if woken == Woken::Ready {
@@ -122,21 +127,33 @@ fn wait_inside_on<H: OnHost, F: Future + Unpin>(
         let threads = (woken == Woken::NoThread).then_some(waiter.sched.kernel().config().max_ms);
         return Err(match woken {
             Woken::Closed => Unmet::Closed,
-            _ => Unmet::Deadlock(Deadlock::of_waits(waits, threads, shared.owned_tasks.spawned_at())),
+            _ => Unmet::Deadlock(Deadlock::new(waits, threads, blocked_in(shared))),
         });
     }
 }
 
+/// Every task of the runtime with this state that waits, but for those that wait for others by `join`.
+pub(super) fn blocked_in(shared: &Shared) -> Vec<BlockedTask> {
+    let mut blocked = shared.wait_graph.blocked();
+    let with_threads: BTreeSet<TaskId> = blocked.iter().map(|task| task.id).collect();
+    // A future that is polled, and waits with its thread meanwhile, is among both.
+    blocked.extend(shared.owned_tasks.blocked().into_iter().filter(|task| !with_threads.contains(&task.id)));
+    blocked
+}
+
 /// Waits, in a task that cannot leave its thread, for anything. The P is another's meanwhile. `None`: the runtime is shut
 /// down.
-pub(in crate::runtime) fn wait_bound<F: Future>(awaited: Pin<&mut F>) -> Option<F::Output> {
+pub(in crate::runtime) fn wait_bound<F: Future>(
+    awaited: Pin<&mut F>,
+    at: &'static Location<'static>,
+) -> Option<F::Output> {
     match Context::runs_on::<Cores>() {
-        true => wait_bound_on::<Cores, F>(awaited),
-        false => wait_bound_on::<Sim, F>(awaited),
+        true => wait_bound_on::<Cores, F>(awaited, at),
+        false => wait_bound_on::<Sim, F>(awaited, at),
     }
 }
 
-fn wait_bound_on<H: OnHost, F: Future>(mut awaited: Pin<&mut F>) -> Option<F::Output> {
+fn wait_bound_on<H: OnHost, F: Future>(mut awaited: Pin<&mut F>, at: &'static Location<'static>) -> Option<F::Output> {
     let waiter = Waiter::<H>::here();
     // One that is ready each time is left all the same: on a simulated machine nothing preempts it.
     if H::IS_SIMULATED {
@@ -152,6 +169,7 @@ fn wait_bound_on<H: OnHost, F: Future>(mut awaited: Pin<&mut F>) -> Option<F::Ou
             continue;
         }
         drop(polls);
+        let _blocked = Raw::polled().map(|task| waiter.sched.shared().wait_graph.block(task.blocked(Some(at))));
         if waiter.park(locked::Wake::Outside, |_| ()) == Woken::Closed {
             return None;
         }

@@ -2,6 +2,7 @@
 
 use crate::runtime::exec::context::Context;
 use crate::runtime::exec::polling;
+use crate::runtime::exec::report;
 use crate::runtime::observe::watch;
 use core::future::{Future, poll_fn};
 use core::pin::Pin;
@@ -67,7 +68,7 @@ impl Leaf {
         let polled = poll(cx);
         self.was_pending = polled.is_pending();
         if self.was_pending {
-            watch::waits_for(why);
+            report::waits_for(why);
         }
         polled
     }

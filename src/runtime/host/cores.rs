@@ -87,9 +87,8 @@ impl Host for Cores {
 
     fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), SpawnError> {
         let wanted = Wanted::take(name);
-        let known = Known::new();
         let body = move || {
-            let _known = known;
+            let _known = Known::new();
             body();
         };
         let started = match wanted.expect() {

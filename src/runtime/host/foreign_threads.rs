@@ -1,45 +1,103 @@
 //! Is there a thread in this process that could still do something, and that no runtime knows?
 //!
 //! Go: `checkdead`, which does not report a deadlock either while there is a thread that is not Go's.
+//!
+//! Counted are the threads that do nothing by themselves, in [`AtRest`]: those of runtimes, and those that wait in one of their
+//! functions. What the Ms among the former do, their scheduler knows. The thread that serves timers after a runtime's end is not
+//! counted: it wakes.
 
-use core::sync::atomic::AtomicUsize;
-use core::sync::atomic::Ordering::Relaxed;
+use crate::runtime::host::cores::Cores;
+use crate::waits::at_rest::AtRest;
+#[cfg(target_os = "linux")]
+use std::fs::File;
+#[cfg(target_os = "linux")]
+use std::io::Read;
+use std::sync::LazyLock;
 
-/// Threads that do nothing by themselves: those of runtimes, and those that wait in one of their functions.
-static KNOWN: AtomicUsize = AtomicUsize::new(0);
+static AT_REST: LazyLock<AtRest<Cores>> = LazyLock::new(AtRest::new);
 
-/// One more is known, as long as this lives.
+/// This thread does nothing by itself, as long as this lives.
 pub(in crate::runtime) struct Known(());
 
 impl Known {
-    /// A thread of a runtime, or one that waits in a function of a runtime and was not known.
+    /// The calling thread is a runtime's. Called by the thread itself: one that is counted before it exists would stand for
+    /// another, which is not known.
     pub(in crate::runtime) fn new() -> Known {
-        // Relaxed: counted; what is compared with it is only believed when everything is at rest.
-        KNOWN.fetch_add(1, Relaxed);
+        enter();
         Known(())
     }
 }
 
 impl Drop for Known {
     fn drop(&mut self) {
-        // Relaxed: as above.
-        KNOWN.fetch_sub(1, Relaxed);
+        leave();
     }
 }
 
-/// Are all threads of this process known? Where the system does not tell, no.
-pub(in crate::runtime) fn are_all_known() -> bool {
-    // Relaxed: as above.
-    count() == Some(KNOWN.load(Relaxed))
+/// This thread, which is [`Known`], runs code of the user's outside of its scheduler's sight, as long as this lives.
+pub(in crate::runtime) struct Unknown(());
+
+impl Unknown {
+    pub(in crate::runtime) fn new() -> Unknown {
+        leave();
+        Unknown(())
+    }
 }
 
-/// How many threads this process has.
+impl Drop for Unknown {
+    fn drop(&mut self) {
+        enter();
+    }
+}
+
+/// A thread waits in a function of a runtime.
+pub(in crate::runtime) fn enter() {
+    AT_REST.enter();
+}
+
+/// No longer.
+pub(in crate::runtime) fn leave() {
+    AT_REST.leave();
+}
+
+/// Do all threads of this process nothing by themselves, and does `rest` hold at the same moment? Where the system does not tell how
+/// many there are, no.
+pub(in crate::runtime) fn are_all_known(rest: impl FnOnce() -> bool) -> bool {
+    AT_REST.are_all(count, rest)
+}
+
+/// How many threads this process has. One number of the system's: to list them would miss some while others end.
 #[cfg(target_os = "linux")]
 fn count() -> Option<usize> {
-    Some(std::fs::read_dir("/proc/self/task").ok()?.count())
+    // The twenty fields that are read have room in it.
+    let mut stat = [0; 512];
+    let length = File::open("/proc/self/stat").ok()?.read(&mut stat).ok()?;
+    // Behind the name, which may have blanks and brackets of its own.
+    let behind = stat[..length].rsplit(|&byte| byte == b')').next()?;
+    // The third field of the file is the first here, the twentieth is the number.
+    let field = behind.split(|byte| byte.is_ascii_whitespace()).filter(|field| !field.is_empty()).nth(17)?;
+    core::str::from_utf8(field).ok()?.parse().ok()
 }
 
 #[cfg(not(target_os = "linux"))]
 fn count() -> Option<usize> {
     None
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_thread_is_counted_as_long_as_it_lives() {
+        let listed = || std::fs::read_dir("/proc/self/task").expect("it can be listed").count();
+        let (end, is_over) = std::sync::mpsc::channel::<()>();
+        let thread = std::thread::spawn(move || is_over.recv().is_err());
+        // Other tests start and end threads meanwhile.
+        let agree = || (0..1000).any(|_| count() == Some(listed()));
+        assert!(agree(), "with one more: {:?}, listed {}", count(), listed());
+        drop(end);
+        assert!(thread.join().expect("no panic"));
+        assert!(agree(), "without: {:?}, listed {}", count(), listed());
+    }
 }

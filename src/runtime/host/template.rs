@@ -35,11 +35,11 @@ pub(in crate::runtime) struct Template<H: Host> {
 impl<H: Host> Template<H> {
     /// Starts the clean thread, from here. `None`: the system gives none. `is_bound`: is a task bound to the thread that calls it?
     pub(in crate::runtime) fn start(is_bound: fn() -> bool) -> Option<Template<H>> {
-        let (orders, known) = (Arc::new(Requests::new()), Known::new());
+        let orders = Arc::new(Requests::new());
         let serve = {
             let orders = Arc::clone(&orders);
             move || {
-                let _known = known;
+                let _known = Known::new();
                 orders.serve(Order::start);
             }
         };

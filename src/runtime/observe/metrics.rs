@@ -75,7 +75,8 @@ pub struct Metrics {
     pub stacks: usize,
     /// How often the world was stopped, to change the number of Ps too.
     pub stops: u64,
-    /// Tasks that have waited at least once, for anything but their turn, and have not ended. Go:
+    /// Tasks that have waited at least once, for anything but their turn, without a thread, and have not ended. A goroutine that keeps its
+    /// thread while it waits, the default, is none of them: its thread is one of [`threads`](Metrics::threads). Go:
     /// `/sched/goroutines/waiting:goroutines`, which counts those that wait now.
     pub tasks_waiting: usize,
     /// Timers that run.

@@ -44,9 +44,8 @@ impl Printer {
         line: impl Fn() -> Option<String> + Send + 'static,
     ) -> Result<(), SpawnError> {
         let (end, is_over) = mpsc::channel();
-        let known = Known::new();
         let body = move || {
-            let _known = known;
+            let _known = Known::new();
             while is_over.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
                 let Some(line) = line() else { return };
                 // Without a place to write there is nobody who could read of it.

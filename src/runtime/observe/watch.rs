@@ -16,7 +16,7 @@ use core::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::Arc;
 
 /// What a task waits for if what it waits for does not say.
-const AWAIT: &str = "await";
+pub(in crate::runtime) const AWAIT: &str = "await";
 
 /// What this thread knows of the task that it runs.
 struct Run {
@@ -171,16 +171,21 @@ pub(in crate::runtime) fn is_on() -> bool {
     RUN.with(|run| run.is_on.get())
 }
 
-/// To be called by a future that returns `Pending`: what the task waits for, in the words of Go's `waitReason`. If several
-/// say so in one poll, the last is believed; so a future that waits for several things at once says so after them.
-#[inline(never)] // a goroutine may be on another thread the next time: no address of a thread local must be kept
-pub(crate) fn waits_for(why: &'static str) {
-    RUN.with(|run| run.why.set(why));
+/// What the task waits for that this thread runs, if its runtime is watched.
+///
+/// Inlined into what is not: see [`waits_for`](crate::runtime::exec::report::waits_for).
+#[inline(always)]
+pub(in crate::runtime) fn waits_for(why: &'static str) {
+    RUN.with(|run| {
+        if run.is_on.get() {
+            run.why.set(why);
+        }
+    });
 }
 
 /// To be called by a future that returns `Pending` and has woken the task: it does not wait, it yields.
 ///
-/// Inlined into what is not: see [`waits_for`].
+/// Inlined into what is not: see [`waits_for`](crate::runtime::exec::report::waits_for).
 #[inline(always)]
 pub(crate) fn yields() {
     RUN.with(|run| run.has_yielded.set(true));

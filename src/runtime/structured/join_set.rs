@@ -1,6 +1,6 @@
 //! Many tasks, joined in the order in which they end.
 
-use crate::runtime::exec::abort::{AbortHandle, TaskId};
+use crate::runtime::exec::abort::AbortHandle;
 use crate::runtime::exec::join::{JoinError, JoinHandle};
 use crate::runtime::exec::local_set::LocalSet;
 use crate::runtime::exec::spawn::{go, spawn};
@@ -8,6 +8,7 @@ use crate::runtime::exec::yielding::poll_leaf;
 use crate::runtime::guarded::Theirs;
 use crate::runtime::handle::Handle;
 use crate::runtime::host::cores::Cores;
+use crate::runtime::id::TaskId;
 use crate::runtime::sync::waking::Lender;
 use crate::waits::join_set::{self, Ended};
 use core::fmt;

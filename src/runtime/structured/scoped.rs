@@ -1,10 +1,11 @@
 //! What comes of a task of a scope.
 
-use crate::runtime::exec::abort::{AbortHandle, TaskId};
+use crate::runtime::exec::abort::AbortHandle;
 use crate::runtime::exec::join::{JoinError, JoinHandle};
 use crate::runtime::exec::outcome::Panic;
 use crate::runtime::exec::unwind::Unwound;
 use crate::runtime::guarded::guarded;
+use crate::runtime::id::TaskId;
 use core::any::Any;
 use core::fmt;
 use core::future::Future;

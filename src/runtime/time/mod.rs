@@ -25,9 +25,9 @@ use crate::host::Nanos;
 use crate::kernel::queues::timers::Key;
 use crate::runtime::exec::context::Context;
 use crate::runtime::exec::not_in_runtime::NotInRuntime;
+use crate::runtime::exec::report;
 use crate::runtime::exec::yielding::Leaf;
 use crate::runtime::host::{clock, duration};
-use crate::runtime::observe::watch;
 use crate::runtime::time::timer::TimerQueue;
 use crate::waits::timer_queue::Timer;
 use core::fmt;
@@ -188,10 +188,10 @@ impl<F: Future> Future for Timeout<F> {
         if let Poll::Ready(value) = this.future.poll(cx) {
             return Poll::Ready(Ok(value));
         }
-        let why = watch::why();
+        let why = report::why();
         let elapsed = this.sleep.poll(cx).map(|()| Err(Elapsed(())));
         if elapsed.is_pending() {
-            watch::waits_for(why); // the time is not what it waits for
+            report::waits_for(why); // the time is not what it waits for
         }
         elapsed
     }

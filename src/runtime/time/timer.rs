@@ -6,7 +6,6 @@ use crate::kernel::queues::timers::Key;
 use crate::kernel::types::p::PId;
 use crate::runtime::guarded::guarded;
 use crate::runtime::host::cores::Cores;
-use crate::runtime::host::foreign_threads::Known;
 use crate::waits::timer_queue::{self, Added, Registers};
 use crate::waits::waker;
 use core::ops::Deref;
@@ -110,9 +109,9 @@ impl TimerQueue {
     #[cold]
     fn serve(self: &Arc<Self>) {
         self.timers.serve(|| {
-            let (queue, known) = (Arc::clone(self), Known::new());
+            let queue = Arc::clone(self);
+            // Not `Known`: it wakes by itself.
             let body = move || {
-                let _known = known;
                 let _serves = Serves(&queue);
                 queue.serve_the_first();
             };

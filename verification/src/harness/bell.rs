@@ -5,16 +5,17 @@ use crate::hosts::model_host::ModelHost;
 use crate::mutation::mutant::is_variant;
 use spinpark::atomic::Atomic;
 use spinpark::host::Parker;
-use spinpark::waits::bell::{Bell, Bells};
+use spinpark::waits::at_rest::AtRest;
+use spinpark::waits::bell::{Bell, Bells, Counts};
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// A future that is ready when all of this is there, and the bell of the thread that waits for it.
 pub struct Waiter<H: ModelHost> {
-    bell: Arc<Bell<H>>,
+    bell: Arc<Bell<H, Counted<H>>>,
     /// The wrong bell of a variant.
     wrong: WrongBell<H>,
-    bells: Bells<H, Bell<H>>,
+    bells: Bells<H, Bell<H, Counted<H>>>,
     /// The wrong flag of a variant.
     closing: Atomic<H, bool>,
     news: Vec<Atomic<H, bool>>,
@@ -29,13 +30,17 @@ struct WrongBell<H: ModelHost> {
 impl<H: ModelHost> Waiter<H> {
     /// That waits for so many.
     pub fn new(news: usize) -> Arc<Self> {
-        Arc::new(Waiter {
-            bell: Arc::new(Bell::new()),
+        Arc::new(Waiter::counted(Counted::Not, news))
+    }
+
+    fn counted(counted: Counted<H>, news: usize) -> Self {
+        Waiter {
+            bell: Arc::new(Bell::counted_by(counted)),
             wrong: WrongBell { parker: H::Parker::new(), has_rung: Atomic::new(false) },
             bells: Bells::new(),
             closing: Atomic::new(false),
             news: (0..news).map(|_| Atomic::new(false)).collect(),
-        })
+        }
     }
 
     /// Waker `n` has news, and rings.
@@ -116,7 +121,7 @@ impl<H: ModelHost> Waiter<H> {
 
     /// Another thread that waits for what is there already.
     pub fn come_and_go(&self) {
-        let bell = Arc::new(Bell::new());
+        let bell = Arc::new(Bell::counted_by(Counted::Not));
         self.bells.enter(Arc::clone(&bell));
         self.bells.leave(&bell);
         assert!(Arc::strong_count(&bell) == 1, "one that waits no more is listed still");
@@ -153,5 +158,164 @@ impl<H: ModelHost> Waiter<H> {
             return self.closing.store(true, Relaxed);
         }
         self.bells.close();
+    }
+}
+
+/// As what a thread counts while it waits.
+pub enum Counted<H: ModelHost> {
+    /// It does not.
+    Not,
+    /// As one of the threads of a process.
+    Thread(Arc<Count<H>>),
+    /// As an M whose task waits.
+    M(Arc<Atomic<H, u64>>),
+}
+
+impl<H: ModelHost> Counts for Counted<H> {
+    fn enter(&self) {
+        match self {
+            Counted::Not => (),
+            Counted::Thread(count) => count.enter(),
+            // Relaxed: as the runtime's count.
+            Counted::M(ms) => _ = ms.fetch_add(1, Relaxed),
+        }
+    }
+
+    fn leave(&self) {
+        match self {
+            Counted::Not => (),
+            Counted::Thread(count) => count.leave(),
+            // Relaxed: as the runtime's count.
+            Counted::M(ms) => _ = ms.fetch_sub(1, Relaxed),
+        }
+    }
+}
+
+/// The count of a process's threads that wait, and the wrong one of a variant, whose changes have no number.
+pub struct Count<H: ModelHost> {
+    at_rest: AtRest<H>,
+    wrong: Atomic<H, u64>,
+}
+
+impl<H: ModelHost> Count<H> {
+    fn enter(&self) {
+        match is_variant("at-rest-is-read-once") {
+            // Release: as in `AtRest`.
+            true => _ = self.wrong.fetch_add(1, Release),
+            false => self.at_rest.enter(),
+        }
+    }
+
+    fn leave(&self) {
+        match is_variant("at-rest-is-read-once") {
+            // Relaxed: as in `AtRest`.
+            true => _ = self.wrong.fetch_sub(1, Relaxed),
+            false => self.at_rest.leave(),
+        }
+    }
+
+    fn are_all(&self, threads: impl FnOnce() -> u64, rest: impl FnOnce() -> bool) -> bool {
+        match is_variant("at-rest-is-read-once") {
+            true => {
+                // Acquire: as in `AtRest`.
+                let count = self.wrong.load(Acquire);
+                threads() == count && rest()
+            }
+            false if is_variant("at-rest-asks-the-rest-first") => {
+                let rests = rest();
+                self.at_rest.are_all(|| Some(threads() as usize), || rests)
+            }
+            false => self.at_rest.are_all(|| Some(threads() as usize), rest),
+        }
+    }
+}
+
+/// A thread that waits counts itself, until it runs again.
+const COUNTS_UNTIL_IT_RUNS: &str = "bell-woken-thread-counts-until-it-runs";
+
+/// The threads of a process, each of which waits for one thing; and a runtime's M, whose task waits for one.
+pub struct Process<H: ModelHost> {
+    count: Arc<Count<H>>,
+    /// How many threads there are: the system's number.
+    threads: Atomic<H, u64>,
+    ms: Arc<Atomic<H, u64>>,
+    waiters: Vec<Waiter<H>>,
+    m: Waiter<H>,
+}
+
+impl<H: ModelHost> Process<H> {
+    /// So many threads that wait in turn, and `others` that are not a runtime's.
+    pub fn new(waiters: usize, others: u64) -> Arc<Self> {
+        let count = Arc::new(Count { at_rest: AtRest::new(), wrong: Atomic::new(0) });
+        let ms = Arc::new(Atomic::new(0));
+        let thread = |_| match is_variant(COUNTS_UNTIL_IT_RUNS) {
+            true => Waiter::counted(Counted::Not, 1),
+            false => Waiter::counted(Counted::Thread(Arc::clone(&count)), 1),
+        };
+        let waiters_of = (0..waiters).map(thread).collect();
+        let m = Waiter::counted(Counted::M(Arc::clone(&ms)), 1);
+        Arc::new(Process { threads: Atomic::new(waiters as u64 + others), waiters: waiters_of, m, ms, count })
+    }
+
+    /// Thread `n` gets what it waits for.
+    pub fn ring(&self, n: usize) {
+        self.waiters[n].ring(0);
+    }
+
+    /// The M's task gets what it waits for.
+    pub fn ring_m(&self) {
+        self.m.ring(0);
+    }
+
+    /// Thread `n` waits.
+    pub fn wait(&self, n: usize) {
+        while !self.waiters[n].is_ready() {
+            let _ = self.sleep(n, || Ok::<(), ()>(()));
+        }
+    }
+
+    /// The M waits, with its task.
+    pub fn wait_m(&self) {
+        self.m.block_on();
+    }
+
+    /// Thread `n` waits, and is told if nothing can happen any more: `false`. Then the M, if the process `has_m`, waits, too.
+    pub fn wait_or_deadlock(&self, n: usize, has_m: bool) -> bool {
+        // Relaxed: as the runtime's count, which is read between the two reads of the other.
+        let m_waits = || !has_m || self.ms.load(Relaxed) == 1;
+        // Acquire: a thread that sees that another has ended sees what that did.
+        let threads = || self.threads.load(Acquire);
+        if is_variant("bell-asks-before-it-counts") {
+            let is_dead = self.count.are_all(|| threads() - 1, m_waits);
+            if !is_dead {
+                self.wait(n);
+            }
+            return !is_dead;
+        }
+        let asks = || if self.count.are_all(threads, m_waits) { Err(()) } else { Ok(()) };
+        while !self.waiters[n].is_ready() {
+            if self.sleep(n, asks).is_err() {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn sleep<E>(&self, n: usize, before_sleep: impl FnMut() -> Result<(), E>) -> Result<(), E> {
+        let counts_itself = is_variant(COUNTS_UNTIL_IT_RUNS);
+        if counts_itself {
+            self.count.enter();
+        }
+        let woken = self.waiters[n].wait(before_sleep);
+        if counts_itself {
+            self.count.leave();
+        }
+        woken
+    }
+
+    /// The caller, a thread that is not a runtime's, ends.
+    pub fn end(&self) {
+        // Release: as the system, whose lock both sides take.
+        self.threads.fetch_sub(1, Release);
     }
 }

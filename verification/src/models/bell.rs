@@ -1,6 +1,6 @@
 //! Models of a thread that waits for a future: `block_on`, a join outside of a task, and both beside the runtime's end.
 
-use crate::harness::bell::Waiter;
+use crate::harness::bell::{Process, Waiter};
 use crate::harness::common::party;
 use crate::hosts::model_host::ModelHost;
 use crate::hosts::wrap::trace::main_plays;
@@ -107,9 +107,122 @@ fn a_close_beside_two<H: ModelHost>() -> String {
     format!("{ended:?}")
 }
 
+/// A thread asks another, which answers.
+fn a_question_and_its_answer<H: ModelHost>() -> String {
+    main_plays("asker");
+    let process = Process::<H>::new(2, 0);
+    let answerer = party::<H, _, _>("answerer", &process, |process| {
+        process.wait(1);
+        process.ring(0);
+    });
+    process.ring(1);
+    let answered = process.wait_or_deadlock(0, false);
+    assert!(answered, "a deadlock is told, and the answerer was woken");
+    H::join(answerer);
+    "answered".to_owned()
+}
+
+/// The same, and who asks is a third, which ends.
+fn a_waker_that_ends<H: ModelHost>() -> String {
+    main_plays("waiter");
+    let process = Process::<H>::new(2, 1);
+    let answerer = party::<H, _, _>("answerer", &process, |process| {
+        process.wait(1);
+        process.ring(0);
+    });
+    let asker = party::<H, _, _>("asker", &process, |process| {
+        process.ring(1);
+        process.end();
+    });
+    let answered = process.wait_or_deadlock(0, false);
+    assert!(answered, "a deadlock is told, and the answerer was woken by a thread that has ended");
+    H::join(answerer);
+    H::join(asker);
+    "answered".to_owned()
+}
+
+/// The same, and it is the thread that was woken that ends, while its waker has something else to bring.
+fn a_woken_thread_that_ends<H: ModelHost>() -> String {
+    main_plays("waiter");
+    let process = Process::<H>::new(2, 1);
+    let woken = party::<H, _, _>("woken", &process, |process| {
+        process.wait(1);
+        process.end();
+    });
+    let waker = party::<H, _, _>("waker", &process, |process| {
+        process.ring(1);
+        process.ring(0);
+    });
+    let answered = process.wait_or_deadlock(0, false);
+    assert!(answered, "a deadlock is told, and the waker has not finished");
+    H::join(woken);
+    H::join(waker);
+    "answered".to_owned()
+}
+
+/// A thread wakes a task that waits with its M, and waits itself for what the task does.
+fn a_thread_wakes_a_task<H: ModelHost>() -> String {
+    main_plays("waiter");
+    let process = Process::<H>::new(2, 0);
+    let m = party::<H, _, _>("M", &process, |process| {
+        process.wait_m();
+        process.ring(1);
+    });
+    let thread = party::<H, _, _>("thread", &process, |process| {
+        process.ring_m();
+        process.wait(1);
+        process.ring(0);
+    });
+    let answered = process.wait_or_deadlock(0, true);
+    assert!(answered, "a deadlock is told, and a task was woken");
+    H::join(m);
+    H::join(thread);
+    "answered".to_owned()
+}
+
+/// A thread wakes a task that waits with its M, and ends.
+fn a_waker_of_a_task_that_ends<H: ModelHost>() -> String {
+    main_plays("waiter");
+    let process = Process::<H>::new(1, 1);
+    let m = party::<H, _, _>("M", &process, |process| {
+        process.wait_m();
+        process.ring(0);
+    });
+    let waker = party::<H, _, _>("waker", &process, |process| {
+        process.ring_m();
+        process.end();
+    });
+    let answered = process.wait_or_deadlock(0, true);
+    assert!(answered, "a deadlock is told, and a task was woken by a thread that has ended");
+    H::join(m);
+    H::join(waker);
+    "answered".to_owned()
+}
+
+/// Each of two threads waits for the other.
+fn two_wait_for_each_other<H: ModelHost>() -> String {
+    main_plays("one");
+    let process = Process::<H>::new(2, 0);
+    let play = |process: &Process<H>, me: usize| {
+        let goes_on = process.wait_or_deadlock(me, false);
+        process.ring(1 - me);
+        goes_on
+    };
+    let other = party::<H, _, _>("other", &process, move |process| play(process, 1));
+    let one = play(&process, 0);
+    let told = [one, H::join(other)].into_iter().filter(|goes_on| !goes_on).count();
+    assert!(told > 0, "each waited for the other, and none was told");
+    format!("told {told}")
+}
+
 const ONE: &str = "bell::no_wake_is_missed::a_wake_beside_the_poll";
 const TWO: &str = "bell::no_wake_is_missed::two_wakers";
 const LATE: &str = "bell::a_late_ring_harms_nobody::a_waker_outlives_the_wait";
+const ASKS: &str = "bell::a_deadlock_is_one::a_question_and_its_answer";
+const ENDS: &str = "bell::a_deadlock_is_one::a_waker_that_ends";
+const TASK: &str = "bell::a_deadlock_is_one::a_thread_wakes_a_task";
+const LEAVES: &str = "bell::a_deadlock_is_one::a_waker_of_a_task_that_ends";
+const BOTH: &str = "bell::a_deadlock_is_told::two_wait_for_each_other";
 const CLOSE: &str = "bell::nobody_waits_after_the_end::a_close_beside_the_wait";
 
 /// The models.
@@ -164,6 +277,43 @@ pub const MODELS: &[Model] = &[
         invariants: [74],
         must_reach: ["None"],
         runs: [rc11(), sc()]),
+    crate::model!("bell::a_deadlock_is_one::a_question_and_its_answer", a_question_and_its_answer,
+        claim: "a thread that was woken, and has not run yet, is none of those that wait: no deadlock is told",
+        size: "2 threads, 2 wakes",
+        invariants: [127],
+        must_reach: ["answered"],
+        runs: [rc11(), loom(), sc(), tso()]),
+    crate::model!("bell::a_deadlock_is_one::a_waker_that_ends", a_waker_that_ends,
+        claim: "the same if the thread that woke it has ended meanwhile: the threads that exist and those that wait are not taken for \
+            the same because there are as many",
+        size: "3 threads, 2 wakes",
+        invariants: [127],
+        must_reach: ["answered"],
+        runs: [rc11(), sc()]),
+    crate::model!("bell::a_deadlock_is_one::a_woken_thread_that_ends", a_woken_thread_that_ends,
+        claim: "the same if the thread that was woken has ended meanwhile: it does not stand for its waker",
+        size: "3 threads, 2 wakes",
+        invariants: [127],
+        must_reach: ["answered"],
+        runs: [rc11(), sc()]),
+    crate::model!("bell::a_deadlock_is_one::a_thread_wakes_a_task", a_thread_wakes_a_task,
+        claim: "the same of a task that waits with its thread, and was woken by a thread that waits now",
+        size: "3 threads, 3 wakes",
+        invariants: [127],
+        must_reach: ["answered"],
+        runs: [rc11(), sc()]),
+    crate::model!("bell::a_deadlock_is_one::a_waker_of_a_task_that_ends", a_waker_of_a_task_that_ends,
+        claim: "the same of a task that was woken by a thread that has ended meanwhile",
+        size: "3 threads, 2 wakes",
+        invariants: [127],
+        must_reach: ["answered"],
+        runs: [rc11(), sc()]),
+    crate::model!("bell::a_deadlock_is_told::two_wait_for_each_other", two_wait_for_each_other,
+        claim: "if each waits for the other, whichever comes last is told",
+        size: "2 threads",
+        invariants: [128],
+        must_reach: ["told 1", "told 2"],
+        runs: [rc11(), loom(), sc(), tso()]),
 ];
 
 /// The mutants.
@@ -178,7 +328,19 @@ pub const MUTANTS: &[Mutant] = crate::mutants! {
     "bell-is-never-listed": "a task that waits with its thread is not listed",
         variant("bell-is-never-listed"), by CLOSE => [Rc11, Sc];
     "bell-no-release": "a waker rings, Relaxed",
-        weaken("waits/bell.rs", "pub fn ring", "swap(true, Release)"), by ONE => [Rc11], TWO => [Rc11];
+        weaken("waits/bell.rs", "pub fn ring", "swap(State::Rung, Release)"), by ONE => [Rc11], TWO => [Rc11];
     "bell-no-acquire": "the thread takes a ring, Relaxed",
-        weaken("waits/bell.rs", "fn take", "swap(false, Acquire)"), by ONE => [Rc11], LATE => [Rc11];
+        weaken("waits/bell.rs", "fn take", "swap(State::Idle, Acquire)"), by ONE => [Rc11], LATE => [Rc11];
+    "bell-woken-thread-counts-until-it-runs": "a thread that waits is counted until it runs again: its waker does not take it out",
+        variant("bell-woken-thread-counts-until-it-runs"), by ASKS => [Rc11, Sc];
+    "bell-asks-before-it-counts": "a thread asks whether all others wait, and counts itself after that",
+        variant("bell-asks-before-it-counts"), by BOTH => [Rc11, Sc];
+    "at-rest-is-read-once": "the count is read once: a thread that was woken stands for the one that woke it, and has ended",
+        variant("at-rest-is-read-once"), by ENDS => [Rc11, Sc];
+    "at-rest-asks-the-rest-first": "what else has to be at rest is asked before the threads are counted",
+        variant("at-rest-asks-the-rest-first"), by LEAVES => [Rc11, Sc];
+    "at-rest-no-release": "a thread counts itself, Relaxed",
+        weaken("waits/at_rest.rs", "pub fn enter", "fetch_add(CHANGE + 1, Release)"), by TASK => [Rc11];
+    "at-rest-no-acquire": "the count is read, Relaxed",
+        weaken("waits/at_rest.rs", "pub fn are_all", "load(Acquire)"), by TASK => [Rc11];
 };

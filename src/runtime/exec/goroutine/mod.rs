@@ -312,17 +312,19 @@ impl Frame {
 /// waits, it is unwound: what it owns is dropped, as by a panic.
 pub trait Wait: IntoFuture {
     /// Waits for it, and returns what comes out. Go: any call that blocks.
+    #[track_caller]
     fn wait(self) -> Self::Output;
 }
 
 impl<F: IntoFuture> Wait for F {
     #[inline(always)] // as `Frame::wait`
+    #[track_caller]
     fn wait(self) -> F::Output {
         let future = pin!(self.into_future());
         match here() {
             // SAFETY: the goroutine's frame stays at its place while anything is on its stack, as we are.
             (Waits::Suspend, Some(frame)) => unsafe { frame.as_ref() }.wait(future),
-            (waits, _) => wait_with_thread(waits, future),
+            (waits, _) => wait_with_thread(waits, future, Location::caller()),
         }
     }
 }
@@ -352,9 +354,9 @@ pub(in crate::runtime) fn waits() -> Waits {
 /// A destructor that waits while its task is unwound waits to the end: it cannot be unwound any further.
 #[cold]
 #[inline(never)]
-fn wait_with_thread<F: Future>(waits: Waits, mut future: Pin<&mut F>) -> F::Output {
+fn wait_with_thread<F: Future>(waits: Waits, mut future: Pin<&mut F>, at: &'static Location<'static>) -> F::Output {
     if waits == Waits::Block {
-        if let Some(value) = wait_bound(future.as_mut()) {
+        if let Some(value) = wait_bound(future.as_mut(), at) {
             return value;
         }
         if !std::thread::panicking() {
@@ -362,7 +364,7 @@ fn wait_with_thread<F: Future>(waits: Waits, mut future: Pin<&mut F>) -> F::Outp
         }
     }
     let unwinds = !std::thread::panicking();
-    match blocking(|| block_on::wait(&mut future, unwinds)) {
+    match blocking(|| block_on::wait(&mut future, unwinds, at)) {
         Ok(value) => value,
         Err(Unmet::Closed) => unwind(),
         Err(Unmet::Deadlock(_)) => {

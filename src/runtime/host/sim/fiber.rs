@@ -84,9 +84,9 @@ impl Fiber {
     /// If the system gives no thread.
     pub(super) fn new(name: &str, stack: usize, body: impl FnOnce() + Send + 'static) -> io::Result<Fiber> {
         let turn = Arc::new(Turn { whose: Mutex::new(Whose::Resumer), changed: Condvar::new() });
-        let (mine, known) = (Arc::clone(&turn), Known::new());
+        let mine = Arc::clone(&turn);
         let thread = thread::Builder::new().name(name.to_owned()).stack_size(stack).spawn(move || {
-            let _known = known;
+            let _known = Known::new();
             if !mine.wait_for_resumer() {
                 return;
             }

@@ -72,9 +72,9 @@ impl File {
     /// # Errors
     /// If the system gives none.
     pub(in crate::runtime) fn start(self: &Arc<Self>, to: fs::File) -> Result<(), SpawnError> {
-        let (file, known) = (Arc::clone(self), Known::new());
+        let file = Arc::clone(self);
         let body = move || {
-            let _known = known;
+            let _known = Known::new();
             file.write(to);
         };
         let thread = thread_config::Wanted::take("spinpark-trace").builder().spawn(body);
