@@ -61,6 +61,8 @@ def copy(source, kind):
     target = SCRATCH / kind / source.name
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(source, target)
+    # A library's lock file may be older than what the shim needs.
+    (target / "Cargo.lock").unlink(missing_ok=True)
     patch = f'[patch.crates-io]\nloom = {{ path = "{RC11}/loom" }}\n' if kind == "rc11" else ""
     with (target / "Cargo.toml").open("a") as manifest:
         manifest.write(f"\n[workspace]\n{patch}")
