@@ -405,3 +405,42 @@ mod a_loop_over_what_is_always_ready {
         lets_others_run(|runtime, future| runtime.go(|| future.wait()).join().is_ok());
     }
 }
+
+mod what_is_polled_behind_a_loop_that_never_ends {
+    use super::*;
+    use futures_lite::future::or;
+    use spinpark::time::timeout;
+
+    /// Always ready, and not for ever: a test that fails shall end.
+    async fn hot() {
+        let end = std::time::Instant::now() + Duration::from_secs(20);
+        while std::time::Instant::now() < end {
+            sleep(Duration::ZERO).await;
+        }
+        panic!("nothing else had its turn");
+    }
+
+    fn behind() -> Vec<Pin<Box<dyn Future<Output = ()> + Send>>> {
+        let (sends, receives) = chan::bounded(1);
+        sends.try_send(1).expect("there is room");
+        vec![
+            Box::pin(sleep(Duration::ZERO)),
+            Box::pin(sleep(Duration::from_millis(1))),
+            Box::pin(async move { assert_eq!(receives.recv().await, Ok(1)) }),
+            Box::pin(async { _ = timeout(Duration::ZERO, hot()).await.expect_err("it never ends") }),
+        ]
+    }
+
+    #[test]
+    fn has_its_turn() {
+        let runtime = Runtime::builder().procs(1).build().expect("a runtime");
+        for n in 0..behind().len() {
+            runtime.spawn(or(hot(), behind().swap_remove(n))).join().expect("it has its turn in a task");
+            runtime.block_on(or(hot(), behind().swap_remove(n))).expect("no deadlock");
+            runtime
+                .go(move || or(hot(), behind().swap_remove(n)).wait())
+                .join()
+                .expect("it has its turn where it is waited for");
+        }
+    }
+}
