@@ -46,8 +46,8 @@ pub struct Config {
     /// Executions that take more preemptions than this are left out, and then the exploration is no proof: see
     /// [`Tally::preempted`]. `None`: all are explored.
     pub preemptions: Option<usize>,
-    /// With a bound of executions or of time, the first half of it goes along random branches, by this seed, and only the rest
-    /// depth first. Without a bound, or `None`: all does.
+    /// With a bound of executions or of time, the first half of it goes along random branches every other turn, by this seed,
+    /// and the rest depth first. Without a bound, or `None`: all does.
     pub seed: Option<u64>,
     /// Called with the graph of each execution in which all threads have come to their end.
     pub at_graph: Option<AtGraph>,
@@ -378,6 +378,9 @@ fn play(graph: Graph, config: &Config, mode: Mode, body: &Body) -> (Run, Option<
     (run, outcome)
 }
 
+/// So many random branches, and then so many depth first.
+const TURN: u64 = 128;
+
 /// Random branches are taken as long as what waits takes less memory than this.
 const MOST_BYTES: u64 = 256 << 20;
 
@@ -505,7 +508,10 @@ impl Pool<'_> {
         let Config { executions, seconds, .. } = *self.config;
         let is_early = executions.is_none_or(|all| self.executions.load(Relaxed) < all.div_ceil(2))
             && seconds.is_none_or(|all| self.begun.elapsed().as_secs_f64() < all / 2.0);
-        (executions.is_some() || seconds.is_some()) && is_early && tally.peak_bytes < MOST_BYTES
+        // Turn by turn with depth first, which comes by a bug close to the first execution sooner.
+        let turn = executions.map_or(TURN, |all| (all / 8).clamp(1, TURN));
+        let is_its_turn = tally.plays / turn % 2 == 1;
+        (executions.is_some() || seconds.is_some()) && is_early && is_its_turn && tally.peak_bytes < MOST_BYTES
     }
 
     fn play_one(&self, graph: Graph, stack: &mut Vec<Branch>, tally: &mut Tally) {

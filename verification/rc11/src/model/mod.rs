@@ -59,8 +59,8 @@ pub struct Builder {
     pub symmetry: bool,
     /// How many threads of the machine explore. The counts do not depend on it. From `RC11_JOBS`; else 1.
     pub jobs: usize,
-    /// With `max_permutations` or `max_duration`, the first half goes along random branches, by this seed, and the rest depth
-    /// first. From `RC11_SEED`; else 1.
+    /// With `max_permutations` or `max_duration`, the first half goes along random branches every other turn, by this seed, and
+    /// the rest depth first. From `RC11_SEED`; else 1.
     pub seed: u64,
     /// Does [`check`](Builder::check) accept a model that was not explored whole? From `RC11_BOUNDED_OK`, which is `true` or
     /// `false`; else it does not.

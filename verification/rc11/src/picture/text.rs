@@ -38,7 +38,11 @@ impl Picture {
         let _ = writeln!(text, "\n     {} │", line(threads.iter().map(String::as_str).collect()));
         let rule: Vec<String> = widths.iter().map(|width| "─".repeat(*width)).collect();
         let _ = writeln!(text, "     {}─┤", rule.join("─┼─"));
-        for row in &rows {
+        for (n, row) in rows.iter().enumerate() {
+            let is_gap = n > 0 && n < self.nodes.len() && self.nodes[n].number != self.nodes[n - 1].number + 1;
+            if is_gap {
+                text.push_str("   ⋮\n");
+            }
             let cells = (0..widths.len()).map(|column| if column == row.column { row.cell.as_str() } else { "" });
             let whole = format!("{:>4} {} │ {}", row.number, line(cells.collect()), row.source);
             let _ = writeln!(text, "{}", whole.trim_end());
