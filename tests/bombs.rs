@@ -241,7 +241,7 @@ mod an_output {
             let all = async {
                 let mut set = JoinSet::new();
                 set.extend((0..3).map(|_| async { Bomb }));
-                while set.len() > 0 && set.try_join_next().map(std::mem::forget).is_none() {
+                while !set.is_empty() && set.try_join_next().map(std::mem::forget).is_none() {
                     yield_now().await;
                 }
                 drop(set);
@@ -421,7 +421,7 @@ mod a_waker {
         );
         let (set, ends) = (LocalSet::new(), handle.clone());
         let (opens, opened) = oneshot::channel::<()>();
-        drop(set.spawn_local(async move { opened.await }));
+        drop(set.spawn_local(opened));
         way(
             "local set",
             wait(async move { set.run_until(pending::<()>()).await }, move || {
