@@ -2,9 +2,11 @@
 
 use crate::machine;
 use crate::state;
+use std::alloc::GlobalAlloc as _;
 use std::mem::ManuallyDrop;
 use std::panic::Location;
 
+pub use crate::quarantine::Allocator;
 #[doc(no_inline)]
 pub use std::alloc::Layout;
 
@@ -16,7 +18,7 @@ pub use std::alloc::Layout;
 #[track_caller]
 pub unsafe fn alloc(layout: Layout) -> *mut u8 {
     // SAFETY: the caller's promise is the same.
-    let block = unsafe { std::alloc::alloc(layout) };
+    let block = unsafe { Allocator.alloc(layout) };
     note(block);
     block
 }
@@ -29,7 +31,7 @@ pub unsafe fn alloc(layout: Layout) -> *mut u8 {
 #[track_caller]
 pub unsafe fn alloc_zeroed(layout: Layout) -> *mut u8 {
     // SAFETY: the caller's promise is the same.
-    let block = unsafe { std::alloc::alloc_zeroed(layout) };
+    let block = unsafe { Allocator.alloc_zeroed(layout) };
     note(block);
     block
 }
@@ -58,7 +60,7 @@ pub unsafe fn dealloc(block: *mut u8, layout: Layout) {
     });
     match is_there {
         // SAFETY: the caller's promise is the same, and it was not given back before.
-        Ok(()) => unsafe { std::alloc::dealloc(block, layout) },
+        Ok(()) => unsafe { Allocator.dealloc(block, layout) },
         Err(Some(before)) => machine::fail(&format!("double free: at {at}, and at {before} before")),
         Err(None) => machine::fail(&format!("{at}: frees what `alloc` of this crate has not given")),
     }

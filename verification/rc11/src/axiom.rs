@@ -143,6 +143,10 @@ fn neighbours(graph: &Graph, order: impl Iterator<Item = usize>) -> Vec<Option<u
     let mut last: [Option<usize>; MAX_THREADS] = [None; MAX_THREADS];
     for n in order {
         let event = &graph.events[n];
+        if matches!(event.kind, Kind::Alloc | Kind::Free) {
+            // The allocator is no part of the program.
+            continue;
+        }
         let before = last[usize::from(event.thread)].replace(n);
         let is_elsewhere = |m: usize| graph.events[m].loc != event.loc || event.loc == Loc::NONE;
         found[n] = before.and_then(|m| if is_elsewhere(m) { Some(m) } else { found[m] });

@@ -116,6 +116,9 @@ impl Graph {
         match (event.is_read(), self.events.get(usize::from(event.rf))) {
             _ if event.rf == INIT => Ok(()),
             (true, Some(write)) if write.is_write() && (write.loc, write.value) == (event.loc, event.value) => Ok(()),
+            (_, Some(freed)) if (event.kind, freed.kind) == (Kind::Alloc, Kind::Free) && freed.loc == event.loc => {
+                Ok(())
+            }
             _ => Err("reads what is not there"),
         }
     }

@@ -41,6 +41,11 @@ pub struct Config {
     /// Of the executions that differ only by which of some symmetric threads did what, is one explored? If not, all are. See
     /// [`fork_symmetric`](crate::engine::fork_symmetric).
     pub symmetry: bool,
+    /// So many times an execution a block of memory may lie where one lay that was freed, of a layout whose addresses are
+    /// compared or exchanged.
+    pub reuse: u16,
+    /// Is it counted which blocks of memory an execution does not free?
+    pub leaks: bool,
     /// Done once on each thread that explores, before it does.
     pub on_thread: Option<Arc<dyn Fn() + Send + Sync>>,
     /// Executions that take more preemptions than this are left out, and then the exploration is no proof: see
@@ -65,8 +70,8 @@ pub type AtEnd = Arc<dyn Fn() -> Result<(), String> + Send + Sync>;
 
 impl Config {
     fn limits(&self) -> Limits {
-        let Config { max_events, max_threads, unwind, quarantine, symmetry, .. } = *self;
-        Limits { max_events, max_threads, unwind, quarantine, symmetry }
+        let Config { max_events, max_threads, unwind, quarantine, symmetry, reuse, leaks, .. } = *self;
+        Limits { max_events, max_threads, unwind, quarantine, symmetry, reuse, leaks }
     }
 }
 
@@ -82,6 +87,8 @@ impl Default for Config {
             unwind: true,
             quarantine: false,
             symmetry: true,
+            reuse: 0,
+            leaks: false,
             on_thread: None,
             preemptions: None,
             seed: None,
@@ -275,7 +282,7 @@ pub fn explore(
     body: impl Fn() -> String + Send + Sync + 'static,
     progress: impl FnMut(&Tally),
 ) -> Report {
-    resume(config, vec![Branch::whole(Graph::new(config.spurious))], body, progress)
+    resume(config, vec![Branch::whole(Graph::new(config.spurious).reusing(config.reuse))], body, progress)
 }
 
 /// Explores what an exploration of the same `body` has left: [`Report::left`]. The report is of this part alone, but
@@ -355,7 +362,7 @@ pub(crate) fn first_execution(config: &Config, body: impl Fn() -> String + Send 
     if let Some(prepare) = &config.on_thread {
         prepare();
     }
-    play(Graph::new(config.spurious), config, Mode::Explore, &(Arc::new(body) as Body)).0.graph
+    play(Graph::new(config.spurious).reusing(config.reuse), config, Mode::Explore, &(Arc::new(body) as Body)).0.graph
 }
 
 /// What is explored.

@@ -18,6 +18,9 @@ pub const INIT: u16 = u16::MAX;
 pub struct Clock([u16; MAX_THREADS]);
 
 impl Clock {
+    /// All events, of all threads.
+    pub(super) const ALL: Clock = Clock([u16::MAX; MAX_THREADS]);
+
     #[inline]
     pub(super) fn join(&mut self, other: &Clock) {
         for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
@@ -61,6 +64,8 @@ impl Loc {
     pub const REFUSALS: Loc = Loc(u32::MAX - 2);
     /// The first of the places of objects that a `const fn` makes: `OnceLock`s, `lazy_static!`s.
     const STATICS: u32 = u32::MAX - 3;
+    /// How many classes of blocks of memory there may be.
+    pub(super) const MAX_HEAPS: u32 = 1 << 8;
     /// How many such places there are.
     pub(super) const MAX_STATICS: u32 = 1 << 10;
 
@@ -78,17 +83,30 @@ impl Loc {
         Loc(Loc::STATICS - n)
     }
 
-    /// Which of those it is.
+    /// The place of the blocks of memory of a class.
+    pub(super) fn of_heap(class: usize) -> Loc {
+        let class = u32::try_from(class).unwrap_or(u32::MAX);
+        assert!(class < Loc::MAX_HEAPS, "rc11: pointers to more than {} layouts in one model", Loc::MAX_HEAPS);
+        Loc(Loc::STATICS - Loc::MAX_STATICS - class)
+    }
+
+    /// Which of those of objects it is.
     pub(super) fn nth_static(self) -> Option<u32> {
+        self.nth_reserved().filter(|nth| *nth < Loc::MAX_STATICS)
+    }
+
+    /// Which of those of objects it is, or, from [`Loc::MAX_STATICS`] on, of which class.
+    fn nth_reserved(self) -> Option<u32> {
         let Loc(loc) = self;
-        (loc <= Loc::STATICS && loc > Loc::STATICS - Loc::MAX_STATICS).then(|| Loc::STATICS - loc)
+        let all = Loc::MAX_STATICS + Loc::MAX_HEAPS;
+        (loc <= Loc::STATICS && loc > Loc::STATICS - all).then(|| Loc::STATICS - loc)
     }
 
     /// Is it a place, among so many threads' that have made so many?
     pub(super) fn is_one(self, threads: usize, each: usize) -> bool {
         let (thread, ordinal) = self.slot();
         let is_made = self != Loc::NONE && thread < threads && ordinal < each;
-        matches!(self, Loc::CLOCK | Loc::REFUSALS) || self.nth_static().is_some() || is_made
+        matches!(self, Loc::CLOCK | Loc::REFUSALS) || self.nth_reserved().is_some() || is_made
     }
 
     /// The thread that made it.
@@ -99,11 +117,13 @@ impl Loc {
 
     /// Where the index has it.
     fn slot(self) -> (usize, usize) {
-        match self {
-            Loc::CLOCK => (MAX_THREADS, 0),
-            Loc::REFUSALS => (MAX_THREADS, 1),
-            loc if loc.nth_static().is_some() => (MAX_THREADS, 2 + (Loc::STATICS - loc.0) as usize),
-            Loc(loc) => ((loc >> 24) as usize, (loc & 0xff_ffff) as usize),
+        match (self, self.nth_reserved()) {
+            (Loc::CLOCK, _) => (MAX_THREADS, 0),
+            (Loc::REFUSALS, _) => (MAX_THREADS, 1),
+            // Side by side: there are few of either.
+            (_, Some(n)) if n < Loc::MAX_STATICS => (MAX_THREADS, 2 + 2 * n as usize),
+            (_, Some(n)) => (MAX_THREADS, 3 + 2 * (n - Loc::MAX_STATICS) as usize),
+            (Loc(loc), None) => ((loc >> 24) as usize, (loc & 0xff_ffff) as usize),
         }
     }
 }
@@ -293,6 +313,27 @@ impl Update {
         matches!(self, Update::Await { .. } | Update::Enter { waits: true, .. })
     }
 
+    /// The values that it takes from the program; 0 for one that it does not.
+    pub(super) fn values(self) -> [u64; 2] {
+        match self {
+            Update::Swap(new) | Update::Compute(_, new) => [new, 0],
+            Update::Exchange { current, new, .. } => [current, new],
+            _ => [0, 0],
+        }
+    }
+
+    /// The same with other values for those that it takes from the program.
+    pub(super) fn map(self, mut f: impl FnMut(u64) -> u64) -> Update {
+        match self {
+            Update::Swap(new) => Update::Swap(f(new)),
+            Update::Exchange { current, new, failure } => {
+                Update::Exchange { current: f(current), new: f(new), failure }
+            }
+            Update::Compute(compute, other) => Update::Compute(compute, f(other)),
+            other => other,
+        }
+    }
+
     /// What is written over `value`. `None`: nothing.
     pub fn over(self, value: u64) -> Option<u64> {
         match self {
@@ -340,6 +381,11 @@ pub enum Kind {
     Spin,
     /// A loop that waits has looked, and will look again: a round of it ends here.
     Yield,
+    /// A block of memory is given out: it lies where the block lay that the event freed which it reads, or where none has
+    /// been.
+    Alloc,
+    /// A block of memory is freed; its value is where it lies.
+    Free,
 }
 
 /// One event.
@@ -451,6 +497,9 @@ pub struct Graph {
     pub weight: f64,
     /// How many times `park` may wake spuriously.
     pub spurious: u16,
+    /// So many times a block may lie where one that was freed lay.
+    #[serde(default)]
+    pub(super) reuse: u16,
     /// Were symmetric threads started?
     #[serde(default)]
     pub(super) is_symmetric: bool,
@@ -475,6 +524,11 @@ impl Graph {
     pub fn new(spurious: u16) -> Graph {
         let main = Thread { path: 0, len: 0, last: INIT, is_there: true, nth: 0, first: 0 };
         Graph { threads: vec![main], weight: 1.0, spurious, ..Graph::default() }
+    }
+
+    /// The same; blocks of memory may lie so many times where one that was freed lay.
+    pub(super) fn reusing(self, reuse: u16) -> Graph {
+        Graph { reuse, ..self }
     }
 
     /// How much memory it takes.
@@ -743,9 +797,13 @@ impl Graph {
             Kind::Choice(_) | Kind::Spurious => return event.value == 0,
             Kind::Fence | Kind::Light | Kind::HeavyCall | Kind::HeavyReturn => return true,
             Kind::Fork(_) | Kind::Join(_) | Kind::Spin | Kind::Yield => return true,
+            Kind::Alloc => return event.rf == INIT,
             _ => (),
         }
         let before = |m: usize, e: &Event| m <= n || past.has_event(e);
+        if event.kind == Kind::Free {
+            return self.of(event.loc).all(|(m, e)| usize::from(e.rf) != n || !before(m, e));
+        }
         let is_write = event.is_write();
         let write = if is_write { n as u16 } else { self.would_read(n, read, past) };
         if write != INIT && !before(usize::from(write), &self.events[usize::from(write)]) {
@@ -788,6 +846,7 @@ impl Graph {
             threads: self.threads.clone(),
             weight: self.weight,
             spurious: self.spurious,
+            reuse: self.reuse,
             is_symmetric: self.is_symmetric,
             past: Vec::with_capacity(if self.is_symmetric { room } else { 0 }),
             index: Index::default(),

@@ -30,10 +30,11 @@
 //!
 //! If the verdict is [`Proved`](model::Verdict::Proved), there is no execution of the closure under RC11 (Lahav, Vafeiadis,
 //! Kang, Hur, Dreyer, PLDI 2017, with the release sequences of C++20) in which an assertion fails, two accesses race,
-//! threads wait for each other for ever, an `Arc` or an allocation leaks, or a location is used by a thread that cannot know
-//! of it. This goes for the closure as it is: so many threads, so many rounds, and as many spurious wake-ups as
-//! [`Builder::spurious`](model::Builder::spurious) allows; [`Outcome::assumes`](model::Outcome::assumes) has them in a line. If
-//! only a part was explored the verdict is [`Bounded`](model::Verdict::Bounded), says why, and fails the test.
+//! threads wait for each other for ever, memory is used after it is freed or freed twice, an `Arc` or an allocation leaks, or a
+//! location is used by a thread that cannot know of it. This goes for the closure as it is: so many threads, so many rounds,
+//! and as many spurious wake-ups as [`Builder::spurious`](model::Builder::spurious) allows;
+//! [`Outcome::assumes`](model::Outcome::assumes) has them in a line. If only a part was explored the verdict is
+//! [`Bounded`](model::Verdict::Bounded), says why, and fails the test.
 //!
 //! # What is not
 //!
@@ -44,10 +45,12 @@
 //!   others find at once, in the order in which they happen to be played. If it changes what a thread asks next, that is
 //!   [`Why::NotDeterministic`](verdict::Why::NotDeterministic), if it shows.
 //! - Counts of std's `Arc` are not seen. If its last owner's destructor uses the model, take [`sync::Arc`].
-//! - Use after free is found if an atomic or a cell was dropped, in that execution, before it is used; which of two threads
-//!   was first in memory is not explored for its own sake.
-//! - An integer that is really an address differs from play to play. [`AtomicPtr`](sync::atomic::AtomicPtr) holds names of
-//!   addresses; an `AtomicUsize` does not.
+//! - An access of memory that is not this crate's is not seen: of a `Box<u32>` only that it is freed twice, or left. Where an
+//!   atomic, a cell or a lock lies in memory that is freed, moved away or lent, each access that is not ordered before that
+//!   is found, whichever is played first.
+//! - A block of memory may lie where one was freed, if it is of a size and alignment of which an address is compared,
+//!   exchanged by an `AtomicPtr`, or kept in an integer: [`Builder::reuse`](model::Builder::reuse) times an execution, and no
+//!   oftener. Blocks of another size that would fit are not tried.
 //! - A loop that waits is cut only if it is shown to have no end: [`yield_now`](thread::yield_now) says how. One that does not
 //!   yield is given up at so many events.
 //! - Waking by a [`Condvar`](sync::Condvar) gives no order, as in std; a [`Notify`](sync::Notify), a channel, `park` and
@@ -128,6 +131,8 @@
 //! | `LOOM_LOG` | each model's verdict is printed |
 //! | `RC11_JOBS` | so many threads of the machine explore one model |
 //! | `RC11_SPURIOUS` | so many times an execution something may wake, or a weak exchange fail, spuriously |
+//! | `RC11_REUSE` | so many times an execution a block of memory may lie where one was freed: 2, if it does not say |
+//! | `RC11_LEAKS` | `true`: any block that is not freed is a failure |
 //! | `RC11_SYMMETRY` | `false`: symmetric threads are told apart |
 //! | `RC11_REPLAY`, `RC11_DIR` | the schedule to play again; where schedules and drawings are written |
 //! | `RC11_REPORT` | a file to which each verdict is added as a line of JSON |
@@ -144,6 +149,7 @@ pub mod engine;
 mod explore;
 pub mod future;
 pub mod graph;
+mod heap;
 pub mod hint;
 pub mod lazy_static;
 mod machine;

@@ -6,14 +6,19 @@
 
 mod frame;
 mod late;
+mod memory;
 mod pointers;
 mod recursion;
 mod timeouts;
 mod yields;
 
+pub(crate) use self::memory::{
+    as_if_it_knew, as_if_it_knew_all, has_ended, is_freed_under, is_gone, known, must_know_all_of,
+};
 pub(super) use yields::ask_to_yield;
 
-use crate::graph::{Event, Graph, INIT, Kind, Loc, MAX_THREADS, Update};
+use crate::graph::{Clock, Event, Graph, INIT, Kind, Loc, MAX_THREADS, Update};
+use crate::heap;
 use crate::naming::unlike;
 use crate::quarantine;
 use crate::step::{Ask, Stop, Way};
@@ -61,6 +66,8 @@ struct Slot {
     dry: Option<yields::Dry>,
     /// Which thread made the location that it asks for, if another did, and after how many of its events.
     must_know: Option<(u8, u16)>,
+    /// It runs a destructor, and counts as knowing this.
+    knows: Option<Clock>,
     /// Where its stack begins and ends.
     stack_begins: usize,
     stack_ends: usize,
@@ -91,6 +98,7 @@ impl Slot {
             dry: None,
             must_know: None,
             stack_begins: 0,
+            knows: None,
             stack_ends: 0,
             frame: None,
             at: None,
@@ -135,6 +143,7 @@ struct Machine {
     bound: BTreeSet<u32>,
     /// Of each of these objects, by where it was when it was used first.
     late: HashMap<usize, u32>,
+    memory: memory::Memory,
     /// No other ways are noted: from [`stop_exploring`] on.
     is_stopped: bool,
     /// The same, to the end.
@@ -184,6 +193,10 @@ pub(super) struct Limits {
     pub quarantine: bool,
     /// Is one explored of the executions that symmetric threads make of one?
     pub symmetry: bool,
+    /// So many times a block may lie where one that was freed lay.
+    pub reuse: u16,
+    /// Is it counted what it does not free?
+    pub leaks: bool,
 }
 
 /// What is to be done with a graph.
@@ -201,7 +214,7 @@ thread_local! {
 }
 
 fn with<R>(f: impl FnOnce(&mut Machine) -> R) -> R {
-    MACHINE.with_borrow_mut(f)
+    quarantine::checker(|| MACHINE.with_borrow_mut(f))
 }
 
 /// Thrown through threads whose execution is over.
@@ -279,12 +292,13 @@ const ASYMMETRIC: &str = "symmetric threads are not: two of them have read the s
 /// Plays `body` from `graph` on.
 pub(super) fn run(graph: Graph, limits: Limits, mode: Mode, body: Body) -> Run {
     with(|machine| machine.begin(graph, limits, mode));
-    quarantine::begin(limits.quarantine);
+    // An allocator must not unwind.
+    quarantine::begin(limits.quarantine && !limits.unwind);
     start(0, "main", body);
     let end = drive();
     let (waits, names, lost) = with(|machine| (machine.waits(), machine.names(), machine.lost()));
     end_all(limits.unwind);
-    quarantine::end();
+    quarantine::end(limits.leaks);
     with(|machine| Run {
         waits,
         names,
@@ -381,7 +395,7 @@ pub(super) fn panics_at(at: Option<&Location<'_>>) -> bool {
         machine.panicked = at.map(|at| format!("{}:{}", at.file(), at.line()));
         machine.is_on
     };
-    MACHINE.try_with(note).unwrap_or(false)
+    quarantine::checker(|| MACHINE.try_with(note).unwrap_or(false))
 }
 
 /// A new location of the calling thread's, and how many events the thread has had before: the maker's mark.
@@ -456,6 +470,11 @@ pub(super) fn fork(name: &str, nth: u8, body: Body) -> u8 {
         start(child, name, body);
     }
     child
+}
+
+/// May a block lie where one that was freed lay, in this exploration?
+pub(super) fn reuses() -> bool {
+    with(|machine| machine.limits.reuse > 0)
 }
 
 /// Is one explored of the executions that symmetric threads make of one?
@@ -623,6 +642,7 @@ impl Machine {
         self.panicked = None;
         self.late.clear();
         self.bound.clear();
+        self.memory.clear();
         (self.is_stopped, self.is_ending, self.begins_anew) = (false, false, false);
         (self.skipped, self.cuts, self.shown) = (0, 0, 0);
         self.cut.clear();
@@ -686,7 +706,8 @@ impl Machine {
         }
         let ask = self.with_names(self.current, ask);
         let answer = self.answer_named(&ask, at)?;
-        Some(answer.map(|name| self.pointers.address(name)))
+        let address = |name| if heap::is_address(name) { heap::from_graph(name) } else { self.pointers.address(name) };
+        Some(answer.map(address))
     }
 
     fn answer_named(&mut self, ask: &Ask, at: &'static Location<'static>) -> Option<Result<u64, Over>> {
@@ -764,7 +785,7 @@ impl Machine {
         let event = &self.graph.events[usize::from(number)];
         match event.kind {
             Kind::Join(child) => self.slot(child).is_done,
-            _ if event.is_read() && event.rf != INIT => {
+            _ if event.rf != INIT => {
                 let Event { thread: writer, idx, .. } = self.graph.events[usize::from(event.rf)];
                 self.slot(writer).told > idx
             }
@@ -1044,6 +1065,8 @@ fn is_answer_to(event: &Event, ask: &Ask) -> bool {
         (Ask::Join(child), Kind::Join(was)) => child == was,
         (Ask::Choose(n), Kind::Choice(was)) => n == was,
         (Ask::Spurious, Kind::Spurious) => true,
+        (Ask::Alloc { heap }, Kind::Alloc) => event.loc == heap,
+        (Ask::Free { heap, address }, Kind::Free) => event.loc == heap && event.value == address,
         _ => false,
     }
 }

@@ -1,10 +1,12 @@
 //! Where a location of the facade is, and whether the one who uses it may.
 
 use crate::graph::{Loc, Order, Update};
+use crate::heap;
 use crate::machine::{self, PARKING, PARKING_FOR_A_WHILE};
 use crate::model;
+use crate::quarantine;
 use crate::step::Ask;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 /// A location, what it was made with, in which play, and how far its maker had come. It knows when it is dropped.
 #[derive(Debug)]
@@ -18,24 +20,53 @@ pub(crate) struct Place {
     are_pointers: bool,
     /// Every thread knows of it, without having been told.
     is_known: bool,
+    /// Threads have it by a count of std's: the end of its life is theirs, and no event's.
+    is_counted: bool,
+    lies: Lies,
 }
 
-const DROPPED: &str = "use after free: an object of the model's is used after it was dropped";
+/// Where an object lay when it was accessed last, and by which number the heap knows it, from 1.
+#[derive(Debug, Default)]
+struct Lies {
+    at: AtomicUsize,
+    number: AtomicU32,
+}
 
 impl Place {
     #[track_caller]
     pub(crate) fn new(init: u64) -> Place {
+        heap::observe(init);
+        let init = heap::to_graph(init);
         let (loc, maker, told) = machine::make_location();
         let play = machine::play().unwrap_or_default();
         let is_there = AtomicBool::new(true);
-        Place { loc, init, maker, told, play, is_there, are_pointers: false, is_known: false }
+        Place {
+            loc,
+            init,
+            maker,
+            told,
+            play,
+            is_there,
+            are_pointers: false,
+            is_known: false,
+            is_counted: false,
+            lies: Lies::default(),
+        }
     }
 
     /// One of an object's own, which it hands to others past the model.
     #[track_caller]
     pub(crate) fn internal(init: u64) -> Place {
-        let mut place = Place::new(init);
+        let mut place = Place::counted(init);
         place.is_known = true;
+        place
+    }
+
+    /// One of an object that several threads have by a count of std's, which the model does not see.
+    #[track_caller]
+    pub(crate) fn counted(init: u64) -> Place {
+        let mut place = Place::new(init);
+        place.is_counted = true;
         place
     }
 
@@ -55,19 +86,42 @@ impl Place {
     fn of_late(n: u32) -> Place {
         let (maker, play) = (machine::current(), machine::play().unwrap_or_default());
         let (loc, is_there) = (Loc::of_static(n), AtomicBool::new(true));
-        Place { loc, init: 0, maker, told: 0, play, is_there, are_pointers: false, is_known: true }
+        Place {
+            loc,
+            init: 0,
+            maker,
+            told: 0,
+            play,
+            is_there,
+            are_pointers: false,
+            is_known: true,
+            is_counted: true,
+            lies: Lies::default(),
+        }
     }
 
     /// Where it is, for who may use it.
     #[track_caller]
     fn known(&self) -> Loc {
+        // What std counts is freed as std says.
+        self.known_at((!self.is_counted).then(|| std::ptr::from_ref(self).addr()))
+    }
+
+    /// The same of an object that lies there.
+    #[track_caller]
+    fn known_at(&self, address: Option<usize>) -> Loc {
         model::question();
         match machine::play() {
             Some(play) if play == self.play && self.is_there.load(Ordering::Relaxed) => {
                 // Of itself, if of nobody else: what every thread knows needs no telling.
-                machine::must_know(if self.is_known { machine::current() } else { self.maker }, self.told);
+                let maker = if self.is_known { machine::current() } else { self.maker };
+                let is_there = address.is_none_or(|address| self.lies_at(address));
+                machine::must_know(maker, self.told);
+                if !is_there || machine::has_ended(self.loc, address) {
+                    machine::is_gone(self.loc, false);
+                }
             }
-            Some(play) if play == self.play => machine::fail(DROPPED),
+            Some(play) if play == self.play => machine::is_gone(self.loc, false),
             Some(_) => machine::fail(
                 "an object of another execution is used: what the model shares must be made inside of its closure, anew \
                  in each execution, not in a `static` of std's or before the model",
@@ -82,9 +136,62 @@ impl Place {
         self.loc
     }
 
+    /// The object is accessed where it lies. Not if that has been freed.
+    fn lies_at(&self, address: usize) -> bool {
+        // Relaxed, here and below: a play is one thread of the machine.
+        if self.lies.at.swap(address, Ordering::Relaxed) == address {
+            return true;
+        }
+        let number = self.lies.number.load(Ordering::Relaxed).checked_sub(1);
+        let number = heap::place_object(number, address, self.loc);
+        self.lies.number.store(number + 1, Ordering::Relaxed);
+        !quarantine::is_freed(address)
+    }
+
     #[track_caller]
     fn ask(&self, ask: Ask) -> u64 {
-        if self.are_pointers { machine::ask_of_pointers(ask) } else { machine::ask(ask) }
+        let answer = self.answer(ask);
+        // While it waited for the answer, another thread may have freed it.
+        let at = self.lies.at.load(Ordering::Relaxed);
+        if machine::has_ended(self.loc, (at != 0).then_some(at)) {
+            machine::is_gone(self.loc, false);
+        }
+        answer
+    }
+
+    #[track_caller]
+    fn answer(&self, ask: Ask) -> u64 {
+        if self.are_pointers {
+            if machine::reuses() {
+                match ask {
+                    Ask::Store { value, .. } => heap::observe(value),
+                    Ask::Update { update, .. } => update.values().into_iter().for_each(heap::observe),
+                    _ => (),
+                }
+            }
+            return machine::ask_of_pointers(ask);
+        }
+        heap::from_graph(machine::ask(match ask {
+            Ask::Store { loc, value, order } => {
+                heap::observe(value);
+                Ask::Store { loc, value: heap::to_graph(value), order }
+            }
+            Ask::Update { loc, init, order, update } => {
+                update.values().into_iter().for_each(heap::observe);
+                Ask::Update { loc, init, order, update: update.map(heap::to_graph) }
+            }
+            other => other,
+        }))
+    }
+
+    /// A plain access of an object that lies there.
+    #[track_caller]
+    pub(crate) fn access_at(&self, address: usize, is_write: bool) {
+        let (loc, order) = (self.known_at(Some(address)), Order::Plain);
+        self.ask(match is_write {
+            true => Ask::Store { loc, value: 0, order },
+            false => Ask::Load { loc, init: 0, order },
+        });
     }
 
     #[track_caller]
@@ -151,6 +258,30 @@ impl Place {
         machine::mixes();
         self.store(value, Order::Plain);
     }
+
+    /// The calling thread has it for itself alone: every access before must be known to it, and every later one must know
+    /// of this.
+    #[track_caller]
+    pub(crate) fn lend(&mut self) {
+        if machine::play() == Some(self.play) {
+            machine::must_know_all_of(self.loc, (self.maker, self.told), false);
+            (self.maker, self.told) = (machine::current(), machine::told());
+        }
+    }
+
+    /// Its life ends: every access of it must be known to the calling thread.
+    pub(crate) fn end(&self) {
+        // Relaxed: a play is one thread of the machine. Atomic, so that it is written though nobody may read it.
+        let was_there = self.is_there.swap(false, Ordering::Relaxed);
+        if machine::play() != Some(self.play) || machine::is_over() {
+            return;
+        }
+        if was_there {
+            machine::must_know_all_of(self.loc, (self.maker, self.told), true);
+        } else {
+            machine::is_gone(self.loc, true);
+        }
+    }
 }
 
 /// The place of an object that a `const fn` makes, so that it may be in a `static`: its first use in an execution makes it.
@@ -188,7 +319,7 @@ impl LatePlace {
     #[track_caller]
     pub(crate) fn place(&self) -> Place {
         if self.bound.load(Ordering::Relaxed) == GONE {
-            machine::fail(DROPPED);
+            machine::is_gone(Loc::NONE, false);
         }
         let number = machine::bind(std::ptr::from_ref(self).addr(), || self.number());
         let play = machine::play().unwrap_or_default();
@@ -199,13 +330,19 @@ impl LatePlace {
 
 impl Drop for LatePlace {
     fn drop(&mut self) {
+        if let Some(number) = self.number() {
+            machine::must_know_all_of(Loc::of_static(number), (machine::current(), 0), true);
+        }
         self.bound.store(GONE, Ordering::Relaxed);
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // Relaxed: a play is one thread of the machine. Atomic, so that it is written though nobody may read it.
-        self.is_there.store(false, Ordering::Relaxed);
+        if self.is_counted {
+            self.is_there.store(false, Ordering::Relaxed);
+        } else {
+            self.end();
+        }
     }
 }

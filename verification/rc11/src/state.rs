@@ -3,6 +3,7 @@
 
 use crate::model::Settings;
 use crate::timeout::TimedOut;
+use crate::{heap, quarantine};
 use std::any::Any;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -52,9 +53,11 @@ std::thread_local! {
 
 /// What is remembered.
 pub(crate) fn with<R>(f: impl FnOnce(&mut State) -> R) -> R {
-    STATE.with_borrow_mut(|state| {
-        state.is_used = true;
-        f(state)
+    quarantine::checker(|| {
+        STATE.with_borrow_mut(|state| {
+            state.is_used = true;
+            f(state)
+        })
     })
 }
 
@@ -82,10 +85,14 @@ pub(crate) fn begin(settings: &Arc<Settings>) {
     });
     left.into_iter().for_each(std::mem::forget);
     STATE.with_borrow_mut(|state| state.is_used = false);
+    heap::set_classes(&settings.classes);
 }
 
 /// All threads have come to their end: is anything left that should have been given back?
 pub(crate) fn at_end() -> Result<(), String> {
+    if let Some((count, size)) = quarantine::left() {
+        return Err(format!("Allocation leaked: {count} blocks are not freed, one of {size} bytes"));
+    }
     with(|state| {
         let State { arcs_made, blocks, tracked, .. } = state;
         let left = [("Arc leaked", arcs_made.values().next()), ("Allocation leaked", blocks.values().next())];

@@ -7,7 +7,7 @@
 //! were, and the graph need not be copied: what the execution ends with holds all the graphs that it went through.
 
 use crate::axiom::is_sc_consistent;
-use crate::graph::{Event, Graph, Kind, Loc, MAX_THREADS, New, Order, Thread, Update};
+use crate::graph::{Event, Graph, INIT, Kind, Loc, MAX_THREADS, New, Order, Thread, Update};
 use serde::{Deserialize, Serialize};
 
 /// What a thread asks for.
@@ -45,6 +45,15 @@ pub(super) enum Ask {
     Spurious,
     Spin,
     Yield,
+    /// A block of a class.
+    Alloc {
+        heap: Loc,
+    },
+    /// The one that lies there is freed.
+    Free {
+        heap: Loc,
+        address: u64,
+    },
 }
 
 /// Why an execution cannot go on.
@@ -116,6 +125,8 @@ impl Graph {
             Ask::HeavyReturn => Ok(self.simply(self.next_heavy_return(thread))),
             Ask::Spin => Ok(self.simply(self.next(thread, Loc::NONE, Order::Relaxed, Kind::Spin, 0))),
             Ask::Yield => Ok(self.simply(self.next(thread, Loc::NONE, Order::Relaxed, Kind::Yield, 0))),
+            Ask::Alloc { heap } => Ok(self.alloc(thread, ask, heap, ways)),
+            Ask::Free { .. } => Ok(self.free(thread, ask, ways)),
         };
         self.share_weight(&mut ways[before..]);
         result
@@ -173,6 +184,8 @@ impl Graph {
             Ask::Update { loc, init, order, update } => {
                 self.next_read(thread, loc, init, order, Kind::Updating(update), write)
             }
+            // The allocator hands a block on: what was done before it was freed is known to its next owner.
+            Ask::Alloc { heap } => self.next_read(thread, heap, 0, Order::Acquire, Kind::Alloc, write),
             _ => unreachable!("only these read"),
         }
     }
@@ -182,6 +195,7 @@ impl Graph {
         match *ask {
             Ask::Store { loc, value, order } => self.next_write(thread, loc, order, Kind::Store, value),
             Ask::Open { loc } => self.next_write(thread, loc, Order::Release, Kind::Open, 0),
+            Ask::Free { heap, address } => self.next_write(thread, heap, Order::Release, Kind::Free, address),
             _ => unreachable!("only these write"),
         }
     }
@@ -247,7 +261,13 @@ impl Graph {
 
     /// Hands on the graphs in which `read` reads `new`, in each place that `new` may have.
     fn revisit_by(&self, read: usize, new: &New, out: &mut Vec<Graph>) {
-        let graph = self.revisit(read, new);
+        let mut graph = self.revisit(read, new);
+        if new.event.kind == Kind::Free {
+            graph.push(*new);
+            return if graph.reused() <= usize::from(graph.reuse) {
+                graph.hand_on(out)
+            };
+        }
         let behind = graph.oldest_for(read);
         let places = match new.event.kind {
             Kind::Updated => graph.place_updated(new, behind).into_iter().collect(),
@@ -331,6 +351,35 @@ impl Graph {
             self.push_write(self.next_updated(self.events[read].thread), rank + 1);
         }
         0
+    }
+
+    /// A block that lies where none has been, or where one lay that was freed and is given out to no other.
+    fn alloc(&mut self, thread: u8, ask: &Ask, heap: Loc, ways: Ways<'_>) -> u64 {
+        if self.reused() < usize::from(self.reuse) {
+            let is_given_out = |n: usize| self.of(heap).any(|(_, e)| usize::from(e.rf) == n);
+            let freed = self.of(heap).filter(|&(n, e)| e.kind == Kind::Free && !is_given_out(n));
+            freed.for_each(|(n, _)| self.note(thread, ask, Other::Reads(n as u16), ways));
+        }
+        self.push(self.reading(thread, ask, INIT));
+        0
+    }
+
+    /// A block is freed: one that was given out already, and does not depend on that, may lie there.
+    fn free(&mut self, thread: u8, ask: &Ask, ways: Ways<'_>) -> u64 {
+        let new = self.writing(thread, ask);
+        if self.reuse > 0 {
+            let may = |&(n, e): &(usize, &Event)| {
+                e.kind == Kind::Alloc && !new.past.has(e.thread, e.idx) && self.may_revisit(n, &new)
+            };
+            self.of(new.event.loc).filter(may).for_each(|(n, _)| self.note(thread, ask, Other::IsReadBy(n), ways));
+        }
+        self.push(new);
+        0
+    }
+
+    /// How many blocks lie where one that was freed lay.
+    fn reused(&self) -> usize {
+        self.events.iter().filter(|e| e.kind == Kind::Alloc && e.rf != INIT).count()
     }
 
     /// May one more `park` wake spuriously?

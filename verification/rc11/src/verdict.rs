@@ -10,6 +10,17 @@ pub enum Why {
     /// Two accesses of one location, one a write, one not atomic, and neither happens before the other: the last event
     /// and this one.
     Race(usize),
+    /// Memory is given back, or moved away, or lent to one thread alone, and nothing orders this access of it before that.
+    Freed {
+        /// The access.
+        access: usize,
+        /// The thread that does so.
+        thread: u8,
+        /// Does the memory's life end? Else it is only lent.
+        is_end: bool,
+        /// Where in the source, if the execution was played again.
+        at: Option<String>,
+    },
     /// These threads wait, and nothing that could wake them can come.
     Deadlock(Vec<u8>),
     /// The main thread has come to its end, and these never do.
@@ -47,6 +58,17 @@ impl Why {
                 let other = graph.events.get(*other).map_or(String::new(), |event| name(event.thread));
                 let last = graph.events.last().map_or(String::new(), |event| name(event.thread));
                 format!("data race: {last} and {other} touch the same memory, and neither happens before the other")
+            }
+            Why::Freed { access, thread, is_end, at } => {
+                let event = graph.events.get(*access);
+                let (who, does) = event.map_or((String::new(), "accesses"), |event| {
+                    (name(event.thread), if event.is_write() { "writes" } else { "reads" })
+                });
+                let ends = if *is_end { "frees or moves away" } else { "borrows for itself alone" };
+                let at = at.as_ref().map_or_else(String::new, |at| format!(" at {at}"));
+                let me = name(*thread);
+                let kind = if *is_end { "use after free: " } else { "data race: " };
+                format!("{kind}{who} {does} memory that {me} {ends}{at}, and nothing orders the access before that")
             }
             Why::Deadlock(threads) => {
                 format!("deadlock: {} wait, and nothing that could wake them can come any more", names(threads))

@@ -3,6 +3,8 @@
 
 extern crate rc11 as loom;
 
+#[path = "loom_paths/addresses.rs"]
+mod addresses;
 #[path = "loom_paths/atomics.rs"]
 mod atomics;
 #[path = "loom_paths/bad_use.rs"]
@@ -23,6 +25,8 @@ mod futures;
 mod locks;
 #[path = "loom_paths/loops.rs"]
 mod loops;
+#[path = "loom_paths/memory.rs"]
+mod memory;
 #[path = "loom_paths/once.rs"]
 mod once;
 #[path = "loom_paths/pointers.rs"]

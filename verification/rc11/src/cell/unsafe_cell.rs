@@ -11,9 +11,9 @@
 //! the marks in the cell, if it is ordered with both ends, as a race, if not. A pointer that is handed out is an access
 //! when it is made, and again when it is asked for what it points to.
 
-use crate::graph::Order;
 use crate::machine;
 use crate::place::Place;
+use crate::quarantine::checker;
 use std::cell::{Cell, UnsafeCell as StdUnsafeCell};
 use std::fmt;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicIsize, Ordering::Relaxed};
 
 /// Like `std::cell::UnsafeCell`, but hands its pointer to a closure, or out with a mark that it is in use.
 pub struct UnsafeCell<T: ?Sized> {
-    state: State,
+    state: Owner,
     data: StdUnsafeCell<T>,
 }
 
@@ -34,7 +34,8 @@ impl State {
     #[track_caller]
     fn begin(&self, is_write: bool, is_closed: bool) -> Access {
         let (place, uses) = &*self.0;
-        touch(place, is_write);
+        let at = std::ptr::from_ref(self).addr();
+        place.access_at(at, is_write);
         // Relaxed, here and below: a play is one thread of the machine.
         let now = uses.load(Relaxed);
         if now < 0 || (is_write && now > 0) {
@@ -44,22 +45,25 @@ impl State {
             });
         }
         uses.store(if is_write { -1 } else { now + 1 }, Relaxed);
-        Access { state: self.clone(), is_write, is_closed, now: Cell::new((machine::current(), machine::told())) }
+        Access { state: self.clone(), at, is_write, is_closed, now: Cell::new((machine::current(), machine::told())) }
     }
 }
 
-#[track_caller]
-fn touch(place: &Place, is_write: bool) {
-    if is_write {
-        place.store(0, Order::Plain);
-    } else {
-        place.load(Order::Plain);
+/// The cell's own: its life ends with the cell's, though pointers that were handed out have its state too.
+struct Owner(State);
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        let State(shared) = &self.0;
+        shared.0.end();
     }
 }
 
 /// An access, as long as it lasts.
 struct Access {
     state: State,
+    /// Where the cell lies.
+    at: usize,
     is_write: bool,
     /// It lasts for a closure, to its end. A pointer that is handed out is accessed when it is asked for what it points
     /// to: who gives a slot back drops the pointer to it after that.
@@ -73,7 +77,7 @@ impl Access {
     #[track_caller]
     fn again(&self) {
         if (machine::current(), machine::told()) != self.now.get() {
-            touch(&self.state.0.0, self.is_write);
+            self.state.0.0.access_at(self.at, self.is_write);
             self.now.set((machine::current(), machine::told()));
         }
     }
@@ -113,7 +117,9 @@ impl<T> UnsafeCell<T> {
     #[must_use]
     #[track_caller]
     pub fn new(value: T) -> UnsafeCell<T> {
-        UnsafeCell { state: State(Arc::new((Place::new(0), AtomicIsize::new(0)))), data: StdUnsafeCell::new(value) }
+        let place = Place::counted(0);
+        let state = State(checker(|| Arc::new((place, AtomicIsize::new(0)))));
+        UnsafeCell { state: Owner(state), data: StdUnsafeCell::new(value) }
     }
 
     /// The value.
@@ -129,7 +135,7 @@ impl<T: ?Sized> UnsafeCell<T> {
     where
         F: FnOnce(*const T) -> R,
     {
-        let _access = self.state.begin(false, true);
+        let _access = self.state.0.begin(false, true);
         f(self.data.get().cast_const())
     }
 
@@ -139,20 +145,20 @@ impl<T: ?Sized> UnsafeCell<T> {
     where
         F: FnOnce(*mut T) -> R,
     {
-        let _access = self.state.begin(true, true);
+        let _access = self.state.0.begin(true, true);
         f(self.data.get())
     }
 
     /// A pointer for reading, as long as it is kept.
     #[track_caller]
     pub fn get(&self) -> ConstPtr<T> {
-        ConstPtr { access: self.state.begin(false, false), pointer: self.data.get() }
+        ConstPtr { access: self.state.0.begin(false, false), pointer: self.data.get() }
     }
 
     /// A pointer for writing, as long as it is kept.
     #[track_caller]
     pub fn get_mut(&self) -> MutPtr<T> {
-        MutPtr { access: self.state.begin(true, false), pointer: self.data.get() }
+        MutPtr { access: self.state.0.begin(true, false), pointer: self.data.get() }
     }
 }
 

@@ -78,7 +78,8 @@ pub(crate) fn explore_subject(
     };
     let file = File::open(path)?;
     let first = file::digest(format!("{:?}", first_execution(config, again(&body)).events).as_bytes());
-    let start = || Report { left: vec![Branch::whole(Graph::new(config.spurious))], ..Report::default() };
+    let start =
+        || Report { left: vec![Branch::whole(Graph::new(config.spurious).reusing(config.reuse))], ..Report::default() };
     let entry = file.entry(subject)?.filter(|entry| entry.notes == subject.notes);
     let (mut report, failed) = match entry {
         None => (start(), None),

@@ -6,6 +6,7 @@
 
 use super::Machine;
 use crate::graph::{Event, Kind, Update};
+use crate::heap;
 use crate::step::Ask;
 use std::collections::HashMap;
 
@@ -63,6 +64,9 @@ impl Machine {
         let was: Option<Event> = slot.events.get(usize::from(told)).map(|n| self.graph.events[usize::from(*n)]);
         let pointers = &mut self.pointers;
         let mut name = |was: Option<u64>, address: u64, operand: u64| match was {
+            // What lies in an arena has an address that is the same in each play.
+            _ if heap::is_address(heap::to_graph(address)) => heap::to_graph(address),
+            Some(name) if heap::is_address(name) => !name,
             Some(name) => pointers.bind(name, address),
             None => pointers.name(address, thread, told, operand),
         };

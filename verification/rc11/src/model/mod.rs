@@ -7,7 +7,7 @@ mod settings;
 mod source;
 mod verdict;
 
-pub(crate) use self::observed::{Settings, expect_no_question, is_observed, observe, question};
+pub(crate) use self::observed::{Settings, expect_no_question, is_observed, observe, observe_layout, question};
 pub use self::verdict::{Outcome, Verdict};
 
 use self::settings::Subject;
@@ -57,6 +57,12 @@ pub struct Builder {
     /// Of the executions that differ only by which of some symmetric threads did what, is one explored? If not, all are. See
     /// [`spawn_symmetric`](crate::thread::spawn_symmetric). `RC11_SYMMETRY=false` says no.
     pub symmetry: bool,
+    /// So many times an execution a block of memory may lie where one lay that was freed, as far as addresses of such blocks
+    /// are compared or exchanged. From `RC11_REUSE`; else 2.
+    pub reuse: u16,
+    /// Is a block of memory that an execution has not freed by its end a leak? `Arc`s and the blocks of
+    /// [`alloc`](crate::alloc) always are. `RC11_LEAKS=true` says yes.
+    pub leaks: bool,
     /// How many threads of the machine explore. The counts do not depend on it. From `RC11_JOBS`; else 1.
     pub jobs: usize,
     /// With `max_permutations` or `max_duration`, the first half goes along random branches every other turn, by this seed, and
@@ -245,6 +251,8 @@ impl Builder {
             unwind: false,
             quarantine: true,
             symmetry: self.symmetry,
+            reuse: self.reuse,
+            leaks: self.leaks,
             at_end: Some(Arc::new(state::at_end)),
             ..Config::default()
         }

@@ -2,6 +2,7 @@
 
 use crate::machine;
 use crate::state::{self, At};
+use std::alloc::Layout;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -10,12 +11,15 @@ use std::sync::{Mutex, PoisonError};
 #[derive(Debug, Default)]
 pub(crate) struct Settings {
     pub(crate) observed: BTreeSet<String>,
+    /// Layouts of blocks of memory whose addresses are.
+    pub(crate) classes: Vec<Layout>,
     found: Mutex<BTreeSet<String>>,
 }
 
 impl Settings {
     pub(crate) fn new(observed: BTreeSet<String>) -> Settings {
-        Settings { observed, found: Mutex::default() }
+        let classes = observed.iter().filter_map(|what| layout(what)).collect();
+        Settings { observed, classes, found: Mutex::default() }
     }
 
     /// With what was found, if anything was.
@@ -52,10 +56,27 @@ pub(crate) fn question() {
     }
 }
 
+/// What layouts begin with, among what is observed.
+const BLOCKS: &str = "blocks of ";
+
+fn layout(what: &str) -> Option<Layout> {
+    let (size, align) = what.strip_prefix(BLOCKS)?.split_once('/')?;
+    Layout::from_size_align(size.parse().ok()?, align.parse().ok()?).ok()
+}
+
+/// The addresses of blocks of that layout are.
+pub(crate) fn observe_layout(layout: Layout) {
+    observe_what(format!("{BLOCKS}{}/{}", layout.size(), layout.align()));
+}
+
 /// They must be: the exploration begins anew, and this execution is over.
 pub(crate) fn observe(at: At) {
+    observe_what(at.to_string());
+}
+
+fn observe_what(what: String) {
     state::with(|state| {
-        state.settings.found.lock().unwrap_or_else(PoisonError::into_inner).insert(at.to_string());
+        state.settings.found.lock().unwrap_or_else(PoisonError::into_inner).insert(what);
     });
     machine::fail("something is observed that was taken not to be: the exploration begins anew");
 }

@@ -32,6 +32,8 @@ pub(super) fn from_environment() -> Builder {
         location: env::var_os("LOOM_LOCATION").is_some(),
         log: env::var_os("LOOM_LOG").is_some(),
         symmetry: variable("RC11_SYMMETRY").unwrap_or(true),
+        reuse: variable("RC11_REUSE").unwrap_or(2),
+        leaks: variable("RC11_LEAKS").unwrap_or(false),
         spurious: variable("RC11_SPURIOUS").unwrap_or(0),
         jobs: variable("RC11_JOBS").unwrap_or(1),
         seed: variable("RC11_SEED").unwrap_or(1),

@@ -1,6 +1,6 @@
 //! What the events of a picture are called.
 
-use crate::graph::{Event, Graph, Kind, Loc, Order, Update};
+use crate::graph::{Event, Graph, INIT, Kind, Loc, Order, Update};
 use crate::machine::{Site, Wait, Wants};
 use crate::naming::name_at;
 use crate::picture::Source;
@@ -202,6 +202,9 @@ pub(super) fn label(event: &Event, names: &Names, threads: &[String]) -> String 
         Kind::Spurious => "wakes for a reason".to_owned(),
         Kind::Spin => "spins: waits for news".to_owned(),
         Kind::Yield => "yields".to_owned(),
+        Kind::Alloc if event.rf == INIT => "allocates".to_owned(),
+        Kind::Alloc => "allocates where a block was freed".to_owned(),
+        Kind::Free => "frees".to_owned(),
     }
 }
 

@@ -110,6 +110,12 @@ pub(super) fn ends(
             let waits = |wait: &&Wait| threads.contains(&wait.thread) && !is_event(wait.thread);
             played.waits.iter().filter(waits).filter_map(end).collect()
         }
+        Why::Freed { access, thread, is_end, .. } => {
+            let name = names.get(graph.events[*access].loc);
+            let what = if *is_end { format!("frees {name}") } else { format!("borrows {name} alone") };
+            let end = |column| End { column, what, place: Place::default(), newest: None, last: last(*thread) };
+            column(*thread).map(end).into_iter().collect()
+        }
         Why::Uninitialised => {
             let thread = failure.thread;
             let place = places.get(thread, graph.threads[usize::from(thread)].len);

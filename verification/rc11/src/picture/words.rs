@@ -14,6 +14,16 @@ pub(super) fn explain(picture: &mut Picture, found: &Counterexample, played: &Pl
     let Counterexample { failure, graph } = found;
     let cure = |is_closed: IsClosed<'_>| cure::cure(graph, &played.sites, places, is_closed);
     match &failure.why {
+        Why::Freed { access, is_end, .. } => {
+            let Some(node) = picture.node_of(*access, graph) else { return };
+            picture.nodes[node].is_marked = true;
+            let what = if *is_end { "the end of its life" } else { "the borrow of it" };
+            let name = names.get(graph.events[*access].loc);
+            picture.notes.push(format!(
+                "{} accesses {name}, and no path of happens-before leads from there to {what}",
+                number(node)
+            ));
+        }
         Why::Race(other) => {
             let cure = race(picture, graph, *other, names)
                 .map(|(a, b)| (cure(&|g| g.happens_before(a, b) || g.happens_before(b, a) || !is_consistent(g)), a));

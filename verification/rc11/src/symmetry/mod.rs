@@ -258,6 +258,7 @@ impl Graph {
             (Ask::Spurious, Kind::Spurious) => true,
             // A round without news becomes the one, a round with news the other.
             (Ask::Spin | Ask::Yield, Kind::Spin | Kind::Yield) => true,
+            (Ask::Alloc { heap } | Ask::Free { heap, .. }, Kind::Alloc | Kind::Free) => heap == event.loc,
             _ => false,
         }
     }

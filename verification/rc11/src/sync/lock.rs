@@ -32,6 +32,19 @@ impl RawLock {
         self.place.loc()
     }
 
+    /// One of an object that several threads have by a count of std's.
+    #[track_caller]
+    pub(crate) fn counted() -> RawLock {
+        let at = Location::caller();
+        RawLock { place: Place::counted(0), is_tried: model::is_observed(at), at }
+    }
+
+    /// One thread has it for itself alone.
+    #[track_caller]
+    pub(crate) fn lend(&mut self) {
+        self.place.lend();
+    }
+
     #[track_caller]
     pub(crate) fn lock(&self) {
         self.lock_as(Order::Acquire);

@@ -259,7 +259,7 @@ pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
 #[track_caller]
 fn ends<T>(bound: Option<usize>) -> (Sending<T>, Receiver<T>) {
     let ends = Ends { queue: VecDeque::new(), senders: 1, has_receiver: true, is_awaited: false, waiting: Vec::new() };
-    let (raw, receiver, gone) = (RawLock::new(), Place::new(0), Place::new(0));
+    let (raw, receiver, gone) = (RawLock::counted(), Place::counted(0), Place::counted(0));
     let channel = Arc::new(Channel { raw, receiver, gone, bound, ends: Mutex::new(ends) });
     (Sending(Arc::clone(&channel)), Receiver(channel))
 }
@@ -387,6 +387,9 @@ impl<T> Drop for Receiver<T> {
             if let Some(sender) = sender {
                 *sender.given_back.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
                 sender.place.wake(Order::Release);
+            } else {
+                // Std's receiver knows what was done before each message was sent.
+                machine::as_if_it_knew_all(|| drop(value));
             }
         }
     }

@@ -65,11 +65,13 @@ impl<T: ?Sized> Mutex<T> {
         if self.raw.try_lock() { Ok(self.guard()) } else { Err(TryLockError::WouldBlock) }
     }
 
-    /// What it guards, of which nobody else has the mutex.
+    /// What it guards, for the caller alone: an access that nothing orders before that is a race.
     ///
     /// # Errors
     /// None.
+    #[track_caller]
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
+        self.raw.lend();
         Ok(self.data.get_mut().unwrap_or_else(PoisonError::into_inner))
     }
 

@@ -102,7 +102,9 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// # Errors
     /// None.
+    #[track_caller]
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
+        self.place.lend();
         Ok(self.data.get_mut().unwrap_or_else(PoisonError::into_inner))
     }
 

@@ -11,6 +11,7 @@ use crate::graph::Order;
 use crate::machine;
 use crate::model;
 use crate::place::Place;
+use crate::quarantine::checker;
 use crate::state::{self, At};
 use crate::step::Ask;
 use crate::symmetry::Group;
@@ -148,6 +149,14 @@ pub fn yield_now() {
 /// What a thread returns, when it does.
 struct Packet<T>(Mutex<Option<T>>);
 
+impl<T> Drop for Packet<T> {
+    fn drop(&mut self) {
+        // Its thread and the handle have it by a count of std's.
+        let result = self.0.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        machine::as_if_it_knew_all(|| drop(result));
+    }
+}
+
 // SAFETY: a play, with all of its threads, is one thread of the machine, so that nothing is really sent. std's handle is
 // `Send` and `Sync` for any `T` too, by the same type of reasoning.
 unsafe impl<T> Send for Packet<T> {}
@@ -258,9 +267,10 @@ where
 fn start<'a, T: 'a>(name: Option<String>, f: impl FnOnce() -> T + 'a) -> JoinHandle<T> {
     let at = Location::caller();
     let name: Option<Arc<str>> = name.map(Arc::from);
-    let parker = Arc::new(Place::internal(0));
-    let is_finished = model::is_observed(at).then(|| Arc::new(Place::internal(0)));
-    let packet = Arc::new(Packet(Mutex::new(None)));
+    let parker = Place::internal(0);
+    let is_finished = model::is_observed(at).then(|| Place::internal(0));
+    let (parker, is_finished, packet) =
+        checker(|| (Arc::new(parker), is_finished.map(Arc::new), Arc::new(Packet(Mutex::new(None)))));
     let (theirs, place, finishes) = (Arc::clone(&parker), Arc::clone(&packet), is_finished.clone());
     let their_name = name.clone();
     let body = move || {

@@ -11,10 +11,11 @@ mod weak;
 
 pub use self::weak::Weak;
 
-use crate::graph::{Compute, Op, Order, Update};
+use crate::graph::{Clock, Compute, Op, Order, Update};
 use crate::machine;
 use crate::model;
 use crate::place::Place;
+use crate::quarantine::checker;
 use crate::state::{self, At};
 use crate::step::Ask;
 use std::any::Any;
@@ -22,8 +23,8 @@ use std::mem::{self, ManuallyDrop};
 use std::ops::Deref;
 use std::panic::Location;
 use std::pin::Pin;
-use std::sync::Arc as StdArc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc as StdArc, Mutex, PoisonError};
 
 /// Like `std::sync::Arc`. One that is not given back by the end of the execution is a leak.
 pub struct Arc<T: ?Sized> {
@@ -37,6 +38,8 @@ pub(super) struct Object {
     counts: Option<Counts>,
     at: At,
     play: Option<u32>,
+    /// Without a count: what all threads knew that have dropped a reference, when they did.
+    known: Mutex<Clock>,
 }
 
 /// As in std: an `Arc` may be made of a `Weak` as long as `strong` is not 0.
@@ -60,13 +63,21 @@ impl Object {
     #[track_caller]
     fn new(strong: u64) -> Object {
         let at = Location::caller();
-        let counts = model::is_observed(at).then(|| Counts { strong: Place::new(strong), weak: Place::new(0) });
-        Object { counts, at, play: Some(machine::current()).and_then(|_| machine::play()) }
+        let counts = model::is_observed(at).then(|| Counts { strong: Place::counted(strong), weak: Place::counted(0) });
+        let play = Some(machine::current()).and_then(|_| machine::play());
+        Object { counts, at, play, known: Mutex::default() }
     }
 
     /// Does the execution in which it was made still go on?
     pub(super) fn is_of_now(&self) -> bool {
         machine::play().is_some() && machine::play() == self.play
+    }
+
+    /// The calling thread drops a reference. What it and all others knew that have dropped one.
+    fn known(&self) -> Clock {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.join(&machine::known());
+        *known
     }
 
     /// What the count of `Arc`s was before it changed.
@@ -157,7 +168,8 @@ impl<T> Arc<T> {
     #[must_use]
     #[track_caller]
     pub fn new_cyclic<F: FnOnce(&Weak<T>) -> T>(f: F) -> Arc<T> {
-        let object = StdArc::new(Object::new(0));
+        let object = Object::new(0);
+        let object = checker(|| StdArc::new(object));
         let value = StdArc::new_cyclic(|weak| {
             let weak = Weak::of(StdArc::clone(&object), weak.clone());
             object.weak(Op::Add, Order::Relaxed);
@@ -204,7 +216,8 @@ impl<T: ?Sized> Arc<T> {
     #[track_caller]
     pub fn from_std(mut std: StdArc<T>) -> Self {
         assert!(StdArc::get_mut(&mut std).is_some(), "Arc provided to `from_std` is not unique");
-        Arc::registered(StdArc::new(Object::new(1)), std)
+        let object = Object::new(1);
+        Arc::registered(checker(|| StdArc::new(object)), std)
     }
 
     fn into_parts(self) -> (StdArc<Object>, StdArc<T>) {
@@ -350,17 +363,23 @@ impl<T: ?Sized> Drop for Arc<T> {
         if is_last {
             self.unregister();
         }
-        let is_unobserved = is_last && self.object.counts.is_none();
-        let told = machine::told();
-        // If the value's destructor asks for anything, it is observed by whom it is dropped.
-        let outer = is_unobserved.then(|| model::expect_no_question(Some(self.object.at)));
         // SAFETY: it is dropped here alone, and not used again.
-        unsafe { ManuallyDrop::drop(&mut self.value) };
-        if let Some(outer) = outer {
-            model::expect_no_question(outer);
-            if machine::told() != told {
-                model::observe(self.object.at);
-            }
+        let drop_value = |value: &mut ManuallyDrop<StdArc<T>>| unsafe { ManuallyDrop::drop(value) };
+        if self.object.counts.is_some() {
+            return drop_value(&mut self.value);
+        }
+        let known = self.object.known();
+        if !is_last {
+            return drop_value(&mut self.value);
+        }
+        // Which thread comes last is not known to the model, but what it then knows is. If the value's destructor asks
+        // for anything, it is observed by whom it is dropped.
+        let told = machine::told();
+        let outer = model::expect_no_question(Some(self.object.at));
+        machine::as_if_it_knew(known, || drop_value(&mut self.value));
+        model::expect_no_question(outer);
+        if machine::told() != told {
+            model::observe(self.object.at);
         }
     }
 }
