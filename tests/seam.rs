@@ -62,6 +62,18 @@ mod the_real_host {
     }
 }
 
+mod thread_locals {
+    use super::*;
+
+    /// `thread_state!` keeps each behind a function that is not inlined: see tests/thread_locals.rs.
+    #[test]
+    fn are_declared_in_one_place() {
+        let declares = |text: &str| text.contains("thread_local!") || text.contains("#[thread_local]");
+        let found: Vec<_> = files().into_iter().filter(|(_, text)| declares(text)).map(|(file, _)| file).collect();
+        assert_eq!(found, ["host/thread_state.rs"]);
+    }
+}
+
 mod imports {
     use super::*;
 

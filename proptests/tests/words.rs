@@ -68,6 +68,26 @@ mod a_g_is_no_ticket {
         assert_eq!(Option::<G>::None.into_word(), 0);
     }
 
+    /// Arm and Android tag pointers in the highest byte.
+    #[test]
+    fn whatever_address_it_is() {
+        let address =
+            prop_oneof![Just(2), Just(u64::MAX - 1), Just(LIMIT), any::<u64>().prop_map(|any| (any | 2) & !1)];
+        check(CASES, address, |address| {
+            let g = || G::from_address(NonZeroU64::new(address).expect("not 0"));
+            same(None, g().bound())?;
+            same(address, g().address())?;
+            same(address, g().into_address().get())?;
+            same(Some(g()), Value::from_word(Some(g()).into_word())).map(|()| Tally::default())
+        });
+    }
+
+    #[test]
+    #[should_panic(expected = "g: an odd address cannot be a G")]
+    fn unless_the_address_is_odd() {
+        let _ = G::from_address(NonZeroU64::MAX);
+    }
+
     #[test]
     #[should_panic(expected = "g: a number of 2^63 or more cannot be a G")]
     fn so_the_first_number_beyond_is_refused() {

@@ -242,7 +242,9 @@ impl Builder {
     /// | anything else of which a library says that it is `!Send`, or keeps in a thread local while it calls back: the current span of `tracing` (`Span::enter`), the context of another runtime (`tokio::runtime::Handle::enter`), `scoped_tls` | as it says there |
     ///
     /// And the *address* of a thread local must not be kept over a wait: a function that touches a thread local, waits, and
-    /// touches it again, is compiled as if the thread were the same. Do one of the two in a function that is not inlined.
+    /// touches it again, is compiled as if the thread were the same. Do one of the two in a function that is not inlined. (std has thread
+    /// locals in functions that may be inlined, in a program with `lto = "fat"` above all: `HashMap::new`, `thread::current`, `catch_unwind`
+    /// around a wait. What is spinpark's own keeps to this.)
     /// [`lock_thread`](crate::lock_thread) keeps a closure on its thread while its guard lives: what belongs to the thread may
     /// then be held.
     ///

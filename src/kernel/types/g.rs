@@ -23,11 +23,43 @@ impl G {
     /// The G that stands for `raw`.
     ///
     /// # Panics
-    /// If `raw` is 2^63 or more: these numbers are the kernel's own. No address of a program is so large.
+    /// If `raw` is 2^63 or more: these numbers are the kernel's own. An address may be so large, where the system tags pointers:
+    /// see [`from_address`](G::from_address).
     #[inline(always)]
     pub fn from_raw(raw: NonZeroU64) -> G {
         assert!(raw.get() < TICKET, "g: a number of 2^63 or more cannot be a G");
         G(raw)
+    }
+
+    /// The G that stands for what lies at `address`. All 64 bits of it come back: Arm and Android, among others, tag pointers in the
+    /// highest byte.
+    ///
+    /// ```
+    /// use core::num::NonZeroU64;
+    /// use spinpark::kernel::types::g::G;
+    ///
+    /// let address = NonZeroU64::new(0xb400_0000_dead_beee).expect("not null");
+    /// assert_eq!(G::from_address(address).into_address(), address);
+    /// ```
+    ///
+    /// # Panics
+    /// If `address` is odd: the lowest bit gives way to the kernel's own.
+    #[inline(always)]
+    pub fn from_address(address: NonZeroU64) -> G {
+        assert!(address.get() & 1 == 0, "g: an odd address cannot be a G");
+        G::from_raw(rotated(address, 63))
+    }
+
+    /// The address that the embedder put in, by [`from_address`](G::from_address).
+    #[inline(always)]
+    pub fn into_address(self) -> NonZeroU64 {
+        rotated(self.0, 1)
+    }
+
+    /// The same, to name it in a trace; owns nothing.
+    #[inline(always)]
+    pub fn address(&self) -> u64 {
+        rotated(self.0, 1).get()
     }
 
     /// What stands in a queue for the G that is bound to `m`: the M that finds it gives `m` its P. See `locked`.
@@ -53,6 +85,12 @@ impl G {
     pub fn id(&self) -> u64 {
         self.0.get()
     }
+}
+
+/// Rotated to the left by so many bits.
+#[inline(always)]
+fn rotated(number: NonZeroU64, bits: u32) -> NonZeroU64 {
+    NonZeroU64::new(number.get().rotate_left(bits)).unwrap_or(number)
 }
 
 impl Value for Option<G> {

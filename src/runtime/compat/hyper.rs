@@ -18,6 +18,7 @@
 
 use crate::runtime::exec::spawn;
 use crate::runtime::host::clock;
+use crate::runtime::host::thread_state::thread_state;
 use crate::runtime::time;
 use ::hyper::rt;
 use core::cell::Cell;
@@ -57,10 +58,10 @@ impl<T> Io<T> {
 /// As much as is read at once.
 const BUFFER: usize = 64 * 1024;
 
-thread_local! {
+thread_state! {
     /// What is read goes through this: to write into hyper's own buffer and to say so would be unsafe. Empty while
     /// somebody uses it.
-    static SCRATCH: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+    static SCRATCH: Cell<Vec<u8>> = Cell::new(Vec::new());
 }
 
 impl<T: AsyncRead + Unpin> rt::Read for Io<T> {
@@ -70,7 +71,7 @@ impl<T: AsyncRead + Unpin> rt::Read for Io<T> {
         mut cursor: rt::ReadBufCursor<'_>,
     ) -> Poll<io::Result<()>> {
         // If the stream is such an `Io` in its turn, or the thread ends, there is a second buffer.
-        let mut scratch = SCRATCH.try_with(Cell::take).unwrap_or_default();
+        let mut scratch = SCRATCH::with(Cell::take).unwrap_or_default();
         scratch.resize(BUFFER, 0);
         let len = cursor.remaining().min(BUFFER);
         let result = Pin::new(&mut self.0).poll_read(cx, &mut scratch[..len]);
@@ -78,7 +79,7 @@ impl<T: AsyncRead + Unpin> rt::Read for Io<T> {
             cursor.put_slice(&scratch[..n]);
         }
         // Lost if the stream panics; then the next makes a new one.
-        let _ = SCRATCH.try_with(|place| place.set(scratch));
+        SCRATCH::with(|place| place.set(scratch));
         result.map_ok(drop)
     }
 }

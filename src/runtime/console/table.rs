@@ -193,13 +193,13 @@ impl Table {
             // The ticket of a task that is bound to its M.
             Event::Queued { g, .. } => match g.bound() {
                 Some(m) => self.task_of(m).into_iter().for_each(|g| self.turns(g, State::Runnable)),
-                None => self.turns(g.id(), State::Runnable),
+                None => self.turns(g.address(), State::Runnable),
             },
             Event::Found { m, g, .. } => match g.bound() {
                 Some(_) => self.m(m, Doing::Awake, None),
                 None => {
-                    self.m(m, Doing::Running, Some(g.id()));
-                    self.turns(g.id(), State::Running);
+                    self.m(m, Doing::Running, Some(g.address()));
+                    self.turns(g.address(), State::Running);
                 }
             },
             Event::Got { m, .. } | Event::Returned { m, .. } => self.with_its_task(m, Doing::Running, State::Running),

@@ -1,15 +1,16 @@
 //! Being inside of a runtime without being a task.
 
 use crate::runtime::exec::tasks::Tasks;
+use crate::runtime::host::thread_state::thread_state;
 use core::cell::{Cell, RefCell};
 use core::fmt;
 use core::marker::PhantomData;
 
-thread_local! {
+thread_state! {
     /// The runtimes that this thread has entered, the last one last.
-    static ENTERED: RefCell<Vec<(u64, Tasks)>> = const { RefCell::new(Vec::new()) };
+    static ENTERED: RefCell<Vec<(u64, Tasks)>> = RefCell::new(Vec::new());
     /// How many guards there were on this thread.
-    static COUNT: Cell<u64> = const { Cell::new(0) };
+    static COUNT: Cell<u64> = Cell::new(0);
 }
 
 /// As long as this lives, the code of this thread is inside of a runtime. From
@@ -24,8 +25,8 @@ pub struct EnterGuard<'a> {
 
 impl EnterGuard<'_> {
     pub(in crate::runtime) fn new(tasks: &Tasks) -> Self {
-        let number = COUNT.try_with(|count| count.replace(count.get() + 1)).unwrap_or(u64::MAX);
-        let _ = ENTERED.try_with(|entered| entered.borrow_mut().push((number, tasks.clone())));
+        let number = COUNT::with(|count| count.replace(count.get() + 1)).unwrap_or(u64::MAX);
+        ENTERED::with(|entered| entered.borrow_mut().push((number, tasks.clone())));
         EnterGuard { number, runtime: PhantomData }
     }
 }
@@ -38,7 +39,7 @@ impl Drop for EnterGuard<'_> {
             place.map(|place| entered.remove(place))
         };
         // Not under the borrow: the runtime may end with it.
-        let left = ENTERED.try_with(leave);
+        let left = ENTERED::with(leave);
         drop(left);
     }
 }
@@ -52,5 +53,5 @@ impl fmt::Debug for EnterGuard<'_> {
 /// The runtime that a thread is inside of that runs no task.
 #[cold]
 pub(in crate::runtime) fn last() -> Option<Tasks> {
-    ENTERED.try_with(|entered| entered.borrow().last().map(|(_, tasks)| tasks.clone())).ok().flatten()
+    ENTERED::with(|entered| entered.borrow().last().map(|(_, tasks)| tasks.clone())).flatten()
 }

@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code)]
 
+use crate::runtime::host::thread_state::thread_state;
 use core::cell::Cell;
 use core::future::Future;
 use core::mem::ManuallyDrop;
@@ -52,17 +53,17 @@ impl<F> Drop for OnThread<F> {
 }
 
 /// A number of this thread that no other ever has. std's is not to be had while thread locals are destroyed, and a set may be one.
-#[inline(never)] // the address of a thread local is not kept over a switch of stacks
 fn this_thread() -> u64 {
-    thread_local! {
-        static NUMBER: Cell<u64> = const { Cell::new(0) };
-    }
+    thread_state!(
+        static NUMBER: Cell<u64> = Cell::new(0);
+    );
     static NEXT: AtomicU64 = AtomicU64::new(1);
-    NUMBER.with(|number| {
+    let number = NUMBER::with(|number| {
         if number.get() == 0 {
             // Relaxed: only that no number comes twice.
             number.set(NEXT.fetch_add(1, Relaxed));
         }
         number.get()
-    })
+    });
+    number.unwrap_or_else(|| unreachable!("a thread local without a destructor is there"))
 }

@@ -1,6 +1,7 @@
 //! Which task this thread polls; whether that has woken itself: then it is queued again without a step of its word; and how much it has done
 //! in this poll: one that always finds something ready would never wait by itself.
 
+use crate::runtime::host::thread_state::thread_state;
 use core::cell::Cell;
 
 /// So many operations, each of which was ready, a task may do in one poll; then it is asked to let others run. tokio's number: few enough
@@ -12,9 +13,9 @@ const REFUSALS: u32 = 32;
 /// No scheduler of ours polls what this thread runs: nothing is asked to yield. So many that no task comes to their end.
 const NO_END: u32 = u32::MAX;
 
-thread_local! {
-    static POLLING: Polling = const { Polling::new() };
-}
+thread_state!(
+    static POLLING: Polling = Polling::new();
+);
 
 /// What this thread knows of it.
 struct Polling {
@@ -49,10 +50,10 @@ impl Polling {
     }
 }
 
-/// This thread is about to poll the task at this address; 0: none.
+/// This thread is about to poll the task at this address; 0: none. For an M's loop.
 #[inline]
 pub(super) fn begins(task: usize) {
-    POLLING.with(|polling| {
+    POLLING::in_place(|polling| {
         polling.task.set(task);
         polling.has_woken.set(false);
         polling.operations.set(if task == 0 { NO_END } else { OPERATIONS });
@@ -76,7 +77,7 @@ pub(super) fn is_over(task: usize) {
 
 /// What this thread runs from now on is no future: only the monitor asks it to yield.
 pub(super) fn blocks() {
-    POLLING.with(|polling| polling.operations.set(NO_END));
+    POLLING::with(|polling| polling.operations.set(NO_END));
 }
 
 /// A future that this thread polls on behalf of no task, or inside of one: in `block_on`, in `wait()`, in a `LocalSet`. It has the
@@ -89,10 +90,12 @@ pub(super) struct Nested {
 impl Nested {
     #[inline(never)] // a goroutine may be on another thread the next time: no address of a thread local must be kept
     pub(super) fn begin() -> Nested {
-        POLLING.with(|polling| Nested {
+        let nested = POLLING::in_place(|polling| Nested {
             operations: polling.operations.replace(OPERATIONS),
             refusals: polling.refusals.replace(REFUSALS),
-        })
+        });
+        // Not made if it is not needed: dropped, it changes them.
+        nested.unwrap_or_else(|| Nested { operations: NO_END, refusals: REFUSALS })
     }
 
     /// Was the future asked to yield? It has woken itself then.
@@ -104,7 +107,7 @@ impl Nested {
 impl Drop for Nested {
     #[inline(never)] // as `begin`
     fn drop(&mut self) {
-        POLLING.with(|polling| {
+        POLLING::in_place(|polling| {
             polling.operations.set(self.operations);
             polling.refusals.set(self.refusals);
         });
@@ -112,47 +115,51 @@ impl Drop for Nested {
 }
 
 /// Something is about to be tried that may be ready. `true`: let others run first. That is so if the task `is_asked` to, or has done much in
-/// this poll.
+/// this poll. For a function that is not inlined.
 #[inline]
 pub(super) fn should_yield(is_asked: bool) -> bool {
-    POLLING.with(|polling| match polling.operations.get().checked_sub(1) {
+    let refused = POLLING::in_place(|polling| match polling.operations.get().checked_sub(1) {
         Some(left) if !is_asked => {
             polling.operations.set(left);
             false
         }
         left => polling.refuses(left),
-    })
+    });
+    refused == Some(true)
 }
 
-/// Is this the task that the thread polls? It has woken itself then.
+/// Is this the task that the thread polls? It has woken itself then. For a function that is not inlined.
 #[inline]
 pub(super) fn wakes_itself(task: usize) -> bool {
-    POLLING.with(|polling| {
+    let has = POLLING::in_place(|polling| {
         let is_itself = polling.task.get() == task;
         polling.has_woken.set(polling.has_woken.get() | is_itself);
         is_itself
-    })
+    });
+    has == Some(true)
 }
 
 /// How often what is polled was asked to yield.
 #[inline(never)] // a goroutine may be on another thread the next time: no address of a thread local must be kept
 pub(super) fn yields() -> u32 {
-    POLLING.with(|polling| REFUSALS - polling.refusals.get())
+    POLLING::in_place(|polling| REFUSALS - polling.refusals.get()).unwrap_or(0)
 }
 
 /// Has what was polled last woken itself?
 pub(super) fn has_yielded() -> bool {
-    POLLING.with(|polling| polling.has_woken.get())
+    POLLING::with(|polling| polling.has_woken.get()) == Some(true)
 }
 
-/// The task at this address was polled: has it woken itself? A wake that comes from now on is one as any other.
+/// The task at this address was polled: has it woken itself? A wake that comes from now on is one as any other. For an
+/// M's loop, and functions that are not inlined.
 #[inline]
 pub(super) fn has_woken_itself(task: usize) -> bool {
-    POLLING.with(|polling| {
+    let has = POLLING::in_place(|polling| {
         if polling.task.get() != task {
             return false;
         }
         polling.task.set(0);
         polling.has_woken.get()
-    })
+    });
+    has == Some(true)
 }

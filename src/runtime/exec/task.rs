@@ -138,6 +138,7 @@ impl<F: Future, Q: Queue> Cell<F, Q> {
 
     /// # Safety
     /// As [`stage`](Cell::stage), and the caller gives its right up.
+    #[inline(never)] // because of `Context::ready`
     unsafe fn put(task: NonNull<Header>, yields: bool) -> Result<(), Task> {
         // A copy: once it is queued it may be run elsewhere, and freed, while we are still on our way out.
         // SAFETY: the memory is there as long as the right is the caller's.
@@ -279,6 +280,12 @@ impl Memory for Raw {
 
 /// What wakers of tasks do.
 static WAKER: RawWakerVTable = {
+    #[inline(never)] // because of `wakes_itself`
+    fn wake_by_ref(task: Raw) {
+        if !polling::wakes_itself(task.address()) {
+            task::wake_by_ref(&task);
+        }
+    }
     fn raw(data: *const ()) -> Raw {
         Raw(NonNull::new(data.cast_mut().cast()).expect("task: a waker without a task"))
     }
@@ -288,12 +295,7 @@ static WAKER: RawWakerVTable = {
             RawWaker::new(data, &WAKER)
         },
         |data| task::wake(&raw(data)),
-        |data| {
-            let task = raw(data);
-            if !polling::wakes_itself(task.address()) {
-                task::wake_by_ref(&task);
-            }
-        },
+        |data| wake_by_ref(raw(data)),
         |data| task::drop_waker(&raw(data)),
     )
 };
@@ -350,6 +352,7 @@ impl Task {
     }
 
     /// Runs it where nobody would run it again: if it waits it is dropped.
+    #[inline(never)] // as an M's loop: what it polls may look at thread locals in place
     pub(in crate::runtime) fn run_last(self) {
         let (raw, active) = self.into_parts();
         task::run_last(&raw, active);
@@ -376,7 +379,7 @@ impl Task {
         let address = self.0.as_ptr().expose_provenance() as u64;
         core::mem::forget(self);
         sampling::readied(address, H::now);
-        G::from_raw(NonZeroU64::new(address).expect("task: an address is not null"))
+        G::from_address(NonZeroU64::new(address).expect("task: an address is not null"))
     }
 
     /// Back from the number, and what the task's wakers carry.
@@ -385,7 +388,7 @@ impl Task {
     /// `g` came out of [`into_g`](Task::into_g), and no G of the same number was given to `from_g` since.
     #[inline]
     pub(in crate::runtime) unsafe fn from_g(g: G) -> (Task, usize) {
-        let address = g.into_raw().get() as usize;
+        let address = g.into_address().get() as usize;
         let task = NonNull::new(core::ptr::with_exposed_provenance_mut(address)).expect("task: a G is not 0");
         (Task(task), address)
     }

@@ -5,13 +5,14 @@
 //!   INNERMOST ──► scope of B ──► scope of A ──► nothing        each is set for one poll, or for one call
 //! ```
 
+use crate::runtime::host::thread_state::thread_state;
 use core::any::Any;
 use core::cell::Cell;
 use std::rc::Rc;
 
-thread_local! {
-    static INNERMOST: Cell<Scopes> = const { Cell::new(None) };
-}
+thread_state!(
+    static INNERMOST: Cell<Scopes> = Cell::new(None);
+);
 
 /// A scope, and those around it.
 pub(in crate::runtime) type Scopes = Option<Rc<Node<dyn Any>>>;
@@ -38,14 +39,13 @@ impl<T: 'static> Node<T> {
     }
 }
 
-/// The scopes here are these from now on; those that were. Not inlined: a goroutine may be on another thread the next
-/// time, and the address of a thread local must not be kept meanwhile.
+/// The scopes here are these from now on; those that were.
 #[inline(never)]
 pub(in crate::runtime) fn exchange(scopes: Scopes) -> Scopes {
     let mut scopes = Some(scopes);
-    let before = INNERMOST.try_with(|innermost| innermost.replace(scopes.take().flatten()));
+    let before = INNERMOST::in_place(|innermost| innermost.replace(scopes.take().flatten()));
     // The thread ends, and there are none.
-    before.unwrap_or_else(|_| scopes.flatten())
+    before.unwrap_or_else(|| scopes.flatten())
 }
 
 /// The innermost scope of this key.

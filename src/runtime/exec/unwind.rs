@@ -21,6 +21,12 @@ pub(in crate::runtime) fn unwind() -> ! {
     }
     leave_thread::<Cores>();
     leave_thread::<Sim>();
+    stays()
+}
+
+/// Not inlined: std looks at a thread local.
+#[inline(never)]
+fn stays() -> ! {
     loop {
         std::thread::park();
     }

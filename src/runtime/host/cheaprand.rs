@@ -1,5 +1,6 @@
 //! Random numbers, a generator for each thread. Go: `cheaprand`.
 
+use crate::runtime::host::thread_state::thread_state;
 use std::cell::Cell;
 use std::hash::{BuildHasher, RandomState};
 use std::thread;
@@ -12,17 +13,21 @@ pub(in crate::runtime) fn random_below(n: usize) -> usize {
 }
 
 /// A random number, from a generator of this thread's own. Go: `cheaprand`.
-#[inline]
 fn draw() -> u64 {
-    thread_local! {
-        static STATE: Cell<u64> = const { Cell::new(0) };
-    }
-    // 0 is a state like any other, and means "not seeded" once in 2^64 draws more than it should.
-    let state = STATE.get();
-    let state = if state == 0 { RandomState::new().hash_one(thread::current().id()) } else { state };
-    let (state, drawn) = wyrand(state);
-    STATE.set(state);
-    drawn
+    thread_state!(
+        static STATE: Cell<u64> = Cell::new(0);
+    );
+    let drawn = STATE::with(|place| {
+        // 0 is a state like any other, and means "not seeded" once in 2^64 draws more than it should.
+        let state = match place.get() {
+            0 => RandomState::new().hash_one(thread::current().id()),
+            state => state,
+        };
+        let (state, drawn) = wyrand(state);
+        place.set(state);
+        drawn
+    });
+    drawn.unwrap_or(0)
 }
 
 /// The next state of the generator, and what it gives.

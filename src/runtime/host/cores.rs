@@ -49,6 +49,7 @@ impl Cores {
 }
 
 /// Starts a thread: from here, or, if a task is bound to this thread, from a clean one.
+#[inline(never)] // std looks at thread locals
 fn start_thread(wanted: Wanted, body: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
     match TEMPLATE.get().and_then(Option::as_ref).filter(|template| template.is_bound()) {
         Some(template) => template.spawn(wanted.builder(), body),

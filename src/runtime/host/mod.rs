@@ -25,4 +25,5 @@ pub(super) mod signal_stack;
 pub(super) mod sim;
 pub(super) mod template;
 pub(super) mod thread_config;
+pub(super) mod thread_state;
 pub(super) mod threads;

@@ -3,6 +3,7 @@
 //! A host starts threads without knowing for whom. So the runtime that is about to ask for one sets a thread local, `NEXT`:
 //! the kernel reports [`Starting`](crate::kernel::sched::observer::Event::Starting) just before.
 
+use crate::runtime::host::thread_state::thread_state;
 use crate::runtime::host::threads::{Expected, Threads};
 use core::cell::Cell;
 use core::fmt;
@@ -46,9 +47,9 @@ struct Wish {
     threads: Arc<Threads>,
 }
 
-thread_local! {
-    static NEXT: Cell<Option<Arc<Wish>>> = const { Cell::new(None) };
-}
+thread_state!(
+    static NEXT: Cell<Option<Arc<Wish>>> = Cell::new(None);
+);
 
 /// The threads of one runtime.
 pub(in crate::runtime) struct ThreadConfig {
@@ -66,7 +67,7 @@ impl ThreadConfig {
 
     /// The next thread that this one starts is for us.
     pub(in crate::runtime) fn announce(&self) {
-        let _ = NEXT.try_with(|next| next.set(Some(Arc::clone(&self.wish))));
+        NEXT::with(|next| next.set(Some(Arc::clone(&self.wish))));
     }
 
     /// All that were started, and have not ended. None on a machine that is simulated.
@@ -89,7 +90,7 @@ pub(in crate::runtime) struct Wanted {
 impl Wanted {
     /// The one that the kernel calls `name`, and that was announced.
     pub(in crate::runtime) fn take(name: &str) -> Wanted {
-        let wish = NEXT.try_with(Cell::take).ok().flatten();
+        let wish = NEXT::with(Cell::take).flatten();
         let prefix = wish.as_ref().and_then(|wish| wish.name.as_deref());
         let name = match (prefix, name.strip_prefix(Plan::NAME)) {
             (Some(prefix), Some(rest)) => format!("{prefix}{rest}"),

@@ -4,6 +4,7 @@
 //! before that, so that neither the list nor what the system keeps of such threads grows with a runtime's age. The lock is never
 //! held while a thread is started or joined.
 
+use crate::runtime::host::thread_state::thread_state;
 use core::cell::Cell;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
@@ -31,9 +32,14 @@ struct List {
     ended: Vec<Number>,
 }
 
-thread_local! {
-    static ME: Cell<Number> = const { Cell::new(0) };
-    static LAST: Cell<Option<Last>> = const { Cell::new(None) };
+thread_state! {
+    static ME: Cell<Number> = Cell::new(0);
+    static LAST: Cell<Option<Last>> = Cell::new(None);
+}
+
+/// The calling thread.
+fn me() -> Number {
+    ME::with(Cell::get).unwrap_or(0)
 }
 
 impl Threads {
@@ -48,7 +54,7 @@ impl Threads {
 
     /// The calling thread is left where it is, for ever: nobody waits for it.
     pub(in crate::runtime) fn leave_this_one(&self) {
-        let me = self.lock().threads.remove(&ME.get());
+        let me = self.lock().threads.remove(&me());
         drop(me);
     }
 
@@ -79,7 +85,7 @@ impl List {
 
 /// Waits for the end of this thread, unless it is the calling one: a thread local's destructor may shut the runtime down.
 fn join((number, handle): (Number, Option<JoinHandle<()>>)) {
-    let joined = handle.filter(|_| number != ME.get()).map(JoinHandle::join);
+    let joined = handle.filter(|_| number != me()).map(JoinHandle::join);
     if let Some(Err(payload)) = joined {
         // It was reported when it happened; its destructor could panic in turn.
         mem::forget(payload);
@@ -97,9 +103,9 @@ impl Expected {
     pub(in crate::runtime) fn body(&self, body: impl FnOnce() + Send + 'static) -> impl FnOnce() + Send + 'static {
         let last = Last { threads: Arc::clone(&self.threads), number: self.number };
         move || {
-            ME.set(last.number);
+            ME::with(|me| me.set(last.number));
             // The first that the thread has: they are destroyed in the reverse order. Where it is another, who joins waits longer.
-            LAST.set(Some(last));
+            LAST::with(|place| place.set(Some(last)));
             body();
         }
     }

@@ -10,6 +10,7 @@ use crate::host::Nanos;
 use crate::kernel::protocol::sources::Source;
 use crate::kernel::sched::observer::Event;
 use crate::kernel::types::p::PId;
+use crate::runtime::host::thread_state::thread_state;
 use crate::runtime::observe::count::Count;
 use crate::runtime::observe::histogram::{Bins, Histogram};
 use crate::runtime::observe::sampling::{self, Timed};
@@ -17,9 +18,9 @@ use core::cell::Cell;
 use core::time::Duration;
 use crossbeam_utils::CachePadded;
 
-thread_local! {
+thread_state! {
     /// Since when this thread looks for work; 0: it does not.
-    static LOOKS_SINCE: Cell<Nanos> = const { Cell::new(0) };
+    static LOOKS_SINCE: Cell<Nanos> = Cell::new(0);
 }
 
 /// Where a runtime counts.
@@ -96,10 +97,10 @@ impl Meter {
             Event::Stole { p, gs, .. } => self.ps[p.index()].gs_stolen.add_alone(gs as u64),
             Event::Spinning { .. } | Event::Called { .. } => {
                 rare.spins.add(1);
-                let _ = LOOKS_SINCE.try_with(|since| since.set((self.clock)().max(1)));
+                LOOKS_SINCE::with(|since| since.set((self.clock)().max(1)));
             }
             Event::Sought { .. } => {
-                let since = LOOKS_SINCE.try_with(Cell::take).unwrap_or(0);
+                let since = LOOKS_SINCE::with(Cell::take).unwrap_or(0);
                 if since > 0 {
                     rare.spinning_nanos.add((self.clock)().saturating_sub(since));
                 }

@@ -28,6 +28,7 @@ mod on {
     use crate::kernel::types::m::MId;
     use crate::kernel::types::p::PId;
     use crate::runtime::guarded::guarded;
+    use crate::runtime::host::thread_state::thread_state;
     use core::cell::{Cell, RefCell};
     use core::future::Future;
     use core::panic::Location;
@@ -87,12 +88,12 @@ mod on {
         Retake(PId),
     }
 
-    thread_local! {
+    thread_state! {
         /// What was reported under the scheduler's lock: said as soon as that is free, because a subscriber may wake a
         /// task. Borrowed while something is reported.
-        static LATER: RefCell<Vec<Report>> = const { RefCell::new(Vec::new()) };
+        static LATER: RefCell<Vec<Report>> = RefCell::new(Vec::new());
         /// A subscriber is being called, or may not be called now. What happens meanwhile is not said.
-        static IS_SAYING: Cell<bool> = const { Cell::new(false) };
+        static IS_SAYING: Cell<bool> = Cell::new(false);
     }
 
     /// Something was reported. Not said at once: the thread that reports may hold the scheduler's lock. Each of these is followed by a
@@ -109,8 +110,8 @@ mod on {
             _ => return,
         };
         // The subscriber itself is not asked: that would be its code, under the lock.
-        if Level::TRACE <= LevelFilter::current() && IS_SAYING.try_with(Cell::get) == Ok(false) {
-            let _ = LATER.try_with(|later| later.borrow_mut().push(report));
+        if Level::TRACE <= LevelFilter::current() && IS_SAYING::with(Cell::get) == Some(false) {
+            LATER::with(|later| later.borrow_mut().push(report));
             if !is_locked {
                 say_reported();
             }
@@ -120,7 +121,7 @@ mod on {
     /// The scheduler's lock is free: says what was reported under it.
     #[inline]
     pub(in crate::runtime) fn say_reported() {
-        let is_any = LATER.try_with(|later| !later.borrow().is_empty()) == Ok(true);
+        let is_any = LATER::with(|later| !later.borrow().is_empty()) == Some(true);
         if is_any {
             say_all();
         }
@@ -128,15 +129,15 @@ mod on {
 
     #[cold]
     fn say_all() {
-        if IS_SAYING.try_with(|is| is.replace(true)) != Ok(false) {
+        if IS_SAYING::with(|is| is.replace(true)) != Some(false) {
             return;
         }
-        while let Ok(later) = LATER.try_with(RefCell::take)
+        while let Some(later) = LATER::with(RefCell::take)
             && !later.is_empty()
         {
             guarded(|| later.iter().copied().for_each(say));
         }
-        let _ = IS_SAYING.try_with(|is| is.set(false));
+        IS_SAYING::with(|is| is.set(false));
     }
 
     /// By the monitor, which holds no lock: the signal's handler was replaced.

@@ -7,6 +7,7 @@
 
 use crate::kernel::types::m::MId;
 use crate::runtime::guarded::{Theirs, guarded};
+use crate::runtime::host::thread_state::thread_state;
 use crate::runtime::id::RuntimeId;
 use crate::runtime::observe::attached::Attached;
 use crate::runtime::observe::event::{Event, Observer};
@@ -47,9 +48,9 @@ impl Run {
     }
 }
 
-thread_local! {
-    static RUN: Run = const { Run::new() };
-}
+thread_state!(
+    static RUN: Run = Run::new();
+);
 
 /// How many runtimes of this process are watched.
 static WATCHED: AtomicUsize = AtomicUsize::new(0);
@@ -88,11 +89,11 @@ impl Watch {
     #[cold]
     #[inline(never)]
     pub(in crate::runtime) fn report(&self, event: Event<'_>) {
-        if RUN.with(|run| run.is_reporting.replace(true)) {
+        if RUN::with(|run| run.is_reporting.replace(true)) != Some(false) {
             return;
         }
         self.watchers.iter().for_each(|watcher| watcher.report(event));
-        RUN.with(|run| run.is_reporting.set(false));
+        RUN::with(|run| run.is_reporting.set(false));
     }
 
     /// Nothing will be reported any more: a file is ended, a server goes.
@@ -138,7 +139,7 @@ pub(in crate::runtime) struct Present(());
 
 impl Present {
     pub(in crate::runtime) fn new(runtime_id: RuntimeId, m: MId) -> Present {
-        RUN.with(|run| {
+        RUN::with(|run| {
             run.is_on.set(true);
             run.me.set((runtime_id, Some(m)));
         });
@@ -148,7 +149,7 @@ impl Present {
 
 impl Drop for Present {
     fn drop(&mut self) {
-        RUN.with(|run| {
+        RUN::with(|run| {
             run.is_on.set(false);
             run.me.set((RuntimeId::NONE, None));
         });
@@ -157,18 +158,18 @@ impl Drop for Present {
 
 /// Which M of a watched runtime this thread is, and of which.
 pub(in crate::runtime) fn me() -> (RuntimeId, Option<MId>) {
-    RUN.with(|run| run.me.get())
+    RUN::with(|run| run.me.get()).unwrap_or((RuntimeId::NONE, None))
 }
 
 /// What the task waits for that this thread runs, as far as it has said.
 pub(in crate::runtime) fn why() -> &'static str {
-    RUN.with(|run| run.why.get())
+    RUN::with(|run| run.why.get()).unwrap_or(AWAIT)
 }
 
 /// Is this thread's runtime watched?
 #[inline(always)]
 pub(in crate::runtime) fn is_on() -> bool {
-    RUN.with(|run| run.is_on.get())
+    RUN::with(|run| run.is_on.get()) == Some(true)
 }
 
 /// What the task waits for that this thread runs, if its runtime is watched.
@@ -176,7 +177,7 @@ pub(in crate::runtime) fn is_on() -> bool {
 /// Inlined into what is not: see [`waits_for`](crate::runtime::exec::report::waits_for).
 #[inline(always)]
 pub(in crate::runtime) fn waits_for(why: &'static str) {
-    RUN.with(|run| {
+    RUN::in_place(|run| {
         if run.is_on.get() {
             run.why.set(why);
         }
@@ -188,12 +189,12 @@ pub(in crate::runtime) fn waits_for(why: &'static str) {
 /// Inlined into what is not: see [`waits_for`](crate::runtime::exec::report::waits_for).
 #[inline(always)]
 pub(crate) fn yields() {
-    RUN.with(|run| run.has_yielded.set(true));
+    RUN::in_place(|run| run.has_yielded.set(true));
 }
 
 /// This thread takes the next task.
 pub(in crate::runtime) fn begins() {
-    RUN.with(|run| {
+    RUN::with(|run| {
         run.has_yielded.set(false);
         run.why.set(AWAIT);
     });
@@ -201,19 +202,19 @@ pub(in crate::runtime) fn begins() {
 
 /// Drops a task that has come too late, perhaps on the thread of another.
 pub(in crate::runtime) fn drop_another<T>(task: T) {
-    RUN.with(|run| run.drops_another.set(true));
+    RUN::with(|run| run.drops_another.set(true));
     guarded(|| drop(task));
-    RUN.with(|run| run.drops_another.set(false));
+    RUN::with(|run| run.drops_another.set(false));
 }
 
 /// Has the task woken itself?
 pub(in crate::runtime) fn has_yielded() -> bool {
-    RUN.with(|run| run.has_yielded.get())
+    RUN::with(|run| run.has_yielded.get()) == Some(true)
 }
 
 /// Is what is dropped another task than the one that this thread runs?
 pub(in crate::runtime) fn drops_another() -> bool {
-    RUN.with(|run| run.drops_another.get())
+    RUN::with(|run| run.drops_another.get()) == Some(true)
 }
 
 /// Is any runtime of this process watched?

@@ -188,8 +188,7 @@ impl Context {
         Context::current() == of || Context::try_with(is) == Some(true)
     }
 
-    /// How may the code on this thread wait, if it could leave the thread, as far as it is concerned? Not inlined: a goroutine
-    /// may be on another thread the next time, and the address of a thread local must not be kept meanwhile.
+    /// How may the code on this thread wait, if it could leave the thread, as far as it is concerned?
     #[inline(never)]
     pub(in crate::runtime) fn waits(could_leave: bool) -> Waits {
         let waits = |context: &Context| {
@@ -199,24 +198,24 @@ impl Context {
                 waits => waits,
             }
         };
-        Context::try_with(waits).unwrap_or(Waits::WithoutP)
+        Context::in_place(waits).unwrap_or(Waits::WithoutP)
     }
 
     /// Is preemption of the task requested that this thread runs? What never waits, because there is always something ready,
     /// asks before each try.
-    #[inline(never)] // see `waits`
+    #[inline(never)]
     pub(in crate::runtime) fn is_asked_to_yield() -> bool {
-        Context::try_with(|context| role!(context, role => is_asked_to_yield(role))).flatten() == Some(true)
+        Context::in_place(|context| role!(context, role => is_asked_to_yield(role))).flatten() == Some(true)
     }
 
     /// The same, on the host `H`. `None`: there is nobody to ask.
-    #[inline(never)] // see `waits`
+    #[inline(never)]
     pub(in crate::runtime::exec) fn is_asked_on<H: OnHost>() -> Option<bool> {
         let is_asked = |role: &Role<H>| match role {
             Role::Outside => None,
             role => Some(is_asked_to_yield(role)),
         };
-        Context::try_with(|context| context.role::<H>().with(is_asked)).flatten()
+        Context::in_place(|context| context.role::<H>().with(is_asked)).flatten()
     }
 
     /// Does a task run here, with a P of its own or without, that is on the host `H`?

@@ -21,6 +21,7 @@ use crate::runtime::exec::task::Task;
 use crate::runtime::exec::tasks::Tasks;
 use crate::runtime::host::cores::Cores;
 use crate::runtime::host::sim::Sim;
+use crate::runtime::host::thread_state::thread_state;
 use crate::runtime::id::RuntimeId;
 use core::cell::{Cell, RefCell};
 use core::mem;
@@ -106,9 +107,9 @@ pub(in crate::runtime) struct Context {
     pub(in crate::runtime::exec) spare: Cell<Option<(RuntimeId, Stack)>>,
 }
 
-thread_local! {
-    static CONTEXT: Context = const { Context::new() };
-}
+thread_state!(
+    static CONTEXT: Context = Context::new();
+);
 
 impl Drop for Context {
     /// A thread that ends is outside of all tasks; but `exit` in a task ends the process, thread locals first: nobody needs that P any more.
@@ -161,7 +162,13 @@ impl Context {
     /// This thread's. `None`: it is ending.
     #[inline(always)]
     pub(in crate::runtime::exec) fn try_with<R>(f: impl FnOnce(&Context) -> R) -> Option<R> {
-        CONTEXT.try_with(f).ok()
+        CONTEXT::with(f)
+    }
+
+    /// The same, for a function that is not inlined.
+    #[inline(always)]
+    pub(in crate::runtime::exec) fn in_place<R>(f: impl FnOnce(&Context) -> R) -> Option<R> {
+        CONTEXT::in_place(f)
     }
 
     /// What this thread is on the host `H`.
@@ -178,11 +185,11 @@ impl Context {
     }
 
     /// Takes a task of `runtime_id` that became runnable, if this is a place for it: under the P that this thread holds it is
-    /// the next to run, or, if it `yields`, the last; found by a source, it is that source's.
+    /// the next to run, or, if it `yields`, the last; found by a source, it is that source's. For a function that is not inlined.
     #[inline]
     pub(in crate::runtime::exec) fn ready(runtime_id: RuntimeId, task: Task, yields: bool) -> Option<Task> {
         let mut task = Some(task);
-        Context::try_with(|context| {
+        Context::in_place(|context| {
             let collected = &context.collected;
             context.cores.try_with_mut(|role| queue(role, runtime_id, &mut task, yields, collected));
             if task.is_some() {

@@ -38,6 +38,7 @@ use crate::runtime::exec::unwind::{PATIENCE, Unwound, unwind};
 use crate::runtime::exec::waits::{Unmet, wait_bound};
 use crate::runtime::guarded::Theirs;
 use crate::runtime::host::signal::{self, Interrupted};
+use crate::runtime::host::thread_state::thread_state;
 use crate::runtime::id::RuntimeId;
 use crate::task::stackful;
 use core::cell::Cell;
@@ -50,9 +51,9 @@ use core::task::{self, Poll, Waker};
 use corosensei::{Coroutine, Yielder};
 use std::panic::resume_unwind;
 
-thread_local! {
+thread_state! {
     /// The goroutine on whose stack this thread is. Without a destructor, so that a signal handler may read it.
-    static CURRENT: Cell<*const Frame> = const { Cell::new(ptr::null()) };
+    static CURRENT: Cell<*const Frame> = Cell::new(ptr::null());
 }
 
 /// What a goroutine needs to wait; at its place as long as the goroutine lives.
@@ -129,7 +130,10 @@ where
         self.frame.guard.set(stack.guard());
         self.frame.size.set(stack.size());
         let body = move |yielder: &Yielder<(), ()>, ()| {
-            current(|frame| frame.yielder.set(Some(NonNull::from(yielder))));
+            if let Some(frame) = current() {
+                // SAFETY: set by `OnStack`, whose lender outlives it.
+                unsafe { frame.as_ref() }.yielder.set(Some(NonNull::from(yielder)));
+            }
             f()
         };
         self.state = State::Live(Coroutine::with_stack(stack, body));
@@ -214,22 +218,26 @@ fn with_known_stack<R>(f: impl FnOnce() -> R) -> R {
         let _heard = signal::Heard::unless_known(&me);
         f()
     })
+    .unwrap_or_else(|| unreachable!("goroutine: a thread local without a destructor is there"))
 }
 
-/// Runs `f` with the goroutine on whose stack this thread is. Not inlined: the thread may be another after each wait, and
-/// the address of a thread local must not be kept over one.
+/// The goroutine on whose stack this thread is, if it is on one's.
 #[inline(never)]
-fn current<R>(f: impl FnOnce(&Frame) -> R) -> Option<R> {
-    // SAFETY: set by `OnStack`, whose lender outlives it.
-    unsafe { CURRENT.get().as_ref() }.map(f)
+fn current() -> Option<NonNull<Frame>> {
+    CURRENT::in_place(Cell::get).and_then(|frame| NonNull::new(frame.cast_mut()))
 }
 
 /// What this thread knows of the goroutine that it runs.
 pub(in crate::runtime) type Current = *const Frame;
 
+/// The goroutine that this thread runs is `other` from now on.
+fn exchange(other: Current) -> Current {
+    CURRENT::with(|current| current.replace(other)).unwrap_or(ptr::null())
+}
+
 /// Runs `f` with where this thread keeps which goroutine it runs, for its signal handlers, which touch no thread locals.
-pub(in crate::runtime) fn with_place<R>(f: impl FnOnce(&Cell<Current>) -> R) -> R {
-    CURRENT.with(f)
+pub(in crate::runtime) fn with_place<R>(f: impl FnOnce(&Cell<Current>) -> R) -> Option<R> {
+    CURRENT::with(f)
 }
 
 /// Is this address in the guard of the stack that a thread is on? Whose it is, and how large it is, then. For a signal
@@ -278,7 +286,7 @@ impl Frame {
         // SAFETY: the yielder is at the bottom of this stack, on which we are.
         unsafe { yielder.as_ref() }.suspend(());
         if self.ends.get() {
-            resume_unwind(Box::new(Unwound));
+            goes_on_unwinding();
         }
     }
 }
@@ -329,21 +337,28 @@ impl<F: IntoFuture> Wait for F {
     }
 }
 
+/// The goroutine is thrown away. Not inlined: std counts panics in a thread local.
+#[cold]
+#[inline(never)]
+fn goes_on_unwinding() -> ! {
+    resume_unwind(Box::new(Unwound))
+}
+
 /// How the caller may wait, and the goroutine on whose stack this thread is.
 ///
 /// A goroutine that is thrown away waits no more: it is unwound further. But a destructor of its cannot be: it waits with
 /// the thread. So does the destructor of one that panics: that a thread panics is counted by the thread, and its next task
 /// would be taken for the one that does.
-#[inline(never)] // as `current`
+#[inline(never)]
 fn here() -> (Waits, Option<NonNull<Frame>>) {
-    // SAFETY: as in `current`.
-    let frame = unsafe { CURRENT.get().as_ref() };
-    let waits = match frame.map(|frame| (frame.ends.get(), std::thread::panicking())) {
+    let frame = CURRENT::in_place(Cell::get).and_then(|frame| NonNull::new(frame.cast_mut()));
+    // SAFETY: set by `OnStack`, whose lender outlives it.
+    let waits = match frame.map(|frame| (unsafe { frame.as_ref() }.ends.get(), std::thread::panicking())) {
         Some((true, false)) => Waits::Suspend,
         Some((ends, panics)) => Context::waits(!ends && !panics),
         None => Context::waits(false),
     };
-    (waits, frame.map(NonNull::from))
+    (waits, frame)
 }
 
 /// How the caller may wait.

@@ -1,7 +1,7 @@
 //! How a thread comes to a goroutine's stack and back: [`stackful`] over corosensei's coroutines.
 
 use crate::runtime::exec::goroutine::stack::Stack;
-use crate::runtime::exec::goroutine::{CURRENT, Frame};
+use crate::runtime::exec::goroutine::{self, Frame};
 use crate::runtime::exec::task_locals::{self, Scopes};
 use crate::task::stackful;
 use core::task::Waker;
@@ -65,7 +65,7 @@ pub(in crate::runtime) struct OnStack<'a> {
 impl OnStack<'_> {
     #[inline(always)]
     fn of(frame: &Frame) -> OnStack<'_> {
-        OnStack { frame, before: CURRENT.replace(frame), around: task_locals::exchange(frame.scopes.take()) }
+        OnStack { frame, before: goroutine::exchange(frame), around: task_locals::exchange(frame.scopes.take()) }
     }
 }
 
@@ -73,6 +73,6 @@ impl Drop for OnStack<'_> {
     #[inline(always)]
     fn drop(&mut self) {
         self.frame.scopes.set(task_locals::exchange(self.around.take()));
-        CURRENT.set(self.before);
+        goroutine::exchange(self.before);
     }
 }

@@ -5,6 +5,7 @@
 //! under a lock, so each sees what the other did before.
 
 use crate::runtime::host::foreign_threads::Known;
+use crate::runtime::host::thread_state::thread_state;
 use core::cell::RefCell;
 use core::mem;
 use std::io;
@@ -12,10 +13,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
-thread_local! {
+thread_state! {
     /// The fiber that this thread is. The first thread local that it has: they are destroyed in the reverse order, so that the turn is
     /// given back behind the others.
-    static ME: RefCell<Option<Me>> = const { RefCell::new(None) };
+    static ME: RefCell<Option<Me>> = RefCell::new(None);
 }
 
 struct Me {
@@ -90,10 +91,10 @@ impl Fiber {
             if !mine.wait_for_resumer() {
                 return;
             }
-            ME.set(Some(Me { turn: mine, ended: Ok(()) }));
+            ME::with(|me| me.replace(Some(Me { turn: mine, ended: Ok(()) })));
             let ended = catch_unwind(AssertUnwindSafe(body));
-            ME.with_borrow_mut(|me| {
-                if let Some(me) = me {
+            ME::with(|me| {
+                if let Some(me) = &mut *me.borrow_mut() {
                     me.ended = ended;
                 }
             });
@@ -133,7 +134,7 @@ impl Drop for Fiber {
 /// # Panics
 /// If none does.
 pub(super) fn suspend() {
-    let turn = ME.with_borrow(|me| me.as_ref().map(|me| Arc::clone(&me.turn)));
+    let turn = ME::with(|me| me.borrow().as_ref().map(|me| Arc::clone(&me.turn))).flatten();
     let turn = turn.expect("sim: what is no fiber cannot be suspended");
     turn.give(Whose::Resumer);
     turn.wait_for_resumer();
@@ -200,7 +201,7 @@ mod tests {
                     self.0.fetch_add(1, SeqCst);
                 }
             }
-            thread_local! { static SLOW: Cell<Option<Slow>> = const { Cell::new(None) }; }
+            thread_state! { static SLOW: Cell<Option<Slow>> = const { Cell::new(None) }; }
             let dropped = Arc::new(AtomicUsize::new(0));
             let theirs = Arc::clone(&dropped);
             let mut fiber = Fiber::new("one", STACK, move || SLOW.set(Some(Slow(theirs)))).expect("a thread");

@@ -6,6 +6,7 @@ use crate::host::{NEVER, Nanos, SpawnError};
 use crate::runtime::host::cheaprand::wyrand;
 use crate::runtime::host::duration::START;
 use crate::runtime::host::sim::fiber::{self, Fiber};
+use crate::runtime::host::thread_state::thread_state;
 use core::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
@@ -26,9 +27,18 @@ pub(super) const LONELY: u32 = 1_000;
 /// The thread that has the machine.
 pub(super) const MAIN: usize = 0;
 
-thread_local! {
+thread_state! {
     /// What time it is on this thread's machine; 0: it has none.
-    pub(super) static CLOCK: Cell<Nanos> = const { Cell::new(0) };
+    static CLOCK: Cell<Nanos> = Cell::new(0);
+}
+
+/// What time it is on this thread's machine; 0: it has none.
+pub(super) fn clock() -> Nanos {
+    CLOCK::with(Cell::get).unwrap_or(0)
+}
+
+pub(super) fn set_clock(time: Nanos) {
+    CLOCK::with(|clock| clock.set(time));
 }
 
 /// Which machine; 0: real cores.
@@ -176,7 +186,7 @@ impl Machine {
 
     /// Those that can go on now, as numbers.
     fn ready(&self) -> Vec<usize> {
-        let now = CLOCK.get();
+        let now = clock();
         let is_ready = |thread: &Thread| match thread.state {
             State::Ready => true,
             State::Parked { until, .. } => until <= now,
@@ -201,7 +211,7 @@ impl Machine {
         let ready = self.ready();
         match ready.len() {
             0 => match self.earliest() {
-                Some(moment) => CLOCK.set(moment),
+                Some(moment) => set_clock(moment),
                 None => return Went::Nowhere,
             },
             n => match ready[if n == 1 { 0 } else { self.choose(n) }] {
@@ -214,7 +224,7 @@ impl Machine {
 
     /// Runs `thread` until it is suspended or has ended.
     pub(super) fn run(&self, thread: usize) {
-        self.note(thread as u64 ^ CLOCK.get() << 16);
+        self.note(thread as u64 ^ clock() << 16);
         let (fiber, is_monitor) = self.change(thread, |thread| {
             thread.state = State::Ready;
             (thread.fiber.take(), thread.is_monitor)
@@ -222,7 +232,7 @@ impl Machine {
         self.lonely.set(if is_monitor { self.lonely.get().saturating_add(1) } else { 0 });
         let mut fiber = fiber.expect("sim: a thread that does not run has its stack");
         self.current.set(thread);
-        self.since.set(CLOCK.get());
+        self.since.set(clock());
         let ended = self.while_another_runs(|| catch_unwind(AssertUnwindSafe(|| fiber.resume())));
         self.current.set(MAIN);
         match ended {
@@ -251,7 +261,7 @@ impl Machine {
         loop {
             match self.go_on() {
                 Went::On => (),
-                Went::Main => return self.since.set(CLOCK.get()),
+                Went::Main => return self.since.set(clock()),
                 Went::Nowhere if !self.has_asked.replace(true) => self.checkdead(),
                 Went::Nowhere => self.report_deadlock(),
             }
@@ -304,10 +314,10 @@ impl Machine {
         let machine = Lent(Rc::clone(self));
         let body = move || {
             let machine = machine.on_its_turn();
-            CLOCK.set(machine.clock.get());
+            set_clock(machine.clock.get());
             super::install_on_this_thread(Rc::clone(&machine));
             body();
-            machine.clock.set(CLOCK.get());
+            machine.clock.set(clock());
         };
         let fiber = Fiber::new(name, stack.unwrap_or(STACK), body);
         let fiber = fiber.map_err(|error| SpawnError { os_error: error.raw_os_error() })?;
@@ -326,7 +336,7 @@ impl Machine {
         self.has_asked.set(false);
         self.pass();
         let switches = self.current.get() != MAIN && self.happens(self.temper.switch);
-        if switches || CLOCK.get() - self.since.get() >= SLICE {
+        if switches || clock() - self.since.get() >= SLICE {
             self.switch();
         }
     }
@@ -338,10 +348,10 @@ impl Machine {
 
     /// A step takes its time. If all that can go on only yields, over and over, time goes on to what is waited for.
     fn pass(&self) {
-        let now = CLOCK.get() + STEP;
+        let now = clock() + STEP;
         let vain = self.vain.get() + 1;
         self.vain.set(vain % PATIENCE);
-        CLOCK.set(if vain < PATIENCE { now } else { self.next_moment().max(now) });
+        set_clock(if vain < PATIENCE { now } else { self.next_moment().max(now) });
     }
 
     /// The earliest moment that a task waits for, or a thread, but the monitor; if there is none, 0.
@@ -387,9 +397,9 @@ impl Machine {
 
     /// The time goes with the turn.
     fn while_another_runs<R>(&self, f: impl FnOnce() -> R) -> R {
-        self.clock.set(CLOCK.get());
+        self.clock.set(clock());
         let result = f();
-        CLOCK.set(self.clock.get());
+        set_clock(self.clock.get());
         result
     }
 }

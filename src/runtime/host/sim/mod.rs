@@ -28,24 +28,28 @@ pub(in crate::runtime) use sim_host::Sim;
 
 use crate::host::{NEVER, Nanos, SpawnError};
 use crate::runtime::host::duration::{self, START};
+use crate::runtime::host::thread_state::thread_state;
 use core::cell::RefCell;
-use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::{AtomicU64, AtomicUsize};
 use core::time::Duration;
-use machine::{CLOCK, MAIN, Machine, State, Thread};
+use machine::{MAIN, Machine, State, Thread, clock, set_clock};
 use std::rc::Rc;
 use std::time::Instant;
 
-thread_local! {
-    static MACHINE: RefCell<Option<Rc<Machine>>> = const { RefCell::new(None) };
-}
+thread_state!(
+    static MACHINE: RefCell<Option<Rc<Machine>>> = RefCell::new(None);
+);
+
+/// How many machines there are in this process: while there is none, no thread asks whether it has one.
+static MACHINES: AtomicUsize = AtomicUsize::new(0);
 
 /// This thread's machine.
 fn machine() -> Option<Rc<Machine>> {
     if !is_here() {
         return None;
     }
-    MACHINE.try_with(|machine| machine.borrow().clone()).ok().flatten()
+    MACHINE::with(|machine| machine.borrow().clone()).flatten()
 }
 
 fn with<R: Default>(f: impl FnOnce(&Machine) -> R) -> R {
@@ -55,16 +59,14 @@ fn with<R: Default>(f: impl FnOnce(&Machine) -> R) -> R {
 /// Has this thread a machine?
 #[inline(always)]
 pub(in crate::runtime) fn is_here() -> bool {
-    CLOCK.get() != 0
+    // Relaxed: a thread that has a machine has counted it itself, or was started by the one that has.
+    MACHINES.load(Relaxed) != 0 && clock() != 0
 }
 
 /// What time it is on this thread's machine.
 #[inline(always)]
 pub(in crate::runtime) fn now() -> Option<Nanos> {
-    match CLOCK.get() {
-        0 => None,
-        now => Some(now),
-    }
+    is_here().then(clock)
 }
 
 /// How long this thread's machine has been there.
@@ -108,7 +110,7 @@ pub(in crate::runtime) fn print() -> Option<u64> {
 
 /// Sleeps on the word at this address, for so long at the most. `false`: this thread is no simulated one.
 pub(super) fn park(word: usize, nanos: Option<Nanos>) -> bool {
-    let until = nanos.map_or(NEVER, |nanos| CLOCK.get().saturating_add(nanos));
+    let until = nanos.map_or(NEVER, |nanos| clock().saturating_add(nanos));
     let parks = |machine: Rc<Machine>| {
         if machine.current.get() == MAIN {
             machine.goes_on();
@@ -132,8 +134,8 @@ pub(super) fn unpark(word: usize) {
 /// This simulated thread does nothing for so long.
 pub(in crate::runtime) fn pause(time: Duration) -> bool {
     let Some(machine) = machine() else { return false };
-    let until = CLOCK.get().saturating_add(duration::nanos(time));
-    while CLOCK.get() < until {
+    let until = clock().saturating_add(duration::nanos(time));
+    while clock() < until {
         machine.park(0, until);
     }
     machine.has_asked.set(false);
@@ -230,12 +232,14 @@ fn install(seed: u64) -> Number {
     // Relaxed: only that no number comes twice.
     let number = Number::of(NEXT.fetch_add(1, Relaxed));
     install_on_this_thread(Rc::new(Machine::new(number, seed)));
-    CLOCK.set(START);
+    // Relaxed: it is for this thread, and for those that it starts.
+    MACHINES.fetch_add(1, Relaxed);
+    set_clock(START);
     number
 }
 
 fn install_on_this_thread(new: Rc<Machine>) {
-    MACHINE.with(|machine| machine.replace(Some(new)));
+    MACHINE::with(|machine| machine.replace(Some(new)));
 }
 
 /// The machine for a runtime that is built here: with a seed a new one. `None`: another runtime has this thread's.
@@ -283,8 +287,10 @@ fn dismantle_old() {
     let Some(machine) = machine() else { return };
     if machine.is_closed.get() && machine.current.get() == MAIN {
         machine.finish();
-        CLOCK.set(0);
-        let old = MACHINE.with(RefCell::take);
+        set_clock(0);
+        // Relaxed: as in `install`.
+        MACHINES.fetch_sub(1, Relaxed);
+        let old = MACHINE::with(RefCell::take);
         drop(old);
     }
 }

@@ -33,7 +33,7 @@ pub(super) enum Item {
 
 impl Item {
     fn of(g: &G) -> Item {
-        g.bound().map_or(Item::G(g.id()), Item::Ticket)
+        g.bound().map_or(Item::G(g.address()), Item::Ticket)
     }
 }
 
