@@ -150,7 +150,7 @@ impl<H: ModelHost> Stream<H> {
                     Found::Bytes(bytes) => return bytes,
                 }
             }
-            match self.entry.wait(direction, None, task, seen, |a, b| a == b, || _ = self.waiting.add()) {
+            match self.entry.wait(direction, Some(task as u64), task, seen, |a, b| a == b, || _ = self.waiting.add()) {
                 Ok(Waits::Added | Waits::Replaced(_)) => {
                     assert!(self.bells[task].wait(|| Ok::<(), ()>(())).is_ok(), "a task that never gives up");
                 }
@@ -159,7 +159,7 @@ impl<H: ModelHost> Stream<H> {
                     panic!("the runtime's end was reported to a task, which has not read what is there")
                 }
                 Err(Refused::Arm((), _)) => unreachable!("nothing is armed"),
-                Ok(Waits::Displaced(_)) => unreachable!("each task polls its own direction"),
+                Ok(Waits::Displaced(_)) => unreachable!("each task has a place of its own"),
             }
         }
     }
