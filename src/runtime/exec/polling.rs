@@ -63,12 +63,12 @@ pub(super) fn begins(task: usize) {
 
 /// The task that this thread polls, by its address, or 0. Its memory is there.
 pub(super) fn task() -> usize {
-    POLLING.with(|polling| polling.task.get())
+    POLLING::with(|polling| polling.task.get()).unwrap_or(0)
 }
 
 /// The task at this address is over: its memory may be freed.
 pub(super) fn is_over(task: usize) {
-    POLLING.with(|polling| {
+    POLLING::with(|polling| {
         if polling.task.get() == task {
             polling.task.set(0);
         }

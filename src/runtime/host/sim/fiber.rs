@@ -201,10 +201,11 @@ mod tests {
                     self.0.fetch_add(1, SeqCst);
                 }
             }
-            thread_state! { static SLOW: Cell<Option<Slow>> = const { Cell::new(None) }; }
+            thread_state! { static SLOW: Cell<Option<Slow>> = Cell::new(None); }
             let dropped = Arc::new(AtomicUsize::new(0));
             let theirs = Arc::clone(&dropped);
-            let mut fiber = Fiber::new("one", STACK, move || SLOW.set(Some(Slow(theirs)))).expect("a thread");
+            let mut fiber = Fiber::new("one", STACK, move || drop(SLOW::with(|slow| slow.set(Some(Slow(theirs))))))
+                .expect("a thread");
             assert!(!fiber.resume(), "its thread local has yet to end");
             assert_eq!(dropped.load(SeqCst), 0);
             assert!(fiber.resume());
