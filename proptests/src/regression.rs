@@ -4,6 +4,7 @@ use crate::rooms::{self, Again};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use spinpark_verification::engines::{Engine, Failure, Outcome};
+use spinpark_verification::files;
 use spinpark_verification::job::Order;
 use spinpark_verification::model;
 use spinpark_verification::mutation::mutant::{self, Mutant};
@@ -61,7 +62,7 @@ impl Regression {
     /// # Errors
     /// A sentence that says what is wrong with it.
     pub fn read(path: &Path) -> Result<Regression, String> {
-        let text = fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+        let text = files::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
         let regression: Regression =
             serde_json::from_str(&text).map_err(|error| format!("{} is no program file: {error}", path.display()))?;
         match regression.spinpark_program {
@@ -85,7 +86,7 @@ impl Regression {
         let script = serde_json::to_string(&plain.failure.script.take()).map_err(io::Error::other)?;
         let text = serde_json::to_string_pretty(&plain).map_err(io::Error::other)?;
         let text = text.replacen("\"script\": null", &format!("\"script\": {script}"), 1);
-        fs::write(&path, format!("{text}\n"))?;
+        files::write(&path, format!("{text}\n").as_bytes())?;
         Ok(path)
     }
 

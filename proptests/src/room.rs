@@ -247,8 +247,19 @@ fn model<R: Room>() -> Model {
 /// # Panics
 /// If the engine is loom.
 pub fn run<R: Room>(program: &Program<R>, trial: &Trial) -> Outcome {
+    run_for(program, trial, f64::INFINITY)
+}
+
+/// The same, for no more than so many seconds: the schedules that are left then are left out.
+///
+/// # Panics
+/// As [`run`].
+pub fn run_for<R: Room>(program: &Program<R>, trial: &Trial, seconds: f64) -> Outcome {
     run_on_cores(program, trial).unwrap_or_else(|| {
-        let run = with_job(program, trial, |job| Ok(engines::run(job, &engines::silent())));
+        let run = with_job(program, trial, |job| {
+            let bounds = Bounds { seconds: job.bounds.seconds.min(seconds), ..job.bounds };
+            Ok(engines::run(Job { bounds, ..job }, &engines::silent()))
+        });
         run.expect("a run is no script that may not fit")
     })
 }

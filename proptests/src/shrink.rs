@@ -1,6 +1,6 @@
 //! The shortest failing program, and its schedule with the fewest switches.
 
-use crate::room::{Program, Room, Trial, run};
+use crate::room::{Program, Room, Trial, run, run_for};
 use spinpark_verification::engines::record::Pick;
 use spinpark_verification::engines::{Engine, Failure, Outcome, Script};
 use std::time::{Duration, Instant};
@@ -104,7 +104,8 @@ pub fn hunt<R: Room>(how: &Hunt, mut each: impl FnMut(&Program<R>, &Outcome)) ->
         let program = Program::<R>::draw(seed, how.longest);
         for &engine in how.engines {
             let trial = Trial { seed, engine, ..how.trial };
-            let outcome = run(&program, &trial);
+            let left = how.time.saturating_sub(start.elapsed());
+            let outcome = run_for(&program, &trial, left.as_secs_f64());
             each(&program, &outcome);
             if let Some(failure) = outcome.failure {
                 let found = shrink(Found { program, trial, failure }, how.shrinking);

@@ -60,6 +60,11 @@ mod nonsense_is_refused {
     }
 
     #[test]
+    fn a_folder_of_regressions_that_is_not_there() {
+        is_refused(&["--regressions", "nosuch"], &["--regressions is nosuch", "no such folder"]);
+    }
+
+    #[test]
     fn no_schedules() {
         is_refused(&["--schedules", "0"], &["give 1 or more"]);
     }
@@ -244,10 +249,46 @@ fn help_teaches() {
 #[test]
 #[cfg(target_os = "linux")]
 fn what_is_lost_is_an_error() {
-    for args in [&["list"][..], &["--help"], &["runq", "--minutes", "0.001", "--jobs", "1", "--regressions", "nowhere"]]
-    {
+    for args in [&["list"][..], &["--help"], &["runq", "--minutes", "0.001", "--jobs", "1", "--regressions", "."]] {
         let full = fs::File::options().write(true).open("/dev/full").expect("Linux has it");
         let output = Command::new(env!("CARGO_BIN_EXE_fuzz")).args(args).stdout(full).output().expect("it can be run");
         assert_eq!(output.status.code(), Some(2), "{args:?}: {}", said(&output));
+    }
+}
+
+mod minutes {
+    use super::*;
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn are_an_end_however_many_schedules_a_program_has() {
+        let since = Instant::now();
+        let folder = folder("many-schedules");
+        let output = fuzz(&folder, &["runq", "--jobs", "1", "--minutes", "0.01", "--schedules", "4000000000"]);
+        assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+        assert!(since.elapsed() < Duration::from_secs(30), "{:?}", since.elapsed());
+    }
+}
+
+mod a_regression_that_fails {
+    use super::*;
+
+    #[test]
+    fn is_named_and_the_run_goes_on_without_noise() {
+        let folder = folder("a-failed-regression");
+        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("regressions");
+        // The same program never finds this variant; the other one panics, as it must.
+        let (file, other) = ("handoff.handoff-idles-at-once.json", "handoff.handoff-forgets-the-stop.json");
+        let text = fs::read_to_string(sources.join(file)).expect("it is there");
+        let wrong = text.replace("\"handoff-idles-at-once\"", "\"handoff-ignores-the-call\"");
+        fs::write(folder.join("a.json"), wrong).expect("there is room");
+        fs::copy(sources.join(other), folder.join("b.json")).expect("there is room");
+        let output = fuzz(&folder, &["runq", "--jobs", "1", "--minutes", "0.01", "--regressions", "."]);
+        let text = said(&output);
+        assert_eq!(output.status.code(), Some(1), "{text}");
+        for part in ["a.json: ", "replayed 2 programs", "programs   schedules"] {
+            assert!(text.contains(part), "`{part}` is missing in\n{text}");
+        }
+        assert!(!text.contains("panicked"), "{text}");
     }
 }

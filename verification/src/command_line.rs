@@ -2,6 +2,8 @@
 
 use crate::output;
 use clap::Parser;
+use std::env;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 /// Why a command did not succeed, and the exit status for it.
@@ -10,6 +12,8 @@ pub enum Stop {
     DoesNotHold,
     /// A usage error.
     BadInput(String),
+    /// Ctrl-C. What has been done until then stands where this says.
+    Interrupted(String),
 }
 
 impl From<String> for Stop {
@@ -20,7 +24,12 @@ impl From<String> for Stop {
 
 /// Reads the command line, does what it asks for, and says what was wrong. Output that could not be written is an error too.
 pub fn main<C: Parser>(act: impl FnOnce(C) -> Result<ExitCode, Stop>) -> ExitCode {
-    let status = match C::try_parse() {
+    main_of(env::args_os().collect(), act)
+}
+
+/// The same, of these arguments.
+pub fn main_of<C: Parser>(arguments: Vec<OsString>, act: impl FnOnce(C) -> Result<ExitCode, Stop>) -> ExitCode {
+    let status = match C::try_parse_from(arguments) {
         Ok(asked) => status_of(act(asked)),
         Err(said) => {
             // `--help` and `--version` come this way too.
@@ -39,6 +48,11 @@ fn status_of(result: Result<ExitCode, Stop>) -> ExitCode {
         Ok(status) => status,
         Err(Stop::DoesNotHold) => ExitCode::from(1),
         Err(Stop::BadInput(message)) => usage_error(&message),
+        Err(Stop::Interrupted(message)) => {
+            eprintln!("interrupted: {message}");
+            // As a shell says of what SIGINT ends.
+            ExitCode::from(130)
+        }
     }
 }
 

@@ -15,9 +15,9 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io::{BufRead, BufReader, Write};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{ChildStdin, Command};
 use std::rc::Rc;
-use std::sync::{Mutex, mpsc};
+use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 use std::{env, io, thread};
 
@@ -168,7 +168,15 @@ fn ask(order: &Order, progress: impl Fn(u64, Option<f64>)) -> Result<News, Strin
     for (name, _) in env::vars_os().filter(|(name, _)| is_a_checkers(&name.to_string_lossy())) {
         command.env_remove(name);
     }
+    // Ctrl-C is for this process, which tells that one to stop, and waits until its state is written.
+    #[cfg(unix)]
+    if order.checkpoint.is_some() {
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    }
     let mut child = worker::start(&mut command, order)?;
+    if order.checkpoint.is_some() {
+        Stoppable::of_all().add(child.stdin.take());
+    }
     let stdout = child.stdout.take().expect("it is piped");
     let mut done = None;
     for line in BufReader::new(stdout).lines() {
@@ -180,6 +188,45 @@ fn ask(order: &Order, progress: impl Fn(u64, Option<f64>)) -> Result<News, Strin
     }
     let status = child.wait().map_err(|error| format!("lost the process: {error}"))?;
     done.ok_or_else(|| format!("the checker itself died ({status}); nothing is known about this model"))
+}
+
+/// The explorations that keep their state: what they read.
+#[derive(Default)]
+struct Stoppable {
+    is_stopped: bool,
+    explorations: Vec<ChildStdin>,
+}
+
+impl Stoppable {
+    fn of_all() -> MutexGuard<'static, Stoppable> {
+        static ALL: Mutex<Stoppable> = Mutex::new(Stoppable { is_stopped: false, explorations: Vec::new() });
+        ALL.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add(&mut self, exploration: Option<ChildStdin>) {
+        self.explorations.extend(exploration);
+        if self.is_stopped {
+            self.stop();
+        }
+    }
+
+    fn stop(&mut self) {
+        self.is_stopped = true;
+        for exploration in &mut self.explorations {
+            // One that has ended reads no more.
+            let _ = exploration.write_all(b"\n");
+        }
+    }
+}
+
+/// Has the explorations that keep their state write it, and end.
+pub fn stop() {
+    Stoppable::of_all().stop();
+}
+
+/// Was that asked for?
+pub fn is_stopped() -> bool {
+    Stoppable::of_all().is_stopped
 }
 
 /// No more jobs than this at once: each is a thread, or a process, of the machine's.

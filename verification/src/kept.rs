@@ -4,12 +4,12 @@
 //! The full [`record`](crate::record), with claims, outcomes and pictures, is made anew by `cargo verify report --json FILE`.
 
 use crate::engines::{Engine, Verdict};
+use crate::files;
 use crate::fnv;
 use crate::model::Model;
 use crate::record::{Fate, MutantRecord, RunRecord, Sort};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 /// The format that this version writes.
@@ -148,7 +148,7 @@ impl Kept {
     /// The file cannot be read, or its text is not one that [`write`](Kept::write) writes: says which file, and what to do.
     pub fn read(path: &Path) -> Result<Kept, String> {
         let file = path.display();
-        let text = fs::read_to_string(path).map_err(|error| format!("{file}: cannot be read: {error}"))?;
+        let text = files::read(path).map_err(|error| format!("{file}: cannot be read: {error}"))?;
         Kept::parse(&text).map_err(|error| format!("{file}: {error}"))
     }
 
@@ -218,6 +218,7 @@ fn tallies(tried: &[MutantRecord]) -> BTreeMap<(String, Sort), Tally> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn mutant(name: &str, fate: Fate) -> MutantRecord {
         let model = fate.is_killed().then(|| "runq::a::b".to_owned());

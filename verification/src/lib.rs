@@ -3,6 +3,7 @@
 pub mod checker;
 pub mod command_line;
 pub mod engines;
+pub mod files;
 pub mod fnv;
 pub mod harness;
 pub mod hosts;
@@ -23,6 +24,7 @@ pub mod schedule;
 pub mod selection;
 pub mod sources;
 pub mod spec;
+pub mod stamp;
 pub mod status;
 pub mod worker;
 

@@ -1,11 +1,22 @@
 //! What is printed: whether it arrived, and in which colours.
 
+use crate::files;
 use std::env;
 use std::ffi::OsString;
-use std::fs;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::Path;
 use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// The standard output is for a file that was asked for: what else is printed goes to the standard error.
+static IS_TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// Keeps the standard output for a file that was asked for as `-`.
+pub fn take() {
+    // Relaxed: by the thread that prints.
+    IS_TAKEN.store(true, Relaxed);
+}
 
 /// Why something that was printed did not arrive.
 static LOST: OnceLock<io::Error> = OnceLock::new();
@@ -21,8 +32,27 @@ pub fn note(written: io::Result<()>) {
 
 /// Prints `text` as it is.
 pub fn print(text: &str) {
-    note(io::stdout().write_all(text.as_bytes()));
+    // Relaxed: as in `take`.
+    match IS_TAKEN.load(Relaxed) {
+        true => note(io::stderr().write_all(text.as_bytes())),
+        false => note(io::stdout().write_all(text.as_bytes())),
+    }
 }
+
+/// Writes `text` to this file; `-` is the standard output.
+///
+/// # Errors
+/// If the file system says no: the file is as it was.
+pub fn write(path: &Path, text: &str) -> Result<(), String> {
+    if path == Path::new(STANDARD_OUTPUT) {
+        note(io::stdout().write_all(text.as_bytes()));
+        return Ok(());
+    }
+    replace(path, text)
+}
+
+/// A file of this name is the standard output.
+pub const STANDARD_OUTPUT: &str = "-";
 
 /// Was all that was printed written? If not, why not.
 pub fn lost() -> Option<&'static io::Error> {
@@ -30,28 +60,12 @@ pub fn lost() -> Option<&'static io::Error> {
     LOST.get()
 }
 
-/// Writes a file as a whole or not at all: beside its place first, then renamed. What is no regular file, such as a pipe, is
-/// written to directly.
+/// Writes a file as a whole or not at all: see [`files::write`].
 ///
 /// # Errors
 /// The file cannot be written: says which. What stood there before stands there still.
 pub fn replace(path: &Path, text: &str) -> Result<(), String> {
-    let failed = |error: io::Error| format!("cannot write {}: {error}", path.display());
-    if path.exists() && !path.is_file() {
-        return fs::write(path, text).map_err(failed);
-    }
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(format!(".{}.new", std::process::id()));
-    let written = fs::File::create(&beside).and_then(|mut file| {
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&beside, path)
-    });
-    if written.is_err() {
-        // It may never have been made.
-        let _ = fs::remove_file(&beside);
-    }
-    written.map_err(failed)
+    files::write(path, text.as_bytes()).map_err(|error| format!("cannot write {}: {error}", path.display()))
 }
 
 /// `1234567` as `1,234,567`.

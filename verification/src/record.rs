@@ -1,6 +1,7 @@
 //! The record of a run: as data, and as a file that others read.
 
 use crate::engines::{Bounds, Engine, Verdict};
+use crate::files;
 use crate::output;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -243,7 +244,7 @@ pub struct ExhibitRecord {
 /// The record in a file. The error says which file, what is wrong with it, and what to do.
 pub fn read(path: &Path) -> Result<Record, String> {
     let file = path.display();
-    let text = fs::read_to_string(path).map_err(|error| format!("{file}: cannot be read: {error}"))?;
+    let text = files::read(path).map_err(|error| format!("{file}: cannot be read: {error}"))?;
     parse(&text).map_err(|error| format!("{file}: {error}"))
 }
 
@@ -271,12 +272,19 @@ fn parse(text: &str) -> Result<Record, String> {
 
 /// Writes a record where [`read`] finds it. Directories that are missing are made.
 pub fn write(path: &Path, record: &Record) -> Result<(), String> {
-    let file = path.display();
-    let mut text = serde_json::to_string_pretty(record).map_err(|error| format!("{file}: {error}"))?;
-    text.push('\n');
+    let (file, text) = (path.display(), text(record)?);
     let made = path.parent().map_or(Ok(()), fs::create_dir_all);
     made.map_err(|error| format!("{file}: cannot be written: {error}"))?;
     output::replace(path, &text)
+}
+
+/// As it stands in a file.
+///
+/// # Errors
+/// If it is no plain data.
+pub fn text(record: &Record) -> Result<String, String> {
+    let text = serde_json::to_string_pretty(record).map_err(|error| format!("the record: {error}"))?;
+    Ok(text + "\n")
 }
 
 #[cfg(test)]

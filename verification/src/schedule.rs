@@ -1,6 +1,7 @@
 //! A failing schedule: as a file, to be replayed, and as a picture, with a column a thread.
 
 use crate::engines::{self, Bounds, Engine, Failure, Job, Outcome, Script};
+use crate::files;
 use crate::fnv;
 use crate::hosts::wrap::trace::Step;
 use crate::job::Order;
@@ -108,7 +109,7 @@ impl Schedule {
     /// # Errors
     /// A sentence that says what is wrong with it.
     pub fn read(path: &Path) -> Result<Schedule, String> {
-        let text = fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+        let text = files::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
         Schedule::parse(&text).map_err(|wrong| format!("{} {wrong}", path.display()))
     }
 
@@ -149,7 +150,7 @@ impl Schedule {
         fs::create_dir_all(folder)?;
         let mutant = self.mutant.as_ref().map(|name| format!("{name}.")).unwrap_or_default();
         let path = folder.join(format!("{mutant}{}.{}.json", self.model.replace("::", "."), self.engine));
-        fs::write(&path, self.text())?;
+        files::write(&path, self.text().as_bytes())?;
         Ok(path)
     }
 

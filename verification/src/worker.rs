@@ -7,7 +7,13 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::{self, Read, Write};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, LazyLock};
 use std::thread;
+
+/// The worker's side: it was told to stop, and to say how far it has come.
+pub static STOP: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
 /// Starts `command`, a worker, with its order. It answers on its standard output. Do not drop its standard input before it
 /// has answered.
@@ -34,8 +40,11 @@ pub fn order<T: DeserializeOwned>() -> Result<T, String> {
     io::stdin().read_line(&mut line).map_err(|error| error.to_string())?;
     let order = serde_json::from_str(&line).map_err(|error| error.to_string())?;
     let ends_with_its_employer = || {
-        // Nothing more is ever said; what comes is the end.
-        let _ = io::stdin().lock().read(&mut [0]);
+        // Whatever is said now is that it shall stop; then comes the end.
+        while io::stdin().lock().read(&mut [0]).is_ok_and(|n| n > 0) {
+            // Relaxed: nothing else is read because of it.
+            STOP.store(true, Relaxed);
+        }
         std::process::exit(1);
     };
     thread::Builder::new().spawn(ends_with_its_employer).map_err(|error| error.to_string())?;

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// `println`, but for a reader that has gone away.
@@ -65,10 +65,11 @@ struct How {
     /// Where failing programs are written.
     #[arg(long, value_name = "DIR", default_value = "programs")]
     out: PathBuf,
-    /// What failed once, to be replayed first.
-    #[arg(long, value_name = "DIR", default_value = "proptests/regressions")]
-    regressions: PathBuf,
-    /// Writes what was done and reached to this file, as one JSON object.
+    /// What failed once, to be replayed first. Default: `proptests/regressions`, if it is there.
+    #[arg(long, value_name = "DIR")]
+    regressions: Option<PathBuf>,
+    /// Writes what was done and reached to this file, as one JSON object. `-`: to the standard output, and all else to the standard
+    /// error.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
@@ -96,7 +97,16 @@ enum Act {
     /// The process of one job. Reads it from its standard input.
     #[command(hide = true)]
     Worker,
+    /// The process that plays again what failed once.
+    #[command(hide = true)]
+    Regressions {
+        /// The folder.
+        folder: PathBuf,
+    },
 }
+
+/// What failed once.
+const REGRESSIONS: &str = "proptests/regressions";
 
 /// In minutes.
 const A_YEAR: f64 = 365.0 * 24.0 * 60.0;
@@ -114,6 +124,7 @@ fn command(cli: Cli) -> Result<ExitCode, Stop> {
         }
         Some(Act::Variants { names, how }) => variants(&names, &how),
         Some(Act::Replay { file }) => replay(&file),
+        Some(Act::Regressions { folder }) => replay_all(&folder),
         Some(Act::Worker) => fuzz::worker().map_err(Stop::BadInput),
     };
     done.map(|()| ExitCode::SUCCESS)
@@ -127,9 +138,8 @@ fn hunt(cli: &Cli) -> Result<(), Stop> {
     let how = &cli.how;
     check(how)?;
     let rooms = asked(&cli.rooms, cli.mutant.as_deref())?;
-    if cli.mutant.is_none() {
-        replay_all(&how.regressions)?;
-    }
+    let regressions = how.regressions.as_deref().unwrap_or(REGRESSIONS.as_ref());
+    let holds = cli.mutant.is_some() || replayed(regressions)?;
     let (seed, jobs) = (seed(how), jobs(how));
     say!("seed {seed}, {jobs} jobs, {} rooms", rooms.len());
     let order = |job: usize| Order {
@@ -148,8 +158,7 @@ fn hunt(cli: &Cli) -> Result<(), Stop> {
     print_total(&total, &rooms);
     if let Some(path) = &how.json {
         let text = serde_json::json!({ "seed": seed, "rooms": total.rooms, "found": total.found });
-        std::fs::write(path, format!("{text:#}\n"))
-            .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+        output::write(path, &format!("{text:#}\n"))?;
     }
     for found in &total.found {
         print_found(found, &how.out);
@@ -157,13 +166,19 @@ fn hunt(cli: &Cli) -> Result<(), Stop> {
     for death in &total.died {
         say!("a job's process died ({death}); what it did last is not known");
     }
-    if total.found.is_empty() && total.died.is_empty() { Ok(()) } else { Err(Stop::DoesNotHold) }
+    if holds && total.found.is_empty() && total.died.is_empty() { Ok(()) } else { Err(Stop::DoesNotHold) }
 }
 
 /// Before minutes are spent: are the numbers sane?
 fn check(how: &How) -> Result<(), Stop> {
     if how.longest == 0 || how.longest > 100 {
         return Err(Stop::BadInput(format!("--longest is {}: give 1 to 100", how.longest)));
+    }
+    if how.json.as_deref() == Some(Path::new(output::STANDARD_OUTPUT)) {
+        output::take();
+    }
+    if let Some(folder) = how.regressions.as_deref().filter(|folder| !folder.is_dir()) {
+        return Err(Stop::BadInput(format!("--regressions is {}, and there is no such folder", folder.display())));
     }
     if how.schedules == 0 {
         return Err(Stop::BadInput("--schedules is 0: give 1 or more, or nothing is played".to_owned()));
@@ -196,29 +211,57 @@ fn asked(names: &[String], mutant: Option<&str>) -> Result<Vec<&'static Entry>, 
     }
 }
 
-/// What failed once must fail no more; with its wrong variant, it must still fail.
+/// Plays programs, some of which panic, as they must: what is wrong with them is said elsewhere.
+fn quietly<T>(play: impl FnOnce() -> T) -> T {
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| ()));
+    let played = play();
+    std::panic::set_hook(hook);
+    played
+}
+
+/// What failed once must fail no more; with its wrong variant, it must still fail. Is it so? In a process of its own: what is played
+/// there panics, as it must, and shuttle says so whatever the hook is.
+fn replayed(folder: &Path) -> Result<bool, Stop> {
+    let program = std::env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
+    let mut command = Command::new(program);
+    let output = command.arg("regressions").arg(folder).stderr(Stdio::null()).output();
+    let output = output.map_err(|error| format!("cannot start a process: {error}"))?;
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    match output.status.code() {
+        Some(code @ (0 | 1)) => {
+            output::print(&said);
+            Ok(code == 0)
+        }
+        _ => Err(Stop::BadInput(format!("{}: {}{}", folder.display(), said, output.status))),
+    }
+}
+
+/// That process.
 fn replay_all(folder: &Path) -> Result<(), Stop> {
     let files = regression::files_in(folder)?;
+    let mut holds = true;
     for file in &files {
-        let regression = Regression::read(file)?;
-        match regression.is_as_it_should_be()? {
-            Ok(()) => (),
-            Err(wrong) => {
-                say!("{}: {wrong}", file.display());
-                return Err(Stop::DoesNotHold);
+        let wrong = match Regression::read(file).and_then(|regression| regression.is_as_it_should_be()) {
+            Ok(found) => found.err(),
+            Err(why) => {
+                say!("{why}");
+                return Err(Stop::BadInput(why));
             }
-        }
+        };
+        holds &= wrong.is_none();
+        wrong.into_iter().for_each(|wrong| say!("{}: {wrong}", file.display()));
     }
     if !files.is_empty() {
         say!("replayed {} programs that failed once", files.len());
     }
-    Ok(())
+    if holds { Ok(()) } else { Err(Stop::DoesNotHold) }
 }
 
 fn replay(file: &Path) -> Result<(), Stop> {
     let regression = Regression::read(file)?;
     let was = regression.failure.message.trim_end();
-    let (replayed, misfit) = regression.replay();
+    let (replayed, misfit) = quietly(|| regression.replay());
     let (failure, said) = match replayed {
         Replayed::FailsTheSame(failure) => (failure, "It still fails, in the same way.".to_owned()),
         Replayed::FailsOtherwise(failure) => {

@@ -10,7 +10,7 @@ use spinpark_verification::model::{self, Model};
 use spinpark_verification::mutation::trial::Mistake;
 use spinpark_verification::record::{MutantRecord, Sort};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 /// Their keys, each with what is known of it before it is tried.
@@ -75,7 +75,7 @@ fn build(key: &str) -> Result<PathBuf, Stop> {
         return Ok(kept);
     }
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(["build", "--quiet", "--manifest-path"]).arg(Path::new("verification/mutants/Cargo.toml"));
+    cargo.args(["build", "--manifest-path"]).arg(crate::sources()?.join("verification/mutants/Cargo.toml"));
     cargo.arg("--target-dir").arg(&target).env("SPINPARK_ALONE", key);
     let status = cargo.status().map_err(|error| format!("cannot run cargo: {error}"))?;
     if !status.success() {

@@ -8,9 +8,9 @@ use spinpark_verification::kept::{self, Head, Kept, KeptRun, Tally};
 use spinpark_verification::museum::{self, Exhibit, Source};
 use spinpark_verification::mutation::mutant::{self, Mutation, source_line};
 use spinpark_verification::record::{ExhibitRecord, FORMAT, Fate, MutantRecord, Picture, Record, RunRecord, Sort};
+use spinpark_verification::stamp;
 use std::collections::BTreeMap;
 use std::process::Command;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A record without results.
 pub(crate) fn empty(deep: bool) -> Record {
@@ -18,7 +18,7 @@ pub(crate) fn empty(deep: bool) -> Record {
         format: FORMAT,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         machine: machine(),
-        date: date(),
+        date: stamp::today(),
         deep,
         ..Record::default()
     }
@@ -30,20 +30,6 @@ fn machine() -> String {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let parts = [std::env::consts::OS, std::env::consts::ARCH, &format!("{cores} cores"), compiler.trim()];
     parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join(", ")
-}
-
-/// Today, in UTC. The days of the civil calendar are counted as Howard Hinnant does in `civil_from_days`.
-fn date() -> String {
-    let days = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() / 86_400) as i64;
-    let shifted = days + 719_468;
-    let (era, day_of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02}")
 }
 
 /// A failing execution, drawn.

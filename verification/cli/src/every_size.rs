@@ -1,6 +1,10 @@
-//! What is proved for every size: read from what the solvers have said, which a test of `spinpark-parameterized` keeps true.
+//! What is proved for every size: read from what the solvers have said, which a test of `spinpark-parameterized` keeps true. No
+//! solver is asked here. So it is said when it was recorded; and where the room's source is not that of which it was recorded, the
+//! verdict is withdrawn.
 
 use serde::Deserialize;
+use spinpark_verification::sources::SOURCES;
+use spinpark_verification::stamp;
 use std::fmt::Write as _;
 
 /// One protocol.
@@ -13,6 +17,10 @@ pub(crate) struct Proved {
     transitions: usize,
     rows: Vec<Row>,
     pub(crate) solvers: Vec<String>,
+    /// When the solvers said so.
+    recorded: String,
+    /// Of which source of the room.
+    source: String,
 }
 
 /// A conjunct of its invariant, or what follows.
@@ -29,9 +37,26 @@ pub(crate) fn proved() -> Vec<Proved> {
 }
 
 impl Proved {
-    /// The verdict, with its memory model.
+    /// The verdict, with its memory model; or that it is withdrawn.
     pub(crate) fn verdict(&self) -> String {
-        format!("{} ({})", self.verdict, self.memory)
+        match self.is_of_this_source() {
+            true => format!("{} ({})", self.verdict, self.memory),
+            false => format!("withdrawn: it was {} of another source, on {}", self.verdict, self.recorded),
+        }
+    }
+
+    /// Is the room's source the one of which it was recorded?
+    pub(crate) fn is_of_this_source(&self) -> bool {
+        self.source_now().is_some_and(|source| source == self.source)
+    }
+
+    /// The stamp of the room's source, as it is.
+    fn source_now(&self) -> Option<String> {
+        let (file, folder) = (format!("/{}.rs", self.room), format!("/{}/mod.rs", self.room));
+        let of_room = SOURCES
+            .iter()
+            .find(|(path, _)| path.starts_with("kernel/") && (path.ends_with(&file) || path.ends_with(&folder)));
+        of_room.map(|(_, text)| stamp::of_code(text))
     }
 
     /// What is claimed: it follows from the invariant.
@@ -64,17 +89,33 @@ pub(crate) fn text() -> String {
 
 /// In a line or two, for the end of a run.
 pub(crate) fn summary() -> String {
-    let all = proved();
-    let (Some(first), obligations) = (all.first(), all.iter().map(Proved::obligations).sum::<usize>()) else {
-        return String::new();
-    };
-    let names: Vec<String> = all.iter().map(|proved| format!("{} ({})", proved.protocol, proved.memory)).collect();
-    format!(
-        "  {}: {}; {obligations} obligations, by {}\n",
-        first.verdict,
-        names.join(", "),
-        first.solvers.join(" and ")
-    )
+    summary_of(&proved())
+}
+
+fn summary_of(all: &[Proved]) -> String {
+    let (held, withdrawn): (Vec<&Proved>, Vec<&Proved>) = all.iter().partition(|proved| proved.is_of_this_source());
+    let mut text = String::new();
+    if let Some(first) = held.first() {
+        let obligations: usize = held.iter().map(|proved| proved.obligations()).sum();
+        let names: Vec<String> = held.iter().map(|proved| format!("{} ({})", proved.protocol, proved.memory)).collect();
+        let (names, solvers) = (names.join(", "), first.solvers.join(" and "));
+        let when = held.iter().map(|proved| proved.recorded.as_str()).min().unwrap_or_default();
+        let _ = writeln!(
+            text,
+            "  recorded on {when}, of this source: {}: {names}; {obligations} obligations, by {solvers}; not asked now",
+            first.verdict
+        );
+    }
+    for proved in withdrawn {
+        let Proved { protocol, recorded, .. } = proved;
+        let _ = writeln!(
+            text,
+            "  withdrawn: {protocol}, {} on {recorded} of another source: `cargo run -p spinpark-parameterized -- record \
+             verification/parameterized/proofs.json`",
+            proved.verdict
+        );
+    }
+    text
 }
 
 /// A line a protocol, for docs/evidence/every-size.md.
@@ -109,6 +150,20 @@ mod tests {
             assert!(spinpark_verification::model::all().any(|model| model.room() == proved.room), "{}", proved.room);
             assert_eq!(of_room(&proved.room), Some(proved.verdict()));
         }
+    }
+
+    #[test]
+    fn another_source_withdraws_what_was_proved() {
+        let mut all = proved();
+        for proved in &mut all {
+            proved.source = proved.source_now().expect("each protocol is that of a room");
+        }
+        let said = summary_of(&all);
+        assert!(said.contains("recorded on 20") && !said.contains("withdrawn"), "{said}");
+        all[0].source = "of an edited kernel".to_owned();
+        let said = summary_of(&all);
+        assert!(said.contains("withdrawn: spinning, proved for every size on 20"), "{said}");
+        assert!(all[0].verdict().starts_with("withdrawn: "), "{}", all[0].verdict());
     }
 
     #[test]

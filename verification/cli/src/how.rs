@@ -5,6 +5,7 @@ use clap::Args;
 use spinpark_verification::engines::Engine;
 use spinpark_verification::job;
 use spinpark_verification::kept::Kept;
+use spinpark_verification::output;
 use std::fs;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -23,7 +24,8 @@ pub(crate) struct How {
     /// The seed of the engines that draw schedules at random.
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Writes the results to this file, as a JSON array with an object for each model and engine.
+    /// Writes the results to this file, as a JSON array with an object for each model and engine. `-`: to the standard output,
+    /// and all else to the standard error.
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
     /// Where failing schedules are written.
@@ -89,7 +91,8 @@ impl How {
         if let Some(path) = &self.against {
             Kept::read(path)?;
         }
-        for path in self.json.iter().chain(&self.record) {
+        let is_file = |path: &&PathBuf| path.as_os_str() != output::STANDARD_OUTPUT;
+        for path in self.json.iter().filter(is_file).chain(&self.record) {
             let exists = path.exists();
             let opened = fs::OpenOptions::new().append(true).create(true).open(path);
             opened.map_err(|error| format!("cannot write {}: {error}", path.display()))?;

@@ -7,6 +7,7 @@ mod how;
 mod matrix;
 mod museum;
 mod mutants;
+mod nearest;
 mod pages;
 mod plan;
 mod progress;
@@ -180,10 +181,37 @@ pub(crate) fn seconds(text: &str) -> Result<f64, String> {
 }
 
 fn main() -> ExitCode {
-    command_line::main(command)
+    command_line::main_of(watch_last(std::env::args_os().collect()), command)
+}
+
+/// `verify --watch run X` is `verify run X --watch`.
+fn watch_last(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    if arguments.get(1).is_some_and(|first| first == "--watch") && arguments.get(2).is_some_and(|next| next == "run") {
+        arguments[1..].rotate_left(1);
+    }
+    arguments
+}
+
+impl Cli {
+    /// Where the results go, if they are asked for in a file.
+    fn json(&self) -> Option<&Path> {
+        let json = match &self.command {
+            None => &self.how.json,
+            Some(Command::List { json } | Command::Litmus { json, .. }) => json,
+            Some(Command::Run { how, .. }) => &how.json,
+            Some(Command::Mutants(asked)) => asked.json(),
+            Some(Command::Museum(asked)) => asked.json(),
+            Some(Command::Report(asked)) => asked.json(),
+            Some(_) => &None,
+        };
+        json.as_deref()
+    }
 }
 
 fn command(cli: Cli) -> Result<ExitCode, Stop> {
+    if cli.json() == Some(Path::new(output::STANDARD_OUTPUT)) {
+        output::take();
+    }
     let done = match cli.command {
         None => run::everything(&cli.whole, &cli.how),
         Some(Command::List { json }) => run::list(json.as_deref()),
@@ -199,7 +227,7 @@ fn command(cli: Cli) -> Result<ExitCode, Stop> {
         Some(Command::Litmus { files, engine, model, seconds, json }) => {
             litmus(&files, (engine, model), seconds, json.as_deref())
         }
-        Some(Command::Fuzz { args }) => return Ok(fuzz(&args)),
+        Some(Command::Fuzz { args }) => return fuzz(&args),
         Some(Command::Completions { shell }) => {
             completions(shell);
             Ok(())
@@ -228,10 +256,11 @@ fn man(folder: &Path) -> Result<(), Stop> {
 }
 
 /// The fuzzer needs this crate, so this crate cannot need it: it is built and run as another program.
-fn fuzz(args: &[OsString]) -> ExitCode {
+fn fuzz(args: &[OsString]) -> Result<ExitCode, Stop> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = process::Command::new(cargo);
-    command.args(["run", "--quiet", "--package", "spinpark-proptests", "--bin", "fuzz", "--"]).args(args);
+    command.args(["run", "--manifest-path"]).arg(sources()?.join("Cargo.toml"));
+    command.args(["--package", "spinpark-proptests", "--bin", "fuzz", "--"]).args(args);
     // In the place of this process, so that a signal to this one ends the fuzzer.
     #[cfg(unix)]
     let status = Err(std::os::unix::process::CommandExt::exec(&mut command));
@@ -239,12 +268,23 @@ fn fuzz(args: &[OsString]) -> ExitCode {
     let status = command.status();
     let code = |status: process::ExitStatus| status.code().and_then(|code| u8::try_from(code).ok());
     match status {
-        Ok(status) => code(status).map_or(ExitCode::FAILURE, ExitCode::from),
-        Err(error) => {
-            eprintln!("error: cannot run cargo to build the fuzzer: {error}");
-            ExitCode::from(2)
-        }
+        Ok(status) => Ok(code(status).map_or(ExitCode::FAILURE, ExitCode::from)),
+        Err(error) => Err(Stop::BadInput(format!("cannot run cargo to build the fuzzer: {error}"))),
     }
+}
+
+/// The project's folder: the one that this is run in, or else the one that this program was built from.
+pub(crate) fn sources() -> Result<PathBuf, Stop> {
+    let here = std::env::current_dir().unwrap_or_default();
+    let built_from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let is_it = |folder: &&Path| folder.join("verification/cli/Cargo.toml").exists();
+    let found = here.ancestors().chain([built_from.as_path()]).find(is_it).map(Path::to_path_buf);
+    found.ok_or_else(|| {
+        let from = built_from.display();
+        Stop::BadInput(format!(
+            "this builds more of spinpark, and neither here nor in {from} are its sources: run it in a clone"
+        ))
+    })
 }
 
 fn litmus(
@@ -272,5 +312,5 @@ fn litmus(
 }
 
 pub(crate) fn write(path: &Path, text: &str) -> Result<(), Stop> {
-    output::replace(path, text).map_err(Stop::BadInput)
+    Ok(output::write(path, text)?)
 }

@@ -1,6 +1,7 @@
 //! `cargo verify museum`.
 
 use crate::how::How;
+use crate::nearest::unknown;
 use crate::run::{all_named, run_kills, schedule};
 use crate::table::Kill;
 use crate::{Stop, collect, write};
@@ -30,6 +31,13 @@ pub(crate) struct Asked {
     how: How,
 }
 
+impl Asked {
+    /// Where the results go.
+    pub(crate) fn json(&self) -> &Option<PathBuf> {
+        &self.how.json
+    }
+}
+
 pub(crate) fn run(asked: &Asked) -> Result<(), Stop> {
     let unheeded = ["--engine", "--deep", "--schedules", "--record", "--against"];
     asked.how.refuse("museum", &unheeded)?;
@@ -39,9 +47,9 @@ pub(crate) fn run(asked: &Asked) -> Result<(), Stop> {
     std::panic::set_hook(Box::new(|_| ()));
     let exhibits = collect::exhibits(&asked.names);
     if exhibits.is_empty() {
-        let all: Vec<String> = collect::exhibits(&[]).iter().map(|exhibit| format!("  {}", exhibit.name)).collect();
-        let names = asked.names.join(" ");
-        return Err(Stop::BadInput(format!("the museum has no `{names}`; it has\n{}", all.join("\n"))));
+        let all =
+            collect::exhibits(&[]).into_iter().flat_map(|exhibit| [exhibit.name, exhibit.project, exhibit.mutant]);
+        return Err(unknown("exhibit", &asked.names, all, "cargo verify museum --list"));
     }
     if asked.list {
         let line =

@@ -18,7 +18,7 @@ use spinpark_verification::mutation::mutant::{self, Mutant};
 use spinpark_verification::record::{Fate, MutantRecord, Sort};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, IsTerminal, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -112,6 +112,11 @@ impl Asking {
 }
 
 impl Asked {
+    /// Where the results go.
+    pub(crate) fn json(&self) -> &Option<PathBuf> {
+        &self.how.json
+    }
+
     fn wants(&self, sort: Asking) -> bool {
         let is_place = |name: &String| name.contains('/');
         let is_meant = match sort {
@@ -137,6 +142,15 @@ pub(crate) fn run(asked: &Asked) -> Result<(), Stop> {
     if asked.list {
         return list(asked, &variants);
     }
+    let others: Vec<Asking> =
+        [Asking::Ordering, Asking::Step, Asking::Pair].into_iter().filter(|sort| asked.wants(*sort)).collect();
+    if let (Some(path), []) = (&asked.resume, others.as_slice()) {
+        let why = "keeps what is found out of orderings and steps, and none is asked for";
+        return Err(Stop::BadInput(format!("`--resume {}` {why}", path.display())));
+    }
+    if asked.resume.as_ref().is_some_and(|path| path.is_dir()) {
+        return Err(Stop::BadInput("`--resume` takes a file, and this is a folder".to_owned()));
+    }
     let mut holds = true;
     let mut found = variants.len();
     let (mut json, mut matrix) = (Vec::new(), Vec::new());
@@ -155,7 +169,6 @@ pub(crate) fn run(asked: &Asked) -> Result<(), Stop> {
         let tried = alone::try_all(&asked.how, &|name| asked.names(name))?;
         return if print_matrix(Asking::Step, &tried, &Survivors::read()?) { Ok(()) } else { Err(Stop::DoesNotHold) };
     }
-    let others = [Asking::Ordering, Asking::Step, Asking::Pair].into_iter().filter(|sort| asked.wants(*sort));
     for sort in others {
         let tried = try_sort(sort, &asked.how, trying, asked.resume.as_deref(), &|name| asked.names(name))?;
         found += tried.len();
@@ -167,7 +180,7 @@ pub(crate) fn run(asked: &Asked) -> Result<(), Stop> {
         json.extend(tried.iter().map(|tried| serde_json::to_value(tried).expect("a record is plain data")));
     }
     if found == 0 && !asked.argued && asked.shard.is_none() {
-        return Err(unknown_mutant(&asked.names.join(" ")));
+        return Err(unknown_mutant(&asked.names));
     }
     holds &= keep_and_compare(&asked.how, &matrix)?;
     if let Some(path) = &asked.how.json {
@@ -244,6 +257,7 @@ pub(crate) fn try_sort(
     resume: Option<&Path>,
     is_selected: &dyn Fn(&str) -> bool,
 ) -> Result<Vec<Tried>, Stop> {
+    let clock = Instant::now();
     let jobs = how.jobs();
     let mut budget = if how.deep { Budget::DEEP } else { Budget::QUICK };
     if !matches!(trying, Trying::New { .. }) {
@@ -288,7 +302,7 @@ pub(crate) fn try_sort(
     let known: BTreeSet<&str> = tried.iter().map(|tried| tried.record.name.as_str()).collect();
     let left: Vec<Untried> =
         untried.into_iter().filter(|untried| !known.contains(untried.record.name.as_str())).collect();
-    let (clock, bar, all) = (Instant::now(), progress::single(left.len()), left.len());
+    let (bar, all) = (progress::single(left.len()), left.len());
     let mut counts: BTreeMap<Fate, usize> = BTreeMap::new();
     let mut done = 0;
     tried.extend(matrix::try_all(&programs, left, &survey, &survivors, budget, jobs, |one| {
@@ -339,18 +353,10 @@ pub(crate) fn target() -> Result<PathBuf, Stop> {
 /// Builds the mutated kernel with its models, and with the property tests. Their programs.
 fn build() -> Result<Programs, Stop> {
     let target = target()?;
-    let manifest = Path::new("verification/mutants/Cargo.toml");
-    if !manifest.exists() {
-        return Err(Stop::BadInput(format!(
-            "there is no {} here: run it at the root of the project",
-            manifest.display()
-        )));
-    }
-    if std::io::stderr().is_terminal() {
-        eprintln!("building the mutated kernel, which takes some minutes the first time");
-    }
+    let manifest = crate::sources()?.join("verification/mutants/Cargo.toml");
+    eprintln!("building the mutated kernel, which takes some minutes the first time");
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(["build", "--quiet", "--manifest-path"]).arg(manifest).arg("--target-dir").arg(&target);
+    cargo.args(["build", "--manifest-path"]).arg(&manifest).arg("--target-dir").arg(&target);
     let status = cargo.status().map_err(|error| format!("cannot run cargo: {error}"))?;
     if !status.success() {
         let hint = "if the kernel has changed, a new mistake may not compile: in verification/mutants, \
@@ -359,7 +365,7 @@ fn build() -> Result<Programs, Stop> {
     }
     let mut program = target.join("debug").join("mutants");
     program.set_extension(std::env::consts::EXE_EXTENSION);
-    Ok(Programs { models: program, proptests: Some(proptest::build(manifest, &target)?) })
+    Ok(Programs { models: program, proptests: Some(proptest::build(&manifest, &target)?) })
 }
 
 fn steps(program: &Path) -> Result<Vec<Step>, Stop> {
@@ -376,6 +382,9 @@ fn write_open(path: &Path, tried: &[Tried], sort: Sort) -> Result<(), Stop> {
     let others = survivors::open().into_iter().filter(|name| sort_of(name) != sort);
     write(path, &header.chain(others).chain(names).flat_map(|line| [line, "\n"]).collect::<String>())
 }
+
+/// So many that are argued are shown with their reasons.
+const SHOWN: usize = 20;
 
 fn print_matrix(sort: Asking, tried: &[Tried], survivors: &Survivors) -> bool {
     let open = survivors::open();
@@ -402,6 +411,15 @@ fn print_matrix(sort: Asking, tried: &[Tried], survivors: &Survivors) -> bool {
             };
             print(&format!("  {:11} {}{line} {}{noticed}\n", word(fate), tried.record.file, tried.record.what));
         }
+    }
+    let argued: Vec<&MutantRecord> =
+        tried.iter().map(|tried| &tried.record).filter(|record| record.fate == Fate::Argued).collect();
+    for MutantRecord { name, reason, .. } in argued.iter().take(SHOWN) {
+        print(&format!("  {:11} {name}: {}\n", word(Fate::Argued), reason.as_deref().unwrap_or_default().trim()));
+    }
+    if argued.len() > SHOWN {
+        let more = argued.len() - SHOWN;
+        print(&format!("  {:11} {more} more; their reasons are in verification/survivors.toml\n", word(Fate::Argued)));
     }
     let noticed = tried.iter().filter(|tried| tried.noticed && tried.record.fate == Fate::Survived).count();
     let [killed, by_proptest, argued, survived, unreached] =

@@ -1,7 +1,7 @@
 //! How a run goes, for who watches it: a line for each room that is at work, and what came of those that are done.
 //!
 //! ```text
-//! syscall      14 claims hold, 14 proved; 21 of 21 wrong variants died; 2.1 s
+//! syscall      14 claims hold, 14 proved; 21 of 21 kills of wrong variants; 2.1 s of runs
 //! spinning     ━━━━━━━━━━╸━━━━━━━━━ 21/40  two_submitters_two_spinning_ms (rc11) 41 %
 //! 0:31 ━━━━━━━━━━━━━━━━━━━━╸━━━━━━━━━━━━━━━━━━━━━━━━━ 402/561  1,204,113 executions, about 0:28 left
 //! ```
@@ -209,7 +209,8 @@ impl Room {
             let lived = if self.killed < self.kills { ": SOME LIVE" } else { "" };
             parts.push(format!("{} of {} kills of wrong variants{lived}", self.killed, self.kills));
         }
-        format!("{:12} {}; {:.1} s", self.name, parts.join("; "), self.seconds)
+        // They run side by side: it is not what a clock on the wall shows.
+        format!("{:12} {}; {:.1} s of runs", self.name, parts.join("; "), self.seconds)
     }
 }
 
@@ -283,7 +284,7 @@ mod tests {
         room.add(&order("idle::a", None), &outcome(Verdict::Proved));
         room.add(&order("idle::b", None), &outcome(Verdict::Sampled));
         room.add(&order("idle::b", Some("m")), &outcome(Verdict::Failed));
-        let said = "idle         2 claims hold: 1 proved, 1 sampled; 1 of 1 kills of wrong variants; 2.0 s";
+        let said = "idle         2 claims hold: 1 proved, 1 sampled; 1 of 1 kills of wrong variants; 2.0 s of runs";
         assert_eq!(room.line(), said);
         room.add(&order("idle::b", Some("n")), &outcome(Verdict::Proved));
         room.add(&order("idle::a", None), &outcome(Verdict::Failed));

@@ -20,7 +20,7 @@ const OF_FILES: [(&str, &str); 6] =
 /// Builds the tests on the mutated kernel. Their program.
 pub(crate) fn build(manifest: &Path, target: &Path) -> Result<PathBuf, Stop> {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(["test", "--no-run", "--quiet", "--message-format=json", "-p", "spinpark-mutated-proptests"]);
+    cargo.args(["test", "--no-run", "--message-format=json-render-diagnostics", "-p", "spinpark-mutated-proptests"]);
     cargo.arg("--manifest-path").arg(manifest).arg("--target-dir").arg(target).stderr(Stdio::inherit());
     let output = cargo.output().map_err(|error| format!("cannot run cargo: {error}"))?;
     let said = String::from_utf8_lossy(&output.stdout).into_owned();

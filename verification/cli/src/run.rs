@@ -1,12 +1,13 @@
 //! Running models and wrong variants, and what is said of them: all of them, or some.
 
 use crate::how::How;
+use crate::nearest::unknown;
 use crate::plan::{self, Estimate};
 use crate::progress::Progress;
 use crate::table::{self, Kill, Row};
 use crate::{Stop, collect, every_size, print, summary, watch, write};
 use clap::Args;
-use spinpark_verification::engines::{Engine, Outcome};
+use spinpark_verification::engines::{Engine, NO_CHECKPOINT, Outcome};
 use spinpark_verification::job::{self, Order};
 use spinpark_verification::kept::Kept;
 use spinpark_verification::model::{self, Model, Run};
@@ -107,7 +108,7 @@ pub(crate) fn some(
     how.refuse("run", &["--record"])?;
     how.check_files()?;
     let models = select(names)?;
-    let mutant = mutant.map(|name| mutant::find(name).ok_or_else(|| unknown_mutant(name))).transpose()?;
+    let mutant = mutant.map(|name| mutant::find(name).ok_or_else(|| unknown_mutant(&[name.to_owned()]))).transpose()?;
     if watches {
         if mutant.is_some() || checkpoint.is_some() {
             return Err(Stop::BadInput(
@@ -117,6 +118,9 @@ pub(crate) fn some(
         return watch::watch(names, how);
     }
     let mut orders = orders(&models, how, mutant, |model| asked_for(model, how));
+    if let Some(mutant) = mutant {
+        keep_killers(&mut orders, mutant, how);
+    }
     match (orders.as_mut_slice(), checkpoint) {
         ([], _) => return Err(Stop::BadInput("none of these models runs on that engine".to_owned())),
         (_, None) => (),
@@ -130,17 +134,69 @@ pub(crate) fn some(
             return Err(Stop::BadInput(format!("{hint} (this names {n} runs)")));
         }
     }
+    let kept = orders.iter().find_map(|order| order.checkpoint.clone());
+    if kept.is_some() {
+        listen_for_ctrl_c()?;
+    }
     let clock = Instant::now();
     let outcomes = run_all(&orders, how);
+    if let Some(why) = outcomes.iter().find_map(no_checkpoint) {
+        return Err(Stop::BadInput(why.to_owned()));
+    }
     let rows = rows(orders, outcomes);
     print(&output::painted(&(table::text(&rows) + &gaps(&rows))));
     if let Some(path) = &how.json {
         write(path, &format!("{:#}\n", table::rows_json(&rows)))?;
     }
     print(&summary::line(&rows, &[], clock.elapsed()));
+    if let (Some(path), true) = (&kept, job::is_stopped()) {
+        let path = path.display();
+        return Err(Stop::Interrupted(format!("what was explored is in {path}; the same command goes on from there")));
+    }
     let nothing_dropped = compare(&rows, how, false)?;
     let hold = print_failures(&rows, how);
     if hold && nothing_dropped { Ok(()) } else { Err(Stop::DoesNotHold) }
+}
+
+/// As a shell says of what SIGINT ends.
+const INTERRUPTED: i32 = 130;
+
+/// From now on Ctrl-C has the state written, and then ends the run.
+fn listen_for_ctrl_c() -> Result<(), Stop> {
+    #[cfg(unix)]
+    {
+        let signals = [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM];
+        let mut heard = signal_hook::iterator::Signals::new(signals)
+            .map_err(|error| format!("cannot listen for Ctrl-C: {error}"))?;
+        std::thread::spawn(move || {
+            for _ in heard.forever() {
+                if job::is_stopped() {
+                    // Asked for twice: at once.
+                    std::process::exit(INTERRUPTED);
+                }
+                job::stop();
+            }
+        });
+    }
+    Ok(())
+}
+
+/// An exploration that could not keep its state has refuted nothing.
+fn no_checkpoint(outcome: &Outcome) -> Option<&str> {
+    outcome.failure.as_ref().map(|failure| failure.message.as_str()).filter(|why| why.starts_with(NO_CHECKPOINT))
+}
+
+/// Of several runs only those that must kill the mutant, if there are any.
+fn keep_killers(orders: &mut Vec<Order>, mutant: &Mutant, how: &How) {
+    let must_kill = |order: &Order| {
+        let is_it = |(model, engine): &(&str, Engine)| {
+            order.model == *model && (order.engine == *engine || !how.engine.is_empty())
+        };
+        mutant.killed_by.iter().any(is_it)
+    };
+    if orders.iter().any(must_kill) {
+        orders.retain(must_kill);
+    }
 }
 
 pub(crate) fn list(json: Option<&std::path::Path>) -> Result<(), Stop> {
@@ -163,7 +219,8 @@ fn select(names: &[String]) -> Result<Vec<&'static Model>, Stop> {
     for name in names {
         let models = model::matching(name);
         if models.is_empty() {
-            return Err(Stop::BadInput(format!("there is no model `{name}`; there are\n{}", table::all_names())));
+            let rooms_and_models = model::all().flat_map(|model| [model.room(), model.name]);
+            return Err(unknown("model", std::slice::from_ref(name), rooms_and_models, "cargo verify list"));
         }
         selected.extend(models.iter().map(|model| model.name));
     }
@@ -178,9 +235,8 @@ pub(crate) fn all_named(names: &[String]) -> Result<(), Stop> {
     }
 }
 
-pub(crate) fn unknown_mutant(name: &str) -> Stop {
-    let all: Vec<String> = mutant::all().map(|mutant| format!("  {}", mutant.name)).collect();
-    Stop::BadInput(format!("there is no mutant `{name}`; there are\n{}", all.join("\n")))
+pub(crate) fn unknown_mutant(names: &[String]) -> Stop {
+    unknown("mutant", names, mutant::all().map(|mutant| mutant.name), "cargo verify mutants --list")
 }
 
 /// The runs of `model` on the engines that were asked for, whether it runs there by default or not; else all it has.
@@ -277,12 +333,23 @@ fn gaps(rows: &[Row]) -> String {
     if gaps.is_empty() { String::new() } else { head.to_owned() + &lines }
 }
 
-/// Prints a picture of each failure, and in the end how to play and to draw them again. Does all hold?
+/// Prints the shortest picture of a failure in each room, and in the end how to play all of them, and to draw them, again. Does all
+/// hold?
 fn print_failures(rows: &[Row], how: &How) -> bool {
     let mut hints = String::new();
-    for row in rows.iter().filter(|row| !row.holds()) {
-        let Some(schedule) = row.outcome.as_ref().and_then(|outcome| schedule(&row.order, outcome)) else { continue };
-        print(&format!("\nFAILED {}", schedule.picture()));
+    let failing: Vec<(&Row, Schedule)> = rows.iter().filter(|row| !row.holds()).filter_map(failing).collect();
+    for (row, schedule) in &failing {
+        let length = |schedule: &Schedule| schedule.picture().lines().count();
+        let of_room = failing.iter().filter(|(other, _)| other.model.room() == row.model.room());
+        let shortest = of_room.min_by_key(|(_, schedule)| length(schedule));
+        match shortest.is_some_and(|(_, shortest)| std::ptr::eq(shortest, schedule)) {
+            true => print(&format!("\nFAILED {}", schedule.picture())),
+            // One picture a room says what is wrong; the others are in their files.
+            false => {
+                let message = schedule.failure.message.lines().next().unwrap_or_default();
+                print(&format!("\nFAILED {} on {}: {message}\n", row.model.name, row.order.engine));
+            }
+        }
         if schedule.failure.script.is_none() {
             continue;
         }
@@ -299,6 +366,10 @@ fn print_failures(rows: &[Row], how: &How) -> bool {
     }
     print(&hints);
     rows.iter().all(Row::holds)
+}
+
+fn failing(row: &Row) -> Option<(&Row, Schedule)> {
+    Some((row, schedule(&row.order, row.outcome.as_ref()?)?))
 }
 
 pub(crate) fn print_kills(kills: &[Kill]) -> bool {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use spinpark_verification::engines::{Engine, Outcome, Verdict};
 use spinpark_verification::job::Order;
-use spinpark_verification::model::{self, Model};
+use spinpark_verification::model::Model;
 use spinpark_verification::mutation::mutant::Mutant;
 use spinpark_verification::output::thousands;
 use std::collections::BTreeSet;
@@ -204,9 +204,4 @@ pub(crate) fn kills_text(kills: &[Kill]) -> String {
         let _ = writeln!(text, "  {:9}  {name:width$}  {by}", kill.verdict());
     }
     text
-}
-
-/// All names of models, a line each, for an error message.
-pub(crate) fn all_names() -> String {
-    model::all().map(|model| format!("  {}", model.name)).collect::<Vec<_>>().join("\n")
 }

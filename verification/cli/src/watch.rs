@@ -38,6 +38,7 @@ pub(crate) fn watch(names: &[String], how: &How) -> Result<(), Stop> {
         )));
     }
     eprintln!("watching {} files; Ctrl-C ends it", seen.len());
+    again(&BTreeSet::new(), names, how)?;
     loop {
         thread::sleep(LOOK);
         let now = look();
@@ -100,7 +101,7 @@ fn rooms_of(path: &Path) -> BTreeSet<&'static str> {
 fn again(rooms: &BTreeSet<&'static str>, names: &[String], how: &How) -> Result<(), Stop> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.args(["run", "--quiet", "--package", "spinpark-verify", "--bin", "verify", "--"]);
+    command.args(["run", "--package", "spinpark-verify", "--bin", "verify", "--"]);
     let rooms: Vec<&str> = rooms.iter().copied().collect();
     match (names, rooms.as_slice()) {
         ([], []) => (),
@@ -111,7 +112,11 @@ fn again(rooms: &BTreeSet<&'static str>, names: &[String], how: &How) -> Result<
     command.args(["--seed", &how.seed.to_string(), "--jobs", &how.jobs().to_string()]);
     eprintln!(
         "\n{}",
-        if rooms.is_empty() { "everything, again".to_owned() } else { format!("again: {}", rooms.join(", ")) }
+        if rooms.is_empty() {
+            "everything that was asked for".to_owned()
+        } else {
+            format!("again: {}", rooms.join(", "))
+        }
     );
     // What came of it was said; the next change may mend it.
     let status = command.status();

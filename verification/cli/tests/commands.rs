@@ -167,8 +167,8 @@ const SHOWN: &[(&str, Try)] = &[
         "cargo verify fuzz replay FILE",
         Fails("verify fuzz replay proptests/regressions/deadlock.deadlock-ignores-the-queue.json"),
     ),
-    ("cargo verify fuzz spinning", Cargo("verify fuzz spinning --minutes 0.02 --jobs 1 --regressions nowhere")),
-    ("cargo verify fuzz syscall stw", Cargo("verify fuzz syscall stw --minutes 0.02 --jobs 1 --regressions nowhere")),
+    ("cargo verify fuzz spinning", Cargo("verify fuzz spinning --minutes 0.02 --jobs 1 --regressions src")),
+    ("cargo verify fuzz syscall stw", Cargo("verify fuzz syscall stw --minutes 0.02 --jobs 1 --regressions src")),
     (
         "cargo verify fuzz variants",
         Cargo("verify fuzz variants runq-cursors --jobs 1 --seed 1 --out target/tmp/programs"),

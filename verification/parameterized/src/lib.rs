@@ -14,6 +14,8 @@
 
 pub mod custody;
 pub mod finite;
+#[path = "../../src/fnv.rs"]
+pub mod fnv;
 pub mod logic;
 pub mod needed;
 pub mod obligations;
@@ -21,10 +23,13 @@ pub mod page;
 pub mod record;
 pub mod replay;
 pub mod runq;
+pub mod said;
 pub mod search;
 pub mod smt;
 pub mod solver;
 pub mod spinning;
+#[path = "../../src/stamp.rs"]
+pub mod stamp;
 pub mod stw;
 pub mod system;
 

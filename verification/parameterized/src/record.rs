@@ -6,6 +6,7 @@
 use crate::obligations;
 use crate::smt;
 use crate::solver::Solver;
+use crate::stamp;
 use crate::system::{Conjunct, Protocol, System};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -32,6 +33,10 @@ pub struct Proved {
     pub solvers: Vec<String>,
     /// A hash of all that they were asked.
     pub seal: String,
+    /// When they said so.
+    pub recorded: String,
+    /// A hash of the room's code then: of another source nothing is said.
+    pub source: String,
 }
 
 /// A conjunct of the invariant, or what follows from it.
@@ -59,6 +64,17 @@ fn room(protocol: &str) -> &str {
     if protocol == "custody" { "syscall" } else { protocol }
 }
 
+/// The source of a room.
+fn source(room: &str) -> &'static str {
+    match room {
+        "spinning" => include_str!("../../../src/kernel/protocol/spinning.rs"),
+        "runq" => include_str!("../../../src/kernel/queues/runq.rs"),
+        "syscall" => include_str!("../../../src/kernel/protocol/syscall.rs"),
+        "stw" => include_str!("../../../src/kernel/protocol/stw/mod.rs"),
+        other => panic!("{other} is no room that a protocol is about"),
+    }
+}
+
 /// What may be said of a protocol if these solvers have discharged every obligation.
 pub fn of(protocol: &Protocol, solvers: &[Solver]) -> Proved {
     let system = (protocol.system)("");
@@ -79,6 +95,8 @@ pub fn of(protocol: &Protocol, solvers: &[Solver]) -> Proved {
         rows: invariant.chain(system.safety.iter().map(|conjunct| row(conjunct, true))).collect(),
         solvers: solvers.iter().map(|solver| solver.name().to_owned()).collect(),
         seal: seal(&system),
+        recorded: stamp::today(),
+        source: stamp::of_code(source(room(system.name))),
     }
 }
 

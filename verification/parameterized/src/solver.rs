@@ -1,5 +1,6 @@
 //! The two solvers, as child processes that are fed SMT-LIB.
 
+use crate::said;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -36,7 +37,7 @@ impl Solver {
     pub fn is_here(self) -> bool {
         let is_here = Command::new(self.name()).arg("--version").output().is_ok_and(|out| out.status.success());
         if !is_here {
-            println!("skipped: {0} is not installed (Debian: apt-get install {0})", self.name());
+            said::say(&format!("skipped: {0} is not installed (Debian: apt-get install {0})", self.name()));
         }
         is_here
     }

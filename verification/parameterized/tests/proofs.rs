@@ -71,8 +71,12 @@ mod what_is_written_down {
     fn is_what_the_solvers_say() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/proofs.json");
         let text = std::fs::read_to_string(path).expect("the file is there");
-        let written: Vec<Proved> = serde_json::from_str(&text).expect("it is one");
+        let mut written: Vec<Proved> = serde_json::from_str(&text).expect("it is one");
         let now: Vec<Proved> = PROTOCOLS.iter().map(|protocol| record::of(protocol, &Solver::ALL)).collect();
+        // When, and of which source of the kernel: `cargo verify` says so, and withdraws what is of another.
+        for (written, now) in written.iter_mut().zip(&now) {
+            (written.recorded, written.source) = (now.recorded.clone(), now.source.clone());
+        }
         assert_eq!(
             written, now,
             "`cargo run -p spinpark-parameterized -- record verification/parameterized/proofs.json`"

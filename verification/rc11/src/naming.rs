@@ -84,7 +84,9 @@ fn name_before(source: &str, at: usize) -> Option<&str> {
     });
     let name = &source[start.map_or(0, |(i, c)| i + c.len_utf8())..at];
     let name = name.strip_prefix("self.").unwrap_or(name);
-    (!name.is_empty() && name != "0" && name != "word").then_some(name)
+    // A field that has a number has no name.
+    let has_name = name.starts_with(|c: char| !c.is_ascii_digit());
+    (has_name && name != "word").then_some(name)
 }
 
 #[cfg(test)]
@@ -100,6 +102,7 @@ mod tests {
             Some("mine.slot(Self::ahead(t, i - 1))")
         );
         assert_eq!(name_in("self.0.swap(Some(g), Release)"), None);
+        assert_eq!(name_in("self.0[n as usize - 1].store(1, Relaxed)"), None);
         assert_eq!(name_in("let (head, tail) = (self.head.load(Relaxed), self.tail.load(Relaxed));"), Some("head"));
     }
 

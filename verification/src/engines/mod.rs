@@ -10,6 +10,7 @@ use crate::hosts::wrap::trace::{self, Step};
 use crate::hosts::wrap::tso;
 use crate::model::Model;
 use crate::mutation::mutant::Mutation;
+use crate::worker;
 pub use rc11::engine::panic_text;
 use rc11::graph::Graph;
 use rc11::picture::Picture;
@@ -421,10 +422,12 @@ fn explore_by_rc11(job: Job<'_>, script: Option<&Script>, progress: &Progress) -
     let report = match job.checkpoint {
         None => rc11::engine::explore(&config, body, tell),
         Some(path) => {
-            let what = format!("{}, {mutation:?}, {} spurious", job.model.name, bounds.spurious);
-            match rc11::engine::explore_with_checkpoint(&config, &what, path, body, tell) {
+            let config = rc11::engine::Config { stop: Some(Arc::clone(&worker::STOP)), ..config };
+            match rc11::engine::explore_with_checkpoint(&config, &subject(&job), path, body, tell) {
                 Ok(report) => report,
-                Err(error) => return Explored { failure: Some((error.to_string(), None)), ..Explored::default() },
+                Err(why) => {
+                    return Explored { failure: Some((format!("{NO_CHECKPOINT}{why}"), None)), ..Explored::default() };
+                }
             }
         }
     };
@@ -439,6 +442,14 @@ fn explore_by_rc11(job: Job<'_>, script: Option<&Script>, progress: &Progress) -
         peak_bytes: Some(peak_bytes),
         ..Explored::default()
     }
+}
+
+/// What an exploration with a checkpoint fails with that cannot keep its state: nothing was found out about the model.
+pub const NO_CHECKPOINT: &str = "cannot keep the checkpoint: ";
+
+/// What a checkpoint of this job is of.
+fn subject(job: &Job<'_>) -> String {
+    format!("{}, {:?}, {} spurious", job.model.name, job.mutation, job.bounds.spurious)
 }
 
 /// `play`, of which each execution has a trace of its own, which is written down if it `is_traced`.

@@ -1,5 +1,6 @@
 //! What a person or a program is told of litmus tests that were run.
 
+use crate::files;
 use crate::litmus::model::MemoryModel;
 use crate::litmus::parse::parse;
 use crate::litmus::program::Program;
@@ -91,11 +92,19 @@ pub fn answer_in(path: &Path, model: MemoryModel) -> Answer {
 
 fn read(path: &Path) -> Result<Program, String> {
     let file = path.display().to_string();
-    let text = std::fs::read_to_string(path).map_err(|error| format!("{file}: {error}"))?;
+    let text = files::read(path).map_err(|error| format!("{file}: {error}"))?;
     parse(&file, &text)
 }
 
 fn tell(program: &Program, model: MemoryModel, found: Found) -> Result<Told, String> {
+    if found.executions == 0 && !found.race && !found.stuck {
+        let why =
+            if found.complete { "a loop never ends, or what is assumed never holds" } else { "the time was over" };
+        return Err(format!(
+            "{}: no execution came to its end ({why}), so no outcome can be asked about",
+            program.name
+        ));
+    }
     let verdict = found.verdict(program);
     let question = program.question.as_ref().map(|question| {
         let text = format!("{} ({})", question.quantifier, program.prop_text(&question.holds));

@@ -24,6 +24,7 @@ use spinpark_verification::job::Order;
 use spinpark_verification::model::{self, Model};
 use spinpark_verification::museum::Exhibit;
 use spinpark_verification::mutation::mutant::{self, Mutant};
+use spinpark_verification::output;
 use spinpark_verification::record;
 use spinpark_verification::record::{Fate, Record};
 use std::path::PathBuf;
@@ -37,8 +38,9 @@ pub(crate) struct Asked {
     /// Writes JUnit's XML to this file, as build servers read it.
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
-    /// Runs nothing: takes the record in this file; or, given several times, the records of all shards.
-    #[arg(long, value_name = "FILE")]
+    /// Runs nothing: takes the record in this file; or, given several times, the records of all shards. What a record does not
+    /// hold is not in the report.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["shard", "no_steps", "engine", "deep", "jobs", "seed"])]
     from: Vec<PathBuf>,
     /// Runs only a part of it all, as in 1/4; the records of all parts are put together with `--from`.
     #[arg(long, value_name = "I/N")]
@@ -48,6 +50,13 @@ pub(crate) struct Asked {
     no_steps: bool,
     #[command(flatten)]
     how: How,
+}
+
+impl Asked {
+    /// Where the record goes.
+    pub(crate) fn json(&self) -> &Option<PathBuf> {
+        &self.how.json
+    }
 }
 
 pub(crate) fn run(asked: &Asked) -> Result<(), Stop> {
@@ -61,7 +70,10 @@ pub(crate) fn run(asked: &Asked) -> Result<(), Stop> {
         many => shard::merge(many.iter().map(|path| record::read(path)).collect::<Result<_, _>>()?)?,
     };
     if let Some(path) = &asked.how.json {
-        record::write(path, &record)?;
+        match path.as_os_str() == output::STANDARD_OUTPUT {
+            true => write(path, &record::text(&record)?)?,
+            false => record::write(path, &record)?,
+        }
     }
     if let Some(path) = &asked.junit {
         write(path, &junit::junit(&record))?;
@@ -70,8 +82,11 @@ pub(crate) fn run(asked: &Asked) -> Result<(), Stop> {
         std::fs::create_dir_all(folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
         write(&folder.join("index.html"), &html::page(&record))?;
     }
-    let said = (record.runs.len(), record.mutants.len(), record.museum.len());
-    print(&format!("{} runs, {} mutants, {} exhibits\n", said.0, said.1, said.2));
+    let exhibits = match (record.museum.len(), asked.from.is_empty()) {
+        (0, false) => "no exhibits: the record was made without the museum".to_owned(),
+        (n, _) => format!("{n} exhibits"),
+    };
+    print(&format!("{} runs, {} mutants, {exhibits}\n", record.runs.len(), record.mutants.len()));
     if holds(&record) { Ok(()) } else { Err(Stop::DoesNotHold) }
 }
 

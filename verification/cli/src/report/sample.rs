@@ -2,7 +2,6 @@
 
 use spinpark_verification::engines::{Bounds, Engine, Verdict};
 use spinpark_verification::record::{ExhibitRecord, FORMAT, Fate, MutantRecord, Picture, Record, RunRecord, Sort};
-use std::collections::BTreeMap;
 
 /// What must not get out of any field: markup, quotes, entities, the end of a script, controls, and what is no
 /// character of XML.

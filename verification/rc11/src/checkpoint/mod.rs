@@ -23,8 +23,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// How often the state is written, in seconds.
+/// How often the state is written, in seconds; more often at first, for a young exploration may be lost too.
 const EVERY: f64 = 30.0;
+const AT_FIRST: f64 = 1.0;
 
 /// Which model an entry is of.
 #[derive(Debug, Clone, Default)]
@@ -46,7 +47,7 @@ pub(crate) fn notes(path: &Path, subject: &Subject) -> Result<BTreeSet<String>, 
     Ok(entry.map(|entry| entry.notes).unwrap_or_default())
 }
 
-/// Explores as [`explore`](crate::engine::explore) does, and writes its state to `path` every half minute, and at the end
+/// Explores as [`explore`](crate::engine::explore) does, and writes its state to `path` every half minute at least, and at the end
 /// if something is left. If there is such a file, the exploration resumes where that one stopped; `what` distinguishes
 /// one model from another.
 ///
@@ -89,6 +90,7 @@ pub(crate) fn explore_subject(
         report.failure = Some(still_fails(&file, graph, config, again(&body))?);
     }
     let begun = report.seconds;
+    let mut every = AT_FIRST;
     while !report.left.is_empty() && report.failure.is_none() {
         let left = |all: f64| all - (report.seconds - begun);
         let executions = config.executions.map(|all| all.saturating_sub(report.tally.executions));
@@ -97,7 +99,8 @@ pub(crate) fn explore_subject(
         if is_stopped || executions == Some(0) || seconds.is_some_and(|seconds| seconds <= 0.0) {
             break;
         }
-        let seconds = Some(seconds.unwrap_or(EVERY).min(EVERY));
+        let seconds = Some(seconds.unwrap_or(every).min(every));
+        every = (2.0 * every).min(EVERY);
         let round = Config { executions, seconds, ..config.clone() };
         let before = report.tally.clone();
         let more = resume(&round, std::mem::take(&mut report.left), again(&body), |tally| {

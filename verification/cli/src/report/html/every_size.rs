@@ -17,8 +17,9 @@ pub(super) fn write(out: &mut String) {
     for proved in proved() {
         let _ = writeln!(
             out,
-            "<tr><td>{}</td><td><span class=\"chip proved\">{}</span></td><td>{}</td><td class=\"n\">{}</td><td>{}</td></tr>",
+            "<tr><td>{}</td><td><span class=\"chip {}\">{}</span></td><td>{}</td><td class=\"n\">{}</td><td>{}</td></tr>",
             Safe(&proved.protocol),
+            if proved.is_of_this_source() { "proved" } else { "failed" },
             Safe(&proved.verdict()),
             Safe(&proved.follows().join(", ")),
             number(proved.obligations() as u64),
