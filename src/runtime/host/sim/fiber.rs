@@ -204,8 +204,9 @@ mod tests {
             thread_state! { static SLOW: Cell<Option<Slow>> = Cell::new(None); }
             let dropped = Arc::new(AtomicUsize::new(0));
             let theirs = Arc::clone(&dropped);
-            let mut fiber = Fiber::new("one", STACK, move || drop(SLOW::with(|slow| slow.set(Some(Slow(theirs))))))
-                .expect("a thread");
+            let mut fiber =
+                Fiber::new("one", STACK, move || assert!(SLOW::with(|slow| slow.set(Some(Slow(theirs)))).is_some()))
+                    .expect("a thread");
             assert!(!fiber.resume(), "its thread local has yet to end");
             assert_eq!(dropped.load(SeqCst), 0);
             assert!(fiber.resume());
