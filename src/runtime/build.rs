@@ -12,7 +12,7 @@ use crate::runtime::exec::preempt::DetachedTasks;
 use crate::runtime::exec::scheduler::Scheduler;
 use crate::runtime::exec::sources::sources;
 use crate::runtime::host::cores::Cores;
-use crate::runtime::host::sim::{self, Sim};
+use crate::runtime::host::sim::{self, sim_host::Sim};
 use crate::runtime::host::thread_config::{Plan, ThreadConfig};
 use crate::runtime::host::{cpus, signal};
 use crate::runtime::id::RuntimeId;

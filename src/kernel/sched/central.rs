@@ -252,8 +252,12 @@ impl<H: Host, O: Observer> Sched<H, O> {
     }
 
     /// Something that a G waited for, and that the scheduler does not know, has ended: deadlock detection. Go: `checkdead`.
-    pub fn look_for_deadlock(self: &Arc<Self>) {
-        self.central(|c| self.checkdead(c));
+    /// Returns whether a G still waits for another, and has not been told that it is deadlocked.
+    pub fn look_for_deadlock(self: &Arc<Self>) -> bool {
+        self.central(|c| {
+            self.checkdead(c);
+            c.bound.inside() > 0
+        })
     }
 
     /// Does no G run, nor is about to, because every M sleeps or waits with its G, and does `certain` hold? `elsewhere`: how many Ms wait

@@ -14,7 +14,7 @@ use crate::runtime::exec::tasks::Tasks;
 use crate::runtime::exec::wait_graph::Deadlock;
 use crate::runtime::exec::waits::{Unmet, blocked_in};
 use crate::runtime::host::cores::Cores;
-use crate::runtime::host::sim::{self, Sim};
+use crate::runtime::host::sim::{self, sim_host::Sim};
 use crate::runtime::id::RuntimeId;
 use crate::waits::bell::{self, LooksAgain};
 use core::cell::Cell;

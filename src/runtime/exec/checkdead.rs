@@ -4,8 +4,8 @@ use crate::runtime::exec::platform::Platform;
 use crate::runtime::exec::tasks::{Tasks, on_host};
 
 /// Will no task of this runtime, which is on the host `H`, ever run again, unless the caller, which waits for one and is counted
-/// as a thread that waits, does something? If all that the runtime knows of is at rest, and only another thread of the process is not, the
-/// monitor looks again for some time, if it `may_look`: such a thread may be about to end.
+/// as a thread that waits, does something? If all that the runtime knows of is at rest, and only another thread of the process is not, or a
+/// task that waits for another has yet to be told, the monitor looks again for some time, if it `may_look`.
 pub(in crate::runtime) fn is_stuck<H: Platform>(tasks: &Tasks, may_look: bool) -> bool {
     if H::IS_SIMULATED {
         return H::take_deadlock();
@@ -18,15 +18,14 @@ pub(in crate::runtime) fn is_stuck<H: Platform>(tasks: &Tasks, may_look: bool) -
     if !rests() {
         return false;
     }
-    if !H::are_all_known(rests) {
-        if may_look {
-            on_host!(tasks, sched => sched.kernel().rouse_sysmon());
-        }
-        return false;
-    }
     // A task that waits for another gets its deadlock first: it can go on with that.
-    tasks.checkdead();
-    H::are_all_known(rests)
+    if H::are_all_known(rests) && !tasks.checkdead() {
+        return H::are_all_known(rests);
+    }
+    if may_look {
+        on_host!(tasks, sched => sched.kernel().rouse_sysmon());
+    }
+    false
 }
 
 /// Does every thread of this runtime sleep, or wait with a task, so that none of its tasks runs, or is about to? One that

@@ -4,7 +4,7 @@
 
 use crate::runtime::exec::context::{Context, OnHost, Role, simulated};
 use crate::runtime::host::cores::Cores;
-use crate::runtime::host::sim::{self, Sim};
+use crate::runtime::host::sim::{self, sim_host::Sim};
 
 /// Yields, if the task has run for long while others wait, or if the world is to be stopped. Costs a few
 /// nanoseconds otherwise, so it can stand in the inner loop of a task that computes for long. Outside of a task it does

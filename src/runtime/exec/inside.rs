@@ -3,7 +3,7 @@
 use crate::runtime::exec::context::{Beside, Context, Role};
 use crate::runtime::exec::tasks::Tasks;
 use crate::runtime::host::cores::Cores;
-use crate::runtime::host::sim::Sim;
+use crate::runtime::host::sim::sim_host::Sim;
 use crate::runtime::id::RuntimeId;
 
 /// What runs on this thread is inside this runtime, and is no task, as long as this lives. For a thread that holds no P.

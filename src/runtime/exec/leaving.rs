@@ -5,7 +5,7 @@ use crate::runtime::exec::call_site::Call;
 use crate::runtime::exec::context::{Context, OnHost, simulated};
 use crate::runtime::exec::current_worker::InSyscall;
 use crate::runtime::host::cores::Cores;
-use crate::runtime::host::sim::Sim;
+use crate::runtime::host::sim::sim_host::Sim;
 
 /// Gets the P back when it is dropped, if there was one to leave.
 pub(in crate::runtime) struct Return(Call);

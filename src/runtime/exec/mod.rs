@@ -10,7 +10,7 @@
 //! | layer | files, each may import those above it |
 //! |-------|---------------------------------------|
 //! | state, kept in `Shared` | `owned` (above `task`), `wait_graph`, `block_on_waiters`, `idle`, `preempt`, `task_locals`, `goroutine/stack` |
-//! | a scheduler of tasks | `outcome`, `polling`, `waker_words`, `why`, `task`, `awaited`, `on_thread`; `scheduler`: tasks as Gs; `current_worker`: an M with its P; `tasks`: one on either host; `registry`: by number |
+//! | a scheduler of tasks | `outcome`, `polling`, `waker_words`, `why`, `task`, `blocked`, `awaited`, `on_thread`; `scheduler`: tasks as Gs; `current_worker`: an M with its P; `tasks`: one on either host; `registry`: by number |
 //! | a thread | `entered`, `context`: what it is to a runtime; `inside`, `leaving`, `checkpoint`, `unwind` |
 //! | waiting with it | `waits`, `platform` (what differs between hosts), `pollers`, `sources`, `checkdead`, `block_on`, `blocking` |
 //! | tasks | `report`, `life`, `waker`, `goroutine`, `abort`, `join`, `spawn`, `local_set`, `thread_lock`, `yielding` |
@@ -23,6 +23,7 @@ pub(super) mod abort;
 pub(super) mod awaited;
 pub(super) mod block_on;
 pub(super) mod block_on_waiters;
+pub(super) mod blocked;
 pub(super) mod blocking;
 pub(super) mod call_site;
 pub(super) mod checkdead;

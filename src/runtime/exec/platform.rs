@@ -13,7 +13,7 @@ use crate::runtime::exec::pollers::{IdlePoller, SocketPoller};
 use crate::runtime::exec::registry;
 use crate::runtime::host::cores::Cores;
 use crate::runtime::host::foreign_threads;
-use crate::runtime::host::sim::{self, AwaitsFuture, Sim};
+use crate::runtime::host::sim::{self, AwaitsFuture, sim_host::Sim};
 use crate::runtime::io::reactor::Reactor;
 use std::sync::Arc;
 

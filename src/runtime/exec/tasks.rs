@@ -15,7 +15,7 @@ use crate::kernel::types::m::MId;
 use crate::runtime::exec::scheduler::{Kernel, Scheduler};
 use crate::runtime::exec::task::Task;
 use crate::runtime::host::cores::Cores;
-use crate::runtime::host::sim::{self, Sim};
+use crate::runtime::host::sim::{self, sim_host::Sim};
 use crate::runtime::id::RuntimeId;
 use crate::runtime::observe::schedtrace;
 use crate::runtime::shared::Shared;
@@ -106,9 +106,10 @@ impl Tasks {
         on_host!(self, sched => sched.kernel().ready_bound(m));
     }
 
-    /// If no task can ever run again, and one waits for another, that one gets a deadlock.
-    pub(in crate::runtime) fn checkdead(&self) {
-        on_host!(self, sched => sched.kernel().look_for_deadlock());
+    /// If no task can ever run again, and one waits for another, that one gets a deadlock. Returns whether one waits for another
+    /// still.
+    pub(in crate::runtime) fn checkdead(&self) -> bool {
+        on_host!(self, sched => sched.kernel().look_for_deadlock())
     }
 
     /// Nobody waits for a socket any more.

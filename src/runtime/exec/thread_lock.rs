@@ -6,7 +6,7 @@ use crate::runtime::exec::context::Context;
 use crate::runtime::exec::context::locks::Locks;
 use crate::runtime::exec::not_in_runtime::NotInRuntime;
 use crate::runtime::host::cores::Cores;
-use crate::runtime::host::sim::Sim;
+use crate::runtime::host::sim::sim_host::Sim;
 use core::fmt;
 use core::marker::PhantomData;
 use core::mem;

@@ -3,7 +3,7 @@
 use crate::runtime::exec::context::{Context, OnHost};
 use crate::runtime::exec::current_worker::InSyscall;
 use crate::runtime::host::cores::Cores;
-use crate::runtime::host::sim::{self, Sim};
+use crate::runtime::host::sim::{self, sim_host::Sim};
 
 /// What it is unwound with.
 pub(in crate::runtime) struct Unwound;

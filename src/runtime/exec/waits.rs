@@ -12,7 +12,7 @@ use crate::runtime::exec::task::Raw;
 use crate::runtime::exec::tasks::Tasks;
 use crate::runtime::exec::wait_graph::{BlockedTask, Deadlock, WaitingTask};
 use crate::runtime::host::cores::Cores;
-use crate::runtime::host::sim::Sim;
+use crate::runtime::host::sim::sim_host::Sim;
 use crate::runtime::id::TaskId;
 use crate::runtime::shared::Shared;
 use core::future::Future;

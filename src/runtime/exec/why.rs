@@ -2,11 +2,6 @@
 
 #![allow(unsafe_code)]
 
-use crate::runtime::exec::task::Raw;
-use crate::runtime::exec::wait_graph::BlockedTask;
-use crate::runtime::id::TaskId;
-use crate::runtime::observe::watch;
-use core::panic::Location;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 use core::{slice, str};
@@ -47,18 +42,6 @@ impl Why {
         // SAFETY: other words than 0 are those of `set`: the address and the length of one text, which is there for ever.
         let text = |address| unsafe { str::from_utf8_unchecked(slice::from_raw_parts(address, length as usize)) };
         (word != 0).then(|| text(core::ptr::with_exposed_provenance(address as usize)))
-    }
-}
-
-impl Raw {
-    /// What it waits for, as far as it has said since it was polled last.
-    pub(super) fn why(&self) -> &'static str {
-        self.header().why.get().unwrap_or(watch::AWAIT)
-    }
-
-    /// It waits: with its thread, `at` this place, or without one.
-    pub(super) fn blocked(self, at: Option<&'static Location<'static>>) -> BlockedTask {
-        BlockedTask { task: self.spawned_at(), id: TaskId::at(self.address()), why: self.why(), at }
     }
 }
 

@@ -160,7 +160,7 @@ impl Kernel {
             }
             What::ExpectSilently(expects) => self.witness.book().expects = expects,
             What::ReadyBound(m) => self.sched.ready_bound(MId(m as u32)),
-            What::LookForDeadlock => self.sched.look_for_deadlock(),
+            What::LookForDeadlock => _ = self.sched.look_for_deadlock(),
             What::Begin => {
                 let began = self.sched.start().is_ok();
                 self.witness.note(Ev::Began(began));

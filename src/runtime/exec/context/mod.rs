@@ -20,7 +20,7 @@ use crate::runtime::exec::scheduler::Scheduler;
 use crate::runtime::exec::task::Task;
 use crate::runtime::exec::tasks::Tasks;
 use crate::runtime::host::cores::Cores;
-use crate::runtime::host::sim::Sim;
+use crate::runtime::host::sim::sim_host::Sim;
 use crate::runtime::host::thread_state::thread_state;
 use crate::runtime::id::RuntimeId;
 use core::cell::{Cell, RefCell};

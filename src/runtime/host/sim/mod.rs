@@ -10,7 +10,7 @@
 //!            none waits for a moment: nothing can ever happen, and a thread that waits for a future gets a deadlock
 //! ```
 //!
-//! [`Sim`] is the host: a type of its own beside [`Cores`](crate::runtime::Cores), which knows nothing of it. `mod` is what
+//! [`Sim`](sim_host::Sim) is the host: a type of its own beside [`Cores`](crate::runtime::Cores), which knows nothing of it. `mod` is what
 //! the runtime asks of this thread's machine; `machine`, its threads and the choice among them; `fiber`, a thread of the system that
 //! runs when it is its turn.
 //!
@@ -19,12 +19,11 @@
 
 mod fiber;
 mod machine;
-mod sim_host;
+pub(in crate::runtime) mod sim_host;
 #[cfg(test)]
 mod tests;
 
 pub(in crate::runtime) use machine::Number;
-pub(in crate::runtime) use sim_host::Sim;
 
 use crate::host::{NEVER, Nanos, SpawnError};
 use crate::runtime::host::duration::{self, START};

@@ -21,6 +21,7 @@ fn start(body: impl FnOnce() + Send + 'static) {
 }
 
 mod a_parker {
+    use super::sim_host::Sim;
     use super::*;
 
     #[test]
@@ -83,6 +84,7 @@ mod a_parker {
 
 mod a_thread {
     use super::*;
+    use crate::runtime::host::sim::sim_host::Sim;
 
     #[test]
     fn that_panics_has_ended_and_its_panic_is_that_of_who_waits() {
