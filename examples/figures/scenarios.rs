@@ -12,7 +12,7 @@ use std::time::Duration;
 pub(crate) const SEED: u64 = 1;
 
 /// Figures 14 and 15's: T1 comes back under another P, as it does there.
-pub(crate) const THREADS: u64 = 4;
+pub(crate) const THREADS: u64 = 58;
 
 /// Who is called what. A trace numbers Gs in the order in which they are made; the figures do not.
 #[derive(Clone, Default)]

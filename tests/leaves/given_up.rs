@@ -267,7 +267,7 @@ leaves! {
     "structured/join_set join_next_with_id": { let mut set = set(); } set.join_next_with_id();
     "structured/join_set poll_join_next": { let mut set = set(); } poll_fn(|cx| set.poll_join_next(cx));
     "structured/join_set poll_join_next_with_id": { let mut set = set(); } poll_fn(|cx| set.poll_join_next_with_id(cx));
-    "structured/join_set shutdown": { let mut set = hogs(); } set.shutdown();
+    "structured/join_set shutdown": { let (_until, mut set) = hogs(); } set.shutdown();
     "sync/barrier Future for BarrierWait": { let barrier = Barrier::new(2 * TURNS); } barrier.wait();
     "sync/broadcast Future for Receiving": { let (_sends, mut receives) = broadcast::channel::<u8>(2); } receives.recv();
     "sync/broadcast Future for SenderClosed": { let (sends, _receives) = broadcast::channel::<u8>(2); } sends.closed();
@@ -319,11 +319,12 @@ fn a_file() -> spinpark::fs::File {
     spinpark::fs::File::open(std::env::current_exe().expect("this one")).wait().expect("open")
 }
 
-/// A task that does not end though it is aborted: it is a closure that waits for its thread.
-fn hogs() -> JoinSet<()> {
+/// A task that does not end though it is aborted, until the sender is dropped: its thread waits.
+fn hogs() -> (std::sync::mpsc::Sender<()>, JoinSet<()>) {
+    let (until, ended) = std::sync::mpsc::channel();
     let mut set = JoinSet::new();
-    set.go(|| spinpark::blocking(|| std::thread::sleep(Duration::from_secs(2))));
-    set
+    set.go(move || spinpark::blocking(|| ended.recv().expect_err("nothing is sent")));
+    (until, set)
 }
 
 #[test]
