@@ -323,7 +323,7 @@ fn a_file() -> spinpark::fs::File {
 fn hogs() -> (std::sync::mpsc::Sender<()>, JoinSet<()>) {
     let (until, ended) = std::sync::mpsc::channel();
     let mut set = JoinSet::new();
-    set.go(move || spinpark::blocking(|| ended.recv().expect_err("nothing is sent")));
+    set.go(move || spinpark::blocking(|| assert!(ended.recv().is_err(), "nothing is sent")));
     (until, set)
 }
 

@@ -252,11 +252,11 @@ impl<H: Host, O: Observer> Sched<H, O> {
     }
 
     /// Something that a G waited for, and that the scheduler does not know, has ended: deadlock detection. Go: `checkdead`.
-    /// Returns whether a G still waits for another, and has not been told that it is deadlocked.
+    /// Returns whether a G waits for another in vain, but for what a source expects for now.
     pub fn look_for_deadlock(self: &Arc<Self>) -> bool {
         self.central(|c| {
             self.checkdead(c);
-            c.bound.inside() > 0
+            self.census(c).verdict(|| false).is_some()
         })
     }
 

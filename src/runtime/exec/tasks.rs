@@ -106,8 +106,8 @@ impl Tasks {
         on_host!(self, sched => sched.kernel().ready_bound(m));
     }
 
-    /// If no task can ever run again, and one waits for another, that one gets a deadlock. Returns whether one waits for another
-    /// still.
+    /// If no task can ever run again, and one waits for another, that one gets a deadlock. Returns whether one would have
+    /// got it, but for what a source expects for now.
     pub(in crate::runtime) fn checkdead(&self) -> bool {
         on_host!(self, sched => sched.kernel().look_for_deadlock())
     }
