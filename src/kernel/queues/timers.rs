@@ -141,7 +141,11 @@ impl<H: Host, T: Send + 'static> Timers<H, T> {
     /// Will any become due? Unlike [`is_empty`](Timers::is_empty) this asks under each shard's lock, those after one that has a timer
     /// too: what a thread does before it asks is seen by each thread that adds one later.
     pub fn is_any(&self) -> bool {
-        self.shards.iter().fold(false, |any, shard| shard.lock.with(|queue| queue.first() != NEVER) || any)
+        let mut any = false;
+        for shard in &self.shards {
+            any |= shard.lock.with(|queue| queue.first() != NEVER);
+        }
+        any
     }
 
     /// Is there none?

@@ -1,8 +1,7 @@
 //! The rooms put together.
 //!
 //! A [`Sched`] owns the tables of Ps and Ms (type-stable: nothing in them is freed while it lives), the one lock, and
-//! what is read without it. What each protocol asks of the others stands in the file of its name: one `impl Neighbours`, and
-//! what that needs. It decides nothing itself.
+//! what is read without it. What each protocol asks of the others stands in the file of its name. It decides nothing itself.
 //!
 //! Checked by: verification/src/models/{lists,sched,pairs,whole}.rs, verification/tests/stress.rs
 

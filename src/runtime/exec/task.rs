@@ -6,9 +6,8 @@
 //!   Awaited, the handle ────────┘   (awaited.rs)
 //! ```
 //!
-//! It rests on the protocol: the right to the future is one [`Active`], the right to the output one [`Handle`], and the
-//! memory is freed when nothing refers to it. The models in verification/src/models/task.rs run that protocol on cells whose
-//! races are seen.
+//! It rests on the protocol, which verification/src/models/task.rs checks: one [`Active`] is the right to the future, one
+//! [`Handle`] that to the output, and the memory is freed when nothing refers to it.
 
 #![allow(unsafe_code)]
 
@@ -245,8 +244,7 @@ impl Memory for Raw {
     }
 
     fn drop_output(&self) {
-        // SAFETY: the protocol calls it once, of an output that is there, for the thread that made it, before it completes
-        // the task, or for the handle, after that.
+        // SAFETY: the protocol calls it once, of an output that is there: before the task completes, or for the handle.
         unsafe { (self.header().can.drop_output)(self.0) }
     }
 
@@ -389,8 +387,7 @@ impl Task {
     #[inline]
     pub(in crate::runtime) unsafe fn from_g(g: G) -> (Task, usize) {
         let address = g.into_address().get() as usize;
-        let task = NonNull::new(core::ptr::with_exposed_provenance_mut(address)).expect("task: a G is not 0");
-        (Task(task), address)
+        (Task(NonNull::new(core::ptr::with_exposed_provenance_mut(address)).expect("task: a G is not 0")), address)
     }
 }
 

@@ -22,6 +22,8 @@ pub(super) mod futex;
 pub(super) mod signal;
 #[cfg(all(unix, feature = "signal"))]
 pub(super) mod signal_stack;
+#[cfg(target_os = "linux")]
+mod signal_text;
 pub(super) mod sim;
 pub(super) mod template;
 pub(super) mod thread_config;

@@ -58,7 +58,8 @@ pub(in crate::runtime) const CAN_INTERRUPT: bool = false;
 #[cfg(target_os = "linux")]
 mod linux {
     use super::Interrupted;
-    use core::fmt::{self, Write};
+    use crate::runtime::host::signal_text::Text;
+    use core::fmt::Write;
     use core::marker::PhantomData;
     use core::mem::MaybeUninit;
     use core::ptr;
@@ -122,7 +123,7 @@ mod linux {
         if let Some(thread) = find(this_thread())
             && let Some((spawned_at, size)) = thread.overflows(address)
         {
-            let mut text = Text { bytes: [0; 512], len: 0 };
+            let mut text = Text::empty();
             let _ = write!(
                 text,
                 "\nthe goroutine spawned at {spawned_at} has used up its stack of {size} bytes: give it more by \
@@ -298,46 +299,6 @@ mod linux {
                 let handler = unsafe { core::mem::transmute::<usize, extern "C" fn(c_int)>(handler) };
                 handler(signal);
             }
-        }
-    }
-
-    /// Text without memory from the heap.
-    struct Text {
-        bytes: [u8; 512],
-        len: usize,
-    }
-
-    impl Text {
-        /// As a signal handler may write. Standard error may be in non-blocking mode.
-        fn to_standard_error(&self) {
-            let mut rest = &self.bytes[..self.len];
-            while !rest.is_empty() {
-                // SAFETY: bytes that are there.
-                let written = unsafe { libc::write(2, rest.as_ptr().cast(), rest.len()) };
-                match usize::try_from(written) {
-                    Ok(n) => rest = &rest[n..],
-                    // SAFETY: the place of this thread's `errno`.
-                    Err(_) => match unsafe { *libc::__errno_location() } {
-                        libc::EAGAIN => {
-                            let mut writable = libc::pollfd { fd: 2, events: libc::POLLOUT, revents: 0 };
-                            // SAFETY: one entry, which is there.
-                            unsafe { libc::poll(&raw mut writable, 1, -1) };
-                        }
-                        libc::EINTR => (),
-                        _ => return,
-                    },
-                }
-            }
-        }
-    }
-
-    impl Write for Text {
-        fn write_str(&mut self, s: &str) -> fmt::Result {
-            let room = &mut self.bytes[self.len..];
-            let len = room.len().min(s.len());
-            room[..len].copy_from_slice(&s.as_bytes()[..len]);
-            self.len += len;
-            Ok(())
         }
     }
 

@@ -31,7 +31,12 @@ const OUTSIDE: &[(&str, usize, &str)] = &[
         4,
         "the seam itself: what `Host` is on a simulated machine, whose threads never run at once",
     ),
-    ("runtime/host/sim/mod.rs", 1, "a number for each simulated machine"),
+    (
+        "runtime/host/sim/mod.rs",
+        4,
+        "a number for each simulated machine, and how many there are: whether to look for one on this thread",
+    ),
+    ("runtime/host/thread_state.rs", 1, "for the compiler alone, which must not take two calls for one"),
     ("runtime/host/threads.rs", 1, "a number for each thread"),
     ("runtime/id.rs", 1, "a number for each runtime"),
     ("runtime/io/netpoll/driver.rs", 2, "in tests only: the loop of a thread that polls"),

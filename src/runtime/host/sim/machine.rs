@@ -5,8 +5,8 @@
 use crate::host::{NEVER, Nanos, SpawnError};
 use crate::runtime::host::cheaprand::wyrand;
 use crate::runtime::host::duration::START;
+use crate::runtime::host::sim::clock::{Number, clock, set_clock};
 use crate::runtime::host::sim::fiber::{self, Fiber};
-use crate::runtime::host::thread_state::thread_state;
 use core::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
@@ -26,37 +26,6 @@ pub(super) const HOLD: usize = 32;
 pub(super) const LONELY: u32 = 1_000;
 /// The thread that has the machine.
 pub(super) const MAIN: usize = 0;
-
-thread_state! {
-    /// What time it is on this thread's machine; 0: it has none.
-    static CLOCK: Cell<Nanos> = Cell::new(0);
-}
-
-/// What time it is on this thread's machine; 0: it has none.
-pub(super) fn clock() -> Nanos {
-    CLOCK::with(Cell::get).unwrap_or(0)
-}
-
-pub(super) fn set_clock(time: Nanos) {
-    CLOCK::with(|clock| clock.set(time));
-}
-
-/// Which machine; 0: real cores.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::runtime) struct Number(u64);
-
-impl Number {
-    pub(in crate::runtime) const NONE: Number = Number(0);
-
-    pub(super) const fn of(number: u64) -> Number {
-        Number(number)
-    }
-
-    /// Is it a machine?
-    pub(in crate::runtime) fn is_any(self) -> bool {
-        self != Number::NONE
-    }
-}
 
 /// Where a simulated thread is.
 #[derive(Debug, Clone, Copy)]

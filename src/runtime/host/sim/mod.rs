@@ -17,22 +17,24 @@
 //! **The same again for the same seed**: all that is drawn comes from one generator, and nothing that is drawn from or
 //! ordered by depends on an address, on the real time, or on other threads.
 
+mod clock;
 mod fiber;
 mod machine;
 pub(in crate::runtime) mod sim_host;
 #[cfg(test)]
 mod tests;
 
-pub(in crate::runtime) use machine::Number;
+pub(in crate::runtime) use clock::Number;
 
 use crate::host::{NEVER, Nanos, SpawnError};
 use crate::runtime::host::duration::{self, START};
 use crate::runtime::host::thread_state::thread_state;
+use clock::{clock, set_clock};
 use core::cell::RefCell;
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicU64, AtomicUsize};
 use core::time::Duration;
-use machine::{MAIN, Machine, State, Thread, clock, set_clock};
+use machine::{MAIN, Machine, State, Thread};
 use std::rc::Rc;
 use std::time::Instant;
 
