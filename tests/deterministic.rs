@@ -1069,7 +1069,7 @@ mod thread_locals {
         is(n);
         match ways {
             0 => sleep(MS * (n % 4) as u32).wait(),
-            1 => drop(go(|| scoped(1000, || checkpoint())).join()),
+            1 => drop(go(|| scoped(1000, checkpoint)).join()),
             2 => (0..10).for_each(|_| checkpoint()),
             3 => syscall(|| pause(MS)),
             4 => blocking(|| pause(MS)),

@@ -195,6 +195,7 @@ fn needs_an_order<T: 'static>(value: fn() -> T, uses: fn(&T), takes: fn(Box<T>))
 
 #[test]
 fn a_cell_whose_value_is_taken_out() {
+    // SAFETY: the checker says so if another thread may have it.
     let writes = |cell: &UnsafeCell<u8>| cell.with_mut(|value| unsafe { *value = 7 });
     let why = needs_an_order(|| UnsafeCell::new(1), writes, |cell| assert_eq!(cell.into_inner(), 7));
     assert!(why.starts_with("use after free: thread 1 writes memory that thread 2 frees or moves away"), "{why}");

@@ -1,5 +1,7 @@
 //! A program, played by the checker: with real nodes, in boxes.
 
+#![allow(clippy::undocumented_unsafe_blocks)] // the programs are wrong on purpose: the checker says so
+
 use super::naive::{Outcomes, REUSE};
 use super::program::{Op, Program, Strength, WORDS};
 use rc11::cell::UnsafeCell;
