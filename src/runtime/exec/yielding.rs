@@ -42,7 +42,7 @@ impl Future for YieldNow {
 /// or has run for long while others wait. Then it is pending, and woken at once. A leaf that was pending has let the others run and is not
 /// asked again until it is ready: so what is polled behind one that never ends, a timer, say, still comes to its turn.
 ///
-/// `tests/leaves.rs` holds a list of all leaves against the sources, and sees each yield.
+/// `tests/leaves/main.rs` holds a list of all leaves against the sources, and sees each yield.
 #[derive(Debug, Default)]
 pub(in crate::runtime) struct Leaf {
     was_pending: bool,
