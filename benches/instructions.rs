@@ -65,7 +65,7 @@ const BUDGETS: [Budget; 8] = [
     Budget {
         workload: "timer",
         operation: "a sleep of a second is made, polled once and dropped",
-        most: 1070.0,
+        most: 1013.0,
         why: "the clock, a heap that it goes into and out of, a lock of the shard",
     },
 ];
