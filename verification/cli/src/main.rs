@@ -103,7 +103,7 @@ enum Command {
     /// A fleet splits it: `cargo verify report --deep --shard 1/4 --json 1.json` on the first machine, and so on; then
     /// `cargo verify report --from 1.json --from 2.json --from 3.json --from 4.json --html report`.
     Report(report::Asked),
-    /// Writes what the record says into the documents: the guarantees into README.md, the table of all verdicts into
+    /// Writes what the record says into the documents: the guarantees into README.md, the table of all rooms into
     /// docs/evidence/verdicts.md, each between its markers.
     Pages {
         /// The record.
