@@ -22,12 +22,13 @@
 
 pub use crate::checkpoint::{CheckpointError, explore_with_checkpoint};
 pub use crate::explore::{
-    AtEnd, AtGraph, Branch, Config, Counterexample, Played, Report, Sharing, Tally, explore, resume, watch,
+    AtEnd, AtGraph, Branch, Config, Counterexample, Played, Report, Sharing, Tally, explore, resume, watch, watch_as,
 };
-pub use crate::machine::{Site, Wait, Wants};
+pub use crate::machine::{Moment, Site, Wait, Wants};
 pub use crate::picture::Picture;
 pub use crate::primitives::{
-    Lock, Parker, PlainCell, Refused, SymmetricThreads, Thread, Word, advance, choose, fence, fork, fork_symmetric,
-    heavy_fence, leave_waiting, light_fence, me, name_thread, now, refuse_spawns, spawn, spin,
+    Lock, Parker, PlainCell, Refused, SymmetricThreads, Thread, Word, advance, at_the_latest, choose, fence, fork,
+    fork_symmetric, heavy_fence, holds_a_lock, leave_waiting, light_fence, me, moment, name_thread, now, refuse_spawns,
+    spawn, spin,
 };
 pub use crate::text::panic_text;

@@ -58,15 +58,16 @@ pub struct Config {
     pub at_graph: Option<AtGraph>,
     /// Set by another thread, it ends the exploration soon, as if its time was over.
     pub stop: Option<Arc<AtomicBool>>,
-    /// Asked when all threads of an execution have come to their end: what is wrong with it nevertheless?
+    /// Asked when all threads of an execution have come to their end: how it ended, if the closure does not say so; or what is
+    /// wrong with it nevertheless.
     pub at_end: Option<AtEnd>,
 }
 
 /// Looks at an execution.
 pub type AtGraph = Arc<dyn Fn(&Graph) + Send + Sync>;
 
-/// What is wrong with an execution of which all threads have come to their end.
-pub type AtEnd = Arc<dyn Fn() -> Result<(), String> + Send + Sync>;
+/// How an execution ended whose threads have come to their end, if the closure does not say so; or what is wrong with it.
+pub type AtEnd = Arc<dyn Fn() -> Result<Option<String>, String> + Send + Sync>;
 
 impl Config {
     fn limits(&self) -> Limits {
@@ -347,7 +348,7 @@ fn watch_within(graph: Graph, max_events: usize, body: impl Fn() -> String + Sen
 }
 
 /// The same, within what `config` says of an execution.
-pub(crate) fn watch_as(graph: Graph, config: &Config, body: impl Fn() -> String + Send + Sync + 'static) -> Played {
+pub fn watch_as(graph: Graph, config: &Config, body: impl Fn() -> String + Send + Sync + 'static) -> Played {
     let run = play(graph.reindex(), config, Mode::Replay, &(Arc::new(body) as Body)).0;
     let Run { end, graph, sites, waits, names, lost, panicked, .. } = run;
     let found = match end {
@@ -376,12 +377,13 @@ fn play(graph: Graph, config: &Config, mode: Mode, body: &Body) -> (Run, Option<
         *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
     };
     let mut run = machine::run(graph, config.limits(), mode, Box::new(main));
-    if let (End::Complete, Some(at_end)) = (&run.end, &config.at_end)
-        && let Err(what) = at_end()
-    {
-        run.end = End::Failed(Failure { why: Why::Panic(what), thread: 0 });
+    let mut outcome = outcome.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let (End::Complete, Some(at_end)) = (&run.end, &config.at_end) {
+        match at_end() {
+            Ok(ended) => outcome = ended.or(outcome),
+            Err(what) => run.end = End::Failed(Failure { why: Why::Panic(what), thread: 0 }),
+        }
     }
-    let outcome = outcome.lock().unwrap_or_else(PoisonError::into_inner).take();
     (run, outcome)
 }
 

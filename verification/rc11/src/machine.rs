@@ -7,6 +7,7 @@
 mod frame;
 mod late;
 mod memory;
+mod moment;
 mod pointers;
 mod recursion;
 mod timeouts;
@@ -34,6 +35,8 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 pub(crate) use self::frame::{Frame, wipe};
 pub(crate) use self::late::{all_are_joined, bind, late_number};
+pub use self::moment::Moment;
+pub(crate) use self::moment::{at_the_latest, holds_a_lock, moment};
 pub(crate) use self::timeouts::{ComesBack, aside, comes_back, has_news, is_cut};
 
 type Body = Box<dyn FnOnce()>;

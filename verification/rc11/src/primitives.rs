@@ -434,3 +434,18 @@ pub fn fork_symmetric<T: Ord + Send + 'static>(
 pub fn name_thread(name: &str) {
     machine::name_thread(name);
 }
+
+/// Where the calling thread stands, and what it knows there. No event.
+pub fn moment() -> machine::Moment {
+    machine::moment()
+}
+
+/// `moment` of the calling thread, with what the thread knows at its first event after it. No event.
+pub fn at_the_latest(moment: machine::Moment) -> machine::Moment {
+    machine::at_the_latest(moment)
+}
+
+/// Does the calling thread hold a [`Lock`]? No event.
+pub fn holds_a_lock() -> bool {
+    machine::holds_a_lock()
+}

@@ -89,7 +89,7 @@ pub(crate) fn begin(settings: &Arc<Settings>) {
 }
 
 /// All threads have come to their end: is anything left that should have been given back?
-pub(crate) fn at_end() -> Result<(), String> {
+pub(crate) fn at_end() -> Result<Option<String>, String> {
     if let Some((count, size)) = quarantine::left() {
         return Err(format!("Allocation leaked: {count} blocks are not freed, one of {size} bytes"));
     }
@@ -98,6 +98,6 @@ pub(crate) fn at_end() -> Result<(), String> {
         let left = [("Arc leaked", arcs_made.values().next()), ("Allocation leaked", blocks.values().next())];
         let left = left.into_iter().chain([("Tracked value leaked", tracked.values().next())]);
         let mut found = left.filter_map(|(what, at)| Some(format!("{what}: made at {}", at?)));
-        found.next().map_or(Ok(()), Err)
+        found.next().map_or(Ok(None), Err)
     })
 }

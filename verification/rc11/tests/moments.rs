@@ -1,0 +1,61 @@
+//! Moments of a thread: which happens before which.
+
+use rc11::engine::{Config, Lock, Word, at_the_latest, explore, fork, holds_a_lock, moment};
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::Ordering::{self, Acquire, Relaxed, Release};
+
+/// Whether the sender's end of a call is known where the receiver's next call begins, of each execution.
+fn known(store: Ordering, load: Ordering) -> Vec<String> {
+    let message = move || {
+        let word = Arc::new(Word::new(0));
+        let theirs = Arc::clone(&word);
+        let sender = fork("sender", move || {
+            theirs.store(1, store);
+            moment()
+        });
+        let begins = moment();
+        let read = word.load(load);
+        let begins = at_the_latest(begins);
+        // Not joined before: that would make it known.
+        let sent = sender.join();
+        format!("read {read}, known {}", sent.is_known_at(&begins))
+    };
+    let report = explore(&Config::default(), message, |_| ());
+    assert!(report.is_proof(), "{:?}", report.failure);
+    report.tally.outcomes.into_keys().collect()
+}
+
+#[test]
+fn what_was_released_and_acquired_is_known() {
+    assert_eq!(known(Release, Acquire), ["read 0, known false", "read 1, known true"]);
+}
+
+#[test]
+fn what_was_read_relaxed_is_not() {
+    assert_eq!(known(Relaxed, Acquire), ["read 0, known false", "read 1, known false"]);
+}
+
+#[test]
+fn a_lock_is_held_inside_of_it_only() {
+    let held = || {
+        let lock = Lock::new(());
+        format!("{} {} {}", holds_a_lock(), lock.with(|()| holds_a_lock()), holds_a_lock())
+    };
+    let report = explore(&Config::default(), held, |_| ());
+    assert!(report.tally.outcomes.keys().eq(["false true false"]), "{:?}", report.tally.outcomes);
+}
+
+#[test]
+fn how_an_execution_ended_may_be_said_at_its_end() {
+    let asked = Arc::new(Mutex::new(0));
+    let count = Arc::clone(&asked);
+    let at_end = move || {
+        *count.lock().unwrap() += 1;
+        Ok(Some("at the end".to_owned()))
+    };
+    let config = Config { at_end: Some(Arc::new(at_end)), ..Config::default() };
+    let report = explore(&config, || "by the closure".to_owned(), |_| ());
+    assert!(report.tally.outcomes.keys().eq(["at the end"]), "{:?}", report.tally.outcomes);
+    assert_eq!(*asked.lock().unwrap(), 1);
+}
