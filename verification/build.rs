@@ -13,9 +13,7 @@ const NO_MATTER: [&str; 4] = ["src/litmus", "src/record.rs", "src/output.rs", "s
 
 fn main() -> io::Result<()> {
     let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
-    let kernel = here.join("../src");
-    let kernel = ["atomic.rs", "host.rs", "kernel", "task", "waits"].map(|name| kernel.join(name));
-    stamp("SPINPARK_KERNEL", &kernel)?;
+    stamp("SPINPARK_KERNEL", &[here.join("../src/kernel/src")])?;
     stamp("SPINPARK_CHECKER", &["src", "rc11/src"].map(|name| here.join(name)))
 }
 

@@ -13,7 +13,7 @@
 //! a slot off by one after the cursor has wrapped around, a half rounded the wrong way, a G that waits for longer than it
 //! may. Random programs find the scenarios that nobody thought of.
 //!
-//! **Who it is for.** Whoever changes the kernel. Whoever writes a [`Host`](spinpark::host::Host) of their own: before a
+//! **Who it is for.** Whoever changes the kernel. Whoever writes a [`Host`](spinpark_kernel::host::Host) of their own: before a
 //! host meets other threads, it must get the sequential case right, and every type here that drives the kernel is generic
 //! in the host. And whoever builds a queue or a protocol over a `Host`: a [`Room`](room::Room) for it is some sixty lines,
 //! and gets the schedules, the shortening and the replay.
@@ -38,7 +38,7 @@
 //!
 //! ```
 //! use proptest::collection::vec;
-//! use spinpark::kernel::queues::runq::Capacity;
+//! use spinpark_kernel::queues::runq::Capacity;
 //! use spinpark_proptests::check::check;
 //! use spinpark_proptests::oracle::{compare, ring};
 //! use spinpark_proptests::solo::Solo as MyHost;
@@ -51,7 +51,7 @@
 //!     Ok(oracle.seen)
 //! });
 //! seen.must_have(&["a put met a full ring", "a steal took more than one"]);
-//! # Ok::<(), spinpark::kernel::queues::runq::BadCapacity>(())
+//! # Ok::<(), spinpark_kernel::queues::runq::BadCapacity>(())
 //! ```
 //!
 //! # When a property fails

@@ -4,7 +4,7 @@
 //! before another began stands before it, and each answers what the sequential object would. The search is Wing and
 //! Gong's (1993) with Lowe's memory (2017): a set of calls that are done, and the state they lead to, is tried once.
 
-use spinpark::host::{Host, Word};
+use spinpark_kernel::host::{Host, Word};
 use std::collections::HashSet;
 use std::fmt::{self, Debug, Write as _};
 use std::hash::Hash;

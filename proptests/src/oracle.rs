@@ -10,7 +10,7 @@ pub mod ring;
 pub mod sched;
 
 use crate::check::Broken;
-use spinpark::kernel::types::g::G;
+use spinpark_kernel::types::g::G;
 use std::fmt::Debug;
 use std::num::NonZeroU64;
 use std::ops::Range;

@@ -1,10 +1,10 @@
 //! Each invariant of the whole scheduler can fail: a short wrong list of facts that breaks it and no other, and the same list
 //! put right.
 
-use spinpark::kernel::protocol::locked::Woken;
-use spinpark::kernel::sched::observer::Event;
-use spinpark::kernel::sched::snapshot::Snapshot;
-use spinpark::kernel::types::m::MId;
+use spinpark_kernel::protocol::locked::Woken;
+use spinpark_kernel::sched::observer::Event;
+use spinpark_kernel::sched::snapshot::Snapshot;
+use spinpark_kernel::types::m::MId;
 use spinpark_verification::checker::Checker;
 use spinpark_verification::checker::facts::Fact;
 use spinpark_verification::checker::invariants::*;

@@ -1,11 +1,11 @@
 //! Which numbers a scheduler may be given, and what is said about the others.
 
 use proptest::prelude::*;
-use spinpark::host::Nanos;
-use spinpark::kernel::protocol::sources::SearchOrder;
-use spinpark::kernel::protocol::sysmon::SHORTEST;
-use spinpark::kernel::queues::runq::{BadCapacity, Capacity};
-use spinpark::kernel::sched::config::{Config, ConfigError};
+use spinpark_kernel::host::Nanos;
+use spinpark_kernel::protocol::sources::SearchOrder;
+use spinpark_kernel::protocol::sysmon::SHORTEST;
+use spinpark_kernel::queues::runq::{BadCapacity, Capacity};
+use spinpark_kernel::sched::config::{Config, ConfigError};
 use spinpark_proptests::check::{Broken, Tally, check};
 
 const CASES: u32 = 2000;

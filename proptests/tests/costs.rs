@@ -3,13 +3,13 @@
 //!
 //! Played by hand on one thread, so that the numbers are the same each time. A smaller number is no mistake: put it in.
 
-use spinpark::host::Nanos;
-use spinpark::kernel::protocol::find::Worker;
-use spinpark::kernel::queues::runq::{Capacity, RunQueue};
-use spinpark::kernel::queues::timers::Timers;
-use spinpark::kernel::sched::Sched;
-use spinpark::kernel::sched::config::Config;
-use spinpark::kernel::types::g::G;
+use spinpark_kernel::host::Nanos;
+use spinpark_kernel::protocol::find::Worker;
+use spinpark_kernel::queues::runq::{Capacity, RunQueue};
+use spinpark_kernel::queues::timers::Timers;
+use spinpark_kernel::sched::Sched;
+use spinpark_kernel::sched::config::Config;
+use spinpark_kernel::types::g::G;
 use spinpark_proptests::oracle::g;
 use spinpark_proptests::solo::Solo;
 use spinpark_proptests::stepped::{self, Stepped};

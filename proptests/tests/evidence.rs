@@ -1,11 +1,11 @@
 //! A duty that is forgotten is a panic, in builds with debug assertions; one that is done is none.
 #![cfg(debug_assertions)]
 
-use spinpark::kernel::protocol::syscall::SyscallWord;
-use spinpark::kernel::sched::Sched;
-use spinpark::kernel::sched::config::Config;
-use spinpark::kernel::types::m::{MId, SpinningToken};
-use spinpark::kernel::types::p::{OwnedP, PId};
+use spinpark_kernel::protocol::syscall::SyscallWord;
+use spinpark_kernel::sched::Sched;
+use spinpark_kernel::sched::config::Config;
+use spinpark_kernel::types::m::{MId, SpinningToken};
+use spinpark_kernel::types::p::{OwnedP, PId};
 use spinpark_proptests::oracle::g;
 use spinpark_proptests::solo::Solo;
 use spinpark_proptests::stepped::{self, Stepped};
@@ -20,7 +20,7 @@ fn panics_with(act: impl FnOnce()) -> Option<String> {
 }
 
 /// A scheduler whose first M runs G1.
-fn running() -> (Arc<Sched<Stepped>>, spinpark::kernel::protocol::find::Worker) {
+fn running() -> (Arc<Sched<Stepped>>, spinpark_kernel::protocol::find::Worker) {
     Stepped::reset();
     let config = Config { procs: 2, max_ms: 4, ..Config::default() };
     let sched = Sched::<Stepped>::new(config, (), stepped::enter).expect("the numbers are good");

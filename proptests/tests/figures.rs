@@ -3,14 +3,14 @@
 //!
 //! Where the figures and Go part, the comment says so. M1 of the figures has the number 0 here, M2 the number 1.
 
-use spinpark::kernel::protocol::find::Worker;
-use spinpark::kernel::protocol::syscall::{Away, Way};
-use spinpark::kernel::protocol::work_source::Wakep;
-use spinpark::kernel::sched::Sched;
-use spinpark::kernel::sched::config::Config;
-use spinpark::kernel::types::g::G;
-use spinpark::kernel::types::m::MId;
-use spinpark::kernel::types::p::PId;
+use spinpark_kernel::protocol::find::Worker;
+use spinpark_kernel::protocol::syscall::{Away, Way};
+use spinpark_kernel::protocol::work_source::Wakep;
+use spinpark_kernel::sched::Sched;
+use spinpark_kernel::sched::config::Config;
+use spinpark_kernel::types::g::G;
+use spinpark_kernel::types::m::MId;
+use spinpark_kernel::types::p::PId;
 use spinpark_proptests::oracle::g;
 use spinpark_proptests::stepped::{self, Stepped, close, close_with, until_woken};
 use std::sync::Arc;

@@ -3,9 +3,9 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
-use spinpark::kernel::queues::idle::{IdleMask, IdlePs, SleepingMs};
-use spinpark::kernel::types::m::MId;
-use spinpark::kernel::types::p::{OwnedP, PId};
+use spinpark_kernel::queues::idle::{IdleMask, IdlePs, SleepingMs};
+use spinpark_kernel::types::m::MId;
+use spinpark_kernel::types::p::{OwnedP, PId};
 use spinpark_proptests::check::{Broken, Tally, check};
 use spinpark_proptests::oracle::compare;
 use spinpark_proptests::oracle::idle::{Kernel, Oracle, op};

@@ -3,8 +3,8 @@
 
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
-use spinpark::kernel::queues::runnext::RunNext;
-use spinpark::kernel::queues::runq::{Capacity, RunQueue};
+use spinpark_kernel::queues::runnext::RunNext;
+use spinpark_kernel::queues::runq::{Capacity, RunQueue};
 use spinpark_proptests::linear::{History, linearize};
 use spinpark_proptests::oracle::g;
 use spinpark_proptests::room::{Program, Room, Trial, run};
@@ -116,7 +116,7 @@ impl Room for LooksOnce {
             panic!("{wrong}");
         }
         while ring.get().is_some() {}
-        next.take().map(spinpark::kernel::types::g::G::into_raw);
+        next.take().map(spinpark_kernel::types::g::G::into_raw);
         String::new()
     }
 }

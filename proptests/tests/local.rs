@@ -3,7 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
-use spinpark::kernel::queues::runq::Capacity;
+use spinpark_kernel::queues::runq::Capacity;
 use spinpark_proptests::check::{Broken, Tally, check, refute};
 use spinpark_proptests::deadlines::Deadlines;
 use spinpark_proptests::oracle::local::{Kernel, Op, Oracle, dispatching, op};

@@ -4,9 +4,9 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
-use spinpark::kernel::protocol::deadlock::Census;
-use spinpark::kernel::protocol::locked::{Bindings, Wake, Woken};
-use spinpark::kernel::types::m::MId;
+use spinpark_kernel::protocol::deadlock::Census;
+use spinpark_kernel::protocol::locked::{Bindings, Wake, Woken};
+use spinpark_kernel::types::m::MId;
 use spinpark_proptests::check::{Broken, Tally, check, refute};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
@@ -336,9 +336,9 @@ mod those_that_wait_are_told_when_nothing_can_happen_any_more {
 /// A G that is bound to its M, and waits, on a scheduler whose other Ms the test plays.
 mod why_a_wait_ends {
     use super::*;
-    use spinpark::kernel::protocol::find::Worker;
-    use spinpark::kernel::sched::Sched;
-    use spinpark::kernel::sched::config::Config;
+    use spinpark_kernel::protocol::find::Worker;
+    use spinpark_kernel::sched::Sched;
+    use spinpark_kernel::sched::config::Config;
     use spinpark_proptests::oracle::g;
     use spinpark_proptests::stepped::{self, Stepped, close, for_ever, until_woken};
     use std::sync::Arc;

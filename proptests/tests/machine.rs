@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use proptest::sample::select;
-use spinpark::kernel::queues::runq::Capacity;
+use spinpark_kernel::queues::runq::Capacity;
 use spinpark_proptests::check::{Broken, Tally};
 use spinpark_proptests::machine::room::{Of, Room};
 use spinpark_proptests::machine::{Played, check, refute};

@@ -1,11 +1,11 @@
 //! Who waits in the poller, seen from what happens meanwhile: a monitor that looks, a thread that is refused, the end.
 
-use spinpark::host::{Host, NEVER, Nanos};
-use spinpark::kernel::protocol::work_source::{Poller, Waker, WorkSource};
-use spinpark::kernel::sched::Sched;
-use spinpark::kernel::sched::config::Config;
-use spinpark::kernel::types::g::G;
-use spinpark::kernel::types::p::PId;
+use spinpark_kernel::host::{Host, NEVER, Nanos};
+use spinpark_kernel::protocol::work_source::{Poller, Waker, WorkSource};
+use spinpark_kernel::sched::Sched;
+use spinpark_kernel::sched::config::Config;
+use spinpark_kernel::types::g::G;
+use spinpark_kernel::types::p::PId;
 use spinpark_proptests::oracle::g;
 use spinpark_proptests::stepped::{self, Stepped, close, for_ever};
 use std::sync::atomic::Ordering::Relaxed;

@@ -1,8 +1,8 @@
 //! The order in which a thief visits the Ps.
 
 use proptest::prelude::*;
-use spinpark::host::Host;
-use spinpark::kernel::protocol::random_order::random_order;
+use spinpark_kernel::host::Host;
+use spinpark_kernel::protocol::random_order::random_order;
 use spinpark_proptests::check::{Broken, Tally, check};
 use spinpark_proptests::solo::Solo;
 use std::cell::RefCell;

@@ -2,8 +2,8 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use spinpark::kernel::sched::Sched;
-use spinpark::kernel::sched::config::Config;
+use spinpark_kernel::sched::Sched;
+use spinpark_kernel::sched::config::Config;
 use spinpark_proptests::check::{Broken, Tally, check};
 use spinpark_proptests::oracle::g;
 use spinpark_proptests::solo::Solo;

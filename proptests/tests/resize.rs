@@ -2,13 +2,13 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use spinpark::kernel::protocol::find::Worker;
-use spinpark::kernel::protocol::stw::resize::procresize;
-use spinpark::kernel::protocol::syscall::{Away, Way};
-use spinpark::kernel::sched::Sched;
-use spinpark::kernel::sched::config::{Config, ConfigError};
-use spinpark::kernel::types::g::G;
-use spinpark::kernel::types::p::{OwnedP, PId};
+use spinpark_kernel::protocol::find::Worker;
+use spinpark_kernel::protocol::stw::resize::procresize;
+use spinpark_kernel::protocol::syscall::{Away, Way};
+use spinpark_kernel::sched::Sched;
+use spinpark_kernel::sched::config::{Config, ConfigError};
+use spinpark_kernel::types::g::G;
+use spinpark_kernel::types::p::{OwnedP, PId};
 use spinpark_proptests::check::{Broken, Tally, check, refute};
 use spinpark_proptests::oracle::g;
 use spinpark_proptests::stepped::{self, Stepped, close, close_with, for_ever};

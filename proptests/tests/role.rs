@@ -1,7 +1,7 @@
 //! What each operation does to each role: enumerated, and compared with a table.
 
-use spinpark::host::{Host, Word};
-use spinpark::kernel::protocol::role::{Role, RoleCell, Waits};
+use spinpark_kernel::host::{Host, Word};
+use spinpark_kernel::protocol::role::{Role, RoleCell, Waits};
 use spinpark_proptests::stepped::Stepped;
 
 type Cell = RoleCell<Stepped, u32, u32, u32>;

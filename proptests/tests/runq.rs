@@ -3,7 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
-use spinpark::kernel::queues::runq::{Capacity, RunQueue};
+use spinpark_kernel::queues::runq::{Capacity, RunQueue};
 use spinpark_proptests::check::{Broken, Tally, check, refute};
 use spinpark_proptests::oracle::ring::{Kernel, Op, Oracle, op};
 use spinpark_proptests::oracle::{Subject, compare, each_comes_out_once, g};
@@ -141,7 +141,7 @@ mod a_ring_needs_cursors_that_tell_full_from_empty {
 /// Else the narrow cursors above would be wide ones, and never wrap around.
 mod a_cursor_never_needs_more_bits_than_it_has {
     use super::*;
-    use spinpark::host::{self, Host, Nanos, SpawnError};
+    use spinpark_kernel::host::{self, Host, Nanos, SpawnError};
     use spinpark_proptests::solo;
     use std::cell::Cell;
     use std::sync::atomic::Ordering;

@@ -1,6 +1,6 @@
 //! The host whose threads move one at a time.
 
-use spinpark::host::{Host, Parker as _};
+use spinpark_kernel::host::{Host, Parker as _};
 use spinpark_proptests::stepped::{Halt, Parker, Stepped, Threads, draw};
 use std::sync::{Arc, Mutex};
 

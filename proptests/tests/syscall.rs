@@ -2,9 +2,9 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use spinpark::kernel::protocol::syscall::{SyscallStatus, SyscallWord};
-use spinpark::kernel::types::m::MId;
-use spinpark::kernel::types::p::{OwnedP, PId};
+use spinpark_kernel::protocol::syscall::{SyscallStatus, SyscallWord};
+use spinpark_kernel::types::m::MId;
+use spinpark_kernel::types::p::{OwnedP, PId};
 use spinpark_proptests::check::{Broken, Tally, check};
 use spinpark_proptests::solo::Solo;
 

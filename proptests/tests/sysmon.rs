@@ -4,9 +4,9 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
-use spinpark::host::{Host, Nanos};
-use spinpark::kernel::protocol::sysmon::Verdict::{Leave, Preempt, Retake};
-use spinpark::kernel::protocol::sysmon::{
+use spinpark_kernel::host::{Host, Nanos};
+use spinpark_kernel::protocol::sysmon::Verdict::{Leave, Preempt, Retake};
+use spinpark_kernel::protocol::sysmon::{
     Around, CALM, LONGEST, Observed, PATIENCE, Pace, QUIET, SHORTEST, SLICE, SysmonTick, Verdict,
 };
 use spinpark_proptests::check::{Broken, Tally, check, refute};
@@ -573,14 +573,14 @@ mod the_monitor_slows_down_while_there_is_nothing_to_do {
 /// A scheduler whose Ms the test plays. Ticks are 20 us apart, unless it says otherwise.
 mod the_tick_on_a_whole_scheduler {
     use super::*;
-    use spinpark::kernel::protocol::find::Worker;
-    use spinpark::kernel::protocol::syscall::Way;
-    use spinpark::kernel::protocol::sysmon;
-    use spinpark::kernel::protocol::work_source::Wakep;
-    use spinpark::kernel::sched::Sched;
-    use spinpark::kernel::sched::config::Config;
-    use spinpark::kernel::sched::sysmon::SysmonTicks;
-    use spinpark::kernel::types::g::G;
+    use spinpark_kernel::protocol::find::Worker;
+    use spinpark_kernel::protocol::syscall::Way;
+    use spinpark_kernel::protocol::sysmon;
+    use spinpark_kernel::protocol::work_source::Wakep;
+    use spinpark_kernel::sched::Sched;
+    use spinpark_kernel::sched::config::Config;
+    use spinpark_kernel::sched::sysmon::SysmonTicks;
+    use spinpark_kernel::types::g::G;
     use spinpark_proptests::oracle::g;
     use spinpark_proptests::stepped::{self, Stepped, close, close_with, for_ever, in_each_sleep, until_woken};
     use std::cell::RefCell;

@@ -1,8 +1,8 @@
-//! What a task's life costs its word: the table at the top of `src/task/mod.rs`, counted.
+//! What a task's life costs its word: the table at the top of `src/kernel/src/task/mod.rs`, counted.
 //!
 //! Played by hand on one thread. A smaller number is no mistake: put it in, there and here.
 
-use spinpark::task::{self, Active, Handle, JoinerSlot, Memory, Mode, TaskWord, View, WakerWords};
+use spinpark_kernel::task::{self, Active, Handle, JoinerSlot, Memory, Mode, TaskWord, View, WakerWords};
 use spinpark_proptests::solo::Solo;
 use spinpark_verification::hosts::wrap::count::{Count, Counts};
 use std::cell::Cell;

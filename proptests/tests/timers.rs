@@ -2,8 +2,8 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use spinpark::host::{NEVER, Nanos};
-use spinpark::kernel::queues::timers::{BATCH, Key, Timers};
+use spinpark_kernel::host::{NEVER, Nanos};
+use spinpark_kernel::queues::timers::{BATCH, Key, Timers};
 use spinpark_proptests::check::{Broken, Tally, check, refute};
 use spinpark_proptests::solo::Solo;
 

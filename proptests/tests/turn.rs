@@ -3,12 +3,12 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use spinpark::kernel::protocol::sources::{SearchOrder, Source};
-use spinpark::kernel::queues::globq::{GlobQueue, Len};
-use spinpark::kernel::queues::local::LocalQueue;
-use spinpark::kernel::queues::runq::{Capacity, Spilled};
-use spinpark::kernel::types::g::G;
-use spinpark::kernel::types::p::{Every, Turn};
+use spinpark_kernel::protocol::sources::{SearchOrder, Source};
+use spinpark_kernel::queues::globq::{GlobQueue, Len};
+use spinpark_kernel::queues::local::LocalQueue;
+use spinpark_kernel::queues::runq::{Capacity, Spilled};
+use spinpark_kernel::types::g::G;
+use spinpark_kernel::types::p::{Every, Turn};
 use spinpark_proptests::check::{Broken, Tally, check, refute};
 use spinpark_proptests::deadlines::Deadlines;
 use spinpark_proptests::oracle::g;

@@ -1,11 +1,11 @@
 //! What is kept in one word: it comes out as it was put in.
 
 use proptest::prelude::*;
-use spinpark::atomic::Value;
-use spinpark::kernel::protocol::syscall::SyscallStatus;
-use spinpark::kernel::types::g::G;
-use spinpark::kernel::types::m::{MId, NextP, SpinningToken};
-use spinpark::kernel::types::p::{OwnedP, PId, Turn};
+use spinpark_kernel::atomic::Value;
+use spinpark_kernel::protocol::syscall::SyscallStatus;
+use spinpark_kernel::types::g::G;
+use spinpark_kernel::types::m::{MId, NextP, SpinningToken};
+use spinpark_kernel::types::p::{OwnedP, PId, Turn};
 use spinpark_proptests::check::{Broken, Tally, check};
 use std::fmt::Debug;
 use std::num::NonZeroU64;

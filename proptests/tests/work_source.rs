@@ -2,12 +2,12 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use spinpark::host::Nanos;
-use spinpark::kernel::protocol::work_source::{Waker, WorkSource};
-use spinpark::kernel::sched::config::{Config, ConfigError};
-use spinpark::kernel::sched::{Sched, Sources};
-use spinpark::kernel::types::g::G;
-use spinpark::kernel::types::p::PId;
+use spinpark_kernel::host::Nanos;
+use spinpark_kernel::protocol::work_source::{Waker, WorkSource};
+use spinpark_kernel::sched::config::{Config, ConfigError};
+use spinpark_kernel::sched::{Sched, Sources};
+use spinpark_kernel::types::g::G;
+use spinpark_kernel::types::p::PId;
 use spinpark_proptests::check::{Broken, Tally, check};
 use spinpark_proptests::oracle::g;
 use spinpark_proptests::stepped::{self, Stepped, close};
@@ -281,8 +281,8 @@ mod one_look_serves_every_source_that_has_work {
 /// G1 is bound to M0, and waits for another G; there is none, but a source may bring one.
 mod who_waits_inside_is_told_when_the_last_source_stops_expecting_and_wakes {
     use super::*;
-    use spinpark::kernel::protocol::find::Worker;
-    use spinpark::kernel::protocol::locked::{Wake, Woken};
+    use spinpark_kernel::protocol::find::Worker;
+    use spinpark_kernel::protocol::locked::{Wake, Woken};
     use spinpark_proptests::stepped::{in_each_sleep, until_woken};
     use std::ops::ControlFlow::{Break, Continue};
 

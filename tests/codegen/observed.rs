@@ -1,10 +1,10 @@
 //! Compiled by ../codegen.rs, never run, twice: with the kernel as it is, watched by `()`, and with a copy of it out of
 //! which every report to the observer was cut.
 
-use spinpark::kernel::sched::config::{Config, ConfigError};
-use spinpark::kernel::protocol::find::Worker;
-use spinpark::kernel::types::g::G;
-use spinpark::kernel::sched::{Closed, Sched};
+use spinpark_kernel::sched::config::{Config, ConfigError};
+use spinpark_kernel::protocol::find::Worker;
+use spinpark_kernel::types::g::G;
+use spinpark_kernel::sched::{Closed, Sched};
 use spinpark::runtime::Cores;
 use std::sync::Arc;
 

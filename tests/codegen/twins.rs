@@ -1,11 +1,11 @@
 //! Compiled by ../codegen.rs, never run: the kernel's ring on real cores beside the same ring written by hand.
 
 use crossbeam_utils::CachePadded;
-use spinpark::kernel::types::g::G;
-use spinpark::kernel::sched::observer::{Event, Observer};
-use spinpark::kernel::queues::runq::{Full, RunQueue};
-use spinpark::kernel::sched::{Closed, Sched};
-use spinpark::host::{Host, Parker};
+use spinpark_kernel::types::g::G;
+use spinpark_kernel::sched::observer::{Event, Observer};
+use spinpark_kernel::queues::runq::{Full, RunQueue};
+use spinpark_kernel::sched::{Closed, Sched};
+use spinpark_kernel::host::{Host, Parker};
 use spinpark::runtime::{Cores, FutexParker};
 use std::num::NonZeroU64;
 use std::sync::Arc;

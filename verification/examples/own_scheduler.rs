@@ -14,12 +14,12 @@
 //! All of that is written over `H: Host`, as the kernel is. So the same source runs on cores, under `Sched`, and in a
 //! model, which two wrong variants must not pass.
 
-use spinpark::host::{Lock, Word};
-use spinpark::kernel::protocol::find::Worker;
-use spinpark::kernel::queues::globq::{GlobQueue, Len};
-use spinpark::kernel::sched::Sched;
-use spinpark::kernel::sched::config::Config;
-use spinpark::kernel::types::g::G;
+use spinpark_kernel::host::{Lock, Word};
+use spinpark_kernel::protocol::find::Worker;
+use spinpark_kernel::queues::globq::{GlobQueue, Len};
+use spinpark_kernel::sched::Sched;
+use spinpark_kernel::sched::config::Config;
+use spinpark_kernel::types::g::G;
 use spinpark_verification::engines::{self, Job};
 use spinpark_verification::hosts::model_host::{Cell, ModelHost};
 use spinpark_verification::hosts::threads::Threads;

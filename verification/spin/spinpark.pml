@@ -46,7 +46,7 @@ chan ring[NP] = [NG] of { byte };
 /* What lies in an M's nextp: nothing, or 2 + 2 * P + (is it counted?). */
 byte nextp[NM];
 
-/* What the kernel tells who watches (src/kernel/sched/observer.rs), as far as the model knows it. */
+/* What the kernel tells who watches (src/kernel/src/sched/observer.rs), as far as the model knows it. */
 #define QUEUED_FREE 1                   /* b: G.         Queued, in the global queue */
 #define QUEUED_NEXT 2                   /* a: P, b: G.   Queued, under a P, to run next */
 #define QUEUED_LAST 3                   /* a: P, b: G.   Queued, under a P, behind the others */

@@ -222,7 +222,7 @@ mod tests {
 
     fn mutant(name: &str, fate: Fate) -> MutantRecord {
         let model = fate.is_killed().then(|| "runq::a::b".to_owned());
-        let file = "kernel/queues/runq.rs".to_owned();
+        let file = "queues/runq.rs".to_owned();
         MutantRecord { name: name.to_owned(), file, fate, model, ..MutantRecord::unknown() }
     }
 

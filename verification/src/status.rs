@@ -13,8 +13,8 @@
 //! | Waiting  | the thread that will ready it         | Runnable               |
 //! | Dead     | nobody                                | (the end)              |
 
-use spinpark::atomic::{Atomic, Value};
-use spinpark::host::Host;
+use spinpark_kernel::atomic::{Atomic, Value};
+use spinpark_kernel::host::Host;
 use std::sync::atomic::Ordering::{AcqRel, Relaxed};
 
 /// What a G is doing. The numbers are Go's.

@@ -12,7 +12,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 
-use spinpark::atomic::{Atomic, store_load};
+use spinpark_kernel::atomic::{Atomic, store_load};
 
 type Word<H> = Atomic<H, u64>;
 

@@ -121,7 +121,7 @@ mod a_trace_of_the_kernel {
     use super::*;
     use crate::scenes::{Act, Scenario};
     use crate::trace::{GS, Log, MS, SUBMITTERS, Trace};
-    use spinpark::kernel::protocol::sources::SearchOrder::{self, GlobalFirst, StealFirst};
+    use spinpark_kernel::protocol::sources::SearchOrder::{self, GlobalFirst, StealFirst};
     use spinpark_verification::engines::{self, Engine, Job};
     use spinpark_verification::hosts::model_host::ModelHost;
     use spinpark_verification::hosts::threads::Threads;

@@ -4,7 +4,7 @@
 use proptest::prelude::Rng as _;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use rc11::graph::Graph;
-use spinpark::host::{Parker as _, Word as _};
+use spinpark_kernel::host::{Parker as _, Word as _};
 use spinpark_verification::engines::record::Pick;
 use spinpark_verification::engines::{self, Bounds, Engine, Failure, Job, Outcome, Script};
 use spinpark_verification::hosts::model_host::{Cell, ModelHost};

@@ -1,13 +1,13 @@
 //! The scheduler on real cores, with windows widened: what no model has is the machine itself. Sampled, not proved.
 
-use spinpark::host::{Host, Parker};
-use spinpark::kernel::protocol::find::Worker;
-use spinpark::kernel::protocol::sources::SearchOrder;
-use spinpark::kernel::sched::Sched;
-use spinpark::kernel::sched::config::Config;
-use spinpark::kernel::sched::observer::{Event, Observer};
-use spinpark::kernel::types::g::G;
 use spinpark::runtime::Cores;
+use spinpark_kernel::host::{Host, Parker};
+use spinpark_kernel::protocol::find::Worker;
+use spinpark_kernel::protocol::sources::SearchOrder;
+use spinpark_kernel::sched::Sched;
+use spinpark_kernel::sched::config::Config;
+use spinpark_kernel::sched::observer::{Event, Observer};
+use spinpark_kernel::types::g::G;
 use spinpark_verification::hosts::wrap::jitter::Jitter;
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ struct Counts {
 
 impl Observer for Counts {
     fn event(&self, event: Event<'_>) {
-        if let Event::Found { from: spinpark::kernel::protocol::sources::Source::Steal, .. } = event {
+        if let Event::Found { from: spinpark_kernel::protocol::sources::Source::Steal, .. } = event {
             self.steals.fetch_add(1, Relaxed);
         }
     }

@@ -6,7 +6,7 @@
 use crate::costs::NANO;
 use crate::engine::{self, line_of};
 use crate::lines::Access;
-use spinpark::host::{self, Host, Nanos, SpawnError};
+use spinpark_kernel::host::{self, Host, Nanos, SpawnError};
 use std::cell::Cell;
 use std::panic::Location;
 use std::sync::Mutex;

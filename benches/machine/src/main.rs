@@ -1,7 +1,7 @@
 //! The command: `cargo machine`.
 
 use clap::{Parser, ValueEnum};
-use spinpark::kernel::sched::config::Config;
+use spinpark_kernel::sched::config::Config;
 use spinpark_machine::costs::{Costs, MICRO, NANO};
 use spinpark_machine::designs::Design;
 use spinpark_machine::play::{Outcome, play};

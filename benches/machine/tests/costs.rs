@@ -1,6 +1,6 @@
 //! What an access costs, by who had its line before.
 
-use spinpark::host::{Host, Lock as _, Parker as _, Word as _};
+use spinpark_kernel::host::{Host, Lock as _, Parker as _, Word as _};
 use spinpark_machine::costs::{Costs, NANO, Picos};
 use spinpark_machine::engine;
 use spinpark_machine::host::{Lock, Parker, Sim, Word};

@@ -111,7 +111,7 @@ mod a_wrong_cost {
 
 mod the_bound_of_spinning_ms {
     use super::*;
-    use spinpark::kernel::sched::config::Config;
+    use spinpark_kernel::sched::config::Config;
 
     /// What a spawn costs a producer with 64 Ps, in nanoseconds.
     fn a_spawn(spinning_at_most: usize, seed: u64) -> f64 {

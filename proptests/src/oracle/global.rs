@@ -4,11 +4,11 @@ use super::{Subject, g, numbers};
 use crate::check::Tally;
 use proptest::prelude::*;
 use proptest::sample::select;
-use spinpark::host::Host;
-use spinpark::kernel::queues::globq::{GlobQueue, Len};
-use spinpark::kernel::queues::runq::{Capacity, RunQueue};
-use spinpark::kernel::types::g::G;
-use spinpark::kernel::types::m::MId;
+use spinpark_kernel::host::Host;
+use spinpark_kernel::queues::globq::{GlobQueue, Len};
+use spinpark_kernel::queues::runq::{Capacity, RunQueue};
+use spinpark_kernel::types::g::G;
+use spinpark_kernel::types::m::MId;
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 

@@ -3,10 +3,10 @@
 use super::Subject;
 use crate::check::Tally;
 use proptest::prelude::*;
-use spinpark::host::{Host, Nanos};
-use spinpark::kernel::queues::idle::{IdleMask, IdlePs, SleepingMs};
-use spinpark::kernel::types::m::MId;
-use spinpark::kernel::types::p::{OwnedP, PId};
+use spinpark_kernel::host::{Host, Nanos};
+use spinpark_kernel::queues::idle::{IdleMask, IdlePs, SleepingMs};
+use spinpark_kernel::types::m::MId;
+use spinpark_kernel::types::p::{OwnedP, PId};
 use std::ops::Range;
 
 /// What can be done under the lock.

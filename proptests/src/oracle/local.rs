@@ -3,10 +3,10 @@
 use super::{Subject, g, numbers};
 use crate::check::Tally;
 use proptest::prelude::*;
-use spinpark::host::Host;
-use spinpark::kernel::queues::local::LocalQueue;
-use spinpark::kernel::queues::runq::Capacity;
-use spinpark::kernel::types::p::{Every, Turn};
+use spinpark_kernel::host::Host;
+use spinpark_kernel::queues::local::LocalQueue;
+use spinpark_kernel::queues::runq::Capacity;
+use spinpark_kernel::types::p::{Every, Turn};
 use std::collections::VecDeque;
 use std::ops::Range;
 

@@ -3,8 +3,8 @@
 use super::{Subject, g, numbers};
 use crate::check::Tally;
 use proptest::prelude::*;
-use spinpark::host::Host;
-use spinpark::kernel::queues::runq::{Capacity, Full, RunQueue};
+use spinpark_kernel::host::Host;
+use spinpark_kernel::queues::runq::{Capacity, Full, RunQueue};
 use std::collections::VecDeque;
 use std::ops::Range;
 

@@ -4,7 +4,7 @@
 use crate::room::{Program, Room, reached_if};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
-use spinpark::waits::broadcast::Missing;
+use spinpark_kernel::waits::broadcast::Missing;
 use spinpark_verification::engines::Engine;
 use spinpark_verification::hosts::model_host::ModelHost;
 use spinpark_verification::mutation::variants::broadcast::{self as steps, Broadcast as Steps};

@@ -8,7 +8,7 @@ use crate::room::{Program, Room, reached_if};
 use proptest::prelude::*;
 use queue::Call;
 use serde::{Deserialize, Serialize};
-use spinpark::waits::chan::errors::{TryRecvError, TrySendError};
+use spinpark_kernel::waits::chan::errors::{TryRecvError, TrySendError};
 use spinpark_verification::engines::Engine;
 use spinpark_verification::harness::chan::{Tiny, UNBOUNDED};
 use spinpark_verification::hosts::model_host::ModelHost;

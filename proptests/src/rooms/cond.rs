@@ -4,7 +4,7 @@
 use crate::room::{Program, Room, reached_if};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
-use spinpark::host::Lock;
+use spinpark_kernel::host::Lock;
 use spinpark_verification::engines::Engine;
 use spinpark_verification::harness::sleeper::Sleeper;
 use spinpark_verification::hosts::model_host::ModelHost;

@@ -4,9 +4,9 @@
 use crate::room::{Program, Room, reached, reached_if};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
-use spinpark::host::Lock;
-use spinpark::kernel::protocol::stw::wanted::Want;
-use spinpark::kernel::types::p::PId;
+use spinpark_kernel::host::Lock;
+use spinpark_kernel::protocol::stw::wanted::Want;
+use spinpark_kernel::types::p::PId;
 use spinpark_verification::engines::Engine;
 use spinpark_verification::harness::handoff::{Step, Tiny};
 use spinpark_verification::hosts::model_host::ModelHost;

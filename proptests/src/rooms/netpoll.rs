@@ -5,8 +5,8 @@
 use crate::room::{Program, Room, reached, reached_if, together};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
-use spinpark::host::{NEVER, Nanos};
-use spinpark::kernel::protocol::netpoll::Poll;
+use spinpark_kernel::host::{NEVER, Nanos};
+use spinpark_kernel::protocol::netpoll::Poll;
 use spinpark_verification::engines::Engine;
 use spinpark_verification::harness::netpoll::{End, Tiny};
 use spinpark_verification::harness::timers::Shard;

@@ -10,7 +10,7 @@ pub use ring::{Ring, RingOp};
 use crate::linear::{History, Spec, linearize};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
-use spinpark::kernel::types::g::G;
+use spinpark_kernel::types::g::G;
 use spinpark_verification::hosts::model_host::ModelHost;
 use std::collections::VecDeque;
 

@@ -5,7 +5,7 @@ use crate::room::{Program, Room, reached, reached_if};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
-use spinpark::kernel::types::m::SpinningToken;
+use spinpark_kernel::types::m::SpinningToken;
 use spinpark_verification::engines::Engine;
 use spinpark_verification::harness::queues::{Queues, Rings};
 use spinpark_verification::harness::spinning::{Did, End, Idled, Tiny};
@@ -306,7 +306,7 @@ impl<H: ModelHost, D: SpinProtocol> Party<H, D> {
         reached_if(did == Did::Asked, "wakep found no idle P");
     }
 
-    /// The loop of src/kernel/protocol/find.rs, once.
+    /// The loop of src/kernel/src/protocol/find.rs, once.
     fn finds_runnable(&mut self) {
         if self.searches() {
             return;

@@ -4,10 +4,10 @@
 use crate::room::{Program, Room, reached, reached_if};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
-use spinpark::host::Parker;
-use spinpark::kernel::protocol::syscall::{Away, Way};
-use spinpark::kernel::types::m::MId;
-use spinpark::kernel::types::p::{OwnedP, PId};
+use spinpark_kernel::host::Parker;
+use spinpark_kernel::protocol::syscall::{Away, Way};
+use spinpark_kernel::types::m::MId;
+use spinpark_kernel::types::p::{OwnedP, PId};
 use spinpark_verification::engines::Engine;
 use spinpark_verification::harness::stw::Tiny;
 use spinpark_verification::harness::unrest::Unrest;

@@ -4,7 +4,7 @@
 use crate::room::{Program, Room, reached_if};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
-use spinpark::task::Handle;
+use spinpark_kernel::task::Handle;
 use spinpark_verification::engines::Engine;
 use spinpark_verification::harness::task::{Got, Tiny};
 use spinpark_verification::hosts::model_host::ModelHost;

@@ -5,12 +5,12 @@ use super::plan::Step;
 use super::program::Act;
 
 use super::play::{Embedder, This};
-use spinpark::host::{Parker, Word};
-use spinpark::kernel::protocol::find::Worker;
-use spinpark::kernel::protocol::locked::{Wake, Woken};
-use spinpark::kernel::protocol::syscall::Away;
-use spinpark::kernel::types::g::G;
-use spinpark::kernel::types::m::MId;
+use spinpark_kernel::host::{Parker, Word};
+use spinpark_kernel::protocol::find::Worker;
+use spinpark_kernel::protocol::locked::{Wake, Woken};
+use spinpark_kernel::protocol::syscall::Away;
+use spinpark_kernel::types::g::G;
+use spinpark_kernel::types::m::MId;
 use spinpark_verification::checker::facts::Fact;
 use spinpark_verification::hosts::model_host::{Cell, ModelHost};
 use std::ops::ControlFlow::{self, Break, Continue};

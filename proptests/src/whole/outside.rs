@@ -4,13 +4,13 @@ use super::plan::{Does, Plan};
 use super::play::This;
 use super::program::Op;
 use crate::oracle::g;
-use spinpark::atomic::Atomic;
-use spinpark::host::Lock;
-use spinpark::kernel::protocol::sysmon::SLICE;
-use spinpark::kernel::protocol::work_source::{Waker, WorkSource};
-use spinpark::kernel::sched::sysmon::SysmonTicks;
-use spinpark::kernel::types::g::G;
-use spinpark::kernel::types::p::PId;
+use spinpark_kernel::atomic::Atomic;
+use spinpark_kernel::host::Lock;
+use spinpark_kernel::protocol::sysmon::SLICE;
+use spinpark_kernel::protocol::work_source::{Waker, WorkSource};
+use spinpark_kernel::sched::sysmon::SysmonTicks;
+use spinpark_kernel::types::g::G;
+use spinpark_kernel::types::p::PId;
 use spinpark_verification::checker::facts::Fact;
 use spinpark_verification::hosts::model_host::ModelHost;
 use std::collections::VecDeque;
@@ -164,7 +164,7 @@ fn stop<H: ModelHost>(sched: &This<H>, resize: Option<usize>) {
         let procs = (procs - 1) % most + 1;
         sched.procresize(&mut stopped, procs).expect("there is room");
         let after = sched.snapshot();
-        let count = |snapshot: &spinpark::kernel::sched::snapshot::Snapshot| {
+        let count = |snapshot: &spinpark_kernel::sched::snapshot::Snapshot| {
             snapshot.global + snapshot.local.iter().sum::<usize>()
         };
         assert!(after.procs == procs, "there should be {procs} Ps: {after:?}");
@@ -184,14 +184,14 @@ fn each_p<H: ModelHost>(sched: &This<H>) {
 /// Has a function run under each P, by `ask`.
 pub(super) fn safepoint<H: ModelHost, R>(
     sched: &This<H>,
-    ask: impl FnOnce(&Arc<spinpark::kernel::protocol::stw::safepoint::SafepointFn>) -> R,
+    ask: impl FnOnce(&Arc<spinpark_kernel::protocol::stw::safepoint::SafepointFn>) -> R,
 ) -> R {
     let world = sched.observer();
     let round = world.round();
     let procs = Arc::new(AtomicUsize::new(0));
-    let f: Arc<spinpark::kernel::protocol::stw::safepoint::SafepointFn> = {
+    let f: Arc<spinpark_kernel::protocol::stw::safepoint::SafepointFn> = {
         let (sched, procs) = (Arc::downgrade(sched), Arc::clone(&procs));
-        Arc::new(move |p: spinpark::kernel::types::p::PId| {
+        Arc::new(move |p: spinpark_kernel::types::p::PId| {
             if let Some(sched) = sched.upgrade() {
                 procs.store(sched.procs(), Relaxed);
                 sched.observer().tell(Fact::Passed { round, p: p.0 });

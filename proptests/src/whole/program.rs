@@ -3,8 +3,8 @@
 use crate::room::{Program, Room};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
-use spinpark::kernel::protocol::sources::SearchOrder;
-use spinpark::kernel::sched::config::Config;
+use spinpark_kernel::protocol::sources::SearchOrder;
+use spinpark_kernel::sched::config::Config;
 use spinpark_verification::engines::Engine;
 use spinpark_verification::hosts::model_host::ModelHost;
 

@@ -1,8 +1,8 @@
 //! Ending a task without having its value.
 
+use crate::kernel::task::{self, Memory};
 use crate::runtime::exec::task::Raw;
 use crate::runtime::id::TaskId;
-use crate::task::{self, Memory};
 use core::fmt;
 use core::task::Waker;
 

@@ -2,10 +2,10 @@
 
 #![allow(unsafe_code)]
 
+use crate::kernel::task::{self, Handle, Memory};
 use crate::runtime::exec::task::{Queue, Raw, Task};
 use crate::runtime::exec::waker_words::words_of;
 use crate::runtime::id::RuntimeId;
-use crate::task::{self, Handle, Memory};
 use core::future::Future;
 use core::marker::PhantomData;
 use core::mem::ManuallyDrop;

@@ -10,6 +10,7 @@ use crate::runtime::exec::polling::Nested;
 use crate::runtime::exec::task::{Queue, Task};
 use crate::runtime::guarded::guarded;
 use crate::runtime::id::RuntimeId;
+use crate::runtime::sync::waking::TaskWaker;
 use crate::waits::waker;
 use core::fmt;
 use core::future::Future;
@@ -109,7 +110,7 @@ impl Queue for Arc<Ready> {
         inside.ready.push_back(task);
         let woken = inside.runners.take();
         drop(inside);
-        waker::wake(woken);
+        waker::wake(woken.map(TaskWaker));
         Ok(())
     }
 }
@@ -180,7 +181,7 @@ struct RunUntil<'a, F> {
 impl<F> Drop for RunUntil<'_, F> {
     fn drop(&mut self) {
         let waker = self.queue.lock().runners.remove(self.number);
-        waker::forget(waker);
+        waker::forget(waker.map(TaskWaker));
     }
 }
 
@@ -194,7 +195,7 @@ impl<F: Future> Future for RunUntil<'_, F> {
         // Before anything is looked at: what comes later wakes us.
         let (waker, number) = (cx.waker().clone(), self.number);
         let old = self.queue.lock().runners.add(number, waker);
-        waker::forget(old);
+        waker::forget(old.map(TaskWaker));
         if let Poll::Ready(value) = self.future.as_mut().poll(cx) {
             return Poll::Ready(value);
         }

@@ -1,11 +1,12 @@
 //! The tasks of a runtime that wait, and do so without a thread: [`owned_tasks`] on real cores.
 
+use crate::kernel::task;
 use crate::runtime::exec::task::Raw;
 use crate::runtime::exec::wait_graph::BlockedTask;
 use crate::runtime::host::cores::Cores;
 use crate::runtime::host::sim;
-use crate::task;
 use crate::waits::owned_tasks::{self, Owned};
+use core::ops::Deref;
 use core::task::Waker;
 use core::time::Duration;
 use std::thread;
@@ -13,7 +14,16 @@ use std::thread;
 pub(in crate::runtime) use crate::waits::owned_tasks::Key;
 
 /// The tasks of a runtime that have waited once, and have not ended: how to wake them.
-pub(in crate::runtime) type OwnedTasks = owned_tasks::OwnedTasks<Cores, OwnedTask>;
+pub(in crate::runtime) struct OwnedTasks(owned_tasks::OwnedTasks<Cores, OwnedTask>);
+
+impl Deref for OwnedTasks {
+    type Target = owned_tasks::OwnedTasks<Cores, OwnedTask>;
+
+    #[inline]
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
 
 /// One of them.
 pub(in crate::runtime) struct OwnedTask {
@@ -49,6 +59,11 @@ impl Owned for OwnedTask {
 const KEPT: usize = 1024;
 
 impl OwnedTasks {
+    /// None yet, on so many rows.
+    pub(in crate::runtime) fn new(rows: usize) -> OwnedTasks {
+        OwnedTasks(owned_tasks::OwnedTasks::new(rows))
+    }
+
     /// The task has ended, which is listed there.
     pub(super) fn ended(&self, key: Key) -> Option<OwnedTask> {
         self.remove(key, |row| {

@@ -10,10 +10,10 @@ use crate::runtime::exec::context::Context;
 use crate::runtime::exec::owned::OwnedTasks;
 use crate::runtime::exec::platform::Platform;
 use crate::runtime::exec::pollers::collect;
-use crate::runtime::guarded::guarded;
 use crate::runtime::id::RuntimeId;
 use crate::runtime::io::reactor::Reactor;
 use crate::runtime::shared::Shared;
+use crate::runtime::sync::waking::TaskWaker;
 use crate::runtime::time::timer::TimerQueue;
 use core::marker::PhantomData;
 use core::sync::atomic::AtomicU64;
@@ -82,7 +82,7 @@ impl<H: Platform> WorkSource for TimerSource<H> {
         let now = H::now();
         let shard = p.map_or(0, PId::index);
         collect::<H>(self.runtime_id, put, || {
-            self.timers.all_due(shard, now).for_each(|waker| guarded(|| waker.wake()));
+            self.timers.all_due(shard, now).for_each(TaskWaker::wake);
         });
     }
 

@@ -1,4 +1,4 @@
-//! A future in memory: what the rights of [`crate::task`] are rights to.
+//! A future in memory: what the rights of [`crate::kernel::task`] are rights to.
 //!
 //! ```text
 //!   Task, the right to run it ──┐
@@ -12,6 +12,7 @@
 #![allow(unsafe_code)]
 
 use crate::host::Host;
+use crate::kernel::task::{self, Active, Handle, JoinerSlot, Memory, Mode, TaskWord, WakerWords};
 use crate::kernel::types::g::G;
 use crate::runtime::exec::polling;
 use crate::runtime::exec::waker_words::from_words;
@@ -20,7 +21,6 @@ use crate::runtime::guarded::guarded;
 use crate::runtime::host::cores::Cores;
 use crate::runtime::id::RuntimeId;
 use crate::runtime::observe::sampling;
-use crate::task::{self, Active, Handle, JoinerSlot, Memory, Mode, TaskWord, WakerWords};
 use core::cell::UnsafeCell;
 use core::future::Future;
 use core::mem::{ManuallyDrop, MaybeUninit};

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)]
 
-use crate::task::WakerWords;
+use crate::kernel::task::WakerWords;
 use core::task::{RawWakerVTable, Waker};
 
 /// A waker as words; it is not used up.

@@ -3,7 +3,7 @@
 //! The words and the lock vanish into the instructions that they stand for, which tests/codegen.rs shows of the machine
 //! code; and nothing here knows that there is a host that is simulated.
 
-use crate::host::{Host, Lock, Nanos, SpawnError, Word};
+use crate::host::{Host, Lock, Nanos, SpawnError};
 use crate::runtime::host::cheaprand::random_below;
 use crate::runtime::host::duration;
 use crate::runtime::host::foreign_threads::Known;
@@ -59,7 +59,7 @@ fn start_thread(wanted: Wanted, body: impl FnOnce() + Send + 'static) -> io::Res
 
 impl Host for Cores {
     type Word = AtomicU64;
-    type Lock<T: Send + 'static> = Mutex<T>;
+    type Lock<T: Send + 'static> = CoresLock<T>;
     type Parker = FutexParker;
 
     #[inline(always)]
@@ -103,42 +103,25 @@ impl Host for Cores {
     }
 }
 
-impl Word for AtomicU64 {
-    #[inline(always)]
-    fn new(value: u64) -> Self {
-        AtomicU64::new(value)
-    }
-    #[inline(always)]
-    fn load(&self, order: Ordering) -> u64 {
-        AtomicU64::load(self, order)
-    }
-    #[inline(always)]
-    fn store(&self, value: u64, order: Ordering) {
-        AtomicU64::store(self, value, order);
-    }
-    #[inline(always)]
-    fn swap(&self, value: u64, order: Ordering) -> u64 {
-        AtomicU64::swap(self, value, order)
-    }
-    #[inline(always)]
-    fn fetch_add(&self, value: u64, order: Ordering) -> u64 {
-        AtomicU64::fetch_add(self, value, order)
-    }
-    #[inline(always)]
-    fn compare_exchange(&self, current: u64, new: u64, success: Ordering, failure: Ordering) -> Result<u64, u64> {
-        AtomicU64::compare_exchange(self, current, new, success, failure)
+/// The system's lock. A panic of its holder is not passed on: it has been reported where it happened.
+#[derive(Debug, Default)]
+pub struct CoresLock<T>(Mutex<T>);
+
+impl<T> CoresLock<T> {
+    /// An open lock around `value`.
+    pub const fn new(value: T) -> Self {
+        CoresLock(Mutex::new(value))
     }
 }
 
-impl<T> Lock<T> for Mutex<T> {
+impl<T> Lock<T> for CoresLock<T> {
     #[inline]
     fn new(value: T) -> Self {
-        Mutex::new(value)
+        CoresLock(Mutex::new(value))
     }
-    /// A panic of whoever held it is not passed on: it has been reported where it happened.
     #[inline]
     fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
-        f(&mut self.lock().unwrap_or_else(PoisonError::into_inner))
+        f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 

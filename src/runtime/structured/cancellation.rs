@@ -2,12 +2,12 @@
 
 use crate::runtime::exec::yielding::Leaf;
 use crate::runtime::host::cores::Cores;
-use crate::runtime::sync::waking::Lender;
+use crate::runtime::sync::waking::{Lender, TaskWaker};
 use crate::waits::cancellation::Token;
 use core::fmt;
 use core::future::Future;
 use core::pin::Pin;
-use core::task::{Context, Poll, Waker};
+use core::task::{Context, Poll};
 use pin_project_lite::pin_project;
 
 /// Tells those who have a copy of it that they are no longer wanted. Go: `context.WithCancel`.
@@ -33,7 +33,7 @@ use pin_project_lite::pin_project;
 /// A child that is made while its parent is cancelled is cancelled, and so are its own. Tokens that are dropped leave nothing
 /// behind, however many children a token has had.
 #[derive(Clone)]
-pub struct CancellationToken(Token<Cores, Waker>);
+pub struct CancellationToken(Token<Cores, TaskWaker>);
 
 impl CancellationToken {
     /// One that is nobody's child.

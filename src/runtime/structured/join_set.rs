@@ -9,7 +9,7 @@ use crate::runtime::guarded::Theirs;
 use crate::runtime::handle::Handle;
 use crate::runtime::host::cores::Cores;
 use crate::runtime::id::TaskId;
-use crate::runtime::sync::waking::Lender;
+use crate::runtime::sync::waking::{Lender, TaskWaker};
 use crate::waits::join_set::{self, Ended};
 use core::fmt;
 use core::future::{Future, poll_fn};
@@ -39,7 +39,7 @@ use std::task::Wake;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct JoinSet<T> {
-    set: join_set::JoinSet<Cores, Waker, Member<T>>,
+    set: join_set::JoinSet<Cores, TaskWaker, Member<T>>,
 }
 
 /// What a task has ended with that was inserted after its end.
@@ -69,7 +69,7 @@ impl<T> Member<T> {
 
 /// What a task wakes that ends: puts its number into the list of its set.
 struct Report {
-    list: Arc<Ended<Cores, Waker>>,
+    list: Arc<Ended<Cores, TaskWaker>>,
     number: usize,
 }
 

@@ -10,14 +10,14 @@ use crate::runtime::host::cores::Cores;
 use crate::runtime::runtime::Runtime;
 use crate::runtime::structured::erased::Erased;
 use crate::runtime::structured::scoped::{Body, Panicked, Place, ScopedJoinHandle};
-use crate::runtime::sync::waking::Lender;
+use crate::runtime::sync::waking::{Lender, TaskWaker};
 use crate::waits::scope;
 use crate::waits::wait_group::Wait;
 use core::fmt;
 use core::future::Future;
 use core::marker::PhantomData;
 use core::pin::Pin;
-use core::task::{Context, Poll, Waker};
+use core::task::{Context, Poll};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
@@ -31,10 +31,10 @@ pub struct Scope<'scope, 'env: 'scope> {
     env: PhantomData<&'env mut &'env ()>,
 }
 
-type Tasks = scope::Scope<Cores, Waker, Erased>;
+type Tasks = scope::Scope<Cores, TaskWaker, Erased>;
 
 /// What the runtime has of a task of a scope. It borrows nothing, and may be kept anywhere.
-struct Runs(Arc<scope::Task<Cores, Waker, Erased>>);
+struct Runs(Arc<scope::Task<Cores, TaskWaker, Erased>>);
 
 impl Future for Runs {
     type Output = ();
@@ -205,7 +205,7 @@ impl Drop for Left<'_> {
 }
 
 /// Waits until no task of a scope is left.
-struct AllEnded<'a>(Wait<'a, Cores, Waker>);
+struct AllEnded<'a>(Wait<'a, Cores, TaskWaker>);
 
 impl Future for AllEnded<'_> {
     type Output = ();

@@ -1,14 +1,13 @@
 //! Waiting for each other.
 
 use crate::runtime::exec::yielding::Leaf;
-use crate::runtime::host::cores::Cores;
-use crate::runtime::sync::waking::Lender;
+use crate::runtime::host::cores::{Cores, CoresLock};
+use crate::runtime::sync::waking::{Lender, TaskWaker};
 use crate::waits::barrier::{self, State, Wait};
 use core::fmt;
 use core::future::Future;
 use core::pin::Pin;
-use core::task::{Context, Poll, Waker};
-use std::sync::Mutex;
+use core::task::{Context, Poll};
 
 /// Where tasks wait for each other, in rounds of so many.
 ///
@@ -34,12 +33,12 @@ use std::sync::Mutex;
 /// assert_eq!(leaders, 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Barrier(barrier::Barrier<Cores, Waker>);
+pub struct Barrier(barrier::Barrier<Cores, TaskWaker>);
 
 impl Barrier {
     /// For `n` in each round; for 0 it is as for 1, which waits for nobody.
     pub const fn new(n: usize) -> Self {
-        Barrier(barrier::Barrier::from_lock(Mutex::new(State::new(n))))
+        Barrier(barrier::Barrier::from_lock(CoresLock::new(State::new(n))))
     }
 
     /// Waits until all of this round have come: the last is the leader of it. The next round begins at once, so it may be used
@@ -75,7 +74,7 @@ impl BarrierWaitResult {
 /// What [`Barrier::wait`] returns.
 #[must_use = "a future does nothing until it is awaited"]
 pub struct BarrierWait<'a> {
-    wait: Wait<'a, Cores, Waker>,
+    wait: Wait<'a, Cores, TaskWaker>,
     leaf: Leaf,
 }
 

@@ -39,16 +39,16 @@ mod weak;
 
 use crate::runtime::exec::yielding::Leaf;
 use crate::runtime::guarded::Theirs;
-use crate::runtime::host::cores::Cores;
-use crate::runtime::sync::waking::Lender;
+use crate::runtime::host::cores::{Cores, CoresLock};
+use crate::runtime::sync::waking::{Lender, TaskWaker};
 use crate::waits::broadcast::{self, End, Missing, Recv, State, own};
 use core::error::Error;
 use core::fmt;
 use core::future::Future;
 use core::ops::Deref;
 use core::pin::Pin;
-use core::task::{Context, Poll, Waker};
-use std::sync::{Arc, Mutex};
+use core::task::{Context, Poll};
+use std::sync::Arc;
 
 #[doc(inline)]
 pub use crate::waits::chan::errors::SendError;
@@ -60,8 +60,8 @@ pub mod error {
 }
 
 /// A value may borrow; so the lock is not the host's, but of its kind.
-type Lock<T> = Mutex<State<Cores, Theirs<T>, Waker>>;
-type Broadcast<T> = broadcast::Broadcast<Cores, Theirs<T>, Waker, Lock<T>>;
+type Lock<T> = CoresLock<State<Cores, Theirs<T>, TaskWaker>>;
+type Broadcast<T> = broadcast::Broadcast<Cores, Theirs<T>, TaskWaker, Lock<T>>;
 
 /// What all ends have.
 struct Shared<T> {
@@ -249,7 +249,7 @@ impl<T> fmt::Debug for Sender<T> {
 /// What [`Sender::closed`] returns.
 #[must_use = "a future does nothing until it is awaited"]
 pub struct SenderClosed<'a, T> {
-    end: End<'a, Cores, Theirs<T>, Waker, Lock<T>>,
+    end: End<'a, Cores, Theirs<T>, TaskWaker, Lock<T>>,
     leaf: Leaf,
 }
 
@@ -358,7 +358,7 @@ impl<T> fmt::Debug for Receiver<T> {
 /// What [`Receiver::recv`] returns.
 #[must_use = "a future does nothing until it is awaited"]
 pub struct Receiving<'a, T> {
-    recv: Recv<'a, Cores, Theirs<T>, Waker, Lock<T>>,
+    recv: Recv<'a, Cores, Theirs<T>, TaskWaker, Lock<T>>,
     next: &'a mut u64,
     leaf: Leaf,
 }

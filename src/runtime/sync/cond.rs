@@ -1,17 +1,16 @@
 //! Waiting, under a lock, for a change of what is in it.
 
 use crate::runtime::exec::yielding::Leaf;
-use crate::runtime::host::cores::Cores;
-use crate::runtime::sync::waking::Lender;
+use crate::runtime::host::cores::{Cores, CoresLock};
+use crate::runtime::sync::waking::{Lender, TaskWaker};
 use crate::waits::cond::{self, Place, State};
 use async_lock::MutexGuard;
 use async_lock::futures::Lock;
 use core::fmt;
 use core::future::Future;
 use core::pin::Pin;
-use core::task::{Context, Poll, Waker, ready};
+use core::task::{Context, Poll, ready};
 use pin_project_lite::pin_project;
-use std::sync::Mutex;
 
 /// Waits until what a [`Mutex`](crate::runtime::sync::Mutex) holds has changed. Go: `sync.Cond`.
 ///
@@ -21,7 +20,7 @@ use std::sync::Mutex;
 ///
 /// # let runtime = spinpark::Runtime::builder().procs(2).build()?;
 /// runtime.block_on(async {
-///     let stock = Arc::new((Mutex::new(0), Cond::new()));
+///     let stock = Arc::new((CoresLock::new(0), Cond::new()));
 ///     let seller = Arc::clone(&stock);
 ///     spinpark::spawn(async move {
 ///         *seller.0.lock().await += 1;
@@ -35,12 +34,12 @@ use std::sync::Mutex;
 /// })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Cond(cond::Cond<Cores, Waker>);
+pub struct Cond(cond::Cond<Cores, TaskWaker>);
 
 impl Cond {
     /// Nobody waits.
     pub const fn new() -> Self {
-        Cond(cond::Cond::from_lock(Mutex::new(State::new())))
+        Cond(cond::Cond::from_lock(CoresLock::new(State::new())))
     }
 
     /// Unlocks the mutex and waits until it is notified; then locks it again and gives the guard back. It waits from the
@@ -86,7 +85,7 @@ pin_project! {
     /// What [`Cond::wait`] returns.
     #[must_use = "a future does nothing until it is awaited"]
     pub struct CondWait<'a, T: ?Sized> {
-        place: Place<'a, Cores, Waker>,
+        place: Place<'a, Cores, TaskWaker>,
         mutex: &'a async_lock::Mutex<T>,
         // Until the first poll.
         guard: Option<MutexGuard<'a, T>>,
@@ -105,7 +104,7 @@ impl<'a, T: ?Sized> Future for CondWait<'a, T> {
             let (place, guard) = (&mut *this.place, this.guard);
             ready!(this.leaf.poll(cx, "sync.Cond.Wait", |cx| match guard.take() {
                 Some(guard) => {
-                    place.enqueue(cx.waker().clone());
+                    place.enqueue(TaskWaker(cx.waker().clone()));
                     drop(guard);
                     Poll::Pending
                 }

@@ -1,25 +1,24 @@
 //! Telling others that something has happened.
 
 use crate::runtime::exec::yielding::Leaf;
-use crate::runtime::host::cores::Cores;
-use crate::runtime::sync::waking::Lender;
+use crate::runtime::host::cores::{Cores, CoresLock};
+use crate::runtime::sync::waking::{Lender, TaskWaker};
 use crate::waits::notify::{self, State};
 use core::fmt;
 use core::future::Future;
 use core::pin::Pin;
-use core::task::{Context, Poll, Waker};
-use std::sync::Mutex;
+use core::task::{Context, Poll};
 
 /// Tells one task, or all that wait, that something has happened; what has, it does not say. Go: a channel with room for one
 /// `struct{}`, and one that is closed.
 ///
 /// ```
 /// use spinpark::sync::Notify;
-/// use std::sync::{Arc, Mutex};
+/// use std::sync::Arc;
 ///
 /// # let runtime = spinpark::Runtime::builder().procs(2).build()?;
 /// let sum = runtime.block_on(async {
-///     let (inbox, more) = (Arc::new(Mutex::new(vec![])), Arc::new(Notify::new()));
+///     let (inbox, more) = (Arc::new(CoresLock::new(vec![])), Arc::new(Notify::new()));
 ///     let (theirs, tell) = (Arc::clone(&inbox), Arc::clone(&more));
 ///     spinpark::spawn(async move {
 ///         for n in 1..=4 {
@@ -55,12 +54,12 @@ use std::sync::Mutex;
 /// }
 /// # }
 /// ```
-pub struct Notify(notify::Notify<Cores, Waker>);
+pub struct Notify(notify::Notify<Cores, TaskWaker>);
 
 impl Notify {
     /// Nobody waits, and there is no permit.
     pub const fn new() -> Self {
-        Notify(notify::Notify::from_lock(Mutex::new(State::new())))
+        Notify(notify::Notify::from_lock(CoresLock::new(State::new())))
     }
 
     /// Waits until it is notified, or takes the permit. It waits for [`notify_waiters`](Notify::notify_waiters) from now on, for
@@ -99,7 +98,7 @@ impl fmt::Debug for Notify {
 /// What [`Notify::notified`] returns.
 #[must_use = "a future does nothing until it is awaited"]
 pub struct Notified<'a> {
-    notified: notify::Notified<'a, Cores, Waker>,
+    notified: notify::Notified<'a, Cores, TaskWaker>,
     leaf: Leaf,
 }
 

@@ -22,13 +22,14 @@
 
 use crate::runtime::exec::yielding::{Leaf, poll_leaf};
 use crate::runtime::guarded::Theirs;
-use crate::runtime::sync::waking::Lender;
+use crate::runtime::host::cores::CoresLock;
+use crate::runtime::sync::waking::{Lender, TaskWaker};
 use crate::waits::oneshot::{self, State};
 use core::fmt;
 use core::future::Future;
 use core::pin::Pin;
-use core::task::{Context, Poll, Waker, ready};
-use std::sync::{Arc, Mutex};
+use core::task::{Context, Poll, ready};
+use std::sync::Arc;
 
 #[doc(inline)]
 pub use crate::waits::chan::errors::{Closed, TryRecvError};
@@ -39,7 +40,7 @@ pub mod error {
 }
 
 /// A value may be bound to a thread, or borrow; so the lock is not the host's, but of its kind.
-type Oneshot<T> = oneshot::Oneshot<Theirs<T>, Waker, Mutex<State<Theirs<T>, Waker>>>;
+type Oneshot<T> = oneshot::Oneshot<Theirs<T>, TaskWaker, CoresLock<State<Theirs<T>, TaskWaker>>>;
 
 /// Two ends, for one value.
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {

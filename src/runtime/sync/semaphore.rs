@@ -1,16 +1,16 @@
 //! Permits: so many may be in at once.
 
 use crate::runtime::exec::yielding::Leaf;
-use crate::runtime::host::cores::Cores;
-use crate::runtime::sync::waking::Lender;
+use crate::runtime::host::cores::{Cores, CoresLock};
+use crate::runtime::sync::waking::{Lender, TaskWaker};
 use crate::waits::semaphore::{self, Refused, State};
 use core::fmt;
 use core::future::Future;
 use core::pin::Pin;
-use core::task::{Context, Poll, Waker};
-use std::sync::{Arc, Mutex};
+use core::task::{Context, Poll};
+use std::sync::Arc;
 
-type Inner = semaphore::Semaphore<Cores, Waker>;
+type Inner = semaphore::Semaphore<Cores, TaskWaker>;
 
 /// So many may be in at once. Go: `golang.org/x/sync/semaphore`; the names are tokio's.
 ///
@@ -65,7 +65,7 @@ impl Semaphore {
     #[track_caller]
     pub const fn new(permits: usize) -> Self {
         assert!(permits <= Self::MAX_PERMITS, "a semaphore has at most Semaphore::MAX_PERMITS permits");
-        Semaphore(Inner::from_lock(Mutex::new(State::new(permits))))
+        Semaphore(Inner::from_lock(CoresLock::new(State::new(permits))))
     }
 
     /// How many are free.
@@ -194,7 +194,7 @@ impl fmt::Debug for Semaphore {
 pub struct Acquire<'a> {
     semaphore: &'a Semaphore,
     permits: usize,
-    acquire: semaphore::Acquire<'a, Cores, Waker>,
+    acquire: semaphore::Acquire<'a, Cores, TaskWaker>,
     why: &'static str,
     leaf: Leaf,
 }

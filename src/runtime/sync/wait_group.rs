@@ -1,26 +1,25 @@
 //! Waiting until several have done.
 
 use crate::runtime::exec::yielding::Leaf;
-use crate::runtime::host::cores::Cores;
-use crate::runtime::sync::waking::Lender;
+use crate::runtime::host::cores::{Cores, CoresLock};
+use crate::runtime::sync::waking::{Lender, TaskWaker};
 use crate::waits::wait_group::{self, State, Wait};
 use core::fmt;
 use core::future::Future;
 use core::pin::Pin;
-use core::task::{Context, Poll, Waker};
-use std::sync::Mutex;
+use core::task::{Context, Poll};
 
 /// Waits until several have done. Go: `sync.WaitGroup`.
 ///
 /// Whoever starts something calls [`add`](WaitGroup::add) before, and that calls [`done`](WaitGroup::done) at its end;
 /// [`wait`](WaitGroup::wait) waits until all that were added have. It may be used again and again. Tasks share it by an
 /// `Arc` or a `static`. A task that panics does not come to its `done`; a [`JoinHandle`](crate::JoinHandle) knows that.
-pub struct WaitGroup(wait_group::WaitGroup<Cores, Waker>);
+pub struct WaitGroup(wait_group::WaitGroup<Cores, TaskWaker>);
 
 impl WaitGroup {
     /// Waits for nobody yet.
     pub const fn new() -> Self {
-        WaitGroup(wait_group::WaitGroup::from_lock(Mutex::new(State::new())))
+        WaitGroup(wait_group::WaitGroup::from_lock(CoresLock::new(State::new())))
     }
 
     /// `n` more are to be waited for. From any thread. Go: `Add`.
@@ -68,7 +67,7 @@ impl fmt::Debug for WaitGroup {
 #[must_use = "a future does nothing until it is awaited"]
 pub struct Waiting<'a> {
     group: &'a WaitGroup,
-    wait: Wait<'a, Cores, Waker>,
+    wait: Wait<'a, Cores, TaskWaker>,
     leaf: Leaf,
 }
 

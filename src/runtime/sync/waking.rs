@@ -5,15 +5,32 @@ use crate::runtime::guarded::guarded;
 use crate::waits::waker;
 use core::task::Waker;
 
-impl waker::Waker for Waker {
+/// A task's waker, as [`waits`](crate::waits) wants it: it does not panic.
+pub(in crate::runtime) struct TaskWaker(pub(in crate::runtime) Waker);
+
+impl TaskWaker {
+    /// Wakes it.
+    #[inline]
+    pub(in crate::runtime) fn wake(self) {
+        waker::Waker::wake(self);
+    }
+
+    /// Do both wake the same task?
+    #[inline]
+    pub(in crate::runtime) fn will_wake(&self, other: &TaskWaker) -> bool {
+        self.0.will_wake(&other.0)
+    }
+}
+
+impl waker::Waker for TaskWaker {
     #[inline]
     fn wake(self) {
-        guarded(|| Waker::wake(self));
+        guarded(|| self.0.wake());
     }
 
     #[inline]
     fn forget(self) {
-        guarded(|| drop(self));
+        guarded(|| drop(self.0));
     }
 }
 
@@ -21,7 +38,7 @@ impl waker::Waker for Waker {
 /// one that is not to be trusted, outside, before.
 pub(in crate::runtime) struct Lender<'a> {
     waker: &'a Waker,
-    copy: Option<Waker>,
+    copy: Option<TaskWaker>,
 }
 
 impl<'a> Lender<'a> {
@@ -32,21 +49,21 @@ impl<'a> Lender<'a> {
 }
 
 impl waker::Lender for Lender<'_> {
-    type Waker = Waker;
+    type Waker = TaskWaker;
 
     #[inline]
-    fn is_same(&self, waker: &Waker) -> bool {
-        waker.will_wake(self.waker)
+    fn is_same(&self, waker: &TaskWaker) -> bool {
+        waker.0.will_wake(self.waker)
     }
 
     #[inline]
-    fn lend(&mut self) -> Option<Waker> {
-        self.copy.take().or_else(|| Context::is_running(self.waker).then(|| self.waker.clone()))
+    fn lend(&mut self) -> Option<TaskWaker> {
+        self.copy.take().or_else(|| Context::is_running(self.waker).then(|| TaskWaker(self.waker.clone())))
     }
 
     #[cold]
     fn prepare(&mut self) {
-        self.copy = Some(self.waker.clone());
+        self.copy = Some(TaskWaker(self.waker.clone()));
     }
 }
 

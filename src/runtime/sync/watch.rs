@@ -28,13 +28,13 @@
 use crate::runtime::exec::yielding::{Leaf, proceed};
 use crate::runtime::guarded::Theirs;
 use crate::runtime::host::cores::Cores;
-use crate::runtime::sync::waking::Lender;
+use crate::runtime::sync::waking::{Lender, TaskWaker};
 use crate::waits::watch::{self, Change, End, Slot};
 use core::fmt;
 use core::future::Future;
 use core::ops::Deref;
 use core::pin::Pin;
-use core::task::{Context, Poll, Waker};
+use core::task::{Context, Poll};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 #[doc(inline)]
@@ -66,7 +66,7 @@ impl<T> Slot for Value<T> {
     }
 }
 
-type Watch<T> = watch::Watch<Cores, Waker, Value<T>>;
+type Watch<T> = watch::Watch<Cores, TaskWaker, Value<T>>;
 
 /// A sender and a receiver, with a value that the receiver has seen.
 #[must_use]
@@ -211,7 +211,7 @@ impl<T> fmt::Debug for Sender<T> {
 /// What [`Sender::closed`] returns.
 #[must_use = "a future does nothing until it is awaited"]
 pub struct SenderClosed<'a, T> {
-    end: End<'a, Cores, Waker, Value<T>>,
+    end: End<'a, Cores, TaskWaker, Value<T>>,
     leaf: Leaf,
 }
 
@@ -343,7 +343,7 @@ impl<T> fmt::Debug for Receiver<T> {
 /// What [`Receiver::changed`] returns.
 #[must_use = "a future does nothing until it is awaited"]
 pub struct Changed<'a, T> {
-    change: Change<'a, Cores, Waker, Value<T>>,
+    change: Change<'a, Cores, TaskWaker, Value<T>>,
     seen: &'a mut u64,
     leaf: Leaf,
 }

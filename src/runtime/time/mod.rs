@@ -28,6 +28,7 @@ use crate::runtime::exec::not_in_runtime::NotInRuntime;
 use crate::runtime::exec::report;
 use crate::runtime::exec::yielding::Leaf;
 use crate::runtime::host::{clock, duration};
+use crate::runtime::sync::waking::TaskWaker;
 use crate::runtime::time::timer::TimerQueue;
 use crate::waits::timer_queue::Timer;
 use core::fmt;
@@ -103,7 +104,7 @@ impl Sleep {
         panic!("spinpark::time was {NotInRuntime}");
     }
 
-    fn add(deadline: Nanos, waker: Waker) -> (Arc<TimerQueue>, Key) {
+    fn add(deadline: Nanos, waker: TaskWaker) -> (Arc<TimerQueue>, Key) {
         let added = Context::with_runtime(|shared, p| {
             let queue = Arc::clone(&shared.timers);
             let key = queue.add(deadline, waker, p);
@@ -126,7 +127,7 @@ impl Future for Sleep {
                 return Poll::Ready(());
             }
             let waker = cx.waker();
-            Timer::poll(timer, identity(waker), || waker.clone(), |waker| Sleep::add(*deadline, waker));
+            Timer::poll(timer, identity(waker), || TaskWaker(waker.clone()), |waker| Sleep::add(*deadline, waker));
             Poll::Pending
         })
     }

@@ -4,19 +4,18 @@ use crate::host::{NEVER, Nanos, Parker};
 use crate::kernel::protocol::work_source;
 use crate::kernel::queues::timers::Key;
 use crate::kernel::types::p::PId;
-use crate::runtime::guarded::guarded;
 use crate::runtime::host::cores::Cores;
+use crate::runtime::sync::waking::TaskWaker;
 use crate::waits::timer_queue::{self, Added, Registers};
 use crate::waits::waker;
 use core::ops::Deref;
-use core::task::Waker;
 use std::mem;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 
 /// What sleeps, by time.
 pub(in crate::runtime) struct TimerQueue {
-    timers: timer_queue::TimerQueue<Cores, Waker>,
+    timers: timer_queue::TimerQueue<Cores, TaskWaker>,
     scheduler: OnceLock<work_source::Waker>,
     servers: Mutex<Servers>,
     /// One of them has ended, or is wanted.
@@ -57,7 +56,7 @@ impl TimerQueue {
     }
 
     /// Wakes `waker` at `when`. `p`: the P that this thread holds.
-    pub(in crate::runtime) fn add(self: &Arc<Self>, when: Nanos, waker: Waker, p: Option<PId>) -> Key {
+    pub(in crate::runtime) fn add(self: &Arc<Self>, when: Nanos, waker: TaskWaker, p: Option<PId>) -> Key {
         let (key, added) = self.timers.add(p.map_or(0, |p| p.index()), when, waker);
         match added {
             Added::Closed => {
@@ -152,30 +151,30 @@ impl TimerQueue {
     fn serve_the_first(self: &Arc<Self>) {
         let due = self.timers.wait_for_due(|parker, nanos| parker.park_timeout(nanos));
         self.serve_if_any();
-        due.into_iter().for_each(|waker| guarded(|| waker.wake()));
+        due.into_iter().for_each(TaskWaker::wake);
     }
 }
 
 impl Deref for TimerQueue {
-    type Target = timer_queue::TimerQueue<Cores, Waker>;
+    type Target = timer_queue::TimerQueue<Cores, TaskWaker>;
 
     fn deref(&self) -> &Self::Target {
         &self.timers
     }
 }
 
-impl Registers for Arc<TimerQueue> {
-    type Waker = Waker;
+impl Registers for TimerQueue {
+    type Waker = TaskWaker;
 
     fn remove(&self, key: Key) {
         waker::forget(self.timers.remove(key));
     }
 
-    fn take(&self, key: Key) -> Option<Waker> {
+    fn take(&self, key: Key) -> Option<TaskWaker> {
         self.timers.remove(key)
     }
 
-    fn replace(&self, key: Key, waker: Waker) -> Result<(), Waker> {
+    fn replace(&self, key: Key, waker: TaskWaker) -> Result<(), TaskWaker> {
         self.timers.replace(key, waker).map(|old| waker::forget(Some(old)))
     }
 }

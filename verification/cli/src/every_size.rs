@@ -3,7 +3,7 @@
 //! verdict is withdrawn.
 
 use serde::Deserialize;
-use spinpark_verification::sources::SOURCES;
+use spinpark_verification::sources::{SOURCES, is_checked};
 use spinpark_verification::stamp;
 use std::fmt::Write as _;
 
@@ -53,9 +53,8 @@ impl Proved {
     /// The stamp of the room's source, as it is.
     fn source_now(&self) -> Option<String> {
         let (file, folder) = (format!("/{}.rs", self.room), format!("/{}/mod.rs", self.room));
-        let of_room = SOURCES
-            .iter()
-            .find(|(path, _)| path.starts_with("kernel/") && (path.ends_with(&file) || path.ends_with(&folder)));
+        let of_room =
+            SOURCES.iter().find(|(path, _)| is_checked(path) && (path.ends_with(&file) || path.ends_with(&folder)));
         of_room.map(|(_, text)| stamp::of_code(text))
     }
 

@@ -170,7 +170,7 @@ impl Survey {
     }
 }
 
-/// The room of a file: `spinning` of `kernel/protocol/spinning.rs`.
+/// The room of a file: `spinning` of `protocol/spinning.rs`.
 pub(crate) fn room(file: &str) -> String {
     let name = file.rsplit('/').next().unwrap_or(file);
     name.strip_suffix(".rs").unwrap_or(name).to_owned()

@@ -27,7 +27,7 @@ use std::time::Instant;
 /// What is asked.
 #[derive(Args)]
 pub(crate) struct Asked {
-    /// Only those whose names contain one of these. A name with a slash is a place in the kernel: `kernel/queues/runq.rs`; one
+    /// Only those whose names contain one of these. A name with a slash is a place in the kernel: `queues/runq.rs`; one
     /// without is a wrong variant's: `stw-no-stopper-fence`.
     #[arg(value_name = "NAME")]
     names: Vec<String>,

@@ -167,7 +167,7 @@ mod tests {
     use spinpark_verification::record::{MutantRecord, Sort};
 
     fn step(kind: &str, place: &str) -> MutantRecord {
-        let file = "kernel/f.rs".to_owned();
+        let file = "sched/f.rs".to_owned();
         MutantRecord {
             name: format!("{file} {place}"),
             sort: Sort::Step,
@@ -178,7 +178,7 @@ mod tests {
     }
 
     fn survivors(mutants: &str) -> Survivors {
-        let text = format!("[[step]]\nfile = \"kernel/f.rs\"\nmutants = [{mutants}]\nreason = \"why\"\n");
+        let text = format!("[[step]]\nfile = \"sched/f.rs\"\nmutants = [{mutants}]\nreason = \"why\"\n");
         Survivors::parse(&text).expect("it is well formed")
     }
 
@@ -197,8 +197,8 @@ mod tests {
         let untrue = |mutants: &str, all: &[&MutantRecord]| survivors(mutants).untrue(Sort::Step, all);
         let any = "{ kind = 'never', at = 'f: ' }";
         assert_eq!(untrue(any, &[&one]), Vec::<String>::new());
-        assert_eq!(untrue(any, &[]), ["kernel/f.rs never f: : matches 0, and states 1"]);
-        assert_eq!(untrue(any, &[&one, &other]), ["kernel/f.rs never f: : matches 2, and states 1"]);
+        assert_eq!(untrue(any, &[]), ["sched/f.rs never f: : matches 0, and states 1"]);
+        assert_eq!(untrue(any, &[&one, &other]), ["sched/f.rs never f: : matches 2, and states 1"]);
         assert!(untrue("{ kind = 'never', at = 'f: ', count = 2 }", &[&one, &other]).is_empty());
         assert!(untrue("{ kind = 'never', at = 'f: `a` is `false`$' }", &[&one, &other]).is_empty());
     }
@@ -207,6 +207,6 @@ mod tests {
     fn no_mutant_is_argued_twice() {
         let one = step("never", "f: `a` is `false`");
         let twice = survivors("{ kind = 'never', at = 'f: ' }, { kind = 'never', at = 'f: `a`' }");
-        assert_eq!(twice.untrue(Sort::Step, &[&one]), ["kernel/f.rs f: `a` is `false`: several patterns match it"]);
+        assert_eq!(twice.untrue(Sort::Step, &[&one]), ["sched/f.rs f: `a` is `false`: several patterns match it"]);
     }
 }

@@ -1,7 +1,7 @@
 //! `cargo verify --watch`: what a changed file touches is built and run again.
 //!
 //! ```text
-//!   src/kernel/**            a file of which some room has wrong variants: those rooms
+//!   src/kernel/src/**        a file of which some room has wrong variants: those rooms
 //!   verification/src/**      a file named as a room, or in a folder named as one: that room
 //!   any other of these       everything that was asked for
 //! ```
@@ -87,7 +87,7 @@ fn touched(changed: &[PathBuf]) -> BTreeSet<&'static str> {
 }
 
 fn rooms_of(path: &Path) -> BTreeSet<&'static str> {
-    if let Ok(file) = path.strip_prefix("src") {
+    if let Ok(file) = path.strip_prefix("src/kernel/src") {
         let file = file.to_string_lossy();
         let of_this = |mutation: Mutation| mutant::site(mutation).is_some_and(|site| site.file == file);
         return mutant::all().filter(|mutant| of_this(mutant.mutation)).map(|mutant| mutant.room).collect();
@@ -133,8 +133,8 @@ mod tests {
 
     #[test]
     fn a_file_of_the_kernel_touches_the_rooms_with_mistakes_in_it() {
-        assert!(rooms("src/kernel/protocol/spinning.rs").contains(&"spinning"));
-        assert!(rooms("src/kernel/queues/runq.rs").contains(&"runq"));
+        assert!(rooms("src/kernel/src/protocol/spinning.rs").contains(&"spinning"));
+        assert!(rooms("src/kernel/src/queues/runq.rs").contains(&"runq"));
     }
 
     #[test]
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn whatever_else_touches_everything() {
-        assert!(rooms("src/host.rs").is_empty());
+        assert!(rooms("src/kernel/src/host.rs").is_empty());
         let both = [PathBuf::from("verification/src/models/idle.rs"), PathBuf::from("verification/src/job.rs")];
         assert!(touched(&both).is_empty());
     }

@@ -39,8 +39,7 @@ mod every_weaker_ordering {
     #[test]
     fn of_a_file_is_killed_or_argued() {
         let folder = folder();
-        let arguments =
-            ["mutants", "kernel/queues/runq.rs", "--sort", "ordering", "--resume", "kept", "--json", "all.json"];
+        let arguments = ["mutants", "queues/runq.rs", "--sort", "ordering", "--resume", "kept", "--json", "all.json"];
         let output = verify(folder.path(), &arguments);
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
         let all = json(&folder.path().join("all.json"));
@@ -57,7 +56,7 @@ mod every_weaker_ordering {
     fn is_not_gone_on_with_from_a_strange_file() {
         let folder = folder();
         fs::write(folder.path().join("kept"), "something else\n").expect("it can be written");
-        let output = verify(folder.path(), &["mutants", "kernel/types/m.rs", "--sort", "ordering", "--resume", "kept"]);
+        let output = verify(folder.path(), &["mutants", "types/m.rs", "--sort", "ordering", "--resume", "kept"]);
         assert_eq!(output.status.code(), Some(2));
         assert!(text(&output.stderr).contains("kept"), "{}", text(&output.stderr));
     }
@@ -554,7 +553,7 @@ mod a_change {
     #[test]
     fn runs_its_room_again() {
         let folder = folder();
-        let file = folder.path().join("src/kernel/queues/runq.rs");
+        let file = folder.path().join("src/kernel/src/queues/runq.rs");
         fs::create_dir_all(file.parent().expect("it has one")).expect("a folder");
         fs::write(&file, "").expect("it can be written");
         let mut command = Command::new(env!("CARGO_BIN_EXE_verify"));

@@ -53,7 +53,7 @@ const SHOWN: &[(&str, Try)] = &[
     ("cargo run --release --example deterministic", Cargo("run --quiet --example deterministic")),
     ("cargo run --release --example embed_executor", Cargo("run --quiet --example embed_executor")),
     (
-        "cargo run --release --example embed_host --no-default-features",
+        "cargo run --release --package spinpark-kernel --example embed_host",
         No("tests/embedding.rs runs the example; `.ci/run` builds the kernel without features"),
     ),
     ("cargo run --release --example goroutines", Cargo("run --quiet --example goroutines")),
@@ -229,7 +229,7 @@ const SHOWN: &[(&str, Try)] = &[
         "cargo verify mutants kernel/FILE.rs",
         No("it builds the mutated kernel first: minutes; cli.rs has `--sort ordering`"),
     ),
-    ("cargo verify mutants kernel/protocol/spinning.rs", No("it builds the mutated kernel first: minutes")),
+    ("cargo verify mutants protocol/spinning.rs", No("it builds the mutated kernel first: minutes")),
     ("cargo verify mutants --argued", No(MUTATED)),
     ("cargo verify mutants --argued kernel/FILE.rs", No(MUTATED)),
     ("cargo verify mutants --alone", No("each is a build of its own: minutes each")),

@@ -20,28 +20,28 @@ struct Mistake {
 const MISTAKES: &[Mistake] = &[
     Mistake {
         what: "the submitter's fence is deleted",
-        file: "src/kernel/protocol/spinning.rs",
+        file: "src/kernel/src/protocol/spinning.rs",
         from: "        store_load::<H>();\n        self.start_spinning_m(others);",
         to: "        self.start_spinning_m(others);",
         models: &["one_submitter_one_spinning_m"],
     },
     Mistake {
         what: "look again comes before leave nmspinning",
-        file: "src/kernel/protocol/spinning.rs",
+        file: "src/kernel/src/protocol/spinning.rs",
         from: "        self.leave(token);\n        // `work/spinning`, spinning M's half. The other half is in `wakep`.\n        store_load::<H>();\n        if !others.any_work() {",
         to: "        let any_work = others.any_work();\n        self.leave(token);\n        store_load::<H>();\n        if !any_work {",
         models: &["one_submitter_one_spinning_m"],
     },
     Mistake {
         what: "publish is Relaxed",
-        file: "src/kernel/queues/runq.rs",
+        file: "src/kernel/src/queues/runq.rs",
         from: "self.tail.store(Self::ahead(tail, 1), Release);",
         to: "self.tail.store(Self::ahead(tail, 1), Relaxed);",
         models: &["owner_and"],
     },
     Mistake {
         what: "the fence of who enters a system call is deleted",
-        file: "src/kernel/protocol/syscall.rs",
+        file: "src/kernel/src/protocol/syscall.rs",
         from: "    store_load::<H>();\n    if others.is_wanted()",
         to: "    if others.is_wanted()",
         models: &["a_stop_is_not_sat_out::one_m_enters"],

@@ -11,7 +11,7 @@ const ALONE: &str = "SPINPARK_ALONE";
 
 fn main() -> Result<(), Box<dyn Error>> {
     let here = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
-    let source = here.join("../../../src");
+    let source = here.join("../../../src/kernel/src");
     let out = PathBuf::from(env::var("OUT_DIR")?).join("src");
     fs::create_dir_all(&out)?;
     println!("cargo::rerun-if-changed={}", source.display());
@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let alone = env::var(ALONE).ok();
     let placing = Placing::read(&here)?;
     let mut modules = String::new();
-    for file in ["atomic", "host"] {
+    for file in ["atomic", "host", "model"] {
         fs::copy(source.join(file).with_extension("rs"), out.join(file).with_extension("rs"))?;
         writeln!(modules, "#[path = {:?}]\npub mod {file};", out.join(file).with_extension("rs"))?;
     }

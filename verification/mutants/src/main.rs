@@ -1,7 +1,7 @@
 //! The process that tries mistakes of the mutated kernel: `cargo verify mutants` starts it.
 
 use serde::Serialize;
-use spinpark::{STEPS, Step, hits, switch_on, take_reached};
+use spinpark_kernel::{STEPS, Step, hits, switch_on, take_reached};
 use spinpark_verification::mutation::trial::{self, Switches};
 use std::io::Write;
 use std::process::ExitCode;

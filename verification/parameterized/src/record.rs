@@ -67,10 +67,10 @@ fn room(protocol: &str) -> &str {
 /// The source of a room.
 fn source(room: &str) -> &'static str {
     match room {
-        "spinning" => include_str!("../../../src/kernel/protocol/spinning.rs"),
-        "runq" => include_str!("../../../src/kernel/queues/runq.rs"),
-        "syscall" => include_str!("../../../src/kernel/protocol/syscall.rs"),
-        "stw" => include_str!("../../../src/kernel/protocol/stw/mod.rs"),
+        "spinning" => include_str!("../../../src/kernel/src/protocol/spinning.rs"),
+        "runq" => include_str!("../../../src/kernel/src/queues/runq.rs"),
+        "syscall" => include_str!("../../../src/kernel/src/protocol/syscall.rs"),
+        "stw" => include_str!("../../../src/kernel/src/protocol/stw/mod.rs"),
         other => panic!("{other} is no room that a protocol is about"),
     }
 }

@@ -109,7 +109,7 @@ pub fn name_of(v: &Var) -> String {
 
 /// A transition: its guard, and what becomes of each part of the state.
 pub fn transition(transition: &Transition, system: &System, out: &mut String) {
-    writeln!(out, "; {}: src/kernel/{}", transition.name, transition.source).expect("to memory");
+    writeln!(out, "; {}: src/kernel/src/{}", transition.name, transition.source).expect("to memory");
     transition.params.iter().for_each(|param| declare(param, out));
     transition.guard.iter().for_each(|part| assert(part, system, out));
     for update in &transition.updates {

@@ -114,7 +114,7 @@ pub struct Variant {
 pub struct Transition {
     /// Its name.
     pub name: &'static str,
-    /// Where it is in the kernel: a file below `src/kernel`, and a function.
+    /// Where it is in the kernel: a file below `src/kernel/src`, and a function.
     pub source: &'static str,
     /// For whom.
     pub params: Vec<Var>,

@@ -2,9 +2,9 @@
 //! else, so each invariant can be shown to fail by telling it a wrong list.
 
 use super::invariants::*;
-use spinpark::kernel::protocol::locked::Woken;
-use spinpark::kernel::sched::observer::Event;
-use spinpark::kernel::sched::snapshot::Snapshot;
+use spinpark_kernel::protocol::locked::Woken;
+use spinpark_kernel::sched::observer::Event;
+use spinpark_kernel::sched::snapshot::Snapshot;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Something that was seen.

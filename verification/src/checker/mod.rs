@@ -18,7 +18,7 @@ pub mod tally;
 use facts::{Fact, Facts};
 use invariants::{EVENTS_ARE_TRUE, Invariant, Violation};
 use order::Order;
-use spinpark::kernel::sched::observer::Event;
+use spinpark_kernel::sched::observer::Event;
 use std::collections::BTreeMap;
 
 /// Both, of one scheduler.

@@ -8,9 +8,9 @@
 //! It makes no access that an engine sees.
 
 use super::invariants::{EVENTS_ARE_TRUE, Violation};
-use spinpark::kernel::protocol::sources::Source;
-use spinpark::kernel::protocol::syscall::Way;
-use spinpark::kernel::sched::observer::Event;
+use spinpark_kernel::protocol::sources::Source;
+use spinpark_kernel::protocol::syscall::Way;
+use spinpark_kernel::sched::observer::Event;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -312,9 +312,9 @@ impl Order {
 #[cfg(test)]
 mod tests {
     use super::EventChecker;
-    use spinpark::kernel::sched::observer::Event;
-    use spinpark::kernel::types::m::MId;
-    use spinpark::kernel::types::p::PId;
+    use spinpark_kernel::sched::observer::Event;
+    use spinpark_kernel::types::m::MId;
+    use spinpark_kernel::types::p::PId;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     const M: MId = MId(0);

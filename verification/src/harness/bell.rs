@@ -1,12 +1,12 @@
-//! A thread that waits for a future by a bell of [`spinpark::waits::bell`], and who rings; with the ways in which that may be
+//! A thread that waits for a future by a bell of [`spinpark_kernel::waits::bell`], and who rings; with the ways in which that may be
 //! wrong.
 
 use crate::hosts::model_host::ModelHost;
 use crate::mutation::mutant::is_variant;
-use spinpark::atomic::Atomic;
-use spinpark::host::Parker;
-use spinpark::waits::at_rest::AtRest;
-use spinpark::waits::bell::{Bell, Bells, Counts};
+use spinpark_kernel::atomic::Atomic;
+use spinpark_kernel::host::Parker;
+use spinpark_kernel::waits::at_rest::AtRest;
+use spinpark_kernel::waits::bell::{Bell, Bells, Counts};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 

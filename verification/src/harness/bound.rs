@@ -1,7 +1,7 @@
 //! What is really so, beside what `locked` and `deadlock` say: who runs, who waits, whom a wake has come for.
 
-use spinpark::kernel::protocol::locked::Woken;
-use spinpark::kernel::types::m::MId;
+use spinpark_kernel::protocol::locked::Woken;
+use spinpark_kernel::types::m::MId;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Party {

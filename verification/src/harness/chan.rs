@@ -1,15 +1,15 @@
-//! One channel around the protocol of [`spinpark::waits`]: who waits is a thread, which parks; what belongs to a value is a
+//! One channel around the protocol of [`spinpark_kernel::waits`]: who waits is a thread, which parks; what belongs to a value is a
 //! cell whose races are seen.
 
 use crate::harness::sleeper::{ParkWaker, Sleeper};
 use crate::hosts::model_host::{Cell, ModelHost};
 use crate::mutation::variants::chan as steps;
-use spinpark::host::Host;
-use spinpark::waits::chan::errors::{SendError, TryRecvError, TrySendError};
-use spinpark::waits::chan::receive::Receive;
-use spinpark::waits::chan::send::Send;
-use spinpark::waits::chan::state::State;
-use spinpark::waits::chan::{Channel, Parts};
+use spinpark_kernel::host::Host;
+use spinpark_kernel::waits::chan::errors::{SendError, TryRecvError, TrySendError};
+use spinpark_kernel::waits::chan::receive::Receive;
+use spinpark_kernel::waits::chan::send::Send;
+use spinpark_kernel::waits::chan::state::State;
+use spinpark_kernel::waits::chan::{Channel, Parts};
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::task::Poll;

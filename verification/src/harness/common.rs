@@ -1,7 +1,7 @@
 //! What models share: parties, and Gs whose data one thread at a time may touch.
 
 use crate::hosts::model_host::{Cell, ModelHost};
-use spinpark::kernel::types::g::G;
+use spinpark_kernel::types::g::G;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};

@@ -1,4 +1,4 @@
-//! A stream and a poller that reports every change, around [`spinpark::waits::drained`]; with the ways in which a reader may be wrong.
+//! A stream and a poller that reports every change, around [`spinpark_kernel::waits::drained`]; with the ways in which a reader may be wrong.
 //!
 //! What may be relied on of the system: the stream is under a lock of its own. What changes is reported, once, after the change, as
 //! it is when the poller looks. A read takes what is there, up to what it asks for; the end, or that it would block, it finds only
@@ -6,9 +6,9 @@
 
 use crate::hosts::model_host::ModelHost;
 use crate::mutation::mutant::is_variant;
-use spinpark::host::Lock;
-use spinpark::waits::bell::Bell;
-use spinpark::waits::readiness::{Direction, Entry, Interest, Refused, Source, Waiting, Waits};
+use spinpark_kernel::host::Lock;
+use spinpark_kernel::waits::bell::Bell;
+use spinpark_kernel::waits::readiness::{Direction, Entry, Interest, Refused, Source, Waiting, Waits};
 use std::sync::Arc;
 
 /// A stream that is read, with the poller that reports it.

@@ -1,4 +1,4 @@
-//! A goroutine with a stack of its own as a task of [`spinpark::task`], in the steps of [`spinpark::task::stackful`]: its stack and
+//! A goroutine with a stack of its own as a task of [`spinpark_kernel::task`], in the steps of [`spinpark_kernel::task::stackful`]: its stack and
 //! its frame are cells whose races are seen; with the ways in which that may be wrong.
 //!
 //! ```text
@@ -13,9 +13,9 @@
 use crate::hosts::model_host::{Cell, ModelHost};
 use crate::mutation::mutant::is_variant;
 use crate::mutation::variants::task::poll_ends;
-use spinpark::atomic::Atomic;
-use spinpark::task::stackful::{self, Frame, Stack};
-use spinpark::task::{self, Active, JoinerSlot, Memory, Mode, TaskWord, WakerWords};
+use spinpark_kernel::atomic::Atomic;
+use spinpark_kernel::task::stackful::{self, Frame, Stack};
+use spinpark_kernel::task::{self, Active, JoinerSlot, Memory, Mode, TaskWord, WakerWords};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::Poll;

@@ -3,15 +3,15 @@
 
 use crate::hosts::model_host::ModelHost;
 use crate::mutation::variants::handoff::{Ask, Fate, Handing};
-use spinpark::atomic::Atomic;
-use spinpark::host::Lock;
-use spinpark::kernel::protocol::handoff;
-use spinpark::kernel::protocol::sources::Source;
-use spinpark::kernel::protocol::spinning::{self, Spinning};
-use spinpark::kernel::protocol::stw::WorldState;
-use spinpark::kernel::protocol::stw::wanted::{Want, Wanted};
-use spinpark::kernel::types::m::SpinningToken;
-use spinpark::kernel::types::p::{OwnedP, PId};
+use spinpark_kernel::atomic::Atomic;
+use spinpark_kernel::host::Lock;
+use spinpark_kernel::protocol::handoff;
+use spinpark_kernel::protocol::sources::Source;
+use spinpark_kernel::protocol::spinning::{self, Spinning};
+use spinpark_kernel::protocol::stw::WorldState;
+use spinpark_kernel::protocol::stw::wanted::{Want, Wanted};
+use spinpark_kernel::types::m::SpinningToken;
+use spinpark_kernel::types::p::{OwnedP, PId};
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::atomic::Ordering::{Relaxed, Release};

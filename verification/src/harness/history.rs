@@ -6,7 +6,7 @@
 //! as anybody in the execution can tell it).
 
 use crate::hosts::model_host::ModelHost;
-use spinpark::atomic::Atomic;
+use spinpark_kernel::atomic::Atomic;
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering::Relaxed;
 

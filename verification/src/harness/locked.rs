@@ -7,11 +7,11 @@ use crate::harness::bound::Truth;
 use crate::hosts::model_host::{Cell, ModelHost};
 use crate::hosts::wrap::trace::main_plays;
 use crate::mutation::mutant::is_variant;
-use spinpark::host::Lock;
-use spinpark::kernel::protocol::deadlock::Census;
-use spinpark::kernel::protocol::locked::{Bindings, Wake, Woken};
-use spinpark::kernel::types::m::{M, MId, NextP};
-use spinpark::kernel::types::p::{OwnedP, PId};
+use spinpark_kernel::host::Lock;
+use spinpark_kernel::protocol::deadlock::Census;
+use spinpark_kernel::protocol::locked::{Bindings, Wake, Woken};
+use spinpark_kernel::types::m::{M, MId, NextP};
+use spinpark_kernel::types::p::{OwnedP, PId};
 use std::sync::Arc;
 
 /// The smallest scheduler around the rooms.

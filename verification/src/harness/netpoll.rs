@@ -3,9 +3,9 @@
 
 use crate::hosts::model_host::{Cell, ModelHost};
 use crate::mutation::variants::netpoll::Polling;
-use spinpark::atomic::Atomic;
-use spinpark::host::{Lock, NEVER, Nanos};
-use spinpark::kernel::protocol::netpoll::{Neighbours, Netpoll, Poll};
+use spinpark_kernel::atomic::Atomic;
+use spinpark_kernel::host::{Lock, NEVER, Nanos};
+use spinpark_kernel::protocol::netpoll::{Neighbours, Netpoll, Poll};
 use std::cell::Cell as StdCell;
 use std::marker::PhantomData;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The tasks of a runtime that is shut down, of [`spinpark::task`]: their futures and memory are cells whose races are seen.
+//! The tasks of a runtime that is shut down, of [`spinpark_kernel::task`]: their futures and memory are cells whose races are seen.
 //!
 //! As `runtime/exec`: a task that waits for the first time is listed by its poll, as by `Life::poll`, and taken off the list when it
 //! has ended, as by `Life::drop`; who wakes it queues it, or puts the right back.
@@ -6,9 +6,9 @@
 use crate::harness::owned_tasks::Tiny;
 use crate::hosts::model_host::{Cell, ModelHost};
 use crate::mutation::variants::task::poll_ends;
-use spinpark::atomic::Atomic;
-use spinpark::task::{self, Active, JoinerSlot, Memory, Mode, TaskWord, WakerWords};
-use spinpark::waits::owned_tasks::{Key, Owned};
+use spinpark_kernel::atomic::Atomic;
+use spinpark_kernel::task::{self, Active, JoinerSlot, Memory, Mode, TaskWord, WakerWords};
+use spinpark_kernel::waits::owned_tasks::{Key, Owned};
 use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;

@@ -1,11 +1,11 @@
-//! A runtime of one M, one queue and [`spinpark::waits::owned_tasks`], which is shut down as by `Tasks::close`; with the ways in
+//! A runtime of one M, one queue and [`spinpark_kernel::waits::owned_tasks`], which is shut down as by `Tasks::close`; with the ways in
 //! which that may be wrong.
 
 use crate::harness::owned_task::{Queued, Waker};
 use crate::hosts::model_host::{Cell, ModelHost};
 use crate::mutation::variants::owned_tasks as steps;
-use spinpark::host::{Lock, Parker};
-use spinpark::waits::owned_tasks::OwnedTasks;
+use spinpark_kernel::host::{Lock, Parker};
+use spinpark_kernel::waits::owned_tasks::OwnedTasks;
 use std::collections::VecDeque;
 use std::sync::Arc;
 

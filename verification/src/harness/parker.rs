@@ -1,12 +1,12 @@
-//! A futex as a system gives it, around the protocol of [`spinpark::waits::parker`], with the ways in which that may be wrong.
+//! A futex as a system gives it, around the protocol of [`spinpark_kernel::waits::parker`], with the ways in which that may be wrong.
 //!
 //! What may be relied on is one lock: who is about to sleep compares under it, and who wakes takes a sleeper under it. A wait
 //! may end spuriously, or because its time is, at any moment; then it has ordered nothing.
 
 use crate::hosts::model_host::ModelHost;
 use crate::mutation::mutant::is_variant;
-use spinpark::host::{Lock, Nanos, Parker, Word};
-use spinpark::waits::parker::{EMPTY, FutexParker, FutexWord, NOTIFIED, PARKED};
+use spinpark_kernel::host::{Lock, Nanos, Parker, Word};
+use spinpark_kernel::waits::parker::{EMPTY, FutexParker, FutexWord, NOTIFIED, PARKED};
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::{self, Acquire, Relaxed, Release, SeqCst};

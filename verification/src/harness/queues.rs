@@ -1,7 +1,7 @@
 //! Queues that only count.
 
-use spinpark::atomic::Atomic;
-use spinpark::host::Host;
+use spinpark_kernel::atomic::Atomic;
+use spinpark_kernel::host::Host;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 /// Where Gs wait.

@@ -1,4 +1,4 @@
-//! Sockets and a system's poller around [`spinpark::waits::readiness`] and [`spinpark::waits::sockets`]: a task that reads, one that
+//! Sockets and a system's poller around [`spinpark_kernel::waits::readiness`] and [`spinpark_kernel::waits::sockets`]: a task that reads, one that
 //! writes, the other end, and an M that polls; with the ways in which that may be wrong.
 //!
 //! What may be relied on of the system: a socket is under a lock of its own, and so are the reports. A socket reports each
@@ -8,12 +8,12 @@ use crate::harness::system::{Known, System};
 use crate::hosts::model_host::{Cell, ModelHost};
 use crate::mutation::mutant::is_variant;
 use crate::mutation::variants::sockets as steps;
-use spinpark::atomic::Atomic;
-use spinpark::host::{Lock, Parker};
-use spinpark::waits::bell::Bell;
-use spinpark::waits::interrupt;
-use spinpark::waits::readiness::{Direction, Interest, Refused, Waits};
-use spinpark::waits::sockets::{Keyed, NotRegistered, Sockets};
+use spinpark_kernel::atomic::Atomic;
+use spinpark_kernel::host::{Lock, Parker};
+use spinpark_kernel::waits::bell::Bell;
+use spinpark_kernel::waits::interrupt;
+use spinpark_kernel::waits::readiness::{Direction, Interest, Refused, Waits};
+use spinpark_kernel::waits::sockets::{Keyed, NotRegistered, Sockets};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 

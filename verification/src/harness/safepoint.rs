@@ -2,11 +2,11 @@
 
 use crate::harness::stw::Tiny;
 use crate::hosts::model_host::{Cell, ModelHost};
-use spinpark::host::{Lock, Parker};
-use spinpark::kernel::protocol::stw::safepoint::{self, Safepoint, SafepointFn};
-use spinpark::kernel::protocol::stw::wanted::Want;
-use spinpark::kernel::protocol::syscall::SyscallWord;
-use spinpark::kernel::types::p::{OwnedP, PId};
+use spinpark_kernel::host::{Lock, Parker};
+use spinpark_kernel::protocol::stw::safepoint::{self, Safepoint, SafepointFn};
+use spinpark_kernel::protocol::stw::wanted::Want;
+use spinpark_kernel::protocol::syscall::SyscallWord;
+use spinpark_kernel::types::p::{OwnedP, PId};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 

@@ -5,14 +5,14 @@
 
 use crate::harness::embedder::{Embedded, Extra, Play, open_polling, open_with, submit};
 use crate::hosts::model_host::ModelHost;
-use spinpark::host::Parker;
-use spinpark::kernel::protocol::find::Worker;
-use spinpark::kernel::protocol::sources::Source;
-use spinpark::kernel::protocol::syscall::Away;
-use spinpark::kernel::protocol::work_source::{Poller, Waker};
-use spinpark::kernel::sched::Sources;
-use spinpark::kernel::sched::config::Config;
-use spinpark::kernel::sched::observer::Event;
+use spinpark_kernel::host::Parker;
+use spinpark_kernel::protocol::find::Worker;
+use spinpark_kernel::protocol::sources::Source;
+use spinpark_kernel::protocol::syscall::Away;
+use spinpark_kernel::protocol::work_source::{Poller, Waker};
+use spinpark_kernel::sched::Sources;
+use spinpark_kernel::sched::config::Config;
+use spinpark_kernel::sched::observer::Event;
 use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;

@@ -4,11 +4,11 @@ use crate::harness::chan::{OnModel, Tiny};
 use crate::harness::sleeper::{ParkWaker, Sleeper};
 use crate::hosts::model_host::ModelHost;
 use crate::mutation::variants::select::Steps;
-use spinpark::waits::chan::receive::Receive;
-use spinpark::waits::chan::send::Send;
-use spinpark::waits::claim::Ticket;
-use spinpark::waits::select::Cases;
-use spinpark::waits::waker::Lender;
+use spinpark_kernel::waits::chan::receive::Receive;
+use spinpark_kernel::waits::chan::send::Send;
+use spinpark_kernel::waits::claim::Ticket;
+use spinpark_kernel::waits::select::Cases;
+use spinpark_kernel::waits::waker::Lender;
 use std::task::Poll;
 
 /// A case.

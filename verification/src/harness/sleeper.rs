@@ -1,8 +1,8 @@
 //! A thread that waits as a task does: it polls, and parks until the waker that it gave is woken.
 
 use crate::hosts::model_host::ModelHost;
-use spinpark::host::Parker;
-use spinpark::waits::waker::{Lender, Waker};
+use spinpark_kernel::host::Parker;
+use spinpark_kernel::waits::waker::{Lender, Waker};
 use std::sync::Arc;
 use std::task::Poll;
 

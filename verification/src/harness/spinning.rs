@@ -4,10 +4,10 @@
 use crate::harness::queues::{OneWord, Queues, Rings};
 use crate::hosts::model_host::ModelHost;
 use crate::mutation::variants::spinning::SpinProtocol;
-use spinpark::atomic::Atomic;
-use spinpark::host::Lock;
-use spinpark::kernel::protocol::spinning::{Neighbours, Spinning};
-use spinpark::kernel::types::m::SpinningToken;
+use spinpark_kernel::atomic::Atomic;
+use spinpark_kernel::host::Lock;
+use spinpark_kernel::protocol::spinning::{Neighbours, Spinning};
+use spinpark_kernel::types::m::SpinningToken;
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -250,7 +250,7 @@ impl<H: ModelHost, D: SpinProtocol> Tiny<H, D, Rings<H>> {
     }
 
     /// An M with a P, `token` or not, has found nothing: idles the P, unless there is a reason not to, and looks again
-    /// if it was spinning. As `idle` and `stop` in src/kernel/sched/find.rs.
+    /// if it was spinning. As `idle` and `stop` in src/kernel/src/sched/find.rs.
     pub fn idle(&self, token: Option<SpinningToken>) -> Idled {
         let kept = self.idle_ps.with(|idle| {
             if self.queues.take_global() {

@@ -3,12 +3,12 @@
 use crate::harness::stw::{Central, Tiny};
 use crate::hosts::model_host::{Cell, ModelHost};
 use crate::mutation::mutant::is_variant;
-use spinpark::atomic::store_load;
-use spinpark::host::{Lock, Parker};
-use spinpark::kernel::protocol::stw;
-use spinpark::kernel::protocol::stw::wanted::Want;
-use spinpark::kernel::protocol::syscall::SyscallWord;
-use spinpark::kernel::types::p::{OwnedP, PId};
+use spinpark_kernel::atomic::store_load;
+use spinpark_kernel::host::{Lock, Parker};
+use spinpark_kernel::protocol::stw;
+use spinpark_kernel::protocol::stw::wanted::Want;
+use spinpark_kernel::protocol::syscall::SyscallWord;
+use spinpark_kernel::types::p::{OwnedP, PId};
 use std::cell::Cell as Count;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, Release};

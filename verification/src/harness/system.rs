@@ -5,8 +5,8 @@
 use crate::harness::readiness::Net;
 use crate::hosts::model_host::ModelHost;
 use crate::mutation::mutant::is_variant;
-use spinpark::host::Lock;
-use spinpark::waits::readiness::{Direction, Interest, Source};
+use spinpark_kernel::host::Lock;
+use spinpark_kernel::waits::readiness::{Direction, Interest, Source};
 use std::sync::Arc;
 
 /// Where the poller arms, the M is the thread that a model starts with.

@@ -1,4 +1,4 @@
-//! One task around the protocol of [`spinpark::task`]: its future, output and memory are cells whose races are seen.
+//! One task around the protocol of [`spinpark_kernel::task`]: its future, output and memory are cells whose races are seen.
 //!
 //! A task that becomes runnable is run by the thread that made it so, after what it does just now: nothing but the task's own
 //! word orders one run before the next.
@@ -6,9 +6,9 @@
 use crate::hosts::model_host::{Cell, ModelHost};
 use crate::mutation::mutant::is_variant;
 use crate::mutation::variants::task::poll_ends;
-use spinpark::atomic::Atomic;
-use spinpark::host::{Host, Lock, Parker};
-use spinpark::task::{self, Active, Handle, JoinerSlot, Memory, Mode, TaskWord, WakerWords};
+use spinpark_kernel::atomic::Atomic;
+use spinpark_kernel::host::{Host, Lock, Parker};
+use spinpark_kernel::task::{self, Active, Handle, JoinerSlot, Memory, Mode, TaskWord, WakerWords};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::Poll;

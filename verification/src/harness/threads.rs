@@ -3,10 +3,10 @@
 
 use crate::hosts::model_host::{Cell, ModelHost};
 use crate::mutation::mutant;
-use spinpark::host::{Lock, SpawnError};
-use spinpark::kernel::protocol::threads::{Available, Neighbours};
-use spinpark::kernel::types::m::{M, MId, NextP, SpinningToken};
-use spinpark::kernel::types::p::{OwnedP, PId};
+use spinpark_kernel::host::{Lock, SpawnError};
+use spinpark_kernel::protocol::threads::{Available, Neighbours};
+use spinpark_kernel::types::m::{M, MId, NextP, SpinningToken};
+use spinpark_kernel::types::p::{OwnedP, PId};
 use std::sync::Arc;
 
 /// The smallest scheduler around the room.

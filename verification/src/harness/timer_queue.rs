@@ -1,13 +1,13 @@
-//! Those that sleep around the timers of [`spinpark::waits::timer_queue`]: threads with a bell for each of their wakers, an M
+//! Those that sleep around the timers of [`spinpark_kernel::waits::timer_queue`]: threads with a bell for each of their wakers, an M
 //! that fires what is due, who shuts down, and the threads that serve after that; with the ways in which that may be wrong.
 
 use crate::hosts::model_host::{Cell, ModelHost};
 use crate::mutation::mutant::is_variant;
-use spinpark::atomic::Atomic;
-use spinpark::host::{NEVER, Nanos, Parker};
-use spinpark::kernel::queues::timers::Key;
-use spinpark::waits::bell::Bell;
-use spinpark::waits::timer_queue::{Added, Registers, Timer, TimerQueue};
+use spinpark_kernel::atomic::Atomic;
+use spinpark_kernel::host::{NEVER, Nanos, Parker};
+use spinpark_kernel::queues::timers::Key;
+use spinpark_kernel::waits::bell::Bell;
+use spinpark_kernel::waits::timer_queue::{Added, Registers, Timer, TimerQueue};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, PoisonError};
 

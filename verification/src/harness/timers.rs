@@ -1,9 +1,9 @@
 //! The word of a shard of timers, and its wrong variants.
 
 use crate::hosts::model_host::ModelHost;
-use spinpark::atomic::Atomic;
-use spinpark::host::{Lock, NEVER, Nanos};
-use spinpark::kernel::queues::timers::Timers;
+use spinpark_kernel::atomic::Atomic;
+use spinpark_kernel::host::{Lock, NEVER, Nanos};
+use spinpark_kernel::queues::timers::Timers;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 

@@ -1,7 +1,7 @@
 //! Wakers that say what became of them: each is woken or forgotten, where no lock is held, and none is dropped by the room that
 //! had it. For rooms that are polled by hand, one step after the other.
 
-use spinpark::waits::waker::{Lender, Waker};
+use spinpark_kernel::waits::waker::{Lender, Waker};
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -3,15 +3,15 @@
 
 use crate::harness::common::g;
 use crate::hosts::stepped::{self, Stepped};
-use spinpark::host::{Host, NEVER, Nanos};
-use spinpark::kernel::protocol::find::Worker;
-use spinpark::kernel::protocol::sources::SearchOrder;
-use spinpark::kernel::protocol::work_source::{Poller, Waker, WorkSource};
-use spinpark::kernel::sched::Sched;
-use spinpark::kernel::sched::config::Config;
-use spinpark::kernel::sched::observer::{Event, Observer};
-use spinpark::kernel::types::g::G;
-use spinpark::kernel::types::p::PId;
+use spinpark_kernel::host::{Host, NEVER, Nanos};
+use spinpark_kernel::protocol::find::Worker;
+use spinpark_kernel::protocol::sources::SearchOrder;
+use spinpark_kernel::protocol::work_source::{Poller, Waker, WorkSource};
+use spinpark_kernel::sched::Sched;
+use spinpark_kernel::sched::config::Config;
+use spinpark_kernel::sched::observer::{Event, Observer};
+use spinpark_kernel::types::g::G;
+use spinpark_kernel::types::p::PId;
 use std::collections::VecDeque;
 use std::mem::forget;
 use std::sync::atomic::Ordering::Relaxed;

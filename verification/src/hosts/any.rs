@@ -9,7 +9,7 @@ use crate::hosts::model_host::{self, ModelHost};
 use crate::hosts::rc11::Rc11;
 use crate::hosts::shuttle::Shuttle;
 use crate::hosts::wrap::{apart, tso};
-use spinpark::host::{self, Host, Nanos, SpawnError};
+use spinpark_kernel::host::{self, Host, Nanos, SpawnError};
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
 

@@ -7,7 +7,7 @@
 use crate::hosts::model_host::{self, Cell, Mixes, ModelHost, PlainAccess, take_refusal};
 use loom::sync::atomic::{AtomicU64, fence};
 use loom::thread::{self, JoinHandle};
-use spinpark::host::{self, Host, Nanos, SpawnError};
+use spinpark_kernel::host::{self, Host, Nanos, SpawnError};
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 

@@ -1,4 +1,4 @@
-//! Hosts: what the kernel runs on while it is checked. Each answers [`Host`](spinpark::host::Host), and
+//! Hosts: what the kernel runs on while it is checked. Each answers [`Host`](spinpark_kernel::host::Host), and
 //! [`ModelHost`](model_host::ModelHost), which adds threads that can be joined and cells whose races are seen.
 //!
 //! ```text

@@ -1,6 +1,6 @@
 //! What a model needs beyond a [`Host`]: threads that can be joined, cells whose races are detected, and names.
 
-use spinpark::host::{Host, Nanos};
+use spinpark_kernel::host::{Host, Nanos};
 use std::sync::atomic::Ordering::SeqCst;
 
 /// A host that models can be played on.
@@ -62,7 +62,7 @@ pub trait Cell<T>: Send + Sync + 'static {
 /// asymmetric fences.
 pub trait Mixes: ModelHost {
     /// Such a word.
-    type Mixed: spinpark::host::Word + PlainAccess + Send + Sync + 'static;
+    type Mixed: spinpark_kernel::host::Word + PlainAccess + Send + Sync + 'static;
     /// A light fence; a `SeqCst` fence where there is no other, as programs fall back to it.
     fn light_fence() {
         Self::fence(SeqCst);

@@ -2,7 +2,7 @@
 
 use crate::hosts::model_host::{Cell, Mixes, ModelHost, PlainAccess};
 use crate::hosts::wrap::trace;
-use spinpark::host::{self, Host, Nanos, SpawnError};
+use spinpark_kernel::host::{self, Host, Nanos, SpawnError};
 use std::sync::atomic::Ordering;
 
 /// The host: memory is RC11's, and every execution that it allows is explored once.

@@ -8,7 +8,7 @@ use crate::hosts::model_host::{self, Cell, Mixes, ModelHost, PlainAccess, take_r
 use shuttle::rand::RngCore;
 use shuttle::sync::atomic::AtomicU64;
 use shuttle::thread::{self, JoinHandle};
-use spinpark::host::{self, Host, Nanos, SpawnError};
+use spinpark_kernel::host::{self, Host, Nanos, SpawnError};
 use std::sync::Mutex;
 use std::sync::atomic::Ordering::{self, SeqCst};
 

@@ -6,7 +6,7 @@
 //! Every memory ordering is ignored and `Relaxed` used instead: one thread sees its own accesses in the order of its
 //! text. A host with threads must pass on the orderings it is given.
 
-use spinpark::host::{self, Host, Nanos, SpawnError};
+use spinpark_kernel::host::{self, Host, Nanos, SpawnError};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicU64;

@@ -12,8 +12,8 @@
 //!   any order. Each is an operating system's thread that moves until it falls asleep, or is done; then the test goes on.
 //!
 //! ```
-//! use spinpark::kernel::sched::config::Config;
-//! use spinpark::kernel::sched::Sched;
+//! use spinpark_kernel::sched::config::Config;
+//! use spinpark_kernel::sched::Sched;
 //! use spinpark_verification::harness::common::g;
 //! use spinpark_verification::hosts::stepped::{self, Stepped};
 //!
@@ -28,7 +28,7 @@
 //! let (m1, g2) = woken.expect("it was not closed");
 //! assert_eq!((g1.id(), g2.id()), (1, 2));
 //! assert!(stepped::close(&sched, vec![m1]).is_empty());
-//! # Ok::<(), spinpark::kernel::sched::config::ConfigError>(())
+//! # Ok::<(), spinpark_kernel::sched::config::ConfigError>(())
 //! ```
 //!
 //! Time passes when it is [told to](Stepped::pass), and when an M that the test plays itself sleeps for a time.
@@ -38,12 +38,12 @@ mod threads;
 pub use threads::{Halt, Threads};
 
 use crate::hosts::solo::{self, Solo};
-use spinpark::host::{self, Host, Nanos, SpawnError};
-use spinpark::kernel::protocol::find::Worker;
-use spinpark::kernel::protocol::syscall::Away;
-use spinpark::kernel::sched::Sched;
-use spinpark::kernel::sched::observer::Observer;
-use spinpark::kernel::types::g::G;
+use spinpark_kernel::host::{self, Host, Nanos, SpawnError};
+use spinpark_kernel::protocol::find::Worker;
+use spinpark_kernel::protocol::syscall::Away;
+use spinpark_kernel::sched::Sched;
+use spinpark_kernel::sched::observer::Observer;
+use spinpark_kernel::types::g::G;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::ops::ControlFlow;

@@ -4,8 +4,8 @@
 
 use crate::hosts::model_host::{Cell, ModelHost};
 use rc11::engine::panic_text;
-use spinpark::host::{Host, Nanos, SpawnError};
 use spinpark::runtime::Cores;
+use spinpark_kernel::host::{Host, Nanos, SpawnError};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering::{self, Relaxed};

@@ -5,7 +5,7 @@ use crate::hosts::model_host::{Cell as _, Mixes, PlainAccess as _};
 use crate::litmus::perform::{Memory, Stop, emulate_update, perform};
 use crate::litmus::program::{Access, Kind, Loc, Program, Update};
 use crate::litmus::question::Item;
-use spinpark::host::{Lock as _, Parker as _, Word};
+use spinpark_kernel::host::{Lock as _, Parker as _, Word};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{self, Relaxed};

@@ -19,7 +19,7 @@ use crate::spec::What::{
     Tick, Timer,
 };
 use crate::spec::{Activity, Ev, Item, Kernel, Model as Lists, Move, Numbers, What, Who};
-use spinpark::kernel::protocol::locked::Wake;
+use spinpark_kernel::protocol::locked::Wake;
 use std::collections::BTreeMap;
 
 /// Two Ps, and more Ms than that.

@@ -7,7 +7,7 @@ use crate::hosts::model_host::{Cell, ModelHost};
 use crate::model::{Model, loom, rc11, sampled, sc};
 use crate::mutation::mutant::Mutant;
 use crate::mutation::variants::broadcast::{self as steps, Broadcast};
-use spinpark::waits::broadcast::Missing;
+use spinpark_kernel::waits::broadcast::Missing;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 

@@ -5,11 +5,11 @@ use crate::harness::told::Log;
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, sc};
 use crate::models::chan_table::OnTable;
-use spinpark::waits::chan::Channel;
-use spinpark::waits::chan::errors::{Closed, SendError};
-use spinpark::waits::chan::receive::Receive;
-use spinpark::waits::chan::send::Send;
-use spinpark::waits::claim::{Claim, Ticket};
+use spinpark_kernel::waits::chan::Channel;
+use spinpark_kernel::waits::chan::errors::{Closed, SendError};
+use spinpark_kernel::waits::chan::receive::Receive;
+use spinpark_kernel::waits::chan::send::Send;
+use spinpark_kernel::waits::claim::{Claim, Ticket};
 use std::sync::Arc;
 use std::task::Poll;
 

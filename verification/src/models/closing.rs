@@ -13,10 +13,10 @@
 use crate::harness::embedder::{Embedded, open, small, submit};
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, rc11, rc11_cut};
-use spinpark::host::Parker;
-use spinpark::kernel::protocol::find::Worker;
-use spinpark::kernel::protocol::locked::{Wake, Woken};
-use spinpark::kernel::sched::config::Config;
+use spinpark_kernel::host::Parker;
+use spinpark_kernel::protocol::find::Worker;
+use spinpark_kernel::protocol::locked::{Wake, Woken};
+use spinpark_kernel::sched::config::Config;
 use std::sync::Arc;
 
 /// Gates.

@@ -7,7 +7,7 @@ use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, loom, rc11, rc11_spurious, sampled, sc};
 use crate::mutation::mutant::Mutant;
 use crate::mutation::variants::wait_group::{self as steps, Condition};
-use spinpark::host::Lock;
+use spinpark_kernel::host::Lock;
 use std::sync::Arc;
 
 /// Apples under a lock, and where those wait that find none.

@@ -24,9 +24,9 @@ use crate::harness::script::{
 };
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, rc11};
-use spinpark::kernel::protocol::find::Worker;
-use spinpark::kernel::protocol::sources::SearchOrder;
-use spinpark::kernel::sched::config::Config;
+use spinpark_kernel::protocol::find::Worker;
+use spinpark_kernel::protocol::sources::SearchOrder;
+use spinpark_kernel::sched::config::Config;
 
 /// The M that looks waits here, and the one that keeps its G.
 const LOOKS: usize = 1;

@@ -7,8 +7,8 @@ use crate::hosts::model_host::ModelHost;
 use crate::hosts::wrap::trace::main_plays;
 use crate::model::{Model, rc11, sc, sc_cut};
 use crate::mutation::mutant::Mutant;
-use spinpark::waits::drained::LAST;
-use spinpark::waits::readiness::{Direction, Entry, Interest, Source};
+use spinpark_kernel::waits::drained::LAST;
+use spinpark_kernel::waits::readiness::{Direction, Entry, Interest, Source};
 use std::sync::Arc;
 
 /// So much is read at once.

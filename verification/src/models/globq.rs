@@ -4,11 +4,11 @@ use crate::harness::common::{Tasks, each_once, g, party};
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, loom, loom_apart, rc11, sc, tso};
 use crate::mutation::mutant::Mutant;
-use spinpark::atomic::{Atomic, store_load};
-use spinpark::host::Lock;
-use spinpark::kernel::queues::globq::{GlobQueue, Len};
-use spinpark::kernel::types::g::G;
-use spinpark::kernel::types::m::MId;
+use spinpark_kernel::atomic::{Atomic, store_load};
+use spinpark_kernel::host::Lock;
+use spinpark_kernel::queues::globq::{GlobQueue, Len};
+use spinpark_kernel::types::g::G;
+use spinpark_kernel::types::m::MId;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -259,7 +259,7 @@ pub const MUTANTS: &[Mutant] = crate::mutants! {
     "globq-no-fence-after-put": "a submitter peeks at nmspinning without a StoreLoad after it queued globally",
         weaken("models/globq.rs", "global.put(1);", "store_load"), by HINT => [Loom, Rc11];
     "globq-length-set-relaxed": "who takes a share lowers the length Relaxed",
-        weaken("kernel/queues/globq.rs", "fn set", "store"), by ON_ITS_WAY => [Loom, Rc11];
+        weaken("queues/globq.rs", "fn set", "store"), by ON_ITS_WAY => [Loom, Rc11];
     "globq-length-peeked-at-relaxed": "a spinning M peeks at the length Relaxed",
-        weaken("kernel/queues/globq.rs", "pub fn peek", "load"), by ON_ITS_WAY => [Loom, Rc11];
+        weaken("queues/globq.rs", "pub fn peek", "load"), by ON_ITS_WAY => [Loom, Rc11];
 };

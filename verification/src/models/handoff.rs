@@ -12,10 +12,10 @@ use crate::model::{Model, loom, loom_apart, rc11, sc, tso};
 use crate::mutation::mutant::Mutant;
 use crate::mutation::variants::handoff::Handing;
 use crate::mutation::variants::scenario;
-use spinpark::host::Lock;
-use spinpark::kernel::protocol::stw;
-use spinpark::kernel::protocol::stw::wanted::Want;
-use spinpark::kernel::types::p::{OwnedP, PId};
+use spinpark_kernel::host::Lock;
+use spinpark_kernel::protocol::stw;
+use spinpark_kernel::protocol::stw::wanted::Want;
+use spinpark_kernel::types::p::{OwnedP, PId};
 use std::cell::RefCell;
 use std::sync::Arc;
 

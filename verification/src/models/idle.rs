@@ -4,10 +4,10 @@ use crate::harness::common::party;
 use crate::hosts::model_host::{Cell, ModelHost};
 use crate::model::{Model, loom, loom_apart, loom_bounded, rc11, sc};
 use crate::mutation::mutant::Mutant;
-use spinpark::host::{Lock, Nanos};
-use spinpark::kernel::queues::idle::{IdleMask, IdlePs, SleepingMs};
-use spinpark::kernel::types::m::MId;
-use spinpark::kernel::types::p::{OwnedP, PId};
+use spinpark_kernel::host::{Lock, Nanos};
+use spinpark_kernel::queues::idle::{IdleMask, IdlePs, SleepingMs};
+use spinpark_kernel::types::m::MId;
+use spinpark_kernel::types::p::{OwnedP, PId};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

@@ -14,7 +14,7 @@ use crate::spec::What::{
     Ready, ReadyBound, Refuse, Report, Resize, Start, StartMonitor, Stop, Submit, Tick, Timer, Yield, YieldBound,
 };
 use crate::spec::{self, Kernel, Model as Lists, Move, Numbers, Theme, What, Who};
-use spinpark::kernel::protocol::locked::Wake;
+use spinpark_kernel::protocol::locked::Wake;
 
 const SMALL: Numbers = Numbers {
     procs: 2,

@@ -5,11 +5,11 @@ use crate::hosts::model_host::ModelHost;
 use crate::hosts::wrap::trace::main_plays;
 use crate::model::{Model, loom, loom_apart, loom_bounded, rc11, sc, tso};
 use crate::mutation::mutant::Mutant;
-use spinpark::kernel::queues::local::LocalQueue;
-use spinpark::kernel::queues::runnext::RunNext;
-use spinpark::kernel::queues::runq::Capacity;
-use spinpark::kernel::types::g::G;
-use spinpark::kernel::types::p::Turn;
+use spinpark_kernel::queues::local::LocalQueue;
+use spinpark_kernel::queues::runnext::RunNext;
+use spinpark_kernel::queues::runq::Capacity;
+use spinpark_kernel::types::g::G;
+use spinpark_kernel::types::p::Turn;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -265,15 +265,15 @@ const SLOT: &str = "runnext::whoever_empties_it_owns_the_g::owner_and_one_thief"
 pub const MUTANTS: &[Mutant] = crate::mutants! {
     room: "runnext";
     "runnext-put-relaxed": "the owner fills the slot Relaxed",
-        weaken("kernel/queues/runnext.rs", "pub fn put", "swap"), by SLOT => [Loom, Rc11];
+        weaken("queues/runnext.rs", "pub fn put", "swap"), by SLOT => [Loom, Rc11];
     "runnext-steal-relaxed": "a thief empties the slot Relaxed",
-        weaken("kernel/queues/runnext.rs", "pub fn steal", "swap"), by SLOT => [Loom, Rc11];
+        weaken("queues/runnext.rs", "pub fn steal", "swap"), by SLOT => [Loom, Rc11];
     "runnext-take-relaxed":
         "the owner empties the slot Relaxed, so an emptiness test may not see what it put into the ring before",
-        weaken("kernel/queues/runnext.rs", "pub fn take", "swap"), by KICKED => [Loom, Rc11];
+        weaken("queues/runnext.rs", "pub fn take", "swap"), by KICKED => [Loom, Rc11];
     "local-emptiness-relaxed" of "local": "the emptiness test reads the slot Relaxed",
-        weaken("kernel/queues/runnext.rs", "fn is_set_acquire", "load"), by KICKED => [Loom, Rc11];
+        weaken("queues/runnext.rs", "fn is_set_acquire", "load"), by KICKED => [Loom, Rc11];
     "local-emptiness-reads-head-relaxed" of "local":
         "the emptiness test reads head Relaxed, so it may see that a G left the ring, and not that another came to runnext before",
-        weaken("kernel/queues/runq.rs", "fn looks_empty", "self.head.load"), by SERVED => [Rc11];
+        weaken("queues/runq.rs", "fn looks_empty", "self.head.load"), by SERVED => [Rc11];
 };

@@ -3,13 +3,13 @@
 use crate::engines::Engine;
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, rc11, sampled, sc};
-use spinpark::atomic::Atomic;
-use spinpark::host::Parker;
-use spinpark::kernel::protocol::find::Worker;
-use spinpark::kernel::protocol::syscall::Way;
-use spinpark::kernel::sched::Sched;
-use spinpark::kernel::sched::config::Config;
-use spinpark::kernel::sched::observer::Observer;
+use spinpark_kernel::atomic::Atomic;
+use spinpark_kernel::host::Parker;
+use spinpark_kernel::protocol::find::Worker;
+use spinpark_kernel::protocol::syscall::Way;
+use spinpark_kernel::sched::Sched;
+use spinpark_kernel::sched::config::Config;
+use spinpark_kernel::sched::observer::Observer;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 

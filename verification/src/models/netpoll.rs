@@ -16,8 +16,8 @@ use crate::mutation::mutant::Mutant;
 use crate::mutation::variants::netpoll::Polling;
 use crate::mutation::variants::scenario;
 use rule::three_operations;
-use spinpark::host::NEVER;
-use spinpark::host::Nanos;
+use spinpark_kernel::host::NEVER;
+use spinpark_kernel::host::Nanos;
 use std::sync::Arc;
 
 const SOON: Nanos = 5;
@@ -334,21 +334,21 @@ const FENCE: &str = "store_load::<H>()";
 pub const MUTANTS: &[Mutant] = crate::mutants! {
     room: "netpoll";
     "netpoll-no-adders-fence": "announce without its StoreLoad",
-        weaken("kernel/protocol/netpoll.rs", "pub fn announce", FENCE), by EARLIER => [Loom, Tso];
+        weaken("protocol/netpoll.rs", "pub fn announce", FENCE), by EARLIER => [Loom, Tso];
     "netpoll-no-waiters-fence": "prepare without its StoreLoad",
-        weaken("kernel/protocol/netpoll.rs", "pub fn prepare", FENCE), by EARLIER => [Loom, Tso];
+        weaken("protocol/netpoll.rs", "pub fn prepare", FENCE), by EARLIER => [Loom, Tso];
     "netpoll-no-sleepers-fence": "claim without its StoreLoad",
-        weaken("kernel/protocol/netpoll.rs", "pub fn claim", FENCE), by UNANNOUNCED => [Loom];
+        weaken("protocol/netpoll.rs", "pub fn claim", FENCE), by UNANNOUNCED => [Loom];
     "netpoll-no-leavers-fence": "leave without its StoreLoad",
-        weaken("kernel/protocol/netpoll.rs", "pub fn leave", FENCE), by NO_P => [Loom];
+        weaken("protocol/netpoll.rs", "pub fn leave", FENCE), by NO_P => [Loom];
     "netpoll-no-handers-fence": "is_missing without its StoreLoad",
-        weaken("kernel/protocol/netpoll.rs", "pub fn is_missing", FENCE), by HANDED_ON => [Loom];
+        weaken("protocol/netpoll.rs", "pub fn is_missing", FENCE), by HANDED_ON => [Loom];
     "netpoll-leaves-relaxed": "leave gives the poller up Relaxed",
-        weaken("kernel/protocol/netpoll.rs", "pub fn leave", "who.store"), by LEAVES => [Loom];
+        weaken("protocol/netpoll.rs", "pub fn leave", "who.store"), by LEAVES => [Loom];
     "netpoll-peeks-relaxed": "peek takes the poller Relaxed",
-        weaken("kernel/protocol/netpoll.rs", "pub fn peek", "compare_exchange"), by LEAVES => [Loom];
+        weaken("protocol/netpoll.rs", "pub fn peek", "compare_exchange"), by LEAVES => [Loom];
     "netpoll-has-peeked-relaxed": "peek gives the poller up Relaxed",
-        weaken("kernel/protocol/netpoll.rs", "pub fn peek", "who.swap"), by PEEKS => [Loom];
+        weaken("protocol/netpoll.rs", "pub fn peek", "who.swap"), by PEEKS => [Loom];
     "netpoll-reads-it-once": "who waits does not read the deadline again",
         variant("reads-it-once"), by EARLIER => [Sc, Loom];
     "netpoll-trusts-who-waits": "who would wait does not look until when another does",

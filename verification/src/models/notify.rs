@@ -7,7 +7,7 @@ use crate::hosts::model_host::{Cell, ModelHost};
 use crate::model::{Model, loom, rc11, rc11_spurious, sampled, sc};
 use crate::mutation::mutant::Mutant;
 use crate::mutation::variants::notify::{self as steps, Notified, Notify};
-use spinpark::host::Lock;
+use spinpark_kernel::host::Lock;
 use std::sync::Arc;
 
 /// A `Notify`, and what it is about.

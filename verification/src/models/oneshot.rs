@@ -5,7 +5,7 @@ use crate::hosts::model_host::{Cell, ModelHost};
 use crate::model::{Model, loom, rc11, rc11_spurious, sc};
 use crate::mutation::mutant::Mutant;
 use crate::mutation::variants::oneshot::{self as steps, Oneshot};
-use spinpark::waits::chan::errors::TryRecvError;
+use spinpark_kernel::waits::chan::errors::TryRecvError;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 

@@ -6,7 +6,7 @@ use crate::hosts::model_host::{Cell, ModelHost};
 use crate::model::{Model, loom, rc11, rc11_spurious, sc};
 use crate::mutation::mutant::Mutant;
 use crate::mutation::variants::operation::{self as steps, Operation};
-use spinpark::host::Host;
+use spinpark_kernel::host::Host;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
@@ -102,10 +102,11 @@ struct Known {
 
 /// A task polls, by one waker or another, or gives up, and the system completes: four moves, then what is left of the two.
 fn moved_by_hand<H: ModelHost>() -> String {
-    type State = spinpark::waits::operation::State<Counted, u64, Told>;
+    type State = spinpark_kernel::waits::operation::State<Counted, u64, Told>;
     let (log, freed) = (Arc::new(Log::default()), Arc::new(AtomicUsize::new(0)));
     let held = Counted(Arc::clone(&freed));
-    let operation = spinpark::waits::operation::Operation::<Counted, u64, Told, <H as Host>::Lock<State>>::new(held);
+    let operation =
+        spinpark_kernel::waits::operation::Operation::<Counted, u64, Told, <H as Host>::Lock<State>>::new(held);
     let (is_trusted, mut known) = (H::choose(2) == 1, Known::default());
     for n in 0..6 {
         let mut woken = Vec::new();

@@ -7,7 +7,7 @@ use crate::hosts::model_host::ModelHost;
 use crate::hosts::wrap::trace::main_plays;
 use crate::model::{Model, rc11, sc, sc_cut};
 use crate::mutation::mutant::Mutant;
-use spinpark::waits::owned_tasks::{Key, Owned, OwnedTasks};
+use spinpark_kernel::waits::owned_tasks::{Key, Owned, OwnedTasks};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -234,11 +234,11 @@ const CALL: &str = "sched::two_protocols_lose_nothing::long_call_and_stop";
 pub const MUTANTS: &[Mutant] = crate::mutants! {
     room: "sched";
     "pairs-no-submitter-fence": "wakep without its StoreLoad, beside the only M, which goes to sleep",
-        weaken("kernel/protocol/spinning.rs", "pub fn wakep", "store_load::<H>()"), by SLEEP => [Rc11];
+        weaken("protocol/spinning.rs", "pub fn wakep", "store_load::<H>()"), by SLEEP => [Rc11];
     "pairs-no-spinning-m-fence": "retire without its StoreLoad, beside a submitter",
-        weaken("kernel/protocol/spinning.rs", "pub fn retire", "store_load::<H>()"), by SLEEP => [Rc11];
+        weaken("protocol/spinning.rs", "pub fn retire", "store_load::<H>()"), by SLEEP => [Rc11];
     "pairs-no-fence-at-entry": "entersyscall without its StoreLoad: the stop waits for the system call's end",
-        weaken("kernel/protocol/syscall.rs", "pub fn entersyscall", "store_load::<H>()"), by CALL => [Rc11];
+        weaken("protocol/syscall.rs", "pub fn entersyscall", "store_load::<H>()"), by CALL => [Rc11];
     "pairs-no-stopper-fence": "a stopper without its StoreLoad, in the whole scheduler",
-        weaken("kernel/protocol/stw/mod.rs", "pub fn stop<", "store_load::<H>()"), by CALL => [Rc11];
+        weaken("protocol/stw/mod.rs", "pub fn stop<", "store_load::<H>()"), by CALL => [Rc11];
 };

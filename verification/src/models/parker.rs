@@ -6,8 +6,8 @@ use crate::hosts::model_host::{Cell, ModelHost};
 use crate::hosts::wrap::trace::main_plays;
 use crate::model::{Model, loom, rc11, sc};
 use crate::mutation::mutant::Mutant;
-use spinpark::atomic::Atomic;
-use spinpark::waits::parker::{EMPTY, NOTIFIED, PARKED};
+use spinpark_kernel::atomic::Atomic;
+use spinpark_kernel::waits::parker::{EMPTY, NOTIFIED, PARKED};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 

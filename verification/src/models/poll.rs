@@ -13,8 +13,8 @@ use crate::model::{Model, sc};
 use crate::mutation::mutant::Mutant;
 use elsewhere::{a_nap, a_turn, extra};
 use room::one_question;
-use spinpark::host::Nanos;
-use spinpark::kernel::protocol::sysmon::SLICE;
+use spinpark_kernel::host::Nanos;
+use spinpark_kernel::protocol::sysmon::SLICE;
 use sysmon::{no_m_is_left, nobody_waits_there, one_looks_there, one_waits_there, two_ticks};
 use waits::{in_vain, on_the_way, one_wait};
 

@@ -16,12 +16,12 @@ use crate::harness::script::{
 };
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, rc11};
-use spinpark::atomic::Atomic;
-use spinpark::host::{NEVER, Nanos, Parker};
-use spinpark::kernel::protocol::find::Worker;
-use spinpark::kernel::protocol::work_source::{Poller, Waker, WorkSource};
-use spinpark::kernel::types::g::G;
-use spinpark::kernel::types::p::PId;
+use spinpark_kernel::atomic::Atomic;
+use spinpark_kernel::host::{NEVER, Nanos, Parker};
+use spinpark_kernel::protocol::find::Worker;
+use spinpark_kernel::protocol::work_source::{Poller, Waker, WorkSource};
+use spinpark_kernel::types::g::G;
+use spinpark_kernel::types::p::PId;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::{Arc, OnceLock};
 

@@ -7,10 +7,10 @@ use crate::hosts::model_host::ModelHost;
 use crate::hosts::wrap::trace::main_plays;
 use crate::model::{Model, rc11, sc, sc_cut, tso};
 use crate::mutation::mutant::{Mutant, is_variant};
-use spinpark::atomic::Atomic;
-use spinpark::host::{NEVER, Nanos, Parker};
-use spinpark::kernel::protocol::netpoll::{Neighbours, Netpoll};
-use spinpark::waits::readiness::{Direction, Waiting};
+use spinpark_kernel::atomic::Atomic;
+use spinpark_kernel::host::{NEVER, Nanos, Parker};
+use spinpark_kernel::protocol::netpoll::{Neighbours, Netpoll};
+use spinpark_kernel::waits::readiness::{Direction, Waiting};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 

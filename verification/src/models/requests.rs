@@ -5,7 +5,7 @@ use crate::hosts::wrap::trace::main_plays;
 use crate::model::{Model, rc11, rc11_spurious, sc, sc_cut};
 use crate::mutation::mutant::Mutant;
 use crate::mutation::variants::requests::{self as steps, Answer, Asked};
-use spinpark::waits::requests::{Next, Request, Requests, Unanswered};
+use spinpark_kernel::waits::requests::{Next, Request, Requests, Unanswered};
 use std::sync::Arc;
 
 /// A server, and two threads to be.

@@ -13,10 +13,10 @@ use crate::hosts::wrap::trace::main_plays;
 use crate::model::{Model, loom, loom_apart, loom_apart_bounded, loom_bounded, rc11, sc, tso};
 use crate::mutation::mutant::{self, Mutant};
 use rule::five_operations;
-use spinpark::host::Lock;
-use spinpark::kernel::queues::local::LocalQueue;
-use spinpark::kernel::queues::runq::{Capacity, Full, RunQueue};
-use spinpark::kernel::types::g::G;
+use spinpark_kernel::host::Lock;
+use spinpark_kernel::queues::local::LocalQueue;
+use spinpark_kernel::queues::runq::{Capacity, Full, RunQueue};
+use spinpark_kernel::types::g::G;
 use std::sync::Arc;
 
 /// A ring of two, whose cursors wrap around at 8; with the Gs' data.
@@ -405,25 +405,25 @@ const TWO_THIEVES: &str = "runq::each_g_is_taken_once::owner_and_two_thieves";
 pub const MUTANTS: &[Mutant] = crate::mutants! {
     room: "runq";
     "runq-publish-relaxed": "put moves tail with a Relaxed store",
-        weaken("kernel/queues/runq.rs", "pub fn put(", "self.tail.store"), by ONE_THIEF => [Loom, Rc11];
+        weaken("queues/runq.rs", "pub fn put(", "self.tail.store"), by ONE_THIEF => [Loom, Rc11];
     "runq-publish-unseen": "a thief reads tail Relaxed",
-        weaken("kernel/queues/runq.rs", "pub fn steal_some", "self.tail.load"), by ONE_THIEF => [Loom, Rc11];
+        weaken("queues/runq.rs", "pub fn steal_some", "self.tail.load"), by ONE_THIEF => [Loom, Rc11];
     "runq-consume-relaxed": "a thief moves head with a Relaxed exchange",
-        weaken("kernel/queues/runq.rs", "pub fn steal_some", "self.head.compare_exchange"),
+        weaken("queues/runq.rs", "pub fn steal_some", "self.head.compare_exchange"),
         by TWO_THIEVES => [Loom, Rc11];
     "runq-consume-unseen": "a thief reads head Relaxed",
-        weaken("kernel/queues/runq.rs", "pub fn steal_some", "self.head.load"), by TWO_THIEVES => [Loom, Rc11];
+        weaken("queues/runq.rs", "pub fn steal_some", "self.head.load"), by TWO_THIEVES => [Loom, Rc11];
     "runq-get-consume-relaxed": "the owner takes with a Relaxed exchange, so a thief may see its head with an old tail",
-        weaken("kernel/queues/runq.rs", "pub fn get(", "compare_exchange"), by ONE_THIEF => [Loom, Rc11];
+        weaken("queues/runq.rs", "pub fn get(", "compare_exchange"), by ONE_THIEF => [Loom, Rc11];
     "runq-spill-consume-relaxed":
         "the owner spills with a Relaxed exchange, so a thief may see its head with an old tail",
-        weaken("kernel/queues/runq.rs", "pub fn spill_half", "compare_exchange"),
+        weaken("queues/runq.rs", "pub fn spill_half", "compare_exchange"),
         by "runq::each_g_is_taken_once::overflow_while_robbed" => [Loom, Rc11];
     "runq-batch-publish-relaxed": "put_batch moves tail with a Relaxed store",
-        weaken("kernel/queues/runq.rs", "pub fn put_batch", "self.tail.store"),
+        weaken("queues/runq.rs", "pub fn put_batch", "self.tail.store"),
         by "runq::each_g_is_taken_once::a_batch_while_robbed" => [Loom, Rc11];
     "runq-thief-publish-relaxed": "a thief publishes what it keeps with a Relaxed store",
-        weaken("kernel/queues/runq.rs", "pub fn steal_some", "mine.tail.store"),
+        weaken("queues/runq.rs", "pub fn steal_some", "mine.tail.store"),
         by "runq::each_g_is_taken_once::a_thief_is_robbed" => [Loom, Rc11];
     "runq-owner-gives-up": "an owner whose exchange is lost finds nothing, though a G is there",
         variant("runq-owner-gives-up"), by NEVER_EMPTY => [Sc, Rc11];

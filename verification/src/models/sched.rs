@@ -12,14 +12,14 @@ use crate::hosts::model_host::{Cell, ModelHost};
 use crate::model::{Model, loom_bounded, rc11, rc11_cut, sampled, sc, sc_cut};
 use crate::mutation::mutant::Mutant;
 use crate::status::{Status, StatusWord};
-use spinpark::atomic::Atomic;
-use spinpark::host::Parker;
-use spinpark::kernel::protocol::find::Worker;
-use spinpark::kernel::protocol::sources::{SearchOrder, Source};
-use spinpark::kernel::sched::Sched;
-use spinpark::kernel::sched::config::Config;
-use spinpark::kernel::sched::observer::{Event, Observer};
-use spinpark::kernel::types::g::G;
+use spinpark_kernel::atomic::Atomic;
+use spinpark_kernel::host::Parker;
+use spinpark_kernel::protocol::find::Worker;
+use spinpark_kernel::protocol::sources::{SearchOrder, Source};
+use spinpark_kernel::sched::Sched;
+use spinpark_kernel::sched::config::Config;
+use spinpark_kernel::sched::observer::{Event, Observer};
+use spinpark_kernel::types::g::G;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Relaxed};
 
@@ -466,7 +466,7 @@ const WAITS: &str = "sched::work_is_conserved::a_g_waits_for_its_child";
 pub const MUTANTS: &[Mutant] = crate::mutants! {
     room: "sched";
     "sched-no-submitter-fence": "wakep without its StoreLoad, in the whole scheduler",
-        weaken("kernel/protocol/spinning.rs", "pub fn wakep", "store_load::<H>()"), by WAITS => [TsoPct, Loom];
+        weaken("protocol/spinning.rs", "pub fn wakep", "store_load::<H>()"), by WAITS => [TsoPct, Loom];
     "sched-no-spinning-m-fence": "retire without its StoreLoad, in the whole scheduler",
-        weaken("kernel/protocol/spinning.rs", "pub fn retire", "store_load::<H>()"), by WAITS => [Loom];
+        weaken("protocol/spinning.rs", "pub fn retire", "store_load::<H>()"), by WAITS => [Loom];
 };

@@ -7,7 +7,7 @@ use crate::hosts::model_host::{Cell, ModelHost};
 use crate::model::{Model, loom, rc11, rc11_spurious, sampled, sc};
 use crate::mutation::mutant::Mutant;
 use crate::mutation::variants::semaphore::{self as steps, Semaphore};
-use spinpark::waits::semaphore::Refused;
+use spinpark_kernel::waits::semaphore::Refused;
 use std::sync::Arc;
 
 /// A semaphore, and what those that are in may touch.

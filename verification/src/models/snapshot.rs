@@ -3,8 +3,8 @@
 use crate::harness::embedder::{Embedded, finish, open, small, submit};
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, rc11, sc};
-use spinpark::kernel::protocol::find::Worker;
-use spinpark::kernel::sched::snapshot::Snapshot;
+use spinpark_kernel::protocol::find::Worker;
+use spinpark_kernel::sched::snapshot::Snapshot;
 
 /// Nothing but one P, which is idle.
 const QUIET: Snapshot = Snapshot {

@@ -7,8 +7,8 @@ use crate::hosts::model_host::ModelHost;
 use crate::hosts::wrap::trace::main_plays;
 use crate::model::{Model, rc11, sc};
 use crate::mutation::mutant::Mutant;
-use spinpark::waits::readiness::Direction;
-use spinpark::waits::sockets::NotRegistered;
+use spinpark_kernel::waits::readiness::Direction;
+use spinpark_kernel::waits::sockets::NotRegistered;
 use std::sync::Arc;
 
 /// A task registers a socket, and waits for it, as the runtime ends.

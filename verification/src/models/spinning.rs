@@ -13,8 +13,8 @@ use crate::model::{Model, loom, loom_apart, loom_apart_bounded, loom_bounded, rc
 use crate::mutation::mutant::Mutant;
 use crate::mutation::variants::scenario;
 use crate::mutation::variants::spinning::SpinProtocol;
-use spinpark::kernel::protocol::spinning::Spinning;
-use spinpark::kernel::types::m::SpinningToken;
+use spinpark_kernel::protocol::spinning::Spinning;
+use spinpark_kernel::types::m::SpinningToken;
 use std::sync::Arc;
 
 fn with_idle<H: ModelHost, D: SpinProtocol>(idle_ps: u32) -> Arc<Tiny<H, D>> {
@@ -434,17 +434,17 @@ pub const MUTANTS: &[Mutant] = crate::mutants! {
         "wakep asks for a spinning M, and then lowers its count (Go's order); who idles its P does not count",
         variant("asks-before-it-lowers"), by ABOUT_TO_GO => [Sc, Loom, Rc11];
     "spinning-no-submitter-fence": "wakep without its StoreLoad",
-        weaken("kernel/protocol/spinning.rs", "pub fn wakep", "store_load::<H>()"), by ONE => [Loom, Tso, Rc11];
+        weaken("protocol/spinning.rs", "pub fn wakep", "store_load::<H>()"), by ONE => [Loom, Tso, Rc11];
     "spinning-no-spinning-m-fence": "retire without its StoreLoad",
-        weaken("kernel/protocol/spinning.rs", "pub fn retire", "store_load::<H>()"), by ONE => [Loom, Rc11];
+        weaken("protocol/spinning.rs", "pub fn retire", "store_load::<H>()"), by ONE => [Loom, Rc11];
     "spinning-no-finders-fence": "found_work without its StoreLoad",
-        weaken("kernel/protocol/spinning.rs", "pub fn found_work", "store_load::<H>()"), by SECOND => [Loom, Rc11];
+        weaken("protocol/spinning.rs", "pub fn found_work", "store_load::<H>()"), by SECOND => [Loom, Rc11];
     "spinning-no-idlers-fence": "must_recheck without its StoreLoad",
-        weaken("kernel/protocol/spinning.rs", "pub fn must_recheck", "store_load::<H>()"), by SHARE => [Loom, Rc11];
+        weaken("protocol/spinning.rs", "pub fn must_recheck", "store_load::<H>()"), by SHARE => [Loom, Rc11];
     "spinning-leaves-it-to-nobody": "an M idles its P without asking whether those it left the looking to still look",
         variant("leaves-it-to-nobody"), by LEFT_TO => [Sc, Loom], SHARE => [Sc], LEFT_TO => [Rc11], SHARE => [Rc11];
     "spinning-leaves-relaxed": "a spinning M leaves nmspinning Relaxed",
-        weaken("kernel/protocol/spinning.rs", "fn leave", "fetch_sub"), by MORE => [Loom, Rc11];
+        weaken("protocol/spinning.rs", "fn leave", "fetch_sub"), by MORE => [Loom, Rc11];
     "spinning-looks-before-it-leaves": "retire looks at the queues, then leaves nmspinning",
         variant("looks-before-it-leaves"), by ONE => [Loom, Sc, Rc11];
     "spinning-drops-the-baton": "the last spinning M finds work and wakes nobody",

@@ -158,7 +158,7 @@ pub const MUTANTS: &[Mutant] = crate::mutants! {
     room: "stw";
     // Not on tso: there leaving the lock drains the store to `wanted`, as a fence would.
     "stw-no-stopper-fence": "a stopper looks at the words without a StoreLoad after it has said that it stops",
-        weaken("kernel/protocol/stw/mod.rs", "pub fn stop<", "store_load::<H>()"), by BLOCKS => [Loom, Rc11];
+        weaken("protocol/stw/mod.rs", "pub fn stop<", "store_load::<H>()"), by BLOCKS => [Loom, Rc11];
     "stw-scans-before-it-says": "a stopper looks at the words, then says that it stops",
         variant("scans-before-it-says"), by BLOCKS => [Sc, Loom, Rc11];
     "stw-enters-in-gos-order":
@@ -175,7 +175,7 @@ pub const MUTANTS: &[Mutant] = crate::mutants! {
         variant("pushes"), by "stw::first_come_first_served::one_stops_again_and_again" => [Sc, Rc11];
     "safepoint-no-callers-fence" of "safepoint":
         "for_each_p looks at the words without a StoreLoad after it has said what it wants",
-        weaken("kernel/protocol/stw/safepoint.rs", "pub fn for_each_p", "store_load::<H>()"), by PASSES => [Loom, Rc11];
+        weaken("protocol/stw/safepoint.rs", "pub fn for_each_p", "store_load::<H>()"), by PASSES => [Loom, Rc11];
     "safepoint-enters-blindly" of "safepoint":
         "an M that enters a system call does not look whether a function is to run",
         variant("enters-blindly"), by PASSES => [Sc, Rc11];

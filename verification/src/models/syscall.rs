@@ -12,10 +12,10 @@ use crate::model::{Model, loom, loom_apart, loom_bounded, rc11, sc, tso};
 use crate::mutation::mutant::Mutant;
 use crate::mutation::variants::scenario;
 use crate::mutation::variants::syscall::Crossing;
-use spinpark::kernel::protocol::stw;
-use spinpark::kernel::protocol::syscall::{Away, Neighbours, Way, entersyscallblock};
-use spinpark::kernel::types::m::MId;
-use spinpark::kernel::types::p::OwnedP;
+use spinpark_kernel::protocol::stw;
+use spinpark_kernel::protocol::syscall::{Away, Neighbours, Way, entersyscallblock};
+use spinpark_kernel::types::m::MId;
+use spinpark_kernel::types::p::OwnedP;
 use std::cell::RefCell;
 
 const M0: MId = MId(0);
@@ -366,15 +366,15 @@ const NONE: &str = "syscall::each_way_out::no_p_is_to_be_had";
 pub const MUTANTS: &[Mutant] = crate::mutants! {
     room: "syscall";
     "syscall-put-relaxed": "a P is put into its word Relaxed",
-        weaken("kernel/protocol/syscall.rs", "pub fn put", "store(status"),
+        weaken("protocol/syscall.rs", "pub fn put", "store(status"),
         by RETAKER => [Loom, LoomApart], HOG => [Loom], RETAKER => [Rc11], HOG => [Rc11];
     "syscall-take-relaxed": "a P is taken out of its word Relaxed",
-        weaken("kernel/protocol/syscall.rs", "pub fn take", "compare_exchange"),
+        weaken("protocol/syscall.rs", "pub fn take", "compare_exchange"),
         by RETAKER => [Loom, LoomApart], HOG => [Loom], RETAKER => [Rc11], HOG => [Rc11];
     "syscall-no-entering-fence": "entersyscall without its StoreLoad",
-        weaken("kernel/protocol/syscall.rs", "pub fn entersyscall<", "store_load::<H>()"), by STOP => [Loom, Tso, Rc11];
+        weaken("protocol/syscall.rs", "pub fn entersyscall<", "store_load::<H>()"), by STOP => [Loom, Tso, Rc11];
     "syscall-no-stopping-fence": "stw::stop without its StoreLoad",
-        weaken("kernel/protocol/stw/mod.rs", "pub fn stop", "store_load::<H>()"), by STOP => [Loom, Rc11];
+        weaken("protocol/stw/mod.rs", "pub fn stop", "store_load::<H>()"), by STOP => [Loom, Rc11];
     "syscall-reads-before-it-writes":
         "an M that enters asks whether its P is wanted, then puts it into its word (Go 1.27)",
         variant("reads-before-it-writes"), by STOP => [Sc, Loom, Rc11];

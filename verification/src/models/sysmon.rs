@@ -5,9 +5,9 @@
 use crate::harness::common::any_of;
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, sc};
-use spinpark::host::Nanos;
-use spinpark::kernel::protocol::sysmon::Verdict::{Leave, Preempt, Retake};
-use spinpark::kernel::protocol::sysmon::{
+use spinpark_kernel::host::Nanos;
+use spinpark_kernel::protocol::sysmon::Verdict::{Leave, Preempt, Retake};
+use spinpark_kernel::protocol::sysmon::{
     Around, CALM, LONGEST, Observed, PATIENCE, Pace, QUIET, SHORTEST, SLICE, SOON, SysmonTick, Verdict,
 };
 use std::collections::BTreeSet;

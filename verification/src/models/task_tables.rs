@@ -5,13 +5,13 @@ use crate::harness::common::{Counted, any_of};
 use crate::harness::told::{Log, Told, waker};
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, sc};
-use spinpark::host::{Host, Lock};
-use spinpark::waits::broadcast::{self, Broadcast, End, Missing, Recv};
-use spinpark::waits::cancellation::Token;
-use spinpark::waits::cancellation_tree::Nodes;
-use spinpark::waits::join_set::{Ended, JoinSet};
-use spinpark::waits::scope::{self, Scope, Task};
-use spinpark::waits::wait_list::{self, Served, WaitList};
+use spinpark_kernel::host::{Host, Lock};
+use spinpark_kernel::waits::broadcast::{self, Broadcast, End, Missing, Recv};
+use spinpark_kernel::waits::cancellation::Token;
+use spinpark_kernel::waits::cancellation_tree::Nodes;
+use spinpark_kernel::waits::join_set::{Ended, JoinSet};
+use spinpark_kernel::waits::scope::{self, Scope, Task};
+use spinpark_kernel::waits::wait_list::{self, Served, WaitList};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -683,7 +683,7 @@ fn one_looks_and_waits<H: ModelHost>() -> String {
                     One => door.list.serve_one().into_iter().flatten().collect(),
                     _ => door.list.serve_all(),
                 });
-                spinpark::waits::waker::wake(by);
+                spinpark_kernel::waits::waker::wake(by);
                 if let Some((by, served @ Served::No)) = &mut at {
                     woken.extend(by.take());
                     *served = if matches!(op, One) { Served::Alone } else { Served::WithAll };

@@ -7,10 +7,10 @@ use crate::hosts::model_host::{Cell, ModelHost};
 use crate::hosts::wrap::trace::main_plays;
 use crate::model::{Model, loom, loom_apart, loom_bounded, rc11, rc11_spurious, sc, sc_spurious};
 use crate::mutation::mutant::Mutant;
-use spinpark::host::Lock;
-use spinpark::kernel::protocol::threads::{Neighbours, startm, stopm};
-use spinpark::kernel::types::m::{M, MId, NextP};
-use spinpark::kernel::types::p::PId;
+use spinpark_kernel::host::Lock;
+use spinpark_kernel::protocol::threads::{Neighbours, startm, stopm};
+use spinpark_kernel::types::m::{M, MId, NextP};
+use spinpark_kernel::types::p::PId;
 use std::sync::Arc;
 
 /// The one P, and the smallest scheduler around the room: one M that goes to sleep, one P that is given away.
@@ -143,9 +143,9 @@ const REFUSED: &str = "threads::no_p_is_lost::no_thread_can_be_had";
 pub const MUTANTS: &[Mutant] = crate::mutants! {
     room: "threads";
     "threads-nextp-relaxed": "`nextp` is put into the box Relaxed",
-        weaken("kernel/types/m.rs", "pub fn set_nextp", "swap"), by EARLY => [Loom, Rc11];
+        weaken("types/m.rs", "pub fn set_nextp", "swap"), by EARLY => [Loom, Rc11];
     "threads-nextp-unseen": "`nextp` is taken out of the box Relaxed",
-        weaken("kernel/types/m.rs", "pub fn take_nextp", "swap"), by EARLY => [Loom, Rc11];
+        weaken("types/m.rs", "pub fn take_nextp", "swap"), by EARLY => [Loom, Rc11];
     "threads-sleeps-on-a-request": "an M goes to sleep without a look at needspinning, although a start was refused",
         variant("sleeps-on-a-request"), by REFUSED => [Sc, Rc11];
     "threads-forgets-who-fell-asleep": "when a start is refused, nobody looks whether an M fell asleep meanwhile",

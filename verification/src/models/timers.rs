@@ -3,8 +3,8 @@
 use crate::harness::common::{any_of, party};
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, rc11, sc};
-use spinpark::host::{NEVER, Nanos};
-use spinpark::kernel::queues::timers::{BATCH, Key, Timers};
+use spinpark_kernel::host::{NEVER, Nanos};
+use spinpark_kernel::queues::timers::{BATCH, Key, Timers};
 use std::sync::Arc;
 
 const SOON: Nanos = 5;

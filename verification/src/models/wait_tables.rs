@@ -5,8 +5,8 @@ use crate::harness::common::any_of;
 use crate::harness::told::{Log, Told, waker};
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, sc};
-use spinpark::waits::cond::{Cond, Place};
-use spinpark::waits::wait_group::{Wait, WaitGroup};
+use spinpark_kernel::waits::cond::{Cond, Place};
+use spinpark_kernel::waits::wait_group::{Wait, WaitGroup};
 use std::sync::Arc;
 
 /// More waiters there are not. Each has two wakers.

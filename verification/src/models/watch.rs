@@ -7,7 +7,7 @@ use crate::hosts::model_host::{Cell, ModelHost};
 use crate::model::{Model, loom, rc11, rc11_spurious, sampled, sc};
 use crate::mutation::mutant::Mutant;
 use crate::mutation::variants::watch::{self as steps, Value, Watch};
-use spinpark::host::Lock;
+use spinpark_kernel::host::Lock;
 use std::sync::Arc;
 
 /// A watched value; what belongs to each value that one sender sends, and to each receiver's end.

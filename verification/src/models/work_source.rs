@@ -9,15 +9,15 @@ use crate::harness::embedder::{Embedded, Extra, Note, Play, finish, first_runs, 
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, loom_bounded, rc11, rc11_cut, sampled, sc};
 use crate::mutation::mutant::{self, Mutant};
-use spinpark::atomic::Atomic;
-use spinpark::kernel::protocol::find::Worker;
-use spinpark::kernel::protocol::locked::{Wake, Woken};
-use spinpark::kernel::protocol::sources::Source;
-use spinpark::kernel::protocol::work_source::{Wakep, Waker, WorkSource};
-use spinpark::kernel::sched::config::Config;
-use spinpark::kernel::sched::observer::Event;
-use spinpark::kernel::types::g::G;
-use spinpark::kernel::types::p::PId;
+use spinpark_kernel::atomic::Atomic;
+use spinpark_kernel::protocol::find::Worker;
+use spinpark_kernel::protocol::locked::{Wake, Woken};
+use spinpark_kernel::protocol::sources::Source;
+use spinpark_kernel::protocol::work_source::{Wakep, Waker, WorkSource};
+use spinpark_kernel::sched::config::Config;
+use spinpark_kernel::sched::observer::Event;
+use spinpark_kernel::types::g::G;
+use spinpark_kernel::types::p::PId;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::sync::{Arc, OnceLock, Weak};
@@ -180,7 +180,7 @@ fn the_world_is_stopped<H: ModelHost>() -> String {
 /// G1 waits for the one that becomes runnable.
 fn a_g_waits_for_it<H: ModelHost>() -> String {
     let sched = tower::<H>(small(1, 2), 2, |sched, mut worker, n| {
-        let m = spinpark::kernel::types::m::MId(0);
+        let m = spinpark_kernel::types::m::MId(0);
         if n == 1 {
             assert!(worker.m() == m, "the first M there is");
             sched.observer().more.0.waits.wakeup();
@@ -306,5 +306,5 @@ pub const MUTANTS: &[Mutant] = crate::mutants! {
     "work_source-wakes-before-it-shows": "a source wakes, then shows its work",
         variant("wakes-before-it-shows"), by GIVES_UP => [Pct, Loom, Rc11];
     "work_source-no-wakers-fence": "wakep, for a source, without its StoreLoad",
-        weaken("kernel/protocol/spinning.rs", "pub fn wakep", "store_load::<H>()"), by GIVES_UP => [Loom, Rc11];
+        weaken("protocol/spinning.rs", "pub fn wakep", "store_load::<H>()"), by GIVES_UP => [Loom, Rc11];
 };

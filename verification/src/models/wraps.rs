@@ -7,8 +7,8 @@ use crate::harness::common::g;
 use crate::harness::transcript::{S, begin, leave, numbers, set, submit};
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, sc};
-use spinpark::kernel::protocol::find::Worker;
-use spinpark::kernel::sched::config::Config;
+use spinpark_kernel::protocol::find::Worker;
+use spinpark_kernel::sched::config::Config;
 
 /// The G in the ring, and the one that is submitted again and again.
 const LOCAL: u64 = 1;

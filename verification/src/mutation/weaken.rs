@@ -8,7 +8,7 @@ use crate::hosts::model_host::ModelHost;
 use crate::hosts::wrap::{host_and_spawn_as_beneath, threads_as_beneath};
 use rc11::naming::below_src;
 use serde::{Deserialize, Serialize};
-use spinpark::host::{self, Host, Nanos, SpawnError, Word as _};
+use spinpark_kernel::host::{self, Host, Nanos, SpawnError, Word as _};
 use std::cell::{Cell as StdCell, RefCell};
 use std::collections::BTreeSet;
 use std::fmt;

@@ -4,9 +4,9 @@ use crate::spec::hands::Slept;
 use crate::spec::model::{At, M, Model, P, Watched};
 use crate::spec::moves::{Ev, Item};
 use crate::spec::wrong::Wrong;
-use spinpark::host::Nanos;
-use spinpark::kernel::protocol::locked::{Wake, Woken};
-use spinpark::kernel::protocol::syscall::Way;
+use spinpark_kernel::host::Nanos;
+use spinpark_kernel::protocol::locked::{Wake, Woken};
+use spinpark_kernel::protocol::syscall::Way;
 
 /// How long a G may run, and a P sit idle in a system call.
 const SLICE: Nanos = 10_000_000;

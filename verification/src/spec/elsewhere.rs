@@ -3,9 +3,9 @@
 use crate::spec::hands::Slept;
 use crate::spec::model::{At, Model, Watched};
 use crate::spec::moves::{Activity, Ev, Item, What, Who};
-use spinpark::host::NEVER;
-use spinpark::host::Nanos;
-use spinpark::kernel::protocol::sysmon::{CALM, SLICE};
+use spinpark_kernel::host::NEVER;
+use spinpark_kernel::host::Nanos;
+use spinpark_kernel::protocol::sysmon::{CALM, SLICE};
 
 /// The earliest moment that counts as that of a look.
 const FIRST: Nanos = 3;

@@ -3,7 +3,7 @@
 use crate::spec::model::{At, Model, NextP, Until};
 use crate::spec::moves::{Activity, Ev, Item, Who};
 use crate::spec::wrong::Wrong;
-use spinpark::kernel::protocol::locked::{Wake, Woken};
+use spinpark_kernel::protocol::locked::{Wake, Woken};
 
 /// What came of falling asleep.
 pub(super) enum Slept {

@@ -4,8 +4,8 @@ use crate::spec::hands::Slept;
 use crate::spec::model::{At, Model, NextP};
 use crate::spec::moves::{Ev, Item};
 use crate::spec::wrong::Wrong;
-use spinpark::kernel::protocol::sources::Source;
-use spinpark::kernel::sched::config::Config;
+use spinpark_kernel::protocol::sources::Source;
+use spinpark_kernel::sched::config::Config;
 use std::collections::VecDeque;
 
 /// An M with a P, which looks.

@@ -5,9 +5,9 @@ use crate::hosts::stepped::draw;
 use crate::spec::elsewhere::Elsewhere;
 use crate::spec::moves::{Activity, Ev, Item, Numbers, OUTSIDERS, Observed, Who};
 use crate::spec::wrong::Wrong;
-use spinpark::host::Nanos;
-use spinpark::kernel::protocol::locked::{Wake, Woken};
-use spinpark::kernel::sched::snapshot::Snapshot;
+use spinpark_kernel::host::Nanos;
+use spinpark_kernel::protocol::locked::{Wake, Woken};
+use spinpark_kernel::sched::snapshot::Snapshot;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// A scheduler in lists. Nothing here is shared, and nobody interferes.

@@ -1,11 +1,11 @@
 //! What can be moved, what happens in a move, and what is seen after it.
 
-use spinpark::host::Nanos;
-use spinpark::kernel::protocol::locked::{Wake, Woken};
-use spinpark::kernel::protocol::sources::{SearchOrder, Source};
-use spinpark::kernel::protocol::syscall::Way;
-use spinpark::kernel::sched::config::Config;
-use spinpark::kernel::sched::snapshot::Snapshot;
+use spinpark_kernel::host::Nanos;
+use spinpark_kernel::protocol::locked::{Wake, Woken};
+use spinpark_kernel::protocol::sources::{SearchOrder, Source};
+use spinpark_kernel::protocol::syscall::Way;
+use spinpark_kernel::sched::config::Config;
+use spinpark_kernel::sched::snapshot::Snapshot;
 
 /// So many parties outside of the scheduler may stop its world.
 pub(super) const OUTSIDERS: usize = 2;

@@ -3,8 +3,8 @@
 use crate::spec::look::Looker;
 use crate::spec::model::{At, Model, NextP, Theme};
 use crate::spec::moves::{Activity, Ev, Item, Move, What, Who};
-use spinpark::host::Nanos;
-use spinpark::kernel::protocol::locked::{Wake, Woken};
+use spinpark_kernel::host::Nanos;
+use spinpark_kernel::protocol::locked::{Wake, Woken};
 
 /// Between two ticks of the monitor: hardly any time, its shortest pace, and more than a slice.
 const PAUSES: [Nanos; 3] = [1, 20_000, 10_000_001];

@@ -3,7 +3,7 @@
 
 use crate::spec::model::{At, M, Model, NextP};
 use crate::spec::moves::Item;
-use spinpark::kernel::protocol::locked::Wake;
+use spinpark_kernel::protocol::locked::Wake;
 
 impl Model {
     /// What does not add up, if anything.

@@ -158,7 +158,7 @@ impl Model {
         waiting.sort_unstable();
         self.seen.note_if(!waiting.is_empty(), "closed while a G waits");
         for m in waiting {
-            if self.ready_m(m, spinpark::kernel::protocol::locked::Woken::Closed) {
+            if self.ready_m(m, spinpark_kernel::protocol::locked::Woken::Closed) {
                 self.send_for(m);
             }
         }

@@ -1,7 +1,7 @@
 //! `Beneath<H>`: host `H`, under store buffers. Each store that it is asked for comes out of one: that is written down.
 
 use super::recorded::{Act, Name, push};
-use spinpark::host::{self, Host, Nanos, SpawnError};
+use spinpark_kernel::host::{self, Host, Nanos, SpawnError};
 use spinpark_verification::hosts::model_host::ModelHost;
 use std::marker::PhantomData;
 use std::panic::Location;

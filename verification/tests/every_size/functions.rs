@@ -22,7 +22,7 @@ pub(crate) struct Functions {
 
 impl Functions {
     pub(crate) fn new() -> Functions {
-        let kernel = concat!(env!("CARGO_MANIFEST_DIR"), "/../src/kernel/");
+        let kernel = concat!(env!("CARGO_MANIFEST_DIR"), "/../src/kernel/src/");
         let mut functions = Functions { begins: HashMap::new(), lines: HashMap::new() };
         for file in FILES {
             let text =

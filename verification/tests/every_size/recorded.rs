@@ -2,10 +2,10 @@
 //! beside what the kernel tells its observer. `Recorded<Tso<Beneath<H>>>` writes down, too, when a store leaves its buffer.
 
 use crate::scenes::Watch;
-use spinpark::host::{self, Host, Nanos, SpawnError};
-use spinpark::kernel::protocol::syscall::Way;
-use spinpark::kernel::sched::observer::Event;
-use spinpark::kernel::types::p::PId;
+use spinpark_kernel::host::{self, Host, Nanos, SpawnError};
+use spinpark_kernel::protocol::syscall::Way;
+use spinpark_kernel::sched::observer::Event;
+use spinpark_kernel::types::p::PId;
 use spinpark_verification::hosts::model_host::ModelHost;
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
@@ -78,7 +78,7 @@ pub(crate) struct Item {
     pub(crate) thread: usize,
     pub(crate) act: Act,
     pub(crate) word: Name,
-    /// The file below `src/kernel`, and the line.
+    /// The file below `src/kernel/src`, and the line.
     pub(crate) at: (&'static str, u32),
 }
 
@@ -131,7 +131,7 @@ fn done<H: ModelHost, R>(
     act: impl Fn(&R) -> Act,
 ) -> R {
     let thread = H::me();
-    let file = at.file().rsplit_once("src/kernel/").map_or(at.file(), |(_, file)| file);
+    let file = at.file().rsplit_once("src/kernel/src/").map_or(at.file(), |(_, file)| file);
     let item = |act| Item { thread, act, word, at: (file, at.line()) };
     if H::IS_REAL {
         // Now and then another thread comes first.
@@ -217,19 +217,19 @@ fn project(event: Event<'_>) -> Option<Told> {
 }
 
 fn name(at: &'static Location<'static>) -> Name {
-    const SCHED: &str = include_str!("../../../src/kernel/sched/mod.rs");
+    const SCHED: &str = include_str!("../../../src/kernel/src/sched/mod.rs");
     WORDS.with_borrow_mut(|words| {
         words.made += 1;
         // The slots are made in a closure, which has a place of its own.
-        if at.file().ends_with("kernel/queues/runq.rs") {
+        if at.file().ends_with("queues/runq.rs") {
             return Name::Slot(words.p);
         }
         let line = SCHED.lines().nth(at.line() as usize - 1);
-        if at.file().ends_with("kernel/sched/mod.rs") && line.is_some_and(|line| line.contains("M::new()")) {
+        if at.file().ends_with("sched/mod.rs") && line.is_some_and(|line| line.contains("M::new()")) {
             words.ms += 1;
             return Name::NextP(words.ms - 1);
         }
-        if !at.file().ends_with("kernel/sched/proc.rs") {
+        if !at.file().ends_with("sched/proc.rs") {
             return Name::Other(words.made);
         }
         // The first line is that of the queue; the next P begins when that line comes again.

@@ -4,7 +4,7 @@ use super::account::Traces;
 use super::beneath::Beneath;
 use super::recorded::{self, Recorded, Recorder};
 use crate::scenes::{self, Act, Scenario};
-use spinpark::kernel::protocol::sources::SearchOrder::{GlobalFirst, StealFirst};
+use spinpark_kernel::protocol::sources::SearchOrder::{GlobalFirst, StealFirst};
 use spinpark_verification::engines::{self, Engine, Job};
 use spinpark_verification::hosts::model_host::ModelHost;
 use spinpark_verification::hosts::threads::{self, Threads};

@@ -2,7 +2,7 @@
 
 use super::functions::Functions;
 use super::recorded::{Act, Item, Name, Told, numbers, shown};
-use spinpark::kernel::protocol::sources::{SearchOrder, Source};
+use spinpark_kernel::protocol::sources::{SearchOrder, Source};
 use spinpark_parameterized::finite::{Finite, State};
 use spinpark_parameterized::replay::{Move, Replay};
 use spinpark_parameterized::spinning::state::*;

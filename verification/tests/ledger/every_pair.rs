@@ -17,7 +17,7 @@ fn in_the_source() -> BTreeMap<String, usize> {
     // One that is not there any more is an error, not one less to read.
     let hosts =
         ["src/runtime/host/cores.rs", "verification/src/hosts/shuttle.rs", "verification/src/hosts/loom.rs"].map(read);
-    for text in kernel().into_values().chain(sources("src/waits").into_values()).chain(hosts) {
+    for text in kernel().into_values().chain(sources("src/kernel/src/waits").into_values()).chain(hosts) {
         let comments = text.lines().filter_map(|line| line.trim_start().strip_prefix("// "));
         for comment in comments {
             let argued = ORDERINGS.iter().find_map(|ordering| comment.strip_prefix(ordering)).unwrap_or(comment);
@@ -45,7 +45,7 @@ fn of_the_document_stands_in_two_places() {
 fn of_the_source_stands_in_the_document() {
     let pairs = in_the_document();
     let mut files = kernel();
-    files.extend(sources("src/waits"));
+    files.extend(sources("src/kernel/src/waits"));
     for (name, file) in files.iter().flat_map(|(file, text)| named_as_pairs(text).map(move |name| (name, file))) {
         assert!(pairs.contains(&name), "{file}.rs names the pair `{name}`, docs/reference/orderings.md does not");
     }
@@ -75,12 +75,12 @@ fn in_brackets(text: &str) -> BTreeMap<String, usize> {
 
 #[test]
 fn of_a_tasks_word_stands_in_the_document_and_in_two_places() {
-    let places = in_brackets(&read("src/task/word.rs"));
+    let places = in_brackets(&read("src/kernel/src/task/word.rs"));
     let text = read("docs/reference/orderings.md");
     let rows = text.lines().filter_map(|line| line.strip_prefix("| (")?.split(')').next());
     let documented: BTreeSet<&str> = rows.collect();
     let named: BTreeSet<&str> = places.keys().map(String::as_str).collect();
-    assert_eq!(documented, named, "left: docs/reference/orderings.md; right: comments in src/task/word.rs");
+    assert_eq!(documented, named, "left: docs/reference/orderings.md; right: comments in src/kernel/src/task/word.rs");
     for (name, n) in &places {
         assert!(*n >= 2, "({name}) is named beside {n} accesses");
     }

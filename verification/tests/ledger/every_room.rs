@@ -4,7 +4,7 @@ use super::the_documents::spread;
 use super::{kernel, read, root};
 
 /// Files without a protocol: maps of folders, numbers, observers, evidence in debug builds.
-const NO_ROOMS: [&str; 7] = ["mod", "protocol", "queues", "sched/config", "sched/observer", "types", "types/token"];
+const NO_ROOMS: [&str; 7] = ["lib", "protocol", "queues", "sched/config", "sched/observer", "types", "types/token"];
 
 #[test]
 fn says_who_checks_it() {

@@ -1,6 +1,6 @@
 //! Who imports whom: the picture in docs/reference/architecture.md, and no circles.
 
-use super::{kernel, sources};
+use super::kernel;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a file of the kernel may import besides `types`, of what is not glue. A room imports no other room.
@@ -17,11 +17,11 @@ const DRAWN: &[(&str, &[&str])] = &[
     ("queues/runq", &["queues/capacity"]),
 ];
 
-/// The modules that a text imports below `crate::FOLDER`, as paths of files: the longest that is one.
-fn imported(text: &str, folder: &str, is_file: impl Fn(&str) -> bool) -> BTreeSet<String> {
-    let path = format!("crate::{folder}::");
+/// The modules that a text imports of its crate, as paths of files: the longest that is one.
+fn imported(text: &str, is_file: impl Fn(&str) -> bool) -> BTreeSet<String> {
+    let path = "crate::";
     let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
-    let paths = code.flat_map(|line| line.split(path.as_str()).skip(1).map(str::to_owned).collect::<Vec<_>>());
+    let paths = code.flat_map(|line| line.split(path).skip(1).map(str::to_owned).collect::<Vec<_>>());
     let mut found = BTreeSet::new();
     for path in paths {
         let end = path.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':')).unwrap_or(path.len());
@@ -41,7 +41,7 @@ fn are_those_that_are_drawn() {
     let kernel = kernel();
     let drawn: BTreeMap<&str, &[&str]> = DRAWN.iter().copied().collect();
     for (name, text) in kernel.iter().filter(|(name, _)| !name.starts_with("sched")) {
-        let imported = imported(text, "kernel", |path| kernel.contains_key(path));
+        let imported = imported(text, |path| kernel.contains_key(path));
         let of_others = |path: &&String| !path.starts_with("types/") && *path != name;
         let others: BTreeSet<&str> = imported.iter().filter(of_others).map(String::as_str).collect();
         let allowed: BTreeSet<&str> = drawn.get(name.as_str()).into_iter().copied().flatten().copied().collect();
@@ -57,7 +57,7 @@ fn of_the_kernel_reach_no_std_and_no_runtime() {
     for (name, text) in &kernel() {
         let code = text.lines().map(str::trim_start).filter(|line| !line.starts_with("//"));
         for line in code {
-            let strays = ["use std::", "crate::runtime", "use tokio", "use loom"];
+            let strays = ["use std::", "spinpark::runtime", "use tokio", "use loom"];
             assert!(!strays.iter().any(|stray| line.contains(stray)), "{name}.rs: {line}");
         }
     }
@@ -89,19 +89,12 @@ fn circles(imports: &BTreeMap<String, BTreeSet<String>>) -> Vec<BTreeSet<String>
     found.into_iter().collect()
 }
 
-/// Who imports whom, among the files of a folder.
-fn among(folder: &str) -> BTreeMap<String, BTreeSet<String>> {
-    let name = |path: &str| {
-        let below = path.trim_start_matches(&format!("src/{folder}/")).trim_end_matches(".rs").to_owned();
-        below.strip_suffix("/mod").map_or(below.clone(), str::to_owned)
-    };
-    let sources = sources(&format!("src/{folder}"));
-    let tests = |path: &str| path.ends_with("/tests.rs") || path.ends_with("/testing.rs");
-    let files: BTreeMap<String, String> =
-        sources.into_iter().filter(|(path, _)| !tests(path)).map(|(path, text)| (name(&path), text)).collect();
+/// Who imports whom, among the files of the kernel.
+fn among_the_kernel() -> BTreeMap<String, BTreeSet<String>> {
+    let files = kernel();
     let imports = |(file, text): (&String, &String)| {
         let code = text.split("\n#[cfg(test)]\nmod tests {").next().unwrap_or_default();
-        let mut to = imported(code, folder, |path| files.contains_key(path));
+        let mut to = imported(code, |path| files.contains_key(path));
         to.remove(file);
         (file.clone(), to)
     };
@@ -112,7 +105,7 @@ fn among(folder: &str) -> BTreeMap<String, BTreeSet<String>> {
 fn of_the_kernel_make_no_circle() {
     // The glue is one type, `Sched`, in several files: that is what a circle within `sched` is.
     let is_glue = |circle: &BTreeSet<String>| circle.iter().all(|file| file.starts_with("sched"));
-    let circles: Vec<_> = circles(&among("kernel")).into_iter().filter(|circle| !is_glue(circle)).collect();
+    let circles: Vec<_> = circles(&among_the_kernel()).into_iter().filter(|circle| !is_glue(circle)).collect();
     assert!(circles.is_empty(), "{circles:?}");
 }
 

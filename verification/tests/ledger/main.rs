@@ -49,13 +49,22 @@ fn sources(folder: &str) -> BTreeMap<String, String> {
     files(folder).into_iter().filter(|path| path.ends_with(".rs")).map(|path| (path.clone(), read(&path))).collect()
 }
 
-/// The kernel's files, by the paths of their modules below `kernel`: `protocol/stw` is `protocol/stw/mod.rs`.
+/// The kernel's files, by the paths of their modules: `protocol/stw` is `protocol/stw/mod.rs`.
 fn kernel() -> BTreeMap<String, String> {
     let name = |path: &str| {
-        let below = path.trim_start_matches("src/kernel/").trim_end_matches(".rs");
+        let below = path.trim_start_matches("src/kernel/src/").trim_end_matches(".rs");
         below.strip_suffix("/mod").unwrap_or(below).to_owned()
     };
-    sources("src/kernel").into_iter().map(|(path, text)| (name(&path), text)).collect()
+    let beside = ["task", "waits", "atomic", "host"];
+    let is_of_the_kernel = |path: &str| !beside.iter().any(|one| path.starts_with(&format!("src/kernel/src/{one}")));
+    let files = sources("src/kernel/src").into_iter().filter(|(path, _)| is_of_the_kernel(path));
+    files.map(|(path, text)| (name(&path), text)).collect()
+}
+
+/// The sources of the crates below `src`: neither their tests nor their examples.
+fn product() -> BTreeMap<String, String> {
+    let beside = ["/tests/", "/tests.rs", "/examples/"];
+    sources("src").into_iter().filter(|(path, _)| !beside.iter().any(|one| path.contains(one))).collect()
 }
 
 /// Words in backticks.

@@ -1,7 +1,6 @@
 //! How large the kernel, files and functions are.
 
-use super::{kernel, sources};
-use std::collections::BTreeMap;
+use super::{kernel, product};
 
 /// Lines that are neither empty nor comments.
 fn code(text: &str) -> usize {
@@ -12,16 +11,11 @@ fn code(text: &str) -> usize {
 fn are_within_the_budget() {
     let kernel = kernel();
     let all: usize = kernel.values().map(|text| code(text)).sum();
-    assert!(all <= 4_030, "the kernel has {all} lines of code");
+    assert!(all <= 4_100, "the kernel has {all} lines of code");
     for (name, text) in &kernel {
         let lines = code(text);
         assert!(lines <= 310, "{name}.rs has {lines} lines of code");
     }
-}
-
-/// Files of the product, but for those that are tests.
-fn product() -> BTreeMap<String, String> {
-    sources("src").into_iter().filter(|(path, _)| !path.ends_with("/tests.rs")).collect()
 }
 
 #[test]

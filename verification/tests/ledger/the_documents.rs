@@ -120,7 +120,7 @@ fn and_the_sources_link_to_files_of_ours_that_are_there() {
     assert!(found >= 5, "only {found} links");
 }
 
-/// Paths of files as they are written in prose and in comments: `src/kernel/protocol/{spinning,find}.rs`.
+/// Paths of files as they are written in prose and in comments: `src/kernel/src/protocol/{spinning,find}.rs`.
 fn paths(text: &str) -> Vec<String> {
     let ends = |c: char| !(c.is_alphanumeric() || "_-./{},".contains(c));
     let words = text.split(ends).map(|word| word.trim_end_matches(['.', ',']));
@@ -228,8 +228,8 @@ fn are_read_with_sharp_eyes() {
     assert_eq!(paths("see src/kernel/{a,b}.rs, and no/such.rs"), ["src/kernel/a.rs", "src/kernel/b.rs"]);
     assert!(!words().contains("no_such_word_stands_in_any_source"));
     assert!(!is_there("docs/README.md", "guide/no-such-page.md"));
-    let link = format!("{}src/host.rs#L1", OURS[0]);
-    assert_eq!(target("docs/README.md", &link), Some(("README.md", "src/host.rs")));
+    let link = format!("{}src/kernel/src/host.rs#L1", OURS[0]);
+    assert_eq!(target("docs/README.md", &link), Some(("README.md", "src/kernel/src/host.rs")));
     assert_eq!(target("docs/README.md", "https://github.com/tokio-rs/loom/issues/166"), None);
 }
 

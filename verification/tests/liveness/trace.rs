@@ -4,9 +4,9 @@
 //! and deadlocks, the end of an M. docs/evidence/liveness.md has the table.
 
 use crate::scenes::Watch;
-use spinpark::kernel::protocol::sources::Source;
-use spinpark::kernel::protocol::syscall::Way;
-use spinpark::kernel::sched::observer::Event;
+use spinpark_kernel::protocol::sources::Source;
+use spinpark_kernel::protocol::syscall::Way;
+use spinpark_kernel::sched::observer::Event;
 use spinpark_verification::hosts::model_host::ModelHost;
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -1,14 +1,14 @@
 //! A few Gs under the real kernel, on any host: what each does, and who else is there. For the tests that tie a drawing to the kernel.
 
-use spinpark::atomic::Atomic;
-use spinpark::host::Parker;
-use spinpark::kernel::protocol::find::Worker;
-use spinpark::kernel::protocol::sources::SearchOrder;
-use spinpark::kernel::protocol::syscall::Away;
-use spinpark::kernel::sched::Sched;
-use spinpark::kernel::sched::config::Config;
-use spinpark::kernel::sched::observer::{Event, Observer};
-use spinpark::kernel::types::g::G;
+use spinpark_kernel::atomic::Atomic;
+use spinpark_kernel::host::Parker;
+use spinpark_kernel::protocol::find::Worker;
+use spinpark_kernel::protocol::sources::SearchOrder;
+use spinpark_kernel::protocol::syscall::Away;
+use spinpark_kernel::sched::Sched;
+use spinpark_kernel::sched::config::Config;
+use spinpark_kernel::sched::observer::{Event, Observer};
+use spinpark_kernel::types::g::G;
 use spinpark_verification::hosts::model_host::ModelHost;
 use std::num::NonZeroU64;
 use std::sync::Arc;

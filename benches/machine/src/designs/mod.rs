@@ -5,7 +5,7 @@ mod tokio;
 mod tokio_queue;
 
 use crate::workloads::{Outside, Workload};
-use spinpark::kernel::sched::config::Config;
+use spinpark_kernel::sched::config::Config;
 use std::sync::Arc;
 
 /// A design, and its numbers.

@@ -19,7 +19,7 @@ use crate::engine;
 use crate::host::{Lock, Parker, Word};
 use crate::workloads::{Outside, Tasks, Workload};
 use crossbeam_utils::CachePadded;
-use spinpark::host::{Lock as _, Parker as _, Word as _};
+use spinpark_kernel::host::{Lock as _, Parker as _, Word as _};
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use std::sync::{Arc, Mutex};

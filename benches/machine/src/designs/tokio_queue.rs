@@ -5,7 +5,7 @@
 
 use crate::host::Word;
 use crossbeam_utils::CachePadded;
-use spinpark::host::Word as _;
+use spinpark_kernel::host::Word as _;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 pub(super) const CAPACITY: u64 = 256;

@@ -21,7 +21,7 @@ pub use yields::Yields;
 use crate::costs::{NANO, Picos};
 use crate::engine::{self, Place};
 use crate::host::Parker;
-use spinpark::host::Parker as _;
+use spinpark_kernel::host::Parker as _;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -3,9 +3,9 @@
 
 use super::{MS, Op, Setup};
 use crate::room::{Program, Room, reached, reached_if};
-use spinpark::kernel::protocol::locked::{Wake, Woken};
-use spinpark::kernel::types::m::MId;
-use spinpark::kernel::types::p::{OwnedP, PId};
+use spinpark_kernel::protocol::locked::{Wake, Woken};
+use spinpark_kernel::types::m::MId;
+use spinpark_kernel::types::p::{OwnedP, PId};
 use spinpark_verification::harness::bound::Truth;
 use spinpark_verification::harness::locked::{Central, Tiny};
 use spinpark_verification::hosts::model_host::ModelHost;

@@ -6,9 +6,9 @@ use crate::oracle::g;
 use crate::room::{Program, Room, reached_if, together};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
-use spinpark::kernel::queues::local::LocalQueue;
-use spinpark::kernel::queues::runq::Capacity;
-use spinpark::kernel::types::p::Turn;
+use spinpark_kernel::queues::local::LocalQueue;
+use spinpark_kernel::queues::runq::Capacity;
+use spinpark_kernel::types::p::Turn;
 use spinpark_verification::engines::Engine;
 use spinpark_verification::hosts::model_host::ModelHost;
 

@@ -6,7 +6,7 @@ use crate::oracle::g;
 use crate::room::{Program, Room, reached_if, together};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
-use spinpark::kernel::queues::runq::{Capacity, Full, RunQueue};
+use spinpark_kernel::queues::runq::{Capacity, Full, RunQueue};
 use spinpark_verification::engines::Engine;
 use spinpark_verification::hosts::model_host::ModelHost;
 use spinpark_verification::mutation::mutant;

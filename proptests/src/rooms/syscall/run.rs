@@ -3,12 +3,12 @@
 use super::{MONITOR, Op, STOPPER, Syscall};
 use crate::oracle::g;
 use crate::room::{Program, reached, reached_if};
-use spinpark::host::Parker;
-use spinpark::kernel::protocol::stw;
-use spinpark::kernel::protocol::syscall::{Away, Neighbours, SyscallStatus, Way, entersyscallblock};
-use spinpark::kernel::types::g::G;
-use spinpark::kernel::types::m::MId;
-use spinpark::kernel::types::p::{OwnedP, PId};
+use spinpark_kernel::host::Parker;
+use spinpark_kernel::protocol::stw;
+use spinpark_kernel::protocol::syscall::{Away, Neighbours, SyscallStatus, Way, entersyscallblock};
+use spinpark_kernel::types::g::G;
+use spinpark_kernel::types::m::MId;
+use spinpark_kernel::types::p::{OwnedP, PId};
 use spinpark_verification::harness::syscall::{How, P0, P1, Tiny};
 use spinpark_verification::harness::unrest::Unrest;
 use spinpark_verification::hosts::model_host::ModelHost;

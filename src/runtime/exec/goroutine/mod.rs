@@ -28,10 +28,11 @@ pub(in crate::runtime) mod stack;
 pub(in crate::runtime) mod wait_io;
 
 use crate::kernel::protocol::role::Waits;
+use crate::kernel::task::stackful;
 use crate::runtime::exec::block_on;
 use crate::runtime::exec::blocking::blocking;
 use crate::runtime::exec::context::Context;
-use crate::runtime::exec::goroutine::stack::Stack;
+use crate::runtime::exec::goroutine::on_stack::OnOwnStack;
 use crate::runtime::exec::polling;
 use crate::runtime::exec::task_locals::Scopes;
 use crate::runtime::exec::unwind::{PATIENCE, Unwound, unwind};
@@ -40,7 +41,6 @@ use crate::runtime::guarded::Theirs;
 use crate::runtime::host::signal::{self, Interrupted};
 use crate::runtime::host::thread_state::thread_state;
 use crate::runtime::id::RuntimeId;
-use crate::task::stackful;
 use core::cell::Cell;
 use core::future::{Future, IntoFuture};
 use core::marker::PhantomPinned;
@@ -83,7 +83,7 @@ pub(in crate::runtime) struct Goroutine<F, T> {
 
 enum State<F, T> {
     New(F),
-    Live(Coroutine<(), (), T, Stack>),
+    Live(OnOwnStack<T>),
     Over,
 }
 
@@ -136,7 +136,7 @@ where
             }
             f()
         };
-        self.state = State::Live(Coroutine::with_stack(stack, body));
+        self.state = State::Live(OnOwnStack(Coroutine::with_stack(stack, body)));
         Ok(())
     }
 
@@ -151,7 +151,7 @@ where
 impl<F, T> Goroutine<F, T> {
     /// It is over: its stack is anybody's.
     fn put_stack(&mut self) {
-        if let State::Live(coroutine) = core::mem::replace(&mut self.state, State::Over)
+        if let State::Live(OnOwnStack(coroutine)) = core::mem::replace(&mut self.state, State::Over)
             && coroutine.done()
         {
             Context::put_stack(self.runtime_id, coroutine.into_stack());

@@ -1,9 +1,9 @@
 //! How a thread comes to a goroutine's stack and back: [`stackful`] over corosensei's coroutines.
 
+use crate::kernel::task::stackful;
 use crate::runtime::exec::goroutine::stack::Stack;
 use crate::runtime::exec::goroutine::{self, Frame};
 use crate::runtime::exec::task_locals::{self, Scopes};
-use crate::task::stackful;
 use core::task::Waker;
 use corosensei::{Coroutine, CoroutineResult};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -27,19 +27,22 @@ impl stackful::Frame for Frame {
     }
 }
 
-impl<T> stackful::Stack for Coroutine<(), (), T, Stack> {
+/// A closure on a stack of its own.
+pub(super) struct OnOwnStack<T>(pub(super) Coroutine<(), (), T, Stack>);
+
+impl<T> stackful::Stack for OnOwnStack<T> {
     type Output = T;
 
     #[inline(always)]
     fn resume(&mut self) -> Option<T> {
-        match Coroutine::resume(self, ()) {
+        match self.0.resume(()) {
             CoroutineResult::Yield(()) => None,
             CoroutineResult::Return(value) => Some(value),
         }
     }
 
     fn unwind(&mut self) -> bool {
-        match catch_unwind(AssertUnwindSafe(|| Coroutine::resume(self, ()))) {
+        match catch_unwind(AssertUnwindSafe(|| self.0.resume(()))) {
             Ok(CoroutineResult::Yield(())) => false,
             Ok(CoroutineResult::Return(_)) => true,
             Err(payload) => {
@@ -50,7 +53,7 @@ impl<T> stackful::Stack for Coroutine<(), (), T, Stack> {
     }
 
     fn has_ended(&self) -> bool {
-        self.done()
+        self.0.done()
     }
 }
 

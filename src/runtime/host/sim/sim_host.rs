@@ -3,6 +3,7 @@
 //! Words and locks are the real ones: no two threads of a machine run at once, and neither is a place to switch.
 
 use crate::host::{Host, Nanos, Parker, SpawnError};
+use crate::runtime::host::cores::CoresLock;
 use crate::runtime::host::duration::START;
 use crate::runtime::host::sim;
 use crate::runtime::host::thread_config;
@@ -10,7 +11,6 @@ use crate::runtime::observe::spans;
 use core::sync::atomic::Ordering::{AcqRel, Release};
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use core::time::Duration;
-use std::sync::Mutex;
 
 /// The machine of the thread that runs.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub(in crate::runtime) struct Sim;
 
 impl Host for Sim {
     type Word = AtomicU64;
-    type Lock<T: Send + 'static> = Mutex<T>;
+    type Lock<T: Send + 'static> = CoresLock<T>;
     type Parker = SimParker;
 
     #[inline(always)]

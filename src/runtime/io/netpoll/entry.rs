@@ -3,12 +3,12 @@
 use crate::runtime::host::cores::Cores;
 use crate::runtime::io::netpoll::socket::Interest;
 use crate::runtime::io::netpoll::source::Source;
+use crate::runtime::sync::waking::TaskWaker;
 use crate::waits::{readiness, sockets};
-use core::task::Waker;
 use std::io;
 
 /// A socket, as the poller sees it.
-pub(super) type Entry = sockets::Keyed<Cores, Source, Waker>;
+pub(super) type Entry = sockets::Keyed<Cores, Source, TaskWaker>;
 
 impl readiness::Source for Source {
     type Error = io::Error;

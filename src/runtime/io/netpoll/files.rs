@@ -6,8 +6,9 @@
 
 use crate::runtime::io::netpoll::poller::Netpoll;
 use crate::runtime::io::netpoll::under_way::{Started, Work};
+use crate::runtime::sync::waking::TaskWaker;
 use crate::waits::waker::Lender;
-use core::task::{Poll, Waker};
+use core::task::Poll;
 use rustix::io::Errno;
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -41,7 +42,10 @@ impl OnFile {
     }
 
     /// Waits until it is complete.
-    pub(in crate::runtime) fn poll(&self, lender: &mut impl Lender<Waker = Waker>) -> Poll<(Work, io::Result<usize>)> {
+    pub(in crate::runtime) fn poll(
+        &self,
+        lender: &mut impl Lender<Waker = TaskWaker>,
+    ) -> Poll<(Work, io::Result<usize>)> {
         let taken = self.started.operation.poll(lender);
         taken.map(|(work, result)| {
             let result = usize::try_from(result).map_err(|_| io::Error::from_raw_os_error(-result));

@@ -11,11 +11,11 @@ use crate::runtime::io::netpoll::source::Source;
 use crate::runtime::io::netpoll::system::{Buffer, System};
 #[cfg(all(feature = "io-uring", target_os = "linux"))]
 use crate::runtime::io::netpoll::under_way::take_complete;
+use crate::runtime::sync::waking::TaskWaker;
 use crate::waits::interrupt;
 use crate::waits::readiness::{Refused, Waits};
 use crate::waits::sockets::{NotRegistered, Sockets};
 use core::fmt;
-use core::task::Waker;
 use core::time::Duration;
 use std::sync::{Arc, Mutex, OnceLock, TryLockError};
 use std::{io, thread};
@@ -26,7 +26,7 @@ pub(crate) type Hook = Box<dyn Fn() + Send + Sync>;
 /// The sockets of one runtime, and the tasks that wait for them.
 pub(crate) struct Netpoll {
     pub(super) system: Arc<System>,
-    pub(super) sockets: Sockets<Cores, Source, Waker>,
+    pub(super) sockets: Sockets<Cores, Source, TaskWaker>,
     /// Whoever polls holds it.
     pub(super) batch: Mutex<Batch>,
     last_error: Mutex<Option<Arc<io::Error>>>,
@@ -38,7 +38,7 @@ pub(crate) struct Netpoll {
 pub(super) struct Batch {
     buffer: Buffer,
     changes: Vec<Change>,
-    wakers: Vec<Waker>,
+    wakers: Vec<TaskWaker>,
 }
 
 impl Netpoll {
@@ -97,7 +97,7 @@ impl Netpoll {
             }
         }
         let woken = wakers.len();
-        wakers.drain(..).for_each(|waker| guarded(|| waker.wake()));
+        wakers.drain(..).for_each(TaskWaker::wake);
         // The hook is for others; the M that polls knows.
         self.sockets.waiting().woken((woken + finished) as u64);
         woken
@@ -142,7 +142,7 @@ impl Netpoll {
 
     /// Wakes all that wait, and lets nobody wait any more: what would block fails. What does not block still works.
     pub(crate) fn close(&self) {
-        let were_any = self.sockets.close(|waker| guarded(|| waker.wake()));
+        let were_any = self.sockets.close(TaskWaker::wake);
         self.if_last(were_any);
         #[cfg(all(feature = "io-uring", target_os = "linux"))]
         self.finish_files();
@@ -174,12 +174,12 @@ impl Netpoll {
         entry: &Entry,
         direction: Direction,
         id: Option<u64>,
-        waker: Waker,
+        waker: TaskWaker,
         seen: u64,
     ) -> io::Result<bool> {
         let mut is_first = false;
         let waits =
-            entry.wait(direction, id, waker, seen, Waker::will_wake, || is_first = self.sockets.waiting().add());
+            entry.wait(direction, id, waker, seen, TaskWaker::will_wake, || is_first = self.sockets.waiting().add());
         let (waits, waker) = match waits {
             Ok(Waits::Added) => {
                 if is_first && let Some(hook) = self.on_first.get() {
@@ -189,7 +189,7 @@ impl Netpoll {
             }
             Ok(Waits::Replaced(old)) => (Ok(true), old),
             Ok(Waits::Displaced(old)) => {
-                guarded(|| old.wake());
+                old.wake();
                 return Ok(true);
             }
             Ok(Waits::Changed(waker)) => (Ok(false), waker),
@@ -249,7 +249,7 @@ impl Netpoll {
         let (mut complete, mut wakers) = (Vec::new(), Vec::new());
         ring.finish(|operation, result| complete.push((operation, result)));
         let finished = take_complete(&mut complete, &mut wakers) + wakers.len();
-        wakers.into_iter().for_each(|waker| guarded(|| waker.wake()));
+        wakers.into_iter().for_each(TaskWaker::wake);
         self.count_down(finished);
     }
 }

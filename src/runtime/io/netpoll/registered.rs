@@ -5,6 +5,7 @@ use crate::runtime::io::netpoll::entry::{Entry, is_ready};
 use crate::runtime::io::netpoll::lock::shut_down;
 use crate::runtime::io::netpoll::poller::Netpoll;
 use crate::runtime::io::netpoll::socket::{Direction, Socket};
+use crate::runtime::sync::waking::TaskWaker;
 use core::fmt;
 use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::task::{Context, Poll};
@@ -69,7 +70,7 @@ impl<S: Socket> Registered<S> {
                 if let Some(result) = attempt(|| f(&self.socket)) {
                     return Poll::Ready(result);
                 }
-                match self.registration.netpoll.wait(entry, direction, None, cx.waker().clone(), seen) {
+                match self.registration.netpoll.wait(entry, direction, None, TaskWaker(cx.waker().clone()), seen) {
                     Ok(true) => return Poll::Pending,
                     Ok(false) => (),
                     Err(error) => return Poll::Ready(Err(error)),
@@ -228,7 +229,7 @@ impl<'a> Place<'a> {
     pub(super) fn wait(&mut self, cx: &mut Context<'_>, seen: u64) -> io::Result<bool> {
         let entry = &self.registration.entry;
         let id = *self.id.get_or_insert_with(|| entry.next_id());
-        self.registration.netpoll.wait(entry, self.direction, Some(id), cx.waker().clone(), seen)
+        self.registration.netpoll.wait(entry, self.direction, Some(id), TaskWaker(cx.waker().clone()), seen)
     }
 
     /// Did it wait, and has been woken?

@@ -6,8 +6,8 @@
 use crate::host::Host;
 use crate::runtime::host::cores::Cores;
 use crate::runtime::io::netpoll::lock::{lock, shut_down};
+use crate::runtime::sync::waking::TaskWaker;
 use crate::waits::operation::{Operation, State};
-use core::task::Waker;
 use slab::Slab;
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -31,7 +31,8 @@ pub(in crate::runtime) struct Work {
 }
 
 /// An operation that holds its buffer. Its result is the kernel's: a number of bytes, or an error's code below 0.
-pub(in crate::runtime) type FileOperation = Operation<Work, i32, Waker, <Cores as Host>::Lock<State<Work, i32, Waker>>>;
+pub(in crate::runtime) type FileOperation =
+    Operation<Work, i32, TaskWaker, <Cores as Host>::Lock<State<Work, i32, TaskWaker>>>;
 
 /// One that is started.
 pub(in crate::runtime) struct Started {
@@ -105,7 +106,7 @@ impl UnderWay {
 }
 
 /// The kernel has completed these. How many tasks wait no more for whom there is no waker?
-pub(super) fn take_complete(complete: &mut Vec<(Arc<FileOperation>, i32)>, wakers: &mut Vec<Waker>) -> usize {
+pub(super) fn take_complete(complete: &mut Vec<(Arc<FileOperation>, i32)>, wakers: &mut Vec<TaskWaker>) -> usize {
     let mut finished = 0;
     for (operation, result) in complete.drain(..) {
         let (left, has_given_up) = operation.with(|state| (state.completes(result), state.has_given_up()));

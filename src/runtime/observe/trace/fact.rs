@@ -107,9 +107,8 @@ impl Fact {
             Event::Started { procs } => Fact::Started { procs },
             Event::Deadlock { m, why } => Fact::Deadlock { m, why },
             Event::Exited { m } => Fact::Exited { m },
-            Event::Idled { .. } | Event::Gone { .. } | Event::Preempt { .. } | Event::Undetachable { .. } => {
-                return None;
-            }
+            // `Idled`, `Gone`, a preemption that was requested before, `Undetachable`.
+            _ => return None,
         })
     }
 }

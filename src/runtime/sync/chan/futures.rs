@@ -4,7 +4,7 @@ use crate::runtime::exec::yielding::Leaf;
 use crate::runtime::sync::chan::parts::{Channel, OnCores};
 use crate::runtime::sync::select::Case;
 use crate::runtime::sync::select::ticket::Ticket;
-use crate::runtime::sync::waking::Lender;
+use crate::runtime::sync::waking::{Lender, TaskWaker};
 use crate::waits::chan::errors::{Closed, SendError};
 use crate::waits::chan::receive::Receive;
 use crate::waits::chan::send::Send;
@@ -53,7 +53,7 @@ impl<T> Case for Receiving<'_, T> {
     }
 
     fn enlist(mut self: Pin<&mut Self>, ticket: Ticket, waker: Waker) -> bool {
-        self.receive.enlist(ticket, waker)
+        self.receive.enlist(ticket, TaskWaker(waker))
     }
 
     fn collect(mut self: Pin<&mut Self>) -> Self::Output {
@@ -114,7 +114,7 @@ impl<T> Case for Sending<'_, T> {
     }
 
     fn enlist(mut self: Pin<&mut Self>, ticket: Ticket, waker: Waker) -> bool {
-        self.send.enlist(ticket, waker)
+        self.send.enlist(ticket, TaskWaker(waker))
     }
 
     fn collect(mut self: Pin<&mut Self>) -> Self::Output {

@@ -1,13 +1,12 @@
 //! What a channel of the runtime is made of.
 
 use crate::runtime::guarded::Theirs;
-use crate::runtime::host::cores::Cores;
+use crate::runtime::host::cores::{Cores, CoresLock};
+use crate::runtime::sync::waking::TaskWaker;
 use crate::waits::chan::state::State;
 use crate::waits::chan::{self, Parts};
 use core::fmt;
 use core::marker::PhantomData;
-use core::task::Waker;
-use std::sync::Mutex;
 
 /// Real cores, any value, and wakers of tasks.
 pub(in crate::runtime) struct OnCores<T>(PhantomData<fn() -> T>);
@@ -15,9 +14,9 @@ pub(in crate::runtime) struct OnCores<T>(PhantomData<fn() -> T>);
 impl<T> Parts for OnCores<T> {
     type Host = Cores;
     type Value = T;
-    type Waker = Waker;
+    type Waker = TaskWaker;
     // Not the host's: a value may be bound to a thread, or borrow.
-    type Lock = Mutex<State<Self>>;
+    type Lock = CoresLock<State<Self>>;
 
     fn drop_value(value: T) {
         drop(Theirs::new(value));

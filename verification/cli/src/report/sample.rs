@@ -100,7 +100,7 @@ fn mutant(text: Text<'_>, n: usize, sort: Sort, fate: Fate) -> MutantRecord {
         sort,
         kind: if sort == Sort::Variant { String::new() } else { text("weakened") },
         room: text("runq"),
-        file: text(if sort == Sort::Variant { "" } else { "kernel/queues/runq.rs" }),
+        file: text(if sort == Sort::Variant { "" } else { "queues/runq.rs" }),
         line: (sort != Sort::Variant).then_some(88),
         source: text(if sort == Sort::Variant { "" } else { "self.tail.store(tail + 1, Release);" }),
         what: text("Release is Relaxed"),

@@ -10,7 +10,7 @@
 
 use crate::hosts::model_host::{Mixes, ModelHost, PlainAccess};
 use crate::hosts::wrap::trace;
-use spinpark::host::{self, Host, Nanos, SpawnError, Word as _};
+use spinpark_kernel::host::{self, Host, Nanos, SpawnError, Word as _};
 use std::marker::PhantomData;
 use std::sync::atomic::Ordering::{self, Relaxed};
 

@@ -4,7 +4,7 @@
 //! All threads of an execution are counted together, since they take turns on one thread of the machine.
 
 use crate::hosts::model_host::ModelHost;
-use spinpark::host::{self, Host, Nanos, SpawnError};
+use spinpark_kernel::host::{self, Host, Nanos, SpawnError};
 use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;

@@ -4,7 +4,7 @@
 //! Go has one such window under `debugExtendGrunningNoP`; here it is every access.
 
 use crate::hosts::model_host::ModelHost;
-use spinpark::host::{self, Host, Nanos, SpawnError};
+use spinpark_kernel::host::{self, Host, Nanos, SpawnError};
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};

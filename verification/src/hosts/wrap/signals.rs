@@ -9,7 +9,7 @@
 //! loom knows no choice, and never sends a signal.
 
 use crate::hosts::model_host::ModelHost;
-use spinpark::host::{self, Host, Nanos, SpawnError};
+use spinpark_kernel::host::{self, Host, Nanos, SpawnError};
 use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::rc::Rc;

@@ -5,7 +5,7 @@
 use crate::hosts::model_host::{self, Cell, ModelHost};
 use crate::mutation::weaken::is_weakened;
 use rc11::naming::unlike;
-use spinpark::host::{self, Host, Nanos, SpawnError};
+use spinpark_kernel::host::{self, Host, Nanos, SpawnError};
 use std::cell::{Cell as StdCell, RefCell};
 use std::marker::PhantomData;
 use std::panic::Location;

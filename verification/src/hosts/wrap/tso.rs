@@ -8,7 +8,7 @@
 
 use crate::hosts::model_host::ModelHost;
 use crate::hosts::wrap::trace;
-use spinpark::host::{self, Host, Nanos, SpawnError};
+use spinpark_kernel::host::{self, Host, Nanos, SpawnError};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::marker::PhantomData;

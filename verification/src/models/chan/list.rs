@@ -4,7 +4,7 @@ use crate::harness::chan::Tiny;
 use crate::harness::common::{any_of, party};
 use crate::harness::history::{Call, Ended, Record, calls, is_linearizable};
 use crate::hosts::model_host::ModelHost;
-use spinpark::waits::chan::errors::{TryRecvError, TrySendError};
+use spinpark_kernel::waits::chan::errors::{TryRecvError, TrySendError};
 use std::sync::Arc;
 
 /// What can be called.

@@ -5,8 +5,8 @@ use crate::harness::common::{any_of, party};
 use crate::harness::sleeper::Sleeper;
 use crate::hosts::model_host::ModelHost;
 use crate::mutation::variants::chan as steps;
-use spinpark::waits::chan::send::Send;
-use spinpark::waits::chan::state::Side;
+use spinpark_kernel::waits::chan::send::Send;
+use spinpark_kernel::waits::chan::state::Side;
 use std::task::Poll;
 
 /// Room for none, for one, for all.

@@ -3,8 +3,8 @@
 use super::tiny::{M0, M1};
 use crate::harness::common::any_of;
 use crate::hosts::model_host::ModelHost;
-use spinpark::kernel::protocol::locked::{Bindings, Wake, Woken};
-use spinpark::kernel::types::m::MId;
+use spinpark_kernel::protocol::locked::{Bindings, Wake, Woken};
+use spinpark_kernel::types::m::MId;
 
 /// What is known of one M's G.
 #[derive(Debug, Clone, Copy)]

@@ -2,12 +2,12 @@
 
 use crate::harness::embedder::{Embedded, Extra, Note, Play, finish, open, small, submit};
 use crate::hosts::model_host::ModelHost;
-use spinpark::atomic::Atomic;
-use spinpark::host::Lock;
-use spinpark::kernel::protocol::find::Worker;
-use spinpark::kernel::protocol::locked::{Wake, Woken};
-use spinpark::kernel::protocol::syscall::Way;
-use spinpark::kernel::types::m::MId;
+use spinpark_kernel::atomic::Atomic;
+use spinpark_kernel::host::Lock;
+use spinpark_kernel::protocol::find::Worker;
+use spinpark_kernel::protocol::locked::{Wake, Woken};
+use spinpark_kernel::protocol::syscall::Way;
+use spinpark_kernel::types::m::MId;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::AcqRel;
 

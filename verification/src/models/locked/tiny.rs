@@ -3,9 +3,9 @@
 use crate::harness::common::party;
 use crate::harness::locked::{Central, Tiny};
 use crate::hosts::model_host::ModelHost;
-use spinpark::kernel::protocol::locked::{Wake, Woken};
-use spinpark::kernel::types::m::MId;
-use spinpark::kernel::types::p::{OwnedP, PId};
+use spinpark_kernel::protocol::locked::{Wake, Woken};
+use spinpark_kernel::types::m::MId;
+use spinpark_kernel::types::p::{OwnedP, PId};
 use std::sync::Arc;
 
 pub(super) const M0: MId = MId(0);

@@ -4,12 +4,12 @@ use crate::harness::common::{any_of, g};
 use crate::harness::transcript::{S, leave, numbers, one_runs, set, submit};
 use crate::hosts::model_host::ModelHost;
 use crate::hosts::stepped::{Stepped, for_ever, until_woken};
-use spinpark::host::{Host, Nanos};
-use spinpark::kernel::protocol::find::Worker;
-use spinpark::kernel::protocol::stw::safepoint::SafepointFn;
-use spinpark::kernel::protocol::syscall::Away;
-use spinpark::kernel::protocol::sysmon::{SHORTEST, SLICE};
-use spinpark::kernel::types::p::PId;
+use spinpark_kernel::host::{Host, Nanos};
+use spinpark_kernel::protocol::find::Worker;
+use spinpark_kernel::protocol::stw::safepoint::SafepointFn;
+use spinpark_kernel::protocol::syscall::Away;
+use spinpark_kernel::protocol::sysmon::{SHORTEST, SLICE};
+use spinpark_kernel::types::p::PId;
 use std::sync::{Arc, Mutex};
 
 /// What a P is seen to do.

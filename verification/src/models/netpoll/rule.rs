@@ -4,9 +4,9 @@ use super::{LATE, SOON, SOON_AFTER};
 use crate::harness::common::any_of;
 use crate::harness::netpoll::StubNeighbours;
 use crate::hosts::model_host::ModelHost;
-use spinpark::host::NEVER;
-use spinpark::host::Nanos;
-use spinpark::kernel::protocol::netpoll::{Netpoll, Poll};
+use spinpark_kernel::host::NEVER;
+use spinpark_kernel::host::Nanos;
+use spinpark_kernel::protocol::netpoll::{Netpoll, Poll};
 
 /// Nothing to wait for, a socket, or a timer.
 fn any_neighbours<H: ModelHost>() -> StubNeighbours {

@@ -3,8 +3,8 @@
 use super::setup::{S, blocks, calls, ends, set, stops, ticks};
 use crate::harness::embedder::{first_runs, submit};
 use crate::hosts::model_host::ModelHost;
-use spinpark::kernel::protocol::stw::safepoint::SafepointFn;
-use spinpark::kernel::types::p::PId;
+use spinpark_kernel::protocol::stw::safepoint::SafepointFn;
+use spinpark_kernel::types::p::PId;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;

@@ -2,11 +2,11 @@
 
 use crate::harness::embedder::{Embedded, Extra, Note, Play, finish, open, small};
 use crate::hosts::model_host::ModelHost;
-use spinpark::kernel::protocol::find::Worker;
-use spinpark::kernel::protocol::locked::{Wake, Woken};
-use spinpark::kernel::protocol::syscall::Way;
-use spinpark::kernel::sched::observer::Event;
-use spinpark::kernel::types::m::MId;
+use spinpark_kernel::protocol::find::Worker;
+use spinpark_kernel::protocol::locked::{Wake, Woken};
+use spinpark_kernel::protocol::syscall::Way;
+use spinpark_kernel::sched::observer::Event;
+use spinpark_kernel::types::m::MId;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 

@@ -6,9 +6,9 @@ use crate::harness::common::any_of;
 use crate::harness::transcript::{it_is, leave, numbers, one_runs, set, submit};
 use crate::hosts::model_host::ModelHost;
 use crate::hosts::stepped::{Stepped, in_each_sleep};
-use spinpark::host::NEVER;
-use spinpark::host::{Host, Nanos};
-use spinpark::kernel::sched::config::Config;
+use spinpark_kernel::host::NEVER;
+use spinpark_kernel::host::{Host, Nanos};
+use spinpark_kernel::sched::config::Config;
 use std::ops::ControlFlow::{Break, Continue};
 use std::sync::{Arc, Mutex};
 

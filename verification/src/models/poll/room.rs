@@ -4,9 +4,9 @@ use crate::harness::common::any_of;
 use crate::harness::netpoll::StubNeighbours;
 use crate::hosts::model_host::ModelHost;
 use crate::hosts::stepped::Stepped;
-use spinpark::host::NEVER;
-use spinpark::host::Nanos;
-use spinpark::kernel::protocol::netpoll::Netpoll;
+use spinpark_kernel::host::NEVER;
+use spinpark_kernel::host::Nanos;
+use spinpark_kernel::protocol::netpoll::Netpoll;
 use std::cell::Cell;
 
 /// Who is in the poller.

@@ -5,10 +5,10 @@ use crate::harness::common::any_of;
 use crate::harness::transcript::{at, it_is, leave, numbers, one_runs, set};
 use crate::hosts::model_host::ModelHost;
 use crate::hosts::stepped::{Stepped, unless_gone, vanish};
-use spinpark::host::Host;
-use spinpark::host::NEVER;
-use spinpark::kernel::protocol::sysmon::SLICE;
-use spinpark::kernel::sched::config::Config;
+use spinpark_kernel::host::Host;
+use spinpark_kernel::host::NEVER;
+use spinpark_kernel::protocol::sysmon::SLICE;
+use spinpark_kernel::sched::config::Config;
 use std::sync::Arc;
 
 /// G1 runs, and has done so for less than a slice of the monitor's. Nobody has looked into the poller since moment 3.

@@ -5,8 +5,8 @@ use crate::harness::common::any_of;
 use crate::harness::transcript::{Outside, S, at, it_is, leave, numbers, one_runs, set, submit};
 use crate::hosts::model_host::ModelHost;
 use crate::hosts::stepped::{Stepped, for_ever, in_each_sleep};
-use spinpark::host::NEVER;
-use spinpark::host::{Host, Nanos};
+use spinpark_kernel::host::NEVER;
+use spinpark_kernel::host::{Host, Nanos};
 use std::ops::ControlFlow::Break;
 use std::sync::Arc;
 

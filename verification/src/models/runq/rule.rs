@@ -3,7 +3,7 @@
 use super::capacity;
 use crate::harness::common::g;
 use crate::hosts::model_host::ModelHost;
-use spinpark::kernel::queues::runq::{Full, RunQueue};
+use spinpark_kernel::queues::runq::{Full, RunQueue};
 use std::collections::VecDeque;
 
 /// A ring of four, with cursors as narrow as they may be and about to wrap around, beside a plain list.

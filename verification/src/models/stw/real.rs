@@ -2,12 +2,12 @@
 
 use crate::harness::embedder::{Embedded, Extra, Note, finish, first_runs, open, small, submit};
 use crate::hosts::model_host::ModelHost;
-use spinpark::atomic::Atomic;
-use spinpark::kernel::protocol::find::Worker;
-use spinpark::kernel::protocol::stw::safepoint::SafepointFn;
-use spinpark::kernel::protocol::syscall::{Away, Way};
-use spinpark::kernel::sched::config::Config;
-use spinpark::kernel::sched::observer::Event;
+use spinpark_kernel::atomic::Atomic;
+use spinpark_kernel::protocol::find::Worker;
+use spinpark_kernel::protocol::stw::safepoint::SafepointFn;
+use spinpark_kernel::protocol::syscall::{Away, Way};
+use spinpark_kernel::sched::config::Config;
+use spinpark_kernel::sched::observer::Event;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};

@@ -7,8 +7,8 @@ use crate::model::{rc11, sc};
 use crate::museum::go::deadlock::Sched;
 use crate::museum::go::{Case, is_wrong, party, told, variant};
 use crate::museum::{Exhibit, Source};
-use spinpark::atomic::Atomic;
-use spinpark::host::Lock;
+use spinpark_kernel::atomic::Atomic;
+use spinpark_kernel::host::Lock;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 

@@ -5,8 +5,8 @@ use crate::hosts::model_host::ModelHost;
 use crate::hosts::wrap::trace::main_plays;
 use crate::model::{rc11, sc};
 use crate::museum::go::{Case, is_wrong, party, told, variant};
-use spinpark::atomic::Atomic;
-use spinpark::host::Lock;
+use spinpark_kernel::atomic::Atomic;
+use spinpark_kernel::host::Lock;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Release};
 

@@ -5,7 +5,7 @@ use crate::hosts::model_host::ModelHost;
 use crate::hosts::wrap::trace::main_plays;
 use crate::model::{rc11, sc};
 use crate::museum::go::{Case, is_wrong, party, told, variant};
-use spinpark::host::Lock;
+use spinpark_kernel::host::Lock;
 use std::sync::Arc;
 
 /// A timer with a channel, of Go 1.23 and later.

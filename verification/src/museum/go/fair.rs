@@ -6,7 +6,7 @@ use crate::hosts::wrap::trace::main_plays;
 use crate::model::{rc11, sc};
 use crate::museum::go::{Case, is_wrong, party, told, variant};
 use crate::museum::{Exhibit, Source};
-use spinpark::host::Lock;
+use spinpark_kernel::host::Lock;
 use std::collections::VecDeque;
 use std::sync::Arc;
 

@@ -6,8 +6,8 @@ use crate::hosts::wrap::trace::main_plays;
 use crate::model::{rc11, sc, tso};
 use crate::museum::go::{Case, is_wrong, party, told, variant};
 use crate::museum::{Exhibit, Source};
-use spinpark::atomic::{Atomic, store_load};
-use spinpark::host::{Lock, Parker};
+use spinpark_kernel::atomic::{Atomic, store_load};
+use spinpark_kernel::host::{Lock, Parker};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 

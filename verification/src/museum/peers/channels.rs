@@ -6,7 +6,7 @@ use crate::model::{Model, rc11};
 use crate::museum::peers::{is_wrong, party};
 use crate::museum::{Exhibit, Source};
 use crate::mutation::mutant::Mutant;
-use spinpark::host::{Lock, Parker};
+use spinpark_kernel::host::{Lock, Parker};
 use std::sync::Arc;
 
 /// async-std's channel, with a `WakerSet` of two receivers.

@@ -7,7 +7,7 @@ use crate::model::{Model, rc11, sc, tso};
 use crate::museum::peers::{is_wrong, party};
 use crate::museum::{Exhibit, Source};
 use crate::mutation::mutant::{self, Mutant};
-use spinpark::atomic::{Atomic, store_load};
+use spinpark_kernel::atomic::{Atomic, store_load};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 

@@ -7,8 +7,8 @@ use crate::model::{Model, rc11, sc, tso};
 use crate::museum::peers::{Futex, is_wrong, party};
 use crate::museum::{Exhibit, Source};
 use crate::mutation::mutant::Mutant;
-use spinpark::atomic::{Atomic, store_load};
-use spinpark::host::{Lock, Parker};
+use spinpark_kernel::atomic::{Atomic, store_load};
+use spinpark_kernel::host::{Lock, Parker};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 

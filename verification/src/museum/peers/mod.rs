@@ -30,8 +30,8 @@ pub mod wakers;
 use crate::harness::common::party;
 use crate::hosts::model_host::ModelHost;
 use crate::mutation::mutant::is_variant as is_wrong;
-use spinpark::atomic::Atomic;
-use spinpark::host::{Lock, Parker};
+use spinpark_kernel::atomic::Atomic;
+use spinpark_kernel::host::{Lock, Parker};
 use std::sync::atomic::Ordering::{AcqRel, Relaxed};
 
 /// What the system gives a lock to sleep on, for one sleeper: a bucket with a lock. Whoever is about to sleep looks once

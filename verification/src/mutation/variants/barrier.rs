@@ -3,8 +3,8 @@
 use crate::harness::sleeper::{ParkWaker, Sleeper};
 use crate::hosts::model_host::ModelHost;
 use crate::mutation::mutant::{is_variant, variant};
-use spinpark::waits::barrier::{self, Arrived, State};
-use spinpark::waits::waker::{Lender, wake};
+use spinpark_kernel::waits::barrier::{self, Arrived, State};
+use spinpark_kernel::waits::waker::{Lender, wake};
 
 /// A barrier whose parties are threads.
 pub type Barrier<H> = barrier::Barrier<H, ParkWaker<H>>;

@@ -3,10 +3,10 @@
 use crate::harness::sleeper::{ParkWaker, Sleeper};
 use crate::hosts::model_host::ModelHost;
 use crate::mutation::mutant::{is_variant, variant};
-use spinpark::host::Host;
-use spinpark::waits::broadcast::{self, Missing, Put, State, own};
-use spinpark::waits::chan::errors::SendError;
-use spinpark::waits::waker::{Lender, wake};
+use spinpark_kernel::host::Host;
+use spinpark_kernel::waits::broadcast::{self, Missing, Put, State, own};
+use spinpark_kernel::waits::chan::errors::SendError;
+use spinpark_kernel::waits::waker::{Lender, wake};
 use std::sync::Arc;
 
 /// A broadcast whose ends are threads.

@@ -3,8 +3,8 @@
 use crate::harness::sleeper::{ParkWaker, Sleeper};
 use crate::hosts::model_host::ModelHost;
 use crate::mutation::mutant::{is_variant, variant};
-use spinpark::waits::cancellation::Token;
-use spinpark::waits::waker::{Lender, Waker, wake};
+use spinpark_kernel::waits::cancellation::Token;
+use spinpark_kernel::waits::waker::{Lender, Waker, wake};
 
 /// A token whose waiters are threads.
 pub type ThreadToken<H> = Token<H, ParkWaker<H>>;

@@ -4,12 +4,12 @@ use crate::harness::chan::{Chan, OnModel};
 use crate::harness::sleeper::{ParkWaker, Sleeper, ThreadLender};
 use crate::hosts::model_host::ModelHost;
 use crate::mutation::mutant::{is_variant, variant};
-use spinpark::waits::chan::Waiter;
-use spinpark::waits::chan::errors::{Closed, SendError, TryRecvError};
-use spinpark::waits::chan::receive::Receive;
-use spinpark::waits::chan::send::Send;
-use spinpark::waits::chan::state::{Side, State};
-use spinpark::waits::waker::{Lender, wake};
+use spinpark_kernel::waits::chan::Waiter;
+use spinpark_kernel::waits::chan::errors::{Closed, SendError, TryRecvError};
+use spinpark_kernel::waits::chan::receive::Receive;
+use spinpark_kernel::waits::chan::send::Send;
+use spinpark_kernel::waits::chan::state::{Side, State};
+use spinpark_kernel::waits::waker::{Lender, wake};
 use std::task::Poll;
 
 /// Sends, or waits to. See [`Send::poll`].
@@ -31,7 +31,7 @@ pub fn poll_send<'a, H: ModelHost>(
     Poll::Ready(Ok(()))
 }
 
-/// Receives at once, or not. See [`spinpark::waits::chan::Channel::try_take`].
+/// Receives at once, or not. See [`spinpark_kernel::waits::chan::Channel::try_take`].
 pub fn try_recv<H: ModelHost>(chan: &Chan<H>) -> Result<u64, TryRecvError> {
     match variant() {
         Some("lets-nobody-in") => {

@@ -1,12 +1,12 @@
 //! The handoff room and its wrong variants. A variant is the room, but for one function; or what it asks its neighbours for
 //! under the lock, but for one line.
 
-use spinpark::host::Host;
-use spinpark::kernel::protocol::handoff::{self, Neighbours};
-use spinpark::kernel::protocol::sources::Source;
-use spinpark::kernel::protocol::spinning::Spinning;
-use spinpark::kernel::types::m::SpinningToken;
-use spinpark::kernel::types::p::OwnedP;
+use spinpark_kernel::host::Host;
+use spinpark_kernel::protocol::handoff::{self, Neighbours};
+use spinpark_kernel::protocol::sources::Source;
+use spinpark_kernel::protocol::spinning::Spinning;
+use spinpark_kernel::types::m::SpinningToken;
+use spinpark_kernel::types::p::OwnedP;
 
 /// What becomes of a P that is handed on, decided under the lock.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ pub trait Handing: Send + Sync + Sized + 'static {
     ) {
         handoff::handoffp(p, sources, others);
     }
-    /// See [`settle`](Neighbours::settle), in src/kernel/sched/handoff.rs.
+    /// See [`settle`](Neighbours::settle), in src/kernel/src/sched/handoff.rs.
     fn settle<H: Host, W: FnOnce() -> bool>(ask: Ask<'_, H, W>) -> Fate {
         if ask.is_stopping {
             return Fate::Held;

@@ -3,8 +3,8 @@
 use crate::harness::sleeper::{ParkWaker, Sleeper};
 use crate::hosts::model_host::ModelHost;
 use crate::mutation::mutant::{is_variant, variant};
-use spinpark::waits::join_set::{Ended, JoinSet, State};
-use spinpark::waits::waker::{Lender, wake};
+use spinpark_kernel::waits::join_set::{Ended, JoinSet, State};
+use spinpark_kernel::waits::waker::{Lender, wake};
 use std::task::Poll;
 
 /// A set whose joiner is a thread. A task is its number in the model.

@@ -1,7 +1,7 @@
 //! The room of who waits in the poller, and its wrong variants. A variant is the room, but for one function.
 
-use spinpark::host::{Host, NEVER, Nanos};
-use spinpark::kernel::protocol::netpoll::{Neighbours, Netpoll, Poll};
+use spinpark_kernel::host::{Host, NEVER, Nanos};
+use spinpark_kernel::protocol::netpoll::{Neighbours, Netpoll, Poll};
 use std::cell::Cell;
 
 /// The room's functions, the right ones unless a variant says otherwise.

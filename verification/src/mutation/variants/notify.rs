@@ -3,9 +3,9 @@
 use crate::harness::sleeper::{ParkWaker, Sleeper};
 use crate::hosts::model_host::ModelHost;
 use crate::mutation::mutant::{is_variant, variant};
-use spinpark::waits::notify::{self, State};
-use spinpark::waits::wait_list::Served;
-use spinpark::waits::waker::{Lender, Waker, wake};
+use spinpark_kernel::waits::notify::{self, State};
+use spinpark_kernel::waits::wait_list::Served;
+use spinpark_kernel::waits::waker::{Lender, Waker, wake};
 
 /// A `Notify` whose waiters are threads.
 pub type Notify<H> = notify::Notify<H, ParkWaker<H>>;

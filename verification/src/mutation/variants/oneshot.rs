@@ -3,9 +3,9 @@
 use crate::harness::sleeper::{ParkWaker, Sleeper};
 use crate::hosts::model_host::ModelHost;
 use crate::mutation::mutant::{is_variant, variant};
-use spinpark::host::Host;
-use spinpark::waits::chan::errors::{Closed, TryRecvError};
-use spinpark::waits::oneshot::{self, State, Waits};
+use spinpark_kernel::host::Host;
+use spinpark_kernel::waits::chan::errors::{Closed, TryRecvError};
+use spinpark_kernel::waits::oneshot::{self, State, Waits};
 
 /// A oneshot whose ends are threads.
 pub type Oneshot<H, T> = oneshot::Oneshot<T, ParkWaker<H>, <H as Host>::Lock<State<T, ParkWaker<H>>>>;

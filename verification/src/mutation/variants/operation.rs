@@ -3,9 +3,9 @@
 use crate::harness::sleeper::{ParkWaker, Sleeper};
 use crate::hosts::model_host::ModelHost;
 use crate::mutation::mutant::{is_variant, variant};
-use spinpark::host::Host;
-use spinpark::waits::operation::{self, Left, State, Waits};
-use spinpark::waits::waker::{forget, wake};
+use spinpark_kernel::host::Host;
+use spinpark_kernel::waits::operation::{self, Left, State, Waits};
+use spinpark_kernel::waits::waker::{forget, wake};
 use std::task::Poll;
 
 /// An operation that a thread waits for.

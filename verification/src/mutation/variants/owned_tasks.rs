@@ -4,9 +4,9 @@ use crate::harness::owned_task::Queued;
 use crate::harness::owned_tasks::Tiny;
 use crate::hosts::model_host::ModelHost;
 use crate::mutation::mutant::variant;
-use spinpark::waits::owned_tasks::Owned;
+use spinpark_kernel::waits::owned_tasks::Owned;
 
-/// Ends the tasks of this runtime, as `Tasks::close` does. See [`OwnedTasks`](spinpark::waits::owned_tasks::OwnedTasks).
+/// Ends the tasks of this runtime, as `Tasks::close` does. See [`OwnedTasks`](spinpark_kernel::waits::owned_tasks::OwnedTasks).
 pub fn close<H: ModelHost>(tiny: &Tiny<H>, m: H::Thread<()>, mut busy: impl FnMut(usize)) -> Vec<Queued<H>> {
     let owned = &tiny.owned;
     let mut tries = 0;

@@ -2,7 +2,7 @@
 
 use crate::hosts::model_host::ModelHost;
 use crate::mutation::mutant::{is_variant, variant};
-use spinpark::waits::requests::{Next, Request, Requests, Unanswered};
+use spinpark_kernel::waits::requests::{Next, Request, Requests, Unanswered};
 
 /// What is asked, by number, and whether it was done.
 pub type Asked<H> = Requests<H, usize, Result<usize, ()>>;
@@ -43,7 +43,7 @@ pub fn serve<H: ModelHost>(asked: &Asked<H>, mut does: impl FnMut(usize) -> Resu
     }
 }
 
-/// The server ends over a request that it has taken. See [`Taken`](spinpark::waits::requests::Taken).
+/// The server ends over a request that it has taken. See [`Taken`](spinpark_kernel::waits::requests::Taken).
 pub fn lose_one<H: ModelHost>(asked: &Asked<H>) {
     if is_variant("requests-takes-what-waits-and-then-ends") {
         take_and_drop(asked);

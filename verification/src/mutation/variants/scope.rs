@@ -3,7 +3,7 @@
 use crate::harness::sleeper::{ParkWaker, Sleeper};
 use crate::hosts::model_host::ModelHost;
 use crate::mutation::mutant::{is_variant, variant};
-use spinpark::waits::scope::{Place, Scope, Task};
+use spinpark_kernel::waits::scope::{Place, Scope, Task};
 use std::sync::Arc;
 use std::task::Poll;
 

@@ -2,8 +2,8 @@
 
 use crate::hosts::model_host::ModelHost;
 use crate::mutation::mutant::variant;
-use spinpark::waits::claim::{Claim, Ticket};
-use spinpark::waits::select::{Cases, Selection};
+use spinpark_kernel::waits::claim::{Claim, Ticket};
+use spinpark_kernel::waits::select::{Cases, Selection};
 use std::sync::Arc;
 use std::task::Poll;
 

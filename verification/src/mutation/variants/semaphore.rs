@@ -3,8 +3,8 @@
 use crate::harness::sleeper::{ParkWaker, Sleeper};
 use crate::hosts::model_host::ModelHost;
 use crate::mutation::mutant::{is_variant, variant};
-use spinpark::waits::semaphore::{self, Refused, State};
-use spinpark::waits::waker::{Lender, wake};
+use spinpark_kernel::waits::semaphore::{self, Refused, State};
+use spinpark_kernel::waits::waker::{Lender, wake};
 
 /// A semaphore whose waiters are threads.
 pub type Semaphore<H> = semaphore::Semaphore<H, ParkWaker<H>>;

@@ -3,8 +3,8 @@
 use crate::harness::system::Known;
 use crate::hosts::model_host::ModelHost;
 use crate::mutation::mutant::{is_variant, variant};
-use spinpark::waits::readiness::Direction;
-use spinpark::waits::sockets::{Keyed, NotRegistered, Sockets};
+use spinpark_kernel::waits::readiness::Direction;
+use spinpark_kernel::waits::sockets::{Keyed, NotRegistered, Sockets};
 use std::sync::Arc;
 
 type Table<H> = Sockets<H, Known<H>, usize>;

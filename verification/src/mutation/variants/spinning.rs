@@ -1,9 +1,9 @@
 //! The spinning room and its wrong variants. A variant is the room, but for one function.
 
-use spinpark::atomic::store_load;
-use spinpark::host::Host;
-use spinpark::kernel::protocol::spinning::{Neighbours, Spinning};
-use spinpark::kernel::types::m::SpinningToken;
+use spinpark_kernel::atomic::store_load;
+use spinpark_kernel::host::Host;
+use spinpark_kernel::protocol::spinning::{Neighbours, Spinning};
+use spinpark_kernel::types::m::SpinningToken;
 
 /// The room's functions, the right ones unless a variant says otherwise.
 pub trait SpinProtocol: Send + Sync + Sized + 'static {

@@ -1,10 +1,10 @@
 //! The syscall room and its wrong variants. A variant is the room, but for one function.
 
-use spinpark::host::Host;
-use spinpark::kernel::protocol::syscall::{self, Away, Neighbours, SyscallStatus, SyscallWord, Way};
-use spinpark::kernel::types::g::G;
-use spinpark::kernel::types::m::MId;
-use spinpark::kernel::types::p::{OwnedP, PId};
+use spinpark_kernel::host::Host;
+use spinpark_kernel::protocol::syscall::{self, Away, Neighbours, SyscallStatus, SyscallWord, Way};
+use spinpark_kernel::types::g::G;
+use spinpark_kernel::types::m::MId;
+use spinpark_kernel::types::p::{OwnedP, PId};
 
 /// The room's functions, the right ones unless a variant says otherwise.
 pub trait Crossing: Send + Sync + Sized + 'static {

@@ -1,7 +1,7 @@
-//! Kernels that take a wake for an end, for every model of [`spinpark::task`]: a harness asks here as the poll ends.
+//! Kernels that take a wake for an end, for every model of [`spinpark_kernel::task`]: a harness asks here as the poll ends.
 
 use crate::mutation::mutant::is_variant;
-use spinpark::task::{self, Memory};
+use spinpark_kernel::task::{self, Memory};
 
 /// In a wrong kernel: a task that was woken while it was polled is not polled again.
 pub fn poll_ends<T: Memory>(task: &T) {

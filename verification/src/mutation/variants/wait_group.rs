@@ -3,10 +3,10 @@
 use crate::harness::sleeper::{ParkWaker, Sleeper};
 use crate::hosts::model_host::ModelHost;
 use crate::mutation::mutant::{is_variant, variant};
-use spinpark::host::Lock;
-use spinpark::waits::cond::{Cond, Place};
-use spinpark::waits::wait_group::{State, WaitGroup};
-use spinpark::waits::waker::{Lender, Waker, wake};
+use spinpark_kernel::host::Lock;
+use spinpark_kernel::waits::cond::{Cond, Place};
+use spinpark_kernel::waits::wait_group::{State, WaitGroup};
+use spinpark_kernel::waits::waker::{Lender, Waker, wake};
 
 /// A group whose waiters are threads.
 pub type Group<H> = WaitGroup<H, ParkWaker<H>>;

@@ -3,10 +3,10 @@
 use crate::harness::sleeper::{ParkWaker, Sleeper};
 use crate::hosts::model_host::ModelHost;
 use crate::mutation::mutant::{is_variant, variant};
-use spinpark::host::Lock;
-use spinpark::waits::chan::errors::Closed;
-use spinpark::waits::waker::{Lender, wake};
-use spinpark::waits::watch::{self, Slot, State};
+use spinpark_kernel::host::Lock;
+use spinpark_kernel::waits::chan::errors::Closed;
+use spinpark_kernel::waits::waker::{Lender, wake};
+use spinpark_kernel::waits::watch::{self, Slot, State};
 
 /// A value under a lock of the host's, which one reads at a time.
 pub struct Value<H: ModelHost>(pub H::Lock<u64>);

@@ -5,6 +5,7 @@
 use crate::runtime::exec::yielding::{leaf, poll_leaf};
 use crate::runtime::io::netpoll::registered::{Place, Registered, Registration, WHY, attempt};
 use crate::runtime::io::netpoll::socket::{Direction, Stream};
+use crate::runtime::sync::waking::TaskWaker;
 use core::task::{Context, Poll};
 use std::io;
 
@@ -39,7 +40,7 @@ impl<S: Stream> Registered<S> {
                 if let Some(result) = self.try_stream(direction, wanted, seen, &mut f) {
                     return Poll::Ready(result);
                 }
-                match netpoll.wait(entry, direction, None, cx.waker().clone(), seen) {
+                match netpoll.wait(entry, direction, None, TaskWaker(cx.waker().clone()), seen) {
                     Ok(true) => return Poll::Pending,
                     Ok(false) => (),
                     Err(error) => return Poll::Ready(Err(error)),

@@ -1,0 +1,193 @@
+//! The scheduler's side of finding work: what each source gives, theft, and idling a P.
+//!
+//! Go: `findRunnable`, `stealWork`, `globrunqget`, `execute`, `pidleput`.
+//!
+//! **A G that is found is dispatched once**: counted in its P's `turn`, and reported, before it runs.
+//!
+//! Checked by: verification/src/models/{lists,sched,pairs,whole}.rs, verification/tests/stress.rs
+
+use crate::host::Host;
+use crate::protocol::find::{self, Idled, Worker};
+use crate::protocol::random_order::random_order;
+use crate::protocol::sources::Source;
+use crate::sched::Sched;
+use crate::sched::central::Central;
+use crate::sched::observer::{Event, Observer};
+use crate::types::g::G;
+use crate::types::m::{MId, NextP, SpinningToken};
+use crate::types::p::{PId, Turn};
+use alloc::sync::Arc;
+use core::sync::atomic::Ordering::Relaxed;
+
+impl<H: Host, O: Observer> Sched<H, O> {
+    /// A fair share of the global queue: one to run, the rest into the ring, which holds `waiting` Gs. They fill it to its half
+    /// at most. (In its turn Go's takes one: then what comes back to a P whose ring is never empty waits for a turn each.)
+    fn take_global(&self, c: &mut Central<H>, worker: &Worker, waiting: usize) -> Option<G> {
+        let room = (self.config.ring / 2).saturating_sub(waiting).max(1);
+        let local = self.queue(worker);
+        let g = c.global.get_batch(self.procs(), room, &self.global_len, |mut gs| {
+            local.put_batch(&mut gs);
+        })?;
+        self.dispatch(worker.p.id(), Turn::from_global);
+        Some(g)
+    }
+
+    /// One from the P's own queues; and was it in `runnext`?
+    pub(crate) fn take_local(&self, p: PId) -> Option<(G, bool)> {
+        let proc = self.proc(p);
+        // Relaxed: written by the owner of the P, which is us.
+        let mut turn = proc.turn.load(Relaxed);
+        // Once at least: a ticket that `next_local` has met stands in `runnext`, also where nothing else does.
+        let g = proc.queue.get(&mut turn, self.config.inherit_at_most.max(1))?;
+        proc.begin_slice(turn);
+        Some((g, turn.has_inherited()))
+    }
+
+    /// What the embedder's sources have: one to run, the rest into the ring.
+    fn take_extra(self: &Arc<Self>, worker: &Worker) -> Option<G> {
+        let (mut first, mut more) = (None, false);
+        let mut put = |g| match first {
+            None => first = Some(g),
+            Some(_) => {
+                more = true;
+                self.observer.event(Event::Queued { p: Some(worker.p.id()), g: &g, next: false });
+                self.queue(worker).put(g, |half, g| self.spill(half, g));
+            }
+        };
+        let p = Some(worker.p.id());
+        self.sources.iter().filter(|source| source.has_work()).for_each(|source| source.take(p, &mut put));
+        if more {
+            self.spinning.wakep(self);
+        }
+        let g = first?;
+        self.dispatch(worker.p.id(), Turn::from_global);
+        Some(g)
+    }
+
+    /// Go: `stealWork`.
+    fn steal(&self, worker: &mut Worker) -> Option<G> {
+        if worker.token.is_none() {
+            if !self.spinning.may_spin(self.procs(), self.idle_mask.npidle(), self.config.spinning_at_most) {
+                return None;
+            }
+            self.observer.event(Event::Spinning { m: worker.m });
+            worker.token = Some(self.spinning.become_spinning());
+        }
+        let mine = self.queue(worker);
+        for pass in 1..=self.config.steal_passes {
+            let is_last = pass == self.config.steal_passes;
+            for victim in random_order(self.procs(), H::choose) {
+                if victim == worker.p.id().index() || self.idle_mask.is_idle(PId(victim as u32)) {
+                    continue;
+                }
+                if let Some((g, gs)) = self.ps[victim].queue.steal_some(mine, is_last, H::relax) {
+                    self.dispatch(worker.p.id(), Turn::from_ring);
+                    let (m, p, victim) = (worker.m, worker.p.id(), PId(victim as u32));
+                    self.observer.event(Event::Stole { m, p, victim, gs });
+                    return Some(g);
+                }
+            }
+        }
+        None
+    }
+
+    pub(crate) fn is_globals_turn(&self, p: PId) -> bool {
+        // Relaxed: written by the owner of the P, which is us.
+        self.proc(p).turn.load(Relaxed).is_global(self.every)
+    }
+
+    fn dispatch(&self, p: PId, count: fn(&mut Turn)) {
+        let proc = self.proc(p);
+        // Relaxed: written by the owner of the P, which is us.
+        let mut turn = proc.turn.load(Relaxed);
+        count(&mut turn);
+        proc.begin_slice(turn);
+    }
+}
+
+impl<H: Host, O: Observer> find::Neighbours for Arc<Sched<H, O>> {
+    fn take(&self, worker: &mut Worker, from: Source) -> Option<G> {
+        if self.wanted.any() {
+            self.attend(&worker.p);
+            if self.wanted.is_end() {
+                return None; // `idle` looks under the lock
+            }
+        }
+        let mut next = false;
+        let g = match from {
+            Source::GlobalTurn if !self.is_globals_turn(worker.p.id()) => None,
+            Source::Global if self.global_len.peek() == 0 => None,
+            Source::GlobalTurn => {
+                self.take_turn(worker);
+                match self.global_len.peek() {
+                    0 => None,
+                    _ => {
+                        let waiting = self.queue(worker).len();
+                        self.central(|c| self.take_global(c, worker, waiting))
+                    }
+                }
+            }
+            Source::Global => self.central(|c| self.take_global(c, worker, 0)),
+            Source::Local => self.take_local(worker.p.id()).map(|(g, is_next)| {
+                next = is_next;
+                g
+            }),
+            Source::Extra => self.take_extra(worker),
+            Source::Steal => self.steal(worker),
+        }?;
+        self.observer.event(Event::Found { m: worker.m, p: worker.p.id(), g: &g, from, next });
+        Some(g)
+    }
+
+    fn found(&self, worker: &mut Worker) {
+        if let Some(token) = worker.token.take() {
+            self.observer.event(Event::Sought { m: worker.m });
+            self.spinning.found_work(token, self);
+        }
+    }
+
+    fn idle(&self, mut worker: Worker) -> Idled {
+        self.central(|c| {
+            if c.closed || c.world.is_stopping() {
+                if c.closed {
+                    c.global.put_batch(self.queue(&worker).drain(), &self.global_len);
+                }
+                // No second scan: `close` wants none, and `start_the_world` calls `wakep`.
+                worker.token.into_iter().for_each(|token| self.spinning.give_up(token));
+                self.releasep(c, worker.p, false);
+                return if c.closed { Idled::Closed(worker.m) } else { Idled::Idle(worker.m, None) };
+            }
+            if let Some(g) = self.take_global(c, &worker, 0) {
+                let (m, p, from) = (worker.m, worker.p.id(), Source::Global);
+                self.observer.event(Event::Found { m, p, g: &g, from, next: false });
+                return Idled::Work(worker, g);
+            }
+            if worker.token.is_none() {
+                worker.token = self.spinning.must_recheck(!c.idle_ps.is_empty());
+                if worker.token.is_some() {
+                    self.notify_called(worker.m, &worker.token);
+                    return Idled::NeedSpinning(worker);
+                }
+            }
+            let Worker { m, p, token, is_detached: _ } = worker;
+            debug_assert!(self.proc(p.id()).queue.is_empty(), "idle: P{} still holds Gs", p.id().0);
+            self.observer.event(Event::Idled { m, p: p.id() });
+            self.releasep(c, p, false);
+            Idled::Idle(m, token)
+        })
+    }
+
+    fn stop(&self, m: MId, token: Option<SpinningToken>) -> NextP {
+        if token.is_some() {
+            self.observer.event(Event::Sought { m });
+        }
+        let nextp = match token.and_then(|token| self.spinning.retire(token, self)) {
+            Some((p, token)) => NextP::Run { p, token: Some(token) },
+            None => self.sleep(m),
+        };
+        if let NextP::Run { p, token } = &nextp {
+            self.notify_got(m, p, token);
+        }
+        nextp
+    }
+}

@@ -1,0 +1,64 @@
+//! The scheduler's side of spinning: where work can be seen, and an idle P for the M that is to look for it.
+//!
+//! Go: `wakep`, `pidlegetSpinning`, `checkRunqsNoP`.
+//!
+//! **Every place that is searched is a place that is looked at again**: both walk the one list of sources.
+//!
+//! Checked by: verification/src/models/{lists,sched,pairs,whole}.rs, verification/tests/stress.rs
+
+use crate::host::Host;
+use crate::protocol::sources::Source;
+use crate::protocol::spinning;
+use crate::protocol::threads;
+use crate::sched::Sched;
+use crate::sched::observer::Observer;
+use crate::types::m::{NextP, SpinningToken};
+use crate::types::p::{OwnedP, PId};
+use alloc::sync::Arc;
+
+impl<H: Host, O: Observer> Sched<H, O> {
+    /// Is there work in `source`, for an M with `p`; or with `None`, for any M?
+    pub(crate) fn has_any(&self, source: Source, p: Option<PId>) -> bool {
+        match (source, p) {
+            (Source::GlobalTurn | Source::Global, _) => self.global_len.peek() > 0,
+            (Source::Local, Some(p)) => !self.proc(p).queue.is_empty(),
+            (Source::Local, None) => false,
+            (Source::Extra, _) => self.sources.iter().any(|source| source.has_work()),
+            (Source::Steal, Some(_)) => false,
+            // A number of Ps that is out of date does no harm: a P that has ended has no G, and the M that fills the ring of
+            // a new one had to see that it is there.
+            (Source::Steal, None) => self.ps.iter().take(self.procs()).any(|p| !p.queue.is_empty()),
+        }
+    }
+}
+
+impl<H: Host, O: Observer> spinning::Neighbours for Arc<Sched<H, O>> {
+    type IdleP = OwnedP;
+
+    fn any_work(&self) -> bool {
+        // Each order begins with the global queue: `share`.
+        self.config.order.sources().iter().any(|&source| self.has_any(source, None))
+    }
+
+    fn needs_spinning_m(&self) -> bool {
+        self.any_work() || self.netpoll.is_missing(self)
+    }
+
+    fn is_any_p_idle(&self) -> bool {
+        self.idle_mask.npidle() > 0
+    }
+
+    fn pidleget(&self, or_else: impl FnOnce()) -> Option<OwnedP> {
+        self.central(|c| {
+            let p = if c.closed { None } else { Sched::pidleget(self, c) };
+            if p.is_none() {
+                or_else();
+            }
+            p
+        })
+    }
+
+    fn startm(&self, p: OwnedP, token: SpinningToken) {
+        threads::startm(NextP::Run { p, token: Some(token) }, &self.ms, self);
+    }
+}

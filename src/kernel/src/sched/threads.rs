@@ -1,0 +1,108 @@
+//! The scheduler's side of starting and stopping Ms: the list of those that sleep, the numbers of those that may be started,
+//! and a thread that the host refuses.
+//!
+//! Go: `mget`, `mput`, `newm`, `mReserveID`.
+//!
+//! **A P is not lost with a refused thread**: it is idled, with what it holds in the global queue, and a spinning M is asked
+//! for, under one hold of the lock.
+//!
+//! Checked by: verification/src/models/{lists,sched,pairs,whole}.rs, verification/tests/stress.rs
+
+use crate::host::{Host, SpawnError};
+use crate::protocol::find::Worker;
+use crate::protocol::threads::{self, Available};
+use crate::sched::Sched;
+use crate::sched::observer::{Event, Observer};
+use crate::types::m::{MId, NextP, SpinningToken};
+use crate::types::p::OwnedP;
+use alloc::format;
+use alloc::sync::Arc;
+
+impl<H: Host, O: Observer> Sched<H, O> {
+    /// `m` got a P, and starts to spin if it is counted.
+    pub(crate) fn notify_called(&self, m: MId, token: &Option<SpinningToken>) {
+        if token.is_some() {
+            self.observer.event(Event::Called { m });
+        }
+    }
+
+    /// `m`, which had none, has this P, and starts to spin if it is counted.
+    pub(crate) fn notify_got(&self, m: MId, p: &OwnedP, token: &Option<SpinningToken>) {
+        self.observer.event(Event::Got { m, p: p.id() });
+        self.notify_called(m, token);
+    }
+}
+
+impl<H: Host, O: Observer> threads::Neighbours<H> for Arc<Sched<H, O>> {
+    fn mget(&self) -> Available {
+        self.central(|c| match c.sleeping.get() {
+            Some(m) => {
+                self.observer.event(Event::Woken { m });
+                Available::Sleeping(m)
+            }
+            None if c.closed => Available::None,
+            None => self.reserve(c).map_or(Available::None, Available::New),
+        })
+    }
+
+    fn mput(&self, m: MId) -> Option<NextP> {
+        self.central(|c| {
+            let instead = self.instead_of_sleep(c);
+            if instead.is_some() {
+                return instead;
+            }
+            c.sleeping.put(m, H::now());
+            self.observer.event(Event::Slept { m, sleeping: c.sleeping.len(), alive: c.alive });
+            self.checkdead(c);
+            None
+        })
+    }
+
+    fn newm(&self, m: MId) -> Result<(), SpawnError> {
+        self.observer.event(Event::Starting { m });
+        let sched = Arc::clone(self);
+        H::spawn(&format!("spinpark-m{}", m.0), move || {
+            if let Some(NextP::Run { p, token }) = sched.ms[m.index()].take_nextp() {
+                sched.notify_got(m, &p, &token);
+                (sched.life)(&sched, Worker::woken(m, p, token));
+            }
+        })
+    }
+
+    fn refused(&self, nextp: NextP, m: Option<MId>) -> Option<(MId, NextP)> {
+        self.central(|c| {
+            let late = c.sleeping.get();
+            let kept = match (late, nextp) {
+                (Some(sleeper), nextp) => {
+                    self.observer.event(Event::Woken { m: sleeper });
+                    Some((sleeper, nextp))
+                }
+                (None, NextP::Exit) => None,
+                (None, NextP::Run { p, token }) => {
+                    self.observer.event(Event::Refused);
+                    c.refused += 1;
+                    c.must_retry = true;
+                    // An idle P is not searched: its Gs go to the global queue.
+                    c.global.put_batch(self.proc(p.id()).queue.drain(), &self.global_len);
+                    self.releasep(c, p, true);
+                    // `request`: in this order, as in `wakep`.
+                    token.into_iter().for_each(|token| self.spinning.give_up(token));
+                    self.spinning.set_needspinning();
+                    self.rouse_monitor(c);
+                    if m.is_none() && self.may_start(c) && !c.closed {
+                        // Another M has ended since we asked for one, and perhaps took us for a spinning M: now there is one.
+                        c.calls.wakep();
+                    }
+                    // The M that waits in the poller is available: it sees the request before it waits again.
+                    c.calls.poller();
+                    None
+                }
+            };
+            if let Some(m) = m {
+                self.free_m(c, m);
+                self.end_m(c);
+            }
+            kept
+        })
+    }
+}
