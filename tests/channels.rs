@@ -711,3 +711,69 @@ mod nothing_is_lost_or_doubled {
         assert_eq!(sum, (0..3_000).sum());
     }
 }
+
+mod a_weak_sender {
+    use super::*;
+
+    #[test]
+    fn does_not_keep_the_channel_open() {
+        for (sender, receiver) in all_kinds() {
+            let weak = sender.downgrade();
+            let second = weak.clone().upgrade().expect("one sender lives");
+            assert!(second.same_channel(&sender));
+            drop(sender);
+            assert!(!receiver.is_closed(), "the second counts");
+            drop(second);
+            assert!(receiver.is_closed() && weak.upgrade().is_none());
+        }
+    }
+
+    #[test]
+    fn gives_none_of_a_channel_that_was_closed() {
+        let (sender, _receiver) = chan::bounded::<u8>(1);
+        let weak = sender.downgrade();
+        sender.close();
+        assert!(weak.upgrade().is_none());
+    }
+
+    #[test]
+    fn either_keeps_it_open_or_finds_it_closed_while_the_last_is_dropped() {
+        for _ in 0..2_000 {
+            let (sender, receiver) = chan::unbounded();
+            let weak = sender.downgrade();
+            let upgrades = std::thread::spawn(move || weak.upgrade().is_some_and(|sender| sender.try_send(1).is_ok()));
+            drop(sender);
+            let is_sent = upgrades.join().expect("no panic");
+            assert!(receiver.is_closed());
+            assert_eq!(receiver.try_recv().is_ok(), is_sent);
+        }
+    }
+}
+
+mod a_thread_that_runs_no_task {
+    use super::*;
+
+    #[test]
+    fn sends_and_receives_as_it_waits() {
+        let (sender, receiver) = chan::rendezvous();
+        let thread = std::thread::spawn(move || {
+            let mut sum = 0;
+            while let Ok(n) = receiver.blocking_recv() {
+                sum += n;
+            }
+            sum
+        });
+        for n in 1..=100 {
+            sender.blocking_send(n).expect("it receives");
+        }
+        drop(sender);
+        assert_eq!(thread.join().expect("no panic"), 5050);
+    }
+
+    #[test]
+    fn gets_its_value_back_from_a_channel_that_is_closed() {
+        let (sender, receiver) = chan::bounded(1);
+        drop(receiver);
+        assert_eq!(sender.blocking_send(4), Err(SendError(4)));
+    }
+}

@@ -298,9 +298,9 @@ fn runtime() -> Runtime {
     built(2, false)
 }
 
-fn told<T>(outcome: Result<T, JoinError<T>>) -> Result<(), Deadlock> {
+fn told<T>(outcome: Result<T, JoinError>) -> Result<(), Deadlock> {
     match outcome {
-        Err(JoinError::Deadlock(deadlock, _)) => Err(deadlock),
+        Err(JoinError::Deadlock(deadlock)) => Err(deadlock),
         _ => Ok(()),
     }
 }

@@ -313,9 +313,9 @@ mod a_stopped_world {
     fn takes_tasks_and_runs_them_later() {
         let runtime = with_procs(2);
         let early = runtime.stop_the_world(|| {
-            let task = runtime.go(|| 7);
-            match task.join() {
-                Err(JoinError::WorldStopped(task)) => task,
+            let mut task = runtime.go(|| 7);
+            match task.join_mut() {
+                Err(JoinError::WorldStopped) => task,
                 other => panic!("joined in a stopped world: {other:?}"),
             }
         });
@@ -510,9 +510,9 @@ mod a_task_bound_to_its_thread {
 mod a_deadlock {
     use super::*;
 
-    fn deadlock<T: std::fmt::Debug>(outcome: Result<T, JoinError<T>>) -> Deadlock {
+    fn deadlock<T: std::fmt::Debug>(outcome: Result<T, JoinError>) -> Deadlock {
         match outcome {
-            Err(JoinError::Deadlock(deadlock, _)) => deadlock,
+            Err(JoinError::Deadlock(deadlock)) => deadlock,
             other => panic!("no deadlock: {other:?}"),
         }
     }
@@ -546,7 +546,7 @@ mod a_deadlock {
         let (give, given) = mpsc::channel::<JoinHandle<&str>>();
         let (tell, told) = mpsc::channel();
         let or_tell = move |outcome| match outcome {
-            Err(JoinError::Deadlock(deadlock, _)) => tell.send(deadlock).map(|()| "was told").expect("the test waits"),
+            Err(JoinError::Deadlock(deadlock)) => tell.send(deadlock).map(|()| "was told").expect("the test waits"),
             Ok(value) => value,
             other => panic!("{other:?}"),
         };
@@ -567,9 +567,12 @@ mod a_deadlock {
     #[test]
     fn for_want_of_threads_says_so() {
         let runtime = Runtime::builder().procs(1).max_threads(1).build().expect("a runtime");
-        let task = on_its_thread(&runtime, || match go(|| 7).join() {
-            Err(JoinError::Deadlock(deadlock, handle)) => (deadlock, handle),
-            other => panic!("there is no second thread: {other:?}"),
+        let task = on_its_thread(&runtime, || {
+            let mut handle = go(|| 7);
+            match handle.join_mut() {
+                Err(JoinError::Deadlock(deadlock)) => (deadlock, handle),
+                other => panic!("there is no second thread: {other:?}"),
+            }
         });
         let (deadlock, handle) = task.join().expect("a value");
         assert_eq!(deadlock.max_threads(), Some(1));
@@ -603,11 +606,11 @@ mod shutdown {
                 waits.send(()).expect("the test waits");
                 let _ = released.recv();
             });
-            let never = go(|| 7);
+            let mut never = go(|| 7);
             // In this order: the last spawned runs first, and there is but one P.
             drop(busy);
-            match never.join() {
-                Err(JoinError::Closed(never)) => Some(never),
+            match never.join_mut() {
+                Err(JoinError::Closed) => Some(never),
                 Ok(7) => None,
                 other => panic!("{other:?}"),
             }

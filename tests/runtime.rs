@@ -35,7 +35,7 @@ fn wait_until_closed(handle: &Handle) {
     }
 }
 
-fn message<T>(outcome: Result<T, JoinError<T>>) -> String {
+fn message<T>(outcome: Result<T, JoinError>) -> String {
     match outcome {
         Err(JoinError::Panicked(panic)) => panic.message().unwrap_or("no text").to_owned(),
         Err(other) => panic!("no panic was carried: {other}"),

@@ -148,7 +148,7 @@ mod a_panic {
         let runtime = with_procs(1);
         let said = runtime.scope(|scope| {
             let tasks = (scope.go(|| -> u8 { panic!("one") }), scope.spawn(async { panic!("two") }));
-            let of = |error: JoinError<()>| error.to_string();
+            let of = |error: JoinError| error.to_string();
             (tasks.0.join().map_err(of), tasks.1.join().map_err(of))
         });
         assert_eq!(said, (Err("task panicked: one".into()), Err::<(), _>("task panicked: two".into())));

@@ -5,6 +5,7 @@ mod polled;
 use polled::{Woken, poll, poll_with};
 use spinpark::chan::{self, Closed, Receiver, SendError, Sender, TryRecvError, TrySendError};
 use spinpark::{Runtime, select, spawn, time, yield_now};
+use std::cell::Cell;
 use std::future::{Future, IntoFuture, pending, poll_fn, ready};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -14,6 +15,10 @@ use std::time::{Duration, Instant};
 
 fn with_procs(n: usize) -> Runtime {
     Runtime::builder().procs(n).build().expect("a runtime")
+}
+
+fn run<F: Future>(future: F) -> F::Output {
+    with_procs(1).run(future)
 }
 
 /// What it gives without waiting.
@@ -641,5 +646,193 @@ mod nothing_is_lost_or_doubled {
         let ((a_sent, a_received), (b_sent, b_received)) = both.expect("no deadlock");
         assert_eq!((a_sent, b_sent), (b_received, a_received));
         assert_eq!(a_sent + a_received, ROUNDS);
+    }
+}
+
+mod a_pattern_that_need_not_fit {
+    use super::*;
+
+    #[test]
+    fn takes_its_case_out_of_the_select_and_the_others_go_on() {
+        run(async {
+            let (gives, takes) = chan::bounded(1);
+            gives.try_send(5).expect("there is room");
+            let closed = chan::bounded::<u32>(1).1;
+            for _ in 0..20 {
+                let n = select! {
+                    Ok(n) = closed.recv() => n,
+                    Ok(n) = takes.recv() => n,
+                };
+                gives.try_send(n).expect("there is room");
+            }
+        });
+    }
+
+    #[test]
+    fn is_told_by_a_partner_that_comes_while_it_waits() {
+        run(async {
+            let ((odd, odds), (stop, stopped)) = (chan::rendezvous::<u32>(), chan::rendezvous::<()>());
+            let waits = spawn(async move {
+                select! {
+                    Ok(3) = odds.recv() => "three",
+                    Err(_) = stopped.recv() => "stopped",
+                }
+            });
+            odd.send(4).await.expect("it is received, and does not fit");
+            assert!(odd.try_send(3).is_err(), "the case is gone");
+            drop(stop);
+            assert_eq!(waits.await.expect("no panic"), "stopped");
+        });
+    }
+
+    #[test]
+    fn binds_as_a_match_does() {
+        run(async {
+            let text = || async { Some(String::from("a")) };
+            let moved = select! { Some(mut text) = text() => { text.push('b'); text } };
+            let lent = select! { Some(ref text) = text() => text.len() };
+            let changed = select! { Some(ref mut text) = text() => { text.push('c'); text.clone() } };
+            let bound = select! { (n @ 1..=3 | n @ 7, _) = async { (2, ()) } => n };
+            assert_eq!((moved.as_str(), lent, changed.as_str(), bound), ("ab", 1, "ac", 2));
+        });
+    }
+
+    #[test]
+    fn is_not_polled_again_once_it_has_not_fitted() {
+        run(async {
+            let polls = Cell::new(0);
+            let none = std::future::poll_fn(|_| {
+                polls.set(polls.get() + 1);
+                Poll::Ready(None::<()>)
+            });
+            select! {
+                Some(()) = none => unreachable!(),
+                () = async { for _ in 0..3 { yield_now().await } } => {}
+            }
+            assert!(polls.get() <= 1);
+        });
+    }
+
+    #[test]
+    fn drops_what_did_not_fit() {
+        run(async {
+            let held = Arc::new(());
+            let theirs = Arc::clone(&held);
+            select! {
+                None = async { Some(theirs) } => unreachable!(),
+                else => assert_eq!(Arc::strong_count(&held), 1),
+            }
+        });
+    }
+}
+
+mod a_case_with_a_condition {
+    use super::*;
+
+    #[test]
+    fn is_made_but_not_polled_if_that_is_false() {
+        run(async {
+            let made = Cell::new(0);
+            let make = || {
+                made.set(made.get() + 1);
+                std::future::poll_fn(|_| -> Poll<()> { panic!("polled") })
+            };
+            let n = select! {
+                () = make(), if made.get() > 0 => 1,
+                n = async { 2 }, if made.get() == 0 => n,
+            };
+            assert_eq!((n, made.get()), (2, 1));
+        });
+    }
+
+    #[test]
+    fn borrows_what_another_changes() {
+        run(async {
+            let mut list = vec![1, 2, 3];
+            let mut sum = 0;
+            while !list.is_empty() {
+                select! {
+                    n = std::future::ready(list.pop()), if !list.is_empty() => sum += n.unwrap_or(0),
+                    default => {}
+                }
+            }
+            assert_eq!(sum, 6);
+        });
+    }
+}
+
+mod an_else {
+    use super::*;
+    use spinpark::Wait;
+
+    #[test]
+    fn is_chosen_if_no_case_is_left() {
+        run(async {
+            assert_eq!(select! { else => 1 }, 1);
+            assert_eq!(select! { biased; else => 2 }, 2);
+            assert_eq!(select! { _ = async {}, if false => 0, else => 3 }, 3);
+            assert_eq!(select! { Some(n) = async { None } => n, else => 4, timeout(Duration::MAX) => 0 }, 4);
+            assert_eq!(select!(wait { Some(n) = async { None } => n, else => 5 }), 5);
+        });
+    }
+
+    #[test]
+    fn that_is_missing_is_a_panic_unless_something_comes_besides() {
+        run(async {
+            let panics = spawn(async {
+                select! { Some(()) = async { None } => {} }
+            })
+            .await;
+            let error = panics.expect_err("no case is left").to_string();
+            assert!(error.contains("no case is left") && error.contains("`else`"), "{error}");
+            select! { _ = async {}, if false => unreachable!(), timeout(Duration::from_millis(1)) => {} }
+            select! { _ = async {}, if false => unreachable!(), default => {} }
+        });
+    }
+}
+
+mod a_biased_one {
+    use super::*;
+
+    #[test]
+    fn takes_the_first_that_is_ready() {
+        run(async {
+            let all: Vec<_> = (0..3).map(|_| chan::bounded(1)).collect();
+            for (gives, _) in &all {
+                gives.try_send(()).expect("there is room");
+            }
+            let mut order = Vec::new();
+            for _ in 0..3 {
+                order.push(select! {
+                    biased;
+                    _ = all[2].1.recv() => 2,
+                    _ = all[0].1.recv() => 0,
+                    _ = all[1].1.recv() => 1,
+                });
+            }
+            assert_eq!(order, [2, 0, 1]);
+            assert_eq!(select!(await { biased; n = async { 1 } => n, n = async { 2 } => n }), 1);
+        });
+    }
+}
+
+mod sixty_four_cases {
+    use super::*;
+
+    macro_rules! of_many {
+        ($given:expr; $($n:literal)*) => {
+            select! { $(Some($n) = async { ($given == $n).then_some($n) } => ($n * 10),)* else => 0 }
+        };
+    }
+
+    #[test]
+    fn are_each_chosen() {
+        fn chosen(given: u32) -> u32 {
+            run(async move {
+                of_many!(given; 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32
+                    33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63 64)
+            })
+        }
+        assert!((0..=64).all(|n| chosen(n) == n * 10));
     }
 }

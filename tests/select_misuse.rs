@@ -73,22 +73,25 @@ fn is_told_in_one_line_by_the_macro() {
     assert_eq!(said("syntax.rs"), expected);
 }
 
-/// Each is told where it stands, once. The compiler adds what it knows besides.
+/// Each is told where it stands. The compiler adds what it knows besides.
 #[track_caller]
 fn is_told_by_the_compiler(file: &str, at_least: usize) {
     let (said, expected) = (said(file), expected(file));
     assert!(expected.len() >= at_least, "only {expected:?}");
-    let starts = |said: &Vec<String>, with: &Vec<String>| said.len() == 1 && said[0].starts_with(&with[0]);
+    // A pattern is compiled twice: to see whether it fits, and to bind. The full report shows the second as a copy.
+    let starts = |said: &Vec<String>, with: &Vec<String>| {
+        said.iter().all(|one| *one == said[0]) && said[0].starts_with(&with[0])
+    };
     let is_told = |(line, message): (&usize, &Vec<String>)| said.get(line).is_some_and(|said| starts(said, message));
     assert!(said.len() == expected.len() && expected.iter().all(is_told), "{said:#?}");
 }
 
 #[test]
 fn is_told_by_the_types() {
-    is_told_by_the_compiler("types.rs", 3);
+    is_told_by_the_compiler("types.rs", 4);
 }
 
 #[test]
 fn is_told_by_the_pattern() {
-    is_told_by_the_compiler("patterns.rs", 2);
+    is_told_by_the_compiler("patterns.rs", 3);
 }

@@ -11,7 +11,7 @@
 //!         40
 //!     });
 //!     let quick = go(|| 2); // a closure
-//!     Ok::<_, spinpark::JoinError<i32>>(slow.await? + quick.await?)
+//!     Ok::<_, spinpark::JoinError>(slow.await? + quick.await?)
 //! })??;
 //! assert_eq!(sum, 42);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -128,9 +128,13 @@ pub use observe::histogram::Histogram;
 pub use observe::metrics::{Metrics, PMetrics};
 pub use observe::trace;
 pub use runtime::{Runtime, run};
+pub use structured::abort_on_drop::AbortOnDropHandle;
+pub use structured::join_map::JoinMap;
 pub use structured::join_set::JoinSet;
 pub use structured::scope::{Scope, scope};
 pub use structured::scoped::ScopedJoinHandle;
+pub use structured::task_builder::TaskBuilder;
 pub use structured::task_local::{AccessError, LocalKey, TaskLocalFuture};
+pub use structured::tracker::{TaskTracker, TaskTrackerToken, TaskTrackerWait, TrackedFuture};
 pub use sync::{chan, select};
 pub use world::{SetProcsError, StopError, stop_the_world};

@@ -116,7 +116,7 @@ impl Runtime {
     ///     for half in halves {
     ///         sum += half.await?;
     ///     }
-    ///     Ok::<_, spinpark::JoinError<u32>>(sum)
+    ///     Ok::<_, spinpark::JoinError>(sum)
     /// })??;
     /// assert_eq!(sum, 5050);
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -169,7 +169,7 @@ async fn task_body(
 }
 
 /// What a task has come to must be what it should come to.
-fn judge(world: &World, name: &str, task: &TaskSpec, is_aborted: bool, outcome: Result<u64, JoinError<u64>>) {
+fn judge(world: &World, name: &str, task: &TaskSpec, is_aborted: bool, outcome: Result<u64, JoinError>) {
     world.step();
     let expected = match &outcome {
         Ok(value) => task.outcome == Outcome::Value && *value == task.ops.len() as u64,
@@ -180,7 +180,7 @@ fn judge(world: &World, name: &str, task: &TaskSpec, is_aborted: bool, outcome: 
                 || (world.may_be_closing() && panic.message().is_none_or(|text| !text.starts_with("soak:")))
         }
         Err(JoinError::Aborted) => is_aborted,
-        Err(JoinError::ShutDown | JoinError::Closed(_)) => world.may_be_closing(),
+        Err(JoinError::ShutDown | JoinError::Closed) => world.may_be_closing(),
         Err(_) => false,
     };
     if !expected {

@@ -165,14 +165,14 @@ fn block_on_host<H: Platform, F: Future>(
 /// Waits, on a thread that holds no P of the runtime `runtime_id`, for a task of it. `Err`: it will not come.
 pub(in crate::runtime) fn join<F: Future + Unpin>(
     runtime_id: RuntimeId,
-    mut handle: F,
+    handle: &mut F,
     at: &'static Location<'static>,
-) -> Result<F::Output, (Unmet, F)> {
+) -> Result<F::Output, Unmet> {
     match runtime_id.find() {
         Some(tasks @ Tasks::Cores(_)) => join_on::<Cores, F>(&tasks, handle, at),
         Some(tasks @ Tasks::Sim(_)) => join_on::<Sim, F>(&tasks, handle, at),
         // Without a runtime nobody can say so.
-        None => match wait(&mut handle, false, at) {
+        None => match wait(handle, false, at) {
             Ok(ended) => Ok(ended),
             Err(_) => unreachable!("block_on: a handle of a runtime that is gone is deadlocked"),
         },
@@ -181,18 +181,16 @@ pub(in crate::runtime) fn join<F: Future + Unpin>(
 
 fn join_on<H: Platform, F: Future + Unpin>(
     tasks: &Tasks,
-    mut handle: F,
+    handle: &mut F,
     at: &'static Location<'static>,
-) -> Result<F::Output, (Unmet, F)> {
+) -> Result<F::Output, Unmet> {
     let guest = Guest::<H>::new(tasks);
     let waker = guest.waker();
     loop {
-        if let Poll::Ready(value) = Pin::new(&mut handle).poll(&mut task::Context::from_waker(&waker)) {
+        if let Poll::Ready(value) = Pin::new(&mut *handle).poll(&mut task::Context::from_waker(&waker)) {
             return Ok(value);
         }
-        if let Err(unmet) = guest.sleep_at(at) {
-            return Err((unmet, handle));
-        }
+        guest.sleep_at(at)?;
     }
 }
 

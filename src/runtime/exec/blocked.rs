@@ -14,6 +14,6 @@ impl Raw {
 
     /// It waits: with its thread, `at` this place, or without one.
     pub(super) fn blocked(self, at: Option<&'static Location<'static>>) -> BlockedTask {
-        BlockedTask { task: self.spawned_at(), id: TaskId::at(self.address()), why: self.why(), at }
+        BlockedTask { task: self.spawned_at(), id: TaskId::at(self.address()), name: None, why: self.why(), at }
     }
 }

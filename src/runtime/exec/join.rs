@@ -48,36 +48,60 @@ impl<T> JoinHandle<T> {
     ///
     /// # Errors
     /// [`JoinError::Panicked`] if the task panicked; [`JoinError::Aborted`] if it was [aborted](JoinHandle::abort);
-    /// [`JoinError::ShutDown`] if its runtime was shut down before it ended. With the handle, because waiting would never
+    /// [`JoinError::ShutDown`] if its runtime was shut down before it ended. Because waiting would never
     /// end: [`JoinError::Deadlock`] if no task of the runtime can go on.
     /// And from inside a task of the same runtime:
     /// [`JoinError::Closed`] if the runtime is being shut down; [`JoinError::WorldStopped`] if the caller has stopped
-    /// the world.
+    /// the world. After these three [`join_mut`](JoinHandle::join_mut) can be called again.
     #[track_caller]
-    pub fn join(mut self) -> Result<T, JoinError<T>> {
+    pub fn join(mut self) -> Result<T, JoinError> {
+        self.join_mut()
+    }
+
+    /// As [`join`](JoinHandle::join), and the caller keeps the handle: after [`JoinError::Deadlock`], [`JoinError::Closed`] and
+    /// [`JoinError::WorldStopped`] the task may still end, and can be joined again.
+    ///
+    /// ```
+    /// # #[cfg(target_os = "linux")]
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use spinpark::JoinError;
+    ///
+    /// let runtime = spinpark::Runtime::builder().deterministic(1).build()?;
+    /// let mut task = runtime.spawn(std::future::pending::<()>());
+    /// assert!(matches!(task.join_mut(), Err(JoinError::Deadlock(_)))); // nothing can end it but us
+    /// task.abort();
+    /// assert!(matches!(task.join_mut(), Err(JoinError::Aborted)));
+    /// # Ok(())
+    /// # }
+    /// # #[cfg(not(target_os = "linux"))]
+    /// # fn main() {}
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`join`](JoinHandle::join).
+    ///
+    /// # Panics
+    /// If it has returned the task's value, its panic or its end before.
+    #[track_caller]
+    pub fn join_mut(&mut self) -> Result<T, JoinError> {
         let at = Location::caller();
         if Context::stopped() == Some(self.runtime_id) && !self.is_finished() {
-            return Err(JoinError::WorldStopped(self));
+            return Err(JoinError::WorldStopped);
         }
-        match goroutine::waits() {
+        let unmet = match goroutine::waits() {
             Waits::Suspend => return self.wait(),
-            Waits::Block if Context::current() == Some(self.runtime_id) => (),
-            Waits::Block | Waits::WithoutP => {
-                let runtime_id = self.runtime_id;
-                return blocking(|| block_on::join(runtime_id, self, at)).unwrap_or_else(
-                    |(unmet, handle)| match unmet {
-                        Unmet::Deadlock(deadlock) => Err(JoinError::Deadlock(deadlock, handle)),
-                        Unmet::Closed => Err(JoinError::Closed(handle)),
-                    },
-                );
+            Waits::Block if Context::current() == Some(self.runtime_id) => {
+                let for_task = self.task.spawned_at();
+                waits::wait_inside(self, at, for_task)
             }
-        }
-        let for_task = self.task.spawned_at();
-        match waits::wait_inside(&mut self, at, for_task) {
-            Ok(result) => result,
-            Err(Unmet::Closed) => Err(JoinError::Closed(self)),
-            Err(Unmet::Deadlock(deadlock)) => Err(JoinError::Deadlock(deadlock, self)),
-        }
+            Waits::Block | Waits::WithoutP => blocking(|| block_on::join(self.runtime_id, self, at)),
+        };
+        unmet.unwrap_or_else(|unmet| {
+            Err(match unmet {
+                Unmet::Deadlock(deadlock) => JoinError::Deadlock(deadlock),
+                Unmet::Closed => JoinError::Closed,
+            })
+        })
     }
 
     /// Would [`join`](JoinHandle::join) return at once? True also of a task that panicked or will never run.
@@ -108,11 +132,11 @@ impl<T> JoinHandle<T> {
     }
 
     /// Has it ended? If not, `waker`, which is ours, is woken when it has.
-    pub(in crate::runtime) fn poll_by(&mut self, waker: &Waker) -> Poll<Result<T, JoinError<T>>> {
+    pub(in crate::runtime) fn poll_by(&mut self, waker: &Waker) -> Poll<Result<T, JoinError>> {
         self.task.poll(waker).map(|ended| self.result(ended))
     }
 
-    fn result(&self, ended: Ended<Outcome<T>>) -> Result<T, JoinError<T>> {
+    fn result(&self, ended: Ended<Outcome<T>>) -> Result<T, JoinError> {
         match ended {
             Ended::With(outcome) => match outcome.into_result() {
                 Some(Ok(value)) => Ok(value),
@@ -131,7 +155,7 @@ impl<T> JoinHandle<T> {
 impl<T> Unpin for JoinHandle<T> {}
 
 impl<T> Future for JoinHandle<T> {
-    type Output = Result<T, JoinError<T>>;
+    type Output = Result<T, JoinError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Self::Output> {
         let JoinHandle { task, gentle, leaf, .. } = &mut *self;
@@ -149,8 +173,25 @@ impl<T> fmt::Debug for JoinHandle<T> {
     }
 }
 
-/// A task has no value to give.
-pub enum JoinError<T> {
+/// A task has no value to give. It is `Send`, `Sync` and `'static` whatever the task returns: `?` turns it into `Box<dyn Error>`, or
+/// into the error of a crate like anyhow.
+///
+/// ```
+/// use spinpark::{JoinHandle, Runtime};
+/// use std::error::Error;
+///
+/// fn twice(task: JoinHandle<u8>) -> Result<u8, Box<dyn Error + Send + Sync>> {
+///     Ok(2 * task.join()?)
+/// }
+///
+/// let runtime = Runtime::builder().procs(1).build()?;
+/// assert_eq!(twice(runtime.go(|| 4)).expect("no panic"), 8);
+/// let error = twice(runtime.go(|| panic!("out of paper"))).expect_err("it panics");
+/// assert_eq!(error.to_string(), "task panicked: out of paper");
+/// # Ok::<(), Box<dyn Error>>(())
+/// ```
+#[derive(Debug)]
+pub enum JoinError {
     /// It panicked.
     Panicked(Panic),
     /// It was aborted: [`abort`](JoinHandle::abort).
@@ -158,16 +199,15 @@ pub enum JoinError<T> {
     /// Its runtime was shut down before it ended.
     ShutDown,
     /// It will never finish, nor will the caller's task if it goes on waiting: each task of the runtime waits for
-    /// another. The handle comes back.
-    Deadlock(Deadlock, JoinHandle<T>),
-    /// The runtime is being shut down, and starts no task any more; this one may be among those that it gives back. The
-    /// handle comes back.
-    Closed(JoinHandle<T>),
-    /// It has not finished, and cannot go on: the caller has stopped the world. The handle comes back.
-    WorldStopped(JoinHandle<T>),
+    /// another. See [`join_mut`](JoinHandle::join_mut).
+    Deadlock(Deadlock),
+    /// The runtime is being shut down, and starts no task any more; this one may be among those that it gives back.
+    Closed,
+    /// It has not finished, and cannot go on: the caller has stopped the world.
+    WorldStopped,
 }
 
-impl<T> JoinError<T> {
+impl JoinError {
     /// Did the task panic?
     #[must_use]
     pub fn is_panic(&self) -> bool {
@@ -205,38 +245,25 @@ impl<T> JoinError<T> {
     }
 }
 
-impl<T> fmt::Debug for JoinError<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            JoinError::Panicked(panic) => f.debug_tuple("Panicked").field(panic).finish(),
-            JoinError::Aborted => f.write_str("Aborted"),
-            JoinError::ShutDown => f.write_str("ShutDown"),
-            JoinError::Deadlock(deadlock, handle) => f.debug_tuple("Deadlock").field(deadlock).field(handle).finish(),
-            JoinError::Closed(handle) => f.debug_tuple("Closed").field(handle).finish(),
-            JoinError::WorldStopped(handle) => f.debug_tuple("WorldStopped").field(handle).finish(),
-        }
-    }
-}
-
-impl<T> fmt::Display for JoinError<T> {
+impl fmt::Display for JoinError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             JoinError::Panicked(panic) => panic.fmt(f),
             JoinError::Aborted => f.write_str("task was aborted"),
             JoinError::ShutDown => f.write_str("the task did not run to its end: its runtime was shut down before"),
-            JoinError::Deadlock(deadlock, _) => deadlock.fmt(f),
-            JoinError::Closed(_) => f.write_str(
+            JoinError::Deadlock(deadlock) => deadlock.fmt(f),
+            JoinError::Closed => f.write_str(
                 "the runtime is being shut down and starts no more tasks, perhaps not this one either: join it from \
                  outside, after shutdown",
             ),
-            JoinError::WorldStopped(_) => f.write_str(
+            JoinError::WorldStopped => f.write_str(
                 "the task has not finished, and the caller has stopped the world in which it would: join it after",
             ),
         }
     }
 }
 
-impl<T> core::error::Error for JoinError<T> {}
+impl core::error::Error for JoinError {}
 
-static_assertions::assert_impl_all!(JoinError<u8>: Send, Sync);
+static_assertions::assert_impl_all!(JoinError: Send, Sync);
 static_assertions::assert_impl_all!(JoinHandle<u8>: Send, Sync);

@@ -13,7 +13,7 @@
 //! | a scheduler of tasks | `outcome`, `polling`, `waker_words`, `why`, `task`, `blocked`, `awaited`, `on_thread`; `scheduler`: tasks as Gs; `current_worker`: an M with its P; `tasks`: one on either host; `registry`: by number |
 //! | a thread | `entered`, `context`: what it is to a runtime; `inside`, `leaving`, `checkpoint`, `unwind` |
 //! | waiting with it | `waits`, `platform` (what differs between hosts), `pollers`, `sources`, `checkdead`, `block_on`, `blocking` |
-//! | tasks | `report`, `life`, `waker`, `goroutine`, `abort`, `join`, `spawn`, `local_set`, `thread_lock`, `yielding` |
+//! | tasks | `report`, `names`, `life`, `waker`, `goroutine`, `abort`, `join`, `spawn`, `local_set`, `thread_lock`, `yielding` |
 //! | an M | `thread_hooks`, `mloop`; `saved`: one that is simulated; `shutdown` |
 //!
 //! **Imports** `host`, `id`, `guarded`, the state of `observe`, `io` and `time`, and `shared` and `events`. Imported by the
@@ -39,6 +39,7 @@ pub(super) mod leaving;
 pub(super) mod life;
 pub(super) mod local_set;
 pub(super) mod mloop;
+pub(super) mod names;
 pub(super) mod not_in_runtime;
 pub(super) mod on_thread;
 pub(super) mod outcome;

@@ -5,7 +5,7 @@ use crate::runtime::id::TaskId;
 use core::fmt;
 use core::panic::Location;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The tasks of one runtime that wait with their threads.
 #[derive(Debug, Default)]
@@ -36,17 +36,20 @@ impl WaitGraph {
 
     /// All that wait for others, as they are now.
     pub(in crate::runtime) fn waits(&self) -> Vec<WaitingTask> {
-        self.lock().joins.values().copied().collect()
+        let mut waits: Vec<_> = self.lock().joins.values().cloned().collect();
+        waits.iter_mut().for_each(|wait| wait.name = wait.id.and_then(TaskId::name));
+        waits
     }
 
     /// This task waits, as long as what is returned lives.
     pub(super) fn block(&self, task: BlockedTask) -> Blocked<'_> {
-        Blocked { graph: self, id: task.id, before: self.lock().blocked.insert(task.id, task) }
+        let id = task.id;
+        Blocked { graph: self, id, before: self.lock().blocked.insert(id, task) }
     }
 
     /// All that wait for something else.
     pub(super) fn blocked(&self) -> Vec<BlockedTask> {
-        self.lock().blocked.values().copied().collect()
+        self.lock().blocked.values().cloned().collect()
     }
 }
 
@@ -61,7 +64,7 @@ pub(super) struct Blocked<'a> {
 impl Drop for Blocked<'_> {
     fn drop(&mut self) {
         let blocked = &mut self.graph.lock().blocked;
-        match self.before {
+        match self.before.take() {
             Some(before) => _ = blocked.insert(self.id, before),
             None => _ = blocked.remove(&self.id),
         }
@@ -69,13 +72,15 @@ impl Drop for Blocked<'_> {
 }
 
 /// A task that waits for another. Tasks are named by the place at which they were spawned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WaitingTask {
     /// Where the task that waits was spawned.
     pub task: &'static Location<'static>,
     /// Its number.
     pub id: Option<TaskId>,
+    /// Its name, if a [`TaskBuilder`](crate::TaskBuilder) has given it one.
+    pub name: Option<Arc<str>>,
     /// Where it waits.
     pub at: &'static Location<'static>,
     /// Where the task it waits for was spawned.
@@ -84,23 +89,26 @@ pub struct WaitingTask {
 
 impl fmt::Display for WaitingTask {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let WaitingTask { task, id, at, for_task } = self;
+        let WaitingTask { task, id, name, at, for_task } = self;
         match task == for_task {
             true => write!(f, "the task spawned at {task} waits at {at} for one spawned at the same place")?,
             false => write!(f, "the task spawned at {task} waits at {at} for the one spawned at {for_task}")?,
         }
-        id.map_or(Ok(()), |id| write!(f, " (task {id}, join)"))
+        let name = Quoted(name.as_deref());
+        id.map_or(Ok(()), |id| write!(f, " (task {id}{name}, join)"))
     }
 }
 
 /// A task that waits, with its thread or without one, for something else than [`JoinHandle::join`](crate::JoinHandle::join) does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BlockedTask {
     /// Where it was spawned.
     pub task: &'static Location<'static>,
     /// Its number: that of its [`JoinHandle::id`](crate::JoinHandle::id).
     pub id: TaskId,
+    /// Its name, if a [`TaskBuilder`](crate::TaskBuilder) has given it one.
+    pub name: Option<Arc<str>>,
     /// What it waits for, in the words of Go's `waitReason`: `chan receive`, `sync.Mutex.Lock`, `join`. `await`: a future that is not
     /// one of ours.
     pub why: &'static str,
@@ -110,8 +118,17 @@ pub struct BlockedTask {
 
 impl fmt::Display for BlockedTask {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "task {}, {}", self.id, self.why)?;
+        write!(f, "task {}{}, {}", self.id, Quoted(self.name.as_deref()), self.why)?;
         self.at.map_or(Ok(()), |at| write!(f, ", at {at}"))
+    }
+}
+
+/// A task's name, behind its number.
+struct Quoted<'a>(Option<&'a str>);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.map_or(Ok(()), |name| write!(f, " {name:?}"))
     }
 }
 

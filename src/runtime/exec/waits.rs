@@ -115,7 +115,8 @@ fn wait_inside_on<H: OnHost, F: Future + Unpin>(
         }
         let task = Context::spawned_at().unwrap_or(for_task);
         let id = Raw::polled().map(|task| TaskId::at(task.address()));
-        let woken = waiter.park(locked::Wake::Inside, |_| wait_graph.put(m, WaitingTask { task, id, at, for_task }));
+        let woken = waiter
+            .park(locked::Wake::Inside, |_| wait_graph.put(m, WaitingTask { task, id, name: None, at, for_task }));
         let waits = if woken == Woken::Ready { Vec::new() } else { wait_graph.waits() };
         wait_graph.take(m);
         if woken == Woken::Ready {
@@ -138,6 +139,7 @@ pub(super) fn blocked_in(shared: &Shared) -> Vec<BlockedTask> {
     let with_threads: BTreeSet<TaskId> = blocked.iter().map(|task| task.id).collect();
     // A future that is polled, and waits with its thread meanwhile, is among both.
     blocked.extend(shared.owned_tasks.blocked().into_iter().filter(|task| !with_threads.contains(&task.id)));
+    blocked.iter_mut().for_each(|task| task.name = task.id.name());
     blocked
 }
 

@@ -32,7 +32,7 @@ use std::task::Wake;
 ///     while let Some(square) = set.join_next().await {
 ///         squares.push(square?);
 ///     }
-///     Ok::<_, spinpark::JoinError<u32>>(squares)
+///     Ok::<_, spinpark::JoinError>(squares)
 /// })??;
 /// squares.sort();
 /// assert_eq!(squares, [1, 4, 9]);
@@ -43,7 +43,7 @@ pub struct JoinSet<T> {
 }
 
 /// What a task has ended with that was inserted after its end.
-type Kept<T> = Theirs<Mutex<Result<T, JoinError<T>>>>;
+type Kept<T> = Theirs<Mutex<Result<T, JoinError>>>;
 
 /// A task of a set.
 struct Member<T> {
@@ -55,7 +55,7 @@ struct Member<T> {
 
 impl<T> Member<T> {
     /// It has ended.
-    fn into_result(mut self) -> (TaskId, Result<T, JoinError<T>>) {
+    fn into_result(mut self) -> (TaskId, Result<T, JoinError>) {
         let result = match self.result.take() {
             Some(result) => result.into_inner().into_inner().unwrap_or_else(PoisonError::into_inner),
             None => match self.handle.poll_by(Waker::noop()) {
@@ -122,7 +122,7 @@ impl<T> JoinSet<T> {
     ///
     /// # Errors
     /// Those of the task's [`JoinHandle`]; never with a handle in them.
-    pub async fn join_next(&mut self) -> Option<Result<T, JoinError<T>>> {
+    pub async fn join_next(&mut self) -> Option<Result<T, JoinError>> {
         poll_fn(|cx| self.poll_join_next(cx)).await
     }
 
@@ -130,7 +130,7 @@ impl<T> JoinSet<T> {
     ///
     /// # Errors
     /// As [`join_next`](JoinSet::join_next).
-    pub async fn join_next_with_id(&mut self) -> Option<(TaskId, Result<T, JoinError<T>>)> {
+    pub async fn join_next_with_id(&mut self) -> Option<(TaskId, Result<T, JoinError>)> {
         poll_fn(|cx| self.poll_join_next_with_id(cx)).await
     }
 
@@ -138,7 +138,7 @@ impl<T> JoinSet<T> {
     ///
     /// # Errors
     /// As [`join_next`](JoinSet::join_next).
-    pub fn poll_join_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<T, JoinError<T>>>> {
+    pub fn poll_join_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<T, JoinError>>> {
         self.poll_join_next_with_id(cx).map(|joined| joined.map(|(_, result)| result))
     }
 
@@ -147,7 +147,7 @@ impl<T> JoinSet<T> {
     /// # Errors
     /// As [`join_next`](JoinSet::join_next).
     #[allow(clippy::type_complexity, reason = "it is what is said")]
-    pub fn poll_join_next_with_id(&mut self, cx: &mut Context<'_>) -> Poll<Option<(TaskId, Result<T, JoinError<T>>)>> {
+    pub fn poll_join_next_with_id(&mut self, cx: &mut Context<'_>) -> Poll<Option<(TaskId, Result<T, JoinError>)>> {
         let next = poll_leaf(cx, "join", |cx| self.set.poll_next(&mut Lender::new(cx.waker())));
         next.map(|member| member.map(Member::into_result))
     }
@@ -156,7 +156,7 @@ impl<T> JoinSet<T> {
     ///
     /// # Errors
     /// As [`join_next`](JoinSet::join_next).
-    pub fn try_join_next(&mut self) -> Option<Result<T, JoinError<T>>> {
+    pub fn try_join_next(&mut self) -> Option<Result<T, JoinError>> {
         self.try_join_next_with_id().map(|(_, result)| result)
     }
 
@@ -164,7 +164,7 @@ impl<T> JoinSet<T> {
     ///
     /// # Errors
     /// As [`join_next`](JoinSet::join_next).
-    pub fn try_join_next_with_id(&mut self) -> Option<(TaskId, Result<T, JoinError<T>>)> {
+    pub fn try_join_next_with_id(&mut self) -> Option<(TaskId, Result<T, JoinError>)> {
         self.set.try_next().map(Member::into_result)
     }
 

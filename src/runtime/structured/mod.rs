@@ -2,6 +2,8 @@
 //!
 //! ```text
 //!   JoinSet ─────────── tasks of one type, joined in the order of ending; dropped, it aborts them
+//!   JoinMap ─────────── the same, each with a key
+//!   TaskTracker ─────── waits until all have ended; keeps none
 //!   scope ───────────── tasks that borrow: it returns when none is left
 //!   CancellationToken ─ says that they are no longer wanted, down a tree
 //!   join!, try_join! ── futures of one task, side by side
@@ -12,11 +14,15 @@
 //! [`waits::cancellation`](crate::waits::cancellation). Stands above `exec` and `handle`, and is imported by nobody but
 //! `sync`, which shows the token.
 
+pub(super) mod abort_on_drop;
 pub(super) mod cancellation;
 mod erased;
+pub(super) mod join_map;
 pub(super) mod join_set;
 pub(super) mod scope;
 pub(super) mod scoped;
+pub(super) mod task_builder;
 pub(super) mod task_local;
 #[doc(hidden)]
 pub mod together;
+pub(super) mod tracker;

@@ -120,7 +120,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     /// # Errors
     /// Those of [`JoinHandle::join`].
     #[track_caller]
-    pub fn join(self) -> Result<T, JoinError<()>> {
+    pub fn join(self) -> Result<T, JoinError> {
         let ended = self.task.join();
         ended.and_then(|()| value_of(&self.place))
     }
@@ -150,7 +150,7 @@ impl<T> ScopedJoinHandle<'_, T> {
 }
 
 /// What is there of a task that has ended. Nothing: its scope was ended before.
-fn value_of<T>(place: &Place<T>) -> Result<T, JoinError<()>> {
+fn value_of<T>(place: &Place<T>) -> Result<T, JoinError> {
     match place.take() {
         Some(result) => result.map_err(JoinError::Panicked),
         None => Err(JoinError::Aborted),
@@ -161,7 +161,7 @@ fn value_of<T>(place: &Place<T>) -> Result<T, JoinError<()>> {
 impl<T> Unpin for ScopedJoinHandle<'_, T> {}
 
 impl<T> Future for ScopedJoinHandle<'_, T> {
-    type Output = Result<T, JoinError<()>>;
+    type Output = Result<T, JoinError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let ended = Pin::new(&mut self.task).poll(cx);

@@ -20,7 +20,7 @@ use alloc::sync::Arc;
 use core::task::Poll;
 
 /// How many cases a select can have.
-pub const MOST: usize = 32;
+pub const MOST: usize = 64;
 
 /// Several cases, by number, and who asks for them.
 pub trait Cases<H: Host> {

@@ -54,6 +54,7 @@ pub(in crate::runtime) mod parts;
 pub use crate::waits::chan::errors::{Closed, SendError, TryRecvError, TrySendError};
 pub use futures::{Receiving, Sending};
 
+use crate::runtime::exec::goroutine::Wait as _;
 use crate::waits::chan::state::Side;
 use core::fmt;
 use parts::Channel;
@@ -149,6 +150,35 @@ impl<T> Sender<T> {
         self.channel.try_put(value)
     }
 
+    /// As [`send`](Sender::send), with this thread: for code that is not async. In a goroutine it is `send(value).wait()`; a thread
+    /// that runs none of our tasks sleeps.
+    ///
+    /// ```
+    /// let (sender, receiver) = spinpark::chan::bounded(1);
+    /// let thread = std::thread::spawn(move || receiver.blocking_recv());
+    /// sender.blocking_send(7).expect("the thread receives");
+    /// assert_eq!(thread.join().expect("no panic"), Ok(7));
+    /// ```
+    ///
+    /// # Errors
+    /// As [`send`](Sender::send).
+    #[track_caller]
+    pub fn blocking_send(&self, value: T) -> Result<(), SendError<T>> {
+        self.send(value).wait()
+    }
+
+    /// A sender that does not keep the channel open.
+    #[must_use]
+    pub fn downgrade(&self) -> WeakSender<T> {
+        WeakSender { channel: Arc::clone(&self.channel) }
+    }
+
+    /// Are both ends of the same channel?
+    #[must_use]
+    pub fn same_channel(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.channel, &other.channel)
+    }
+
     both_ends!();
 }
 
@@ -168,6 +198,53 @@ impl<T> Drop for Sender<T> {
 impl<T> fmt::Debug for Sender<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         parts::show(&self.channel, f, "Sender")
+    }
+}
+
+/// A [`Sender`] that does not count: the channel is closed when the last that does is dropped. For what may send now and then, and
+/// must not keep the receivers waiting: a cache of senders, a task that sends to itself.
+///
+/// ```
+/// use spinpark::chan;
+///
+/// let (sender, receiver) = chan::bounded(1);
+/// let weak = sender.downgrade();
+/// weak.upgrade().expect("`sender` lives").try_send(1)?;
+/// drop(sender);
+/// assert!(weak.upgrade().is_none());
+/// assert_eq!((receiver.try_recv(), receiver.is_closed()), (Ok(1), true));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct WeakSender<T> {
+    channel: Arc<Channel<T>>,
+}
+
+impl<T> WeakSender<T> {
+    /// A sender that counts. `None`: the channel is closed, because none is left or somebody has closed it.
+    #[must_use]
+    pub fn upgrade(&self) -> Option<Sender<T>> {
+        // Under the lock that closes: the last `Sender` either sees this one, or has closed the channel already. If it has counted itself
+        // out and not closed yet, this one gets a channel that is closed a moment later.
+        let is_open = self.channel.with(|state| {
+            let is_open = !state.is_closed();
+            if is_open {
+                state.count_up(Side::Senders);
+            }
+            is_open
+        });
+        is_open.then(|| Sender { channel: Arc::clone(&self.channel) })
+    }
+}
+
+impl<T> Clone for WeakSender<T> {
+    fn clone(&self) -> Self {
+        WeakSender { channel: Arc::clone(&self.channel) }
+    }
+}
+
+impl<T> fmt::Debug for WeakSender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        parts::show(&self.channel, f, "WeakSender")
     }
 }
 
@@ -202,6 +279,15 @@ impl<T> Receiver<T> {
     /// [`TryRecvError`]
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
         self.channel.try_take()
+    }
+
+    /// As [`recv`](Receiver::recv), with this thread; see [`Sender::blocking_send`].
+    ///
+    /// # Errors
+    /// As [`recv`](Receiver::recv).
+    #[track_caller]
+    pub fn blocking_recv(&self) -> Result<T, Closed> {
+        self.recv().wait()
     }
 
     both_ends!();

@@ -145,21 +145,36 @@ impl FutureKind {
     }
 }
 
-/// What nothing is that gets here: only its message is wanted.
+/// What can be waited for: by `M` it is known why.
 #[diagnostic::on_unimplemented(
     message = "select!: `{Self}` is no send, no receive and no future, so nothing can be waited for",
-    label = "one of these cases is no future",
+    label = "this case is no future",
     note = "a case is `pattern = future => body`; the future is `receiver.recv()`, `sender.send(value)`, a task's handle, …, \
             without `.await`"
 )]
-pub trait Awaitable {}
+pub trait Awaitable<M> {}
 
-/// Makes no case, but an error of the compiler's.
+/// A future, as sends and receives are.
+pub struct ByFuture;
+
+/// A send or a receive, or none.
+pub struct ByOption;
+
+impl<F: IntoFuture> Awaitable<ByFuture> for F {}
+
+impl<C: Case + Unpin> Awaitable<ByOption> for Option<C> {}
+
+/// Says where it stands that a case cannot be waited for.
+pub fn awaitable<M, T: Awaitable<M>>(case: T) -> T {
+    case
+}
+
+/// Makes no case: an error was reported before.
 pub struct NeitherKind;
 
 impl NeitherKind {
-    /// Refuses it. What would come of it is left open, so that this is the only error.
-    pub fn case<T: Awaitable, O>(self, _: T) -> Other<core::future::Pending<O>> {
+    /// What would come of it is left open, so that there is only one error.
+    pub fn case<T, O>(self, _: T) -> Other<core::future::Pending<O>> {
         Other { future: core::future::pending() }
     }
 }
@@ -171,12 +186,12 @@ pub trait Cases {
     /// How many.
     const LEN: usize;
 
-    /// Tries the `n`th.
-    fn attempt(self: Pin<&mut Self>, n: usize, cx: &mut Context<'_>) -> Poll<Self::Output>;
+    /// Tries the `n`th. `None`: its pattern does not fit what came.
+    fn attempt(self: Pin<&mut Self>, n: usize, cx: &mut Context<'_>) -> Poll<Option<Self::Output>>;
     /// Enqueues a waiter for the `n`th. `false`: no need to.
     fn enlist(self: Pin<&mut Self>, n: usize, ticket: Ticket, waker: Waker) -> bool;
-    /// What came of the `n`th.
-    fn collect(self: Pin<&mut Self>, n: usize) -> Self::Output;
+    /// What came of the `n`th. `None`: its pattern does not fit that.
+    fn collect(self: Pin<&mut Self>, n: usize) -> Option<Self::Output>;
     /// Dequeues all waiters.
     fn withdraw(self: Pin<&mut Self>);
 }
@@ -188,32 +203,33 @@ impl Cases for End {
     type Output = Infallible;
     const LEN: usize = 0;
 
-    fn attempt(self: Pin<&mut Self>, _: usize, _: &mut Context<'_>) -> Poll<Infallible> {
+    fn attempt(self: Pin<&mut Self>, _: usize, _: &mut Context<'_>) -> Poll<Option<Infallible>> {
         Poll::Pending
     }
     fn enlist(self: Pin<&mut Self>, _: usize, _: Ticket, _: Waker) -> bool {
         true
     }
-    fn collect(self: Pin<&mut Self>, n: usize) -> Infallible {
+    fn collect(self: Pin<&mut Self>, n: usize) -> Option<Infallible> {
         unreachable!("select: a case was chosen that is not there ({n} more than there are)")
     }
     fn withdraw(self: Pin<&mut Self>) {}
 }
 
 pin_project! {
-    /// A case, and those behind it.
-    pub struct More<C, R> {
+    /// A case, whether what comes fits its pattern, and those behind it.
+    pub struct More<C, F, R> {
         #[pin]
         pub(super) first: C,
+        fits: F,
         #[pin]
         pub(super) rest: R,
     }
 }
 
-impl<C: Case, R: Cases> More<C, R> {
-    /// This case, and those.
-    pub fn new(first: C, rest: R) -> Self {
-        More { first, rest }
+impl<C: Case, F: FnMut(C::Output) -> Option<C::Output>, R: Cases> More<C, F, R> {
+    /// This case, and those. `fits` gives what came back if the case takes it.
+    pub fn new(first: C, fits: F, rest: R) -> Self {
+        More { first, fits, rest }
     }
 }
 
@@ -225,16 +241,16 @@ pub enum One<A, B> {
     Later(B),
 }
 
-impl<C: Case, R: Cases> Cases for More<C, R> {
+impl<C: Case, F: FnMut(C::Output) -> Option<C::Output>, R: Cases> Cases for More<C, F, R> {
     type Output = One<C::Output, R::Output>;
     const LEN: usize = 1 + R::LEN;
 
     #[inline]
-    fn attempt(self: Pin<&mut Self>, n: usize, cx: &mut Context<'_>) -> Poll<Self::Output> {
+    fn attempt(self: Pin<&mut Self>, n: usize, cx: &mut Context<'_>) -> Poll<Option<Self::Output>> {
         let this = self.project();
         match n.checked_sub(1) {
-            None => this.first.attempt(cx).map(One::First),
-            Some(n) => this.rest.attempt(n, cx).map(One::Later),
+            None => this.first.attempt(cx).map(|came| (this.fits)(came).map(One::First)),
+            Some(n) => this.rest.attempt(n, cx).map(|came| came.map(One::Later)),
         }
     }
 
@@ -248,11 +264,11 @@ impl<C: Case, R: Cases> Cases for More<C, R> {
     }
 
     #[inline]
-    fn collect(self: Pin<&mut Self>, n: usize) -> Self::Output {
+    fn collect(self: Pin<&mut Self>, n: usize) -> Option<Self::Output> {
         let this = self.project();
         match n.checked_sub(1) {
-            None => One::First(this.first.collect()),
-            Some(n) => One::Later(this.rest.collect(n)),
+            None => (this.fits)(this.first.collect()).map(One::First),
+            Some(n) => this.rest.collect(n).map(One::Later),
         }
     }
 

@@ -11,7 +11,8 @@ mod macros;
 pub(in crate::runtime) mod ticket;
 
 pub use case::{
-    Awaitable, Case, Cases, ChannelKind, End, FutureKind, More, NeitherKind, OfFuture, OfNeither, One, Other, Probe,
+    Awaitable, ByFuture, ByOption, Case, Cases, ChannelKind, End, FutureKind, More, NeitherKind, OfFuture, OfNeither,
+    One, Other, Probe, awaitable,
 };
-pub use future::{AtOnce, Never, Otherwise, Select, Selected};
+pub use future::{AtOnce, Choice, Never, Otherwise, Select, Selected, nothing_left};
 pub use ticket::Ticket;

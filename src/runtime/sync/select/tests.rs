@@ -31,9 +31,20 @@ impl Case for Spy<'_> {
     }
 }
 
-fn waiting(seen: &RefCell<Vec<bool>>) -> Select<More<Spy<'_>, More<Spy<'_>, End>>, Never> {
+/// Whatever comes fits, or nothing does.
+type Fits = fn(()) -> Option<()>;
+type Spies<'a> = More<Spy<'a>, Fits, More<Spy<'a>, Fits, End>>;
+
+fn waiting(seen: &RefCell<Vec<bool>>) -> Select<Spies<'_>, Never> {
+    waiting_for(seen, Some)
+}
+
+fn waiting_for(seen: &RefCell<Vec<bool>>, fits: Fits) -> Select<Spies<'_>, Never> {
     let spy = || Spy { ticket: None, seen };
-    let mut select = Select::new(More::new(spy(), More::new(spy(), End)), Never);
+    let mut choice = Choice::new(false, false);
+    choice.add(true);
+    choice.add(true);
+    let mut select = Select::new(More::new(spy(), fits, More::new(spy(), fits, End)), Never, choice);
     assert!(poll(&mut select).is_pending());
     select
 }
@@ -60,6 +71,17 @@ mod before_it_dequeues_its_waiters {
         let seen = RefCell::new(Vec::new());
         drop(waiting(&seen));
         assert_eq!(*seen.borrow(), [false, false]);
+    }
+
+    #[test]
+    fn one_that_was_served_with_what_does_not_fit_waits_for_the_other_case() {
+        let seen = RefCell::new(Vec::new());
+        let mut select = waiting_for(&seen, |()| None);
+        assert!(select.cases.first.ticket.as_ref().is_some_and(Ticket::win));
+        assert!(poll(&mut select).is_pending());
+        assert!(select.cases.first.ticket.is_none(), "it has no waiter any more");
+        assert!(select.cases.rest.first.ticket.as_ref().is_some_and(Ticket::win));
+        assert!(matches!(poll(&mut select), Poll::Ready(Selected::Else)), "no case is left");
     }
 
     #[test]
