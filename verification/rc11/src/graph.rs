@@ -4,6 +4,9 @@
 //! `hb` and `(sb ∪ rf)+` never change for an event that stays: they depend only on what is before it. So each is a
 //! clock, computed once, when the event is added. (RC11: Lahav, Vafeiadis, Kang, Hur, Dreyer, PLDI 2017.)
 
+mod index;
+
+use self::index::Index;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::Ordering;
 
@@ -125,44 +128,6 @@ impl Loc {
             (_, Some(n)) => (MAX_THREADS, 3 + 2 * (n - Loc::MAX_STATICS) as usize),
             (Loc(loc), None) => ((loc >> 24) as usize, (loc & 0xff_ffff) as usize),
         }
-    }
-}
-
-/// Which events are of one location: the last one, and of each the one before. Not part of what a graph is.
-#[derive(Debug, Clone, Default)]
-struct Index {
-    last: Vec<Vec<u16>>,
-    before: Vec<u16>,
-}
-
-impl PartialEq for Index {
-    fn eq(&self, _: &Index) -> bool {
-        true
-    }
-}
-
-impl Index {
-    fn last_of(&self, loc: Loc) -> u16 {
-        let (thread, ordinal) = loc.slot();
-        self.last.get(thread).and_then(|of_thread| of_thread.get(ordinal)).copied().unwrap_or(INIT)
-    }
-
-    /// The next event is of `loc`.
-    fn push(&mut self, loc: Loc) {
-        if loc == Loc::NONE {
-            self.before.push(INIT);
-            return;
-        }
-        let (thread, ordinal) = loc.slot();
-        if self.last.len() <= thread {
-            self.last.resize_with(thread + 1, Vec::new);
-        }
-        let of_thread = &mut self.last[thread];
-        if of_thread.len() <= ordinal {
-            of_thread.resize(ordinal + 1, INIT);
-        }
-        let last = std::mem::replace(&mut of_thread[ordinal], self.before.len() as u16);
-        self.before.push(last);
     }
 }
 
@@ -572,15 +537,14 @@ impl Graph {
         std::iter::from_fn(move || {
             let n = usize::from(next);
             let event = self.events.get(n)?;
-            next = self.index.before[n];
+            next = self.index.before(n);
             Some((n, event))
         })
     }
 
     /// The locations that were accessed.
     pub(super) fn locations(&self) -> impl Iterator<Item = Loc> + '_ {
-        let last = self.index.last.iter().flatten().filter(|last| **last != INIT);
-        last.map(|last| self.events[usize::from(*last)].loc)
+        self.index.ends().map(|last| self.events[usize::from(last)].loc)
     }
 
     /// Finds the events of each location: after the events have changed otherwise than by `push`.
@@ -726,7 +690,7 @@ impl Graph {
         let mut next = self.index.last_of(new.event.loc);
         while let Some(event) = self.events.get_mut(usize::from(next)) {
             event.mo += u16::from(event.is_write() && event.mo >= rank);
-            next = self.index.before[usize::from(next)];
+            next = self.index.before(usize::from(next));
         }
         new.event.mo = rank;
         self.push(new);
@@ -777,7 +741,18 @@ impl Graph {
 
     /// The first `len` events: the graph as it was when it had no more.
     pub(super) fn first(&self, len: usize) -> Graph {
-        self.only(|n, _| n < len)
+        let mut graph = self.emptied(len);
+        graph.events.extend_from_slice(&self.events[..len]);
+        graph.clocks.extend_from_slice(&self.clocks[..len]);
+        if self.is_symmetric {
+            graph.past.extend_from_slice(&self.past[..len]);
+        }
+        for (n, event) in self.events[..len].iter().enumerate() {
+            graph.count(n as u16, event);
+        }
+        graph.renumber(self, |n| if usize::from(n) < len { n } else { INIT });
+        graph.forget_threads();
+        graph
     }
 
     /// `write` opens a lock: the write by which it was taken.
@@ -829,7 +804,10 @@ impl Graph {
     fn has_waited(&self, n: usize) -> bool {
         let event = &self.events[n];
         let takes = matches!(event.kind, Kind::Updating(Update::Await { wanted: 0, .. }));
-        takes && event.rf != INIT && usize::from(event.rf) > n && self.events[usize::from(event.rf)].kind == Kind::Open
+        takes
+            && event.rf != INIT
+            && usize::from(event.rf) > n
+            && matches!(self.events[usize::from(event.rf)].kind, Kind::Open)
     }
 
     /// The events up to `read`, and those in `past`.
@@ -839,50 +817,72 @@ impl Graph {
 
     /// Only the events that stay. Each thread's are its first ones.
     fn only(&self, stays: impl Fn(usize, &Event) -> bool) -> Graph {
-        let room = self.events.len() + 4;
-        let mut graph = Graph {
-            events: Vec::with_capacity(room),
-            clocks: Vec::with_capacity(room),
-            threads: self.threads.clone(),
-            weight: self.weight,
-            spurious: self.spurious,
-            reuse: self.reuse,
-            is_symmetric: self.is_symmetric,
-            past: Vec::with_capacity(if self.is_symmetric { room } else { 0 }),
-            index: Index::default(),
-        };
-        for (n, thread) in graph.threads.iter_mut().enumerate() {
-            *thread = Thread { len: 0, last: INIT, is_there: n == 0, ..*thread };
-        }
+        let mut graph = self.emptied(self.events.len());
         let mut now = vec![INIT; self.events.len()];
         for (n, (event, clocks)) in self.events.iter().zip(&self.clocks).enumerate() {
             if !stays(n, event) {
                 continue;
             }
             now[n] = graph.events.len() as u16;
-            if let Kind::Fork(child) = event.kind {
-                let child = &mut graph.threads[usize::from(child)];
-                (child.is_there, child.last) = (true, now[n]);
+            graph.count(now[n], event);
+            graph.events.push(*event);
+            graph.clocks.push(*clocks);
+            if self.is_symmetric {
+                graph.past.push(self.past[n]);
             }
-            graph.push(New { event: *event, clocks: *clocks, past: *self.past_at(n) });
         }
-        graph.renumber(self, &now);
-        while graph.threads.last().is_some_and(|thread| !thread.is_there) {
-            graph.threads.pop();
-        }
+        graph.renumber(self, |n| now[usize::from(n)]);
+        graph.forget_threads();
         graph
     }
 
+    /// The same without its events, with room for so many and a few more.
+    fn emptied(&self, events: usize) -> Graph {
+        let room = events + 4;
+        let left = |(n, thread): (usize, &Thread)| Thread { len: 0, last: INIT, is_there: n == 0, ..*thread };
+        Graph {
+            events: Vec::with_capacity(room),
+            clocks: Vec::with_capacity(room),
+            threads: self.threads.iter().enumerate().map(left).collect(),
+            weight: self.weight,
+            spurious: self.spurious,
+            reuse: self.reuse,
+            is_symmetric: self.is_symmetric,
+            past: Vec::with_capacity(if self.is_symmetric { room } else { 0 }),
+            index: self.index.emptied(room),
+        }
+    }
+
+    /// Its threads and locations have `event`, which has that number.
+    #[inline]
+    fn count(&mut self, number: u16, event: &Event) {
+        if let Kind::Fork(child) = event.kind {
+            let child = &mut self.threads[usize::from(child)];
+            (child.is_there, child.last) = (true, number);
+        }
+        let thread = &mut self.threads[usize::from(event.thread)];
+        thread.len += 1;
+        thread.last = number;
+        self.index.push(event.loc);
+    }
+
+    /// The last threads, if they have not been forked.
+    fn forget_threads(&mut self) {
+        while self.threads.last().is_some_and(|thread| !thread.is_there) {
+            self.threads.pop();
+        }
+    }
+
     /// The events were renumbered. A thread that reads what is no longer there waits for a lock again.
-    fn renumber(&mut self, from: &Graph, now: &[u16]) {
+    fn renumber(&mut self, from: &Graph, now: impl Fn(u16) -> u16) {
         for n in 0..self.events.len() {
             let rf = self.events[n].rf;
             if rf == INIT {
                 continue;
             }
-            self.events[n].rf = now[usize::from(rf)];
-            if now[usize::from(rf)] == INIT {
-                let taken = now[from.taken_before(rf)];
+            self.events[n].rf = now(rf);
+            if now(rf) == INIT {
+                let taken = now(from.taken_before(rf) as u16);
                 let (clocks, past) = (self.clocks[usize::from(taken)], *self.past_at(usize::from(taken)));
                 self.reads(n, taken, self.events[usize::from(taken)].value, &clocks, &past);
             }
@@ -935,15 +935,20 @@ impl Graph {
         self.oldest(&self.before(read).hb, self.events[read].loc)
     }
 
-    /// Two accesses that race.
+    /// Two accesses that race: the first that does, and the first with which it does.
     pub fn race(&self) -> Option<(usize, usize)> {
-        let races = |a: usize, b: usize| {
-            let (first, second) = (&self.events[a], &self.events[b]);
+        let races = |a: &usize, b: usize| {
+            let (first, second) = (&self.events[*a], &self.events[b]);
             let is_plain = first.order == Order::Plain || second.order == Order::Plain;
-            let touch = first.loc == second.loc && first.loc != Loc::NONE && (first.is_write() || second.is_write());
-            is_plain && touch && first.thread != second.thread && !self.are_hb_ordered(a, b)
+            let conflict = first.thread != second.thread && (first.is_write() || second.is_write());
+            is_plain && conflict && !self.are_hb_ordered(*a, b)
         };
-        (0..self.events.len()).find_map(|b| (0..b).find(|&a| races(a, b)).map(|a| (a, b)))
+        let earlier = |b| {
+            let before = |n: &usize| Some(usize::from(self.index.before(*n))).filter(|n| *n < self.events.len());
+            std::iter::successors(before(&b), before)
+        };
+        let accesses = (0..self.events.len()).filter(|b| self.events[*b].loc != Loc::NONE);
+        accesses.into_iter().find_map(|b| earlier(b).filter(|a| races(a, b)).last().map(|a| (a, b)))
     }
 
     fn are_hb_ordered(&self, a: usize, b: usize) -> bool {

@@ -4,6 +4,7 @@
 //! What a thread does between two operations is its own. What it shares goes through the graph, or through memory
 //! that only changes hands in the graph's order: a read is answered only when the write that it reads has been.
 
+mod drain;
 mod frame;
 mod late;
 mod memory;
@@ -28,7 +29,7 @@ use crate::verdict::{Failure, Why};
 use corosensei::stack::{DefaultStack, Stack as _};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::any::Any;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -109,6 +110,13 @@ impl Slot {
             name: String::new(),
         }
     }
+
+    /// As new, for another thread. Its memory is used again.
+    fn reset(&mut self) {
+        let mut events = std::mem::take(&mut self.events);
+        events.clear();
+        *self = Slot { events, ..Slot::new() };
+    }
 }
 
 /// How a lock is taken.
@@ -124,6 +132,8 @@ pub(super) const PARKING_FOR_A_WHILE: Update = Update::Await { wanted: 1, new: 2
 struct Machine {
     graph: Graph,
     slots: Vec<Slot>,
+    /// How many slots this play has used.
+    used: usize,
     /// The threads that there are, in the order of their paths.
     order: Vec<u8>,
     /// How many threads were started in this play.
@@ -165,6 +175,8 @@ struct Machine {
     is_seen: bool,
     /// What was tried came to nothing: the graph is to be played again.
     begins_anew: bool,
+    /// It stands for nothing, and is played to its end.
+    drain: Option<Box<drain::Drain>>,
     /// How many starts of threads are to be refused.
     refusals: u64,
     /// Are threads that wait left as they are, once the main thread has ended?
@@ -214,6 +226,8 @@ pub(super) enum Mode {
 
 thread_local! {
     static MACHINE: RefCell<Machine> = RefCell::new(Machine::default());
+    /// What the next question is of: which thread made the location, and after how many of its events.
+    static MUST_KNOW: Cell<Option<(u8, u16)>> = const { Cell::new(None) };
 }
 
 fn with<R>(f: impl FnOnce(&mut Machine) -> R) -> R {
@@ -301,6 +315,7 @@ pub(super) fn run(graph: Graph, limits: Limits, mode: Mode, body: Body) -> Run {
     let end = drive();
     let (waits, names, lost) = with(|machine| (machine.waits(), machine.names(), machine.lost()));
     end_all(limits.unwind);
+    let end = if drain::undo() { End::Blocked } else { end };
     quarantine::end(limits.leaks);
     with(|machine| Run {
         waits,
@@ -458,11 +473,9 @@ pub(super) fn note_no_more_ways() {
 }
 
 /// What the calling thread asks next is of a location that `maker` made after `told` events: it must know of that.
+#[inline]
 pub(super) fn must_know(maker: u8, told: u16) {
-    with(|machine| {
-        let me = machine.current;
-        machine.slots[usize::from(me)].must_know = (maker != me).then_some((maker, told));
-    });
+    MUST_KNOW.set(Some((maker, told)));
 }
 
 /// Starts a thread; the number by which to join it.
@@ -650,8 +663,9 @@ impl Machine {
         (self.skipped, self.cuts, self.shown) = (0, 0, 0);
         self.cut.clear();
         self.timed_out.clear();
-        self.slots.clear();
         self.slots.resize_with(MAX_THREADS, Slot::new);
+        self.slots[..self.used].iter_mut().for_each(Slot::reset);
+        self.used = graph.threads.len();
         for (n, event) in graph.events.iter().enumerate() {
             self.slots[usize::from(event.thread)].events.push(n as u16);
         }
@@ -666,6 +680,7 @@ impl Machine {
         self.mode = mode;
         self.refusals = 0;
         self.leaves_waiting = false;
+        self.drain = None;
         (self.mixes, self.is_seen) = (false, false);
     }
 
@@ -685,7 +700,8 @@ impl Machine {
     /// The order of threads is the order of their paths.
     fn sort_threads(&mut self) {
         let there = (0..self.graph.threads.len()).filter(|&n| self.graph.threads[n].is_there);
-        self.order = there.map(|n| n as u8).collect();
+        self.order.clear();
+        self.order.extend(there.map(|n| n as u8));
         let threads = &self.graph.threads;
         self.order.sort_unstable_by_key(|&n| threads[usize::from(n)].path);
     }
@@ -697,6 +713,10 @@ impl Machine {
     /// Answers what the current thread asks. `None`: not now.
     fn answer(&mut self, ask: &Ask, at: &'static Location<'static>, are_pointers: bool) -> Option<Result<u64, Over>> {
         assert!(self.is_on, "{OUTSIDE}");
+        if let Some((maker, told)) = MUST_KNOW.take() {
+            let me = self.current;
+            self.slots[usize::from(me)].must_know = (maker != me).then_some((maker, told));
+        }
         if self.is_over {
             return Some(Err(Over));
         }
@@ -715,7 +735,7 @@ impl Machine {
 
     fn answer_named(&mut self, ask: &Ask, at: &'static Location<'static>) -> Option<Result<u64, Over>> {
         let thread = self.current;
-        if *ask == Ask::Yield {
+        if matches!(ask, Ask::Yield) {
             self.slots[usize::from(thread)].at = Some(at);
         }
         if self.slots[usize::from(thread)].dry.is_some() {
@@ -723,10 +743,16 @@ impl Machine {
         }
         let slot = &mut self.slots[usize::from(thread)];
         slot.asks = Some(*ask);
+        if matches!(ask, Ask::Yield | Ask::Spin)
+            && let Some(answer) = self.yields_to_the_others(thread)
+        {
+            return answer;
+        }
+        let slot = &self.slots[usize::from(thread)];
         if self.mode == Mode::Replay {
             self.sites.push((thread, slot.told, at));
         }
-        if *ask == Ask::Yield
+        if matches!(ask, Ask::Yield)
             && let Some(answer) = self.yields_in_vain(thread)
         {
             return Some(answer);
@@ -741,12 +767,12 @@ impl Machine {
         {
             return None;
         }
-        if *ask == Ask::Yield {
+        if matches!(ask, Ask::Yield) {
             return self.yields(thread);
         }
         let answer = self.goes_on(thread, ask);
         // A thread that spins is not answered.
-        if *ask == Ask::Spin && answer.is_ok() { None } else { Some(answer) }
+        if matches!(ask, Ask::Spin) && answer.is_ok() { None } else { Some(answer) }
     }
 
     /// Plays again what `thread` did.
@@ -760,7 +786,7 @@ impl Machine {
             self.fails(Why::NotDeterministic);
             return Some(Err(Over));
         }
-        if event.waits() || event.kind == Kind::Spin {
+        if event.waits() || matches!(event.kind, Kind::Spin) {
             // It stays where it is.
             self.told(thread, 1);
             self.slots[usize::from(thread)].asks = Some(*ask);
@@ -818,20 +844,21 @@ impl Machine {
         let before = self.graph.events.len();
         let noted = self.ways.len();
         let answer = self.graph.step(thread, ask, &mut self.ways);
-        if self.is_stopped || self.is_ending {
+        if self.is_stopped || self.is_ending || self.drain.is_some() {
             self.skipped += (self.ways.len() - noted) as u64;
             self.ways.truncate(noted);
         }
         self.note_events(thread, before);
         let slot = &mut self.slots[usize::from(thread)];
         slot.told = slot.events.len() as u16;
-        slot.asks = (*ask == Ask::Spin).then_some(Ask::Spin);
+        slot.asks = (matches!(ask, Ask::Spin)).then_some(Ask::Spin);
         match answer {
             Ok(value) => {
                 self.note_lock(thread, ask);
                 if matches!(ask, Ask::Fork { .. }) {
                     self.sort_threads();
-                    self.slots[value as usize] = Slot::new();
+                    self.slots[value as usize].reset();
+                    self.used = self.used.max(value as usize + 1);
                 }
                 Ok(value)
             }
@@ -887,8 +914,18 @@ impl Machine {
             return self.who_comes_to_rest_next();
         }
         let holders = self.order.iter().filter(|&&n| self.slot(n).holds > 0);
-        let next = holders.chain(&self.order).copied().find(|&thread| self.can_go_on(thread));
-        next.map_or_else(|| Next::End(self.end()), Next::Thread)
+        let mut able = holders.chain(&self.order).copied().filter(|&thread| self.can_go_on(thread));
+        let next = match &self.drain {
+            None => able.next(),
+            Some(_) => able.min_by_key(|&thread| self.rests(thread)),
+        };
+        if let Some(next) = next {
+            return Next::Thread(next);
+        }
+        match self.end() {
+            End::Blocked if self.drains() => self.who_is_next(),
+            end => Next::End(end),
+        }
     }
 
     fn who_is_played_next(&mut self) -> Next {

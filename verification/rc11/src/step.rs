@@ -96,7 +96,7 @@ type Ways<'a> = &'a mut Vec<Way>;
 impl Graph {
     /// Can what `thread` asks for be done now? Joins are not known here.
     pub(super) fn is_enabled(&self, thread: u8, ask: &Ask) -> bool {
-        if self.last(thread).is_some_and(|n| self.events[n].waits() || self.events[n].kind == Kind::Spin) {
+        if self.last(thread).is_some_and(|n| self.events[n].waits() || matches!(self.events[n].kind, Kind::Spin)) {
             return false;
         }
         match *ask {
@@ -274,8 +274,9 @@ impl Graph {
             _ => graph
                 .places(new, behind.max(graph.behind(&graph.twins(new.event.thread, new.event.idx), new.event.loc))),
         };
-        for place in places {
-            let mut other = graph.clone();
+        let last = places.len();
+        for (n, place) in places.into_iter().enumerate() {
+            let mut other = if n + 1 == last { std::mem::take(&mut graph) } else { graph.clone() };
             other.push_write(*new, place);
             if other.is_in_order(read) {
                 other.has_read(read, out);

@@ -35,6 +35,8 @@ mod pointers;
 mod scoped;
 #[path = "loom_paths/statics.rs"]
 mod statics;
+#[path = "loom_paths/structures.rs"]
+mod structures;
 #[path = "loom_paths/symmetric.rs"]
 mod symmetric;
 #[path = "loom_paths/timeouts.rs"]

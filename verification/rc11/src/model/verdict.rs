@@ -91,9 +91,13 @@ fn assumptions(tally: &Tally, builder: &Builder) -> String {
         0 => "no loop is cut".to_owned(),
         n => format!("no loop is cut ({}: shown to go on for ever)", many(n, "wait")),
     };
+    let addresses = match builder.reuse {
+        0 => "no address is used again".to_owned(),
+        n => format!("addresses that are compared or exchanged are used again up to {}", many(u64::from(n), "time")),
+    };
     format!(
-        "RC11; {}; {loops}; any number of preemptions; {}; addresses are not used again; what crates do with std's atomics \
-         is not seen",
+        "RC11; {}; {loops}; any number of preemptions; {}; {addresses}; dependencies are not redirected: what they do with \
+         std's atomics is not seen",
         many(tally.threads as u64, "thread"),
         many(u64::from(builder.spurious), "spurious wake-up"),
     )

@@ -227,9 +227,12 @@ pub struct SymmetricThreads<T>(Group<T>);
 
 impl<T: Ord + 'static> SymmetricThreads<T> {
     /// Waits for all of them. What they returned, sorted: which one returned what is not known.
+    ///
+    /// # Errors
+    /// None: a thread that panics is a failure of the execution. It is std's shape, as of [`JoinHandle::join`].
     #[track_caller]
-    pub fn join(self) -> Vec<T> {
-        self.0.join()
+    pub fn join(self) -> std::thread::Result<Vec<T>> {
+        Ok(self.0.join())
     }
 }
 
@@ -248,7 +251,7 @@ impl<T: Ord + 'static> SymmetricThreads<T> {
 /// let outcome = Builder::new().outcome_of(|| {
 ///     let count = Arc::new(AtomicU32::new(0));
 ///     let theirs = count.clone();
-///     let found = thread::spawn_symmetric(3, move || theirs.fetch_add(1, Relaxed)).join();
+///     let found = thread::spawn_symmetric(3, move || theirs.fetch_add(1, Relaxed)).join().unwrap();
 ///     assert_eq!((found, count.load(Relaxed)), (vec![0, 1, 2], 3));
 /// });
 /// assert_eq!(outcome.verdict, Verdict::Proved);

@@ -16,7 +16,7 @@ fn three_lock() {
         *count += 1;
         *count
     });
-    assert_eq!((found.join(), *count.lock().unwrap()), (vec![1, 2, 3], 3));
+    assert_eq!((found.join().unwrap(), *count.lock().unwrap()), (vec![1, 2, 3], 3));
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn a_lost_update_is_still_found() {
     let why = refuted(|| {
         let count = Arc::new(AtomicUsize::new(0));
         let theirs = count.clone();
-        thread::spawn_symmetric(2, move || theirs.store(theirs.load(Relaxed) + 1, Relaxed)).join();
+        thread::spawn_symmetric(2, move || theirs.store(theirs.load(Relaxed) + 1, Relaxed)).join().unwrap();
         assert_eq!(count.load(Relaxed), 2, "lost");
     });
     assert!(why.contains("lost"), "{why}");
@@ -50,7 +50,7 @@ fn a_leak_of_one_of_them_is_still_found() {
                 std::mem::forget(count)
             }
         };
-        thread::spawn_symmetric(3, late).join();
+        thread::spawn_symmetric(3, late).join().unwrap();
     });
     assert!(why.starts_with("Arc leaked"), "{why}");
 }
@@ -68,7 +68,7 @@ fn those_that_park() {
                 None => thread::park(),
             }
         });
-        pair.join();
+        pair.join().unwrap();
         drop(sleeper);
     });
 }
@@ -83,7 +83,7 @@ fn which_one_it_is_may_not_be_hashed() {
             thread::current().id().hash(&mut hasher);
             count.store(hasher.finish() as usize, Relaxed);
         };
-        thread::spawn_symmetric(2, by_id).join();
+        thread::spawn_symmetric(2, by_id).join().unwrap();
     });
     assert!(why.contains("the id of a symmetric thread is hashed"), "{why}");
 }
