@@ -122,15 +122,17 @@ fn locked(listing: &[String]) -> usize {
     listing.iter().filter(|line| costly.iter().any(|start| line.starts_with(start))).count()
 }
 
-/// Builds a workspace of four packages: the kernel with its reports cut out, and three users. `spinpark` itself comes
+/// Builds a workspace of five packages: the kernel with its reports cut out, the runtime on it, and three users. `spinpark` itself comes
 /// from where this test does, with the same lock file, so nothing is downloaded.
 fn compile() -> [Listing; 3] {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let here = Path::new(env!("CARGO_TARGET_TMPDIR")).join("codegen");
     let _ = fs::remove_dir_all(here.join("target").join("release").join("deps"));
     let dependencies = "crossbeam-utils = { version = \"0.8\", default-features = false }\n";
-    let seen = format!("spinpark = {{ path = {root:?} }}\n{dependencies}");
-    let blind = format!("spinpark = {{ package = \"spinpark-blind\", path = \"../blind\" }}\n{dependencies}");
+    let kernel = root.join("src").join("kernel");
+    let seen = format!("spinpark = {{ path = {root:?} }}\nspinpark-kernel = {{ path = {kernel:?} }}\n{dependencies}");
+    let blind =
+        format!("spinpark = {{ package = \"spinpark-blind\", path = \"../blind\" }}\n{BLIND_KERNEL}\n{dependencies}");
     let tests = root.join("tests").join("codegen");
 
     let mut cut = 0;
@@ -138,10 +140,18 @@ fn compile() -> [Listing; 3] {
     assert!(cut > 5, "only {cut} reports were found in the kernel");
     write(
         &here.join("Cargo.toml"),
-        "[workspace]\nmembers = [\"blind\", \"twins\", \"observed\", \"unobserved\"]\nresolver = \"3\"\n\n\
+        "[workspace]\nmembers = [\"blind\", \"blind-kernel\", \"twins\", \"observed\", \"unobserved\"]\nresolver = \"3\"\n\n\
          [profile.release]\ncodegen-units = 1\n",
     );
     write(&here.join("blind").join("Cargo.toml"), &blind_manifest(root));
+    write(
+        &here.join("blind-kernel").join("Cargo.toml"),
+        &format!(
+            "[package]\nname = \"spinpark-blind-kernel\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
+             [lib]\npath = \"../blind/src/kernel/src/lib.rs\"\n\n[features]\nmodel = []\n\n\
+             [dependencies]\n{dependencies}slab = {{ version = \"0.4\", default-features = false }}\nstatic_assertions = \"1.1.0\"\n"
+        ),
+    );
     package(&here, "twins", &tests.join("twins.rs"), &seen);
     package(&here, "observed", &tests.join("observed.rs"), &seen);
     package(&here, "unobserved", &tests.join("observed.rs"), &blind);
@@ -160,6 +170,9 @@ fn compile() -> [Listing; 3] {
     ["twins", "observed", "unobserved"].map(|name| read(&here.join("target/release/deps"), name))
 }
 
+/// How the blind kernel is asked for.
+const BLIND_KERNEL: &str = "spinpark-kernel = { package = \"spinpark-blind-kernel\", path = \"../blind-kernel\" }";
+
 /// The manifest of the product, but for its name, what it inherits, and what only its tests need.
 fn blind_manifest(root: &Path) -> String {
     let text = fs::read_to_string(root.join("Cargo.toml")).expect("the manifest");
@@ -170,6 +183,9 @@ fn blind_manifest(root: &Path) -> String {
     };
     let shared = section("workspace.dependencies");
     let from_workspace = |line: &str| {
+        if line.starts_with("spinpark-kernel = ") {
+            return BLIND_KERNEL.to_owned();
+        }
         let name = line.split_once(" = { workspace = true").map(|(name, _)| name);
         let shared = |name| shared.lines().find(|line| line.starts_with(&format!("{name} = "))).map(str::to_owned);
         name.map_or_else(|| line.to_owned(), |name| shared(name).unwrap_or_else(|| panic!("{name} is nowhere")))

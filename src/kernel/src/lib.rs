@@ -132,6 +132,9 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+#[cfg(not(target_has_atomic = "64"))]
+compile_error!("spinpark-kernel needs 64-bit atomics, and this target has none: a word of the kernel is one");
+
 extern crate alloc;
 // What a forgotten duty asks in a debug build: see `types::token`.
 #[cfg(all(debug_assertions, panic = "unwind"))]
@@ -169,3 +172,8 @@ pub mod waits;
 /// ```
 #[cfg(all(doctest, not(feature = "model")))]
 struct EvidenceIsNotForged;
+
+/// The README's program compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeIsTested;

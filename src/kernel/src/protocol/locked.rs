@@ -130,6 +130,7 @@ impl Bindings {
     }
 
     /// Of those, the one that has waited longest.
+    #[inline]
     pub fn oldest_inside(&self) -> Option<MId> {
         let rests = self.states.iter().enumerate().filter_map(|(m, (state, _))| match state {
             State::Resting(Wake::Inside, since) => Some((*since, MId(m as u32))),

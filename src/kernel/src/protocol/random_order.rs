@@ -9,6 +9,7 @@
 //! Checked by: proptests/tests/random_order.rs
 
 /// An order of `0..n`; `choose(k)` picks a number below `k`.
+#[inline]
 pub fn random_order(n: usize, choose: fn(usize) -> usize) -> impl Iterator<Item = usize> {
     let (start, step) = match n {
         0 | 1 => (0, 1),

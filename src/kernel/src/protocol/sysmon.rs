@@ -107,6 +107,7 @@ pub enum Verdict {
 
 impl SysmonTick {
     /// What to do with a P that looks like `p` now.
+    #[inline]
     pub fn verdict(&mut self, p: Observed, around: Around) -> Verdict {
         let same_slice = self.slice.is_old(p.dispatches, around.now) && self.slice.is_over(around.now, around.slice);
         let Some(tick) = p.syscall else {
@@ -157,6 +158,7 @@ impl Pace {
 
     /// Preemption of a G was requested: the next tick comes soon, to see whether it yields. Not while every P is idle: then it
     /// was a P without an M.
+    #[inline]
     pub fn hurry(&mut self) {
         if self.calm == 0 {
             self.delay = self.delay.min(SOON);
@@ -166,6 +168,7 @@ impl Pace {
     /// Is every P idle? `true`: they have been for so long that the monitor may sleep until it is woken. Before that, it takes
     /// naps, and goes on as slowly as it did before them: Ps that are idle for a moment again and again, as a server's, do not
     /// make it quick each time. (Go's begins anew.)
+    #[inline]
     pub fn may_sleep(&mut self, is_quiet: bool) -> bool {
         let may_sleep = is_quiet && self.calm >= CALM;
         self.calm = if is_quiet { (self.calm + 1).min(CALM) } else { 0 };
@@ -173,6 +176,7 @@ impl Pace {
     }
 
     /// A tick is over. Did it retake anything?
+    #[inline]
     pub fn after(&mut self, retook: bool) {
         if retook {
             *self = Pace::new();

@@ -115,18 +115,21 @@ impl SleepingMs {
     }
 
     /// Lists `m`, which is about to sleep. Go: `mput`.
+    #[inline]
     pub fn put(&mut self, m: MId, now: Nanos) {
         debug_assert!(self.0.iter().all(|(listed, _)| *listed != m), "idle: M{} is listed already", m.0);
         self.0.push_back((m, now));
     }
 
     /// Takes the M that fell asleep last. The caller wakes it. Go: `mget`.
+    #[inline]
     pub fn get(&mut self) -> Option<MId> {
         self.0.pop_back().map(|(m, _)| m)
     }
 
     /// Takes an M that has slept since `before` or longer, to be ended; but never the last. Go ends none
     /// (golang/go #14592).
+    #[inline]
     pub fn get_older(&mut self, before: Nanos) -> Option<MId> {
         self.next_to_end().filter(|since| *since <= before)?;
         self.0.pop_front().map(|(m, _)| m)

@@ -34,6 +34,8 @@ pub(crate) struct Central<H: Host> {
     pub(crate) unused: Vec<MId>,
     /// Ms that were started and have not ended.
     pub(crate) alive: usize,
+    /// How many of those ended by a panic, and never come back.
+    pub(crate) lost: usize,
     pub(crate) closed: bool,
     pub(crate) world: WorldState<H>,
     pub(crate) safepoint: Option<Safepoint<H>>,
@@ -244,7 +246,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     pub(crate) fn end_m(&self, c: &mut Central<H>) {
         c.alive -= 1;
         self.observer.event(Event::Gone { sleeping: c.sleeping.len(), alive: c.alive });
-        if c.closed && c.alive == 0 {
+        if c.closed && !c.lives() {
             self.end_monitor(c);
             c.calls.closer();
         }
@@ -299,6 +301,13 @@ impl<H: Host, O: Observer> Sched<H, O> {
             self.observer.event(Event::Deadlock { m, why });
             self.send_for(c, m);
         }
+    }
+}
+
+impl<H: Host> Central<H> {
+    /// Is there an M that may still end?
+    pub(crate) fn lives(&self) -> bool {
+        self.alive > self.lost
     }
 }
 

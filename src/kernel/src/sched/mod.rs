@@ -48,7 +48,7 @@ use alloc::vec::Vec;
 use core::sync::atomic::Ordering::Relaxed;
 use crossbeam_utils::CachePadded;
 
-/// What an M does with its life: calls [`Sched::next`] and runs the Gs it gets, until there is none.
+/// What an M does with its life: calls [`Sched::next`] and runs the Gs it gets, until there is none. A panic in it [loses](Sched::lost) the M.
 pub type Life<H, O> = fn(&Arc<Sched<H, O>>, Worker);
 
 /// The embedder's sources, in the order in which they are asked.
@@ -149,6 +149,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
             spare: (config.procs..capacity).map(|p| OwnedP::assume(PId(p as u32))).collect(),
             unused: (0..table as u32).rev().map(MId).collect(),
             alive: 0,
+            lost: 0,
             closed: false,
             world: WorldState::new(config.procs),
             safepoint: None,
@@ -326,11 +327,10 @@ impl<H: Host, O: Observer> Sched<H, O> {
             self.end_monitor(c);
             c.calls.poller();
         });
-        // A P that is still owned, by a stopper for instance, may hold Gs.
-        while self.central(|c| c.alive > 0 || c.idle_ps.len() < self.procs() || c.monitor != Monitor::Absent) {
+        while self.central(|c| c.lives() || c.idle_ps.len() + c.lost < self.procs() || c.monitor != Monitor::Absent) {
             self.closer.park();
         }
-        self.central(|c| core::iter::from_fn(|| c.global.get(&self.global_len)).collect())
+        self.central(|c| self.never_ran(c))
     }
 
     /// The observer.

@@ -190,6 +190,11 @@ pub enum Event<'a> {
         /// The M.
         m: MId,
     },
+    /// A panic ended an M's life: it and its P are lost. Under the lock.
+    Lost {
+        /// The M.
+        m: MId,
+    },
     /// An M that is done is no longer counted. Under the lock.
     Gone {
         /// How many sleep now.

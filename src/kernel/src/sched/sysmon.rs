@@ -83,7 +83,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
         let now = H::now();
         self.end_old_ms(c, now);
         c.monitor = Monitor::Awake;
-        if c.closed && c.alive == 0 {
+        if c.closed && !c.lives() {
             c.monitor = Monitor::Absent;
             c.calls.closer();
             return Doze::End;

@@ -12,13 +12,58 @@ use crate::host::{Host, SpawnError};
 use crate::protocol::find::Worker;
 use crate::protocol::threads::{self, Available};
 use crate::sched::Sched;
+use crate::sched::central::Central;
 use crate::sched::observer::{Event, Observer};
+use crate::types::g::G;
 use crate::types::m::{MId, NextP, SpinningToken};
 use crate::types::p::OwnedP;
 use alloc::format;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+/// Armed while an M lives: a panic that ends the life loses the M, and its P.
+struct Lives<'a, H: Host, O: Observer> {
+    sched: &'a Arc<Sched<H, O>>,
+    m: MId,
+    has_ended: bool,
+}
+
+impl<H: Host, O: Observer> Drop for Lives<'_, H, O> {
+    fn drop(&mut self) {
+        let &mut Lives { sched, m, has_ended } = self;
+        if has_ended {
+            return;
+        }
+        sched.central(|c| {
+            // One that has given its number back had ended before the panic.
+            if !c.unused.contains(&m) {
+                c.lost += 1;
+                sched.observer.event(Event::Lost { m });
+                if c.closed && !c.lives() {
+                    sched.end_monitor(c);
+                    c.calls.closer();
+                }
+            }
+        });
+    }
+}
 
 impl<H: Host, O: Observer> Sched<H, O> {
+    /// How many Ms were lost: a panic came out of the function that is their life. Such an M keeps its number and its P, whose Gs
+    /// other Ms steal, if there are other Ps. [`close`](Sched::close) does not wait for it, and gives its Gs back, but for the one
+    /// that ran. Catch panics around each task, so that there is none.
+    pub fn lost(self: &Arc<Self>) -> usize {
+        self.central(|c| c.lost)
+    }
+
+    /// The Gs that are left when no M is: those of a lost M too. Its P is never idle, and its owner is gone, so this thread may drain it.
+    pub(crate) fn never_ran(&self, c: &mut Central<H>) -> Vec<G> {
+        if c.lost > 0 {
+            self.ps.iter().for_each(|p| c.global.put_batch(p.queue.drain(), &self.global_len));
+        }
+        core::iter::from_fn(|| c.global.get(&self.global_len)).collect()
+    }
+
     /// `m` got a P, and starts to spin if it is counted.
     pub(crate) fn notify_called(&self, m: MId, token: &Option<SpinningToken>) {
         if token.is_some() {
@@ -62,10 +107,12 @@ impl<H: Host, O: Observer> threads::Neighbours<H> for Arc<Sched<H, O>> {
         self.observer.event(Event::Starting { m });
         let sched = Arc::clone(self);
         H::spawn(&format!("spinpark-m{}", m.0), move || {
+            let mut lives = Lives { sched: &sched, m, has_ended: false };
             if let Some(NextP::Run { p, token }) = sched.ms[m.index()].take_nextp() {
                 sched.notify_got(m, &p, &token);
                 (sched.life)(&sched, Worker::woken(m, p, token));
             }
+            lives.has_ended = true;
         })
     }
 
