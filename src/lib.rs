@@ -86,12 +86,12 @@ pub use runtime::stream;
 pub use runtime::tokio_compat;
 pub use runtime::trace;
 pub use runtime::{
-    AbortHandle, AbortOnDropHandle, AccessError, BlockedTask, Blocking, BuildError, Builder, Deadlock, EnterGuard,
-    Handle, Histogram, JoinError, JoinHandle, JoinMap, JoinSet, LocalKey, LocalSet, Metrics, NoThread, NotInRuntime,
-    PMetrics, Panic, Poller, Runtime, Scope, ScopedJoinHandle, SetProcsError, ShutdownError, StopError, TaskBuilder,
-    TaskId, TaskLocalFuture, TaskTracker, TaskTrackerToken, TaskTrackerWait, ThreadLock, TrackedFuture, Unstarted,
-    Wait, WaitingTask, YieldNow, blocking, checkpoint, go, lock_thread, run, scope, spawn, stop_the_world, syscall,
-    time, try_blocking, try_go, try_spawn, yield_now,
+    AbortHandle, AbortOnDropHandle, AccessError, BlockedTask, Blocking, BuildError, Builder, Deadlock, Dump,
+    EnterGuard, ErrGroup, Handle, Histogram, JoinError, JoinHandle, JoinMap, JoinSet, LocalKey, LocalSet, Metrics,
+    NoThread, NotInRuntime, PMetrics, Panic, Poller, Runtime, Scope, ScopedJoinHandle, SetProcsError, ShutdownError,
+    StopError, TaskBuilder, TaskId, TaskLocalFuture, TaskTracker, TaskTrackerToken, TaskTrackerWait, ThreadLock,
+    TrackedFuture, Unstarted, Wait, WaitingTask, YieldNow, blocking, checkpoint, go, lock_thread, run, scope, spawn,
+    stop_the_world, syscall, time, try_blocking, try_go, try_spawn, yield_now,
 };
 pub use runtime::{chan, deterministic, fs, net, sync};
 /// ```

@@ -1,4 +1,5 @@
-//! Tasks by their names and keys, and those that are only counted: `TaskBuilder`, `JoinMap`, `TaskTracker`, `AbortOnDropHandle`. A
+//! Tasks by their names and keys, and those that are only counted: `TaskBuilder`, `JoinMap`, `TaskTracker`,
+//! `ErrGroup`, `AbortOnDropHandle`. A
 //! module names the property, a function the situation. Sets and tokens: tests/structured.rs.
 
 use spinpark::{
@@ -96,6 +97,38 @@ mod a_task_with_a_name {
             [one.await.expect("no panic"), two.await.expect("no panic"), third]
         }));
         assert_eq!(names.map(Option::unwrap_or_default), ["one", "two", "three"]);
+    }
+}
+
+mod a_dump {
+    use super::*;
+
+    #[test]
+    fn shows_each_task_that_waits_and_for_what() {
+        let runtime = with_procs(2);
+        let handle = runtime.handle();
+        let (keeps, receiver) = spinpark::chan::bounded::<u8>(1);
+        let receives =
+            TaskBuilder::new().name("receives").spawn_on(async move { receiver.recv().await.is_err() }, &handle);
+        let lock = Arc::new(spinpark::sync::Mutex::new(()));
+        let guard = runtime.run(Arc::clone(&lock).lock_owned());
+        let locks = TaskBuilder::new().name("locks").go_on(move || drop(lock.lock().wait()), &handle);
+        let names = |dump: &spinpark::Dump| -> BTreeSet<String> {
+            let those = dump.blocked().iter().filter(|task| task.why != "await");
+            those.filter_map(|task| Some(format!("{} {}", task.name.as_ref()?, task.why))).collect()
+        };
+        while names(&handle.dump()).len() < 2 {
+            std::thread::yield_now();
+        }
+        let dump = handle.dump();
+        let expected = BTreeSet::from(["receives chan receive", "locks sync.Mutex.Lock"].map(String::from));
+        assert_eq!(names(&dump), expected);
+        let text = dump.to_string();
+        assert!(text.starts_with("SCHED ") && text.matches("tests/tracked.rs").count() >= 2, "{text}");
+        drop((guard, keeps));
+        assert!(receives.join().expect("no panic"));
+        locks.join().expect("no panic");
+        assert!(names(&handle.dump()).is_empty());
     }
 }
 
@@ -242,6 +275,112 @@ mod a_task_tracker {
         assert_eq!(tracker.len(), 1);
         drop(local);
         assert_eq!(tracker.len(), 0);
+    }
+}
+
+mod a_group {
+    use super::*;
+    use spinpark::ErrGroup;
+    use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+
+    #[test]
+    fn without_an_error_ends_when_all_have_and_cancels_then() {
+        let runtime = with_procs(2);
+        let ended = Arc::new(AtomicUsize::new(0));
+        let theirs = Arc::clone(&ended);
+        let token = runtime.run(async move {
+            let mut group = ErrGroup::<()>::new();
+            for n in 0..10 {
+                let ended = Arc::clone(&theirs);
+                let ends = move || Ok(drop(ended.fetch_add(1, SeqCst)));
+                match n % 2 {
+                    0 => group.go(ends),
+                    _ => group.spawn(async move { (yield_now().await, ends()).1 }),
+                }
+            }
+            let token = group.token();
+            assert_eq!((group.wait().await, token.is_cancelled()), (Ok(()), true));
+            token
+        });
+        assert_eq!((ended.load(SeqCst), token.is_cancelled()), (10, true));
+    }
+
+    #[test]
+    fn gives_the_first_error_and_waits_for_those_that_heed_it() {
+        let runtime = with_procs(2);
+        let parent = spinpark::sync::CancellationToken::new();
+        let ended = Arc::new(AtomicUsize::new(0));
+        let (child, theirs) = (parent.child_token(), Arc::clone(&ended));
+        let error = runtime.run(async move {
+            let mut group = ErrGroup::with_token(child);
+            for n in 0..4 {
+                let (token, ended) = (group.token(), Arc::clone(&theirs));
+                group.spawn(async move {
+                    token.cancelled().await;
+                    ended.fetch_add(1, SeqCst);
+                    Err(n)
+                });
+            }
+            group.spawn(async { Err(9) });
+            group.wait().await
+        });
+        assert_eq!((error, ended.load(SeqCst), parent.is_cancelled()), (Err(9), 4, false));
+    }
+
+    #[test]
+    fn with_a_limit_runs_no_more_than_that_at_once() {
+        let runtime = with_procs(4);
+        let now = Arc::new((AtomicUsize::new(0), AtomicUsize::new(0)));
+        let seen = Arc::clone(&now);
+        let ended = runtime.run(async move {
+            let mut group = ErrGroup::<()>::with_limit(2);
+            for _ in 0..40 {
+                let now = Arc::clone(&seen);
+                group.spawn(async move {
+                    now.1.fetch_max(now.0.fetch_add(1, SeqCst) + 1, SeqCst);
+                    yield_now().await;
+                    now.0.fetch_sub(1, SeqCst);
+                    Ok(())
+                });
+            }
+            group.wait().await
+        });
+        assert_eq!(ended, Ok(()));
+        assert!((1..=2).contains(&now.1.load(SeqCst)), "{}", now.1.load(SeqCst));
+    }
+
+    #[test]
+    fn carries_a_panic_on_and_cancels_by_it() {
+        let runtime = with_procs(2);
+        let task = runtime.spawn(async {
+            let mut group = ErrGroup::<()>::new();
+            let token = group.token();
+            group.spawn(async move { Ok(token.cancelled().await) });
+            group.go(|| panic!("out of luck"));
+            group.wait().await
+        });
+        let error = task.join().expect_err("it panics");
+        assert_eq!(error.to_string(), "task panicked: out of luck");
+    }
+
+    #[test]
+    #[should_panic(expected = "give 1 or more")]
+    fn with_the_limit_zero_is_refused() {
+        let _ = ErrGroup::<()>::with_limit(0);
+    }
+
+    #[test]
+    fn that_is_dropped_ends_its_tasks() {
+        let runtime = with_procs(1);
+        let held = Arc::new(());
+        let theirs = Arc::clone(&held);
+        runtime.run(async move {
+            let mut group = ErrGroup::<()>::new();
+            group.spawn(async move { (pending::<()>().await, Ok(drop(theirs))).1 });
+        });
+        while Arc::strong_count(&held) > 1 {
+            std::thread::yield_now();
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use crate::host::NEVER;
 use crate::runtime::exec::awaited::Awaited;
 use crate::runtime::exec::block_on;
 use crate::runtime::exec::context::Context;
+use crate::runtime::exec::dump::Dump;
 use crate::runtime::exec::entered::EnterGuard;
 use crate::runtime::exec::join::JoinHandle;
 use crate::runtime::exec::not_in_runtime::NotInRuntime;
@@ -69,6 +70,31 @@ impl Handle {
     #[must_use]
     pub fn schedtrace(&self) -> String {
         self.tasks.schedtrace()
+    }
+
+    /// What every task that has waited waits for now: by name, number and place. From any thread; while it looks, no task is held up for
+    /// longer than it takes to copy a row of the list. Go: what SIGQUIT prints; tokio: `Handle::dump`.
+    ///
+    /// ```
+    /// use spinpark::{TaskBuilder, Wait, chan};
+    ///
+    /// let runtime = spinpark::Runtime::builder().procs(1).build()?;
+    /// let (orders, received) = chan::rendezvous::<u8>();
+    /// let cook = TaskBuilder::new().name("cook").spawn_on(async move { received.recv().await }, &runtime.handle());
+    /// let waits = |dump: &spinpark::Dump| dump.blocked().iter().any(|task| task.why == "chan receive");
+    /// while !waits(&runtime.handle().dump()) {
+    ///     std::thread::yield_now(); // it has not begun
+    /// }
+    /// let dump = runtime.handle().dump();
+    /// assert_eq!(dump.blocked()[0].name.as_deref(), Some("cook"));
+    /// assert!(dump.to_string().contains("\"cook\", chan receive"));
+    /// orders.send(1).wait()?;
+    /// assert_eq!(cook.join()?, Ok(1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn dump(&self) -> Dump {
+        Dump::of(&self.tasks)
     }
 
     /// Runs `f` as a goroutine; see [`go`](crate::go). From any thread. Go: `go f()`.

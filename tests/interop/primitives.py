@@ -25,7 +25,7 @@ NEEDED = ["futures", "futures-test", "libc", "nix", "rand", "socket2", "tempfile
 # What has another name or type here by decision.
 REWRITTEN = [
     (r"\b((?:tokio::|maybe_tokio_)?test)\((?:flavor|start_paused|worker_threads)[^()]*\)", r"\1"),
-    (r"\btokio_util::sync\b", "tokio::sync"),
+    (r"\btokio_util::(sync|task)\b", r"tokio::\1"),
     (r"::const_new\(", "::new("),
     (r"unsafe \{ AsyncFd::register\((\w+(?:\([^)]*\))?)\) \}", r"AsyncFd::new(\1)"),
 ]
@@ -33,6 +33,8 @@ REWRITTEN = [
 # The same, in one file only.
 REWRITTEN_IN = {
     # There is no set of the thread that one is in.
+    "abort_on_drop": [(r"\{AbortOnDrop, AbortOnDropHandle\}", "AbortOnDropHandle")],
+    "task_join_map": [(r"None => map\.spawn_local\((.*)\),", r"None => { drop((\1)); unreachable!() }")],
     "task_join_set": [(r"None => set\.spawn_local\((.*)\),", r"None => { drop(\1); unreachable!() }")],
     # A socket of ours is made in a task.
     "tcp_socket": [(r"#\[test\](\s*(?:\$\( #\[\$attr\] \)\*\s*)?)fn", r"#[tokio::test]\1async fn")],
@@ -55,7 +57,7 @@ impl<T: AsRawFd> AsRawFd for ArcFd<T> {"""),
     ],
 }
 
-NO_BIASED = "`select!`, `join!`: no `biased`, `else` or `if`, no pattern that need not fit, no empty list; 32 cases at most"
+NO_BIASED = "`join!`: no `biased`, no empty list, and what it gives for one is a tuple"
 SIZE = "is about how many bytes tokio's future has"
 READINESS = "expects readiness to be remembered until a try fails; ours is asked of the system"
 PANICS = "expects a panic where ours returns an error, or panics when it is polled"
@@ -124,6 +126,16 @@ FILES = {
         "spawn_then_shutdown",
         ONE_THREAD: "replace_parent_waker_drops_outside_lock try_join_next try_join_next_with_id runtime_gone",
     },
+    "task_join_map": {
+        BLOCKS: "join_map_coop",
+        LOCAL: "spawn_local spawn_local_on",
+        ONE_THREAD: "runtime_gone",
+    },
+    "task_tracker": {LOCAL: "spawn_local spawn_local_on"},
+    "abort_on_drop": {
+        "ours aborts with the task's own handle, not with an `AbortHandle`": "handle_aborts_task_on_drop handle_aborts_task_directly "
+        "handle_does_not_abort_after_detach",
+    },
     "task_local": {},
     "task_abort": {
         LOCAL: "remote_abort_local_set_3929",
@@ -144,12 +156,7 @@ FILES = {
         "uninhabited_err_type",
         SIZE: "try_join_size",
     },
-    "macros_select": {
-        NO_BIASED: "no_branch_else_only select_streams mutable_borrowing_future_with_same_borrow_in_block_and_else "
-        "no_branch_else_only_biased use_future_in_if_condition_biased biased_one_not_ready biased_eventually_ready "
-        "select_is_budget_aware disable_with_if join_with_select use_future_in_if_condition many_branches "
-        "future_panics_after_poll mut_ref_patterns default_numeric_fallback",
-    },
+    "macros_select": {BUDGET: "select_is_budget_aware"},
     "time_timeout": {
         PAUSED: "future_and_deadline_in_future future_and_timeout_in_future very_large_timeout deadline_now_elapses "
         "deadline_future_elapses",
@@ -171,7 +178,6 @@ FILES = {
         PANICS: "timeout_panic_caller timeout_at_panic_caller",
     },
     "io_async_fd": {
-        NO_BIASED: "initially_writable multiple_waiters",
         READINESS: "reset_readable guard_try_io try_io_readable try_io_writable clear_ready_matching_clears_ready "
         "clear_ready_matching_clears_ready_mut driver_shutdown_wakes_poll",
         FROM_NUMBER: "drop_closes register_error register_with_interest_error try_new try_with_interest "
@@ -265,8 +271,10 @@ WITHOUT = {
     "tcp_split": "looks without taking, at a borrowed half",
     "uds_socket": "there is no socket before it is a stream, a listener or one for datagrams",
     "fs_file_join_error, process_issue_8042, time_rt": "is about tokio's own runtime",
-    "task_join_map, task_join_queue, task_tracker, abort_on_drop of tokio-util": "ours has no such types",
+    "task_join_queue of tokio-util": "ours has no such type",
 }
+# Files of tokio-util.
+OF_UTIL = ["sync_cancellation_token", "task_join_map", "task_tracker", "abort_on_drop"]
 # In this one a test is a statement that is compiled: which of tokio's types may be sent, shared and moved.
 STATEMENTS = "async_send_sync"
 UNSTATED = [
@@ -285,7 +293,7 @@ UNSTATED = [
 
 def folder(file, found):
     """Where a file of tests is, and what it is called there."""
-    name = "tokio-util" if file == "sync_cancellation_token" else "tokio"
+    name = "tokio-util" if file in OF_UTIL else "tokio"
     return found[name][0] / "tests" / f"{file}.rs"
 
 
@@ -306,8 +314,8 @@ def rewritten(text, file):
 
 
 def cut(text, name):
-    """The first function of that name is gone, with its attributes. `None`: there is none."""
-    found = re.search(rf"^[ ]*(?:pub )?(?:async )?(?:unsafe )?fn {name}\b[^\n]*", text, re.M)
+    """The first function or module of that name is gone, with its attributes. `None`: there is none."""
+    found = re.search(rf"^[ ]*(?:pub )?(?:async )?(?:unsafe )?(?:fn|mod) {name}\b[^\n]*", text, re.M)
     if not found:
         return None
     start = found.start()
@@ -367,7 +375,7 @@ def manifest():
     below = (interop.HERE / "Cargo.toml").read_text().split(".dev-dependencies]")[1]
     lines = [line for line in below.splitlines() if line.split(" ")[0] in NEEDED]
     assert len(lines) == len(NEEDED), f"{interop.HERE}/Cargo.toml states other crates than these: {NEEDED}"
-    features = "fs full io-std io-util macros net process rt rt-multi-thread signal sync time".split()
+    features = "fs full io-std join-map io-util macros net process rt rt-multi-thread signal sync time".split()
     return "\n".join([
         "[workspace]", 'resolver = "3"', "",
         "[package]", 'name = "tests-of-primitives"', 'version = "0.0.0"', 'edition = "2021"', "publish = false", "",

@@ -1,7 +1,7 @@
 //! A page that shows a runtime while it runs. With the feature `console`.
 //!
 //! ```no_run
-//! let runtime = spinpark::Runtime::builder().console(([127, 0, 0, 1], 6669)).build()?;
+//! let runtime = spinpark::Runtime::builder().console(([127, 0, 0, 1], 6670)).build()?;
 //! println!("look at http://{}", runtime.console_addr().expect("it was asked for"));
 //! # Ok::<(), spinpark::BuildError>(())
 //! ```

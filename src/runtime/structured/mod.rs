@@ -3,6 +3,7 @@
 //! ```text
 //!   JoinSet ─────────── tasks of one type, joined in the order of ending; dropped, it aborts them
 //!   JoinMap ─────────── the same, each with a key
+//!   ErrGroup ────────── tasks of one piece of work: the first error cancels the others
 //!   TaskTracker ─────── waits until all have ended; keeps none
 //!   scope ───────────── tasks that borrow: it returns when none is left
 //!   CancellationToken ─ says that they are no longer wanted, down a tree
@@ -17,6 +18,7 @@
 pub(super) mod abort_on_drop;
 pub(super) mod cancellation;
 mod erased;
+pub(super) mod err_group;
 pub(super) mod join_map;
 pub(super) mod join_set;
 pub(super) mod scope;

@@ -177,6 +177,7 @@ pub mod runtime {
 
 /// Tasks.
 pub mod task {
+    pub use spinpark::{AbortOnDropHandle, JoinMap, TaskTracker};
     pub use spinpark::{AbortHandle, JoinError, JoinHandle, JoinSet, LocalKey, LocalSet, TaskId as Id, YieldNow};
     pub use spinpark::{spawn, yield_now};
     /// `task_local!`'s.
