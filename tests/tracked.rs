@@ -292,7 +292,10 @@ mod a_group {
             let mut group = ErrGroup::<()>::new();
             for n in 0..10 {
                 let ended = Arc::clone(&theirs);
-                let ends = move || Ok(drop(ended.fetch_add(1, SeqCst)));
+                let ends = move || {
+                    ended.fetch_add(1, SeqCst);
+                    Ok(())
+                };
                 match n % 2 {
                     0 => group.go(ends),
                     _ => group.spawn(async move { (yield_now().await, ends()).1 }),
@@ -355,7 +358,10 @@ mod a_group {
         let task = runtime.spawn(async {
             let mut group = ErrGroup::<()>::new();
             let token = group.token();
-            group.spawn(async move { Ok(token.cancelled().await) });
+            group.spawn(async move {
+                token.cancelled().await;
+                Ok(())
+            });
             group.go(|| panic!("out of luck"));
             group.wait().await
         });
@@ -376,7 +382,10 @@ mod a_group {
         let theirs = Arc::clone(&held);
         runtime.run(async move {
             let mut group = ErrGroup::<()>::new();
-            group.spawn(async move { (pending::<()>().await, Ok(drop(theirs))).1 });
+            group.spawn(async move {
+                let _held = theirs;
+                pending().await
+            });
         });
         while Arc::strong_count(&held) > 1 {
             std::thread::yield_now();

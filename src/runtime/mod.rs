@@ -78,6 +78,7 @@ mod shared;
 #[doc(hidden)]
 pub mod structured;
 pub mod sync;
+mod task_waker;
 #[cfg(test)]
 mod testing;
 pub mod time;

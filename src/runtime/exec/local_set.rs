@@ -10,7 +10,7 @@ use crate::runtime::exec::polling::Nested;
 use crate::runtime::exec::task::{Queue, Task};
 use crate::runtime::guarded::guarded;
 use crate::runtime::id::RuntimeId;
-use crate::runtime::sync::waking::TaskWaker;
+use crate::runtime::task_waker::TaskWaker;
 use crate::waits::waker;
 use core::fmt;
 use core::future::Future;

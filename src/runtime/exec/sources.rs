@@ -13,7 +13,7 @@ use crate::runtime::exec::pollers::collect;
 use crate::runtime::id::RuntimeId;
 use crate::runtime::io::reactor::Reactor;
 use crate::runtime::shared::Shared;
-use crate::runtime::sync::waking::TaskWaker;
+use crate::runtime::task_waker::TaskWaker;
 use crate::runtime::time::timer::TimerQueue;
 use core::marker::PhantomData;
 use core::sync::atomic::AtomicU64;

@@ -2,7 +2,8 @@
 
 use crate::runtime::exec::yielding::Leaf;
 use crate::runtime::host::cores::{Cores, CoresLock};
-use crate::runtime::sync::waking::{Lender, TaskWaker};
+use crate::runtime::sync::waking::Lender;
+use crate::runtime::task_waker::TaskWaker;
 use crate::waits::cond::{self, Place, State};
 use async_lock::MutexGuard;
 use async_lock::futures::Lock;

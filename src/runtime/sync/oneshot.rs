@@ -23,7 +23,8 @@
 use crate::runtime::exec::yielding::{Leaf, poll_leaf};
 use crate::runtime::guarded::Theirs;
 use crate::runtime::host::cores::CoresLock;
-use crate::runtime::sync::waking::{Lender, TaskWaker};
+use crate::runtime::sync::waking::Lender;
+use crate::runtime::task_waker::TaskWaker;
 use crate::waits::oneshot::{self, State};
 use core::fmt;
 use core::future::Future;

@@ -1,38 +1,9 @@
-//! The wakers of tasks, as [`waits`](crate::waits) wants them: a panic of one harms nobody.
+//! Lending a task's waker to [`waits`](crate::waits).
 
 use crate::runtime::exec::context::Context;
-use crate::runtime::guarded::guarded;
+use crate::runtime::task_waker::TaskWaker;
 use crate::waits::waker;
 use core::task::Waker;
-
-/// A task's waker, as [`waits`](crate::waits) wants it: it does not panic.
-pub(in crate::runtime) struct TaskWaker(pub(in crate::runtime) Waker);
-
-impl TaskWaker {
-    /// Wakes it.
-    #[inline]
-    pub(in crate::runtime) fn wake(self) {
-        waker::Waker::wake(self);
-    }
-
-    /// Do both wake the same task?
-    #[inline]
-    pub(in crate::runtime) fn will_wake(&self, other: &TaskWaker) -> bool {
-        self.0.will_wake(&other.0)
-    }
-}
-
-impl waker::Waker for TaskWaker {
-    #[inline]
-    fn wake(self) {
-        guarded(|| self.0.wake());
-    }
-
-    #[inline]
-    fn forget(self) {
-        guarded(|| drop(self.0));
-    }
-}
 
 /// Copies of a waker, for whoever needs one under a lock. The waker of the running task, which is ours, is copied there;
 /// one that is not to be trusted, outside, before.

@@ -28,7 +28,8 @@
 use crate::runtime::exec::yielding::{Leaf, proceed};
 use crate::runtime::guarded::Theirs;
 use crate::runtime::host::cores::Cores;
-use crate::runtime::sync::waking::{Lender, TaskWaker};
+use crate::runtime::sync::waking::Lender;
+use crate::runtime::task_waker::TaskWaker;
 use crate::waits::watch::{self, Change, End, Slot};
 use core::fmt;
 use core::future::Future;

@@ -28,7 +28,7 @@ use crate::runtime::exec::not_in_runtime::NotInRuntime;
 use crate::runtime::exec::report;
 use crate::runtime::exec::yielding::Leaf;
 use crate::runtime::host::{clock, duration};
-use crate::runtime::sync::waking::TaskWaker;
+use crate::runtime::task_waker::TaskWaker;
 use crate::runtime::time::timer::TimerQueue;
 use crate::waits::timer_queue::Timer;
 use core::fmt;

@@ -5,7 +5,7 @@ use crate::kernel::protocol::work_source;
 use crate::kernel::queues::timers::Key;
 use crate::kernel::types::p::PId;
 use crate::runtime::host::cores::Cores;
-use crate::runtime::sync::waking::TaskWaker;
+use crate::runtime::task_waker::TaskWaker;
 use crate::waits::timer_queue::{self, Added, Registers};
 use crate::waits::waker;
 use core::ops::Deref;

@@ -3,7 +3,7 @@
 use crate::runtime::host::cores::Cores;
 use crate::runtime::io::netpoll::socket::Interest;
 use crate::runtime::io::netpoll::source::Source;
-use crate::runtime::sync::waking::TaskWaker;
+use crate::runtime::task_waker::TaskWaker;
 use crate::waits::{readiness, sockets};
 use std::io;
 

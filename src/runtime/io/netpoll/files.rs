@@ -6,7 +6,7 @@
 
 use crate::runtime::io::netpoll::poller::Netpoll;
 use crate::runtime::io::netpoll::under_way::{Started, Work};
-use crate::runtime::sync::waking::TaskWaker;
+use crate::runtime::task_waker::TaskWaker;
 use crate::waits::waker::Lender;
 use core::task::Poll;
 use rustix::io::Errno;

@@ -11,7 +11,7 @@ use crate::runtime::io::netpoll::source::Source;
 use crate::runtime::io::netpoll::system::{Buffer, System};
 #[cfg(all(feature = "io-uring", target_os = "linux"))]
 use crate::runtime::io::netpoll::under_way::take_complete;
-use crate::runtime::sync::waking::TaskWaker;
+use crate::runtime::task_waker::TaskWaker;
 use crate::waits::interrupt;
 use crate::waits::readiness::{Refused, Waits};
 use crate::waits::sockets::{NotRegistered, Sockets};

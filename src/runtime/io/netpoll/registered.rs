@@ -5,7 +5,7 @@ use crate::runtime::io::netpoll::entry::{Entry, is_ready};
 use crate::runtime::io::netpoll::lock::shut_down;
 use crate::runtime::io::netpoll::poller::Netpoll;
 use crate::runtime::io::netpoll::socket::{Direction, Socket};
-use crate::runtime::sync::waking::TaskWaker;
+use crate::runtime::task_waker::TaskWaker;
 use core::fmt;
 use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::task::{Context, Poll};

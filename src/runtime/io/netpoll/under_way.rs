@@ -6,7 +6,7 @@
 use crate::host::Host;
 use crate::runtime::host::cores::Cores;
 use crate::runtime::io::netpoll::lock::{lock, shut_down};
-use crate::runtime::sync::waking::TaskWaker;
+use crate::runtime::task_waker::TaskWaker;
 use crate::waits::operation::{Operation, State};
 use slab::Slab;
 use std::io;

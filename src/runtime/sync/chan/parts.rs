@@ -2,7 +2,7 @@
 
 use crate::runtime::guarded::Theirs;
 use crate::runtime::host::cores::{Cores, CoresLock};
-use crate::runtime::sync::waking::TaskWaker;
+use crate::runtime::task_waker::TaskWaker;
 use crate::waits::chan::state::State;
 use crate::waits::chan::{self, Parts};
 use core::fmt;

@@ -5,7 +5,7 @@
 use crate::runtime::exec::yielding::{leaf, poll_leaf};
 use crate::runtime::io::netpoll::registered::{Place, Registered, Registration, WHY, attempt};
 use crate::runtime::io::netpoll::socket::{Direction, Stream};
-use crate::runtime::sync::waking::TaskWaker;
+use crate::runtime::task_waker::TaskWaker;
 use core::task::{Context, Poll};
 use std::io;
 
