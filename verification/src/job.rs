@@ -145,6 +145,7 @@ fn failed(message: String) -> Outcome {
         failure: Some(Failure { message, execution: 0, script: None, threads: vec![], steps: vec![], picture: None }),
         mutant_hits: 0,
         peak_bytes: None,
+        estimate: None,
     }
 }
 

@@ -69,10 +69,16 @@ impl From<KeptRun> for (Verdict, u64, f64, usize, String) {
 
 impl From<&RunRecord> for KeptRun {
     fn from(run: &RunRecord) -> KeptRun {
-        let texts = run.outcomes.keys().flat_map(|outcome| outcome.bytes().chain([b'\n']));
+        KeptRun::new(run.verdict, run.executions, run.seconds, &run.outcomes)
+    }
+}
+
+impl KeptRun {
+    /// What is kept of a run that ended so.
+    pub fn new(verdict: Verdict, executions: u64, seconds: f64, outcomes: &BTreeMap<String, u64>) -> KeptRun {
+        let texts = outcomes.keys().flat_map(|outcome| outcome.bytes().chain([b'\n']));
         let hash = format!("{:08x}", fnv::hash(texts) as u32);
-        let RunRecord { verdict, executions, seconds, .. } = *run;
-        KeptRun { verdict, executions, seconds, outcomes: run.outcomes.len(), hash }
+        KeptRun { verdict, executions, seconds, outcomes: outcomes.len(), hash }
     }
 }
 

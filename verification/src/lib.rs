@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod best;
 pub mod checker;
 pub mod command_line;
 pub mod engines;

@@ -2,6 +2,7 @@
 
 use crate::run::schedule;
 use crate::table::{Kill, Row};
+use spinpark_verification::best::Known;
 use spinpark_verification::engines::{self, Engine, Outcome, Script, Verdict};
 use spinpark_verification::job::Order;
 use spinpark_verification::kept::{self, Head, Kept, KeptRun, Tally};
@@ -156,6 +157,19 @@ pub(crate) fn kept(rows: &[Row], matrix: BTreeMap<(String, Sort), Tally>) -> Kep
     for run in rows.iter().filter_map(run) {
         let key = kept::key(run.engine, run.bounds);
         kept.models.entry(run.model.clone()).or_default().insert(key, KeptRun::from(&run));
+    }
+    kept
+}
+
+/// Puts the best that is known of the same sources in the place of what this run was cut off at.
+pub(crate) fn with_the_best(mut kept: Kept) -> Kept {
+    let best = crate::best::kept();
+    for model in spinpark_verification::model::all() {
+        let declared = model.run_on(Engine::Rc11).map(|run| kept::key(run.engine, run.bounds));
+        let known = best.of(model).filter(Known::is_proof);
+        if let (Some(key), Some(known), Some(runs)) = (declared, known, kept.models.get_mut(model.name)) {
+            runs.insert(key, known.best.run.clone());
+        }
     }
     kept
 }

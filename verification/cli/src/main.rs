@@ -1,6 +1,7 @@
 //! `cargo verify`: runs the model checks and says what was proved. Which file does what is drawn in the package's README.
 
 mod alone;
+mod best;
 mod collect;
 mod every_size;
 mod how;
@@ -98,6 +99,11 @@ enum Command {
     Mutants(mutants::Asked),
     /// The museum: bugs that real schedulers, queues and locks had, each made again by one line, and caught.
     Museum(museum::Asked),
+    /// Gives each claim that a usual run cuts off or samples up to an hour under RC11, and keeps the best result.
+    ///
+    /// An exploration that has not ended is resumed at the next sitting, as long as the program is the same. What is proved is
+    /// kept in `verification/best.jsonl` with the sources that it is of: `cargo verify` counts it as long as these are the same.
+    Best(best::Asked),
     /// Everything, in one page that can be published; or as JUnit's XML; or as a record, whole or a shard of it.
     ///
     /// A fleet splits it: `cargo verify report --deep --shard 1/4 --json 1.json` on the first machine, and so on; then
@@ -220,6 +226,7 @@ fn command(cli: Cli) -> Result<ExitCode, Stop> {
         }
         Some(Command::Mutants(asked)) => mutants::run(&asked),
         Some(Command::Museum(asked)) => museum::run(&asked),
+        Some(Command::Best(asked)) => best::run(&asked),
         Some(Command::Report(asked)) => report::run(&asked),
         Some(Command::Pages { from }) => pages::write_all(&from),
         Some(Command::Replay { file }) => replay::replay(&file),

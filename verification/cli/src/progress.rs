@@ -270,6 +270,7 @@ mod tests {
             failure: None,
             mutant_hits: 0,
             peak_bytes: None,
+            estimate: None,
         }
     }
 

@@ -76,7 +76,7 @@ pub(crate) fn everything(whole: &Whole, how: &How) -> Result<(), Stop> {
     if let Some(path) = &how.record {
         // The matrix is tried by `cargo verify mutants`: what it has found out stays.
         let matrix = Kept::read(path).unwrap_or_default().matrix;
-        collect::kept(&rows, matrix).write(path)?;
+        collect::with_the_best(collect::kept(&rows, matrix)).write(path)?;
     }
     let kills_hold = kills.iter().all(|kill| kill.verdict() == "killed");
     let nothing_dropped = compare(&rows, how, whole.all)?;
@@ -162,7 +162,7 @@ pub(crate) fn some(
 const INTERRUPTED: i32 = 130;
 
 /// From now on Ctrl-C has the state written, and then ends the run.
-fn listen_for_ctrl_c() -> Result<(), Stop> {
+pub(crate) fn listen_for_ctrl_c() -> Result<(), Stop> {
     #[cfg(unix)]
     {
         let signals = [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM];
@@ -213,7 +213,7 @@ pub(crate) fn list(json: Option<&std::path::Path>) -> Result<(), Stop> {
 }
 
 /// The models that `names` name, each once, in reading order.
-fn select(names: &[String]) -> Result<Vec<&'static Model>, Stop> {
+pub(crate) fn select(names: &[String]) -> Result<Vec<&'static Model>, Stop> {
     all_named(names)?;
     let mut selected = Vec::new();
     for name in names {

@@ -68,6 +68,11 @@ pub(crate) fn whole(rows: &[Row], kills: &[Kill], time: Duration, file: Option<&
         .filter(of_whole)
         .count();
     let killed = kills.iter().filter(|kill| kill.verdict() == "killed").count();
+    let best = crate::best::kept();
+    let weaker_now = claims.iter().filter(|(_, said)| said.0 != Verdict::Proved && said.0 != Verdict::Failed);
+    let known = weaker_now.filter_map(|(name, _)| best.of(model::find(name)?));
+    let (proofs, stale): (Vec<_>, Vec<_>) =
+        known.filter(|known| known.best.run.verdict == Verdict::Proved).partition(|known| known.is_proof());
     let mut text = String::new();
     let holds = if failed == 0 { "all hold".to_owned() } else { format!("{failed} FAILED") };
     let _ = writeln!(text, "\n{}, {}: {holds}", many(rooms.len(), "room"), many(claims.len(), "claim"));
@@ -81,6 +86,18 @@ pub(crate) fn whole(rows: &[Row], kills: &[Kill], time: Duration, file: Option<&
         claims.len() - proved - failed,
         weaker.join(", ")
     );
+    if !proofs.is_empty() {
+        let longest = proofs.iter().map(|known| known.best.run.seconds).fold(0.0, f64::max);
+        let (n, rest) = (proofs.len(), "of these proved on RC11 earlier, of the same sources");
+        let _ = writeln!(text, "            {n:>4} {rest}, in up to {longest:.0} s: `cargo verify best --list`");
+    }
+    if !stale.is_empty() {
+        let _ = writeln!(
+            text,
+            "            {:>4} of these proved before sources changed: `cargo verify best`",
+            stale.len()
+        );
+    }
     if !kills.is_empty() {
         let lived = if killed < kills.len() { "; SOME LIVE" } else { "" };
         let _ = writeln!(text, "  kills     {killed:>4} of {} kills of wrong variants{lived}", kills.len());

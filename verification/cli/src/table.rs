@@ -178,6 +178,7 @@ pub(crate) fn text(rows: &[Row]) -> String {
     text.push_str(&print(HEAD));
     let mut room = "";
     let mut name = "";
+    let best = crate::best::kept();
     for (row, line) in rows.iter().zip(&lines) {
         if row.model.room() != room {
             room = row.model.room();
@@ -189,6 +190,11 @@ pub(crate) fn text(rows: &[Row]) -> String {
             let _ = writeln!(text, "    {} ({})", row.model.claim, row.model.size);
         }
         text.push_str(&print(std::array::from_fn(|column| line[column].as_str())));
+        let outcome = row.outcome.as_ref().filter(|outcome| outcome.verdict == Verdict::Bounded);
+        if let (Some(outcome), Engine::Rc11, Some(known)) = (outcome, row.order.engine, best.of(row.model)) {
+            let said = crate::best::said(&known);
+            let _ = writeln!(text, "      best: {said}; today {} of them again", thousands(outcome.executions));
+        }
     }
     text
 }

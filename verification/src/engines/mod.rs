@@ -227,6 +227,9 @@ pub struct Outcome {
     /// rc11: the most memory that what was still to be explored took at once, in bytes.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub peak_bytes: Option<u64>,
+    /// rc11: about how many executions there are in all, if it has not come to the end: Knuth's estimate.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub estimate: Option<f64>,
 }
 
 /// What to run.
@@ -391,6 +394,7 @@ fn explore(job: Job<'_>, script: Option<&Script>, progress: &Progress) -> (Outco
         failure,
         mutant_hits: 0,
         peak_bytes: result.peak_bytes,
+        estimate: result.estimate,
     };
     (outcome, result.misfit)
 }
@@ -433,6 +437,7 @@ fn explore_by_rc11(job: Job<'_>, script: Option<&Script>, progress: &Progress) -
     };
     // A failure ends the exploration too, and is no bound.
     let finished = report.is_proof() || report.failure.is_some() && report.left.is_empty();
+    let estimate = report.tally.estimate();
     let rc11::engine::Tally { executions, plays, outcomes, peak_bytes, .. } = report.tally;
     EXECUTIONS.with(|all| *all.outcomes.borrow_mut() = outcomes.into());
     let failure = report.failure.map(|found| (rc11_message(&found), Some(Script::Graph(Box::new(found.graph)))));
@@ -440,6 +445,7 @@ fn explore_by_rc11(job: Job<'_>, script: Option<&Script>, progress: &Progress) -
         counts: (executions, plays - executions, finished),
         failure,
         peak_bytes: Some(peak_bytes),
+        estimate,
         ..Explored::default()
     }
 }
@@ -491,6 +497,7 @@ struct Explored {
     /// That, as a picture.
     picture: Option<String>,
     peak_bytes: Option<u64>,
+    estimate: Option<f64>,
     /// Why the script is of another execution, if it is.
     misfit: Option<String>,
 }

@@ -1,0 +1,210 @@
+//! The best that was ever found out about a claim by exploring under RC11: one JSON object a line.
+//!
+//! A usual run is cut off after seconds, so that it is short. What an hour or several nights have proved is no less true for that,
+//! as long as the source is the same: each result names the sources that it is of, file by file, and [`Best::of`] says which of
+//! them have changed since.
+
+use crate::engines::Verdict;
+use crate::kept::KeptRun;
+use crate::model::Model;
+use crate::sources::SOURCES;
+use crate::{files, fnv, output, stamp};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Each file, and the hash of its code.
+pub type Stamps = BTreeMap<String, String>;
+
+/// The best of each model.
+#[derive(Debug, Clone, Default)]
+pub struct Best {
+    models: BTreeMap<String, BestRun>,
+    sources: BTreeMap<String, Stamps>,
+}
+
+/// The strongest result of one model under RC11.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BestRun {
+    /// What came of it. Its seconds are those of the last sitting.
+    pub run: KeptRun,
+    /// About how many executions there are, where it has not ended: Knuth's estimate.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub estimate: Option<f64>,
+    /// When it ended, as `2026-11-22`, in UTC.
+    pub date: String,
+    /// Of which sources.
+    sources: String,
+}
+
+/// A result, and whether it is of the sources that are here.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Known<'a> {
+    /// The result.
+    pub best: &'a BestRun,
+    /// The files that have changed since.
+    pub changed: Vec<String>,
+}
+
+impl Known<'_> {
+    /// Is every execution explored, of the very sources that are here?
+    pub fn is_proof(&self) -> bool {
+        self.best.run.verdict == Verdict::Proved && self.changed.is_empty()
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Line {
+    Sources {
+        sources: String,
+        files: Stamps,
+    },
+    Model {
+        model: String,
+        #[serde(flatten)]
+        best: BestRun,
+    },
+}
+
+/// What `model` is made of: the kernel, what is built on its seam, the harness, and the file that declares the model with those
+/// that this file names. More than it executes, never less.
+pub fn stamps(model: &Model) -> Stamps {
+    let declares =
+        |file: &str, text: &str| file.starts_with("models/") && text.contains(&format!("\"{}\"", model.name));
+    let declaring = SOURCES.iter().find(|(file, text)| declares(file, text));
+    let stem = |file: &str| file.trim_start_matches("models/").split(['/', '.']).next().unwrap_or_default().to_owned();
+    let is_named = |file: &str| {
+        let stem = stem(file);
+        declaring.is_none_or(|(home, text)| self::stem_is(home, &stem) || text.contains(&format!("{stem}::")))
+    };
+    let is_part = |file: &str| !file.starts_with("models/") || is_named(file);
+    let is_of_all = |file: &str| !["museum/", "mutation/"].iter().any(|folder| file.starts_with(folder));
+    let parts = SOURCES.iter().filter(|(file, _)| is_of_all(file) && is_part(file));
+    let stamped = parts.map(|(file, text)| ((*file).to_owned(), stamp::of_code(text)[..8].to_owned()));
+    stamped.chain([("rc11".to_owned(), env!("CARGO_PKG_VERSION").to_owned())]).collect()
+}
+
+fn stem_is(file: &str, stem: &str) -> bool {
+    file.trim_start_matches("models/").split(['/', '.']).next() == Some(stem)
+}
+
+impl Best {
+    /// What is known of `model`, and which of its sources are other ones now.
+    pub fn of(&self, model: &Model) -> Option<Known<'_>> {
+        let best = self.models.get(model.name)?;
+        let (then, now) = (self.sources.get(&best.sources)?, stamps(model));
+        let all: std::collections::BTreeSet<&String> = then.keys().chain(now.keys()).collect();
+        let changed = all.into_iter().filter(|file| then.get(*file) != now.get(*file)).cloned().collect();
+        Some(Known { best, changed })
+    }
+
+    /// Keeps a result, unless what is known of the same sources is stronger.
+    pub fn learn(&mut self, model: &Model, run: KeptRun, estimate: Option<f64>) {
+        let known = self.of(model).filter(|known| known.changed.is_empty()).map(|known| &known.best.run);
+        if known.is_some_and(|known| known.verdict == Verdict::Proved || known.executions > run.executions) {
+            return;
+        }
+        let stamps = stamps(model);
+        let text = stamps.iter().flat_map(|(file, stamp)| file.bytes().chain(stamp.bytes()));
+        let sources = format!("{:08x}", fnv::hash(text) as u32);
+        let estimate = estimate.filter(|_| run.verdict != Verdict::Proved).map(f64::round);
+        let best = BestRun { run, estimate, date: stamp::today(), sources: sources.clone() };
+        self.models.insert(model.name.to_owned(), best);
+        self.sources.insert(sources, stamps);
+        let models = &self.models;
+        self.sources.retain(|sources, _| models.values().any(|best| best.sources == *sources));
+    }
+
+    /// The results of this file; none, if there is no such file.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is no such file: says which line.
+    pub fn read(path: &Path) -> Result<Best, String> {
+        if !path.exists() {
+            return Ok(Best::default());
+        }
+        let file = path.display();
+        let text = files::read(path).map_err(|error| format!("{file}: cannot be read: {error}"))?;
+        let mut best = Best::default();
+        for (n, line) in text.lines().enumerate() {
+            match serde_json::from_str(line) {
+                Ok(Line::Sources { sources, files }) => drop(best.sources.insert(sources, files)),
+                Ok(Line::Model { model, best: run }) => drop(best.models.insert(model, run)),
+                Err(error) => return Err(format!("{file}: line {}: {error}; `cargo verify best` writes it", n + 1)),
+            }
+        }
+        Ok(best)
+    }
+
+    /// Writes it where [`read`](Best::read) finds it, as a whole or not at all.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn write(&self, path: &Path) -> Result<(), String> {
+        let sources = self
+            .sources
+            .iter()
+            .map(|(sources, files)| Line::Sources { sources: sources.clone(), files: files.clone() });
+        let models = self.models.iter().map(|(model, best)| Line::Model { model: model.clone(), best: best.clone() });
+        let text: String =
+            sources.chain(models).map(|line| serde_json::to_string(&line).expect("plain data") + "\n").collect();
+        output::replace(path, &text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model;
+
+    fn run(verdict: Verdict, executions: u64) -> KeptRun {
+        KeptRun::new(verdict, executions, 3.0, &BTreeMap::new())
+    }
+
+    fn model() -> &'static Model {
+        model::all().find(|model| model.room() == "sched").expect("there is such a room")
+    }
+
+    #[test]
+    fn a_proof_is_kept_and_nothing_weaker_takes_its_place() {
+        let mut best = Best::default();
+        best.learn(model(), run(Verdict::Bounded, 10), Some(100.4));
+        assert!(!best.of(model()).expect("known").is_proof());
+        best.learn(model(), run(Verdict::Proved, 90), Some(90.0));
+        best.learn(model(), run(Verdict::Bounded, 95), Some(100.0));
+        let known = best.of(model()).expect("known");
+        assert!(known.is_proof());
+        assert_eq!((known.best.run.executions, known.best.estimate), (90, None));
+    }
+
+    #[test]
+    fn a_proof_of_other_sources_is_none_and_names_the_file() {
+        let mut best = Best::default();
+        best.learn(model(), run(Verdict::Proved, 90), None);
+        for stamps in best.sources.values_mut() {
+            stamps.insert("kernel/sched/find.rs".to_owned(), "other".to_owned());
+        }
+        let known = best.of(model()).expect("known");
+        assert!(!known.is_proof());
+        assert!(known.changed.iter().any(|file| file == "kernel/sched/find.rs"), "{:?}", known.changed);
+        best.learn(model(), run(Verdict::Bounded, 5), None);
+        assert_eq!(best.of(model()).expect("known").best.run.verdict, Verdict::Bounded, "the source is another one");
+    }
+
+    #[test]
+    fn every_model_is_stamped_with_the_file_that_declares_it() {
+        for model in model::all() {
+            let stamps = stamps(model);
+            let declares = |file: &&String| {
+                let source = SOURCES.iter().find(|(name, _)| name == file);
+                source.is_some_and(|(_, text)| text.contains(&format!("\"{}\"", model.name)))
+            };
+            assert!(
+                stamps.keys().filter(|file| file.starts_with("models/")).any(|file| declares(&file)),
+                "{}",
+                model.name
+            );
+        }
+    }
+}
