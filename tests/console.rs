@@ -98,7 +98,9 @@ mod what_it_shows {
         }
         drop(runtime.spawn(time::sleep(Duration::from_secs(1000))));
         let mut events = Events::of(address(&runtime));
-        let shown = events.until("at rest", |event| event["waiting"] == 31 && event["running"] == 0);
+        let shown = events.until("at rest", |event| {
+            event["waiting"] == 31 && event["running"] == 0 && event["idle_procs"] == 2 && event["threads_polling"] == 1
+        });
         let metrics = runtime.metrics();
         for (name, expected) in [
             ("procs", metrics.procs),

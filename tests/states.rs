@@ -305,8 +305,8 @@ mod an_observer {
         fn event(&self, event: Event<'_>) {
             let entry = match event {
                 Event::Created { g, at } => (g, at.file().rsplit(['/', '\\']).next().unwrap_or_default()),
-                Event::Sched(observer::Event::Queued { g, .. }) => (g.id(), "queued"),
-                Event::Sched(observer::Event::Found { g, .. }) => (g.id(), "found"),
+                Event::Sched(observer::Event::Queued { g, .. }) => (g.address(), "queued"),
+                Event::Sched(observer::Event::Found { g, .. }) => (g.address(), "found"),
                 Event::Waiting { g, why, .. } => (g, why),
                 Event::Dead { g, .. } => (g, "dead"),
                 _ => return,

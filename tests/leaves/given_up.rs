@@ -325,9 +325,14 @@ fn a_file() -> spinpark::fs::File {
 
 /// A task that does not end though it is aborted, until the sender is dropped: its thread waits.
 fn hogs() -> (std::sync::mpsc::Sender<()>, JoinSet<()>) {
-    let (until, ended) = std::sync::mpsc::channel();
+    let ((until, ended), (begins, begun)) = (std::sync::mpsc::channel(), std::sync::mpsc::channel());
     let mut set = JoinSet::new();
-    set.go(move || spinpark::blocking(|| assert!(ended.recv().is_err(), "nothing is sent")));
+    set.go(move || {
+        // An abort would end a task that has not begun.
+        begins.send(()).expect("the test waits");
+        spinpark::blocking(|| assert!(ended.recv().is_err(), "nothing is sent"));
+    });
+    spinpark::blocking(|| begun.recv().expect("it begins"));
     (until, set)
 }
 

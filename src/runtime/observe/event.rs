@@ -18,7 +18,7 @@ pub enum Event<'a> {
     Sched(observer::Event<'a>),
     /// A task was made.
     Created {
-        /// Its number: [`G::id`](crate::kernel::types::g::G::id).
+        /// Its number: [`G::address`](crate::kernel::types::g::G::address).
         g: u64,
         /// Where.
         at: &'static Location<'static>,
