@@ -289,6 +289,7 @@ fn run_on_cores<R: Room>(program: &Program<R>, trial: &Trial) -> Option<Outcome>
         failure,
         mutant_hits: 0,
         peak_bytes: None,
+        estimate: None,
     })
 }
 
