@@ -128,18 +128,32 @@ const MODELS_ALONE: [&str; 11] = [
 /// closes the channel, which a list would answer too; two cases that are served show if both have sent, which is rare.
 const OUT_OF_REACH: [&str; 2] = ["chan-lets-nobody-in", "select-each-case-has-a-claim"];
 
+/// Variants of two lines that each die of a model, and that no room's random programs have been asked for.
+const NOT_ASKED: [&str; 9] = [
+    "runq-owner-gives-up",
+    "runq-thief-gives-up",
+    "spinning-counts-itself-early",
+    "spinning-trusts-a-request-of-later",
+    "safepoint-keeps-the-function",
+    "netpoll-looks-before-its-fence",
+    "chan-lets-in-under-another-lock",
+    "chan-puts-back-with-a-new-number",
+    "notify-counts-before-it-serves",
+];
+
 #[test]
 fn every_wrong_variant_has_a_room_that_must_find_it() {
     let tso = |mutant: &mutant::Mutant| mutant.killed_by.iter().any(|(_, engine)| engine.memory_model() == "TSO");
-    let is_asked =
-        |mutant: &&mutant::Mutant| !MODELS_ALONE.contains(&mutant.room) && !OUT_OF_REACH.contains(&mutant.name);
+    let is_asked = |mutant: &&mutant::Mutant| {
+        !MODELS_ALONE.contains(&mutant.room)
+            && !OUT_OF_REACH.contains(&mutant.name)
+            && !NOT_ASKED.contains(&mutant.name)
+    };
     for mutant in mutant::all().filter(is_asked) {
         let is_step = matches!(mutant.mutation, mutant::Mutation::Variant(_));
         let is_found = rooms::ALL.iter().any(|room| room.falls.contains(&mutant.name));
         // An ordering that is seen to be too weak only below TSO is out of reach.
-        if !(is_found || !(is_step || tso(mutant))) {
-            eprintln!("MISSING {}", mutant.name);
-        }
+        assert!(is_found || !(is_step || tso(mutant)), "no room must find {}", mutant.name);
     }
     let all: Vec<&str> = mutant::all().map(|mutant| mutant.name).collect();
     for name in rooms::ALL.iter().flat_map(|room| room.falls) {

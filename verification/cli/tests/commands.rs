@@ -116,6 +116,7 @@ const SHOWN: &[(&str, Try)] = &[
     ("cargo bench --bench instructions --no-run", No(BENCH)),
     ("cargo bench --bench system_calls", InCi("cargo bench --bench system_calls")),
     ("cargo install cargo-fuzz", No(FUZZERS)),
+    ("cargo update", No("it is the crate of a reader's own that it updates")),
     ("cargo install mdbook", No("it fetches and builds a tool that only the pages' site needs: minutes")),
     ("cargo +nightly fuzz run rooms --sanitizer none -- -max_len=512 -max_total_time=600", No(FUZZERS)),
     ("cargo +nightly fuzz run rooms artifacts/rooms/crash-…", No(FUZZERS)),
