@@ -391,7 +391,7 @@ fn print_matrix(sort: Asking, tried: &[Tried], survivors: &Survivors) -> bool {
     let count = |fate: Fate| tried.iter().filter(|tried| tried.record.fate == fate).count();
     let name = sort.several();
     print(&format!("\n{name}: {} mistakes\n", tried.len()));
-    // An argument that is false would hide what lives next.
+    // An argument that is false would hide the next survivor.
     let refuted: Vec<&MutantRecord> = tried
         .iter()
         .map(|tried| &tried.record)

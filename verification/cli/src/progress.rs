@@ -118,7 +118,7 @@ impl<'a> Progress<'a> {
             }
             let line = room.line();
             if self.is_terminal {
-                // If the terminal has gone away, there is nobody to tell.
+                // If the terminal has gone away, there is nothing to be done.
                 let _ = self.screen.println(line);
             } else {
                 eprintln!("{line}");
@@ -231,7 +231,7 @@ fn bar(length: usize, template: &str) -> ProgressBar {
     ProgressBar::new(length as u64).with_style(style.progress_chars("━╸─"))
 }
 
-/// A line by itself, if somebody watches a terminal.
+/// A line by itself, on a terminal.
 pub(crate) fn single(jobs: usize) -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();

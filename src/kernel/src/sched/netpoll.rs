@@ -107,7 +107,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
         }
     }
 
-    /// What sources have and, if nobody has asked it for some time, the poller reports; without waiting.
+    /// What sources have and, if no M has asked it for some time, the poller reports; without waiting.
     fn look_around(self: &Arc<Self>, p: Option<PId>, put: &mut dyn FnMut(G)) {
         self.sources.iter().filter(|source| source.has_work()).for_each(|source| source.take(p, put));
         let every = self.config.peek_every;

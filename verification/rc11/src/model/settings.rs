@@ -45,7 +45,7 @@ pub(super) fn from_environment() -> Builder {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Subject {
     pub(super) name: String,
-    /// The how manieth model of its test, from 1.
+    /// The number of the model in its test, from 1.
     pub(super) nth: usize,
     /// Where the check is called.
     pub(super) at: At,

@@ -31,7 +31,7 @@ impl WaitTimeoutResult {
 }
 
 impl Condvar {
-    /// One that nobody waits for.
+    /// One without waiters.
     ///
     /// # Panics
     /// Outside of a model.

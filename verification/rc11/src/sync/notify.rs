@@ -17,7 +17,7 @@ pub struct Notify {
 }
 
 impl Notify {
-    /// One that nobody has notified.
+    /// One without a notification.
     ///
     /// # Panics
     /// Outside of a model.

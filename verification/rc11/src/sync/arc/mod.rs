@@ -1,6 +1,6 @@
 //! Counted references.
 //!
-//! Their counts are no events as long as nobody can observe them. A count shows in three ways: by who asks for it
+//! Their counts are no events as long as they cannot be observed. A count shows in three ways: by who asks for it
 //! (`strong_count`, `get_mut`, `try_unwrap`), by which thread drops the value, and by what that thread then knows. The
 //! last two show only if the value's destructor asks the model for something. As soon as either happens to an `Arc` that
 //! was made at some place in the source, the exploration begins anew, and the counts of those made there are atomics, as

@@ -59,7 +59,7 @@ impl<T: Copy> Drop for Lent<'_, T> {
     }
 }
 
-/// `f` on the value, which nobody else has.
+/// `f` on the value, with exclusive access.
 #[track_caller]
 fn with_mut<T: Copy, R>(place: &Place, from: fn(u64) -> T, into: fn(T) -> u64, f: impl FnOnce(&mut T) -> R) -> R {
     let mut lent = Lent { place, value: from(place.load_plain()), into };
