@@ -220,7 +220,7 @@ pub struct WeakSender<T> {
 }
 
 impl<T> WeakSender<T> {
-    /// A sender that counts. `None`: the channel is closed, because none is left or somebody has closed it.
+    /// A sender that counts. `None`: the channel is closed, because none is left or it was closed.
     #[must_use]
     pub fn upgrade(&self) -> Option<Sender<T>> {
         // Under the lock that closes: the last `Sender` either sees this one, or has closed the channel already. If it has counted itself
