@@ -137,7 +137,7 @@ enum Command {
         /// Files, or folders of `*.litmus` files.
         #[arg(required = true, value_name = "FILE|DIR")]
         files: Vec<PathBuf>,
-        /// Who answers.
+        /// The engine that answers.
         #[arg(long, value_enum, value_name = "ENGINE", default_value = "rc11")]
         engine: LitmusEngine,
         /// Under which memory model. All but rc11 are the reference's alone, and for tests of a few dozen events.

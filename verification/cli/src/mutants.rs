@@ -278,7 +278,7 @@ pub(crate) fn try_sort(
     let survey = matrix::survey(program, &models, how.seed, budget, jobs, |done, all, name| {
         survey_bar.set_length(all as u64);
         survey_bar.set_position(done as u64);
-        survey_bar.set_message(format!("who covers which {what}: {name}"));
+        survey_bar.set_message(format!("coverage of each {what}: {name}"));
     })?;
     survey_bar.finish_and_clear();
     let untried = match sort {

@@ -1,4 +1,4 @@
-//! How a run goes, for who watches it: a line for each room that is at work, and what came of those that are done.
+//! How a run goes, for a reader at a terminal: a line for each room that is at work, and what came of those that are done.
 //!
 //! ```text
 //! syscall      14 claims hold, 14 proved; 21 of 21 kills of wrong variants; 2.1 s of runs

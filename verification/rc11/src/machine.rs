@@ -270,7 +270,7 @@ pub(super) struct Run {
     /// What each thread waits for, and what they are called; only when it is played again.
     pub waits: Vec<Wait>,
     pub names: Vec<String>,
-    /// Of the location that the thread that failed asks for: who made it, after how many events, and where.
+    /// Of the location that the thread that failed asks for: its maker, after how many events, and where.
     pub lost: Option<(u8, u16, &'static Location<'static>)>,
     /// The file and the line of the panic that it ended with.
     pub panicked: Option<String>,
@@ -367,7 +367,7 @@ fn ask_about(ask: &Ask, are_pointers: bool) -> u64 {
     value
 }
 
-/// What to say to who asks where no model is played.
+/// The message where no model is played.
 const OUTSIDE: &str = "rc11: used outside of a model, or by a thread that the model does not know. Make it inside of \
     the closure, and start threads by `thread::spawn` of this crate.";
 
@@ -691,7 +691,7 @@ impl Machine {
             let Some(mut thread) = slot.thread.take() else { continue };
             // SAFETY: what lies on the stack is forgotten, not dropped. No thread is left that could have borrowed from
             // it: the other threads of this execution have ended or are forgotten here too, and a coroutine lends
-            // nothing to who resumes it.
+            // nothing to the resumer.
             unsafe { thread.force_reset() };
             self.stacks.push(thread.into_stack());
         }

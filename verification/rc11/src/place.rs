@@ -100,7 +100,7 @@ impl Place {
         }
     }
 
-    /// Where it is, for who may use it.
+    /// Where it is, for its users.
     #[track_caller]
     fn known(&self) -> Loc {
         // What std counts is freed as std says.
@@ -240,7 +240,7 @@ impl Place {
         self.update(order, PARKING_FOR_A_WHILE);
     }
 
-    /// Wakes who sleeps here, or will.
+    /// Wakes the threads that sleep here, or will.
     #[track_caller]
     pub(crate) fn wake(&self, order: Order) {
         self.update(order, Update::Swap(1));

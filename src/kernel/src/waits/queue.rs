@@ -22,7 +22,7 @@ pub struct Waiter<H: Host, T, W> {
     pub value: Option<T>,
     /// What the waiting came to. `None`: it goes on.
     pub outcome: Option<Outcome>,
-    /// Among the values that were given to receivers, the how manieth.
+    /// Its index among the values that were given to receivers.
     pub number: u64,
     /// `None`: has been served, and is woken; or is yet to be polled.
     pub waker: Option<W>,

@@ -2,7 +2,7 @@
 //! `Notify`, watched values, broadcasts and barriers have in common.
 //!
 //! **A task looks and waits under one lock, so it finds what it waits for, or is found by the thread that brings that about;
-//! it is served once, in the order of coming, and by the waker of its last poll.**
+//! it is served once, in FIFO order, and by the waker of its last poll.**
 //!
 //! | a task that waits, in [`poll`](Place::poll)      | a thread that brings it about                  |
 //! |--------------------------------------------------|------------------------------------------------|

@@ -1,4 +1,4 @@
-//! A cell for who wants to copy, or to put something in the place of what is there.
+//! A cell whose value is copied or replaced as a whole.
 
 use super::UnsafeCell;
 use std::cmp::Ordering;

@@ -7,7 +7,7 @@
 //! are totally ordered but for reads among themselves, and are played in that order, from the start in each play: what
 //! lies there is what the last write before has left. If two do race, the one that comes second is told so instead.
 //!
-//! An access by a closure that has more events inside of it begins and ends by one, so that who comes between is found: by
+//! An access by a closure that has more events inside of it begins and ends by one, so that an access between is found: by
 //! the marks in the cell, if it is ordered with both ends, as a race, if not. A pointer that is handed out is an access
 //! when it is made, and again when it is asked for what it points to.
 
@@ -66,9 +66,9 @@ struct Access {
     at: usize,
     is_write: bool,
     /// It lasts for a closure, to its end. A pointer that is handed out is accessed when it is asked for what it points
-    /// to: who gives a slot back drops the pointer to it after that.
+    /// to: the one that gives a slot back drops the pointer to it after that.
     is_closed: bool,
-    /// Who touched the memory last, and how many events that thread had had then.
+    /// The thread that touched the memory last, and how many events it had had then.
     now: Cell<(u8, u16)>,
 }
 

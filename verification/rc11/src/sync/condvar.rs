@@ -156,7 +156,7 @@ impl Condvar {
         }
     }
 
-    /// Wakes all who wait.
+    /// Wakes all waiters.
     #[track_caller]
     pub fn notify_all(&self) {
         self.raw.lock_as(Order::Relaxed);

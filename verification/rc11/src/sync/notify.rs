@@ -27,7 +27,7 @@ impl Notify {
         Notify { place: Place::new(0), is_awaited: AtomicBool::new(false), was_spurious: AtomicBool::new(false) }
     }
 
-    /// Wakes who waits, or will.
+    /// Wakes the waiter, present or future.
     #[track_caller]
     pub fn notify(&self) {
         self.place.wake(Order::Release);

@@ -13,7 +13,7 @@ use std::sync::{
 /// More than there can be readers.
 const WRITER: u64 = 1 << 32;
 
-/// Like `std::sync::RwLock`. Who comes first, readers or writers, is tried both ways.
+/// Like `std::sync::RwLock`. Both orders of readers and writers are tried.
 #[derive(Debug)]
 pub struct RwLock<T: ?Sized> {
     place: Place,

@@ -45,7 +45,7 @@ fn fails_spuriously() -> bool {
     machine::may_wake_spuriously() && machine::ask(Ask::Spurious) == 1
 }
 
-/// The value goes out to who may change it, and comes back when they are done, also by a panic.
+/// The value is lent to be changed, and comes back at the end, also by a panic.
 struct Lent<'a, T: Copy> {
     place: &'a Place,
     value: T,
