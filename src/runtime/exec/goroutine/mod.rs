@@ -32,7 +32,6 @@ use crate::kernel::task::stackful;
 use crate::runtime::exec::block_on;
 use crate::runtime::exec::blocking::blocking;
 use crate::runtime::exec::context::Context;
-use crate::runtime::exec::goroutine::on_stack::OnOwnStack;
 use crate::runtime::exec::polling;
 use crate::runtime::exec::task_locals::Scopes;
 use crate::runtime::exec::unwind::{PATIENCE, Unwound, unwind};
@@ -80,6 +79,9 @@ pub(in crate::runtime) struct Goroutine<F, T> {
     /// The thread that runs it, and its own stack, refer to the frame: `&mut` of this is not exclusive access to the frame.
     _pinned: PhantomPinned,
 }
+
+/// A closure on a stack of its own.
+struct OnOwnStack<T>(Coroutine<(), (), T, stack::Stack>);
 
 enum State<F, T> {
     New(F),

@@ -1,11 +1,10 @@
 //! How a thread comes to a goroutine's stack and back: [`stackful`] over corosensei's coroutines.
 
 use crate::kernel::task::stackful;
-use crate::runtime::exec::goroutine::stack::Stack;
-use crate::runtime::exec::goroutine::{self, Frame};
+use crate::runtime::exec::goroutine::{self, Frame, OnOwnStack};
 use crate::runtime::exec::task_locals::{self, Scopes};
 use core::task::Waker;
-use corosensei::{Coroutine, CoroutineResult};
+use corosensei::CoroutineResult;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 impl stackful::Frame for Frame {
@@ -26,9 +25,6 @@ impl stackful::Frame for Frame {
         self.ends.set(true);
     }
 }
-
-/// A closure on a stack of its own.
-pub(super) struct OnOwnStack<T>(pub(super) Coroutine<(), (), T, Stack>);
 
 impl<T> stackful::Stack for OnOwnStack<T> {
     type Output = T;
