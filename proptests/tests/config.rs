@@ -32,10 +32,11 @@ fn good() -> impl Strategy<Value = Config> {
             prop_oneof![Just(SHORTEST), SHORTEST..=Nanos::MAX],
             any::<Nanos>(),
             any::<usize>(),
+            any::<Nanos>(),
         ),
     )
         .prop_map(|(procs, log, order, global_every, inherit_at_most, steal_passes, max_ms, others)| {
-            let (max_procs, keep_alive, max_detached, slice, peek_every, spinning_at_most) = others;
+            let (max_procs, keep_alive, max_detached, slice, peek_every, spinning_at_most, turn_every) = others;
             let ring = 1 << log;
             Config {
                 procs,
@@ -43,6 +44,7 @@ fn good() -> impl Strategy<Value = Config> {
                 ring,
                 order,
                 global_every,
+                turn_every,
                 inherit_at_most,
                 steal_passes,
                 spinning_at_most,
@@ -90,11 +92,13 @@ mod every_good_number_is_accepted {
     fn the_defaults_are_those_that_are_documented() {
         let Config { procs, max_procs, ring, order, .. } = Config::default();
         let Config { global_every, inherit_at_most, steal_passes, max_ms, .. } = Config::default();
-        let Config { keep_alive, max_detached, slice, peek_every, spinning_at_most, .. } = Config::default();
+        let Config { keep_alive, max_detached, slice, turn_every, peek_every, spinning_at_most, .. } =
+            Config::default();
         assert_eq!((procs, max_procs, ring, order), (1, 1, Capacity::DEFAULT.get(), SearchOrder::default()));
         assert_eq!((global_every, inherit_at_most, steal_passes), (61, 16, 4));
         assert_eq!((max_ms, keep_alive, spinning_at_most), (512, 10_000_000_000, 2));
-        assert_eq!((max_detached, slice, peek_every), (0, 10_000_000, 1_000_000));
+        assert_eq!((max_detached, slice), (0, 10_000_000));
+        assert_eq!((turn_every, peek_every), (200_000, 200_000));
     }
 
     #[test]

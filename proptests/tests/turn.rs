@@ -8,7 +8,7 @@ use spinpark_kernel::queues::globq::{GlobQueue, Len};
 use spinpark_kernel::queues::local::LocalQueue;
 use spinpark_kernel::queues::runq::{Capacity, Spilled};
 use spinpark_kernel::types::g::G;
-use spinpark_kernel::types::p::{Every, Turn};
+use spinpark_kernel::types::p::{Every, Turn, TurnPace};
 use spinpark_proptests::check::{Broken, Tally, check, refute};
 use spinpark_proptests::deadlines::Deadlines;
 use spinpark_proptests::oracle::g;
@@ -66,6 +66,119 @@ mod the_turn_counts_as_a_list_would {
             .collect();
         assert_eq!(globals, [0, 61, 122, 183]);
         assert!(!turn.is_global(Every::new(0)), "0 is never");
+    }
+}
+
+/// [`TurnPace`], and the count beside it: turns are wanted in 200 us, and one dispatch in 61 is one in any case.
+mod turns_are_as_far_apart_as_the_gs_run_for {
+    use super::*;
+
+    const WANTED: u64 = 200_000;
+    const EVERY: u32 = 61;
+
+    /// What is wrong.
+    #[derive(Clone, Copy, PartialEq)]
+    enum Wrong {
+        Nothing,
+        ByCount,
+        EachDispatch,
+        /// What was seen since the last turn is taken for the mean, however few they were.
+        GrowsAtOnce,
+    }
+
+    /// The turns of a P whose dispatches take so long, in nanoseconds: how many dispatches there were before each, and when it was. A turn
+    /// serves the global queue if `is_full`: that is its dispatch.
+    fn turns(wrong: Wrong, start: u32, is_full: bool, dispatches: &[u64]) -> Vec<(u32, u64)> {
+        let (mut turn, mut pace, mut turns, mut now) = (Turn::starting_at(start), TurnPace::NEVER, Vec::new(), 1);
+        let mut due = None;
+        for took in dispatches {
+            let at = turn.dispatches();
+            let is_due = match wrong {
+                Wrong::ByCount => false,
+                Wrong::GrowsAtOnce => due == Some(at),
+                _ => pace.is_due(at),
+            };
+            if turn.is_global(Every::new(EVERY)) || is_due {
+                let before = turns.last().copied();
+                let took = before.map(|(_, before)| now - before);
+                pace = pace.next(at, took, WANTED, is_full && wrong != Wrong::EachDispatch);
+                due = before.map(|(n, before)| {
+                    at.wrapping_add((WANTED * u64::from(at.wrapping_sub(n)) / (now - before)).max(1) as u32)
+                });
+                turns.push((at, now));
+            }
+            turn.from_ring();
+            now += took;
+        }
+        turns
+    }
+
+    /// All run equally long. The first interval is the count's: nothing is known before it.
+    fn equal(wrong: Wrong) -> Result<(), String> {
+        for took in [1, 1_000, 3_278, 3_279, 10_000, 100_001, 199_999, 200_000, 200_001, 1_000_000, 5_000_000] {
+            for (start, is_full) in [(0, false), (0, true), (17, false), (u32::MAX - 100, true)] {
+                let turns = turns(wrong, start, is_full, &vec![took; 300]);
+                let most = WANTED.max(if is_full { 2 * took } else { took }).min(u64::from(EVERY) * took);
+                for pair in turns.windows(2).skip(1) {
+                    let (dispatches, time) = (pair[1].0.wrapping_sub(pair[0].0), pair[1].1 - pair[0].1);
+                    if time > most {
+                        return Err(format!("Gs run for {took} ns, and turns are {time} ns apart"));
+                    }
+                    let is_count = |(at, _): (u32, u64)| at.is_multiple_of(EVERY);
+                    if is_full && dispatches < 2 && !is_count(pair[1]) {
+                        return Err(format!("Gs run for {took} ns, and two turns in a row serve the global queue"));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Some are short, and one in two to four runs for a millisecond.
+    fn mixed(wrong: Wrong) -> Result<(), String> {
+        for (one_in, is_full) in [(2, false), (3, true), (4, false), (4, true)] {
+            let long = |n| n % one_in == one_in - 1;
+            let took: Vec<u64> = (0..400).map(|n| if long(n) { 1_000_000 } else { 1_000 }).collect();
+            for pair in turns(wrong, 0, is_full, &took).windows(2).skip(1) {
+                let time = pair[1].1 - pair[0].1;
+                if time > 3_010_000 {
+                    return Err(format!("one in {one_in} runs for a millisecond, and turns are {time} ns apart"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn where_all_run_equally_long() {
+        equal(Wrong::Nothing).expect("it holds");
+    }
+
+    #[test]
+    fn where_one_in_some_runs_for_long() {
+        mixed(Wrong::Nothing).expect("it holds");
+    }
+
+    #[test]
+    fn and_not_by_count_alone() {
+        equal(Wrong::ByCount).expect_err("61 long ones are too many");
+    }
+
+    #[test]
+    fn and_not_at_each_dispatch() {
+        equal(Wrong::EachDispatch).expect_err("what the P has of its own waits");
+    }
+
+    #[test]
+    fn and_a_short_one_is_no_mean() {
+        mixed(Wrong::GrowsAtOnce).expect_err("the count is too long");
+    }
+
+    #[test]
+    fn and_the_monitor_may_ask_for_one_at_once() {
+        for dispatches in [0, 1, 61, u32::MAX] {
+            assert!(TurnPace::due(dispatches).is_due(dispatches) && !TurnPace::NEVER.is_due(dispatches));
+        }
     }
 }
 

@@ -125,8 +125,16 @@ impl Builder {
         self
     }
 
+    /// Where tasks run for long before they yield or wait, the [turn](Builder::global_every) of the global queue, timers and sockets comes about
+    /// once in this time, not after 61 dispatches, and the first task that a timer or a socket wakes is the next: beside tasks that compute for
+    /// a millisecond and yield, a message waits for one of them, not for 61. Default 200 us; 0: by count alone, as in Go.
+    pub fn turn_every(mut self, time: Duration) -> Self {
+        self.config.turn_every = duration::nanos(time);
+        self
+    }
+
     /// How long Ps that all have work leave the sockets alone: then one looks, at the [global queue's turn](Builder::global_every).
-    /// Who has none looks at once. Default 1 ms; 0: at each turn. Oftener is not sooner: who takes what has become ready meanwhile
+    /// Who has none looks at once. Default 200 us; 0: at each turn. Oftener is not sooner: who takes what has become ready meanwhile
     /// never comes to steal what waits longer, beside a thread that the system has set aside.
     pub fn peek_every(mut self, time: Duration) -> Self {
         self.config.peek_every = duration::nanos(time);

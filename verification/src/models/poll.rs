@@ -41,7 +41,8 @@ pub const MODELS: &[Model] = &[
         must_reach: ["left alone", "one is sent", "looked in vain", "found something"],
         runs: [sc()]),
     crate::model!("poll::the_monitor_minds_who_waits::one_waits_there", one_waits_there,
-        claim: "the monitor interrupts who waits in the poller, if something is due of which it does not know",
+        claim: "the monitor interrupts an M that waits in the poller, if something is due of which the M does not know, or nothing is left to \
+            wait for",
         size: "one thread plays all: 1 M, which waits, 1 or 2 Ps; 1 tick at each of 48 moments",
         invariants: [28, 35],
         must_reach: ["left alone", "interrupted"],

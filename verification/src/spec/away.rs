@@ -1,6 +1,7 @@
 //! An M without a P: system calls, bound Gs; and the monitor, which never has one.
 
 use crate::spec::hands::Slept;
+use crate::spec::look::TURN_EVERY;
 use crate::spec::model::{At, M, Model, P, Watched};
 use crate::spec::moves::{Ev, Item};
 use crate::spec::wrong::Wrong;
@@ -199,12 +200,19 @@ impl Model {
     fn judge(&mut self, p: usize, somebody_looks: bool) -> (bool, bool) {
         let (now, has_work) = (self.now, self.ps[p].len() > 0);
         let P { dispatches, in_call_of, takings, .. } = self.ps[p].clone();
-        let Watched { slice, call } = self.watch[p];
+        let Watched { slice, call, turn } = self.watch[p];
         let since = slice.filter(|(number, _)| *number == dispatches).map_or(now, |(_, since)| since);
         let (first, ticks) =
             call.filter(|(number, ..)| *number == takings).map_or((now, 0), |(_, first, ticks)| (first, ticks));
         let new_call = in_call_of.map(|_| (takings, first, ticks + 1));
-        self.watch[p] = Watched { slice: Some((dispatches, since)), call: new_call };
+        let last = self.ps[p].turn.0;
+        let turned = turn.filter(|(number, _)| *number == last).map_or(now, |(_, since)| since);
+        self.watch[p] = Watched { slice: Some((dispatches, since)), call: new_call, turn: Some((last, turned)) };
+        if now - turned >= 5 * TURN_EVERY && turn.is_some() && self.numbers.global_every > 0 {
+            self.seen.note("the monitor asked for a turn");
+            let at = self.ps[p].turn.2;
+            self.ps[p].turn = (dispatches.wrapping_sub(1), 0, at);
+        }
         let slice_is_old = now - since >= SLICE;
         let by_slice = slice_is_old && !self.is(Wrong::ForgetsTheSlice);
         let ticks_before = if self.is(Wrong::RetakesOneTickLate) { 2 } else { 1 };

@@ -128,7 +128,7 @@ impl Model {
     }
 
     /// `m` has nothing to do, and waits in the poller if nobody else does.
-    pub(super) fn rest_or_poll(&mut self, m: usize) -> Slept {
+    pub(super) fn rest_or_poll(&mut self, m: usize, mut has_polled: bool) -> Slept {
         while self.elsewhere.is_expecting() {
             let until = self.elsewhere.deadline();
             if let Some((_, theirs)) = self.elsewhere.polls {
@@ -146,6 +146,7 @@ impl Model {
                 (self.spinning_ms, self.wants_spinning_m) = (self.spinning_ms + 1, false);
                 return self.idle_p().map_or(Slept::Sleeps, |p| Slept::Run { p, spins: true });
             }
+            has_polled = true;
             self.elsewhere.polls = Some((m, until));
             self.events.push(Ev::Polling(m, until));
             self.events.push(Ev::Looks { waits: true, polling: 1 });
@@ -158,6 +159,9 @@ impl Model {
             if let Some(slept) = self.polled(m) {
                 return slept;
             }
+        }
+        if has_polled {
+            self.rouse_monitor();
         }
         self.rest(m)
     }
@@ -192,7 +196,7 @@ impl Model {
     /// `m`, in the poller, goes on.
     pub(super) fn leaves_the_poller(&mut self, m: usize) {
         self.elsewhere.is_interrupted = false;
-        let slept = self.polled(m).unwrap_or_else(|| self.rest_or_poll(m));
+        let slept = self.polled(m).unwrap_or_else(|| self.rest_or_poll(m, true));
         match slept {
             Slept::Run { p, spins } => self.look_with(m, p, spins),
             Slept::Sleeps => (),
@@ -213,6 +217,9 @@ impl Model {
         if self.elsewhere.polls.is_some() {
             if deadline <= now {
                 self.announce(deadline);
+            } else if !self.elsewhere.is_expecting() {
+                self.seen.note("the monitor called an M back that waited for nothing");
+                self.interrupt();
             }
             return;
         }

@@ -1,12 +1,15 @@
 //! Who looks for a G: at which places, in which order, and what it takes.
 
 use crate::spec::hands::Slept;
-use crate::spec::model::{At, Model, NextP};
+use crate::spec::model::{At, Model, NextP, P};
 use crate::spec::moves::{Ev, Item};
 use crate::spec::wrong::Wrong;
 use spinpark_kernel::protocol::sources::Source;
 use spinpark_kernel::sched::config::Config;
 use std::collections::VecDeque;
+
+/// Where Gs run for long the global queue's turn comes about once in this time.
+pub(super) const TURN_EVERY: u64 = 200_000;
 
 /// An M with a P, which looks.
 #[derive(Debug, Clone, Copy)]
@@ -178,44 +181,68 @@ impl Model {
 
     fn is_globals_turn(&self, p: usize) -> bool {
         let every = self.numbers.global_every;
-        every != 0 && self.ps[p].dispatches.is_multiple_of(every) && !self.is(Wrong::NoGlobalTurn)
+        let P { dispatches, turn: (since, more, _), .. } = self.ps[p];
+        let is_paced = u64::from(dispatches.wrapping_sub(since)) > more && !self.is(Wrong::TurnsByCountAlone);
+        every != 0 && (dispatches.is_multiple_of(every) || is_paced) && !self.is(Wrong::NoGlobalTurn)
+    }
+
+    /// P `p` had its turn at so many `dispatches`. If so many take longer than turns are wanted in, the next is sooner; never two in a row
+    /// that `served` the global queue.
+    fn had_turn(&mut self, p: usize, dispatches: u32, served: bool) {
+        let (since, _, at) = self.ps[p].turn;
+        let more = at.map_or(u64::MAX, |at| {
+            let passed = u64::from(dispatches.wrapping_sub(since)).max(1);
+            let fits = TURN_EVERY * passed / (self.now - at).max(1);
+            let soonest = if served && !self.is(Wrong::TwoTurnsInARow) { 2 } else { 1 };
+            fits.min(2 * passed).max(soonest) - 1
+        });
+        self.ps[p].turn = (dispatches, more, Some(self.now));
     }
 
     fn take_turn(&mut self, p: usize) -> Option<Item> {
         if !self.is_globals_turn(p) {
             return None;
         }
+        let P { dispatches, turn: (_, more, _), .. } = self.ps[p];
         if !self.is(Wrong::LeavesTheSourceAtTheTurn) {
-            self.empty_the_source(p);
+            let is_ahead = more < u64::from(self.numbers.global_every) - 1;
+            self.seen.note_if(is_ahead, "a turn came before the count");
+            self.empty_the_source(p, is_ahead && self.numbers.inherit_at_most > 0);
         }
         let waiting = self.ps[p].len();
         let shared = self.take_share(p, waiting);
+        self.had_turn(p, dispatches, shared.is_some());
         self.seen.note_if(shared.is_some() && waiting > 0, "a share was taken in turn, into a ring that held some");
         shared
     }
 
-    /// What the source gives at once goes into the ring.
-    fn empty_the_source(&mut self, p: usize) {
+    /// What the source gives at once goes into the ring; the first, if it `may_overtake`, is next.
+    fn empty_the_source(&mut self, p: usize, may_overtake: bool) {
         let mut any = false;
         if self.has_arrived() {
             self.seen.note("the source was emptied at the global queue's turn");
             let gs = self.give(Some(p));
+            let next = may_overtake && !any;
             any |= !gs.is_empty();
-            self.put_all(p, gs);
+            self.put_all(p, gs, next);
         }
         if let Some(gs) = self.peek() {
+            let next = may_overtake && !any;
             any |= !gs.is_empty();
-            self.put_all(p, gs);
+            self.put_all(p, gs, next);
         }
         if any {
             self.wakep();
         }
     }
 
-    fn put_all(&mut self, p: usize, gs: Vec<u64>) {
+    fn put_all(&mut self, p: usize, gs: Vec<u64>, mut next: bool) {
         for item in gs.into_iter().map(Item::G) {
             self.events.push(Ev::Queued(Some(p), item));
-            self.put(p, item);
+            match std::mem::take(&mut next) {
+                true => self.put_next(p, item),
+                false => self.put(p, item),
+            }
         }
     }
 
@@ -367,6 +394,7 @@ impl Model {
             return GaveUp::Again;
         }
         self.events.push(Ev::Idled { m, p });
+        self.ps[p].turn.2 = None;
         self.releasep(p, false);
         self.unlock();
         GaveUp::Let { sought: spins }
@@ -389,6 +417,6 @@ impl Model {
                 }
             }
         }
-        self.rest_or_poll(m)
+        self.rest_or_poll(m, false)
     }
 }

@@ -95,6 +95,9 @@ pub(super) struct P {
     pub(super) ring: VecDeque<Item>,
     pub(super) dispatches: u32,
     pub(super) inherited: u32,
+    /// How many dispatches there were at its last turn; how many more there are before the next, if its Gs run for long; and when it was, if
+    /// that says how long they run.
+    pub(super) turn: (u32, u64, Option<Nanos>),
     pub(super) is_needspinning: bool,
     /// The M that has left it in a system call; and how often it was taken out of one.
     pub(super) in_call_of: Option<usize>,
@@ -181,6 +184,8 @@ pub(super) enum Until {
 pub(super) struct Watched {
     pub(super) slice: Option<(u32, Nanos)>,
     pub(super) call: Option<(u32, Nanos, u32)>,
+    /// The last turn of the global queue, and since when it has been the last.
+    pub(super) turn: Option<(u32, Nanos)>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -199,7 +204,7 @@ impl Model {
             wrong,
             theme: Theme::Everything,
             procs: numbers.procs,
-            ps: vec![P::default(); capacity],
+            ps: vec![P { turn: (0, u64::MAX, None), ..P::default() }; capacity],
             ms: vec![M { at: At::Nowhere, nextp: None, why: Woken::Ready, is_detached: false }; numbers.ms()],
             global: VecDeque::new(),
             idle: (0..numbers.procs).rev().collect(),

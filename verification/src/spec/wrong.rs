@@ -12,6 +12,10 @@ pub enum Wrong {
     StealsRunnextAtOnce,
     /// The global queue has no turn of its own.
     NoGlobalTurn,
+    /// However long Gs run, the global queue's turn comes by count. (Go's.)
+    TurnsByCountAlone,
+    /// Where Gs run for long each dispatch is the global queue's, and what a P has of its own waits.
+    TwoTurnsInARow,
     /// `runnext` comes first, however often it did. (Go's.)
     RunnextWithoutBound,
     /// A share of the global queue may be more than half a ring.
@@ -58,11 +62,13 @@ pub enum Wrong {
 
 impl Wrong {
     /// All of them.
-    pub const ALL: [Wrong; 25] = [
+    pub const ALL: [Wrong; 27] = [
         Wrong::StealsHalfRoundedDown,
         Wrong::RunsTheLastItStole,
         Wrong::StealsRunnextAtOnce,
         Wrong::NoGlobalTurn,
+        Wrong::TurnsByCountAlone,
+        Wrong::TwoTurnsInARow,
         Wrong::RunnextWithoutBound,
         Wrong::ShareWithoutBound,
         Wrong::WakesWhoSleepsLongest,

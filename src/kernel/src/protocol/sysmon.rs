@@ -72,6 +72,8 @@ pub struct SysmonTick {
     syscall: Since,
     /// The slice for which preemption was requested, and whether that was at this tick.
     asked: Option<(u32, bool)>,
+    /// Its last turn, by the number of dispatches then.
+    turn: Since,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -118,6 +120,11 @@ impl SysmonTick {
         let is_old = same_call || same_slice;
         let is_needed = p.has_work || !around.somebody_looks || self.syscall.is_over(around.now, SLICE);
         if around.is_wanted || is_old && is_needed { Verdict::Retake } else { Verdict::Leave }
+    }
+
+    /// Was its last turn, at so many dispatches, seen at an earlier tick, and that so long ago?
+    pub fn is_late(&mut self, turn: u32, now: Nanos, late: Nanos) -> bool {
+        self.turn.is_old(turn, now) && self.turn.is_over(now, late)
     }
 
     fn ask(&mut self, slice: u32) -> Verdict {

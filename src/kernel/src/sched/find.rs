@@ -92,8 +92,23 @@ impl<H: Host, O: Observer> Sched<H, O> {
     }
 
     pub(crate) fn is_globals_turn(&self, p: PId) -> bool {
+        let proc = self.proc(p);
         // Relaxed: written by the owner of the P, which is us.
-        self.proc(p).turn.load(Relaxed).is_global(self.every)
+        let turn = proc.turn.load(Relaxed);
+        // Relaxed: as above; what the monitor writes is a request.
+        turn.is_global(self.every) || proc.pace.load(Relaxed).is_due(turn.dispatches())
+    }
+
+    /// The turn at so many `dispatches` is over. Has it `served` the global queue?
+    fn had_turn(&self, p: PId, dispatches: u32, served: bool) {
+        let (proc, now) = (self.proc(p), H::now());
+        // Relaxed: the owner's, which is us. A request of the monitor's that comes just now is answered.
+        let (pace, at) = (proc.pace.load(Relaxed), proc.turn_at.load(Relaxed));
+        let took = (at > 0).then(|| now.saturating_sub(at));
+        // Relaxed: as above.
+        proc.pace.store(pace.next(dispatches, took, self.config.turn_every, served), Relaxed);
+        // Relaxed: the owner's, which is us.
+        proc.turn_at.store(now, Relaxed);
     }
 
     fn dispatch(&self, p: PId, count: fn(&mut Turn)) {
@@ -118,14 +133,19 @@ impl<H: Host, O: Observer> find::Neighbours for Arc<Sched<H, O>> {
             Source::GlobalTurn if !self.is_globals_turn(worker.p.id()) => None,
             Source::Global if self.global_len.peek() == 0 => None,
             Source::GlobalTurn => {
+                let p = worker.p.id();
+                // Relaxed: written by the owner of the P, which is us.
+                let dispatches = self.proc(p).turn.load(Relaxed).dispatches();
                 self.take_turn(worker);
-                match self.global_len.peek() {
+                let g = match self.global_len.peek() {
                     0 => None,
                     _ => {
                         let waiting = self.queue(worker).len();
                         self.central(|c| self.take_global(c, worker, waiting))
                     }
-                }
+                };
+                self.had_turn(p, dispatches, g.is_some());
+                g
             }
             Source::Global => self.central(|c| self.take_global(c, worker, 0)),
             Source::Local => self.take_local(worker.p.id()).map(|(g, is_next)| {
@@ -172,6 +192,8 @@ impl<H: Host, O: Observer> find::Neighbours for Arc<Sched<H, O>> {
             let Worker { m, p, token, is_detached: _ } = worker;
             debug_assert!(self.proc(p.id()).queue.is_empty(), "idle: P{} still holds Gs", p.id().0);
             self.observer.event(Event::Idled { m, p: p.id() });
+            // Relaxed: the owner's. How long it will have been idle says nothing of how long Gs run.
+            self.proc(p.id()).turn_at.store(0, Relaxed);
             self.releasep(c, p, false);
             Idled::Idle(m, token)
         })

@@ -26,10 +26,12 @@ use crate::types::p::PId;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::sync::atomic::Ordering::Relaxed;
 
 impl<H: Host, O: Observer> Sched<H, O> {
     /// `m`, which has no P and is not spinning, waits in the poller or sleeps, until its `nextp` is set or it finds one.
     pub(crate) fn sleep(self: &Arc<Self>, m: MId) -> NextP {
+        let mut has_polled = false;
         while let Some(poll) = self.netpoll.claim(self) {
             let until = self.netpoll.prepare(&poll, self);
             if until == NEVER && !self.poller.is_awaited() {
@@ -41,6 +43,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
             let instead = self.central(|c| self.instead_of_sleep(c));
             let mut ready = Vec::new();
             if instead.is_none() {
+                has_polled = true;
                 self.observer.event(Event::Polling { m, until });
                 self.poller.poll(until, &mut |g| ready.push(g));
                 self.observer.event(Event::Polled { m });
@@ -54,8 +57,12 @@ impl<H: Host, O: Observer> Sched<H, O> {
             }
             match self.injectglist(ready) {
                 Some(nextp) => return nextp,
-                None => break,
+                None => return threads::stopm(m, &self.ms, self),
             }
+        }
+        if has_polled {
+            // It was busy as long as it waited. Whether it was the last that was, sources are asked at the monitor's tick.
+            self.rouse_sysmon();
         }
         threads::stopm(m, &self.ms, self)
     }
@@ -117,13 +124,21 @@ impl<H: Host, O: Observer> Sched<H, O> {
         }
     }
 
-    /// It is the turn of sources and poller: their Gs go into the ring of `worker`, which is busy.
+    /// It is the turn of sources and poller: their Gs go into the ring of `worker`, which is busy. If those in it run for long, the
+    /// first does not wait for them.
     pub(crate) fn take_turn(self: &Arc<Self>, worker: &Worker) {
-        let mut any = false;
-        self.look_around(Some(worker.p.id()), &mut |g| {
+        let p = worker.p.id();
+        // Relaxed: the owner's, which is us; what the monitor writes is a request.
+        let is_ahead = self.proc(p).pace.load(Relaxed).is_ahead(self.config.global_every);
+        let (mut any, may_overtake) = (false, is_ahead && self.config.inherit_at_most > 0);
+        self.look_around(Some(p), &mut |g| {
+            let next = may_overtake && !core::mem::replace(&mut any, true);
             any = true;
-            self.observer.event(Event::Queued { p: Some(worker.p.id()), g: &g, next: false });
-            self.queue(worker).put(g, |half, g| self.spill(half, g));
+            self.observer.event(Event::Queued { p: Some(p), g: &g, next });
+            match next {
+                true => self.queue(worker).put_next(g, |half, g| self.spill(half, g)),
+                false => self.queue(worker).put(g, |half, g| self.spill(half, g)),
+            }
         });
         if any {
             self.spinning.wakep(self);
@@ -137,6 +152,9 @@ impl<H: Host, O: Observer> Sched<H, O> {
             if deadline <= now {
                 // The M in the poller may not know of it: it was added under a P whose M has not gone to sleep since.
                 self.netpoll.announce(deadline, self);
+            } else if deadline == NEVER && !self.poller.is_awaited() {
+                // The last timer was cancelled: an M that waits for nothing has to sleep, as in `sleep`.
+                self.break_idle_poll();
             }
             return;
         };

@@ -3,11 +3,11 @@
 //! Checked by: verification/src/models/{lists,sched,pairs,whole}.rs, proptests/tests/costs.rs
 
 use crate::atomic::Atomic;
-use crate::host::Host;
+use crate::host::{Host, Nanos};
 use crate::protocol::syscall::SyscallWord;
 use crate::queues::local::LocalQueue;
 use crate::queues::runq::Capacity;
-use crate::types::p::{PId, Turn};
+use crate::types::p::{PId, Turn, TurnPace};
 use core::sync::atomic::Ordering::Relaxed;
 
 /// What other Ms may touch of a P. Go: `type p`.
@@ -17,6 +17,11 @@ pub(crate) struct Proc<H: Host> {
     pub(crate) syscall_word: SyscallWord<H>,
     /// Written by the owner; the monitor reads it.
     pub(crate) turn: Atomic<H, Turn>,
+    /// When the global queue's turn is due by time. The owner writes it; and the monitor, whose request is lost if the owner has its turn
+    /// just then.
+    pub(crate) pace: Atomic<H, TurnPace>,
+    /// When its last turn was; 0: that says nothing. The owner's.
+    pub(crate) turn_at: Atomic<H, Nanos>,
     /// Preemption of its G is requested.
     pub(super) preempt: Atomic<H, bool>,
 }
@@ -27,6 +32,8 @@ impl<H: Host> Proc<H> {
             queue: LocalQueue::new(ring),
             syscall_word: SyscallWord::new(p),
             turn: Atomic::new(Turn::default()),
+            pace: Atomic::new(TurnPace::NEVER),
+            turn_at: Atomic::new(0),
             preempt: Atomic::new(false),
         }
     }

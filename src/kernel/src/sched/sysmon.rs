@@ -18,7 +18,7 @@ use crate::sched::Sched;
 use crate::sched::central::{Central, Monitor};
 use crate::sched::observer::{Event, Observer};
 use crate::types::m::NextP;
-use crate::types::p::PId;
+use crate::types::p::{PId, TurnPace};
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::sync::atomic::Ordering::Relaxed;
@@ -29,6 +29,9 @@ pub struct SysmonTicks {
     seen: Box<[SysmonTick]>,
     pace: Pace,
 }
+
+/// So often the time between two turns, and the monitor asks for the next.
+const LATE: Nanos = 5;
 
 /// What there is to do before the next tick.
 enum Doze {
@@ -157,12 +160,17 @@ impl<H: Host, O: Observer> Sched<H, O> {
         }
         let proc = self.proc(p);
         let status = proc.syscall_word.peek();
-        let observed = Observed {
-            // Relaxed: an old number is as good; the next tick sees the new one.
-            dispatches: proc.turn.load(Relaxed).dispatches(),
-            syscall: status.in_syscall.map(|_| status.tick),
-            has_work: !proc.queue.is_empty(),
-        };
+        // Relaxed: an old number is as good; the next tick sees the new one.
+        let dispatches = proc.turn.load(Relaxed).dispatches();
+        // Relaxed: as above.
+        let turn = proc.pace.load(Relaxed).since();
+        let wanted = self.config.turn_every;
+        if wanted > 0 && self.config.global_every > 0 && seen.is_late(turn, around.now, LATE * wanted) {
+            // Relaxed: a request. What it overwrites, if the P has its turn just now, is as good as this.
+            proc.pace.store(TurnPace::due(dispatches), Relaxed);
+        }
+        let observed =
+            Observed { dispatches, syscall: status.in_syscall.map(|_| status.tick), has_work: !proc.queue.is_empty() };
         match seen.verdict(observed, around) {
             Verdict::Leave => (),
             Verdict::Preempt => self.preempt(p),

@@ -21,6 +21,7 @@
 //! Checked by: verification/src/models/idle.rs, proptests/tests/turn.rs
 
 use crate::atomic::Value;
+use crate::host::Nanos;
 use crate::types::token::Unspent;
 
 /// A P's number, `0..procs`.
@@ -117,6 +118,58 @@ impl Turn {
     }
 }
 
+/// When the global queue's turn is due before its [count](Turn::is_global) says so, because Gs run for long. The owner of the P sets it at
+/// each turn, from how long the dispatches since the last one took: one reading of the clock a turn, none a dispatch.
+///
+/// **While dispatches take equally long, turns are no further apart than the time they are wanted in, or than one dispatch** (two, after
+/// a turn that served the global queue: so a G of the P's own is dispatched between two of those). Where Gs that were short turn long,
+/// the interval of before is the last that is too long, and the monitor cuts it off: [`due`](TurnPace::due). Where long ones turn short it at most
+/// doubles from turn to turn: a short G among long ones is no mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TurnPace {
+    /// So many dispatches there were at the last turn;
+    since: u32,
+    /// and when there are more than so many more, it is the next.
+    more: u32,
+}
+
+impl TurnPace {
+    /// By count alone.
+    pub const NEVER: TurnPace = TurnPace { since: 0, more: u32::MAX };
+
+    /// Is it due?
+    #[inline(always)]
+    pub fn is_due(self, dispatches: u32) -> bool {
+        dispatches.wrapping_sub(self.since) > self.more
+    }
+
+    /// At how many dispatches the last turn was.
+    pub fn since(self) -> u32 {
+        self.since
+    }
+
+    /// It is due at once.
+    pub fn due(dispatches: u32) -> TurnPace {
+        TurnPace { since: dispatches.wrapping_sub(1), more: 0 }
+    }
+
+    /// Does it come before the count, which is one in `every`?
+    pub fn is_ahead(self, every: u32) -> bool {
+        self.more < every.saturating_sub(1)
+    }
+
+    /// After the turn at so many `dispatches`. The time since the turn before: `took`, if it is known. Turns are wanted in `wanted`, 0: by
+    /// count alone. Has this one `served` the global queue?
+    #[must_use]
+    pub fn next(self, dispatches: u32, took: Option<Nanos>, wanted: Nanos, served: bool) -> TurnPace {
+        let Some(took) = took.filter(|_| wanted > 0) else { return TurnPace { since: dispatches, more: u32::MAX } };
+        let passed = u64::from(dispatches.wrapping_sub(self.since).max(1));
+        let fits = wanted.saturating_mul(passed) / took.max(1);
+        let most = fits.min(2 * passed).max(1 + u64::from(served));
+        TurnPace { since: dispatches, more: u32::try_from(most - 1).unwrap_or(u32::MAX) }
+    }
+}
+
 /// Once in so many, or never. Asked at each dispatch, so without a division (Granlund and Montgomery 1994): a multiple of
 /// `n`, and nothing else, times the inverse of `n` is no more than the largest quotient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -162,6 +215,17 @@ impl Value for Turn {
     #[inline(always)]
     fn from_word(word: u64) -> Self {
         Turn { dispatches: word as u32, inherited: (word >> 32) as u32 }
+    }
+}
+
+impl Value for TurnPace {
+    #[inline(always)]
+    fn into_word(self) -> u64 {
+        u64::from(self.since) | u64::from(self.more) << 32
+    }
+    #[inline(always)]
+    fn from_word(word: u64) -> Self {
+        TurnPace { since: word as u32, more: (word >> 32) as u32 }
     }
 }
 

@@ -76,7 +76,8 @@ pub(super) fn one_waits_there<H: ModelHost>() -> String {
     let m0 = one_runs(&sched);
     outside.is_due(1, until);
     outside.awaits(until == NEVER);
-    let outcome = if due <= NOW && until > due { "interrupted" } else { "left alone" };
+    let is_in_vain = due == NEVER && !is_awaited;
+    let outcome = if due <= NOW && until > due || is_in_vain { "interrupted" } else { "left alone" };
     let theirs = Arc::clone(&outside);
     outside.meanwhile(move |sched| {
         assert!(
