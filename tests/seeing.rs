@@ -198,10 +198,13 @@ mod the_numbers {
     #[test]
     fn arrive_at_the_scheduler() {
         let builder = Runtime::builder().procs(3).global_every(7).steal_passes(2).inherit_at_most(5).max_threads(9);
-        let builder = builder.order(SearchOrder::GlobalFirst).peek_every(Duration::from_micros(8));
+        let builder = builder
+            .order(SearchOrder::GlobalFirst)
+            .peek_every(Duration::from_micros(8))
+            .turn_every(Duration::from_micros(9));
         let runtime = builder.build().expect("a runtime");
         let config = runtime.config();
-        assert_eq!(config.peek_every, 8_000);
+        assert_eq!((config.peek_every, config.turn_every), (8_000, 9_000));
         assert_eq!((config.procs, config.global_every, config.steal_passes), (3, 7, 2));
         assert_eq!((config.inherit_at_most, config.max_ms, config.order), (5, 9, SearchOrder::GlobalFirst));
     }

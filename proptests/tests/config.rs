@@ -98,7 +98,7 @@ mod every_good_number_is_accepted {
         assert_eq!((global_every, inherit_at_most, steal_passes), (61, 16, 4));
         assert_eq!((max_ms, keep_alive, spinning_at_most), (512, 10_000_000_000, 2));
         assert_eq!((max_detached, slice), (0, 10_000_000));
-        assert_eq!((turn_every, peek_every), (200_000, 200_000));
+        assert_eq!((turn_every, peek_every), (200_000, 1_000_000));
     }
 
     #[test]

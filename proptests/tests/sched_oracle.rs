@@ -100,6 +100,14 @@ mod a_wrong_rule_is_refuted_in_a_dozen_moves {
         refuted::<{ Wrong::NoGlobalTurn as u8 }>();
     }
     #[test]
+    fn turns_come_by_count_alone() {
+        refuted::<{ Wrong::TurnsByCountAlone as u8 }>();
+    }
+    #[test]
+    fn two_turns_in_a_row_serve_the_global_queue() {
+        refuted::<{ Wrong::TwoTurnsInARow as u8 }>();
+    }
+    #[test]
     fn runnext_comes_first_however_often_it_did() {
         refuted::<{ Wrong::RunnextWithoutBound as u8 }>();
     }

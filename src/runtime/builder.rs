@@ -134,7 +134,7 @@ impl Builder {
     }
 
     /// How long Ps that all have work leave the sockets alone: then one looks, at the [global queue's turn](Builder::global_every).
-    /// Who has none looks at once. Default 200 us; 0: at each turn. Oftener is not sooner: who takes what has become ready meanwhile
+    /// Who has none looks at once; and where tasks run for long, see [`turn_every`](Builder::turn_every). Default 1 ms; 0: at each turn. Oftener is not sooner: who takes what has become ready meanwhile
     /// never comes to steal what waits longer, beside a thread that the system has set aside.
     pub fn peek_every(mut self, time: Duration) -> Self {
         self.config.peek_every = duration::nanos(time);

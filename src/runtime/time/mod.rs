@@ -15,7 +15,7 @@
 //!
 //! A timer is due at its moment or a little later, never earlier. On an idle runtime up to a millisecond, to which a wait
 //! is rounded up (so that a thousand timers are not a thousand wake-ups; Go and tokio do the same). On a busy one: the
-//! runtime looks when a thread has nothing else to do; if all are busy, every 61 tasks, and every 10 ms. Go: `time.Sleep`,
+//! runtime looks when a thread has nothing else to do; if all are busy, every 61 tasks, or every 200 us if those run for longer, and every 10 ms. Go: `time.Sleep`,
 //! `time.Timer`, `time.Ticker`.
 
 // `timer` is state, below `shared`; the rest is above `exec`.

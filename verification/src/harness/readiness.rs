@@ -360,7 +360,7 @@ impl<H: ModelHost> Socket<H> {
         let so_far = arms();
         assert_eq!(wait(write, None, READER), ("added", Some(false)));
         assert_eq!(arms(), so_far, "it was armed for both already");
-        assert_eq!(take(Interest { read: false, write: true }), [READER, WRITER]);
+        assert_eq!(take(Interest { read: false, write: true }), [WRITER, READER]);
         assert_eq!(wait(write, Some(id), WRITER), ("added", Some(false)));
         assert_eq!(self.entry.is_waiting(read, id), Some(true));
         assert_eq!(take(Interest { read: false, write: true }), [WRITER], "a report is for one direction");

@@ -280,6 +280,7 @@ pub const MODELS: &[Model] = &[
             "what was reported found no idle P", "a timer was due", "who waits in the poller was called back",
             "who only looked into the poller found something", "who would look into the poller left it at what was seen a moment ago",
             "the monitor looked for who is busy",
-            "a P was handed on so that somebody waits in the poller", "a monitor that slept deeply was woken"],
+            "a P was handed on so that somebody waits in the poller", "a monitor that slept deeply was woken",
+            "a turn came before the count", "what a turn found was next", "the monitor asked for a turn"],
         runs: [sampled(Engine::Random, 2_000)]),
 ];

@@ -94,11 +94,11 @@ impl Model {
     }
 
     /// What the poller reports to who does not wait. `None`: nobody is to look.
-    pub(super) fn peek(&mut self) -> Option<Vec<u64>> {
+    pub(super) fn peek(&mut self, every: Nanos) -> Option<Vec<u64>> {
         if !self.elsewhere.is_awaited || self.elsewhere.polls.is_some() {
             return None;
         }
-        if self.now.saturating_sub(self.elsewhere.since) < self.numbers.peek_every {
+        if self.now.saturating_sub(self.elsewhere.since) < every {
             self.seen.note("who would look into the poller left it at what was seen a moment ago");
             return None;
         }
@@ -231,7 +231,7 @@ impl Model {
             return self.wakep();
         }
         let mut gs = if self.has_arrived() { self.give(None) } else { Vec::new() };
-        gs.extend(self.peek().into_iter().flatten());
+        gs.extend(self.peek(self.numbers.peek_every).into_iter().flatten());
         if !gs.is_empty() {
             self.seen.note("the monitor looked for who is busy");
             self.queue_all(gs);

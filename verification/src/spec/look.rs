@@ -207,7 +207,7 @@ impl Model {
         if !self.is(Wrong::LeavesTheSourceAtTheTurn) {
             let is_ahead = more < u64::from(self.numbers.global_every) - 1;
             self.seen.note_if(is_ahead, "a turn came before the count");
-            self.empty_the_source(p, is_ahead && self.numbers.inherit_at_most > 0);
+            self.empty_the_source(p, is_ahead);
         }
         let waiting = self.ps[p].len();
         let shared = self.take_share(p, waiting);
@@ -216,9 +216,11 @@ impl Model {
         shared
     }
 
-    /// What the source gives at once goes into the ring; the first, if it `may_overtake`, is next.
-    fn empty_the_source(&mut self, p: usize, may_overtake: bool) {
+    /// What the source gives at once goes into the ring; the first is next, if the turn came before the count, and anything may overtake.
+    fn empty_the_source(&mut self, p: usize, is_ahead: bool) {
         let mut any = false;
+        let may_overtake = is_ahead && self.numbers.inherit_at_most > 0;
+        let every = if is_ahead { TURN_EVERY.min(self.numbers.peek_every) } else { self.numbers.peek_every };
         if self.has_arrived() {
             self.seen.note("the source was emptied at the global queue's turn");
             let gs = self.give(Some(p));
@@ -226,7 +228,7 @@ impl Model {
             any |= !gs.is_empty();
             self.put_all(p, gs, next);
         }
-        if let Some(gs) = self.peek() {
+        if let Some(gs) = self.peek(every) {
             let next = may_overtake && !any;
             any |= !gs.is_empty();
             self.put_all(p, gs, next);
@@ -238,10 +240,16 @@ impl Model {
 
     fn put_all(&mut self, p: usize, gs: Vec<u64>, mut next: bool) {
         for item in gs.into_iter().map(Item::G) {
-            self.events.push(Ev::Queued(Some(p), item));
             match std::mem::take(&mut next) {
-                true => self.put_next(p, item),
-                false => self.put(p, item),
+                true => {
+                    self.seen.note("what a turn found was next");
+                    self.events.push(Ev::QueuedNext(p, item));
+                    self.put_next(p, item);
+                }
+                false => {
+                    self.events.push(Ev::Queued(Some(p), item));
+                    self.put(p, item);
+                }
             }
         }
     }

@@ -21,7 +21,7 @@ pub struct Config {
     /// keeps the global queue filled starves the rings.
     pub global_every: u32,
     /// And where Gs run for long, the global queue, sources and poller have their turn about once in this time, in nanoseconds, but at each
-    /// dispatch at most: 61 Gs of a millisecond would leave a socket alone for 61. Default 200 us; 0: by count alone, as in Go.
+    /// dispatch at most, whatever `peek_every` says: 61 Gs of a millisecond would leave a socket alone for 61. Default 200 us; 0: by count alone, as in Go.
     pub turn_every: Nanos,
     /// K: at most this many dispatches in a row come from `runnext` while the ring holds a G. Default 16; 0: what a G readies
     /// goes behind the ring's.
@@ -45,7 +45,7 @@ pub struct Config {
     pub slice: Nanos,
     /// A P that always finds a G looks into the poller at the global queue's turn, but only if nobody was in it for so long, in
     /// nanoseconds. If it looked at each turn it would never come to steal: the Gs of a P whose thread the system has set aside would
-    /// wait until that goes on, while it takes what has become ready since. Default 200 us; 0: at each turn. (In Go only the monitor
+    /// wait until that goes on, while it takes what has become ready since. Default 1 ms; 0: at each turn. (In Go only the monitor
     /// looks beside busy Ps, after 10 ms, as here too.)
     pub peek_every: Nanos,
     /// For how long an M sleeps, in nanoseconds, before it is ended; one always stays. Needs the monitor. Default 10 s;
@@ -107,7 +107,7 @@ impl Default for Config {
             max_ms: 512,
             max_detached: 0,
             slice: SLICE,
-            peek_every: 200_000,
+            peek_every: 1_000_000,
             keep_alive: 10_000_000_000,
         }
     }

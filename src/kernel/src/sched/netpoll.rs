@@ -114,10 +114,9 @@ impl<H: Host, O: Observer> Sched<H, O> {
         }
     }
 
-    /// What sources have and, if nobody has asked it for some time, the poller reports; without waiting.
-    fn look_around(self: &Arc<Self>, p: Option<PId>, put: &mut dyn FnMut(G)) {
+    /// What sources have and, if no thread was in it `every` so long, the poller reports; without waiting.
+    fn look_around(self: &Arc<Self>, p: Option<PId>, every: Nanos, put: &mut dyn FnMut(G)) {
         self.sources.iter().filter(|source| source.has_work()).for_each(|source| source.take(p, put));
-        let every = self.config.peek_every;
         let is_due = |since| H::now().saturating_sub(since) >= every;
         if self.poller.is_awaited() && (every == 0 || self.netpoll.neglected_since().is_some_and(is_due)) {
             self.netpoll.peek(self, H::now, || self.poller.peek(put));
@@ -131,7 +130,8 @@ impl<H: Host, O: Observer> Sched<H, O> {
         // Relaxed: the owner's, which is us; what the monitor writes is a request.
         let is_ahead = self.proc(p).pace.load(Relaxed).is_ahead(self.config.global_every);
         let (mut any, may_overtake) = (false, is_ahead && self.config.inherit_at_most > 0);
-        self.look_around(Some(p), &mut |g| {
+        let every = self.config.peek_every.min(if is_ahead { self.config.turn_every } else { NEVER });
+        self.look_around(Some(p), every, &mut |g| {
             let next = may_overtake && !core::mem::replace(&mut any, true);
             any = true;
             self.observer.event(Event::Queued { p: Some(p), g: &g, next });
@@ -168,7 +168,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
         // Every P is busy; or there is no M: all there may be wait with their Gs, perhaps for this.
         self.central(|c| c.monitor_takes = true);
         let mut ready = Vec::new();
-        self.look_around(None, &mut |g| ready.push(g));
+        self.look_around(None, self.config.peek_every, &mut |g| ready.push(g));
         let is_any = !ready.is_empty();
         self.central(|c| {
             c.monitor_takes = false;

@@ -417,7 +417,7 @@ mod a_connection {
         run(async {
             let (ours, theirs) = connection().await;
             let (ours, polls) = (Arc::new(ours), Arc::new(AtomicUsize::new(0)));
-            let readers: Vec<_> = (0..spinpark_kernel::waits::readiness::SLOTS)
+            let readers: Vec<_> = (0..crate::waits::readiness::SLOTS)
                 .map(|_| {
                     let (ours, polls) = (Arc::clone(&ours), Arc::clone(&polls));
                     spawn(poll_fn(move |cx| {
@@ -441,7 +441,7 @@ mod a_connection {
         run(async {
             let (ours, _theirs) = connection().await;
             let (ours, polls) = (Arc::new(ours), Arc::new(AtomicUsize::new(0)));
-            let many = 3 * spinpark_kernel::waits::readiness::SLOTS;
+            let many = 3 * crate::waits::readiness::SLOTS;
             let _readers: Vec<_> = (0..many)
                 .map(|_| {
                     let (ours, polls) = (Arc::clone(&ours), Arc::clone(&polls));

@@ -13,7 +13,7 @@ use crate::runtime::io::netpoll::system::{Buffer, System};
 use crate::runtime::io::netpoll::under_way::take_complete;
 use crate::runtime::task_waker::TaskWaker;
 use crate::waits::interrupt;
-use spinpark_kernel::waits::readiness::{Refused, Waits};
+use crate::waits::readiness::{Refused, Waits};
 use crate::waits::sockets::{NotRegistered, Sockets};
 use core::fmt;
 use core::time::Duration;

@@ -53,7 +53,7 @@ impl<S: Socket> Registered<S> {
     /// Tries `f`. If it would block, the task is woken when it may be worth another try.
     ///
     /// For the `poll` methods of others' traits. Which of its callers has given up they do not tell, so the last few are
-    /// [woken](spinpark_kernel::waits::readiness::SLOTS).
+    /// [woken](crate::waits::readiness::SLOTS).
     ///
     /// # Errors
     /// Those of `f`; and if it would block though the runtime was shut down, that.

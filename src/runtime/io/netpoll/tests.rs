@@ -1,7 +1,7 @@
 use crate::runtime::io::netpoll::driver::{Driver, block_on, chosen};
 use crate::runtime::io::netpoll::poller::Hook;
 use crate::runtime::io::netpoll::*;
-use spinpark_kernel::waits::readiness::SLOTS;
+use crate::waits::readiness::SLOTS;
 use core::fmt;
 use core::pin::pin;
 use core::sync::atomic::AtomicUsize;
