@@ -132,7 +132,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
         let (mut any, may_overtake) = (false, is_ahead && self.config.inherit_at_most > 0);
         let every = self.config.peek_every.min(if is_ahead { self.config.turn_every } else { NEVER });
         self.look_around(Some(p), every, &mut |g| {
-            let next = may_overtake && !core::mem::replace(&mut any, true);
+            let next = may_overtake && !any;
             any = true;
             self.observer.event(Event::Queued { p: Some(p), g: &g, next });
             match next {
