@@ -128,7 +128,7 @@ impl Model {
     }
 
     /// `m` has nothing to do, and waits in the poller if nobody else does.
-    pub(super) fn rest_or_poll(&mut self, m: usize, mut has_polled: bool) -> Slept {
+    pub(super) fn rest_or_poll(&mut self, m: usize) -> Slept {
         while self.elsewhere.is_expecting() {
             let until = self.elsewhere.deadline();
             if let Some((_, theirs)) = self.elsewhere.polls {
@@ -146,7 +146,6 @@ impl Model {
                 (self.spinning_ms, self.wants_spinning_m) = (self.spinning_ms + 1, false);
                 return self.idle_p().map_or(Slept::Sleeps, |p| Slept::Run { p, spins: true });
             }
-            has_polled = true;
             self.elsewhere.polls = Some((m, until));
             self.events.push(Ev::Polling(m, until));
             self.events.push(Ev::Looks { waits: true, polling: 1 });
@@ -159,9 +158,6 @@ impl Model {
             if let Some(slept) = self.polled(m) {
                 return slept;
             }
-        }
-        if has_polled {
-            self.rouse_monitor();
         }
         self.rest(m)
     }
@@ -196,7 +192,7 @@ impl Model {
     /// `m`, in the poller, goes on.
     pub(super) fn leaves_the_poller(&mut self, m: usize) {
         self.elsewhere.is_interrupted = false;
-        let slept = self.polled(m).unwrap_or_else(|| self.rest_or_poll(m, true));
+        let slept = self.polled(m).unwrap_or_else(|| self.rest_or_poll(m));
         match slept {
             Slept::Run { p, spins } => self.look_with(m, p, spins),
             Slept::Sleeps => (),

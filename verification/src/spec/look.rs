@@ -425,6 +425,6 @@ impl Model {
                 }
             }
         }
-        self.rest_or_poll(m, false)
+        self.rest_or_poll(m)
     }
 }

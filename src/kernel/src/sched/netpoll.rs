@@ -31,7 +31,6 @@ use core::sync::atomic::Ordering::Relaxed;
 impl<H: Host, O: Observer> Sched<H, O> {
     /// `m`, which has no P and is not spinning, waits in the poller or sleeps, until its `nextp` is set or it finds one.
     pub(crate) fn sleep(self: &Arc<Self>, m: MId) -> NextP {
-        let mut has_polled = false;
         while let Some(poll) = self.netpoll.claim(self) {
             let until = self.netpoll.prepare(&poll, self);
             if until == NEVER && !self.poller.is_awaited() {
@@ -43,7 +42,6 @@ impl<H: Host, O: Observer> Sched<H, O> {
             let instead = self.central(|c| self.instead_of_sleep(c));
             let mut ready = Vec::new();
             if instead.is_none() {
-                has_polled = true;
                 self.observer.event(Event::Polling { m, until });
                 self.poller.poll(until, &mut |g| ready.push(g));
                 self.observer.event(Event::Polled { m });
@@ -57,12 +55,8 @@ impl<H: Host, O: Observer> Sched<H, O> {
             }
             match self.injectglist(ready) {
                 Some(nextp) => return nextp,
-                None => return threads::stopm(m, &self.ms, self),
+                None => break,
             }
-        }
-        if has_polled {
-            // It was busy as long as it waited. Whether it was the last that was, sources are asked at the monitor's tick.
-            self.rouse_sysmon();
         }
         threads::stopm(m, &self.ms, self)
     }
