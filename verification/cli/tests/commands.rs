@@ -43,7 +43,11 @@ const SHOWN: &[(&str, Try)] = &[
     ("cargo verify --against verification/record.jsonl", InCi(WHOLE)),
     ("cargo room watch", Cargo("room watch 2x1")),
     ("cargo room watch 2x2", Cargo("room watch 2x1")),
-    ("cargo room all", No("it takes as long as `cargo verify` does for these rooms")),
+    ("cargo room all", InCi("cargo room all")),
+    (
+        "cargo room all --record verification/rooms/may_reach.txt",
+        No("it writes what `cargo test -p spinpark-rooms` compares; without `--record` it is a step of .ci/run"),
+    ),
     ("cargo verify --all", No(EVERYTHING)),
     ("cargo verify --all --record verification/record.jsonl", No(EVERYTHING)),
     ("cargo verify --table", Verify(0, "--table --engine tso-random --jobs 2 --json rows.json")),
@@ -303,6 +307,7 @@ fn documents() -> Vec<PathBuf> {
         "examples/README.md",
         "verification/README.md",
         "verification/rc11/README.md",
+        "verification/rooms/README.md",
         "verification/cli/README.md",
         "proptests/README.md",
     ]
