@@ -6,8 +6,13 @@ use spinpark_rooms::rooms::ROOMS;
 /// The shapes that take no more than a second; `cargo room all --record` writes all of them.
 const QUICK: [usize; 4] = [0, 1, 2, 3];
 
+/// One test: what was reached is counted for the whole process.
 #[test]
-fn is_what_was_recorded() {
+fn is_what_was_recorded_and_nothing_less() {
+    // A set that is smaller has another digest.
+    let room = ROOMS.iter().find(|room| room.name == "notify").expect("there is one");
+    let (all, some) = ((room.sweep)(3, false, ""), (room.sweep)(3, false, "All"));
+    assert!(some.programs < all.programs && some.may_reach != all.may_reach);
     let recorded = include_str!("../may_reach.txt");
     for room in ROOMS {
         for n in QUICK {
@@ -20,12 +25,4 @@ fn is_what_was_recorded() {
             );
         }
     }
-}
-
-/// A set that is smaller, or larger, has another digest.
-#[test]
-fn is_seen_to_differ() {
-    let room = ROOMS.iter().find(|room| room.name == "notify").expect("there is one");
-    let (all, some) = ((room.sweep)(3, false, ""), (room.sweep)(3, false, "All"));
-    assert!(some.programs < all.programs && some.may_reach != all.may_reach);
 }
